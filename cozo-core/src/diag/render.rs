@@ -1,0 +1,1 @@
+//! One rendering of errors as JSON and as text, for every surface.

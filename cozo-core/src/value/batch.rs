@@ -1,0 +1,84 @@
+//! A batch: columns of equal length.
+
+use std::cmp::Ordering;
+
+use super::{Column, DataValue, Tuple};
+
+/// Rows held as columns. `len` stands by itself because a batch may have no columns at all.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    /// The columns, each `len` long.
+    pub columns: Vec<Column>,
+    /// The number of rows.
+    pub len: usize,
+}
+
+impl Batch {
+    /// A batch of these columns, all of the same length.
+    pub fn new(columns: Vec<Column>, len: usize) -> Self {
+        debug_assert!(columns.iter().all(|column| column.len() == len), "columns of one batch have one length");
+        Batch { columns, len }
+    }
+
+    /// An empty batch of `width` columns.
+    pub fn empty(width: usize) -> Self {
+        Batch { columns: vec![Column::default(); width], len: 0 }
+    }
+
+    /// A batch of rows, each `width` wide.
+    pub fn from_rows<'a>(width: usize, rows: impl IntoIterator<Item = &'a [DataValue]>) -> Self {
+        let mut batch = Batch::empty(width);
+        for row in rows {
+            batch.push_row(row);
+        }
+        batch
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// One row as values.
+    pub fn row(&self, row: usize) -> Tuple {
+        self.columns.iter().map(|column| column.get(row)).collect()
+    }
+
+    /// All rows as values.
+    pub fn rows(&self) -> impl Iterator<Item = Tuple> + '_ {
+        (0..self.len).map(|row| self.row(row))
+    }
+
+    /// Appends one row.
+    pub fn push_row(&mut self, row: &[DataValue]) {
+        debug_assert_eq!(row.len(), self.columns.len(), "a row is as wide as its batch");
+        for (column, value) in self.columns.iter_mut().zip(row) {
+            column.push(value);
+        }
+        self.len += 1;
+    }
+
+    /// Appends all rows of another batch of the same width.
+    pub fn append(&mut self, other: &Batch) {
+        for (column, more) in self.columns.iter_mut().zip(&other.columns) {
+            column.append_range(more, 0..more.len());
+        }
+        self.len += other.len;
+    }
+
+    /// The given rows, in the given order.
+    pub fn take(&self, rows: &[u32]) -> Batch {
+        Batch { columns: self.columns.iter().map(|column| column.take(rows)).collect(), len: rows.len() }
+    }
+
+    /// The rows of a range.
+    pub fn slice(&self, range: std::ops::Range<usize>) -> Batch {
+        Batch { columns: self.columns.iter().map(|column| column.slice(range.clone())).collect(), len: range.len() }
+    }
+
+    /// Row `a` of this batch against row `b` of another, column by column in the total order.
+    pub fn compare_rows(&self, a: usize, other: &Batch, b: usize) -> Ordering {
+        let by_column = self.columns.iter().zip(&other.columns);
+        by_column.map(|(x, y)| x.compare_at(a, y, b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    }
+}

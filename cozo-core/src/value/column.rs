@@ -1,0 +1,482 @@
+//! Columns typed by what they hold, with a fallback for mixtures.
+//!
+//! A column is its own builder: it begins as [`Column::Null`], takes the type of the first value that is not null, and
+//! falls back to [`Column::Any`] when a value of another type arrives. Nothing that reads a column may depend on which
+//! representation it has, only be faster for some.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use super::hash::{combine_hashes, hash_bool, hash_float, hash_int, hash_null, hash_str, hash_value};
+use super::{DataValue, Num, SmallStr, StrColumn};
+
+/// Values of one fixed-size type. Null rows hold the type's default in `values`.
+#[derive(Clone, Debug, Default)]
+pub struct Primitive<T> {
+    /// One value a row.
+    pub values: Vec<T>,
+    /// `true` where the row is null; absent when no row is.
+    pub nulls: Option<Vec<bool>>,
+}
+
+/// One value a row, typed where all values that are not null have one type.
+#[derive(Clone, Debug)]
+pub enum Column {
+    /// Nothing but nulls; also the empty column.
+    Null(usize),
+    /// Booleans.
+    Bool(Primitive<bool>),
+    /// Integers.
+    Int(Primitive<i64>),
+    /// Floats.
+    Float(Primitive<f64>),
+    /// Strings.
+    Str(StrColumn),
+    /// Any mixture of values.
+    Any(Vec<DataValue>),
+}
+
+impl Default for Column {
+    fn default() -> Self {
+        Column::Null(0)
+    }
+}
+
+impl<T: Copy + Default> Primitive<T> {
+    /// A column without nulls.
+    pub fn dense(values: Vec<T>) -> Self {
+        Primitive { values, nulls: None }
+    }
+
+    /// `len` nulls.
+    fn of_nulls(len: usize) -> Self {
+        Primitive { values: vec![T::default(); len], nulls: (len > 0).then(|| vec![true; len]) }
+    }
+
+    /// Whether the row is null.
+    #[inline]
+    pub fn is_null(&self, row: usize) -> bool {
+        self.nulls.as_ref().is_some_and(|nulls| nulls[row])
+    }
+
+    /// The value of a row that is not null.
+    #[inline]
+    pub fn get(&self, row: usize) -> Option<T> {
+        (!self.is_null(row)).then(|| self.values[row])
+    }
+
+    #[inline]
+    fn push(&mut self, value: T) {
+        self.values.push(value);
+        if let Some(nulls) = &mut self.nulls {
+            nulls.push(false);
+        }
+    }
+
+    fn push_null(&mut self) {
+        let len = self.values.len();
+        self.nulls.get_or_insert_with(|| vec![false; len]).push(true);
+        self.values.push(T::default());
+    }
+
+    fn append_range(&mut self, other: &Self, range: Range<usize>) {
+        append_nulls(&mut self.nulls, self.values.len(), other.nulls.as_deref().map(|n| &n[range.clone()]), range.len());
+        self.values.extend_from_slice(&other.values[range]);
+    }
+
+    fn append_take(&mut self, other: &Self, rows: &[u32]) {
+        if self.nulls.is_some() || other.nulls.is_some() {
+            let len = self.values.len();
+            let nulls = self.nulls.get_or_insert_with(|| vec![false; len]);
+            nulls.extend(rows.iter().map(|row| other.is_null(*row as usize)));
+        }
+        self.values.extend(rows.iter().map(|row| other.values[*row as usize]));
+    }
+
+    fn truncate(&mut self, len: usize) {
+        self.values.truncate(len);
+        if let Some(nulls) = &mut self.nulls {
+            nulls.truncate(len);
+        }
+    }
+}
+
+/// Appends `count` null flags to those of a column of length `len`.
+fn append_nulls(nulls: &mut Option<Vec<bool>>, len: usize, more: Option<&[bool]>, count: usize) {
+    match (nulls.as_mut(), more) {
+        (None, None) => {}
+        (Some(flags), None) => flags.resize(len + count, false),
+        (_, Some(more)) => nulls.get_or_insert_with(|| vec![false; len]).extend_from_slice(more),
+    }
+}
+
+impl Column {
+    /// Integers without nulls.
+    pub fn ints(values: Vec<i64>) -> Self {
+        Column::Int(Primitive::dense(values))
+    }
+
+    /// Floats without nulls.
+    pub fn floats(values: Vec<f64>) -> Self {
+        Column::Float(Primitive::dense(values))
+    }
+
+    /// Booleans without nulls.
+    pub fn bools(values: Vec<bool>) -> Self {
+        Column::Bool(Primitive::dense(values))
+    }
+
+    /// The same value in every row.
+    pub fn repeat(value: &DataValue, len: usize) -> Self {
+        match value {
+            DataValue::Null => Column::Null(len),
+            DataValue::Bool(value) => Column::bools(vec![*value; len]),
+            DataValue::Num(Num::Int(value)) => Column::ints(vec![*value; len]),
+            DataValue::Num(Num::Float(value)) => Column::floats(vec![*value; len]),
+            other => {
+                let mut column = Column::default();
+                (0..len).for_each(|_| column.push(other));
+                column
+            }
+        }
+    }
+
+    /// The number of rows.
+    #[inline]
+    pub fn len(&self) -> usize {
+        match self {
+            Column::Null(len) => *len,
+            Column::Bool(column) => column.values.len(),
+            Column::Int(column) => column.values.len(),
+            Column::Float(column) => column.values.len(),
+            Column::Str(column) => column.len(),
+            Column::Any(values) => values.len(),
+        }
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value of a row.
+    pub fn get(&self, row: usize) -> DataValue {
+        match self {
+            Column::Null(len) => {
+                debug_assert!(row < *len, "row within the column");
+                DataValue::Null
+            }
+            Column::Bool(column) => column.get(row).map_or(DataValue::Null, DataValue::from),
+            Column::Int(column) => column.get(row).map_or(DataValue::Null, DataValue::from),
+            Column::Float(column) => column.get(row).map_or(DataValue::Null, DataValue::from),
+            Column::Str(column) if column.is_null(row) => DataValue::Null,
+            Column::Str(column) => DataValue::Str(SmallStr::from(column.str_at(row))),
+            Column::Any(values) => values[row].clone(),
+        }
+    }
+
+    /// Whether the row is null.
+    #[inline]
+    pub fn is_null(&self, row: usize) -> bool {
+        match self {
+            Column::Null(_) => true,
+            Column::Bool(column) => column.is_null(row),
+            Column::Int(column) => column.is_null(row),
+            Column::Float(column) => column.is_null(row),
+            Column::Str(column) => column.is_null(row),
+            Column::Any(values) => values[row].is_null(),
+        }
+    }
+
+    /// All values in row order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = DataValue> + '_ {
+        (0..self.len()).map(|row| self.get(row))
+    }
+
+    /// The plain integers, if the column is Int without nulls.
+    pub fn as_dense_ints(&self) -> Option<&[i64]> {
+        match self {
+            Column::Int(Primitive { values, nulls: None }) => Some(values),
+            _ => None,
+        }
+    }
+
+    /// Appends a value, changing the representation where it must.
+    pub fn push(&mut self, value: &DataValue) {
+        match (&mut *self, value) {
+            (Column::Null(len), DataValue::Null) => *len += 1,
+            (Column::Bool(column), DataValue::Bool(value)) => column.push(*value),
+            (Column::Int(column), DataValue::Num(Num::Int(value))) => column.push(*value),
+            (Column::Float(column), DataValue::Num(Num::Float(value))) => column.push(*value),
+            (Column::Str(column), DataValue::Str(value)) if column.has_room(value.len()) => column.push(value),
+            (Column::Bool(column), DataValue::Null) => column.push_null(),
+            (Column::Int(column), DataValue::Null) => column.push_null(),
+            (Column::Float(column), DataValue::Null) => column.push_null(),
+            (Column::Str(column), DataValue::Null) => column.push_null(),
+            (Column::Any(values), value) => values.push(value.clone()),
+            (Column::Null(len), value) => {
+                *self = Column::nulls_for(value, *len);
+                self.push(value);
+            }
+            (_, value) => self.make_any().push(value.clone()),
+        }
+    }
+
+    /// Appends an owned value; cheaper than [`Column::push`] where the column is a mixture.
+    pub fn push_owned(&mut self, value: DataValue) {
+        match self {
+            Column::Any(values) => values.push(value),
+            _ => self.push(&value),
+        }
+    }
+
+    /// `len` nulls in the representation that takes `value`.
+    fn nulls_for(value: &DataValue, len: usize) -> Column {
+        match value {
+            DataValue::Bool(_) => Column::Bool(Primitive::of_nulls(len)),
+            DataValue::Num(Num::Int(_)) => Column::Int(Primitive::of_nulls(len)),
+            DataValue::Num(Num::Float(_)) => Column::Float(Primitive::of_nulls(len)),
+            DataValue::Str(_) => {
+                let mut column = StrColumn::default();
+                (0..len).for_each(|_| column.push_null());
+                Column::Str(column)
+            }
+            _ => Column::Any(vec![DataValue::Null; len]),
+        }
+    }
+
+    /// Turns the column into a mixture and gives its values.
+    fn make_any(&mut self) -> &mut Vec<DataValue> {
+        if !matches!(self, Column::Any(_)) {
+            *self = Column::Any(self.iter().collect());
+        }
+        match self {
+            Column::Any(values) => values,
+            _ => unreachable!("just made a mixture"),
+        }
+    }
+
+    /// Gives an all-null column the representation of `other`, so that typed appends meet.
+    fn adopt_type(&mut self, other: &Column) {
+        if let Column::Null(len) = *self {
+            *self = match other {
+                Column::Null(_) => return,
+                Column::Bool(_) => Column::Bool(Primitive::of_nulls(len)),
+                Column::Int(_) => Column::Int(Primitive::of_nulls(len)),
+                Column::Float(_) => Column::Float(Primitive::of_nulls(len)),
+                Column::Str(_) => Column::nulls_for(&DataValue::from(""), len),
+                Column::Any(_) => Column::Any(vec![DataValue::Null; len]),
+            };
+        }
+    }
+
+    /// Appends a range of rows of another column.
+    pub fn append_range(&mut self, other: &Column, range: Range<usize>) {
+        if range.is_empty() {
+            return;
+        }
+        self.adopt_type(other);
+        match (&mut *self, other) {
+            (Column::Null(len), Column::Null(_)) => *len += range.len(),
+            (Column::Bool(column), Column::Bool(more)) => column.append_range(more, range),
+            (Column::Int(column), Column::Int(more)) => column.append_range(more, range),
+            (Column::Float(column), Column::Float(more)) => column.append_range(more, range),
+            (Column::Any(values), Column::Any(more)) => values.extend_from_slice(&more[range]),
+            (_, other) => range.for_each(|row| self.push_from(other, row)),
+        }
+    }
+
+    /// Appends the given rows of another column, in the given order.
+    pub fn append_take(&mut self, other: &Column, rows: &[u32]) {
+        if rows.is_empty() {
+            return;
+        }
+        self.adopt_type(other);
+        match (&mut *self, other) {
+            (Column::Null(len), Column::Null(_)) => *len += rows.len(),
+            (Column::Bool(column), Column::Bool(more)) => column.append_take(more, rows),
+            (Column::Int(column), Column::Int(more)) => column.append_take(more, rows),
+            (Column::Float(column), Column::Float(more)) => column.append_take(more, rows),
+            (_, other) => rows.iter().for_each(|row| self.push_from(other, *row as usize)),
+        }
+    }
+
+    /// Appends one row of another column.
+    #[inline]
+    pub fn push_from(&mut self, other: &Column, row: usize) {
+        match (&mut *self, other) {
+            (Column::Int(column), Column::Int(more)) if !more.is_null(row) => column.push(more.values[row]),
+            (Column::Str(column), Column::Str(more)) if column.has_room(more.bytes_at(row).len()) => {
+                if more.is_null(row) {
+                    column.push_null();
+                } else {
+                    column.push(more.str_at(row));
+                }
+            }
+            _ => self.push_owned(other.get(row)),
+        }
+    }
+
+    /// The given rows, in the given order.
+    pub fn take(&self, rows: &[u32]) -> Column {
+        let mut column = Column::default();
+        match self {
+            Column::Int(Primitive { values, nulls: None }) => {
+                return Column::ints(rows.iter().map(|row| values[*row as usize]).collect());
+            }
+            Column::Any(values) => return Column::Any(rows.iter().map(|row| values[*row as usize].clone()).collect()),
+            _ => column.append_take(self, rows),
+        }
+        column
+    }
+
+    /// The rows of a range.
+    pub fn slice(&self, range: Range<usize>) -> Column {
+        let mut column = Column::default();
+        column.append_range(self, range);
+        column
+    }
+
+    /// Forgets all rows from `len` on.
+    pub fn truncate(&mut self, len: usize) {
+        match self {
+            Column::Null(rows) => *rows = len.min(*rows),
+            Column::Bool(column) => column.truncate(len),
+            Column::Int(column) => column.truncate(len),
+            Column::Float(column) => column.truncate(len),
+            Column::Str(column) if len < column.len() => column.truncate(len),
+            Column::Str(_) => {}
+            Column::Any(values) => values.truncate(len),
+        }
+    }
+
+    /// Replaces the value of one row.
+    pub fn set(&mut self, row: usize, value: DataValue) {
+        match (&mut *self, &value) {
+            (Column::Int(column), DataValue::Num(Num::Int(int))) if !column.is_null(row) => column.values[row] = *int,
+            (Column::Float(column), DataValue::Num(Num::Float(float))) if !column.is_null(row) => {
+                column.values[row] = *float;
+            }
+            (Column::Null(_), DataValue::Null) => {}
+            _ => self.make_any()[row] = value,
+        }
+    }
+
+    /// The hash of one row's value.
+    #[inline]
+    pub fn hash_at(&self, row: usize) -> u64 {
+        match self {
+            Column::Null(_) => hash_null(),
+            Column::Bool(column) => column.get(row).map_or_else(hash_null, hash_bool),
+            Column::Int(column) => column.get(row).map_or_else(hash_null, hash_int),
+            Column::Float(column) => column.get(row).map_or_else(hash_null, hash_float),
+            Column::Str(column) if column.is_null(row) => hash_null(),
+            Column::Str(column) => hash_str(column.bytes_at(row)),
+            Column::Any(values) => hash_value(&values[row]),
+        }
+    }
+
+    /// Mixes the hash of each row's value into the row's hash.
+    pub fn hash_into(&self, hashes: &mut [u64]) {
+        match self {
+            Column::Int(Primitive { values, nulls: None }) => {
+                for (hash, value) in hashes.iter_mut().zip(values) {
+                    *hash = combine_hashes(*hash, hash_int(*value));
+                }
+            }
+            _ => {
+                for (row, hash) in hashes.iter_mut().enumerate() {
+                    *hash = combine_hashes(*hash, self.hash_at(row));
+                }
+            }
+        }
+    }
+
+    /// Whether two rows hold the same value (identity).
+    #[inline]
+    pub fn equals_at(&self, row: usize, other: &Column, other_row: usize) -> bool {
+        match (self, other) {
+            (Column::Int(a), Column::Int(b)) => a.get(row) == b.get(other_row),
+            (Column::Str(a), Column::Str(b)) => {
+                a.bytes_at(row) == b.bytes_at(other_row) && a.is_null(row) == b.is_null(other_row)
+            }
+            (Column::Any(a), Column::Any(b)) => a[row] == b[other_row],
+            _ => self.compare_at(row, other, other_row).is_eq(),
+        }
+    }
+
+    /// Two rows in the total order.
+    pub fn compare_at(&self, row: usize, other: &Column, other_row: usize) -> Ordering {
+        match (self, other) {
+            (Column::Int(a), Column::Int(b)) => a.get(row).cmp(&b.get(other_row)),
+            (Column::Str(a), Column::Str(b)) => {
+                let nulls = b.is_null(other_row).cmp(&a.is_null(row));
+                nulls.then_with(|| a.bytes_at(row).cmp(b.bytes_at(other_row)))
+            }
+            (Column::Any(a), Column::Any(b)) => a[row].cmp(&b[other_row]),
+            (a, b) => a.get(row).cmp(&b.get(other_row)),
+        }
+    }
+
+    /// A row against a value, in the total order.
+    pub fn compare_value(&self, row: usize, value: &DataValue) -> Ordering {
+        match (self, value) {
+            (Column::Int(column), DataValue::Num(Num::Int(value))) => column.get(row).cmp(&Some(*value)),
+            (Column::Str(column), DataValue::Str(value)) if !column.is_null(row) => {
+                column.bytes_at(row).cmp(value.as_bytes())
+            }
+            (Column::Any(values), value) => values[row].cmp(value),
+            (column, value) => column.get(row).cmp(value),
+        }
+    }
+}
+
+impl FromIterator<DataValue> for Column {
+    fn from_iter<I: IntoIterator<Item = DataValue>>(values: I) -> Self {
+        let mut column = Column::default();
+        values.into_iter().for_each(|value| column.push_owned(value));
+        column
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn samples() -> Vec<Vec<DataValue>> {
+        vec![
+            vec![1.into(), 2.into(), DataValue::Null, i64::MIN.into()],
+            vec![DataValue::Null, DataValue::Null],
+            vec![1.0.into(), (-0.0).into(), f64::NAN.into()],
+            vec!["a".into(), DataValue::Null, "".into(), "é".into()],
+            vec![true.into(), DataValue::Null, false.into()],
+            vec![DataValue::Null, 1.into(), 1.0.into(), "x".into(), vec![1].into()],
+        ]
+    }
+
+    #[test]
+    fn every_representation_behaves_like_a_vector_of_values() {
+        for values in samples() {
+            let column: Column = values.iter().cloned().collect();
+            let any = Column::Any(values.clone());
+            assert_eq!(column.iter().collect::<Vec<_>>(), values);
+            for (i, a) in values.iter().enumerate() {
+                assert_eq!(column.hash_at(i), hash_value(a), "{a:?}");
+                for (j, b) in values.iter().enumerate() {
+                    assert_eq!(column.compare_at(i, &column, j), a.cmp(b), "{a:?} {b:?}");
+                    assert_eq!(column.compare_at(i, &any, j), a.cmp(b));
+                    assert_eq!(column.compare_value(i, b), a.cmp(b));
+                    assert_eq!(column.equals_at(i, &any, j), a == b);
+                }
+            }
+            let reversed: Vec<u32> = (0..values.len() as u32).rev().collect();
+            assert_eq!(column.take(&reversed).iter().collect::<Vec<_>>(), any.take(&reversed).iter().collect::<Vec<_>>());
+            for other in samples() {
+                let mut joined = column.clone();
+                joined.append_range(&other.iter().cloned().collect(), 1..other.len());
+                let expected: Vec<DataValue> = values.iter().chain(&other[1..]).cloned().collect();
+                assert_eq!(joined.iter().collect::<Vec<_>>(), expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Reading bytes, UUIDs and instants from text; shared by functions and by the coercion of stored columns.
+
+use base64::Engine as _;
+
+/// Text that is not what it should be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ParseError(pub String);
+
+/// Bytes from standard, padded base64.
+pub fn decode_base64(text: &str) -> Result<Vec<u8>, ParseError> {
+    let decoded = base64::engine::general_purpose::STANDARD.decode(text);
+    decoded.map_err(|error| ParseError(format!("not valid base64: {error}")))
+}
+
+/// Standard, padded base64 of bytes.
+pub fn encode_base64(bytes: &[u8]) -> String {
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}
+
+/// A UUID in any of its usual spellings.
+pub fn parse_uuid(text: &str) -> Result<super::UuidWrapper, ParseError> {
+    let parsed = uuid::Uuid::parse_str(text);
+    parsed.map(super::UuidWrapper).map_err(|error| ParseError(format!("not a UUID: {error}")))
+}
+
+/// Microseconds since the Unix epoch of an RFC 3339 instant.
+pub fn parse_rfc3339_micros(text: &str) -> Result<i64, ParseError> {
+    let parsed = chrono::DateTime::parse_from_rfc3339(text);
+    parsed.map(|instant| instant.timestamp_micros()).map_err(|error| {
+        ParseError(format!("'{text}' is not an RFC 3339 time such as 2024-01-31T10:00:00Z: {error}"))
+    })
+}

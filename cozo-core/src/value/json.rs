@@ -1,0 +1,141 @@
+//! JSON in and out: the conventions of the API, and those of the function `json`.
+
+use base64::Engine as _;
+use serde_json::{Map, Value, json};
+
+use super::{DataValue, Num, SmallStr};
+
+/// A JSON value. Sorts by its compact text.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct JsonData(pub Value);
+
+/// The JSON that the API gives for a value: NaN is null, the infinities are `"INFINITY"` and `"NEGATIVE_INFINITY"`,
+/// Bytes are base64 text.
+impl From<DataValue> for Value {
+    fn from(value: DataValue) -> Self {
+        match value {
+            DataValue::Null | DataValue::Bot => Value::Null,
+            DataValue::Bool(value) => Value::Bool(value),
+            DataValue::Num(Num::Int(value)) => value.into(),
+            DataValue::Num(Num::Float(value)) if value == f64::INFINITY => "INFINITY".into(),
+            DataValue::Num(Num::Float(value)) if value == f64::NEG_INFINITY => "NEGATIVE_INFINITY".into(),
+            DataValue::Num(Num::Float(value)) => json_float(value),
+            DataValue::Str(value) => Value::String(value.into()),
+            DataValue::Bytes(value) => base64::engine::general_purpose::STANDARD.encode(value).into(),
+            DataValue::Uuid(value) => value.0.to_string().into(),
+            DataValue::Regex(value) => value.0.as_str().into(),
+            DataValue::List(items) => Value::Array(items.into_iter().map(Value::from).collect()),
+            DataValue::Set(items) => Value::Array(items.into_iter().map(Value::from).collect()),
+            DataValue::Vec(vector) => Value::Array(vector.to_f64().into_iter().map(json_float).collect()),
+            DataValue::Json(value) => value.0,
+            DataValue::Validity(value) => json!([value.micros(), value.asserts()]),
+        }
+    }
+}
+
+/// A float as JSON; what JSON cannot say is null.
+fn json_float(value: f64) -> Value {
+    serde_json::Number::from_f64(value).map_or(Value::Null, Value::Number)
+}
+
+/// The value that the API reads from JSON: objects become Json, arrays Lists, integers beyond 64 bits Floats.
+impl From<Value> for DataValue {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::Array(items) => DataValue::List(items.into_iter().map(DataValue::from).collect()),
+            Value::Object(_) => DataValue::Json(JsonData(value)),
+            scalar => scalar_of_json(scalar),
+        }
+    }
+}
+
+impl From<&Value> for DataValue {
+    fn from(value: &Value) -> Self {
+        DataValue::from(value.clone())
+    }
+}
+
+impl From<JsonData> for DataValue {
+    fn from(value: JsonData) -> Self {
+        DataValue::Json(value)
+    }
+}
+
+/// A JSON null, Boolean, number or string as a plain value; arrays and objects stay Json.
+pub fn scalar_of_json(value: Value) -> DataValue {
+    match value {
+        Value::Null => DataValue::Null,
+        Value::Bool(value) => value.into(),
+        Value::Number(number) => match number.as_i64() {
+            Some(int) => int.into(),
+            None => number.as_f64().unwrap_or(f64::NAN).into(),
+        },
+        Value::String(text) => DataValue::Str(SmallStr::from(text)),
+        Value::Array(_) | Value::Object(_) => DataValue::Json(JsonData(value)),
+    }
+}
+
+/// What the function `json` makes of a value: floats that JSON cannot say are null, Bytes and Uuid arrays of bytes.
+pub fn json_value_of(value: &DataValue) -> Value {
+    match value {
+        DataValue::Num(Num::Float(value)) => json_float(*value),
+        DataValue::Bytes(value) => value.iter().copied().collect(),
+        DataValue::Uuid(value) => value.0.as_bytes().iter().copied().collect(),
+        DataValue::List(items) => items.iter().map(json_value_of).collect(),
+        DataValue::Set(items) => items.iter().map(json_value_of).collect(),
+        other => Value::from(other.clone()),
+    }
+}
+
+/// [`json_value_of`], as a value.
+pub fn json_to_value(value: &DataValue) -> DataValue {
+    DataValue::Json(JsonData(json_value_of(value)))
+}
+
+/// An object from pairs; a later pair with the same key wins.
+impl FromIterator<(String, Value)> for JsonData {
+    fn from_iter<I: IntoIterator<Item = (String, Value)>>(pairs: I) -> Self {
+        JsonData(Value::Object(pairs.into_iter().collect::<Map<_, _>>()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::{UuidWrapper, Validity, Vector};
+
+    #[test]
+    fn values_become_the_documented_json() {
+        let uuid = uuid::Uuid::from_u128(7);
+        let table: Vec<(DataValue, Value)> = vec![
+            (DataValue::Null, json!(null)),
+            (1.into(), json!(1)),
+            (1.0.into(), json!(1.0)),
+            (f64::NAN.into(), json!(null)),
+            (f64::INFINITY.into(), json!("INFINITY")),
+            (f64::NEG_INFINITY.into(), json!("NEGATIVE_INFINITY")),
+            (DataValue::Bytes(vec![0, 255]), json!("AP8=")),
+            (DataValue::Uuid(UuidWrapper(uuid)), json!("00000000-0000-0000-0000-000000000007")),
+            (vec![1, 2].into(), json!([1, 2])),
+            (DataValue::Vec(Vector::F32(vec![0.5].into())), json!([0.5])),
+            (DataValue::Validity((3, false).into()), json!([3, false])),
+        ];
+        for (value, expected) in table {
+            assert_eq!(Value::from(value.clone()), expected, "{value:?}");
+        }
+        assert_eq!(Validity::from((3, false)).micros(), 3);
+    }
+
+    #[test]
+    fn json_becomes_the_documented_values() {
+        let table: Vec<(Value, DataValue)> = vec![
+            (json!(18446744073709551615u64), 18446744073709551615.0.into()),
+            (json!(-5), (-5).into()),
+            (json!([1, "a"]), vec![DataValue::from(1), "a".into()].into()),
+            (json!({"a": 1}), DataValue::Json(JsonData(json!({"a": 1})))),
+        ];
+        for (value, expected) in table {
+            assert_eq!(DataValue::from(value), expected);
+        }
+    }
+}

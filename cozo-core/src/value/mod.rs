@@ -1,0 +1,250 @@
+//! Values: the dynamic [`DataValue`] of the API, and the typed [`Column`]s and [`Batch`]es that the engine works on.
+//!
+//! Owns the one total order of all values (used by keys, sorting and comparison alike), the one hash that a value has
+//! whether it stands in a typed column or alone, and the conversions to and from JSON.
+//!
+//! ```
+//! use cozo::DataValue;
+//! assert!(DataValue::from(1) < DataValue::from(1.0)); // a numeric tie puts the Int first
+//! assert_eq!(serde_json::Value::from(DataValue::from(vec![1, 2])), serde_json::json!([1, 2]));
+//! ```
+
+mod batch;
+mod column;
+mod convert;
+mod display;
+mod hash;
+mod json;
+mod number;
+mod order;
+mod strings;
+mod validity;
+mod vector;
+
+use std::collections::BTreeSet;
+
+pub use batch::Batch;
+pub use column::{Column, Primitive};
+pub use convert::{ParseError, decode_base64, encode_base64, parse_rfc3339_micros, parse_uuid};
+pub use hash::{combine_hashes, hash_value};
+pub use json::{JsonData, json_to_value, json_value_of, scalar_of_json};
+pub use number::Num;
+pub use strings::StrColumn;
+pub use validity::{Validity, ValidityTs};
+pub use vector::Vector;
+
+/// A short string: up to 24 bytes are kept in place.
+pub type SmallStr = compact_str::CompactString;
+
+/// One row of values.
+pub type Tuple = Vec<DataValue>;
+
+/// A UUID that sorts by time first, so that version 1 ids of close times are neighbours.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
+pub struct UuidWrapper(pub uuid::Uuid);
+
+/// A compiled regular expression; made by the evaluator for constant patterns, never stored.
+#[derive(Clone, Debug)]
+pub struct RegexWrapper(pub regex::Regex);
+
+/// Any value that a row can hold.
+///
+/// `Eq`, `Ord` and `Hash` are those of *identity*: `1` and `1.0` are different values. The `==` of CozoScript, which
+/// compares an Int with a Float numerically, is [`DataValue::loosely_equals`].
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub enum DataValue {
+    /// The absence of a value; an ordinary value that equals itself.
+    #[default]
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// An integer or a float.
+    Num(Num),
+    /// A string.
+    Str(SmallStr),
+    /// A byte string.
+    Bytes(Vec<u8>),
+    /// A UUID.
+    Uuid(UuidWrapper),
+    /// A compiled regular expression; internal.
+    #[serde(skip)]
+    Regex(RegexWrapper),
+    /// A list.
+    List(Vec<DataValue>),
+    /// A set; internal.
+    Set(BTreeSet<DataValue>),
+    /// A vector of floats of one width.
+    Vec(Vector),
+    /// A JSON value.
+    Json(JsonData),
+    /// A time with an assertion or a retraction.
+    Validity(Validity),
+    /// Greater than any other value; internal.
+    Bot,
+}
+
+impl DataValue {
+    /// The bytes of a Bytes value.
+    pub fn get_bytes(&self) -> Option<&[u8]> {
+        match self {
+            DataValue::Bytes(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// The elements of a List.
+    pub fn get_slice(&self) -> Option<&[DataValue]> {
+        match self {
+            DataValue::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The text of a String.
+    pub fn get_str(&self) -> Option<&str> {
+        match self {
+            DataValue::Str(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The integer, also of a Float that holds one exactly.
+    pub fn get_int(&self) -> Option<i64> {
+        match self {
+            DataValue::Num(number) => number.get_int(),
+            _ => None,
+        }
+    }
+
+    /// The number as a float.
+    pub fn get_float(&self) -> Option<f64> {
+        match self {
+            DataValue::Num(number) => Some(number.get_float()),
+            _ => None,
+        }
+    }
+
+    /// The Boolean.
+    pub fn get_bool(&self) -> Option<bool> {
+        match self {
+            DataValue::Bool(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// Whether this is null.
+    pub fn is_null(&self) -> bool {
+        matches!(self, DataValue::Null)
+    }
+
+    /// The name of the value's type, as errors and documentation spell it.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            DataValue::Null => "Null",
+            DataValue::Bool(_) => "Bool",
+            DataValue::Num(Num::Int(_)) => "Int",
+            DataValue::Num(Num::Float(_)) => "Float",
+            DataValue::Str(_) => "String",
+            DataValue::Bytes(_) => "Bytes",
+            DataValue::Uuid(_) => "Uuid",
+            DataValue::Regex(_) => "Regex",
+            DataValue::List(_) | DataValue::Set(_) => "List",
+            DataValue::Vec(_) => "Vector",
+            DataValue::Json(_) => "Json",
+            DataValue::Validity(_) => "Validity",
+            DataValue::Bot => "Bot",
+        }
+    }
+
+    /// The `==` of CozoScript: an Int and a Float are compared as floats, everything else by identity.
+    pub fn loosely_equals(&self, other: &DataValue) -> bool {
+        match (self, other) {
+            (DataValue::Num(a), DataValue::Num(b)) => a.loosely_equals(*b),
+            _ => self == other,
+        }
+    }
+}
+
+impl From<bool> for DataValue {
+    fn from(value: bool) -> Self {
+        DataValue::Bool(value)
+    }
+}
+
+impl From<i64> for DataValue {
+    fn from(value: i64) -> Self {
+        DataValue::Num(Num::Int(value))
+    }
+}
+
+impl From<i32> for DataValue {
+    fn from(value: i32) -> Self {
+        DataValue::Num(Num::Int(value.into()))
+    }
+}
+
+impl From<f64> for DataValue {
+    fn from(value: f64) -> Self {
+        DataValue::Num(Num::Float(value))
+    }
+}
+
+impl From<Num> for DataValue {
+    fn from(value: Num) -> Self {
+        DataValue::Num(value)
+    }
+}
+
+impl From<&str> for DataValue {
+    fn from(value: &str) -> Self {
+        DataValue::Str(value.into())
+    }
+}
+
+impl From<String> for DataValue {
+    fn from(value: String) -> Self {
+        DataValue::Str(value.into())
+    }
+}
+
+impl From<SmallStr> for DataValue {
+    fn from(value: SmallStr) -> Self {
+        DataValue::Str(value)
+    }
+}
+
+/// Bytes from `Vec<u8>`, a List from a vector of anything else that becomes a value.
+impl<T: IntoList> From<Vec<T>> for DataValue {
+    fn from(value: Vec<T>) -> Self {
+        T::into_list(value)
+    }
+}
+
+/// What a vector of such elements becomes: Bytes for `u8`, a List for the rest.
+pub trait IntoList: Sized {
+    /// The value that holds all the elements.
+    fn into_list(items: Vec<Self>) -> DataValue;
+}
+
+impl IntoList for u8 {
+    fn into_list(items: Vec<u8>) -> DataValue {
+        DataValue::Bytes(items)
+    }
+}
+
+macro_rules! into_list {
+    ($($element:ty),*) => {$(
+        impl IntoList for $element {
+            fn into_list(items: Vec<Self>) -> DataValue {
+                DataValue::List(items.into_iter().map(DataValue::from).collect())
+            }
+        }
+    )*};
+}
+into_list!(bool, i64, i32, f64, &str, String, SmallStr, DataValue, serde_json::Value);
+
+impl<T: IntoList> IntoList for Vec<T> {
+    fn into_list(items: Vec<Self>) -> DataValue {
+        DataValue::List(items.into_iter().map(DataValue::from).collect())
+    }
+}

@@ -1,0 +1,96 @@
+//! A column of strings: one run of bytes and the offsets between them.
+
+/// Strings one after another in one buffer; row `i` is `bytes[offsets[i]..offsets[i + 1]]`.
+#[derive(Clone, Debug)]
+pub struct StrColumn {
+    offsets: Vec<u32>,
+    bytes: Vec<u8>,
+    /// `true` where the row is null; absent when no row is.
+    pub nulls: Option<Vec<bool>>,
+}
+
+impl Default for StrColumn {
+    fn default() -> Self {
+        StrColumn { offsets: vec![0], bytes: vec![], nulls: None }
+    }
+}
+
+impl StrColumn {
+    /// The most bytes that one column holds.
+    pub const MAX_BYTES: usize = u32::MAX as usize;
+
+    /// An empty column with room for `rows` strings of `bytes` bytes in all.
+    pub fn with_capacity(rows: usize, bytes: usize) -> Self {
+        let mut offsets = Vec::with_capacity(rows + 1);
+        offsets.push(0);
+        StrColumn { offsets, bytes: Vec::with_capacity(bytes), nulls: None }
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes of a row; empty for null.
+    #[inline]
+    pub fn bytes_at(&self, row: usize) -> &[u8] {
+        &self.bytes[self.offsets[row] as usize..self.offsets[row + 1] as usize]
+    }
+
+    /// The text of a row; empty for null.
+    #[inline]
+    pub fn str_at(&self, row: usize) -> &str {
+        std::str::from_utf8(self.bytes_at(row)).expect("string columns hold UTF-8")
+    }
+
+    /// Whether the row is null.
+    #[inline]
+    pub fn is_null(&self, row: usize) -> bool {
+        self.nulls.as_ref().is_some_and(|nulls| nulls[row])
+    }
+
+    /// The number of bytes of all strings together.
+    pub fn byte_len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether `additional` more bytes fit.
+    pub fn has_room(&self, additional: usize) -> bool {
+        self.bytes.len() + additional <= Self::MAX_BYTES
+    }
+
+    /// Appends a string; the caller has seen that it fits (see [`StrColumn::has_room`]).
+    #[inline]
+    pub fn push(&mut self, text: &str) {
+        self.push_bytes(text.as_bytes());
+        if let Some(nulls) = &mut self.nulls {
+            nulls.push(false);
+        }
+    }
+
+    /// Appends a null.
+    pub fn push_null(&mut self) {
+        let len = self.len();
+        self.nulls.get_or_insert_with(|| vec![false; len]).push(true);
+        self.push_bytes(&[]);
+    }
+
+    fn push_bytes(&mut self, text: &[u8]) {
+        self.bytes.extend_from_slice(text);
+        self.offsets.push(self.bytes.len() as u32);
+    }
+
+    /// Forgets all rows from `len` on.
+    pub fn truncate(&mut self, len: usize) {
+        self.offsets.truncate(len + 1);
+        self.bytes.truncate(self.offsets[len] as usize);
+        if let Some(nulls) = &mut self.nulls {
+            nulls.truncate(len);
+        }
+    }
+}
