@@ -1,0 +1,154 @@
+//! Storage: relations as sorted rows, in snapshots that never change.
+//!
+//! The upper layers see two traits. A [`Storage`] hands out snapshots and applies change sets; a [`Snapshot`] is the
+//! contents at one moment, read by key order or by key prefix, as batches of typed columns.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`mem`] | the column tree: a persistent B+tree whose leaves hold typed columns |
+//!
+//! **storage never sees a rule, an expression or a transaction**: rows that reach it are already coerced, sorted
+//! out of conflict, and final.
+
+mod error;
+pub mod mem;
+
+use std::sync::Arc;
+
+pub use error::StorageError;
+
+use crate::schema::RelationId;
+use crate::value::{Batch, Column, DataValue};
+
+/// An engine that keeps relations.
+///
+/// Calls to [`Storage::commit`] come one at a time (the commit pipeline sees to it); everything else may be called from
+/// any thread at any time.
+pub trait Storage: Send + Sync {
+    /// The engine's name, as `DbInstance::new` takes it.
+    fn name(&self) -> &'static str;
+
+    /// The contents as of the last commit. Cheap, and never waits for a commit.
+    fn snapshot(&self) -> Arc<dyn Snapshot>;
+
+    /// Applies the change sets in order, all or nothing: after an error, nothing of them is visible, now or after
+    /// reopening. Snapshots taken before do not change.
+    fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError>;
+}
+
+/// The contents at one moment. A relation that was never created is empty.
+pub trait Snapshot: Send + Sync {
+    /// The number of rows; exact for mem, an estimate where counting would cost a scan.
+    fn row_count(&self, relation: RelationId) -> u64;
+
+    /// All rows of the range in key order. `columns` says which columns the batches have, in which order.
+    fn scan<'a>(
+        &'a self,
+        relation: RelationId,
+        range: &KeyRange,
+        columns: &[usize],
+    ) -> Result<Box<dyn BatchCursor + 'a>, StorageError>;
+
+    /// Cuts a range into at most `parts` consecutive ranges of about equal size that together are the whole.
+    fn partition(&self, relation: RelationId, range: &KeyRange, parts: usize) -> Vec<KeyRange>;
+
+    /// For each row of `prefixes` (one column for each leading key column, at least one), all stored rows whose leading
+    /// key columns are identical to it. `columns` as in [`Snapshot::scan`]. Fastest when the prefixes come sorted, but
+    /// they need not; matches come in the order of the prefixes, then in key order.
+    fn lookup<'a>(
+        &'a self,
+        relation: RelationId,
+        prefixes: &'a [Column],
+        columns: &[usize],
+    ) -> Result<Box<dyn LookupCursor + 'a>, StorageError>;
+
+    /// For each row of `prefixes`, whether any stored row has it as its leading key columns.
+    fn contains(&self, relation: RelationId, prefixes: &[Column]) -> Result<Vec<bool>, StorageError>;
+
+    /// These contents with changes applied that are not committed: what a transaction sees of its own writes.
+    fn with_changes(&self, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError>;
+}
+
+/// Gives batches until there are no more.
+pub trait BatchCursor {
+    /// The next rows, about `max_rows` of them and never many more; `None` after the last.
+    fn next_batch(&mut self, max_rows: usize) -> Result<Option<Batch>, StorageError>;
+}
+
+/// Gives matches until there are no more.
+pub trait LookupCursor {
+    /// The next matches, about `max_rows` of them and never many more; `None` after the last.
+    fn next_matches(&mut self, max_rows: usize) -> Result<Option<Matches>, StorageError>;
+}
+
+/// Rows found by a look-up.
+#[derive(Debug, Default)]
+pub struct Matches {
+    /// For each match, the row of the prefixes that it belongs to; ascending.
+    pub probe_rows: Vec<u32>,
+    /// The columns asked for.
+    pub batch: Batch,
+}
+
+/// A range of keys: those that begin with `prefix` and whose next key column lies between the bounds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KeyRange {
+    /// The leading key columns.
+    pub prefix: Vec<DataValue>,
+    /// The first key in the range: the key columns after the prefix, perhaps only some of them.
+    pub lower: Option<Vec<DataValue>>,
+    /// The first key after the range, likewise: rows at or after it are not in the range.
+    pub upper: Option<Vec<DataValue>>,
+}
+
+impl KeyRange {
+    /// Every row.
+    pub fn all() -> Self {
+        KeyRange::default()
+    }
+
+    /// The rows whose keys begin with these values.
+    pub fn prefix(prefix: Vec<DataValue>) -> Self {
+        KeyRange { prefix, ..KeyRange::default() }
+    }
+}
+
+/// Changes to relations, applied together.
+#[derive(Clone, Debug, Default)]
+pub struct ChangeSet {
+    /// Relations that begin to exist, empty, with their numbers of key columns and of columns.
+    pub created: Vec<(RelationId, RelationShape)>,
+    /// Relations that cease to exist.
+    pub dropped: Vec<RelationId>,
+    /// Changed rows, applied after `created` and before `dropped`, in order.
+    pub rows: Vec<RowChanges>,
+}
+
+/// How many columns a relation has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RelationShape {
+    /// The number of key columns.
+    pub keys: usize,
+    /// The number of all columns.
+    pub arity: usize,
+}
+
+/// Changed rows of one relation.
+#[derive(Clone, Debug)]
+pub struct RowChanges {
+    /// The relation.
+    pub relation: RelationId,
+    /// Whether the rows are put or removed.
+    pub kind: ChangeKind,
+    /// For puts all columns, for removals the key columns; sorted by key in the total order, each key once.
+    pub rows: Arc<Batch>,
+}
+
+/// What happens to the rows of a [`RowChanges`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// They are there afterwards, in place of rows with the same keys.
+    Put,
+    /// They are gone afterwards; missing ones are ignored.
+    Remove,
+}
