@@ -1,5 +1,9 @@
 //! A relational-graph database queried with CozoScript (Datalog).
 
+pub mod diag;
+pub mod expr;
+pub mod schema;
+pub mod storage;
 pub mod value;
 
 pub use value::*;

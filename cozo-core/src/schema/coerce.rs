@@ -1,7 +1,9 @@
 //! Fitting a value to a column type, on every way into a relation.
 
 use super::{BaseType, ColumnType};
-use crate::value::{Column, DataValue, Validity, Vector, decode_base64, json_to_value, parse_rfc3339_micros, parse_uuid};
+use crate::value::{
+    Column, DataValue, Validity, Vector, decode_base64, json_to_value, parse_rfc3339_micros, parse_uuid,
+};
 
 /// A value that does not fit its column.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, miette::Diagnostic)]
@@ -40,7 +42,9 @@ pub enum CoercionError {
     #[error("{0} is not a validity")]
     #[diagnostic(
         code(eval::invalid_validity),
-        help("give 'ASSERT', 'RETRACT', [microseconds, true|false], or an RFC 3339 time with or without a leading '~'")
+        help(
+            "give 'ASSERT', 'RETRACT', [microseconds, true|false], or an RFC 3339 time with or without a leading '~'"
+        )
     )]
     Validity(String),
 }
@@ -109,11 +113,7 @@ fn coerce_all<'a>(
 }
 
 fn check_length(found: usize, wanted: usize, expected: &ColumnType) -> Result<(), CoercionError> {
-    if found == wanted {
-        Ok(())
-    } else {
-        Err(CoercionError::ListLength { found, wanted, expected: expected.clone() })
-    }
+    if found == wanted { Ok(()) } else { Err(CoercionError::ListLength { found, wanted, expected: expected.clone() }) }
 }
 
 fn failed(value: &DataValue, target: &ColumnType) -> CoercionError {
@@ -216,7 +216,11 @@ mod tests {
             (vec![DataValue::from(1), DataValue::Null].into(), column_type(BaseType::Json), Ok(json)),
             ("ASSERT".into(), column_type(BaseType::Validity), Ok(validity)),
             (5.into(), column_type(BaseType::Validity), Err("eval::invalid_validity")),
-            (vec![DataValue::from(i64::MAX), true.into()].into(), column_type(BaseType::Validity), Err("eval::invalid_validity")),
+            (
+                vec![DataValue::from(i64::MAX), true.into()].into(),
+                column_type(BaseType::Validity),
+                Err("eval::invalid_validity"),
+            ),
         ];
         for (value, target, expected) in table {
             let found = coerce(value.clone(), &target, 7).map_err(code);

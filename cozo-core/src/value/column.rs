@@ -80,7 +80,12 @@ impl<T: Copy + Default> Primitive<T> {
     }
 
     fn append_range(&mut self, other: &Self, range: Range<usize>) {
-        append_nulls(&mut self.nulls, self.values.len(), other.nulls.as_deref().map(|n| &n[range.clone()]), range.len());
+        append_nulls(
+            &mut self.nulls,
+            self.values.len(),
+            other.nulls.as_deref().map(|n| &n[range.clone()]),
+            range.len(),
+        );
         self.values.extend_from_slice(&other.values[range]);
     }
 
@@ -470,7 +475,10 @@ mod tests {
                 }
             }
             let reversed: Vec<u32> = (0..values.len() as u32).rev().collect();
-            assert_eq!(column.take(&reversed).iter().collect::<Vec<_>>(), any.take(&reversed).iter().collect::<Vec<_>>());
+            assert_eq!(
+                column.take(&reversed).iter().collect::<Vec<_>>(),
+                any.take(&reversed).iter().collect::<Vec<_>>()
+            );
             for other in samples() {
                 let mut joined = column.clone();
                 joined.append_range(&other.iter().cloned().collect(), 1..other.len());

@@ -27,7 +27,7 @@ pub fn parse_uuid(text: &str) -> Result<super::UuidWrapper, ParseError> {
 /// Microseconds since the Unix epoch of an RFC 3339 instant.
 pub fn parse_rfc3339_micros(text: &str) -> Result<i64, ParseError> {
     let parsed = chrono::DateTime::parse_from_rfc3339(text);
-    parsed.map(|instant| instant.timestamp_micros()).map_err(|error| {
-        ParseError(format!("'{text}' is not an RFC 3339 time such as 2024-01-31T10:00:00Z: {error}"))
-    })
+    parsed
+        .map(|instant| instant.timestamp_micros())
+        .map_err(|error| ParseError(format!("'{text}' is not an RFC 3339 time such as 2024-01-31T10:00:00Z: {error}")))
 }

@@ -1,0 +1,173 @@
+//! Evaluation of expressions over a frame of columns, a batch at a time.
+
+use std::borrow::Cow;
+
+use super::functions::Function;
+use super::{EvalError, Expr, FunctionError};
+use crate::value::{Column, DataValue};
+
+/// What an expression is evaluated over: columns by slot, all of one length, and the parameters.
+#[derive(Clone, Copy)]
+pub struct Frame<'a> {
+    /// The columns, by slot. Slots that the expression does not use may be of any length.
+    pub columns: &'a [Column],
+    /// The number of rows.
+    pub len: usize,
+    /// The parameters, by number.
+    pub parameters: &'a [DataValue],
+}
+
+/// The outcome of an expression: one value for all rows, or one for each.
+#[derive(Debug)]
+pub enum Operand<'a> {
+    /// The same value for all rows.
+    Scalar(DataValue),
+    /// One value a row.
+    Column(Cow<'a, Column>),
+}
+
+impl<'a> Operand<'a> {
+    /// The value for a row.
+    pub fn get(&self, row: usize) -> DataValue {
+        match self {
+            Operand::Scalar(value) => value.clone(),
+            Operand::Column(column) => column.get(row),
+        }
+    }
+
+    /// One value a row, for `len` rows.
+    pub fn into_column(self, len: usize) -> Column {
+        match self {
+            Operand::Scalar(value) => Column::repeat(&value, len),
+            Operand::Column(column) => column.into_owned(),
+        }
+    }
+}
+
+impl Expr {
+    /// Evaluates for all rows of a frame.
+    pub fn eval<'a>(&self, frame: Frame<'a>) -> Result<Operand<'a>, EvalError> {
+        match self {
+            Expr::Constant(value, _) => Ok(Operand::Scalar(value.clone())),
+            Expr::Parameter(index, _) => Ok(Operand::Scalar(frame.parameters[*index].clone())),
+            Expr::Slot(slot, _) => Ok(Operand::Column(Cow::Borrowed(&frame.columns[*slot]))),
+            Expr::Variable(name, _) => unreachable!("the planner replaced variable '{name}' by a slot"),
+            Expr::Call { function, args, span } => {
+                let args = args.iter().map(|arg| arg.eval(frame)).collect::<Result<Vec<_>, _>>()?;
+                call(function, &args, frame.len)
+                    .map_err(|FunctionError(reason)| EvalError::Throw { reason, span: *span })
+            }
+            Expr::Conditional { branches, .. } => eval_conditional(branches, frame),
+        }
+    }
+
+    /// Evaluates an expression without variables, once.
+    pub fn eval_closed(&self, parameters: &[DataValue]) -> Result<DataValue, EvalError> {
+        let frame = Frame { columns: &[], len: 1, parameters };
+        Ok(self.eval(frame)?.get(0))
+    }
+
+    /// Evaluates as a condition: `true` for the rows that hold.
+    pub fn eval_condition(&self, frame: Frame<'_>) -> Result<Condition, EvalError> {
+        let not_boolean = |found: DataValue| EvalError::NotBoolean { found: describe(&found), span: self.span() };
+        match self.eval(frame)? {
+            Operand::Scalar(DataValue::Bool(value)) => Ok(Condition::All(value)),
+            Operand::Scalar(other) => Err(not_boolean(other)),
+            Operand::Column(column) => match column.into_owned() {
+                Column::Bool(data) if data.nulls.is_none() => Ok(Condition::Rows(data.values)),
+                other => {
+                    let rows = other.iter().map(|value| match value {
+                        DataValue::Bool(value) => Ok(value),
+                        other => Err(not_boolean(other)),
+                    });
+                    Ok(Condition::Rows(rows.collect::<Result<_, _>>()?))
+                }
+            },
+        }
+    }
+}
+
+/// The rows for which a condition holds.
+pub enum Condition {
+    /// All or none of them.
+    All(bool),
+    /// These.
+    Rows(Vec<bool>),
+}
+
+impl Condition {
+    /// Whether it holds for a row.
+    pub fn holds(&self, row: usize) -> bool {
+        match self {
+            Condition::All(value) => *value,
+            Condition::Rows(rows) => rows[row],
+        }
+    }
+}
+
+/// A value and its type, for errors.
+fn describe(value: &DataValue) -> String {
+    format!("{value} ({})", value.type_name())
+}
+
+/// Applies a function to all rows: once if nothing varies, by its kernel if it has one for these columns, else row by row.
+fn call<'a>(function: &Function, args: &[Operand<'a>], len: usize) -> Result<Operand<'a>, FunctionError> {
+    let scalars = args.iter().all(|arg| matches!(arg, Operand::Scalar(_)));
+    if scalars && (function.deterministic || len == 1) {
+        let values: Vec<DataValue> = args.iter().map(|arg| arg.get(0)).collect();
+        return (function.eval)(&values).map(Operand::Scalar);
+    }
+    if let Some(outcome) = function.kernel.and_then(|kernel| kernel(args, len)) {
+        return outcome.map(|column| Operand::Column(Cow::Owned(column)));
+    }
+    let mut values: Vec<DataValue> =
+        args.iter().map(|arg| if len > 0 { arg.get(0) } else { DataValue::Null }).collect();
+    let mut column = Column::default();
+    for row in 0..len {
+        for (value, arg) in values.iter_mut().zip(args) {
+            if let Operand::Column(arg) = arg {
+                *value = arg.get(row);
+            }
+        }
+        column.push_owned((function.eval)(&values)?);
+    }
+    Ok(Operand::Column(Cow::Owned(column)))
+}
+
+/// Evaluates each branch only for the rows that reach it.
+fn eval_conditional<'a>(branches: &[(Expr, Expr)], frame: Frame<'a>) -> Result<Operand<'a>, EvalError> {
+    let mut outcome = vec![DataValue::Null; frame.len];
+    let mut waiting: Vec<u32> = (0..frame.len as u32).collect();
+    for (condition, value) in branches {
+        if waiting.is_empty() {
+            break;
+        }
+        let columns = take_used(condition, frame.columns, &waiting);
+        let holds = condition.eval_condition(Frame { columns: &columns, len: waiting.len(), ..frame })?;
+        let (chosen, rest): (Vec<(usize, u32)>, Vec<(usize, u32)>) =
+            waiting.iter().copied().enumerate().partition(|(i, _)| holds.holds(*i));
+        let chosen: Vec<u32> = chosen.into_iter().map(|(_, row)| row).collect();
+        if !chosen.is_empty() {
+            let columns = take_used(value, frame.columns, &chosen);
+            let values = value.eval(Frame { columns: &columns, len: chosen.len(), ..frame })?;
+            for (i, row) in chosen.iter().enumerate() {
+                outcome[*row as usize] = values.get(i);
+            }
+        }
+        waiting = rest.into_iter().map(|(_, row)| row).collect();
+    }
+    Ok(Operand::Column(Cow::Owned(outcome.into_iter().collect())))
+}
+
+/// The given rows of the columns that an expression uses; the other slots are left empty.
+fn take_used(expr: &Expr, columns: &[Column], rows: &[u32]) -> Vec<Column> {
+    let mut taken = vec![Column::default(); columns.len()];
+    expr.walk(&mut |part| {
+        if let Expr::Slot(slot, _) = part
+            && taken[*slot].is_empty()
+        {
+            taken[*slot] = columns[*slot].take(rows);
+        }
+    });
+    taken
+}

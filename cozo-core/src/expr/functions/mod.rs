@@ -1,0 +1,85 @@
+//! The registry of functions: a file per family, one entry a function.
+//!
+//! An entry holds all there is to know about a function: names, arity, documentation, checked examples, and its body.
+//! The resolver, `docs/functions.md`, completion and the tests all read the same entries.
+
+mod family;
+
+pub use family::Family;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::{FunctionError, Operand};
+use crate::value::{Column, DataValue};
+
+/// A function that expressions may call.
+pub struct Function {
+    /// Its name.
+    pub name: &'static str,
+    /// Further names it is known by, operators among them (for documentation).
+    pub aliases: &'static [&'static str],
+    /// How many arguments it takes.
+    pub arity: Arity,
+    /// Whether equal arguments give equal results.
+    pub deterministic: bool,
+    /// What it does, in a sentence or two.
+    pub doc: &'static str,
+    /// CozoScript expressions and what they give, also an expression; an empty outcome means an error.
+    pub examples: &'static [(&'static str, &'static str)],
+    /// Applies it to one row's arguments, as many as the arity allows.
+    pub eval: fn(&[DataValue]) -> Result<DataValue, FunctionError>,
+    /// Applies it to whole columns, or declines with `None`. At least one operand is a column of the given length.
+    pub kernel: Option<Kernel>,
+}
+
+/// The columnar form of a function.
+pub type Kernel = fn(&[Operand<'_>], usize) -> Option<Result<Column, FunctionError>>;
+
+/// How many arguments a function takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arity {
+    /// So many.
+    Exact(usize),
+    /// So many or more.
+    AtLeast(usize),
+    /// From the first to the second number.
+    Between(usize, usize),
+}
+
+impl Arity {
+    /// Whether so many arguments are allowed.
+    pub fn accepts(self, count: usize) -> bool {
+        match self {
+            Arity::Exact(n) => count == n,
+            Arity::AtLeast(n) => count >= n,
+            Arity::Between(low, high) => (low..=high).contains(&count),
+        }
+    }
+}
+
+impl std::fmt::Debug for Function {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// All functions by each of their names.
+static BY_NAME: LazyLock<HashMap<&'static str, &'static Function>> = LazyLock::new(|| {
+    let named =
+        all().flat_map(|function| std::iter::once(&function.name).chain(function.aliases).map(move |n| (*n, function)));
+    named.collect()
+});
+
+/// The function of this name.
+pub fn find(name: &str) -> Option<&'static Function> {
+    BY_NAME.get(name).copied()
+}
+
+/// All functions, family by family.
+pub fn all() -> impl Iterator<Item = &'static Function> {
+    FAMILIES.iter().flat_map(|family| family.functions.iter())
+}
+
+/// The families in the order of the documentation.
+pub static FAMILIES: &[Family] = &[];
