@@ -2,7 +2,26 @@
 //!
 //! An aggregation runs over groups: an [`Accumulator`] holds the state of all groups of one head column, and takes
 //! batches of (group, value). One that is a *meet* (idempotent, commutative, associative) may also run inside
-//! recursion, where each group keeps its current value and improves it.
+//! recursion, where each group keeps its current value and improves it. Both forms give the same results.
+//!
+//! Most accumulators are a [`grouped::Kind`]: a dense vector of states, one a group. Those that need no typed path are
+//! made from their meet form ([`folded`]); those that compare values for sameness share a hash table ([`distinct`]).
+//! The registry is at the end of this file; an aggregation is an entry of its file and a line there.
+
+mod bits;
+mod boolean;
+mod choice;
+mod collect;
+mod count;
+mod distinct;
+mod extremes;
+mod folded;
+mod grouped;
+mod pick;
+mod sets;
+mod sums;
+#[cfg(test)]
+mod tests;
 
 use super::FunctionError;
 use crate::value::{Column, DataValue};
@@ -46,6 +65,9 @@ pub struct Meet {
     pub start: fn(DataValue) -> Result<DataValue, FunctionError>,
     /// Improves the current value by an input; whether it changed.
     pub improve: fn(&mut DataValue, &DataValue) -> Result<bool, FunctionError>,
+    /// Whether a new integer replaces the current one, for aggregations that keep one of their inputs by comparing
+    /// it: what `improve` does when both values are Int, so that the fixpoint can run on plain integers.
+    pub int_improves: Option<fn(current: i64, new: i64) -> bool>,
 }
 
 impl std::fmt::Debug for Aggregation {
@@ -60,4 +82,44 @@ pub fn find(name: &str) -> Option<&'static Aggregation> {
 }
 
 /// All aggregations, sorted by name.
-pub static AGGREGATIONS: &[&Aggregation] = &[];
+pub static AGGREGATIONS: &[&Aggregation] = &[
+    &boolean::AND,
+    &bits::BIT_AND,
+    &bits::BIT_OR,
+    &bits::BIT_XOR,
+    &choice::CHOICE,
+    &choice::CHOICE_RAND,
+    &collect::COLLECT,
+    &count::COUNT,
+    &sets::COUNT_UNIQUE,
+    &sets::GROUP_COUNT,
+    &sets::INTERSECTION,
+    &pick::LATEST_BY,
+    &extremes::MAX,
+    &sums::MEAN,
+    &extremes::MIN,
+    &pick::MIN_COST,
+    &boolean::OR,
+    &sums::PRODUCT,
+    &pick::SHORTEST,
+    &pick::SMALLEST_BY,
+    &sums::STD_DEV,
+    &sums::SUM,
+    &sets::UNION,
+    &sets::UNIQUE,
+    &sums::VARIANCE,
+];
+
+/// The most characters of an offending value that an error shows.
+const SHOWN_CHARS: usize = 80;
+
+/// The error for a value that `aggregation` does not take.
+fn unexpected(aggregation: &str, expected: &str, found: &DataValue) -> FunctionError {
+    let mut shown = found.to_string();
+    if let Some((cut, _)) = shown.char_indices().nth(SHOWN_CHARS) {
+        shown.truncate(cut);
+        shown.push('…');
+    }
+    let kind = if found.is_null() { String::new() } else { format!(" ({})", found.type_name()) };
+    FunctionError::new(format!("{aggregation}: expected {expected}, found {shown}{kind}"))
+}

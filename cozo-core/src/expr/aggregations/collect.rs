@@ -1,0 +1,57 @@
+//! `collect`: the values of a group in a list.
+
+use super::grouped::{Kind, grouped};
+use super::{Aggregation, unexpected};
+use crate::expr::FunctionError;
+use crate::value::{Column, DataValue};
+
+pub(super) static COLLECT: Aggregation = Aggregation {
+    name: "collect",
+    doc: "The list of all values in the order they were derived, nulls among them; `collect(x, n)` keeps the first n, \
+          n at least 1. No rows give [].",
+    start: |args| Ok(grouped(Collect { limit: read_limit(args)? })),
+    meet: None,
+};
+
+struct Collect {
+    /// The most values that a group keeps.
+    limit: usize,
+}
+
+fn read_limit(args: &[DataValue]) -> Result<usize, FunctionError> {
+    let Some(arg) = args.first() else { return Ok(usize::MAX) };
+    let limit = arg.get_int().filter(|limit| *limit >= 1);
+    let limit = limit.ok_or_else(|| unexpected("collect", "a limit that is an integer of at least 1", arg))?;
+    Ok(usize::try_from(limit).unwrap_or(usize::MAX))
+}
+
+impl Kind for Collect {
+    type State = Vec<DataValue>;
+
+    fn initial(&self) -> Self::State {
+        vec![]
+    }
+
+    fn update(&mut self, states: &mut [Self::State], groups: &[u32], values: &Column) -> Result<(), FunctionError> {
+        for (row, group) in groups.iter().enumerate() {
+            let state = &mut states[*group as usize];
+            if state.len() < self.limit {
+                state.push(values.get(row));
+            }
+        }
+        Ok(())
+    }
+
+    fn absorb(&mut self, state: &mut Self::State, later: Self::State) -> Result<(), FunctionError> {
+        state.extend(later.into_iter().take(self.limit - state.len()));
+        Ok(())
+    }
+
+    fn finish(&self, states: Vec<Self::State>) -> Column {
+        Column::Any(states.into_iter().map(DataValue::List).collect())
+    }
+
+    fn fork(&self) -> Self {
+        Collect { limit: self.limit }
+    }
+}

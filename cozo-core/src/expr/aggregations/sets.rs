@@ -1,0 +1,215 @@
+//! Aggregations that compare values for sameness (identity): `count_unique`, `unique`, `group_count`, `union` and
+//! `intersection`.
+
+use std::any::Any;
+
+use super::distinct::Distinct;
+use super::folded::folded;
+use super::grouped::for_each_value;
+use super::{Accumulator, Aggregation, Meet, unexpected};
+use crate::expr::FunctionError;
+use crate::value::{Column, DataValue};
+
+pub(super) static COUNT_UNIQUE: Aggregation = Aggregation {
+    name: "count_unique",
+    doc: "The number of distinct values, an Int; null is a value, and 1 and 1.0 are two. No rows give 0.",
+    start: |_| Ok(sets(Form::CountUnique)),
+    meet: None,
+};
+
+pub(super) static UNIQUE: Aggregation = Aggregation {
+    name: "unique",
+    doc: "The sorted list of distinct values, null among them. No rows give [].",
+    start: |_| Ok(sets(Form::Unique)),
+    meet: None,
+};
+
+pub(super) static GROUP_COUNT: Aggregation = Aggregation {
+    name: "group_count",
+    doc: "A list of `[value, count]` for each distinct value, sorted by value; null is a value. No rows give [].",
+    start: |_| Ok(sets(Form::GroupCount)),
+    meet: None,
+};
+
+pub(super) static UNION: Aggregation = Aggregation {
+    name: "union",
+    doc: "The sorted list of the distinct elements of all lists. Nulls are an error; no rows give [].",
+    start: |_| Ok(sets(Form::Union)),
+    meet: Some(Meet {
+        start: |value| Ok(DataValue::List(sorted_elements("union", &value)?)),
+        improve: unite,
+        int_improves: None,
+    }),
+};
+
+pub(super) static INTERSECTION: Aggregation = Aggregation {
+    name: "intersection",
+    doc: "The sorted list of the distinct elements that all lists have in common. Nulls are ignored, and the result \
+          if there is nothing else; no rows give [].",
+    start: |_| Ok(folded(&INTERSECTION_MEET, || DataValue::List(vec![]))),
+    meet: Some(INTERSECTION_MEET),
+};
+
+const INTERSECTION_MEET: Meet = Meet {
+    start: |value| match value {
+        DataValue::Null => Ok(DataValue::Null),
+        list => Ok(DataValue::List(sorted_elements("intersection", &list)?)),
+    },
+    improve: intersect,
+    int_improves: None,
+};
+
+fn elements<'a>(name: &str, value: &'a DataValue) -> Result<&'a [DataValue], FunctionError> {
+    value.get_slice().ok_or_else(|| unexpected(name, "a List", value))
+}
+
+fn sorted_elements(name: &str, value: &DataValue) -> Result<Vec<DataValue>, FunctionError> {
+    let mut items = elements(name, value)?.to_vec();
+    items.sort_unstable();
+    items.dedup();
+    Ok(items)
+}
+
+/// Adds the elements of a list to a sorted list; whether any was new.
+fn unite(current: &mut DataValue, new: &DataValue) -> Result<bool, FunctionError> {
+    let DataValue::List(present) = current else { return Err(unexpected("union", "a List", current)) };
+    let is_missing = |item: &&DataValue| present.binary_search(item).is_err();
+    let missing: Vec<DataValue> = elements("union", new)?.iter().filter(is_missing).cloned().collect();
+    let grows = !missing.is_empty();
+    if grows {
+        present.extend(missing);
+        present.sort(); // two runs, one of them long and sorted: the stable sort merges these
+        present.dedup();
+    }
+    Ok(grows)
+}
+
+/// Drops from a sorted list what a list does not hold; whether anything was dropped.
+fn intersect(current: &mut DataValue, new: &DataValue) -> Result<bool, FunctionError> {
+    if new.is_null() {
+        return Ok(false);
+    }
+    let kept = sorted_elements("intersection", new)?;
+    match current {
+        DataValue::List(common) => {
+            let before = common.len();
+            common.retain(|item| kept.binary_search(item).is_ok());
+            Ok(common.len() < before)
+        }
+        nothing_yet => {
+            *nothing_yet = DataValue::List(kept);
+            Ok(true)
+        }
+    }
+}
+
+/// What is made of the distinct values of a group.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Their number.
+    CountUnique,
+    /// Their list.
+    Unique,
+    /// A list of them with the number of rows of each.
+    GroupCount,
+    /// Their list, where the values are the elements of the rows' lists.
+    Union,
+}
+
+struct Sets {
+    form: Form,
+    groups: usize,
+    seen: Distinct,
+    /// How often each pair of `seen` occurred; only for [`Form::GroupCount`].
+    occurrences: Vec<i64>,
+}
+
+fn sets(form: Form) -> Box<dyn Accumulator> {
+    Box::new(Sets { form, groups: 0, seen: Distinct::default(), occurrences: vec![] })
+}
+
+impl Sets {
+    fn insert_rows(&mut self, groups: &[u32], values: &Column) {
+        for (row, group) in groups.iter().enumerate() {
+            self.seen.insert_row(*group, values, row);
+        }
+    }
+
+    fn count_rows(&mut self, groups: &[u32], values: &Column) {
+        for (row, group) in groups.iter().enumerate() {
+            self.count_row(*group, values, row, 1);
+        }
+    }
+
+    fn count_row(&mut self, group: u32, values: &Column, row: usize, times: i64) {
+        match self.seen.insert_row(group, values, row) {
+            (_, true) => self.occurrences.push(times),
+            (pair, false) => self.occurrences[pair] += times,
+        }
+    }
+
+    fn insert_elements(&mut self, groups: &[u32], lists: &Column) -> Result<(), FunctionError> {
+        for_each_value(lists, |row, list| {
+            for item in elements("union", list)? {
+                self.seen.insert_value(groups[row], item);
+            }
+            Ok(())
+        })
+    }
+
+    fn counts(&self) -> Column {
+        let mut counts = vec![0; self.groups];
+        for group in self.seen.groups() {
+            counts[*group as usize] += 1;
+        }
+        Column::ints(counts)
+    }
+}
+
+impl Accumulator for Sets {
+    fn resize(&mut self, groups: usize) {
+        self.groups = self.groups.max(groups);
+    }
+
+    fn update(&mut self, groups: &[u32], values: &Column) -> Result<(), FunctionError> {
+        match self.form {
+            Form::CountUnique | Form::Unique => self.insert_rows(groups, values),
+            Form::GroupCount => self.count_rows(groups, values),
+            Form::Union => self.insert_elements(groups, values)?,
+        }
+        Ok(())
+    }
+
+    fn fork(&self) -> Option<Box<dyn Accumulator>> {
+        Some(sets(self.form))
+    }
+
+    fn merge(&mut self, groups: &[u32], other: Box<dyn Accumulator>) -> Result<(), FunctionError> {
+        let other: Box<Sets> = other.into_any().downcast().expect("only forks of this accumulator are merged");
+        for (pair, group) in other.seen.groups().iter().enumerate() {
+            let group = groups[*group as usize];
+            match other.form {
+                Form::GroupCount => self.count_row(group, other.seen.values(), pair, other.occurrences[pair]),
+                _ => {
+                    self.seen.insert_row(group, other.seen.values(), pair);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<Column, FunctionError> {
+        let value = |pair| self.seen.values().get(pair);
+        Ok(match self.form {
+            Form::CountUnique => self.counts(),
+            Form::Unique | Form::Union => self.seen.sorted_lists(self.groups, value),
+            Form::GroupCount => self
+                .seen
+                .sorted_lists(self.groups, |pair| DataValue::List(vec![value(pair), self.occurrences[pair].into()])),
+        })
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}

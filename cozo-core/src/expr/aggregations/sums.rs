@@ -1,0 +1,274 @@
+//! `sum`, `product`, `mean`, `variance` and `std_dev`: numbers in, one Float out.
+//!
+//! Numbers are added as floats in row order. The variance keeps mean and squared deviations instead of sums of squares
+//! (B. P. Welford, "Note on a method for calculating corrected sums of squares and products", Technometrics 1962), and
+//! merges parts by the pairwise formula of Chan, Golub and LeVeque (1979).
+
+use std::marker::PhantomData;
+
+use super::grouped::{Kind, for_each_value, grouped, only_group};
+use super::{Aggregation, unexpected};
+use crate::expr::FunctionError;
+use crate::value::{Column, DataValue, Primitive};
+
+pub(super) static SUM: Aggregation = Aggregation {
+    name: "sum",
+    doc: "The sum of numbers, always a Float. Nulls are an error; no rows give 0.0.",
+    start: |_| Ok(grouped(Numeric::<Sum>(PhantomData))),
+    meet: None,
+};
+
+pub(super) static PRODUCT: Aggregation = Aggregation {
+    name: "product",
+    doc: "The product of numbers, always a Float. Nulls are an error; no rows give 1.0.",
+    start: |_| Ok(grouped(Numeric::<Product>(PhantomData))),
+    meet: None,
+};
+
+pub(super) static MEAN: Aggregation = Aggregation {
+    name: "mean",
+    doc: "The arithmetic mean of numbers, a Float. Nulls are an error; no rows give NaN.",
+    start: |_| Ok(grouped(Numeric::<Mean>(PhantomData))),
+    meet: None,
+};
+
+pub(super) static VARIANCE: Aggregation = Aggregation {
+    name: "variance",
+    doc: "The sample variance of numbers (divided by n - 1), a Float. Nulls are an error; fewer than two rows give NaN.",
+    start: |_| Ok(grouped(Numeric::<Variance>(PhantomData))),
+    meet: None,
+};
+
+pub(super) static STD_DEV: Aggregation = Aggregation {
+    name: "std_dev",
+    doc: "The sample standard deviation of numbers, the square root of `variance`. Nulls are an error; \
+          fewer than two rows give NaN.",
+    start: |_| Ok(grouped(Numeric::<StdDev>(PhantomData))),
+    meet: None,
+};
+
+/// A summary of numbers that takes one at a time.
+trait Summary: Copy + Send + 'static {
+    /// The aggregation's name, for errors.
+    const NAME: &'static str;
+    /// The summary of no numbers.
+    const EMPTY: Self;
+
+    /// Takes a further number.
+    fn add(&mut self, number: f64);
+
+    /// Takes over the summary of later numbers.
+    fn absorb(&mut self, later: Self);
+
+    /// The result.
+    fn result(self) -> f64;
+}
+
+/// The kind whose states are summaries.
+struct Numeric<S>(PhantomData<fn() -> S>);
+
+impl<S: Summary> Kind for Numeric<S> {
+    type State = S;
+
+    fn initial(&self) -> S {
+        S::EMPTY
+    }
+
+    fn update(&mut self, states: &mut [S], groups: &[u32], values: &Column) -> Result<(), FunctionError> {
+        match values {
+            Column::Int(column) => add_column(states, groups, column, |value| value as f64),
+            Column::Float(column) => add_column(states, groups, column, |value| value),
+            _ => for_each_value(values, |row, value| {
+                let number = value.get_float().ok_or_else(|| not_a_number::<S>(value))?;
+                states[groups[row] as usize].add(number);
+                Ok(())
+            }),
+        }
+    }
+
+    fn absorb(&mut self, state: &mut S, later: S) -> Result<(), FunctionError> {
+        state.absorb(later);
+        Ok(())
+    }
+
+    fn finish(&self, states: Vec<S>) -> Column {
+        Column::floats(states.into_iter().map(S::result).collect())
+    }
+
+    fn fork(&self) -> Self {
+        Numeric(PhantomData)
+    }
+}
+
+fn not_a_number<S: Summary>(value: &DataValue) -> FunctionError {
+    unexpected(S::NAME, "a number", value)
+}
+
+/// Adds a typed column that must not hold nulls.
+fn add_column<S: Summary, T: Copy>(
+    states: &mut [S],
+    groups: &[u32],
+    column: &Primitive<T>,
+    to_float: impl Fn(T) -> f64,
+) -> Result<(), FunctionError> {
+    if column.nulls.as_ref().is_some_and(|nulls| nulls.contains(&true)) {
+        return Err(not_a_number::<S>(&DataValue::Null));
+    }
+    if let Some(group) = only_group(groups) {
+        let mut state = states[group];
+        column.values.iter().for_each(|value| state.add(to_float(*value)));
+        states[group] = state;
+        return Ok(());
+    }
+    for (group, value) in groups.iter().zip(&column.values) {
+        states[*group as usize].add(to_float(*value));
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy)]
+struct Sum(f64);
+
+impl Summary for Sum {
+    const NAME: &'static str = "sum";
+    const EMPTY: Self = Sum(0.0);
+
+    #[inline]
+    fn add(&mut self, number: f64) {
+        self.0 += number;
+    }
+
+    fn absorb(&mut self, later: Self) {
+        self.0 += later.0;
+    }
+
+    fn result(self) -> f64 {
+        self.0
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Product(f64);
+
+impl Summary for Product {
+    const NAME: &'static str = "product";
+    const EMPTY: Self = Product(1.0);
+
+    #[inline]
+    fn add(&mut self, number: f64) {
+        self.0 *= number;
+    }
+
+    fn absorb(&mut self, later: Self) {
+        self.0 *= later.0;
+    }
+
+    fn result(self) -> f64 {
+        self.0
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Mean {
+    sum: f64,
+    count: u64,
+}
+
+impl Summary for Mean {
+    const NAME: &'static str = "mean";
+    const EMPTY: Self = Mean { sum: 0.0, count: 0 };
+
+    #[inline]
+    fn add(&mut self, number: f64) {
+        self.sum += number;
+        self.count += 1;
+    }
+
+    fn absorb(&mut self, later: Self) {
+        self.sum += later.sum;
+        self.count += later.count;
+    }
+
+    fn result(self) -> f64 {
+        if self.count == 0 { f64::NAN } else { self.sum / self.count as f64 }
+    }
+}
+
+/// Mean, and the sum of squared deviations from it.
+#[derive(Clone, Copy)]
+struct Moments {
+    count: u64,
+    mean: f64,
+    squares: f64,
+}
+
+impl Moments {
+    const EMPTY: Self = Moments { count: 0, mean: 0.0, squares: 0.0 };
+
+    #[inline]
+    fn add(&mut self, number: f64) {
+        self.count += 1;
+        let deviation = number - self.mean;
+        self.mean += deviation / self.count as f64;
+        self.squares += deviation * (number - self.mean);
+    }
+
+    fn absorb(&mut self, later: Self) {
+        if self.count == 0 || later.count == 0 {
+            *self = if self.count == 0 { later } else { *self };
+            return;
+        }
+        let count = self.count + later.count;
+        let (here, there, all) = (self.count as f64, later.count as f64, count as f64);
+        let deviation = later.mean - self.mean;
+        self.mean += deviation * (there / all);
+        self.squares += later.squares + deviation * deviation * (here * there / all);
+        self.count = count;
+    }
+
+    fn variance(self) -> f64 {
+        if self.count < 2 { f64::NAN } else { self.squares / (self.count - 1) as f64 }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Variance(Moments);
+
+impl Summary for Variance {
+    const NAME: &'static str = "variance";
+    const EMPTY: Self = Variance(Moments::EMPTY);
+
+    #[inline]
+    fn add(&mut self, number: f64) {
+        self.0.add(number);
+    }
+
+    fn absorb(&mut self, later: Self) {
+        self.0.absorb(later.0);
+    }
+
+    fn result(self) -> f64 {
+        self.0.variance()
+    }
+}
+
+#[derive(Clone, Copy)]
+struct StdDev(Moments);
+
+impl Summary for StdDev {
+    const NAME: &'static str = "std_dev";
+    const EMPTY: Self = StdDev(Moments::EMPTY);
+
+    #[inline]
+    fn add(&mut self, number: f64) {
+        self.0.add(number);
+    }
+
+    fn absorb(&mut self, later: Self) {
+        self.0.absorb(later.0);
+    }
+
+    fn result(self) -> f64 {
+        self.0.variance().sqrt()
+    }
+}
