@@ -3,7 +3,7 @@
 use super::grouped::{Kind, for_each_value, grouped};
 use super::{Aggregation, Meet, unexpected};
 use crate::expr::FunctionError;
-use crate::value::{Column, DataValue};
+use crate::value::{Column, DataValue, Primitive};
 
 pub(super) static AND: Aggregation = Aggregation {
     name: "and",
@@ -59,6 +59,11 @@ impl Kind for Connective {
     }
 
     fn update(&mut self, states: &mut [bool], groups: &[u32], values: &Column) -> Result<(), FunctionError> {
+        if let Column::Bool(Primitive { values, nulls: None }) = values {
+            let deciding = groups.iter().zip(values).filter(|(_, value)| **value != self.unit);
+            deciding.for_each(|(group, _)| states[*group as usize] = !self.unit);
+            return Ok(());
+        }
         for_each_value(values, |row, value| {
             if self.check(value)? != self.unit {
                 states[groups[row] as usize] = !self.unit;

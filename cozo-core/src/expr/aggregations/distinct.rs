@@ -15,8 +15,16 @@ pub(super) struct Distinct {
 
 /// Where a pair stands, with its hash so that growing the table reads nothing else.
 struct Slot {
-    hash: u64,
+    hash: u32,
     pair: u32,
+}
+
+impl Slot {
+    /// The hash that the table wants, from the half that slots keep.
+    #[inline]
+    fn table_hash(hash: u32) -> u64 {
+        u64::from(hash).wrapping_mul(0x9E37_79B9_0000_0001)
+    }
 }
 
 impl Distinct {
@@ -80,9 +88,9 @@ impl Distinct {
 
 /// The number of the pair with this hash that `is_same` accepts, or `next` as the number of a new one.
 #[inline]
-fn find_or_add(table: &mut HashTable<Slot>, hash: u64, next: usize, is_same: impl Fn(usize) -> bool) -> (usize, bool) {
+fn find_or_add(table: &mut HashTable<Slot>, hash: u32, next: usize, is_same: impl Fn(usize) -> bool) -> (usize, bool) {
     let is_slot = |slot: &Slot| slot.hash == hash && is_same(slot.pair as usize);
-    match table.entry(hash, is_slot, |slot| slot.hash) {
+    match table.entry(Slot::table_hash(hash), is_slot, |slot| Slot::table_hash(slot.hash)) {
         Entry::Occupied(slot) => (slot.get().pair as usize, false),
         Entry::Vacant(slot) => {
             let pair = u32::try_from(next).expect("fewer than 2^32 distinct values");
@@ -94,8 +102,9 @@ fn find_or_add(table: &mut HashTable<Slot>, hash: u64, next: usize, is_same: imp
 
 /// The hash of a pair. One value in many groups, or many values in one, must spread over all bits.
 #[inline]
-fn mix(group: u32, hash: u64) -> u64 {
+fn mix(group: u32, hash: u64) -> u32 {
     let spread_group = u64::from(group).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let product = u128::from(hash ^ spread_group) * u128::from(0xD6E8_FEB8_6659_FD93_u64);
-    (product as u64) ^ ((product >> 64) as u64)
+    let folded = (product as u64) ^ ((product >> 64) as u64);
+    (folded >> 32) as u32
 }
