@@ -33,10 +33,13 @@ pub struct Aggregation {
     /// What it does, in a sentence or two.
     pub doc: &'static str,
     /// Makes the state for no group at all; `args` are the constant arguments after the variable.
-    pub start: fn(args: &[DataValue]) -> Result<Box<dyn Accumulator>, FunctionError>,
+    pub start: Start,
     /// The meet form, if it is one.
     pub meet: Option<Meet>,
 }
+
+/// Makes an accumulator from constant arguments, or refuses these.
+pub type Start = fn(args: &[DataValue]) -> Result<Box<dyn Accumulator>, FunctionError>;
 
 /// The state of an aggregation for many groups.
 pub trait Accumulator: Send {
