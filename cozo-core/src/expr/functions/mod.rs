@@ -83,3 +83,14 @@ pub fn all() -> impl Iterator<Item = &'static Function> {
 
 /// The families in the order of the documentation.
 pub static FAMILIES: &[Family] = &[];
+
+/// As the help of an error says it.
+impl std::fmt::Display for Arity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Arity::Exact(n) => write!(f, "Need exactly {n} argument(s)"),
+            Arity::AtLeast(n) => write!(f, "Need at least {n} argument(s)"),
+            Arity::Between(low, high) => write!(f, "Need {low} to {high} arguments"),
+        }
+    }
+}

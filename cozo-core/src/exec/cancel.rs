@@ -1,0 +1,72 @@
+//! Stopping a query from outside.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
+
+use super::ExecError;
+
+/// A switch that other threads throw to stop a query.
+#[derive(Clone, Debug, Default)]
+pub struct Interrupt(Arc<AtomicU8>);
+
+const RUNNING: u8 = 0;
+const KILLED: u8 = 1;
+const CLOSED: u8 = 2;
+
+impl Interrupt {
+    /// Stops the query as by `::kill`.
+    pub fn kill(&self) {
+        self.0.store(KILLED, Ordering::Relaxed);
+    }
+
+    /// Stops the query since the database is being closed.
+    pub fn close(&self) {
+        self.0.store(CLOSED, Ordering::Relaxed);
+    }
+
+    /// Fails if the query is to stop.
+    pub fn check(&self) -> Result<(), ExecError> {
+        match self.0.load(Ordering::Relaxed) {
+            RUNNING => Ok(()),
+            KILLED => Err(ExecError::Killed("it was killed", "'::kill' or an interrupt from the host stopped it")),
+            _ => Err(ExecError::Killed("the database was closed", "its handle was dropped or closed while it ran")),
+        }
+    }
+}
+
+/// When a query must stop: on an interrupt, or at a deadline.
+#[derive(Debug)]
+pub struct Cancellation {
+    interrupt: Interrupt,
+    deadline: Option<Instant>,
+}
+
+impl Cancellation {
+    /// Stops on the interrupt, or after so many seconds if that many are positive.
+    pub fn new(interrupt: Interrupt, timeout_seconds: f64) -> Self {
+        let timeout = (timeout_seconds > 0.0).then(|| Duration::try_from_secs_f64(timeout_seconds).ok()).flatten();
+        Cancellation { interrupt, deadline: timeout.and_then(|timeout| Instant::now().checked_add(timeout)) }
+    }
+
+    /// Fails if the query must stop.
+    pub fn check(&self) -> Result<(), ExecError> {
+        self.interrupt.check()?;
+        match self.deadline {
+            Some(deadline) if Instant::now() >= deadline => {
+                Err(ExecError::Killed("it ran into its timeout", "':timeout' sets the seconds it may take; 0 means no limit"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Sleeps for a time, or until the query must stop.
+    pub fn sleep(&self, seconds: f64) -> Result<(), ExecError> {
+        let end = Instant::now() + Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX / 4);
+        while Instant::now() < end {
+            self.check()?;
+            std::thread::sleep((end - Instant::now()).min(Duration::from_millis(10)));
+        }
+        self.check()
+    }
+}

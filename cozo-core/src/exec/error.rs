@@ -1,0 +1,110 @@
+//! What can go wrong while a plan runs.
+
+use crate::diag::SourceSpan;
+use crate::expr::EvalError;
+use crate::program::ProgramError;
+use crate::schema::CoercionError;
+use crate::storage::StorageError;
+use crate::txn::TxnError;
+
+/// A query failed while it ran.
+#[derive(Debug, Clone, thiserror::Error, miette::Diagnostic)]
+pub enum ExecError {
+    /// The query was killed, ran into its timeout, or the database was closed.
+    #[error("the query was stopped: {0}")]
+    #[diagnostic(code(eval::killed), help("{1}"))]
+    Killed(&'static str, &'static str),
+    /// An expression failed on a row.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Eval(#[from] EvalError),
+    /// The data that a parameter gave does not fit its rule.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Program(#[from] ProgramError),
+    /// The engine failed.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Storage(#[from] StorageError),
+    /// The transaction failed.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Txn(#[from] TxnError),
+    /// An aggregation refused a value.
+    #[error("aggregation '{name}' failed")]
+    #[diagnostic(code(eval::throw))]
+    Aggregation {
+        /// The aggregation.
+        name: &'static str,
+        /// The reason.
+        #[help]
+        reason: String,
+        /// Where it stands in the head.
+        #[label("failed here")]
+        span: SourceSpan,
+    },
+    /// `:assert none`, and there are rows.
+    #[error("the query has rows, but ':assert none' is given")]
+    #[diagnostic(code(eval::assert_none_failure), help("the transaction is not applied"))]
+    AssertNone {
+        /// The option.
+        #[label("asserted here")]
+        span: SourceSpan,
+    },
+    /// `:assert some`, and there is no row.
+    #[error("the query has no rows, but ':assert some' is given")]
+    #[diagnostic(code(eval::assert_some_failure), help("the transaction is not applied"))]
+    AssertSome {
+        /// The option.
+        #[label("asserted here")]
+        span: SourceSpan,
+    },
+    /// A row does not fit the relation; the cause says which and why.
+    #[error("when executing against relation '{relation}'")]
+    Write {
+        /// The relation.
+        relation: String,
+        /// The row, and why.
+        #[source]
+        #[diagnostic_source]
+        cause: Box<RowError>,
+    },
+    /// A limit on a query's size.
+    #[error("the query needs {what}")]
+    #[diagnostic(code(eval::too_large), help("narrow the query, or split it into several"))]
+    TooLarge {
+        /// What it needs too much of.
+        what: String,
+    },
+}
+
+/// Why a row cannot be written.
+#[derive(Debug, Clone, thiserror::Error, miette::Diagnostic)]
+pub enum RowError {
+    /// A value does not fit its column.
+    #[error("the row {row} cannot be stored: column '{column}'")]
+    Coercion {
+        /// The row.
+        row: String,
+        /// The column.
+        column: String,
+        /// Why.
+        #[source]
+        #[diagnostic_source]
+        cause: CoercionError,
+    },
+    /// The row is there, or is not, or is different, against what the operation asserts.
+    #[error("the row {row} {reason}")]
+    #[diagnostic(code(transact::assertion_failure), help("{help}"))]
+    Assertion {
+        /// The row or its key.
+        row: String,
+        /// What is wrong.
+        reason: &'static str,
+        /// What to do.
+        help: &'static str,
+        /// The operation.
+        #[label("asserted by this operation")]
+        span: SourceSpan,
+    },
+}

@@ -1,0 +1,277 @@
+//! Evaluation of components, to the least fixpoint where they are recursive (semi-naive evaluation).
+//!
+//! A row of a recursive table is *pending* while the round that derives it goes on: no rule sees it. In the next round
+//! it is in the *delta*: each rule runs once for each of its recursive atoms, with that atom reading only the delta, the
+//! atoms before it only what is older, and those after it everything. After that it is *old*. Since tables only grow at
+//! the end, the three are ranges of row numbers:
+//!
+//! ```text
+//! path[x, y] := edge[x, y]
+//! path[x, y] := path[x, z], edge[z, y]      round n reads path[delta] only
+//!
+//! rows of path:   0 ....... old ....... | ... delta ... | ... pending ...
+//! ```
+
+use std::ops::{ControlFlow, Range};
+
+use rayon::prelude::*;
+
+use super::operators::{Operator, Tables, build, drive};
+use super::sink::{Flow, Sink, apply_improvements};
+use super::table::Table;
+use super::{ExecError, Run, Worker};
+use crate::plan::{ComponentPlan, ConstantPlan, Method, OperatorKind, RulePlan, Source, TableKind};
+use crate::program::{ConstantRows, ProgramError};
+use crate::storage::KeyRange;
+use crate::value::{Batch, Column, DataValue};
+
+/// Inputs of at least so many rows are split among threads.
+const WORTH_SPLITTING: usize = 16 * 1024;
+
+/// Fills all tables of a plan, and gives that of the entry.
+pub fn evaluate(run: &Run<'_>) -> Result<Table, ExecError> {
+    let plan = run.plan;
+    let mut tables: Vec<Table> = plan.tables.iter().map(empty_table).collect();
+    for component in &plan.components {
+        for constant in &component.constants {
+            let rows = constant_rows(constant, plan.tables[constant.table].arity, run)?;
+            tables[constant.table].insert(rows);
+        }
+        if component.recursive {
+            run_to_fixpoint(component, &mut tables, run)?;
+        } else {
+            run_once(component, &mut tables, run)?;
+        }
+    }
+    Ok(tables.swap_remove(plan.entry))
+}
+
+fn empty_table(planned: &crate::plan::TablePlan) -> Table {
+    match planned.kind {
+        TableKind::Meet { keys, .. } => Table::keyed(planned.arity, keys),
+        _ => Table::set(planned.arity),
+    }
+}
+
+/// The rows of a constant rule.
+fn constant_rows(constant: &ConstantPlan, arity: usize, run: &Run<'_>) -> Result<Batch, ExecError> {
+    match &constant.rows {
+        ConstantRows::Rows(rows) => {
+            let mut batch = Batch::empty(arity);
+            for row in rows {
+                for (column, cell) in batch.columns.iter_mut().zip(row) {
+                    column.push_owned(cell.eval_closed(run.parameters)?);
+                }
+                batch.len += 1;
+            }
+            Ok(batch)
+        }
+        ConstantRows::List(expr) => {
+            let value = expr.eval_closed(run.parameters)?;
+            let width = crate::program::check_constant_rows(&value, expr.span())?;
+            if let Some(data) = width.filter(|width| *width != arity) {
+                return Err(ProgramError::ConstantHead { head: arity, data, span: constant.span }.into());
+            }
+            let rows = value.get_slice().unwrap_or_default().iter().filter_map(DataValue::get_slice);
+            Ok(Batch::from_rows(arity, rows))
+        }
+    }
+}
+
+/// Runs the rules of a predicate that does not depend on itself.
+fn run_once(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_>) -> Result<(), ExecError> {
+    let [table] = component.tables[..] else { unreachable!("predicates in one component depend on each other") };
+    if component.rules.is_empty() {
+        return Ok(());
+    }
+    let mut sink = Sink::new(run.plan, table, None, run.parameters)?;
+    if let (Sink::Set(set), true) = (&mut sink, table == run.plan.entry) {
+        set.enough = run.enough;
+    }
+    for rule in &component.rules {
+        ensure_indexes(rule, tables);
+        let all = |_: usize, table: usize| 0..tables[table].len();
+        if run_rule(rule, &Tables { tables, range: &all }, run, &mut sink)?.is_break() {
+            break;
+        }
+    }
+    tables[table] = match sink {
+        Sink::Set(set) => set.fresh,
+        Sink::Groups(groups) => Table::of_distinct(groups.finish()?),
+        Sink::Meet(_) => unreachable!("meets are only planned in recursion"),
+    };
+    Ok(())
+}
+
+/// Runs the rules of mutually recursive predicates until a round adds nothing.
+fn run_to_fixpoint(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_>) -> Result<(), ExecError> {
+    for rule in component.rules.iter().filter(|rule| rule.recursive.is_empty()) {
+        let all = vec![0..usize::MAX; rule.operators.len()];
+        run_recursive(rule, &all, tables, run, 0)?;
+    }
+    let mut deltas: Vec<Range<usize>> = tables.iter().map(|table| 0..table.len()).collect();
+    while component.tables.iter().any(|table| !deltas[*table].is_empty()) {
+        for rule in &component.rules {
+            for new in &rule.recursive {
+                let Some(ranges) = round_ranges(rule, *new, &deltas) else { continue };
+                run_recursive(rule, &ranges, tables, run, deltas[rule.table].end)?;
+            }
+        }
+        for table in &component.tables {
+            deltas[*table] = deltas[*table].end..tables[*table].len();
+        }
+    }
+    Ok(())
+}
+
+/// What each operator reads while the recursive operator at `new` reads the delta; nothing if the delta is empty.
+fn round_ranges(rule: &RulePlan, new: usize, deltas: &[Range<usize>]) -> Option<Vec<Range<usize>>> {
+    let table_of = |position: usize| match &rule.operators[position].kind {
+        OperatorKind::Join(join) => match join.source {
+            Source::Table(table) => table,
+            Source::Stored(_) => unreachable!("recursive operators read tables"),
+        },
+        _ => unreachable!("recursive operators are joins"),
+    };
+    if deltas[table_of(new)].is_empty() {
+        return None;
+    }
+    let mut ranges = vec![0..usize::MAX; rule.operators.len()];
+    for position in &rule.recursive {
+        let delta = &deltas[table_of(*position)];
+        ranges[*position] = match position.cmp(&new) {
+            std::cmp::Ordering::Less => 0..delta.start,
+            std::cmp::Ordering::Equal => delta.clone(),
+            std::cmp::Ordering::Greater => 0..delta.end,
+        };
+    }
+    Some(ranges)
+}
+
+/// Runs one rule of a recursive component; its new rows stay pending. Rows of its table from `pending` on have not been
+/// seen by any rule.
+fn run_recursive(
+    rule: &RulePlan,
+    ranges: &[Range<usize>],
+    tables: &mut [Table],
+    run: &Run<'_>,
+    pending: usize,
+) -> Result<(), ExecError> {
+    ensure_indexes(rule, tables);
+    let range = |position: usize, table: usize| ranges[position].start..ranges[position].end.min(tables[table].len());
+    let mut sink = Sink::new(run.plan, rule.table, Some(&tables[rule.table]), run.parameters)?;
+    // Nobody counts the rows of a recursive rule: whether it is told to stop makes no difference.
+    let _: ControlFlow<()> = run_rule(rule, &Tables { tables, range: &range }, run, &mut sink)?;
+    match sink {
+        Sink::Set(set) => {
+            let fresh = set.fresh;
+            tables[rule.table].insert_table(fresh);
+        }
+        Sink::Meet(meet) => {
+            let (fresh, meets) = (meet.fresh, meet.meets);
+            apply_improvements(&mut tables[rule.table], fresh, &meets, pending)?;
+        }
+        Sink::Groups(_) => unreachable!("groups are never recursive"),
+    }
+    run.cancellation.check()
+}
+
+/// Makes the indexes that a rule needs, or brings them up to date.
+fn ensure_indexes(rule: &RulePlan, tables: &mut [Table]) {
+    for operator in &rule.operators {
+        let (source, keys) = match &operator.kind {
+            OperatorKind::Join(join) => (&join.source, &join.keys),
+            OperatorKind::Exists(exists) => (&exists.source, &exists.keys),
+            _ => continue,
+        };
+        if let (Source::Table(table), false) = (source, keys.is_empty()) {
+            let columns: Vec<usize> = keys.iter().map(|(column, _)| *column).collect();
+            tables[*table].ensure_index(&columns);
+        }
+    }
+}
+
+/// Pushes everything that a rule reads into a sink.
+fn run_rule<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>, sink: &mut Sink<'a>) -> Flow {
+    if let Some(parts) = split(rule, tables, run)
+        && let Some(forks) = parts.iter().map(|_| sink.fork()).collect::<Option<Vec<_>>>()
+    {
+        return run_parts(rule, parts, forks, tables, run, sink);
+    }
+    let operators = build(rule, tables, run);
+    drive(&operators, &rule.head, unit(rule), &mut Worker::new(run), sink)
+}
+
+/// The input of a rule's first operator: one row, nothing bound.
+fn unit(rule: &RulePlan) -> Batch {
+    Batch { columns: vec![Column::default(); rule.slots], len: 1 }
+}
+
+/// A part of what a rule's first operator reads.
+enum Part {
+    /// Rows of a derived table.
+    Rows(Range<usize>),
+    /// Keys of a stored relation.
+    Keys(KeyRange),
+}
+
+/// The parts into which a rule's first scan is worth splitting, if it is.
+fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<Part>> {
+    let threads = rayon::current_num_threads();
+    let OperatorKind::Join(join) = &rule.operators.first()?.kind else { return None };
+    if !run.parallel || run.enough.is_some() || threads < 2 || join.method != Method::Scan {
+        return None;
+    }
+    match &join.source {
+        Source::Table(table) => {
+            let range = (tables.range)(0, *table);
+            let step = range.len().div_ceil(threads * 2).max(1);
+            let parts = range.clone().step_by(step).map(|start| Part::Rows(start..(start + step).min(range.end)));
+            (range.len() >= WORTH_SPLITTING).then(|| parts.collect())
+        }
+        Source::Stored(schema) => {
+            let snapshot = run.view.of(schema.id);
+            if snapshot.row_count(schema.id) < WORTH_SPLITTING as u64 {
+                return None;
+            }
+            Some(snapshot.partition(schema.id, &KeyRange::all(), threads * 4).into_iter().map(Part::Keys).collect())
+        }
+    }
+}
+
+/// Runs the parts of a rule in parallel, and merges their outcomes in order.
+fn run_parts<'a>(
+    rule: &'a RulePlan,
+    parts: Vec<Part>,
+    forks: Vec<Sink<'a>>,
+    tables: &Tables<'a>,
+    run: &'a Run<'a>,
+    sink: &mut Sink<'a>,
+) -> Flow {
+    let all = tables.tables;
+    let ranges: Vec<Option<Range<usize>>> = rule.operators.iter().enumerate().map(|(position, operator)| {
+        match operator.kind.source() {
+            Some(Source::Table(table)) => Some((tables.range)(position, *table)),
+            _ => None,
+        }
+    }).collect();
+    let run_part = |(part, mut fork): (Part, Sink<'a>)| -> Result<Sink<'a>, ExecError> {
+        let range = |position: usize, table: usize| match (&part, position) {
+            (Part::Rows(rows), 0) => rows.clone(),
+            _ => ranges[position].clone().unwrap_or(0..all[table].len()),
+        };
+        let mut operators = build(rule, &Tables { tables: all, range: &range }, run);
+        if let Part::Keys(keys) = &part {
+            operators[0] = super::operators::scan_part(rule, keys.clone(), run);
+        }
+        let operators: Vec<Box<dyn Operator + '_>> = operators;
+        let _ = drive(&operators, &rule.head, unit(rule), &mut Worker::new(run), &mut fork)?;
+        Ok(fork)
+    };
+    let work: Vec<(Part, Sink<'a>)> = parts.into_iter().zip(forks).collect();
+    let outcomes: Vec<Result<Sink<'a>, ExecError>> = work.into_par_iter().map(run_part).collect();
+    for outcome in outcomes {
+        sink.merge(outcome?)?;
+    }
+    super::sink::CONTINUE
+}

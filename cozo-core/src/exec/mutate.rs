@@ -1,0 +1,269 @@
+//! Applying the rows of a query to a stored relation.
+
+use crate::diag::SourceSpan;
+use crate::expr::Frame;
+use crate::parse::ast::MutationOp;
+use crate::plan::{MutationPlan, ValueSource};
+use crate::schema::{SchemaRef, coerce_column};
+use crate::storage::{ChangeKind, Snapshot};
+use crate::txn::Transaction;
+use crate::value::{Batch, Column, DataValue};
+
+use super::error::RowError;
+use super::{ExecError, MAX_BATCH_ROWS};
+
+/// What an operation did; filled only if it was asked to say.
+#[derive(Default)]
+pub struct Mutated {
+    /// The rows put (all columns) or asked to be removed (key columns), in order of application.
+    pub new: Batch,
+    /// The full rows that were there before, one for each key that existed.
+    pub old: Batch,
+}
+
+/// Applies the rows of an answer to `schema`, the relation of the plan as it is in the transaction.
+pub fn mutate(
+    plan: &MutationPlan,
+    schema: &SchemaRef,
+    rows: &Batch,
+    parameters: &[DataValue],
+    txn: &mut Transaction,
+    report: bool,
+) -> Result<Mutated, ExecError> {
+    let mutation = Mutation { plan, schema, parameters, now_micros: txn.now_micros() };
+    let given = mutation.columns(rows)?;
+    match plan.op {
+        MutationOp::Create | MutationOp::Replace | MutationOp::Put => mutation.put(given, txn, report),
+        MutationOp::Insert => mutation.insert(given, txn, report),
+        MutationOp::Update => mutation.update(given, txn, report),
+        MutationOp::Rm | MutationOp::Delete => mutation.remove(given, txn, report),
+        MutationOp::Ensure => mutation.ensure(given, txn),
+        MutationOp::EnsureNot => mutation.ensure_not(given, txn),
+    }
+}
+
+struct Mutation<'a> {
+    plan: &'a MutationPlan,
+    schema: &'a SchemaRef,
+    parameters: &'a [DataValue],
+    now_micros: i64,
+}
+
+/// Rows for a relation: fitted to its types, in order of application. Columns that are kept as they are are empty.
+struct Given {
+    rows: Batch,
+}
+
+impl Mutation<'_> {
+    fn key_width(&self) -> usize {
+        self.schema.keys.len()
+    }
+
+    /// The columns of the relation from those of the answer.
+    fn columns(&self, rows: &Batch) -> Result<Given, ExecError> {
+        let mut columns = Vec::with_capacity(self.plan.sources.len());
+        for (source, definition) in self.plan.sources.iter().zip(self.schema.columns()) {
+            let column = match source {
+                ValueSource::Output(output) => rows.columns[*output].clone(),
+                ValueSource::Default(expr) => {
+                    let frame = Frame { columns: &[], len: rows.len, parameters: self.parameters };
+                    expr.eval(frame)?.into_column(rows.len)
+                }
+                ValueSource::Null => Column::Null(rows.len),
+                ValueSource::Kept => {
+                    columns.push(Column::default());
+                    continue;
+                }
+            };
+            let coerced = coerce_column(column.clone(), &definition.column_type, self.now_micros);
+            let Ok(coerced) = coerced else { return Err(self.misfit(rows, &column, columns.len())) };
+            columns.push(coerced);
+        }
+        Ok(Given { rows: Batch { columns, len: rows.len } })
+    }
+
+    /// Finds the row that does not fit, for the error.
+    fn misfit(&self, rows: &Batch, column: &Column, index: usize) -> ExecError {
+        let definition = self.schema.columns().nth(index).expect("the column was just coerced");
+        let fit = |value| crate::schema::coerce(value, &definition.column_type, self.now_micros);
+        let found = column.iter().enumerate().find_map(|(row, value)| fit(value).err().map(|error| (row, error)));
+        let (row, cause) = found.expect("some value does not fit, or the column would");
+        self.wrap(RowError::Coercion { row: show(&rows.row(row)), column: definition.name.to_string(), cause })
+    }
+
+    fn wrap(&self, cause: RowError) -> ExecError {
+        ExecError::Write { relation: self.schema.name.to_string(), cause: Box::new(cause) }
+    }
+
+    fn assertion(&self, row: &[DataValue], reason: &'static str, help: &'static str) -> ExecError {
+        let span: SourceSpan = self.plan.span;
+        self.wrap(RowError::Assertion { row: show(row), reason, help, span })
+    }
+
+    /// The rows sorted by key, and which of the given rows they are; of rows with equal keys the last stays.
+    fn sorted(&self, rows: &Batch) -> Option<Vec<u32>> {
+        let keys = &rows.columns[..self.key_width()];
+        let compare = |a: usize, b: usize| {
+            keys.iter().map(|column| column.compare_at(a, column, b)).find(|order| order.is_ne())
+        };
+        if (1..rows.len).all(|row| compare(row - 1, row).is_some_and(std::cmp::Ordering::is_lt)) {
+            return None;
+        }
+        let mut order: Vec<u32> = (0..rows.len as u32).collect();
+        order.sort_by(|a, b| compare(*a as usize, *b as usize).unwrap_or(std::cmp::Ordering::Equal));
+        let mut last: Vec<u32> = Vec::with_capacity(order.len());
+        for row in order {
+            match last.last_mut() {
+                Some(previous) if compare(*previous as usize, row as usize).is_none() => *previous = row,
+                _ => last.push(row),
+            }
+        }
+        Some(last)
+    }
+
+    /// For each row the full stored row with its key, if there is one: the rows found, and where.
+    fn stored(&self, rows: &Batch, txn: &mut Transaction) -> Result<Stored, ExecError> {
+        let view = txn.view()?;
+        let snapshot: &dyn Snapshot = view.of(self.schema.id);
+        let columns: Vec<usize> = (0..self.schema.arity()).collect();
+        let keys = &rows.columns[..self.key_width()];
+        let mut stored = Stored { rows: Batch::empty(columns.len()), of: vec![None; rows.len] };
+        if rows.is_empty() {
+            return Ok(stored);
+        }
+        let mut cursor = snapshot.lookup(self.schema.id, keys, &columns)?;
+        while let Some(matches) = cursor.next_matches(MAX_BATCH_ROWS)? {
+            for (i, row) in matches.probe_rows.iter().enumerate() {
+                stored.of[*row as usize] = Some((stored.rows.len + i) as u32);
+            }
+            stored.rows.append(&matches.batch);
+        }
+        Ok(stored)
+    }
+
+    fn report(&self, new: Batch, sorted: &Batch, txn: &mut Transaction, report: bool) -> Result<Mutated, ExecError> {
+        if !report {
+            return Ok(Mutated::default());
+        }
+        Ok(Mutated { new, old: self.stored(sorted, txn)?.rows })
+    }
+
+    fn put(&self, given: Given, txn: &mut Transaction, report: bool) -> Result<Mutated, ExecError> {
+        let sorted = match self.sorted(&given.rows) {
+            Some(order) => given.rows.take(&order),
+            None if report => given.rows.clone(),
+            None => {
+                txn.write(self.schema, ChangeKind::Put, given.rows)?;
+                return Ok(Mutated::default());
+            }
+        };
+        let mutated = self.report(given.rows, &sorted, txn, report)?;
+        txn.write(self.schema, ChangeKind::Put, sorted)?;
+        Ok(mutated)
+    }
+
+    fn insert(&self, given: Given, txn: &mut Transaction, report: bool) -> Result<Mutated, ExecError> {
+        let stored = self.stored(&given.rows, txn)?;
+        let help = "use ':put' to overwrite, or ':update' to change some columns";
+        if let Some(row) = stored.of.iter().position(Option::is_some) {
+            return Err(self.assertion(&given.rows.row(row), "has a key that is in the relation already", help));
+        }
+        let sorted = match self.sorted(&given.rows) {
+            Some(order) => given.rows.take(&order),
+            None => given.rows.clone(),
+        };
+        if sorted.len < given.rows.len {
+            let row = self.repeated_key(&given.rows);
+            return Err(self.assertion(&given.rows.row(row), "has a key that is given twice", help));
+        }
+        let width = self.schema.arity();
+        txn.write(self.schema, ChangeKind::Put, sorted)?;
+        Ok(if report { Mutated { new: given.rows, old: Batch::empty(width) } } else { Mutated::default() })
+    }
+
+    /// A row whose key an earlier row has.
+    fn repeated_key(&self, rows: &Batch) -> usize {
+        let key = |row: usize| rows.columns[..self.key_width()].iter().map(|c| c.get(row)).collect::<Vec<_>>();
+        let mut seen = std::collections::BTreeSet::new();
+        (0..rows.len).find(|row| !seen.insert(key(*row))).unwrap_or(0)
+    }
+
+    fn update(&self, given: Given, txn: &mut Transaction, report: bool) -> Result<Mutated, ExecError> {
+        let stored = self.stored(&given.rows, txn)?;
+        let mut found = Vec::with_capacity(given.rows.len);
+        for (row, stored) in stored.of.iter().enumerate() {
+            let help = "use ':put' to add rows";
+            let missing = || self.assertion(&self.key(&given.rows, row), "is not in the relation", help);
+            found.push(stored.ok_or_else(missing)?);
+        }
+        let merge = |(i, column): (usize, Column)| match self.plan.sources[i] {
+            ValueSource::Kept => stored.rows.columns[i].take(&found),
+            _ => column,
+        };
+        let columns = given.rows.columns.into_iter().enumerate().map(merge).collect();
+        self.put(Given { rows: Batch { columns, len: found.len() } }, txn, report)
+    }
+
+    fn key(&self, rows: &Batch, row: usize) -> Vec<DataValue> {
+        rows.columns[..self.key_width()].iter().map(|column| column.get(row)).collect()
+    }
+
+    fn remove(&self, given: Given, txn: &mut Transaction, report: bool) -> Result<Mutated, ExecError> {
+        if self.plan.op == MutationOp::Delete {
+            let stored = self.stored(&given.rows, txn)?;
+            if let Some(row) = stored.of.iter().position(Option::is_none) {
+                let help = "use ':rm' to ignore missing rows";
+                return Err(self.assertion(&given.rows.row(row), "is not in the relation", help));
+            }
+        }
+        let sorted = match self.sorted(&given.rows) {
+            Some(order) => given.rows.take(&order),
+            None => given.rows.clone(),
+        };
+        let mutated = self.report(given.rows, &sorted, txn, report)?;
+        txn.write(self.schema, ChangeKind::Remove, sorted)?;
+        Ok(mutated)
+    }
+
+    fn ensure(&self, given: Given, txn: &mut Transaction) -> Result<Mutated, ExecError> {
+        let stored = self.stored(&given.rows, txn)?;
+        for (row, found) in stored.of.iter().enumerate() {
+            let help = "the script is not applied";
+            match found {
+                None => return Err(self.assertion(&given.rows.row(row), "is not in the relation", help)),
+                Some(found) if given.rows.compare_rows(row, &stored.rows, *found as usize).is_ne() => {
+                    return Err(self.assertion(&given.rows.row(row), "is in the relation with other values", help));
+                }
+                Some(_) => {}
+            }
+        }
+        txn.rely_on(self.schema, &given.rows);
+        Ok(Mutated::default())
+    }
+
+    fn ensure_not(&self, given: Given, txn: &mut Transaction) -> Result<Mutated, ExecError> {
+        let stored = self.stored(&given.rows, txn)?;
+        if let Some(row) = stored.of.iter().position(Option::is_some) {
+            let help = "the script is not applied";
+            return Err(self.assertion(&given.rows.row(row), "is in the relation", help));
+        }
+        txn.rely_on(self.schema, &given.rows);
+        Ok(Mutated::default())
+    }
+}
+
+/// Stored rows, and for each row asked for the one with its key.
+struct Stored {
+    rows: Batch,
+    of: Vec<Option<u32>>,
+}
+
+/// A row as text, shortened.
+fn show(row: &[DataValue]) -> String {
+    let mut text = DataValue::List(row.to_vec()).to_string();
+    if let Some((cut, _)) = text.char_indices().nth(120) {
+        text.truncate(cut);
+        text.push('…');
+    }
+    text
+}

@@ -1,0 +1,48 @@
+//! Keeps rows that have a match in a relation, or that have none.
+
+use super::filter::emit_where;
+use super::probe::Rows;
+use super::{Emit, Operator, Shape, key_columns};
+use crate::exec::Worker;
+use crate::exec::sink::Flow;
+use crate::plan::ExistsPlan;
+use crate::schema::RelationId;
+use crate::storage::Snapshot;
+use crate::value::{Batch, Column};
+
+/// Tests for stored rows with a key prefix.
+pub struct PrefixExists<'a> {
+    pub plan: &'a ExistsPlan,
+    pub shape: Shape<'a>,
+    pub snapshot: &'a dyn Snapshot,
+    pub relation: RelationId,
+}
+
+impl Operator for PrefixExists<'_> {
+    fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
+        let prefixes = key_columns(&self.plan.keys, &input, worker)?;
+        let mut holds = self.snapshot.contains(self.relation, &prefixes)?;
+        if self.plan.negated {
+            holds.iter_mut().for_each(|found| *found = !*found);
+        }
+        emit_where(&self.shape, input, &holds, worker, emit)
+    }
+}
+
+/// Tests by a hash table.
+pub struct HashExists<'a> {
+    pub plan: &'a ExistsPlan,
+    pub shape: Shape<'a>,
+    pub rows: Rows<'a>,
+}
+
+impl Operator for HashExists<'_> {
+    fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
+        let probe = self.rows.resolve()?;
+        let keys = key_columns(&self.plan.keys, &input, worker)?;
+        let keys: Vec<&Column> = keys.iter().collect();
+        let found = |row: usize| probe.matches(&keys, row).next().is_some();
+        let holds: Vec<bool> = (0..input.len).map(|row| found(row) != self.plan.negated).collect();
+        emit_where(&self.shape, input, &holds, worker, emit)
+    }
+}

@@ -1,0 +1,52 @@
+//! Keeps rows for which an expression is true, or for which a slot has a given value.
+
+use super::{Emit, Operator, Shape, frame, key_columns};
+use crate::exec::Worker;
+use crate::exec::sink::{CONTINUE, Flow};
+use crate::expr::{Condition, Expr};
+use crate::value::Batch;
+
+/// Keeps rows for which an expression is true.
+pub struct Filter<'a> {
+    pub expr: &'a Expr,
+    pub shape: Shape<'a>,
+}
+
+impl Operator for Filter<'_> {
+    fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
+        let condition = self.expr.eval_condition(frame(&input, worker))?;
+        match condition {
+            Condition::All(false) => CONTINUE,
+            Condition::All(true) => emit(self.shape.pass(input), worker),
+            Condition::Rows(holds) => emit_where(&self.shape, input, &holds, worker, emit),
+        }
+    }
+}
+
+/// Keeps rows for which a slot and an expression are the same value.
+pub struct Same<'a> {
+    pub slot: usize,
+    pub expr: &'a Expr,
+    pub shape: Shape<'a>,
+}
+
+impl Operator for Same<'_> {
+    fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
+        let wanted = key_columns(&[(0, self.expr.clone())], &input, worker)?;
+        let found = &input.columns[self.slot];
+        let holds: Vec<bool> = (0..input.len).map(|row| found.equals_at(row, &wanted[0], row)).collect();
+        emit_where(&self.shape, input, &holds, worker, emit)
+    }
+}
+
+/// Emits the rows that hold.
+pub fn emit_where(shape: &Shape<'_>, input: Batch, holds: &[bool], worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
+    let rows: Vec<u32> = holds.iter().enumerate().filter(|(_, holds)| **holds).map(|(row, _)| row as u32).collect();
+    if rows.len() == input.len {
+        emit(shape.pass(input), worker)
+    } else if rows.is_empty() {
+        CONTINUE
+    } else {
+        emit(shape.take(&input, &rows), worker)
+    }
+}

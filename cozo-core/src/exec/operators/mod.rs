@@ -1,0 +1,176 @@
+//! The operators, one kind to a file. Each takes a batch and emits batches of bounded size.
+
+mod exists;
+mod filter;
+mod lookup;
+mod probe;
+mod scan;
+mod unify;
+
+use std::ops::{ControlFlow, Range};
+
+use super::sink::{CONTINUE, Flow, Sink};
+use super::table::Table;
+use super::{ExecError, Run, Worker};
+use crate::expr::{Expr, Frame};
+use crate::plan::{JoinPlan, Method, OperatorKind, RulePlan, Source};
+use crate::storage::KeyRange;
+use crate::value::{Batch, Column};
+
+/// A running operator.
+pub trait Operator: Sync {
+    /// Takes a batch and emits what becomes of it, until `emit` asks to stop.
+    fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow;
+}
+
+/// Receives the batches that an operator emits.
+pub type Emit<'e> = dyn FnMut(Batch, &mut Worker<'_>) -> Flow + 'e;
+
+/// The derived tables while a rule runs, and which of their rows each operator reads.
+pub struct Tables<'a> {
+    /// All tables, by number.
+    pub tables: &'a [Table],
+    /// The rows that an operator (by position in its rule) reads of a table.
+    pub range: &'a dyn Fn(usize, usize) -> Range<usize>,
+}
+
+/// Makes a rule's operators run: the only place that lists them all.
+pub fn build<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>) -> Vec<Box<dyn Operator + 'a>> {
+    let build = |(position, operator): (usize, &'a crate::plan::OperatorPlan)| -> Box<dyn Operator + 'a> {
+        let shape = Shape { slots: rule.slots, keep: &operator.keep };
+        match &operator.kind {
+            OperatorKind::Join(join) => build_join(join, shape, position, tables, run),
+            OperatorKind::Exists(exists) => match (&exists.source, exists.method) {
+                (Source::Stored(schema), Method::Prefix) => {
+                    let snapshot = run.view.of(schema.id);
+                    Box::new(exists::PrefixExists { plan: exists, shape, snapshot, relation: schema.id })
+                }
+                (source, _) => {
+                    let rows = probe::Rows::of(source, &exists.keys, &[], position, tables, run);
+                    Box::new(exists::HashExists { plan: exists, shape, rows })
+                }
+            },
+            OperatorKind::Filter(expr) => Box::new(filter::Filter { expr, shape }),
+            OperatorKind::Same(slot, expr) => Box::new(filter::Same { slot: *slot, expr, shape }),
+            OperatorKind::Unify(slot, expr) => Box::new(unify::Unify { slot: *slot, expr, shape }),
+            OperatorKind::UnifyEach(slot, expr) => Box::new(unify::UnifyEach { slot: *slot, expr, shape }),
+        }
+    };
+    rule.operators.iter().enumerate().map(build).collect()
+}
+
+fn build_join<'a>(
+    join: &'a JoinPlan,
+    shape: Shape<'a>,
+    position: usize,
+    tables: &Tables<'a>,
+    run: &'a Run<'a>,
+) -> Box<dyn Operator + 'a> {
+    match (&join.source, join.method) {
+        (Source::Table(table), Method::Scan) => {
+            let range = (tables.range)(position, *table);
+            Box::new(scan::TableScan { plan: join, shape, table: &tables.tables[*table], range })
+        }
+        (Source::Stored(schema), Method::Scan) => {
+            let snapshot = run.view.of(schema.id);
+            Box::new(scan::StoredScan::new(join, shape, snapshot, schema.id))
+        }
+        (Source::Stored(schema), Method::Prefix) => {
+            let snapshot = run.view.of(schema.id);
+            Box::new(lookup::PrefixLookup::new(join, shape, snapshot, schema.id))
+        }
+        (source, _) => {
+            let rows = probe::Rows::of(source, &join.keys, &join.outputs, position, tables, run);
+            Box::new(probe::HashJoin { plan: join, shape, rows })
+        }
+    }
+}
+
+/// A rule's first operator, a scan of a stored relation, for a part of the relation.
+pub fn scan_part<'a>(rule: &'a RulePlan, range: KeyRange, run: &'a Run<'a>) -> Box<dyn Operator + 'a> {
+    let operator = &rule.operators[0];
+    let OperatorKind::Join(join @ JoinPlan { source: Source::Stored(schema), .. }) = &operator.kind else {
+        unreachable!("only scans of stored relations are split by key")
+    };
+    let shape = Shape { slots: rule.slots, keep: &operator.keep };
+    Box::new(scan::StoredScan::of_part(join, shape, run.view.of(schema.id), schema.id, range))
+}
+
+/// Pushes a batch through the operators into the sink.
+pub fn drive(
+    operators: &[Box<dyn Operator + '_>],
+    head: &[usize],
+    batch: Batch,
+    worker: &mut Worker<'_>,
+    sink: &mut Sink<'_>,
+) -> Flow {
+    match operators.split_first() {
+        None => sink.take(project(batch, head)),
+        Some((operator, rest)) => operator.push(batch, worker, &mut |output, worker| {
+            if output.is_empty() { CONTINUE } else { drive(rest, head, output, worker, sink) }
+        }),
+    }
+}
+
+/// The columns of the head, moved out of the slots; a column that the head has twice is copied.
+fn project(mut batch: Batch, head: &[usize]) -> Batch {
+    let mut columns: Vec<Column> = Vec::with_capacity(head.len());
+    for (i, slot) in head.iter().enumerate() {
+        let column = match head[..i].iter().position(|earlier| earlier == slot) {
+            Some(earlier) => columns[earlier].clone(),
+            None => std::mem::take(&mut batch.columns[*slot]),
+        };
+        columns.push(column);
+    }
+    Batch { columns, len: batch.len }
+}
+
+/// What an operator's output looks like.
+#[derive(Clone, Copy)]
+pub struct Shape<'a> {
+    /// The number of slots.
+    slots: usize,
+    /// The slots carried over from the input.
+    keep: &'a [usize],
+}
+
+impl Shape<'_> {
+    /// The kept slots of some rows of the input.
+    fn take(&self, input: &Batch, rows: &[u32]) -> Batch {
+        let mut columns = vec![Column::default(); self.slots];
+        for slot in self.keep {
+            columns[*slot] = input.columns[*slot].take(rows);
+        }
+        Batch { columns, len: rows.len() }
+    }
+
+    /// The kept slots of all rows of the input.
+    fn pass(&self, mut input: Batch) -> Batch {
+        let mut columns = vec![Column::default(); self.slots];
+        for slot in self.keep {
+            columns[*slot] = std::mem::take(&mut input.columns[*slot]);
+        }
+        Batch { columns, len: input.len }
+    }
+
+    /// Whether no input slot is carried over.
+    fn keeps_nothing(&self) -> bool {
+        self.keep.is_empty()
+    }
+}
+
+/// A batch as expressions see it.
+fn frame<'a>(batch: &'a Batch, worker: &Worker<'a>) -> Frame<'a> {
+    Frame { columns: &batch.columns, len: batch.len, parameters: worker.run.parameters }
+}
+
+/// The values of the keys' expressions, a column for each.
+fn key_columns(keys: &[(usize, Expr)], input: &Batch, worker: &Worker<'_>) -> Result<Vec<Column>, ExecError> {
+    let frame = Frame { columns: &input.columns, len: input.len, parameters: worker.run.parameters };
+    keys.iter().map(|(_, expr)| Ok(expr.eval(frame)?.into_column(input.len))).collect()
+}
+
+/// Whether to go on.
+fn stopped(flow: &ControlFlow<()>) -> bool {
+    flow.is_break()
+}

@@ -1,0 +1,144 @@
+//! Joins every input row with every row of a relation.
+
+use std::ops::Range;
+
+use super::{Emit, Operator, Shape, stopped};
+use crate::exec::sink::{CONTINUE, Flow};
+use crate::exec::table::Table;
+use crate::exec::{MAX_BATCH_ROWS, Worker};
+use crate::plan::JoinPlan;
+use crate::schema::RelationId;
+use crate::storage::{KeyRange, Snapshot};
+use crate::value::{Batch, Column};
+
+/// Reads a range of rows of a derived table.
+pub struct TableScan<'a> {
+    pub plan: &'a JoinPlan,
+    pub shape: Shape<'a>,
+    pub table: &'a Table,
+    pub range: Range<usize>,
+}
+
+/// So many rows are worth sorting before they are looked up elsewhere.
+const WORTH_SORTING: usize = 64;
+
+impl TableScan<'_> {
+    /// The rows to read and their order, if it is not simply the range.
+    fn order(&self) -> Option<Vec<u32>> {
+        let living = || self.table.living(self.range.clone());
+        match self.plan.sort_by {
+            Some(column) if self.range.len() > WORTH_SORTING => {
+                let mut rows = living();
+                let column = &self.table.rows().columns[column];
+                match column.as_dense_ints() {
+                    Some(values) => radsort::sort_by_key(&mut rows, |row| values[*row as usize]),
+                    None => rows.sort_by(|a, b| column.compare_at(*a as usize, column, *b as usize)),
+                }
+                Some(rows)
+            }
+            _ => self.table.has_dead().then(living),
+        }
+    }
+}
+
+impl Operator for TableScan<'_> {
+    fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
+        let order = self.order();
+        let count = order.as_ref().map_or(self.range.len(), Vec::len);
+        let mut done = 0;
+        while done < count {
+            let end = (done + worker.next_batch_rows()?).min(count);
+            let columns = self.plan.outputs.iter().map(|(column, _)| {
+                let column = &self.table.rows().columns[*column];
+                match &order {
+                    Some(order) => column.take(&order[done..end]),
+                    None => column.slice(self.range.start + done..self.range.start + end),
+                }
+            });
+            let rows = Batch { columns: columns.collect(), len: end - done };
+            let flow = product(self.plan, &self.shape, &input, rows, worker, emit)?;
+            if stopped(&flow) {
+                return Ok(flow);
+            }
+            done = end;
+        }
+        CONTINUE
+    }
+}
+
+/// Reads a stored relation.
+pub struct StoredScan<'a> {
+    plan: &'a JoinPlan,
+    shape: Shape<'a>,
+    snapshot: &'a dyn Snapshot,
+    relation: RelationId,
+    columns: Vec<usize>,
+    /// The part of the relation to read.
+    range: KeyRange,
+}
+
+impl<'a> StoredScan<'a> {
+    pub fn new(plan: &'a JoinPlan, shape: Shape<'a>, snapshot: &'a dyn Snapshot, relation: RelationId) -> Self {
+        let columns = plan.outputs.iter().map(|(column, _)| *column).collect();
+        StoredScan { plan, shape, snapshot, relation, columns, range: KeyRange::all() }
+    }
+
+    /// The same scan of a part of the relation.
+    pub fn of_part(plan: &'a JoinPlan, shape: Shape<'a>, snapshot: &'a dyn Snapshot, relation: RelationId, range: KeyRange) -> Self {
+        StoredScan { range, ..StoredScan::new(plan, shape, snapshot, relation) }
+    }
+}
+
+impl Operator for StoredScan<'_> {
+    fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
+        let mut cursor = self.snapshot.scan(self.relation, &self.range, &self.columns)?;
+        loop {
+            let room = worker.next_batch_rows()?;
+            let Some(rows) = cursor.next_batch(room)? else { return CONTINUE };
+            let flow = product(self.plan, &self.shape, &input, rows, worker, emit)?;
+            if stopped(&flow) {
+                return Ok(flow);
+            }
+        }
+    }
+}
+
+/// Emits each input row with each row of the relation.
+fn product(
+    plan: &JoinPlan,
+    shape: &Shape<'_>,
+    input: &Batch,
+    rows: Batch,
+    worker: &mut Worker<'_>,
+    emit: &mut Emit<'_>,
+) -> Flow {
+    if input.len == 1 && shape.keeps_nothing() {
+        return emit(place(plan, shape.take(input, &[]), rows), worker);
+    }
+    let per_chunk = (MAX_BATCH_ROWS / rows.len.max(1)).max(1);
+    let mut start = 0;
+    while start < input.len {
+        worker.next_batch_rows()?;
+        let end = (start + per_chunk).min(input.len);
+        let left: Vec<u32> = (start..end).flat_map(|row| std::iter::repeat_n(row as u32, rows.len)).collect();
+        let mut repeated = Batch { columns: vec![Column::default(); rows.columns.len()], len: left.len() };
+        for (column, source) in repeated.columns.iter_mut().zip(&rows.columns) {
+            (start..end).for_each(|_| column.append_range(source, 0..rows.len));
+        }
+        let flow = emit(place(plan, shape.take(input, &left), repeated), worker)?;
+        if stopped(&flow) {
+            return Ok(flow);
+        }
+        start = end;
+    }
+    CONTINUE
+}
+
+/// Puts the columns of a relation into their slots.
+pub fn place(plan: &JoinPlan, mut output: Batch, rows: Batch) -> Batch {
+    output.len = rows.len;
+    for ((_, slot), column) in plan.outputs.iter().zip(rows.columns) {
+        output.columns[*slot] = column;
+    }
+    output
+}

@@ -1,0 +1,203 @@
+//! From the entry's table to the answer: sorted, cut, asserted.
+
+use std::cmp::Ordering;
+
+use super::{Cancellation, ExecError, Run, evaluate};
+use crate::expr::Expr;
+use crate::parse::ast::Assertion;
+use crate::plan::{OptionError, Options, SortKey, TableKind};
+use crate::value::{Batch, Column, DataValue};
+
+/// The rows of a query, in their final order.
+pub struct Answer {
+    /// The rows, one column for each header.
+    pub rows: Batch,
+}
+
+/// A query's option has a bad value, or the query fails.
+#[derive(Debug, Clone, thiserror::Error, miette::Diagnostic)]
+pub enum AnswerError {
+    /// The option.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Option(#[from] OptionError),
+    /// The query.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Exec(#[from] ExecError),
+}
+
+/// Runs a query, and applies its options to the rows. `inline` says whether the entry is an inline rule, for which
+/// evaluation stops as soon as there are enough rows.
+pub fn answer(mut run: Run<'_>, options: &Options) -> Result<Answer, AnswerError> {
+    let parameters = run.parameters;
+    let limit = non_negative(":limit", options.limit.as_ref(), parameters)?;
+    let offset = non_negative(":offset", options.offset.as_ref(), parameters)?.unwrap_or(0);
+    let stops_early = options.order.is_empty() && entry_is_inline(&run);
+    run.enough = limit.filter(|_| stops_early).map(|limit| limit.saturating_add(offset));
+    if run.enough == Some(0) {
+        run.enough = Some(1);
+    }
+    let rows = evaluate(&run)?.into_rows();
+    check_assertion(options, &rows)?;
+    let sleep = seconds(":sleep", options.sleep.as_ref(), parameters)?;
+    if stops_early && (limit.is_some() || offset > 0) {
+        return finish(sort_rows(cut(rows, offset, limit), &[]), sleep, run.cancellation);
+    }
+    finish(cut(sort_rows(rows, &options.order), offset, limit), sleep, run.cancellation)
+}
+
+fn finish(rows: Batch, sleep: Option<f64>, cancellation: &Cancellation) -> Result<Answer, AnswerError> {
+    if let Some(seconds) = sleep {
+        cancellation.sleep(seconds)?;
+    }
+    Ok(Answer { rows })
+}
+
+/// Whether the rows of the entry come one by one from rules.
+fn entry_is_inline(run: &Run<'_>) -> bool {
+    let constant = |component: &crate::plan::ComponentPlan| component.constants.iter().any(|c| c.table == run.plan.entry);
+    matches!(run.plan.tables[run.plan.entry].kind, TableKind::Set) && !run.plan.components.iter().any(constant)
+}
+
+fn check_assertion(options: &Options, rows: &Batch) -> Result<(), ExecError> {
+    match options.assertion {
+        Some((Assertion::None, span)) if !rows.is_empty() => Err(ExecError::AssertNone { span }),
+        Some((Assertion::Some, span)) if rows.is_empty() => Err(ExecError::AssertSome { span }),
+        _ => Ok(()),
+    }
+}
+
+/// The value of an option that counts rows.
+pub fn non_negative(
+    option: &'static str,
+    expr: Option<&Expr>,
+    parameters: &[DataValue],
+) -> Result<Option<usize>, AnswerError> {
+    let Some(expr) = expr else { return Ok(None) };
+    let value = expr.eval_closed(parameters).map_err(ExecError::from)?;
+    match value.get_int().and_then(|count| usize::try_from(count).ok()) {
+        Some(count) => Ok(Some(count)),
+        None => Err(OptionError::NotNonNegative { option, found: value.to_string(), span: expr.span() }.into()),
+    }
+}
+
+/// The value of an option in seconds. Only `:timeout` may be zero or negative.
+pub fn seconds(
+    option: &'static str,
+    expr: Option<&Expr>,
+    parameters: &[DataValue],
+) -> Result<Option<f64>, AnswerError> {
+    let Some(expr) = expr else { return Ok(None) };
+    let value = expr.eval_closed(parameters).map_err(ExecError::from)?;
+    match value.get_float() {
+        Some(seconds) if seconds > 0.0 || option == ":timeout" => Ok(Some(seconds)),
+        _ => Err(OptionError::NotSeconds { option, found: value.to_string(), span: expr.span() }.into()),
+    }
+}
+
+/// The rows from `offset` on, `limit` of them at most.
+fn cut(rows: Batch, offset: usize, limit: Option<usize>) -> Batch {
+    let start = offset.min(rows.len);
+    let end = limit.map_or(rows.len, |limit| start.saturating_add(limit).min(rows.len));
+    if start == 0 && end == rows.len { rows } else { rows.slice(start..end) }
+}
+
+/// Sorts by some columns, and rows that tie in them by all columns.
+fn sort_rows(rows: Batch, keys: &[SortKey]) -> Batch {
+    if rows.len < 2 {
+        return rows;
+    }
+    if let ([], [Column::Int(column)]) = (keys, rows.columns.as_slice())
+        && column.nulls.is_none()
+    {
+        let mut values = column.values.clone();
+        sort_ints(&mut values);
+        return Batch { len: values.len(), columns: vec![Column::ints(values)] };
+    }
+    let compare = |a: usize, b: usize| -> Ordering {
+        let by_key = keys.iter().map(|key| {
+            let column = &rows.columns[key.column];
+            let order = column.compare_at(a, column, b);
+            if key.descending { order.reverse() } else { order }
+        });
+        by_key.into_iter().find(|order| order.is_ne()).unwrap_or_else(|| rows.compare_rows(a, &rows, b))
+    };
+    if (1..rows.len).all(|row| compare(row - 1, row).is_le()) {
+        return rows;
+    }
+    let mut order: Vec<u32> = (0..rows.len as u32).collect();
+    match leading_ints(&rows, keys) {
+        // Most comparisons are decided by the first column: sort by it alone, then within its ties.
+        Some(values) => {
+            radsort::sort_by_key(&mut order, |row| values[*row as usize]);
+            let mut rest = order.as_mut_slice();
+            while let Some(first) = rest.first() {
+                let value = values[*first as usize];
+                let ties = rest.iter().take_while(|row| values[**row as usize] == value).count();
+                let (tied, others) = rest.split_at_mut(ties);
+                if ties > 1 {
+                    tied.sort_unstable_by(|a, b| compare(*a as usize, *b as usize));
+                }
+                rest = others;
+            }
+        }
+        None => order.sort_unstable_by(|a, b| compare(*a as usize, *b as usize)),
+    }
+    rows.take(&order)
+}
+
+/// The integers of the column that is sorted by first, if that is all it has and the order is ascending.
+fn leading_ints<'a>(rows: &'a Batch, keys: &[SortKey]) -> Option<&'a [i64]> {
+    match keys.first() {
+        Some(key) if key.descending => None,
+        Some(key) => rows.columns[key.column].as_dense_ints(),
+        None => rows.columns.first()?.as_dense_ints(),
+    }
+}
+
+/// Sorts integers, by radix where that pays.
+fn sort_ints(values: &mut [i64]) {
+    if values.is_sorted() {
+        return;
+    }
+    if values.len() < 256 { values.sort_unstable() } else { radsort::sort(values) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_sorted_by_keys_and_then_by_all_columns() {
+        let rows: Vec<Vec<DataValue>> = vec![
+            vec![2.into(), "b".into()],
+            vec![1.into(), "z".into()],
+            vec![2.into(), "a".into()],
+            vec![1.into(), DataValue::Null],
+        ];
+        let batch = || Batch::from_rows(2, rows.iter().map(Vec::as_slice));
+        let sorted = |keys: &[SortKey]| sort_rows(batch(), keys).rows().collect::<Vec<_>>();
+        let mut plain = rows.clone();
+        plain.sort();
+        assert_eq!(sorted(&[]), plain);
+        let descending = sorted(&[SortKey { column: 1, descending: true }]);
+        assert_eq!(descending.iter().map(|row| row[1].clone()).collect::<Vec<_>>(), vec![
+            "z".into(),
+            "b".into(),
+            "a".into(),
+            DataValue::Null
+        ]);
+    }
+
+    #[test]
+    fn integers_are_sorted_however_many() {
+        for len in [0, 1, 10, 1000] {
+            let mut values: Vec<i64> = (0..len).map(|i| (i * 7919) % 1009 - 500).collect();
+            let mut expected = values.clone();
+            expected.sort_unstable();
+            sort_ints(&mut values);
+            assert_eq!(values, expected);
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! Where the solutions of a rule end: a set, groups, or groups that improve.
+
+use std::ops::ControlFlow;
+
+use super::ExecError;
+use super::grouping::Grouping;
+use super::table::Table;
+use crate::diag::SourceSpan;
+use crate::expr::FunctionError;
+use crate::expr::aggregations::{Accumulator, Meet};
+use crate::plan::{Plan, TableKind};
+use crate::program::AggregationUse;
+use crate::value::{Batch, Column, DataValue};
+
+/// Takes the heads of solutions.
+pub enum Sink<'a> {
+    /// Keeps each row once.
+    Set(SetSink<'a>),
+    /// Aggregates all rows.
+    Groups(GroupSink),
+    /// Improves groups inside recursion.
+    Meet(MeetSink<'a>),
+}
+
+/// Whether more solutions are wanted.
+pub type Flow = Result<ControlFlow<()>, ExecError>;
+
+/// More is wanted.
+pub const CONTINUE: Flow = Ok(ControlFlow::Continue(()));
+
+impl<'a> Sink<'a> {
+    /// A sink for the rules of a table; `existing` is what the table has already, if its component is recursive.
+    pub fn new(
+        plan: &Plan,
+        table: usize,
+        existing: Option<&'a Table>,
+        parameters: &[DataValue],
+    ) -> Result<Self, ExecError> {
+        let planned = &plan.tables[table];
+        Ok(match &planned.kind {
+            TableKind::Set => Sink::Set(SetSink { existing, fresh: Table::set(planned.arity), enough: None }),
+            TableKind::Groups(aggregations) => Sink::Groups(GroupSink::new(aggregations, parameters)?),
+            TableKind::Meet { keys, aggregations } => Sink::Meet(MeetSink {
+                existing: existing.expect("meets are only planned in recursion"),
+                fresh: Table::keyed(planned.arity, *keys),
+                meets: Meets::of(*keys, aggregations),
+            }),
+        })
+    }
+
+    /// Takes a batch of heads.
+    pub fn take(&mut self, rows: Batch) -> Flow {
+        match self {
+            Sink::Set(sink) => Ok(sink.take(rows)),
+            Sink::Groups(sink) => sink.take(rows).map(ControlFlow::Continue),
+            Sink::Meet(sink) => sink.take(rows).map(ControlFlow::Continue),
+        }
+    }
+
+    /// An empty sink of the same kind for another thread, if its outcome can be merged later.
+    pub fn fork(&self) -> Option<Sink<'a>> {
+        match self {
+            Sink::Set(SetSink { enough: Some(_), .. }) => None,
+            Sink::Set(sink) => Some(Sink::Set(SetSink {
+                existing: sink.existing,
+                fresh: Table::set(sink.fresh.rows().columns.len()),
+                enough: None,
+            })),
+            Sink::Groups(sink) => sink.fork().map(Sink::Groups),
+            Sink::Meet(_) => None,
+        }
+    }
+
+    /// Takes what a fork has got from later rows.
+    pub fn merge(&mut self, other: Sink<'a>) -> Result<(), ExecError> {
+        match (self, other) {
+            (Sink::Set(sink), Sink::Set(other)) => {
+                sink.fresh.insert_table(other.fresh);
+                Ok(())
+            }
+            (Sink::Groups(sink), Sink::Groups(other)) => sink.merge(other),
+            _ => unreachable!("forks are of the same kind, and meets do not fork"),
+        }
+    }
+}
+
+/// Keeps rows that are new.
+pub struct SetSink<'a> {
+    existing: Option<&'a Table>,
+    /// The new rows.
+    pub fresh: Table,
+    /// How many rows are enough, if not all are wanted.
+    pub enough: Option<usize>,
+}
+
+impl SetSink<'_> {
+    fn take(&mut self, rows: Batch) -> ControlFlow<()> {
+        let rows = match self.existing {
+            Some(existing) => {
+                let absent = existing.absent(&rows);
+                if absent.len() == rows.len { rows } else { rows.take(&absent) }
+            }
+            None => rows,
+        };
+        self.fresh.insert(rows);
+        match self.enough {
+            Some(enough) if self.fresh.len() >= enough => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}
+
+/// Aggregates rows by group.
+pub struct GroupSink {
+    /// The aggregation of each head column, none for those that group.
+    aggregations: Vec<Option<(&'static str, SourceSpan)>>,
+    grouping: Grouping,
+    /// The state of each aggregation, for all groups.
+    accumulators: Vec<Box<dyn Accumulator>>,
+}
+
+impl GroupSink {
+    fn new(columns: &[Option<AggregationUse>], parameters: &[DataValue]) -> Result<Self, ExecError> {
+        let mut accumulators = vec![];
+        for used in columns.iter().flatten() {
+            let args = used.args.iter().map(|arg| arg.eval_closed(parameters)).collect::<Result<Vec<_>, _>>()?;
+            let started = (used.aggregation.start)(&args);
+            accumulators.push(started.map_err(|error| failed(used.aggregation.name, used.span, error))?);
+        }
+        let aggregations: Vec<_> =
+            columns.iter().map(|used| used.as_ref().map(|used| (used.aggregation.name, used.span))).collect();
+        let grouping = Grouping::new(aggregations.iter().filter(|aggregation| aggregation.is_none()).count());
+        let mut sink = GroupSink { aggregations, grouping, accumulators };
+        sink.resize();
+        Ok(sink)
+    }
+
+    fn resize(&mut self) {
+        let groups = self.grouping.len();
+        self.accumulators.iter_mut().for_each(|accumulator| accumulator.resize(groups));
+    }
+
+    /// The columns that group, and those that are aggregated.
+    fn split(&self, rows: Batch) -> (Batch, Vec<Column>) {
+        let (mut keys, mut values) = (vec![], vec![]);
+        for (column, aggregation) in rows.columns.into_iter().zip(&self.aggregations) {
+            if aggregation.is_none() { keys.push(column) } else { values.push(column) }
+        }
+        (Batch { columns: keys, len: rows.len }, values)
+    }
+
+    fn take(&mut self, rows: Batch) -> Result<(), ExecError> {
+        let (keys, values) = self.split(rows);
+        let groups = self.grouping.groups_of(&keys);
+        self.resize();
+        let named = self.aggregations.iter().flatten();
+        for ((accumulator, values), (name, span)) in self.accumulators.iter_mut().zip(&values).zip(named) {
+            accumulator.update(&groups, values).map_err(|error| failed(name, *span, error))?;
+        }
+        Ok(())
+    }
+
+    fn fork(&self) -> Option<Self> {
+        let accumulators = self.accumulators.iter().map(|accumulator| accumulator.fork()).collect::<Option<_>>()?;
+        let width = self.aggregations.iter().filter(|aggregation| aggregation.is_none()).count();
+        let mut fork = GroupSink { aggregations: self.aggregations.clone(), grouping: Grouping::new(width), accumulators };
+        fork.resize();
+        Some(fork)
+    }
+
+    fn merge(&mut self, other: GroupSink) -> Result<(), ExecError> {
+        let groups = self.grouping.groups_of(&other.grouping.into_keys());
+        self.resize();
+        let named = self.aggregations.iter().flatten();
+        for ((accumulator, partial), (name, span)) in self.accumulators.iter_mut().zip(other.accumulators).zip(named) {
+            accumulator.merge(&groups, partial).map_err(|error| failed(name, *span, error))?;
+        }
+        Ok(())
+    }
+
+    /// One row for each group.
+    pub fn finish(self) -> Result<Batch, ExecError> {
+        let keys = self.grouping.into_keys();
+        let mut keys_left = keys.columns.into_iter();
+        let mut accumulators = self.accumulators.into_iter();
+        let mut columns = vec![];
+        for aggregation in &self.aggregations {
+            columns.push(match aggregation {
+                None => keys_left.next().expect("one column for each grouping position"),
+                Some((name, span)) => {
+                    let accumulator = accumulators.next().expect("one accumulator for each aggregation");
+                    accumulator.finish().map_err(|error| failed(name, *span, error))?
+                }
+            });
+        }
+        Ok(Batch::new(columns, keys.len))
+    }
+}
+
+fn failed(name: &'static str, span: SourceSpan, error: FunctionError) -> ExecError {
+    ExecError::Aggregation { name, reason: error.0, span }
+}
+
+/// The aggregations of a meet table's value columns.
+pub struct Meets {
+    keys: usize,
+    aggregations: Vec<(&'static str, SourceSpan, &'static Meet)>,
+}
+
+impl Meets {
+    fn of(keys: usize, aggregations: &[AggregationUse]) -> Self {
+        let meet = |used: &AggregationUse| {
+            let meet = used.aggregation.meet.as_ref().expect("only meets are planned in recursion");
+            (used.aggregation.name, used.span, meet)
+        };
+        Meets { keys, aggregations: aggregations.iter().map(meet).collect() }
+    }
+
+    /// The values of a row as the single input of their groups.
+    fn start(&self, mut rows: Batch) -> Result<Batch, ExecError> {
+        for ((name, span, meet), column) in self.aggregations.iter().zip(&mut rows.columns[self.keys..]) {
+            if meet.int_improves.is_some() && column.as_dense_ints().is_some() {
+                continue;
+            }
+            let started = column.iter().map(|value| (meet.start)(value));
+            *column = started.collect::<Result<_, _>>().map_err(|error| failed(name, *span, error))?;
+        }
+        Ok(rows)
+    }
+
+    /// Whether a row of `new` would improve a row of `current`.
+    fn improves(&self, current: &Batch, row: usize, new: &Batch, new_row: usize) -> Result<bool, ExecError> {
+        for (i, (name, span, meet)) in self.aggregations.iter().enumerate() {
+            let (current, new) = (&current.columns[self.keys + i], &new.columns[self.keys + i]);
+            if let (Some(improves), Column::Int(current), Column::Int(new)) = (meet.int_improves, current, new)
+                && let (Some(current), Some(new)) = (current.get(row), new.get(new_row))
+            {
+                if improves(current, new) {
+                    return Ok(true);
+                }
+                continue;
+            }
+            let mut value = current.get(row);
+            if (meet.improve)(&mut value, &new.get(new_row)).map_err(|error| failed(name, *span, error))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Improves the values of a row of `table` that nobody has seen by a row of `new`.
+    fn improve(&self, table: &mut Table, row: usize, new: &Batch, new_row: usize) -> Result<(), ExecError> {
+        for (i, (name, span, meet)) in self.aggregations.iter().enumerate() {
+            let column = table.column_mut(self.keys + i);
+            let mut value = column.get(row);
+            let input = new.columns[self.keys + i].get(new_row);
+            if (meet.improve)(&mut value, &input).map_err(|error| failed(name, *span, error))? {
+                column.set(row, value);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Collects improvements of the groups of a table.
+pub struct MeetSink<'a> {
+    existing: &'a Table,
+    /// The improved groups, with their values so far.
+    pub fresh: Table,
+    /// How they improve.
+    pub meets: Meets,
+}
+
+impl MeetSink<'_> {
+    fn take(&mut self, rows: Batch) -> Result<(), ExecError> {
+        let rows = self.meets.start(rows)?;
+        let hashes = self.fresh.hash_keys(&rows);
+        for (row, hash) in hashes.into_iter().enumerate() {
+            if let Some(known) = self.fresh.find_key(&rows, row, hash) {
+                if self.meets.improves(self.fresh.rows(), known as usize, &rows, row)? {
+                    self.meets.improve(&mut self.fresh, known as usize, &rows, row)?;
+                }
+                continue;
+            }
+            match self.existing.find_key(&rows, row, hash) {
+                None => {
+                    self.fresh.append_keyed(&rows, row, hash);
+                }
+                Some(known) => {
+                    if self.meets.improves(self.existing.rows(), known as usize, &rows, row)? {
+                        // The current value comes first: of equals, the first seen stays.
+                        let number = self.fresh.append_keyed(self.existing.rows(), known as usize, hash);
+                        self.meets.improve(&mut self.fresh, number as usize, &rows, row)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Applies the improvements of one rule to the table; rows before `seen` have been seen by other rules, and are
+/// superseded instead of changed.
+pub fn apply_improvements(table: &mut Table, fresh: Table, meets: &Meets, seen: usize) -> Result<(), ExecError> {
+    let fresh = fresh.into_rows();
+    let hashes = table.hash_keys(&fresh);
+    for (row, hash) in hashes.into_iter().enumerate() {
+        match table.find_key(&fresh, row, hash) {
+            None => {
+                table.append_keyed(&fresh, row, hash);
+            }
+            Some(known) if !meets.improves(table.rows(), known as usize, &fresh, row)? => {}
+            Some(known) if (known as usize) < seen => {
+                table.supersede(known, &fresh, row, hash);
+            }
+            Some(known) => meets.improve(table, known as usize, &fresh, row)?,
+        }
+    }
+    Ok(())
+}

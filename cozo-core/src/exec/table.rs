@@ -1,0 +1,367 @@
+//! Derived tables: rows that are only ever appended, each at most once.
+//!
+//! Since rows never move, a range of row numbers says what is new and what is old. A table of a meet aggregation has
+//! one living row for each key: an improved group is appended as a new row, and its old row dies.
+
+use std::ops::Range;
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+
+use super::index::HashIndex;
+use crate::value::{Batch, Column};
+
+/// Up to so many rows, duplicates are found by looking at all of them.
+const FEW_ROWS: usize = 8;
+
+/// A derived table.
+#[derive(Debug)]
+pub struct Table {
+    /// The rows, also dead ones.
+    rows: Batch,
+    /// The number of leading columns that tell rows apart; all of them for a set.
+    key_width: usize,
+    /// The hash of each row's key; empty while there are few rows.
+    hashes: Vec<u64>,
+    /// The rows by key; empty while there are few.
+    by_key: HashTable<u32>,
+    /// Which rows are dead; empty if none is.
+    dead: Vec<bool>,
+    /// The indexes made so far.
+    indexes: Vec<HashIndex>,
+}
+
+impl Table {
+    /// An empty set of rows of this width.
+    pub fn set(width: usize) -> Self {
+        Table::keyed(width, width)
+    }
+
+    /// An empty table with one row for each value of the first `key_width` columns.
+    pub fn keyed(width: usize, key_width: usize) -> Self {
+        Table {
+            rows: Batch::empty(width),
+            key_width,
+            hashes: vec![],
+            by_key: HashTable::new(),
+            dead: vec![],
+            indexes: vec![],
+        }
+    }
+
+    /// A table of these rows, which differ from each other.
+    pub fn of_distinct(rows: Batch) -> Self {
+        let width = rows.columns.len();
+        Table { rows, ..Table::set(width) }
+    }
+
+    /// The rows, also dead ones.
+    pub fn rows(&self) -> &Batch {
+        &self.rows
+    }
+
+    /// The number of rows, also dead ones.
+    pub fn len(&self) -> usize {
+        self.rows.len
+    }
+
+    /// Whether a row was superseded by a better one.
+    #[inline]
+    pub fn is_dead(&self, row: usize) -> bool {
+        self.dead.get(row).copied().unwrap_or(false)
+    }
+
+    /// Whether any row was superseded.
+    pub fn has_dead(&self) -> bool {
+        !self.dead.is_empty()
+    }
+
+    /// The living rows of a range.
+    pub fn living(&self, range: Range<usize>) -> Vec<u32> {
+        range.filter(|row| !self.is_dead(*row)).map(|row| row as u32).collect()
+    }
+
+    /// The rows, without dead ones.
+    pub fn into_rows(self) -> Batch {
+        if self.has_dead() { self.rows.take(&self.living(0..self.rows.len)) } else { self.rows }
+    }
+
+    /// Forgets all rows from `len` on; only for a table that is not looked into any more.
+    pub fn truncate(&mut self, len: usize) {
+        self.rows.columns.iter_mut().for_each(|column| column.truncate(len));
+        self.rows.len = self.rows.len.min(len);
+    }
+
+    /// Makes sure that there is an index on these columns, with all rows.
+    pub fn ensure_index(&mut self, columns: &[usize]) {
+        if !self.indexes.iter().any(|index| index.columns == columns) {
+            self.indexes.push(HashIndex::new(columns.to_vec()));
+        }
+        for index in self.indexes.iter_mut().filter(|index| index.columns == columns) {
+            index.extend(&self.rows);
+        }
+    }
+
+    /// The index on these columns; see [`Table::ensure_index`].
+    pub fn index(&self, columns: &[usize]) -> &HashIndex {
+        self.indexes.iter().find(|index| index.columns == columns).expect("indexes are made before rules run")
+    }
+
+    fn key_hashes(&self, batch: &Batch) -> Vec<u64> {
+        let mut hashes = vec![0; batch.len];
+        batch.columns[..self.key_width].iter().for_each(|column| column.hash_into(&mut hashes));
+        hashes
+    }
+
+    /// Enters all rows into the hash table, if they are not.
+    fn hash_rows(&mut self) {
+        if self.hashes.len() == self.rows.len {
+            return;
+        }
+        self.hashes = self.key_hashes(&self.rows);
+        let hashes = &self.hashes;
+        self.by_key.reserve(hashes.len(), |row| hashes[*row as usize]);
+        for row in 0..hashes.len() {
+            if self.dead.get(row) != Some(&true) {
+                self.by_key.insert_unique(hashes[row], row as u32, |row| hashes[*row as usize]);
+            }
+        }
+    }
+
+    /// Appends the rows that are not there yet; gives the number of them.
+    pub fn insert(&mut self, batch: Batch) -> usize {
+        debug_assert_eq!(self.key_width, self.rows.columns.len(), "only sets take rows this way");
+        if self.rows.len + batch.len <= FEW_ROWS {
+            return self.insert_few(&batch);
+        }
+        let hashes = self.key_hashes(&batch);
+        self.insert_hashed(batch, &hashes)
+    }
+
+    /// Appends the rows of another set that are not there yet.
+    pub fn insert_table(&mut self, mut other: Table) -> usize {
+        if self.rows.len == 0 && self.indexes.is_empty() {
+            let added = other.rows.len;
+            *self = other;
+            return added;
+        }
+        if self.rows.len + other.rows.len <= FEW_ROWS {
+            return self.insert_few(&other.rows);
+        }
+        other.hash_rows();
+        let hashes = std::mem::take(&mut other.hashes);
+        self.insert_hashed(other.rows, &hashes)
+    }
+
+    fn insert_few(&mut self, batch: &Batch) -> usize {
+        let before = self.rows.len;
+        for row in 0..batch.len {
+            if !(0..self.rows.len).any(|known| self.rows.compare_rows(known, batch, row).is_eq()) {
+                self.append_row(batch, row);
+            }
+        }
+        self.rows.len - before
+    }
+
+    fn append_row(&mut self, batch: &Batch, row: usize) {
+        for (column, source) in self.rows.columns.iter_mut().zip(&batch.columns) {
+            column.push_from(source, row);
+        }
+        self.rows.len += 1;
+    }
+
+    fn insert_hashed(&mut self, batch: Batch, hashes: &[u64]) -> usize {
+        self.hash_rows();
+        let mut by_key = std::mem::take(&mut self.by_key);
+        let mut search = Search { by_key: &mut by_key, known: &self.hashes, new: hashes };
+        let fresh = match (self.rows.columns.as_slice(), batch.columns.as_slice()) {
+            ([known], [new]) if let (Some(known), Some(new)) = (ints_of(known), new.as_dense_ints()) => {
+                search.fresh(|a, b| known[a] == new[b], |a, b| new[a] == new[b])
+            }
+            ([known_a, known_b], [new_a, new_b])
+                if let (Some(known_a), Some(known_b)) = (ints_of(known_a), ints_of(known_b))
+                    && let (Some(new_a), Some(new_b)) = (new_a.as_dense_ints(), new_b.as_dense_ints()) =>
+            {
+                search.fresh(
+                    |a, b| known_a[a] == new_a[b] && known_b[a] == new_b[b],
+                    |a, b| new_a[a] == new_a[b] && new_b[a] == new_b[b],
+                )
+            }
+            (known, new) => search.fresh(|a, b| same_row(known, a, new, b), |a, b| same_row(new, a, new, b)),
+        };
+        self.by_key = by_key;
+        self.hashes.extend(fresh.iter().map(|row| hashes[*row as usize]));
+        if fresh.len() == batch.len && self.rows.len == 0 {
+            self.rows = batch;
+        } else {
+            for (column, source) in self.rows.columns.iter_mut().zip(&batch.columns) {
+                column.append_take(source, &fresh);
+            }
+            self.rows.len += fresh.len();
+        }
+        fresh.len()
+    }
+
+    /// The row number of each row of a batch; rows that are not there yet are appended.
+    pub fn insert_or_find(&mut self, batch: &Batch) -> Vec<u32> {
+        self.hash_rows();
+        let hashes = self.key_hashes(batch);
+        let mut numbers = Vec::with_capacity(batch.len);
+        for (row, hash) in hashes.into_iter().enumerate() {
+            let found = self.find_key(batch, row, hash);
+            numbers.push(found.unwrap_or_else(|| self.append_keyed(batch, row, hash)));
+        }
+        numbers
+    }
+
+    /// The rows of a batch that are not in this set.
+    pub fn absent(&self, batch: &Batch) -> Vec<u32> {
+        let columns = (self.rows.columns.as_slice(), batch.columns.as_slice());
+        if self.hashes.len() < self.rows.len {
+            let known = |row: usize| (0..self.rows.len).any(|i| same_row(columns.0, i, columns.1, row));
+            return (0..batch.len).filter(|row| !known(*row)).map(|row| row as u32).collect();
+        }
+        let hashes = self.key_hashes(batch);
+        let absent = |row: &usize| {
+            let same = |known: &u32| same_row(columns.0, *known as usize, columns.1, *row);
+            self.by_key.find(hashes[*row], same).is_none()
+        };
+        (0..batch.len).filter(absent).map(|row| row as u32).collect()
+    }
+
+    /// The living row with the same key as a row of `batch`, whose key hashes to `hash`.
+    pub fn find_key(&self, batch: &Batch, row: usize, hash: u64) -> Option<u32> {
+        let (known, probe) = (&self.rows.columns[..self.key_width], &batch.columns[..self.key_width]);
+        self.by_key.find(hash, |i| same_row(known, *i as usize, probe, row)).copied()
+    }
+
+    /// The hashes of the keys of a batch, for [`Table::find_key`].
+    pub fn hash_keys(&self, batch: &Batch) -> Vec<u64> {
+        self.key_hashes(batch)
+    }
+
+    /// Appends a row with a key that no living row has.
+    pub fn append_keyed(&mut self, batch: &Batch, row: usize, hash: u64) -> u32 {
+        let number = self.rows.len as u32;
+        self.append_row(batch, row);
+        self.hashes.push(hash);
+        if self.has_dead() {
+            self.dead.push(false);
+        }
+        let hashes = &self.hashes;
+        self.by_key.insert_unique(hash, number, |row| hashes[*row as usize]);
+        number
+    }
+
+    /// Appends a better row for the key of a living row, which dies.
+    pub fn supersede(&mut self, old: u32, batch: &Batch, row: usize, hash: u64) -> u32 {
+        if let Ok(entry) = self.by_key.find_entry(hash, |known| *known == old) {
+            entry.remove();
+        }
+        if self.dead.is_empty() {
+            self.dead.resize(self.rows.len, false);
+        }
+        self.dead[old as usize] = true;
+        self.append_keyed(batch, row, hash)
+    }
+
+    /// Changes values of a row that nobody has seen yet.
+    pub fn column_mut(&mut self, column: usize) -> &mut Column {
+        debug_assert!(column >= self.key_width, "keys never change");
+        &mut self.rows.columns[column]
+    }
+}
+
+/// A search for the rows of a batch that a table does not have.
+struct Search<'a> {
+    by_key: &'a mut HashTable<u32>,
+    /// The hashes of the table's rows.
+    known: &'a [u64],
+    /// The hashes of the batch's rows.
+    new: &'a [u64],
+}
+
+impl Search<'_> {
+    /// The rows to append, in order, entered into the hash table under the numbers that they will have.
+    fn fresh(
+        &mut self,
+        same_as_known: impl Fn(usize, usize) -> bool,
+        same_as_new: impl Fn(usize, usize) -> bool,
+    ) -> Vec<u32> {
+        let (base, known, new) = (self.known.len(), self.known, self.new);
+        let mut fresh: Vec<u32> = Vec::new();
+        for (row, hash) in new.iter().enumerate() {
+            let same = |number: &u32| match (*number as usize).checked_sub(base) {
+                None => same_as_known(*number as usize, row),
+                Some(nth) => same_as_new(fresh[nth] as usize, row),
+            };
+            let hash_of = |number: &u32| match (*number as usize).checked_sub(base) {
+                None => known[*number as usize],
+                Some(nth) => new[fresh[nth] as usize],
+            };
+            if let Entry::Vacant(entry) = self.by_key.entry(*hash, same, hash_of) {
+                entry.insert((base + fresh.len()) as u32);
+                fresh.push(row as u32);
+            }
+        }
+        fresh
+    }
+}
+
+#[inline]
+fn same_row(a: &[Column], i: usize, b: &[Column], j: usize) -> bool {
+    a.iter().zip(b).all(|(x, y)| x.equals_at(i, y, j))
+}
+
+/// The integers of a column that has nothing else; an empty column has none that differ.
+fn ints_of(column: &Column) -> Option<&[i64]> {
+    match column {
+        Column::Null(0) => Some(&[]),
+        other => other.as_dense_ints(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::value::DataValue;
+
+    fn batch(rows: &[Vec<DataValue>]) -> Batch {
+        Batch::from_rows(rows[0].len(), rows.iter().map(Vec::as_slice))
+    }
+
+    /// Batches of growing size, with repetitions within and between them, against a `BTreeSet`.
+    #[test]
+    fn a_set_keeps_each_row_once_in_order_of_arrival() {
+        for mixed in [false, true] {
+            let mut table = Table::set(2);
+            let mut model = BTreeSet::new();
+            let mut order = vec![];
+            for size in 1..40usize {
+                let value = |i: usize| if mixed && i % 3 == 0 { DataValue::from(i as f64) } else { DataValue::from(i as i64) };
+                let rows: Vec<_> = (0..size).map(|i| vec![value(i * 7 % 11), value(size * i % 13)]).collect();
+                let fresh: Vec<_> = rows.iter().filter(|row| model.insert((*row).clone())).cloned().collect();
+                assert_eq!(table.absent(&batch(&rows)).len(), rows.iter().filter(|r| fresh.contains(r)).count());
+                assert_eq!(table.insert(batch(&rows)), fresh.len());
+                order.extend(fresh);
+                assert_eq!(table.rows().rows().collect::<Vec<_>>(), order);
+            }
+        }
+    }
+
+    #[test]
+    fn an_index_finds_all_rows_of_a_key_last_first() {
+        let mut table = Table::set(2);
+        table.insert(batch(&[vec![1.into(), 10.into()], vec![2.into(), 20.into()]]));
+        table.ensure_index(&[0]);
+        table.insert(batch(&[vec![1.into(), 11.into()], vec![1.into(), 12.into()]]));
+        table.ensure_index(&[0]);
+        let probe: Column = std::iter::once(DataValue::from(1)).collect();
+        let index = table.index(&[0]);
+        let first = index.find(table.rows(), &[&probe], 0);
+        let chain: Vec<u32> = std::iter::successors(first, |row| index.before(*row)).collect();
+        assert_eq!(chain, vec![3, 2, 0]);
+    }
+}

@@ -1,0 +1,286 @@
+//! From a program to a plan.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    ComponentPlan, ConstantPlan, ExistsPlan, JoinPlan, Method, OperatorKind, OperatorPlan, Plan, RulePlan, Source,
+    TableKind, TablePlan,
+};
+use crate::expr::Expr;
+use crate::program::{AggregationUse, Apply, Arg, Atom, Definition, ENTRY, Predicate, Program, Rule, Target};
+use crate::value::SmallStr;
+
+/// Plans a stratified program.
+pub fn build(program: &Program) -> Plan {
+    let names: Vec<&SmallStr> = program.components.iter().flat_map(|component| &component.predicates).collect();
+    let numbers: BTreeMap<&SmallStr, usize> = names.iter().enumerate().map(|(i, name)| (*name, i)).collect();
+    let mut tables: Vec<TablePlan> = vec![];
+    let mut components = vec![];
+    for component in &program.components {
+        let members: Vec<usize> = component.predicates.iter().map(|name| numbers[name]).collect();
+        let mut plan =
+            ComponentPlan { tables: members.clone(), recursive: component.recursive, rules: vec![], constants: vec![] };
+        for name in &component.predicates {
+            let (predicate, table) = (&program.predicates[name], numbers[name]);
+            let kind = table_kind(predicate, component.recursive);
+            match &predicate.definition {
+                Definition::Constant(rows) => {
+                    plan.constants.push(ConstantPlan { table, rows: rows.clone(), span: predicate.span });
+                }
+                Definition::Rules(rules) => {
+                    let bag = matches!(kind, TableKind::Groups(_));
+                    let own: &[usize] = if component.recursive { &members } else { &[] };
+                    plan.rules.extend(rules.iter().map(|rule| RuleBuilder::new(&numbers, own, bag).rule(table, rule)));
+                }
+            }
+            tables.push(TablePlan { name: name.clone(), arity: predicate.columns.len(), kind });
+        }
+        components.push(plan);
+    }
+    let entry = &program.predicates[ENTRY];
+    Plan { tables, components, entry: numbers[&SmallStr::from(ENTRY)], headers: entry.headers() }
+}
+
+fn table_kind(predicate: &Predicate, recursive: bool) -> TableKind {
+    let aggregation = |column: &crate::program::HeadColumn| column.aggregation.clone();
+    if !predicate.is_aggregated() {
+        TableKind::Set
+    } else if recursive {
+        let aggregations: Vec<AggregationUse> = predicate.columns.iter().filter_map(aggregation).collect();
+        TableKind::Meet { keys: predicate.columns.len() - aggregations.len(), aggregations }
+    } else {
+        TableKind::Groups(predicate.columns.iter().map(aggregation).collect())
+    }
+}
+
+struct RuleBuilder<'a> {
+    numbers: &'a BTreeMap<&'a SmallStr, usize>,
+    /// The tables of the rule's component, if it is recursive.
+    own: &'a [usize],
+    /// Whether each solution counts, also those that give equal rows.
+    bag: bool,
+    slots: BTreeMap<SmallStr, usize>,
+    next_slot: usize,
+    operators: Vec<OperatorKind>,
+    recursive: Vec<usize>,
+}
+
+impl<'a> RuleBuilder<'a> {
+    fn new(numbers: &'a BTreeMap<&'a SmallStr, usize>, own: &'a [usize], bag: bool) -> Self {
+        let (slots, operators, recursive) = (BTreeMap::new(), vec![], vec![]);
+        RuleBuilder { numbers, own, bag, slots, next_slot: 0, operators, recursive }
+    }
+
+    fn rule(mut self, table: usize, rule: &Rule) -> RulePlan {
+        for atom in &rule.body {
+            match atom {
+                Atom::Apply(apply) if apply.negated => self.exists(apply, true),
+                Atom::Apply(apply) => self.apply(apply),
+                Atom::Filter(expr) => {
+                    let expr = self.slotted(expr);
+                    self.operators.push(OperatorKind::Filter(expr));
+                }
+                Atom::Unify(variable, expr) => {
+                    let expr = self.slotted(expr);
+                    let slot = self.bind(&variable.name);
+                    self.operators.push(OperatorKind::Unify(slot, expr));
+                }
+                Atom::UnifyEach(variable, expr) => {
+                    let expr = self.slotted(expr);
+                    let slot = (variable.name != "_").then(|| self.bind(&variable.name));
+                    self.operators.push(OperatorKind::UnifyEach(slot, expr));
+                }
+            }
+        }
+        let head: Vec<usize> = rule.head.iter().map(|variable| self.slots[&variable.name]).collect();
+        let mut operators = with_kept_slots(self.operators, &head);
+        sort_before_lookup(&mut operators);
+        RulePlan {
+            table,
+            operators,
+            head,
+            slots: self.next_slot,
+            recursive: self.recursive,
+            text: rule.to_string(),
+        }
+    }
+
+    /// A slot for a variable that becomes bound.
+    fn bind(&mut self, name: &SmallStr) -> usize {
+        let slot = self.fresh_slot();
+        self.slots.insert(name.clone(), slot);
+        slot
+    }
+
+    fn fresh_slot(&mut self) -> usize {
+        self.next_slot += 1;
+        self.next_slot - 1
+    }
+
+    /// The expression with its variables turned into slots.
+    fn slotted(&self, expr: &Expr) -> Expr {
+        expr.map_leaves(&mut |leaf| match leaf {
+            Expr::Variable(name, span) => Expr::Slot(self.slots[name], *span),
+            other => other.clone(),
+        })
+    }
+
+    /// The arguments that are bound before the atom, by column.
+    fn bound_args(&self, apply: &Apply) -> Vec<(usize, Expr)> {
+        let bound = |(column, arg): (usize, &Arg)| match arg {
+            Arg::Variable(variable) => {
+                let slot = self.slots.get(&variable.name)?;
+                Some((column, Expr::Slot(*slot, variable.span)))
+            }
+            Arg::Expr(expr) => Some((column, self.slotted(expr))),
+            Arg::Wildcard => None,
+        };
+        apply.args.iter().enumerate().filter_map(bound).collect()
+    }
+
+    fn source(&self, target: &Target) -> Source {
+        match target {
+            Target::Predicate(name) => Source::Table(self.numbers[name]),
+            Target::Stored(schema) => Source::Stored(schema.clone()),
+        }
+    }
+
+    /// How rows with these columns bound are found, and how many of the columns (from the first) that uses.
+    fn method(&self, source: &Source, bound: &[(usize, Expr)]) -> (Method, usize) {
+        let Source::Stored(schema) = source else {
+            return if bound.is_empty() { (Method::Scan, 0) } else { (Method::Hash, bound.len()) };
+        };
+        let is_prefix = |(i, (column, _)): &(usize, &(usize, Expr))| column == i && *column < schema.keys.len();
+        match bound.iter().enumerate().take_while(is_prefix).count() {
+            0 if bound.is_empty() => (Method::Scan, 0),
+            // With one row to match, reading through the relation beats building a hash table of it.
+            0 if self.single_row_input() => (Method::Scan, 0),
+            0 => (Method::Hash, bound.len()),
+            leading => (Method::Prefix, leading),
+        }
+    }
+
+    /// Whether what was planned so far gives one row at most.
+    fn single_row_input(&self) -> bool {
+        let single = |kind: &OperatorKind| {
+            matches!(kind, OperatorKind::Unify(..) | OperatorKind::Filter(_) | OperatorKind::Same(..))
+        };
+        self.operators.iter().all(single)
+    }
+
+    fn apply(&mut self, apply: &Apply) {
+        let source = self.source(&apply.target);
+        let bound = self.bound_args(apply);
+        let gives_nothing = bound.len() == apply.args.iter().filter(|arg| !matches!(arg, Arg::Wildcard)).count();
+        let own = matches!(source, Source::Table(table) if self.own.contains(&table));
+        let (method, used) = self.method(&source, &bound);
+        // Where equal rows count once, rows that bind nothing new need only be there or not.
+        if gives_nothing && !self.bag && !own && !bound.is_empty() && used == bound.len() {
+            return self.exists(apply, false);
+        }
+        let mut outputs = vec![];
+        let mut tests = vec![];
+        let mut keys = bound;
+        for (column, expr) in keys.split_off(used) {
+            let slot = self.fresh_slot();
+            outputs.push((column, slot));
+            tests.push(OperatorKind::Same(slot, expr));
+        }
+        for (column, arg) in apply.args.iter().enumerate() {
+            if let Arg::Variable(variable) = arg
+                && !self.slots.contains_key(&variable.name)
+            {
+                outputs.push((column, self.bind(&variable.name)));
+            }
+        }
+        if own {
+            self.recursive.push(self.operators.len());
+        }
+        self.operators.push(OperatorKind::Join(JoinPlan { source, method, keys, outputs, sort_by: None }));
+        self.operators.extend(tests);
+    }
+
+    fn exists(&mut self, apply: &Apply, negated: bool) {
+        let source = self.source(&apply.target);
+        let keys = self.bound_args(apply);
+        let method = match self.method(&source, &keys) {
+            (Method::Prefix, used) if used == keys.len() => Method::Prefix,
+            _ => Method::Hash,
+        };
+        self.operators.push(OperatorKind::Exists(ExistsPlan { source, method, keys, negated }));
+    }
+}
+
+/// The slots that an operator reads, and those that it fills.
+fn used_and_filled(kind: &OperatorKind) -> (BTreeSet<usize>, Vec<usize>) {
+    let mut used = BTreeSet::new();
+    let mut read = |expr: &Expr| {
+        expr.walk(&mut |part| {
+            if let Expr::Slot(slot, _) = part {
+                used.insert(*slot);
+            }
+        });
+    };
+    let filled = match kind {
+        OperatorKind::Join(join) => {
+            join.keys.iter().for_each(|(_, expr)| read(expr));
+            join.outputs.iter().map(|(_, slot)| *slot).collect()
+        }
+        OperatorKind::Exists(exists) => {
+            exists.keys.iter().for_each(|(_, expr)| read(expr));
+            vec![]
+        }
+        OperatorKind::Filter(expr) => {
+            read(expr);
+            vec![]
+        }
+        OperatorKind::Same(slot, expr) => {
+            read(expr);
+            used.insert(*slot);
+            vec![]
+        }
+        OperatorKind::Unify(slot, expr) => {
+            read(expr);
+            vec![*slot]
+        }
+        OperatorKind::UnifyEach(slot, expr) => {
+            read(expr);
+            slot.iter().copied().collect()
+        }
+    };
+    (used, filled)
+}
+
+/// Says for every operator which slots must survive it: those filled before and read after. An output that nothing
+/// reads is not produced at all.
+fn with_kept_slots(kinds: Vec<OperatorKind>, head: &[usize]) -> Vec<OperatorPlan> {
+    let mut needed: BTreeSet<usize> = head.iter().copied().collect();
+    let mut operators: Vec<OperatorPlan> = vec![];
+    for mut kind in kinds.into_iter().rev() {
+        let (used, filled) = used_and_filled(&kind);
+        if let OperatorKind::Join(join) = &mut kind {
+            join.outputs.retain(|(_, slot)| needed.contains(slot));
+        }
+        let keep = needed.iter().copied().filter(|slot| !filled.contains(slot)).collect();
+        needed.extend(used);
+        filled.iter().for_each(|slot| {
+            needed.remove(slot);
+        });
+        operators.push(OperatorPlan { kind, keep });
+    }
+    operators.reverse();
+    operators
+}
+
+/// A rule that scans a table and looks each row up in a stored relation scans in the order of the look-ups.
+fn sort_before_lookup(operators: &mut [OperatorPlan]) {
+    let [first, second, ..] = operators else { return };
+    if let (OperatorKind::Join(scan), OperatorKind::Join(lookup)) = (&mut first.kind, &second.kind)
+        && matches!(scan.source, Source::Table(_))
+        && scan.method == Method::Scan
+        && lookup.method == Method::Prefix
+        && let (_, Expr::Slot(probe, _)) = &lookup.keys[0]
+    {
+        scan.sort_by = scan.outputs.iter().position(|(_, slot)| slot == probe).map(|i| scan.outputs[i].0);
+    }
+}

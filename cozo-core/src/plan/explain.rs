@@ -1,0 +1,122 @@
+//! Plans as rows, for `::explain`.
+
+use super::{JoinPlan, Method, OperatorKind, Plan, RulePlan, Source, TableKind};
+use crate::expr::Expr;
+use crate::value::{DataValue, Tuple};
+
+/// The headers of `::explain`.
+pub const EXPLAIN_HEADERS: [&str; 9] =
+    ["stratum", "rule_idx", "rule", "atom_idx", "op", "ref", "joins_on", "filters/expr", "out_relation"];
+
+/// One row for each operator, the last of a rule first.
+pub fn explain(plan: &Plan) -> Vec<Tuple> {
+    let mut rows = vec![];
+    for (stratum, component) in plan.components.iter().enumerate() {
+        for constant in &component.constants {
+            let table = &plan.tables[constant.table];
+            let line = Line { op: "algo", reference: "Constant".into(), ..Line::default() };
+            rows.push(line.row(stratum, 0, &table.name, 0, &table.name));
+        }
+        for (rule_index, rule) in component.rules.iter().enumerate() {
+            let table = &plan.tables[rule.table];
+            let mut lines: Vec<Line> = rule.operators.iter().map(|operator| operator_line(plan, &operator.kind)).collect();
+            lines.push(output_line(rule, &table.kind));
+            let text = format!("{}{}", table.name, rule.text);
+            for (atom, line) in lines.into_iter().enumerate().rev() {
+                rows.push(line.row(stratum, rule_index, &text, atom, &table.name));
+            }
+        }
+    }
+    rows
+}
+
+/// What a row says about an operator.
+#[derive(Default)]
+struct Line {
+    op: &'static str,
+    reference: String,
+    joins_on: Vec<String>,
+    expr: Vec<String>,
+}
+
+impl Line {
+    fn row(self, stratum: usize, rule: usize, text: &str, atom: usize, out: &str) -> Tuple {
+        let number = |n: usize| DataValue::from(n as i64);
+        let list = |items: Vec<String>| DataValue::from(items);
+        let reference = if self.reference.is_empty() { DataValue::Null } else { self.reference.into() };
+        vec![
+            number(stratum),
+            number(rule),
+            text.into(),
+            number(atom),
+            self.op.into(),
+            reference,
+            list(self.joins_on),
+            list(self.expr),
+            out.into(),
+        ]
+    }
+}
+
+fn output_line(rule: &RulePlan, kind: &TableKind) -> Line {
+    let op = match kind {
+        TableKind::Set => "out",
+        TableKind::Groups(_) => "aggr_out",
+        TableKind::Meet { .. } => "meet_aggr_out",
+    };
+    Line { op, expr: rule.head.iter().map(|slot| format!("_{slot}")).collect(), ..Line::default() }
+}
+
+fn operator_line(plan: &Plan, kind: &OperatorKind) -> Line {
+    match kind {
+        OperatorKind::Join(join) => Line { expr: outputs(join), ..relation_line(plan, &join.source, join.method, &join.keys, None) },
+        OperatorKind::Exists(exists) => {
+            relation_line(plan, &exists.source, exists.method, &exists.keys, Some(exists.negated))
+        }
+        OperatorKind::Filter(expr) => Line { op: "filter", expr: vec![expr.to_string()], ..Line::default() },
+        OperatorKind::Same(slot, expr) => {
+            Line { op: "filter", expr: vec![format!("_{slot} is {expr}")], ..Line::default() }
+        }
+        OperatorKind::Unify(slot, expr) => Line { op: "unify", expr: vec![format!("_{slot} = {expr}")], ..Line::default() },
+        OperatorKind::UnifyEach(slot, expr) => {
+            let slot = slot.map_or("_".to_string(), |slot| format!("_{slot}"));
+            Line { op: "multi-unify", expr: vec![format!("{slot} in {expr}")], ..Line::default() }
+        }
+    }
+}
+
+/// The name of a column of a relation.
+fn column_name(source: &Source, column: usize) -> String {
+    match source {
+        Source::Table(_) => format!("_{column}"),
+        Source::Stored(schema) => schema.columns().nth(column).map_or(String::new(), |c| c.name.to_string()),
+    }
+}
+
+fn outputs(join: &JoinPlan) -> Vec<String> {
+    join.outputs.iter().map(|(column, slot)| format!("{} -> _{slot}", column_name(&join.source, *column))).collect()
+}
+
+/// `semi` says whether matches are only tested for, and whether their absence is.
+fn relation_line(plan: &Plan, source: &Source, method: Method, keys: &[(usize, Expr)], semi: Option<bool>) -> Line {
+    let stored = matches!(source, Source::Stored(_));
+    let op = match (stored, method, semi) {
+        (true, Method::Scan, _) => "load_stored",
+        (true, Method::Prefix, None) => "stored_prefix_join",
+        (true, Method::Hash, None) => "stored_mat_join",
+        (true, Method::Prefix, Some(true)) => "stored_neg_prefix_join",
+        (true, Method::Hash, Some(true)) => "stored_neg_mat_join",
+        (true, Method::Prefix, Some(false)) => "stored_prefix_exists",
+        (true, Method::Hash, Some(false)) => "stored_mat_exists",
+        (false, Method::Scan, _) => "load_mem",
+        (false, _, None) => "mem_mat_join",
+        (false, _, Some(true)) => "mem_neg_mat_join",
+        (false, _, Some(false)) => "mem_mat_exists",
+    };
+    let reference = match source {
+        Source::Table(table) => plan.tables[*table].name.to_string(),
+        Source::Stored(schema) => format!(":{}", schema.name),
+    };
+    let joins_on = keys.iter().map(|(column, expr)| format!("{} = {expr}", column_name(source, *column))).collect();
+    Line { op, reference, joins_on, expr: vec![] }
+}

@@ -1,0 +1,201 @@
+//! Plans: how a program runs, as data.
+//!
+//! A [`Plan`] has a table for every predicate and, component by component, the rules that fill them. A rule is a line of
+//! operators over numbered *slots*: each operator takes batches whose columns are slots, and gives batches with some
+//! more slots filled and those dropped that nothing needs any longer.
+//!
+//! ```text
+//! ?[to] := l1[fr], *friends{fr, to}
+//!     0  scan l1[fr -> slot 0]
+//!     1  look up *friends by prefix fr = slot 0, giving to -> slot 1
+//!     head [slot 1]
+//! ```
+//!
+//! How a stored relation is read is chosen here: by key prefix where its leading key columns are bound, by a hash table
+//! on the bound columns otherwise, by a scan where nothing is bound. Atoms run in the order in which the program has
+//! them.
+//!
+//! **plan never runs anything**: it reads schemas, no rows.
+
+mod build;
+mod explain;
+mod mutation;
+mod options;
+
+pub use build::build;
+pub use explain::{EXPLAIN_HEADERS, explain};
+pub use mutation::{MutationError, MutationPlan, Source as ValueSource, default_schema, plan_mutation};
+pub use options::{OptionError, Options, PlanOptionsError, SortKey, plan_options};
+
+use crate::diag::SourceSpan;
+use crate::expr::Expr;
+use crate::program::{AggregationUse, ConstantRows};
+use crate::schema::SchemaRef;
+use crate::value::SmallStr;
+
+/// How a program runs.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The derived tables, by number.
+    pub tables: Vec<TablePlan>,
+    /// The components in the order of evaluation.
+    pub components: Vec<ComponentPlan>,
+    /// The table that is the answer.
+    pub entry: usize,
+    /// The headers of the answer.
+    pub headers: Vec<String>,
+}
+
+/// A derived table.
+#[derive(Clone, Debug)]
+pub struct TablePlan {
+    /// The predicate.
+    pub name: SmallStr,
+    /// Its number of columns.
+    pub arity: usize,
+    /// What its rows are.
+    pub kind: TableKind,
+}
+
+/// What the rows of a table are.
+#[derive(Clone, Debug)]
+pub enum TableKind {
+    /// A set of rows.
+    Set,
+    /// Groups, made at once from all solutions of the rules: the aggregation of each column, none for those that group.
+    Groups(Vec<Option<AggregationUse>>),
+    /// Groups that recursion improves: the aggregations of the columns after the first `keys`.
+    Meet {
+        /// The number of grouping columns.
+        keys: usize,
+        /// One for each further column.
+        aggregations: Vec<AggregationUse>,
+    },
+}
+
+/// Tables that are filled together.
+#[derive(Clone, Debug)]
+pub struct ComponentPlan {
+    /// The tables.
+    pub tables: Vec<usize>,
+    /// Whether the rules run until nothing changes.
+    pub recursive: bool,
+    /// The rules.
+    pub rules: Vec<RulePlan>,
+    /// Tables of rows as given.
+    pub constants: Vec<ConstantPlan>,
+}
+
+/// A table of rows as given.
+#[derive(Clone, Debug)]
+pub struct ConstantPlan {
+    /// The table.
+    pub table: usize,
+    /// Its rows.
+    pub rows: ConstantRows,
+    /// Where they stand.
+    pub span: SourceSpan,
+}
+
+/// A rule.
+#[derive(Clone, Debug)]
+pub struct RulePlan {
+    /// The table that it fills.
+    pub table: usize,
+    /// Its operators in order.
+    pub operators: Vec<OperatorPlan>,
+    /// The slot of each column of the head.
+    pub head: Vec<usize>,
+    /// The number of slots.
+    pub slots: usize,
+    /// The operators that read a table of the rule's own component: each in turn reads only what is new.
+    pub recursive: Vec<usize>,
+    /// The rule as text.
+    pub text: String,
+}
+
+/// An operator. `keep` are the slots of the input that the output has too.
+#[derive(Clone, Debug)]
+pub struct OperatorPlan {
+    /// What it does.
+    pub kind: OperatorKind,
+    /// The slots carried over.
+    pub keep: Vec<usize>,
+}
+
+/// What an operator does to each row of its input.
+#[derive(Clone, Debug)]
+pub enum OperatorKind {
+    /// Joins it with the rows of a relation.
+    Join(JoinPlan),
+    /// Keeps it if a relation has a matching row, or if it has none.
+    Exists(ExistsPlan),
+    /// Keeps it if an expression is true.
+    Filter(Expr),
+    /// Keeps it if a slot and an expression are the same value (identity).
+    Same(usize, Expr),
+    /// Fills a slot with the value of an expression.
+    Unify(usize, Expr),
+    /// Repeats it for each element of a list, which fills a slot if one is given.
+    UnifyEach(Option<usize>, Expr),
+}
+
+impl OperatorKind {
+    /// The relation that it reads, if any.
+    pub fn source(&self) -> Option<&Source> {
+        match self {
+            OperatorKind::Join(join) => Some(&join.source),
+            OperatorKind::Exists(exists) => Some(&exists.source),
+            _ => None,
+        }
+    }
+}
+
+/// A relation to read.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// A derived table.
+    Table(usize),
+    /// A stored relation.
+    Stored(SchemaRef),
+}
+
+/// How matching rows are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// All rows match.
+    Scan,
+    /// By the leading key columns of a stored relation.
+    Prefix,
+    /// By a hash table on the bound columns.
+    Hash,
+}
+
+/// A join of each input row with matching rows of a relation.
+#[derive(Clone, Debug)]
+pub struct JoinPlan {
+    /// The relation.
+    pub source: Source,
+    /// How matching rows are found.
+    pub method: Method,
+    /// The columns that must be the same as expressions over the input; empty for a scan.
+    pub keys: Vec<(usize, Expr)>,
+    /// The columns that fill slots.
+    pub outputs: Vec<(usize, usize)>,
+    /// For a scan of a table: the column to sort by, so that the look-up that follows goes through its relation in
+    /// order.
+    pub sort_by: Option<usize>,
+}
+
+/// A test for matching rows.
+#[derive(Clone, Debug)]
+pub struct ExistsPlan {
+    /// The relation.
+    pub source: Source,
+    /// How matching rows are found; never by a scan.
+    pub method: Method,
+    /// The columns that must be the same as expressions over the input.
+    pub keys: Vec<(usize, Expr)>,
+    /// Whether the row is kept if there is no match, instead of if there is one.
+    pub negated: bool,
+}

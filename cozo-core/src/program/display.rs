@@ -1,0 +1,130 @@
+//! Programs as text, so that every pass can be seen.
+
+use std::fmt::{self, Display, Formatter};
+
+use super::{Apply, Arg, Atom, ConstantRows, Definition, Formula, Program, Rule, Target};
+
+/// Writes items with a separator between them.
+fn separated<T: Display>(f: &mut Formatter<'_>, items: &[T], separator: &str) -> fmt::Result {
+    for (i, item) in items.iter().enumerate() {
+        write!(f, "{}{item}", if i > 0 { separator } else { "" })?;
+    }
+    Ok(())
+}
+
+/// A body of a rule, as text.
+pub trait DisplayBody {
+    /// Writes the body.
+    fn fmt_body(&self, f: &mut Formatter<'_>) -> fmt::Result;
+}
+
+impl DisplayBody for Vec<Atom> {
+    fn fmt_body(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        separated(f, self, ", ")
+    }
+}
+
+impl DisplayBody for Formula {
+    fn fmt_body(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl<B: DisplayBody> Display for Program<B> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (name, predicate) in &self.predicates {
+            let head = |head: &dyn Fn(usize) -> String| {
+                let column = |(i, column): (usize, &super::HeadColumn)| match &column.aggregation {
+                    Some(used) => format!("{}({})", used.aggregation.name, head(i)),
+                    None => head(i),
+                };
+                predicate.columns.iter().enumerate().map(column).collect::<Vec<_>>().join(", ")
+            };
+            match &predicate.definition {
+                Definition::Constant(rows) => {
+                    writeln!(f, "{name}[{}] <- {rows}", head(&|i| predicate.columns[i].name.to_string()))?;
+                }
+                Definition::Rules(rules) => {
+                    for rule in rules {
+                        write!(f, "{name}[{}] := ", head(&|i| rule.head[i].name.to_string()))?;
+                        rule.body.fmt_body(f)?;
+                        writeln!(f)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Display for Rule {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let head: Vec<&str> = self.head.iter().map(|variable| variable.name.as_str()).collect();
+        write!(f, "[{}] := ", head.join(", "))?;
+        self.body.fmt_body(f)
+    }
+}
+
+impl Display for ConstantRows {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            ConstantRows::List(expr) => write!(f, "{expr}"),
+            ConstantRows::Rows(rows) => {
+                f.write_str("[")?;
+                for (i, row) in rows.iter().enumerate() {
+                    f.write_str(if i > 0 { ", [" } else { "[" })?;
+                    separated(f, row, ", ")?;
+                    f.write_str("]")?;
+                }
+                f.write_str("]")
+            }
+        }
+    }
+}
+
+impl Display for Formula {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Formula::Atom(atom) => write!(f, "{atom}"),
+            Formula::Not(inner, _) => write!(f, "not ({inner})"),
+            Formula::And(parts) | Formula::Or(parts) => {
+                f.write_str("(")?;
+                separated(f, parts, if matches!(self, Formula::And(_)) { ", " } else { " or " })?;
+                f.write_str(")")
+            }
+        }
+    }
+}
+
+impl Display for Atom {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Atom::Apply(apply) => write!(f, "{apply}"),
+            Atom::Filter(expr) => write!(f, "{expr}"),
+            Atom::Unify(variable, expr) => write!(f, "{} = {expr}", variable.name),
+            Atom::UnifyEach(variable, expr) => write!(f, "{} in {expr}", variable.name),
+        }
+    }
+}
+
+impl Display for Apply {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.negated { "not " } else { "" })?;
+        match &self.target {
+            Target::Predicate(name) => write!(f, "{name}[")?,
+            Target::Stored(schema) => write!(f, "*{}[", schema.name)?,
+        }
+        separated(f, &self.args, ", ")?;
+        f.write_str("]")
+    }
+}
+
+impl Display for Arg {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Arg::Wildcard => f.write_str("_"),
+            Arg::Variable(variable) => f.write_str(&variable.name),
+            Arg::Expr(expr) => write!(f, "{expr}"),
+        }
+    }
+}

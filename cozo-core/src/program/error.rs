@@ -1,0 +1,372 @@
+//! What can be wrong with a query before it runs.
+
+use crate::diag::SourceSpan;
+
+/// A query that cannot mean anything, or that asks for what does not exist.
+#[derive(Debug, Clone, thiserror::Error, miette::Diagnostic)]
+pub enum ProgramError {
+    /// No rule is named `?`: add one that says what the query answers.
+    #[error("the query has no entry")]
+    #[diagnostic(code(parser::no_entry), help("name the rule that gives the answer '?', as in ?[x] := ..."))]
+    NoEntry {
+        /// The query.
+        #[label("no rule here is named '?'")]
+        span: SourceSpan,
+    },
+    /// Definitions of one rule have different widths or aggregations: make their heads agree.
+    #[error("the definitions of '{name}' do not agree")]
+    #[diagnostic(
+        code(parser::head_aggr_mismatch),
+        help("all definitions of a rule have the same number of columns and the same aggregations, position by position")
+    )]
+    HeadMismatch {
+        /// The rule.
+        name: String,
+        /// The definition that differs.
+        #[label("differs from an earlier definition")]
+        span: SourceSpan,
+    },
+    /// A constant or fixed rule is defined a second time: only inline rules may have several definitions.
+    #[error("'{name}' is defined several times")]
+    #[diagnostic(code(parser::mult_rule_def), help("only rules written with ':=' may have several definitions"))]
+    MultipleDefinitions {
+        /// The rule.
+        name: String,
+        /// The further definition.
+        #[label("defined again here")]
+        span: SourceSpan,
+    },
+    /// The head of an inline rule names no column.
+    #[error("the head of '{name}' is empty")]
+    #[diagnostic(code(parser::empty_horn_rule_head), help("name at least one variable of the body"))]
+    EmptyHead {
+        /// The rule.
+        name: String,
+        /// The head.
+        #[label("no columns")]
+        span: SourceSpan,
+    },
+    /// A head has `_`: name the variable.
+    #[error("'_' cannot stand in a head")]
+    #[diagnostic(code(eval::unbound_symb_in_head), help("'_' binds nothing; name the variable in the body and the head"))]
+    WildcardInHead {
+        /// The head's argument.
+        #[label("binds nothing")]
+        span: SourceSpan,
+    },
+    /// A head's variable is not bound by the body: every disjunct must bind it.
+    #[error("the variable '{name}' in the head is not bound")]
+    #[diagnostic(
+        code(eval::unbound_symb_in_head),
+        help("bind it in the body by an application without 'not', by '=', or by 'in'; with 'or', in every branch")
+    )]
+    UnboundInHead {
+        /// The variable.
+        name: String,
+        /// Where it stands in the head.
+        #[label("not bound by the body")]
+        span: SourceSpan,
+    },
+    /// An expression uses a variable that nothing binds.
+    #[error("the variable '{name}' is not bound")]
+    #[diagnostic(
+        code(eval::unbound_variable),
+        help("bind it by an application without 'not', by '=', or by 'in', in the same rule")
+    )]
+    UnboundVariable {
+        /// The variable.
+        name: String,
+        /// Where it stands.
+        #[label("used here")]
+        span: SourceSpan,
+    },
+    /// A variable stands where only constants may.
+    #[error("'{name}' is a variable where a constant is needed")]
+    #[diagnostic(code(eval::not_constant), help("use literals, parameters and functions of them; strings need quotes"))]
+    NotConstant {
+        /// The variable.
+        name: String,
+        /// Where it stands.
+        #[label("not a constant")]
+        span: SourceSpan,
+    },
+    /// None of the arguments of a negated application is bound.
+    #[error("the negation has nothing to test")]
+    #[diagnostic(
+        code(eval::unsafe_negation),
+        help("bind at least one of its variables by an atom without 'not', or give a constant")
+    )]
+    UnsafeNegation {
+        /// The atom.
+        #[label("none of its arguments is bound")]
+        span: SourceSpan,
+    },
+    /// No such function.
+    #[error("there is no function '{name}'")]
+    #[diagnostic(code(eval::no_implementation))]
+    UnknownFunction {
+        /// The name.
+        name: String,
+        /// The nearest names.
+        #[help]
+        hint: String,
+        /// Where it stands.
+        #[label("unknown function")]
+        span: SourceSpan,
+    },
+    /// A function got too few or too many arguments.
+    #[error("wrong number of arguments for '{name}'")]
+    #[diagnostic(code(parser::func_wrong_num_args))]
+    FunctionArity {
+        /// The function.
+        name: String,
+        /// How many it needs.
+        #[help]
+        hint: String,
+        /// The call.
+        #[label("has {found}")]
+        span: SourceSpan,
+        /// How many it got.
+        found: usize,
+    },
+    /// `cond()` without arguments.
+    #[error("'cond' has no arguments")]
+    #[diagnostic(code(parser::empty_cond), help("give pairs of a condition and a value: cond(x > 0, 'plus', true, 'other')"))]
+    EmptyCond {
+        /// The call.
+        #[label("no arguments")]
+        span: SourceSpan,
+    },
+    /// No such aggregation.
+    #[error("there is no aggregation '{name}'")]
+    #[diagnostic(code(parser::aggr_not_found))]
+    UnknownAggregation {
+        /// The name.
+        name: String,
+        /// The nearest names.
+        #[help]
+        hint: String,
+        /// Where it stands.
+        #[label("unknown aggregation")]
+        span: SourceSpan,
+    },
+    /// An aggregation in the head of a constant rule.
+    #[error("a constant rule cannot aggregate")]
+    #[diagnostic(code(parser::aggr_in_const_rule), help("aggregate in a rule with ':=' that applies this one"))]
+    AggregationInConstant {
+        /// The head's argument.
+        #[label("aggregation")]
+        span: SourceSpan,
+    },
+    /// An element of a constant rule's data is not a list.
+    #[error("the data of a constant rule must be a list of lists")]
+    #[diagnostic(code(parser::bad_row_for_const), help("every row is a list: [[1, 'a'], [2, 'b']]"))]
+    BadConstantRow {
+        /// The row or the data.
+        #[label("gave {found}")]
+        span: SourceSpan,
+        /// What was found instead.
+        found: String,
+    },
+    /// Rows of a constant rule have different widths.
+    #[error("the rows of a constant rule have different lengths")]
+    #[diagnostic(code(parser::const_data_arity_mismatch), help("give every row the same number of values"))]
+    RaggedConstant {
+        /// The data.
+        #[label("rows of {first} and of {other} values")]
+        span: SourceSpan,
+        /// The length of the first row.
+        first: usize,
+        /// The length of another.
+        other: usize,
+    },
+    /// Rows of a constant rule have no values.
+    #[error("the rows of a constant rule are empty")]
+    #[diagnostic(code(parser::const_rule_empty_row), help("give every row at least one value"))]
+    EmptyConstantRow {
+        /// The data.
+        #[label("rows without values")]
+        span: SourceSpan,
+    },
+    /// The head of a constant rule does not fit its data.
+    #[error("the head has {head} columns, the data {data}")]
+    #[diagnostic(code(parser::fixed_rule_head_arity_mismatch), help("name every column, or leave the head empty"))]
+    ConstantHead {
+        /// Columns in the head.
+        head: usize,
+        /// Values a row.
+        data: usize,
+        /// The rule.
+        #[label("head and data differ")]
+        span: SourceSpan,
+    },
+    /// A constant rule with neither data nor head: its width is unknown.
+    #[error("the constant rule has neither columns nor rows")]
+    #[diagnostic(code(parser::empty_const_rule), help("name its columns in the head"))]
+    EmptyConstant {
+        /// The rule.
+        #[label("no columns, no rows")]
+        span: SourceSpan,
+    },
+    /// An applied rule is not defined.
+    #[error("the rule '{name}' is not defined")]
+    #[diagnostic(code(eval::rule_not_found), help("define it in this query; a stored relation is applied with '*'"))]
+    RuleNotFound {
+        /// The rule.
+        name: String,
+        /// The application.
+        #[label("not defined")]
+        span: SourceSpan,
+    },
+    /// An application has the wrong number of arguments.
+    #[error("'{name}' has {expected} columns, but {found} are given")]
+    #[diagnostic(
+        code(eval::rule_arity_mismatch),
+        help("give all columns ('_' for those of no interest), or name them: *relation{{column}}")
+    )]
+    ApplicationArity {
+        /// The relation.
+        name: String,
+        /// Its columns.
+        expected: usize,
+        /// The arguments.
+        found: usize,
+        /// The application.
+        #[label("wrong number of arguments")]
+        span: SourceSpan,
+    },
+    /// The entry is applied.
+    #[error("the entry '?' cannot be applied")]
+    #[diagnostic(code(eval::rule_not_found), help("give the rule another name, and let '?' apply it"))]
+    EntryApplied {
+        /// The application.
+        #[label("applied here")]
+        span: SourceSpan,
+    },
+    /// No such stored relation.
+    #[error("there is no stored relation '{name}'")]
+    #[diagnostic(code(query::relation_not_found), help("'::relations' lists them; ':create' makes one"))]
+    RelationNotFound {
+        /// The name.
+        name: String,
+        /// Where it stands.
+        #[label("not found")]
+        span: SourceSpan,
+    },
+    /// The relation may not be used so.
+    #[error("the relation '{name}' is {level}: it cannot be {action}")]
+    #[diagnostic(code(tx::insufficient_access_level), help("'::access_level normal {name}' lifts the restriction"))]
+    AccessLevel {
+        /// The relation.
+        name: String,
+        /// Its access level.
+        level: &'static str,
+        /// What was asked for.
+        action: &'static str,
+        /// Where it stands.
+        #[label("refused")]
+        span: SourceSpan,
+    },
+    /// A named application names a column that the relation does not have.
+    #[error("'{relation}' has no column '{column}'")]
+    #[diagnostic(code(eval::named_field_not_found), help("'::columns {relation}' lists its columns"))]
+    ColumnNotFound {
+        /// The relation.
+        relation: String,
+        /// The column.
+        column: String,
+        /// Where it stands.
+        #[label("no such column")]
+        span: SourceSpan,
+    },
+    /// Recursion runs through a negation or an aggregation.
+    #[error("'{from}' depends on itself through {why} of '{to}'")]
+    #[diagnostic(
+        code(eval::unstratifiable),
+        help(
+            "a rule cannot need the complete result of a rule that needs it; only meet aggregations (min, max, ...) \
+             that stand after all grouping columns may be recursive, and only in the rule itself"
+        )
+    )]
+    Unstratifiable {
+        /// The rule that applies.
+        from: String,
+        /// The rule applied.
+        to: String,
+        /// What makes the dependency strict.
+        why: &'static str,
+        /// The rule that applies.
+        #[label("in this rule")]
+        span: SourceSpan,
+    },
+    /// A parameter has no value.
+    #[error("the parameter '${name}' has no value")]
+    #[diagnostic(code(parser::param_not_found), help("pass a value for '{name}' with the script"))]
+    ParameterNotFound {
+        /// The parameter.
+        name: String,
+        /// Where it stands.
+        #[label("no value given")]
+        span: SourceSpan,
+    },
+    /// Disjunctions multiply beyond measure.
+    #[error("the body expands into more than {limit} conjunctions")]
+    #[diagnostic(code(parser::too_many_disjuncts), help("move some of the disjunctions into rules of their own"))]
+    TooManyDisjuncts {
+        /// The bound.
+        limit: usize,
+        /// The rule.
+        #[label("in this rule")]
+        span: SourceSpan,
+    },
+    /// A time-travel read of a relation that has no history.
+    #[error("'{relation}' has no history to travel in")]
+    #[diagnostic(code(eval::invalid_time_travel), help("the last key column must be declared ': Validity'"))]
+    InvalidTimeTravel {
+        /// The relation.
+        relation: String,
+        /// The atom.
+        #[label("read with '@'")]
+        span: SourceSpan,
+    },
+    /// A construct that the language has and this version does not run.
+    #[error("{construct} is not yet supported")]
+    #[diagnostic(code(query::not_yet), help("it is part of the language and will come with a later version"))]
+    NotYet {
+        /// The construct.
+        construct: String,
+        /// Where it stands.
+        #[label("not yet supported")]
+        span: SourceSpan,
+    },
+    /// A fixed rule that does not exist.
+    #[error("there is no fixed rule '{name}'")]
+    #[diagnostic(code(parser::fixed_rule_not_found), help("'::fixed_rules' lists them"))]
+    FixedRuleNotFound {
+        /// The name.
+        name: String,
+        /// Where it stands.
+        #[label("unknown fixed rule")]
+        span: SourceSpan,
+    },
+    /// A fixed rule lacks an option.
+    #[error("the fixed rule '{rule}' needs the option '{option}'")]
+    #[diagnostic(code(fixed_rule::arg_not_found), help("write {rule}(..., {option}: ...)"))]
+    FixedOptionNotFound {
+        /// The fixed rule.
+        rule: String,
+        /// The option.
+        option: String,
+        /// The call.
+        #[label("lacks '{option}'")]
+        span: SourceSpan,
+    },
+    /// A column type's length is not a number of elements.
+    #[error("the length of a list type must be an integer of at least 0")]
+    #[diagnostic(code(parser::bad_list_length), help("write a number, as in [Float; 3]"))]
+    ListLength {
+        /// The length.
+        #[label("not a length")]
+        span: SourceSpan,
+    },
+}

@@ -1,0 +1,243 @@
+//! The logical program: what a query means, before anything is said about how it runs.
+//!
+//! [`resolve`](resolve::resolve) turns a syntax tree into a [`Program`] whose bodies are formulas; the passes of
+//! [`passes`] bring it into the form that the planner takes: reachable predicates only, bodies that are conjunctions in
+//! an order in which every atom finds its variables bound, recursion restricted to what the bindings ask for, and
+//! components in the order of evaluation. A program prints after every pass:
+//!
+//! ```text
+//! t[a, b] := e[a, b]
+//! t[a, c] := t[a, b], e[b, c]
+//! ?[b] := t[1, b]
+//! ```
+//!
+//! **program never touches rows**: it knows schemas, never data.
+
+mod display;
+mod error;
+pub mod passes;
+mod resolve;
+
+use std::collections::BTreeMap;
+
+pub use error::ProgramError;
+pub use passes::{Rewriting, prepare};
+pub use resolve::{Parameters, Resolver, check_constant_rows, resolve_column_type};
+
+use crate::diag::SourceSpan;
+use crate::expr::Expr;
+use crate::expr::aggregations::Aggregation;
+use crate::schema::SchemaRef;
+use crate::value::SmallStr;
+
+/// The name of the predicate that a query answers with.
+pub const ENTRY: &str = "?";
+
+/// Predicates by name. `B` is what rules have for a body: a [`Formula`] at first, then [`Atom`]s.
+#[derive(Clone, Debug)]
+pub struct Program<B = Vec<Atom>> {
+    /// The predicates, `?` among them.
+    pub predicates: BTreeMap<SmallStr, Predicate<B>>,
+    /// Groups of mutually recursive predicates in the order of evaluation; empty until stratification.
+    pub components: Vec<Component>,
+}
+
+/// Predicates that are evaluated together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Component {
+    /// Their names.
+    pub predicates: Vec<SmallStr>,
+    /// Whether any depends on any of them.
+    pub recursive: bool,
+}
+
+/// A relation that the program derives.
+#[derive(Clone, Debug)]
+pub struct Predicate<B = Vec<Atom>> {
+    /// Its columns, as the last definition names them.
+    pub columns: Vec<HeadColumn>,
+    /// How its rows come about.
+    pub definition: Definition<B>,
+    /// The head of its last definition.
+    pub span: SourceSpan,
+}
+
+/// A column of a predicate.
+#[derive(Clone, Debug)]
+pub struct HeadColumn {
+    /// The variable, or `_0`, `_1`, ... where the script gives no name.
+    pub name: SmallStr,
+    /// The aggregation applied to it.
+    pub aggregation: Option<AggregationUse>,
+}
+
+/// An aggregation with its constant arguments.
+#[derive(Clone, Debug)]
+pub struct AggregationUse {
+    /// Which.
+    pub aggregation: &'static Aggregation,
+    /// Its arguments after the variable, without variables.
+    pub args: Vec<Expr>,
+    /// Where it stands.
+    pub span: SourceSpan,
+}
+
+/// How the rows of a predicate come about.
+#[derive(Clone, Debug)]
+pub enum Definition<B = Vec<Atom>> {
+    /// By rules, united.
+    Rules(Vec<Rule<B>>),
+    /// As given.
+    Constant(ConstantRows),
+}
+
+/// The rows of a constant rule: expressions without variables.
+#[derive(Clone, Debug)]
+pub enum ConstantRows {
+    /// Rows as written, all of the predicate's width.
+    Rows(Vec<Vec<Expr>>),
+    /// An expression that gives a list of rows when the script runs.
+    List(Expr),
+}
+
+/// A rule.
+#[derive(Clone, Debug)]
+pub struct Rule<B = Vec<Atom>> {
+    /// The variable of each column.
+    pub head: Vec<Variable>,
+    /// What must hold.
+    pub body: B,
+    /// The whole rule.
+    pub span: SourceSpan,
+}
+
+/// A variable where it stands.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// Its name.
+    pub name: SmallStr,
+    /// Where it stands.
+    pub span: SourceSpan,
+}
+
+/// A body before normalisation.
+#[derive(Clone, Debug)]
+pub enum Formula {
+    /// All hold.
+    And(Vec<Formula>),
+    /// Any holds.
+    Or(Vec<Formula>),
+    /// It does not hold.
+    Not(Box<Formula>, SourceSpan),
+    /// An atom.
+    Atom(Atom),
+}
+
+/// An atom of a body.
+#[derive(Clone, Debug)]
+pub enum Atom {
+    /// A relation applied, derived or stored.
+    Apply(Apply),
+    /// An expression that must be true.
+    Filter(Expr),
+    /// The variable is the expression's value; binds it, or compares with `==` if it is bound.
+    Unify(Variable, Expr),
+    /// The variable is each element of a list; binds it, or tests membership if it is bound.
+    UnifyEach(Variable, Expr),
+}
+
+/// A relation applied to arguments.
+#[derive(Clone, Debug)]
+pub struct Apply {
+    /// The relation.
+    pub target: Target,
+    /// One argument a column.
+    pub args: Vec<Arg>,
+    /// Whether the atom asks for the absence of such rows.
+    pub negated: bool,
+    /// The whole atom.
+    pub span: SourceSpan,
+}
+
+/// A relation that an atom applies.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// A predicate of the program.
+    Predicate(SmallStr),
+    /// A stored relation.
+    Stored(SchemaRef),
+}
+
+/// An argument of an application.
+#[derive(Clone, Debug)]
+pub enum Arg {
+    /// Anything.
+    Wildcard,
+    /// A variable.
+    Variable(Variable),
+    /// A value; after the safety pass, its variables are bound by the time the atom is reached.
+    Expr(Expr),
+}
+
+impl<B> Predicate<B> {
+    /// Whether any column is aggregated.
+    pub fn is_aggregated(&self) -> bool {
+        self.columns.iter().any(|column| column.aggregation.is_some())
+    }
+
+    /// Whether all aggregations are meets and stand after all grouping columns, so that recursion through it is sound.
+    pub fn is_meet(&self) -> bool {
+        let grouping = self.columns.iter().take_while(|column| column.aggregation.is_none()).count();
+        let is_meet = |column: &HeadColumn| column.aggregation.as_ref().is_some_and(|a| a.aggregation.meet.is_some());
+        grouping < self.columns.len() && self.columns[grouping..].iter().all(is_meet)
+    }
+
+    /// The headers of its rows: the variables, with their aggregations.
+    pub fn headers(&self) -> Vec<String> {
+        self.columns.iter().map(HeadColumn::header).collect()
+    }
+}
+
+impl HeadColumn {
+    /// `x`, or `count(x)`.
+    pub fn header(&self) -> String {
+        match &self.aggregation {
+            Some(used) => format!("{}({})", used.aggregation.name, self.name),
+            None => self.name.to_string(),
+        }
+    }
+}
+
+impl Arg {
+    /// The variables that occur.
+    pub fn variables(&self) -> Vec<&SmallStr> {
+        match self {
+            Arg::Wildcard => vec![],
+            Arg::Variable(variable) => vec![&variable.name],
+            Arg::Expr(expr) => expr.variables(),
+        }
+    }
+}
+
+impl Atom {
+    /// The variables that occur.
+    pub fn variables(&self) -> Vec<&SmallStr> {
+        match self {
+            Atom::Apply(apply) => apply.args.iter().flat_map(Arg::variables).collect(),
+            Atom::Filter(expr) => expr.variables(),
+            Atom::Unify(variable, expr) | Atom::UnifyEach(variable, expr) => {
+                std::iter::once(&variable.name).chain(expr.variables()).collect()
+            }
+        }
+    }
+}
+
+impl Program {
+    /// The rules of a predicate; none for a constant one.
+    pub fn rules(&self, name: &str) -> &[Rule] {
+        match self.predicates.get(name).map(|predicate| &predicate.definition) {
+            Some(Definition::Rules(rules)) => rules,
+            _ => &[],
+        }
+    }
+}

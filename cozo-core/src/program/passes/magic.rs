@@ -1,0 +1,228 @@
+//! Magic sets: rules that are only applied with bound arguments are restricted to the bindings asked for
+//! (Bancilhon, Maier, Sagiv and Ullman 1986).
+//!
+//! ```text
+//! t[a, b] := e[a, b]                     magic t|bf[1]
+//! t[a, c] := t[a, b], e[b, c]            t|bf[a, b] := magic t|bf[a], e[a, b]
+//! ?[b] := t[1, b]                        t|bf[a, c] := magic t|bf[a], t|bf[a, b], e[b, c]
+//!                                        ?[b] := t|bf[1, b]
+//! ```
+//!
+//! In a restricted rule, atoms with bound arguments come first, so that a binding of any column is passed on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::safety::{Choice, order_body};
+use crate::diag::SourceSpan;
+use crate::program::{Apply, Arg, Atom, Definition, ENTRY, HeadColumn, Predicate, Program, Rule, Target, Variable};
+use crate::value::SmallStr;
+
+/// The program with restricted rules; none if no rule can be restricted.
+pub fn specialise(program: &Program) -> Option<Program> {
+    let mut excluded = ineligible(program);
+    loop {
+        let mut pass = Pass { program, excluded: &excluded, made: BTreeMap::new(), waiting: vec![], needed_whole: None };
+        pass.predicate(&SmallStr::from(ENTRY), None);
+        while let Some((name, adornment)) = pass.waiting.pop() {
+            pass.predicate(&name, adornment.as_deref());
+        }
+        match pass.needed_whole.take() {
+            // Restricting a predicate that is needed as a whole anyway would only repeat work.
+            Some(name) => {
+                excluded.insert(name);
+            }
+            None => {
+                let restricted = pass.made.keys().any(|name| name.contains('|'));
+                return restricted.then_some(Program { predicates: pass.made, components: vec![] });
+            }
+        }
+    }
+}
+
+/// Predicates that cannot be restricted: their complete result is needed somewhere.
+fn ineligible(program: &Program) -> BTreeSet<SmallStr> {
+    let mut names = BTreeSet::from([SmallStr::from(ENTRY)]);
+    for (name, predicate) in &program.predicates {
+        if predicate.is_aggregated() || matches!(predicate.definition, Definition::Constant(_)) {
+            names.insert(name.clone());
+        }
+        for atom in program.rules(name).iter().flat_map(|rule| &rule.body) {
+            if let Atom::Apply(Apply { target: Target::Predicate(target), negated: true, .. }) = atom {
+                names.insert(target.clone());
+            }
+        }
+    }
+    names
+}
+
+struct Pass<'a> {
+    program: &'a Program,
+    excluded: &'a BTreeSet<SmallStr>,
+    /// The predicates of the new program.
+    made: BTreeMap<SmallStr, Predicate>,
+    /// Predicates still to be made, with the columns that are bound (`b`) or free (`f`).
+    waiting: Vec<(SmallStr, Option<String>)>,
+    /// A predicate that turned out to be applied with no argument bound.
+    needed_whole: Option<SmallStr>,
+}
+
+impl Pass<'_> {
+    /// Makes a predicate, restricted to bindings of the adornment's bound columns.
+    fn predicate(&mut self, name: &SmallStr, adornment: Option<&str>) {
+        let new_name = adornment.map_or_else(|| name.clone(), |adornment| restricted_name(name, adornment));
+        if self.made.contains_key(&new_name) || self.needed_whole.is_some() {
+            return;
+        }
+        let predicate = self.program.predicates[name].clone();
+        // Entered before its rules are made, since they may apply it.
+        self.made.insert(new_name.clone(), predicate.clone());
+        if let Definition::Rules(rules) = predicate.definition {
+            let rules = rules.into_iter().map(|rule| self.rule(rule, name, adornment)).collect();
+            let rewritten = Predicate { definition: Definition::Rules(rules), ..predicate };
+            self.made.insert(new_name, rewritten);
+        }
+    }
+
+    fn rule(&mut self, rule: Rule, name: &SmallStr, adornment: Option<&str>) -> Rule {
+        let body = match adornment {
+            None => rule.body,
+            Some(adornment) => {
+                let mut atoms = vec![magic_atom(name, adornment, &rule)];
+                atoms.extend(rule.body);
+                order_body(&rule.head, atoms, Choice::BoundFirst).expect("a safe body with one more atom is safe")
+            }
+        };
+        let mut bound = BTreeSet::new();
+        let mut rewritten: Vec<Atom> = vec![];
+        for atom in body {
+            let atom = match atom {
+                Atom::Apply(apply) => Atom::Apply(self.apply(apply, &bound, &rewritten)),
+                other => other,
+            };
+            if !matches!(&atom, Atom::Apply(apply) if apply.negated) {
+                bound.extend(atom.variables().into_iter().cloned());
+            }
+            rewritten.push(atom);
+        }
+        Rule { body: rewritten, ..rule }
+    }
+
+    /// Points an application at the restricted predicate, and records the bindings it asks for.
+    fn apply(&mut self, apply: Apply, bound: &BTreeSet<SmallStr>, before: &[Atom]) -> Apply {
+        let Target::Predicate(name) = &apply.target else { return apply };
+        if !self.program.predicates.contains_key(name) {
+            return apply;
+        }
+        if self.excluded.contains(name) {
+            self.waiting.push((name.clone(), None));
+            return apply;
+        }
+        let is_bound = |arg: &Arg| match arg {
+            Arg::Wildcard => false,
+            Arg::Variable(variable) => bound.contains(&variable.name),
+            Arg::Expr(_) => true,
+        };
+        let adornment: String = apply.args.iter().map(|arg| if is_bound(arg) { 'b' } else { 'f' }).collect();
+        if !adornment.contains('b') {
+            self.needed_whole = Some(name.clone());
+            return apply;
+        }
+        self.seed(name, &adornment, &apply, before);
+        self.waiting.push((name.clone(), Some(adornment.clone())));
+        Apply { target: Target::Predicate(restricted_name(name, &adornment)), ..apply }
+    }
+
+    /// Adds the rule that derives the bindings which an application asks for.
+    fn seed(&mut self, name: &SmallStr, adornment: &str, apply: &Apply, before: &[Atom]) {
+        let magic = magic_name(name, adornment);
+        let mut head = vec![];
+        let mut computed = vec![];
+        for (i, arg) in bound_columns(adornment).map(|i| (i, &apply.args[i])) {
+            let variable = match arg {
+                Arg::Variable(variable) => variable.clone(),
+                Arg::Expr(expr) => {
+                    let variable = Variable { name: SmallStr::from(format!("#m{i}")), span: expr.span() };
+                    computed.push(Atom::Unify(variable.clone(), expr.clone()));
+                    variable
+                }
+                Arg::Wildcard => unreachable!("a wildcard is not bound"),
+            };
+            head.push(variable);
+        }
+        let mut body = relevant(before, &head, &computed);
+        body.extend(computed);
+        if asks_for_itself(&magic, &head, &body) {
+            return;
+        }
+        let width = head.len();
+        let rule = Rule { head, body, span: apply.span };
+        let predicate = self.made.entry(magic).or_insert_with(|| Predicate {
+            columns: (0..width).map(|i| HeadColumn { name: format!("_{i}").into(), aggregation: None }).collect(),
+            definition: Definition::Rules(vec![]),
+            span: SourceSpan::default(),
+        });
+        if let Definition::Rules(rules) = &mut predicate.definition {
+            rules.push(rule);
+        }
+    }
+}
+
+fn restricted_name(name: &str, adornment: &str) -> SmallStr {
+    SmallStr::from(format!("{name}|{adornment}"))
+}
+
+fn magic_name(name: &str, adornment: &str) -> SmallStr {
+    SmallStr::from(format!("magic {name}|{adornment}"))
+}
+
+fn bound_columns(adornment: &str) -> impl Iterator<Item = usize> + '_ {
+    adornment.char_indices().filter(|(_, mark)| *mark == 'b').map(|(i, _)| i)
+}
+
+/// The application of the magic predicate that restricts a rule.
+fn magic_atom(name: &SmallStr, adornment: &str, rule: &Rule) -> Atom {
+    let args = bound_columns(adornment).map(|i| Arg::Variable(rule.head[i].clone())).collect();
+    let target = Target::Predicate(magic_name(name, adornment));
+    Atom::Apply(Apply { target, args, negated: false, span: rule.span })
+}
+
+/// The atoms that say something about the variables of the head: asking for too many bindings is sound, and a product
+/// with unrelated atoms would cost more than it restricts.
+fn relevant(before: &[Atom], head: &[Variable], computed: &[Atom]) -> Vec<Atom> {
+    let mut wanted: BTreeSet<SmallStr> = head.iter().map(|variable| variable.name.clone()).collect();
+    wanted.extend(computed.iter().flat_map(Atom::variables).cloned());
+    let binds = |atom: &Atom| match atom {
+        Atom::Apply(apply) => !apply.negated,
+        Atom::Unify(..) | Atom::UnifyEach(..) => true,
+        Atom::Filter(_) => false,
+    };
+    loop {
+        let before_count = wanted.len();
+        for atom in before.iter().filter(|atom| binds(atom)) {
+            let variables = atom.variables();
+            if variables.iter().any(|name| wanted.contains(*name)) {
+                wanted.extend(variables.into_iter().cloned());
+            }
+        }
+        if wanted.len() == before_count {
+            break;
+        }
+    }
+    let keep = |atom: &&Atom| {
+        let variables = atom.variables();
+        let connected = if binds(atom) { variables.iter().any(|v| wanted.contains(*v)) } else { !variables.is_empty() };
+        connected && variables.iter().all(|v| wanted.contains(*v))
+    };
+    before.iter().filter(keep).cloned().collect()
+}
+
+/// Whether a rule only derives what it is given: `magic t|bf[a] := magic t|bf[a]`.
+fn asks_for_itself(magic: &SmallStr, head: &[Variable], body: &[Atom]) -> bool {
+    body.iter().any(|atom| match atom {
+        Atom::Apply(Apply { target: Target::Predicate(name), args, .. }) if name == magic => {
+            let same = |(arg, variable): (&Arg, &Variable)| matches!(arg, Arg::Variable(v) if v.name == variable.name);
+            args.iter().zip(head).all(same)
+        }
+        _ => false,
+    })
+}

@@ -1,0 +1,33 @@
+//! The passes, in order.
+
+mod magic;
+mod normalise;
+mod safety;
+mod stratify;
+
+use super::{Formula, Program, ProgramError};
+
+/// Which of the optional passes run; the result of a query never depends on it.
+#[derive(Clone, Copy, Debug)]
+pub struct Rewriting {
+    /// Restrict rules to the bindings that are asked for.
+    pub magic_sets: bool,
+}
+
+/// A resolved program in the form that the planner takes.
+pub fn prepare(program: Program<Formula>, rewriting: Rewriting) -> Result<Program, ProgramError> {
+    // Bodies become conjunctions: every later pass looks at atoms only.
+    let program = normalise::normalise(program)?;
+    // Atoms are put where their variables are bound; after this, every prefix of a body can be evaluated.
+    let program = safety::order_bodies(program)?;
+    // Before magic sets, so that the script's own rules are judged and named in errors.
+    let program = stratify::stratify(program)?;
+    if !rewriting.magic_sets {
+        return Ok(program);
+    }
+    // Needs ordered bodies. A rewriting that makes recursion run through an aggregation is not used.
+    Ok(match magic::specialise(&program).map(stratify::stratify) {
+        Some(Ok(rewritten)) => rewritten,
+        Some(Err(_)) | None => program,
+    })
+}

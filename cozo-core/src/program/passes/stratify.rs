@@ -1,0 +1,135 @@
+//! Stratification: groups mutually recursive predicates, and orders the groups so that each finds what it needs
+//! complete. Recursion through a negation or an aggregation has no meaning, and is refused.
+
+use std::collections::BTreeMap;
+
+use crate::program::{Atom, Component, Definition, Program, ProgramError, Target};
+use crate::value::SmallStr;
+
+/// Finds the components; predicates that the entry does not need are dropped.
+pub fn stratify(mut program: Program) -> Result<Program, ProgramError> {
+    let graph = Graph::of(&program);
+    let components = graph.components();
+    let mut component_of = vec![usize::MAX; graph.names.len()];
+    for (number, members) in components.iter().enumerate() {
+        members.iter().for_each(|member| component_of[*member] = number);
+    }
+    for (from, edges) in graph.edges.iter().enumerate() {
+        for edge in edges {
+            if let Some(why) = edge.strict
+                && component_of[from] == component_of[edge.to]
+                && component_of[from] != usize::MAX
+            {
+                let (from, to) = (&graph.names[from], &graph.names[edge.to]);
+                let span = program.predicates[from].span;
+                return Err(ProgramError::Unstratifiable { from: from.to_string(), to: to.to_string(), why, span });
+            }
+        }
+    }
+    program.components = components
+        .iter()
+        .map(|members| Component {
+            predicates: members.iter().map(|member| graph.names[*member].clone()).collect(),
+            recursive: graph.is_recursive(members),
+        })
+        .collect();
+    let needed = |name: &SmallStr| program.components.iter().any(|c| c.predicates.contains(name));
+    program.predicates = std::mem::take(&mut program.predicates).into_iter().filter(|(name, _)| needed(name)).collect();
+    Ok(program)
+}
+
+/// Which predicate applies which.
+struct Graph {
+    names: Vec<SmallStr>,
+    edges: Vec<Vec<Edge>>,
+}
+
+/// A predicate applies another; `strict` says why it needs the other complete, if it does.
+struct Edge {
+    to: usize,
+    strict: Option<&'static str>,
+}
+
+impl Graph {
+    fn of(program: &Program) -> Graph {
+        let names: Vec<SmallStr> = program.predicates.keys().cloned().collect();
+        let numbers: BTreeMap<&SmallStr, usize> = names.iter().enumerate().map(|(i, name)| (name, i)).collect();
+        let mut edges = vec![];
+        for (name, predicate) in &program.predicates {
+            let mut here = vec![];
+            if let Definition::Rules(rules) = &predicate.definition {
+                for atom in rules.iter().flat_map(|rule| &rule.body) {
+                    if let Atom::Apply(apply) = atom
+                        && let Target::Predicate(target) = &apply.target
+                    {
+                        let strict = strictness(program, name, target, apply.negated);
+                        here.push(Edge { to: numbers[target], strict });
+                    }
+                }
+            }
+            edges.push(here);
+        }
+        Graph { names, edges }
+    }
+
+    fn is_recursive(&self, members: &[usize]) -> bool {
+        members.len() > 1 || self.edges[members[0]].iter().any(|edge| edge.to == members[0])
+    }
+
+    /// The strongly connected components that the entry reaches, each after those it needs (Tarjan 1972, with an
+    /// explicit stack so that a long chain of rules cannot exhaust the program's own).
+    fn components(&self) -> Vec<Vec<usize>> {
+        const UNSEEN: usize = usize::MAX;
+        let Some(entry) = self.names.iter().position(|name| name == crate::program::ENTRY) else { return vec![] };
+        let mut order = vec![UNSEEN; self.names.len()];
+        let mut lowest = vec![UNSEEN; self.names.len()];
+        let mut open = vec![false; self.names.len()];
+        let (mut path, mut components, mut seen) = (vec![], vec![], 0);
+        let mut calls: Vec<(usize, usize)> = vec![(entry, 0)];
+        while let Some((node, next)) = calls.pop() {
+            if next == 0 {
+                (order[node], lowest[node]) = (seen, seen);
+                seen += 1;
+                path.push(node);
+                open[node] = true;
+            }
+            match self.edges[node].get(next) {
+                Some(edge) => {
+                    calls.push((node, next + 1));
+                    if order[edge.to] == UNSEEN {
+                        calls.push((edge.to, 0));
+                    } else if open[edge.to] {
+                        lowest[node] = lowest[node].min(order[edge.to]);
+                    }
+                }
+                None => {
+                    if lowest[node] == order[node] {
+                        let start = path.iter().rposition(|member| *member == node).expect("the node is on the path");
+                        let members = path.split_off(start);
+                        members.iter().for_each(|member| open[*member] = false);
+                        components.push(members);
+                    }
+                    if let Some((parent, _)) = calls.last() {
+                        lowest[*parent] = lowest[*parent].min(lowest[node]);
+                    }
+                }
+            }
+        }
+        components
+    }
+}
+
+/// Why `from` needs the complete result of `to`, if it does.
+fn strictness(program: &Program, from: &SmallStr, to: &SmallStr, negated: bool) -> Option<&'static str> {
+    let (applier, applied) = (&program.predicates[from], &program.predicates[to]);
+    if negated {
+        return Some("a negation");
+    }
+    if matches!(applied.definition, Definition::Constant(_)) {
+        return Some("the constant rows");
+    }
+    if from == to && applier.is_meet() {
+        return None;
+    }
+    (applier.is_aggregated() || applied.is_aggregated()).then_some("an aggregation")
+}

@@ -1,0 +1,619 @@
+//! From names to what they stand for: functions, aggregations, parameters, predicates, stored relations.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    AggregationUse, Apply, Arg, Atom, ConstantRows, Definition, ENTRY, Formula, HeadColumn, Predicate, Program,
+    ProgramError, Rule, Target, Variable,
+};
+use crate::diag::SourceSpan;
+use crate::expr::functions::Function;
+use crate::expr::{Expr, aggregations, functions};
+use crate::parse::ast;
+use crate::schema::{AccessLevel, BaseType, ColumnType, SchemaRef};
+use crate::value::{DataValue, SmallStr};
+
+/// The parameters that a script mentions, numbered in the order of their first mention.
+#[derive(Clone, Debug, Default)]
+pub struct Parameters {
+    /// Name and place of first mention, by number.
+    pub mentioned: Vec<(SmallStr, SourceSpan)>,
+    /// Whether the program's shape depends on a parameter's value, so that it serves no other values.
+    pub shape_depends_on_values: bool,
+}
+
+impl Parameters {
+    /// The number of a parameter.
+    fn number(&mut self, name: &SmallStr, span: SourceSpan) -> usize {
+        let known = self.mentioned.iter().position(|(mentioned, _)| mentioned == name);
+        known.unwrap_or_else(|| {
+            self.mentioned.push((name.clone(), span));
+            self.mentioned.len() - 1
+        })
+    }
+
+    /// The values in the order of the numbers.
+    pub fn bind(&self, given: &BTreeMap<String, DataValue>) -> Result<Vec<DataValue>, ProgramError> {
+        let bind = |(name, span): &(SmallStr, SourceSpan)| {
+            let missing = || ProgramError::ParameterNotFound { name: name.to_string(), span: *span };
+            given.get(name.as_str()).cloned().ok_or_else(missing)
+        };
+        self.mentioned.iter().map(bind).collect()
+    }
+}
+
+/// Resolves the parts of one query.
+pub struct Resolver<'a> {
+    /// Finds a stored or ephemeral relation by name.
+    pub relations: &'a dyn Fn(&str) -> Option<SchemaRef>,
+    /// The values given for parameters, for the few places where the program's shape depends on them.
+    pub values: &'a BTreeMap<String, DataValue>,
+    /// The parameters met so far.
+    pub parameters: Parameters,
+}
+
+impl Resolver<'_> {
+    /// Resolves the rules of a query.
+    pub fn resolve(&mut self, query: &ast::Query) -> Result<Program<Formula>, ProgramError> {
+        let mut by_name: BTreeMap<SmallStr, Vec<&ast::Rule>> = BTreeMap::new();
+        for rule in &query.rules {
+            by_name.entry(rule.head.name.name.clone()).or_default().push(rule);
+        }
+        if !by_name.contains_key(ENTRY) {
+            return Err(ProgramError::NoEntry { span: query.span });
+        }
+        let reachable = reachable(&by_name);
+        let mut predicates = BTreeMap::new();
+        for (name, rules) in &by_name {
+            match self.predicate(name, rules) {
+                Ok(predicate) if reachable.contains(name) => {
+                    predicates.insert(name.clone(), predicate);
+                }
+                // A rule that nothing needs may speak of relations that do not exist.
+                Err(ProgramError::RelationNotFound { .. }) if !reachable.contains(name) => {}
+                outcome => {
+                    outcome?;
+                }
+            }
+        }
+        check_applications(&predicates)?;
+        Ok(Program { predicates, components: vec![] })
+    }
+
+    fn predicate(&mut self, name: &SmallStr, rules: &[&ast::Rule]) -> Result<Predicate<Formula>, ProgramError> {
+        let inline = |rule: &&ast::Rule| matches!(rule.body, ast::RuleBody::Inline(_));
+        if rules.len() > 1
+            && let Some(position) = rules.iter().position(|rule| !inline(rule))
+        {
+            let span = rules[position.max(1)].head.span;
+            return Err(ProgramError::MultipleDefinitions { name: name.to_string(), span });
+        }
+        let last = rules[rules.len() - 1];
+        match &last.body {
+            ast::RuleBody::Constant(data) => self.constant(last, data),
+            ast::RuleBody::Fixed(call) => self.fixed(last, call),
+            ast::RuleBody::Inline(_) => self.inline(name, rules),
+        }
+    }
+
+    fn inline(&mut self, name: &SmallStr, rules: &[&ast::Rule]) -> Result<Predicate<Formula>, ProgramError> {
+        let mut resolved = vec![];
+        let mut columns: Vec<HeadColumn> = vec![];
+        for (i, rule) in rules.iter().enumerate() {
+            let ast::RuleBody::Inline(body) = &rule.body else { unreachable!("only inline rules have several bodies") };
+            let head = self.head(rule)?;
+            if head.is_empty() {
+                return Err(ProgramError::EmptyHead { name: name.to_string(), span: rule.head.span });
+            }
+            if i > 0 && !same_aggregations(&columns, &head) {
+                return Err(ProgramError::HeadMismatch { name: name.to_string(), span: rule.head.span });
+            }
+            columns = head;
+            let variables = rule.head.args.iter().map(|arg| variable(&arg.variable)).collect();
+            resolved.push(Rule { head: variables, body: self.formula(body)?, span: rule.span });
+        }
+        let span = rules[rules.len() - 1].head.span;
+        Ok(Predicate { columns, definition: Definition::Rules(resolved), span })
+    }
+
+    fn head(&mut self, rule: &ast::Rule) -> Result<Vec<HeadColumn>, ProgramError> {
+        let mut columns = vec![];
+        for arg in &rule.head.args {
+            if arg.variable.name == "_" {
+                return Err(ProgramError::WildcardInHead { span: arg.variable.span });
+            }
+            let aggregation = match &arg.aggregation {
+                Some(call) => Some(self.aggregation(call)?),
+                None => None,
+            };
+            columns.push(HeadColumn { name: arg.variable.name.clone(), aggregation });
+        }
+        Ok(columns)
+    }
+
+    fn aggregation(&mut self, call: &ast::AggregationCall) -> Result<AggregationUse, ProgramError> {
+        let name = call.name.name.as_str();
+        let aggregation = aggregations::find(name).ok_or_else(|| ProgramError::UnknownAggregation {
+            name: name.to_string(),
+            hint: nearest(name, aggregations::AGGREGATIONS.iter().map(|a| a.name)),
+            span: call.name.span,
+        })?;
+        let args = call.args.iter().map(|arg| self.closed(arg)).collect::<Result<_, _>>()?;
+        Ok(AggregationUse { aggregation, args, span: call.name.span })
+    }
+
+    fn constant(&mut self, rule: &ast::Rule, data: &ast::Expr) -> Result<Predicate<Formula>, ProgramError> {
+        if let Some(arg) = rule.head.args.iter().find(|arg| arg.aggregation.is_some()) {
+            return Err(ProgramError::AggregationInConstant { span: arg.variable.span });
+        }
+        let (rows, width) = self.constant_rows(data, rule.head.args.len())?;
+        let named = rule.head.args.len();
+        let span = rule.span;
+        let columns: Vec<SmallStr> = match width {
+            _ if named > 0 => {
+                if let Some(width) = width.filter(|width| *width != named) {
+                    return Err(ProgramError::ConstantHead { head: named, data: width, span });
+                }
+                self.head(rule)?.into_iter().map(|column| column.name).collect()
+            }
+            None => return Err(ProgramError::EmptyConstant { span }),
+            Some(width) => parameter_names(data)
+                .unwrap_or_else(|| (0..width).map(|i| SmallStr::from(format!("_{i}"))).collect()),
+        };
+        let columns = columns.into_iter().map(|name| HeadColumn { name, aggregation: None }).collect();
+        Ok(Predicate { columns, definition: Definition::Constant(rows), span: rule.head.span })
+    }
+
+    /// The rows of a constant rule and their width, where it is known before the script runs.
+    fn constant_rows(
+        &mut self,
+        data: &ast::Expr,
+        named: usize,
+    ) -> Result<(ConstantRows, Option<usize>), ProgramError> {
+        let span = data.span();
+        if let Some(rows) = literal_rows(data) {
+            let mut resolved: Vec<Vec<Expr>> = vec![];
+            for row in rows {
+                resolved.push(row.iter().map(|cell| self.closed(cell)).collect::<Result<_, _>>()?);
+            }
+            let width = check_widths(resolved.iter().map(Vec::len), span)?;
+            return Ok((ConstantRows::Rows(resolved), width));
+        }
+        let expr = self.closed(data)?;
+        if let Some(value) = expr.as_constant() {
+            let width = check_constant_rows(value, span)?;
+            return Ok((ConstantRows::List(expr), width));
+        }
+        if named > 0 {
+            return Ok((ConstantRows::List(expr), None));
+        }
+        // Without a head, the width is that of the data that the parameters give this time.
+        self.parameters.shape_depends_on_values = true;
+        let values = self.parameters.bind(self.values)?;
+        let value = expr.eval_closed(&values).map_err(|error| ProgramError::BadConstantRow { span, found: error.to_string() })?;
+        let width = check_constant_rows(&value, span)?;
+        Ok((ConstantRows::List(Expr::Constant(value, span)), width))
+    }
+
+    fn fixed(&mut self, rule: &ast::Rule, call: &ast::FixedCall) -> Result<Predicate<Formula>, ProgramError> {
+        let name = call.name.name.as_str();
+        if name == "Constant" {
+            let data = call.options.iter().find(|(option, _)| option.name == "data");
+            let missing = || ProgramError::FixedOptionNotFound {
+                rule: name.to_string(),
+                option: "data".to_string(),
+                span: call.span,
+            };
+            return self.constant(rule, &data.ok_or_else(missing)?.1);
+        }
+        if FIXED_RULES_TO_COME.contains(&name) {
+            return Err(ProgramError::NotYet { construct: format!("the fixed rule {name}"), span: call.name.span });
+        }
+        Err(ProgramError::FixedRuleNotFound { name: name.to_string(), span: call.name.span })
+    }
+
+    fn formula(&mut self, formula: &ast::Formula) -> Result<Formula, ProgramError> {
+        Ok(match formula {
+            ast::Formula::And(parts) => Formula::And(parts.iter().map(|p| self.formula(p)).collect::<Result<_, _>>()?),
+            ast::Formula::Or(parts) => Formula::Or(parts.iter().map(|p| self.formula(p)).collect::<Result<_, _>>()?),
+            ast::Formula::Not(inner, span) => Formula::Not(Box::new(self.formula(inner)?), *span),
+            ast::Formula::Atom(atom) => Formula::Atom(self.atom(atom)?),
+        })
+    }
+
+    fn atom(&mut self, atom: &ast::Atom) -> Result<Atom, ProgramError> {
+        match atom {
+            ast::Atom::Rule(apply) => {
+                if apply.name.name == ENTRY {
+                    return Err(ProgramError::EntryApplied { span: apply.span });
+                }
+                let args = apply.args.iter().map(|arg| self.arg(arg)).collect::<Result<_, _>>()?;
+                let target = Target::Predicate(apply.name.name.clone());
+                Ok(Atom::Apply(Apply { target, args, negated: false, span: apply.span }))
+            }
+            ast::Atom::Stored(apply) => self.stored(apply),
+            ast::Atom::Search(search) => {
+                let construct = format!("the search ~{}:{}", search.relation.name, search.index.name);
+                Err(ProgramError::NotYet { construct, span: search.span })
+            }
+            ast::Atom::Unify { variable: name, expr, .. } => Ok(Atom::Unify(variable(name), self.expr(expr)?)),
+            ast::Atom::UnifyEach { variable: name, expr, .. } => Ok(Atom::UnifyEach(variable(name), self.expr(expr)?)),
+            ast::Atom::Filter(expr) => Ok(Atom::Filter(self.expr(expr)?)),
+        }
+    }
+
+    fn stored(&mut self, apply: &ast::StoredApply) -> Result<Atom, ProgramError> {
+        let schema = self.readable(&apply.name)?;
+        let args = match &apply.args {
+            ast::StoredArgs::Positional(args) => {
+                if args.len() != schema.arity() {
+                    return Err(ProgramError::ApplicationArity {
+                        name: schema.name.to_string(),
+                        expected: schema.arity(),
+                        found: args.len(),
+                        span: apply.span,
+                    });
+                }
+                args.iter().map(|arg| self.arg(arg)).collect::<Result<_, _>>()?
+            }
+            ast::StoredArgs::Named(named) => self.named_args(&schema, named)?,
+        };
+        if apply.validity.is_some() {
+            let travels = schema.keys.last().is_some_and(|key| {
+                key.column_type == ColumnType { base: BaseType::Validity, nullable: false }
+            });
+            return Err(if travels {
+                ProgramError::NotYet { construct: "time travel ('@')".to_string(), span: apply.span }
+            } else {
+                ProgramError::InvalidTimeTravel { relation: schema.name.to_string(), span: apply.span }
+            });
+        }
+        Ok(Atom::Apply(Apply { target: Target::Stored(schema), args, negated: false, span: apply.span }))
+    }
+
+    fn named_args(&mut self, schema: &SchemaRef, named: &[ast::NamedArg]) -> Result<Vec<Arg>, ProgramError> {
+        let mut args = vec![Arg::Wildcard; schema.arity()];
+        for arg in named {
+            let index = schema.column_index(&arg.column.name).ok_or_else(|| ProgramError::ColumnNotFound {
+                relation: schema.name.to_string(),
+                column: arg.column.name.to_string(),
+                span: arg.column.span,
+            })?;
+            args[index] = self.arg(&arg.expr)?;
+        }
+        Ok(args)
+    }
+
+    /// A stored relation that may be read.
+    fn readable(&self, name: &ast::Symbol) -> Result<SchemaRef, ProgramError> {
+        let not_found = || ProgramError::RelationNotFound { name: name.name.to_string(), span: name.span };
+        let schema = (self.relations)(&name.name).ok_or_else(not_found)?;
+        if schema.access_level < AccessLevel::ReadOnly {
+            return Err(ProgramError::AccessLevel {
+                name: name.name.to_string(),
+                level: schema.access_level.name(),
+                action: "read",
+                span: name.span,
+            });
+        }
+        Ok(schema)
+    }
+
+    fn arg(&mut self, arg: &ast::Expr) -> Result<Arg, ProgramError> {
+        Ok(match arg {
+            ast::Expr::Variable(symbol) if symbol.name == "_" => Arg::Wildcard,
+            ast::Expr::Variable(symbol) => Arg::Variable(variable(symbol)),
+            expr => Arg::Expr(self.expr(expr)?),
+        })
+    }
+
+    /// Resolves an expression that may have no variables.
+    pub fn closed(&mut self, expr: &ast::Expr) -> Result<Expr, ProgramError> {
+        let resolved = self.expr(expr)?;
+        let mut unbound = None;
+        resolved.walk(&mut |part| {
+            if let Expr::Variable(name, span) = part {
+                unbound.get_or_insert_with(|| ProgramError::NotConstant { name: name.to_string(), span: *span });
+            }
+        });
+        unbound.map_or(Ok(resolved), Err)
+    }
+
+    /// Resolves an expression.
+    pub fn expr(&mut self, expr: &ast::Expr) -> Result<Expr, ProgramError> {
+        Ok(self.expr_unfolded(expr)?.fold_constants())
+    }
+
+    fn expr_unfolded(&mut self, expr: &ast::Expr) -> Result<Expr, ProgramError> {
+        match expr {
+            ast::Expr::Literal(value, span) => Ok(Expr::Constant(value.clone(), *span)),
+            ast::Expr::Parameter(symbol) => {
+                Ok(Expr::Parameter(self.parameters.number(&symbol.name, symbol.span), symbol.span))
+            }
+            ast::Expr::Variable(symbol) => Ok(Expr::Variable(symbol.name.clone(), symbol.span)),
+            ast::Expr::List(items, span) => self.call(literal_function("list"), items.iter(), *span),
+            ast::Expr::Object(pairs, span) => {
+                let items = pairs.iter().flat_map(|(key, value)| [key, value]);
+                self.call(literal_function("json_object"), items, *span)
+            }
+            ast::Expr::Call { function, args, span } => match function.name.as_str() {
+                "if" => self.conditional_if(args, *span),
+                "cond" => self.conditional_cond(args, *span),
+                name => {
+                    let found = functions::find(name).ok_or_else(|| ProgramError::UnknownFunction {
+                        name: name.to_string(),
+                        hint: nearest(name, functions::all().map(|f| f.name)),
+                        span: function.span,
+                    })?;
+                    if !found.arity.accepts(args.len()) {
+                        return Err(wrong_arity(name, &found.arity.to_string(), args.len(), *span));
+                    }
+                    self.call(found, args.iter(), *span)
+                }
+            },
+        }
+    }
+
+    fn call<'e>(
+        &mut self,
+        function: &'static Function,
+        args: impl Iterator<Item = &'e ast::Expr>,
+        span: SourceSpan,
+    ) -> Result<Expr, ProgramError> {
+        let args = args.map(|arg| self.expr_unfolded(arg)).collect::<Result<_, _>>()?;
+        Ok(Expr::Call { function, args, span })
+    }
+
+    fn conditional_if(&mut self, args: &[ast::Expr], span: SourceSpan) -> Result<Expr, ProgramError> {
+        if !(2..=3).contains(&args.len()) {
+            return Err(wrong_arity("if", "Need 2 or 3 arguments", args.len(), span));
+        }
+        let mut branches = vec![(self.expr_unfolded(&args[0])?, self.expr_unfolded(&args[1])?)];
+        if let Some(otherwise) = args.get(2) {
+            let always = Expr::Constant(true.into(), otherwise.span());
+            branches.push((always, self.expr_unfolded(otherwise)?));
+        }
+        Ok(Expr::Conditional { branches, span })
+    }
+
+    fn conditional_cond(&mut self, args: &[ast::Expr], span: SourceSpan) -> Result<Expr, ProgramError> {
+        if args.is_empty() {
+            return Err(ProgramError::EmptyCond { span });
+        }
+        if !args.len().is_multiple_of(2) {
+            return Err(wrong_arity("cond", "Need an even number of arguments: conditions and values", args.len(), span));
+        }
+        let pairs = args.chunks_exact(2).map(|pair| Ok((self.expr_unfolded(&pair[0])?, self.expr_unfolded(&pair[1])?)));
+        Ok(Expr::Conditional { branches: pairs.collect::<Result<_, _>>()?, span })
+    }
+}
+
+/// The fixed rules of the language that this version does not run.
+const FIXED_RULES_TO_COME: &[&str] = &[
+    "BFS",
+    "BetweennessCentrality",
+    "BreadthFirstSearch",
+    "ClosenessCentrality",
+    "ClusteringCoefficients",
+    "CommunityDetectionLouvain",
+    "ConnectedComponents",
+    "CsvReader",
+    "DFS",
+    "DegreeCentrality",
+    "DepthFirstSearch",
+    "JsonReader",
+    "KShortestPathYen",
+    "LabelPropagation",
+    "MinimumSpanningForestKruskal",
+    "MinimumSpanningTreePrim",
+    "PageRank",
+    "RandomWalk",
+    "ReorderSort",
+    "SCC",
+    "ShortestPathAStar",
+    "ShortestPathBFS",
+    "ShortestPathDijkstra",
+    "StronglyConnectedComponent",
+    "StronglyConnectedComponents",
+    "TopSort",
+];
+
+fn variable(symbol: &ast::Symbol) -> Variable {
+    Variable { name: symbol.name.clone(), span: symbol.span }
+}
+
+fn literal_function(name: &str) -> &'static Function {
+    functions::find(name).expect("the functions of literals are registered")
+}
+
+fn wrong_arity(name: &str, hint: &str, found: usize, span: SourceSpan) -> ProgramError {
+    ProgramError::FunctionArity { name: name.to_string(), hint: hint.to_string(), span, found }
+}
+
+/// A hint that names what the user may have meant.
+fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> String {
+    let lowered = name.to_lowercase();
+    let distance = |candidate: &str| edit_distance(&lowered, candidate);
+    match known.map(|candidate| (distance(candidate), candidate)).min() {
+        Some((0..=2, candidate)) => format!("did you mean '{candidate}'?"),
+        _ => "the documentation lists what there is".to_string(),
+    }
+}
+
+/// How many letters to change, add or drop.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut previous: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, y) in b.iter().enumerate() {
+            let substituted = previous[j] + usize::from(x != *y);
+            row.push(substituted.min(previous[j + 1] + 1).min(row[j] + 1));
+        }
+        previous = row;
+    }
+    previous[b.len()]
+}
+
+fn same_aggregations(a: &[HeadColumn], b: &[HeadColumn]) -> bool {
+    let same = |x: &HeadColumn, y: &HeadColumn| match (&x.aggregation, &y.aggregation) {
+        (None, None) => true,
+        (Some(x), Some(y)) => {
+            x.aggregation.name == y.aggregation.name
+                && x.args.len() == y.args.len()
+                && x.args.iter().zip(&y.args).all(|(x, y)| x.to_string() == y.to_string())
+        }
+        _ => false,
+    };
+    a.len() == b.len() && a.iter().zip(b).all(|(x, y)| same(x, y))
+}
+
+/// The rows of data that is written as a list of lists.
+fn literal_rows(data: &ast::Expr) -> Option<Vec<&[ast::Expr]>> {
+    let ast::Expr::List(rows, _) = data else { return None };
+    let cells = |row| match row {
+        &ast::Expr::List(ref cells, _) => Some(cells.as_slice()),
+        _ => None,
+    };
+    rows.iter().map(cells).collect()
+}
+
+/// The headers of `?[] <- [[$a, $b]]`: one row of nothing but parameters names its columns by them.
+fn parameter_names(data: &ast::Expr) -> Option<Vec<SmallStr>> {
+    let rows = literal_rows(data)?;
+    let [row] = rows.as_slice() else { return None };
+    let name = |cell: &ast::Expr| match cell {
+        ast::Expr::Parameter(symbol) => Some(symbol.name.clone()),
+        _ => None,
+    };
+    row.iter().map(name).collect()
+}
+
+/// The common width of rows; none if there are no rows.
+fn check_widths(mut widths: impl Iterator<Item = usize>, span: SourceSpan) -> Result<Option<usize>, ProgramError> {
+    let Some(first) = widths.next() else { return Ok(None) };
+    if let Some(other) = widths.find(|width| *width != first) {
+        return Err(ProgramError::RaggedConstant { span, first, other });
+    }
+    if first == 0 {
+        return Err(ProgramError::EmptyConstantRow { span });
+    }
+    Ok(Some(first))
+}
+
+/// Checks that a value is a list of lists of one width, and gives that width.
+pub fn check_constant_rows(value: &DataValue, span: SourceSpan) -> Result<Option<usize>, ProgramError> {
+    let bad = |found: &DataValue| ProgramError::BadConstantRow { span, found: found.type_name().to_string() };
+    let rows = value.get_slice().ok_or_else(|| bad(value))?;
+    if let Some(row) = rows.iter().find(|row| row.get_slice().is_none()) {
+        return Err(bad(row));
+    }
+    check_widths(rows.iter().map(|row| row.get_slice().map_or(0, <[DataValue]>::len)), span)
+}
+
+/// The names of the predicates that the entry needs, also those that are not defined.
+fn reachable(rules: &BTreeMap<SmallStr, Vec<&ast::Rule>>) -> BTreeSet<SmallStr> {
+    let mut reached = BTreeSet::new();
+    let mut waiting = vec![SmallStr::from(ENTRY)];
+    while let Some(name) = waiting.pop() {
+        for rule in rules.get(&name).into_iter().flatten() {
+            match &rule.body {
+                ast::RuleBody::Inline(formula) => applied(formula, &mut waiting, &reached),
+                ast::RuleBody::Fixed(call) => {
+                    for input in &call.inputs {
+                        if let ast::FixedInput::Rule { name, .. } = input
+                            && !reached.contains(&name.name)
+                        {
+                            waiting.push(name.name.clone());
+                        }
+                    }
+                }
+                ast::RuleBody::Constant(_) => {}
+            }
+        }
+        reached.insert(name);
+    }
+    reached
+}
+
+fn applied(formula: &ast::Formula, waiting: &mut Vec<SmallStr>, reached: &BTreeSet<SmallStr>) {
+    match formula {
+        ast::Formula::And(parts) | ast::Formula::Or(parts) => {
+            parts.iter().for_each(|part| applied(part, waiting, reached));
+        }
+        ast::Formula::Not(inner, _) => applied(inner, waiting, reached),
+        ast::Formula::Atom(ast::Atom::Rule(apply)) if !reached.contains(&apply.name.name) => {
+            waiting.push(apply.name.name.clone());
+        }
+        ast::Formula::Atom(_) => {}
+    }
+}
+
+/// Checks that every predicate applied is defined, with as many columns as arguments.
+fn check_applications(predicates: &BTreeMap<SmallStr, Predicate<Formula>>) -> Result<(), ProgramError> {
+    let check = |apply: &Apply| {
+        let Target::Predicate(name) = &apply.target else { return Ok(()) };
+        let span = apply.span;
+        let predicate =
+            predicates.get(name).ok_or_else(|| ProgramError::RuleNotFound { name: name.to_string(), span })?;
+        let expected = predicate.columns.len();
+        if expected == apply.args.len() {
+            return Ok(());
+        }
+        Err(ProgramError::ApplicationArity { name: name.to_string(), expected, found: apply.args.len(), span })
+    };
+    for predicate in predicates.values() {
+        if let Definition::Rules(rules) = &predicate.definition {
+            rules.iter().try_for_each(|rule| each_application(&rule.body, &check))?;
+        }
+    }
+    Ok(())
+}
+
+fn each_application(
+    formula: &Formula,
+    check: &dyn Fn(&Apply) -> Result<(), ProgramError>,
+) -> Result<(), ProgramError> {
+    match formula {
+        Formula::And(parts) | Formula::Or(parts) => parts.iter().try_for_each(|part| each_application(part, check)),
+        Formula::Not(inner, _) => each_application(inner, check),
+        Formula::Atom(Atom::Apply(apply)) => check(apply),
+        Formula::Atom(_) => Ok(()),
+    }
+}
+
+/// The column type that a specification writes.
+pub fn resolve_column_type(
+    spec: &ast::ColumnTypeSpec,
+    length: &mut dyn FnMut(&ast::Expr) -> Result<DataValue, ProgramError>,
+) -> Result<ColumnType, ProgramError> {
+    let base = match &spec.base {
+        ast::BaseTypeSpec::Named(name) => match name.as_str() {
+            "Bool" => BaseType::Bool,
+            "Int" => BaseType::Int,
+            "Float" => BaseType::Float,
+            "String" => BaseType::String,
+            "Bytes" => BaseType::Bytes,
+            "Uuid" => BaseType::Uuid,
+            "Json" => BaseType::Json,
+            "Validity" => BaseType::Validity,
+            _ => BaseType::Any,
+        },
+        ast::BaseTypeSpec::List(element, len) => {
+            let len = match len {
+                None => None,
+                Some(expr) => {
+                    let value = length(expr)?.get_int().and_then(|len| usize::try_from(len).ok());
+                    Some(value.ok_or(ProgramError::ListLength { span: expr.span() })?)
+                }
+            };
+            BaseType::List(Box::new(resolve_column_type(element, length)?), len)
+        }
+        ast::BaseTypeSpec::Tuple(elements) => {
+            let elements = elements.iter().map(|element| resolve_column_type(element, length));
+            BaseType::Tuple(elements.collect::<Result<_, _>>()?)
+        }
+        ast::BaseTypeSpec::Vector { wide, len } => BaseType::Vector { wide: *wide, len: *len },
+    };
+    Ok(ColumnType { base, nullable: spec.nullable })
+}

@@ -1,0 +1,39 @@
+//! The catalog: which relations there are.
+
+use crate::schema::{RelationId, SchemaRef};
+use crate::value::SmallStr;
+
+/// Schemas by name. A clone is cheap and shares everything.
+#[derive(Clone, Default)]
+pub struct Catalog {
+    by_name: imbl::OrdMap<SmallStr, SchemaRef>,
+    /// Grows with every change; a plan made for one number holds for it alone.
+    pub version: u64,
+}
+
+impl Catalog {
+    /// The relation of this name.
+    pub fn find(&self, name: &str) -> Option<&SchemaRef> {
+        self.by_name.get(name)
+    }
+
+    /// All relations by name.
+    pub fn iter(&self) -> impl Iterator<Item = &SchemaRef> {
+        self.by_name.values()
+    }
+
+    /// Whether a relation with this identity exists under any name.
+    pub fn contains_id(&self, id: RelationId) -> bool {
+        self.by_name.values().any(|schema| schema.id == id)
+    }
+
+    /// Enters a relation, in place of one of the same name.
+    pub fn insert(&mut self, schema: SchemaRef) {
+        self.by_name.insert(schema.name.clone(), schema);
+    }
+
+    /// Takes a relation out.
+    pub fn remove(&mut self, name: &str) {
+        self.by_name.remove(name);
+    }
+}

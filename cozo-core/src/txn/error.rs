@@ -1,0 +1,27 @@
+//! Why a transaction cannot go on or commit.
+
+use crate::storage::StorageError;
+
+/// A transaction failed.
+#[derive(Debug, Clone, thiserror::Error, miette::Diagnostic)]
+pub enum TxnError {
+    /// Another transaction changed a key that this one wrote or ensured, after this one began: run it again.
+    #[error("the transaction conflicts with another that committed first")]
+    #[diagnostic(code(transact::conflict), help("nothing was written; run the script again"))]
+    Conflict,
+    /// Another transaction created, dropped or changed a relation that this one uses: run it again.
+    #[error("the relation '{0}' was changed by another transaction")]
+    #[diagnostic(code(transact::schema_conflict), help("nothing was written; run the script again"))]
+    SchemaConflict(String),
+    /// The engine failed.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Storage(#[from] StorageError),
+}
+
+impl TxnError {
+    /// Whether the same script may succeed when it is run again.
+    pub fn may_retry(&self) -> bool {
+        matches!(self, TxnError::Conflict | TxnError::SchemaConflict(_))
+    }
+}

@@ -1,0 +1,214 @@
+//! The commit pipeline: one leader at a time commits everything that waits.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+
+use super::{Catalog, TxnError};
+use crate::schema::{RelationId, SchemaRef};
+use crate::storage::{ChangeSet, Snapshot, Storage};
+use crate::value::SmallStr;
+
+/// The database at one moment.
+pub struct Version {
+    /// Grows with every commit.
+    pub sequence: u64,
+    /// The relations.
+    pub catalog: Catalog,
+    /// Their rows.
+    pub snapshot: Arc<dyn Snapshot>,
+}
+
+/// What a transaction asks to be committed.
+#[derive(Default)]
+pub(super) struct CommitRequest {
+    /// The version that it began with.
+    pub base: u64,
+    /// The version of the catalog that it began with.
+    pub base_catalog: u64,
+    /// Hashes of the keys written and ensured, with their relations.
+    pub keys: Vec<u64>,
+    /// Relations written or ensured, that existed before.
+    pub relations: Vec<(RelationId, SmallStr)>,
+    /// Names whose relation changed: what it was at the start, and what it becomes.
+    pub schemas: Vec<SchemaChange>,
+    /// The changed rows.
+    pub changes: ChangeSet,
+}
+
+/// A change to the catalog.
+pub(super) struct SchemaChange {
+    pub name: SmallStr,
+    pub before: Option<SchemaRef>,
+    pub after: Option<SchemaRef>,
+}
+
+/// A transaction waiting for a leader.
+struct Waiting {
+    request: Mutex<Option<CommitRequest>>,
+    outcome: OnceLock<Result<(), TxnError>>,
+}
+
+/// The sequence of versions, and the way to a next one.
+pub struct Pipeline {
+    storage: Box<dyn Storage>,
+    current: ArcSwap<Version>,
+    waiting: Mutex<Vec<Arc<Waiting>>>,
+    leader: Mutex<History>,
+    /// How many write transactions began with each version and have not ended.
+    active: Mutex<BTreeMap<u64, usize>>,
+    next_relation: AtomicU64,
+}
+
+/// The keys committed of late, each with the version that changed it last. Only what an active transaction may
+/// conflict with is kept.
+#[derive(Default)]
+struct History {
+    changed: FxHashMap<u64, u64>,
+}
+
+/// The history is cleared of what no transaction can conflict with when it has this many keys.
+const HISTORY_PRUNE_AT: usize = 1 << 16;
+
+impl Pipeline {
+    /// A pipeline over an engine whose relations are these.
+    pub fn new(storage: Box<dyn Storage>, catalog: Catalog) -> Self {
+        let next = catalog.iter().map(|schema| schema.id.0 + 1).max().unwrap_or(1);
+        let version = Version { sequence: 0, catalog, snapshot: storage.snapshot() };
+        Pipeline {
+            storage,
+            current: ArcSwap::from_pointee(version),
+            waiting: Mutex::default(),
+            leader: Mutex::default(),
+            active: Mutex::default(),
+            next_relation: AtomicU64::new(next),
+        }
+    }
+
+    /// The engine's name.
+    pub fn engine_name(&self) -> &'static str {
+        self.storage.name()
+    }
+
+    /// The current version.
+    pub fn current(&self) -> Arc<Version> {
+        self.current.load_full()
+    }
+
+    /// An identity for a new relation.
+    pub fn next_relation_id(&self) -> RelationId {
+        RelationId(self.next_relation.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The current version, noted as the start of a write transaction until [`Pipeline::end_write`].
+    pub(super) fn begin_write(&self) -> Arc<Version> {
+        let mut active = self.active.lock();
+        // Under the lock, so that no commit can pass between the load and the note.
+        let version = self.current.load_full();
+        *active.entry(version.sequence).or_default() += 1;
+        version
+    }
+
+    /// Ends a write transaction that began with this version.
+    pub(super) fn end_write(&self, sequence: u64) {
+        let mut active = self.active.lock();
+        if let Some(count) = active.get_mut(&sequence) {
+            *count -= 1;
+            if *count == 0 {
+                active.remove(&sequence);
+            }
+        }
+    }
+
+    /// Commits a transaction, together with all others that wait.
+    pub(super) fn commit(&self, request: CommitRequest) -> Result<(), TxnError> {
+        let waiting = Arc::new(Waiting { request: Mutex::new(Some(request)), outcome: OnceLock::new() });
+        self.waiting.lock().push(waiting.clone());
+        let mut history = self.leader.lock();
+        if waiting.outcome.get().is_none() {
+            let group = std::mem::take(&mut *self.waiting.lock());
+            self.lead(&mut history, &group);
+        }
+        drop(history);
+        waiting.outcome.get().cloned().expect("a leader gives every waiting transaction an outcome")
+    }
+
+    /// Validates a group, commits those that pass as one, and publishes the next version.
+    fn lead(&self, history: &mut History, group: &[Arc<Waiting>]) {
+        let current = self.current.load_full();
+        let sequence = current.sequence + 1;
+        let mut catalog = current.catalog.clone();
+        let mut winners = vec![];
+        let mut changes = vec![];
+        let mut keys: Vec<Vec<u64>> = vec![];
+        for waiting in group {
+            let Some(request) = waiting.request.lock().take() else { continue };
+            if let Err(error) = validate(&request, history, &keys, &catalog) {
+                let _ = waiting.outcome.set(Err(error));
+                continue;
+            }
+            for change in &request.schemas {
+                match &change.after {
+                    Some(schema) => catalog.insert(schema.clone()),
+                    None => catalog.remove(&change.name),
+                }
+                catalog.version = sequence;
+            }
+            winners.push(waiting);
+            changes.push(request.changes);
+            keys.push(request.keys);
+        }
+        if winners.is_empty() {
+            return;
+        }
+        let outcome = self.storage.commit(&changes).map_err(TxnError::from);
+        if outcome.is_ok() {
+            self.remember(history, keys, sequence, group.len());
+            self.current.store(Arc::new(Version { sequence, catalog, snapshot: self.storage.snapshot() }));
+        }
+        for winner in winners {
+            let _ = winner.outcome.set(outcome.clone());
+        }
+    }
+
+    /// Notes the keys of a commit for the transactions that are still active.
+    fn remember(&self, history: &mut History, keys: Vec<Vec<u64>>, sequence: u64, committing: usize) {
+        let oldest = {
+            let active = self.active.lock();
+            let others = active.values().sum::<usize>() > committing;
+            others.then(|| active.keys().next().copied().unwrap_or(sequence))
+        };
+        match oldest {
+            None => history.changed.clear(),
+            Some(oldest) => {
+                if history.changed.len() > HISTORY_PRUNE_AT {
+                    history.changed.retain(|_, changed| *changed > oldest);
+                }
+                history.changed.extend(keys.into_iter().flatten().map(|key| (key, sequence)));
+            }
+        }
+    }
+}
+
+/// Whether nothing that a transaction wrote or ensured has changed since it began.
+fn validate(request: &CommitRequest, history: &History, group: &[Vec<u64>], catalog: &Catalog) -> Result<(), TxnError> {
+    if request.base_catalog != catalog.version {
+        if let Some((_, name)) = request.relations.iter().find(|(id, _)| !catalog.contains_id(*id)) {
+            return Err(TxnError::SchemaConflict(name.to_string()));
+        }
+        let moved = |change: &&SchemaChange| catalog.find(&change.name) != change.before.as_ref();
+        if let Some(change) = request.schemas.iter().find(moved) {
+            return Err(TxnError::SchemaConflict(change.name.to_string()));
+        }
+    }
+    let changed_since = |key: &u64| history.changed.get(key).is_some_and(|sequence| *sequence > request.base);
+    let changed_in_group = |key: &u64| group.iter().any(|keys| keys.contains(key));
+    if request.keys.iter().any(|key| changed_since(key) || changed_in_group(key)) {
+        return Err(TxnError::Conflict);
+    }
+    Ok(())
+}

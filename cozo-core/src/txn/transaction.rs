@@ -1,0 +1,311 @@
+//! One transaction: a version, and what was written since.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::pipeline::{CommitRequest, SchemaChange};
+use super::{Catalog, FIRST_EPHEMERAL_ID, Pipeline, TxnError, Version, is_ephemeral};
+use crate::schema::{RelationId, RelationSchema, SchemaRef};
+use crate::storage::mem::MemSnapshot;
+use crate::storage::{ChangeKind, ChangeSet, RelationShape, RowChanges, Snapshot};
+use crate::value::{Batch, SmallStr, combine_hashes};
+
+/// A transaction. Dropping it without [`Transaction::commit`] leaves no trace.
+pub struct Transaction {
+    pipeline: Arc<Pipeline>,
+    base: Arc<Version>,
+    /// The catalog with this transaction's changes.
+    catalog: Catalog,
+    writes: Option<Writes>,
+    ephemeral: Ephemeral,
+    /// What `'ASSERT'` means throughout, in microseconds since the epoch.
+    now_micros: i64,
+}
+
+/// What a write transaction has done so far.
+#[derive(Default)]
+struct Writes {
+    request: CommitRequest,
+    /// How much of `request.changes` the view below has.
+    applied: usize,
+    /// The base with the first `applied` changes.
+    view: Option<Arc<dyn Snapshot>>,
+}
+
+/// Relations that live in this transaction only.
+struct Ephemeral {
+    schemas: BTreeMap<SmallStr, SchemaRef>,
+    rows: Arc<dyn Snapshot>,
+    next_id: u64,
+}
+
+/// What a query reads: stored and ephemeral relations as they are when it starts.
+#[derive(Clone)]
+pub struct View {
+    stored: Arc<dyn Snapshot>,
+    ephemeral: Arc<dyn Snapshot>,
+}
+
+impl View {
+    /// The snapshot that has a relation.
+    pub fn of(&self, relation: RelationId) -> &dyn Snapshot {
+        if is_ephemeral(relation) { &*self.ephemeral } else { &*self.stored }
+    }
+}
+
+impl Transaction {
+    /// Begins with the current version.
+    pub fn begin(pipeline: &Arc<Pipeline>, write: bool) -> Self {
+        let base = if write { pipeline.begin_write() } else { pipeline.current() };
+        let request = CommitRequest { base: base.sequence, base_catalog: base.catalog.version, ..Default::default() };
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        Transaction {
+            pipeline: pipeline.clone(),
+            catalog: base.catalog.clone(),
+            base,
+            writes: write.then(|| Writes { request, ..Default::default() }),
+            ephemeral: Ephemeral { schemas: BTreeMap::new(), rows: MemSnapshot::empty(), next_id: FIRST_EPHEMERAL_ID },
+            now_micros: now.map_or(0, |elapsed| elapsed.as_micros() as i64),
+        }
+    }
+
+    /// Whether it may write stored relations.
+    pub fn is_write(&self) -> bool {
+        self.writes.is_some()
+    }
+
+    /// The instant that stands for "now" throughout the transaction, in microseconds since the epoch.
+    pub fn now_micros(&self) -> i64 {
+        self.now_micros
+    }
+
+    /// The stored relations as this transaction sees them.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// Whether relations are as in the version it began with: no schema changes, no ephemeral relations.
+    pub fn has_base_catalog(&self) -> bool {
+        self.ephemeral.schemas.is_empty() && self.writes.as_ref().is_none_or(|w| w.request.schemas.is_empty())
+    }
+
+    /// A relation by name; names that begin with `_` are ephemeral.
+    pub fn relation(&self, name: &str) -> Option<&SchemaRef> {
+        if name.starts_with('_') { self.ephemeral.schemas.get(name) } else { self.catalog.find(name) }
+    }
+
+    /// What a query of this transaction reads now.
+    pub fn view(&mut self) -> Result<View, TxnError> {
+        let stored = match &mut self.writes {
+            Some(writes) => writes.view(&self.base)?,
+            None => self.base.snapshot.clone(),
+        };
+        Ok(View { stored, ephemeral: self.ephemeral.rows.clone() })
+    }
+
+    /// Creates a relation; its identity is given here. The name must be free.
+    pub fn create(&mut self, mut schema: RelationSchema) -> Result<SchemaRef, TxnError> {
+        let shape = RelationShape { keys: schema.keys.len(), arity: schema.arity() };
+        if schema.name.starts_with('_') {
+            schema.id = RelationId(self.ephemeral.next_id);
+            self.ephemeral.next_id += 1;
+            let schema = Arc::new(schema);
+            self.ephemeral.apply(ChangeSet { created: vec![(schema.id, shape)], ..Default::default() })?;
+            self.ephemeral.schemas.insert(schema.name.clone(), schema.clone());
+            return Ok(schema);
+        }
+        schema.id = self.pipeline.next_relation_id();
+        let schema = Arc::new(schema);
+        self.change_schema(&schema.name, Some(schema.clone()));
+        self.writes_mut().request.changes.created.push((schema.id, shape));
+        self.refresh_view()?;
+        Ok(schema)
+    }
+
+    /// Drops a relation.
+    pub fn drop_relation(&mut self, schema: &SchemaRef) -> Result<(), TxnError> {
+        if is_ephemeral(schema.id) {
+            self.ephemeral.schemas.remove(&schema.name);
+            return self.ephemeral.apply(ChangeSet { dropped: vec![schema.id], ..Default::default() });
+        }
+        self.change_schema(&schema.name, None);
+        self.writes_mut().request.changes.dropped.push(schema.id);
+        Ok(())
+    }
+
+    /// Replaces a relation's definition by one of the same identity, perhaps under another name.
+    pub fn redefine(&mut self, old: &SchemaRef, new: RelationSchema) {
+        if old.name != new.name {
+            self.change_schema(&old.name, None);
+        }
+        let new = Arc::new(new);
+        self.change_schema(&new.name.clone(), Some(new));
+    }
+
+    /// Exchanges two ephemeral relations.
+    pub fn swap_ephemeral(&mut self, a: &SchemaRef, b: &SchemaRef) {
+        let renamed = |schema: &SchemaRef, name: &SmallStr| {
+            Arc::new(RelationSchema { name: name.clone(), ..RelationSchema::clone(schema) })
+        };
+        self.ephemeral.schemas.insert(a.name.clone(), renamed(b, &a.name));
+        self.ephemeral.schemas.insert(b.name.clone(), renamed(a, &b.name));
+    }
+
+    /// Puts or removes rows that are sorted by key, each key once.
+    pub fn write(&mut self, schema: &SchemaRef, kind: ChangeKind, rows: Batch) -> Result<(), TxnError> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let change = RowChanges { relation: schema.id, kind, rows: Arc::new(rows) };
+        if is_ephemeral(schema.id) {
+            return self.ephemeral.apply(ChangeSet { rows: vec![change], ..Default::default() });
+        }
+        self.rely_on(schema, &change.rows);
+        self.writes_mut().request.changes.rows.push(change);
+        Ok(())
+    }
+
+    /// Makes the commit fail if another transaction changes any of these keys.
+    pub fn rely_on(&mut self, schema: &SchemaRef, keys: &Batch) {
+        if is_ephemeral(schema.id) {
+            return;
+        }
+        let mut hashes = vec![schema.id.0; keys.len];
+        keys.columns[..schema.keys.len()].iter().for_each(|column| column.hash_into(&mut hashes));
+        // The relation is mixed in twice: before the keys, and after, so that no key hash can cancel it.
+        hashes.iter_mut().for_each(|hash| *hash = combine_hashes(*hash, schema.id.0));
+        let id = schema.id;
+        let request = &mut self.writes_mut().request;
+        request.keys.append(&mut hashes);
+        let created_here = request.changes.created.iter().any(|(created, _)| *created == id);
+        if !created_here && !request.relations.iter().any(|(known, _)| *known == id) {
+            request.relations.push((id, schema.name.clone()));
+        }
+    }
+
+    /// A mark to return to with [`Transaction::roll_back_to`].
+    pub fn savepoint(&self) -> Savepoint {
+        let writes = self.writes.as_ref().map(|writes| WritesMark {
+            keys: writes.request.keys.len(),
+            relations: writes.request.relations.len(),
+            schemas: writes.request.schemas.iter().map(|change| (change.name.clone(), change.after.clone())).collect(),
+            created: writes.request.changes.created.len(),
+            dropped: writes.request.changes.dropped.len(),
+            rows: writes.request.changes.rows.len(),
+        });
+        Savepoint {
+            catalog: self.catalog.clone(),
+            writes,
+            schemas: self.ephemeral.schemas.clone(),
+            rows: self.ephemeral.rows.clone(),
+        }
+    }
+
+    /// Undoes everything since the savepoint.
+    pub fn roll_back_to(&mut self, savepoint: Savepoint) {
+        self.catalog = savepoint.catalog;
+        self.ephemeral.schemas = savepoint.schemas;
+        self.ephemeral.rows = savepoint.rows;
+        if let (Some(writes), Some(mark)) = (&mut self.writes, savepoint.writes) {
+            let request = &mut writes.request;
+            request.keys.truncate(mark.keys);
+            request.relations.truncate(mark.relations);
+            request.schemas.retain_mut(|change| match mark.schemas.iter().find(|(name, _)| *name == change.name) {
+                Some((_, after)) => {
+                    change.after = after.clone();
+                    true
+                }
+                None => false,
+            });
+            request.changes.created.truncate(mark.created);
+            request.changes.dropped.truncate(mark.dropped);
+            request.changes.rows.truncate(mark.rows);
+            (writes.view, writes.applied) = (None, 0);
+        }
+    }
+
+    /// Makes the writes durable and visible, or fails and leaves no trace.
+    pub fn commit(mut self) -> Result<(), TxnError> {
+        let Some(writes) = self.writes.as_mut() else { return Ok(()) };
+        let request = std::mem::take(&mut writes.request);
+        let idle = request.keys.is_empty() && request.schemas.is_empty();
+        if idle { Ok(()) } else { self.pipeline.commit(request) }
+    }
+
+    fn writes_mut(&mut self) -> &mut Writes {
+        self.writes.as_mut().expect("only write transactions reach the writing operations")
+    }
+
+    fn change_schema(&mut self, name: &SmallStr, after: Option<SchemaRef>) {
+        match &after {
+            Some(schema) => self.catalog.insert(schema.clone()),
+            None => self.catalog.remove(name),
+        }
+        let before = self.base.catalog.find(name).cloned();
+        let schemas = &mut self.writes_mut().request.schemas;
+        match schemas.iter_mut().find(|change| change.name == *name) {
+            Some(change) => change.after = after,
+            None => schemas.push(SchemaChange { name: name.clone(), before, after }),
+        }
+    }
+
+    /// Shows a relation just created to the queries that follow.
+    fn refresh_view(&mut self) -> Result<(), TxnError> {
+        let base = self.base.clone();
+        let writes = self.writes_mut();
+        (writes.view, writes.applied) = (None, 0);
+        writes.view(&base).map(|_| ())
+    }
+}
+
+/// See [`Transaction::savepoint`].
+pub struct Savepoint {
+    catalog: Catalog,
+    writes: Option<WritesMark>,
+    schemas: BTreeMap<SmallStr, SchemaRef>,
+    rows: Arc<dyn Snapshot>,
+}
+
+struct WritesMark {
+    keys: usize,
+    relations: usize,
+    schemas: Vec<(SmallStr, Option<SchemaRef>)>,
+    created: usize,
+    dropped: usize,
+    rows: usize,
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        if self.writes.is_some() {
+            self.pipeline.end_write(self.base.sequence);
+        }
+    }
+}
+
+impl Writes {
+    /// The base with all changes so far; those not applied yet are applied now, since most transactions never read
+    /// what they wrote.
+    fn view(&mut self, base: &Version) -> Result<Arc<dyn Snapshot>, TxnError> {
+        let changes = &self.request.changes;
+        let view = match self.view.take() {
+            Some(view) if self.applied == changes.rows.len() => view,
+            None if changes.rows.is_empty() && changes.created.is_empty() => base.snapshot.clone(),
+            found => {
+                let created = if found.is_none() { changes.created.clone() } else { vec![] };
+                let rows = changes.rows[self.applied..].to_vec();
+                let pending = ChangeSet { created, dropped: vec![], rows };
+                found.as_ref().unwrap_or(&base.snapshot).with_changes(&pending)?
+            }
+        };
+        self.applied = changes.rows.len();
+        Ok(self.view.insert(view).clone())
+    }
+}
+
+impl Ephemeral {
+    fn apply(&mut self, changes: ChangeSet) -> Result<(), TxnError> {
+        self.rows = self.rows.with_changes(&changes)?;
+        Ok(())
+    }
+}
