@@ -1,0 +1,124 @@
+//! Compiled queries, and the scripts that hold them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arc_swap::ArcSwapOption;
+
+use crate::parse::ast::{MutationOp, Query, QueryOption};
+use crate::plan::{MutationPlan, OptionError, Options, Plan, build, plan_mutation, plan_options};
+use crate::program::{Parameters, Program, Resolver, Rewriting, prepare};
+use crate::txn::Transaction;
+use crate::value::DataValue;
+
+/// A query ready to run with any parameters, against one state of the catalog.
+pub struct CompiledQuery {
+    /// How it runs; none for `:create` without rules.
+    pub plan: Option<Plan>,
+    /// Its options.
+    pub options: Options,
+    /// What is done with its rows.
+    pub mutation: Option<MutationPlan>,
+    /// The parameters that it mentions.
+    pub parameters: Parameters,
+    /// The catalog's version that it was compiled against.
+    catalog_version: u64,
+}
+
+/// A query of a script, compiled when it first runs and again when the catalog has changed.
+pub struct PreparedQuery {
+    /// The query as parsed.
+    pub query: Query,
+    compiled: ArcSwapOption<CompiledQuery>,
+}
+
+impl PreparedQuery {
+    /// A query not yet compiled.
+    pub fn new(query: Query) -> Self {
+        PreparedQuery { query, compiled: ArcSwapOption::empty() }
+    }
+
+    /// Whether it writes a relation that outlives the transaction.
+    pub fn writes(&self) -> bool {
+        let lasting = |option: &QueryOption| {
+            matches!(option, QueryOption::Mutation(mutation) if !mutation.relation.name.starts_with('_'))
+        };
+        self.query.options.iter().any(lasting)
+    }
+
+    /// The query compiled for what the transaction sees.
+    pub fn compiled(
+        &self,
+        txn: &Transaction,
+        values: &BTreeMap<String, DataValue>,
+    ) -> miette::Result<Arc<CompiledQuery>> {
+        let version = txn.catalog().version;
+        let reusable = txn.has_base_catalog();
+        if reusable
+            && let Some(compiled) = &*self.compiled.load()
+            && compiled.catalog_version == version
+        {
+            return Ok(compiled.clone());
+        }
+        let compiled = Arc::new(CompiledQuery::compile(&self.query, txn, values)?);
+        if reusable && !compiled.parameters.shape_depends_on_values {
+            self.compiled.store(Some(compiled.clone()));
+        }
+        Ok(compiled)
+    }
+}
+
+impl CompiledQuery {
+    /// Compiles a query.
+    pub fn compile(query: &Query, txn: &Transaction, values: &BTreeMap<String, DataValue>) -> miette::Result<Self> {
+        let relations = |name: &str| txn.relation(name).cloned();
+        let mut resolver = Resolver { relations: &relations, values, parameters: Parameters::default() };
+        let mut mutations = query.options.iter().filter_map(|option| match option {
+            QueryOption::Mutation(mutation) => Some(mutation),
+            _ => None,
+        });
+        let mutation = mutations.next();
+        if let Some(second) = mutations.next() {
+            return Err(OptionError::MultipleMutations { span: second.span }.into());
+        }
+        let creates_empty = query.rules.is_empty() && mutation.is_some_and(|m| m.op == MutationOp::Create);
+        let plan = match creates_empty {
+            true => None,
+            false => Some(build(&rewritten(query, &mut resolver)?)),
+        };
+        let headers = plan.as_ref().map(|plan| plan.headers.as_slice());
+        let options = plan_options(&query.options, headers.unwrap_or_default(), &mut resolver)?;
+        let mutation = match mutation {
+            Some(mutation) => {
+                let existing = txn.relation(&mutation.relation.name);
+                Some(plan_mutation(mutation, headers, existing, &mut resolver)?)
+            }
+            None => None,
+        };
+        let parameters = std::mem::take(&mut resolver.parameters);
+        Ok(CompiledQuery { plan, options, mutation, parameters, catalog_version: txn.catalog().version })
+    }
+}
+
+/// The program of a query after all passes.
+pub fn rewritten(query: &Query, resolver: &mut Resolver<'_>) -> miette::Result<Program> {
+    let program = resolver.resolve(query)?;
+    let mut rewriting = Rewriting { magic_sets: true };
+    for option in &query.options {
+        if let QueryOption::DisableMagicRewrite(expr) = option {
+            rewriting.magic_sets = !disables(expr, resolver)?;
+        }
+    }
+    Ok(prepare(program, rewriting)?)
+}
+
+/// The value of `:disable_magic_rewrite`.
+fn disables(expr: &crate::parse::ast::Expr, resolver: &mut Resolver<'_>) -> miette::Result<bool> {
+    let closed = resolver.closed(expr)?;
+    resolver.parameters.shape_depends_on_values |= closed.as_constant().is_none();
+    let values = resolver.parameters.bind(resolver.values)?;
+    match closed.eval_closed(&values)? {
+        DataValue::Bool(disable) => Ok(disable),
+        _ => Err(OptionError::NotBoolean { span: closed.span() }.into()),
+    }
+}

@@ -1,0 +1,49 @@
+//! Expressions on their own, for hosts that compute with CozoScript.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::expr::Expr;
+use crate::parse::parse_expr;
+use crate::program::{Parameters, ProgramError, Resolver};
+use crate::value::DataValue;
+
+/// The value of an expression; `params` are its `$` parameters, `vars` its variables.
+pub fn evaluate_expressions(
+    src: &str,
+    params: &BTreeMap<String, DataValue>,
+    vars: &BTreeMap<String, DataValue>,
+) -> miette::Result<DataValue> {
+    let evaluate = || -> miette::Result<DataValue> {
+        let (expr, parameters) = resolve(src, params)?;
+        let mut unbound = None;
+        let closed = expr.map_leaves(&mut |leaf| match leaf {
+            Expr::Variable(name, span) => match vars.get(name.as_str()) {
+                Some(value) => Expr::Constant(value.clone(), *span),
+                None => {
+                    let name = name.to_string();
+                    unbound.get_or_insert(ProgramError::UnboundVariable { name, span: *span });
+                    leaf.clone()
+                }
+            },
+            other => other.clone(),
+        });
+        match unbound {
+            Some(error) => Err(error.into()),
+            None => Ok(closed.eval_closed(&parameters)?),
+        }
+    };
+    evaluate().map_err(|report| report.with_source_code(src.to_string()))
+}
+
+/// The variables of an expression.
+pub fn get_variables(src: &str, params: &BTreeMap<String, DataValue>) -> miette::Result<BTreeSet<String>> {
+    let (expr, _) = resolve(src, params).map_err(|report| report.with_source_code(src.to_string()))?;
+    Ok(expr.variables().into_iter().map(|name| name.to_string()).collect())
+}
+
+fn resolve(src: &str, params: &BTreeMap<String, DataValue>) -> miette::Result<(Expr, Vec<DataValue>)> {
+    let mut resolver = Resolver { relations: &|_| None, values: params, parameters: Parameters::default() };
+    let expr = resolver.expr(&parse_expr(src)?)?;
+    let values = resolver.parameters.bind(params)?;
+    Ok((expr, values))
+}

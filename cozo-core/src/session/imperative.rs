@@ -1,0 +1,234 @@
+//! Scripts of several statements: blocks and control flow in one transaction.
+
+use super::compile::PreparedQuery;
+use super::query::{Context, run_query, store_as};
+use super::{NamedRows, SessionError, sys};
+use crate::diag::SourceSpan;
+use crate::parse::ast::{self, Condition, Statement, Symbol, SystemOp};
+use crate::txn::Transaction;
+use crate::value::DataValue;
+
+/// A script, its queries ready to be compiled and kept.
+pub enum Prepared {
+    /// One query.
+    Query(PreparedQuery),
+    /// Statements.
+    Steps(Vec<Step>),
+    /// One system operation.
+    System(SystemOp),
+}
+
+/// A statement.
+pub enum Step {
+    Query { query: PreparedQuery, store_as: Option<Symbol> },
+    System { op: SystemOp, store_as: Option<Symbol> },
+    If { condition: Source, negated: bool, then: Vec<Step>, otherwise: Vec<Step> },
+    Loop { label: Option<Symbol>, body: Vec<Step> },
+    Break(Option<Symbol>, SourceSpan),
+    Continue(Option<Symbol>, SourceSpan),
+    Return(Vec<Source>),
+    Debug(Symbol),
+    IgnoreError(PreparedQuery),
+    Swap(Symbol, Symbol),
+}
+
+/// A relation by name, or a query.
+pub enum Source {
+    Relation(Symbol),
+    Query { query: PreparedQuery, store_as: Option<Symbol> },
+}
+
+/// How a statement ended.
+enum Outcome {
+    /// With a value; the next statement follows.
+    Value(NamedRows),
+    /// By leaving a loop.
+    Break(Option<Symbol>, SourceSpan),
+    /// By going on with a loop's next round.
+    Continue(Option<Symbol>, SourceSpan),
+    /// By ending the script.
+    Return(NamedRows),
+}
+
+impl Prepared {
+    /// Takes over a parsed script.
+    pub fn new(script: ast::Script) -> Self {
+        match script {
+            ast::Script::Query(query) => Prepared::Query(PreparedQuery::new(*query)),
+            ast::Script::Imperative(statements) => Prepared::Steps(steps(statements)),
+            ast::Script::System(op) => Prepared::System(op),
+        }
+    }
+
+    /// Whether it may write what outlives the transaction.
+    pub fn writes(&self) -> bool {
+        match self {
+            Prepared::Query(query) => query.writes(),
+            Prepared::Steps(steps) => steps.iter().any(Step::writes),
+            Prepared::System(op) => sys::writes(op),
+        }
+    }
+}
+
+fn steps(statements: Vec<Statement>) -> Vec<Step> {
+    statements.into_iter().map(step).collect()
+}
+
+fn step(statement: Statement) -> Step {
+    match statement {
+        Statement::Query { query, store_as } => Step::Query { query: PreparedQuery::new(*query), store_as },
+        Statement::System { op, store_as } => Step::System { op, store_as },
+        Statement::If { condition, negated, then, otherwise, .. } => {
+            Step::If { condition: source(condition), negated, then: steps(then), otherwise: steps(otherwise) }
+        }
+        Statement::Loop { label, body, .. } => Step::Loop { label, body: steps(body) },
+        Statement::Break(label, span) => Step::Break(label, span),
+        Statement::Continue(label, span) => Step::Continue(label, span),
+        Statement::Return(values, _) => Step::Return(values.into_iter().map(source).collect()),
+        Statement::Debug(name) => Step::Debug(name),
+        Statement::IgnoreError(query) => Step::IgnoreError(PreparedQuery::new(*query)),
+        Statement::Swap(a, b) => Step::Swap(a, b),
+    }
+}
+
+fn source(condition: Condition) -> Source {
+    match condition {
+        Condition::Relation(name) => Source::Relation(name),
+        Condition::Query { query, store_as } => Source::Query { query: PreparedQuery::new(*query), store_as },
+    }
+}
+
+impl Source {
+    fn writes(&self) -> bool {
+        matches!(self, Source::Query { query, .. } if query.writes())
+    }
+}
+
+impl Step {
+    fn writes(&self) -> bool {
+        match self {
+            Step::Query { query, .. } | Step::IgnoreError(query) => query.writes(),
+            Step::System { op, .. } => sys::writes(op),
+            Step::If { condition, then, otherwise, .. } => {
+                condition.writes() || then.iter().chain(otherwise).any(Step::writes)
+            }
+            Step::Loop { body, .. } => body.iter().any(Step::writes),
+            Step::Return(values) => values.iter().any(Source::writes),
+            Step::Break(..) | Step::Continue(..) | Step::Debug(_) | Step::Swap(..) => false,
+        }
+    }
+}
+
+/// Runs statements; the result is the value of the last.
+pub fn run_steps(steps: &[Step], txn: &mut Transaction, context: &sys::SystemContext<'_>) -> miette::Result<NamedRows> {
+    let dangling = |keyword, span| SessionError::DanglingControlFlow { keyword, span };
+    match run_all(steps, txn, context)? {
+        Outcome::Value(rows) | Outcome::Return(rows) => Ok(rows),
+        Outcome::Break(_, span) => Err(dangling("%break", span).into()),
+        Outcome::Continue(_, span) => Err(dangling("%continue", span).into()),
+    }
+}
+
+fn run_all(steps: &[Step], txn: &mut Transaction, context: &sys::SystemContext<'_>) -> miette::Result<Outcome> {
+    let mut last = NamedRows::default();
+    for step in steps {
+        context.interrupt.check()?;
+        match run_step(step, txn, context)? {
+            Outcome::Value(rows) => last = rows,
+            other => return Ok(other),
+        }
+    }
+    Ok(Outcome::Value(last))
+}
+
+fn run_step(step: &Step, txn: &mut Transaction, context: &sys::SystemContext<'_>) -> miette::Result<Outcome> {
+    Ok(Outcome::Value(match step {
+        Step::Query { query, store_as } => kept(run_query(query, txn, &context.query())?, store_as.as_ref(), txn)?,
+        Step::System { op, store_as } => kept(sys::run(op, txn, context)?, store_as.as_ref(), txn)?,
+        Step::If { condition, negated, then, otherwise } => {
+            let holds = read(condition, txn, context)?.rows.is_empty() == *negated;
+            return run_all(if holds { then } else { otherwise }, txn, context);
+        }
+        Step::Loop { label, body } => return run_loop(label.as_ref(), body, txn, context),
+        Step::Break(label, span) => return Ok(Outcome::Break(label.clone(), *span)),
+        Step::Continue(label, span) => return Ok(Outcome::Continue(label.clone(), *span)),
+        Step::Return(values) => {
+            let results = values.iter().map(|value| read(value, txn, context)).collect::<miette::Result<Vec<_>>>()?;
+            let chain = |next: Option<Box<NamedRows>>, rows: NamedRows| Some(Box::new(NamedRows { next, ..rows }));
+            return Ok(Outcome::Return(results.into_iter().rev().fold(None, chain).map_or_else(Default::default, |b| *b)));
+        }
+        Step::Debug(name) => {
+            let rows = relation_rows(name, txn)?;
+            println!("{}: {}", name.name, rows.into_json());
+            NamedRows::default()
+        }
+        Step::IgnoreError(query) => {
+            let savepoint = txn.savepoint();
+            match run_query(query, txn, &context.query()) {
+                Ok(rows) => rows,
+                Err(error) => {
+                    // A script that is being stopped does not go on.
+                    context.interrupt.check()?;
+                    drop(error);
+                    txn.roll_back_to(savepoint);
+                    NamedRows::status("FAILED")
+                }
+            }
+        }
+        Step::Swap(a, b) => {
+            let (a, b) = (ephemeral(a, txn)?, ephemeral(b, txn)?);
+            txn.swap_ephemeral(&a, &b);
+            NamedRows::default()
+        }
+    }))
+}
+
+fn run_loop(
+    label: Option<&Symbol>,
+    body: &[Step],
+    txn: &mut Transaction,
+    context: &sys::SystemContext<'_>,
+) -> miette::Result<Outcome> {
+    let is_mine = |target: &Option<Symbol>| match (target, label) {
+        (None, _) => true,
+        (Some(target), Some(label)) => target.name == label.name,
+        (Some(_), None) => false,
+    };
+    loop {
+        match run_all(body, txn, context)? {
+            Outcome::Value(_) => {}
+            Outcome::Continue(target, _) if is_mine(&target) => {}
+            Outcome::Break(target, _) if is_mine(&target) => return Ok(Outcome::Value(NamedRows::default())),
+            other => return Ok(other),
+        }
+    }
+}
+
+/// The result, kept as an ephemeral relation if a name is given.
+fn kept(rows: NamedRows, name: Option<&Symbol>, txn: &mut Transaction) -> miette::Result<NamedRows> {
+    if let Some(name) = name {
+        store_as(&name.name, name.span, &rows, txn)?;
+    }
+    Ok(rows)
+}
+
+fn read(source: &Source, txn: &mut Transaction, context: &sys::SystemContext<'_>) -> miette::Result<NamedRows> {
+    match source {
+        Source::Relation(name) => relation_rows(name, txn),
+        Source::Query { query, store_as } => kept(run_query(query, txn, &context.query())?, store_as.as_ref(), txn),
+    }
+}
+
+fn ephemeral(name: &Symbol, txn: &Transaction) -> Result<crate::schema::SchemaRef, SessionError> {
+    let not_found = || SessionError::RelationNotFound { name: name.name.to_string(), span: Some(name.span) };
+    txn.relation(&name.name).cloned().ok_or_else(not_found)
+}
+
+/// All rows of a relation.
+fn relation_rows(name: &Symbol, txn: &mut Transaction) -> miette::Result<NamedRows> {
+    let schema = ephemeral(name, txn)?;
+    let rows = super::transfer::all_rows(&schema, &txn.view()?)?;
+    let headers = schema.columns().map(|column| column.name.to_string()).collect();
+    let rows: Vec<Vec<DataValue>> = rows.rows().collect();
+    Ok(NamedRows::new(headers, rows))
+}

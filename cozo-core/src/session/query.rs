@@ -1,0 +1,116 @@
+//! Running one compiled query inside a transaction.
+
+use std::collections::BTreeMap;
+
+use super::compile::PreparedQuery;
+use super::{NamedRows, SessionError};
+use crate::exec::{Answer, Cancellation, Interrupt, Mutated, Run, answer, mutate, seconds};
+use crate::parse::ast::MutationOp;
+use crate::plan::MutationPlan;
+use crate::program::ProgramError;
+use crate::schema::{AccessLevel, RelationSchema, SchemaRef};
+use crate::txn::Transaction;
+use crate::value::{Batch, Column, DataValue, SmallStr, Tuple};
+
+/// The seconds that a query may take if it does not say.
+const DEFAULT_TIMEOUT_SECONDS: f64 = 300.0;
+
+/// What a query runs with.
+pub struct Context<'a> {
+    /// The parameters by name.
+    pub parameters: &'a BTreeMap<String, DataValue>,
+    /// Stops the script.
+    pub interrupt: &'a Interrupt,
+}
+
+/// Runs a query; its writes go into the transaction.
+pub fn run_query(query: &PreparedQuery, txn: &mut Transaction, context: &Context<'_>) -> miette::Result<NamedRows> {
+    let compiled = query.compiled(txn, context.parameters)?;
+    let parameters = compiled.parameters.bind(context.parameters)?;
+    let timeout = seconds(":timeout", compiled.options.timeout.as_ref(), &parameters)?;
+    let cancellation = Cancellation::new(context.interrupt.clone(), timeout.unwrap_or(DEFAULT_TIMEOUT_SECONDS));
+    cancellation.check()?;
+    let rows = match &compiled.plan {
+        Some(plan) => {
+            let view = txn.view()?;
+            let Answer { rows } = answer(Run::new(plan, &parameters, &view, &cancellation), &compiled.options)?;
+            rows
+        }
+        None => Batch::empty(compiled.mutation.as_ref().map_or(0, |mutation| mutation.sources.len())),
+    };
+    let Some(mutation) = &compiled.mutation else {
+        let headers = compiled.plan.as_ref().map(|plan| plan.headers.clone());
+        return Ok(NamedRows::from_batch(headers.unwrap_or_default(), &rows));
+    };
+    let schema = target(mutation, txn)?;
+    let mutated = mutate(mutation, &schema, &rows, &parameters, txn, compiled.options.returning)?;
+    Ok(if compiled.options.returning { returned(mutation.op, &schema, &mutated) } else { NamedRows::status("OK") })
+}
+
+/// The relation that an operation writes; `:create` and `:replace` make it.
+fn target(mutation: &MutationPlan, txn: &mut Transaction) -> miette::Result<SchemaRef> {
+    if !txn.is_write() && !mutation.schema.name.starts_with('_') {
+        return Err(SessionError::ReadOnly(mutation.schema.name.to_string(), mutation.span).into());
+    }
+    let existing = txn.relation(&mutation.schema.name).cloned();
+    match (mutation.op, existing) {
+        (MutationOp::Create, _) | (MutationOp::Replace, None) => {
+            Ok(txn.create(RelationSchema::clone(&mutation.schema))?)
+        }
+        (MutationOp::Replace, Some(old)) => {
+            if old.access_level < AccessLevel::Normal {
+                return Err(SessionError::AccessLevel {
+                    name: old.name.to_string(),
+                    level: old.access_level.name(),
+                    action: "replaced",
+                    span: Some(mutation.span),
+                }
+                .into());
+            }
+            txn.drop_relation(&old)?;
+            let description = old.description.clone();
+            Ok(txn.create(RelationSchema { description, ..RelationSchema::clone(&mutation.schema) })?)
+        }
+        (_, Some(schema)) => Ok(schema),
+        (_, None) => {
+            let name = mutation.schema.name.to_string();
+            Err(ProgramError::RelationNotFound { name, span: mutation.span }.into())
+        }
+    }
+}
+
+/// The rows that `:returning` asks for.
+fn returned(op: MutationOp, schema: &RelationSchema, mutated: &Mutated) -> NamedRows {
+    let (new, old) = match op {
+        MutationOp::Rm | MutationOp::Delete => ("requested", "deleted"),
+        _ => ("inserted", "replaced"),
+    };
+    let headers = std::iter::once("_kind".to_string()).chain(schema.columns().map(|column| column.name.to_string()));
+    let row = |kind: &str, row: Tuple| -> Tuple {
+        let padding = schema.arity() - row.len();
+        let nulls = std::iter::repeat_n(DataValue::Null, padding);
+        std::iter::once(DataValue::from(kind)).chain(row).chain(nulls).collect()
+    };
+    let rows = mutated.new.rows().map(|values| row(new, values)).chain(mutated.old.rows().map(|values| row(old, values)));
+    NamedRows::new(headers.collect(), rows.collect())
+}
+
+/// Keeps a result as an ephemeral relation, in place of one of the same name.
+pub fn store_as(name: &SmallStr, span: crate::diag::SourceSpan, rows: &NamedRows, txn: &mut Transaction) -> miette::Result<()> {
+    let column = |header: &String| SmallStr::from(header.replace('(', "_").replace(')', ""));
+    let columns: Vec<SmallStr> = rows.headers.iter().map(column).collect();
+    if let Some((i, name)) = columns.iter().enumerate().find(|(i, name)| columns[..*i].contains(name)) {
+        debug_assert!(i > 0, "the first column repeats none");
+        return Err(SessionError::DuplicateColumn(name.to_string(), span).into());
+    }
+    if let Some(old) = txn.relation(name).cloned() {
+        txn.drop_relation(&old)?;
+    }
+    let schema = txn.create(crate::plan::default_schema(name, columns))?;
+    let mut sorted: Vec<&Tuple> = rows.rows.iter().collect();
+    sorted.sort();
+    sorted.dedup();
+    let mut batch = Batch { columns: vec![Column::default(); schema.arity()], len: 0 };
+    sorted.into_iter().for_each(|row| batch.push_row(row));
+    Ok(txn.write(&schema, crate::storage::ChangeKind::Put, batch)?)
+}

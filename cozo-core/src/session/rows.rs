@@ -1,0 +1,98 @@
+//! Results as rows of values, with headers.
+
+use serde_json::{Value, json};
+
+use super::SessionError;
+use crate::value::{Batch, Column, DataValue, Tuple};
+
+/// Rows of values under headers: the result of a script, or the contents of a relation.
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct NamedRows {
+    /// One header a column.
+    pub headers: Vec<String>,
+    /// The rows, each as long as the headers.
+    pub rows: Vec<Tuple>,
+    /// A further result, where a script returns several.
+    pub next: Option<Box<NamedRows>>,
+}
+
+impl NamedRows {
+    /// Rows under headers.
+    pub fn new(headers: Vec<String>, rows: Vec<Tuple>) -> Self {
+        NamedRows { headers, rows, next: None }
+    }
+
+    /// The result of an operation that has nothing else to say.
+    pub(super) fn status(text: &str) -> Self {
+        NamedRows::new(vec!["status".to_string()], vec![vec![DataValue::from(text)]])
+    }
+
+    /// Columns as rows.
+    pub(super) fn from_batch(headers: Vec<String>, batch: &Batch) -> Self {
+        let width = batch.columns.len();
+        let mut rows: Vec<Tuple> = (0..batch.len).map(|_| Vec::with_capacity(width)).collect();
+        for column in &batch.columns {
+            match column {
+                Column::Int(data) if data.nulls.is_none() => {
+                    rows.iter_mut().zip(&data.values).for_each(|(row, value)| row.push(DataValue::from(*value)));
+                }
+                _ => rows.iter_mut().zip(column.iter()).for_each(|(row, value)| row.push(value)),
+            }
+        }
+        NamedRows::new(headers, rows)
+    }
+
+    /// Whether a further result follows.
+    pub fn has_more(&self) -> bool {
+        self.next.is_some()
+    }
+
+    /// This result and those that follow, each by itself.
+    pub fn flatten(self) -> Vec<Self> {
+        let mut all = vec![];
+        let mut current = Some(self);
+        while let Some(mut rows) = current {
+            current = rows.next.take().map(|next| *next);
+            all.push(rows);
+        }
+        all
+    }
+
+    /// `{"headers": [...], "rows": [[...]], "next": null}`, the values as the API writes them.
+    pub fn into_json(self) -> Value {
+        let next = self.next.map_or(Value::Null, |next| next.into_json());
+        let rows: Vec<Value> = self.rows.into_iter().map(|row| row.into_iter().map(Value::from).collect()).collect();
+        json!({"headers": self.headers, "rows": rows, "next": next})
+    }
+
+    /// Reads `{"headers": [...], "rows": [[...]]}`.
+    pub fn from_json(value: &Value) -> miette::Result<Self> {
+        let bad = |what: &str| SessionError::BadJson(format!("expected {{\"headers\": [...], \"rows\": [[...]]}}: {what}"));
+        let headers = value.get("headers").and_then(Value::as_array).ok_or_else(|| bad("no list 'headers'"))?;
+        let header = |header: &Value| header.as_str().map(str::to_string).ok_or_else(|| bad("a header is not a string"));
+        let headers = headers.iter().map(header).collect::<Result<_, _>>()?;
+        let rows = value.get("rows").and_then(Value::as_array).ok_or_else(|| bad("no list 'rows'"))?;
+        let row = |row: &Value| {
+            let cells = row.as_array().ok_or_else(|| bad("a row is not a list"))?;
+            Ok::<Tuple, SessionError>(cells.iter().map(DataValue::from).collect())
+        };
+        Ok(NamedRows::new(headers, rows.iter().map(row).collect::<Result<_, _>>()?))
+    }
+
+    /// A script and its parameters that apply an operation such as `put` to a relation with these rows.
+    pub fn into_payload(self, relation: &str, op: &str) -> (String, std::collections::BTreeMap<String, DataValue>) {
+        let columns = self.headers.join(", ");
+        let script = format!("?[{columns}] <- $data :{op} {relation} {{ {columns} }}");
+        let data = DataValue::List(self.rows.into_iter().map(DataValue::List).collect());
+        (script, [("data".to_string(), data)].into())
+    }
+}
+
+impl IntoIterator for NamedRows {
+    type Item = Tuple;
+    type IntoIter = std::vec::IntoIter<Tuple>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.rows.into_iter()
+    }
+}

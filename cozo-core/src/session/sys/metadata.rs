@@ -1,0 +1,41 @@
+//! `::describe` and `::access_level`.
+
+use super::{NamedRows, SessionError, SystemContext, find};
+use crate::parse::ast::{Expr, Symbol};
+use crate::program::{Parameters, Resolver};
+use crate::schema::{AccessLevel, RelationSchema};
+use crate::txn::Transaction;
+
+/// `::describe rel "text"`
+pub fn describe(
+    name: &Symbol,
+    text: Option<&Expr>,
+    txn: &mut Transaction,
+    context: &SystemContext<'_>,
+) -> miette::Result<NamedRows> {
+    let schema = find(name, txn)?;
+    let description = match text {
+        None => String::new(),
+        Some(expr) => {
+            let parameters = Parameters::default();
+            let mut resolver = Resolver { relations: &|_| None, values: context.parameters, parameters };
+            let closed = resolver.closed(expr)?;
+            let value = closed.eval_closed(&resolver.parameters.bind(context.parameters)?)?;
+            value.get_str().ok_or(SessionError::BadDescription { span: expr.span() })?.to_string()
+        }
+    };
+    txn.redefine(&schema, RelationSchema { description, ..RelationSchema::clone(&schema) });
+    Ok(NamedRows::status("OK"))
+}
+
+/// `::access_level level a, b`
+pub fn access_level(level: &Symbol, names: &[Symbol], txn: &mut Transaction) -> miette::Result<NamedRows> {
+    let levels = [AccessLevel::Hidden, AccessLevel::ReadOnly, AccessLevel::Protected, AccessLevel::Normal];
+    let unknown = || SessionError::BadAccessLevel { name: level.name.to_string(), span: level.span };
+    let access_level = levels.into_iter().find(|known| known.name() == level.name).ok_or_else(unknown)?;
+    for name in names {
+        let schema = find(name, txn)?;
+        txn.redefine(&schema, RelationSchema { access_level, ..RelationSchema::clone(&schema) });
+    }
+    Ok(NamedRows::status("OK"))
+}

@@ -1,0 +1,112 @@
+//! System operations, a file for each kind.
+
+mod explain;
+mod metadata;
+mod process;
+mod relations;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::query::Context;
+use super::running::Running;
+use super::{NamedRows, SessionError};
+use crate::exec::Interrupt;
+use crate::parse::ast::{SystemOp, SystemOpKind};
+use crate::schema::{AccessLevel, SchemaRef};
+use crate::txn::Transaction;
+use crate::value::DataValue;
+
+/// What operations and statements run with.
+pub struct SystemContext<'a> {
+    /// The parameters by name.
+    pub parameters: &'a BTreeMap<String, DataValue>,
+    /// Stops the script.
+    pub interrupt: &'a Interrupt,
+    /// The scripts that run.
+    pub running: &'a Arc<Running>,
+}
+
+impl SystemContext<'_> {
+    /// What a query of the same script runs with.
+    pub fn query(&self) -> Context<'_> {
+        Context { parameters: self.parameters, interrupt: self.interrupt }
+    }
+}
+
+/// The operations that run, with what they do: for documentation and completion.
+pub const SYSTEM_OPS: &[(&str, &str)] = &[
+    ("::access_level LEVEL REL, ...", "sets what may be done with relations: normal, protected, read_only or hidden"),
+    ("::columns REL", "lists the columns of a relation"),
+    ("::compact", "gives space back to the system"),
+    ("::describe REL 'TEXT'", "sets the description of a relation"),
+    ("::explain { QUERY }", "shows how a query would run"),
+    ("::fixed_rules", "lists the fixed rules"),
+    ("::indices REL", "lists the indices of a relation"),
+    ("::kill N", "stops a running query"),
+    ("::relations", "lists the stored relations"),
+    ("::remove REL, ...", "removes relations"),
+    ("::rename REL -> REL, ...", "renames relations"),
+    ("::running", "lists the running queries"),
+    ("::show_triggers REL", "lists the triggers of a relation"),
+];
+
+/// Whether an operation changes what is stored.
+pub fn writes(op: &SystemOp) -> bool {
+    !matches!(
+        op.kind,
+        SystemOpKind::Relations
+            | SystemOpKind::Columns(_)
+            | SystemOpKind::Indices(_)
+            | SystemOpKind::ShowTriggers(_)
+            | SystemOpKind::Running
+            | SystemOpKind::Kill(_)
+            | SystemOpKind::FixedRules
+            | SystemOpKind::Explain { .. }
+    )
+}
+
+/// Runs an operation.
+pub fn run(op: &SystemOp, txn: &mut Transaction, context: &SystemContext<'_>) -> miette::Result<NamedRows> {
+    if writes(op) && !txn.is_write() {
+        return Err(SessionError::ReadOnly("the operation".to_string(), op.span).into());
+    }
+    match &op.kind {
+        SystemOpKind::Relations => Ok(relations::list(txn)),
+        SystemOpKind::Columns(name) => relations::columns(name, txn),
+        SystemOpKind::Indices(name) => relations::indices(name, txn),
+        SystemOpKind::ShowTriggers(name) => relations::triggers(name, txn),
+        SystemOpKind::Remove(names) => relations::remove(names, txn),
+        SystemOpKind::Rename(pairs) => relations::rename(pairs, txn),
+        SystemOpKind::Describe(name, text) => metadata::describe(name, text.as_ref(), txn, context),
+        SystemOpKind::AccessLevel(level, names) => metadata::access_level(level, names, txn),
+        SystemOpKind::Explain { query, analyze: false } => explain::explain(query, txn, context),
+        SystemOpKind::Running => Ok(process::running(context)),
+        SystemOpKind::Kill(number) => process::kill(number, context),
+        SystemOpKind::Compact => Ok(NamedRows::status("OK")),
+        SystemOpKind::FixedRules => Ok(relations::fixed_rules()),
+        SystemOpKind::Explain { analyze: true, .. } => not_yet("::explain analyze", op),
+        SystemOpKind::CreateIndex { .. } | SystemOpKind::DropIndex { .. } => not_yet("::index", op),
+        SystemOpKind::CreateSearchIndex { .. } => not_yet("a search index", op),
+        SystemOpKind::SetTriggers(..) => not_yet("::set_triggers", op),
+    }
+}
+
+fn not_yet(construct: &str, op: &SystemOp) -> miette::Result<NamedRows> {
+    Err(SessionError::ConstructNotYet { construct: construct.to_string(), span: op.span }.into())
+}
+
+/// A relation that an operation names.
+fn find(name: &crate::parse::ast::Symbol, txn: &Transaction) -> Result<SchemaRef, SessionError> {
+    let not_found = || SessionError::RelationNotFound { name: name.name.to_string(), span: Some(name.span) };
+    txn.catalog().find(&name.name).cloned().ok_or_else(not_found)
+}
+
+/// Refuses what a relation's access level does not allow.
+fn require(schema: &SchemaRef, needed: AccessLevel, action: &'static str, span: crate::diag::SourceSpan) -> Result<(), SessionError> {
+    if schema.access_level >= needed {
+        return Ok(());
+    }
+    let (name, level) = (schema.name.to_string(), schema.access_level.name());
+    Err(SessionError::AccessLevel { name, level, action, span: Some(span) })
+}

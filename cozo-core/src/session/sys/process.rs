@@ -1,0 +1,24 @@
+//! `::running` and `::kill`.
+
+use super::{NamedRows, SessionError, SystemContext};
+use crate::parse::ast::Expr;
+use crate::program::{Parameters, Resolver};
+use crate::value::DataValue;
+
+/// `::running`
+pub fn running(context: &SystemContext<'_>) -> NamedRows {
+    let row = |(number, started): (u64, f64)| vec![DataValue::from(number as i64), started.to_string().into()];
+    let headers = vec!["id".to_string(), "started_at".to_string()];
+    NamedRows::new(headers, context.running.list().into_iter().map(row).collect())
+}
+
+/// `::kill n`
+pub fn kill(number: &Expr, context: &SystemContext<'_>) -> miette::Result<NamedRows> {
+    let mut resolver = Resolver { relations: &|_| None, values: context.parameters, parameters: Parameters::default() };
+    let closed = resolver.closed(number)?;
+    let value = closed.eval_closed(&resolver.parameters.bind(context.parameters)?)?;
+    let bad = || SessionError::BadProcessId { found: value.to_string(), span: number.span() };
+    let number = value.get_int().ok_or_else(bad)?;
+    let found = u64::try_from(number).is_ok_and(|number| context.running.kill(number));
+    Ok(NamedRows::status(if found { "KILLING" } else { "NOT_FOUND" }))
+}

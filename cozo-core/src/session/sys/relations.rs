@@ -1,0 +1,94 @@
+//! `::relations`, `::columns`, `::indices`, `::show_triggers`, `::fixed_rules`, `::remove`, `::rename`.
+
+use super::{NamedRows, SessionError, find, require};
+use crate::parse::ast::Symbol;
+use crate::schema::{AccessLevel, RelationSchema};
+use crate::txn::Transaction;
+use crate::value::DataValue;
+
+fn headers(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| name.to_string()).collect()
+}
+
+fn count(n: usize) -> DataValue {
+    DataValue::from(n as i64)
+}
+
+/// `::relations`
+pub fn list(txn: &Transaction) -> NamedRows {
+    let row = |schema: &std::sync::Arc<RelationSchema>| {
+        let (keys, values) = (schema.keys.len(), schema.values.len());
+        let mut row = vec![schema.name.as_str().into(), count(keys + values), schema.access_level.name().into()];
+        row.extend([count(keys), count(values), count(0), count(0), count(0), schema.description.as_str().into()]);
+        row
+    };
+    let names = [
+        "name",
+        "arity",
+        "access_level",
+        "n_keys",
+        "n_non_keys",
+        "n_put_triggers",
+        "n_rm_triggers",
+        "n_replace_triggers",
+        "description",
+    ];
+    NamedRows::new(headers(&names), txn.catalog().iter().map(row).collect())
+}
+
+/// `::columns rel`
+pub fn columns(name: &Symbol, txn: &Transaction) -> miette::Result<NamedRows> {
+    let schema = find(name, txn)?;
+    let keys = schema.keys.len();
+    let row = |(i, column): (usize, &crate::schema::ColumnDefinition)| {
+        vec![
+            column.name.as_str().into(),
+            (i < keys).into(),
+            count(i),
+            column.column_type.to_string().into(),
+            column.default.is_some().into(),
+        ]
+    };
+    let rows = schema.columns().enumerate().map(row).collect();
+    Ok(NamedRows::new(headers(&["column", "is_key", "index", "type", "has_default"]), rows))
+}
+
+/// `::indices rel`: there are none yet.
+pub fn indices(name: &Symbol, txn: &Transaction) -> miette::Result<NamedRows> {
+    find(name, txn)?;
+    Ok(NamedRows::new(headers(&["name", "type", "relations", "config"]), vec![]))
+}
+
+/// `::show_triggers rel`: there are none yet.
+pub fn triggers(name: &Symbol, txn: &Transaction) -> miette::Result<NamedRows> {
+    find(name, txn)?;
+    Ok(NamedRows::new(headers(&["type", "idx", "trigger"]), vec![]))
+}
+
+/// `::fixed_rules`
+pub fn fixed_rules() -> NamedRows {
+    NamedRows::new(headers(&["rule"]), vec![vec!["Constant".into()]])
+}
+
+/// `::remove a, b`
+pub fn remove(names: &[Symbol], txn: &mut Transaction) -> miette::Result<NamedRows> {
+    for name in names {
+        let schema = find(name, txn)?;
+        require(&schema, AccessLevel::Normal, "removed", name.span)?;
+        txn.drop_relation(&schema)?;
+    }
+    Ok(NamedRows::status("OK"))
+}
+
+/// `::rename a -> b, c -> d`, from left to right.
+pub fn rename(pairs: &[(Symbol, Symbol)], txn: &mut Transaction) -> miette::Result<NamedRows> {
+    for (old, new) in pairs {
+        let schema = find(old, txn)?;
+        require(&schema, AccessLevel::Normal, "renamed", old.span)?;
+        if txn.catalog().find(&new.name).is_some() {
+            return Err(SessionError::NameTaken { name: new.name.to_string(), span: new.span }.into());
+        }
+        txn.redefine(&schema, RelationSchema { name: new.name.clone(), ..RelationSchema::clone(&schema) });
+    }
+    Ok(NamedRows::status("OK"))
+}

@@ -1,0 +1,97 @@
+//! Whole relations in and out.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{NamedRows, SessionError};
+use crate::diag::SourceSpan;
+use crate::exec::{MAX_BATCH_ROWS, mutate};
+use crate::parse::ast::MutationOp;
+use crate::plan::{MutationPlan, ValueSource};
+use crate::schema::{AccessLevel, ColumnDefinition, SchemaRef};
+use crate::storage::KeyRange;
+use crate::txn::{Pipeline, Transaction, View};
+use crate::value::{Batch, Column, Tuple};
+
+/// All rows of a relation, as columns.
+pub fn all_rows(schema: &SchemaRef, view: &View) -> miette::Result<Batch> {
+    let columns: Vec<usize> = (0..schema.arity()).collect();
+    let mut rows = Batch::empty(columns.len());
+    let mut cursor = view.of(schema.id).scan(schema.id, &KeyRange::all(), &columns)?;
+    while let Some(batch) = cursor.next_batch(MAX_BATCH_ROWS)? {
+        rows.append(&batch);
+    }
+    Ok(rows)
+}
+
+/// The contents of relations, as of one moment.
+pub fn export<T: AsRef<str>>(
+    pipeline: &Arc<Pipeline>,
+    names: impl Iterator<Item = T>,
+) -> miette::Result<BTreeMap<String, NamedRows>> {
+    let mut txn = Transaction::begin(pipeline, false);
+    let view = txn.view()?;
+    let mut exported = BTreeMap::new();
+    for name in names {
+        let schema = find(&txn, name.as_ref(), AccessLevel::ReadOnly, "exported")?;
+        let headers = schema.columns().map(|column| column.name.to_string()).collect();
+        exported.insert(name.as_ref().to_string(), NamedRows::from_batch(headers, &all_rows(&schema, &view)?));
+    }
+    Ok(exported)
+}
+
+/// Puts rows into relations, or removes them where the name begins with `-`; all of them or none.
+pub fn import(pipeline: &Arc<Pipeline>, relations: BTreeMap<String, NamedRows>) -> miette::Result<()> {
+    let mut txn = Transaction::begin(pipeline, true);
+    for (name, rows) in relations {
+        match name.strip_prefix('-') {
+            Some(name) => import_one(&mut txn, name, MutationOp::Rm, rows)?,
+            None => import_one(&mut txn, &name, MutationOp::Put, rows)?,
+        }
+    }
+    Ok(txn.commit()?)
+}
+
+fn import_one(txn: &mut Transaction, name: &str, op: MutationOp, rows: NamedRows) -> miette::Result<()> {
+    if name.contains(':') {
+        return Err(SessionError::ImportIntoIndex(name.to_string()).into());
+    }
+    let schema = find(txn, name, AccessLevel::Protected, "imported into")?;
+    let width = if op == MutationOp::Rm { schema.keys.len() } else { schema.arity() };
+    let position = |column: &ColumnDefinition| {
+        let missing = || SessionError::ImportColumn { relation: name.to_string(), column: column.name.to_string() };
+        rows.headers.iter().position(|header| header.as_str() == column.name).ok_or_else(missing)
+    };
+    let positions = schema.columns().take(width).map(position).collect::<Result<Vec<_>, _>>()?;
+    let batch = columns_of(name, rows.rows, &positions)?;
+    let sources = (0..width).map(ValueSource::Output).collect();
+    let plan = MutationPlan { op, schema: schema.clone(), sources, span: SourceSpan::default() };
+    mutate(&plan, &schema, &batch, &[], txn, false)?;
+    Ok(())
+}
+
+/// The values at some positions of each row, as columns.
+fn columns_of(name: &str, rows: Vec<Tuple>, positions: &[usize]) -> Result<Batch, SessionError> {
+    let needed = positions.iter().max().map_or(0, |last| last + 1);
+    let mut batch = Batch { columns: vec![Column::default(); positions.len()], len: rows.len() };
+    for (number, row) in rows.into_iter().enumerate() {
+        if row.len() < needed {
+            return Err(SessionError::ImportRow { relation: name.to_string(), row: number, found: row.len() });
+        }
+        for (column, position) in batch.columns.iter_mut().zip(positions) {
+            column.push(&row[*position]);
+        }
+    }
+    Ok(batch)
+}
+
+/// A relation, if its access level allows the action.
+fn find(txn: &Transaction, name: &str, needed: AccessLevel, action: &'static str) -> Result<SchemaRef, SessionError> {
+    let schema = txn.catalog().find(name);
+    let schema = schema.ok_or_else(|| SessionError::RelationNotFound { name: name.to_string(), span: None })?;
+    if schema.access_level < needed {
+        let level = schema.access_level.name();
+        return Err(SessionError::AccessLevel { name: name.to_string(), level, action, span: None });
+    }
+    Ok(schema.clone())
+}
