@@ -51,7 +51,7 @@ pub(super) fn quote(value: &DataValue) -> String {
     impl Write for Limited {
         fn write_str(&mut self, text: &str) -> std::fmt::Result {
             let room = QUOTED_BYTES.saturating_sub(self.0.len());
-            let cut = text.floor_char_boundary(room);
+            let cut = floor_char_boundary(text, room);
             self.0.push_str(&text[..cut]);
             if cut < text.len() { Err(std::fmt::Error) } else { Ok(()) }
         }
@@ -60,7 +60,7 @@ pub(super) fn quote(value: &DataValue) -> String {
     let mut quoted = Limited(String::new());
     let complete = match value {
         DataValue::Str(text) if text.len() > QUOTED_BYTES => {
-            let cut = text.floor_char_boundary(QUOTED_BYTES);
+            let cut = floor_char_boundary(text, QUOTED_BYTES);
             let _ = write!(quoted, "{}", DataValue::from(&text[..cut]));
             false
         }
@@ -69,9 +69,18 @@ pub(super) fn quote(value: &DataValue) -> String {
     format!("{}{} ({})", quoted.0, if complete { "" } else { "..." }, value.type_name())
 }
 
+/// The end of the last character that fits into so many bytes.
+fn floor_char_boundary(text: &str, bytes: usize) -> usize {
+    if bytes >= text.len() {
+        return text.len();
+    }
+    (0..=bytes).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0)
+}
+
 macro_rules! typed_arguments {
     ($($(#[$doc:meta])* $name:ident: $type:ty, $expected:literal, $pattern:pat => $result:expr;)*) => {$(
         $(#[$doc])*
+        #[allow(clippy::needless_lifetimes)] // only the types that borrow need it
         pub(super) fn $name<'a>(function: &str, args: &'a [DataValue], i: usize) -> Result<$type, FunctionError> {
             match &args[i] {
                 $pattern => Ok($result),

@@ -117,26 +117,17 @@ struct Operation {
     elements: Option<Elementwise>,
 }
 
-const ADD: Operation = Operation {
-    ints: |a, b| checked("add", a.checked_add(b)),
-    floats: |a, b| a + b,
-    elements: Some(Elementwise::Add),
-};
+const ADD: Operation =
+    Operation { ints: |a, b| checked("add", a.checked_add(b)), floats: |a, b| a + b, elements: Some(Elementwise::Add) };
 
-const SUB: Operation = Operation {
-    ints: |a, b| checked("sub", a.checked_sub(b)),
-    floats: |a, b| a - b,
-    elements: Some(Elementwise::Sub),
-};
+const SUB: Operation =
+    Operation { ints: |a, b| checked("sub", a.checked_sub(b)), floats: |a, b| a - b, elements: Some(Elementwise::Sub) };
 
-const MUL: Operation = Operation {
-    ints: |a, b| checked("mul", a.checked_mul(b)),
-    floats: |a, b| a * b,
-    elements: Some(Elementwise::Mul),
-};
+const MUL: Operation =
+    Operation { ints: |a, b| checked("mul", a.checked_mul(b)), floats: |a, b| a * b, elements: Some(Elementwise::Mul) };
 
 const DIV: Operation = Operation {
-    ints: |a, b| Ok(Num::Float(a as f64 / b as f64)),
+    ints: |a, b| Ok(Num::Float(canonical(a as f64 / b as f64))),
     floats: |a, b| a / b,
     elements: Some(Elementwise::Div),
 };
@@ -151,6 +142,17 @@ const MOD: Operation = Operation {
     elements: None,
 };
 
+/// The float, with one NaN for all: which of the many NaNs an operation gives differs between machines and between one
+/// value and a loop, and the sign of a NaN decides where it sorts.
+#[inline]
+pub(super) fn canonical(value: f64) -> f64 {
+    // In integers throughout: to the compiler all NaNs are the same, and it drops a choice between two of them.
+    const INFINITY: u64 = f64::INFINITY.to_bits();
+    const SIGN: u64 = 1 << 63;
+    let bits = value.to_bits();
+    f64::from_bits(if bits & !SIGN > INFINITY { f64::NAN.to_bits() } else { bits })
+}
+
 /// The integer, unless it left 64 bits.
 fn checked(function: &str, value: Option<i64>) -> Result<Num, FunctionError> {
     value.map(Num::Int).ok_or_else(|| overflow(function))
@@ -160,7 +162,9 @@ fn checked(function: &str, value: Option<i64>) -> Result<Num, FunctionError> {
 fn apply(function: &str, args: &[DataValue], left: &DataValue, i: usize, operation: &Operation) -> Outcome {
     match (left, &args[i + 1], operation.elements) {
         (DataValue::Num(Num::Int(a)), DataValue::Num(Num::Int(b)), _) => (operation.ints)(*a, *b).map(DataValue::from),
-        (DataValue::Num(a), DataValue::Num(b), _) => Ok((operation.floats)(a.get_float(), b.get_float()).into()),
+        (DataValue::Num(a), DataValue::Num(b), _) => {
+            Ok(canonical((operation.floats)(a.get_float(), b.get_float())).into())
+        }
         (a @ (DataValue::Vec(_) | DataValue::Num(_)), b @ (DataValue::Vec(_) | DataValue::Num(_)), Some(elements)) => {
             elements.apply(function, a, b)
         }
@@ -197,15 +201,10 @@ fn fold(function: &str, args: &[DataValue], neutral: i64, operation: &Operation)
 }
 
 /// A function that has a form for Ints (`None` on overflow) and one for Floats and the elements of vectors.
-fn whole_or_float(
-    function: &str,
-    args: &[DataValue],
-    ints: fn(i64) -> Option<i64>,
-    floats: fn(f64) -> f64,
-) -> Outcome {
+fn whole_or_float(function: &str, args: &[DataValue], ints: fn(i64) -> Option<i64>, floats: fn(f64) -> f64) -> Outcome {
     match &args[0] {
         DataValue::Num(Num::Int(value)) => checked(function, ints(*value)).map(DataValue::from),
-        DataValue::Num(Num::Float(value)) => Ok(floats(*value).into()),
+        DataValue::Num(Num::Float(value)) => Ok(canonical(floats(*value)).into()),
         DataValue::Vec(vector) => Ok(vectors::map(vector, floats)),
         _ => Err(unexpected(function, args, 0, "a number or a vector")),
     }
@@ -214,7 +213,7 @@ fn whole_or_float(
 fn pow(args: &[DataValue]) -> Outcome {
     let exponent = float("pow", args, 1)?;
     match &args[0] {
-        DataValue::Num(base) => Ok(base.get_float().powf(exponent).into()),
+        DataValue::Num(base) => Ok(canonical(base.get_float().powf(exponent)).into()),
         DataValue::Vec(base) => Ok(vectors::map(base, |x| x.powf(exponent))),
         _ => Err(unexpected("pow", args, 0, "a number or a vector")),
     }

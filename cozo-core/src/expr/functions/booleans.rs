@@ -34,9 +34,13 @@ static FUNCTIONS: &[Function] = &[
         |args| Ok(args.iter().find(|arg| !arg.is_null()).cloned().unwrap_or_default()),
     )
     .with_kernel(kernels::booleans::coalesce),
-    Function::new("negate", Arity::Exact(1), "`!a`: the opposite of a Bool.", &[("!true", "false"), ("!0", "")], |args| {
-        Ok(DataValue::Bool(!boolean("negate", args, 0)?))
-    })
+    Function::new(
+        "negate",
+        Arity::Exact(1),
+        "`!a`: the opposite of a Bool.",
+        &[("!true", "false"), ("!0", "")],
+        |args| Ok(DataValue::Bool(!boolean("negate", args, 0)?)),
+    )
     .with_kernel(kernels::booleans::negate),
     Function::new(
         "or",

@@ -11,7 +11,10 @@ static FUNCTIONS: &[Function] = &[
         "bit_and",
         Arity::Exact(2),
         "The bits that are set in both of two Bytes of one length.",
-        &[("bit_and(decode_base64('Dw=='), decode_base64('PA=='))", "decode_base64('DA==')"), ("bit_and('a', 'b')", "")],
+        &[
+            ("bit_and(decode_base64('Dw=='), decode_base64('PA=='))", "decode_base64('DA==')"),
+            ("bit_and('a', 'b')", ""),
+        ],
         |args| combine("bit_and", args, |a, b| a & b),
     ),
     Function::new(
@@ -32,7 +35,10 @@ static FUNCTIONS: &[Function] = &[
         "bit_xor",
         Arity::Exact(2),
         "The bits that are set in exactly one of two Bytes of one length.",
-        &[("bit_xor(decode_base64('Dw=='), decode_base64('PA=='))", "decode_base64('Mw==')"), ("bit_xor('a', 'b')", "")],
+        &[
+            ("bit_xor(decode_base64('Dw=='), decode_base64('PA=='))", "decode_base64('Mw==')"),
+            ("bit_xor('a', 'b')", ""),
+        ],
         |args| combine("bit_xor", args, |a, b| a ^ b),
     ),
     Function::new(
@@ -56,7 +62,10 @@ static FUNCTIONS: &[Function] = &[
         "pack_bits",
         Arity::Exact(1),
         "A list of Booleans as Bytes, the first in the highest bit; the last byte is filled up with zeros.",
-        &[("pack_bits([true, false, false, false, false, false, false, true])", "decode_base64('gQ==')"), ("pack_bits([1])", "")],
+        &[
+            ("pack_bits([true, false, false, false, false, false, false, true])", "decode_base64('gQ==')"),
+            ("pack_bits([1])", ""),
+        ],
         pack_bits,
     ),
     Function::new(
@@ -65,7 +74,8 @@ static FUNCTIONS: &[Function] = &[
         "The bits of Bytes as a list of Booleans, the highest bit of each byte first.",
         &[("slice(unpack_bits(decode_base64('gQ==')), 0, 2)", "[true, false]"), ("unpack_bits('a')", "")],
         |args| {
-            let bits = bytes("unpack_bits", args, 0)?.iter().flat_map(|byte| (0..8).map(move |i| byte & (0x80 >> i) != 0));
+            let bits =
+                bytes("unpack_bits", args, 0)?.iter().flat_map(|byte| (0..8).map(move |i| byte & (0x80 >> i) != 0));
             Ok(DataValue::List(bits.map(DataValue::Bool).collect()))
         },
     ),

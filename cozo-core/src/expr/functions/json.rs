@@ -60,7 +60,10 @@ static FUNCTIONS: &[Function] = &[
         Arity::Exact(2),
         "A Json value without the part that a path, a List of keys and positions, leads to. A missing key changes \
          nothing, a position beyond an array is an error.",
-        &[("remove_json_path({'a': {'b': 1, 'c': 2}}, ['a', 'b'])", "{'a': {'c': 2}}"), ("remove_json_path(json([1]), [3])", "")],
+        &[
+            ("remove_json_path({'a': {'b': 1, 'c': 2}}, ['a', 'b'])", "{'a': {'c': 2}}"),
+            ("remove_json_path(json([1]), [3])", ""),
+        ],
         remove_json_path,
     ),
     Function::new(

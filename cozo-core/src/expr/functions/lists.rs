@@ -35,21 +35,37 @@ static FUNCTIONS: &[Function] = &[
         "The first element of a list; null if it is empty.",
         &[("first([7, 8])", "7"), ("first([])", "null"), ("first('abc')", "")],
         |args| Ok(list("first", args, 0)?.first().cloned().unwrap_or_default()),
-    ),
+    )
+    .with_kernel(|operands, len| {
+        kernels::by_reference::map_values(operands, len, |value| {
+            Some(value.get_slice()?.first().cloned().unwrap_or_default())
+        })
+    }),
     Function::new(
         "get",
         Arity::Between(2, 3),
         "An element of a List, counted from 0 or, if negative, from the end; or a part of a Json value, by a key, a \
          position or a List of these. What is not there is an error, or the third argument.",
-        &[("get([10, 20], -1)", "20"), ("get({'a': [5]}, ['a', 0])", "5"), ("get([1], 5, 'none')", "'none'"), ("get([1], 1)", "")],
+        &[
+            ("get([10, 20], -1)", "20"),
+            ("get({'a': [5]}, ['a', 0])", "5"),
+            ("get([1], 5, 'none')", "'none'"),
+            ("get([1], 1)", ""),
+        ],
         get,
-    ),
+    )
+    .with_kernel(kernels::by_reference::get),
     Function::new(
         "int_range",
         Arity::Between(1, 3),
         "The integers from 0 to an end, from a start to an end, or so with a step between them; the end is not \
          included. A negative step counts down.",
-        &[("int_range(3)", "[0, 1, 2]"), ("int_range(2, 5)", "[2, 3, 4]"), ("int_range(5, 0, -2)", "[5, 3, 1]"), ("int_range(5, 0, 0)", "")],
+        &[
+            ("int_range(3)", "[0, 1, 2]"),
+            ("int_range(2, 5)", "[2, 3, 4]"),
+            ("int_range(5, 0, -2)", "[5, 3, 1]"),
+            ("int_range(5, 0, 0)", ""),
+        ],
         int_range,
     ),
     Function::new(
@@ -58,10 +74,19 @@ static FUNCTIONS: &[Function] = &[
         "The last element of a list; null if it is empty.",
         &[("last([7, 8])", "8"), ("last([])", "null"), ("last(null)", "")],
         |args| Ok(list("last", args, 0)?.last().cloned().unwrap_or_default()),
-    ),
-    Function::new("list", Arity::AtLeast(0), "`[a, b]`: a list of the arguments.", &[("list(1, 'a')", "[1, 'a']")], |args| {
-        Ok(DataValue::List(args.to_vec()))
+    )
+    .with_kernel(|operands, len| {
+        kernels::by_reference::map_values(operands, len, |value| {
+            Some(value.get_slice()?.last().cloned().unwrap_or_default())
+        })
     }),
+    Function::new(
+        "list",
+        Arity::AtLeast(0),
+        "`[a, b]`: a list of the arguments.",
+        &[("list(1, 'a')", "[1, 'a']")],
+        |args| Ok(DataValue::List(args.to_vec())),
+    ),
     Function::new(
         "maybe_get",
         Arity::Exact(2),
@@ -128,7 +153,7 @@ pub(super) fn element(container: &DataValue, key: &DataValue) -> Option<DataValu
             let position = position(items.len(), key.get_int()?);
             items.get(usize::try_from(position).ok()?).cloned()
         }
-        DataValue::Json(json) => json::part(&json.0, key).map(|part| json::plain(part)),
+        DataValue::Json(json) => json::part(&json.0, key).map(json::plain),
         _ => None,
     }
 }
@@ -180,9 +205,12 @@ fn slice(args: &[DataValue]) -> Outcome {
             Ok(DataValue::List(items[start..end].to_vec()))
         }
         (Ok(start), Ok(end)) if start > end => fail("slice", format!("the start {start} is after the end {end}")),
-        (Ok(start), _) if start < items.len() => {
-            Err(unexpected("slice", args, 2, &format!("a position in a list of {} elements, or its length", items.len())))
-        }
+        (Ok(start), _) if start < items.len() => Err(unexpected(
+            "slice",
+            args,
+            2,
+            &format!("a position in a list of {} elements, or its length", items.len()),
+        )),
         _ => Err(unexpected("slice", args, 1, &format!("a position in a list of {} elements", items.len()))),
     }
 }

@@ -1,6 +1,7 @@
 //! Functions of real numbers: always Float, never an error on a number.
 
 use super::arguments::{Outcome, float, unexpected};
+use super::arithmetic::canonical;
 use super::{Arity, Family, Function, kernels, vectors};
 use crate::value::DataValue;
 
@@ -25,7 +26,7 @@ static FUNCTIONS: &[Function] = &[
         Arity::Exact(2),
         "The angle in radians of the point (x, y), given as `atan2(y, x)`.",
         &[("atan2(0, 1)", "0.0"), ("atan2('a', 1)", "")],
-        |args| Ok(float("atan2", args, 0)?.atan2(float("atan2", args, 1)?).into()),
+        |args| Ok(canonical(float("atan2", args, 0)?.atan2(float("atan2", args, 1)?)).into()),
     ),
     real!("atanh", f64::atanh, "The inverse hyperbolic tangent; NaN outside -1 to 1.", &[("atanh(0)", "0.0")]),
     real!("cos", f64::cos, "The cosine of an angle in radians.", &[("cos(0)", "1.0")]),
@@ -71,7 +72,7 @@ static FUNCTIONS: &[Function] = &[
 
 fn real(name: &str, args: &[DataValue], function: fn(f64) -> f64) -> Outcome {
     match &args[0] {
-        DataValue::Num(value) => Ok(function(value.get_float()).into()),
+        DataValue::Num(value) => Ok(canonical(function(value.get_float())).into()),
         DataValue::Vec(vector) => Ok(vectors::map(vector, function)),
         _ => Err(unexpected(name, args, 0, "a number or a vector")),
     }
@@ -83,5 +84,5 @@ fn haversine(name: &str, args: &[DataValue], to_radians: fn(f64) -> f64) -> Outc
     let half_chord = |from: f64, to: f64| ((to - from) / 2.0).sin().powi(2);
     let square = half_chord(lat1, lat2) + lat1.cos() * lat2.cos() * half_chord(lon1, lon2);
     // Rounding may lift the square of nearly opposite points above 1, where asin is NaN.
-    Ok((2.0 * square.sqrt().min(1.0).asin()).into())
+    Ok(canonical(2.0 * square.sqrt().min(1.0).asin()).into())
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use regex::Regex;
 
-use super::arguments::{Outcome, fail, string, unexpected};
+use super::arguments::{fail, string, unexpected};
 use super::{Arity, Family, Function, kernels};
 use crate::expr::FunctionError;
 use crate::value::{DataValue, SmallStr};
@@ -39,7 +39,11 @@ static FUNCTIONS: &[Function] = &[
         "regex_matches",
         Arity::Exact(2),
         "Whether a pattern matches anywhere in a string.",
-        &[("regex_matches('hello42', 'l+o[0-9]')", "true"), ("regex_matches('hello', '^ell')", "false"), ("regex_matches('a', '[')", "")],
+        &[
+            ("regex_matches('hello42', 'l+o[0-9]')", "true"),
+            ("regex_matches('hello', '^ell')", "false"),
+            ("regex_matches('a', '[')", ""),
+        ],
         |args| {
             let (text, regex) = text_and_regex("regex_matches", args)?;
             Ok(regex.is_match(text).into())
@@ -50,7 +54,10 @@ static FUNCTIONS: &[Function] = &[
         "regex_replace",
         Arity::Exact(3),
         "The string with the first match of a pattern replaced; `$1` or `${name}` stand for groups, `$$` for a dollar.",
-        &[("regex_replace('john smith', '(\\\\w+) (\\\\w+)', '$2 $1')", "'smith john'"), ("regex_replace('aaa', 'a', 'b')", "'baa'")],
+        &[
+            ("regex_replace('john smith', '(\\\\w+) (\\\\w+)', '$2 $1')", "'smith john'"),
+            ("regex_replace('aaa', 'a', 'b')", "'baa'"),
+        ],
         |args| {
             let (text, regex) = text_and_regex("regex_replace", args)?;
             Ok(regex.replace(text, string("regex_replace", args, 2)?).into_owned().into())
@@ -92,7 +99,8 @@ pub(super) fn compiled(function: &str, pattern: &str) -> Result<Rc<Regex>, Funct
         if let Some(regex) = compiled.get(pattern) {
             return Ok(regex.clone());
         }
-        let regex = Regex::new(pattern).or_else(|error| fail(function, format!("not a regular expression: {error}")))?;
+        let regex =
+            Regex::new(pattern).or_else(|error| fail(function, format!("not a regular expression: {error}")))?;
         let regex = Rc::new(regex);
         if compiled.len() >= KEPT_PATTERNS {
             compiled.clear();

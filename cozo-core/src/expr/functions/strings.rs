@@ -1,5 +1,7 @@
 //! Strings, by Unicode scalar values.
 
+use std::borrow::Cow;
+
 use unicode_normalization::UnicodeNormalization;
 
 use super::arguments::{Outcome, fail, int, list, string, unexpected};
@@ -22,7 +24,12 @@ static FUNCTIONS: &[Function] = &[
         Arity::AtLeast(1),
         "`a ++ b`: Strings, Lists or Json values joined. Json objects are merged, key by key and all the way down, and \
          Json arrays joined; of other Json values the last wins.",
-        &[("'ab' ++ 'c'", "'abc'"), ("[1] ++ [2]", "[1, 2]"), ("{'a': 1} ++ {'b': 2}", "{'a': 1, 'b': 2}"), ("'a' ++ 1", "")],
+        &[
+            ("'ab' ++ 'c'", "'abc'"),
+            ("[1] ++ [2]", "[1, 2]"),
+            ("{'a': 1} ++ {'b': 2}", "{'a': 1, 'b': 2}"),
+            ("'a' ++ 1", ""),
+        ],
         concat,
     )
     .with_kernel(kernels::strings::concat),
@@ -55,13 +62,18 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(kernels::strings::length),
     Function::new("lowercase", Arity::Exact(1), "The string in lower case.", &[("lowercase('ÀB')", "'àb'")], |args| {
         Ok(string("lowercase", args, 0)?.to_lowercase().into())
-    }),
+    })
+    .with_kernel(|operands, len| kernels::strings::map_texts(operands, len, |text| Cow::Owned(text.to_lowercase()))),
     Function::new(
         "slice_string",
         Arity::Exact(3),
         "The characters of a string from one position, counted from 0, up to but without another. Positions beyond the \
          end stand for the end.",
-        &[("slice_string('abcdef', 1, 4)", "'bcd'"), ("slice_string('abc', 1, 9)", "'bc'"), ("slice_string('a', -1, 1)", "")],
+        &[
+            ("slice_string('abcdef', 1, 4)", "'bcd'"),
+            ("slice_string('abc', 1, 9)", "'bc'"),
+            ("slice_string('a', -1, 1)", ""),
+        ],
         slice_string,
     ),
     Function::new(
@@ -76,7 +88,11 @@ static FUNCTIONS: &[Function] = &[
         "str_includes",
         Arity::Exact(2),
         "Whether a string contains another.",
-        &[("str_includes('haystack', 'st')", "true"), ("str_includes('abc', '')", "true"), ("str_includes(null, 'a')", "")],
+        &[
+            ("str_includes('haystack', 'st')", "true"),
+            ("str_includes('abc', '')", "true"),
+            ("str_includes(null, 'a')", ""),
+        ],
         |args| Ok(string("str_includes", args, 0)?.contains(string("str_includes", args, 1)?).into()),
     )
     .with_kernel(kernels::strings::str_includes),
@@ -87,23 +103,30 @@ static FUNCTIONS: &[Function] = &[
         &[("t2s('漢字')", "'汉字'"), ("t2s(1)", "1")],
         |args| Ok(args[0].get_str().map_or_else(|| args[0].clone(), |text| fast2s::convert(text).into())),
     ),
-    Function::new("trim", Arity::Exact(1), "The string without white space at either end.", &[("trim(' a ')", "'a'")], |args| {
-        Ok(string("trim", args, 0)?.trim().into())
-    }),
+    Function::new(
+        "trim",
+        Arity::Exact(1),
+        "The string without white space at either end.",
+        &[("trim(' a ')", "'a'")],
+        |args| Ok(string("trim", args, 0)?.trim().into()),
+    )
+    .with_kernel(|operands, len| kernels::strings::map_texts(operands, len, |text| Cow::Borrowed(text.trim()))),
     Function::new(
         "trim_end",
         Arity::Exact(1),
         "The string without white space at its end.",
         &[("trim_end(' a ')", "' a'")],
         |args| Ok(string("trim_end", args, 0)?.trim_end().into()),
-    ),
+    )
+    .with_kernel(|operands, len| kernels::strings::map_texts(operands, len, |text| Cow::Borrowed(text.trim_end()))),
     Function::new(
         "trim_start",
         Arity::Exact(1),
         "The string without white space at its start.",
         &[("trim_start(' a ')", "'a '")],
         |args| Ok(string("trim_start", args, 0)?.trim_start().into()),
-    ),
+    )
+    .with_kernel(|operands, len| kernels::strings::map_texts(operands, len, |text| Cow::Borrowed(text.trim_start()))),
     Function::new(
         "unicode_normalize",
         Arity::Exact(2),
@@ -111,9 +134,14 @@ static FUNCTIONS: &[Function] = &[
         &[("length(unicode_normalize('é', 'nfd'))", "2"), ("unicode_normalize('a', 'nfx')", "")],
         unicode_normalize,
     ),
-    Function::new("uppercase", Arity::Exact(1), "The string in upper case.", &[("uppercase('straße')", "'STRASSE'")], |args| {
-        Ok(string("uppercase", args, 0)?.to_uppercase().into())
-    }),
+    Function::new(
+        "uppercase",
+        Arity::Exact(1),
+        "The string in upper case.",
+        &[("uppercase('straße')", "'STRASSE'")],
+        |args| Ok(string("uppercase", args, 0)?.to_uppercase().into()),
+    )
+    .with_kernel(|operands, len| kernels::strings::map_texts(operands, len, |text| Cow::Owned(text.to_uppercase()))),
 ];
 
 fn character(character: char) -> DataValue {

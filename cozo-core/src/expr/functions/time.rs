@@ -24,9 +24,13 @@ static FUNCTIONS: &[Function] = &[
         ],
         format_timestamp,
     ),
-    Function::new("now", Arity::Exact(0), "The seconds since the Unix epoch, now.", &[("now() > 1600000000", "true")], |_| {
-        Ok(now().into())
-    })
+    Function::new(
+        "now",
+        Arity::Exact(0),
+        "The seconds since the Unix epoch, now.",
+        &[("now() > 1600000000", "true")],
+        |_| Ok(now().into()),
+    )
     .volatile(),
     Function::new(
         "parse_timestamp",

@@ -14,7 +14,10 @@ macro_rules! test {
 }
 
 static FUNCTIONS: &[Function] = &[
-    test!("is_bytes", "Whether it is Bytes.", &[("is_bytes('AA==')", "false")], |x: &_| matches!(x, DataValue::Bytes(_))),
+    test!("is_bytes", "Whether it is Bytes.", &[("is_bytes('AA==')", "false")], |x: &_| matches!(
+        x,
+        DataValue::Bytes(_)
+    )),
     test!(
         "is_finite",
         "Whether it is a number other than NaN and the infinities.",
@@ -42,9 +45,12 @@ static FUNCTIONS: &[Function] = &[
     test!("is_list", "Whether it is a List.", &[("is_list([])", "true"), ("is_list(json([]))", "false")], |x: &_| {
         matches!(x, DataValue::List(_))
     }),
-    test!("is_nan", "Whether it is the Float NaN.", &[("is_nan(0 / 0)", "true"), ("is_nan('nan')", "false")], |x: &_| {
-        number_is(x, f64::is_nan)
-    }),
+    test!(
+        "is_nan",
+        "Whether it is the Float NaN.",
+        &[("is_nan(0 / 0)", "true"), ("is_nan('nan')", "false")],
+        |x: &_| { number_is(x, f64::is_nan) }
+    ),
     test!("is_null", "Whether it is null.", &[("is_null(null)", "true"), ("is_null(0)", "false")], DataValue::is_null),
     test!("is_num", "Whether it is an Int or a Float.", &[("is_num(1)", "true"), ("is_num('1')", "false")], |x: &_| {
         matches!(x, DataValue::Num(_))
@@ -52,9 +58,12 @@ static FUNCTIONS: &[Function] = &[
     test!("is_string", "Whether it is a String.", &[("is_string('')", "true"), ("is_string(1)", "false")], |x: &_| {
         matches!(x, DataValue::Str(_))
     }),
-    test!("is_uuid", "Whether it is a Uuid.", &[("is_uuid(rand_uuid_v4())", "true"), ("is_uuid('a')", "false")], |x: &_| {
-        matches!(x, DataValue::Uuid(_))
-    }),
+    test!(
+        "is_uuid",
+        "Whether it is a Uuid.",
+        &[("is_uuid(rand_uuid_v4())", "true"), ("is_uuid('a')", "false")],
+        |x: &_| { matches!(x, DataValue::Uuid(_)) }
+    ),
     test!("is_vec", "Whether it is a vector.", &[("is_vec(vec([1]))", "true"), ("is_vec([1])", "false")], |x: &_| {
         matches!(x, DataValue::Vec(_))
     }),

@@ -6,6 +6,7 @@ use std::ops::{Add, Div, Mul, Sub};
 use ndarray::Array1;
 
 use super::arguments::{Outcome, fail, string, unexpected, vector};
+use super::arithmetic::canonical;
 use super::{Arity, Family, Function, kernels};
 use crate::expr::FunctionError;
 use crate::value::{DataValue, JsonData, Vector, decode_base64};
@@ -134,7 +135,7 @@ pub(super) enum Elementwise {
 }
 
 /// One side of an element-wise operation.
-enum Side<'a, T> {
+enum Side<'a, T: Clone> {
     Number(T),
     Elements(Cow<'a, Array1<T>>),
 }
@@ -248,8 +249,8 @@ macro_rules! by_width {
     ($a:expr, $b:expr, $distance:expr) => {
         match ($a, $b) {
             (a, b) if a.len() != b.len() => None,
-            (Vector::F32(a), Vector::F32(b)) => Some($distance(a, b).into()),
-            (Vector::F64(a), Vector::F64(b)) => Some($distance(a, b)),
+            (Vector::F32(a), Vector::F32(b)) => Some(canonical($distance(a, b).into())),
+            (Vector::F64(a), Vector::F64(b)) => Some(canonical($distance(a, b))),
             _ => None,
         }
     };
