@@ -83,6 +83,7 @@ fn haversine(name: &str, args: &[DataValue], to_radians: fn(f64) -> f64) -> Outc
     let (lat1, lon1, lat2, lon2) = (angle(0)?, angle(1)?, angle(2)?, angle(3)?);
     let half_chord = |from: f64, to: f64| ((to - from) / 2.0).sin().powi(2);
     let square = half_chord(lat1, lat2) + lat1.cos() * lat2.cos() * half_chord(lon1, lon2);
-    // Rounding may lift the square of nearly opposite points above 1, where asin is NaN.
-    Ok(canonical(2.0 * square.sqrt().min(1.0).asin()).into())
+    // Rounding may lift the square of nearly opposite points above 1, where asin is NaN; a NaN must stay one.
+    let square = if square > 1.0 { 1.0 } else { square };
+    Ok(canonical(2.0 * square.sqrt().asin()).into())
 }

@@ -142,3 +142,4 @@ pub static FAMILIES: &[Family] = &[
     time::FAMILY,
     random::FAMILY,
 ];
+#[cfg(test)]

@@ -5,12 +5,12 @@ use super::{Outcome, Side, Typed, dense, done, map, zip};
 use crate::expr::Operand;
 use crate::value::Column;
 
-/// Combines two operands: by `ints`, which tells failures by a flag, if both are Int, else by `floats`.
+/// Combines two operands: by `ints` if both are Int, else by `floats`.
 #[inline]
 fn combine(
     operands: &[Operand<'_>],
     len: usize,
-    ints: impl Fn(i64, i64) -> (i64, bool),
+    ints: impl Fn(i64, i64) -> (i64, i64),
     floats: impl Fn(f64, f64) -> f64,
 ) -> Outcome {
     let [a, b] = operands else { return None };
@@ -20,16 +20,23 @@ fn combine(
     }
 }
 
-/// The flags are gathered and looked at once, so that the loop has no branch.
+/// Beside each result `ints` gives a number that is negative where it failed. These are gathered and looked at once:
+/// the loop has no branch, and where the arithmetic allows it the compiler takes several rows at a time.
 #[inline]
-fn combine_ints(a: Side<'_, i64>, b: Side<'_, i64>, len: usize, ints: impl Fn(i64, i64) -> (i64, bool)) -> Outcome {
-    let mut failed = false;
+fn combine_ints(a: Side<'_, i64>, b: Side<'_, i64>, len: usize, ints: impl Fn(i64, i64) -> (i64, i64)) -> Outcome {
+    let mut failures = 0;
     let values = zip(a, b, len, |x, y| {
-        let (value, fails) = ints(x, y);
-        failed |= fails;
+        let (value, failure) = ints(x, y);
+        failures |= failure;
         value
     });
-    if failed { None } else { done(Column::ints(values)) }
+    if failures < 0 { None } else { done(Column::ints(values)) }
+}
+
+/// What [`combine_ints`] takes for a failure.
+#[inline]
+fn flagged((value, failed): (i64, bool)) -> (i64, i64) {
+    (value, -i64::from(failed))
 }
 
 /// Combines two numeric operands as floats.
@@ -45,19 +52,29 @@ fn zip_floats(a: Typed<'_>, b: Typed<'_>, len: usize, f: impl Fn(f64, f64) -> f6
 }
 
 pub(in super::super) fn add(operands: &[Operand<'_>], len: usize) -> Outcome {
-    combine(operands, len, i64::overflowing_add, |a, b| a + b)
+    // A sum overflowed if its sign is that of neither operand.
+    let sum = |a: i64, b: i64| {
+        let sum = a.wrapping_add(b);
+        (sum, (a ^ sum) & (b ^ sum))
+    };
+    combine(operands, len, sum, |a, b| a + b)
 }
 
 pub(in super::super) fn sub(operands: &[Operand<'_>], len: usize) -> Outcome {
-    combine(operands, len, i64::overflowing_sub, |a, b| a - b)
+    // A difference overflowed if the operands have different signs and it has not that of the first.
+    let difference = |a: i64, b: i64| {
+        let difference = a.wrapping_sub(b);
+        (difference, (a ^ b) & (a ^ difference))
+    };
+    combine(operands, len, difference, |a, b| a - b)
 }
 
 pub(in super::super) fn mul(operands: &[Operand<'_>], len: usize) -> Outcome {
-    combine(operands, len, i64::overflowing_mul, |a, b| a * b)
+    combine(operands, len, |a, b| flagged(a.overflowing_mul(b)), |a, b| a * b)
 }
 
 pub(in super::super) fn modulo(operands: &[Operand<'_>], len: usize) -> Outcome {
-    let remainder = |a: i64, b: i64| if b == 0 { (0, true) } else { (a.wrapping_rem(b), false) };
+    let remainder = |a: i64, b: i64| if b == 0 { (0, -1) } else { (a.wrapping_rem(b), 0) };
     combine(operands, len, remainder, |a, b| a % b)
 }
 
@@ -102,12 +119,12 @@ pub(in super::super) fn min(operands: &[Operand<'_>], len: usize) -> Outcome {
     choose(operands, len, i64::min, |a, b| a.total_cmp(&b).is_lt())
 }
 
-/// Maps Ints to Ints, a flag telling failures, and Floats to Floats.
+/// Maps Ints to Ints, with failures as for [`combine_ints`], and Floats to Floats.
 #[inline]
 fn map_numbers(
     operands: &[Operand<'_>],
     len: usize,
-    ints: impl Fn(i64) -> (i64, bool),
+    ints: impl Fn(i64) -> (i64, i64),
     floats: impl Fn(f64) -> f64,
 ) -> Outcome {
     let [operand] = operands else { return None };
@@ -119,23 +136,23 @@ fn map_numbers(
 }
 
 pub(in super::super) fn minus(operands: &[Operand<'_>], len: usize) -> Outcome {
-    map_numbers(operands, len, i64::overflowing_neg, |x| -x)
+    map_numbers(operands, len, |value| flagged(value.overflowing_neg()), |x| -x)
 }
 
 pub(in super::super) fn abs(operands: &[Operand<'_>], len: usize) -> Outcome {
-    map_numbers(operands, len, i64::overflowing_abs, f64::abs)
+    map_numbers(operands, len, |value| flagged(value.overflowing_abs()), f64::abs)
 }
 
 pub(in super::super) fn floor(operands: &[Operand<'_>], len: usize) -> Outcome {
-    map_numbers(operands, len, |value| (value, false), f64::floor)
+    map_numbers(operands, len, |value| (value, 0), f64::floor)
 }
 
 pub(in super::super) fn ceil(operands: &[Operand<'_>], len: usize) -> Outcome {
-    map_numbers(operands, len, |value| (value, false), f64::ceil)
+    map_numbers(operands, len, |value| (value, 0), f64::ceil)
 }
 
 pub(in super::super) fn round(operands: &[Operand<'_>], len: usize) -> Outcome {
-    map_numbers(operands, len, |value| (value, false), f64::round)
+    map_numbers(operands, len, |value| (value, 0), f64::round)
 }
 
 /// Maps numbers, Ints as floats, to floats.

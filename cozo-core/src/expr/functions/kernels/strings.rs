@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem::Finder;
+
 use super::super::regexes;
 use super::super::strings::length_of;
 use super::by_reference::map_values;
@@ -24,7 +26,14 @@ pub(in super::super) fn test_texts(
 pub(in super::super) fn str_includes(operands: &[Operand<'_>], len: usize) -> Outcome {
     let [texts, part] = operands else { return None };
     let (texts, part) = (dense_texts(texts)?, dense_texts(part)?);
-    done(Column::bools((0..len).map(|row| texts.str_at(row).contains(part.str_at(row))).collect()))
+    done(Column::bools(match part {
+        // UTF-8 texts contain each other exactly where their bytes do.
+        Texts::Same(part) => {
+            let finder = Finder::new(part);
+            (0..len).map(|row| finder.find(texts.bytes_at(row)).is_some()).collect()
+        }
+        Texts::Rows(parts) => (0..len).map(|row| texts.str_at(row).contains(parts.str_at(row))).collect(),
+    }))
 }
 
 /// Against one pattern; a pattern for each row is looked up row by row anyway.
