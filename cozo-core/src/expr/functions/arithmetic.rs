@@ -20,8 +20,8 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "add",
         Arity::AtLeast(0),
-        "`a + b`: the sum of numbers, Int if all are; 0 of none. Vectors are added element by element, a number to each \
-         element.",
+        "`a + b`: the sum of numbers, Int if all are; 0 of none. Vectors are added element by element, a number to \
+         each element.",
         &[("1 + 2", "3"), ("add(1, 2, 0.5)", "3.5"), ("1 + null", "")],
         |args| fold("add", args, 0, &ADD),
     )

@@ -22,8 +22,8 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "ge",
         Arity::Exact(2),
-        "`a >= b`: whether the first is greater or they are equal; both must be of one comparable type (numbers are one \
-         type).",
+        "`a >= b`: whether the first is greater or they are equal; both must be of one comparable type (numbers are \
+         one type).",
         &[("2 >= 2.0", "true"), ("'a' >= 1", "")],
         |args| Ok(compare("ge", args)?.is_ge().into()),
     )
@@ -47,8 +47,8 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "le",
         Arity::Exact(2),
-        "`a <= b`: whether the first is smaller or they are equal; both must be of one comparable type (numbers are one \
-         type).",
+        "`a <= b`: whether the first is smaller or they are equal; both must be of one comparable type (numbers are \
+         one type).",
         &[("1 <= 1.0", "true"), ("null <= null", "true"), ("1 <= 'a'", "")],
         |args| Ok(compare("le", args)?.is_le().into()),
     )

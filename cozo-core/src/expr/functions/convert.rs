@@ -27,8 +27,8 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "to_int",
         Arity::Exact(1),
-        "A number without its fraction, a Boolean as 1 or 0, null as 0, a decimal text, or the timestamp of a Validity, \
-         as an Int. Floats beyond 64 bits give the nearest Int, NaN gives 0.",
+        "A number without its fraction, a Boolean as 1 or 0, null as 0, a decimal text, or the timestamp of a \
+         Validity, as an Int. Floats beyond 64 bits give the nearest Int, NaN gives 0.",
         &[("to_int(-3.9)", "-3"), ("to_int('42')", "42"), ("to_int('4.2')", "")],
         to_int,
     )

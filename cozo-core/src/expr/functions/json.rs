@@ -33,8 +33,8 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "json_object",
         Arity::AtLeast(0),
-        "`{k: v}`: a Json object of keys and values in turn. Keys are converted as by `to_string`, values as by `json`; \
-         of equal keys the last wins.",
+        "`{k: v}`: a Json object of keys and values in turn. Keys are converted as by `to_string`, values as by \
+         `json`; of equal keys the last wins.",
         &[("json_object('a', 1, 'b', [2])", "{'a': 1, 'b': [2]}"), ("json_object('a')", "")],
         json_object,
     ),
@@ -69,8 +69,8 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "set_json_path",
         Arity::Exact(3),
-        "A Json value with the part that a path, a List of keys and positions, leads to set to a value. Missing keys are \
-         made, and arrays lengthened with nulls.",
+        "A Json value with the part that a path, a List of keys and positions, leads to set to a value. Missing keys \
+         are made, and arrays lengthened with nulls.",
         &[
             ("set_json_path({'a': {'b': 1}}, ['a', 'b'], 'new')", "{'a': {'b': 'new'}}"),
             ("set_json_path({}, ['x', 'y'], 1)", "{'x': {'y': 1}}"),

@@ -142,4 +142,3 @@ pub static FAMILIES: &[Family] = &[
     time::FAMILY,
     random::FAMILY,
 ];
-#[cfg(test)]

@@ -1,7 +1,7 @@
 //! The columnar forms of functions: loops over slices of one type, without a value of dynamic type in sight.
 //!
-//! **A kernel never makes an error.** Where a row may fail, such as on a null, an overflow or another type, it declines,
-//! and the row-by-row evaluation finds the row and words the error; so the two can not disagree.
+//! **A kernel never makes an error.** Where a row may fail, such as on a null, an overflow or another type, it
+//! declines, and the row-by-row evaluation finds the row and words the error; so the two can not disagree.
 
 pub(super) mod arithmetic;
 pub(super) mod booleans;
