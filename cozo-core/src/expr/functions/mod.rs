@@ -3,7 +3,27 @@
 //! An entry holds all there is to know about a function: names, arity, documentation, checked examples, and its body.
 //! The resolver, `docs/functions.md`, completion and the tests all read the same entries.
 
+mod arguments;
+mod arithmetic;
+mod booleans;
+mod bytes;
+mod comparison;
+mod convert;
 mod family;
+mod json;
+mod kernels;
+mod lists;
+mod math;
+mod random;
+mod regexes;
+mod sets;
+mod strings;
+mod time;
+mod types;
+mod vectors;
+
+#[cfg(test)]
+mod tests;
 
 pub use family::Family;
 
@@ -31,6 +51,29 @@ pub struct Function {
     pub eval: fn(&[DataValue]) -> Result<DataValue, FunctionError>,
     /// Applies it to whole columns, or declines with `None`. At least one operand is a column of the given length.
     pub kernel: Option<Kernel>,
+}
+
+impl Function {
+    /// A deterministic function with one name and no kernel; the other methods add what an entry has beyond that.
+    const fn new(
+        name: &'static str,
+        arity: Arity,
+        doc: &'static str,
+        examples: &'static [(&'static str, &'static str)],
+        eval: fn(&[DataValue]) -> Result<DataValue, FunctionError>,
+    ) -> Self {
+        Function { name, aliases: &[], arity, deterministic: true, doc, examples, eval, kernel: None }
+    }
+
+    /// With a columnar form.
+    const fn with_kernel(self, kernel: Kernel) -> Self {
+        Function { kernel: Some(kernel), ..self }
+    }
+
+    /// Evaluated anew for every row.
+    const fn volatile(self) -> Self {
+        Function { deterministic: false, ..self }
+    }
 }
 
 /// The columnar form of a function.
@@ -82,7 +125,23 @@ pub fn all() -> impl Iterator<Item = &'static Function> {
 }
 
 /// The families in the order of the documentation.
-pub static FAMILIES: &[Family] = &[];
+pub static FAMILIES: &[Family] = &[
+    booleans::FAMILY,
+    comparison::FAMILY,
+    arithmetic::FAMILY,
+    math::FAMILY,
+    vectors::FAMILY,
+    strings::FAMILY,
+    regexes::FAMILY,
+    lists::FAMILY,
+    sets::FAMILY,
+    json::FAMILY,
+    bytes::FAMILY,
+    types::FAMILY,
+    convert::FAMILY,
+    time::FAMILY,
+    random::FAMILY,
+];
 
 /// As the help of an error says it.
 impl std::fmt::Display for Arity {

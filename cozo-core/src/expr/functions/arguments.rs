@@ -1,0 +1,122 @@
+//! Arguments of functions by type, with one wording for all refusals.
+//!
+//! Each helper takes the function's name, its arguments and the number of the argument. What is wrong reads
+//! `chunks: argument 2 must be an integer, found "a" (String)`.
+
+use std::fmt::Write;
+
+use crate::expr::FunctionError;
+use crate::value::{DataValue, Num, Vector};
+
+/// What a function gives.
+pub(super) type Outcome = Result<DataValue, FunctionError>;
+
+/// The most elements that a function will make in one list.
+pub(super) const MAX_LIST_LENGTH: usize = 100_000_000;
+
+/// How much of an offending value an error quotes, in bytes.
+const QUOTED_BYTES: usize = 80;
+
+/// An error of the function.
+pub(super) fn fail<T>(function: &str, reason: impl std::fmt::Display) -> Result<T, FunctionError> {
+    Err(FunctionError::new(format!("{function}: {reason}")))
+}
+
+/// The error for an argument of the wrong type or value.
+pub(super) fn unexpected(function: &str, args: &[DataValue], i: usize, expected: &str) -> FunctionError {
+    let found = quote(&args[i]);
+    FunctionError::new(match args.len() {
+        1 => format!("{function}: expected {expected}, found {found}"),
+        _ => format!("{function}: argument {} must be {expected}, found {found}", i + 1),
+    })
+}
+
+/// The error for integers that leave 64 bits.
+pub(super) fn overflow(function: &str) -> FunctionError {
+    FunctionError::new(format!("{function}: integer overflow"))
+}
+
+/// Refuses a list of more than [`MAX_LIST_LENGTH`] elements.
+pub(super) fn check_length(function: &str, length: u128) -> Result<usize, FunctionError> {
+    match usize::try_from(length) {
+        Ok(length) if length <= MAX_LIST_LENGTH => Ok(length),
+        _ => fail(function, format!("the list would be too long: {length} elements, at most {MAX_LIST_LENGTH}")),
+    }
+}
+
+/// The value, cut short if it is long, and its type.
+pub(super) fn quote(value: &DataValue) -> String {
+    /// Takes text up to a limit and fails beyond it, so that a huge value is not printed in full only to be cut.
+    struct Limited(String);
+    impl Write for Limited {
+        fn write_str(&mut self, text: &str) -> std::fmt::Result {
+            let room = QUOTED_BYTES.saturating_sub(self.0.len());
+            let cut = floor_char_boundary(text, room);
+            self.0.push_str(&text[..cut]);
+            if cut < text.len() { Err(std::fmt::Error) } else { Ok(()) }
+        }
+    }
+    // Json and strings print through one large text, and are cut before.
+    let mut quoted = Limited(String::new());
+    let complete = match value {
+        DataValue::Str(text) if text.len() > QUOTED_BYTES => {
+            let cut = floor_char_boundary(text, QUOTED_BYTES);
+            let _ = write!(quoted, "{}", DataValue::from(&text[..cut]));
+            false
+        }
+        value => write!(quoted, "{value}").is_ok(),
+    };
+    format!("{}{} ({})", quoted.0, if complete { "" } else { "..." }, value.type_name())
+}
+
+/// The end of the last character that fits into so many bytes.
+fn floor_char_boundary(text: &str, bytes: usize) -> usize {
+    if bytes >= text.len() {
+        return text.len();
+    }
+    (0..=bytes).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0)
+}
+
+macro_rules! typed_arguments {
+    ($($(#[$doc:meta])* $name:ident: $type:ty, $expected:literal, $pattern:pat => $result:expr;)*) => {$(
+        $(#[$doc])*
+        #[allow(clippy::needless_lifetimes)] // only the types that borrow need it
+        pub(super) fn $name<'a>(function: &str, args: &'a [DataValue], i: usize) -> Result<$type, FunctionError> {
+            match &args[i] {
+                $pattern => Ok($result),
+                _ => Err(unexpected(function, args, i, $expected)),
+            }
+        }
+    )*};
+}
+
+typed_arguments! {
+    /// A Bool.
+    boolean: bool, "a Bool", DataValue::Bool(value) => *value;
+    /// Bytes.
+    bytes: &'a [u8], "Bytes", DataValue::Bytes(value) => value;
+    /// A number, as a float.
+    float: f64, "a number", DataValue::Num(value) => value.get_float();
+    /// A List.
+    list: &'a [DataValue], "a List", DataValue::List(items) => items;
+    /// An Int or a Float.
+    number: Num, "a number", DataValue::Num(value) => *value;
+    /// A String.
+    string: &'a str, "a String", DataValue::Str(text) => text;
+    /// A Vector.
+    vector: &'a Vector, "a vector", DataValue::Vec(vector) => vector;
+}
+
+/// An integer, also one written as a Float such as `2.0`.
+pub(super) fn int(function: &str, args: &[DataValue], i: usize) -> Result<i64, FunctionError> {
+    args[i].get_int().ok_or_else(|| unexpected(function, args, i, "an integer"))
+}
+
+/// A length: an integer from 1.
+pub(super) fn positive(function: &str, args: &[DataValue], i: usize) -> Result<usize, FunctionError> {
+    let value = int(function, args, i)?;
+    match usize::try_from(value) {
+        Ok(value) if value > 0 => Ok(value),
+        _ => Err(unexpected(function, args, i, "a positive integer")),
+    }
+}

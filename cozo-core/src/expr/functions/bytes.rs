@@ -1,0 +1,103 @@
+//! Byte strings and their bits.
+
+use super::arguments::{Outcome, bytes, fail, list, string, unexpected};
+use super::{Arity, Family, Function};
+use crate::value::{DataValue, decode_base64, encode_base64};
+
+pub(super) const FAMILY: Family = Family { title: "Bytes", functions: FUNCTIONS };
+
+static FUNCTIONS: &[Function] = &[
+    Function::new(
+        "bit_and",
+        Arity::Exact(2),
+        "The bits that are set in both of two Bytes of one length.",
+        &[
+            ("bit_and(decode_base64('Dw=='), decode_base64('PA=='))", "decode_base64('DA==')"),
+            ("bit_and('a', 'b')", ""),
+        ],
+        |args| combine("bit_and", args, |a, b| a & b),
+    ),
+    Function::new(
+        "bit_not",
+        Arity::Exact(1),
+        "Bytes with each bit turned over.",
+        &[("bit_not(decode_base64('Dw=='))", "decode_base64('8A==')"), ("bit_not(1)", "")],
+        |args| Ok(bytes("bit_not", args, 0)?.iter().map(|byte| !byte).collect::<Vec<u8>>().into()),
+    ),
+    Function::new(
+        "bit_or",
+        Arity::Exact(2),
+        "The bits that are set in either of two Bytes of one length.",
+        &[("bit_or(decode_base64('Dw=='), decode_base64('PA=='))", "decode_base64('Pw==')"), ("bit_or('a', 'b')", "")],
+        |args| combine("bit_or", args, |a, b| a | b),
+    ),
+    Function::new(
+        "bit_xor",
+        Arity::Exact(2),
+        "The bits that are set in exactly one of two Bytes of one length.",
+        &[
+            ("bit_xor(decode_base64('Dw=='), decode_base64('PA=='))", "decode_base64('Mw==')"),
+            ("bit_xor('a', 'b')", ""),
+        ],
+        |args| combine("bit_xor", args, |a, b| a ^ b),
+    ),
+    Function::new(
+        "decode_base64",
+        Arity::Exact(1),
+        "The Bytes that a standard, padded base64 text stands for.",
+        &[("length(decode_base64('AAECAw=='))", "4"), ("decode_base64('***')", "")],
+        |args| match decode_base64(string("decode_base64", args, 0)?) {
+            Ok(decoded) => Ok(decoded.into()),
+            Err(error) => fail("decode_base64", error),
+        },
+    ),
+    Function::new(
+        "encode_base64",
+        Arity::Exact(1),
+        "Bytes as standard, padded base64 text.",
+        &[("encode_base64(decode_base64('aGk='))", "'aGk='"), ("encode_base64('hi')", "")],
+        |args| Ok(encode_base64(bytes("encode_base64", args, 0)?).into()),
+    ),
+    Function::new(
+        "pack_bits",
+        Arity::Exact(1),
+        "A list of Booleans as Bytes, the first in the highest bit; the last byte is filled up with zeros.",
+        &[
+            ("pack_bits([true, false, false, false, false, false, false, true])", "decode_base64('gQ==')"),
+            ("pack_bits([1])", ""),
+        ],
+        pack_bits,
+    ),
+    Function::new(
+        "unpack_bits",
+        Arity::Exact(1),
+        "The bits of Bytes as a list of Booleans, the highest bit of each byte first.",
+        &[("slice(unpack_bits(decode_base64('gQ==')), 0, 2)", "[true, false]"), ("unpack_bits('a')", "")],
+        |args| {
+            let bits =
+                bytes("unpack_bits", args, 0)?.iter().flat_map(|byte| (0..8).map(move |i| byte & (0x80 >> i) != 0));
+            Ok(DataValue::List(bits.map(DataValue::Bool).collect()))
+        },
+    ),
+];
+
+fn combine(function: &str, args: &[DataValue], operation: fn(u8, u8) -> u8) -> Outcome {
+    let (a, b) = (bytes(function, args, 0)?, bytes(function, args, 1)?);
+    if a.len() != b.len() {
+        return fail(function, format!("the Bytes have different lengths, {} and {}", a.len(), b.len()));
+    }
+    Ok(a.iter().zip(b).map(|(a, b)| operation(*a, *b)).collect::<Vec<u8>>().into())
+}
+
+fn pack_bits(args: &[DataValue]) -> Outcome {
+    let items = list("pack_bits", args, 0)?;
+    let mut packed = vec![0u8; items.len().div_ceil(8)];
+    for (i, item) in items.iter().enumerate() {
+        match item {
+            DataValue::Bool(true) => packed[i / 8] |= 0x80 >> (i % 8),
+            DataValue::Bool(false) => {}
+            _ => return Err(unexpected("pack_bits", args, 0, "a List of Booleans")),
+        }
+    }
+    Ok(packed.into())
+}

@@ -1,0 +1,73 @@
+//! Connectives on columns of Booleans without nulls, and the filling of nulls.
+
+use super::{Outcome, Side, Typed, View, build_texts, dense, done, map, view};
+use crate::expr::Operand;
+use crate::value::{Column, Primitive};
+
+/// The values of an operand, if all rows are Booleans.
+fn booleans<'a>(operand: &'a Operand<'_>) -> Option<Side<'a, bool>> {
+    match dense(operand)? {
+        Typed::Bool(values) => Some(values),
+        _ => None,
+    }
+}
+
+/// Joins all operands. With Booleans only it makes no difference where the scalar form stops.
+fn connect(operands: &[Operand<'_>], len: usize, f: impl Fn(bool, bool) -> bool) -> Outcome {
+    let (first, rest) = operands.split_first()?;
+    let mut result = map(booleans(first)?, len, |value| value);
+    for operand in rest {
+        match booleans(operand)? {
+            Side::Same(other) => result.iter_mut().for_each(|value| *value = f(*value, other)),
+            Side::Rows(others) => result.iter_mut().zip(others).for_each(|(value, other)| *value = f(*value, *other)),
+        }
+    }
+    done(Column::bools(result))
+}
+
+pub(in super::super) fn and(operands: &[Operand<'_>], len: usize) -> Outcome {
+    connect(operands, len, |a, b| a & b)
+}
+
+pub(in super::super) fn or(operands: &[Operand<'_>], len: usize) -> Outcome {
+    connect(operands, len, |a, b| a | b)
+}
+
+pub(in super::super) fn negate(operands: &[Operand<'_>], len: usize) -> Outcome {
+    let [operand] = operands else { return None };
+    done(Column::bools(map(booleans(operand)?, len, |value| !value)))
+}
+
+/// Of two operands of one type.
+pub(in super::super) fn coalesce(operands: &[Operand<'_>], len: usize) -> Outcome {
+    let [Operand::Column(column), default] = operands else { return None };
+    if (0..len).all(|row| !column.is_null(row)) {
+        return done(column.clone().into_owned());
+    }
+    let (a, b) = (view(&operands[0])?, view(default)?);
+    let both_null = || {
+        let nulls: Vec<bool> = (0..len).map(|row| a.is_null(row) && b.is_null(row)).collect();
+        nulls.contains(&true).then_some(nulls)
+    };
+    match (a.typed, b.typed) {
+        (Typed::Bool(x), Typed::Bool(y)) => {
+            done(Column::Bool(Primitive { values: fill(x, y, &a, len), nulls: both_null() }))
+        }
+        (Typed::Int(x), Typed::Int(y)) => {
+            done(Column::Int(Primitive { values: fill(x, y, &a, len), nulls: both_null() }))
+        }
+        (Typed::Float(x), Typed::Float(y)) => {
+            done(Column::Float(Primitive { values: fill(x, y, &a, len), nulls: both_null() }))
+        }
+        (Typed::Str(x), Typed::Str(y)) if both_null().is_none() => {
+            let text = |row| if a.is_null(row) { y.str_at(row) } else { x.str_at(row) };
+            done(build_texts(len, |row, buffer| buffer.push_str(text(row)))?)
+        }
+        _ => None,
+    }
+}
+
+/// The values of `x`, and those of `y` where it is null.
+fn fill<T: Copy>(x: Side<'_, T>, y: Side<'_, T>, nulls: &View<'_>, len: usize) -> Vec<T> {
+    (0..len).map(|row| if nulls.is_null(row) { y.at(row) } else { x.at(row) }).collect()
+}

@@ -1,0 +1,87 @@
+//! Functions of values of any type, which are looked at where they lie instead of being cloned for each row.
+
+use std::borrow::Cow;
+
+use super::super::lists::element;
+use super::super::vectors::Distance;
+use super::{Outcome, Texts, Typed, done, view};
+use crate::expr::Operand;
+use crate::value::{Column, DataValue};
+
+/// The value of a row; cheap for scalars and mixtures.
+pub(super) fn value_at<'a>(operand: &'a Operand<'_>, row: usize) -> Cow<'a, DataValue> {
+    match operand {
+        Operand::Scalar(value) => Cow::Borrowed(value),
+        Operand::Column(column) => match &**column {
+            Column::Any(values) => Cow::Borrowed(&values[row]),
+            other => Cow::Owned(other.get(row)),
+        },
+    }
+}
+
+/// Maps the values of a mixture; declines where `f` has no result.
+pub(in super::super) fn map_values(
+    operands: &[Operand<'_>],
+    len: usize,
+    f: impl Fn(&DataValue) -> Option<DataValue>,
+) -> Outcome {
+    let [operand] = operands else { return None };
+    let mut column = Column::default();
+    for row in 0..len {
+        column.push_owned(f(&value_at(operand, row))?);
+    }
+    done(column)
+}
+
+/// Tests each value. Of strings the test may see only whether they are empty.
+pub(in super::super) fn test_values(
+    operands: &[Operand<'_>],
+    len: usize,
+    test: impl Fn(&DataValue) -> bool,
+) -> Outcome {
+    let [operand] = operands else { return None };
+    let Some(Typed::Str(Texts::Rows(texts))) = view(operand).map(|view| view.typed) else {
+        return done(Column::bools((0..len).map(|row| test(&value_at(operand, row))).collect()));
+    };
+    let [null, empty, full] = [DataValue::Null, "".into(), "a".into()].map(|value: DataValue| test(&value));
+    let of_row = |row| match texts.bytes_at(row) {
+        _ if texts.is_null(row) => null,
+        [] => empty,
+        _ => full,
+    };
+    done(Column::bools((0..len).map(of_row).collect()))
+}
+
+pub(in super::super) fn get(operands: &[Operand<'_>], len: usize) -> Outcome {
+    let (container, key, default) = match operands {
+        [container, key] => (container, key, None),
+        [container, key, default] => (container, key, Some(default)),
+        _ => return None,
+    };
+    let mut column = Column::default();
+    for row in 0..len {
+        let found = element(&value_at(container, row), &value_at(key, row));
+        column.push_owned(match (found, default) {
+            (Some(found), _) => found,
+            (None, Some(default)) => default.get(row),
+            (None, None) => return None,
+        });
+    }
+    done(column)
+}
+
+pub(in super::super) fn maybe_get(operands: &[Operand<'_>], len: usize) -> Outcome {
+    let [container, key] = operands else { return None };
+    let found = |row| element(&value_at(container, row), &value_at(key, row)).unwrap_or_default();
+    done((0..len).map(found).collect())
+}
+
+/// Distances of vectors.
+pub(in super::super) fn distances(operands: &[Operand<'_>], len: usize, distance: Distance) -> Outcome {
+    let [a, b] = operands else { return None };
+    let of_row = |row| match (&*value_at(a, row), &*value_at(b, row)) {
+        (DataValue::Vec(a), DataValue::Vec(b)) => distance(a, b),
+        _ => None,
+    };
+    done(Column::floats((0..len).map(of_row).collect::<Option<_>>()?))
+}

@@ -1,0 +1,163 @@
+//! The columnar forms of functions: loops over slices of one type, without a value of dynamic type in sight.
+//!
+//! **A kernel never makes an error.** Where a row may fail, such as on a null, an overflow or another type, it
+//! declines, and the row-by-row evaluation finds the row and words the error; so the two can not disagree.
+
+pub(super) mod arithmetic;
+pub(super) mod booleans;
+pub(super) mod by_reference;
+pub(super) mod comparison;
+pub(super) mod convert;
+pub(super) mod strings;
+
+use crate::expr::{FunctionError, Operand};
+use crate::value::{Column, DataValue, Num, Primitive, StrColumn};
+
+/// What a kernel gives; `None` declines.
+pub(super) type Outcome = Option<Result<Column, FunctionError>>;
+
+/// One value for all rows, or one for each.
+#[derive(Clone, Copy)]
+enum Side<'a, T> {
+    Same(T),
+    Rows(&'a [T]),
+}
+
+impl<T: Copy> Side<'_, T> {
+    #[inline]
+    fn at(&self, row: usize) -> T {
+        match self {
+            Side::Same(value) => *value,
+            Side::Rows(values) => values[row],
+        }
+    }
+}
+
+/// [`Side`] for strings.
+#[derive(Clone, Copy)]
+enum Texts<'a> {
+    Same(&'a str),
+    Rows(&'a StrColumn),
+}
+
+impl<'a> Texts<'a> {
+    #[inline]
+    fn bytes_at(&self, row: usize) -> &'a [u8] {
+        match self {
+            Texts::Same(text) => text.as_bytes(),
+            Texts::Rows(column) => column.bytes_at(row),
+        }
+    }
+
+    #[inline]
+    fn str_at(&self, row: usize) -> &'a str {
+        match self {
+            Texts::Same(text) => text,
+            Texts::Rows(column) => column.str_at(row),
+        }
+    }
+}
+
+/// The values of an operand by type; those of null rows mean nothing.
+#[derive(Clone, Copy)]
+enum Typed<'a> {
+    Null,
+    Bool(Side<'a, bool>),
+    Int(Side<'a, i64>),
+    Float(Side<'a, f64>),
+    Str(Texts<'a>),
+}
+
+/// An operand of one type besides null.
+#[derive(Clone, Copy)]
+struct View<'a> {
+    typed: Typed<'a>,
+    nulls: Option<&'a [bool]>,
+}
+
+impl View<'_> {
+    #[inline]
+    fn is_null(&self, row: usize) -> bool {
+        matches!(self.typed, Typed::Null) || self.nulls.is_some_and(|nulls| nulls[row])
+    }
+}
+
+/// The operand by type, unless it is a mixture or of a type without columns.
+fn view<'a>(operand: &'a Operand<'_>) -> Option<View<'a>> {
+    fn rows<'a, T>(column: &'a Primitive<T>, typed: fn(Side<'a, T>) -> Typed<'a>) -> View<'a> {
+        View { typed: typed(Side::Rows(&column.values)), nulls: column.nulls.as_deref() }
+    }
+    let same = |typed| Some(View { typed, nulls: None });
+    match operand {
+        Operand::Scalar(DataValue::Null) => same(Typed::Null),
+        Operand::Scalar(DataValue::Bool(value)) => same(Typed::Bool(Side::Same(*value))),
+        Operand::Scalar(DataValue::Num(Num::Int(value))) => same(Typed::Int(Side::Same(*value))),
+        Operand::Scalar(DataValue::Num(Num::Float(value))) => same(Typed::Float(Side::Same(*value))),
+        Operand::Scalar(DataValue::Str(text)) => same(Typed::Str(Texts::Same(text))),
+        Operand::Scalar(_) => None,
+        Operand::Column(column) => match &**column {
+            Column::Null(_) => same(Typed::Null),
+            Column::Bool(column) => Some(rows(column, Typed::Bool)),
+            Column::Int(column) => Some(rows(column, Typed::Int)),
+            Column::Float(column) => Some(rows(column, Typed::Float)),
+            Column::Str(column) => {
+                Some(View { typed: Typed::Str(Texts::Rows(column)), nulls: column.nulls.as_deref() })
+            }
+            Column::Any(_) => None,
+        },
+    }
+}
+
+/// The operand by type, if no row is null.
+fn dense<'a>(operand: &'a Operand<'_>) -> Option<Typed<'a>> {
+    let view = view(operand)?;
+    let no_nulls = view.nulls.is_none_or(|nulls| !nulls.contains(&true));
+    (no_nulls && !matches!(view.typed, Typed::Null)).then_some(view.typed)
+}
+
+/// The strings of an operand, if all rows have one.
+fn dense_texts<'a>(operand: &'a Operand<'_>) -> Option<Texts<'a>> {
+    match dense(operand)? {
+        Typed::Str(texts) => Some(texts),
+        _ => None,
+    }
+}
+
+fn done(column: Column) -> Outcome {
+    Some(Ok(column))
+}
+
+/// Combines two operands row by row.
+#[inline]
+fn zip<A: Copy, B: Copy, R: Clone>(a: Side<'_, A>, b: Side<'_, B>, len: usize, mut f: impl FnMut(A, B) -> R) -> Vec<R> {
+    match (a, b) {
+        (Side::Same(a), Side::Same(b)) => vec![f(a, b); len],
+        (Side::Same(a), Side::Rows(b)) => b.iter().map(|b| f(a, *b)).collect(),
+        (Side::Rows(a), Side::Same(b)) => a.iter().map(|a| f(*a, b)).collect(),
+        (Side::Rows(a), Side::Rows(b)) => a.iter().zip(b).map(|(a, b)| f(*a, *b)).collect(),
+    }
+}
+
+/// Maps an operand row by row.
+#[inline]
+fn map<T: Copy, R: Clone>(side: Side<'_, T>, len: usize, mut f: impl FnMut(T) -> R) -> Vec<R> {
+    match side {
+        Side::Same(value) => vec![f(value); len],
+        Side::Rows(values) => values.iter().map(|value| f(*value)).collect(),
+    }
+}
+
+/// A column of the texts that `text_of` appends to the buffer for each row; declines if they are too much for a column.
+fn build_texts(len: usize, mut text_of: impl FnMut(usize, &mut String)) -> Option<Column> {
+    let mut column = StrColumn::with_capacity(len, 0);
+    let mut buffer = String::new();
+    for row in 0..len {
+        buffer.clear();
+        text_of(row, &mut buffer);
+        if !column.has_room(buffer.len()) {
+            return None;
+        }
+        column.push(&buffer);
+    }
+    Some(Column::Str(column))
+}

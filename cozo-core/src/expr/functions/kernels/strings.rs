@@ -1,0 +1,67 @@
+//! Functions of columns of strings without nulls.
+
+use std::borrow::Cow;
+
+use memchr::memmem::Finder;
+
+use super::super::regexes;
+use super::super::strings::length_of;
+use super::by_reference::map_values;
+use super::{Outcome, Texts, build_texts, dense_texts, done};
+use crate::expr::Operand;
+use crate::value::Column;
+
+/// Tests the bytes of two strings.
+#[inline]
+pub(in super::super) fn test_texts(
+    operands: &[Operand<'_>],
+    len: usize,
+    test: impl Fn(&[u8], &[u8]) -> bool,
+) -> Outcome {
+    let [a, b] = operands else { return None };
+    let (a, b) = (dense_texts(a)?, dense_texts(b)?);
+    done(Column::bools((0..len).map(|row| test(a.bytes_at(row), b.bytes_at(row))).collect()))
+}
+
+pub(in super::super) fn str_includes(operands: &[Operand<'_>], len: usize) -> Outcome {
+    let [texts, part] = operands else { return None };
+    let (texts, part) = (dense_texts(texts)?, dense_texts(part)?);
+    done(Column::bools(match part {
+        // UTF-8 texts contain each other exactly where their bytes do.
+        Texts::Same(part) => {
+            let finder = Finder::new(part);
+            (0..len).map(|row| finder.find(texts.bytes_at(row)).is_some()).collect()
+        }
+        Texts::Rows(parts) => (0..len).map(|row| texts.str_at(row).contains(parts.str_at(row))).collect(),
+    }))
+}
+
+/// Against one pattern; a pattern for each row is looked up row by row anyway.
+pub(in super::super) fn regex_matches(operands: &[Operand<'_>], len: usize) -> Outcome {
+    let [texts, pattern] = operands else { return None };
+    let (texts, Texts::Same(pattern)) = (dense_texts(texts)?, dense_texts(pattern)?) else { return None };
+    let regex = regexes::compiled("regex_matches", pattern).ok()?;
+    done(Column::bools((0..len).map(|row| regex.is_match(texts.str_at(row))).collect()))
+}
+
+pub(in super::super) fn concat(operands: &[Operand<'_>], len: usize) -> Outcome {
+    let parts: Vec<Texts<'_>> = operands.iter().map(dense_texts).collect::<Option<_>>()?;
+    done(build_texts(len, |row, buffer| parts.iter().for_each(|part| buffer.push_str(part.str_at(row))))?)
+}
+
+/// Maps strings to strings.
+pub(in super::super) fn map_texts(operands: &[Operand<'_>], len: usize, f: impl Fn(&str) -> Cow<'_, str>) -> Outcome {
+    let [texts] = operands else { return None };
+    let texts = dense_texts(texts)?;
+    done(build_texts(len, |row, buffer| buffer.push_str(&f(texts.str_at(row))))?)
+}
+
+/// Characters are counted by the bytes that begin one.
+pub(in super::super) fn length(operands: &[Operand<'_>], len: usize) -> Outcome {
+    let [operand] = operands else { return None };
+    let Some(texts) = dense_texts(operand) else {
+        return map_values(operands, len, |value| length_of(value).map(|length| (length as i64).into()));
+    };
+    let characters = |text: &[u8]| text.iter().filter(|byte| (**byte & 0xC0) != 0x80).count() as i64;
+    done(Column::ints((0..len).map(|row| characters(texts.bytes_at(row))).collect()))
+}

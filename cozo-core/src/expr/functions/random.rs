@@ -1,0 +1,97 @@
+//! Random values; evaluated anew for every row.
+
+use std::sync::LazyLock;
+
+use uuid::Uuid;
+
+use super::arguments::{Outcome, check_length, fail, float, int, list, unexpected};
+use super::vectors::{is_wide, of_width};
+use super::{Arity, Family, Function};
+use crate::value::{DataValue, UuidWrapper};
+
+pub(super) const FAMILY: Family = Family { title: "Random values", functions: FUNCTIONS };
+
+static FUNCTIONS: &[Function] = &[
+    Function::new(
+        "rand_bernoulli",
+        Arity::Exact(1),
+        "True with a probability from 0 to 1, else false.",
+        &[("rand_bernoulli(1)", "true"), ("rand_bernoulli(0)", "false"), ("rand_bernoulli(1.5)", "")],
+        |args| match float("rand_bernoulli", args, 0)? {
+            probability if (0.0..=1.0).contains(&probability) => Ok(rand::random_bool(probability).into()),
+            _ => Err(unexpected("rand_bernoulli", args, 0, "a probability from 0 to 1")),
+        },
+    )
+    .volatile(),
+    Function::new(
+        "rand_choose",
+        Arity::Exact(1),
+        "An element of a list, each as likely as the others; null if the list is empty.",
+        &[("rand_choose(['only'])", "'only'"), ("rand_choose([])", "null"), ("rand_choose('abc')", "")],
+        |args| match list("rand_choose", args, 0)? {
+            [] => Ok(DataValue::Null),
+            items => Ok(items[rand::random_range(0..items.len())].clone()),
+        },
+    )
+    .volatile(),
+    Function::new(
+        "rand_float",
+        Arity::Exact(0),
+        "A Float from 0 up to but without 1, all as likely.",
+        &[("rand_float() < 1", "true")],
+        |_| Ok(rand::random::<f64>().into()),
+    )
+    .volatile(),
+    Function::new(
+        "rand_int",
+        Arity::Exact(2),
+        "An Int between two bounds, both included, all as likely.",
+        &[("rand_int(4, 4)", "4"), ("rand_int(3, 1)", "")],
+        |args| match (int("rand_int", args, 0)?, int("rand_int", args, 1)?) {
+            (low, high) if low > high => fail("rand_int", format!("the lower bound {low} is above the upper {high}")),
+            (low, high) => Ok(rand::random_range(low..=high).into()),
+        },
+    )
+    .volatile(),
+    Function::new(
+        "rand_uuid_v1",
+        Arity::Exact(0),
+        "A new Uuid of version 1, of the present time.",
+        &[("uuid_timestamp(rand_uuid_v1()) > 1600000000", "true")],
+        |_| Ok(DataValue::Uuid(UuidWrapper(Uuid::now_v1(&NODE)))),
+    )
+    .volatile(),
+    Function::new(
+        "rand_uuid_v4",
+        Arity::Exact(0),
+        "A new random Uuid of version 4.",
+        &[("is_uuid(rand_uuid_v4())", "true")],
+        |_| Ok(DataValue::Uuid(UuidWrapper(Uuid::new_v4()))),
+    )
+    .volatile(),
+    Function::new(
+        "rand_vec",
+        Arity::Between(1, 2),
+        "A vector of so many elements from 0 up to but without 1; the type is as in `vec`.",
+        &[("length(rand_vec(5))", "5"), ("rand_vec('a')", "")],
+        rand_vec,
+    )
+    .volatile(),
+];
+
+/// The node of the version 1 ids of this process: random, and marked as no hardware address (RFC 4122, 4.5).
+static NODE: LazyLock<[u8; 6]> = LazyLock::new(|| {
+    let mut node: [u8; 6] = rand::random();
+    node[0] |= 1;
+    node
+});
+
+fn rand_vec(args: &[DataValue]) -> Outcome {
+    let length = int("rand_vec", args, 0)?;
+    let Ok(length) = u128::try_from(length) else {
+        return Err(unexpected("rand_vec", args, 0, "an integer from 0"));
+    };
+    let (length, wide) = (check_length("rand_vec", length)?, is_wide("rand_vec", args, 1)?);
+    let random = || if wide { rand::random::<f64>() } else { f64::from(rand::random::<f32>()) };
+    Ok(of_width(std::iter::repeat_with(random).take(length).collect(), wide))
+}

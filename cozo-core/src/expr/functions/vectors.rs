@@ -1,0 +1,290 @@
+//! Vectors of floats: making them, arithmetic on their elements, and distances.
+
+use std::borrow::Cow;
+use std::ops::{Add, Div, Mul, Sub};
+
+use ndarray::Array1;
+
+use super::arguments::{Outcome, fail, string, unexpected, vector};
+use super::arithmetic::canonical;
+use super::{Arity, Family, Function, kernels};
+use crate::expr::FunctionError;
+use crate::value::{DataValue, JsonData, Vector, decode_base64};
+
+pub(super) const FAMILY: Family = Family { title: "Vectors", functions: FUNCTIONS };
+
+static FUNCTIONS: &[Function] = &[
+    Function::new(
+        "cos_dist",
+        Arity::Exact(2),
+        "The cosine distance of two vectors of one type and length: 1 minus the cosine of the angle between them. NaN \
+         for a zero vector.",
+        &[("cos_dist(vec([1, 0]), vec([0, 1]))", "1.0"), ("cos_dist(vec([1, 0]), [0, 1])", "")],
+        |args| distance("cos_dist", args, cosine_distance),
+    )
+    .with_kernel(|operands, len| kernels::by_reference::distances(operands, len, cosine_distance)),
+    Function::new(
+        "ip_dist",
+        Arity::Exact(2),
+        "The inner product distance of two vectors of one type and length: 1 minus their inner product.",
+        &[("ip_dist(vec([1, 2]), vec([3, 4]))", "-10.0")],
+        |args| distance("ip_dist", args, inner_product_distance),
+    )
+    .with_kernel(|operands, len| kernels::by_reference::distances(operands, len, inner_product_distance)),
+    Function::new(
+        "l2_dist",
+        Arity::Exact(2),
+        "The squared Euclidean distance of two vectors of one type and length.",
+        &[("l2_dist(vec([1, 2]), vec([3, 4]))", "8.0"), ("l2_dist(vec([1]), vec([1, 2]))", "")],
+        |args| distance("l2_dist", args, squared_distance),
+    )
+    .with_kernel(|operands, len| kernels::by_reference::distances(operands, len, squared_distance)),
+    Function::new(
+        "l2_normalize",
+        Arity::Exact(1),
+        "The vector scaled to length 1; a zero vector becomes NaNs.",
+        &[("l2_normalize(vec([3, 4], 'F64'))", "vec([0.6, 0.8], 'F64')"), ("l2_normalize([3, 4])", "")],
+        |args| Ok(normalize(vector("l2_normalize", args, 0)?)),
+    ),
+    Function::new(
+        "vec",
+        Arity::Between(1, 2),
+        "A vector of the numbers of a List or a Json array, of another vector, or of a base64 String of little-endian \
+         elements. The type is 'F32' or 'Float' (the default), 'F64' or 'Double'.",
+        &[("length(vec([1, 2.5]))", "2"), ("vec([1], 'F64') + 1", "vec([2], 'F64')"), ("vec(['a'])", "")],
+        make,
+    ),
+];
+
+/// The width of the elements that argument `i` names; F32 if it is absent.
+pub(super) fn is_wide(function: &str, args: &[DataValue], i: usize) -> Result<bool, FunctionError> {
+    if args.len() <= i {
+        return Ok(false);
+    }
+    match string(function, args, i)? {
+        "F32" | "Float" => Ok(false),
+        "F64" | "Double" => Ok(true),
+        _ => Err(unexpected(function, args, i, "'F32', 'Float', 'F64' or 'Double'")),
+    }
+}
+
+fn make(args: &[DataValue]) -> Outcome {
+    let wide = is_wide("vec", args, 1)?;
+    let no_numbers = || unexpected("vec", args, 0, "a List or Json array of numbers, a vector or base64 text");
+    let elements: Option<Vec<f64>> = match &args[0] {
+        DataValue::List(items) => items.iter().map(DataValue::get_float).collect(),
+        DataValue::Json(JsonData(serde_json::Value::Array(items))) => items.iter().map(|x| x.as_f64()).collect(),
+        DataValue::Vec(vector) => Some(vector.to_f64()),
+        DataValue::Str(text) => return from_base64(text, wide),
+        _ => None,
+    };
+    Ok(of_width(elements.ok_or_else(no_numbers)?, wide))
+}
+
+/// A vector of these elements.
+pub(super) fn of_width(elements: Vec<f64>, wide: bool) -> DataValue {
+    DataValue::Vec(match wide {
+        true => Vector::F64(elements.into()),
+        false => Vector::F32(elements.into_iter().map(|x| x as f32).collect()),
+    })
+}
+
+fn from_base64(text: &str, wide: bool) -> Outcome {
+    let bytes = decode_base64(text).or_else(|error| fail("vec", error))?;
+    let (elements, rest) = if wide {
+        let (chunks, rest) = bytes.as_chunks();
+        (Vector::F64(chunks.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect()), rest)
+    } else {
+        let (chunks, rest) = bytes.as_chunks();
+        (Vector::F32(chunks.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()), rest)
+    };
+    if !rest.is_empty() {
+        return fail("vec", format!("{} bytes are not a whole number of elements", bytes.len()));
+    }
+    Ok(DataValue::Vec(elements))
+}
+
+/// Applies a function to each element; 32-bit elements are widened for it.
+pub(super) fn map(vector: &Vector, function: impl Fn(f64) -> f64) -> DataValue {
+    DataValue::Vec(match vector {
+        Vector::F32(elements) => Vector::F32(elements.mapv(|x| function(f64::from(x)) as f32)),
+        Vector::F64(elements) => Vector::F64(elements.mapv(function)),
+    })
+}
+
+fn normalize(vector: &Vector) -> DataValue {
+    DataValue::Vec(match vector {
+        Vector::F32(elements) => {
+            let norm = dot(elements, elements).sqrt();
+            Vector::F32(elements.mapv(|x| x / norm))
+        }
+        Vector::F64(elements) => {
+            let norm = dot(elements, elements).sqrt();
+            Vector::F64(elements.mapv(|x| x / norm))
+        }
+    })
+}
+
+/// An arithmetic operation on the elements of vectors.
+#[derive(Clone, Copy)]
+pub(super) enum Elementwise {
+    Add,
+    Sub,
+    Mul,
+    Div,
+}
+
+/// One side of an element-wise operation.
+enum Side<'a, T: Clone> {
+    Number(T),
+    Elements(Cow<'a, Array1<T>>),
+}
+
+/// What the elements of a vector can do.
+pub(super) trait Element:
+    Copy + Default + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Into<f64>
+{
+    const ONE: Self;
+    fn sqrt(self) -> Self;
+}
+
+impl Element for f32 {
+    const ONE: f32 = 1.0;
+    fn sqrt(self) -> f32 {
+        f32::sqrt(self)
+    }
+}
+
+impl Element for f64 {
+    const ONE: f64 = 1.0;
+    fn sqrt(self) -> f64 {
+        f64::sqrt(self)
+    }
+}
+
+impl Elementwise {
+    /// Applies it to two vectors, or to a vector and a number for each of its elements. An F64 vector makes it F64.
+    pub(super) fn apply(self, function: &str, a: &DataValue, b: &DataValue) -> Outcome {
+        let result = match (narrow(a), narrow(b)) {
+            (Some(a), Some(b)) => self.combine(a, b).map(Vector::F32),
+            _ => self.combine(wide(a), wide(b)).map(Vector::F64),
+        };
+        result.map(DataValue::Vec).or_else(|(a, b)| different_lengths(function, a, b))
+    }
+
+    fn combine<T: Element>(self, a: Side<'_, T>, b: Side<'_, T>) -> Result<Array1<T>, (usize, usize)> {
+        match self {
+            Elementwise::Add => zip(a, b, |x, y| x + y),
+            Elementwise::Sub => zip(a, b, |x, y| x - y),
+            Elementwise::Mul => zip(a, b, |x, y| x * y),
+            Elementwise::Div => zip(a, b, |x, y| x / y),
+        }
+    }
+}
+
+fn different_lengths<T>(function: &str, a: usize, b: usize) -> Result<T, FunctionError> {
+    fail(function, format!("the vectors have different lengths, {a} and {b}"))
+}
+
+/// A number or vector as one side of a 32-bit operation; nothing if it is a 64-bit vector.
+fn narrow(value: &DataValue) -> Option<Side<'_, f32>> {
+    match value {
+        DataValue::Vec(Vector::F32(elements)) => Some(Side::Elements(Cow::Borrowed(elements))),
+        DataValue::Vec(Vector::F64(_)) => None,
+        number => number.get_float().map(|number| Side::Number(number as f32)),
+    }
+}
+
+/// A number or vector as one side of a 64-bit operation.
+fn wide(value: &DataValue) -> Side<'_, f64> {
+    match value {
+        DataValue::Vec(Vector::F32(elements)) => Side::Elements(Cow::Owned(elements.mapv(f64::from))),
+        DataValue::Vec(Vector::F64(elements)) => Side::Elements(Cow::Borrowed(elements)),
+        number => Side::Number(number.get_float().unwrap_or(f64::NAN)),
+    }
+}
+
+/// Combines element by element; two vectors of different lengths are an error.
+fn zip<T: Element>(a: Side<'_, T>, b: Side<'_, T>, f: impl Fn(T, T) -> T) -> Result<Array1<T>, (usize, usize)> {
+    match (a, b) {
+        (Side::Number(a), Side::Number(b)) => Ok(Array1::from_elem(1, f(a, b))),
+        (Side::Number(a), Side::Elements(b)) => Ok(b.mapv(|b| f(a, b))),
+        (Side::Elements(a), Side::Number(b)) => Ok(a.mapv(|a| f(a, b))),
+        (Side::Elements(a), Side::Elements(b)) if a.len() == b.len() => {
+            Ok(a.iter().zip(b.iter()).map(|(a, b)| f(*a, *b)).collect())
+        }
+        (Side::Elements(a), Side::Elements(b)) => Err((a.len(), b.len())),
+    }
+}
+
+/// The sum of `term` over the elements of two slices of one length, in lanes that the compiler turns into SIMD.
+fn sum<T: Element>(a: &[T], b: &[T], term: impl Fn(T, T) -> T) -> T {
+    const LANES: usize = 8;
+    let (chunks_a, rest_a) = a.as_chunks::<LANES>();
+    let (chunks_b, rest_b) = b.as_chunks::<LANES>();
+    let mut lanes = [T::default(); LANES];
+    for (x, y) in chunks_a.iter().zip(chunks_b) {
+        for lane in 0..LANES {
+            lanes[lane] = lanes[lane] + term(x[lane], y[lane]);
+        }
+    }
+    let rest = rest_a.iter().zip(rest_b).map(|(x, y)| term(*x, *y));
+    rest.chain(lanes).fold(T::default(), |sum, x| sum + x)
+}
+
+/// The elements as a slice; an array whose elements do not lie side by side is copied.
+fn slice_of<T: Element>(elements: &Array1<T>) -> Cow<'_, [T]> {
+    elements.as_slice().map_or_else(|| Cow::Owned(elements.to_vec()), Cow::Borrowed)
+}
+
+fn dot<T: Element>(a: &Array1<T>, b: &Array1<T>) -> T {
+    sum(&slice_of(a), &slice_of(b), |x, y| x * y)
+}
+
+/// A distance of two vectors; nothing if their types or lengths differ.
+pub(super) type Distance = fn(&Vector, &Vector) -> Option<f64>;
+
+/// Applies a distance of arrays of one width.
+macro_rules! by_width {
+    ($a:expr, $b:expr, $distance:expr) => {
+        match ($a, $b) {
+            (a, b) if a.len() != b.len() => None,
+            (Vector::F32(a), Vector::F32(b)) => Some(canonical($distance(a, b).into())),
+            (Vector::F64(a), Vector::F64(b)) => Some(canonical($distance(a, b))),
+            _ => None,
+        }
+    };
+}
+
+/// The squared Euclidean distance.
+pub(super) fn squared_distance(a: &Vector, b: &Vector) -> Option<f64> {
+    fn of<T: Element>(a: &Array1<T>, b: &Array1<T>) -> T {
+        sum(&slice_of(a), &slice_of(b), |x, y| (x - y) * (x - y))
+    }
+    by_width!(a, b, of)
+}
+
+/// 1 minus the inner product.
+pub(super) fn inner_product_distance(a: &Vector, b: &Vector) -> Option<f64> {
+    fn of<T: Element>(a: &Array1<T>, b: &Array1<T>) -> T {
+        T::ONE - dot(a, b)
+    }
+    by_width!(a, b, of)
+}
+
+/// 1 minus the cosine of the angle between.
+pub(super) fn cosine_distance(a: &Vector, b: &Vector) -> Option<f64> {
+    fn of<T: Element>(a: &Array1<T>, b: &Array1<T>) -> T {
+        T::ONE - dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+    }
+    by_width!(a, b, of)
+}
+
+fn distance(function: &str, args: &[DataValue], distance: Distance) -> Outcome {
+    let (a, b) = (vector(function, args, 0)?, vector(function, args, 1)?);
+    match distance(a, b) {
+        Some(distance) => Ok(distance.into()),
+        None if a.len() != b.len() => different_lengths(function, a.len(), b.len()),
+        None => fail(function, "one vector is F32 and the other F64"),
+    }
+}
