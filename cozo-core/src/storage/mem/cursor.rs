@@ -133,7 +133,9 @@ impl<'a> TreeLookupCursor<'a> {
             found = self.seeker.seek(self.next);
             self.next += 1;
         }
-        self.pending = self.seeker.found.clone();
+        if found {
+            self.pending = self.seeker.found.clone();
+        }
         found
     }
 }

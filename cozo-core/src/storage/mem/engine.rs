@@ -15,7 +15,7 @@ use crate::value::{Batch, Column};
 /// The engine that keeps everything in memory and nothing on disk.
 #[derive(Default)]
 pub struct MemStorage {
-    current: ArcSwap<MemSnapshot>,
+    pub(super) current: ArcSwap<MemSnapshot>,
 }
 
 impl MemStorage {

@@ -43,6 +43,8 @@
 //! ```
 
 mod apply;
+#[cfg(test)]
+mod check;
 mod cursor;
 mod engine;
 mod finger;
@@ -54,6 +56,8 @@ mod node;
 mod nulls;
 mod rebalance;
 mod search;
+#[cfg(test)]
+mod tests;
 mod text_column;
 mod tree;
 

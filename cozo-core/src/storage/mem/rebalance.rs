@@ -39,13 +39,14 @@ impl Inner {
 
     /// Takes over the children of the right neighbour. Its own separator 0 is no bound; the parent's is.
     fn join(&mut self, separator: Vec<DataValue>, right: &Inner) {
-        let separators = self.separators.iter().zip(&*right.separators).zip(separator).map(|((left, right), between)| {
-            let mut column = Column::default();
-            left.append_range(0..left.len(), &mut column);
-            column.push_owned(between);
-            right.append_range(1..right.len(), &mut column);
-            LeafColumn::encode(&column, 0..column.len())
-        });
+        let separators =
+            self.separators.iter().zip(&*right.separators).zip(separator).map(|((left, right), between)| {
+                let mut column = Column::default();
+                left.append_range(0..left.len(), &mut column);
+                column.push_owned(between);
+                right.append_range(1..right.len(), &mut column);
+                LeafColumn::encode(&column, 0..column.len())
+            });
         self.separators = Arc::new(separators.collect());
         self.children.extend_from_slice(&right.children);
         self.rows += right.rows;

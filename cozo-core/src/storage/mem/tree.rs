@@ -148,7 +148,11 @@ impl Tree {
     fn rank_range<'a>(&self, values: impl Iterator<Item = &'a DataValue>) -> Range<u64> {
         let columns: Vec<Column> = values.take(self.shape.keys).map(|value| Column::repeat(value, 1)).collect();
         let probe = Probe { columns: &columns, row: 0 };
-        if columns.is_empty() { 0..self.row_count() } else { first_rank(&self.root, probe)..end_rank(&self.root, probe) }
+        if columns.is_empty() {
+            0..self.row_count()
+        } else {
+            first_rank(&self.root, probe)..end_rank(&self.root, probe)
+        }
     }
 }
 
