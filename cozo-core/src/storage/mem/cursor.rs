@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
+use smallvec::SmallVec;
+
 use super::finger::Finger;
 use super::key::Probe;
 use super::node::Node;
@@ -15,14 +17,14 @@ pub struct ScanCursor<'a> {
     /// The next row of the finger's leaf.
     row: usize,
     remaining: u64,
-    columns: Vec<usize>,
+    columns: SmallVec<[usize; 6]>,
 }
 
 impl<'a> ScanCursor<'a> {
     /// The rows of a range of row numbers.
     pub(super) fn new(root: &'a Node, ranks: Range<u64>, columns: &[usize]) -> Self {
         let (finger, row) = Finger::at_rank(root, ranks.start);
-        ScanCursor { finger, row, remaining: ranks.end.saturating_sub(ranks.start), columns: columns.to_vec() }
+        ScanCursor { finger, row, remaining: ranks.end.saturating_sub(ranks.start), columns: columns.into() }
     }
 }
 
@@ -115,14 +117,14 @@ pub struct TreeLookupCursor<'a> {
     len: usize,
     /// The rows of the current leaf that are still to be handed out.
     pending: Range<usize>,
-    columns: Vec<usize>,
+    columns: SmallVec<[usize; 6]>,
 }
 
 impl<'a> TreeLookupCursor<'a> {
     pub(super) fn new(root: &'a Node, prefixes: &'a [Column], columns: &[usize]) -> Self {
         let len = prefixes.first().map_or(0, Column::len);
         let seeker = Seeker::new(root, prefixes);
-        TreeLookupCursor { seeker, next: 0, len, pending: 0..0, columns: columns.to_vec() }
+        TreeLookupCursor { seeker, next: 0, len, pending: 0..0, columns: columns.into() }
     }
 
     /// Makes rows pending; `false` after the last.
@@ -143,7 +145,8 @@ impl<'a> TreeLookupCursor<'a> {
 impl LookupCursor for TreeLookupCursor<'_> {
     fn next_matches(&mut self, max_rows: usize) -> Result<Option<Matches>, StorageError> {
         let max_rows = max_rows.max(1);
-        let mut matches = Matches { probe_rows: vec![], batch: Batch::empty(self.columns.len()) };
+        let probe_rows = Vec::with_capacity(max_rows.min(self.len - self.next + 4));
+        let mut matches = Matches { probe_rows, batch: Batch::empty(self.columns.len()) };
         while matches.batch.len < max_rows && (!self.pending.is_empty() || self.advance()) {
             let start = self.pending.start;
             let rows = start..self.pending.end.min(start + max_rows - matches.batch.len);

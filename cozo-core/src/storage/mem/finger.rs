@@ -8,10 +8,12 @@ use super::key::Probe;
 use super::leaf::Leaf;
 use super::node::{Inner, Node};
 
+type Path<'a> = SmallVec<[(&'a Inner, usize); 4]>;
+
 /// A place in a tree.
 pub(super) struct Finger<'a> {
     /// The inner nodes from the root down, each with the child that the path goes on to.
-    path: SmallVec<[(&'a Inner, usize); 4]>,
+    path: Path<'a>,
     pub leaf: &'a Leaf,
 }
 
@@ -36,14 +38,12 @@ impl<'a> Finger<'a> {
     /// go on in the next leaf if they reach the end of this one.
     #[inline]
     pub fn seek(root: &'a Node, probe: Probe) -> (Self, Range<usize>) {
-        let mut finger = Finger { path: SmallVec::new(), leaf: Finger::EMPTY };
-        finger.descend(root, probe);
+        let mut path = SmallVec::new();
+        let leaf = descend(root, probe, &mut path);
+        let mut finger = Finger { path, leaf };
         let found = finger.settle(probe);
         (finger, found)
     }
-
-    /// A leaf to point at until there is a better one.
-    const EMPTY: &'static Leaf = &Leaf { columns: vec![], len: 0 };
 
     /// As [`Finger::seek`], where the probe comes after all rows before `row` of this leaf.
     #[inline]
@@ -56,27 +56,11 @@ impl<'a> Finger<'a> {
             let next = inner.child_of(probe, child);
             if next + 1 < inner.children.len() || self.path.is_empty() {
                 self.path.push((inner, next));
-                self.descend(&inner.children[next].node, probe);
+                self.leaf = descend(&inner.children[next].node, probe, &mut self.path);
                 return self.settle(probe);
             }
         }
         found
-    }
-
-    fn descend(&mut self, mut node: &'a Node, probe: Probe) {
-        loop {
-            match node {
-                Node::Leaf(leaf) => {
-                    self.leaf = leaf;
-                    return;
-                }
-                Node::Inner(inner) => {
-                    let child = inner.child_of(probe, 0);
-                    self.path.push((inner, child));
-                    node = &inner.children[child].node;
-                }
-            }
-        }
     }
 
     /// The rows of the probe in this leaf, or in the next if all rows of this one come before them.
@@ -107,6 +91,21 @@ impl<'a> Finger<'a> {
                     self.path.push((inner, 0));
                     node = &inner.children[0].node;
                 }
+            }
+        }
+    }
+}
+
+/// Follows the probe down to a leaf.
+#[inline]
+fn descend<'a>(mut node: &'a Node, probe: Probe, path: &mut Path<'a>) -> &'a Leaf {
+    loop {
+        match node {
+            Node::Leaf(leaf) => return leaf,
+            Node::Inner(inner) => {
+                let child = inner.child_of(probe, 0);
+                path.push((inner, child));
+                node = &inner.children[child].node;
             }
         }
     }

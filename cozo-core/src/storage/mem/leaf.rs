@@ -3,8 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use smallvec::smallvec;
+
 use super::key::{Key, Probe};
-use super::leaf_column::LeafColumn;
+use super::leaf_column::{LeafColumn, LeafColumns};
 use super::node::{Child, MAX_LEAF_ROWS, Node, Sibling, equal_range};
 use super::search::pieces;
 use crate::value::{Column, DataValue};
@@ -16,14 +18,14 @@ const FEW_ROWS: usize = 16;
 #[derive(Debug)]
 pub(super) struct Leaf {
     /// One column for each column of the relation, keys first.
-    pub columns: Vec<LeafColumn>,
+    pub columns: LeafColumns,
     pub len: usize,
 }
 
 impl Leaf {
     /// A leaf without rows.
     pub fn empty(arity: usize) -> Self {
-        Leaf { columns: vec![LeafColumn::Null(0); arity], len: 0 }
+        Leaf { columns: smallvec![LeafColumn::Null(0); arity], len: 0 }
     }
 
     /// Encodes a range of rows.

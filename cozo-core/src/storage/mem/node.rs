@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::key::{Key, Probe};
 use super::leaf::Leaf;
-use super::leaf_column::LeafColumn;
+use super::leaf_column::{LeafColumn, LeafColumns};
 use super::search::pieces;
 use crate::value::{Column, DataValue};
 
@@ -27,7 +27,7 @@ pub(super) enum Node {
 pub(super) struct Inner {
     /// Row `i` separates child `i - 1` from child `i`; one column for each key column. Shared, because most changes leave
     /// the separators as they are.
-    pub separators: Arc<Vec<LeafColumn>>,
+    pub separators: Arc<LeafColumns>,
     pub children: Vec<Child>,
     /// The number of rows below.
     pub rows: u64,
@@ -112,7 +112,7 @@ impl Inner {
         Inner::new(separators, items.into_iter().map(|item| item.child).collect())
     }
 
-    pub fn new(separators: Arc<Vec<LeafColumn>>, children: Vec<Child>) -> Self {
+    pub fn new(separators: Arc<LeafColumns>, children: Vec<Child>) -> Self {
         let rows = children.iter().map(|child| child.rows).sum();
         Inner { separators, children, rows }
     }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::leaf::Leaf;
-use super::leaf_column::LeafColumn;
+use super::leaf_column::{LeafColumn, LeafColumns};
 use super::node::{Child, Inner, MAX_CHILDREN, MAX_LEAF_ROWS, Node};
 use crate::value::{Column, DataValue};
 
@@ -31,7 +31,7 @@ impl Inner {
     }
 
     fn take_child(&mut self, index: usize) -> Child {
-        let mut separators: Vec<LeafColumn> = self.separators.iter().map(LeafColumn::copy_with_room).collect();
+        let mut separators: LeafColumns = self.separators.iter().map(LeafColumn::copy_with_room).collect();
         separators.iter_mut().for_each(|column| column.remove(index));
         self.separators = Arc::new(separators);
         self.children.remove(index)

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::nulls::{Nulls, copy_with_room, insert_compact};
 use super::search::equal_range_by;
@@ -143,6 +144,18 @@ impl TextColumn {
         self.nulls.remove(row);
     }
 
+    /// Appends a range to the end of a column.
+    pub fn append_range(&self, range: Range<usize>, target: &mut StrColumn) {
+        let len = target.len();
+        self.nulls.append_to(range.clone(), &mut target.nulls, len);
+        let start = self.span(range.start).start;
+        let text = &self.text[start..self.ends.get(range.end - 1)];
+        match &self.ends {
+            Ends::U16(ends) => target.append_run(text, ends[range].iter().map(|end| usize::from(*end) - start)),
+            Ends::U32(ends) => target.append_run(text, ends[range].iter().map(|end| *end as usize - start)),
+        }
+    }
+
     pub fn heap_bytes(&self) -> usize {
         let ends = match &self.ends {
             Ends::U16(ends) => ends.capacity() * 2,
@@ -237,6 +250,18 @@ impl DictionaryColumn {
 
     pub fn remove(&mut self, row: usize) {
         self.codes.remove(row);
+    }
+
+    /// Appends a range to the end of a column.
+    pub fn append_range(&self, range: Range<usize>, target: &mut StrColumn) {
+        let codes = &self.codes[range];
+        if target.nulls.is_some() || codes.contains(&NULL_CODE) {
+            let len = target.len();
+            let nulls = target.nulls.get_or_insert_with(|| vec![false; len]);
+            nulls.extend(codes.iter().map(|code| *code == NULL_CODE));
+        }
+        let distinct: SmallVec<[&str; MAX_DISTINCT]> = self.distinct.iter().map(SmallStr::as_str).collect();
+        target.append_texts(codes.iter().map(|code| distinct.get(usize::from(*code)).copied().unwrap_or_default()));
     }
 
     pub fn heap_bytes(&self) -> usize {

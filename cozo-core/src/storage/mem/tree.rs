@@ -7,6 +7,7 @@ use super::apply::{Changes, apply};
 use super::cursor::{ScanCursor, Seeker, TreeLookupCursor};
 use super::key::Probe;
 use super::leaf::Leaf;
+use super::leaf_column::{LeafColumn, LeafColumns};
 use super::node::{Child, Inner, MAX_CHILDREN, Node, Sibling};
 use super::search::pieces;
 use crate::storage::{BatchCursor, ChangeKind, KeyRange, LookupCursor, RelationShape};
@@ -191,15 +192,13 @@ fn rows_before(inner: &Inner, child: usize) -> u64 {
 }
 
 fn memory_of(node: &Node) -> usize {
-    let columns = |columns: &Vec<super::leaf_column::LeafColumn>| -> usize {
-        columns.iter().map(|column| size_of_val(column) + column.heap_bytes()).sum()
-    };
+    let columns = |columns: &LeafColumns| columns.iter().map(LeafColumn::heap_bytes).sum::<usize>();
     let header = size_of::<Node>() + 2 * size_of::<usize>();
     match node {
         Node::Leaf(leaf) => header + columns(&leaf.columns),
         Node::Inner(inner) => {
             let children: usize = inner.children.iter().map(|child| memory_of(&child.node)).sum();
-            header + columns(&inner.separators) + inner.children.capacity() * size_of::<Child>() + children
+            header + size_of::<LeafColumns>() + columns(&inner.separators) + inner.children.capacity() * size_of::<Child>() + children
         }
     }
 }
