@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::leaf_column::LeafColumn;
 use super::node::{Inner, MAX_CHILDREN, MAX_LEAF_ROWS, Node};
+use super::rebalance::fit_together;
 use super::tree::Tree;
 use crate::value::DataValue;
 
@@ -45,8 +46,7 @@ fn check_children(inner: &Inner, keys: usize, previous: &mut Option<Key>) -> (u6
             let separator = inner.separator(index);
             assert!(previous.as_ref().is_some_and(|previous| *previous < separator), "separator after what it ends");
             assert!(separator <= child.node.first_key(keys), "separator at or before what it begins");
-            let most = if matches!(&*child.node, Node::Leaf(_)) { MAX_LEAF_ROWS } else { MAX_CHILDREN };
-            assert!(inner.children[index - 1].size + child.size > most / 2, "small neighbours are joined");
+            assert!(!fit_together(&inner.children[index - 1], child), "small neighbours are joined");
         }
         let (rows, height) = check_node(&child.node, keys, previous, false);
         assert_eq!(rows, child.rows);

@@ -68,26 +68,29 @@ pub(super) struct Seeker<'a> {
     probe: usize,
     /// Its rows in the finger's leaf.
     found: Range<usize>,
+    /// Whether the probe's rows began in an earlier leaf.
+    moved: bool,
 }
 
 impl<'a> Seeker<'a> {
     pub fn new(root: &'a Node, prefixes: &'a [Column]) -> Self {
-        Seeker { root, prefixes, finger: None, probe: 0, found: 0..0 }
+        Seeker { root, prefixes, finger: None, probe: 0, found: 0..0, moved: false }
     }
 
     /// Seeks a probe; whether there are rows.
     #[inline]
     pub fn seek(&mut self, row: usize) -> bool {
         let probe = Probe { columns: self.prefixes, row };
-        let forward = |finger: &mut Finger<'a>| finger.seek_forward(self.found.end, probe);
-        self.found = match &mut self.finger {
-            Some(finger) if compare_rows(self.prefixes, row, self.probe).is_gt() => forward(finger),
+        let order = compare_rows(self.prefixes, row, self.probe);
+        match &mut self.finger {
+            Some(finger) if order.is_gt() => self.found = finger.seek_forward(self.found.end, probe),
+            Some(_) if order.is_eq() && !self.moved => {}
             place => {
                 let (finger, found) = Finger::seek(self.root, probe);
-                *place = Some(finger);
-                found
+                (*place, self.found) = (Some(finger), found);
             }
-        };
+        }
+        self.moved = false;
         self.probe = row;
         !self.found.is_empty()
     }
@@ -98,6 +101,7 @@ impl<'a> Seeker<'a> {
         if self.found.end < finger.leaf.len || !finger.next_leaf() {
             return false;
         }
+        self.moved = true;
         self.found = finger.leaf.equal_range(0, Probe { columns: self.prefixes, row: self.probe });
         !self.found.is_empty()
     }

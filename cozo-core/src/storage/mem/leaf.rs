@@ -6,8 +6,8 @@ use std::sync::Arc;
 use smallvec::smallvec;
 
 use super::key::{Key, Probe};
-use super::leaf_column::{LeafColumn, LeafColumns};
-use super::node::{Child, MAX_LEAF_ROWS, Node, Sibling, equal_range};
+use super::leaf_column::{LeafColumn, LeafColumns, column_weight};
+use super::node::{Child, MAX_LEAF_BYTES, MAX_LEAF_ROWS, Node, Sibling, equal_range};
 use super::search::pieces;
 use crate::value::{Column, DataValue};
 
@@ -36,8 +36,11 @@ impl Leaf {
 
     /// Encodes rows as as many leaves as it takes: the first, and its right siblings.
     fn encode_all(columns: &[Column], range: Range<usize>, keys: usize, appended: bool) -> (Self, Vec<Sibling>) {
+        let weight: usize = columns.iter().map(|column| column_weight(column, range.clone())).sum();
+        let light = (range.len() * MAX_LEAF_BYTES).checked_div(weight).unwrap_or(MAX_LEAF_ROWS);
+        let most = light.clamp(1, MAX_LEAF_ROWS);
         let cut = |piece: Range<usize>| range.start + piece.start..range.start + piece.end;
-        let mut cuts = pieces(range.len(), MAX_LEAF_ROWS, appended).into_iter().map(cut);
+        let mut cuts = pieces(range.len(), most, appended).into_iter().map(cut);
         let first = Leaf::encode(columns, cuts.next().expect("there is always a piece"));
         let siblings = cuts.map(|rows| Sibling {
             separator: columns[..keys].iter().map(|column| column.get(rows.start)).collect(),
@@ -48,6 +51,11 @@ impl Leaf {
 
     pub fn copy_with_room(&self) -> Self {
         Leaf { columns: self.columns.iter().map(LeafColumn::copy_with_room).collect(), len: self.len }
+    }
+
+    /// About the bytes of strings and mixtures.
+    pub fn weight(&self) -> usize {
+        self.columns.iter().map(LeafColumn::weight).sum()
     }
 
     /// Appends a range of rows to columns.
@@ -89,7 +97,7 @@ impl Leaf {
             }
             return true;
         }
-        if self.len == MAX_LEAF_ROWS {
+        if self.len == MAX_LEAF_ROWS || (self.len > 1 && self.weight() > MAX_LEAF_BYTES) {
             return false;
         }
         for (column, value) in self.columns.iter_mut().zip(rows) {

@@ -285,8 +285,12 @@ impl LeafColumn {
             (LeafColumn::Int(column), Column::Int(target)) => column.append_range(range, target),
             (LeafColumn::Float(column), Column::Float(target)) => column.append_range(range, target),
             (LeafColumn::Bool(column), Column::Bool(target)) => column.append_range(range, target),
-            (LeafColumn::Text(column), Column::Str(target)) => column.append_range(range, target),
-            (LeafColumn::Dictionary(column), Column::Str(target)) => column.append_range(range, target),
+            (LeafColumn::Text(column), Column::Str(target)) if target.has_room(column.byte_len()) => {
+                column.append_range(range, target);
+            }
+            (LeafColumn::Dictionary(column), Column::Str(target)) if target.has_room(column.most_bytes()) => {
+                column.append_range(range, target);
+            }
             (LeafColumn::Any(values), Column::Any(target)) => target.extend_from_slice(&values[range]),
             (LeafColumn::Null(_), target) => target.append_range(&Column::Null(range.len()), 0..range.len()),
             (column, target) => range.for_each(|row| target.push_owned(column.get(row))),
@@ -309,6 +313,15 @@ impl LeafColumn {
         }
     }
 
+    /// About the bytes of strings and mixtures; typed values of fixed size weigh nothing.
+    pub fn weight(&self) -> usize {
+        match self {
+            LeafColumn::Text(column) => column.byte_len(),
+            LeafColumn::Any(values) => values.iter().map(weight_of).sum(),
+            _ => 0,
+        }
+    }
+
     /// The bytes on the heap, roughly: what values of the mixture own is not counted.
     pub fn heap_bytes(&self) -> usize {
         match self {
@@ -320,5 +333,27 @@ impl LeafColumn {
             LeafColumn::Dictionary(column) => column.heap_bytes(),
             LeafColumn::Any(values) => values.capacity() * size_of::<DataValue>(),
         }
+    }
+}
+
+/// [`LeafColumn::weight`] of a range of a column.
+pub(super) fn column_weight(column: &Column, range: Range<usize>) -> usize {
+    match column {
+        Column::Str(column) => range.map(|row| column.bytes_at(row).len()).sum(),
+        Column::Any(values) => values[range].iter().map(weight_of).sum(),
+        _ => 0,
+    }
+}
+
+/// About the bytes that a copy of a value costs.
+fn weight_of(value: &DataValue) -> usize {
+    match value {
+        DataValue::Str(text) => text.len(),
+        DataValue::Bytes(bytes) => bytes.len(),
+        DataValue::Vec(vector) => vector.len() * size_of::<f32>(),
+        DataValue::List(items) => items.iter().map(|item| size_of::<DataValue>() + weight_of(item)).sum(),
+        DataValue::Set(items) => items.iter().map(|item| size_of::<DataValue>() + weight_of(item)).sum(),
+        DataValue::Json(_) => 2 * size_of::<DataValue>(), // unknown without walking it
+        _ => 0,
     }
 }

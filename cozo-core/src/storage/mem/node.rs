@@ -12,11 +12,15 @@ use crate::value::{Column, DataValue};
 /// The most rows of a leaf.
 pub const MAX_LEAF_ROWS: usize = 512;
 
-/// The most children of an inner node.
-pub const MAX_CHILDREN: usize = 32;
+/// About the most bytes of strings and mixtures of a leaf with more than one row: a put copies them all.
+pub(super) const MAX_LEAF_BYTES: usize = 1 << 16;
+
+/// The most children of an inner node: a put copies and counts a reference to each, which costs more than one more level.
+pub const MAX_CHILDREN: usize = 16;
 
 /// A node.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly all nodes are leaves")]
 pub(super) enum Node {
     Leaf(Leaf),
     Inner(Inner),

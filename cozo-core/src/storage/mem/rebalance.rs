@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::leaf::Leaf;
 use super::leaf_column::{LeafColumn, LeafColumns};
-use super::node::{Child, Inner, MAX_CHILDREN, MAX_LEAF_ROWS, Node};
+use super::node::{Child, Inner, MAX_CHILDREN, MAX_LEAF_BYTES, MAX_LEAF_ROWS, Node};
 use crate::value::{Column, DataValue};
 
 impl Inner {
@@ -54,12 +54,12 @@ impl Inner {
     }
 }
 
-fn fit_together(left: &Child, right: &Child) -> bool {
-    let most = match &*left.node {
-        Node::Leaf(_) => MAX_LEAF_ROWS / 2,
-        Node::Inner(_) => MAX_CHILDREN / 2,
-    };
-    left.size + right.size <= most
+pub(super) fn fit_together(left: &Child, right: &Child) -> bool {
+    let size = left.size + right.size;
+    match (&*left.node, &*right.node) {
+        (Node::Leaf(a), Node::Leaf(b)) => size <= MAX_LEAF_ROWS / 2 && a.weight() + b.weight() <= MAX_LEAF_BYTES / 2,
+        _ => size <= MAX_CHILDREN / 2,
+    }
 }
 
 impl Child {

@@ -1,5 +1,7 @@
 //! Random operations on the engine against a `BTreeMap`, and the shape of the trees that they leave.
 
+#![allow(clippy::unwrap_used, clippy::mutable_key_type)]
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -9,7 +11,7 @@ use rand::{RngExt, SeedableRng};
 use super::check::{check, leaf_sizes, nodes};
 use super::{MemSnapshot, MemStorage, Tree};
 use crate::schema::RelationId;
-use crate::storage::{ChangeKind, ChangeSet, KeyRange, RelationShape, RowChanges, Snapshot, Storage};
+use crate::storage::{BatchCursor, ChangeKind, ChangeSet, KeyRange, RelationShape, RowChanges, Snapshot, Storage};
 use crate::value::{Batch, Column, DataValue, Tuple, Validity};
 
 type Model = BTreeMap<Tuple, Tuple>;
@@ -350,6 +352,35 @@ fn random_puts_and_a_row_at_a_time_removal_keep_the_shape() {
     }
     check(&tree);
     assert!(leaf_sizes(&tree).len() <= 4);
+}
+
+#[test]
+fn heavy_rows_make_small_leaves() {
+    let mut tree = Tree::new(RelationShape { keys: 1, arity: 3 });
+    let row = |key: i64| [key.into(), "x".repeat(10_000).into(), vec![key; 100].into()];
+    for step in 0..1_000 {
+        tree.put(&Batch::from_rows(3, [&row(step * 7919 % 1000)[..]]));
+    }
+    check(&tree);
+    let mut bulk = Tree::new(tree.shape());
+    bulk.put(&tree.scan_all());
+    check(&bulk);
+    for tree in [&tree, &bulk] {
+        assert!(leaf_sizes(tree).iter().all(|rows| *rows <= 12), "{:?}", leaf_sizes(tree));
+    }
+    (0..990).for_each(|key| tree.remove(&ints([key])));
+    check(&tree);
+    identical(
+        &tree.scan_all().rows().collect::<Vec<_>>(),
+        &(990..1000).map(|key| row(key).to_vec()).collect::<Vec<_>>(),
+    );
+}
+
+impl Tree {
+    fn scan_all(&self) -> Batch {
+        let columns: Vec<usize> = (0..self.shape().arity).collect();
+        self.scan(&KeyRange::all(), &columns).next_batch(usize::MAX).unwrap().unwrap()
+    }
 }
 
 #[test]

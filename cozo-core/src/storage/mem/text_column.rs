@@ -144,6 +144,11 @@ impl TextColumn {
         self.nulls.remove(row);
     }
 
+    /// The number of bytes of all strings together.
+    pub fn byte_len(&self) -> usize {
+        self.text.len()
+    }
+
     /// Appends a range to the end of a column.
     pub fn append_range(&self, range: Range<usize>, target: &mut StrColumn) {
         let len = target.len();
@@ -250,6 +255,11 @@ impl DictionaryColumn {
 
     pub fn remove(&mut self, row: usize) {
         self.codes.remove(row);
+    }
+
+    /// No fewer bytes than all strings together have.
+    pub fn most_bytes(&self) -> usize {
+        self.codes.len() * self.distinct.iter().map(|text| text.len()).max().unwrap_or(0)
     }
 
     /// Appends a range to the end of a column.
