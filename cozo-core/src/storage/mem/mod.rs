@@ -25,12 +25,13 @@
 //! - Rows are strictly ascending by key; leaves all have the same depth; only the root may be empty.
 //! - Separator `i > 0` of an inner node is above every key of child `i - 1` and at or below every key of child `i`.
 //!   Separator 0 is never looked at.
-//! - Neighbours below one parent are together more than half of what one node may hold.
+//! - Neighbours below one parent are together more than half of what one node may hold. Rows of long strings or large
+//!   mixtures make leaves of fewer rows, about 64 KiB.
 //!
 //! **mem never sees types, names or transactions**: an encoding follows from the values a leaf happens to hold.
 //!
 //! ```
-//! use cozo::storage::{KeyRange, RelationShape, mem::Tree};
+//! use cozo::storage::{BatchCursor, KeyRange, RelationShape, mem::Tree};
 //! use cozo::value::{Batch, Column};
 //! let mut tree = Tree::new(RelationShape { keys: 1, arity: 2 });
 //! tree.put(&Batch::new(vec![Column::ints(vec![1, 2]), Column::ints(vec![10, 20])], 2));

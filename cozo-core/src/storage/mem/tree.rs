@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use super::apply::{Changes, apply};
 use super::cursor::{ScanCursor, Seeker, TreeLookupCursor};
+use super::finger::Finger;
 use super::key::Probe;
 use super::leaf::Leaf;
 use super::leaf_column::{LeafColumn, LeafColumns};
-use super::node::{Child, Inner, MAX_CHILDREN, Node, Sibling};
+use super::node::{Child, Inner, MAX_CHILDREN, Node, Sibling, equal_range};
 use super::search::pieces;
 use crate::storage::{BatchCursor, ChangeKind, KeyRange, LookupCursor, RelationShape};
 use crate::value::{Batch, Column, DataValue};
@@ -131,7 +132,7 @@ impl Tree {
 
     /// The key of the row of this number, which exists.
     fn key_at(&self, rank: u64) -> Vec<DataValue> {
-        let (finger, row) = super::finger::Finger::at_rank(&self.root, rank);
+        let (finger, row) = Finger::at_rank(&self.root, rank);
         finger.leaf.key(row, self.shape.keys)
     }
 
@@ -179,7 +180,7 @@ fn end_rank(mut node: &Node, probe: Probe) -> u64 {
         match node {
             Node::Leaf(leaf) => return before + leaf.equal_range(0, probe).end as u64,
             Node::Inner(inner) => {
-                let found = super::node::equal_range(&inner.separators, 1..inner.children.len(), probe);
+                let found = equal_range(&inner.separators, 1..inner.children.len(), probe);
                 before += rows_before(inner, found.end - 1);
                 node = &inner.children[found.end - 1].node;
             }
