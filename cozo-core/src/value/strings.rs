@@ -85,6 +85,19 @@ impl StrColumn {
         self.offsets.push(self.bytes.len() as u32);
     }
 
+    /// Appends strings that stand one after another in `text`, each given by its end there. The caller has seen that
+    /// they fit, and appends to `nulls` if there are any or will be.
+    pub fn append_run(&mut self, text: &str, ends: impl Iterator<Item = usize>) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(text.as_bytes());
+        self.offsets.extend(ends.map(|end| (start + end) as u32));
+    }
+
+    /// Appends strings, on the same terms as [`StrColumn::append_run`].
+    pub fn append_texts<'a>(&mut self, texts: impl Iterator<Item = &'a str>) {
+        texts.for_each(|text| self.push_bytes(text.as_bytes()));
+    }
+
     /// Forgets all rows from `len` on.
     pub fn truncate(&mut self, len: usize) {
         self.offsets.truncate(len + 1);

@@ -1,0 +1,133 @@
+//! The engine: a persistent map of trees, published as a whole by each commit.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use imbl::OrdMap;
+
+use super::Tree;
+use crate::schema::RelationId;
+use crate::storage::{
+    BatchCursor, ChangeSet, KeyRange, LookupCursor, Matches, RowChanges, Snapshot, Storage, StorageError,
+};
+use crate::value::{Batch, Column};
+
+/// The engine that keeps everything in memory and nothing on disk.
+#[derive(Default)]
+pub struct MemStorage {
+    pub(super) current: ArcSwap<MemSnapshot>,
+}
+
+impl MemStorage {
+    /// An engine without relations.
+    pub fn new() -> Self {
+        MemStorage::default()
+    }
+}
+
+impl Storage for MemStorage {
+    fn name(&self) -> &'static str {
+        "mem"
+    }
+
+    fn snapshot(&self) -> Arc<dyn Snapshot> {
+        self.current.load_full()
+    }
+
+    fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
+        let mut next = MemSnapshot::clone(&self.current.load());
+        for change_set in changes {
+            next.apply(change_set)?;
+        }
+        self.current.store(Arc::new(next));
+        Ok(())
+    }
+}
+
+/// The relations at one moment; by default there are none.
+#[derive(Clone, Default)]
+pub struct MemSnapshot {
+    relations: OrdMap<RelationId, Tree>,
+}
+
+impl MemSnapshot {
+    /// The tree of a relation, if it exists.
+    pub fn tree(&self, relation: RelationId) -> Option<&Tree> {
+        self.relations.get(&relation)
+    }
+
+    /// Applies changes; after an error some of them are.
+    pub(super) fn apply(&mut self, changes: &ChangeSet) -> Result<(), StorageError> {
+        for (relation, shape) in &changes.created {
+            self.relations.insert(*relation, Tree::new(*shape));
+        }
+        for rows in &changes.rows {
+            self.apply_rows(rows)?;
+        }
+        for relation in &changes.dropped {
+            self.relations.remove(relation);
+        }
+        Ok(())
+    }
+
+    fn apply_rows(&mut self, changes: &RowChanges) -> Result<(), StorageError> {
+        let tree = self.relations.get_mut(&changes.relation);
+        let tree = tree.ok_or(StorageError::NoSuchRelation(changes.relation.0))?;
+        tree.apply(changes.kind, &changes.rows);
+        Ok(())
+    }
+}
+
+impl Snapshot for MemSnapshot {
+    fn row_count(&self, relation: RelationId) -> u64 {
+        self.tree(relation).map_or(0, Tree::row_count)
+    }
+
+    fn scan<'a>(
+        &'a self,
+        relation: RelationId,
+        range: &KeyRange,
+        columns: &[usize],
+    ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
+        Ok(self.tree(relation).map_or_else(|| Box::new(Nothing) as _, |tree| tree.boxed_scan(range, columns)))
+    }
+
+    fn partition(&self, relation: RelationId, range: &KeyRange, parts: usize) -> Vec<KeyRange> {
+        self.tree(relation).map_or_else(|| vec![range.clone()], |tree| tree.partition(range, parts))
+    }
+
+    fn lookup<'a>(
+        &'a self,
+        relation: RelationId,
+        prefixes: &'a [Column],
+        columns: &[usize],
+    ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
+        Ok(self.tree(relation).map_or_else(|| Box::new(Nothing) as _, |tree| tree.boxed_lookup(prefixes, columns)))
+    }
+
+    fn contains(&self, relation: RelationId, prefixes: &[Column]) -> Result<Vec<bool>, StorageError> {
+        let nothing = || vec![false; prefixes.first().map_or(0, Column::len)];
+        Ok(self.tree(relation).map_or_else(nothing, |tree| tree.contains(prefixes)))
+    }
+
+    fn with_changes(&self, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
+        let mut next = self.clone();
+        next.apply(changes)?;
+        Ok(Arc::new(next))
+    }
+}
+
+/// What a relation that does not exist holds.
+struct Nothing;
+
+impl BatchCursor for Nothing {
+    fn next_batch(&mut self, _: usize) -> Result<Option<Batch>, StorageError> {
+        Ok(None)
+    }
+}
+
+impl LookupCursor for Nothing {
+    fn next_matches(&mut self, _: usize) -> Result<Option<Matches>, StorageError> {
+        Ok(None)
+    }
+}

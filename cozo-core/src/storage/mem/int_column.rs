@@ -1,0 +1,186 @@
+//! Integers of a leaf, narrowed by frame of reference: the smallest value, and each row's distance from it in the
+//! fewest bytes that hold them all.
+//!
+//! `[1_000_000, 1_000_003, 1_000_250]` becomes base `1_000_000` and the bytes `[0, 3, 250]`.
+
+use std::ops::Range;
+
+use super::nulls::{Nulls, copy_with_room, insert_compact};
+use super::search::equal_range_of;
+use crate::value::Primitive;
+
+/// Narrowed integers; a null row has distance 0.
+#[derive(Clone, Debug)]
+pub(super) struct IntColumn {
+    base: i64,
+    offsets: Offsets,
+    nulls: Nulls,
+}
+
+/// The distances from the base. `I64` always has base 0.
+#[derive(Clone, Debug)]
+enum Offsets {
+    U8(Vec<u8>),
+    U16(Vec<u16>),
+    U32(Vec<u32>),
+    I64(Vec<i64>),
+}
+
+/// A width of distances.
+trait Offset: Copy + Ord + Default {
+    /// The distance of a value from the base, if it fits.
+    fn of(value: i64, base: i64) -> Option<Self>;
+    fn widen(self) -> i64;
+}
+
+macro_rules! narrow_offset {
+    ($($width:ty),*) => {$(
+        impl Offset for $width {
+            #[inline]
+            fn of(value: i64, base: i64) -> Option<Self> {
+                value.checked_sub(base).and_then(|distance| distance.try_into().ok())
+            }
+            #[inline]
+            fn widen(self) -> i64 {
+                self.into()
+            }
+        }
+    )*};
+}
+narrow_offset!(u8, u16, u32);
+
+impl Offset for i64 {
+    #[inline]
+    fn of(value: i64, _: i64) -> Option<Self> {
+        Some(value)
+    }
+    #[inline]
+    fn widen(self) -> i64 {
+        self
+    }
+}
+
+/// Runs the same code for the offsets of each width.
+macro_rules! for_width {
+    ($offsets:expr, $values:ident => $body:expr) => {
+        match $offsets {
+            Offsets::U8($values) => $body,
+            Offsets::U16($values) => $body,
+            Offsets::U32($values) => $body,
+            Offsets::I64($values) => $body,
+        }
+    };
+}
+
+impl IntColumn {
+    /// Narrows a range of a column.
+    pub fn encode(column: &Primitive<i64>, range: Range<usize>) -> Self {
+        let nulls = Nulls::of(column.nulls.as_ref(), range.clone());
+        let values = &column.values[range];
+        let valid = || values.iter().enumerate().filter(|(row, _)| !nulls.get(*row)).map(|(_, value)| *value);
+        let (min, max) = if nulls.heap_bytes() == 0 {
+            (values.iter().copied().min(), values.iter().copied().max())
+        } else {
+            (valid().min(), valid().max())
+        };
+        let (min, max) = (min.unwrap_or(0), max.unwrap_or(0));
+        let (base, offsets) = match max.checked_sub(min) {
+            Some(0..=0xff) => (min, Offsets::U8(narrow(values, min))),
+            Some(0..=0xffff) => (min, Offsets::U16(narrow(values, min))),
+            Some(0..=0xffff_ffff) => (min, Offsets::U32(narrow(values, min))),
+            _ => (0, Offsets::I64(values.to_vec())),
+        };
+        IntColumn { base, offsets, nulls }
+    }
+
+    pub fn copy_with_room(&self) -> Self {
+        let offsets = match &self.offsets {
+            Offsets::U8(values) => Offsets::U8(copy_with_room(values)),
+            Offsets::U16(values) => Offsets::U16(copy_with_room(values)),
+            Offsets::U32(values) => Offsets::U32(copy_with_room(values)),
+            Offsets::I64(values) => Offsets::I64(copy_with_room(values)),
+        };
+        IntColumn { base: self.base, offsets, nulls: self.nulls.copy_with_room() }
+    }
+
+    pub fn len(&self) -> usize {
+        for_width!(&self.offsets, values => values.len())
+    }
+
+    #[inline]
+    pub fn get(&self, row: usize) -> Option<i64> {
+        (!self.nulls.get(row)).then(|| for_width!(&self.offsets, values => self.base + values[row].widen()))
+    }
+
+    /// The rows of a sorted range that hold `key`.
+    #[inline]
+    pub fn equal_range(&self, range: Range<usize>, key: Option<i64>) -> Range<usize> {
+        let valid = self.nulls.end_of_nulls(range.clone());
+        match key {
+            None => range.start..valid,
+            Some(key) => for_width!(&self.offsets, values => search(values, valid..range.end, self.base, key)),
+        }
+    }
+
+    /// Inserts a row; `false` if the width does not hold the value.
+    pub fn insert(&mut self, row: usize, value: Option<i64>) -> bool {
+        let base = self.base;
+        for_width!(&mut self.offsets, values => {
+            let Some(offset) = offset_or_null(value, base) else { return false };
+            self.nulls.insert(row, values.len(), value.is_none());
+            insert_compact(values, row, offset);
+        });
+        true
+    }
+
+    /// Replaces a row; `false` if the width does not hold the value.
+    pub fn set(&mut self, row: usize, value: Option<i64>) -> bool {
+        let base = self.base;
+        for_width!(&mut self.offsets, values => {
+            let Some(offset) = offset_or_null(value, base) else { return false };
+            self.nulls.set(row, values.len(), value.is_none());
+            values[row] = offset;
+        });
+        true
+    }
+
+    pub fn remove(&mut self, row: usize) {
+        for_width!(&mut self.offsets, values => { values.remove(row); });
+        self.nulls.remove(row);
+    }
+
+    /// Decodes a range onto the end of a column.
+    pub fn append_range(&self, range: Range<usize>, target: &mut Primitive<i64>) {
+        self.nulls.append_to(range.clone(), &mut target.nulls, target.values.len());
+        let base = self.base;
+        for_width!(&self.offsets, values => {
+            target.values.extend(values[range].iter().map(|offset| base.wrapping_add(offset.widen())));
+        });
+    }
+
+    pub fn heap_bytes(&self) -> usize {
+        self.nulls.heap_bytes() + for_width!(&self.offsets, values => bytes_of(values))
+    }
+}
+
+/// The distances of values from the base. Null rows hold any value, and may end up at any distance.
+fn narrow<T: Offset>(values: &[i64], base: i64) -> Vec<T> {
+    values.iter().map(|value| T::of(*value, base).unwrap_or_default()).collect()
+}
+
+fn offset_or_null<T: Offset>(value: Option<i64>, base: i64) -> Option<T> {
+    value.map_or(Some(T::default()), |value| T::of(value, base))
+}
+
+#[inline]
+fn search<T: Offset>(values: &[T], range: Range<usize>, base: i64, key: i64) -> Range<usize> {
+    match T::of(key, base) {
+        Some(offset) => equal_range_of(values, range, offset),
+        None if key < base => range.start..range.start,
+        None => range.end..range.end,
+    }
+}
+
+fn bytes_of<T>(values: &Vec<T>) -> usize {
+    values.capacity() * size_of::<T>()
+}

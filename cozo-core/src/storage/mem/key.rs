@@ -1,0 +1,62 @@
+//! Keys to search for and values to write, borrowed from a column without making a `DataValue`.
+
+use crate::value::{Column, DataValue, Num};
+
+/// One value, borrowed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Key<'a> {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Str(&'a str),
+    Other(&'a DataValue),
+}
+
+impl<'a> Key<'a> {
+    /// The value of a row.
+    #[inline]
+    pub fn at(column: &'a Column, row: usize) -> Self {
+        match column {
+            Column::Int(column) => column.get(row).map_or(Key::Null, Key::Int),
+            Column::Str(column) if !column.is_null(row) => Key::Str(column.str_at(row)),
+            Column::Null(_) | Column::Str(_) => Key::Null,
+            Column::Bool(column) => column.get(row).map_or(Key::Null, Key::Bool),
+            Column::Float(column) => column.get(row).map_or(Key::Null, Key::Float),
+            Column::Any(values) => Key::of(&values[row]),
+        }
+    }
+
+    /// A value, borrowed.
+    pub fn of(value: &'a DataValue) -> Self {
+        match value {
+            DataValue::Null => Key::Null,
+            DataValue::Bool(value) => Key::Bool(*value),
+            DataValue::Num(Num::Int(value)) => Key::Int(*value),
+            DataValue::Num(Num::Float(value)) => Key::Float(*value),
+            DataValue::Str(value) => Key::Str(value),
+            other => Key::Other(other),
+        }
+    }
+
+    /// The value itself.
+    pub fn to_value(self) -> DataValue {
+        match self {
+            Key::Null => DataValue::Null,
+            Key::Bool(value) => value.into(),
+            Key::Int(value) => value.into(),
+            Key::Float(value) => value.into(),
+            Key::Str(value) => value.into(),
+            Key::Other(value) => value.clone(),
+        }
+    }
+}
+
+/// A row whose values are the leading key columns to search for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Probe<'a> {
+    /// One column for each leading key column.
+    pub columns: &'a [Column],
+    /// The row in them.
+    pub row: usize,
+}

@@ -1,0 +1,167 @@
+//! A leaf: a few hundred rows, sorted by key, as encoded columns.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use smallvec::smallvec;
+
+use super::key::{Key, Probe};
+use super::leaf_column::{LeafColumn, LeafColumns, column_weight};
+use super::node::{Child, MAX_LEAF_BYTES, MAX_LEAF_ROWS, Node, Sibling, equal_range};
+use super::search::pieces;
+use crate::value::{Column, DataValue};
+
+/// Up to this many changed rows are applied one by one; more are merged in one go.
+const FEW_ROWS: usize = 16;
+
+/// Rows.
+#[derive(Debug)]
+pub(super) struct Leaf {
+    /// One column for each column of the relation, keys first.
+    pub columns: LeafColumns,
+    pub len: usize,
+}
+
+impl Leaf {
+    /// A leaf without rows.
+    pub fn empty(arity: usize) -> Self {
+        Leaf { columns: smallvec![LeafColumn::Null(0); arity], len: 0 }
+    }
+
+    /// Encodes a range of rows.
+    pub fn encode(columns: &[Column], range: Range<usize>) -> Self {
+        let encode = |column| LeafColumn::encode(column, range.clone());
+        Leaf { columns: columns.iter().map(encode).collect(), len: range.len() }
+    }
+
+    /// Encodes rows as as many leaves as it takes: the first, and its right siblings.
+    fn encode_all(columns: &[Column], range: Range<usize>, keys: usize, appended: bool) -> (Self, Vec<Sibling>) {
+        let weight: usize = columns.iter().map(|column| column_weight(column, range.clone())).sum();
+        let light = (range.len() * MAX_LEAF_BYTES).checked_div(weight).unwrap_or(MAX_LEAF_ROWS);
+        let most = light.clamp(1, MAX_LEAF_ROWS);
+        let cut = |piece: Range<usize>| range.start + piece.start..range.start + piece.end;
+        let mut cuts = pieces(range.len(), most, appended).into_iter().map(cut);
+        let first = Leaf::encode(columns, cuts.next().expect("there is always a piece"));
+        let siblings = cuts.map(|rows| Sibling {
+            separator: columns[..keys].iter().map(|column| column.get(rows.start)).collect(),
+            child: Child::new(Arc::new(Node::Leaf(Leaf::encode(columns, rows)))),
+        });
+        (first, siblings.collect())
+    }
+
+    pub fn copy_with_room(&self) -> Self {
+        Leaf { columns: self.columns.iter().map(LeafColumn::copy_with_room).collect(), len: self.len }
+    }
+
+    /// About the bytes of strings and mixtures.
+    pub fn weight(&self) -> usize {
+        self.columns.iter().map(LeafColumn::weight).sum()
+    }
+
+    /// Appends a range of rows to columns.
+    pub fn decode_range(&self, range: Range<usize>, targets: &mut [Column]) {
+        for (column, target) in self.columns.iter().zip(targets) {
+            column.append_range(range.clone(), target);
+        }
+    }
+
+    /// The key of a row.
+    pub fn key(&self, row: usize, keys: usize) -> Vec<DataValue> {
+        self.columns[..keys].iter().map(|column| column.get(row)).collect()
+    }
+
+    /// The rows from `first` on that begin with the probe.
+    #[inline]
+    pub fn equal_range(&self, first: usize, probe: Probe) -> Range<usize> {
+        equal_range(&self.columns, first..self.len, probe)
+    }
+
+    /// Puts a range of rows, sorted by key; gives what splits off.
+    pub fn put(&mut self, rows: &[Column], range: Range<usize>, keys: usize) -> Vec<Sibling> {
+        let mut next = range.start;
+        while range.len() <= FEW_ROWS && next < range.end {
+            if !self.put_row(rows, next, keys) {
+                break;
+            }
+            next += 1;
+        }
+        if next == range.end { vec![] } else { self.merge(rows, next..range.end, keys) }
+    }
+
+    /// Puts one row; `false` if there is no room for it.
+    fn put_row(&mut self, rows: &[Column], row: usize, keys: usize) -> bool {
+        let found = self.equal_range(0, Probe { columns: &rows[..keys], row });
+        if !found.is_empty() {
+            for (column, value) in self.columns[keys..].iter_mut().zip(&rows[keys..]) {
+                column.set(found.start, Key::at(value, row));
+            }
+            return true;
+        }
+        if self.len == MAX_LEAF_ROWS || (self.len > 1 && self.weight() > MAX_LEAF_BYTES) {
+            return false;
+        }
+        for (column, value) in self.columns.iter_mut().zip(rows) {
+            column.insert(found.start, Key::at(value, row));
+        }
+        self.len += 1;
+        true
+    }
+
+    /// Merges a range of rows with its own and encodes them anew.
+    fn merge(&mut self, rows: &[Column], range: Range<usize>, keys: usize) -> Vec<Sibling> {
+        let place = |leaf: &Leaf, row, first| leaf.equal_range(first, Probe { columns: &rows[..keys], row });
+        let appended = place(self, range.start, 0).start == self.len;
+        let siblings;
+        if self.len == 0 {
+            (*self, siblings) = Leaf::encode_all(rows, range, keys, appended);
+            return siblings;
+        }
+        let mut merged = vec![Column::default(); self.columns.len()];
+        let (mut own, mut next) = (0, range.start);
+        while next < range.end && own < self.len {
+            let found = place(self, next, own);
+            self.decode_range(own..found.start, &mut merged);
+            own = found.end;
+            if own < self.len {
+                append_rows(rows, next..next + 1, &mut merged);
+                next += 1;
+            }
+        }
+        append_rows(rows, next..range.end, &mut merged);
+        self.decode_range(own..self.len, &mut merged);
+        (*self, siblings) = Leaf::encode_all(&merged, 0..merged[0].len(), keys, appended);
+        siblings
+    }
+
+    /// Removes the rows with keys in a range of `keys`, sorted.
+    pub fn remove(&mut self, keys: &[Column], range: Range<usize>) {
+        if range.len() > FEW_ROWS {
+            return self.remove_many(keys, range);
+        }
+        for row in range {
+            let found = self.equal_range(0, Probe { columns: keys, row });
+            if !found.is_empty() {
+                self.columns.iter_mut().for_each(|column| column.remove(found.start));
+                self.len -= 1;
+            }
+        }
+    }
+
+    fn remove_many(&mut self, keys: &[Column], range: Range<usize>) {
+        let mut kept = vec![Column::default(); self.columns.len()];
+        let mut own = 0;
+        for row in range {
+            let found = self.equal_range(own, Probe { columns: keys, row });
+            self.decode_range(own..found.start, &mut kept);
+            own = found.end;
+        }
+        self.decode_range(own..self.len, &mut kept);
+        *self = Leaf::encode(&kept, 0..kept[0].len());
+    }
+}
+
+fn append_rows(rows: &[Column], range: Range<usize>, targets: &mut [Column]) {
+    for (column, target) in rows.iter().zip(targets) {
+        target.append_range(column, range.clone());
+    }
+}

@@ -1,0 +1,359 @@
+//! One column of a leaf, encoded by what it happens to hold. Every value comes back identical.
+//!
+//! | values | encoding |
+//! |---|---|
+//! | nothing but nulls | their number |
+//! | integers | base and distances of 1, 2 or 4 bytes; plain where they are far apart |
+//! | floats, Booleans | plain |
+//! | strings | one buffer with ends; a dictionary where they repeat |
+//! | anything else, or a mixture | `DataValue`s |
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use smallvec::SmallVec;
+
+use super::int_column::IntColumn;
+use super::key::Key;
+use super::nulls::{Nulls, copy_with_room, insert_compact};
+use super::search::equal_range_by;
+use super::text_column::{DictionaryColumn, TextColumn};
+use crate::value::{Column, DataValue, Primitive, StrColumn};
+
+/// Columns of a leaf, or of separators: up to four in place, which spares a search a detour through memory.
+pub(super) type LeafColumns = SmallVec<[LeafColumn; 4]>;
+
+/// An encoded column.
+#[derive(Clone, Debug)]
+pub(super) enum LeafColumn {
+    Null(usize),
+    Int(IntColumn),
+    Bool(PlainColumn<bool>),
+    Float(PlainColumn<f64>),
+    Text(TextColumn),
+    Dictionary(DictionaryColumn),
+    Any(Vec<DataValue>),
+}
+
+/// Values as they are; a null row holds the default.
+#[derive(Clone, Debug)]
+pub(super) struct PlainColumn<T> {
+    values: Vec<T>,
+    nulls: Nulls,
+}
+
+impl<T: Copy + Default> PlainColumn<T> {
+    fn encode(column: &Primitive<T>, range: Range<usize>) -> Self {
+        let nulls = Nulls::of(column.nulls.as_ref(), range.clone());
+        PlainColumn { values: column.values[range].to_vec(), nulls }
+    }
+
+    fn copy_with_room(&self) -> Self {
+        PlainColumn { values: copy_with_room(&self.values), nulls: self.nulls.copy_with_room() }
+    }
+
+    fn get(&self, row: usize) -> Option<T> {
+        (!self.nulls.get(row)).then(|| self.values[row])
+    }
+
+    fn equal_range(&self, range: Range<usize>, key: Option<T>, compare: impl Fn(&T, &T) -> Ordering) -> Range<usize> {
+        let valid = self.nulls.end_of_nulls(range.clone());
+        let Some(key) = key else { return range.start..valid };
+        equal_range_by(valid..range.end, |row| compare(&self.values[row], &key))
+    }
+
+    fn insert(&mut self, row: usize, value: Option<T>) -> bool {
+        self.nulls.insert(row, self.values.len(), value.is_none());
+        insert_compact(&mut self.values, row, value.unwrap_or_default());
+        true
+    }
+
+    fn set(&mut self, row: usize, value: Option<T>) -> bool {
+        self.nulls.set(row, self.values.len(), value.is_none());
+        self.values[row] = value.unwrap_or_default();
+        true
+    }
+
+    fn remove(&mut self, row: usize) {
+        self.values.remove(row);
+        self.nulls.remove(row);
+    }
+
+    fn append_range(&self, range: Range<usize>, target: &mut Primitive<T>) {
+        self.nulls.append_to(range.clone(), &mut target.nulls, target.values.len());
+        target.values.extend_from_slice(&self.values[range]);
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.values.capacity() * size_of::<T>() + self.nulls.heap_bytes()
+    }
+}
+
+/// A column of nulls that takes integers, floats or Booleans.
+fn nulls_of<T: Clone + Default>(len: usize) -> Primitive<T> {
+    Primitive { values: vec![T::default(); len], nulls: (len > 0).then(|| vec![true; len]) }
+}
+
+impl LeafColumn {
+    /// Encodes a range of a column.
+    pub fn encode(column: &Column, range: Range<usize>) -> Self {
+        match column {
+            _ if range.clone().all(|row| column.is_null(row)) => LeafColumn::Null(range.len()),
+            Column::Null(_) => LeafColumn::Null(range.len()),
+            Column::Bool(column) => LeafColumn::Bool(PlainColumn::encode(column, range)),
+            Column::Int(column) => LeafColumn::Int(IntColumn::encode(column, range)),
+            Column::Float(column) => LeafColumn::Float(PlainColumn::encode(column, range)),
+            Column::Str(column) => LeafColumn::encode_strings(column, range),
+            Column::Any(values) => match values[range].iter().cloned().collect() {
+                Column::Any(values) => LeafColumn::Any(values),
+                typed => LeafColumn::encode(&typed, 0..typed.len()),
+            },
+        }
+    }
+
+    fn encode_strings(column: &StrColumn, range: Range<usize>) -> Self {
+        match DictionaryColumn::encode(column, range.clone()) {
+            Some(dictionary) => LeafColumn::Dictionary(dictionary),
+            None => LeafColumn::Text(TextColumn::encode(column, range)),
+        }
+    }
+
+    /// A copy to change: it has room for a few more rows.
+    pub fn copy_with_room(&self) -> Self {
+        match self {
+            LeafColumn::Null(len) => LeafColumn::Null(*len),
+            LeafColumn::Int(column) => LeafColumn::Int(column.copy_with_room()),
+            LeafColumn::Bool(column) => LeafColumn::Bool(column.copy_with_room()),
+            LeafColumn::Float(column) => LeafColumn::Float(column.copy_with_room()),
+            LeafColumn::Text(column) => LeafColumn::Text(column.copy_with_room()),
+            LeafColumn::Dictionary(column) => LeafColumn::Dictionary(column.copy_with_room()),
+            LeafColumn::Any(values) => LeafColumn::Any(copy_with_room(values)),
+        }
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            LeafColumn::Null(len) => *len,
+            LeafColumn::Int(column) => column.len(),
+            LeafColumn::Bool(column) => column.values.len(),
+            LeafColumn::Float(column) => column.values.len(),
+            LeafColumn::Text(column) => column.len(),
+            LeafColumn::Dictionary(column) => column.len(),
+            LeafColumn::Any(values) => values.len(),
+        }
+    }
+
+    /// The value of a row.
+    pub fn get(&self, row: usize) -> DataValue {
+        fn value<T: Into<DataValue>>(value: Option<T>) -> DataValue {
+            value.map_or(DataValue::Null, T::into)
+        }
+        match self {
+            LeafColumn::Null(_) => DataValue::Null,
+            LeafColumn::Int(column) => value(column.get(row)),
+            LeafColumn::Bool(column) => value(column.get(row)),
+            LeafColumn::Float(column) => value(column.get(row)),
+            LeafColumn::Text(column) => value(column.get(row)),
+            LeafColumn::Dictionary(column) => value(column.get(row)),
+            LeafColumn::Any(values) => values[row].clone(),
+        }
+    }
+
+    /// Within a range of rows that is sorted by this column, the run of those that hold `key`; empty, at the place
+    /// where it would be, if there are none.
+    #[inline]
+    pub fn equal_range(&self, range: Range<usize>, key: Key) -> Range<usize> {
+        match (self, key) {
+            (LeafColumn::Int(column), Key::Int(key)) => column.equal_range(range, Some(key)),
+            (LeafColumn::Int(column), Key::Null) => column.equal_range(range, None),
+            (LeafColumn::Text(column), Key::Str(key)) => column.equal_range(range, Some(key)),
+            (LeafColumn::Text(column), Key::Null) => column.equal_range(range, None),
+            (LeafColumn::Dictionary(column), Key::Str(key)) => column.equal_range(range, Some(key)),
+            (LeafColumn::Dictionary(column), Key::Null) => column.equal_range(range, None),
+            (LeafColumn::Float(column), Key::Float(key)) => column.equal_range(range, Some(key), f64::total_cmp),
+            (LeafColumn::Float(column), Key::Null) => column.equal_range(range, None, f64::total_cmp),
+            (LeafColumn::Bool(column), Key::Bool(key)) => column.equal_range(range, Some(key), bool::cmp),
+            (LeafColumn::Bool(column), Key::Null) => column.equal_range(range, None, bool::cmp),
+            (LeafColumn::Null(_), Key::Null) => range,
+            (LeafColumn::Null(_), _) => range.end..range.end,
+            (LeafColumn::Any(values), Key::Other(key)) => equal_range_by(range, |row| values[row].cmp(key)),
+            (column, key) => column.equal_range_mixed(range, &key.to_value()),
+        }
+    }
+
+    /// [`LeafColumn::equal_range`] for a key of another type than the column.
+    fn equal_range_mixed(&self, range: Range<usize>, key: &DataValue) -> Range<usize> {
+        match self {
+            LeafColumn::Any(values) => equal_range_by(range, |row| values[row].cmp(key)),
+            _ => equal_range_by(range, |row| self.get(row).cmp(key)),
+        }
+    }
+
+    /// Inserts a row, encoding anew where the value does not fit.
+    pub fn insert(&mut self, row: usize, value: Key) {
+        let fits = match (&mut *self, value) {
+            (LeafColumn::Null(len), Key::Null) => {
+                *len += 1;
+                true
+            }
+            (LeafColumn::Int(column), Key::Int(value)) => column.insert(row, Some(value)),
+            (LeafColumn::Int(column), Key::Null) => column.insert(row, None),
+            (LeafColumn::Bool(column), Key::Bool(value)) => column.insert(row, Some(value)),
+            (LeafColumn::Bool(column), Key::Null) => column.insert(row, None),
+            (LeafColumn::Float(column), Key::Float(value)) => column.insert(row, Some(value)),
+            (LeafColumn::Float(column), Key::Null) => column.insert(row, None),
+            (LeafColumn::Text(column), Key::Str(value)) => column.insert(row, Some(value)),
+            (LeafColumn::Text(column), Key::Null) => column.insert(row, None),
+            (LeafColumn::Dictionary(column), Key::Str(value)) => column.insert(row, Some(value)),
+            (LeafColumn::Dictionary(column), Key::Null) => column.insert(row, None),
+            (LeafColumn::Any(values), value) => {
+                insert_compact(values, row, value.to_value());
+                true
+            }
+            _ => false,
+        };
+        if !fits {
+            self.replace_rows(row..row, value);
+        }
+    }
+
+    /// Replaces a row, encoding anew where the value does not fit.
+    pub fn set(&mut self, row: usize, value: Key) {
+        let fits = match (&mut *self, value) {
+            (LeafColumn::Null(_), Key::Null) => true,
+            (LeafColumn::Int(column), Key::Int(value)) => column.set(row, Some(value)),
+            (LeafColumn::Int(column), Key::Null) => column.set(row, None),
+            (LeafColumn::Bool(column), Key::Bool(value)) => column.set(row, Some(value)),
+            (LeafColumn::Bool(column), Key::Null) => column.set(row, None),
+            (LeafColumn::Float(column), Key::Float(value)) => column.set(row, Some(value)),
+            (LeafColumn::Float(column), Key::Null) => column.set(row, None),
+            (LeafColumn::Text(column), Key::Str(value)) => column.set(row, Some(value)),
+            (LeafColumn::Text(column), Key::Null) => column.set(row, None),
+            (LeafColumn::Dictionary(column), Key::Str(value)) => column.set(row, Some(value)),
+            (LeafColumn::Dictionary(column), Key::Null) => column.set(row, None),
+            (LeafColumn::Any(values), value) => {
+                values[row] = value.to_value();
+                true
+            }
+            _ => false,
+        };
+        if !fits {
+            self.replace_rows(row..row + 1, value);
+        }
+    }
+
+    /// Encodes the column anew with `value` in place of a range of rows.
+    fn replace_rows(&mut self, rows: Range<usize>, value: Key) {
+        let mut column = Column::default();
+        self.append_range(0..rows.start, &mut column);
+        column.push_owned(value.to_value());
+        self.append_range(rows.end..self.len(), &mut column);
+        *self = LeafColumn::encode(&column, 0..column.len());
+    }
+
+    /// Removes a row.
+    pub fn remove(&mut self, row: usize) {
+        match self {
+            LeafColumn::Null(len) => *len -= 1,
+            LeafColumn::Int(column) => column.remove(row),
+            LeafColumn::Bool(column) => column.remove(row),
+            LeafColumn::Float(column) => column.remove(row),
+            LeafColumn::Text(column) => column.remove(row),
+            LeafColumn::Dictionary(column) => column.remove(row),
+            LeafColumn::Any(values) => drop(values.remove(row)),
+        }
+    }
+
+    /// The rows of a range, encoded by themselves.
+    pub fn slice(&self, range: Range<usize>) -> Self {
+        let mut column = Column::default();
+        self.append_range(range, &mut column);
+        LeafColumn::encode(&column, 0..column.len())
+    }
+
+    /// Decodes a range onto the end of a column.
+    #[inline]
+    pub fn append_range(&self, range: Range<usize>, target: &mut Column) {
+        if range.is_empty() {
+            return;
+        }
+        if let Column::Null(len) = *target {
+            *target = self.target_of_nulls(len);
+        }
+        match (self, &mut *target) {
+            (LeafColumn::Int(column), Column::Int(target)) => column.append_range(range, target),
+            (LeafColumn::Float(column), Column::Float(target)) => column.append_range(range, target),
+            (LeafColumn::Bool(column), Column::Bool(target)) => column.append_range(range, target),
+            (LeafColumn::Text(column), Column::Str(target)) if target.has_room(column.byte_len()) => {
+                column.append_range(range, target);
+            }
+            (LeafColumn::Dictionary(column), Column::Str(target)) if target.has_room(column.most_bytes()) => {
+                column.append_range(range, target);
+            }
+            (LeafColumn::Any(values), Column::Any(target)) => target.extend_from_slice(&values[range]),
+            (LeafColumn::Null(_), target) => target.append_range(&Column::Null(range.len()), 0..range.len()),
+            (column, target) => range.for_each(|row| target.push_owned(column.get(row))),
+        }
+    }
+
+    /// A column of `len` nulls that takes what this column holds.
+    fn target_of_nulls(&self, len: usize) -> Column {
+        match self {
+            LeafColumn::Null(_) => Column::Null(len),
+            LeafColumn::Int(_) => Column::Int(nulls_of(len)),
+            LeafColumn::Bool(_) => Column::Bool(nulls_of(len)),
+            LeafColumn::Float(_) => Column::Float(nulls_of(len)),
+            LeafColumn::Text(_) | LeafColumn::Dictionary(_) => {
+                let mut strings = StrColumn::default();
+                (0..len).for_each(|_| strings.push_null());
+                Column::Str(strings)
+            }
+            LeafColumn::Any(_) => Column::Any(vec![DataValue::Null; len]),
+        }
+    }
+
+    /// About the bytes of strings and mixtures; typed values of fixed size weigh nothing.
+    pub fn weight(&self) -> usize {
+        match self {
+            LeafColumn::Text(column) => column.byte_len(),
+            LeafColumn::Any(values) => values.iter().map(weight_of).sum(),
+            _ => 0,
+        }
+    }
+
+    /// The bytes on the heap, roughly: what values of the mixture own is not counted.
+    pub fn heap_bytes(&self) -> usize {
+        match self {
+            LeafColumn::Null(_) => 0,
+            LeafColumn::Int(column) => column.heap_bytes(),
+            LeafColumn::Bool(column) => column.heap_bytes(),
+            LeafColumn::Float(column) => column.heap_bytes(),
+            LeafColumn::Text(column) => column.heap_bytes(),
+            LeafColumn::Dictionary(column) => column.heap_bytes(),
+            LeafColumn::Any(values) => values.capacity() * size_of::<DataValue>(),
+        }
+    }
+}
+
+/// [`LeafColumn::weight`] of a range of a column.
+pub(super) fn column_weight(column: &Column, range: Range<usize>) -> usize {
+    match column {
+        Column::Str(column) => range.map(|row| column.bytes_at(row).len()).sum(),
+        Column::Any(values) => values[range].iter().map(weight_of).sum(),
+        _ => 0,
+    }
+}
+
+/// About the bytes that a copy of a value costs.
+fn weight_of(value: &DataValue) -> usize {
+    match value {
+        DataValue::Str(text) => text.len(),
+        DataValue::Bytes(bytes) => bytes.len(),
+        DataValue::Vec(vector) => vector.len() * size_of::<f32>(),
+        DataValue::List(items) => items.iter().map(|item| size_of::<DataValue>() + weight_of(item)).sum(),
+        DataValue::Set(items) => items.iter().map(|item| size_of::<DataValue>() + weight_of(item)).sum(),
+        DataValue::Json(_) => 2 * size_of::<DataValue>(), // unknown without walking it
+        _ => 0,
+    }
+}

@@ -1,0 +1,184 @@
+//! Nodes of the tree: leaves of rows, and inner nodes of children with the separators between them.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::key::{Key, Probe};
+use super::leaf::Leaf;
+use super::leaf_column::{LeafColumn, LeafColumns};
+use super::search::pieces;
+use crate::value::{Column, DataValue};
+
+/// The most rows of a leaf.
+pub const MAX_LEAF_ROWS: usize = 512;
+
+/// About the most bytes of strings and mixtures of a leaf with more than one row: a put copies them all.
+pub(super) const MAX_LEAF_BYTES: usize = 1 << 16;
+
+/// The most children of an inner node: a put copies and counts a reference to each, which costs more than one more level.
+pub const MAX_CHILDREN: usize = 16;
+
+/// A node.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly all nodes are leaves")]
+pub(super) enum Node {
+    Leaf(Leaf),
+    Inner(Inner),
+}
+
+/// A node above others.
+#[derive(Debug)]
+pub(super) struct Inner {
+    /// Row `i` separates child `i - 1` from child `i`; one column for each key column. Shared, because most changes leave
+    /// the separators as they are.
+    pub separators: Arc<LeafColumns>,
+    pub children: Vec<Child>,
+    /// The number of rows below.
+    pub rows: u64,
+}
+
+/// A child with what its parent needs to know without looking at it.
+#[derive(Clone, Debug)]
+pub(super) struct Child {
+    pub node: Arc<Node>,
+    /// The number of rows below.
+    pub rows: u64,
+    /// The number of rows of a leaf, of children of an inner node.
+    pub size: usize,
+}
+
+/// A new right neighbour of a node that was split, with the separator before it.
+#[derive(Debug)]
+pub(super) struct Sibling {
+    pub separator: Vec<DataValue>,
+    pub child: Child,
+}
+
+impl Child {
+    pub fn new(node: Arc<Node>) -> Self {
+        let mut child = Child { node, rows: 0, size: 0 };
+        child.measure();
+        child
+    }
+
+    /// Counts anew, after the node was changed.
+    pub fn measure(&mut self) {
+        (self.rows, self.size) = match &*self.node {
+            Node::Leaf(leaf) => (leaf.len as u64, leaf.len),
+            Node::Inner(inner) => (inner.rows, inner.children.len()),
+        };
+    }
+}
+
+impl Node {
+    /// The node to change: itself if nobody else holds it, otherwise a copy put in its place.
+    pub fn make_mut(node: &mut Arc<Node>) -> &mut Node {
+        if Arc::get_mut(node).is_none() {
+            *node = Arc::new(match &**node {
+                Node::Leaf(leaf) => Node::Leaf(leaf.copy_with_room()),
+                Node::Inner(inner) => Node::Inner(inner.copy()),
+            });
+        }
+        Arc::get_mut(node).expect("a node just made is not shared, and nodes have no weak references")
+    }
+
+    /// The first key below.
+    pub fn first_key(&self, keys: usize) -> Vec<DataValue> {
+        match self {
+            Node::Leaf(leaf) => leaf.key(0, keys),
+            Node::Inner(inner) => inner.children[0].node.first_key(keys),
+        }
+    }
+}
+
+/// Within rows sorted by columns, the run of those that begin with the probe; empty, at the place where it would be, if
+/// there are none.
+#[inline]
+pub(super) fn equal_range(columns: &[LeafColumn], mut range: Range<usize>, probe: Probe) -> Range<usize> {
+    for (stored, column) in columns.iter().zip(probe.columns) {
+        range = stored.equal_range(range, Key::at(column, probe.row));
+        if range.is_empty() {
+            break;
+        }
+    }
+    range
+}
+
+impl Inner {
+    /// A node above these, of which there is at least one.
+    pub fn of(items: Vec<Sibling>) -> Self {
+        let keys = items[0].separator.len();
+        let separators = (0..keys).map(|key| {
+            let column: Column = items.iter().map(|item| item.separator[key].clone()).collect();
+            LeafColumn::encode(&column, 0..column.len())
+        });
+        let separators = Arc::new(separators.collect());
+        Inner::new(separators, items.into_iter().map(|item| item.child).collect())
+    }
+
+    pub fn new(separators: Arc<LeafColumns>, children: Vec<Child>) -> Self {
+        let rows = children.iter().map(|child| child.rows).sum();
+        Inner { separators, children, rows }
+    }
+
+    fn copy(&self) -> Self {
+        Inner { separators: self.separators.clone(), children: self.children.clone(), rows: self.rows }
+    }
+
+    /// The child, from `first` on, where the rows that begin with the probe begin. A probe of a whole key is in that
+    /// child or nowhere; rows of a shorter one may begin only in the child after it.
+    #[inline]
+    pub fn child_of(&self, probe: Probe, first: usize) -> usize {
+        let found = equal_range(&self.separators, first + 1..self.children.len(), probe);
+        match probe.columns.len() == self.separators.len() && !found.is_empty() {
+            true => found.start,
+            false => found.start - 1,
+        }
+    }
+
+    /// The child with the row of this number, and the row's number in it.
+    pub fn child_of_rank(&self, mut rank: u64) -> (usize, u64) {
+        let last = self.children.len() - 1;
+        for (index, child) in self.children[..last].iter().enumerate() {
+            if rank < child.rows {
+                return (index, rank);
+            }
+            rank -= child.rows;
+        }
+        (last, rank)
+    }
+
+    /// The separator before a child.
+    pub fn separator(&self, child: usize) -> Vec<DataValue> {
+        self.separators.iter().map(|column| column.get(child)).collect()
+    }
+
+    /// Takes in new children before the one at `index`.
+    pub fn insert_siblings(&mut self, index: usize, siblings: Vec<Sibling>) {
+        let separators = self.separators.iter().enumerate().map(|(key, old)| {
+            let mut column = Column::default();
+            old.append_range(0..index, &mut column);
+            siblings.iter().for_each(|sibling| column.push(&sibling.separator[key]));
+            old.append_range(index..old.len(), &mut column);
+            LeafColumn::encode(&column, 0..column.len())
+        });
+        self.separators = Arc::new(separators.collect());
+        self.children.splice(index..index, siblings.into_iter().map(|sibling| sibling.child));
+    }
+
+    /// Keeps what one node may hold, and gives the rest as right siblings.
+    pub fn split(&mut self, appended: bool) -> Vec<Sibling> {
+        if self.children.len() <= MAX_CHILDREN {
+            return vec![];
+        }
+        let mut nodes = pieces(self.children.len(), MAX_CHILDREN, appended).into_iter().map(|piece| {
+            let separators = self.separators.iter().map(|column| column.slice(piece.clone())).collect();
+            (self.separator(piece.start), Inner::new(Arc::new(separators), self.children[piece].to_vec()))
+        });
+        let (_, first) = nodes.next().expect("there is always a piece");
+        let sibling = |(separator, inner)| Sibling { separator, child: Child::new(Arc::new(Node::Inner(inner))) };
+        let siblings = nodes.map(sibling).collect();
+        *self = first;
+        siblings
+    }
+}

@@ -1,0 +1,83 @@
+//! Which rows of a leaf column are null. No memory where none is.
+
+use std::ops::Range;
+
+/// Room for a few more rows that a copied vector gets, so that the insertion it was copied for does not move it again.
+const ROOM: usize = 4;
+
+/// A copy with room for a few more items.
+pub(super) fn copy_with_room<T: Clone>(items: &[T]) -> Vec<T> {
+    let mut copy = Vec::with_capacity(items.len() + ROOM);
+    copy.extend_from_slice(items);
+    copy
+}
+
+/// Inserts, growing by little: a leaf is rarely inserted into twice before it is copied.
+pub(super) fn insert_compact<T>(items: &mut Vec<T>, index: usize, item: T) {
+    if items.len() == items.capacity() {
+        items.reserve_exact(ROOM * 4);
+    }
+    items.insert(index, item);
+}
+
+/// Null flags.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Nulls(Option<Vec<bool>>);
+
+impl Nulls {
+    /// Those of a range of a column.
+    pub fn of(flags: Option<&Vec<bool>>, range: Range<usize>) -> Self {
+        Nulls(flags.map(|flags| &flags[range]).filter(|flags| flags.contains(&true)).map(<[bool]>::to_vec))
+    }
+
+    pub fn copy_with_room(&self) -> Self {
+        Nulls(self.0.as_deref().map(copy_with_room))
+    }
+
+    #[inline]
+    pub fn get(&self, row: usize) -> bool {
+        self.0.as_ref().is_some_and(|flags| flags[row])
+    }
+
+    /// Inserts a row into a column that has `len` of them.
+    pub fn insert(&mut self, row: usize, len: usize, null: bool) {
+        if null || self.0.is_some() {
+            insert_compact(self.0.get_or_insert_with(|| vec![false; len]), row, null);
+        }
+    }
+
+    /// Sets a row of a column that has `len` of them.
+    pub fn set(&mut self, row: usize, len: usize, null: bool) {
+        if null || self.0.is_some() {
+            self.0.get_or_insert_with(|| vec![false; len])[row] = null;
+        }
+    }
+
+    pub fn remove(&mut self, row: usize) {
+        if let Some(flags) = &mut self.0 {
+            flags.remove(row);
+        }
+    }
+
+    /// The first row of a sorted range that is not null: nulls sort first.
+    #[inline]
+    pub fn end_of_nulls(&self, range: Range<usize>) -> usize {
+        match &self.0 {
+            None => range.start,
+            Some(flags) => range.start + flags[range].partition_point(|null| *null),
+        }
+    }
+
+    /// Appends the flags of a range to those of a column of `len` rows.
+    pub fn append_to(&self, range: Range<usize>, target: &mut Option<Vec<bool>>, len: usize) {
+        match (&self.0, target.as_mut()) {
+            (None, None) => {}
+            (None, Some(flags)) => flags.resize(len + range.len(), false),
+            (Some(more), _) => target.get_or_insert_with(|| vec![false; len]).extend_from_slice(&more[range]),
+        }
+    }
+
+    pub fn heap_bytes(&self) -> usize {
+        self.0.as_ref().map_or(0, Vec::capacity)
+    }
+}

@@ -1,0 +1,83 @@
+//! After removals: children that became small are joined with their neighbours, empty ones dropped.
+//!
+//! Two neighbours are joined when one node half full holds them both, so that a leaf that grows and shrinks by a row is
+//! not split and joined again and again.
+
+use std::sync::Arc;
+
+use super::leaf::Leaf;
+use super::leaf_column::{LeafColumn, LeafColumns};
+use super::node::{Child, Inner, MAX_CHILDREN, MAX_LEAF_BYTES, MAX_LEAF_ROWS, Node};
+use crate::value::{Column, DataValue};
+
+impl Inner {
+    /// Drops empty children and joins small neighbours; may leave one child, or none.
+    pub fn join_small_children(&mut self) {
+        for index in (0..self.children.len()).rev() {
+            if self.children[index].rows == 0 {
+                self.take_child(index);
+            }
+        }
+        let mut index = 1;
+        while index < self.children.len() {
+            if fit_together(&self.children[index - 1], &self.children[index]) {
+                let separator = self.separator(index);
+                let right = self.take_child(index);
+                self.children[index - 1].join(separator, &right.node);
+            } else {
+                index += 1;
+            }
+        }
+    }
+
+    fn take_child(&mut self, index: usize) -> Child {
+        let mut separators: LeafColumns = self.separators.iter().map(LeafColumn::copy_with_room).collect();
+        separators.iter_mut().for_each(|column| column.remove(index));
+        self.separators = Arc::new(separators);
+        self.children.remove(index)
+    }
+
+    /// Takes over the children of the right neighbour. Its own separator 0 is no bound; the parent's is.
+    fn join(&mut self, separator: Vec<DataValue>, right: &Inner) {
+        let separators =
+            self.separators.iter().zip(&*right.separators).zip(separator).map(|((left, right), between)| {
+                let mut column = Column::default();
+                left.append_range(0..left.len(), &mut column);
+                column.push_owned(between);
+                right.append_range(1..right.len(), &mut column);
+                LeafColumn::encode(&column, 0..column.len())
+            });
+        self.separators = Arc::new(separators.collect());
+        self.children.extend_from_slice(&right.children);
+        self.rows += right.rows;
+        self.join_small_children(); // the two children at the seam have not been neighbours before
+    }
+}
+
+pub(super) fn fit_together(left: &Child, right: &Child) -> bool {
+    let size = left.size + right.size;
+    match (&*left.node, &*right.node) {
+        (Node::Leaf(a), Node::Leaf(b)) => size <= MAX_LEAF_ROWS / 2 && a.weight() + b.weight() <= MAX_LEAF_BYTES / 2,
+        _ => size <= MAX_CHILDREN / 2,
+    }
+}
+
+impl Child {
+    fn join(&mut self, separator: Vec<DataValue>, right: &Node) {
+        match (Node::make_mut(&mut self.node), right) {
+            (Node::Leaf(left), Node::Leaf(right)) => left.join(right),
+            (Node::Inner(left), Node::Inner(right)) => left.join(separator, right),
+            _ => unreachable!("neighbours have the same height"),
+        }
+        self.measure();
+    }
+}
+
+impl Leaf {
+    fn join(&mut self, right: &Leaf) {
+        let mut joined = vec![Column::default(); self.columns.len()];
+        self.decode_range(0..self.len, &mut joined);
+        right.decode_range(0..right.len, &mut joined);
+        *self = Leaf::encode(&joined, 0..self.len + right.len);
+    }
+}

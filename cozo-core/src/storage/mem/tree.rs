@@ -1,0 +1,220 @@
+//! A relation's rows as one column tree, by itself: for the engine, and for relations local to a transaction.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::apply::{Changes, apply};
+use super::cursor::{ScanCursor, Seeker, TreeLookupCursor};
+use super::finger::Finger;
+use super::key::Probe;
+use super::leaf::Leaf;
+use super::leaf_column::{LeafColumn, LeafColumns};
+use super::node::{Child, Inner, MAX_CHILDREN, Node, Sibling, equal_range};
+use super::search::pieces;
+use crate::storage::{BatchCursor, ChangeKind, KeyRange, LookupCursor, RelationShape};
+use crate::value::{Batch, Column, DataValue};
+
+/// Rows sorted by key. A clone is a snapshot: it costs nothing, and neither sees the other's changes.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    shape: RelationShape,
+    pub(super) root: Arc<Node>,
+}
+
+impl Tree {
+    /// A tree without rows.
+    pub fn new(shape: RelationShape) -> Self {
+        Tree { shape, root: Arc::new(Node::Leaf(Leaf::empty(shape.arity))) }
+    }
+
+    /// How many columns the rows have.
+    pub fn shape(&self) -> RelationShape {
+        self.shape
+    }
+
+    /// The number of rows.
+    pub fn row_count(&self) -> u64 {
+        match &*self.root {
+            Node::Leaf(leaf) => leaf.len as u64,
+            Node::Inner(inner) => inner.rows,
+        }
+    }
+
+    /// Roughly the bytes that the tree occupies, shared nodes included.
+    pub fn memory_bytes(&self) -> usize {
+        memory_of(&self.root)
+    }
+
+    /// Puts rows, sorted by key, each key once, in place of rows with the same keys.
+    pub fn put(&mut self, rows: &Batch) {
+        self.apply(ChangeKind::Put, rows);
+    }
+
+    /// Removes the rows with these keys, sorted, each once; missing ones are ignored.
+    pub fn remove(&mut self, keys: &Batch) {
+        self.apply(ChangeKind::Remove, keys);
+    }
+
+    /// Puts or removes rows; see [`Tree::put`] and [`Tree::remove`].
+    pub fn apply(&mut self, kind: ChangeKind, rows: &Batch) {
+        if rows.is_empty() {
+            return;
+        }
+        debug_assert!(rows.columns.len() >= self.shape.keys, "changes have all key columns");
+        let changes = Changes { kind, columns: &rows.columns, keys: self.shape.keys };
+        let siblings = apply(&mut self.root, &changes, 0..rows.len);
+        match kind {
+            ChangeKind::Put if !siblings.is_empty() => self.grow(siblings),
+            ChangeKind::Put => {}
+            ChangeKind::Remove => self.shrink(),
+        }
+    }
+
+    /// Puts levels above the root and what split off from it, until there is one root again.
+    fn grow(&mut self, siblings: Vec<Sibling>) {
+        let separator = self.root.first_key(self.shape.keys);
+        let mut level = vec![Sibling { separator, child: Child::new(self.root.clone()) }];
+        level.extend(siblings);
+        while level.len() > 1 {
+            let cuts = pieces(level.len(), MAX_CHILDREN, true);
+            let mut items = level.into_iter();
+            let above = cuts.into_iter().map(|cut| {
+                let items: Vec<Sibling> = items.by_ref().take(cut.len()).collect();
+                let separator = items[0].separator.clone();
+                Sibling { separator, child: Child::new(Arc::new(Node::Inner(Inner::of(items)))) }
+            });
+            level = above.collect();
+        }
+        self.root = level.pop().expect("one root is left").child.node;
+    }
+
+    /// Takes away levels that have become needless.
+    fn shrink(&mut self) {
+        while let Node::Inner(inner) = &*self.root {
+            self.root = match &inner.children[..] {
+                [] => Arc::new(Node::Leaf(Leaf::empty(self.shape.arity))),
+                [only] => only.node.clone(),
+                _ => return,
+            };
+        }
+    }
+
+    /// The rows of a range in key order.
+    pub fn scan(&self, range: &KeyRange, columns: &[usize]) -> ScanCursor<'_> {
+        ScanCursor::new(&self.root, self.ranks(range), columns)
+    }
+
+    /// The rows that begin with the prefixes; see [`Snapshot::lookup`](crate::storage::Snapshot::lookup).
+    pub fn lookup<'a>(&'a self, prefixes: &'a [Column], columns: &[usize]) -> TreeLookupCursor<'a> {
+        TreeLookupCursor::new(&self.root, prefixes, columns)
+    }
+
+    /// For each prefix, whether any row begins with it.
+    pub fn contains(&self, prefixes: &[Column]) -> Vec<bool> {
+        let mut seeker = Seeker::new(&self.root, prefixes);
+        (0..prefixes.first().map_or(0, Column::len)).map(|row| seeker.seek(row)).collect()
+    }
+
+    /// Cuts a range into at most `parts` of equal size.
+    pub fn partition(&self, range: &KeyRange, parts: usize) -> Vec<KeyRange> {
+        let ranks = self.ranks(range);
+        let rows = ranks.end.saturating_sub(ranks.start);
+        let parts = if range.prefix.len() < self.shape.keys { rows.clamp(1, parts.max(1) as u64) } else { 1 };
+        let bound = |part: u64| self.key_at(ranks.start + rows * part / parts).split_off(range.prefix.len());
+        let mut lower = range.lower.clone();
+        let cut = |part: u64| {
+            let upper = if part == parts { range.upper.clone() } else { Some(bound(part)) };
+            let lower = std::mem::replace(&mut lower, upper.clone());
+            KeyRange { prefix: range.prefix.clone(), lower, upper }
+        };
+        (1..=parts).map(cut).collect()
+    }
+
+    /// The key of the row of this number, which exists.
+    fn key_at(&self, rank: u64) -> Vec<DataValue> {
+        let (finger, row) = Finger::at_rank(&self.root, rank);
+        finger.leaf.key(row, self.shape.keys)
+    }
+
+    /// The numbers of the rows in a range; empty if its bounds cross.
+    fn ranks(&self, range: &KeyRange) -> Range<u64> {
+        let bound = |bound: &Option<Vec<DataValue>>| {
+            bound.as_ref().map(|bound| self.rank_range(range.prefix.iter().chain(bound)).start)
+        };
+        let whole = || self.rank_range(range.prefix.iter());
+        let start = bound(&range.lower).unwrap_or_else(|| whole().start);
+        start..bound(&range.upper).unwrap_or_else(|| whole().end)
+    }
+
+    /// The numbers of the rows that begin with these values.
+    fn rank_range<'a>(&self, values: impl Iterator<Item = &'a DataValue>) -> Range<u64> {
+        let columns: Vec<Column> = values.take(self.shape.keys).map(|value| Column::repeat(value, 1)).collect();
+        let probe = Probe { columns: &columns, row: 0 };
+        if columns.is_empty() {
+            0..self.row_count()
+        } else {
+            first_rank(&self.root, probe)..end_rank(&self.root, probe)
+        }
+    }
+}
+
+/// The number of rows before those that begin with the probe.
+fn first_rank(mut node: &Node, probe: Probe) -> u64 {
+    let mut before = 0;
+    loop {
+        match node {
+            Node::Leaf(leaf) => return before + leaf.equal_range(0, probe).start as u64,
+            Node::Inner(inner) => {
+                let child = inner.child_of(probe, 0);
+                before += rows_before(inner, child);
+                node = &inner.children[child].node;
+            }
+        }
+    }
+}
+
+/// The number of rows before and among those that begin with the probe.
+fn end_rank(mut node: &Node, probe: Probe) -> u64 {
+    let mut before = 0;
+    loop {
+        match node {
+            Node::Leaf(leaf) => return before + leaf.equal_range(0, probe).end as u64,
+            Node::Inner(inner) => {
+                let found = equal_range(&inner.separators, 1..inner.children.len(), probe);
+                before += rows_before(inner, found.end - 1);
+                node = &inner.children[found.end - 1].node;
+            }
+        }
+    }
+}
+
+fn rows_before(inner: &Inner, child: usize) -> u64 {
+    inner.children[..child].iter().map(|child| child.rows).sum()
+}
+
+fn memory_of(node: &Node) -> usize {
+    let columns = |columns: &LeafColumns| columns.iter().map(LeafColumn::heap_bytes).sum::<usize>();
+    let header = size_of::<Node>() + 2 * size_of::<usize>();
+    match node {
+        Node::Leaf(leaf) => header + columns(&leaf.columns),
+        Node::Inner(inner) => {
+            let children: usize = inner.children.iter().map(|child| memory_of(&child.node)).sum();
+            header
+                + size_of::<LeafColumns>()
+                + columns(&inner.separators)
+                + inner.children.capacity() * size_of::<Child>()
+                + children
+        }
+    }
+}
+
+/// Cursors as the traits hand them out.
+impl Tree {
+    pub(super) fn boxed_scan<'a>(&'a self, range: &KeyRange, columns: &[usize]) -> Box<dyn BatchCursor + 'a> {
+        Box::new(self.scan(range, columns))
+    }
+
+    pub(super) fn boxed_lookup<'a>(&'a self, keys: &'a [Column], columns: &[usize]) -> Box<dyn LookupCursor + 'a> {
+        Box::new(self.lookup(keys, columns))
+    }
+}
