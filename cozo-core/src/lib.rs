@@ -1,4 +1,26 @@
-//! A relational-graph database queried with CozoScript (Datalog).
+//! A relational-graph database queried with CozoScript (Datalog), embedded in a Rust program.
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//! use cozo::{DataValue, DbInstance, ScriptMutability};
+//!
+//! # fn main() -> cozo::Result<()> {
+//! let db = DbInstance::new("mem", "", "")?;
+//! db.run_default("?[fr, to] <- [[1, 2], [2, 3], [3, 4]] :create edge {fr, to}")?;
+//! let reachable = db.run_script(
+//!     "path[x, y] := *edge[x, y]
+//!      path[x, y] := path[x, z], *edge[z, y]
+//!      ?[y] := path[$start, y]",
+//!     BTreeMap::from([("start".to_string(), DataValue::from(2))]),
+//!     ScriptMutability::Immutable,
+//! )?;
+//! assert_eq!(reachable.rows, vec![vec![DataValue::from(3)], vec![DataValue::from(4)]]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A script flows one way, `parse -> program -> plan -> exec` over `txn` and `storage`, driven by `session`: see
+//! [`session`] for the life of a script, and `ARCHITECTURE.md` for the reasons.
 
 pub mod diag;
 pub mod exec;
@@ -12,4 +34,9 @@ pub mod storage;
 pub mod txn;
 pub mod value;
 
-pub use value::*;
+pub use diag::format_error_as_json;
+pub use miette::{Report as Error, Result};
+pub use session::{DbInstance, NamedRows, ScriptMutability, evaluate_expressions, get_variables};
+pub use value::{
+    DataValue, JsonData, Num, RegexWrapper, SmallStr, Tuple, UuidWrapper, Validity, ValidityTs, Vector,
+};

@@ -3,9 +3,9 @@
 //! Every stage has its own error enum; all of them are `miette` diagnostics with a stable code, and become a
 //! [`miette::Report`] at the API. This module renders such a report, once, for all surfaces.
 
-// mod render;
+mod render;
 
-// pub use render::{format_error_as_json, render_report};
+pub use render::{format_error_as_json, render_report};
 
 /// A stretch of a script, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize, serde::Deserialize)]

@@ -67,7 +67,7 @@ pub enum ExecError {
         /// The row, and why.
         #[source]
         #[diagnostic_source]
-        cause: Box<RowError>,
+        cause: RowError,
     },
     /// A limit on a query's size.
     #[error("the query needs {what}")]

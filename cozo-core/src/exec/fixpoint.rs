@@ -192,7 +192,7 @@ fn ensure_indexes(rule: &RulePlan, tables: &mut [Table]) {
 }
 
 /// Pushes everything that a rule reads into a sink.
-fn run_rule<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>, sink: &mut Sink<'a>) -> Flow {
+fn run_rule<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>, sink: &mut Sink<'_>) -> Flow {
     if let Some(parts) = split(rule, tables, run)
         && let Some(forks) = parts.iter().map(|_| sink.fork()).collect::<Option<Vec<_>>>()
     {
@@ -240,13 +240,13 @@ fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<Part
 }
 
 /// Runs the parts of a rule in parallel, and merges their outcomes in order.
-fn run_parts<'a>(
+fn run_parts<'a, 's>(
     rule: &'a RulePlan,
     parts: Vec<Part>,
-    forks: Vec<Sink<'a>>,
+    forks: Vec<Sink<'s>>,
     tables: &Tables<'a>,
     run: &'a Run<'a>,
-    sink: &mut Sink<'a>,
+    sink: &mut Sink<'s>,
 ) -> Flow {
     let all = tables.tables;
     let ranges: Vec<Option<Range<usize>>> = rule.operators.iter().enumerate().map(|(position, operator)| {
@@ -255,7 +255,7 @@ fn run_parts<'a>(
             _ => None,
         }
     }).collect();
-    let run_part = |(part, mut fork): (Part, Sink<'a>)| -> Result<Sink<'a>, ExecError> {
+    let run_part = |(part, mut fork): (Part, Sink<'s>)| -> Result<Sink<'s>, ExecError> {
         let range = |position: usize, table: usize| match (&part, position) {
             (Part::Rows(rows), 0) => rows.clone(),
             _ => ranges[position].clone().unwrap_or(0..all[table].len()),
@@ -268,8 +268,8 @@ fn run_parts<'a>(
         let _ = drive(&operators, &rule.head, unit(rule), &mut Worker::new(run), &mut fork)?;
         Ok(fork)
     };
-    let work: Vec<(Part, Sink<'a>)> = parts.into_iter().zip(forks).collect();
-    let outcomes: Vec<Result<Sink<'a>, ExecError>> = work.into_par_iter().map(run_part).collect();
+    let work: Vec<(Part, Sink<'s>)> = parts.into_iter().zip(forks).collect();
+    let outcomes: Vec<Result<Sink<'s>, ExecError>> = work.into_par_iter().map(run_part).collect();
     for outcome in outcomes {
         sink.merge(outcome?)?;
     }

@@ -92,7 +92,7 @@ impl Mutation<'_> {
     }
 
     fn wrap(&self, cause: RowError) -> ExecError {
-        ExecError::Write { relation: self.schema.name.to_string(), cause: Box::new(cause) }
+        ExecError::Write { relation: self.schema.name.to_string(), cause }
     }
 
     fn assertion(&self, row: &[DataValue], reason: &'static str, help: &'static str) -> ExecError {

@@ -1,7 +1,7 @@
 //! Scripts of several statements: blocks and control flow in one transaction.
 
 use super::compile::PreparedQuery;
-use super::query::{Context, run_query, store_as};
+use super::query::{run_query, store_as};
 use super::{NamedRows, SessionError, sys};
 use crate::diag::SourceSpan;
 use crate::parse::ast::{self, Condition, Statement, Symbol, SystemOp};

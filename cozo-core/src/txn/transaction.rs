@@ -1,7 +1,7 @@
 //! One transaction: a version, and what was written since.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::pipeline::{CommitRequest, SchemaChange};
 use super::{Catalog, FIRST_EPHEMERAL_ID, Pipeline, TxnError, Version, is_ephemeral};
@@ -9,6 +9,9 @@ use crate::schema::{RelationId, RelationSchema, SchemaRef};
 use crate::storage::mem::MemSnapshot;
 use crate::storage::{ChangeKind, ChangeSet, RelationShape, RowChanges, Snapshot};
 use crate::value::{Batch, SmallStr, combine_hashes};
+
+/// What every transaction has of ephemeral relations at first.
+static EMPTY: LazyLock<Arc<dyn Snapshot>> = LazyLock::new(|| Arc::new(MemSnapshot::default()));
 
 /// A transaction. Dropping it without [`Transaction::commit`] leaves no trace.
 pub struct Transaction {
@@ -64,7 +67,7 @@ impl Transaction {
             catalog: base.catalog.clone(),
             base,
             writes: write.then(|| Writes { request, ..Default::default() }),
-            ephemeral: Ephemeral { schemas: BTreeMap::new(), rows: MemSnapshot::empty(), next_id: FIRST_EPHEMERAL_ID },
+            ephemeral: Ephemeral { schemas: BTreeMap::new(), rows: EMPTY.clone(), next_id: FIRST_EPHEMERAL_ID },
             now_micros: now.map_or(0, |elapsed| elapsed.as_micros() as i64),
         }
     }
