@@ -5,6 +5,7 @@
 //! assert_eq!(miette::Diagnostic::code(&error).unwrap().to_string(), "parser::pest");
 //! ```
 
+use super::prescan::MAX_BRACKETS;
 use crate::diag::SourceSpan;
 
 /// Why a script could not be parsed.
@@ -76,6 +77,12 @@ impl ParseError {
     /// A syntax error at a byte offset, with an empty label.
     pub(super) fn syntax(message: String, offset: usize, label: &'static str, help: Option<String>) -> ParseError {
         ParseError::Syntax { message, span: SourceSpan(offset, 0), label, help }
+    }
+
+    /// The thread's stack is too small even for the nesting that is allowed.
+    pub(super) fn out_of_stack(offset: usize) -> ParseError {
+        let what = "levels of brackets and blocks, as far as the stack of this thread allows";
+        ParseError::NestingTooDeep { what, limit: MAX_BRACKETS, span: SourceSpan(offset, 0) }
     }
 
     /// The place that the error points at.

@@ -33,7 +33,8 @@ pub(super) fn explain(source: &str, scanned: &Scanned<'_>, error: &Error<Rule>) 
     };
     let rules = match &error.variant {
         ErrorVariant::ParsingError { positives, .. } => positives.as_slice(),
-        ErrorVariant::CustomError { .. } => &[],
+        // Pest makes one such error of its own: when a thread began with hardly any stack left.
+        ErrorVariant::CustomError { .. } => return ParseError::out_of_stack(offset),
     };
     let found = found(&scanned.text, offset);
     let expected = expected(rules);

@@ -228,7 +228,7 @@ mod tests {
     fn comments_become_blanks_of_the_same_length() {
         for (source, text) in [
             ("a # b\nc", "a    \nc"),
-            ("a /* é /* x */ */ b", "a                   b"),
+            ("a /* é /* x */ */ b", "a                  b"),
             ("'#' \"/*\" _\"#\"_", "'#' \"/*\" _\"#\"_"),
             ("'a\\'#' # x", "'a\\'#'    "),
             ("__\"#\"_#\"__#", "__\"#\"_#\"__ "),
