@@ -103,13 +103,9 @@ fn a_megabyte_of_nesting_is_an_error() {
         "a and (", "[-1-", "!(a||",
     ] {
         let source = format!("?[x] := {}", unit.repeat((1 << 20) / unit.len()));
-        let expected = match unit {
-            "x,(" | "a and (" | "(not " => true,
-            _ => !matches!(unit, "x"),
-        };
         let error = in_small_thread(move || parse_script(&source).map(drop).unwrap_err());
-        let deep = matches!(error, ParseError::NestingTooDeep { .. }) || matches!(error, ParseError::Syntax { .. });
-        assert_eq!(deep, expected, "{unit}: {error:?}");
+        let named = matches!(error, ParseError::NestingTooDeep { .. } | ParseError::Syntax { .. });
+        assert!(named, "{unit}: {error:?}");
     }
 }
 
@@ -163,7 +159,8 @@ fn the_nesting_that_is_allowed_fits_a_small_stack() {
         format!("?[x] := {}", wrap("(1 + ", "x", ")")),
         format!("?[x] := x = {}", wrap("[", "1", "]")),
         format!("?[x] := x = {}", wrap("-(", "1", ")")),
-        format!("?[x] := x = {}", wrap("f({1: ", "1", "})").replacen("f(", "", 0)).replace("f({1: ", "g(").replace("})", ")"),
+        format!("?[x] := x = {}", wrap("f(", "1", ")")),
+        format!("?[x] := x = {}", wrap("{1: ", "1", "}")),
         format!("?[x] := x = {}1", "1 + ".repeat(990)),
         format!("?[x] := x = {}1", "2 ^ ".repeat(990)),
         format!("?[x] := x = {}1", "-".repeat(990)),

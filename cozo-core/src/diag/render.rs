@@ -145,7 +145,8 @@ mod tests {
     #[test]
     fn what_is_unknown_is_absent() {
         let json = format_error_as_json(miette!("plain"), Some("script"));
-        let keys: Vec<&str> = json.as_object().expect("it is an object").keys().map(String::as_str).collect();
+        let mut keys: Vec<&str> = json.as_object().expect("it is an object").keys().map(String::as_str).collect();
+        keys.sort_unstable();
         assert_eq!(keys, ["causes", "display", "filename", "labels", "message", "ok", "related", "severity"]);
         assert_eq!(json["filename"], "");
     }

@@ -62,15 +62,21 @@ fn found(text: &str, offset: usize) -> String {
     format!("`{}`", word.escape_debug())
 }
 
-/// What could stand there, each thing once, operators together.
+/// What could stand there, each thing once, the end of the script last.
 fn expected(rules: &[Rule]) -> String {
     let mut names: Vec<&str> = vec![];
-    for rule in rules {
-        let name = name_of(*rule);
+    for name in rules.iter().map(|rule| name_of(*rule)) {
         if !name.is_empty() && !names.contains(&name) {
             names.push(name);
         }
     }
+    if rules == [Rule::integer] {
+        names = vec!["an integer"];
+    }
+    if names.contains(&"an atom") {
+        names.retain(|name| !matches!(*name, "an expression" | "a rule" | "a stored relation"));
+    }
+    names.sort_by_key(|name| *name == END);
     match names.as_slice() {
         [] => String::new(),
         [only] => only.to_string(),
@@ -78,11 +84,13 @@ fn expected(rules: &[Rule]) -> String {
     }
 }
 
+const END: &str = "the end of the script";
+
 /// A rule of the grammar in the user's words.
 fn name_of(rule: Rule) -> &'static str {
     use Rule::*;
     match rule {
-        EOI => "the end of the script",
+        EOI => END,
         comma => "`,`",
         semicolon => "`;`",
         rbracket => "`]`",
@@ -92,21 +100,17 @@ fn name_of(rule: Rule) -> &'static str {
         ident => "a name",
         column_name => "a column",
         column_spec | column_list => "a column",
-        binding_name | variable => "a variable",
-        function_name | call => "a function",
+        binding_name => "a variable",
         rule_name | rule_apply | fixed_rule_input => "a rule",
         head_name | head | rule_definition => "a rule",
         relation_name | stored_name | target_name => "the name of a relation",
         index_path => "an index (`relation:index`)",
         ephemeral => "an ephemeral relation (`_name`)",
-        op_minus | op_negate | op_get | op_concat | op_or | op_and | op_eq | op_neq | op_ge | op_le | op_gt | op_lt
+        op_get | op_concat | op_or | op_and | op_eq | op_neq | op_ge | op_le | op_gt | op_lt
         | op_add | op_sub | op_mul | op_div | op_mod | op_pow | op_coalesce => "an operator",
-        expr | grouped | constant | parameter => "an expression",
-        list => "a list",
-        object => "an object",
+        expr | grouped | constant | parameter | variable | function_name | call | list | object | float | integer
+        | double_string | single_string | raw_string | op_minus | op_negate => "an expression",
         pair => "a `key: value` pair",
-        float | integer => "a number",
-        double_string | single_string | raw_string => "a string",
         body | filter | group | unify | unify_each | kw_not | stored_apply | search_apply => "an atom",
         positional_args | positional_bindings | named_args | named_bindings => "`[` or `{`",
         named_arg | named_binding | search_bindings => "a column",
@@ -121,7 +125,7 @@ fn name_of(rule: Rule) -> &'static str {
         fixed_call => "a fixed rule",
         fixed_stored_input => "a stored relation",
         aggregation => "an aggregation",
-        query => "a rule",
+        query => "a rule or an option",
         limit | offset | order | timeout | sleep | assertion | returning | disable_magic_rewrite | mutation
         | mutation_op | kw_limit | kw_offset | kw_order | kw_timeout | kw_sleep | kw_assert
         | kw_disable_magic_rewrite => "an option",
