@@ -1,5 +1,7 @@
 //! The parser against a corpus: trees print and parse back, and no text does it harm, however mangled or deep.
 
+#![allow(clippy::unwrap_used)] // tests may panic
+
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
@@ -43,8 +45,24 @@ impl Random {
 
 /// One small harm done to a text.
 fn mutate(text: &mut Vec<u8>, random: &mut Random) {
-    const SPLICES: [&str; 16] =
-        ["(", ")", "[", "]", "{", "}", "\"", "'", "_\"", "/*", "*/", "é", " not ", "\\u", ":put r {a}", "9999999999999999999"];
+    const SPLICES: [&str; 16] = [
+        "(",
+        ")",
+        "[",
+        "]",
+        "{",
+        "}",
+        "\"",
+        "'",
+        "_\"",
+        "/*",
+        "*/",
+        "é",
+        " not ",
+        "\\u",
+        ":put r {a}",
+        "9999999999999999999",
+    ];
     let at = random.below(text.len());
     let end = (at + random.below(20)).min(text.len());
     match random.below(6) {

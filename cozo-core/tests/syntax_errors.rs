@@ -1,5 +1,7 @@
 //! Syntax errors as people see them. `cargo insta review` shows what changed.
 
+#![allow(clippy::unwrap_used)] // tests may panic
+
 use cozo::diag::render_report;
 use cozo::parse::parse_script;
 

@@ -32,7 +32,7 @@ pub enum ParseError {
     #[error("the integer {literal} is too large")]
     #[diagnostic(
         code(parser::bad_pos_int),
-        help("integers go up to 9223372036854775807; with a decimal point (`{literal}.0`, decimal only) it is a Float")
+        help("integers go up to 9223372036854775807; a decimal number with a point, like `1e19` or `5.0`, is a Float")
     )]
     IntegerTooLarge {
         /// The literal as written, cut short when very long.
@@ -46,7 +46,9 @@ pub enum ParseError {
     #[error("the escape {escape} is not a character")]
     #[diagnostic(
         code(parser::invalid_utf8_code),
-        help("codes from d800 to dfff only stand in pairs, like \\ud83c\\udf88; the character itself may be written too")
+        help(
+            "codes from d800 to dfff only stand in pairs, like \\ud83c\\udf88; the character itself may be written too"
+        )
     )]
     LoneSurrogate {
         /// The escape as written.

@@ -32,7 +32,8 @@ pub(super) struct Unmatched {
 
 /// Walks over a script.
 pub(super) fn prescan(source: &str) -> Result<Scanned<'_>, ParseError> {
-    let mut scanner = Scanner { source, bytes: source.as_bytes(), at: 0, open: vec![], unmatched: None, comments: vec![] };
+    let mut scanner =
+        Scanner { source, bytes: source.as_bytes(), at: 0, open: vec![], unmatched: None, comments: vec![] };
     while scanner.at < scanner.bytes.len() {
         scanner.token()?;
     }
