@@ -4,8 +4,8 @@
 //!
 //! ```
 //! use cozo::parse::parse_script;
-//! let script = parse_script("?[ a ]:=x[a,],( a==1 or a>2 ) and not(y[a]);").unwrap();
-//! assert_eq!(script.to_string(), "?[a] := x[a], (a == 1 or a > 2) and not y[a]");
+//! let script = parse_script("?[ a ]:=x[a,],( a==1 or a>2 ) , not(y[a]);").unwrap();
+//! assert_eq!(script.to_string(), "?[a] := x[a], (a == 1 or a > 2), not y[a]");
 //! ```
 
 mod body;
