@@ -25,8 +25,11 @@ use crate::program::{ConstantRows, ProgramError};
 use crate::storage::KeyRange;
 use crate::value::{Batch, Column, DataValue};
 
-/// Inputs of at least so many rows are split among threads.
+/// Scans of at least so many rows are split among threads.
 const WORTH_SPLITTING: usize = 16 * 1024;
+
+/// The same for scans that feed a join, where each row may become many.
+const WORTH_SPLITTING_JOIN: usize = 1024;
 
 /// Fills all tables of a plan, and gives that of the entry.
 pub fn evaluate(run: &Run<'_>) -> Result<Table, ExecError> {
@@ -222,16 +225,18 @@ fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<Part
     if !run.parallel || run.enough.is_some() || threads < 2 || join.method != Method::Scan {
         return None;
     }
+    let feeds_join = rule.operators[1..].iter().any(|operator| matches!(operator.kind, OperatorKind::Join(_)));
+    let enough = if feeds_join { WORTH_SPLITTING_JOIN } else { WORTH_SPLITTING };
     match &join.source {
         Source::Table(table) => {
             let range = (tables.range)(0, *table);
             let step = range.len().div_ceil(threads * 2).max(1);
             let parts = range.clone().step_by(step).map(|start| Part::Rows(start..(start + step).min(range.end)));
-            (range.len() >= WORTH_SPLITTING).then(|| parts.collect())
+            (range.len() >= enough).then(|| parts.collect())
         }
         Source::Stored(schema) => {
             let snapshot = run.view.of(schema.id);
-            if snapshot.row_count(schema.id) < WORTH_SPLITTING as u64 {
+            if snapshot.row_count(schema.id) < enough as u64 {
                 return None;
             }
             Some(snapshot.partition(schema.id, &KeyRange::all(), threads * 4).into_iter().map(Part::Keys).collect())

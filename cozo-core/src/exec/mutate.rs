@@ -75,9 +75,10 @@ impl Mutation<'_> {
                     continue;
                 }
             };
-            let coerced = coerce_column(column.clone(), &definition.column_type, self.now_micros);
-            let Ok(coerced) = coerced else { return Err(self.misfit(rows, &column, columns.len())) };
-            columns.push(coerced);
+            match coerce_column(column, &definition.column_type, self.now_micros) {
+                Ok(coerced) => columns.push(coerced),
+                Err(column) => return Err(self.misfit(rows, &column, columns.len())),
+            }
         }
         Ok(Given { rows: Batch { columns, len: rows.len } })
     }

@@ -35,10 +35,12 @@ pub fn answer(mut run: Run<'_>, options: &Options) -> Result<Answer, AnswerError
     let offset = non_negative(":offset", options.offset.as_ref(), parameters)?.unwrap_or(0);
     let stops_early = options.order.is_empty() && entry_is_inline(&run);
     run.enough = limit.filter(|_| stops_early).map(|limit| limit.saturating_add(offset));
-    if run.enough == Some(0) {
-        run.enough = Some(1);
-    }
-    let rows = evaluate(&run)?.into_rows();
+    let table = evaluate(&run)?;
+    // A set of integers that is kept as a bitmap is sorted as it stands.
+    let rows = match table.sorted_small_ints().filter(|_| options.order.is_empty() && run.enough.is_none()) {
+        Some(values) => Batch { len: values.len(), columns: vec![Column::ints(values)] },
+        None => table.into_rows(),
+    };
     check_assertion(options, &rows)?;
     let sleep = seconds(":sleep", options.sleep.as_ref(), parameters)?;
     if stops_early && (limit.is_some() || offset > 0) {
@@ -130,7 +132,11 @@ fn sort_rows(rows: Batch, keys: &[SortKey]) -> Batch {
     match leading_ints(&rows, keys) {
         // Most comparisons are decided by the first column: sort by it alone, then within its ties.
         Some(values) => {
-            radsort::sort_by_key(&mut order, |row| values[*row as usize]);
+            if order.len() < WORTH_RADIX {
+                order.sort_unstable_by_key(|row| values[*row as usize]);
+            } else {
+                radsort::sort_by_key(&mut order, |row| values[*row as usize]);
+            }
             let mut rest = order.as_mut_slice();
             while let Some(first) = rest.first() {
                 let value = values[*first as usize];
@@ -156,12 +162,15 @@ fn leading_ints<'a>(rows: &'a Batch, keys: &[SortKey]) -> Option<&'a [i64]> {
     }
 }
 
+/// From so many integers on, sorting by radix beats sorting by comparison.
+const WORTH_RADIX: usize = 4096;
+
 /// Sorts integers, by radix where that pays.
 fn sort_ints(values: &mut [i64]) {
     if values.is_sorted() {
         return;
     }
-    if values.len() < 256 { values.sort_unstable() } else { radsort::sort(values) }
+    if values.len() < WORTH_RADIX { values.sort_unstable() } else { radsort::sort(values) }
 }
 
 #[cfg(test)]

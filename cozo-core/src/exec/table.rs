@@ -89,10 +89,18 @@ impl Table {
         if self.has_dead() { self.rows.take(&self.living(0..self.rows.len)) } else { self.rows }
     }
 
-    /// Forgets all rows from `len` on; only for a table that is not looked into any more.
-    pub fn truncate(&mut self, len: usize) {
-        self.rows.columns.iter_mut().for_each(|column| column.truncate(len));
-        self.rows.len = self.rows.len.min(len);
+    /// The rows in ascending order, if they are single integers that are kept as a bitmap.
+    pub fn sorted_small_ints(&self) -> Option<Vec<i64>> {
+        let set = self.small_ints.as_ref()?;
+        let mut values = Vec::with_capacity(self.rows.len);
+        for (number, word) in set.words.iter().enumerate() {
+            let mut rest = *word;
+            while rest != 0 {
+                values.push(number as i64 * 64 + i64::from(rest.trailing_zeros()));
+                rest &= rest - 1;
+            }
+        }
+        Some(values)
     }
 
     /// Makes sure that there is an index on these columns, with all rows.

@@ -29,16 +29,12 @@ impl NamedRows {
 
     /// Columns as rows.
     pub(super) fn from_batch(headers: Vec<String>, batch: &Batch) -> Self {
-        let width = batch.columns.len();
-        let mut rows: Vec<Tuple> = (0..batch.len).map(|_| Vec::with_capacity(width)).collect();
-        for column in &batch.columns {
-            match column {
-                Column::Int(data) if data.nulls.is_none() => {
-                    rows.iter_mut().zip(&data.values).for_each(|(row, value)| row.push(DataValue::from(*value)));
-                }
-                _ => rows.iter_mut().zip(column.iter()).for_each(|(row, value)| row.push(value)),
+        let rows = match batch.columns.as_slice() {
+            [Column::Int(data)] if data.nulls.is_none() => {
+                data.values.iter().map(|value| vec![DataValue::from(*value)]).collect()
             }
-        }
+            _ => batch.rows().collect(),
+        };
         NamedRows::new(headers, rows)
     }
 

@@ -93,7 +93,10 @@ impl<T: Copy + Default> Primitive<T> {
         if self.nulls.is_some() || other.nulls.is_some() {
             let len = self.values.len();
             let nulls = self.nulls.get_or_insert_with(|| vec![false; len]);
-            nulls.extend(rows.iter().map(|row| other.is_null(*row as usize)));
+            match &other.nulls {
+                Some(flags) => nulls.extend(rows.iter().map(|row| flags[*row as usize])),
+                None => nulls.resize(len + rows.len(), false),
+            }
         }
         self.values.extend(rows.iter().map(|row| other.values[*row as usize]));
     }
@@ -191,6 +194,19 @@ impl Column {
             Column::Str(column) => column.is_null(row),
             Column::Any(values) => values[row].is_null(),
         }
+    }
+
+    /// Whether any row is null.
+    pub fn has_nulls(&self) -> bool {
+        let nulls = match self {
+            Column::Null(len) => return *len > 0,
+            Column::Bool(column) => &column.nulls,
+            Column::Int(column) => &column.nulls,
+            Column::Float(column) => &column.nulls,
+            Column::Str(column) => &column.nulls,
+            Column::Any(values) => return values.iter().any(DataValue::is_null),
+        };
+        nulls.as_ref().is_some_and(|nulls| nulls.contains(&true))
     }
 
     /// All values in row order.

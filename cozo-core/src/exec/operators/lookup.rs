@@ -7,7 +7,18 @@ use crate::exec::sink::{CONTINUE, Flow};
 use crate::plan::JoinPlan;
 use crate::schema::RelationId;
 use crate::storage::Snapshot;
-use crate::value::Batch;
+use crate::value::{Batch, Column};
+
+/// So many look-ups are worth putting in order: neighbours then share their way through the relation.
+const WORTH_SORTING: usize = 64;
+
+/// The order in which the rows of a column ascend, if they do not yet and it is quickly found.
+fn lookup_order(column: &Column) -> Option<Vec<u32>> {
+    let values = column.as_dense_ints().filter(|values| values.len() >= WORTH_SORTING && !values.is_sorted())?;
+    let mut order: Vec<u32> = (0..values.len() as u32).collect();
+    order.sort_unstable_by_key(|row| values[*row as usize]);
+    Some(order)
+}
 
 /// Looks up key prefixes.
 pub struct PrefixLookup<'a> {
@@ -27,7 +38,14 @@ impl<'a> PrefixLookup<'a> {
 
 impl Operator for PrefixLookup<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
-        let prefixes = key_columns(&self.plan.keys, &input, worker)?;
+        let mut prefixes = key_columns(&self.plan.keys, &input, worker)?;
+        let input = match lookup_order(&prefixes[0]) {
+            Some(order) => {
+                prefixes.iter_mut().for_each(|column| *column = column.take(&order));
+                self.shape.take(&input, &order)
+            }
+            None => input,
+        };
         let mut cursor = self.snapshot.lookup(self.relation, &prefixes, &self.columns)?;
         loop {
             let room = worker.next_batch_rows()?;

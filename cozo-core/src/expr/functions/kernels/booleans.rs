@@ -41,11 +41,14 @@ pub(in super::super) fn negate(operands: &[Operand<'_>], len: usize) -> Outcome 
 /// Of two operands of one type.
 pub(in super::super) fn coalesce(operands: &[Operand<'_>], len: usize) -> Outcome {
     let [Operand::Column(column), default] = operands else { return None };
-    if (0..len).all(|row| !column.is_null(row)) {
+    if !column.has_nulls() {
         return done(column.clone().into_owned());
     }
     let (a, b) = (view(&operands[0])?, view(default)?);
     let both_null = || {
+        if b.nulls.is_none() && !matches!(b.typed, Typed::Null) {
+            return None;
+        }
         let nulls: Vec<bool> = (0..len).map(|row| a.is_null(row) && b.is_null(row)).collect();
         nulls.contains(&true).then_some(nulls)
     };
@@ -67,7 +70,15 @@ pub(in super::super) fn coalesce(operands: &[Operand<'_>], len: usize) -> Outcom
     }
 }
 
-/// The values of `x`, and those of `y` where it is null.
+/// The values of `x`, and those of `y` where it is null. Selects without branches: nulls are rarely predictable.
 fn fill<T: Copy>(x: Side<'_, T>, y: Side<'_, T>, nulls: &View<'_>, len: usize) -> Vec<T> {
-    (0..len).map(|row| if nulls.is_null(row) { y.at(row) } else { x.at(row) }).collect()
+    match (x, y, nulls.nulls) {
+        (Side::Rows(x), Side::Same(y), Some(nulls)) => {
+            x.iter().zip(nulls).map(|(x, is_null)| if *is_null { y } else { *x }).collect()
+        }
+        (Side::Rows(x), Side::Rows(y), Some(nulls)) => {
+            x.iter().zip(y).zip(nulls).map(|((x, y), is_null)| if *is_null { *y } else { *x }).collect()
+        }
+        _ => (0..len).map(|row| if nulls.is_null(row) { y.at(row) } else { x.at(row) }).collect(),
+    }
 }
