@@ -5,7 +5,7 @@
 
 mod render;
 
-pub use render::{format_error_as_json, render_report};
+pub use render::{code_of, format_error_as_json, render_report, wrap};
 
 /// A stretch of a script, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize, serde::Deserialize)]

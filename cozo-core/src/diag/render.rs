@@ -1,5 +1,10 @@
 //! One rendering of errors as JSON and as text, for every surface.
 //!
+//! Errors are wrapped on their way up: the outermost message says what was tried, the innermost diagnostic knows why it
+//! failed and where. Both surfaces show the outermost message, all causes, and the `code`, `help` and labels of the
+//! innermost diagnostic that has them. Inner diagnostics are reached through [`wrap`] and through fields marked
+//! `#[diagnostic_source]`; `miette`'s own `wrap_err` hides whatever lies below a marked field.
+//!
 //! ```
 //! let error = cozo::parse::parse_script("?[a] :- r[a]").unwrap_err();
 //! let json = cozo::diag::format_error_as_json(error.into(), Some("?[a] :- r[a]"));
@@ -7,9 +12,11 @@
 //! assert_eq!(json["labels"][0]["span"]["offset"], 5);
 //! ```
 
+use std::error::Error;
+use std::fmt::{self, Display, Formatter};
 use std::iter::successors;
 
-use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, Report, Severity};
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, Report, Severity, SourceCode};
 use serde_json::{Map, Value, json};
 
 /// Lines longer than this are not shown in a report: who sends them does not read them.
@@ -17,33 +24,119 @@ const LONGEST_LINE_SHOWN: usize = 4096;
 
 /// An error as all surfaces answer it.
 ///
-/// `message` is that of the outermost error and `causes` those below it. `code`, `help` and `labels` are taken from the
-/// innermost diagnostic that has them; inner diagnostics are reached through [`Report::wrap_err`] and through fields
-/// marked `#[diagnostic_source]`. `code` and `help` are absent when no error has them.
+/// `source` is the script, from which the report under `display` shows lines. `code` and `help` are absent when no
+/// diagnostic has them.
 pub fn format_error_as_json(report: Report, source: Option<&str>) -> Value {
-    let mut object = description(report.as_ref());
+    let shown = source.filter(|source| is_readable(source, report.as_ref()));
+    let flat = Flattened { diagnostic: report.as_ref(), source: shown };
+    let mut object = description(&flat);
     object.insert("ok".into(), json!(false));
     let causes: Vec<String> = report.chain().skip(1).map(ToString::to_string).collect();
     object.insert("causes".into(), json!(causes));
     object.insert("filename".into(), json!(""));
-    let related = report.related().into_iter().flatten().map(|related| Value::Object(description(related)));
+    let related = flat.related().into_iter().flatten().map(|related| Value::Object(description(related)));
     object.insert("related".into(), related.collect());
-    let shown = source.filter(|source| is_readable(source, report.as_ref()));
-    let report = match shown {
-        Some(source) => report.with_source_code(source.to_string()),
-        None => report,
-    };
-    object.insert("display".into(), json!(render_report(&report, true)));
+    object.insert("display".into(), json!(render(&flat, true)));
     Value::Object(object)
 }
 
 /// The report as text with the script's lines around each label, if the script was attached to it.
 pub fn render_report(report: &Report, color: bool) -> String {
+    render(&Flattened { diagnostic: report.as_ref(), source: None }, color)
+}
+
+/// The code of the innermost diagnostic that has one.
+pub fn code_of(report: &Report) -> Option<String> {
+    innermost(report.as_ref(), |it| it.code()).map(|code| code.to_string())
+}
+
+/// Puts a message on top of an error, below which everything stays reachable.
+pub fn wrap(report: Report, message: impl Into<String>) -> Report {
+    Report::new(Wrapped { message: message.into(), inner: report })
+}
+
+/// See [`wrap`].
+#[derive(Debug)]
+struct Wrapped {
+    message: String,
+    inner: Report,
+}
+
+impl Display for Wrapped {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for Wrapped {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(self.inner.as_ref())
+    }
+}
+
+impl Diagnostic for Wrapped {
+    fn diagnostic_source(&self) -> Option<&dyn Diagnostic> {
+        Some(self.inner.as_ref())
+    }
+}
+
+/// A chain of diagnostics as one: the outermost message with what is known below it.
+#[derive(Debug)]
+struct Flattened<'d> {
+    diagnostic: &'d dyn Diagnostic,
+    source: Option<&'d str>,
+}
+
+impl Display for Flattened<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.diagnostic)
+    }
+}
+
+impl Error for Flattened<'_> {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.diagnostic.source()
+    }
+}
+
+impl Diagnostic for Flattened<'_> {
+    fn code<'a>(&'a self) -> Option<Box<dyn Display + 'a>> {
+        innermost(self.diagnostic, |it| it.code())
+    }
+
+    fn severity(&self) -> Option<Severity> {
+        innermost(self.diagnostic, |it| it.severity())
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn Display + 'a>> {
+        innermost(self.diagnostic, |it| it.help())
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        innermost(self.diagnostic, |it| it.labels())
+    }
+
+    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
+        innermost(self.diagnostic, |it| it.related())
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        let own = innermost(self.diagnostic, |it| it.source_code());
+        own.or(self.source.as_ref().map(|source| source as &dyn SourceCode))
+    }
+}
+
+/// Asks each diagnostic from the outermost to the innermost; the last answer counts.
+fn innermost<'d, T>(diagnostic: &'d dyn Diagnostic, ask: impl Fn(&'d dyn Diagnostic) -> Option<T>) -> Option<T> {
+    successors(Some(diagnostic), |outer| outer.diagnostic_source()).filter_map(ask).last()
+}
+
+fn render(diagnostic: &dyn Diagnostic, color: bool) -> String {
     let theme = if color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let mut text = String::new();
-    match GraphicalReportHandler::new_themed(theme).with_links(false).render_report(&mut text, report.as_ref()) {
+    match GraphicalReportHandler::new_themed(theme).with_links(false).render_report(&mut text, diagnostic) {
         Ok(()) => text,
-        Err(_) => report.to_string(),
+        Err(_) => diagnostic.to_string(),
     }
 }
 
@@ -52,20 +145,14 @@ fn description(diagnostic: &dyn Diagnostic) -> Map<String, Value> {
     let mut object = Map::new();
     object.insert("message".into(), json!(diagnostic.to_string()));
     object.insert("severity".into(), json!(severity_name(diagnostic.severity())));
-    let labels = innermost(diagnostic, |it| it.labels().map(Iterator::collect::<Vec<_>>)).unwrap_or_default();
-    object.insert("labels".into(), labels.iter().map(label_as_json).collect());
-    if let Some(code) = innermost(diagnostic, |it| it.code().map(|code| code.to_string())) {
-        object.insert("code".into(), json!(code));
+    object.insert("labels".into(), diagnostic.labels().into_iter().flatten().map(label_as_json).collect());
+    if let Some(code) = diagnostic.code() {
+        object.insert("code".into(), json!(code.to_string()));
     }
-    if let Some(help) = innermost(diagnostic, |it| it.help().map(|help| help.to_string())) {
-        object.insert("help".into(), json!(help));
+    if let Some(help) = diagnostic.help() {
+        object.insert("help".into(), json!(help.to_string()));
     }
     object
-}
-
-/// Asks each diagnostic from the outermost to the innermost; the last answer counts.
-fn innermost<T>(diagnostic: &dyn Diagnostic, ask: impl Fn(&dyn Diagnostic) -> Option<T>) -> Option<T> {
-    successors(Some(diagnostic), |outer| outer.diagnostic_source()).filter_map(ask).last()
 }
 
 fn severity_name(severity: Option<Severity>) -> &'static str {
@@ -76,7 +163,7 @@ fn severity_name(severity: Option<Severity>) -> &'static str {
     }
 }
 
-fn label_as_json(label: &LabeledSpan) -> Value {
+fn label_as_json(label: LabeledSpan) -> Value {
     let span = json!({"offset": label.offset(), "length": label.len()});
     match label.label() {
         Some(text) => json!({"label": text, "span": span}),
@@ -86,8 +173,8 @@ fn label_as_json(label: &LabeledSpan) -> Value {
 
 /// Whether the labels lie within the script, on lines that a person would read.
 fn is_readable(source: &str, diagnostic: &dyn Diagnostic) -> bool {
-    let labels = innermost(diagnostic, |it| it.labels().map(Iterator::collect::<Vec<_>>)).unwrap_or_default();
-    labels.iter().all(|label| {
+    let mut labels = innermost(diagnostic, |it| it.labels()).into_iter().flatten();
+    labels.all(|label| {
         let end = label.offset() + label.len();
         let (Some(before), Some(after)) = (source.get(..label.offset()), source.get(end..)) else { return false };
         let line_start = before.len() - before.rfind('\n').map_or(0, |at| at + 1);
@@ -97,7 +184,7 @@ fn is_readable(source: &str, diagnostic: &dyn Diagnostic) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use miette::{WrapErr, miette};
+    use miette::miette;
 
     use super::*;
     use crate::diag::SourceSpan;
@@ -135,17 +222,22 @@ mod tests {
 
     #[test]
     fn sources_and_several_wraps_are_followed() {
-        let result: Result<(), Outer> = Err(Outer(Inner(SourceSpan(2, 3))));
-        let report = result.wrap_err("one").wrap_err("two").expect_err("it is an error");
-        let json = format_error_as_json(report, None);
+        let report = wrap(wrap(Report::new(Outer(Inner(SourceSpan(2, 3)))), "one"), "two");
+        assert_eq!(code_of(&report).as_deref(), Some("eval::throw"));
+        let json = format_error_as_json(report, Some("a bad b"));
         assert_inner_is_reached(&json);
+        assert_eq!(json["message"], "two");
         assert_eq!(json["causes"], json!(["one", "while running", "bad value"]));
+        assert!(
+            json["display"].as_str().is_some_and(|display| display.contains("eval::throw") && display.contains("here"))
+        );
     }
 
     #[test]
     fn what_is_unknown_is_absent() {
         let json = format_error_as_json(miette!("plain"), Some("script"));
-        let keys: Vec<&str> = json.as_object().expect("it is an object").keys().map(String::as_str).collect();
+        let mut keys: Vec<&str> = json.as_object().expect("it is an object").keys().map(String::as_str).collect();
+        keys.sort_unstable();
         assert_eq!(keys, ["causes", "display", "filename", "labels", "message", "ok", "related", "severity"]);
         assert_eq!(json["filename"], "");
     }

@@ -23,18 +23,23 @@ impl<'s> Builder<'s> {
         Builder { source, depth: Cell::new(0) }
     }
 
-    /// Builds something that adds `levels` to the depth of the tree; `crowd` is what would be too deep.
+    /// How many levels may still be added to the tree.
+    pub fn levels_left(&self) -> usize {
+        MAX_TREE_DEPTH - self.depth.get()
+    }
+
+    /// Builds something that adds `levels` to the depth of the tree; `excess` is the first part that would be too deep.
     pub fn deeper<T>(
         &self,
         levels: usize,
-        crowd: SourceSpan,
+        excess: SourceSpan,
         build: impl FnOnce() -> Result<T, ParseError>,
     ) -> Result<T, ParseError> {
-        let before = self.depth.get();
-        if before + levels > MAX_TREE_DEPTH {
+        if levels > self.levels_left() {
             let what = "operators and brackets around one another";
-            return Err(ParseError::NestingTooDeep { what, limit: MAX_TREE_DEPTH, span: crowd });
+            return Err(ParseError::NestingTooDeep { what, limit: MAX_TREE_DEPTH, span: excess });
         }
+        let before = self.depth.get();
         self.depth.set(before + levels);
         let built = build();
         self.depth.set(before);

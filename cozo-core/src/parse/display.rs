@@ -4,8 +4,8 @@
 //!
 //! ```
 //! use cozo::parse::parse_script;
-//! let script = parse_script("?[ a ]:=x[a,],( a==1or a>2 ) and not(y[a]);").unwrap();
-//! assert_eq!(script.to_string(), "?[a] := x[a], (a == 1 or a > 2) and not y[a]");
+//! let script = parse_script("?[ a ]:=x[a,],( a==1 or a>2 ) , not(y[a]);").unwrap();
+//! assert_eq!(script.to_string(), "?[a] := x[a], (a == 1 or a > 2), not y[a]");
 //! ```
 
 mod body;
@@ -17,11 +17,7 @@ mod statement;
 use std::fmt::{self, Display, Formatter};
 
 /// Items with a separator between them.
-fn separated<T: Display>(
-    f: &mut Formatter<'_>,
-    separator: &str,
-    items: impl IntoIterator<Item = T>,
-) -> fmt::Result {
+fn separated<T: Display>(f: &mut Formatter<'_>, separator: &str, items: impl IntoIterator<Item = T>) -> fmt::Result {
     for (i, item) in items.into_iter().enumerate() {
         if i > 0 {
             f.write_str(separator)?;

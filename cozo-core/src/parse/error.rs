@@ -5,6 +5,7 @@
 //! assert_eq!(miette::Diagnostic::code(&error).unwrap().to_string(), "parser::pest");
 //! ```
 
+use super::prescan::MAX_BRACKETS;
 use crate::diag::SourceSpan;
 
 /// Why a script could not be parsed.
@@ -31,7 +32,7 @@ pub enum ParseError {
     #[error("the integer {literal} is too large")]
     #[diagnostic(
         code(parser::bad_pos_int),
-        help("integers go up to 9223372036854775807; with a decimal point (`{literal}.0`, decimal only) it is a Float")
+        help("integers go up to 9223372036854775807; a decimal number with a point, like `1e19` or `5.0`, is a Float")
     )]
     IntegerTooLarge {
         /// The literal as written, cut short when very long.
@@ -45,7 +46,9 @@ pub enum ParseError {
     #[error("the escape {escape} is not a character")]
     #[diagnostic(
         code(parser::invalid_utf8_code),
-        help("codes from d800 to dfff only stand in pairs, like \\ud83c\\udf88; the character itself may be written too")
+        help(
+            "codes from d800 to dfff only stand in pairs, like \\ud83c\\udf88; the character itself may be written too"
+        )
     )]
     LoneSurrogate {
         /// The escape as written.
@@ -76,6 +79,12 @@ impl ParseError {
     /// A syntax error at a byte offset, with an empty label.
     pub(super) fn syntax(message: String, offset: usize, label: &'static str, help: Option<String>) -> ParseError {
         ParseError::Syntax { message, span: SourceSpan(offset, 0), label, help }
+    }
+
+    /// The thread's stack is too small even for the nesting that is allowed.
+    pub(super) fn out_of_stack(offset: usize) -> ParseError {
+        let what = "levels of brackets and blocks, as far as the stack of this thread allows";
+        ParseError::NestingTooDeep { what, limit: MAX_BRACKETS, span: SourceSpan(offset, 0) }
     }
 
     /// The place that the error points at.

@@ -14,11 +14,19 @@ use crate::value::DataValue;
 impl Builder<'_> {
     /// An `expr`, or a `filter`, which is the same but for the groups in it.
     pub fn expr(&self, node: Node<'_>) -> Result<Expr, ParseError> {
-        let mut inner = node.clone().into_inner();
-        let first = next_part(&mut inner);
-        let operators = inner.filter(|part| is_operator(part.as_rule())).count() + usize::from(is_operator(first.as_rule()));
-        let crowd = SourceSpan(span_of(&first).0, 0);
-        self.deeper(operators + 1, crowd, || if operators == 0 { self.term(first) } else { self.operation(node) })
+        let operators = node.clone().into_inner().filter(|part| is_operator(part.as_rule())).count();
+        if operators == 0 {
+            let term = next_part(&mut node.into_inner());
+            return self.deeper(1, span_of(&term), || self.term(term));
+        }
+        let excess = self.operator_after(&node, self.levels_left());
+        self.deeper(operators + 1, excess, || self.operation(node))
+    }
+
+    /// The operator behind the first `count` of a chain, or its last part.
+    fn operator_after(&self, node: &Node<'_>, count: usize) -> SourceSpan {
+        let mut operators = node.clone().into_inner().filter(|part| is_operator(part.as_rule()));
+        operators.nth(count).map_or_else(|| span_of(node), |operator| span_of(&operator))
     }
 
     fn operation(&self, node: Node<'_>) -> Result<Expr, ParseError> {

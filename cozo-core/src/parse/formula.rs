@@ -185,7 +185,11 @@ fn items(body: Node<'_>) -> Vec<Item<'_>> {
         match node.as_rule() {
             rule @ (Rule::comma | Rule::kw_or | Rule::kw_and) => connective = Some(rule),
             Rule::kw_not => negations.push(span_of(&node)),
-            _ => items.push(Item { connective: connective.take(), negations: std::mem::take(&mut negations), atom: node }),
+            _ => items.push(Item {
+                connective: connective.take(),
+                negations: std::mem::take(&mut negations),
+                atom: node,
+            }),
         }
     }
     items
@@ -196,8 +200,5 @@ pub(super) fn index_path(node: &Node<'_>) -> (Symbol, Symbol) {
     let SourceSpan(start, _) = span_of(node);
     let (relation, index) = node.as_str().rsplit_once(':').expect("the grammar puts a colon into an index path");
     let index_start = start + relation.len() + 1;
-    (
-        Symbol::new(relation, SourceSpan(start, relation.len())),
-        Symbol::new(index, SourceSpan(index_start, index.len())),
-    )
+    (Symbol::new(relation, SourceSpan(start, relation.len())), Symbol::new(index, SourceSpan(index_start, index.len())))
 }

@@ -29,12 +29,53 @@ fn is_mark(rule: Rule) -> bool {
     use Rule::*;
     matches!(
         rule,
-        comma | semicolon | rbracket | rparen | rbrace | bar | kw_in | kw_inline | kw_constant | kw_fixed | kw_limit
-            | kw_offset | kw_order | kw_timeout | kw_sleep | kw_assert | kw_disable_magic_rewrite | kw_values
-            | kw_default | kw_columns | kw_indices | kw_describe | kw_remove | kw_rename | kw_arrow | kw_index
-            | kw_create | kw_drop | kw_set_triggers | kw_on | kw_show_triggers | kw_access_level | kw_kill
-            | kw_explain | kw_as | kw_then | kw_else | kw_end | kw_mark | kw_loop | kw_break | kw_continue
-            | kw_return | kw_debug | kw_ignore_error | kw_swap | EOI
+        comma
+            | semicolon
+            | rbracket
+            | rparen
+            | rbrace
+            | bar
+            | kw_in
+            | kw_inline
+            | kw_constant
+            | kw_fixed
+            | kw_limit
+            | kw_offset
+            | kw_order
+            | kw_timeout
+            | kw_sleep
+            | kw_assert
+            | kw_disable_magic_rewrite
+            | kw_values
+            | kw_default
+            | kw_columns
+            | kw_indices
+            | kw_describe
+            | kw_remove
+            | kw_rename
+            | kw_arrow
+            | kw_index
+            | kw_create
+            | kw_drop
+            | kw_set_triggers
+            | kw_on
+            | kw_show_triggers
+            | kw_access_level
+            | kw_kill
+            | kw_explain
+            | kw_as
+            | kw_then
+            | kw_else
+            | kw_end
+            | kw_mark
+            | kw_loop
+            | kw_break
+            | kw_continue
+            | kw_return
+            | kw_debug
+            | kw_ignore_error
+            | kw_swap
+            | EOI
     )
 }
 

@@ -11,19 +11,45 @@ use super::position::describe_position;
 use super::prescan::{Scanned, closing};
 
 /// The options that are no mutations.
-const OPTIONS: [&str; 9] = [
-    ":limit", ":offset", ":order", ":sort", ":timeout", ":sleep", ":assert", ":returning", ":disable_magic_rewrite",
-];
+const OPTIONS: [&str; 9] =
+    [":limit", ":offset", ":order", ":sort", ":timeout", ":sleep", ":assert", ":returning", ":disable_magic_rewrite"];
 
 const SYSTEM_OPS: [&str; 19] = [
-    "::relations", "::running", "::compact", "::fixed_rules", "::columns", "::indices", "::describe", "::remove",
-    "::rename", "::index", "::hnsw", "::fts", "::lsh", "::set_triggers", "::show_triggers", "::access_level",
-    "::kill", "::explain", "::explain analyze",
+    "::relations",
+    "::running",
+    "::compact",
+    "::fixed_rules",
+    "::columns",
+    "::indices",
+    "::describe",
+    "::remove",
+    "::rename",
+    "::index",
+    "::hnsw",
+    "::fts",
+    "::lsh",
+    "::set_triggers",
+    "::show_triggers",
+    "::access_level",
+    "::kill",
+    "::explain",
+    "::explain analyze",
 ];
 
 const CONTROL_WORDS: [&str; 13] = [
-    "%if", "%if_not", "%then", "%else", "%end", "%mark", "%loop", "%break", "%continue", "%return", "%debug",
-    "%ignore_error", "%swap",
+    "%if",
+    "%if_not",
+    "%then",
+    "%else",
+    "%end",
+    "%mark",
+    "%loop",
+    "%break",
+    "%continue",
+    "%return",
+    "%debug",
+    "%ignore_error",
+    "%swap",
 ];
 
 /// What pest could not read, told to the user.
@@ -33,7 +59,8 @@ pub(super) fn explain(source: &str, scanned: &Scanned<'_>, error: &Error<Rule>) 
     };
     let rules = match &error.variant {
         ErrorVariant::ParsingError { positives, .. } => positives.as_slice(),
-        ErrorVariant::CustomError { .. } => &[],
+        // Pest makes one such error of its own: when a thread began with hardly any stack left.
+        ErrorVariant::CustomError { .. } => return ParseError::out_of_stack(offset),
     };
     let found = found(&scanned.text, offset);
     let expected = expected(rules);
@@ -61,15 +88,21 @@ fn found(text: &str, offset: usize) -> String {
     format!("`{}`", word.escape_debug())
 }
 
-/// What could stand there, each thing once, operators together.
+/// What could stand there, each thing once, the end of the script last.
 fn expected(rules: &[Rule]) -> String {
     let mut names: Vec<&str> = vec![];
-    for rule in rules {
-        let name = name_of(*rule);
+    for name in rules.iter().map(|rule| name_of(*rule)) {
         if !name.is_empty() && !names.contains(&name) {
             names.push(name);
         }
     }
+    if rules == [Rule::integer] {
+        names = vec!["an integer"];
+    }
+    if names.contains(&"an atom") {
+        names.retain(|name| !matches!(*name, "an expression" | "a rule" | "a stored relation"));
+    }
+    names.sort_by_key(|name| *name == END);
     match names.as_slice() {
         [] => String::new(),
         [only] => only.to_string(),
@@ -77,11 +110,13 @@ fn expected(rules: &[Rule]) -> String {
     }
 }
 
+const END: &str = "the end of the script";
+
 /// A rule of the grammar in the user's words.
 fn name_of(rule: Rule) -> &'static str {
     use Rule::*;
     match rule {
-        EOI => "the end of the script",
+        EOI => END,
         comma => "`,`",
         semicolon => "`;`",
         rbracket => "`]`",
@@ -91,21 +126,17 @@ fn name_of(rule: Rule) -> &'static str {
         ident => "a name",
         column_name => "a column",
         column_spec | column_list => "a column",
-        binding_name | variable => "a variable",
-        function_name | call => "a function",
+        binding_name => "a variable",
         rule_name | rule_apply | fixed_rule_input => "a rule",
         head_name | head | rule_definition => "a rule",
         relation_name | stored_name | target_name => "the name of a relation",
         index_path => "an index (`relation:index`)",
         ephemeral => "an ephemeral relation (`_name`)",
-        op_minus | op_negate | op_get | op_concat | op_or | op_and | op_eq | op_neq | op_ge | op_le | op_gt | op_lt
-        | op_add | op_sub | op_mul | op_div | op_mod | op_pow | op_coalesce => "an operator",
-        expr | grouped | constant | parameter => "an expression",
-        list => "a list",
-        object => "an object",
+        op_get | op_concat | op_or | op_and | op_eq | op_neq | op_ge | op_le | op_gt | op_lt | op_add | op_sub
+        | op_mul | op_div | op_mod | op_pow | op_coalesce => "an operator",
+        expr | grouped | constant | parameter | variable | function_name | call | list | object | float | integer
+        | double_string | single_string | raw_string | op_minus | op_negate => "an expression",
         pair => "a `key: value` pair",
-        float | integer => "a number",
-        double_string | single_string | raw_string => "a string",
         body | filter | group | unify | unify_each | kw_not | stored_apply | search_apply => "an atom",
         positional_args | positional_bindings | named_args | named_bindings => "`[` or `{`",
         named_arg | named_binding | search_bindings => "a column",
@@ -120,9 +151,23 @@ fn name_of(rule: Rule) -> &'static str {
         fixed_call => "a fixed rule",
         fixed_stored_input => "a stored relation",
         aggregation => "an aggregation",
-        query => "a rule",
-        limit | offset | order | timeout | sleep | assertion | returning | disable_magic_rewrite | mutation
-        | mutation_op | kw_limit | kw_offset | kw_order | kw_timeout | kw_sleep | kw_assert
+        query => "a rule or an option",
+        limit
+        | offset
+        | order
+        | timeout
+        | sleep
+        | assertion
+        | returning
+        | disable_magic_rewrite
+        | mutation
+        | mutation_op
+        | kw_limit
+        | kw_offset
+        | kw_order
+        | kw_timeout
+        | kw_sleep
+        | kw_assert
         | kw_disable_magic_rewrite => "an option",
         order_key | output_column | ascending | descending => "an output column",
         assertion_kind => "`none` or `some`",
@@ -132,11 +177,35 @@ fn name_of(rule: Rule) -> &'static str {
         column_binding => "`=`",
         column_type | type_list | type_tuple | type_vector | type_name => "a column type",
         nullable => "`?`",
-        sys_relations | sys_running | sys_compact | sys_fixed_rules | sys_columns | sys_indices | sys_describe
-        | sys_remove | sys_rename | sys_create_index | sys_create_search_index | sys_drop_index | sys_set_triggers
-        | sys_show_triggers | sys_access_level | sys_kill | sys_explain | kw_columns | kw_indices | kw_describe
-        | kw_remove | kw_rename | kw_index | search_index_kind | kw_set_triggers | kw_show_triggers
-        | kw_access_level | kw_kill | kw_explain => "a system operation",
+        sys_relations
+        | sys_running
+        | sys_compact
+        | sys_fixed_rules
+        | sys_columns
+        | sys_indices
+        | sys_describe
+        | sys_remove
+        | sys_rename
+        | sys_create_index
+        | sys_create_search_index
+        | sys_drop_index
+        | sys_set_triggers
+        | sys_show_triggers
+        | sys_access_level
+        | sys_kill
+        | sys_explain
+        | kw_columns
+        | kw_indices
+        | kw_describe
+        | kw_remove
+        | kw_rename
+        | kw_index
+        | search_index_kind
+        | kw_set_triggers
+        | kw_show_triggers
+        | kw_access_level
+        | kw_kill
+        | kw_explain => "a system operation",
         renaming => "`old -> new`",
         kw_arrow => "`->`",
         kw_create => "`create`",
@@ -146,9 +215,24 @@ fn name_of(rule: Rule) -> &'static str {
         access_level => "`normal`, `protected`, `read_only` or `hidden`",
         analyze => "`analyze`",
         block | query_statement => "a `{` block `}`",
-        statements | system_statement | if_statement | loop_statement | break_statement | continue_statement
-        | return_statement | debug_statement | ignore_error_statement | swap_statement | kw_if | kw_if_not
-        | kw_break | kw_continue | kw_return | kw_debug | kw_ignore_error | kw_swap => "a statement",
+        statements
+        | system_statement
+        | if_statement
+        | loop_statement
+        | break_statement
+        | continue_statement
+        | return_statement
+        | debug_statement
+        | ignore_error_statement
+        | swap_statement
+        | kw_if
+        | kw_if_not
+        | kw_break
+        | kw_continue
+        | kw_return
+        | kw_debug
+        | kw_ignore_error
+        | kw_swap => "a statement",
         store_as | kw_as => "`as`",
         kw_then => "`%then`",
         kw_else => "`%else`",
@@ -169,12 +253,13 @@ fn help(source: &str, scanned: &Scanned<'_>, offset: usize, rules: &[Rule]) -> O
         .or_else(|| if colon { misspelt(rest, ":", "an option", &all_options()) } else { None })
         .or_else(|| if rest.starts_with('%') { misspelt(rest, "%", "a control word", &CONTROL_WORDS) } else { None })
         .or_else(|| unmatched(source, scanned))
+        .or_else(|| before.trim().is_empty().then(|| empty_script(rest)).flatten())
         .or_else(|| confused_name(before, rest).map(str::to_string))
 }
 
 /// Signs of other languages, or of this one in the wrong place.
 fn confused_sign(before: &str, rest: &str, rules: &[Rule]) -> Option<&'static str> {
-    let after_head = rules.contains(&Rule::inline_body);
+    let after_head = rules.contains(&Rule::kw_inline) || rules.contains(&Rule::inline_body);
     let in_expression = rules.contains(&Rule::op_add) || rules.contains(&Rule::expr);
     if after_head && (rest.starts_with(":-") || rest.starts_with('=')) {
         return Some("a rule with a body is written `head := body`");
@@ -206,7 +291,8 @@ fn misspelt(rest: &str, sigil: &str, what: &str, known: &[&str]) -> Option<Strin
         return None;
     }
     if known.contains(&word) {
-        return (sigil == "::").then(|| "a system operation stands alone in a script, or in braces of its own".to_string());
+        return (sigil == "::")
+            .then(|| "a system operation stands alone in a script, or in braces of its own".to_string());
     }
     Some(match nearest(word, known) {
         Some(near) => format!("`{word}` is not {what}; did you mean `{near}`?"),
@@ -215,6 +301,10 @@ fn misspelt(rest: &str, sigil: &str, what: &str, known: &[&str]) -> Option<Strin
             format!("`{word}` is not {what}; there are {}", all.join(", "))
         }
     })
+}
+
+fn empty_script(rest: &str) -> Option<String> {
+    rest.is_empty().then(|| "the least query is one rule: `?[answer] <- [[42]]`".to_string())
 }
 
 fn unmatched(source: &str, scanned: &Scanned<'_>) -> Option<String> {
@@ -230,7 +320,9 @@ fn unmatched(source: &str, scanned: &Scanned<'_>) -> Option<String> {
 fn confused_name(before: &str, rest: &str) -> Option<&'static str> {
     let next = rest.chars().next()?;
     if rest.starts_with("?[") {
-        return Some("the entry rule `?` cannot be applied, and a rule may only begin after the one before is complete");
+        return Some(
+            "the entry rule `?` cannot be applied, and a rule may only begin after the one before is complete",
+        );
     }
     if next == '.' && rest[1..].starts_with(|digit: char| digit.is_ascii_digit()) {
         return Some("a number needs a digit before its point: `0.5`");
@@ -297,7 +389,7 @@ mod tests {
         use pest::Parser;
         for option in OPTIONS.iter().filter(|name| **name != ":returning") {
             let script = format!("{option} ");
-            let error = super::super::grammar::CozoScriptParser::parse(Rule::query_script, &script).unwrap_err();
+            let error = super::super::grammar::CozoScriptParser::parse(Rule::query_script, &script).expect_err(option);
             assert!(matches!(error.location, InputLocation::Pos(at) if at == script.len()), "{option}");
         }
     }

@@ -32,7 +32,8 @@ pub(super) struct Unmatched {
 
 /// Walks over a script.
 pub(super) fn prescan(source: &str) -> Result<Scanned<'_>, ParseError> {
-    let mut scanner = Scanner { source, bytes: source.as_bytes(), at: 0, open: vec![], unmatched: None, comments: vec![] };
+    let mut scanner =
+        Scanner { source, bytes: source.as_bytes(), at: 0, open: vec![], unmatched: None, comments: vec![] };
     while scanner.at < scanner.bytes.len() {
         scanner.token()?;
     }
@@ -228,7 +229,7 @@ mod tests {
     fn comments_become_blanks_of_the_same_length() {
         for (source, text) in [
             ("a # b\nc", "a    \nc"),
-            ("a /* é /* x */ */ b", "a                   b"),
+            ("a /* é /* x */ */ b", "a                  b"),
             ("'#' \"/*\" _\"#\"_", "'#' \"/*\" _\"#\"_"),
             ("'a\\'#' # x", "'a\\'#'    "),
             ("__\"#\"_#\"__#", "__\"#\"_#\"__ "),

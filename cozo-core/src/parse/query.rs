@@ -3,7 +3,8 @@
 //! `?[x, count(y)] := edge[x, y] :limit 5` is a query of one rule and one option.
 
 use super::ast::{
-    AggregationCall, FixedCall, FixedInput, Head, HeadArg, Query, Rule as RuleDefinition, RuleBody, StoredBindings, Symbol,
+    AggregationCall, FixedCall, FixedInput, Head, HeadArg, Query, Rule as RuleDefinition, RuleBody, StoredBindings,
+    Symbol,
 };
 use super::builder::Builder;
 use super::error::ParseError;

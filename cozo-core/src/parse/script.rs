@@ -44,9 +44,7 @@ impl Builder<'_> {
             }
             Rule::debug_statement => Statement::Debug(symbol(&next_part(&mut inner))),
             Rule::ignore_error_statement => Statement::IgnoreError(self.block(next_part(&mut inner))?),
-            Rule::swap_statement => {
-                Statement::Swap(symbol(&next_part(&mut inner)), symbol(&next_part(&mut inner)))
-            }
+            Rule::swap_statement => Statement::Swap(symbol(&next_part(&mut inner)), symbol(&next_part(&mut inner))),
             rule => unreachable!("{rule:?} is no statement"),
         })
     }

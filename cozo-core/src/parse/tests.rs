@@ -136,7 +136,7 @@ fn names_that_begin_like_keywords_are_names() {
         "?[trueish] := trueish = 1, falsey = trueish, nullable = 2, null.x = 3",
         "not_x[in_y] <- [[1]]\n?[or_z] := not_x[or_z], and_a = or_z, notable",
         "?[in_x] := in_x in inner, not not_x[in_x]",
-        "?[a] := android[a] or orange[a] and band[a]",
+        "?[a] := android[a] or (orange[a], band[a])",
         "?[a.b, _x, c] := a.b = $1 + $a.b, _x = $_u",
         "größe[ü] <- [[1], [2]]\n?[ü, 变量] := größe[ü], 变量 = ü * 10",
         "?[x] := *t{in, order, default, null: x}",

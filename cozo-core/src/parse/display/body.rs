@@ -3,9 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::{commas, separated};
-use crate::parse::ast::{
-    Atom, Expr, Formula, NamedArg, RuleApply, SearchApply, StoredApply, StoredArgs, Symbol,
-};
+use crate::parse::ast::{Atom, Expr, Formula, NamedArg, RuleApply, SearchApply, StoredApply, StoredArgs, Symbol};
 
 impl Display for Formula {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {

@@ -45,12 +45,10 @@ fn write_call(f: &mut Formatter<'_>, function: &str, args: &[Expr], least: u8) -
                 write_expr(f, right, operator.precedence + 1 - right_first)
             })
         }
-        [operand] if let Some(operator) = operators::prefix_of(function) => {
-            parenthesized(f, PREFIX < least, |f| {
-                f.write_str(operator.symbol)?;
-                write_expr(f, operand, PREFIX)
-            })
-        }
+        [operand] if let Some(operator) = operators::prefix_of(function) => parenthesized(f, PREFIX < least, |f| {
+            f.write_str(operator.symbol)?;
+            write_expr(f, operand, PREFIX)
+        }),
         args => {
             write!(f, "{function}(")?;
             commas(f, args)?;

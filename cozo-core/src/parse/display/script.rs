@@ -5,8 +5,8 @@ use std::fmt::{self, Display, Formatter};
 use super::body::{Setting, bracketed};
 use super::commas;
 use crate::parse::ast::{
-    AggregationCall, Assertion, FixedCall, FixedInput, Head, HeadArg, Mutation, MutationOp, OrderKey, Query, QueryOption,
-    Rule, RuleBody, StoredBindings, Symbol,
+    AggregationCall, Assertion, FixedCall, FixedInput, Head, HeadArg, Mutation, MutationOp, OrderKey, Query,
+    QueryOption, Rule, RuleBody, StoredBindings, Symbol,
 };
 use crate::parse::option::MUTATIONS;
 
