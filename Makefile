@@ -11,7 +11,7 @@ help:                ## show this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST)
 
 demo: cargo          ## build the binary and query the dependency graph of this workspace
-	@cargo build --quiet --package cozo-bin
+	@cargo build --package cozo-bin
 	@"$$CARGO_TARGET_DIR/debug/cozo" demo Cargo.lock
 
 test: lint unit python ## everything that CI runs
@@ -20,6 +20,7 @@ test: lint unit python ## everything that CI runs
 	@echo "all checks passed"
 
 lint: cargo          ## check the formatting and the lints
+	@cargo fmt --version > /dev/null 2>&1 || rustup component add rustfmt clippy
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 

@@ -13,6 +13,9 @@ use crate::error::CliError;
 /// How wide a table for reading may be where there is no terminal to ask.
 const PAGE_WIDTH: u16 = 120;
 
+/// Narrower terminals are not believed.
+const MIN_WIDTH: u16 = 20;
+
 /// How strings look in a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Strings {
@@ -50,7 +53,9 @@ pub fn line(text: impl std::fmt::Display) -> Result<(), CliError> {
 pub fn table(rows: &NamedRows, limit: usize, strings: Strings) -> Result<(), CliError> {
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
-    if strings == Strings::Plain && !table.is_tty() {
+    // Some terminals claim to have no columns at all.
+    let unusable = table.width().is_some_and(|width| width < MIN_WIDTH);
+    if unusable || (strings == Strings::Plain && !table.is_tty()) {
         table.set_width(PAGE_WIDTH);
     }
     table.set_header(rows.headers.iter());

@@ -10,12 +10,24 @@ use cozo::{DataValue, DbInstance, NamedRows, ScriptMutability};
 use serde_json::Value;
 
 use crate::args::{Format, RunArguments};
-use crate::error::CliError;
+use crate::error::{self, CliError};
 use crate::output::{self, Strings};
 use crate::{import, load};
 
-/// Runs the scripts one after the other; the first that fails ends it.
+/// Runs the scripts; where results are JSON, so is whatever goes wrong.
 pub fn run(arguments: RunArguments) -> miette::Result<ExitCode> {
+    let as_json = arguments.format == Format::Json;
+    match run_all(arguments) {
+        Err(report) if as_json && !error::is_broken_pipe(&report) => {
+            output::line(cozo::format_error_as_json(report, None))?;
+            Ok(ExitCode::FAILURE)
+        }
+        outcome => outcome,
+    }
+}
+
+/// Runs the scripts one after the other; the first that fails ends it.
+fn run_all(arguments: RunArguments) -> miette::Result<ExitCode> {
     let parameters = parameters(&arguments.parameters)?;
     let db = arguments.engine.open()?;
     for load in &arguments.loads {

@@ -65,6 +65,8 @@ fn errors_are_json_where_results_are() {
     let error: Value = serde_json::from_str(&outcome.stdout).expect("it is JSON");
     assert_eq!((outcome.code, outcome.stderr.as_str()), (1, ""));
     assert_eq!((&error["ok"], &error["code"]), (&json!(false), &json!("query::relation_not_found")));
+    let outcome = cozo(&["run", "no such file", "--format", "json"]);
+    assert!(outcome.code == 1 && outcome.stdout.contains("\"cli::file\""), "{}", outcome.stdout);
 }
 
 const PEOPLE: &str = "id,name,score,active,code\n1,Ann,1.5,true,007\n2,,2,false,008\n3,\"a,b\",,true,009\n";
