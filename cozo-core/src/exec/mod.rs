@@ -36,6 +36,8 @@ use crate::schema::RelationId;
 use crate::txn::View;
 use crate::value::DataValue;
 use index::IndexedRows;
+use rustc_hash::FxHashMap;
+use table::Table;
 
 /// The most rows that operators hand on at a time.
 pub const MAX_BATCH_ROWS: usize = 2048;
@@ -72,12 +74,14 @@ impl<'a> Run<'a> {
 pub struct Worker<'r> {
     run: &'r Run<'r>,
     batch_rows: usize,
+    /// What the operators that drop repetitions have seen, by their positions.
+    seen: FxHashMap<usize, Table>,
 }
 
 impl<'r> Worker<'r> {
     fn new(run: &'r Run<'r>) -> Self {
         let batch_rows = if run.enough.is_some() { FIRST_BATCH_ROWS } else { MAX_BATCH_ROWS };
-        Worker { run, batch_rows }
+        Worker { run, batch_rows, seen: FxHashMap::default() }
     }
 
     /// How many rows to hand on next: few at first if few are wanted, then more and more. Fails if the run is

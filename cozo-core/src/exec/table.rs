@@ -25,6 +25,8 @@ pub struct Table {
     hashes: Vec<u64>,
     /// The rows by key; empty while there are few.
     by_key: HashTable<u32>,
+    /// In place of the hashes, for a set of single integers that lie close together.
+    small_ints: Option<IntSet>,
     /// Which rows are dead; empty if none is.
     dead: Vec<bool>,
     /// The indexes made so far.
@@ -44,6 +46,7 @@ impl Table {
             key_width,
             hashes: vec![],
             by_key: HashTable::new(),
+            small_ints: None,
             dead: vec![],
             indexes: vec![],
         }
@@ -134,8 +137,36 @@ impl Table {
         if self.rows.len + batch.len <= FEW_ROWS {
             return self.insert_few(&batch);
         }
+        if let Some(added) = self.insert_small_ints(&batch) {
+            return added;
+        }
         let hashes = self.key_hashes(&batch);
         self.insert_hashed(batch, &hashes)
+    }
+
+    /// Inserts single integers by a bitmap, if all of them lie close enough together.
+    fn insert_small_ints(&mut self, batch: &Batch) -> Option<usize> {
+        let ([known], [new]) = (self.rows.columns.as_slice(), batch.columns.as_slice()) else { return None };
+        let fits = new.as_dense_ints().filter(|new| IntSet::fits(new, self.rows.len + new.len()));
+        let set = match (self.small_ints.take(), fits, ints_of(known)) {
+            (Some(set), Some(_), _) => Some(set),
+            (None, Some(new), Some(known)) if IntSet::fits(known, known.len() + new.len()) => Some(IntSet::of(known)),
+            // Hashes are made again when they are needed.
+            (Some(_), None, _) => None,
+            _ => return None,
+        };
+        self.hashes.clear();
+        self.by_key.clear();
+        let (mut set, new) = (set?, fits?);
+        let before = self.rows.len;
+        let fresh = new.iter().copied().filter(|value| set.insert(*value));
+        match &mut self.rows.columns[0] {
+            Column::Int(column) => column.values.extend(fresh),
+            empty => *empty = Column::ints(fresh.collect()),
+        }
+        self.rows.len = self.rows.columns[0].len();
+        self.small_ints = Some(set);
+        Some(self.rows.len - before)
     }
 
     /// Appends the rows of another set that are not there yet.
@@ -147,6 +178,9 @@ impl Table {
         }
         if self.rows.len + other.rows.len <= FEW_ROWS {
             return self.insert_few(&other.rows);
+        }
+        if let Some(added) = self.insert_small_ints(&other.rows) {
+            return added;
         }
         other.hash_rows();
         let hashes = std::mem::take(&mut other.hashes);
@@ -217,6 +251,10 @@ impl Table {
     /// The rows of a batch that are not in this set.
     pub fn absent(&self, batch: &Batch) -> Vec<u32> {
         let columns = (self.rows.columns.as_slice(), batch.columns.as_slice());
+        if let (Some(set), [new]) = (&self.small_ints, columns.1) {
+            let known = |row: usize| matches!(new, Column::Int(new) if new.get(row).is_some_and(|v| set.contains(v)));
+            return (0..batch.len).filter(|row| !known(*row)).map(|row| row as u32).collect();
+        }
         if self.hashes.len() < self.rows.len {
             let known = |row: usize| (0..self.rows.len).any(|i| same_row(columns.0, i, columns.1, row));
             return (0..batch.len).filter(|row| !known(*row)).map(|row| row as u32).collect();
@@ -269,6 +307,49 @@ impl Table {
     pub fn column_mut(&mut self, column: usize) -> &mut Column {
         debug_assert!(column >= self.key_width, "keys never change");
         &mut self.rows.columns[column]
+    }
+}
+
+/// Integers from 0 up, a bit for each.
+#[derive(Debug)]
+struct IntSet {
+    words: Vec<u64>,
+}
+
+impl IntSet {
+    /// The bits that are spent on each row at most: about what a hash table takes.
+    const BITS_PER_ROW: i64 = 64;
+
+    /// Whether a set of so many rows may hold these values.
+    fn fits(values: &[i64], rows: usize) -> bool {
+        let limit = rows as i64 * Self::BITS_PER_ROW;
+        values.iter().all(|value| (0..limit).contains(value))
+    }
+
+    fn of(values: &[i64]) -> Self {
+        let mut set = IntSet { words: vec![] };
+        values.iter().for_each(|value| {
+            set.insert(*value);
+        });
+        set
+    }
+
+    /// Adds a value that is not negative; whether it is new.
+    #[inline]
+    fn insert(&mut self, value: i64) -> bool {
+        let (word, bit) = (value as usize / 64, 1 << (value % 64));
+        if word >= self.words.len() {
+            self.words.resize((word + 1).next_power_of_two(), 0);
+        }
+        let is_new = self.words[word] & bit == 0;
+        self.words[word] |= bit;
+        is_new
+    }
+
+    #[inline]
+    fn contains(&self, value: i64) -> bool {
+        let word = usize::try_from(value).ok().and_then(|value| self.words.get(value / 64));
+        word.is_some_and(|word| word & (1 << (value % 64)) != 0)
     }
 }
 
@@ -349,6 +430,27 @@ mod tests {
                 assert_eq!(table.rows().rows().collect::<Vec<_>>(), order);
             }
         }
+    }
+
+    /// Integers that first lie close together, then far apart, then are not alone.
+    #[test]
+    fn a_set_of_integers_changes_its_ways_without_losing_rows() {
+        let mut table = Table::set(1);
+        let mut model = BTreeSet::new();
+        for round in 0..12i64 {
+            let value = |i: i64| match round {
+                0..6 => DataValue::from((i * 31 + round * 7) % 300),
+                6..9 => DataValue::from((i * 31) % 300 * 1_000_003 - 500),
+                _ => DataValue::from(format!("{}", i % 70)),
+            };
+            let rows: Vec<_> = (0..100).map(|i| vec![value(i)]).collect();
+            let absent = rows.iter().filter(|row| !model.contains(*row)).count();
+            assert_eq!(table.absent(&batch(&rows)).len(), absent, "round {round}");
+            let fresh = rows.iter().filter(|row| model.insert((*row).clone())).count();
+            assert_eq!(table.insert(batch(&rows)), fresh, "round {round}");
+        }
+        assert_eq!(table.rows().rows().collect::<BTreeSet<_>>(), model);
+        assert_eq!(table.len(), model.len());
     }
 
     #[test]

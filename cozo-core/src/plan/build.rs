@@ -94,6 +94,9 @@ impl<'a> RuleBuilder<'a> {
         }
         let head: Vec<usize> = rule.head.iter().map(|variable| self.slots[&variable.name]).collect();
         let mut operators = with_kept_slots(self.operators, &head);
+        if !self.bag {
+            (operators, self.recursive) = drop_repetitions(operators, self.recursive);
+        }
         sort_before_lookup(&mut operators);
         RulePlan {
             table,
@@ -247,6 +250,7 @@ fn used_and_filled(kind: &OperatorKind) -> (BTreeSet<usize>, Vec<usize>) {
             read(expr);
             slot.iter().copied().collect()
         }
+        OperatorKind::Distinct => vec![],
     };
     (used, filled)
 }
@@ -270,6 +274,48 @@ fn with_kept_slots(kinds: Vec<OperatorKind>, head: &[usize]) -> Vec<OperatorPlan
     }
     operators.reverse();
     operators
+}
+
+/// Where equal rows count once, drops repeated ones before each join to come: a join that forgets a slot, or that does
+/// not give the whole key of its relation, may have made some. Also gives where the recursive operators are now.
+fn drop_repetitions(operators: Vec<OperatorPlan>, recursive: Vec<usize>) -> (Vec<OperatorPlan>, Vec<usize>) {
+    let mut checked: Vec<OperatorPlan> = vec![];
+    let mut moved = vec![];
+    let mut live: Vec<usize> = vec![];
+    let mut repeats = false;
+    for (position, operator) in operators.into_iter().enumerate() {
+        let is_join = matches!(operator.kind, OperatorKind::Join(_) | OperatorKind::Exists(_));
+        if is_join && repeats && !live.is_empty() {
+            checked.push(OperatorPlan { kind: OperatorKind::Distinct, keep: live.clone() });
+            repeats = false;
+        }
+        repeats |= live.iter().any(|slot| !operator.keep.contains(slot)) || gives_repetitions(&operator.kind);
+        let (_, filled) = used_and_filled(&operator.kind);
+        live = operator.keep.iter().copied().chain(filled).collect();
+        if recursive.contains(&position) {
+            moved.push(checked.len());
+        }
+        checked.push(operator);
+    }
+    (checked, moved)
+}
+
+/// Whether one input row may become several equal rows.
+fn gives_repetitions(kind: &OperatorKind) -> bool {
+    match kind {
+        OperatorKind::Join(join) => {
+            let known = |column: usize| {
+                join.keys.iter().any(|(key, _)| *key == column) || join.outputs.iter().any(|(out, _)| *out == column)
+            };
+            match &join.source {
+                Source::Stored(schema) => !(0..schema.keys.len()).all(known),
+                // How many columns a table has is not known here: what it gives is counted as its own rows.
+                Source::Table(_) => join.outputs.is_empty(),
+            }
+        }
+        OperatorKind::UnifyEach(..) => true,
+        _ => false,
+    }
 }
 
 /// A rule that scans a table and looks each row up in a stored relation scans in the order of the look-ups.

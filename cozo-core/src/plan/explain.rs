@@ -78,6 +78,7 @@ fn operator_line(plan: &Plan, kind: &OperatorKind) -> Line {
             Line { op: "filter", expr: vec![format!("_{slot} is {expr}")], ..Line::default() }
         }
         OperatorKind::Unify(slot, expr) => Line { op: "unify", expr: vec![format!("_{slot} = {expr}")], ..Line::default() },
+        OperatorKind::Distinct => Line { op: "distinct", ..Line::default() },
         OperatorKind::UnifyEach(slot, expr) => {
             let slot = slot.map_or("_".to_string(), |slot| format!("_{slot}"));
             Line { op: "multi-unify", expr: vec![format!("{slot} in {expr}")], ..Line::default() }

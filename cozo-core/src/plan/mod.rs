@@ -138,6 +138,8 @@ pub enum OperatorKind {
     Unify(usize, Expr),
     /// Repeats it for each element of a list, which fills a slot if one is given.
     UnifyEach(Option<usize>, Expr),
+    /// Drops it if an equal row came before, as far as is remembered.
+    Distinct,
 }
 
 impl OperatorKind {

@@ -1,5 +1,6 @@
 //! The operators, one kind to a file. Each takes a batch and emits batches of bounded size.
 
+mod distinct;
 mod exists;
 mod filter;
 mod lookup;
@@ -53,6 +54,7 @@ pub fn build<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>) -> V
             OperatorKind::Filter(expr) => Box::new(filter::Filter { expr, shape }),
             OperatorKind::Same(slot, expr) => Box::new(filter::Same { slot: *slot, expr, shape }),
             OperatorKind::Unify(slot, expr) => Box::new(unify::Unify { slot: *slot, expr, shape }),
+            OperatorKind::Distinct => Box::new(distinct::Distinct { position, shape }),
             OperatorKind::UnifyEach(slot, expr) => Box::new(unify::UnifyEach { slot: *slot, expr, shape }),
         }
     };

@@ -42,11 +42,23 @@ pub(super) fn equal_range_by(range: Range<usize>, compare: impl Fn(usize) -> Ord
     start..run_end(start..range.end, |row| compare(row).is_eq())
 }
 
+/// So many values are compared at once, without branches: what is sought is often near.
+const NEAR: usize = 32;
+
+/// The number of values at the front for which `holds`, which no value after the first failure does; counts the near
+/// ones, and bisects the rest.
+#[inline]
+fn count_front<T: Copy>(values: &[T], holds: impl Fn(T) -> bool) -> usize {
+    let near = &values[..values.len().min(NEAR)];
+    let count = near.iter().map(|value| usize::from(holds(*value))).sum();
+    if count < NEAR { count } else { NEAR + values[NEAR..].partition_point(|value| holds(*value)) }
+}
+
 /// The run of values equal to `key` within a range of a slice.
 #[inline]
 pub(super) fn equal_range_of<T: Copy + Ord>(values: &[T], range: Range<usize>, key: T) -> Range<usize> {
-    let start = range.start + values[range.clone()].partition_point(|value| *value < key);
-    start..run_end(start..range.end, |row| values[row] == key)
+    let start = range.start + count_front(&values[range.clone()], |value| value < key);
+    start..start + count_front(&values[start..range.end], |value| value == key)
 }
 
 /// Cuts `len` items into pieces of at most `max`. After an append all but the last piece are full, so that sequential
