@@ -44,7 +44,7 @@ pub enum CliError {
     DataFormat(String),
     /// A record of a data file that does not fit.
     #[error("bad record {record} in '{path}': {reason}")]
-    #[diagnostic(code(cli::bad_record), help("nothing of its batch was imported; earlier batches were"))]
+    #[diagnostic(code(cli::bad_record), help("mend the file and load it again: rows with the same keys are replaced"))]
     Record {
         /// The file.
         path: String,

@@ -49,7 +49,7 @@ pub fn per_second(number: usize, took: Duration) -> usize {
 /// A bar over the bytes of the file; nothing is drawn unless standard error is a terminal.
 fn progress_bar(size: u64) -> ProgressBar {
     let bar = ProgressBar::new(size);
-    let template = "{msg:12} [{bar:40}] {bytes}/{total_bytes} {bytes_per_sec} {eta}";
+    let template = "{msg:7} [{wide_bar}] {bytes}/{total_bytes} {bytes_per_sec}";
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style.progress_chars("=> "));
     }

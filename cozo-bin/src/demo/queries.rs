@@ -104,7 +104,7 @@ users[n, count_unique(user)] := *depends{name: user, dep_name: n}
     Query {
         title: "And which does nobody need: where does the graph begin?",
         script: "\
-?[name, version] := *crate{name, version}, not *depends{dep_name: name}",
+?[name, version] := *crate{name, version}, not *depends{dep_name: name, dep_version: version}",
     },
 ];
 
