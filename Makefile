@@ -1,0 +1,45 @@
+# Everything there is to run. `make demo` and `make test` need rustup or cargo, python3 and make; the rest sets itself up.
+
+SHELL := /bin/bash
+# Rustup installs here; a shell that was open before does not know it yet.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+export CARGO_TARGET_DIR ?= $(HOME)/.cache/cozo/target
+
+.PHONY: help demo test fmt lint unit python bench docs cargo
+
+help:                ## show this list
+	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST)
+
+demo: cargo          ## build the binary and query the dependency graph of this workspace
+	@cargo build --package cozo-bin
+	@"$$CARGO_TARGET_DIR/debug/cozo" demo Cargo.lock
+
+test: lint unit python ## everything that CI runs
+	@echo "--- make demo"
+	@$(MAKE) --no-print-directory demo > /dev/null
+	@echo "all checks passed"
+
+lint: cargo          ## check the formatting and the lints
+	@cargo fmt --version > /dev/null 2>&1 || rustup component add rustfmt clippy
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+
+unit: cargo          ## run the tests of all crates
+	cargo test --workspace
+
+python: cargo        ## build the Python module and run its tests
+	@if [ -x cozo-lib-python/test.sh ]; then cozo-lib-python/test.sh; fi
+
+fmt: cargo           ## format the code
+	cargo fmt --all
+
+bench: cargo         ## run the benches
+	cargo bench --workspace
+
+docs: cargo          ## build the documentation of the crate
+	cargo doc --no-deps --package cozo
+	@echo "$$CARGO_TARGET_DIR/doc/cozo/index.html"
+
+cargo:
+	@command -v cargo > /dev/null || { \
+	  echo "cargo is not here. Get it with: curl --proto '=https' -sSf https://sh.rustup.rs | sh" >&2; exit 1; }

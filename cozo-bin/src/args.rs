@@ -1,0 +1,153 @@
+//! What can be said on the command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use cozo::DbInstance;
+
+/// A relational-graph database queried with CozoScript (Datalog).
+#[derive(Parser)]
+#[command(name = "cozo", version, about, arg_required_else_help = true)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Run scripts from files, from the command line or from standard input
+    Run(RunArguments),
+    /// Type scripts and see their results
+    Repl(ReplArguments),
+    /// Load a CSV or JSON Lines file into a stored relation
+    Import(ImportArguments),
+    /// Query the dependency graph of a Rust workspace, to see what the language can do
+    Demo(DemoArguments),
+}
+
+/// Which database to open, in long form only: `-e` means something else here.
+#[derive(Args)]
+pub struct EngineArguments {
+    /// The storage engine
+    #[arg(long, value_name = "NAME", default_value = "mem")]
+    engine: String,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Which database to open.
+#[derive(Args)]
+pub struct ShortEngineArguments {
+    /// The storage engine
+    #[arg(short, long, value_name = "NAME", default_value = "mem")]
+    engine: String,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Where a database is, and its options.
+#[derive(Args)]
+struct Place {
+    /// The file or directory of the database
+    #[arg(short, long, value_name = "PATH", default_value = "cozo.db")]
+    path: PathBuf,
+    /// The options of the engine, a JSON object
+    #[arg(short, long, value_name = "JSON", default_value = "{}")]
+    config: String,
+}
+
+impl Place {
+    fn open(&self, engine: &str) -> miette::Result<DbInstance> {
+        DbInstance::new(engine, &self.path, &self.config)
+    }
+}
+
+impl EngineArguments {
+    /// Opens the database.
+    pub fn open(&self) -> miette::Result<DbInstance> {
+        self.place.open(&self.engine)
+    }
+
+    /// Whether what is written is gone when the program ends.
+    pub fn forgets(&self) -> bool {
+        self.engine == "mem"
+    }
+}
+
+impl ShortEngineArguments {
+    /// Opens the database.
+    pub fn open(&self) -> miette::Result<DbInstance> {
+        self.place.open(&self.engine)
+    }
+}
+
+/// `cozo run`.
+#[derive(Args)]
+pub struct RunArguments {
+    /// Files with a script each, run in order on the same database; `-` is standard input
+    #[arg(value_name = "FILE", required_unless_present = "scripts")]
+    pub files: Vec<PathBuf>,
+    /// A script, run after the files; may be repeated
+    #[arg(short = 'e', value_name = "SCRIPT")]
+    pub scripts: Vec<String>,
+    /// A parameter `$NAME` of the scripts; may be repeated
+    #[arg(long = "param", value_name = "NAME=JSON")]
+    pub parameters: Vec<String>,
+    /// Load a CSV or JSON Lines file before the scripts run, e.g. `trip=trips.csv` or
+    /// `'trip {id: Int => km: Float}=trips.csv'`; may be repeated
+    #[arg(long = "load", value_name = "RELATION=FILE")]
+    pub loads: Vec<String>,
+    /// How results are written
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+    /// Refuse scripts that write
+    #[arg(long)]
+    pub immutable: bool,
+    #[command(flatten)]
+    pub engine: EngineArguments,
+}
+
+/// How results are written.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A table for people; errors go to standard error
+    Table,
+    /// A JSON object a line for each script, errors too
+    Json,
+    /// CSV with a header
+    Csv,
+}
+
+/// `cozo repl`.
+#[derive(Args)]
+pub struct ReplArguments {
+    #[command(flatten)]
+    pub engine: ShortEngineArguments,
+}
+
+/// `cozo import`.
+#[derive(Args)]
+pub struct ImportArguments {
+    /// The relation, by name or as `'name {key: Type => column: Type}'`; it is created if it does not exist
+    pub relation: String,
+    /// A `.csv`, `.tsv` or `.jsonl` file
+    pub file: PathBuf,
+    /// A script to run afterwards, in the same process; may be repeated
+    #[arg(long, value_name = "SCRIPT")]
+    pub then: Vec<String>,
+    #[command(flatten)]
+    pub engine: EngineArguments,
+}
+
+/// `cozo demo`.
+#[derive(Args)]
+pub struct DemoArguments {
+    /// The lock file of the workspace; by default the one of the current directory or above
+    #[arg(value_name = "Cargo.lock")]
+    pub lockfile: Option<PathBuf>,
+    /// Go on with the data in the REPL
+    #[arg(long)]
+    pub repl: bool,
+}

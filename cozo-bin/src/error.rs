@@ -1,0 +1,132 @@
+//! What can go wrong around the database: files, arguments, formats.
+
+use std::io;
+use std::path::Path;
+
+/// A request that the command line refuses.
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+pub enum CliError {
+    /// A file cannot be read or written.
+    #[error("cannot {action} '{path}'")]
+    #[diagnostic(code(cli::file))]
+    File {
+        /// Read or write.
+        action: &'static str,
+        /// The file.
+        path: String,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// Standard output or input is gone.
+    #[error("cannot use the terminal or pipe")]
+    #[diagnostic(code(cli::stream))]
+    Stream(#[from] io::Error),
+    /// A parameter that is no `NAME=JSON`.
+    #[error("bad parameter '{given}': {reason}")]
+    #[diagnostic(code(cli::parameter), help("write NAME=JSON, e.g. n=3 or 'name=\"Ann\"': strings need their quotes"))]
+    Parameter {
+        /// What was given.
+        given: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A `--load` that is no `RELATION=FILE`.
+    #[error("bad load '{0}'")]
+    #[diagnostic(
+        code(cli::load),
+        help("write RELATION=FILE, e.g. trip=trips.csv or 'trip {{id: Int => km: Float}}=trips.csv'")
+    )]
+    Load(String),
+    /// A file of data with an unknown extension.
+    #[error("cannot tell the format of '{0}'")]
+    #[diagnostic(code(cli::data_format), help("data files end in .csv, .tsv, .jsonl or .ndjson"))]
+    DataFormat(String),
+    /// A record of a data file that does not fit.
+    #[error("bad record {record} in '{path}': {reason}")]
+    #[diagnostic(code(cli::bad_record), help("mend the file and load it again: rows with the same keys are replaced"))]
+    Record {
+        /// The file.
+        path: String,
+        /// The record, from 1; a header does not count.
+        record: u64,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A data file without any column.
+    #[error("there are no columns in '{0}'")]
+    #[diagnostic(
+        code(cli::no_columns),
+        help("a CSV file begins with a header, a JSON Lines file has an object a line")
+    )]
+    NoColumns(String),
+    /// The relation has columns that the file lacks.
+    #[error("'{path}' has no column '{column}' for the relation '{relation}'")]
+    #[diagnostic(code(cli::missing_column), help("the columns in the file: {found}"))]
+    MissingColumn {
+        /// The file.
+        path: String,
+        /// The relation.
+        relation: String,
+        /// The column.
+        column: String,
+        /// Those that are there.
+        found: String,
+    },
+    /// A column name that CozoScript cannot say.
+    #[error("'{column}' in '{path}' cannot be the name of a column")]
+    #[diagnostic(
+        code(cli::column_name),
+        help("names begin with a letter, then come letters, digits and _: rename it in the header")
+    )]
+    ColumnName {
+        /// The file.
+        path: String,
+        /// The header.
+        column: String,
+    },
+    /// A lock file that cannot be read.
+    #[error("'{path}' is not a lock file of cargo: {reason}")]
+    #[diagnostic(code(cli::lockfile), help("give the path of a Cargo.lock: cozo demo path/to/Cargo.lock"))]
+    Lockfile {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// No lock file anywhere.
+    #[error("there is no Cargo.lock in this directory or above")]
+    #[diagnostic(code(cli::no_lockfile), help("give the path of one: cozo demo path/to/Cargo.lock"))]
+    NoLockfile,
+    /// A meta command of the REPL that was not understood.
+    #[error("{0}")]
+    #[diagnostic(code(repl::usage), help("%help lists the commands"))]
+    Usage(String),
+    /// The line editor or the signal handler cannot be set up.
+    #[error("the terminal cannot be set up: {0}")]
+    #[diagnostic(code(repl::terminal), help("pipe scripts into 'cozo repl', or use 'cozo run'"))]
+    Terminal(String),
+}
+
+impl CliError {
+    /// A file that cannot be read.
+    pub fn reading(path: &Path) -> impl FnOnce(io::Error) -> CliError + use<> {
+        CliError::on_file("read", path)
+    }
+
+    /// A file that cannot be written.
+    pub fn writing(path: &Path) -> impl FnOnce(io::Error) -> CliError + use<> {
+        CliError::on_file("write", path)
+    }
+
+    fn on_file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> CliError + use<> {
+        let path = path.display().to_string();
+        move |source| CliError::File { action, path, source }
+    }
+}
+
+/// Whether the reader of our output has gone away, which is no error of ours.
+pub fn is_broken_pipe(report: &miette::Report) -> bool {
+    let broken = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+    matches!(report.downcast_ref::<CliError>(), Some(CliError::Stream(error)) if broken(error))
+}

@@ -1,0 +1,186 @@
+//! The columns of a relation from the contents of a file.
+
+use std::collections::HashSet;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+
+use indicatif::ProgressBar;
+use serde_json::Value;
+
+use super::reader::{Cell, DataFile, Record};
+use crate::error::CliError;
+
+/// Longer keys are not looked for: then all columns are keys.
+const MAX_KEYS: usize = 3;
+
+/// `a: Int, b: String => c: Float?` for the file.
+pub fn columns(file: &DataFile, bar: &ProgressBar) -> miette::Result<String> {
+    if let Some(bad) = file.headers.iter().find(|header| !is_name(header)) {
+        return Err(CliError::ColumnName { path: file.name(), column: bad.clone() }.into());
+    }
+    bar.set_message("looking");
+    let types = types(file, bar)?;
+    let keys = key_length(file, bar)?;
+    let typed: Vec<String> =
+        file.headers.iter().zip(&types).map(|(name, seen)| format!("{name}: {}", seen.text())).collect();
+    let (keys, values) = typed.split_at(keys);
+    Ok(if values.is_empty() { keys.join(", ") } else { format!("{} => {}", keys.join(", "), values.join(", ")) })
+}
+
+fn is_name(text: &str) -> bool {
+    text.starts_with(char::is_alphabetic)
+        && text.chars().all(|character| character.is_alphanumeric() || character == '_')
+}
+
+fn types(file: &DataFile, bar: &ProgressBar) -> miette::Result<Vec<Seen>> {
+    let mut columns = vec![Seen::default(); file.headers.len()];
+    for record in file.records(bar)? {
+        let record = record?;
+        columns.iter_mut().enumerate().for_each(|(position, seen)| seen.add(record.cell(position)));
+    }
+    Ok(columns)
+}
+
+/// How many leading columns tell all rows apart.
+fn key_length(file: &DataFile, bar: &ProgressBar) -> miette::Result<usize> {
+    let width = file.headers.len();
+    for length in 1..=MAX_KEYS.min(width) {
+        if is_unique(file, length, bar)? {
+            return Ok(length);
+        }
+    }
+    Ok(width)
+}
+
+fn is_unique(file: &DataFile, length: usize, bar: &ProgressBar) -> miette::Result<bool> {
+    let mut seen = HashSet::new();
+    for record in file.records(bar)? {
+        if !seen.insert(key_hash(&record?, length)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Hashes stand for keys: should two collide, a column more becomes a key, which does no harm.
+fn key_hash(record: &Record, length: usize) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for column in 0..length {
+        match record.cell(column) {
+            Cell::Missing => 0.hash(&mut hasher),
+            Cell::Text(text) => text.hash(&mut hasher),
+            Cell::Json(value) => value.to_string().hash(&mut hasher),
+        }
+    }
+    hasher.finish()
+}
+
+/// What a column holds, as far as was seen.
+#[derive(Clone, Default)]
+struct Seen {
+    nulls: bool,
+    kind: Option<Found>,
+}
+
+/// The narrowest type of what was found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Found {
+    Int,
+    Float,
+    Bool,
+    String,
+    Json,
+}
+
+impl Seen {
+    fn add(&mut self, cell: Cell<'_>) {
+        let found = match cell {
+            Cell::Missing | Cell::Text("") | Cell::Json(Value::Null) => {
+                self.nulls = true;
+                return;
+            }
+            // Once text, always text: nothing more to learn.
+            Cell::Text(_) if self.kind == Some(Found::String) => return,
+            Cell::Text(text) => Found::of_text(text.trim()),
+            Cell::Json(value) => Found::of_json(value),
+        };
+        let mixed = if matches!(cell, Cell::Text(_)) { Found::String } else { Found::Json };
+        self.kind = Some(self.kind.map_or(found, |kind| kind.union(found, mixed)));
+    }
+
+    /// The type as in a script. Whole numbers beyond `Int` come from JSON as floats.
+    fn text(&self) -> String {
+        let name = match self.kind {
+            Some(Found::Int) => "Int",
+            Some(Found::Float) => "Float",
+            Some(Found::Bool) => "Bool",
+            Some(Found::String) => "String",
+            Some(Found::Json) | None => "Any",
+        };
+        format!("{name}{}", if self.nulls { "?" } else { "" })
+    }
+}
+
+impl Found {
+    fn of_text(text: &str) -> Self {
+        // Leading zeros and plus signs are for codes and telephone numbers, which must stay as they are.
+        let digits = text.trim_start_matches('-');
+        let plain = digits.starts_with(|first: char| first.is_ascii_digit())
+            && !(digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0."));
+        match text {
+            "true" | "false" => Found::Bool,
+            _ if plain && text.parse::<i64>().is_ok() => Found::Int,
+            _ if plain && text.parse::<f64>().is_ok_and(f64::is_finite) => Found::Float,
+            _ => Found::String,
+        }
+    }
+
+    fn of_json(value: &Value) -> Self {
+        match value {
+            Value::Number(number) if number.is_i64() => Found::Int,
+            Value::Number(_) => Found::Float,
+            Value::Bool(_) => Found::Bool,
+            Value::String(_) => Found::String,
+            _ => Found::Json,
+        }
+    }
+
+    /// The narrowest type of both, `mixed` if they have nothing in common.
+    fn union(self, other: Found, mixed: Found) -> Found {
+        match (self, other) {
+            _ if self == other => self,
+            (Found::Int, Found::Float) | (Found::Float, Found::Int) => Found::Float,
+            _ => mixed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn type_of(cells: &[&str]) -> String {
+        let mut seen = Seen::default();
+        cells.iter().for_each(|cell| seen.add(Cell::Text(cell)));
+        seen.text()
+    }
+
+    #[test]
+    fn types_of_text() {
+        assert_eq!(type_of(&["1", "-2"]), "Int");
+        assert_eq!(type_of(&["1", "", "2.5"]), "Float?");
+        assert_eq!(type_of(&["true", "false"]), "Bool");
+        assert_eq!(type_of(&["true", "1"]), "String");
+        assert_eq!(type_of(&["007"]), "String");
+        assert_eq!(type_of(&["nan", "inf"]), "String");
+        assert_eq!(type_of(&["99999999999999999999"]), "Float");
+        assert_eq!(type_of(&[""]), "Any?");
+    }
+
+    #[test]
+    fn types_of_json() {
+        let mut seen = Seen::default();
+        [Value::from(1), Value::from("a")].iter().for_each(|value| seen.add(Cell::Json(value)));
+        assert_eq!(seen.text(), "Any");
+    }
+}

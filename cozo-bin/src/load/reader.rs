@@ -1,0 +1,187 @@
+//! Records of CSV and JSON Lines files, one interface for both.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use csv::StringRecord;
+use indicatif::ProgressBar;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::Value;
+
+use crate::error::CliError;
+
+/// A data file whose columns are known.
+pub struct DataFile {
+    path: PathBuf,
+    format: Format,
+    /// The names of the columns.
+    pub headers: Vec<String>,
+}
+
+#[derive(Clone, Copy)]
+enum Format {
+    Separated(u8),
+    JsonLines,
+}
+
+impl Format {
+    fn of(path: &Path) -> Result<Self, CliError> {
+        let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+        match extension.as_deref() {
+            Some("csv") => Ok(Format::Separated(b',')),
+            Some("tsv") => Ok(Format::Separated(b'\t')),
+            Some("jsonl" | "ndjson") => Ok(Format::JsonLines),
+            _ => Err(CliError::DataFormat(path.display().to_string())),
+        }
+    }
+}
+
+/// A record of a file.
+pub enum Record {
+    /// A line of CSV.
+    Separated(StringRecord),
+    /// The fields of an object, by column.
+    Json(Vec<Option<Value>>),
+}
+
+/// A field of a record.
+#[derive(Clone)]
+pub enum Cell<'a> {
+    /// The record has no such field.
+    Missing,
+    /// Text, from CSV.
+    Text(&'a str),
+    /// A value, from JSON.
+    Json(&'a Value),
+}
+
+impl Record {
+    /// The field of a column.
+    pub fn cell(&self, column: usize) -> Cell<'_> {
+        match self {
+            Record::Separated(record) => record.get(column).map_or(Cell::Missing, Cell::Text),
+            Record::Json(fields) => fields.get(column).and_then(Option::as_ref).map_or(Cell::Missing, Cell::Json),
+        }
+    }
+}
+
+impl DataFile {
+    /// Finds out the columns: from the header of CSV, from all objects of JSON Lines.
+    pub fn open(path: &Path, bar: &ProgressBar) -> miette::Result<Self> {
+        let mut file = DataFile { path: path.to_path_buf(), format: Format::of(path)?, headers: vec![] };
+        bar.set_message("reading");
+        file.headers = match file.format {
+            Format::Separated(delimiter) => file.separated_headers(delimiter, bar)?,
+            Format::JsonLines => file.json_headers(bar)?,
+        };
+        if file.headers.iter().all(String::is_empty) {
+            return Err(CliError::NoColumns(file.name()).into());
+        }
+        Ok(file)
+    }
+
+    /// The path, to show.
+    pub fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// An error about a record, which is counted from 1.
+    pub fn bad_record(&self, record: u64, reason: String) -> CliError {
+        CliError::Record { path: self.name(), record, reason }
+    }
+
+    /// The records from the first on; the bar follows.
+    pub fn records(&self, bar: &ProgressBar) -> miette::Result<Box<dyn Iterator<Item = miette::Result<Record>> + '_>> {
+        bar.set_position(0);
+        let numbered = 1..;
+        Ok(match self.format {
+            Format::Separated(delimiter) => {
+                let records = separated(self.read(bar)?, delimiter).into_records();
+                Box::new(numbered.zip(records).map(|(number, record)| {
+                    let bad = |error: csv::Error| self.bad_record(number, error.to_string());
+                    Ok(Record::Separated(record.map_err(bad)?))
+                }))
+            }
+            Format::JsonLines => {
+                let columns: HashMap<String, usize> = self.headers.iter().cloned().zip(0..).collect();
+                Box::new(self.objects(bar)?.map(move |object| {
+                    let mut fields = vec![None; columns.len()];
+                    object?.into_iter().for_each(|(name, value)| fields[columns[&name]] = Some(value));
+                    Ok(Record::Json(fields))
+                }))
+            }
+        })
+    }
+
+    fn read(&self, bar: &ProgressBar) -> Result<impl Read + use<>, CliError> {
+        let file = File::open(&self.path).map_err(CliError::reading(&self.path))?;
+        // The reader buffers in pieces that are large enough for the bar to cost nothing.
+        Ok(bar.wrap_read(file))
+    }
+
+    fn separated_headers(&self, delimiter: u8, bar: &ProgressBar) -> miette::Result<Vec<String>> {
+        let mut reader = separated(self.read(bar)?, delimiter);
+        let headers = reader.headers().map_err(|error| self.bad_record(0, error.to_string()))?;
+        Ok(headers.iter().map(|header| header.trim().trim_start_matches('\u{feff}').to_string()).collect())
+    }
+
+    fn json_headers(&self, bar: &ProgressBar) -> miette::Result<Vec<String>> {
+        let mut headers = Vec::<String>::new();
+        let mut seen = std::collections::HashSet::<String>::new();
+        for object in self.objects(bar)? {
+            for (name, _) in object? {
+                if seen.insert(name.clone()) {
+                    headers.push(name);
+                }
+            }
+        }
+        Ok(headers)
+    }
+
+    /// The objects of a JSON Lines file, their fields in order; blank lines are skipped.
+    fn objects(
+        &self,
+        bar: &ProgressBar,
+    ) -> miette::Result<impl Iterator<Item = miette::Result<Vec<(String, Value)>>> + '_> {
+        let lines = BufReader::with_capacity(1 << 16, self.read(bar)?).lines();
+        let filled = lines.filter(|line| line.as_ref().map_or(true, |line| !line.trim().is_empty()));
+        Ok((1..).zip(filled).map(|(number, line)| {
+            let line = line.map_err(CliError::reading(&self.path))?;
+            let fields = serde_json::from_str::<Fields>(&line);
+            Ok(fields.map_err(|error| self.bad_record(number, error.to_string()))?.0)
+        }))
+    }
+}
+
+fn separated<R: Read>(reader: R, delimiter: u8) -> csv::Reader<R> {
+    csv::ReaderBuilder::new().delimiter(delimiter).buffer_capacity(1 << 16).from_reader(reader)
+}
+
+/// The fields of an object in the order in which they are written, which a map of JSON would forget.
+struct Fields(Vec<(String, Value)>);
+
+impl<'de> serde::Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(FieldsVisitor)
+    }
+}
+
+struct FieldsVisitor;
+
+impl<'de> Visitor<'de> for FieldsVisitor {
+    type Value = Fields;
+
+    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+        let mut fields = vec![];
+        while let Some(field) = map.next_entry()? {
+            fields.push(field);
+        }
+        Ok(Fields(fields))
+    }
+}

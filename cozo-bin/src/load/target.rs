@@ -1,0 +1,153 @@
+//! The relation that a file goes to.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use cozo::{DataValue, DbInstance, ScriptMutability};
+use serde_json::Value;
+
+use super::reader::Cell;
+use crate::error::CliError;
+
+/// A relation by name, with the columns to create it with if they were given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target<'a> {
+    /// The relation.
+    pub name: &'a str,
+    /// What stands between braces.
+    pub columns: Option<&'a str>,
+}
+
+impl<'a> Target<'a> {
+    /// `name` or `name {key: Type => column: Type}`.
+    pub fn parse(text: &'a str) -> Self {
+        match text.split_once('{') {
+            None => Target { name: text.trim(), columns: None },
+            Some((name, rest)) => {
+                let columns = rest.trim_end();
+                Target { name: name.trim(), columns: Some(columns.strip_suffix('}').unwrap_or(columns)) }
+            }
+        }
+    }
+}
+
+/// `RELATION=FILE`, where the relation may have columns in braces, and these a `=>`.
+pub fn split(text: &str) -> Result<(Target<'_>, &Path), CliError> {
+    let bad = || CliError::Load(text.to_string());
+    let after_columns = text.rfind('}').map_or(0, |brace| brace + 1);
+    let equals = after_columns + text[after_columns..].find('=').ok_or_else(bad)?;
+    let (target, file) = (Target::parse(&text[..equals]), &text[equals + 1..]);
+    if target.name.is_empty() || file.is_empty() {
+        return Err(bad());
+    }
+    Ok((target, Path::new(file)))
+}
+
+/// A column of a stored relation.
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// How cells become its values.
+    pub kind: Kind,
+    /// Whether it takes nulls.
+    pub nullable: bool,
+}
+
+/// How a cell becomes a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A whole number.
+    Int,
+    /// A number.
+    Float,
+    /// `true` or `false`.
+    Bool,
+    /// The text as it is.
+    Text,
+    /// JSON where it can be read as such, else the text.
+    Json,
+}
+
+impl Kind {
+    /// By the text of a column type, without `?`.
+    fn of(column_type: &str) -> Self {
+        match column_type {
+            "Int" => Kind::Int,
+            "Float" => Kind::Float,
+            "Bool" => Kind::Bool,
+            "String" | "Bytes" | "Uuid" => Kind::Text,
+            _ => Kind::Json,
+        }
+    }
+
+    /// The value; text that is empty is null where the column takes nulls. JSON cells are left to the database.
+    pub fn convert(self, cell: Cell<'_>, nullable: bool) -> Result<DataValue, String> {
+        let text = match cell {
+            Cell::Missing => return Ok(DataValue::Null),
+            Cell::Json(value) => return Ok(DataValue::from(value)),
+            Cell::Text("") if nullable => return Ok(DataValue::Null),
+            Cell::Text(text) => text,
+        };
+        let parsed = match self {
+            Kind::Int => text.trim().parse::<i64>().ok().map(DataValue::from),
+            Kind::Float => text.trim().parse::<f64>().ok().map(DataValue::from),
+            Kind::Bool => text.trim().parse::<bool>().ok().map(DataValue::from),
+            Kind::Text => Some(DataValue::from(text)),
+            Kind::Json => {
+                let json = serde_json::from_str::<Value>(text);
+                Some(json.map_or_else(|_| DataValue::from(text), DataValue::from))
+            }
+        };
+        parsed.ok_or_else(|| format!("'{text}' is no {self:?}"))
+    }
+}
+
+/// Whether the relation is there.
+pub fn exists(db: &DbInstance, relation: &str) -> miette::Result<bool> {
+    let relations = db.run_script("::relations", BTreeMap::new(), ScriptMutability::Immutable)?;
+    Ok(relations.rows.iter().any(|row| row.first().and_then(DataValue::get_str) == Some(relation)))
+}
+
+/// Creates the relation, empty.
+pub fn create(db: &DbInstance, relation: &str, columns: &str) -> miette::Result<()> {
+    db.run_default(&format!(":create {relation} {{{columns}}}")).map(drop)
+}
+
+/// The columns of the relation.
+pub fn columns_of(db: &DbInstance, relation: &str) -> miette::Result<Vec<Column>> {
+    let listed = db.run_script(&format!("::columns {relation}"), BTreeMap::new(), ScriptMutability::Immutable)?;
+    let text = |row: &[DataValue], header: &str| {
+        let position = listed.headers.iter().position(|name| name == header);
+        position.and_then(|position| row[position].get_str()).unwrap_or_default().to_string()
+    };
+    let column = |row: &Vec<DataValue>| {
+        let column_type = text(row, "type");
+        let bare = column_type.trim_end_matches('?');
+        Column { name: text(row, "column"), kind: Kind::of(bare), nullable: bare != column_type }
+    };
+    Ok(listed.rows.iter().map(column).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loads_are_split_after_the_columns() {
+        let target = |name, columns| Target { name, columns };
+        assert_eq!(split("r=a=b.csv").ok(), Some((target("r", None), Path::new("a=b.csv"))));
+        let given = "r {a: Int, b => c: String}=f.csv";
+        assert_eq!(split(given).ok(), Some((target("r", Some("a: Int, b => c: String")), Path::new("f.csv"))));
+        assert!(split("r").is_err() && split("r=").is_err() && split("=f.csv").is_err());
+    }
+
+    #[test]
+    fn cells_become_values() {
+        assert_eq!(Kind::Int.convert(Cell::Text("7"), false), Ok(DataValue::from(7)));
+        assert_eq!(Kind::Int.convert(Cell::Text(""), true), Ok(DataValue::Null));
+        assert!(Kind::Int.convert(Cell::Text("7.5"), true).is_err());
+        assert_eq!(Kind::Text.convert(Cell::Text(""), false), Ok(DataValue::from("")));
+        assert_eq!(Kind::Json.convert(Cell::Text("[1]"), false), Ok(DataValue::List(vec![1.into()])));
+        assert_eq!(Kind::Json.convert(Cell::Text("x"), false), Ok(DataValue::from("x")));
+    }
+}

@@ -1,0 +1,41 @@
+//! The command line of the cozo database.
+//!
+//! `cozo run` runs scripts, `cozo repl` reads them from the terminal, `cozo import` loads files, and `cozo demo` shows
+//! what the language can do on the dependency graph of a Rust workspace.
+//!
+//! **Nothing here knows how a query runs**: all goes through the public interface of the library.
+
+mod args;
+mod demo;
+mod error;
+mod import;
+mod load;
+mod output;
+mod repl;
+mod run;
+
+use std::io::{IsTerminal, stderr};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Arguments, Command};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match arguments.command {
+        Command::Run(arguments) => run::run(arguments),
+        Command::Repl(arguments) => repl::run(&arguments),
+        Command::Import(arguments) => import::run(&arguments),
+        Command::Demo(arguments) => demo::run(&arguments),
+    };
+    match outcome {
+        Ok(code) => code,
+        // A reader such as `head` has seen enough.
+        Err(report) if error::is_broken_pipe(&report) => ExitCode::SUCCESS,
+        Err(report) => {
+            eprint!("{}", cozo::diag::render_report(&report, output::wants_color(stderr().is_terminal())));
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Results as tables, JSON and CSV.
+
+use std::io::{IsTerminal, Write, stdout};
+use std::time::Duration;
+
+use comfy_table::presets::UTF8_FULL_CONDENSED;
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
+use cozo::{DataValue, NamedRows};
+use serde_json::Value;
+
+use crate::error::CliError;
+
+/// How wide a table for reading may be where there is no terminal to ask.
+const PAGE_WIDTH: u16 = 120;
+
+/// Narrower terminals are not believed.
+const MIN_WIDTH: u16 = 20;
+
+/// How strings look in a table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Strings {
+    /// As in a script.
+    Quoted,
+    /// As they are.
+    Plain,
+}
+
+/// Whether to color, for a stream that is a terminal or not.
+pub fn wants_color(is_terminal: bool) -> bool {
+    is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// The text in bold where standard output is a terminal.
+pub fn bold(text: &str) -> String {
+    styled("1", text)
+}
+
+/// The text dimmed where standard output is a terminal.
+pub fn dim(text: &str) -> String {
+    styled("2", text)
+}
+
+fn styled(code: &str, text: &str) -> String {
+    if wants_color(stdout().is_terminal()) { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_string() }
+}
+
+/// Writes text and a line break to standard output; fails where `println!` would panic.
+pub fn line(text: impl std::fmt::Display) -> Result<(), CliError> {
+    Ok(writeln!(stdout(), "{text}")?)
+}
+
+/// Writes up to `limit` rows as a table.
+pub fn table(rows: &NamedRows, limit: usize, strings: Strings) -> Result<(), CliError> {
+    let mut table = Table::new();
+    table.load_style(UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
+    // Some terminals claim to have no columns at all.
+    let unusable = table.width().is_some_and(|width| width < MIN_WIDTH);
+    if unusable || (strings == Strings::Plain && !table.is_tty()) {
+        table.set_width(PAGE_WIDTH);
+    }
+    table.set_header(rows.headers.iter());
+    for row in rows.rows.iter().take(limit) {
+        table.add_row(row.iter().map(|value| cell(value, strings)));
+    }
+    line(table)
+}
+
+fn cell(value: &DataValue, strings: Strings) -> Cell {
+    match value {
+        DataValue::Str(text) if strings == Strings::Plain => Cell::new(text.as_str()),
+        DataValue::List(items) if strings == Strings::Plain => Cell::new(plain_list(items)),
+        DataValue::Num(_) => Cell::new(value).set_alignment(CellAlignment::Right),
+        _ => Cell::new(value),
+    }
+}
+
+fn plain_list(items: &[DataValue]) -> String {
+    let plain = |item: &DataValue| item.get_str().map_or_else(|| item.to_string(), str::to_string);
+    items.iter().map(plain).collect::<Vec<_>>().join(" ")
+}
+
+/// `3 rows in 1.2 ms`.
+pub fn summary(rows: usize, took: Duration) -> String {
+    format!("{} in {}", count(rows, "row"), duration(took))
+}
+
+/// `1 row`, `2,000 rows`.
+pub fn count(number: usize, noun: &str) -> String {
+    format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })
+}
+
+/// The number with a comma between thousands.
+pub fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The time with a unit that suits it.
+pub fn duration(took: Duration) -> String {
+    let seconds = took.as_secs_f64();
+    match seconds {
+        _ if seconds < 1e-3 => format!("{:.0} µs", seconds * 1e6),
+        _ if seconds < 1.0 => format!("{:.1} ms", seconds * 1e3),
+        _ => format!("{seconds:.2} s"),
+    }
+}
+
+/// Writes rows as CSV with a header.
+pub fn csv(rows: &NamedRows) -> miette::Result<()> {
+    let mut writer = csv::Writer::from_writer(stdout().lock());
+    let write = |writer: &mut csv::Writer<_>| -> csv::Result<()> {
+        if !rows.headers.is_empty() {
+            writer.write_record(&rows.headers)?;
+        }
+        rows.rows.iter().try_for_each(|row| writer.write_record(row.iter().map(csv_field)))?;
+        Ok(writer.flush()?)
+    };
+    write(&mut writer).map_err(|error| match error.into_kind() {
+        csv::ErrorKind::Io(error) => CliError::Stream(error).into(),
+        other => miette::miette!(code = "cli::csv", "cannot write CSV: {other:?}"),
+    })
+}
+
+/// Strings as they are, null as nothing, all else as its JSON.
+fn csv_field(value: &DataValue) -> String {
+    match Value::from(value.clone()) {
+        Value::Null => String::new(),
+        Value::String(text) => text,
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_times_read_well() {
+        assert_eq!(
+            ["0", "999", "1,000", "1,234,567"],
+            [0, 999, 1000, 1_234_567].map(thousands).each_ref().map(String::as_str)
+        );
+        assert_eq!(summary(1, Duration::from_micros(15)), "1 row in 15 µs");
+        assert_eq!(summary(2000, Duration::from_millis(1500)), "2,000 rows in 1.50 s");
+    }
+
+    #[test]
+    fn csv_fields_are_plain() {
+        assert_eq!(csv_field(&DataValue::Null), "");
+        assert_eq!(csv_field(&DataValue::from("a,b")), "a,b");
+        assert_eq!(csv_field(&DataValue::from(1.0)), "1.0");
+        assert_eq!(csv_field(&DataValue::List(vec![1.into(), "x".into()])), "[1,\"x\"]");
+    }
+}

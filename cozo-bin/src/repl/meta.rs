@@ -1,0 +1,140 @@
+//! The commands of the REPL that are not scripts. All of them are [`COMMANDS`].
+
+use std::path::Path;
+
+use cozo::{DataValue, evaluate_expressions};
+use serde_json::Value;
+
+use super::session::Session;
+use crate::error::CliError;
+use crate::output;
+
+/// A meta command.
+pub struct Command {
+    /// Its name, with the `%`.
+    pub name: &'static str,
+    arguments: &'static str,
+    doc: &'static str,
+    run: fn(&mut Session, &str) -> miette::Result<()>,
+}
+
+/// All meta commands. Other words with `%` belong to imperative scripts.
+pub const COMMANDS: &[Command] = &[
+    Command { name: "%set", arguments: "KEY JSON", doc: "sets the parameter $KEY", run: set },
+    Command { name: "%unset", arguments: "KEY", doc: "forgets the parameter $KEY", run: unset },
+    Command { name: "%clear", arguments: "", doc: "forgets all parameters", run: clear },
+    Command { name: "%params", arguments: "", doc: "shows the parameters", run: show_parameters },
+    Command {
+        name: "%eval",
+        arguments: "EXPRESSION",
+        doc: "computes, with the parameters as variables",
+        run: evaluate,
+    },
+    Command { name: "%run", arguments: "FILE", doc: "runs the script in a file", run: run_file },
+    Command { name: "%import", arguments: "FILE", doc: "imports relations from a JSON file", run: import },
+    Command {
+        name: "%save",
+        arguments: "FILE",
+        doc: "writes the next result to a JSON file; without FILE, no more",
+        run: save,
+    },
+    Command { name: "%backup", arguments: "FILE", doc: "writes the database to a file", run: backup },
+    Command { name: "%restore", arguments: "FILE", doc: "reads a backup into this empty database", run: restore },
+    Command { name: "%help", arguments: "", doc: "shows this list", run: help },
+];
+
+/// A command with its arguments.
+pub struct Meta<'a> {
+    command: &'static Command,
+    arguments: &'a str,
+}
+
+impl<'a> Meta<'a> {
+    /// The meta command that the input is; none if it is a script.
+    pub fn parse(input: &'a str) -> Option<miette::Result<Self>> {
+        let (name, arguments) = input.split_once(char::is_whitespace).unwrap_or((input, ""));
+        let arguments = arguments.trim();
+        let command = COMMANDS.iter().find(|command| command.name == name)?;
+        let optional = command.arguments.is_empty() || command.name == "%save";
+        if arguments.is_empty() && !optional {
+            let usage = format!("'{name}' needs its arguments: {name} {}", command.arguments);
+            return Some(Err(CliError::Usage(usage).into()));
+        }
+        Some(Ok(Meta { command, arguments }))
+    }
+
+    /// Does it.
+    pub fn run(self, session: &mut Session) -> miette::Result<()> {
+        (self.command.run)(session, self.arguments)
+    }
+}
+
+fn set(session: &mut Session, arguments: &str) -> miette::Result<()> {
+    let (name, json) = arguments.split_once(char::is_whitespace).unwrap_or((arguments, ""));
+    let bad =
+        |error: serde_json::Error| CliError::Parameter { given: arguments.to_string(), reason: error.to_string() };
+    let value: Value = serde_json::from_str(json).map_err(bad)?;
+    session.parameters.insert(name.trim_start_matches('$').to_string(), DataValue::from(value));
+    Ok(())
+}
+
+fn unset(session: &mut Session, name: &str) -> miette::Result<()> {
+    match session.parameters.remove(name.trim_start_matches('$')) {
+        Some(_) => Ok(()),
+        None => Err(CliError::Usage(format!("there is no parameter '{name}'")).into()),
+    }
+}
+
+fn clear(session: &mut Session, _: &str) -> miette::Result<()> {
+    session.parameters.clear();
+    Ok(())
+}
+
+fn show_parameters(session: &mut Session, _: &str) -> miette::Result<()> {
+    let mut parameters = session.parameters.iter();
+    Ok(parameters.try_for_each(|(name, value)| output::line(format!("${name} = {value}")))?)
+}
+
+fn evaluate(session: &mut Session, expression: &str) -> miette::Result<()> {
+    let value = evaluate_expressions(expression, &session.parameters, &session.parameters)?;
+    Ok(output::line(value)?)
+}
+
+fn run_file(session: &mut Session, file: &str) -> miette::Result<()> {
+    let script = read(file)?;
+    session.run_script(&script)
+}
+
+fn import(session: &mut Session, file: &str) -> miette::Result<()> {
+    if file.starts_with("http://") || file.starts_with("https://") {
+        let advice = format!("'{file}' is not a file: fetch it first, then %import the file");
+        return Err(CliError::Usage(advice).into());
+    }
+    session.db.import_relations_str_with_err(&read(file)?)
+}
+
+fn read(file: &str) -> Result<String, CliError> {
+    std::fs::read_to_string(file).map_err(CliError::reading(Path::new(file)))
+}
+
+fn save(session: &mut Session, file: &str) -> miette::Result<()> {
+    session.save = (!file.is_empty()).then(|| file.into());
+    Ok(())
+}
+
+fn backup(session: &mut Session, file: &str) -> miette::Result<()> {
+    session.db.backup_db(file)
+}
+
+fn restore(session: &mut Session, file: &str) -> miette::Result<()> {
+    session.db.restore_backup(file)
+}
+
+fn help(_: &mut Session, _: &str) -> miette::Result<()> {
+    output::line("Type a script and Enter; begin with a space for several lines, ended by an empty one.\n")?;
+    let described = |command: &Command| {
+        let usage = format!("{} {}", command.name, command.arguments);
+        output::line(format!("{usage:18} {}", command.doc))
+    };
+    Ok(COMMANDS.iter().try_for_each(described)?)
+}

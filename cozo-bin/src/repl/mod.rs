@@ -1,0 +1,68 @@
+//! `cozo repl`: type scripts, see results.
+//!
+//! A [`Session`] takes one complete input at a time, from the line editor or, when standard input is no terminal, from
+//! its lines. Inputs that begin with a known `%` command are meta commands; all others are scripts.
+
+mod complete;
+mod editor;
+mod input;
+mod meta;
+mod session;
+
+use std::io::{BufRead, IsTerminal, stdin};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use cozo::DbInstance;
+
+use crate::args::ReplArguments;
+use crate::error::CliError;
+use input::is_complete;
+use session::Session;
+
+/// Opens the database and reads scripts until the input ends.
+pub fn run(arguments: &ReplArguments) -> miette::Result<ExitCode> {
+    start(arguments.engine.open()?)
+}
+
+/// Reads scripts for a database until the input ends.
+pub fn start(db: DbInstance) -> miette::Result<ExitCode> {
+    let busy = Arc::new(AtomicBool::new(false));
+    stop_queries_on_interrupt(&db, &busy)?;
+    let session = Session::new(db, busy);
+    if stdin().is_terminal() {
+        editor::read(session)?
+    } else {
+        read_lines(session)?
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Ctrl-C stops what runs; when nothing does, it ends the program as usual. The line editor sees its own Ctrl-C.
+fn stop_queries_on_interrupt(db: &DbInstance, busy: &Arc<AtomicBool>) -> Result<(), CliError> {
+    let (db, busy) = (db.clone(), busy.clone());
+    let handle = move || {
+        if busy.load(Ordering::Relaxed) {
+            db.interrupt_all();
+        } else {
+            std::process::exit(130);
+        }
+    };
+    ctrlc::set_handler(handle).map_err(|error| CliError::Terminal(error.to_string()))
+}
+
+/// Inputs from a pipe or a file.
+fn read_lines(mut session: Session) -> miette::Result<()> {
+    let mut input = String::new();
+    for line in stdin().lock().lines() {
+        if !input.is_empty() {
+            input.push('\n');
+        }
+        input.push_str(&line.map_err(CliError::Stream)?);
+        if is_complete(&input) {
+            session.handle(&std::mem::take(&mut input))?;
+        }
+    }
+    session.handle(&input)
+}

@@ -1,0 +1,100 @@
+//! `cozo run`: scripts from files, the command line or standard input.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use cozo::{DataValue, DbInstance, NamedRows, ScriptMutability};
+use serde_json::Value;
+
+use crate::args::{Format, RunArguments};
+use crate::error::{self, CliError};
+use crate::output::{self, Strings};
+use crate::{import, load};
+
+/// Runs the scripts; where results are JSON, so is whatever goes wrong.
+pub fn run(arguments: RunArguments) -> miette::Result<ExitCode> {
+    let as_json = arguments.format == Format::Json;
+    match run_all(arguments) {
+        Err(report) if as_json && !error::is_broken_pipe(&report) => {
+            output::line(cozo::format_error_as_json(report, None))?;
+            Ok(ExitCode::FAILURE)
+        }
+        outcome => outcome,
+    }
+}
+
+/// Runs the scripts one after the other; the first that fails ends it.
+fn run_all(arguments: RunArguments) -> miette::Result<ExitCode> {
+    let parameters = parameters(&arguments.parameters)?;
+    let db = arguments.engine.open()?;
+    for load in &arguments.loads {
+        let (target, file) = load::split(load)?;
+        import::load_with_progress(&db, target, file)?;
+    }
+    let mutability = if arguments.immutable { ScriptMutability::Immutable } else { ScriptMutability::Mutable };
+    let files = arguments.files.iter().map(|file| read_script(file));
+    for script in files.chain(arguments.scripts.into_iter().map(Ok)) {
+        let succeeded = run_one(&db, &script?, parameters.clone(), mutability, arguments.format)?;
+        if !succeeded {
+            return Ok(ExitCode::FAILURE);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The text of a file, or of standard input for `-`.
+fn read_script(path: &Path) -> miette::Result<String> {
+    if path.as_os_str() == "-" {
+        let mut text = String::new();
+        std::io::stdin().read_to_string(&mut text).map_err(CliError::Stream)?;
+        return Ok(text);
+    }
+    Ok(std::fs::read_to_string(path).map_err(CliError::reading(path))?)
+}
+
+/// `NAME=JSON` a piece.
+fn parameters(given: &[String]) -> Result<BTreeMap<String, DataValue>, CliError> {
+    let parse = |given: &String| {
+        let bad = |reason: String| CliError::Parameter { given: given.clone(), reason };
+        let (name, json) = given.split_once('=').ok_or_else(|| bad("there is no '='".to_string()))?;
+        let value: Value = serde_json::from_str(json).map_err(|error| bad(error.to_string()))?;
+        Ok((name.trim_start_matches('$').to_string(), DataValue::from(value)))
+    };
+    given.iter().map(parse).collect()
+}
+
+/// Runs a script and shows its result; whether all went well. A failure in JSON is a result like others.
+fn run_one(
+    db: &DbInstance,
+    script: &str,
+    parameters: BTreeMap<String, DataValue>,
+    mutability: ScriptMutability,
+    format: Format,
+) -> miette::Result<bool> {
+    if format == Format::Json {
+        let result = db.run_script_fold_err(script, parameters, mutability);
+        output::line(&result)?;
+        return Ok(result["ok"] == true);
+    }
+    let start = Instant::now();
+    let result = db.run_script(script, parameters, mutability)?;
+    let took = start.elapsed();
+    for rows in result.flatten() {
+        match format {
+            Format::Csv => output::csv(&rows)?,
+            _ => show(&rows, took)?,
+        }
+    }
+    Ok(true)
+}
+
+/// Writes a result as a table with its size and time.
+pub fn show(rows: &NamedRows, took: std::time::Duration) -> Result<(), CliError> {
+    if !rows.headers.is_empty() {
+        output::table(rows, usize::MAX, Strings::Quoted)?;
+    }
+    output::line(output::dim(&output::summary(rows.rows.len(), took)))
+}

@@ -1,0 +1,212 @@
+//! The binary as its users meet it: arguments in, text and exit codes out.
+
+mod support;
+
+use serde_json::{Value, json};
+use support::{Outcome, cozo, cozo_with_input, scratch};
+
+#[test]
+fn results_come_in_each_format() {
+    let script = "?[a, b, c] <- [[1, 'x', null], [2.0, [1, 'a'], {'k': 1}]]";
+    let table = cozo(&["run", "-e", script]).succeeded();
+    assert!(table.starts_with("┌─────┬──────────┬─────────┐\n│ a   ┆ b        ┆ c       │\n"), "{table}");
+    assert!(table.contains("│ 2.0 ┆ [1, \"a\"] ┆ {\"k\":1} │"), "{table}");
+    assert!(table.contains("\n2 rows in "), "{table}");
+
+    let csv = cozo(&["run", "-e", script, "--format", "csv"]).succeeded();
+    assert_eq!(csv, "a,b,c\n1,x,\n2.0,\"[1,\"\"a\"\"]\",\"{\"\"k\"\":1}\"\n");
+
+    let json = cozo(&["run", "-e", script, "--format", "json"]).json();
+    assert_eq!(json["ok"], true);
+    assert_eq!(json["headers"], json!(["a", "b", "c"]));
+    assert_eq!(json["rows"], json!([[1, "x", null], [2.0, [1, "a"], {"k": 1}]]));
+}
+
+#[test]
+fn several_scripts_share_a_database_and_its_parameters() {
+    let directory = scratch("several");
+    let create = directory.file("create.cozo", "?[n] <- [[$n], [$n + 1]] :create r {n}");
+    let count = directory.file("count.cozo", "?[count(n)] := *r{n}");
+    let output =
+        cozo(&["run", &create, &count, "-e", "?[n] := *r{n}", "--param", "n=4", "--format", "csv"]).succeeded();
+    assert!(output.ends_with("count(n)\n2\nn\n4\n5\n"), "{output}");
+}
+
+#[test]
+fn scripts_come_from_standard_input() {
+    let output = cozo_with_input(&["run", "-", "--format", "csv", "--param", "x=\"é\""], "?[x] := x = $x").succeeded();
+    assert_eq!(output, "x\né\n");
+}
+
+#[test]
+fn errors_are_reports_on_standard_error() {
+    let outcome = cozo(&["run", "-e", "?[x] := x = $n"]);
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (1, ""));
+    for part in ["parser::param_not_found", "?[x] := x = $n", "──", "help:"] {
+        assert!(outcome.stderr.contains(part), "{}", outcome.stderr);
+    }
+    assert!(!outcome.stderr.contains('\u{1b}'), "no color where there is no terminal");
+    cozo(&["run", "-e", "?[x] <- [[1]] :create r {x}", "--immutable"]).failed("query::read_only");
+    cozo(&["run", "-e", "?[x] := x = $n", "--param", "n=zz"]).failed("cli::parameter");
+    cozo(&["run", "no such file"]).failed("No such file");
+    cozo(&["run", "--engine", "nonsense", "-e", "?[x] <- [[1]]"]).failed("db::unknown_engine");
+    assert_eq!(cozo(&["run"]).code, 2);
+}
+
+#[test]
+fn the_first_failure_ends_a_run() {
+    let outcome = cozo(&["run", "-e", "?[x] := y", "-e", "?[x] <- [[1]]", "--format", "csv"]);
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (1, ""));
+}
+
+#[test]
+fn errors_are_json_where_results_are() {
+    let outcome = cozo(&["run", "-e", "?[x] := *nope{x}", "--format", "json"]);
+    let error: Value = serde_json::from_str(&outcome.stdout).expect("it is JSON");
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (1, ""));
+    assert_eq!((&error["ok"], &error["code"]), (&json!(false), &json!("query::relation_not_found")));
+    let outcome = cozo(&["run", "no such file", "--format", "json"]);
+    assert!(outcome.code == 1 && outcome.stdout.contains("\"cli::file\""), "{}", outcome.stdout);
+}
+
+const PEOPLE: &str = "id,name,score,active,code\n1,Ann,1.5,true,007\n2,,2,false,008\n3,\"a,b\",,true,009\n";
+
+/// Imports a file and answers a script with JSON through `cozo run --load`.
+fn loaded(load: &str, script: &str) -> Value {
+    cozo(&["run", "--load", load, "-e", script, "--format", "json"]).json()
+}
+
+#[test]
+fn csv_finds_its_types_nulls_and_keys() {
+    let directory = scratch("csv");
+    let load = format!("person={}", directory.file("people.csv", PEOPLE));
+    let columns = loaded(&load, "::columns person");
+    let expected = json!([
+        ["id", true, 0, "Int", false],
+        ["name", false, 1, "String?", false],
+        ["score", false, 2, "Float?", false],
+        ["active", false, 3, "Bool", false],
+        ["code", false, 4, "String", false],
+    ]);
+    assert_eq!(columns["rows"], expected);
+    let rows = loaded(&load, "?[id, name, score, active, code] := *person[id, name, score, active, code]");
+    let expected = json!([[1, "Ann", 1.5, true, "007"], [2, null, 2.0, false, "008"], [3, "a,b", null, true, "009"]]);
+    assert_eq!(rows["rows"], expected);
+}
+
+#[test]
+fn columns_may_be_given() {
+    let directory = scratch("given");
+    let file = directory.file("people.csv", PEOPLE);
+    let load = format!("p {{code: String, id: Int => name: String}}={file}");
+    let rows = loaded(&load, "?[code, id, name] := *p[code, id, name]");
+    assert_eq!(rows["rows"], json!([["007", 1, "Ann"], ["008", 2, ""], ["009", 3, "a,b"]]));
+    cozo(&["import", "p {id: Int => zip: String}", &file]).failed("cli::missing_column");
+    cozo(&["import", "p {name: Int}", &file]).failed("'Ann' is no Int");
+}
+
+#[test]
+fn json_lines_find_their_types_nulls_and_keys() {
+    let directory = scratch("jsonl");
+    let lines =
+        "{\"src\":1,\"dst\":2,\"w\":1}\n\n{\"src\":1,\"dst\":3,\"w\":2.5,\"tags\":[\"x\"]}\n{\"dst\":4,\"src\":2}\n";
+    let file = directory.file("edges.jsonl", lines);
+    let outcome =
+        cozo(&["import", "edge", &file, "--then", "::columns edge", "--then", "?[s, w, t] := *edge[s, _, w, t]"]);
+    assert!(outcome.stderr.starts_with("edge: 3 rows in "), "{}", outcome.stderr);
+    let table = outcome.succeeded();
+    for (column, key, column_type) in
+        [("src", true, "Int"), ("dst", true, "Int"), ("w", false, "Float?"), ("tags", false, "Any?")]
+    {
+        let line = table.lines().find(|line| line.contains(&format!("\"{column}\""))).expect("the column is listed");
+        assert!(line.contains(&key.to_string()) && line.contains(&format!("\"{column_type}\"")), "{line}");
+    }
+    assert!(table.contains("│ 1 ┆  2.5 ┆ [\"x\"] │"), "{table}");
+    assert!(table.contains("│ 2 ┆ null ┆ null  │"), "{table}");
+}
+
+#[test]
+fn large_files_go_in_batches_and_lose_nothing() {
+    let directory = scratch("large");
+    let lines: String = (0..25_001).map(|n| format!("{},{}\n", n % 7, n)).collect();
+    let file = directory.file("numbers.csv", &format!("a,b\n{lines}"));
+    let rows = loaded(&format!("number={file}"), "?[count(b), sum(b), max(a)] := *number{a, b}");
+    assert_eq!(rows["rows"], json!([[25_001, 312_512_500.0, 6]]));
+}
+
+#[test]
+fn data_files_that_cannot_be_read_are_refused() {
+    let directory = scratch("refused");
+    cozo(&["import", "r", &directory.file("x.parquet", "")]).failed("cli::data_format");
+    cozo(&["import", "r", &directory.file("empty.csv", "")]).failed("cli::no_columns");
+    cozo(&["import", "r", &directory.file("ragged.csv", "a,b\n1\n")]).failed("cli::bad_record");
+    cozo(&["import", "r", &directory.file("names.csv", "a b\n1\n")]).failed("cli::column_name");
+    cozo(&["import", "r", &directory.file("bad.jsonl", "{}\n[1]\n")]).failed("bad record 2");
+    cozo(&["run", "--load", "r", "-e", "?[x] <- [[1]]"]).failed("cli::load");
+}
+
+/// Pipes lines into the REPL.
+fn repl(input: &str) -> Outcome {
+    cozo_with_input(&["repl"], input)
+}
+
+#[test]
+fn the_repl_keeps_relations_between_scripts() {
+    let output = repl("?[a] <- [[1], [2]] :create r {a}\n\n?[a] := *r{a}, a > 1\n").succeeded();
+    assert!(output.ends_with("│ a │\n╞═══╡\n│ 2 │\n└───┘\n") || output.contains("│ 2 │"), "{output}");
+    assert!(!output.contains("=>"), "no prompt where there is no terminal");
+}
+
+#[test]
+fn the_repl_takes_several_lines() {
+    let output = repl(" r[a] := a in [2, 3]\n ?[b] := r[a], b = a * 100\n\n?[c] := c in [\n'x',\n'y']\n?[d] := d = 7")
+        .succeeded();
+    for part in ["│ 200 │", "│ 300 │", "│ \"x\" │", "│ \"y\" │", "│ 7 │"] {
+        assert!(output.contains(part), "{part} in {output}");
+    }
+}
+
+#[test]
+fn the_repl_has_parameters() {
+    let outcome = repl(
+        "%set n 4\n%set who {\"a\": [1]}\n%params\n%eval n + $n\n?[x] := x = $n * 10\n%unset n\n%clear\n%params\n?[x] := x = $n\n",
+    );
+    assert!(outcome.stdout.starts_with("$n = 4\n$who = {\"a\":[1]}\n8\n"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("│ 40 │"), "{}", outcome.stdout);
+    assert!(outcome.stderr.starts_with("parser::param_not_found"), "{}", outcome.stderr);
+    assert_eq!(outcome.code, 0);
+}
+
+#[test]
+fn the_repl_reads_and_writes_files() {
+    let directory = scratch("repl");
+    let data = directory.file("data.json", r#"{"r": {"headers": ["a", "b"], "rows": [[1, "x"], [2, "y"]]}}"#);
+    let script = directory.file("script.cozo", "?[b, a] := *r{a, b}");
+    let saved = directory.path("saved.json");
+    let outcome = repl(&format!(
+        ":create r {{a => b}}\n%import {data}\n%save {saved}\n%run {script}\n%save {saved}2\n%save\n?[z] := z = 1\n"
+    ));
+    outcome.succeeded();
+    let text = std::fs::read_to_string(saved.clone()).expect("it was saved");
+    let rows: Value = serde_json::from_str(&text).expect("it is JSON");
+    assert_eq!(rows, json!([{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]));
+    assert!(!std::path::Path::new(&format!("{saved}2")).exists());
+}
+
+#[test]
+fn the_repl_goes_on_after_errors() {
+    let outcome = repl(
+        "?[x] :- y\n%set\n%unset nope\n%import https://example.org/x.json\n%run nope\n%nonsense\n%help\n?[x] := x = 5\n",
+    );
+    for part in ["parser::pest", "'%set' needs", "no parameter 'nope'", "fetch it first", "cannot read 'nope'"] {
+        assert!(outcome.stderr.contains(part), "{part} in {}", outcome.stderr);
+    }
+    assert!(outcome.stdout.contains("%restore FILE") && outcome.stdout.contains("│ 5 │"), "{}", outcome.stdout);
+}
+
+#[test]
+fn the_repl_runs_imperative_scripts() {
+    let output =
+        repl("%if { ?[x] <- [[1]] } %then { ?[r] := r = 'yes' } %else { ?[r] := r = 'no' } %end\n").succeeded();
+    assert!(output.contains("\"yes\""), "{output}");
+}
