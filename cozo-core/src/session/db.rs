@@ -198,7 +198,8 @@ impl DbInstance {
     /// Exports `{"relations": [...]}`; `{"ok": true, "data": {...}}` or an error, as text.
     pub fn export_relations_str(&self, data: &str) -> String {
         let export = || -> miette::Result<Value> {
-            let request: Value = serde_json::from_str(data).map_err(|error| SessionError::BadJson(error.to_string()))?;
+            let request: Value =
+                serde_json::from_str(data).map_err(|error| SessionError::BadJson(error.to_string()))?;
             let names = request.get("relations").and_then(Value::as_array);
             let names = names.ok_or_else(|| SessionError::BadJson("expected {\"relations\": [...]}".to_string()))?;
             let exported = self.export_relations(names.iter().filter_map(Value::as_str))?;
@@ -249,7 +250,7 @@ impl DbInstance {
 
     /// Stops all scripts that run at the moment; they fail with `eval::killed`.
     pub fn interrupt_all(&self) {
-        self.shared.running.close();
+        self.shared.running.kill_all();
     }
 }
 

@@ -77,7 +77,10 @@ pub enum SessionError {
     },
     /// `%break` or `%continue` outside of a loop, or with a label that no loop has.
     #[error("'{keyword}' has no loop to act on")]
-    #[diagnostic(code(eval::dangling_ctrl_flow), help("it must stand inside %loop ... %end, and a label must be that of a loop around it"))]
+    #[diagnostic(
+        code(eval::dangling_ctrl_flow),
+        help("it must stand inside %loop ... %end, and a label must be that of a loop around it")
+    )]
     DanglingControlFlow {
         /// The statement.
         keyword: &'static str,
@@ -105,7 +108,10 @@ pub enum SessionError {
     },
     /// An import lacks a column.
     #[error("required header {column} not found for relation '{relation}'")]
-    #[diagnostic(code(import::bad_data), help("an import gives every column of the relation; for removal, every key column"))]
+    #[diagnostic(
+        code(import::bad_data),
+        help("an import gives every column of the relation; for removal, every key column")
+    )]
     ImportColumn {
         /// The relation.
         relation: String,
