@@ -1,0 +1,123 @@
+//! The script cases of `conformance/` on every engine, a test for each area.
+//!
+//! [`case`] reads the files, [`run`] runs a case against a fresh database, [`compare`] says how the outcome differs from
+//! what is expected. `conformance/README.md` documents the format.
+
+mod case;
+mod compare;
+mod run;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use case::{Area, Case};
+use run::Outcome;
+
+/// The engines that every case runs on.
+const ENGINES: &[&str] = &["mem"];
+
+/// The folder of the cases.
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../conformance")
+}
+
+/// The cases that cannot pass yet, with what they need: the lines of `conformance/not-yet.txt`.
+fn not_yet() -> BTreeMap<String, String> {
+    let text = std::fs::read_to_string(folder().join("not-yet.txt")).expect("conformance/not-yet.txt can be read");
+    let lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
+    let entry = |line: &str| line.split_once(char::is_whitespace).map(|(name, needs)| (name.into(), needs.trim().into()));
+    lines.map(|line| entry(line).unwrap_or_else(|| panic!("not-yet.txt: '{line}' does not say what is missing"))).collect()
+}
+
+/// Runs an area on every engine; fails with the differences of all cases that do not do as they should.
+fn check(name: &str) {
+    let area = Area::load(&folder(), name);
+    let not_yet = not_yet();
+    let mut complaints = Vec::new();
+    for (engine, case) in ENGINES.iter().flat_map(|engine| area.cases.iter().map(move |case| (engine, case))) {
+        let difference = difference(case, engine);
+        match (difference, not_yet.get(&format!("{name}/{}", case.name))) {
+            (None, None) | (Some(_), Some(_)) => {}
+            (Some(difference), None) => complaints.push(format!("--- {name}/{} on {engine}\n{difference}", case.name)),
+            (None, Some(needs)) => complaints.push(format!(
+                "--- {name}/{} on {engine}\nit passes now: strike it from conformance/not-yet.txt, where it needs {needs}",
+                case.name
+            )),
+        }
+    }
+    let runs = ENGINES.len() * area.cases.len();
+    assert!(complaints.is_empty(), "{} of {runs} cases do not do as they should\n{}", complaints.len(), complaints.join("\n"));
+}
+
+/// How the first step that differs from what is expected does so.
+fn difference(case: &Case, engine: &str) -> Option<String> {
+    let outcomes = run::run_case(case, engine);
+    for (number, (step, outcome)) in case.steps.iter().zip(&outcomes).enumerate() {
+        let lines = compare::differences(step, outcome);
+        if !lines.is_empty() {
+            let op = step.op.as_deref().map(|op| format!(" ({op})")).unwrap_or_default();
+            let script = step.script.trim().replace('\n', "\n    ");
+            return Some(format!("step {}{op}:\n    {script}\n  {}", number + 1, lines.join("\n  ")));
+        }
+    }
+    (outcomes.len() < case.steps.len()).then(|| format!("it ended after {} of {} steps", outcomes.len(), case.steps.len()))
+}
+
+macro_rules! areas {
+    ($($area:ident)*) => {
+        $(
+            #[test]
+            fn $area() {
+                check(stringify!($area));
+            }
+        )*
+
+        #[test]
+        fn every_area_has_a_test() {
+            let tested: BTreeSet<String> = [$(stringify!($area).to_string()),*].into();
+            assert_eq!(case::area_names(&folder()), tested);
+        }
+    };
+}
+
+areas! {
+    aggr algo_graph algo_path api bulk errors fn_compare fn_convert fn_json fn_list fn_math fn_misc fn_string fn_vec fts hnsw
+    indices literals lsh options recursion rules stored sysops timetravel transactions triggers types utilities
+}
+
+#[test]
+fn what_is_not_yet_supported_are_cases() {
+    let areas = case::area_names(&folder()).into_iter().map(|name| Area::load(&folder(), &name));
+    let known: BTreeSet<String> =
+        areas.flat_map(|area| area.cases.into_iter().map(move |case| format!("{}/{}", area.name, case.name))).collect();
+    let unknown: Vec<String> = not_yet().into_keys().filter(|name| !known.contains(name)).collect();
+    assert!(unknown.is_empty(), "conformance/not-yet.txt names cases that do not exist: {unknown:?}");
+}
+
+#[test]
+fn the_comparison_sees_what_differs() {
+    use serde_json::json;
+    let rows = |rows: serde_json::Value| json!({"headers": ["a"], "rows": rows});
+    let table = [
+        ("", json!([[1], [2]]), json!([[2], [1]]), true),
+        ("exact", json!([[1], [2]]), json!([[2], [1]]), false),
+        ("", json!([[1]]), json!([[1.0]]), false),
+        ("loosenum", json!([[1]]), json!([[1.0]]), true),
+        ("", json!([[1.0]]), json!([[1.0000000000001]]), true),
+        ("", json!([[1.0]]), json!([[1.0001]]), false),
+        ("tol=1e-3", json!([[1.0]]), json!([[1.0001]]), true),
+        ("bag=0", json!([[[1, 2]]]), json!([[[2, 1]]]), true),
+        ("ignore=0", json!([[1]]), json!([[2]]), true),
+        ("count", json!([[1]]), json!([[2]]), true),
+        ("count", json!([[1]]), json!([]), false),
+        ("headers", json!([[1]]), json!([]), true),
+        ("ok", json!([[1]]), json!([]), true),
+        ("", json!([[{"$float": "nan"}]]), json!([[null]]), false),
+    ];
+    for (flags, expected, got, alike) in table {
+        let mut step = case::Step::parse(flags, "?[a] := a = 1");
+        step.expected = rows(expected.clone());
+        let differences = compare::differences(&step, &Outcome::Answer(rows(got.clone())));
+        assert_eq!(differences.is_empty(), alike, "'{flags}' {expected} {got}: {differences:?}");
+    }
+}
