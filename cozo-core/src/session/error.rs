@@ -133,6 +133,14 @@ pub enum SessionError {
     #[error("cannot import into the index '{0}'")]
     #[diagnostic(code(tx::import_into_index), help("import into its relation: the index follows"))]
     ImportIntoIndex(String),
+    /// A script of several statements, or a system operation, inside a transaction that the host holds open.
+    #[error("a transaction held open takes single queries only")]
+    #[diagnostic(code(parser::expect_singleton), help("run the statements one by one, and system operations outside"))]
+    ExpectSingleton,
+    /// A call on a transaction that was committed or aborted.
+    #[error("sending on a disconnected channel: the transaction has ended")]
+    #[diagnostic(code(transact::ended), help("begin a new transaction"))]
+    TransactionEnded,
     /// JSON that is not what it should be.
     #[error("bad JSON: {0}")]
     #[diagnostic(code(json::bad_data), help("see the documentation for the shape of this argument"))]

@@ -81,7 +81,10 @@ fn row_differences(step: &Step, expected: &[Value], got: &[Value]) -> Vec<String
     if !ordered && pairs.len() <= 300 {
         pairs = unmatched(pairs, &alike);
     }
-    pairs.into_iter().flat_map(|(expected, got)| [format!("expected: {expected}"), format!("got:      {got}")]).collect()
+    pairs
+        .into_iter()
+        .flat_map(|(expected, got)| [format!("expected: {expected}"), format!("got:      {got}")])
+        .collect()
 }
 
 /// Rows that sorting put beside different ones may still have a partner within the tolerance.
