@@ -58,7 +58,8 @@ impl Step {
     }
 
     fn set(&mut self, flag: &str) {
-        let columns = |text: &str| text.split(',').map(|column| column.parse().expect("a column is a number")).collect();
+        let columns =
+            |text: &str| text.split(',').map(|column| column.parse().expect("a column is a number")).collect();
         match flag.split_once('=') {
             Some(("tol", text)) => self.tolerance = Some(text.parse().expect("a tolerance is a number")),
             Some(("ignore", text)) => self.ignored_columns = columns(text),

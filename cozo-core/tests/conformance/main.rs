@@ -25,8 +25,11 @@ fn folder() -> PathBuf {
 fn not_yet() -> BTreeMap<String, String> {
     let text = std::fs::read_to_string(folder().join("not-yet.txt")).expect("conformance/not-yet.txt can be read");
     let lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
-    let entry = |line: &str| line.split_once(char::is_whitespace).map(|(name, needs)| (name.into(), needs.trim().into()));
-    lines.map(|line| entry(line).unwrap_or_else(|| panic!("not-yet.txt: '{line}' does not say what is missing"))).collect()
+    let entry =
+        |line: &str| line.split_once(char::is_whitespace).map(|(name, needs)| (name.into(), needs.trim().into()));
+    lines
+        .map(|line| entry(line).unwrap_or_else(|| panic!("not-yet.txt: '{line}' does not say what is missing")))
+        .collect()
 }
 
 /// Runs an area on every engine; fails with the differences of all cases that do not do as they should.
@@ -46,7 +49,12 @@ fn check(name: &str) {
         }
     }
     let runs = ENGINES.len() * area.cases.len();
-    assert!(complaints.is_empty(), "{} of {runs} cases do not do as they should\n{}", complaints.len(), complaints.join("\n"));
+    assert!(
+        complaints.is_empty(),
+        "{} of {runs} cases do not do as they should\n{}",
+        complaints.len(),
+        complaints.join("\n")
+    );
 }
 
 /// How the first step that differs from what is expected does so.
@@ -60,7 +68,8 @@ fn difference(case: &Case, engine: &str) -> Option<String> {
             return Some(format!("step {}{op}:\n    {script}\n  {}", number + 1, lines.join("\n  ")));
         }
     }
-    (outcomes.len() < case.steps.len()).then(|| format!("it ended after {} of {} steps", outcomes.len(), case.steps.len()))
+    (outcomes.len() < case.steps.len())
+        .then(|| format!("it ended after {} of {} steps", outcomes.len(), case.steps.len()))
 }
 
 macro_rules! areas {
