@@ -36,7 +36,7 @@ pub mod value;
 
 pub use diag::format_error_as_json;
 pub use miette::{Report as Error, Result};
-pub use session::{DbInstance, NamedRows, ScriptMutability, evaluate_expressions, get_variables};
-pub use value::{
-    DataValue, JsonData, Num, RegexWrapper, SmallStr, Tuple, UuidWrapper, Validity, ValidityTs, Vector,
+pub use session::{
+    DbInstance, MultiTransaction, NamedRows, ScriptMutability, TransactionPayload, evaluate_expressions, get_variables,
 };
+pub use value::{DataValue, JsonData, Num, RegexWrapper, SmallStr, Tuple, UuidWrapper, Validity, ValidityTs, Vector};

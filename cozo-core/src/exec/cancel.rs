@@ -53,9 +53,10 @@ impl Cancellation {
     pub fn check(&self) -> Result<(), ExecError> {
         self.interrupt.check()?;
         match self.deadline {
-            Some(deadline) if Instant::now() >= deadline => {
-                Err(ExecError::Killed("it ran into its timeout", "':timeout' sets the seconds it may take; 0 means no limit"))
-            }
+            Some(deadline) if Instant::now() >= deadline => Err(ExecError::Killed(
+                "it ran into its timeout",
+                "':timeout' sets the seconds it may take; 0 means no limit",
+            )),
             _ => Ok(()),
         }
     }

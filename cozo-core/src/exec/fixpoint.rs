@@ -254,12 +254,15 @@ fn run_parts<'a, 's>(
     sink: &mut Sink<'s>,
 ) -> Flow {
     let all = tables.tables;
-    let ranges: Vec<Option<Range<usize>>> = rule.operators.iter().enumerate().map(|(position, operator)| {
-        match operator.kind.source() {
+    let ranges: Vec<Option<Range<usize>>> = rule
+        .operators
+        .iter()
+        .enumerate()
+        .map(|(position, operator)| match operator.kind.source() {
             Some(Source::Table(table)) => Some((tables.range)(position, *table)),
             _ => None,
-        }
-    }).collect();
+        })
+        .collect();
     let run_part = |(part, mut fork): (Part, Sink<'s>)| -> Result<Sink<'s>, ExecError> {
         let range = |position: usize, table: usize| match (&part, position) {
             (Part::Rows(rows), 0) => rows.clone(),

@@ -53,9 +53,7 @@ impl Grouping {
         match self {
             Grouping::Whole => vec![0; keys.len],
             Grouping::SmallInts { by_value, values, null } => small_groups(&keys.columns[0], by_value, values, null),
-            Grouping::Any { keys: known } => {
-                known.insert_or_find(keys)
-            }
+            Grouping::Any { keys: known } => known.insert_or_find(keys),
         }
     }
 

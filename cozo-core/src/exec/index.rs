@@ -61,9 +61,11 @@ impl HashIndex {
         let hash = hash_row(probe, probe_row);
         let same = |head: &Head| {
             head.hash == hash
-                && self.columns.iter().zip(probe).all(|(column, probe)| {
-                    rows.columns[*column].equals_at(head.row as usize, probe, probe_row)
-                })
+                && self
+                    .columns
+                    .iter()
+                    .zip(probe)
+                    .all(|(column, probe)| rows.columns[*column].equals_at(head.row as usize, probe, probe_row))
         };
         self.heads.find(hash, same).map(|head| head.row)
     }

@@ -45,6 +45,9 @@ pub const MAX_BATCH_ROWS: usize = 2048;
 /// The rows of the first batches where only a few results are wanted.
 const FIRST_BATCH_ROWS: usize = 16;
 
+/// What a hash table of a stored relation holds: the relation, the columns that it is by, the columns that it gives.
+type HashedColumns = (RelationId, Vec<usize>, Vec<usize>);
+
 /// One execution of a plan: all that its operators share.
 pub struct Run<'a> {
     /// What is run.
@@ -59,8 +62,8 @@ pub struct Run<'a> {
     pub enough: Option<usize>,
     /// Whether large inputs may be split among threads.
     pub parallel: bool,
-    /// Hash tables of stored relations: by relation, key columns and columns given.
-    hashed: Mutex<HashMap<(RelationId, Vec<usize>, Vec<usize>), Arc<IndexedRows>>>,
+    /// Hash tables of stored relations.
+    hashed: Mutex<HashMap<HashedColumns, Arc<IndexedRows>>>,
 }
 
 impl<'a> Run<'a> {

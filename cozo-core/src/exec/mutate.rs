@@ -104,9 +104,8 @@ impl Mutation<'_> {
     /// The rows sorted by key, and which of the given rows they are; of rows with equal keys the last stays.
     fn sorted(&self, rows: &Batch) -> Option<Vec<u32>> {
         let keys = &rows.columns[..self.key_width()];
-        let compare = |a: usize, b: usize| {
-            keys.iter().map(|column| column.compare_at(a, column, b)).find(|order| order.is_ne())
-        };
+        let compare =
+            |a: usize, b: usize| keys.iter().map(|column| column.compare_at(a, column, b)).find(|order| order.is_ne());
         if (1..rows.len).all(|row| compare(row - 1, row).is_some_and(std::cmp::Ordering::is_lt)) {
             return None;
         }

@@ -58,7 +58,8 @@ fn finish(rows: Batch, sleep: Option<f64>, cancellation: &Cancellation) -> Resul
 
 /// Whether the rows of the entry come one by one from rules.
 fn entry_is_inline(run: &Run<'_>) -> bool {
-    let constant = |component: &crate::plan::ComponentPlan| component.constants.iter().any(|c| c.table == run.plan.entry);
+    let constant =
+        |component: &crate::plan::ComponentPlan| component.constants.iter().any(|c| c.table == run.plan.entry);
     matches!(run.plan.tables[run.plan.entry].kind, TableKind::Set) && !run.plan.components.iter().any(constant)
 }
 
@@ -191,12 +192,10 @@ mod tests {
         plain.sort();
         assert_eq!(sorted(&[]), plain);
         let descending = sorted(&[SortKey { column: 1, descending: true }]);
-        assert_eq!(descending.iter().map(|row| row[1].clone()).collect::<Vec<_>>(), vec![
-            "z".into(),
-            "b".into(),
-            "a".into(),
-            DataValue::Null
-        ]);
+        assert_eq!(
+            descending.iter().map(|row| row[1].clone()).collect::<Vec<_>>(),
+            vec!["z".into(), "b".into(), "a".into(), DataValue::Null]
+        );
     }
 
     #[test]

@@ -163,7 +163,8 @@ impl GroupSink {
     fn fork(&self) -> Option<Self> {
         let accumulators = self.accumulators.iter().map(|accumulator| accumulator.fork()).collect::<Option<_>>()?;
         let width = self.aggregations.iter().filter(|aggregation| aggregation.is_none()).count();
-        let mut fork = GroupSink { aggregations: self.aggregations.clone(), grouping: Grouping::new(width), accumulators };
+        let mut fork =
+            GroupSink { aggregations: self.aggregations.clone(), grouping: Grouping::new(width), accumulators };
         fork.resize();
         Some(fork)
     }

@@ -429,7 +429,9 @@ mod tests {
             let mut model = BTreeSet::new();
             let mut order = vec![];
             for size in 1..40usize {
-                let value = |i: usize| if mixed && i % 3 == 0 { DataValue::from(i as f64) } else { DataValue::from(i as i64) };
+                let value = |i: usize| {
+                    if mixed && i.is_multiple_of(3) { DataValue::from(i as f64) } else { DataValue::from(i as i64) }
+                };
                 let rows: Vec<_> = (0..size).map(|i| vec![value(i * 7 % 11), value(size * i % 13)]).collect();
                 let fresh: Vec<_> = rows.iter().filter(|row| model.insert((*row).clone())).cloned().collect();
                 assert_eq!(table.absent(&batch(&rows)).len(), rows.iter().filter(|r| fresh.contains(r)).count());

@@ -144,9 +144,9 @@ fn eval_conditional<'a>(branches: &[(Expr, Expr)], frame: Frame<'a>) -> Result<O
         }
         let columns = take_used(condition, frame.columns, &waiting);
         let holds = condition.eval_condition(Frame { columns: &columns, len: waiting.len(), ..frame })?;
-        let (chosen, rest): (Vec<(usize, u32)>, Vec<(usize, u32)>) =
-            waiting.iter().copied().enumerate().partition(|(i, _)| holds.holds(*i));
-        let chosen: Vec<u32> = chosen.into_iter().map(|(_, row)| row).collect();
+        let mut numbered = 0..;
+        let (chosen, rest): (Vec<u32>, Vec<u32>) =
+            waiting.iter().partition(|_| numbered.next().is_some_and(|position| holds.holds(position)));
         if !chosen.is_empty() {
             let columns = take_used(value, frame.columns, &chosen);
             let values = value.eval(Frame { columns: &columns, len: chosen.len(), ..frame })?;
@@ -154,7 +154,7 @@ fn eval_conditional<'a>(branches: &[(Expr, Expr)], frame: Frame<'a>) -> Result<O
                 outcome[*row as usize] = values.get(i);
             }
         }
-        waiting = rest.into_iter().map(|(_, row)| row).collect();
+        waiting = rest;
     }
     Ok(Operand::Column(Cow::Owned(outcome.into_iter().collect())))
 }

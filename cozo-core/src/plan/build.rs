@@ -98,14 +98,7 @@ impl<'a> RuleBuilder<'a> {
             (operators, self.recursive) = drop_repetitions(operators, self.recursive);
         }
         sort_before_lookup(&mut operators);
-        RulePlan {
-            table,
-            operators,
-            head,
-            slots: self.next_slot,
-            recursive: self.recursive,
-            text: rule.to_string(),
-        }
+        RulePlan { table, operators, head, slots: self.next_slot, recursive: self.recursive, text: rule.to_string() }
     }
 
     /// A slot for a variable that becomes bound.

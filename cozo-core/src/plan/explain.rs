@@ -19,7 +19,8 @@ pub fn explain(plan: &Plan) -> Vec<Tuple> {
         }
         for (rule_index, rule) in component.rules.iter().enumerate() {
             let table = &plan.tables[rule.table];
-            let mut lines: Vec<Line> = rule.operators.iter().map(|operator| operator_line(plan, &operator.kind)).collect();
+            let mut lines: Vec<Line> =
+                rule.operators.iter().map(|operator| operator_line(plan, &operator.kind)).collect();
             lines.push(output_line(rule, &table.kind));
             let text = format!("{}{}", table.name, rule.text);
             for (atom, line) in lines.into_iter().enumerate().rev() {
@@ -69,7 +70,9 @@ fn output_line(rule: &RulePlan, kind: &TableKind) -> Line {
 
 fn operator_line(plan: &Plan, kind: &OperatorKind) -> Line {
     match kind {
-        OperatorKind::Join(join) => Line { expr: outputs(join), ..relation_line(plan, &join.source, join.method, &join.keys, None) },
+        OperatorKind::Join(join) => {
+            Line { expr: outputs(join), ..relation_line(plan, &join.source, join.method, &join.keys, None) }
+        }
         OperatorKind::Exists(exists) => {
             relation_line(plan, &exists.source, exists.method, &exists.keys, Some(exists.negated))
         }
@@ -77,7 +80,9 @@ fn operator_line(plan: &Plan, kind: &OperatorKind) -> Line {
         OperatorKind::Same(slot, expr) => {
             Line { op: "filter", expr: vec![format!("_{slot} is {expr}")], ..Line::default() }
         }
-        OperatorKind::Unify(slot, expr) => Line { op: "unify", expr: vec![format!("_{slot} = {expr}")], ..Line::default() },
+        OperatorKind::Unify(slot, expr) => {
+            Line { op: "unify", expr: vec![format!("_{slot} = {expr}")], ..Line::default() }
+        }
         OperatorKind::Distinct => Line { op: "distinct", ..Line::default() },
         OperatorKind::UnifyEach(slot, expr) => {
             let slot = slot.map_or("_".to_string(), |slot| format!("_{slot}"));

@@ -281,10 +281,9 @@ impl Planner<'_, '_> {
 
     fn existing_relation(mut self, existing: Option<&SchemaRef>) -> Result<MutationPlan, MutationError> {
         let symbol = &self.mutation.relation;
-        let schema = existing.cloned().ok_or_else(|| ProgramError::RelationNotFound {
-            name: symbol.name.to_string(),
-            span: symbol.span,
-        })?;
+        let schema = existing
+            .cloned()
+            .ok_or_else(|| ProgramError::RelationNotFound { name: symbol.name.to_string(), span: symbol.span })?;
         self.check_access(&schema)?;
         let given = self.given_columns(&schema)?;
         let op = self.mutation.op;
@@ -293,7 +292,8 @@ impl Planner<'_, '_> {
         let mut sources = vec![];
         for (i, column) in schema.columns().enumerate().take(width) {
             let given = given.iter().find(|(name, _)| *name == column.name).map(|(_, output)| *output);
-            let must_be_given = i < schema.keys.len() && matches!(op, MutationOp::Rm | MutationOp::Delete | MutationOp::Update);
+            let must_be_given =
+                i < schema.keys.len() && matches!(op, MutationOp::Rm | MutationOp::Delete | MutationOp::Update);
             sources.push(match (given, &column.default) {
                 (Some(output), _) => Source::Output(output),
                 (None, _) if op == MutationOp::Update && i >= schema.keys.len() => Source::Kept,

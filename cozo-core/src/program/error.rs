@@ -17,7 +17,9 @@ pub enum ProgramError {
     #[error("the definitions of '{name}' do not agree")]
     #[diagnostic(
         code(parser::head_aggr_mismatch),
-        help("all definitions of a rule have the same number of columns and the same aggregations, position by position")
+        help(
+            "all definitions of a rule have the same number of columns and the same aggregations, position by position"
+        )
     )]
     HeadMismatch {
         /// The rule.
@@ -48,7 +50,10 @@ pub enum ProgramError {
     },
     /// A head has `_`: name the variable.
     #[error("'_' cannot stand in a head")]
-    #[diagnostic(code(eval::unbound_symb_in_head), help("'_' binds nothing; name the variable in the body and the head"))]
+    #[diagnostic(
+        code(eval::unbound_symb_in_head),
+        help("'_' binds nothing; name the variable in the body and the head")
+    )]
     WildcardInHead {
         /// The head's argument.
         #[label("binds nothing")]
@@ -131,7 +136,10 @@ pub enum ProgramError {
     },
     /// `cond()` without arguments.
     #[error("'cond' has no arguments")]
-    #[diagnostic(code(parser::empty_cond), help("give pairs of a condition and a value: cond(x > 0, 'plus', true, 'other')"))]
+    #[diagnostic(
+        code(parser::empty_cond),
+        help("give pairs of a condition and a value: cond(x > 0, 'plus', true, 'other')")
+    )]
     EmptyCond {
         /// The call.
         #[label("no arguments")]

@@ -157,19 +157,16 @@ impl Resolver<'_> {
                 self.head(rule)?.into_iter().map(|column| column.name).collect()
             }
             None => return Err(ProgramError::EmptyConstant { span }),
-            Some(width) => parameter_names(data)
-                .unwrap_or_else(|| (0..width).map(|i| SmallStr::from(format!("_{i}"))).collect()),
+            Some(width) => {
+                parameter_names(data).unwrap_or_else(|| (0..width).map(|i| SmallStr::from(format!("_{i}"))).collect())
+            }
         };
         let columns = columns.into_iter().map(|name| HeadColumn { name, aggregation: None }).collect();
         Ok(Predicate { columns, definition: Definition::Constant(rows), span: rule.head.span })
     }
 
     /// The rows of a constant rule and their width, where it is known before the script runs.
-    fn constant_rows(
-        &mut self,
-        data: &ast::Expr,
-        named: usize,
-    ) -> Result<(ConstantRows, Option<usize>), ProgramError> {
+    fn constant_rows(&mut self, data: &ast::Expr, named: usize) -> Result<(ConstantRows, Option<usize>), ProgramError> {
         let span = data.span();
         if let Some(rows) = literal_rows(data) {
             let mut resolved: Vec<Vec<Expr>> = vec![];
@@ -190,7 +187,9 @@ impl Resolver<'_> {
         // Without a head, the width is that of the data that the parameters give this time.
         self.parameters.shape_depends_on_values = true;
         let values = self.parameters.bind(self.values)?;
-        let value = expr.eval_closed(&values).map_err(|error| ProgramError::BadConstantRow { span, found: error.to_string() })?;
+        let value = expr
+            .eval_closed(&values)
+            .map_err(|error| ProgramError::BadConstantRow { span, found: error.to_string() })?;
         let width = check_constant_rows(&value, span)?;
         Ok((ConstantRows::List(Expr::Constant(value, span)), width))
     }
@@ -259,9 +258,10 @@ impl Resolver<'_> {
             ast::StoredArgs::Named(named) => self.named_args(&schema, named)?,
         };
         if apply.validity.is_some() {
-            let travels = schema.keys.last().is_some_and(|key| {
-                key.column_type == ColumnType { base: BaseType::Validity, nullable: false }
-            });
+            let travels = schema
+                .keys
+                .last()
+                .is_some_and(|key| key.column_type == ColumnType { base: BaseType::Validity, nullable: false });
             return Err(if travels {
                 ProgramError::NotYet { construct: "time travel ('@')".to_string(), span: apply.span }
             } else {
@@ -381,7 +381,12 @@ impl Resolver<'_> {
             return Err(ProgramError::EmptyCond { span });
         }
         if !args.len().is_multiple_of(2) {
-            return Err(wrong_arity("cond", "Need an even number of arguments: conditions and values", args.len(), span));
+            return Err(wrong_arity(
+                "cond",
+                "Need an even number of arguments: conditions and values",
+                args.len(),
+                span,
+            ));
         }
         let pairs = args.chunks_exact(2).map(|pair| Ok((self.expr_unfolded(&pair[0])?, self.expr_unfolded(&pair[1])?)));
         Ok(Expr::Conditional { branches: pairs.collect::<Result<_, _>>()?, span })
@@ -471,10 +476,12 @@ fn same_aggregations(a: &[HeadColumn], b: &[HeadColumn]) -> bool {
 /// The rows of data that is written as a list of lists.
 fn literal_rows(data: &ast::Expr) -> Option<Vec<&[ast::Expr]>> {
     let ast::Expr::List(rows, _) = data else { return None };
-    let cells = |row| match row {
-        &ast::Expr::List(ref cells, _) => Some(cells.as_slice()),
-        _ => None,
-    };
+    fn cells(row: &ast::Expr) -> Option<&[ast::Expr]> {
+        match row {
+            ast::Expr::List(cells, _) => Some(cells.as_slice()),
+            _ => None,
+        }
+    }
     rows.iter().map(cells).collect()
 }
 
@@ -570,10 +577,7 @@ fn check_applications(predicates: &BTreeMap<SmallStr, Predicate<Formula>>) -> Re
     Ok(())
 }
 
-fn each_application(
-    formula: &Formula,
-    check: &dyn Fn(&Apply) -> Result<(), ProgramError>,
-) -> Result<(), ProgramError> {
+fn each_application(formula: &Formula, check: &dyn Fn(&Apply) -> Result<(), ProgramError>) -> Result<(), ProgramError> {
     match formula {
         Formula::And(parts) | Formula::Or(parts) => parts.iter().try_for_each(|part| each_application(part, check)),
         Formula::Not(inner, _) => each_application(inner, check),

@@ -40,9 +40,7 @@ impl PreparedQuery {
 
     /// Whether it writes a relation that outlives the transaction.
     pub fn writes(&self) -> bool {
-        let lasting = |option: &QueryOption| {
-            matches!(option, QueryOption::Mutation(mutation) if !mutation.relation.name.starts_with('_'))
-        };
+        let lasting = |option: &QueryOption| matches!(option, QueryOption::Mutation(mutation) if !mutation.relation.name.starts_with('_'));
         self.query.options.iter().any(lasting)
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use crossbeam_channel::{Receiver, Sender};
 use quick_cache::sync::Cache;
 use serde_json::{Value, json};
 
@@ -11,7 +12,7 @@ use super::imperative::{Prepared, run_steps};
 use super::query::run_query;
 use super::running::Running;
 use super::sys::{self, SystemContext};
-use super::{NamedRows, SessionError, transfer};
+use super::{MultiTransaction, NamedRows, SessionError, TransactionPayload, multi, transfer};
 use crate::diag::format_error_as_json;
 use crate::exec::Interrupt;
 use crate::parse::parse_script;
@@ -198,7 +199,8 @@ impl DbInstance {
     /// Exports `{"relations": [...]}`; `{"ok": true, "data": {...}}` or an error, as text.
     pub fn export_relations_str(&self, data: &str) -> String {
         let export = || -> miette::Result<Value> {
-            let request: Value = serde_json::from_str(data).map_err(|error| SessionError::BadJson(error.to_string()))?;
+            let request: Value =
+                serde_json::from_str(data).map_err(|error| SessionError::BadJson(error.to_string()))?;
             let names = request.get("relations").and_then(Value::as_array);
             let names = names.ok_or_else(|| SessionError::BadJson("expected {\"relations\": [...]}".to_string()))?;
             let exported = self.export_relations(names.iter().filter_map(Value::as_str))?;
@@ -247,9 +249,25 @@ impl DbInstance {
         Err(SessionError::NotYet("importing from a backup".to_string()).into())
     }
 
+    /// Begins a transaction that is held open over several scripts.
+    pub fn multi_transaction(&self, write: bool) -> MultiTransaction {
+        MultiTransaction::begin(self.shared.pipeline.clone(), &self.shared.running, write)
+    }
+
+    /// Serves a transaction over channels on the calling thread, until it ends or the payloads do.
+    pub fn run_multi_transaction(
+        &self,
+        write: bool,
+        payloads: Receiver<TransactionPayload>,
+        results: Sender<miette::Result<NamedRows>>,
+    ) {
+        let entry = self.shared.running.enter();
+        multi::serve(&self.shared.pipeline, &entry, write, &payloads, &results);
+    }
+
     /// Stops all scripts that run at the moment; they fail with `eval::killed`.
     pub fn interrupt_all(&self) {
-        self.shared.running.close();
+        self.shared.running.kill_all();
     }
 }
 

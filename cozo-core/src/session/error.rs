@@ -77,7 +77,10 @@ pub enum SessionError {
     },
     /// `%break` or `%continue` outside of a loop, or with a label that no loop has.
     #[error("'{keyword}' has no loop to act on")]
-    #[diagnostic(code(eval::dangling_ctrl_flow), help("it must stand inside %loop ... %end, and a label must be that of a loop around it"))]
+    #[diagnostic(
+        code(eval::dangling_ctrl_flow),
+        help("it must stand inside %loop ... %end, and a label must be that of a loop around it")
+    )]
     DanglingControlFlow {
         /// The statement.
         keyword: &'static str,
@@ -105,7 +108,10 @@ pub enum SessionError {
     },
     /// An import lacks a column.
     #[error("required header {column} not found for relation '{relation}'")]
-    #[diagnostic(code(import::bad_data), help("an import gives every column of the relation; for removal, every key column"))]
+    #[diagnostic(
+        code(import::bad_data),
+        help("an import gives every column of the relation; for removal, every key column")
+    )]
     ImportColumn {
         /// The relation.
         relation: String,
@@ -127,6 +133,14 @@ pub enum SessionError {
     #[error("cannot import into the index '{0}'")]
     #[diagnostic(code(tx::import_into_index), help("import into its relation: the index follows"))]
     ImportIntoIndex(String),
+    /// A script of several statements, or a system operation, inside a transaction that the host holds open.
+    #[error("a transaction held open takes single queries only")]
+    #[diagnostic(code(parser::expect_singleton), help("run the statements one by one, and system operations outside"))]
+    ExpectSingleton,
+    /// A call on a transaction that was committed or aborted.
+    #[error("sending on a disconnected channel: the transaction has ended")]
+    #[diagnostic(code(transact::ended), help("begin a new transaction"))]
+    TransactionEnded,
     /// JSON that is not what it should be.
     #[error("bad JSON: {0}")]
     #[diagnostic(code(json::bad_data), help("see the documentation for the shape of this argument"))]

@@ -155,7 +155,9 @@ fn run_step(step: &Step, txn: &mut Transaction, context: &sys::SystemContext<'_>
         Step::Return(values) => {
             let results = values.iter().map(|value| read(value, txn, context)).collect::<miette::Result<Vec<_>>>()?;
             let chain = |next: Option<Box<NamedRows>>, rows: NamedRows| Some(Box::new(NamedRows { next, ..rows }));
-            return Ok(Outcome::Return(results.into_iter().rev().fold(None, chain).map_or_else(Default::default, |b| *b)));
+            return Ok(Outcome::Return(
+                results.into_iter().rev().fold(None, chain).map_or_else(Default::default, |b| *b),
+            ));
         }
         Step::Debug(name) => {
             let rows = relation_rows(name, txn)?;

@@ -91,12 +91,18 @@ fn returned(op: MutationOp, schema: &RelationSchema, mutated: &Mutated) -> Named
         let nulls = std::iter::repeat_n(DataValue::Null, padding);
         std::iter::once(DataValue::from(kind)).chain(row).chain(nulls).collect()
     };
-    let rows = mutated.new.rows().map(|values| row(new, values)).chain(mutated.old.rows().map(|values| row(old, values)));
+    let rows =
+        mutated.new.rows().map(|values| row(new, values)).chain(mutated.old.rows().map(|values| row(old, values)));
     NamedRows::new(headers.collect(), rows.collect())
 }
 
 /// Keeps a result as an ephemeral relation, in place of one of the same name.
-pub fn store_as(name: &SmallStr, span: crate::diag::SourceSpan, rows: &NamedRows, txn: &mut Transaction) -> miette::Result<()> {
+pub fn store_as(
+    name: &SmallStr,
+    span: crate::diag::SourceSpan,
+    rows: &NamedRows,
+    txn: &mut Transaction,
+) -> miette::Result<()> {
     let column = |header: &String| SmallStr::from(header.replace('(', "_").replace(')', ""));
     let columns: Vec<SmallStr> = rows.headers.iter().map(column).collect();
     if let Some((i, name)) = columns.iter().enumerate().find(|(i, name)| columns[..*i].contains(name)) {

@@ -63,9 +63,11 @@ impl NamedRows {
 
     /// Reads `{"headers": [...], "rows": [[...]]}`.
     pub fn from_json(value: &Value) -> miette::Result<Self> {
-        let bad = |what: &str| SessionError::BadJson(format!("expected {{\"headers\": [...], \"rows\": [[...]]}}: {what}"));
+        let bad =
+            |what: &str| SessionError::BadJson(format!("expected {{\"headers\": [...], \"rows\": [[...]]}}: {what}"));
         let headers = value.get("headers").and_then(Value::as_array).ok_or_else(|| bad("no list 'headers'"))?;
-        let header = |header: &Value| header.as_str().map(str::to_string).ok_or_else(|| bad("a header is not a string"));
+        let header =
+            |header: &Value| header.as_str().map(str::to_string).ok_or_else(|| bad("a header is not a string"));
         let headers = headers.iter().map(header).collect::<Result<_, _>>()?;
         let rows = value.get("rows").and_then(Value::as_array).ok_or_else(|| bad("no list 'rows'"))?;
         let row = |row: &Value| {

@@ -42,7 +42,8 @@ impl Running {
     /// The numbers of the running scripts, and when they started in seconds since the epoch.
     pub fn list(&self) -> Vec<(u64, f64)> {
         let scripts = self.scripts.lock();
-        let started = |script: &RunningScript| script.started.duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64());
+        let started =
+            |script: &RunningScript| script.started.duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64());
         let mut list: Vec<(u64, f64)> = scripts.iter().map(|(number, script)| (*number, started(script))).collect();
         list.sort_by_key(|(number, _)| *number);
         list
@@ -52,6 +53,11 @@ impl Running {
     pub fn kill(&self, number: u64) -> bool {
         let scripts = self.scripts.lock();
         scripts.get(&number).map(|script| script.interrupt.kill()).is_some()
+    }
+
+    /// Stops all scripts.
+    pub fn kill_all(&self) {
+        self.scripts.lock().values().for_each(|script| script.interrupt.kill());
     }
 
     /// Stops all scripts since the database is being closed.

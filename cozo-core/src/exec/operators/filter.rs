@@ -40,7 +40,13 @@ impl Operator for Same<'_> {
 }
 
 /// Emits the rows that hold.
-pub fn emit_where(shape: &Shape<'_>, input: Batch, holds: &[bool], worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
+pub fn emit_where(
+    shape: &Shape<'_>,
+    input: Batch,
+    holds: &[bool],
+    worker: &mut Worker<'_>,
+    emit: &mut Emit<'_>,
+) -> Flow {
     let rows = selected(holds);
     if rows.len() == input.len {
         emit(shape.pass(input), worker)

@@ -19,7 +19,13 @@ pub enum Rows<'a> {
     /// Those of a derived table within a range, by one of its indexes.
     Table { table: &'a Table, index: &'a HashIndex, range: Range<usize> },
     /// Those of a stored relation; its hash table is made when first needed.
-    Stored { run: &'a Run<'a>, relation: RelationId, keys: Vec<usize>, outputs: Vec<usize>, built: OnceLock<Arc<IndexedRows>> },
+    Stored {
+        run: &'a Run<'a>,
+        relation: RelationId,
+        keys: Vec<usize>,
+        outputs: Vec<usize>,
+        built: OnceLock<Arc<IndexedRows>>,
+    },
 }
 
 impl<'a> Rows<'a> {
@@ -49,7 +55,9 @@ impl<'a> Rows<'a> {
     /// The rows, their index, and which of them count.
     pub fn resolve(&self) -> Result<Probe<'_>, ExecError> {
         match self {
-            Rows::Table { table, index, range } => Ok(Probe { rows: table.rows(), index, range: range.clone(), table: Some(table) }),
+            Rows::Table { table, index, range } => {
+                Ok(Probe { rows: table.rows(), index, range: range.clone(), table: Some(table) })
+            }
             Rows::Stored { run, relation, keys, outputs, built } => {
                 let indexed = match built.get() {
                     Some(indexed) => indexed,
@@ -73,7 +81,12 @@ impl<'a> Rows<'a> {
 }
 
 /// Reads a stored relation into a hash table, once for each run.
-fn hash_stored(run: &Run<'_>, relation: RelationId, keys: &[usize], outputs: &[usize]) -> Result<Arc<IndexedRows>, ExecError> {
+fn hash_stored(
+    run: &Run<'_>,
+    relation: RelationId,
+    keys: &[usize],
+    outputs: &[usize],
+) -> Result<Arc<IndexedRows>, ExecError> {
     let identity = (relation, keys.to_vec(), outputs.to_vec());
     let mut hashed = run.hashed.lock();
     if let Some(indexed) = hashed.get(&identity) {

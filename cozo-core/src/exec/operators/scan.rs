@@ -34,7 +34,9 @@ impl TableScan<'_> {
                 let mut rows = living();
                 let column = &self.table.rows().columns[column];
                 match column.as_dense_ints() {
-                    Some(values) if rows.len() > WORTH_RADIX => radsort::sort_by_key(&mut rows, |row| values[*row as usize]),
+                    Some(values) if rows.len() > WORTH_RADIX => {
+                        radsort::sort_by_key(&mut rows, |row| values[*row as usize])
+                    }
                     Some(values) => rows.sort_unstable_by_key(|row| values[*row as usize]),
                     None => rows.sort_by(|a, b| column.compare_at(*a as usize, column, *b as usize)),
                 }
@@ -88,7 +90,13 @@ impl<'a> StoredScan<'a> {
     }
 
     /// The same scan of a part of the relation.
-    pub fn of_part(plan: &'a JoinPlan, shape: Shape<'a>, snapshot: &'a dyn Snapshot, relation: RelationId, range: KeyRange) -> Self {
+    pub fn of_part(
+        plan: &'a JoinPlan,
+        shape: Shape<'a>,
+        snapshot: &'a dyn Snapshot,
+        relation: RelationId,
+        range: KeyRange,
+    ) -> Self {
         StoredScan { range, ..StoredScan::new(plan, shape, snapshot, relation) }
     }
 }

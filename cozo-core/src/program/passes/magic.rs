@@ -21,7 +21,8 @@ use crate::value::SmallStr;
 pub fn specialise(program: &Program) -> Option<Program> {
     let mut excluded = ineligible(program);
     loop {
-        let mut pass = Pass { program, excluded: &excluded, made: BTreeMap::new(), waiting: vec![], needed_whole: None };
+        let mut pass =
+            Pass { program, excluded: &excluded, made: BTreeMap::new(), waiting: vec![], needed_whole: None };
         pass.predicate(&SmallStr::from(ENTRY), None);
         while let Some((name, adornment)) = pass.waiting.pop() {
             pass.predicate(&name, adornment.as_deref());

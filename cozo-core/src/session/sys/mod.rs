@@ -103,7 +103,12 @@ fn find(name: &crate::parse::ast::Symbol, txn: &Transaction) -> Result<SchemaRef
 }
 
 /// Refuses what a relation's access level does not allow.
-fn require(schema: &SchemaRef, needed: AccessLevel, action: &'static str, span: crate::diag::SourceSpan) -> Result<(), SessionError> {
+fn require(
+    schema: &SchemaRef,
+    needed: AccessLevel,
+    action: &'static str,
+    span: crate::diag::SourceSpan,
+) -> Result<(), SessionError> {
     if schema.access_level >= needed {
         return Ok(());
     }

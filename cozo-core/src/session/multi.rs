@@ -1,0 +1,113 @@
+//! Transactions that the host holds open over several scripts.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+use super::imperative::Prepared;
+use super::query::{Context, run_query};
+use super::running::{Entry, Running};
+use super::{NamedRows, SessionError};
+use crate::exec::Interrupt;
+use crate::parse::parse_script;
+use crate::txn::{Pipeline, Transaction};
+use crate::value::DataValue;
+
+/// A transaction held open; it runs on a thread of its own. Dropping it stops what it runs, and undoes everything.
+pub struct MultiTransaction {
+    /// Takes what is to be done.
+    pub sender: Sender<TransactionPayload>,
+    /// Gives an outcome for each payload.
+    pub receiver: Receiver<miette::Result<NamedRows>>,
+    interrupt: Interrupt,
+}
+
+/// What a [`MultiTransaction`] is asked to do.
+pub enum TransactionPayload {
+    /// Make the writes lasting and end.
+    Commit,
+    /// Undo everything and end.
+    Abort,
+    /// Run a query with parameters.
+    Query((String, BTreeMap<String, DataValue>)),
+}
+
+impl MultiTransaction {
+    /// Begins a transaction on a thread of its own.
+    pub(super) fn begin(pipeline: Arc<Pipeline>, running: &Arc<Running>, write: bool) -> Self {
+        let (sender, payloads) = bounded(1);
+        let (outcomes, receiver) = bounded(1);
+        let entry = running.enter();
+        let interrupt = entry.interrupt.clone();
+        std::thread::spawn(move || serve(&pipeline, &entry, write, &payloads, &outcomes));
+        MultiTransaction { sender, receiver, interrupt }
+    }
+
+    /// Runs a single query. If it fails, it leaves no trace, and the transaction goes on.
+    pub fn run_script(&self, payload: &str, params: BTreeMap<String, DataValue>) -> miette::Result<NamedRows> {
+        self.ask(TransactionPayload::Query((payload.to_string(), params)))
+    }
+
+    /// Makes the writes lasting; an error means that nothing was written. The transaction ends either way.
+    pub fn commit(&self) -> miette::Result<()> {
+        self.ask(TransactionPayload::Commit).map(|_| ())
+    }
+
+    /// Undoes everything, and ends the transaction.
+    pub fn abort(&self) -> miette::Result<()> {
+        self.ask(TransactionPayload::Abort).map(|_| ())
+    }
+
+    fn ask(&self, payload: TransactionPayload) -> miette::Result<NamedRows> {
+        self.sender.send(payload).map_err(|_| SessionError::TransactionEnded)?;
+        self.receiver.recv().map_err(|_| SessionError::TransactionEnded)?
+    }
+}
+
+impl Drop for MultiTransaction {
+    fn drop(&mut self) {
+        self.interrupt.kill();
+    }
+}
+
+/// Does what the payloads ask for until the transaction ends, or until nobody can ask any more.
+pub(super) fn serve(
+    pipeline: &Arc<Pipeline>,
+    entry: &Entry,
+    write: bool,
+    payloads: &Receiver<TransactionPayload>,
+    outcomes: &Sender<miette::Result<NamedRows>>,
+) {
+    let mut txn = Transaction::begin(pipeline, write);
+    // That nobody waits for an outcome is no reason to stop: the next payload says how the transaction ends.
+    while let Ok(payload) = payloads.recv() {
+        match payload {
+            TransactionPayload::Query((source, parameters)) => {
+                let savepoint = txn.savepoint();
+                let outcome =
+                    query(&source, &mut txn, &Context { parameters: &parameters, interrupt: &entry.interrupt });
+                if outcome.is_err() {
+                    txn.roll_back_to(savepoint);
+                }
+                let _ = outcomes.send(outcome.map_err(|report| report.with_source_code(source)));
+            }
+            TransactionPayload::Commit => {
+                let _ = outcomes.send(txn.commit().map(|()| NamedRows::default()).map_err(miette::Report::from));
+                return;
+            }
+            TransactionPayload::Abort => {
+                drop(txn);
+                let _ = outcomes.send(Ok(NamedRows::default()));
+                return;
+            }
+        }
+    }
+}
+
+fn query(source: &str, txn: &mut Transaction, context: &Context<'_>) -> miette::Result<NamedRows> {
+    match Prepared::new(parse_script(source)?) {
+        Prepared::Query(query) => run_query(&query, txn, context),
+        _ => Err(SessionError::ExpectSingleton.into()),
+    }
+}

@@ -1,0 +1,94 @@
+//! Transactions that the host holds open over several scripts.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use cozo::{DataValue, DbInstance, format_error_as_json};
+
+fn rows(db: &DbInstance, script: &str) -> Vec<Vec<DataValue>> {
+    db.run_default(script).unwrap().rows
+}
+
+fn code(error: cozo::Error) -> String {
+    format_error_as_json(error, None)["code"].as_str().unwrap_or_default().to_string()
+}
+
+const ENDLESS: &str = "n[x] := x = 0  n[x] := n[y], x = y + 1  ?[x] := n[x] :timeout 0";
+
+#[test]
+fn writes_are_seen_inside_and_after_the_commit_outside() {
+    let db = DbInstance::default();
+    db.run_default(":create r {a}").unwrap();
+    let transaction = db.multi_transaction(true);
+    transaction.run_script("?[a] <- [[1]] :put r {a}", BTreeMap::new()).unwrap();
+    assert_eq!(transaction.run_script("?[a] := *r[a]", BTreeMap::new()).unwrap().rows.len(), 1);
+    assert!(rows(&db, "?[a] := *r[a]").is_empty());
+    transaction.commit().unwrap();
+    assert_eq!(rows(&db, "?[a] := *r[a]").len(), 1);
+    assert_eq!(code(transaction.commit().unwrap_err()), "transact::ended");
+}
+
+#[test]
+fn a_failed_query_leaves_no_trace_and_the_transaction_goes_on() {
+    let db = DbInstance::default();
+    db.run_default(":create r {a: Int}").unwrap();
+    let transaction = db.multi_transaction(true);
+    transaction.run_script("?[a] <- [[1]] :put r {a}", BTreeMap::new()).unwrap();
+    transaction.run_script("?[a] <- [[2], ['x']] :put r {a}", BTreeMap::new()).unwrap_err();
+    assert_eq!(code(transaction.run_script("::relations", BTreeMap::new()).unwrap_err()), "parser::expect_singleton");
+    transaction.commit().unwrap();
+    assert_eq!(rows(&db, "?[a] := *r[a]"), vec![vec![DataValue::from(1)]]);
+}
+
+#[test]
+fn aborting_and_dropping_undo_everything() {
+    let db = DbInstance::default();
+    db.run_default(":create r {a}").unwrap();
+    let aborted = db.multi_transaction(true);
+    aborted.run_script("?[a] <- [[1]] :put r {a}", BTreeMap::new()).unwrap();
+    aborted.abort().unwrap();
+    let dropped = db.multi_transaction(true);
+    dropped.run_script("?[a] <- [[2]] :put r {a}", BTreeMap::new()).unwrap();
+    drop(dropped);
+    assert!(rows(&db, "?[a] := *r[a]").is_empty());
+}
+
+#[test]
+fn of_two_writers_of_one_key_the_second_is_told_at_commit() {
+    let db = DbInstance::default();
+    db.run_default(":create r {a => b}").unwrap();
+    let (first, second) = (db.multi_transaction(true), db.multi_transaction(true));
+    first.run_script("?[a, b] <- [[1, 'first']] :put r {a => b}", BTreeMap::new()).unwrap();
+    second.run_script("?[a, b] <- [[1, 'second']] :put r {a => b}", BTreeMap::new()).unwrap();
+    first.commit().unwrap();
+    assert_eq!(code(second.commit().unwrap_err()), "transact::conflict");
+    assert_eq!(rows(&db, "?[b] := *r[_, b]"), vec![vec![DataValue::from("first")]]);
+}
+
+/// Waits until a query of the transaction is under way: then its row is on the list of `::running`.
+fn start_endless_query(transaction: &cozo::MultiTransaction) {
+    let payload = cozo::TransactionPayload::Query((ENDLESS.to_string(), BTreeMap::new()));
+    transaction.sender.send(payload).unwrap();
+    std::thread::sleep(Duration::from_millis(50));
+}
+
+#[test]
+fn dropping_the_last_handle_of_the_database_stops_what_still_runs() {
+    let db = DbInstance::default();
+    let transaction = db.multi_transaction(false);
+    start_endless_query(&transaction);
+    drop(db);
+    let outcome = transaction.receiver.recv_timeout(Duration::from_secs(20)).expect("the query ends");
+    assert_eq!(code(outcome.unwrap_err()), "eval::killed");
+}
+
+#[test]
+fn dropping_the_transaction_stops_what_it_runs() {
+    let db = DbInstance::default();
+    let transaction = db.multi_transaction(false);
+    start_endless_query(&transaction);
+    let receiver = transaction.receiver.clone();
+    drop(transaction);
+    let outcome = receiver.recv_timeout(Duration::from_secs(20)).expect("the query ends");
+    assert_eq!(code(outcome.unwrap_err()), "eval::killed");
+}
