@@ -49,9 +49,10 @@ impl Source {
         let text = std::fs::read_to_string(file).expect("the file can be read");
         let lines: Vec<String> = text.lines().map(str::to_string).collect();
         let is_test_file = path.ends_with("/tests.rs") || path.contains("/tests/");
-        let test_module = lines.iter().zip(lines.iter().skip(1)).position(|(first, second)| {
-            first == "#[cfg(test)]" && second.starts_with("mod ") && second.ends_with('{')
-        });
+        let test_module = lines
+            .iter()
+            .zip(lines.iter().skip(1))
+            .position(|(first, second)| first == "#[cfg(test)]" && second.starts_with("mod ") && second.ends_with('{'));
         let tests_from = if is_test_file { 0 } else { test_module.unwrap_or(lines.len()) };
         Source { path, lines, tests_from }
     }
@@ -142,6 +143,9 @@ fn modules_import_lower_levels_only() {
             continue;
         };
         for (line, text) in source.code() {
+            if text.trim() == "use crate::{" {
+                complaints.add(source, line, "write a `use` for each module, so that its level can be checked");
+            }
             for other in imported(text).into_iter().filter(|other| *other != module) {
                 match level_of(other) {
                     Some(lower) if lower < level => {}
@@ -202,9 +206,8 @@ fn code_has_no_loose_ends() {
 
 fn has_word(text: &str, word: &str) -> bool {
     let is_part = |c: Option<char>| c.is_some_and(|c| c == '_' || c.is_alphanumeric());
-    text.match_indices(word).any(|(at, _)| {
-        !is_part(text[..at].chars().next_back()) && !is_part(text[at + word.len()..].chars().next())
-    })
+    text.match_indices(word)
+        .any(|(at, _)| !is_part(text[..at].chars().next_back()) && !is_part(text[at + word.len()..].chars().next()))
 }
 
 #[test]
@@ -215,7 +218,11 @@ fn files_are_short() {
         let limit = exception.map_or(MAX_LINES, |(_, limit)| *limit);
         let lines = if exception.is_some() { source.lines.len() } else { source.tests_from };
         if lines > limit {
-            complaints.add(&source, limit + 1, format!("{lines} lines: two things live here, divide them (limit {limit})"));
+            complaints.add(
+                &source,
+                limit + 1,
+                format!("{lines} lines: two things live here, divide them (limit {limit})"),
+            );
         }
         if exception.is_some() && lines <= MAX_LINES {
             complaints.add(&source, 1, "it is short now: strike it from LONG_FILES of tests/tidy.rs");
@@ -233,5 +240,10 @@ fn assert_sorted<'a>(registry: &str, names: impl Iterator<Item = &'a str>) {
 
 #[test]
 fn registries_are_sorted() {
+    for family in cozo::expr::functions::FAMILIES {
+        assert_sorted(family.title, family.functions.iter().map(|function| function.name));
+    }
+    let aggregations = cozo::expr::aggregations::AGGREGATIONS.iter().map(|aggregation| aggregation.name);
+    assert_sorted("expr/aggregations/mod.rs: AGGREGATIONS", aggregations);
     assert_sorted("session/sys/mod.rs: SYSTEM_OPS", cozo::session::SYSTEM_OPS.iter().map(|(name, _)| *name));
 }

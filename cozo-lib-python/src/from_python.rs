@@ -23,9 +23,8 @@ pub fn relations(dict: &Bound<'_, PyDict>) -> PyResult<BTreeMap<String, NamedRow
 
 fn named_rows(data: &Bound<'_, PyAny>) -> PyResult<NamedRows> {
     let data = data.cast::<PyDict>().map_err(|_| wrong_type(data, "the data of a relation", "a dict"))?;
-    let part = |key: &str| {
-        data.get_item(key)?.ok_or_else(|| PyException::new_err(format!("import data lacks '{key}'")))
-    };
+    let part =
+        |key: &str| data.get_item(key)?.ok_or_else(|| PyException::new_err(format!("import data lacks '{key}'")));
     let headers = part("headers")?.try_iter()?.map(|header| text(&header?, "a header"));
     let rows = part("rows")?.try_iter()?.map(|row| {
         let row = row?;
@@ -118,7 +117,9 @@ fn numpy_kind(object: &Bound<'_, PyAny>) -> Option<NumpyKind> {
 fn list_items(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Option<Vec<DataValue>>> {
     let convert = |item: Bound<'_, PyAny>| {
         if depth >= MAX_DEPTH {
-            return Err(PyException::new_err(format!("Cannot convert lists nested more than {MAX_DEPTH} deep into Cozo value")));
+            return Err(PyException::new_err(format!(
+                "Cannot convert lists nested more than {MAX_DEPTH} deep into Cozo value"
+            )));
         }
         value_at(&item, depth + 1)
     };
@@ -134,7 +135,9 @@ fn list_items(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Option<Vec<Da
 /// A dict becomes Json: its keys are text, its values what the API's JSON says (bytes are base64).
 fn json_object(dict: &Bound<'_, PyDict>, depth: usize) -> PyResult<DataValue> {
     if depth >= MAX_DEPTH {
-        return Err(PyException::new_err(format!("Cannot convert dicts nested more than {MAX_DEPTH} deep into Cozo value")));
+        return Err(PyException::new_err(format!(
+            "Cannot convert dicts nested more than {MAX_DEPTH} deep into Cozo value"
+        )));
     }
     let pair = |(key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
         let key = match Value::from(value_at(&key, depth + 1)?) {

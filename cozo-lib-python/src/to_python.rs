@@ -55,9 +55,7 @@ pub fn value_to_python(py: Python<'_>, value: DataValue) -> PyResult<Bound<'_, P
         DataValue::Uuid(value) => PyString::new(py, &value.0.to_string()).into_any(),
         DataValue::Regex(value) => PyString::new(py, value.0.as_str()).into_any(),
         DataValue::List(items) => PyList::new(py, items.into_iter().map(Item))?.into_any(),
-        DataValue::Set(items) => {
-            PyList::new(py, items.into_iter().map(Item).collect::<Vec<_>>())?.into_any()
-        }
+        DataValue::Set(items) => PyList::new(py, items.into_iter().map(Item).collect::<Vec<_>>())?.into_any(),
         DataValue::Vec(vector) => PyList::new(py, vector.to_f64())?.into_any(),
         DataValue::Json(value) => json_to_python(py, value.0)?,
         DataValue::Validity(value) => {

@@ -8,9 +8,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use base64::Engine as _;
-use cozo::{
-    DataValue, DbInstance, JsonData, MultiTransaction, NamedRows, Num, ScriptMutability, format_error_as_json,
-};
+use cozo::{DataValue, DbInstance, JsonData, MultiTransaction, NamedRows, Num, ScriptMutability, format_error_as_json};
 use serde_json::{Value, json};
 
 use crate::case::{Case, Step};
