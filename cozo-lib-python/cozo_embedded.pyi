@@ -16,7 +16,8 @@ class CozoDbPy:
         """Runs a script.
 
         Raises Exception whose only argument is a dict with `message`, `display`, `labels` and where known `code`
-        and `help`. Ctrl-C on the main thread stops this and all other scripts of the database.
+        and `help`. Ctrl-C on the main thread stops this and all other scripts of the database, unless this script
+        was quick before: then it waits for its end.
         """
     def export_relations(self, relations: Sequence[str]) -> Dict[str, NamedRows]:
         """The contents of relations, all as of one moment."""
@@ -31,9 +32,20 @@ class CozoDbPy:
         self, name: str, arity: int, callback: Callable[[List[List[List[Any]]], Dict[str, Any]], Sequence[Sequence[Any]]]
     ) -> None: ...
     def unregister_fixed_rule(self, name: str) -> bool: ...
-    def multi_transact(self, write: bool) -> Any: ...
+    def multi_transact(self, write: bool) -> "CozoDbMulTx":
+        """Begins a transaction that spans several scripts."""
     def close(self) -> bool:
         """Stops the scripts that run and lets go of the database. True the first time."""
+
+class CozoDbMulTx:
+    """A transaction that spans several scripts. Letting go of it undoes everything."""
+
+    def run_script(self, query: str, params: Dict[str, Any]) -> NamedRows:
+        """Runs a single query. If it fails, it leaves no trace, and the transaction goes on."""
+    def commit(self) -> None:
+        """Makes the writes lasting; an exception means that nothing was written."""
+    def abort(self) -> None:
+        """Undoes everything."""
 
 def eval_expressions(expr: str, params: Dict[str, Any], bindings: Dict[str, Any]) -> Any:
     """The value of an expression; `params` are its `$` parameters, `bindings` its variables."""

@@ -10,6 +10,7 @@ use crate::error::{closed, message_error, not_yet, script_error};
 use crate::from_python::{named_values, relations};
 use crate::interruptible::interruptible;
 use crate::to_python::rows_to_python;
+use crate::transaction::CozoDbMulTx;
 
 /// A database. Threads may share it, and their scripts run at the same time.
 #[pyclass(frozen, module = "cozo_embedded")]
@@ -51,7 +52,7 @@ impl CozoDbPy {
         let params = named_values(params)?;
         let mutability = if immutable { ScriptMutability::Immutable } else { ScriptMutability::Mutable };
         let (runner, script) = (db.clone(), query.to_string());
-        let result = interruptible(py, &db, move || runner.run_script(&script, params, mutability))?;
+        let result = interruptible(py, &db, query, move || runner.run_script(&script, params, mutability))?;
         rows_to_python(py, result.map_err(|report| script_error(py, report, query))?)
     }
 
@@ -109,9 +110,10 @@ impl CozoDbPy {
         if self.db.lock().is_none() { Ok(false) } else { Err(not_yet("unregister_fixed_rule")) }
     }
 
-    /// Begins a transaction that spans several scripts; not yet supported.
-    fn multi_transact(&self, _write: bool) -> PyResult<()> {
-        self.missing("multi_transact")
+    /// Begins a transaction that spans several scripts.
+    fn multi_transact(&self, py: Python<'_>, write: bool) -> PyResult<CozoDbMulTx> {
+        let db = self.open_handle()?;
+        Ok(CozoDbMulTx::new(py.detach(|| db.multi_transaction(write))))
     }
 
     /// Stops the scripts that run and lets go of the database. True the first time.

@@ -7,6 +7,7 @@
 //! ```
 //!
 //! * [`database`]: the class.
+//! * [`transaction`]: the class `CozoDbMulTx` of transactions held open.
 //! * [`expressions`]: `eval_expressions` and `variables`.
 //! * [`from_python`], [`to_python`]: values in and out.
 //! * [`interruptible`]: scripts that Ctrl-C stops.
@@ -20,6 +21,7 @@ mod expressions;
 mod from_python;
 mod interruptible;
 mod to_python;
+mod transaction;
 
 /// The cozo database, embedded.
 #[pyo3::pymodule]
@@ -28,4 +30,6 @@ mod cozo_embedded {
     use super::database::CozoDbPy;
     #[pymodule_export]
     use super::expressions::{eval_expressions, variables};
+    #[pymodule_export]
+    use super::transaction::CozoDbMulTx;
 }

@@ -132,10 +132,34 @@ def test_not_yet_supported(db, tmp_path):
         lambda: db.unregister_callback(0),
         lambda: db.register_fixed_rule("R", 1, print),
         lambda: db.unregister_fixed_rule("R"),
-        lambda: db.multi_transact(True),
     ):
         with pytest.raises(Exception, match="not yet supported"):
             call()
+
+
+def test_held_transactions(db):
+    db.run_script(":create r {a: Int}", {}, False)
+    transaction = db.multi_transact(True)
+    transaction.run_script("?[a] <- [[$a]] :put r {a}", {"a": 1})
+    with pytest.raises(Exception) as raised:
+        transaction.run_script("?[a] <- [['x']] :put r {a}", {})
+    assert raised.value.args[0]["ok"] is False
+    assert transaction.run_script("?[a] := *r[a]", {})["rows"] == [[1]]
+    assert db.run_script("?[a] := *r[a]", {}, True)["rows"] == []
+    assert transaction.commit() is None
+    assert db.run_script("?[a] := *r[a]", {}, True)["rows"] == [[1]]
+    for call in (transaction.commit, transaction.abort):
+        with pytest.raises(Exception) as raised:
+            call()
+        assert isinstance(raised.value.args[0], str)
+    transaction = db.multi_transact(True)
+    transaction.run_script("?[a] <- [[2]] :put r {a}", {})
+    assert transaction.abort() is None
+    reader = db.multi_transact(False)
+    with pytest.raises(Exception):
+        reader.run_script("?[a] <- [[3]] :put r {a}", {})
+    del reader
+    assert db.run_script("?[a] := *r[a]", {}, True)["rows"] == [[1]]
 
 
 def test_close_stops_what_runs(db):
