@@ -41,5 +41,4 @@ docs: cargo          ## build the documentation of the crate
 	@echo "$$CARGO_TARGET_DIR/doc/cozo/index.html"
 
 cargo:
-	@command -v cargo > /dev/null || { \
-	  echo "cargo is not here. Get it with: curl --proto '=https' -sSf https://sh.rustup.rs | sh" >&2; exit 1; }
+	@command -v cargo > /dev/null || { echo "cargo is not here: install Rust with rustup, then try again" >&2; exit 1; }

@@ -325,8 +325,8 @@ struct IntSet {
 }
 
 impl IntSet {
-    /// The bits that are spent on each row at most: about what a hash table takes.
-    const BITS_PER_ROW: i64 = 64;
+    /// The bits that are spent on each row at most. More than a hash table takes, but cleared and read at memory speed.
+    const BITS_PER_ROW: i64 = 1024;
 
     /// Whether a set of so many rows may hold these values.
     fn fits(values: &[i64], rows: usize) -> bool {
