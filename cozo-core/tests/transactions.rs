@@ -49,7 +49,7 @@ fn increment(db: &DbInstance) -> usize {
 #[test]
 fn no_increment_of_a_shared_counter_is_lost() {
     for threads in [2, 4] {
-        let each = 3000;
+        let each = 10_000;
         let db = database(&["?[k, n] <- [['c', 0]] :create counter {k: String => n: Int}"]);
         std::thread::scope(|scope| {
             for _ in 0..threads {
