@@ -1,5 +1,7 @@
 //! Transactions that the host holds open over several scripts.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -16,14 +16,14 @@ use std::ops::{ControlFlow, Range};
 
 use rayon::prelude::*;
 
-use super::operators::{Operator, Tables, build, drive};
+use super::operators::{Operator, Tables, build, drive, empty_slots};
 use super::sink::{Flow, Sink, apply_improvements};
 use super::table::Table;
 use super::{ExecError, Run, Worker};
 use crate::plan::{ComponentPlan, ConstantPlan, Method, OperatorKind, RulePlan, Source, TableKind};
 use crate::program::{ConstantRows, ProgramError};
 use crate::storage::KeyRange;
-use crate::value::{Batch, Column, DataValue};
+use crate::value::{Batch, DataValue};
 
 /// Scans of at least so many rows are split among threads.
 const WORTH_SPLITTING: usize = 16 * 1024;
@@ -207,7 +207,7 @@ fn run_rule<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>, sink:
 
 /// The input of a rule's first operator: one row, nothing bound.
 fn unit(rule: &RulePlan) -> Batch {
-    Batch { columns: vec![Column::default(); rule.slots], len: 1 }
+    Batch { columns: empty_slots(rule.slots), len: 1 }
 }
 
 /// A part of what a rule's first operator reads.

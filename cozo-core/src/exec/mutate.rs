@@ -123,7 +123,7 @@ impl Mutation<'_> {
 
     /// For each row the full stored row with its key, if there is one: the rows found, and where.
     fn stored(&self, rows: &Batch, txn: &mut Transaction) -> Result<Stored, ExecError> {
-        let view = txn.view()?;
+        let view = txn.view(&[self.schema.id])?;
         let snapshot: &dyn Snapshot = view.of(self.schema.id);
         let columns: Vec<usize> = (0..self.schema.arity()).collect();
         let keys = &rows.columns[..self.key_width()];

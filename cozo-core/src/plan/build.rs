@@ -8,6 +8,7 @@ use super::{
 };
 use crate::expr::Expr;
 use crate::program::{AggregationUse, Apply, Arg, Atom, Definition, ENTRY, Predicate, Program, Rule, Target};
+use crate::schema::RelationId;
 use crate::value::SmallStr;
 
 /// Plans a stratified program.
@@ -38,7 +39,22 @@ pub fn build(program: &Program) -> Plan {
         components.push(plan);
     }
     let entry = &program.predicates[ENTRY];
-    Plan { tables, components, entry: numbers[&SmallStr::from(ENTRY)], headers: entry.headers() }
+    let reads = reads(&components);
+    Plan { tables, components, entry: numbers[&SmallStr::from(ENTRY)], headers: entry.headers(), reads }
+}
+
+/// The stored relations that the rules read.
+fn reads(components: &[ComponentPlan]) -> Vec<RelationId> {
+    let operators = components.iter().flat_map(|component| &component.rules).flat_map(|rule| &rule.operators);
+    let mut reads: Vec<RelationId> = operators
+        .filter_map(|operator| match operator.kind.source() {
+            Some(Source::Stored(schema)) => Some(schema.id),
+            _ => None,
+        })
+        .collect();
+    reads.sort();
+    reads.dedup();
+    reads
 }
 
 fn table_kind(predicate: &Predicate, recursive: bool) -> TableKind {

@@ -30,7 +30,7 @@ pub use options::{OptionError, Options, PlanOptionsError, SortKey, plan_options}
 use crate::diag::SourceSpan;
 use crate::expr::Expr;
 use crate::program::{AggregationUse, ConstantRows};
-use crate::schema::SchemaRef;
+use crate::schema::{RelationId, SchemaRef};
 use crate::value::SmallStr;
 
 /// How a program runs.
@@ -44,6 +44,8 @@ pub struct Plan {
     pub entry: usize,
     /// The headers of the answer.
     pub headers: Vec<String>,
+    /// The stored relations that are read.
+    pub reads: Vec<RelationId>,
 }
 
 /// A derived table.

@@ -327,6 +327,16 @@ pub enum ProgramError {
         #[label("in this rule")]
         span: SourceSpan,
     },
+    /// A body with more atoms than any query needs.
+    #[error("the body has more than {limit} atoms")]
+    #[diagnostic(code(parser::too_many_atoms), help("move some of the atoms into rules of their own"))]
+    TooManyAtoms {
+        /// The bound.
+        limit: usize,
+        /// The rule's head.
+        #[label("in the body of this head")]
+        span: SourceSpan,
+    },
     /// A time-travel read of a relation that has no history.
     #[error("'{relation}' has no history to travel in")]
     #[diagnostic(code(eval::invalid_time_travel), help("the last key column must be declared ': Validity'"))]

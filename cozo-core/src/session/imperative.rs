@@ -229,7 +229,7 @@ fn ephemeral(name: &Symbol, txn: &Transaction) -> Result<crate::schema::SchemaRe
 /// All rows of a relation.
 fn relation_rows(name: &Symbol, txn: &mut Transaction) -> miette::Result<NamedRows> {
     let schema = ephemeral(name, txn)?;
-    let rows = super::transfer::all_rows(&schema, &txn.view()?)?;
+    let rows = super::transfer::all_rows(&schema, &txn.view(&[schema.id])?)?;
     let headers = schema.columns().map(|column| column.name.to_string()).collect();
     let rows: Vec<Vec<DataValue>> = rows.rows().collect();
     Ok(NamedRows::new(headers, rows))

@@ -32,7 +32,7 @@ pub fn run_query(query: &PreparedQuery, txn: &mut Transaction, context: &Context
     cancellation.check()?;
     let rows = match &compiled.plan {
         Some(plan) => {
-            let view = txn.view()?;
+            let view = txn.view(&plan.reads)?;
             let Answer { rows } = answer(Run::new(plan, &parameters, &view, &cancellation), &compiled.options)?;
             rows
         }

@@ -30,7 +30,7 @@ pub fn export<T: AsRef<str>>(
     names: impl Iterator<Item = T>,
 ) -> miette::Result<BTreeMap<String, NamedRows>> {
     let mut txn = Transaction::begin(pipeline, false);
-    let view = txn.view()?;
+    let view = txn.view(&[])?;
     let mut exported = BTreeMap::new();
     for name in names {
         let schema = find(&txn, name.as_ref(), AccessLevel::ReadOnly, "exported")?;

@@ -167,28 +167,30 @@ impl Pipeline {
         }
         let outcome = self.storage.commit(&changes).map_err(TxnError::from);
         if outcome.is_ok() {
-            self.remember(history, keys, sequence, group.len());
-            self.current.store(Arc::new(Version { sequence, catalog, snapshot: self.storage.snapshot() }));
+            let version = Version { sequence, catalog, snapshot: self.storage.snapshot() };
+            // A write transaction begins under this lock: it is either noted before the keys are remembered or dropped,
+            // or begins with the new version and cannot conflict with them.
+            let active = self.active.lock();
+            history.remember(keys, sequence, &active, group.len());
+            self.current.store(Arc::new(version));
         }
         for winner in winners {
             let _ = winner.outcome.set(outcome.clone());
         }
     }
+}
 
-    /// Notes the keys of a commit for the transactions that are still active.
-    fn remember(&self, history: &mut History, keys: Vec<Vec<u64>>, sequence: u64, committing: usize) {
-        let oldest = {
-            let active = self.active.lock();
-            let others = active.values().sum::<usize>() > committing;
-            others.then(|| active.keys().next().copied().unwrap_or(sequence))
-        };
-        match oldest {
-            None => history.changed.clear(),
+impl History {
+    /// Notes the keys of a commit for the transactions that are active besides those that are committing.
+    fn remember(&mut self, keys: Vec<Vec<u64>>, sequence: u64, active: &BTreeMap<u64, usize>, committing: usize) {
+        let oldest = active.keys().next().copied();
+        match oldest.filter(|_| active.values().sum::<usize>() > committing) {
+            None => self.changed.clear(),
             Some(oldest) => {
-                if history.changed.len() > HISTORY_PRUNE_AT {
-                    history.changed.retain(|_, changed| *changed > oldest);
+                if self.changed.len() > HISTORY_PRUNE_AT {
+                    self.changed.retain(|_, changed| *changed > oldest);
                 }
-                history.changed.extend(keys.into_iter().flatten().map(|key| (key, sequence)));
+                self.changed.extend(keys.into_iter().flatten().map(|key| (key, sequence)));
             }
         }
     }

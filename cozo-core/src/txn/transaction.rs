@@ -97,11 +97,11 @@ impl Transaction {
         if name.starts_with('_') { self.ephemeral.schemas.get(name) } else { self.catalog.find(name) }
     }
 
-    /// What a query of this transaction reads now.
-    pub fn view(&mut self) -> Result<View, TxnError> {
+    /// What a query of this transaction that reads these relations sees now.
+    pub fn view(&mut self, relations: &[RelationId]) -> Result<View, TxnError> {
         let stored = match &mut self.writes {
-            Some(writes) => writes.view(&self.base)?,
-            None => self.base.snapshot.clone(),
+            Some(writes) if writes.touch(relations) => writes.view(&self.base)?,
+            _ => self.base.snapshot.clone(),
         };
         Ok(View { stored, ephemeral: self.ephemeral.rows.clone() })
     }
@@ -120,8 +120,10 @@ impl Transaction {
         schema.id = self.pipeline.next_relation_id();
         let schema = Arc::new(schema);
         self.change_schema(&schema.name, Some(schema.clone()));
-        self.writes_mut().request.changes.created.push((schema.id, shape));
-        self.refresh_view()?;
+        let writes = self.writes_mut();
+        writes.request.changes.created.push((schema.id, shape));
+        // The next view begins anew, with the relation.
+        (writes.view, writes.applied) = (None, 0);
         Ok(schema)
     }
 
@@ -251,14 +253,6 @@ impl Transaction {
             None => schemas.push(SchemaChange { name: name.clone(), before, after }),
         }
     }
-
-    /// Shows a relation just created to the queries that follow.
-    fn refresh_view(&mut self) -> Result<(), TxnError> {
-        let base = self.base.clone();
-        let writes = self.writes_mut();
-        (writes.view, writes.applied) = (None, 0);
-        writes.view(&base).map(|_| ())
-    }
 }
 
 /// See [`Transaction::savepoint`].
@@ -287,6 +281,11 @@ impl Drop for Transaction {
 }
 
 impl Writes {
+    /// Whether rows of any of these relations were changed.
+    fn touch(&self, relations: &[RelationId]) -> bool {
+        self.request.changes.rows.iter().any(|change| relations.contains(&change.relation))
+    }
+
     /// The base with all changes so far; those not applied yet are applied now, since most transactions never read
     /// what they wrote.
     fn view(&mut self, base: &Version) -> Result<Arc<dyn Snapshot>, TxnError> {

@@ -22,7 +22,7 @@ impl Batch {
 
     /// An empty batch of `width` columns.
     pub fn empty(width: usize) -> Self {
-        Batch { columns: vec![Column::default(); width], len: 0 }
+        Batch { columns: std::iter::repeat_with(Column::default).take(width).collect(), len: 0 }
     }
 
     /// A batch of rows, each `width` wide.

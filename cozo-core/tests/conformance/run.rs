@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use base64::Engine as _;
-use cozo::{DataValue, DbInstance, JsonData, NamedRows, Num, ScriptMutability, format_error_as_json};
+use cozo::{DataValue, DbInstance, JsonData, MultiTransaction, NamedRows, Num, ScriptMutability, format_error_as_json};
 use serde_json::{Value, json};
 
 use crate::case::{Case, Step};
@@ -70,12 +70,15 @@ fn run_limited(database: &mut Database, step: &Step, scratch: &Path) -> Outcome 
 #[derive(Clone)]
 struct Database {
     handle: DbInstance,
+    /// The transactions held open, by name.
+    transactions: BTreeMap<String, Arc<MultiTransaction>>,
 }
 
 impl Database {
     fn open(engine: &str, scratch: &Path) -> Database {
         let path = scratch.join(format!("db.{engine}"));
-        Database { handle: DbInstance::new(engine, path, "{}").expect("the engine opens") }
+        let handle = DbInstance::new(engine, path, "{}").expect("the engine opens");
+        Database { handle, transactions: BTreeMap::new() }
     }
 
     fn run(&mut self, step: &Step, scratch: &Path) -> Outcome {
@@ -96,10 +99,8 @@ impl Database {
     }
 
     fn run_script(&self, step: &Step, script: &str) -> miette::Result<Value> {
-        let parameters = step.params.as_object().into_iter().flatten();
-        let parameters = parameters.map(|(name, value)| (name.clone(), decode(value))).collect();
         let mutability = if step.has("immutable") { ScriptMutability::Immutable } else { ScriptMutability::Mutable };
-        Ok(encode_rows(self.handle.run_script(script, parameters, mutability)?))
+        Ok(encode_rows(self.handle.run_script(script, parameters(step), mutability)?))
     }
 
     /// Does what `op=` asks for.
@@ -110,7 +111,15 @@ impl Database {
             let names = value.as_array().expect("the argument lists relations").iter();
             names.map(|name| name.as_str().expect("a relation is text").to_string()).collect()
         };
+        let held = step.name.clone().unwrap_or_default();
+        let transaction = || self.transactions.get(&held).expect("a transaction was begun").clone();
         match op {
+            "begin" => {
+                self.transactions.insert(held, Arc::new(self.handle.multi_transaction(step.has("write"))));
+            }
+            "txrun" => return Ok(encode_rows(transaction().run_script(script, parameters(step))?)),
+            "commit" => transaction().commit()?,
+            "abort" => transaction().abort()?,
             "file" => {
                 let name = step.name.as_deref().expect("a file has a name");
                 std::fs::write(scratch.join(name), script).expect("the scratch folder can be written");
@@ -121,10 +130,15 @@ impl Database {
             "restore" => self.handle.restore_backup(text(&arg))?,
             "import_from_backup" => self.handle.import_from_backup(text(&arg[0]), &names(&arg[1]))?,
             "reopen" => self.handle = DbInstance::default(),
-            other => miette::bail!(code = "query::not_yet", "the runner has no '{other}' yet"),
+            other => panic!("there is no call '{other}'"),
         }
         Ok(json!({"headers": [], "rows": []}))
     }
+}
+
+/// The parameters of a step by name.
+fn parameters(step: &Step) -> BTreeMap<String, DataValue> {
+    step.params.as_object().into_iter().flatten().map(|(name, value)| (name.clone(), decode(value))).collect()
 }
 
 /// The data of an import as the API takes it.

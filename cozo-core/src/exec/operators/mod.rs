@@ -127,6 +127,11 @@ fn project(mut batch: Batch, head: &[usize]) -> Batch {
     Batch { columns, len: batch.len }
 }
 
+/// No slot filled. (Cloning an empty column would ask each of them what it is.)
+pub fn empty_slots(slots: usize) -> Vec<Column> {
+    std::iter::repeat_with(Column::default).take(slots).collect()
+}
+
 /// What an operator's output looks like.
 #[derive(Clone, Copy)]
 pub struct Shape<'a> {
@@ -139,7 +144,7 @@ pub struct Shape<'a> {
 impl Shape<'_> {
     /// The kept slots of some rows of the input.
     fn take(&self, input: &Batch, rows: &[u32]) -> Batch {
-        let mut columns = vec![Column::default(); self.slots];
+        let mut columns = empty_slots(self.slots);
         for slot in self.keep {
             columns[*slot] = input.columns[*slot].take(rows);
         }
@@ -148,11 +153,12 @@ impl Shape<'_> {
 
     /// The kept slots of all rows of the input.
     fn pass(&self, mut input: Batch) -> Batch {
-        let mut columns = vec![Column::default(); self.slots];
-        for slot in self.keep {
-            columns[*slot] = std::mem::take(&mut input.columns[*slot]);
+        for (slot, column) in input.columns.iter_mut().enumerate() {
+            if !self.keep.contains(&slot) {
+                *column = Column::default();
+            }
         }
-        Batch { columns, len: input.len }
+        input
     }
 
     /// Whether no input slot is carried over.

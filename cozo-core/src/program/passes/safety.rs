@@ -17,7 +17,12 @@ pub fn order_bodies(program: Program) -> Result<Program, ProgramError> {
     for (name, predicate) in program.predicates {
         let definition = match predicate.definition {
             Definition::Rules(rules) => {
-                let order = |rule: Rule| Ok(Rule { body: order_body(&rule.head, rule.body, Choice::Textual)?, ..rule });
+                let order = |rule: Rule| {
+                    if rule.body.len() > MAX_ATOMS {
+                        return Err(ProgramError::TooManyAtoms { limit: MAX_ATOMS, span: rule.span });
+                    }
+                    Ok(Rule { body: order_body(&rule.head, rule.body, Choice::Textual)?, ..rule })
+                };
                 Definition::Rules(rules.into_iter().map(order).collect::<Result<_, _>>()?)
             }
             constant => constant,
@@ -35,6 +40,9 @@ pub enum Choice {
     /// The first that has an argument bound already, if any has.
     BoundFirst,
 }
+
+/// The most atoms of one body: each becomes an operator, and operators call each other.
+const MAX_ATOMS: usize = 1000;
 
 /// Orders one body.
 pub fn order_body(head: &[Variable], atoms: Vec<Atom>, choice: Choice) -> Result<Vec<Atom>, ProgramError> {

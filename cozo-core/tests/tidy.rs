@@ -1,0 +1,249 @@
+//! The rules of the house, checked: a complaint gives the file, the line and the mend.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// The modules of `src/` by level. A module imports from lower levels and from itself, nothing else.
+const LEVELS: &[(u8, &[&str])] = &[
+    (0, &["diag", "value"]),
+    (1, &["expr", "parse", "schema"]),
+    (2, &["storage"]),
+    (3, &["txn"]),
+    (4, &["fixed_rule", "index"]),
+    (5, &["program"]),
+    (6, &["plan"]),
+    (7, &["exec"]),
+    (8, &["session"]),
+];
+
+/// The longest file; tables and tests may be longer, and are listed in [`LONG_FILES`].
+const MAX_LINES: usize = 600;
+
+/// The files that may be longer: tables, tests, and what is to be divided (with its size as the limit).
+const LONG_FILES: &[(&str, usize)] = &[("program/resolve.rs", 650)];
+
+/// Words that no code outside of tests has, with what to do instead. Divided, so that this file has none of them.
+const FORBIDDEN: &[(&str, &str)] = &[
+    (concat!("todo", "!("), "return an error that says 'not yet supported'"),
+    (concat!("unimplemented", "!("), "return an error that says 'not yet supported'"),
+    (concat!("dbg", "!("), "strike it"),
+    (concat!(".unwrap", "()"), "return the error, or say with `expect` which invariant holds"),
+];
+
+/// Remarks that nobody comes back to.
+const REMARKS: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
+
+/// A source file below `src/`.
+struct Source {
+    /// The path from `src/` on, with slashes.
+    path: String,
+    lines: Vec<String>,
+    /// The line where the tests at the end of the file begin, or the end.
+    tests_from: usize,
+}
+
+impl Source {
+    fn read(root: &Path, file: &Path) -> Source {
+        let relative = file.strip_prefix(root).expect("the file lies below the root");
+        let path = relative.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/");
+        let text = std::fs::read_to_string(file).expect("the file can be read");
+        let lines: Vec<String> = text.lines().map(str::to_string).collect();
+        let is_test_file = path.ends_with("/tests.rs") || path.contains("/tests/");
+        let test_module = lines
+            .iter()
+            .zip(lines.iter().skip(1))
+            .position(|(first, second)| first == "#[cfg(test)]" && second.starts_with("mod ") && second.ends_with('{'));
+        let tests_from = if is_test_file { 0 } else { test_module.unwrap_or(lines.len()) };
+        Source { path, lines, tests_from }
+    }
+
+    /// The module directly below `src/` that the file belongs to.
+    fn module(&self) -> &str {
+        let first = self.path.split('/').next().unwrap_or_default();
+        first.strip_suffix(".rs").unwrap_or(first)
+    }
+
+    /// The lines that are no remarks and not in tests, with their numbers from 1.
+    fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+        let lines = self.lines[..self.tests_from].iter().enumerate().map(|(i, line)| (i + 1, line.as_str()));
+        lines.filter(|(_, line)| !line.trim_start().starts_with("//"))
+    }
+}
+
+fn source_root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+fn sources() -> Vec<Source> {
+    fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).expect("the folder can be read") {
+            let path = entry.expect("the entry can be read").path();
+            if path.is_dir() {
+                walk(&path, files);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    let root = source_root();
+    let mut files = Vec::new();
+    walk(&root, &mut files);
+    files.sort();
+    assert!(files.len() > 50, "the sources are where this test looks for them");
+    files.iter().map(|file| Source::read(&root, file)).collect()
+}
+
+/// Complaints with the place and the mend, gathered over all files.
+#[derive(Default)]
+struct Complaints(String);
+
+impl Complaints {
+    fn add(&mut self, source: &Source, line: usize, mend: impl std::fmt::Display) {
+        writeln!(self.0, "cozo-core/src/{}:{line}: {mend}", source.path).expect("text takes text");
+    }
+}
+
+impl Drop for Complaints {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            assert!(self.0.is_empty(), "\n{}", self.0);
+        }
+    }
+}
+
+fn level_of(module: &str) -> Option<u8> {
+    LEVELS.iter().find(|(_, modules)| modules.contains(&module)).map(|(level, _)| *level)
+}
+
+/// The modules that a line of code names as `crate::module` or, in a list, as `crate::{module, ...}`.
+fn imported(line: &str) -> Vec<&str> {
+    let identifier = |text: &'_ str| text.find(|c: char| c != '_' && !c.is_ascii_alphanumeric()).unwrap_or(text.len());
+    let mut modules = Vec::new();
+    for (at, word) in line.match_indices("crate::") {
+        let before = line[..at].chars().next_back();
+        if before.is_some_and(|c| c == '_' || c == '$' || c.is_ascii_alphanumeric()) {
+            continue;
+        }
+        let rest = &line[at + word.len()..];
+        let list = rest.strip_prefix('{').map_or(rest, |list| list.trim_start());
+        let parts: Vec<&str> = if rest.starts_with('{') { list.split(',').collect() } else { vec![rest] };
+        modules.extend(parts.into_iter().map(|part| part.trim_start()).map(|part| &part[..identifier(part)]));
+    }
+    modules.retain(|module| !module.is_empty() && module.starts_with(|c: char| c.is_ascii_lowercase()));
+    modules
+}
+
+#[test]
+fn modules_import_lower_levels_only() {
+    let mut complaints = Complaints::default();
+    for source in sources().iter().filter(|source| source.path != "lib.rs") {
+        let module = source.module();
+        let Some(level) = level_of(module) else {
+            complaints.add(source, 1, format!("give the module '{module}' a level in LEVELS of tests/tidy.rs"));
+            continue;
+        };
+        for (line, text) in source.code() {
+            if text.trim() == "use crate::{" {
+                complaints.add(source, line, "write a `use` for each module, so that its level can be checked");
+            }
+            for other in imported(text).into_iter().filter(|other| *other != module) {
+                match level_of(other) {
+                    Some(lower) if lower < level => {}
+                    Some(higher) => complaints.add(
+                        source,
+                        line,
+                        format!("'{module}' (level {level}) must not use '{other}' (level {higher}): move what is shared to a lower level, or pass it in"),
+                    ),
+                    None => complaints.add(source, line, format!("import from a module, not from the crate: '{other}' has no level")),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn imports_are_found_in_lines() {
+    let table: [(&str, &[&str]); 7] = [
+        ("use crate::value::{DataValue, Tuple};", &["value"]),
+        ("use crate::{value::Tuple, diag::SourceSpan};", &["value", "diag"]),
+        ("fn f(span: crate::diag::SourceSpan) -> crate::expr::Expr {", &["diag", "expr"]),
+        ("pub(crate) fn f() {}", &[]),
+        ("pub(in crate::parse) fn f() {}", &["parse"]),
+        ("use other_crate::value;", &[]),
+        ("$crate::value::of()", &[]),
+    ];
+    for (line, modules) in table {
+        assert_eq!(imported(line), modules, "{line}");
+    }
+}
+
+#[test]
+fn every_module_says_what_it_owns() {
+    let mut complaints = Complaints::default();
+    for source in sources() {
+        if !source.lines.first().is_some_and(|line| line.starts_with("//! ")) {
+            complaints.add(&source, 1, "begin the file with `//!`: what it owns, what comes in and goes out");
+        }
+    }
+}
+
+#[test]
+fn code_has_no_loose_ends() {
+    let mut complaints = Complaints::default();
+    for source in sources() {
+        for (line, text) in source.code() {
+            for (_, mend) in FORBIDDEN.iter().filter(|(word, _)| text.contains(word)) {
+                complaints.add(&source, line, mend);
+            }
+        }
+        for (i, text) in source.lines.iter().enumerate() {
+            if let Some(remark) = REMARKS.iter().find(|remark| has_word(text, remark)) {
+                complaints.add(&source, i + 1, format!("do what the {remark} says, or file it, and strike the remark"));
+            }
+        }
+    }
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    let is_part = |c: Option<char>| c.is_some_and(|c| c == '_' || c.is_alphanumeric());
+    text.match_indices(word)
+        .any(|(at, _)| !is_part(text[..at].chars().next_back()) && !is_part(text[at + word.len()..].chars().next()))
+}
+
+#[test]
+fn files_are_short() {
+    let mut complaints = Complaints::default();
+    for source in sources() {
+        let exception = LONG_FILES.iter().find(|(path, _)| *path == source.path);
+        let limit = exception.map_or(MAX_LINES, |(_, limit)| *limit);
+        let lines = if exception.is_some() { source.lines.len() } else { source.tests_from };
+        if lines > limit {
+            complaints.add(
+                &source,
+                limit + 1,
+                format!("{lines} lines: two things live here, divide them (limit {limit})"),
+            );
+        }
+        if exception.is_some() && lines <= MAX_LINES {
+            complaints.add(&source, 1, "it is short now: strike it from LONG_FILES of tests/tidy.rs");
+        }
+    }
+}
+
+/// Complains about the first name that is not greater than the one before.
+fn assert_sorted<'a>(registry: &str, names: impl Iterator<Item = &'a str>) {
+    let names: Vec<&str> = names.collect();
+    for pair in names.windows(2) {
+        assert!(pair[0] < pair[1], "{registry}: put '{}' before '{}'", pair[1], pair[0]);
+    }
+}
+
+#[test]
+fn registries_are_sorted() {
+    for family in cozo::expr::functions::FAMILIES {
+        assert_sorted(family.title, family.functions.iter().map(|function| function.name));
+    }
+    let aggregations = cozo::expr::aggregations::AGGREGATIONS.iter().map(|aggregation| aggregation.name);
+    assert_sorted("expr/aggregations/mod.rs: AGGREGATIONS", aggregations);
+    assert_sorted("session/sys/mod.rs: SYSTEM_OPS", cozo::session::SYSTEM_OPS.iter().map(|(name, _)| *name));
+}

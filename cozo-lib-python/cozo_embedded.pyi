@@ -1,0 +1,54 @@
+"""The cozo database, embedded."""
+
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, TypedDict
+
+class NamedRows(TypedDict):
+    headers: List[str]
+    rows: List[List[Any]]
+    next: Optional["NamedRows"]
+
+class CozoDbPy:
+    """A database. Threads may share it, and their scripts run at the same time."""
+
+    def __new__(cls, engine: str, path: str, options: str) -> "CozoDbPy":
+        """Opens a database; `options` is the text of a JSON object."""
+    def run_script(self, query: str, params: Dict[str, Any], immutable: bool) -> NamedRows:
+        """Runs a script.
+
+        Raises Exception whose only argument is a dict with `message`, `display`, `labels` and where known `code`
+        and `help`. Ctrl-C on the main thread stops this and all other scripts of the database, unless this script
+        was quick before: then it waits for its end.
+        """
+    def export_relations(self, relations: Sequence[str]) -> Dict[str, NamedRows]:
+        """The contents of relations, all as of one moment."""
+    def import_relations(self, data: Dict[str, Mapping[str, Any]]) -> None:
+        """Puts rows into relations, or removes them where the name begins with '-'; all of them or none."""
+    def backup(self, path: str) -> None: ...
+    def restore(self, path: str) -> None: ...
+    def import_from_backup(self, in_file: str, relations: Sequence[str]) -> None: ...
+    def register_callback(self, rel: str, callback: Callable[[str, List[List[Any]], List[List[Any]]], Any]) -> int: ...
+    def unregister_callback(self, id: int) -> bool: ...
+    def register_fixed_rule(
+        self, name: str, arity: int, callback: Callable[[List[List[List[Any]]], Dict[str, Any]], Sequence[Sequence[Any]]]
+    ) -> None: ...
+    def unregister_fixed_rule(self, name: str) -> bool: ...
+    def multi_transact(self, write: bool) -> "CozoDbMulTx":
+        """Begins a transaction that spans several scripts."""
+    def close(self) -> bool:
+        """Stops the scripts that run and lets go of the database. True the first time."""
+
+class CozoDbMulTx:
+    """A transaction that spans several scripts. Letting go of it undoes everything."""
+
+    def run_script(self, query: str, params: Dict[str, Any]) -> NamedRows:
+        """Runs a single query. If it fails, it leaves no trace, and the transaction goes on."""
+    def commit(self) -> None:
+        """Makes the writes lasting; an exception means that nothing was written."""
+    def abort(self) -> None:
+        """Undoes everything."""
+
+def eval_expressions(expr: str, params: Dict[str, Any], bindings: Dict[str, Any]) -> Any:
+    """The value of an expression; `params` are its `$` parameters, `bindings` its variables."""
+
+def variables(expr: str, params: Dict[str, Any]) -> Set[str]:
+    """The names of the variables in an expression."""

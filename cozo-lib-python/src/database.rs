@@ -1,0 +1,128 @@
+//! The class `CozoDbPy`.
+
+use cozo::{DbInstance, ScriptMutability};
+use parking_lot::Mutex;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::error::{closed, message_error, not_yet, script_error};
+use crate::from_python::{named_values, relations};
+use crate::interruptible::interruptible;
+use crate::to_python::rows_to_python;
+use crate::transaction::CozoDbMulTx;
+
+/// A database. Threads may share it, and their scripts run at the same time.
+#[pyclass(frozen, module = "cozo_embedded")]
+pub struct CozoDbPy {
+    /// Nothing once it is closed.
+    db: Mutex<Option<DbInstance>>,
+}
+
+impl CozoDbPy {
+    fn open_handle(&self) -> PyResult<DbInstance> {
+        self.db.lock().clone().ok_or_else(closed)
+    }
+
+    /// What a method answers that the core has nothing for yet.
+    fn missing<T>(&self, what: &str) -> PyResult<T> {
+        self.open_handle()?;
+        Err(not_yet(what))
+    }
+}
+
+#[pymethods]
+impl CozoDbPy {
+    /// Opens a database; `options` is the text of a JSON object.
+    #[new]
+    fn new(py: Python<'_>, engine: &str, path: &str, options: &str) -> PyResult<Self> {
+        let db = py.detach(|| DbInstance::new_with_str(engine, path, options)).map_err(PyException::new_err)?;
+        Ok(CozoDbPy { db: Mutex::new(Some(db)) })
+    }
+
+    /// Runs a script: `{'headers': [...], 'rows': [[...]], 'next': None or such a dict}`.
+    fn run_script<'py>(
+        &self,
+        py: Python<'py>,
+        query: &str,
+        params: &Bound<'py, PyDict>,
+        immutable: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let db = self.open_handle()?;
+        let params = named_values(params)?;
+        let mutability = if immutable { ScriptMutability::Immutable } else { ScriptMutability::Mutable };
+        let (runner, script) = (db.clone(), query.to_string());
+        let result = interruptible(py, &db, query, move || runner.run_script(&script, params, mutability))?;
+        rows_to_python(py, result.map_err(|report| script_error(py, report, query))?)
+    }
+
+    /// The contents of relations: `{name: {'headers': [...], 'rows': [[...]], 'next': None}}`.
+    fn export_relations<'py>(&self, py: Python<'py>, relations: Vec<String>) -> PyResult<Bound<'py, PyDict>> {
+        let db = self.open_handle()?;
+        let exported = py.detach(|| db.export_relations(relations.iter())).map_err(message_error)?;
+        let dict = PyDict::new(py);
+        exported.into_iter().try_for_each(|(name, rows)| dict.set_item(name, rows_to_python(py, rows)?))?;
+        Ok(dict)
+    }
+
+    /// Puts rows into relations, or removes them where the name begins with '-'; all of them or none.
+    fn import_relations(&self, py: Python<'_>, data: &Bound<'_, PyDict>) -> PyResult<()> {
+        let db = self.open_handle()?;
+        let data = relations(data)?;
+        py.detach(|| db.import_relations(data)).map_err(message_error)
+    }
+
+    /// Writes everything into a new file.
+    fn backup(&self, py: Python<'_>, path: &str) -> PyResult<()> {
+        let db = self.open_handle()?;
+        py.detach(|| db.backup_db(path)).map_err(message_error)
+    }
+
+    /// Fills an empty database from a backup.
+    fn restore(&self, py: Python<'_>, path: &str) -> PyResult<()> {
+        let db = self.open_handle()?;
+        py.detach(|| db.restore_backup(path)).map_err(message_error)
+    }
+
+    /// Puts the rows of some relations of a backup into those of the same names.
+    fn import_from_backup(&self, py: Python<'_>, in_file: &str, relations: Vec<String>) -> PyResult<()> {
+        let db = self.open_handle()?;
+        py.detach(|| db.import_from_backup(in_file, &relations)).map_err(message_error)
+    }
+
+    /// Calls a function after every change of a relation; not yet supported.
+    fn register_callback(&self, _rel: &str, _callback: Py<PyAny>) -> PyResult<u32> {
+        self.missing("register_callback")
+    }
+
+    /// Ends what `register_callback` began; not yet supported.
+    fn unregister_callback(&self, _id: u32) -> PyResult<bool> {
+        if self.db.lock().is_none() { Ok(false) } else { Err(not_yet("unregister_callback")) }
+    }
+
+    /// Adds a fixed rule written in Python; not yet supported.
+    fn register_fixed_rule(&self, _name: &str, _arity: usize, _callback: Py<PyAny>) -> PyResult<()> {
+        self.missing("register_fixed_rule")
+    }
+
+    /// Takes such a fixed rule away; not yet supported.
+    fn unregister_fixed_rule(&self, _name: &str) -> PyResult<bool> {
+        if self.db.lock().is_none() { Ok(false) } else { Err(not_yet("unregister_fixed_rule")) }
+    }
+
+    /// Begins a transaction that spans several scripts.
+    fn multi_transact(&self, py: Python<'_>, write: bool) -> PyResult<CozoDbMulTx> {
+        let db = self.open_handle()?;
+        Ok(CozoDbMulTx::new(py.detach(|| db.multi_transaction(write))))
+    }
+
+    /// Stops the scripts that run and lets go of the database. True the first time.
+    fn close(&self, py: Python<'_>) -> bool {
+        let Some(db) = self.db.lock().take() else { return false };
+        py.detach(|| {
+            db.interrupt_all();
+            drop(db);
+        });
+        true
+    }
+}

@@ -1,0 +1,35 @@
+//! The Python module `cozo_embedded`: the class `CozoDbPy` that the client `pycozo` drives, and expressions on their own.
+//!
+//! ```python
+//! from cozo_embedded import CozoDbPy
+//! db = CozoDbPy("mem", "", "{}")
+//! db.run_script("?[x] := x in $xs", {"xs": [1, 2]}, True)  # {'headers': ['x'], 'rows': [[1], [2]], 'next': None}
+//! ```
+//!
+//! * [`database`]: the class.
+//! * [`transaction`]: the class `CozoDbMulTx` of transactions held open.
+//! * [`expressions`]: `eval_expressions` and `variables`.
+//! * [`from_python`], [`to_python`]: values in and out.
+//! * [`interruptible`]: scripts that Ctrl-C stops.
+//! * [`error`]: what is raised.
+//!
+//! The interpreter's lock is held only while values are converted, never while the database works.
+
+mod database;
+mod error;
+mod expressions;
+mod from_python;
+mod interruptible;
+mod to_python;
+mod transaction;
+
+/// The cozo database, embedded.
+#[pyo3::pymodule]
+mod cozo_embedded {
+    #[pymodule_export]
+    use super::database::CozoDbPy;
+    #[pymodule_export]
+    use super::expressions::{eval_expressions, variables};
+    #[pymodule_export]
+    use super::transaction::CozoDbMulTx;
+}

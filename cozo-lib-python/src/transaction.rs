@@ -1,0 +1,49 @@
+//! The class `CozoDbMulTx`.
+
+use cozo::MultiTransaction;
+use parking_lot::Mutex;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::error::{message_error, script_error};
+use crate::from_python::named_values;
+use crate::to_python::rows_to_python;
+
+/// A transaction that spans several scripts. Letting go of it undoes everything.
+#[pyclass(frozen, module = "cozo_embedded")]
+pub struct CozoDbMulTx {
+    /// One thing at a time: an outcome must not reach the thread that asked for another.
+    transaction: Mutex<MultiTransaction>,
+}
+
+impl CozoDbMulTx {
+    /// The object of a transaction.
+    pub fn new(transaction: MultiTransaction) -> Self {
+        CozoDbMulTx { transaction: Mutex::new(transaction) }
+    }
+}
+
+#[pymethods]
+impl CozoDbMulTx {
+    /// Runs a single query. If it fails, it leaves no trace, and the transaction goes on.
+    fn run_script<'py>(
+        &self,
+        py: Python<'py>,
+        query: &str,
+        params: &Bound<'py, PyDict>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let params = named_values(params)?;
+        let result = py.detach(|| self.transaction.lock().run_script(query, params));
+        rows_to_python(py, result.map_err(|report| script_error(py, report, query))?)
+    }
+
+    /// Makes the writes lasting; an exception means that nothing was written.
+    fn commit(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.transaction.lock().commit()).map_err(message_error)
+    }
+
+    /// Undoes everything.
+    fn abort(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.transaction.lock().abort()).map_err(message_error)
+    }
+}

@@ -1,0 +1,24 @@
+#!/bin/sh
+# Builds the Python module and tests it, in a private virtual environment that is kept for the next time.
+# Needs cargo and python3 with venv. Arguments go to pytest.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+venv=${XDG_CACHE_HOME:-$HOME/.cache}/cozo/venv
+wanted="maturin pytest pycozo"
+
+if [ ! -x "$venv/bin/python" ]; then
+    mkdir -p "$(dirname "$venv")"
+    python3 -m venv "$venv"
+fi
+if [ "$(cat "$venv/wanted" 2>/dev/null)" != "$wanted" ]; then
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check 'maturin>=1.9.4,<2' 'pytest>=8'
+    # Only the client itself: the module that it drives is the one built here, and pandas is optional.
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps 'pycozo==0.7.6'
+    echo "$wanted" >"$venv/wanted"
+fi
+
+# The profile is dev, so that dependencies compiled for other tests are used again.
+unset CONDA_PREFIX
+VIRTUAL_ENV=$venv PATH=$venv/bin:$PATH \
+    maturin develop --quiet --profile dev --manifest-path "$here/Cargo.toml"
+exec "$venv/bin/python" -m pytest -q "$here/tests" "$@"
