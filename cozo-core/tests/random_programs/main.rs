@@ -1,0 +1,125 @@
+//! Random programs, two answers: what the engine says in several ways, and what a naive evaluation says.
+//!
+//! A [`program::Program`] is generated as data from a seed. It is evaluated by its definition in [`naive`], and printed as
+//! CozoScript for the engine: as it is, without magic sets, with its rules and atoms shuffled, with its stored relations
+//! as constant rules. All answers must be the same. A program that fails is made smaller before it is shown.
+
+mod generate;
+mod large;
+mod naive;
+mod program;
+mod shrink;
+
+use cozo::{DataValue, DbInstance};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+
+use naive::Rows;
+use program::Program;
+
+/// How an answer of the engine is wrong.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// The same for failures of the same kind.
+    pub kind: String,
+    /// All there is to know.
+    pub report: String,
+}
+
+/// The scripts that must all give the answer of the program.
+fn variants(program: &Program, seed: u64) -> Vec<(&'static str, String)> {
+    let mut random = StdRng::seed_from_u64(seed);
+    let plain = program.script(false, None);
+    let without_magic = format!("{plain}:disable_magic_rewrite true\n");
+    vec![
+        ("as generated", plain),
+        ("without magic sets", without_magic),
+        ("shuffled", program.script(false, Some(&mut random))),
+        ("shuffled again", program.script(false, Some(&mut random))),
+        ("with constant rules for stored relations", program.script(true, None)),
+    ]
+}
+
+/// The failure of a program, if it has one.
+fn check(program: &Program, seed: u64) -> Option<Failure> {
+    let expected = naive::answer(program)?;
+    let db = DbInstance::default();
+    for script in program.setup() {
+        if let Err(error) = db.run_default(&script) {
+            return Some(Failure { kind: "setup".to_string(), report: format!("{error:?}\n{script}") });
+        }
+    }
+    variants(program, seed).into_iter().find_map(|(name, script)| compare(&db, name, &script, &expected, program))
+}
+
+fn compare(db: &DbInstance, name: &str, script: &str, expected: &Rows, program: &Program) -> Option<Failure> {
+    let setup = program.setup().join("\n");
+    let report = |found: String| format!("{name}:\n{setup}\n---\n{script}\n{found}\nexpected: {expected:?}");
+    match db.run_default(script) {
+        // Sorted and without repetitions.
+        Ok(rows) if rows.rows.iter().eq(expected) => None,
+        Ok(rows) => Some(Failure { kind: format!("{name} differs"), report: report(format!("found:    {:?}", rows.rows)) }),
+        Err(error) => {
+            let message = format!("{error:?}");
+            Some(Failure { kind: error.to_string(), report: report(message) })
+        }
+    }
+}
+
+fn check_seeds(seeds: std::ops::Range<u64>) {
+    for seed in seeds {
+        let program = generate::program(seed);
+        let Some(failure) = check(&program, seed) else { continue };
+        let (_, failure) = shrink::shrink(program, failure, &|smaller| check(smaller, seed));
+        panic!("seed {seed}, {}", failure.report);
+    }
+}
+
+#[test]
+fn programs_0() {
+    check_seeds(0..200);
+}
+
+#[test]
+fn programs_1() {
+    check_seeds(200..400);
+}
+
+#[test]
+fn programs_2() {
+    check_seeds(400..600);
+}
+
+#[test]
+fn programs_of_the_environment() {
+    if let Some(count) = std::env::var("COZO_RANDOM_PROGRAMS").ok().and_then(|count| count.parse::<u64>().ok()) {
+        check_seeds(1000..1000 + count);
+    }
+}
+
+/// The generator would prove little if its programs answered nothing.
+#[test]
+fn most_programs_answer_something() {
+    let answers: Vec<usize> =
+        (0..200).map(|seed| naive::answer(&generate::program(seed)).expect("programs are valid").len()).collect();
+    let empty = answers.iter().filter(|rows| **rows == 0).count();
+    let large = answers.iter().filter(|rows| **rows >= 5).count();
+    assert!(empty < 120 && large > 30, "{empty} of 200 are empty, {large} have five rows or more");
+}
+
+/// A wrong answer must be noticed, and made small.
+#[test]
+fn a_wrong_answer_is_found_and_shrunk() {
+    let seed = (0..).find(|seed| naive::answer(&generate::program(*seed)).is_some_and(|rows| rows.len() > 3)).expect("one");
+    let wrong = |program: &Program| {
+        let rows = naive::answer(program)?;
+        (!rows.is_empty()).then(|| Failure { kind: "claimed empty".to_string(), report: program.script(true, None) })
+    };
+    let program = generate::program(seed);
+    let before = program.script(true, None).len();
+    let failure = wrong(&program).expect("it has rows");
+    let (smaller, _) = shrink::shrink(program, failure, &wrong);
+    assert!(smaller.script(true, None).len() < before);
+    assert!(!compare(&DbInstance::default(), "", "?[a] <- [[1], [2]]", &Rows::from([vec![DataValue::from(1)]]), &smaller)
+        .is_none());
+}

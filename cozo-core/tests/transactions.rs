@@ -1,0 +1,357 @@
+//! Transactions seen from outside: isolation, conflicts, and all or nothing.
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use cozo::{DataValue, DbInstance, NamedRows, ScriptMutability};
+
+use common::{code, failure, number, rows, run_with, running_number};
+
+fn database(scripts: &[&str]) -> DbInstance {
+    let db = DbInstance::default();
+    scripts.iter().for_each(|script| drop(rows(&db, script)));
+    db
+}
+
+#[test]
+fn writers_of_different_keys_never_fail() {
+    const EACH: i64 = 300;
+    let db = database(&[":create r {writer: Int, n: Int => twice: Int}"]);
+    std::thread::scope(|scope| {
+        for writer in 0..4 {
+            let db = &db;
+            scope.spawn(move || {
+                for n in 0..EACH {
+                    let script = "?[writer, n, twice] := writer = $writer, n = $n, twice = n * 2 :put r {writer, n => twice}";
+                    run_with(db, script, &[("writer", writer), ("n", n)]).expect("no one else writes this key");
+                }
+            });
+        }
+    });
+    assert_eq!(number(&db, "?[count(n)] := *r{n, twice}, twice == n * 2"), 4 * EACH);
+}
+
+/// Adds one to the counter, again and again until no one else came first.
+fn increment(db: &DbInstance) -> usize {
+    let mut conflicts = 0;
+    while let Err(error) = db.run_default("?[k, n] := k = 'c', *counter{k, n: old}, n = old + 1 :put counter {k => n}") {
+        assert_eq!(code(error), "transact::conflict");
+        conflicts += 1;
+    }
+    conflicts
+}
+
+#[test]
+fn no_increment_of_a_shared_counter_is_lost() {
+    for threads in [2, 4] {
+        let each = 10_000;
+        let db = database(&["?[k, n] <- [['c', 0]] :create counter {k: String => n: Int}"]);
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| (0..each).for_each(|_| drop(increment(&db))));
+            }
+        });
+        assert_eq!(number(&db, "?[n] := *counter{n}"), threads * each, "with {threads} threads");
+    }
+}
+
+#[test]
+fn the_first_of_two_committers_wins() {
+    for (first, second) in [
+        ("?[k, n] <- [['c', 1]] :put r {k => n}", "?[k, n] <- [['c', 2]] :put r {k => n}"),
+        ("?[k] <- [['c']] :rm r {k}", "?[k, n] <- [['c', 2]] :update r {k => n}"),
+        ("?[k, n] <- [['c', 1]] :put r {k => n}", "?[k] <- [['c']] :rm r {k}"),
+        ("?[k, n] <- [['c', 1]] :put r {k => n}", "?[k, n] <- [['c', 0]] :ensure r {k => n}"),
+        ("?[k, n] <- [['d', 1]] :put r {k => n}", "?[k] <- [['d']] :ensure_not r {k}"),
+        ("?[k, n] <- [['d', 1]] :insert r {k => n}", "?[k, n] <- [['d', 1]] :insert r {k => n}"),
+    ] {
+        let db = database(&["?[k, n] <- [['c', 0]] :create r {k => n}", ":create other {a}"]);
+        let late = db.multi_transaction(true);
+        late.run_script(second, BTreeMap::new()).unwrap();
+        late.run_script("?[a] <- [[1]] :put other {a}", BTreeMap::new()).unwrap();
+        rows(&db, first);
+        assert_eq!(code(late.commit().expect_err(second)), "transact::conflict", "{first} / {second}");
+        assert!(rows(&db, "?[a] := *other[a]").is_empty(), "the loser wrote nothing");
+    }
+}
+
+#[test]
+fn reading_what_another_writes_is_no_conflict() {
+    let db = database(&["?[k, n] <- [['c', 0]] :create r {k => n}", ":create copy {n}"]);
+    let late = db.multi_transaction(true);
+    late.run_script("?[n] := *r{n} :put copy {n}", BTreeMap::new()).unwrap();
+    rows(&db, "?[k, n] <- [['c', 5]] :put r {k => n}");
+    late.commit().unwrap();
+    assert_eq!(number(&db, "?[n] := *copy[n]"), 0);
+}
+
+#[test]
+fn readers_see_two_relations_change_together() {
+    let db = database(&["?[k, n] <- [[0, 500]] :create left {k => n}", "?[k, n] <- [[0, 500]] :create right {k => n}"]);
+    let transfer = "{?[k, n] := *left{k, n: m}, n = m - $amount :put left {k => n}}
+                    {?[k, n] := *right{k, n: m}, n = m + $amount :put right {k => n}}";
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let reader = || {
+            let mut seen = BTreeSet::new();
+            while !done.load(Ordering::Relaxed) {
+                let both = rows(&db, "?[l, r] := *left{n: l}, *right{n: r}").remove(0);
+                let (left, right) = (both[0].get_int().unwrap(), both[1].get_int().unwrap());
+                assert_eq!(left + right, 1000);
+                assert_eq!(number(&db, "{?[n] := *left{n}} as _l {?[s] := *_l{n: l}, *right{n: r}, s = l + r}"), 1000);
+                seen.insert(left);
+            }
+            seen.len()
+        };
+        let readers = [scope.spawn(reader), scope.spawn(reader)];
+        for round in 0..2000 {
+            run_with(&db, transfer, &[("amount", round % 7 - 3)]).unwrap();
+        }
+        done.store(true, Ordering::Relaxed);
+        let distinct: usize = readers.into_iter().map(|reader| reader.join().expect("every read was consistent")).max().unwrap();
+        assert!(distinct > 1, "the readers saw no write happen");
+    });
+}
+
+#[test]
+fn a_script_reads_one_snapshot_throughout() {
+    let db = database(&[":create r {n}"]);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for n in 0.. {
+                if done.load(Ordering::Relaxed) {
+                    break;
+                }
+                run_with(&db, "?[n] <- [[$n]] :put r {n}", &[("n", n)]).unwrap();
+            }
+        });
+        let mut sizes = BTreeSet::new();
+        for _ in 0..20 {
+            let twice = db.run_default(
+                "{?[count(n)] := *r[n]} as _before
+                 {?[x] <- [[1]] :sleep 0.01}
+                 {?[before, after] := *_before{count_n: before}, later[after]  later[count(n)] := *r[n]}",
+            );
+            let counts = twice.unwrap().rows.remove(0);
+            assert_eq!(counts[0], counts[1]);
+            sizes.insert(counts[0].clone());
+        }
+        done.store(true, Ordering::Relaxed);
+        assert!(sizes.len() > 1, "nothing was written meanwhile");
+    });
+}
+
+#[test]
+fn readers_do_not_wait_for_a_slow_writer() {
+    let db = database(&["?[a] <- [[1]] :create r {a}"]);
+    let (sender, finished) = channel();
+    let writer = db.clone();
+    let thread = std::thread::spawn(move || {
+        let outcome = writer.run_default("{?[a] <- [[2]] :put r {a}} {?[x] <- [[1]] :sleep 100 :timeout 0}");
+        sender.send(outcome).expect("the test waits");
+    });
+    let number = running_number(&db);
+    for _ in 0..50 {
+        assert_eq!(rows(&db, "?[a] := *r[a]").len(), 1, "what is not committed is not seen");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    rows(&db, "?[a] <- [[3]] :put r {a}");
+    assert!(finished.try_recv().is_err(), "the writer was to be still at work");
+    run_with(&db, "::kill $number", &[("number", number)]).unwrap();
+    assert_eq!(code(finished.recv().expect("it ends").unwrap_err()), "eval::killed");
+    thread.join().unwrap();
+    assert_eq!(rows(&db, "?[a] := *r[a]").len(), 2, "the killed writer left nothing, the other its row");
+}
+
+#[test]
+fn a_failing_script_changes_nothing() {
+    let setup = ["?[k, n] <- [[1, 1]] :create r {k => n: Int}", ":create s {a}"];
+    for bad in [
+        "?[k, n] <- [[1, 5], [2, 'x']] :put r {k => n}",
+        "?[k, n] <- [[2, 2], [1, 5]] :insert r {k => n}",
+        "?[k, n] <- [[1, 5], [2, 2]] :update r {k => n}",
+        "?[k] <- [[1], [2]] :delete r {k}",
+        "{?[k, n] <- [[1, 5], [2, 2]] :put r {k => n}} {?[x] := x = 1 + 'a'}",
+        "{?[k] <- [[1]] :rm r {k}} {?[a] <- [[1]] :put s {a}} {?[a] <- [[1]] :assert none}",
+        "{?[a] <- [[1]] :put s {a}} {:create fresh {a}} {?[a] := *nowhere[a]}",
+        "{?[k, n] <- [[9, 9]] :replace r {k => n}} {?[a] <- [[1]] :ensure s {a}}",
+        "{::remove r} {?[a] <- [[1]] :put s {a}} %break",
+        "{::rename r -> q} {?[a] <- [[1]] :insert s {a}} {?[a] <- [[1]] :insert s {a}}",
+    ] {
+        let db = database(&setup);
+        db.run_default(bad).expect_err(bad);
+        assert_eq!(rows(&db, "?[k, n] := *r[k, n]"), vec![vec![DataValue::from(1), DataValue::from(1)]], "{bad}");
+        assert!(rows(&db, "?[a] := *s[a]").is_empty(), "{bad}");
+        assert_eq!(rows(&db, "::relations").len(), 2, "{bad}");
+    }
+}
+
+#[test]
+fn of_concurrent_creations_of_one_name_one_wins() {
+    const THREADS: usize = 4;
+    for _ in 0..50 {
+        let db = DbInstance::default();
+        let barrier = Barrier::new(THREADS);
+        let outcomes: Vec<cozo::Result<NamedRows>> = std::thread::scope(|scope| {
+            let create = |n: usize| {
+                let (db, barrier) = (&db, &barrier);
+                move || {
+                    barrier.wait();
+                    db.run_default(&format!("?[a] <- [[{n}]] :create same {{a}}"))
+                }
+            };
+            let threads: Vec<_> = (0..THREADS).map(|n| scope.spawn(create(n))).collect();
+            threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+        });
+        assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 1);
+        for error in outcomes.into_iter().filter_map(Result::err) {
+            assert!(error.to_string().contains("same"), "the message names the relation: {error}");
+            let code = code(error);
+            assert!(["eval::stored_relation_conflict", "transact::schema_conflict"].contains(&code.as_str()), "{code}");
+        }
+        assert_eq!(rows(&db, "?[a] := *same[a]").len(), 1);
+    }
+}
+
+#[test]
+fn writing_to_a_relation_that_another_removed_is_refused() {
+    let db = database(&[":create r {a}"]);
+    let late = db.multi_transaction(true);
+    late.run_script("?[a] <- [[1]] :put r {a}", BTreeMap::new()).unwrap();
+    rows(&db, "::remove r");
+    assert_eq!(code(late.commit().unwrap_err()), "transact::schema_conflict");
+    assert_eq!(failure(&db, "?[a] := *r[a]"), "query::relation_not_found");
+}
+
+#[test]
+fn a_chained_script_sees_its_own_writes() {
+    let db = database(&["?[k, n] <- [[1, 1], [2, 2], [3, 3]] :create r {k => n}"]);
+    let seen = rows(
+        &db,
+        "{?[k, n] <- [[1, 10], [4, 40]] :put r {k => n}}
+         {?[k] <- [[2]] :rm r {k}}
+         {?[k, n] := *r{k, n: m}, n = m + 1 :update r {k => n}}
+         {?[a] := *r{k: a} :create keys {a}}
+         {?[k, n] := *r[k, n], *keys[k]}",
+    );
+    let expected = [[1, 11], [3, 4], [4, 41]].map(|row| row.map(DataValue::from).to_vec());
+    assert_eq!(seen, expected);
+    assert_eq!(rows(&db, "?[k, n] := *r[k, n], *keys[k]"), expected, "and so do others, once it is committed");
+}
+
+#[test]
+fn a_query_reads_the_state_before_its_own_writes() {
+    let db = database(&["?[n] := n in int_range(100) :create r {n}"]);
+    rows(&db, "?[n] := *r[m], n = m + 1 :put r {n}");
+    assert_eq!(number(&db, "?[count(n)] := *r[n]"), 101);
+}
+
+fn named(headers: &[&str], rows: &[[DataValue; 2]]) -> NamedRows {
+    let headers = headers.iter().map(|header| header.to_string()).collect();
+    NamedRows::new(headers, rows.iter().map(|row| row.to_vec()).collect())
+}
+
+#[test]
+fn an_import_is_all_or_nothing() {
+    let db = database(&["?[k, n] <- [[1, 1]] :create a {k => n: Int}", "?[k, n] <- [[1, 1]] :create b {k => n: Int}"]);
+    let good = || named(&["k", "n"], &[[2.into(), 2.into()]]);
+    let bads = [
+        ("b", named(&["k", "n"], &[[3.into(), 3.into()], [4.into(), "x".into()]])),
+        ("b", named(&["k", "wrong"], &[[3.into(), 3.into()]])),
+        ("nowhere", good()),
+        ("-b", named(&["n", "other"], &[[1.into(), 1.into()]])),
+    ];
+    for (name, bad) in bads {
+        let data = BTreeMap::from([("a".to_string(), good()), (name.to_string(), bad)]);
+        db.import_relations(data).expect_err(name);
+        assert_eq!(number(&db, "?[count(k)] := *a[k, _]"), 1, "{name}");
+        assert_eq!(number(&db, "?[count(k)] := *b[k, _]"), 1, "{name}");
+    }
+    let removal = named(&["k", "n"], &[[1.into(), 0.into()]]);
+    db.import_relations(BTreeMap::from([("a".to_string(), good()), ("-b".to_string(), removal)])).unwrap();
+    assert_eq!(number(&db, "?[count(k)] := *a[k, _]"), 2);
+    assert_eq!(number(&db, "?[count(k)] := *b[k, _]"), 0);
+}
+
+#[test]
+fn readers_see_all_relations_of_an_import_or_none() {
+    let db = database(&[":create a {k => n}", ":create b {k => n}"]);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let mut seen = BTreeSet::new();
+            while !done.load(Ordering::Relaxed) {
+                let counts = rows(&db, "a[count(k)] := *a[k, _]  b[count(k)] := *b[k, _]  ?[a, b] := a[a], b[b]").remove(0);
+                assert_eq!(counts[0], counts[1]);
+                let exported = db.export_relations(["a", "b"].iter()).unwrap();
+                assert_eq!(exported["a"].rows, exported["b"].rows);
+                seen.insert(counts[0].clone());
+            }
+            seen.len()
+        });
+        for batch in 0..300 {
+            let rows: Vec<_> = (0..3).map(|n| [DataValue::from(batch * 3 + n), DataValue::Null]).collect();
+            let data = ["a", "b"].map(|name| (name.to_string(), named(&["k", "n"], &rows)));
+            db.import_relations(data.into()).unwrap();
+        }
+        done.store(true, Ordering::Relaxed);
+        assert!(reader.join().expect("every read was consistent") > 1, "the reader saw no import happen");
+    });
+}
+
+#[test]
+fn an_ignored_error_undoes_its_block_and_nothing_else() {
+    for bad in [
+        "?[k, n] <- [[1, 100], [5, 'x']] :put r {k => n}",
+        "?[k, n] <- [[5, 5], [1, 100]] :insert r {k => n}",
+        "?[k, n] <- [[1, 100], [7, 7]] :update r {k => n}",
+        "?[k] <- [[1], [7]] :delete r {k}",
+        "?[k, n] <- [[1, 100], [2, 'x']] :replace r {k => n: Int}",
+        "?[k] <- [['x']] :create fresh {k: Int}",
+        "?[k] <- [[5], ['x']] :replace _t {k: Int}",
+    ] {
+        let db = database(&["?[k, n] <- [[1, 1]] :create r {k => n: Int}"]);
+        let script = format!(
+            "{{?[k, n] <- [[1, 10], [2, 20]] :put r {{k => n}}}}
+             {{?[k] <- [[0]] :create _t {{k}}}}
+             %ignore_error {{{bad}}}
+             {{?[k, n] <- [[3, 30]] :put r {{k => n}}}}
+             {{?[k] := *_t[k]}}"
+        );
+        assert_eq!(number(&db, &script), 0, "{bad}");
+        let expected = [[1, 10], [2, 20], [3, 30]].map(|row| row.map(DataValue::from).to_vec());
+        assert_eq!(rows(&db, "?[k, n] := *r[k, n]"), expected, "{bad}");
+        assert_eq!(failure(&db, "?[k] := *fresh[k]"), "query::relation_not_found", "{bad}");
+    }
+}
+
+#[test]
+fn a_block_that_succeeds_under_ignore_error_is_kept() {
+    let db = database(&[":create r {k}"]);
+    rows(&db, "%ignore_error {?[k] <- [[1]] :put r {k}} {?[k] <- [[2]] :put r {k}}");
+    assert_eq!(rows(&db, "?[k] := *r[k]").len(), 2);
+}
+
+#[test]
+fn an_immutable_run_refuses_every_write() {
+    let db = database(&["?[k] <- [[1]] :create r {k}"]);
+    for script in [
+        "?[k] <- [[2]] :put r {k}",
+        ":create s {k}",
+        "{?[k] <- [[2]] :create _t {k}} {?[k] := *_t[k] :put r {k}}",
+        "::remove r",
+        "::rename r -> q",
+    ] {
+        let outcome = db.run_script(script, BTreeMap::new(), ScriptMutability::Immutable);
+        assert_eq!(code(outcome.expect_err(script)), "query::read_only", "{script}");
+    }
+    let ephemeral = "{?[k] <- [[2]] :create _t {k}} {?[k] := *_t[k]}";
+    db.run_script(ephemeral, BTreeMap::new(), ScriptMutability::Immutable).unwrap();
+    assert_eq!(number(&db, "?[k] := *r[k]"), 1);
+}
