@@ -22,21 +22,18 @@ pub fn specialise(program: &Program) -> Option<Program> {
     let mut excluded = ineligible(program);
     loop {
         let mut pass =
-            Pass { program, excluded: &excluded, made: BTreeMap::new(), waiting: vec![], needed_whole: None };
+            Pass { program, excluded: &excluded, made: BTreeMap::new(), waiting: vec![], needed_whole: BTreeSet::new() };
         pass.predicate(&SmallStr::from(ENTRY), None);
         while let Some((name, adornment)) = pass.waiting.pop() {
             pass.predicate(&name, adornment.as_deref());
         }
-        match pass.needed_whole.take() {
-            // Restricting a predicate that is needed as a whole anyway would only repeat work.
-            Some(name) => {
-                excluded.insert(name);
-            }
-            None => {
-                let restricted = pass.made.keys().any(|name| name.contains('|'));
-                return restricted.then_some(Program { predicates: pass.made, components: vec![] });
-            }
+        // Restricting a predicate that is needed as a whole anyway would only repeat work.
+        if pass.needed_whole.is_empty() {
+            let restricted = pass.made.keys().any(|name| name.contains('|'));
+            return restricted.then_some(Program { predicates: pass.made, components: vec![] });
         }
+        let needed_whole = pass.needed_whole;
+        excluded.extend(needed_whole);
     }
 }
 
@@ -63,15 +60,15 @@ struct Pass<'a> {
     made: BTreeMap<SmallStr, Predicate>,
     /// Predicates still to be made, with the columns that are bound (`b`) or free (`f`).
     waiting: Vec<(SmallStr, Option<String>)>,
-    /// A predicate that turned out to be applied with no argument bound.
-    needed_whole: Option<SmallStr>,
+    /// Predicates that turned out to be applied with no argument bound.
+    needed_whole: BTreeSet<SmallStr>,
 }
 
 impl Pass<'_> {
     /// Makes a predicate, restricted to bindings of the adornment's bound columns.
     fn predicate(&mut self, name: &SmallStr, adornment: Option<&str>) {
         let new_name = adornment.map_or_else(|| name.clone(), |adornment| restricted_name(name, adornment));
-        if self.made.contains_key(&new_name) || self.needed_whole.is_some() {
+        if self.made.contains_key(&new_name) {
             return;
         }
         let predicate = self.program.predicates[name].clone();
@@ -125,7 +122,8 @@ impl Pass<'_> {
         };
         let adornment: String = apply.args.iter().map(|arg| if is_bound(arg) { 'b' } else { 'f' }).collect();
         if !adornment.contains('b') {
-            self.needed_whole = Some(name.clone());
+            self.needed_whole.insert(name.clone());
+            self.waiting.push((name.clone(), None));
             return apply;
         }
         self.seed(name, &adornment, &apply, before);
