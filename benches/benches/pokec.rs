@@ -31,7 +31,13 @@ fn imports(criterion: &mut Criterion) {
 }
 
 /// Runs a script with random integers below the bounds as its parameters.
-fn bench(group: &mut BenchmarkGroup<'_, WallTime>, db: &DbInstance, name: &str, script: &str, parameters: &[(&str, i64)]) {
+fn bench(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    db: &DbInstance,
+    name: &str,
+    script: &str,
+    parameters: &[(&str, i64)],
+) {
     let random = RefCell::new(StdRng::seed_from_u64(7));
     group.bench_function(name, |bencher| {
         bencher.iter(|| {
@@ -117,7 +123,10 @@ fn patterns(criterion: &mut Criterion) {
 }
 
 fn configuration() -> Criterion {
-    Criterion::default().sample_size(20).warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(1))
+    Criterion::default()
+        .sample_size(20)
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_secs(1))
 }
 
 criterion_group! {

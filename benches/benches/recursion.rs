@@ -52,7 +52,8 @@ fn closure_of_a_grid(criterion: &mut Criterion) {
         let rows = (side * (side + 1) / 2).pow(2) - side * side;
         group.throughput(Throughput::Elements(rows as u64));
         group.bench_function(BenchmarkId::from_parameter(rows), |bencher| {
-            let script = "path[x, y] := *edge[x, y, _]  path[x, y] := path[x, z], *edge[z, y, _]  ?[count(x)] := path[x, y]";
+            let script =
+                "path[x, y] := *edge[x, y, _]  path[x, y] := path[x, z], *edge[z, y, _]  ?[count(x)] := path[x, y]";
             bencher.iter(|| assert_eq!(count(&db, script), rows));
         });
     }
@@ -75,7 +76,10 @@ fn shortest_distances(criterion: &mut Criterion) {
 }
 
 fn configuration() -> Criterion {
-    Criterion::default().sample_size(10).warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(3))
+    Criterion::default()
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(3))
 }
 
 criterion_group! {

@@ -103,7 +103,8 @@ pub fn count(db: &DbInstance, script: &str) -> i64 {
 
 /// A relation `edge {a, b}` of disjoint chains, each of so many nodes.
 pub fn chains(db: &DbInstance, chains: i64, nodes: i64) {
-    let script = "?[a, b] := chain in int_range($chains), step in int_range($nodes - 1), a = chain * $nodes + step, b = a + 1
+    let script =
+        "?[a, b] := chain in int_range($chains), step in int_range($nodes - 1), a = chain * $nodes + step, b = a + 1
                   :create edge {a: Int, b: Int}";
     run(db, script, &[("chains", chains), ("nodes", nodes)]);
 }

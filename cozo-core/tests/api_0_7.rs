@@ -70,8 +70,16 @@ fn values_are_matched_on() {
 
 #[test]
 fn values_have_one_total_order_and_may_be_hashed() {
-    let ordered =
-        [DataValue::Null, false.into(), true.into(), 1i64.into(), 1.0.into(), 2i64.into(), "a".into(), vec![0u8].into()];
+    let ordered = [
+        DataValue::Null,
+        false.into(),
+        true.into(),
+        1i64.into(),
+        1.0.into(),
+        2i64.into(),
+        "a".into(),
+        vec![0u8].into(),
+    ];
     assert!(ordered.is_sorted());
     let mut shuffled = ordered.to_vec();
     shuffled.reverse();
@@ -132,7 +140,11 @@ fn clones_are_handles_of_one_database() {
 #[test]
 fn scripts_run_with_parameters() -> cozo::Result<()> {
     let db = DbInstance::default();
-    db.run_script("?[k, v] <- $rows :create r {k => v}", params(&[("rows", json!([[1, "a"], [2, "b"]]).into())]), ScriptMutability::Mutable)?;
+    db.run_script(
+        "?[k, v] <- $rows :create r {k => v}",
+        params(&[("rows", json!([[1, "a"], [2, "b"]]).into())]),
+        ScriptMutability::Mutable,
+    )?;
     let result: NamedRows =
         db.run_script("?[v] := *r{k: $k, v}", params(&[("k", 2.into())]), ScriptMutability::Immutable)?;
     assert_eq!(result.headers, ["v"]);
@@ -147,7 +159,10 @@ fn errors_are_reports() {
     let error: cozo::Error = db.run_default("?[x] := *nowhere[x]").unwrap_err();
     assert!(error.to_string().contains("nowhere"));
     let json = format_error_as_json(error, Some("?[x] := *nowhere[x]"));
-    assert_eq!((&json["ok"], &json["code"], &json["severity"]), (&json!(false), &json!("query::relation_not_found"), &json!("error")));
+    assert_eq!(
+        (&json["ok"], &json["code"], &json["severity"]),
+        (&json!(false), &json!("query::relation_not_found"), &json!("error"))
+    );
     for field in ["message", "display", "help"] {
         assert!(json[field].is_string(), "{field}: {json}");
     }

@@ -162,7 +162,8 @@ fn ten_thousand_steps_of_recursion_work() {
     assert_eq!((counted[0].get_int(), counted[1].get_int()), (Some(10_001), Some(10_000)));
     let mutual = "a[x] := x = 0  a[x] := b[y], x = y + 1  b[x] := a[y], y < 10000, x = y + 1  ?[max(x)] := a[x]";
     assert_eq!(number(&db, mutual), 10_000);
-    let meet = "d[n, min(k)] := n = 0, k = 0  d[n, min(k)] := d[m, j], m < 10000, n = m + 1, k = j + 1  ?[max(k)] := d[_, k]";
+    let meet =
+        "d[n, min(k)] := n = 0, k = 0  d[n, min(k)] := d[m, j], m < 10000, n = m + 1, k = j + 1  ?[max(k)] := d[_, k]";
     assert_eq!(number(&db, meet), 10_000);
 }
 
@@ -170,7 +171,8 @@ fn ten_thousand_steps_of_recursion_work() {
 fn a_transitive_closure_of_a_million_rows_works() {
     const NODES: i64 = 1415;
     let db = DbInstance::default();
-    run_with(&db, "?[a, b] := a in int_range($n - 1), b = a + 1 :create edge {a: Int, b: Int}", &[("n", NODES)]).unwrap();
+    run_with(&db, "?[a, b] := a in int_range($n - 1), b = a + 1 :create edge {a: Int, b: Int}", &[("n", NODES)])
+        .unwrap();
     for step in ["path[x, z], *edge[z, y]", "*edge[x, z], path[z, y]"] {
         let script = format!("path[x, y] := *edge[x, y]  path[x, y] := {step}  ?[count(x)] := path[x, y]");
         assert_eq!(number(&db, &script), NODES * (NODES - 1) / 2);

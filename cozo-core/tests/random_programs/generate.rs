@@ -19,7 +19,7 @@ enum Domain {
     Twins,
 }
 
-const MODULUS: i64 = 4;
+const MODULUS: i64 = 5;
 
 /// How many relations with given rows come first.
 const GIVEN: usize = 3;
@@ -94,16 +94,18 @@ impl Generator {
 
     /// A relation with given rows, stored or not.
     fn given(&mut self) {
-        let arity = self.random.random_range(1..=3);
-        let keys = self.random.random_range(1..=arity);
+        let arity: usize = self.random.random_range(1..=3);
+        let keys = self.random.random_range(arity.div_ceil(2)..=arity);
         let mut rows: Vec<Vec<DataValue>> = vec![];
-        for _ in 0..self.random.random_range(2..=16) {
+        let most = [4, 12, 20][arity - 1];
+        for _ in 0..self.random.random_range(2..=most) {
             let row: Vec<DataValue> = (0..arity).map(|_| self.value()).collect();
             if rows.iter().all(|other| other[..keys] != row[..keys]) {
                 rows.push(row);
             }
         }
-        let types: &[&'static str] = if self.domain == Domain::Integers { &["", ": Int", ": Int?"] } else { &["", ": Any?"] };
+        let types: &[&'static str] =
+            if self.domain == Domain::Integers { &["", ": Int", ": Int?"] } else { &["", ": Any?"] };
         let types = (0..arity).map(|_| *types.choose(&mut self.random).expect("not empty")).collect();
         let stored = self.chance(70).then_some(Layout { keys, types });
         self.program.relations.push(RelationInfo { arity, source: Source::Given { rows, stored } });
@@ -128,10 +130,12 @@ impl Generator {
 
     fn recursive_layer(&mut self, below: usize) -> Vec<Rule> {
         let count = self.random.random_range(1..=3);
-        let relations: Vec<Relation> = (0..count).map(|_| {
-            let arity = self.random.random_range(1..=2);
-            self.derived(arity)
-        }).collect();
+        let relations: Vec<Relation> = (0..count)
+            .map(|_| {
+                let arity = self.random.random_range(1..=2);
+                self.derived(arity)
+            })
+            .collect();
         let mut rules = vec![];
         for relation in relations {
             let (arity, all) = (self.program.relations[relation].arity, self.program.relations.len());
@@ -168,7 +172,8 @@ impl Generator {
         // Numbers are aggregated only: the given relations hold nothing else.
         let readable = if self.domain != Domain::Integers || self.all_integers() { readable } else { GIVEN };
         let (body, bound) = self.body(readable, readable);
-        let head = shape.iter().map(|aggregation| HeadColumn { var: self.pick(&bound), aggregation: *aggregation }).collect();
+        let head =
+            shape.iter().map(|aggregation| HeadColumn { var: self.pick(&bound), aggregation: *aggregation }).collect();
         Rule { relation, head, body }
     }
 
@@ -185,7 +190,12 @@ impl Generator {
         let head = |node: Var, value: Var| {
             vec![HeadColumn { var: node, aggregation: None }, HeadColumn { var: value, aggregation: Some(aggregation) }]
         };
-        let apply = |relation: Relation, arguments: Vec<Term>| Literal::Apply { relation, arguments, negated: false, named: false };
+        let apply = |relation: Relation, arguments: Vec<Term>| Literal::Apply {
+            relation,
+            arguments,
+            negated: false,
+            named: false,
+        };
         let edges = self.weighted_edges();
         let (base, bound) = self.body(below.min(GIVEN), below.min(GIVEN));
         let first = Rule { relation, head: head(self.pick(&bound), self.pick(&bound)), body: base };
@@ -219,7 +229,7 @@ impl Generator {
         let all = self.program.relations.len();
         let last = self.program.layers.last().and_then(|layer| layer.first()).expect("there are layers").relation;
         let mut bound = vec![];
-        let first = self.application(last, &mut bound, 25);
+        let first = self.application(last, &mut bound, 12);
         let mut body = vec![first];
         if bound.is_empty() {
             bound.push(self.fresh());
@@ -230,7 +240,8 @@ impl Generator {
             body.push(self.application(relation, &mut bound, 10));
         }
         self.decorate(&mut body, &mut bound, all);
-        let head = (0..self.random.random_range(1..=3)).map(|_| HeadColumn { var: self.pick(&bound), aggregation: None });
+        let head =
+            (0..self.random.random_range(1..=3)).map(|_| HeadColumn { var: self.pick(&bound), aggregation: None });
         self.program.entry = vec![Rule { relation: usize::MAX, head: head.collect(), body }];
     }
 
@@ -238,10 +249,14 @@ impl Generator {
     fn body(&mut self, readable: usize, negatable: usize) -> (Vec<Literal>, Vec<Var>) {
         let mut bound = vec![];
         let mut body = vec![];
-        for _ in 0..self.random.random_range(1..=3) {
+        for _ in 0..*[1, 2, 2, 3].choose(&mut self.random).expect("not empty") {
             // Of the readable relations the youngest are the interesting ones.
             let youngest = readable.saturating_sub(3);
-            let relation = if self.chance(50) { self.random.random_range(youngest..readable) } else { self.random.random_range(0..readable) };
+            let relation = if self.chance(50) {
+                self.random.random_range(youngest..readable)
+            } else {
+                self.random.random_range(0..readable)
+            };
             body.push(self.application(relation, &mut bound, 8));
         }
         if bound.is_empty() {
@@ -255,12 +270,17 @@ impl Generator {
 
     /// Whether every value is an integer: what aggregations give may be a list, a float or null.
     fn all_integers(&self) -> bool {
-        let others = |column: &HeadColumn| column.aggregation.is_some_and(|name| name != "count" && name != "count_unique");
-        self.domain == Domain::Integers && !self.program.layers.iter().flatten().any(|rule| rule.head.iter().any(others))
+        let others =
+            |column: &HeadColumn| column.aggregation.is_some_and(|name| name != "count" && name != "count_unique");
+        self.domain == Domain::Integers
+            && !self.program.layers.iter().flatten().any(|rule| rule.head.iter().any(others))
     }
 
     /// Adds tests, unifications, lists, disjunctions and negations.
     fn decorate(&mut self, body: &mut Vec<Literal>, bound: &mut Vec<Var>, negatable: usize) {
+        if self.chance(55) {
+            return;
+        }
         let integers = self.all_integers();
         if self.chance(25) {
             let disjunction = self.disjunction(bound, negatable.min(GIVEN));
@@ -309,8 +329,10 @@ impl Generator {
                 n if n < constants + 18 && !bound.is_empty() && self.all_integers() => {
                     Term::Sum(self.pick(bound), self.random.random_range(0..MODULUS), MODULUS)
                 }
-                n if n < constants + 50 && !bound.is_empty() => Term::Var(self.pick(bound)),
-                n if n < constants + 55 && !fresh.is_empty() && self.domain != Domain::Twins => Term::Var(self.pick(&fresh)),
+                n if n < constants + 40 && !bound.is_empty() => Term::Var(self.pick(bound)),
+                n if n < constants + 43 && !fresh.is_empty() && self.domain != Domain::Twins => {
+                    Term::Var(self.pick(&fresh))
+                }
                 _ => Term::Var(self.fresh()),
             };
             if let Term::Var(var) = term {

@@ -47,7 +47,8 @@ fn two_hops_over_many_rows() {
     assert_eq!(pairs(&db, "?[a, c] := *edge[a, b], *edge[b, c]"), expected);
     assert_eq!(pairs(&db, "e[a, b] := *edge[a, b]  ?[a, c] := e[a, b], e[b, c]"), expected);
     assert_eq!(pairs(&db, "back[b, a] := *edge[a, b]  ?[a, c] := *edge[b, c], back[b, a]"), expected);
-    let evens: Edges = expected.iter().filter(|(a, c)| a % 2 == 0 && c % 2 == 1 && successors.contains_key(c)).copied().collect();
+    let evens: Edges =
+        expected.iter().filter(|(a, c)| a % 2 == 0 && c % 2 == 1 && successors.contains_key(c)).copied().collect();
     assert_eq!(pairs(&db, "?[a, c] := *edge[a, b], *edge[b, c], not *odd[a], *odd[c]"), evens);
 }
 

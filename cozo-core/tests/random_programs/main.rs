@@ -58,7 +58,9 @@ fn compare(db: &DbInstance, name: &str, script: &str, expected: &Rows, program: 
     match db.run_default(script) {
         // Sorted and without repetitions.
         Ok(rows) if rows.rows.iter().eq(expected) => None,
-        Ok(rows) => Some(Failure { kind: format!("{name} differs"), report: report(format!("found:    {:?}", rows.rows)) }),
+        Ok(rows) => {
+            Some(Failure { kind: format!("{name} differs"), report: report(format!("found:    {:?}", rows.rows)) })
+        }
         Err(error) => {
             let message = format!("{error:?}");
             Some(Failure { kind: error.to_string(), report: report(message) })
@@ -104,13 +106,14 @@ fn most_programs_answer_something() {
         (0..200).map(|seed| naive::answer(&generate::program(seed)).expect("programs are valid").len()).collect();
     let empty = answers.iter().filter(|rows| **rows == 0).count();
     let large = answers.iter().filter(|rows| **rows >= 5).count();
-    assert!(empty < 120 && large > 30, "{empty} of 200 are empty, {large} have five rows or more");
+    assert!(empty < 100 && large > 25, "{empty} of 200 are empty, {large} have five rows or more");
 }
 
 /// A wrong answer must be noticed, and made small.
 #[test]
 fn a_wrong_answer_is_found_and_shrunk() {
-    let seed = (0..).find(|seed| naive::answer(&generate::program(*seed)).is_some_and(|rows| rows.len() > 3)).expect("one");
+    let seed =
+        (0..).find(|seed| naive::answer(&generate::program(*seed)).is_some_and(|rows| rows.len() > 3)).expect("one");
     let wrong = |program: &Program| {
         let rows = naive::answer(program)?;
         (!rows.is_empty()).then(|| Failure { kind: "claimed empty".to_string(), report: program.script(true, None) })
@@ -120,6 +123,8 @@ fn a_wrong_answer_is_found_and_shrunk() {
     let failure = wrong(&program).expect("it has rows");
     let (smaller, _) = shrink::shrink(program, failure, &wrong);
     assert!(smaller.script(true, None).len() < before);
-    assert!(!compare(&DbInstance::default(), "", "?[a] <- [[1], [2]]", &Rows::from([vec![DataValue::from(1)]]), &smaller)
-        .is_none());
+    assert!(
+        !compare(&DbInstance::default(), "", "?[a] <- [[1], [2]]", &Rows::from([vec![DataValue::from(1)]]), &smaller)
+            .is_none()
+    );
 }

@@ -49,7 +49,8 @@ fn consequences(rules: &[&Rule], database: &[Rows]) -> Option<Rows> {
     let mut bag = vec![];
     for rule in rules {
         for bindings in solutions(&rule.body, Bindings::new(), database)? {
-            let row: Option<Vec<DataValue>> = rule.head.iter().map(|column| bindings.get(&column.var).cloned()).collect();
+            let row: Option<Vec<DataValue>> =
+                rule.head.iter().map(|column| bindings.get(&column.var).cloned()).collect();
             bag.push(row?);
         }
     }
@@ -120,7 +121,8 @@ fn bind(bindings: &Bindings, var: Var, value: DataValue) -> Bindings {
 fn match_row(arguments: &[Term], row: &[DataValue], bindings: &Bindings) -> Option<Option<Bindings>> {
     let mut extended = bindings.clone();
     for (column, (argument, value)) in arguments.iter().zip(row).enumerate() {
-        let repeats = |var: &Var| arguments[..column].iter().any(|term| matches!(term, Term::Var(other) if other == var));
+        let repeats =
+            |var: &Var| arguments[..column].iter().any(|term| matches!(term, Term::Var(other) if other == var));
         let fits = match argument {
             Term::Wildcard => true,
             // A variable that repeats in one application tests its columns by `==`.
@@ -199,7 +201,7 @@ fn fold(name: &str, values: Vec<DataValue>) -> DataValue {
         "collect" => DataValue::List(values),
         "min" => values.into_iter().min().unwrap_or(DataValue::Null),
         "max" => values.into_iter().max().unwrap_or(DataValue::Null),
-        "sum" => DataValue::from(values.iter().filter_map(DataValue::get_float).sum::<f64>()),
+        "sum" => DataValue::from(values.iter().filter_map(DataValue::get_float).fold(0.0, |sum, value| sum + value)),
         other => panic!("the generator makes no '{other}'"),
     }
 }

@@ -128,7 +128,8 @@ impl Program {
     fn print_literal(&self, literal: &Literal, inline: bool) -> String {
         match literal {
             Literal::Apply { relation, arguments, negated, named } => {
-                let stored = !inline && matches!(&self.relations[*relation].source, Source::Given { stored: Some(_), .. });
+                let stored =
+                    !inline && matches!(&self.relations[*relation].source, Source::Given { stored: Some(_), .. });
                 let not = if *negated { "not " } else { "" };
                 format!("{not}{}", print_application(*relation, arguments, stored, *named))
             }
