@@ -92,6 +92,9 @@ pub enum RowError {
         #[source]
         #[diagnostic_source]
         cause: CoercionError,
+        /// The operation.
+        #[label("written by this operation")]
+        span: SourceSpan,
     },
     /// The row is there, or is not, or is different, against what the operation asserts.
     #[error("the row {row} {reason}")]

@@ -89,7 +89,8 @@ impl Mutation<'_> {
         let fit = |value| crate::schema::coerce(value, &definition.column_type, self.now_micros);
         let found = column.iter().enumerate().find_map(|(row, value)| fit(value).err().map(|error| (row, error)));
         let (row, cause) = found.expect("some value does not fit, or the column would");
-        self.wrap(RowError::Coercion { row: show(&rows.row(row)), column: definition.name.to_string(), cause })
+        let (row, column, span) = (show(&rows.row(row)), definition.name.to_string(), self.plan.span);
+        self.wrap(RowError::Coercion { row, column, cause, span })
     }
 
     fn wrap(&self, cause: RowError) -> ExecError {

@@ -381,7 +381,7 @@ pub enum ProgramError {
     },
     /// A column type's length is not a number of elements.
     #[error("the length of a list type must be an integer of at least 0")]
-    #[diagnostic(code(parser::bad_list_length), help("write a number, as in [Float; 3]"))]
+    #[diagnostic(code(parser::bad_list_len_in_type), help("write a number, as in [Float; 3]"))]
     ListLength {
         /// The length.
         #[label("not a length")]

@@ -31,7 +31,7 @@ pub const LITERALS: &[Bad] = &[
 #[rustfmt::skip]
 pub const RULES: &[Bad] = &[
     Bad { name: "const_ragged", setup: &[], script: "?[a, b] <- [[1, 2], [3]]", code: "parser::const_data_arity_mismatch" },
-    Bad { name: "const_not_list_1", setup: &[], script: "?[a] <- 5", code: "fixed_rule::arg_wrong" },
+    Bad { name: "const_not_list_1", setup: &[], script: "?[a] <- 5", code: "parser::bad_row_for_const" },
     Bad { name: "const_not_list_2", setup: &[], script: "?[a] <- [1, 2]", code: "parser::bad_row_for_const" },
     Bad { name: "const_head_arity", setup: &[], script: "?[a] <- [[1, 2]]", code: "parser::fixed_rule_head_arity_mismatch" },
     Bad { name: "const_empty_row", setup: &[], script: "?[] <- [[]]", code: "parser::const_rule_empty_row" },
@@ -97,22 +97,22 @@ s[a, sum(c)] := s[a, b], c = b
 #[rustfmt::skip]
 pub const AGGR: &[Bad] = &[
     Bad { name: "sum_string", setup: &[], script: r"r[x] <- [[1], ['2']]
-?[sum(x)] := r[x]", code: "NONE" },
+?[sum(x)] := r[x]", code: "eval::throw" },
     Bad { name: "min_strings", setup: &[], script: r"r[x] <- [['a'], ['b']]
-?[min(x)] := r[x]", code: "NONE" },
+?[min(x)] := r[x]", code: "eval::throw" },
     Bad { name: "and_non_bool", setup: &[], script: r"r[b] <- [[true], [1]]
-?[and(b)] := r[b]", code: "NONE" },
+?[and(b)] := r[b]", code: "eval::throw" },
     Bad { name: "collect_bad_limit_1", setup: &[], script: r"r[x] <- [[1]]
-?[collect(x, 0)] := r[x]", code: "NONE" },
+?[collect(x, 0)] := r[x]", code: "eval::throw" },
     Bad { name: "collect_bad_limit_2", setup: &[], script: r"r[x] <- [[1]]
-?[collect(x, 'two')] := r[x]", code: "NONE" },
+?[collect(x, 'two')] := r[x]", code: "eval::throw" },
     Bad { name: "union_non_list", setup: &[], script: r"r[l] <- [[1], [2]]
-?[union(l)] := r[l]", code: "NONE" },
+?[union(l)] := r[l]", code: "eval::throw" },
     Bad { name: "min_cost_wrong_shape", setup: &[], script: r"r[i, l] <- [[1, ['a', 1, 2]], [2, ['b', 1]]]
-?[min_cost(l)] := r[_, l]", code: "NONE" },
+?[min_cost(l)] := r[_, l]", code: "eval::throw" },
     Bad { name: "bit_and_length_mismatch", setup: &[], script: r"r[i, b] <- [[1, 'Dw=='], [2, 'AAAA']]
 x[i, d] := r[i, b], d = decode_base64(b)
-?[bit_and(d)] := x[_, d]", code: "NONE" },
+?[bit_and(d)] := x[_, d]", code: "eval::throw" },
     Bad { name: "two_definitions_differ", setup: &[], script: r"a[v] <- [[1], [2]]
 m[max(v)] := a[v]
 m[min(v)] := a[v]
@@ -123,11 +123,11 @@ m[min(v)] := a[v]
     Bad { name: "aggregate_unbound", setup: &[], script: r"s[g, v] <- [['x', 1]]
 ?[g, sum(q)] := s[g, v]", code: "eval::unbound_symb_in_head" },
     Bad { name: "mean_null", setup: &[], script: r"r[i, v] <- [[1, null], [2, 1]]
-?[mean(v)] := r[_, v]", code: "NONE" },
+?[mean(v)] := r[_, v]", code: "eval::throw" },
     Bad { name: "min_cost_not_number", setup: &[], script: r"r[i, l] <- [[1, ['a', 'x']], [2, ['b', 'y']]]
-?[min_cost(l)] := r[_, l]", code: "NONE" },
+?[min_cost(l)] := r[_, l]", code: "eval::throw" },
     Bad { name: "bit_or_non_bytes", setup: &[], script: r"r[b] <- [['abc'], ['abd']]
-?[bit_or(b)] := r[b]", code: "NONE" },
+?[bit_or(b)] := r[b]", code: "eval::throw" },
 ];
 
 /// Query options.
@@ -144,7 +144,7 @@ pub const OPTIONS: &[Bad] = &[
     Bad { name: "limit_negative", setup: &[], script: r"?[v] <- [[1]]
 :limit -1", code: "parser::option_not_non_neg" },
     Bad { name: "limit_not_constant", setup: &[], script: r"?[v] <- [[1]]
-:limit v", code: "parser::option_not_constant" },
+:limit v", code: "eval::not_constant" },
     Bad { name: "limit_not_int_1", setup: &[], script: r"?[v] <- [[1]]
 :limit 'two'", code: "parser::option_not_non_neg" },
     Bad { name: "limit_not_int_2", setup: &[], script: r"?[v] <- [[1]]
@@ -159,7 +159,7 @@ pub const OPTIONS: &[Bad] = &[
 :assert some
 :assert none", code: "parser::multiple_out_assert" },
     Bad { name: "timeout_bad", setup: &[], script: r"?[v] <- [[1]]
-:timeout 'soon'", code: "parser::option_not_non_neg" },
+:timeout 'soon'", code: "parser::option_not_pos" },
     Bad { name: "sleep_bad_1", setup: &[], script: r"?[v] <- [[1]]
 :sleep 0", code: "parser::option_not_pos" },
     Bad { name: "sleep_bad_2", setup: &[], script: r"?[v] <- [[1]]
@@ -348,7 +348,7 @@ pub const ERRORS: &[Bad] = &[
     Bad { name: "wrong_argument_counts_1", setup: &[], script: "?[r] := r = length()", code: "parser::func_wrong_num_args" },
     Bad { name: "wrong_argument_counts_2", setup: &[], script: "?[r] := r = is_null(1, 2)", code: "parser::func_wrong_num_args" },
     Bad { name: "wrong_argument_counts_3", setup: &[], script: "?[r] := r = concat()", code: "parser::func_wrong_num_args" },
-    Bad { name: "wrong_argument_counts_4", setup: &[], script: "?[r] := r = if()", code: "parser::bad_if" },
+    Bad { name: "wrong_argument_counts_4", setup: &[], script: "?[r] := r = if()", code: "parser::func_wrong_num_args" },
     Bad { name: "wrong_argument_counts_5", setup: &[], script: "?[r] := r = to_int()", code: "parser::func_wrong_num_args" },
     Bad { name: "wrong_argument_types_1", setup: &[], script: "?[r] := r = length(1.5)", code: "eval::throw" },
     Bad { name: "wrong_argument_types_2", setup: &[], script: "?[r] := r = uppercase(true)", code: "eval::throw" },
@@ -370,7 +370,7 @@ q[a] := r[a]", code: "parser::no_entry" },
     Bad { name: "eval_error_aborts_query", setup: &[], script: r"r[a] <- [[1], ['x']]
 ?[b] := r[a], b = a + 1", code: "eval::throw" },
     Bad { name: "eval_error_in_aggregation", setup: &[], script: r"r[i, a] <- [[1, 1], [2, 'x']]
-?[max(a)] := r[i, a]", code: "NONE" },
+?[max(a)] := r[i, a]", code: "eval::throw" },
     Bad { name: "error_is_not_sticky", setup: &[], script: "?[a] := nothing[a]", code: "eval::rule_not_found" },
     Bad { name: "predicate_type_1", setup: &[], script: r"r[a] <- [[1]]
 ?[a] := r[a], 'yes'", code: "eval::predicate_not_bool" },
@@ -378,8 +378,6 @@ q[a] := r[a]", code: "parser::no_entry" },
 ?[a] := r[a], a", code: "eval::predicate_not_bool" },
     Bad { name: "option_unknown", setup: &[], script: r"?[a] <- [[1]]
 :group a", code: "parser::pest" },
-    Bad { name: "fixed_rule_option_type", setup: &[], script: r"e[a, b] <- [[1, 2]]
-?[a, b] <~ LabelPropagation(e[], max_iter: 'ten')", code: "fixed_rule::arg_wrong" },
     Bad { name: "mutation_on_missing_relation_1", setup: &[], script: r"?[a] <- [[1]]
 :rm nowhere {a}", code: "query::relation_not_found" },
     Bad { name: "mutation_on_missing_relation_2", setup: &[], script: r"?[a] <- [[1]]
@@ -396,8 +394,8 @@ q[a] := r[a]", code: "parser::no_entry" },
     Bad { name: "in_operator_misuse_2", setup: &[], script: "?[x] := [1] in x", code: "parser::pest" },
     Bad { name: "or_at_start_1", setup: &[], script: "?[x] := or x = 1", code: "parser::pest" },
     Bad { name: "or_at_start_2", setup: &[], script: "?[x] := x = 1 or", code: "parser::pest" },
-    Bad { name: "not_misuse_1", setup: &[], script: "?[x] := not", code: "eval::unbound_variable" },
-    Bad { name: "not_misuse_2", setup: &[], script: "?[x] := not x = 1", code: "eval::unsafe_negation" },
+    Bad { name: "not_misuse_1", setup: &[], script: "?[x] := not", code: "parser::pest" },
+    Bad { name: "not_misuse_2", setup: &[], script: "?[x] := not x = 1", code: "eval::unbound_variable" },
     Bad { name: "sysop_arguments_1", setup: &[], script: "::columns", code: "parser::pest" },
     Bad { name: "sysop_arguments_2", setup: &[], script: "::remove 5", code: "parser::pest" },
     Bad { name: "sysop_arguments_3", setup: &[], script: "::index create a {b}", code: "parser::pest" },

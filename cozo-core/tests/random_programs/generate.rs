@@ -19,7 +19,7 @@ enum Domain {
     Twins,
 }
 
-const MODULUS: i64 = 4;
+const MODULUS: i64 = 5;
 
 /// How many relations with given rows come first.
 const GIVEN: usize = 3;
@@ -94,10 +94,11 @@ impl Generator {
 
     /// A relation with given rows, stored or not.
     fn given(&mut self) {
-        let arity = self.random.random_range(1..=3);
-        let keys = self.random.random_range(1..=arity);
+        let arity: usize = self.random.random_range(1..=3);
+        let keys = self.random.random_range(arity.div_ceil(2)..=arity);
         let mut rows: Vec<Vec<DataValue>> = vec![];
-        for _ in 0..self.random.random_range(2..=16) {
+        let most = [4, 12, 20][arity - 1];
+        for _ in 0..self.random.random_range(2..=most) {
             let row: Vec<DataValue> = (0..arity).map(|_| self.value()).collect();
             if rows.iter().all(|other| other[..keys] != row[..keys]) {
                 rows.push(row);
@@ -228,7 +229,7 @@ impl Generator {
         let all = self.program.relations.len();
         let last = self.program.layers.last().and_then(|layer| layer.first()).expect("there are layers").relation;
         let mut bound = vec![];
-        let first = self.application(last, &mut bound, 25);
+        let first = self.application(last, &mut bound, 12);
         let mut body = vec![first];
         if bound.is_empty() {
             bound.push(self.fresh());
@@ -248,7 +249,7 @@ impl Generator {
     fn body(&mut self, readable: usize, negatable: usize) -> (Vec<Literal>, Vec<Var>) {
         let mut bound = vec![];
         let mut body = vec![];
-        for _ in 0..self.random.random_range(1..=3) {
+        for _ in 0..*[1, 2, 2, 3].choose(&mut self.random).expect("not empty") {
             // Of the readable relations the youngest are the interesting ones.
             let youngest = readable.saturating_sub(3);
             let relation = if self.chance(50) {
@@ -277,6 +278,9 @@ impl Generator {
 
     /// Adds tests, unifications, lists, disjunctions and negations.
     fn decorate(&mut self, body: &mut Vec<Literal>, bound: &mut Vec<Var>, negatable: usize) {
+        if self.chance(55) {
+            return;
+        }
         let integers = self.all_integers();
         if self.chance(25) {
             let disjunction = self.disjunction(bound, negatable.min(GIVEN));
@@ -325,8 +329,8 @@ impl Generator {
                 n if n < constants + 18 && !bound.is_empty() && self.all_integers() => {
                     Term::Sum(self.pick(bound), self.random.random_range(0..MODULUS), MODULUS)
                 }
-                n if n < constants + 50 && !bound.is_empty() => Term::Var(self.pick(bound)),
-                n if n < constants + 55 && !fresh.is_empty() && self.domain != Domain::Twins => {
+                n if n < constants + 40 && !bound.is_empty() => Term::Var(self.pick(bound)),
+                n if n < constants + 43 && !fresh.is_empty() && self.domain != Domain::Twins => {
                     Term::Var(self.pick(&fresh))
                 }
                 _ => Term::Var(self.fresh()),

@@ -201,7 +201,7 @@ fn fold(name: &str, values: Vec<DataValue>) -> DataValue {
         "collect" => DataValue::List(values),
         "min" => values.into_iter().min().unwrap_or(DataValue::Null),
         "max" => values.into_iter().max().unwrap_or(DataValue::Null),
-        "sum" => DataValue::from(values.iter().filter_map(DataValue::get_float).sum::<f64>()),
+        "sum" => DataValue::from(values.iter().filter_map(DataValue::get_float).fold(0.0, |sum, value| sum + value)),
         other => panic!("the generator makes no '{other}'"),
     }
 }
