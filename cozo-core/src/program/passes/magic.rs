@@ -21,8 +21,13 @@ use crate::value::SmallStr;
 pub fn specialise(program: &Program) -> Option<Program> {
     let mut excluded = ineligible(program);
     loop {
-        let mut pass =
-            Pass { program, excluded: &excluded, made: BTreeMap::new(), waiting: vec![], needed_whole: BTreeSet::new() };
+        let mut pass = Pass {
+            program,
+            excluded: &excluded,
+            made: BTreeMap::new(),
+            waiting: vec![],
+            needed_whole: BTreeSet::new(),
+        };
         pass.predicate(&SmallStr::from(ENTRY), None);
         while let Some((name, adornment)) = pass.waiting.pop() {
             pass.predicate(&name, adornment.as_deref());
