@@ -1,5 +1,7 @@
 //! A program as someone wrote it for the crate `cozo` 0.7: the same names, types and meanings.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::str::FromStr;

@@ -1,5 +1,7 @@
 //! Stopping what takes too long, and not stopping what is merely large.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod common;
 
 use std::sync::mpsc::{Receiver, channel};

@@ -1,5 +1,7 @@
 //! Transactions seen from outside: isolation, conflicts, and all or nothing.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -286,7 +288,7 @@ fn readers_see_all_relations_of_an_import_or_none() {
     std::thread::scope(|scope| {
         let reader = scope.spawn(|| {
             let mut seen = BTreeSet::new();
-            while !done.load(Ordering::Relaxed) {
+            while seen.len() < 3 {
                 let counts =
                     rows(&db, "a[count(k)] := *a[k, _]  b[count(k)] := *b[k, _]  ?[a, b] := a[a], b[b]").remove(0);
                 assert_eq!(counts[0], counts[1]);
@@ -294,15 +296,15 @@ fn readers_see_all_relations_of_an_import_or_none() {
                 assert_eq!(exported["a"].rows, exported["b"].rows);
                 seen.insert(counts[0].clone());
             }
-            seen.len()
+            done.store(true, Ordering::Relaxed);
         });
-        for batch in 0..300 {
+        // Goes on until the reader has seen some imports happen, however the threads are scheduled.
+        for batch in (0..).take_while(|_| !done.load(Ordering::Relaxed) && !reader.is_finished()) {
             let rows: Vec<_> = (0..3).map(|n| [DataValue::from(batch * 3 + n), DataValue::Null]).collect();
             let data = ["a", "b"].map(|name| (name.to_string(), named(&["k", "n"], &rows)));
             db.import_relations(data.into()).unwrap();
         }
-        done.store(true, Ordering::Relaxed);
-        assert!(reader.join().expect("every read was consistent") > 1, "the reader saw no import happen");
+        reader.join().expect("every read was consistent");
     });
 }
 

@@ -4,6 +4,8 @@
 //! CozoScript for the engine: as it is, without magic sets, with its rules and atoms shuffled, with its stored relations
 //! as constant rules. All answers must be the same. A program that fails is made smaller before it is shown.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod generate;
 mod large;
 mod naive;
