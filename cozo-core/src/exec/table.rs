@@ -142,7 +142,7 @@ impl Table {
     /// Appends the rows that are not there yet; gives the number of them.
     pub fn insert(&mut self, batch: Batch) -> usize {
         debug_assert_eq!(self.key_width, self.rows.columns.len(), "only sets take rows this way");
-        if self.rows.len + batch.len <= FEW_ROWS {
+        if self.small_ints.is_none() && self.rows.len + batch.len <= FEW_ROWS {
             return self.insert_few(&batch);
         }
         if let Some(added) = self.insert_small_ints(&batch) {
@@ -184,7 +184,7 @@ impl Table {
             *self = other;
             return added;
         }
-        if self.rows.len + other.rows.len <= FEW_ROWS {
+        if self.small_ints.is_none() && self.rows.len + other.rows.len <= FEW_ROWS {
             return self.insert_few(&other.rows);
         }
         if let Some(added) = self.insert_small_ints(&other.rows) {
@@ -461,6 +461,19 @@ mod tests {
         }
         assert_eq!(table.rows().rows().collect::<BTreeSet<_>>(), model);
         assert_eq!(table.len(), model.len());
+    }
+
+    /// A few rows at a time, after so few distinct ones that a bitmap was made for them.
+    #[test]
+    fn a_bitmap_of_few_integers_keeps_up_with_small_batches() {
+        let ints = |values: &[i64]| Batch::new(vec![Column::ints(values.to_vec())], values.len());
+        let mut table = Table::set(1);
+        assert_eq!(table.insert(ints(&[0, 1, 0, 1, 0, 1, 0, 1, 0, 1])), 2);
+        assert_eq!(table.insert(ints(&[2])), 1);
+        assert_eq!(table.insert(ints(&[2, 3, 2, 3, 2, 3, 2, 3, 2, 3])), 1);
+        assert_eq!(table.insert_table(Table::of_distinct(ints(&[3, 4]))), 1);
+        assert_eq!(table.insert(ints(&[4, 4, 4, 4, 4, 4, 4, 4, 5])), 1);
+        assert_eq!(table.rows().rows().flatten().collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5].map(DataValue::from));
     }
 
     #[test]
