@@ -1,5 +1,6 @@
 //! Results as rows of values, with headers.
 
+use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::SessionError;
@@ -16,6 +17,9 @@ pub struct NamedRows {
     pub next: Option<Box<NamedRows>>,
 }
 
+/// From so many rows on, threads make them together.
+const WORTH_SHARING: usize = 8192;
+
 impl NamedRows {
     /// Rows under headers.
     pub fn new(headers: Vec<String>, rows: Vec<Tuple>) -> Self {
@@ -29,11 +33,15 @@ impl NamedRows {
 
     /// Columns as rows.
     pub(super) fn from_batch(headers: Vec<String>, batch: &Batch) -> Self {
-        let rows = match batch.columns.as_slice() {
-            [Column::Int(data)] if data.nulls.is_none() => {
-                data.values.iter().map(|value| vec![DataValue::from(*value)]).collect()
-            }
-            _ => batch.rows().collect(),
+        let single_ints = batch.columns.first().filter(|_| batch.columns.len() == 1).and_then(Column::as_dense_ints);
+        let row = |row: usize| match single_ints {
+            Some(values) => vec![DataValue::from(values[row])],
+            None => batch.row(row),
+        };
+        // A row is an allocation, and threads allocate side by side.
+        let rows = match batch.len {
+            0..WORTH_SHARING => (0..batch.len).map(row).collect(),
+            len => (0..len).into_par_iter().with_min_len(WORTH_SHARING / 2).map(row).collect(),
         };
         NamedRows::new(headers, rows)
     }

@@ -22,7 +22,7 @@ const MAX_DISJUNCTS: usize = 4096;
 
 /// Brings all bodies into disjunctive normal form.
 pub fn normalise(program: Program<Formula>) -> Result<Program, ProgramError> {
-    let mut pass = Pass { groups: BTreeMap::new() };
+    let mut pass = Pass { groups: BTreeMap::new(), repetitions: 0 };
     let mut predicates = BTreeMap::new();
     for (name, predicate) in program.predicates {
         let definition = match predicate.definition {
@@ -44,6 +44,8 @@ pub fn normalise(program: Program<Formula>) -> Result<Program, ProgramError> {
 struct Pass {
     /// The rules made of negated groups.
     groups: BTreeMap<SmallStr, Predicate>,
+    /// The number of variables made up for repeated ones.
+    repetitions: usize,
 }
 
 /// How often each variable occurs.
@@ -79,12 +81,40 @@ impl Pass {
             Formula::Or(parts) if negated => Formula::And(self.push_all(parts, true, occurrences, span)?),
             Formula::And(parts) => Formula::And(self.push_all(parts, false, occurrences, span)?),
             Formula::Or(parts) => Formula::Or(self.push_all(parts, false, occurrences, span)?),
-            Formula::Atom(atom) if negated && repeats_local_variable(&atom, occurrences) => {
-                let parts = [Formula::Atom(atom.clone())];
-                Formula::Atom(self.negated_group(&parts, occurrences, span)?.unwrap_or_else(|| negate(atom)))
-            }
-            Formula::Atom(atom) => Formula::Atom(if negated { negate(atom) } else { atom }),
+            Formula::Atom(atom) if negated => match self.with_repetitions_as_tests(&atom) {
+                Some(parts) => {
+                    let group = self.negated_group(&parts, occurrences, span)?;
+                    Formula::Atom(group.unwrap_or_else(|| negate(atom)))
+                }
+                None => Formula::Atom(negate(atom)),
+            },
+            Formula::Atom(atom) => Formula::Atom(atom),
         })
+    }
+
+    /// An application that has a variable twice as an application with each variable once and a test for each further
+    /// occurrence; none if it has no variable twice. Negated, it must mean the same `==` as when it is not.
+    fn with_repetitions_as_tests(&mut self, atom: &Atom) -> Option<Vec<Formula>> {
+        let Atom::Apply(apply) = atom else { return None };
+        let mut apply = apply.clone();
+        let mut seen = BTreeSet::new();
+        let mut tests = vec![];
+        for arg in &mut apply.args {
+            let Arg::Variable(variable) = arg else { continue };
+            if seen.insert(variable.name.clone()) {
+                continue;
+            }
+            self.repetitions += 1;
+            let other = Variable { name: SmallStr::from(format!("#same{}", self.repetitions)), span: variable.span };
+            let test = call("eq", vec![use_of(variable.clone()), use_of(other.clone())]);
+            tests.push(Formula::Atom(Atom::Filter(test)));
+            *arg = Arg::Variable(other);
+        }
+        if tests.is_empty() {
+            return None;
+        }
+        tests.insert(0, Formula::Atom(Atom::Apply(apply)));
+        Some(tests)
     }
 
     fn push_all(
@@ -108,7 +138,7 @@ impl Pass {
         let mut inside = Occurrences::new();
         count_variables(&group, &mut inside);
         let (local, shared): (Vec<_>, Vec<_>) =
-            inside.iter().partition(|(name, count)| occurrences.get(*name) == Some(count));
+            inside.iter().partition(|(name, count)| occurrences.get(*name).is_none_or(|all| all == *count));
         let mut bound = BTreeSet::new();
         bound_variables(&group, &mut bound);
         let shared: Vec<SmallStr> = shared.into_iter().map(|(name, _)| name.clone()).collect();
@@ -123,14 +153,6 @@ impl Pass {
         let args = head.into_iter().map(Arg::Variable).collect();
         Ok(Some(Atom::Apply(Apply { target: Target::Predicate(name), args, negated: true, span })))
     }
-}
-
-/// Whether an application has a variable twice that occurs nowhere else.
-fn repeats_local_variable(atom: &Atom, occurrences: &Occurrences) -> bool {
-    let Atom::Apply(_) = atom else { return false };
-    let mut inside = Occurrences::new();
-    count_variables(&Formula::Atom(atom.clone()), &mut inside);
-    inside.iter().any(|(name, count)| *count > 1 && occurrences.get(name) == Some(count))
 }
 
 fn negate(atom: Atom) -> Atom {
