@@ -25,6 +25,7 @@
 pub mod diag;
 pub mod exec;
 pub mod expr;
+pub mod fixed_rule;
 pub mod parse;
 pub mod plan;
 pub mod program;
@@ -34,9 +35,13 @@ pub mod storage;
 pub mod txn;
 pub mod value;
 
-pub use diag::format_error_as_json;
+pub use diag::{SourceSpan, format_error_as_json};
+pub use expr::Expr;
+pub use fixed_rule::{FixedRule, FixedRuleInputRelation, FixedRulePayload, Poison, RegularTempStore};
 pub use miette::{Report as Error, Result};
+pub use parse::ast::Symbol;
 pub use session::{
-    DbInstance, MultiTransaction, NamedRows, ScriptMutability, TransactionPayload, evaluate_expressions, get_variables,
+    DbInstance, MultiTransaction, NamedRows, ScriptMutability, SimpleFixedRule, TransactionPayload,
+    evaluate_expressions, get_variables,
 };
 pub use value::{DataValue, JsonData, Num, RegexWrapper, SmallStr, Tuple, UuidWrapper, Validity, ValidityTs, Vector};

@@ -16,6 +16,7 @@ use std::ops::{ControlFlow, Range};
 
 use rayon::prelude::*;
 
+use super::fixed::run_fixed;
 use super::operators::{Operator, Tables, build, drive, empty_slots};
 use super::sink::{Flow, Sink, apply_improvements};
 use super::table::Table;
@@ -39,6 +40,10 @@ pub fn evaluate(run: &Run<'_>) -> Result<Table, ExecError> {
         for constant in &component.constants {
             let rows = constant_rows(constant, plan.tables[constant.table].arity, run)?;
             tables[constant.table].insert(rows);
+        }
+        for fixed in &component.fixed {
+            let rows = run_fixed(fixed, &tables, run)?;
+            tables[fixed.table].insert(rows);
         }
         if component.recursive {
             run_to_fixpoint(component, &mut tables, run)?;

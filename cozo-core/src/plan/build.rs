@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    ComponentPlan, ConstantPlan, ExistsPlan, JoinPlan, Method, OperatorKind, OperatorPlan, Plan, RulePlan, Source,
-    TableKind, TablePlan,
+    ComponentPlan, ConstantPlan, ExistsPlan, FixedInputPlan, FixedPlan, JoinPlan, Method, OperatorKind, OperatorPlan,
+    Plan, RulePlan, Source, TableKind, TablePlan,
 };
 use crate::expr::Expr;
-use crate::program::{AggregationUse, Apply, Arg, Atom, Definition, ENTRY, Predicate, Program, Rule, Target};
+use crate::program::{
+    AggregationUse, Apply, Arg, Atom, Definition, ENTRY, FixedApply, FixedInput, Predicate, Program, Rule, Target,
+};
 use crate::schema::RelationId;
 use crate::value::SmallStr;
 
@@ -19,8 +21,13 @@ pub fn build(program: &Program) -> Plan {
     let mut components = vec![];
     for component in &program.components {
         let members: Vec<usize> = component.predicates.iter().map(|name| numbers[name]).collect();
-        let mut plan =
-            ComponentPlan { tables: members.clone(), recursive: component.recursive, rules: vec![], constants: vec![] };
+        let mut plan = ComponentPlan {
+            tables: members.clone(),
+            recursive: component.recursive,
+            rules: vec![],
+            constants: vec![],
+            fixed: vec![],
+        };
         for name in &component.predicates {
             let (predicate, table) = (&program.predicates[name], numbers[name]);
             let kind = table_kind(predicate, component.recursive);
@@ -28,6 +35,7 @@ pub fn build(program: &Program) -> Plan {
                 Definition::Constant(rows) => {
                     plan.constants.push(ConstantPlan { table, rows: rows.clone(), span: predicate.span });
                 }
+                Definition::Fixed(apply) => plan.fixed.push(fixed(table, apply, &numbers)),
                 Definition::Rules(rules) => {
                     let bag = matches!(kind, TableKind::Groups(_));
                     let own: &[usize] = if component.recursive { &members } else { &[] };
@@ -43,13 +51,39 @@ pub fn build(program: &Program) -> Plan {
     Plan { tables, components, entry: numbers[&SmallStr::from(ENTRY)], headers: entry.headers(), reads }
 }
 
-/// The stored relations that the rules read.
+fn fixed(table: usize, apply: &FixedApply, numbers: &BTreeMap<&SmallStr, usize>) -> FixedPlan {
+    let input = |input: &FixedInput| FixedInputPlan {
+        source: source(&input.target, numbers),
+        bindings: input.bindings.clone(),
+        span: input.span,
+    };
+    FixedPlan {
+        table,
+        name: apply.name.clone(),
+        rule: apply.rule.clone(),
+        inputs: apply.inputs.iter().map(input).collect(),
+        options: apply.options.clone(),
+        span: apply.span,
+        text: apply.to_string(),
+    }
+}
+
+fn source(target: &Target, numbers: &BTreeMap<&SmallStr, usize>) -> Source {
+    match target {
+        Target::Predicate(name) => Source::Table(numbers[name]),
+        Target::Stored(schema) => Source::Stored(schema.clone()),
+    }
+}
+
+/// The stored relations that rules and fixed rules read.
 fn reads(components: &[ComponentPlan]) -> Vec<RelationId> {
     let operators = components.iter().flat_map(|component| &component.rules).flat_map(|rule| &rule.operators);
-    let mut reads: Vec<RelationId> = operators
-        .filter_map(|operator| match operator.kind.source() {
-            Some(Source::Stored(schema)) => Some(schema.id),
-            _ => None,
+    let inputs = components.iter().flat_map(|component| &component.fixed).flat_map(|fixed| &fixed.inputs);
+    let sources = operators.filter_map(|operator| operator.kind.source()).chain(inputs.map(|input| &input.source));
+    let mut reads: Vec<RelationId> = sources
+        .filter_map(|source| match source {
+            Source::Stored(schema) => Some(schema.id),
+            Source::Table(_) => None,
         })
         .collect();
     reads.sort();
@@ -150,13 +184,6 @@ impl<'a> RuleBuilder<'a> {
         apply.args.iter().enumerate().filter_map(bound).collect()
     }
 
-    fn source(&self, target: &Target) -> Source {
-        match target {
-            Target::Predicate(name) => Source::Table(self.numbers[name]),
-            Target::Stored(schema) => Source::Stored(schema.clone()),
-        }
-    }
-
     /// How rows with these columns bound are found, and how many of the columns (from the first) that uses.
     fn method(&self, source: &Source, bound: &[(usize, Expr)]) -> (Method, usize) {
         let Source::Stored(schema) = source else {
@@ -181,7 +208,7 @@ impl<'a> RuleBuilder<'a> {
     }
 
     fn apply(&mut self, apply: &Apply) {
-        let source = self.source(&apply.target);
+        let source = source(&apply.target, self.numbers);
         let bound = self.bound_args(apply);
         let gives_nothing = bound.len() == apply.args.iter().filter(|arg| !matches!(arg, Arg::Wildcard)).count();
         let own = matches!(source, Source::Table(table) if self.own.contains(&table));
@@ -213,7 +240,7 @@ impl<'a> RuleBuilder<'a> {
     }
 
     fn exists(&mut self, apply: &Apply, negated: bool) {
-        let source = self.source(&apply.target);
+        let source = source(&apply.target, self.numbers);
         let keys = self.bound_args(apply);
         let method = match self.method(&source, &keys) {
             (Method::Prefix, used) if used == keys.len() => Method::Prefix,

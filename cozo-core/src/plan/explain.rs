@@ -17,6 +17,16 @@ pub fn explain(plan: &Plan) -> Vec<Tuple> {
             let line = Line { op: "algo", reference: "Constant".into(), ..Line::default() };
             rows.push(line.row(stratum, 0, &table.name, 0, &table.name));
         }
+        for fixed in &component.fixed {
+            let table = &plan.tables[fixed.table];
+            let line = Line {
+                op: "algo",
+                reference: fixed.name.to_string(),
+                expr: vec![fixed.text.clone()],
+                ..Line::default()
+            };
+            rows.push(line.row(stratum, 0, &table.name, 0, &table.name));
+        }
         for (rule_index, rule) in component.rules.iter().enumerate() {
             let table = &plan.tables[rule.table];
             let mut lines: Vec<Line> =

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::{Apply, Arg, Atom, ConstantRows, Definition, Formula, Program, Rule, Target};
+use super::{Apply, Arg, Atom, ConstantRows, Definition, FixedApply, FixedInput, Formula, Program, Rule, Target};
 
 /// Writes items with a separator between them.
 fn separated<T: Display>(f: &mut Formatter<'_>, items: &[T], separator: &str) -> fmt::Result {
@@ -44,6 +44,9 @@ impl<B: DisplayBody> Display for Program<B> {
                 Definition::Constant(rows) => {
                     writeln!(f, "{name}[{}] <- {rows}", head(&|i| predicate.columns[i].name.to_string()))?;
                 }
+                Definition::Fixed(apply) => {
+                    writeln!(f, "{name}[{}] <~ {apply}", head(&|i| predicate.columns[i].name.to_string()))?;
+                }
                 Definition::Rules(rules) => {
                     for rule in rules {
                         write!(f, "{name}[{}] := ", head(&|i| rule.head[i].name.to_string()))?;
@@ -54,6 +57,29 @@ impl<B: DisplayBody> Display for Program<B> {
             }
         }
         Ok(())
+    }
+}
+
+/// `Name(input[binding, ...], option: value)`
+impl Display for FixedApply {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}(", self.name)?;
+        separated(f, &self.inputs, ", ")?;
+        for (i, (name, value)) in self.options.iter().enumerate() {
+            write!(f, "{}{name}: {value}", if i > 0 || !self.inputs.is_empty() { ", " } else { "" })?;
+        }
+        f.write_str(")")
+    }
+}
+
+impl Display for FixedInput {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match &self.target {
+            Target::Predicate(name) => write!(f, "{name}[")?,
+            Target::Stored(schema) => write!(f, "*{}[", schema.name)?,
+        }
+        separated(f, &self.bindings, ", ")?;
+        f.write_str("]")
     }
 }
 

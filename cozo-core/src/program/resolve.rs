@@ -9,6 +9,7 @@ use super::{
 use crate::diag::SourceSpan;
 use crate::expr::functions::Function;
 use crate::expr::{Expr, aggregations, functions};
+use crate::fixed_rule::RuleSet;
 use crate::parse::ast;
 use crate::schema::{AccessLevel, BaseType, ColumnType, SchemaRef};
 use crate::value::{DataValue, SmallStr};
@@ -46,10 +47,19 @@ impl Parameters {
 pub struct Resolver<'a> {
     /// Finds a stored or ephemeral relation by name.
     pub relations: &'a dyn Fn(&str) -> Option<SchemaRef>,
+    /// The fixed rules; nothing where only expressions are resolved.
+    pub fixed_rules: Option<&'a RuleSet>,
     /// The values given for parameters, for the few places where the program's shape depends on them.
     pub values: &'a BTreeMap<String, DataValue>,
     /// The parameters met so far.
     pub parameters: Parameters,
+}
+
+impl<'a> Resolver<'a> {
+    /// Resolves expressions that stand outside of queries.
+    pub fn of_expressions(values: &'a BTreeMap<String, DataValue>) -> Self {
+        Resolver { relations: &|_| None, fixed_rules: None, values, parameters: Parameters::default() }
+    }
 }
 
 impl Resolver<'_> {
@@ -116,7 +126,7 @@ impl Resolver<'_> {
         Ok(Predicate { columns, definition: Definition::Rules(resolved), span })
     }
 
-    fn head(&mut self, rule: &ast::Rule) -> Result<Vec<HeadColumn>, ProgramError> {
+    pub(super) fn head(&mut self, rule: &ast::Rule) -> Result<Vec<HeadColumn>, ProgramError> {
         let mut columns = vec![];
         for arg in &rule.head.args {
             if arg.variable.name == "_" {
@@ -142,7 +152,7 @@ impl Resolver<'_> {
         Ok(AggregationUse { aggregation, args, span: call.name.span })
     }
 
-    fn constant(&mut self, rule: &ast::Rule, data: &ast::Expr) -> Result<Predicate<Formula>, ProgramError> {
+    pub(super) fn constant(&mut self, rule: &ast::Rule, data: &ast::Expr) -> Result<Predicate<Formula>, ProgramError> {
         if let Some(arg) = rule.head.args.iter().find(|arg| arg.aggregation.is_some()) {
             return Err(ProgramError::AggregationInConstant { span: arg.variable.span });
         }
@@ -194,23 +204,6 @@ impl Resolver<'_> {
         Ok((ConstantRows::List(Expr::Constant(value, span)), width))
     }
 
-    fn fixed(&mut self, rule: &ast::Rule, call: &ast::FixedCall) -> Result<Predicate<Formula>, ProgramError> {
-        let name = call.name.name.as_str();
-        if name == "Constant" {
-            let data = call.options.iter().find(|(option, _)| option.name == "data");
-            let missing = || ProgramError::FixedOptionNotFound {
-                rule: name.to_string(),
-                option: "data".to_string(),
-                span: call.span,
-            };
-            return self.constant(rule, &data.ok_or_else(missing)?.1);
-        }
-        if FIXED_RULES_TO_COME.contains(&name) {
-            return Err(ProgramError::NotYet { construct: format!("the fixed rule {name}"), span: call.name.span });
-        }
-        Err(ProgramError::FixedRuleNotFound { name: name.to_string(), span: call.name.span })
-    }
-
     fn formula(&mut self, formula: &ast::Formula) -> Result<Formula, ProgramError> {
         Ok(match formula {
             ast::Formula::And(parts) => Formula::And(parts.iter().map(|p| self.formula(p)).collect::<Result<_, _>>()?),
@@ -258,15 +251,7 @@ impl Resolver<'_> {
             ast::StoredArgs::Named(named) => self.named_args(&schema, named)?,
         };
         if apply.validity.is_some() {
-            let travels = schema
-                .keys
-                .last()
-                .is_some_and(|key| key.column_type == ColumnType { base: BaseType::Validity, nullable: false });
-            return Err(if travels {
-                ProgramError::NotYet { construct: "time travel ('@')".to_string(), span: apply.span }
-            } else {
-                ProgramError::InvalidTimeTravel { relation: schema.name.to_string(), span: apply.span }
-            });
+            return Err(no_time_travel(&schema, apply.span));
         }
         Ok(Atom::Apply(Apply { target: Target::Stored(schema), args, negated: false, span: apply.span }))
     }
@@ -285,7 +270,7 @@ impl Resolver<'_> {
     }
 
     /// A stored relation that may be read.
-    fn readable(&self, name: &ast::Symbol) -> Result<SchemaRef, ProgramError> {
+    pub(super) fn readable(&self, name: &ast::Symbol) -> Result<SchemaRef, ProgramError> {
         let not_found = || ProgramError::RelationNotFound { name: name.name.to_string(), span: name.span };
         let schema = (self.relations)(&name.name).ok_or_else(not_found)?;
         if schema.access_level < AccessLevel::ReadOnly {
@@ -388,40 +373,24 @@ impl Resolver<'_> {
                 span,
             ));
         }
-        let pairs = args.chunks_exact(2).map(|pair| Ok((self.expr_unfolded(&pair[0])?, self.expr_unfolded(&pair[1])?)));
-        Ok(Expr::Conditional { branches: pairs.collect::<Result<_, _>>()?, span })
+        let mut branches = vec![];
+        for pair in args.chunks_exact(2) {
+            branches.push((self.expr_unfolded(&pair[0])?, self.expr_unfolded(&pair[1])?));
+        }
+        Ok(Expr::Conditional { branches, span })
     }
 }
 
-/// The fixed rules of the language that this version does not run.
-const FIXED_RULES_TO_COME: &[&str] = &[
-    "BFS",
-    "BetweennessCentrality",
-    "BreadthFirstSearch",
-    "ClosenessCentrality",
-    "ClusteringCoefficients",
-    "CommunityDetectionLouvain",
-    "ConnectedComponents",
-    "CsvReader",
-    "DFS",
-    "DegreeCentrality",
-    "DepthFirstSearch",
-    "JsonReader",
-    "KShortestPathYen",
-    "LabelPropagation",
-    "MinimumSpanningForestKruskal",
-    "MinimumSpanningTreePrim",
-    "PageRank",
-    "RandomWalk",
-    "ReorderSort",
-    "SCC",
-    "ShortestPathAStar",
-    "ShortestPathBFS",
-    "ShortestPathDijkstra",
-    "StronglyConnectedComponent",
-    "StronglyConnectedComponents",
-    "TopSort",
-];
+/// The error of `@` on a relation.
+pub(super) fn no_time_travel(schema: &SchemaRef, span: SourceSpan) -> ProgramError {
+    let validity = ColumnType { base: BaseType::Validity, nullable: false };
+    match schema.keys.last() {
+        Some(key) if key.column_type == validity => {
+            ProgramError::NotYet { construct: "time travel ('@')".to_string(), span }
+        }
+        _ => ProgramError::InvalidTimeTravel { relation: schema.name.to_string(), span },
+    }
+}
 
 fn variable(symbol: &ast::Symbol) -> Variable {
     Variable { name: symbol.name.clone(), span: symbol.span }
@@ -570,8 +539,10 @@ fn check_applications(predicates: &BTreeMap<SmallStr, Predicate<Formula>>) -> Re
         Err(ProgramError::ApplicationArity { name: name.to_string(), expected, found: apply.args.len(), span })
     };
     for predicate in predicates.values() {
-        if let Definition::Rules(rules) = &predicate.definition {
-            rules.iter().try_for_each(|rule| each_application(&rule.body, &check))?;
+        match &predicate.definition {
+            Definition::Rules(rules) => rules.iter().try_for_each(|rule| each_application(&rule.body, &check))?,
+            Definition::Fixed(apply) => super::fixed::check_inputs(apply, predicates)?,
+            Definition::Constant(_) => {}
         }
     }
     Ok(())

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 
+use crate::fixed_rule::RuleSet;
 use crate::parse::ast::{MutationOp, Query, QueryOption};
 use crate::plan::{MutationPlan, OptionError, Options, Plan, build, plan_mutation, plan_options};
 use crate::program::{Parameters, Program, Resolver, Rewriting, prepare};
@@ -21,8 +22,8 @@ pub struct CompiledQuery {
     pub mutation: Option<MutationPlan>,
     /// The parameters that it mentions.
     pub parameters: Parameters,
-    /// The catalog's version that it was compiled against.
-    catalog_version: u64,
+    /// The versions of the catalog and of the fixed rules that it was compiled against.
+    compiled_against: (u64, u64),
 }
 
 /// A query of a script, compiled when it first runs and again when the catalog has changed.
@@ -48,17 +49,18 @@ impl PreparedQuery {
     pub fn compiled(
         &self,
         txn: &Transaction,
+        fixed_rules: &RuleSet,
         values: &BTreeMap<String, DataValue>,
     ) -> miette::Result<Arc<CompiledQuery>> {
-        let version = txn.catalog().version;
+        let versions = (txn.catalog().version, fixed_rules.version);
         let reusable = txn.has_base_catalog();
         if reusable
             && let Some(compiled) = &*self.compiled.load()
-            && compiled.catalog_version == version
+            && compiled.compiled_against == versions
         {
             return Ok(compiled.clone());
         }
-        let compiled = Arc::new(CompiledQuery::compile(&self.query, txn, values)?);
+        let compiled = Arc::new(CompiledQuery::compile(&self.query, txn, fixed_rules, values)?);
         if reusable && !compiled.parameters.shape_depends_on_values {
             self.compiled.store(Some(compiled.clone()));
         }
@@ -68,9 +70,15 @@ impl PreparedQuery {
 
 impl CompiledQuery {
     /// Compiles a query.
-    pub fn compile(query: &Query, txn: &Transaction, values: &BTreeMap<String, DataValue>) -> miette::Result<Self> {
+    pub fn compile(
+        query: &Query,
+        txn: &Transaction,
+        fixed_rules: &RuleSet,
+        values: &BTreeMap<String, DataValue>,
+    ) -> miette::Result<Self> {
         let relations = |name: &str| txn.relation(name).cloned();
-        let mut resolver = Resolver { relations: &relations, values, parameters: Parameters::default() };
+        let (fixed_rules_version, fixed_rules) = (fixed_rules.version, Some(fixed_rules));
+        let mut resolver = Resolver { relations: &relations, fixed_rules, values, parameters: Parameters::default() };
         let mut mutations = query.options.iter().filter_map(|option| match option {
             QueryOption::Mutation(mutation) => Some(mutation),
             _ => None,
@@ -94,7 +102,8 @@ impl CompiledQuery {
             None => None,
         };
         let parameters = std::mem::take(&mut resolver.parameters);
-        Ok(CompiledQuery { plan, options, mutation, parameters, catalog_version: txn.catalog().version })
+        let compiled_against = (txn.catalog().version, fixed_rules_version);
+        Ok(CompiledQuery { plan, options, mutation, parameters, compiled_against })
     }
 }
 

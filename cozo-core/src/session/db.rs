@@ -15,6 +15,7 @@ use super::sys::{self, SystemContext};
 use super::{MultiTransaction, NamedRows, SessionError, TransactionPayload, multi, transfer};
 use crate::diag::format_error_as_json;
 use crate::exec::Interrupt;
+use crate::fixed_rule::{FixedRule, FixedRules};
 use crate::parse::parse_script;
 use crate::storage::mem::MemStorage;
 use crate::txn::{Catalog, Pipeline, Transaction};
@@ -56,6 +57,7 @@ struct Shared {
     pipeline: Arc<Pipeline>,
     scripts: Cache<Box<str>, Arc<Prepared>>,
     running: Arc<Running>,
+    fixed_rules: Arc<FixedRules>,
 }
 
 impl Drop for Shared {
@@ -98,6 +100,7 @@ impl DbInstance {
             pipeline: Arc::new(pipeline),
             scripts: Cache::new(CACHED_SCRIPTS),
             running: Arc::new(Running::default()),
+            fixed_rules: Arc::default(),
         };
         DbInstance { shared: Arc::new(shared) }
     }
@@ -143,7 +146,7 @@ impl DbInstance {
         parameters: &'a BTreeMap<String, DataValue>,
         interrupt: &'a Interrupt,
     ) -> SystemContext<'a> {
-        SystemContext { parameters, interrupt, running: &self.shared.running }
+        SystemContext { parameters, fixed_rules: &self.shared.fixed_rules, interrupt, running: &self.shared.running }
     }
 
     /// The script, parsed now or before.
@@ -249,9 +252,31 @@ impl DbInstance {
         Err(SessionError::NotYet("importing from a backup".to_string()).into())
     }
 
+    /// The fixed rules that scripts may use, by name.
+    pub fn get_fixed_rules(&self) -> BTreeMap<String, Arc<Box<dyn FixedRule>>> {
+        self.shared.fixed_rules.current().for_host()
+    }
+
+    /// Adds a fixed rule. Fails if there is one of this name; those of the language cannot be replaced.
+    pub fn register_fixed_rule<R: FixedRule + 'static>(&self, name: String, rule: R) -> miette::Result<()> {
+        Ok(self.shared.fixed_rules.register(name, Box::new(rule))?)
+    }
+
+    /// Takes away a fixed rule that was added; whether there was one. Queries that run it go on.
+    pub fn unregister_fixed_rule(&self, name: &str) -> miette::Result<bool> {
+        Ok(self.shared.fixed_rules.unregister(name)?)
+    }
+
+    /// Allows or forbids fixed rules that read files or web addresses (`CsvReader`, `JsonReader`). They are allowed at first;
+    /// who runs scripts of others forbids them. Holds for all handles of the database.
+    pub fn set_external_access(&self, allowed: bool) {
+        self.shared.fixed_rules.set_external_access(allowed);
+    }
+
     /// Begins a transaction that is held open over several scripts.
     pub fn multi_transaction(&self, write: bool) -> MultiTransaction {
-        MultiTransaction::begin(self.shared.pipeline.clone(), &self.shared.running, write)
+        let Shared { pipeline, fixed_rules, running, .. } = &*self.shared;
+        MultiTransaction::begin(pipeline.clone(), fixed_rules.clone(), running, write)
     }
 
     /// Serves a transaction over channels on the calling thread, until it ends or the payloads do.
@@ -262,7 +287,7 @@ impl DbInstance {
         results: Sender<miette::Result<NamedRows>>,
     ) {
         let entry = self.shared.running.enter();
-        multi::serve(&self.shared.pipeline, &entry, write, &payloads, &results);
+        multi::serve(&self.shared.pipeline, &self.shared.fixed_rules, &entry, write, &payloads, &results);
     }
 
     /// Stops all scripts that run at the moment; they fail with `eval::killed`.

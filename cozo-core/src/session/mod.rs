@@ -29,6 +29,7 @@ mod multi;
 mod query;
 mod rows;
 mod running;
+mod simple_rule;
 mod sys;
 mod transfer;
 
@@ -37,4 +38,5 @@ pub use error::SessionError;
 pub use expressions::{evaluate_expressions, get_variables};
 pub use multi::{MultiTransaction, TransactionPayload};
 pub use rows::NamedRows;
+pub use simple_rule::{RuleRequest, SimpleFixedRule};
 pub use sys::SYSTEM_OPS;

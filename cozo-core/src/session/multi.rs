@@ -10,6 +10,7 @@ use super::query::{Context, run_query};
 use super::running::{Entry, Running};
 use super::{NamedRows, SessionError};
 use crate::exec::Interrupt;
+use crate::fixed_rule::FixedRules;
 use crate::parse::parse_script;
 use crate::txn::{Pipeline, Transaction};
 use crate::value::DataValue;
@@ -35,12 +36,17 @@ pub enum TransactionPayload {
 
 impl MultiTransaction {
     /// Begins a transaction on a thread of its own.
-    pub(super) fn begin(pipeline: Arc<Pipeline>, running: &Arc<Running>, write: bool) -> Self {
+    pub(super) fn begin(
+        pipeline: Arc<Pipeline>,
+        fixed_rules: Arc<FixedRules>,
+        running: &Arc<Running>,
+        write: bool,
+    ) -> Self {
         let (sender, payloads) = bounded(1);
         let (outcomes, receiver) = bounded(1);
         let entry = running.enter();
         let interrupt = entry.interrupt.clone();
-        std::thread::spawn(move || serve(&pipeline, &entry, write, &payloads, &outcomes));
+        std::thread::spawn(move || serve(&pipeline, &fixed_rules, &entry, write, &payloads, &outcomes));
         MultiTransaction { sender, receiver, interrupt }
     }
 
@@ -74,6 +80,7 @@ impl Drop for MultiTransaction {
 /// Does what the payloads ask for until the transaction ends, or until nobody can ask any more.
 pub(super) fn serve(
     pipeline: &Arc<Pipeline>,
+    fixed_rules: &FixedRules,
     entry: &Entry,
     write: bool,
     payloads: &Receiver<TransactionPayload>,
@@ -85,8 +92,8 @@ pub(super) fn serve(
         match payload {
             TransactionPayload::Query((source, parameters)) => {
                 let savepoint = txn.savepoint();
-                let outcome =
-                    query(&source, &mut txn, &Context { parameters: &parameters, interrupt: &entry.interrupt });
+                let context = Context { parameters: &parameters, fixed_rules, interrupt: &entry.interrupt };
+                let outcome = query(&source, &mut txn, &context);
                 if outcome.is_err() {
                     txn.roll_back_to(savepoint);
                 }

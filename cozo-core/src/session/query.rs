@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::compile::PreparedQuery;
 use super::{NamedRows, SessionError};
 use crate::exec::{Answer, Cancellation, Interrupt, Mutated, Run, answer, mutate, seconds};
+use crate::fixed_rule::FixedRules;
 use crate::parse::ast::MutationOp;
 use crate::plan::MutationPlan;
 use crate::program::ProgramError;
@@ -19,13 +20,15 @@ const DEFAULT_TIMEOUT_SECONDS: f64 = 300.0;
 pub struct Context<'a> {
     /// The parameters by name.
     pub parameters: &'a BTreeMap<String, DataValue>,
+    /// The fixed rules of the database.
+    pub fixed_rules: &'a FixedRules,
     /// Stops the script.
     pub interrupt: &'a Interrupt,
 }
 
 /// Runs a query; its writes go into the transaction.
 pub fn run_query(query: &PreparedQuery, txn: &mut Transaction, context: &Context<'_>) -> miette::Result<NamedRows> {
-    let compiled = query.compiled(txn, context.parameters)?;
+    let compiled = query.compiled(txn, &context.fixed_rules.current(), context.parameters)?;
     let parameters = compiled.parameters.bind(context.parameters)?;
     let timeout = seconds(":timeout", compiled.options.timeout.as_ref(), &parameters)?;
     let cancellation = Cancellation::new(context.interrupt.clone(), timeout.unwrap_or(DEFAULT_TIMEOUT_SECONDS));

@@ -12,6 +12,7 @@ use super::query::Context;
 use super::running::Running;
 use super::{NamedRows, SessionError};
 use crate::exec::Interrupt;
+use crate::fixed_rule::FixedRules;
 use crate::parse::ast::{SystemOp, SystemOpKind};
 use crate::schema::{AccessLevel, SchemaRef};
 use crate::txn::Transaction;
@@ -21,6 +22,8 @@ use crate::value::DataValue;
 pub struct SystemContext<'a> {
     /// The parameters by name.
     pub parameters: &'a BTreeMap<String, DataValue>,
+    /// The fixed rules of the database.
+    pub fixed_rules: &'a FixedRules,
     /// Stops the script.
     pub interrupt: &'a Interrupt,
     /// The scripts that run.
@@ -30,7 +33,7 @@ pub struct SystemContext<'a> {
 impl SystemContext<'_> {
     /// What a query of the same script runs with.
     pub fn query(&self) -> Context<'_> {
-        Context { parameters: self.parameters, interrupt: self.interrupt }
+        Context { parameters: self.parameters, fixed_rules: self.fixed_rules, interrupt: self.interrupt }
     }
 }
 
@@ -84,7 +87,7 @@ pub fn run(op: &SystemOp, txn: &mut Transaction, context: &SystemContext<'_>) ->
         SystemOpKind::Running => Ok(process::running(context)),
         SystemOpKind::Kill(number) => process::kill(number, context),
         SystemOpKind::Compact => Ok(NamedRows::status("OK")),
-        SystemOpKind::FixedRules => Ok(relations::fixed_rules()),
+        SystemOpKind::FixedRules => Ok(relations::fixed_rules(context)),
         SystemOpKind::Explain { analyze: true, .. } => not_yet("::explain analyze", op),
         SystemOpKind::CreateIndex { .. } | SystemOpKind::DropIndex { .. } => not_yet("::index", op),
         SystemOpKind::CreateSearchIndex { .. } => not_yet("a search index", op),

@@ -1,6 +1,6 @@
 //! `::relations`, `::columns`, `::indices`, `::show_triggers`, `::fixed_rules`, `::remove`, `::rename`.
 
-use super::{NamedRows, SessionError, find, require};
+use super::{NamedRows, SessionError, SystemContext, find, require};
 use crate::parse::ast::Symbol;
 use crate::schema::{AccessLevel, RelationSchema};
 use crate::txn::Transaction;
@@ -66,8 +66,9 @@ pub fn triggers(name: &Symbol, txn: &Transaction) -> miette::Result<NamedRows> {
 }
 
 /// `::fixed_rules`
-pub fn fixed_rules() -> NamedRows {
-    NamedRows::new(headers(&["rule"]), vec![vec!["Constant".into()]])
+pub fn fixed_rules(context: &SystemContext<'_>) -> NamedRows {
+    let rules = context.fixed_rules.current();
+    NamedRows::new(headers(&["rule"]), rules.names().into_iter().map(|name| vec![name.into()]).collect())
 }
 
 /// `::remove a, b`
