@@ -114,7 +114,7 @@ fn sorting_evaluates_expressions_over_its_bindings() {
 fn bad_options_of_sorting_are_refused() {
     let db = DbInstance::default();
     for (call, code) in [
-        ("?[i] <~ ReorderSort(out: [1])", "fixed_rule::not_enough_args"),
+        ("?[] <~ ReorderSort(out: [1])", "fixed_rule::not_enough_args"),
         ("?[i] <~ ReorderSort(r[v])", "parser::no_algo_arity"),
         ("?[i, v] <~ ReorderSort(r[v], out: v)", "parser::no_algo_arity"),
         ("?[i, v] <~ ReorderSort(r[v], out: [w])", "eval::bad_binding"),

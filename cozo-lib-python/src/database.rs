@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error::{closed, message_error, not_yet, script_error};
+use crate::fixed_rule::python_rule;
 use crate::from_python::{named_values, relations};
 use crate::interruptible::interruptible;
 use crate::to_python::rows_to_python;
@@ -100,14 +101,17 @@ impl CozoDbPy {
         if self.db.lock().is_none() { Ok(false) } else { Err(not_yet("unregister_callback")) }
     }
 
-    /// Adds a fixed rule written in Python; not yet supported.
-    fn register_fixed_rule(&self, _name: &str, _arity: usize, _callback: Py<PyAny>) -> PyResult<()> {
-        self.missing("register_fixed_rule")
+    /// Adds a fixed rule: `callback(inputs, options)` gets a list of rows for each input and the options as a dict, and
+    /// gives rows of `arity` values.
+    fn register_fixed_rule(&self, name: &str, arity: usize, callback: Py<PyAny>) -> PyResult<()> {
+        let rule = python_rule(arity, callback);
+        self.open_handle()?.register_fixed_rule(name.to_string(), rule).map_err(message_error)
     }
 
-    /// Takes such a fixed rule away; not yet supported.
-    fn unregister_fixed_rule(&self, _name: &str) -> PyResult<bool> {
-        if self.db.lock().is_none() { Ok(false) } else { Err(not_yet("unregister_fixed_rule")) }
+    /// Takes such a fixed rule away; whether there was one.
+    fn unregister_fixed_rule(&self, name: &str) -> PyResult<bool> {
+        let db = self.db.lock().clone();
+        db.map_or(Ok(false), |db| db.unregister_fixed_rule(name).map_err(message_error))
     }
 
     /// Begins a transaction that spans several scripts.

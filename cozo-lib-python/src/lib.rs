@@ -9,6 +9,7 @@
 //! * [`database`]: the class.
 //! * [`transaction`]: the class `CozoDbMulTx` of transactions held open.
 //! * [`expressions`]: `eval_expressions` and `variables`.
+//! * [`fixed_rule`]: fixed rules written in Python.
 //! * [`from_python`], [`to_python`]: values in and out.
 //! * [`interruptible`]: scripts that Ctrl-C stops.
 //! * [`error`]: what is raised.
@@ -18,6 +19,7 @@
 mod database;
 mod error;
 mod expressions;
+mod fixed_rule;
 mod from_python;
 mod interruptible;
 mod to_python;

@@ -130,8 +130,6 @@ def test_not_yet_supported(db, tmp_path):
         lambda: db.import_from_backup(path, ["r"]),
         lambda: db.register_callback("r", print),
         lambda: db.unregister_callback(0),
-        lambda: db.register_fixed_rule("R", 1, print),
-        lambda: db.unregister_fixed_rule("R"),
     ):
         with pytest.raises(Exception, match="not yet supported"):
             call()

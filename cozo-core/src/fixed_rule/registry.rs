@@ -208,11 +208,14 @@ impl FixedRules {
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut RuleSet) -> Result<T, RegisterError>) -> Result<T, RegisterError> {
-        let _changing = self.changing.lock();
+        let changing = self.changing.lock();
         let mut set = RuleSet::clone(&self.current.load());
         let outcome = change(&mut set)?;
         set.version += 1;
-        self.current.store(Arc::new(set));
+        let before = self.current.swap(Arc::new(set));
+        // A rule of the host may be dropped with the set before, and do anything while it is.
+        drop(changing);
+        drop(before);
         Ok(outcome)
     }
 }
