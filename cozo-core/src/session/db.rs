@@ -257,7 +257,8 @@ impl DbInstance {
         self.shared.fixed_rules.current().for_host()
     }
 
-    /// Adds a fixed rule. Fails if there is one of this name; those of the language cannot be replaced.
+    /// Adds a fixed rule. Fails if there is one of this name; those of the language cannot be replaced. A
+    /// rule that keeps a handle of this database keeps the database alive until it is taken away.
     pub fn register_fixed_rule<R: FixedRule + 'static>(&self, name: String, rule: R) -> miette::Result<()> {
         Ok(self.shared.fixed_rules.register(name, Box::new(rule))?)
     }

@@ -415,3 +415,31 @@ q[a] := r[a]", code: "parser::no_entry" },
     Bad { name: "null_handling_errors_5", setup: &[], script: "?[r] := r = null ++ 'a'", code: "eval::throw" },
     Bad { name: "null_handling_errors_6", setup: &[], script: "?[r] := r = first(null)", code: "eval::throw" },
 ];
+
+/// Fixed rules.
+#[rustfmt::skip]
+pub const FIXED_RULES: &[Bad] = &[
+    Bad { name: "unknown", setup: &[], script: "?[a] <~ NoSuchRule(a: 1)", code: "parser::fixed_rule_not_found" },
+    Bad { name: "unknown_unused", setup: &[], script: "x[a] <~ NoSuchRule()  ?[a] <- [[1]]", code: "parser::fixed_rule_not_found" },
+    Bad { name: "missing_input", setup: &[], script: "?[] <~ ReorderSort(out: [1])", code: "fixed_rule::not_enough_args" },
+    Bad { name: "unknown_input_rule", setup: &[], script: "?[i, x] <~ ReorderSort(nowhere[x], out: [x])", code: "algo::rule_not_found" },
+    Bad { name: "unknown_input_relation", setup: &[], script: "?[i, x] <~ ReorderSort(*nowhere[x], out: [x])", code: "query::relation_not_found" },
+    Bad { name: "unknown_input_column", setup: &["?[k] <- [[1]] :create s {k}"], script: "?[i, x] <~ ReorderSort(*s{v: x}, out: [x])", code: "eval::named_field_not_found" },
+    Bad { name: "duplicate_binding", setup: &[], script: "r[a, b] <- [[1, 2]]  ?[i, x] <~ ReorderSort(r[x, x], out: [x])", code: "parser::duplicate_bindings_for_fixed_rule" },
+    Bad { name: "head_too_short", setup: &[], script: "r[a] <- [[1]]  ?[i] <~ ReorderSort(r[x], out: [x])", code: "parser::fixed_rule_head_arity_mismatch" },
+    Bad { name: "head_aggregates", setup: &[], script: "r[a] <- [[1]]  ?[i, max(x)] <~ ReorderSort(r[x], out: [x])", code: "parser::fixed_aggr_conflict" },
+    Bad { name: "no_arity", setup: &[], script: "r[a] <- [[1]]  ?[i, x] <~ ReorderSort(r[x])", code: "parser::no_algo_arity" },
+    Bad { name: "no_list", setup: &[], script: "r[a] <- [[1]]  ?[i, x] <~ ReorderSort(r[x], out: x)", code: "parser::no_algo_arity" },
+    Bad { name: "bad_binding", setup: &[], script: "r[a] <- [[1]]  ?[i, x] <~ ReorderSort(r[x], out: [a])", code: "eval::bad_binding" },
+    Bad { name: "option_missing", setup: &[], script: "?[x] <~ CsvReader(url: 'file:///a')", code: "fixed_rule::arg_not_found" },
+    Bad { name: "option_missing_constant", setup: &[], script: "?[x] <~ Constant()", code: "fixed_rule::arg_not_found" },
+    Bad { name: "option_of_wrong_type", setup: &[], script: "r[a] <- [[1]]  ?[i, x] <~ ReorderSort(r[x], out: [x], take: 'x')", code: "fixed_rule::arg_wrong" },
+    Bad { name: "option_not_constant", setup: &[], script: "r[a] <- [[1]]  ?[i, x] <~ ReorderSort(r[x], out: [x], take: x)", code: "eval::not_constant" },
+    Bad { name: "option_fails", setup: &[], script: "r[a] <- [[1]]  ?[i, x] <~ ReorderSort(r[x], out: [x], take: 1 + 'x')", code: "eval::throw" },
+    Bad { name: "expression_fails", setup: &[], script: "r[a] <- [[1]]  ?[i, x] <~ ReorderSort(r[x], out: [x + 'x'])", code: "eval::throw" },
+    Bad { name: "parameter_missing", setup: &[], script: "?[x] <~ CsvReader(url: $nope, types: ['Int'])", code: "parser::param_not_found" },
+    Bad { name: "defined_twice", setup: &[], script: "r[a] <- [[1]]  ?[i, x] <~ ReorderSort(r[x], out: [x])  ?[i, x] := i = 1, x = 2", code: "parser::mult_rule_def" },
+    Bad { name: "recursive", setup: &[], script: "r[i, x] <~ ReorderSort(r[_, x], out: [x])  ?[x] := r[_, x]", code: "eval::unstratifiable" },
+    Bad { name: "unreadable", setup: &[], script: "?[x] <~ CsvReader(url: 'file:///no/such/file', types: ['Int'])", code: "fixed_rule::cannot_read" },
+    Bad { name: "unreadable_json", setup: &[], script: "?[x] <~ JsonReader(url: 'nonsense', fields: ['a'])", code: "fixed_rule::cannot_read" },
+];

@@ -92,6 +92,7 @@ areas! {
     column_types: TYPES,
     statements: TRANSACTIONS,
     errors: ERRORS,
+    fixed_rules: FIXED_RULES,
 }
 
 #[test]
