@@ -4,11 +4,8 @@
 
 mod common;
 
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
 use cozo::{DbInstance, format_error_as_json};
 use serde_json::{Value, json};
@@ -41,26 +38,6 @@ impl Drop for TempFile {
         // What is left behind does no harm.
         let _ = std::fs::remove_file(&self.0);
     }
-}
-
-/// Serves one answer to one request, after the part given first only if `stall` is false.
-fn serve(answer: String, stall: bool) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || {
-        let (mut stream, _): (TcpStream, _) = listener.accept().unwrap();
-        let mut request = [0; 4096];
-        assert!(stream.read(&mut request).unwrap() > 0);
-        stream.write_all(answer.as_bytes()).unwrap();
-        if stall {
-            std::thread::sleep(Duration::from_secs(60));
-        }
-    });
-    format!("http://{address}/data")
-}
-
-fn ok(body: &str) -> String {
-    format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len())
 }
 
 #[test]
@@ -301,42 +278,71 @@ fn a_database_may_forbid_files_and_the_web() {
     assert_eq!(answer(&db, &scripts[0]), json!([[1]]));
 }
 
-#[test]
-fn web_addresses_are_read() {
-    let db = DbInstance::default();
-    let url = serve(ok("a,b\n1,x\n"), false);
-    assert_eq!(
-        answer(&db, &format!("?[a, b] <~ CsvReader(url: '{url}', types: ['Int', 'String'])")),
-        json!([[1, "x"]])
-    );
-    let url = serve(ok("{\"a\": 1}\n{\"a\": 2}"), false);
-    assert_eq!(answer(&db, &format!("?[a] <~ JsonReader(url: '{url}', fields: ['a'])")), json!([[1], [2]]));
-    let url = serve("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_string(), false);
-    let script = format!("?[a] <~ JsonReader(url: '{url}', fields: ['a'])");
-    let error = format_error_as_json(db.run_default(&script).unwrap_err(), None);
-    assert_eq!(error["code"], "fixed_rule::cannot_read");
-    assert!(error["message"].as_str().unwrap().contains("404"), "{error}");
-    let url = serve("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\na\n1\n".to_string(), false);
-    let script = format!("?[a] <~ CsvReader(url: '{url}', types: ['Int'])");
-    assert_eq!(failure(&db, &script), "fixed_rule::cannot_read", "an answer that ends too early");
-}
-
-#[test]
-fn a_server_that_stalls_does_not_outlast_the_timeout() {
-    let db = DbInstance::default();
-    for (part, options) in [("", "CsvReader(types: ['Int'],"), ("{\"a\": 1}\n", "JsonReader(fields: ['a'],")] {
-        let head = "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n";
-        let url = serve(if part.is_empty() { String::new() } else { format!("{head}{part}") }, true);
-        let start = Instant::now();
-        assert_eq!(failure(&db, &format!("?[a] <~ {options} url: '{url}') :timeout 0.3")), "eval::killed");
-        assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
-    }
-}
-
 #[cfg(unix)]
 #[test]
 fn an_endless_file_does_not_outlast_the_timeout() {
     let db = DbInstance::default();
     let script = "?[a] <~ JsonReader(url: 'file:///dev/zero', fields: ['a'], json_lines: false) :timeout 0.3";
     assert_eq!(failure(&db, script), "eval::killed");
+}
+
+#[cfg(feature = "requests")]
+mod web {
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    /// Serves one answer to one request; if `stall`, the connection stays open after it.
+    fn serve(answer: String, stall: bool) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            let (mut stream, _): (TcpStream, _) = listener.accept().unwrap();
+            let mut request = [0; 4096];
+            assert!(stream.read(&mut request).unwrap() > 0);
+            stream.write_all(answer.as_bytes()).unwrap();
+            if stall {
+                std::thread::sleep(Duration::from_secs(60));
+            }
+        });
+        format!("http://{address}/data")
+    }
+
+    fn ok(body: &str) -> String {
+        format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len())
+    }
+
+    #[test]
+    fn web_addresses_are_read() {
+        let db = DbInstance::default();
+        let url = serve(ok("a,b\n1,x\n"), false);
+        assert_eq!(
+            answer(&db, &format!("?[a, b] <~ CsvReader(url: '{url}', types: ['Int', 'String'])")),
+            json!([[1, "x"]])
+        );
+        let url = serve(ok("{\"a\": 1}\n{\"a\": 2}"), false);
+        assert_eq!(answer(&db, &format!("?[a] <~ JsonReader(url: '{url}', fields: ['a'])")), json!([[1], [2]]));
+        let url = serve("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_string(), false);
+        let script = format!("?[a] <~ JsonReader(url: '{url}', fields: ['a'])");
+        let error = format_error_as_json(db.run_default(&script).unwrap_err(), None);
+        assert_eq!(error["code"], "fixed_rule::cannot_read");
+        assert!(error["message"].as_str().unwrap().contains("404"), "{error}");
+        let url = serve("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\na\n1\n".to_string(), false);
+        let script = format!("?[a] <~ CsvReader(url: '{url}', types: ['Int'])");
+        assert_eq!(failure(&db, &script), "fixed_rule::cannot_read", "an answer that ends too early");
+    }
+
+    #[test]
+    fn a_server_that_stalls_does_not_outlast_the_timeout() {
+        let db = DbInstance::default();
+        for (part, options) in [("", "CsvReader(types: ['Int'],"), ("{\"a\": 1}\n", "JsonReader(fields: ['a'],")] {
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n";
+            let url = serve(if part.is_empty() { String::new() } else { format!("{head}{part}") }, true);
+            let start = Instant::now();
+            assert_eq!(failure(&db, &format!("?[a] <~ {options} url: '{url}') :timeout 0.3")), "eval::killed");
+            assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+        }
+    }
 }
