@@ -26,12 +26,8 @@ pub enum JoinOrder {
 pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrder) -> Plan {
     let names: Vec<&SmallStr> = program.components.iter().flat_map(|component| &component.predicates).collect();
     let numbers: BTreeMap<&SmallStr, usize> = names.iter().enumerate().map(|(i, name)| (*name, i)).collect();
-    let mut planner = Planner {
-        numbers: &numbers,
-        estimates: Estimates::new(statistics),
-        join_order,
-        depends_on_sizes: false,
-    };
+    let mut planner =
+        Planner { numbers: &numbers, estimates: Estimates::new(statistics), join_order, depends_on_sizes: false };
     let mut tables: Vec<TablePlan> = vec![];
     let mut components = vec![];
     for component in &program.components {
@@ -292,8 +288,13 @@ impl<'a> RuleBuilder<'a> {
         let bound = self.bound_args(apply);
         let gives_nothing = bound.len() == apply.args.iter().filter(|arg| !matches!(arg, Arg::Wildcard)).count();
         let (method, used) = self.method(&source, &bound);
-        // Where equal rows count once, rows that bind nothing new need only be there or not.
-        if gives_nothing && !self.bag && part.is_none() && !bound.is_empty() && used == bound.len() {
+        let whole_key = match &source {
+            Source::Stored(schema) => (0..schema.keys.len()).all(|key| bound.iter().any(|(column, _)| *column == key)),
+            Source::Table(_) => false,
+        };
+        // Where equal rows count once, or there is one match at most, rows that bind nothing new need only be there or not.
+        let once = !self.bag || whole_key;
+        if gives_nothing && once && part.is_none() && !bound.is_empty() && used == bound.len() {
             return self.exists(apply, false);
         }
         let mut outputs = vec![];

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 
-use crate::parse::ast::{MutationOp, Query, QueryOption};
 use super::statistics::{Sampled, Sizes};
+use crate::parse::ast::{MutationOp, Query, QueryOption};
 use crate::plan::{JoinOrder, MutationPlan, OptionError, Options, Plan, build, plan_mutation, plan_options};
 use crate::program::{Parameters, Program, Resolver, Rewriting, prepare};
 use crate::txn::Transaction;
