@@ -34,7 +34,7 @@ pub use results::{Answer, AnswerError, answer, seconds};
 use crate::plan::Plan;
 use crate::schema::RelationId;
 use crate::txn::View;
-use crate::value::DataValue;
+use crate::value::{Batch, DataValue};
 use index::IndexedRows;
 use rustc_hash::FxHashMap;
 use table::Table;
@@ -56,6 +56,8 @@ pub struct Run<'a> {
     pub parameters: &'a [DataValue],
     /// The stored relations.
     pub view: &'a View,
+    /// The rows of given relations, by number.
+    pub given: &'a [Batch],
     /// Whether to stop.
     pub cancellation: &'a Cancellation,
     /// How many distinct rows of the entry are enough.
@@ -69,7 +71,7 @@ pub struct Run<'a> {
 impl<'a> Run<'a> {
     /// An execution that wants all rows.
     pub fn new(plan: &'a Plan, parameters: &'a [DataValue], view: &'a View, cancellation: &'a Cancellation) -> Self {
-        Run { plan, parameters, view, cancellation, enough: None, parallel: true, hashed: Mutex::default() }
+        Run { plan, parameters, view, cancellation, given: &[], enough: None, parallel: true, hashed: Mutex::default() }
     }
 }
 

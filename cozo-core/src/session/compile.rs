@@ -7,7 +7,7 @@ use arc_swap::ArcSwapOption;
 
 use crate::parse::ast::{MutationOp, Query, QueryOption};
 use crate::plan::{MutationPlan, OptionError, Options, Plan, build, plan_mutation, plan_options};
-use crate::program::{Parameters, Program, Resolver, Rewriting, prepare};
+use crate::program::{GivenRelation, Parameters, Program, Resolver, Rewriting, prepare};
 use crate::txn::Transaction;
 use crate::value::DataValue;
 
@@ -44,11 +44,12 @@ impl PreparedQuery {
         self.query.options.iter().any(lasting)
     }
 
-    /// The query compiled for what the transaction sees.
+    /// The query compiled for what the transaction sees; `given` must be the same every time.
     pub fn compiled(
         &self,
         txn: &Transaction,
         values: &BTreeMap<String, DataValue>,
+        given: &[GivenRelation],
     ) -> miette::Result<Arc<CompiledQuery>> {
         let version = txn.catalog().version;
         let reusable = txn.has_base_catalog();
@@ -58,7 +59,7 @@ impl PreparedQuery {
         {
             return Ok(compiled.clone());
         }
-        let compiled = Arc::new(CompiledQuery::compile(&self.query, txn, values)?);
+        let compiled = Arc::new(CompiledQuery::compile(&self.query, txn, values, given)?);
         if reusable && !compiled.parameters.shape_depends_on_values {
             self.compiled.store(Some(compiled.clone()));
         }
@@ -67,8 +68,13 @@ impl PreparedQuery {
 }
 
 impl CompiledQuery {
-    /// Compiles a query.
-    pub fn compile(query: &Query, txn: &Transaction, values: &BTreeMap<String, DataValue>) -> miette::Result<Self> {
+    /// Compiles a query, which may apply the given relations.
+    pub fn compile(
+        query: &Query,
+        txn: &Transaction,
+        values: &BTreeMap<String, DataValue>,
+        given: &[GivenRelation],
+    ) -> miette::Result<Self> {
         let relations = |name: &str| txn.relation(name).cloned();
         let mut resolver = Resolver { relations: &relations, values, parameters: Parameters::default() };
         let mut mutations = query.options.iter().filter_map(|option| match option {
@@ -82,7 +88,7 @@ impl CompiledQuery {
         let creates_empty = query.rules.is_empty() && mutation.is_some_and(|m| m.op == MutationOp::Create);
         let plan = match creates_empty {
             true => None,
-            false => Some(build(&rewritten(query, &mut resolver)?)),
+            false => Some(build(&rewritten(query, given, &mut resolver)?)),
         };
         let headers = plan.as_ref().map(|plan| plan.headers.as_slice());
         let options = plan_options(&query.options, headers.unwrap_or_default(), &mut resolver)?;
@@ -99,8 +105,8 @@ impl CompiledQuery {
 }
 
 /// The program of a query after all passes.
-pub fn rewritten(query: &Query, resolver: &mut Resolver<'_>) -> miette::Result<Program> {
-    let program = resolver.resolve(query)?;
+fn rewritten(query: &Query, given: &[GivenRelation], resolver: &mut Resolver<'_>) -> miette::Result<Program> {
+    let program = resolver.resolve(query, given)?;
     let mut rewriting = Rewriting { magic_sets: true };
     for option in &query.options {
         if let QueryOption::DisableMagicRewrite(expr) = option {

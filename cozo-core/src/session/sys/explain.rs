@@ -10,7 +10,7 @@ use crate::txn::Transaction;
 pub fn explain(query: &Query, txn: &Transaction, context: &SystemContext<'_>) -> miette::Result<NamedRows> {
     let mut query = query.clone();
     query.options.retain(|option| matches!(option, QueryOption::DisableMagicRewrite(_)));
-    let compiled = CompiledQuery::compile(&query, txn, context.parameters)?;
+    let compiled = CompiledQuery::compile(&query, txn, context.parameters, &[])?;
     let headers = EXPLAIN_HEADERS.iter().map(|header| header.to_string()).collect();
     Ok(NamedRows::new(headers, compiled.plan.as_ref().map(explain_plan).unwrap_or_default()))
 }
