@@ -107,7 +107,7 @@ fn a_query_that_is_stopped_leaves_the_transaction_usable() {
             let number = rows(&db, "::running")[0][0].get_int().unwrap();
             db.run_default(&format!("::kill {number}")).unwrap();
         } else {
-            transaction.interrupt();
+            transaction.interrupt().kill();
         }
         let outcome = transaction.receiver.recv_timeout(Duration::from_secs(20)).expect("the query ends");
         assert_eq!(code(outcome.unwrap_err()), "eval::killed");

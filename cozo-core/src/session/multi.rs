@@ -59,9 +59,9 @@ impl MultiTransaction {
         self.ask(TransactionPayload::Abort).map(|_| ())
     }
 
-    /// Stops the query that runs now; it fails, and the transaction goes on.
-    pub fn interrupt(&self) {
-        self.interrupt.kill();
+    /// The switch that stops the query that runs now; that query fails, and the transaction goes on.
+    pub fn interrupt(&self) -> Interrupt {
+        self.interrupt.clone()
     }
 
     fn ask(&self, payload: TransactionPayload) -> miette::Result<NamedRows> {
