@@ -31,6 +31,17 @@ fn writes_are_seen_inside_and_after_the_commit_outside() {
 }
 
 #[test]
+fn what_others_commit_after_the_start_is_not_seen() {
+    let db = DbInstance::default();
+    db.run_default(":create r {a}").unwrap();
+    for i in 0..20 {
+        let transaction = db.multi_transaction(false);
+        db.run_default(&format!("?[a] <- [[{i}]] :put r {{a}}")).unwrap();
+        assert_eq!(transaction.run_script("?[a] := *r[a]", BTreeMap::new()).unwrap().rows.len(), i);
+    }
+}
+
+#[test]
 fn a_failed_query_leaves_no_trace_and_the_transaction_goes_on() {
     let db = DbInstance::default();
     db.run_default(":create r {a: Int}").unwrap();

@@ -5,13 +5,11 @@
 
 use std::thread;
 
-use cozo::{CallbackOp, NamedRows};
+use cozo::session::Change;
 use crossbeam_channel::Receiver;
 use pyo3::prelude::*;
 
 use crate::to_python::row_lists;
-
-type Change = (CallbackOp, NamedRows, NamedRows);
 
 /// Calls a function with each change, until the channel or the interpreter ends.
 pub fn serve(changes: Receiver<Change>, callback: Py<PyAny>) -> PyResult<()> {

@@ -122,12 +122,15 @@ impl Callbacks {
 
     fn send(&self, relation: &SmallStr, change: Change) {
         let mut given_up = vec![];
-        if let Some(callbacks) = self.registry.read().by_relation.get(relation) {
-            for callback in callbacks {
-                if callback.sender.try_send(change.clone()).is_err() {
-                    given_up.push(callback.id);
-                }
+        let mut give = |callback: &Callback, change| {
+            if callback.sender.try_send(change).is_err() {
+                given_up.push(callback.id);
             }
+        };
+        if let Some((last, others)) = self.registry.read().by_relation.get(relation).and_then(|list| list.split_last())
+        {
+            others.iter().for_each(|callback| give(callback, change.clone()));
+            give(last, change);
         }
         for id in given_up {
             self.unregister(id);

@@ -101,7 +101,8 @@ impl DbInstance {
         self.run_script_interruptible(payload, params, mutability, &Interrupt::default())
     }
 
-    /// Runs a script that [`Interrupt::kill`] stops from another thread, and nothing else with it.
+    /// Runs a script that [`Interrupt::kill`] stops from another thread, and nothing else with it. Whatever else stops the
+    /// script, such as `::kill`, throws the same switch.
     pub fn run_script_interruptible(
         &self,
         payload: &str,
@@ -296,8 +297,10 @@ impl DbInstance {
         payloads: Receiver<TransactionPayload>,
         results: Sender<miette::Result<NamedRows>>,
     ) {
-        let entry = self.shared.running.enter(Interrupt::default());
-        multi::serve(&self.shared.core, &entry, write, &payloads, &results);
+        let Shared { core, running } = &*self.shared;
+        let entry = running.enter(Interrupt::default());
+        let txn = Transaction::begin(&core.pipeline, write);
+        multi::serve(core, txn, &entry, &payloads, &results);
     }
 
     /// Stops all scripts that run at the moment; they fail with `eval::killed`.

@@ -34,13 +34,14 @@ pub enum TransactionPayload {
 }
 
 impl MultiTransaction {
-    /// Begins a transaction on a thread of its own.
+    /// Begins a transaction, to be served on a thread of its own. It sees the database as it is now.
     pub(super) fn begin(core: Arc<Core>, running: &Arc<Running>, write: bool) -> Self {
         let (sender, payloads) = bounded(1);
         let (outcomes, receiver) = bounded(1);
         let entry = running.enter(Interrupt::default());
         let interrupt = entry.interrupt.clone();
-        std::thread::spawn(move || serve(&core, &entry, write, &payloads, &outcomes));
+        let txn = Transaction::begin(&core.pipeline, write);
+        std::thread::spawn(move || serve(&core, txn, &entry, &payloads, &outcomes));
         MultiTransaction { sender, receiver, interrupt }
     }
 
@@ -79,12 +80,11 @@ impl Drop for MultiTransaction {
 /// Does what the payloads ask for until the transaction ends, or until nobody can ask any more.
 pub(super) fn serve(
     core: &Core,
+    mut txn: Transaction,
     entry: &Entry,
-    write: bool,
     payloads: &Receiver<TransactionPayload>,
     outcomes: &Sender<miette::Result<NamedRows>>,
 ) {
-    let mut txn = Transaction::begin(&core.pipeline, write);
     // That nobody waits for an outcome is no reason to stop: the next payload says how the transaction ends.
     while let Ok(payload) = payloads.recv() {
         match payload {
