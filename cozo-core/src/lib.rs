@@ -36,7 +36,10 @@ pub mod value;
 
 pub use diag::format_error_as_json;
 pub use miette::{Report as Error, Result};
+pub use parse::ast::Script as CozoScript;
 pub use session::{
-    DbInstance, MultiTransaction, NamedRows, ScriptMutability, TransactionPayload, evaluate_expressions, get_variables,
+    CallbackOp, Db, DbInstance, Interrupt, MultiTransaction, NamedRows, ScriptMutability, TransactionPayload,
+    evaluate_expressions, get_variables, new_cozo_mem,
 };
+pub use storage::mem::MemStorage;
 pub use value::{DataValue, JsonData, Num, RegexWrapper, SmallStr, Tuple, UuidWrapper, Validity, ValidityTs, Vector};

@@ -39,8 +39,7 @@ pub fn evaluate(run: &Run<'_>) -> Result<Table, ExecError> {
     let mut tables: Vec<Table> = plan.tables.iter().map(empty_table).collect();
     for component in &plan.components {
         for constant in &component.constants {
-            let rows = constant_rows(constant, plan.tables[constant.table].arity, run)?;
-            tables[constant.table].insert(rows);
+            fill_constant(constant, &mut tables[constant.table], run)?;
         }
         if component.recursive {
             run_to_fixpoint(component, &mut tables, run)?;
@@ -58,9 +57,10 @@ fn empty_table(planned: &crate::plan::TablePlan) -> Table {
     }
 }
 
-/// The rows of a constant rule.
-fn constant_rows(constant: &ConstantPlan, arity: usize, run: &Run<'_>) -> Result<Batch, ExecError> {
-    match &constant.rows {
+/// Fills the table of a constant rule, or of a given relation.
+fn fill_constant(constant: &ConstantPlan, table: &mut Table, run: &Run<'_>) -> Result<(), ExecError> {
+    let arity = table.rows().columns.len();
+    let rows = match &constant.rows {
         ConstantRows::Rows(rows) => {
             let mut batch = Batch::empty(arity);
             for row in rows {
@@ -69,7 +69,7 @@ fn constant_rows(constant: &ConstantPlan, arity: usize, run: &Run<'_>) -> Result
                 }
                 batch.len += 1;
             }
-            Ok(batch)
+            batch
         }
         ConstantRows::List(expr) => {
             let value = expr.eval_closed(run.parameters)?;
@@ -78,9 +78,15 @@ fn constant_rows(constant: &ConstantPlan, arity: usize, run: &Run<'_>) -> Result
                 return Err(ProgramError::ConstantHead { head: arity, data, span: constant.span }.into());
             }
             let rows = value.get_slice().unwrap_or_default().iter().filter_map(DataValue::get_slice);
-            Ok(Batch::from_rows(arity, rows))
+            Batch::from_rows(arity, rows)
         }
-    }
+        ConstantRows::Given(number) => {
+            *table = Table::of_distinct(run.given[*number].clone());
+            return Ok(());
+        }
+    };
+    table.insert(rows);
+    Ok(())
 }
 
 /// Runs the rules of a predicate that does not depend on itself.

@@ -37,7 +37,7 @@ pub use results::{Answer, AnswerError, answer, seconds};
 use crate::plan::{Plan, RulePlan};
 use crate::schema::RelationId;
 use crate::txn::View;
-use crate::value::DataValue;
+use crate::value::{Batch, DataValue};
 use index::IndexedRows;
 use lists::Lists;
 use profile::Clock;
@@ -61,6 +61,8 @@ pub struct Run<'a> {
     pub parameters: &'a [DataValue],
     /// The stored relations.
     pub view: &'a View,
+    /// The rows of given relations, by number.
+    pub given: &'a [Batch],
     /// Whether to stop.
     pub cancellation: &'a Cancellation,
     /// How many distinct rows of the entry are enough.
@@ -83,6 +85,7 @@ impl<'a> Run<'a> {
             parameters,
             view,
             cancellation,
+            given: &[],
             enough: None,
             parallel: true,
             profile: None,

@@ -21,6 +21,16 @@ pub struct Mutated {
     pub old: Batch,
 }
 
+impl Mutated {
+    /// The new rows that are there in the end: of those with equal keys the last.
+    pub fn last_new(&self, key_width: usize) -> Batch {
+        match last_of_each_key(&self.new, key_width) {
+            Some(order) => self.new.take(&order),
+            None => self.new.clone(),
+        }
+    }
+}
+
 /// Applies the rows of an answer to `schema`, the relation of the plan as it is in the transaction.
 pub fn mutate(
     plan: &MutationPlan,
@@ -102,24 +112,9 @@ impl Mutation<'_> {
         self.wrap(RowError::Assertion { row: show(row), reason, help, span })
     }
 
-    /// The rows sorted by key, and which of the given rows they are; of rows with equal keys the last stays.
+    /// See [`last_of_each_key`].
     fn sorted(&self, rows: &Batch) -> Option<Vec<u32>> {
-        let keys = &rows.columns[..self.key_width()];
-        let compare =
-            |a: usize, b: usize| keys.iter().map(|column| column.compare_at(a, column, b)).find(|order| order.is_ne());
-        if (1..rows.len).all(|row| compare(row - 1, row).is_some_and(std::cmp::Ordering::is_lt)) {
-            return None;
-        }
-        let mut order: Vec<u32> = (0..rows.len as u32).collect();
-        order.sort_by(|a, b| compare(*a as usize, *b as usize).unwrap_or(std::cmp::Ordering::Equal));
-        let mut last: Vec<u32> = Vec::with_capacity(order.len());
-        for row in order {
-            match last.last_mut() {
-                Some(previous) if compare(*previous as usize, row as usize).is_none() => *previous = row,
-                _ => last.push(row),
-            }
-        }
-        Some(last)
+        last_of_each_key(rows, self.key_width())
     }
 
     /// For each row the full stored row with its key, if there is one: the rows found, and where.
@@ -257,6 +252,26 @@ impl Mutation<'_> {
 struct Stored {
     rows: Batch,
     of: Vec<Option<u32>>,
+}
+
+/// The rows sorted by key, of rows with equal keys the last; nothing if that is how they are.
+fn last_of_each_key(rows: &Batch, key_width: usize) -> Option<Vec<u32>> {
+    let keys = &rows.columns[..key_width];
+    let compare =
+        |a: usize, b: usize| keys.iter().map(|column| column.compare_at(a, column, b)).find(|order| order.is_ne());
+    if (1..rows.len).all(|row| compare(row - 1, row).is_some_and(std::cmp::Ordering::is_lt)) {
+        return None;
+    }
+    let mut order: Vec<u32> = (0..rows.len as u32).collect();
+    order.sort_by(|a, b| compare(*a as usize, *b as usize).unwrap_or(std::cmp::Ordering::Equal));
+    let mut last: Vec<u32> = Vec::with_capacity(order.len());
+    for row in order {
+        match last.last_mut() {
+            Some(previous) if compare(*previous as usize, row as usize).is_none() => *previous = row,
+            _ => last.push(row),
+        }
+    }
+    Some(last)
 }
 
 /// A row as text, shortened.

@@ -65,6 +65,14 @@ pub enum SessionError {
         #[label("unknown level")]
         span: SourceSpan,
     },
+    /// `:replace` in a trigger.
+    #[error("a trigger cannot use ':replace'")]
+    #[diagnostic(code(eval::replace_in_trigger), help("remove the rows that are not wanted, and put the others"))]
+    ReplaceInTrigger {
+        /// The operation.
+        #[label("not in a trigger")]
+        span: SourceSpan,
+    },
     /// A construct that the language has and this version does not run.
     #[error("{construct} is not yet supported")]
     #[diagnostic(code(query::not_yet), help("it is part of the language and will come with a later version"))]

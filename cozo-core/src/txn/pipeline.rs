@@ -38,7 +38,13 @@ pub(super) struct CommitRequest {
     pub schemas: Vec<SchemaChange>,
     /// The changed rows.
     pub changes: ChangeSet,
+    /// What is called once it is committed.
+    pub after_commit: Vec<AfterCommit>,
 }
+
+/// Called with nothing else being committed, in the order of commits, once the new version is published. Everybody who
+/// commits waits for it meanwhile.
+pub type AfterCommit = Box<dyn FnOnce() + Send>;
 
 /// A change to the catalog.
 pub(super) struct SchemaChange {
@@ -145,6 +151,7 @@ impl Pipeline {
         let mut winners = vec![];
         let mut changes = vec![];
         let mut keys: Vec<Vec<u64>> = vec![];
+        let mut after_commit: Vec<AfterCommit> = vec![];
         for waiting in group {
             let Some(request) = waiting.request.lock().take() else { continue };
             if let Err(error) = validate(&request, history, &keys, &catalog) {
@@ -161,6 +168,7 @@ impl Pipeline {
             winners.push(waiting);
             changes.push(request.changes);
             keys.push(request.keys);
+            after_commit.extend(request.after_commit);
         }
         if winners.is_empty() {
             return;
@@ -173,6 +181,8 @@ impl Pipeline {
             let active = self.active.lock();
             history.remember(keys, sequence, &active, group.len());
             self.current.store(Arc::new(version));
+            drop(active);
+            after_commit.into_iter().for_each(|call| call());
         }
         for winner in winners {
             let _ = winner.outcome.set(outcome.clone());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use super::pipeline::{CommitRequest, SchemaChange};
-use super::{Catalog, FIRST_EPHEMERAL_ID, Pipeline, TxnError, Version, is_ephemeral};
+use super::{AfterCommit, Catalog, FIRST_EPHEMERAL_ID, Pipeline, TxnError, Version, is_ephemeral};
 use crate::schema::{RelationId, RelationSchema, SchemaRef};
 use crate::storage::mem::MemSnapshot;
 use crate::storage::{ChangeKind, ChangeSet, RelationShape, RowChanges, Snapshot};
@@ -80,6 +80,11 @@ impl Transaction {
     /// The instant that stands for "now" throughout the transaction, in microseconds since the epoch.
     pub fn now_micros(&self) -> i64 {
         self.now_micros
+    }
+
+    /// Sets what [`Transaction::now_micros`] gives.
+    pub fn set_now(&mut self, micros: i64) {
+        self.now_micros = micros;
     }
 
     /// The stored relations as this transaction sees them.
@@ -200,6 +205,17 @@ impl Transaction {
         }
     }
 
+    /// Has something called once this transaction is committed, see [`AfterCommit`]. Undone by
+    /// [`Transaction::roll_back_to`].
+    pub fn after_commit(&mut self, call: AfterCommit) {
+        self.writes_mut().request.after_commit.push(call);
+    }
+
+    /// Whether anything is to be called once it is committed.
+    pub fn has_after_commit(&self) -> bool {
+        self.writes.as_ref().is_some_and(|writes| !writes.request.after_commit.is_empty())
+    }
+
     /// A mark to return to with [`Transaction::roll_back_to`].
     pub fn savepoint(&self) -> Savepoint {
         let writes = self.writes.as_ref().map(|writes| WritesMark {
@@ -209,6 +225,7 @@ impl Transaction {
             created: writes.request.changes.created.len(),
             dropped: writes.request.changes.dropped.len(),
             rows: writes.request.changes.rows.len(),
+            after_commit: writes.request.after_commit.len(),
         });
         Savepoint {
             catalog: self.catalog.clone(),
@@ -237,6 +254,7 @@ impl Transaction {
             request.changes.created.truncate(mark.created);
             request.changes.dropped.truncate(mark.dropped);
             request.changes.rows.truncate(mark.rows);
+            request.after_commit.truncate(mark.after_commit);
             (writes.view, writes.applied) = (None, 0);
         }
     }
@@ -282,6 +300,7 @@ struct WritesMark {
     created: usize,
     dropped: usize,
     rows: usize,
+    after_commit: usize,
 }
 
 impl Drop for Transaction {

@@ -4,10 +4,12 @@ mod explain;
 mod metadata;
 mod process;
 mod relations;
+mod triggers;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::core::Core;
 use super::query::Context;
 use super::running::Running;
 use super::{NamedRows, SessionError};
@@ -25,12 +27,14 @@ pub struct SystemContext<'a> {
     pub interrupt: &'a Interrupt,
     /// The scripts that run.
     pub running: &'a Arc<Running>,
+    /// The database.
+    pub core: &'a Core,
 }
 
 impl SystemContext<'_> {
     /// What a query of the same script runs with.
     pub fn query(&self) -> Context<'_> {
-        Context { parameters: self.parameters, interrupt: self.interrupt }
+        Context { parameters: self.parameters, interrupt: self.interrupt, core: self.core, sets_off_triggers: true }
     }
 }
 
@@ -49,6 +53,7 @@ pub const SYSTEM_OPS: &[(&str, &str)] = &[
     ("::remove REL, ...", "removes relations"),
     ("::rename REL -> REL, ...", "renames relations"),
     ("::running", "lists the running queries"),
+    ("::set_triggers REL on put|rm|replace { QUERY } ...", "sets the queries that run when a relation changes"),
     ("::show_triggers REL", "lists the triggers of a relation"),
 ];
 
@@ -76,7 +81,8 @@ pub fn run(op: &SystemOp, txn: &mut Transaction, context: &SystemContext<'_>) ->
         SystemOpKind::Relations => Ok(relations::list(txn)),
         SystemOpKind::Columns(name) => relations::columns(name, txn),
         SystemOpKind::Indices(name) => relations::indices(name, txn),
-        SystemOpKind::ShowTriggers(name) => relations::triggers(name, txn),
+        SystemOpKind::SetTriggers(name, specs) => triggers::set(name, specs, txn),
+        SystemOpKind::ShowTriggers(name) => triggers::show(name, txn),
         SystemOpKind::Remove(names) => relations::remove(names, txn),
         SystemOpKind::Rename(pairs) => relations::rename(pairs, txn),
         SystemOpKind::Describe(name, text) => metadata::describe(name, text.as_ref(), txn, context),
@@ -89,7 +95,6 @@ pub fn run(op: &SystemOp, txn: &mut Transaction, context: &SystemContext<'_>) ->
         SystemOpKind::FixedRules => Ok(relations::fixed_rules()),
         SystemOpKind::CreateIndex { .. } | SystemOpKind::DropIndex { .. } => not_yet("::index", op),
         SystemOpKind::CreateSearchIndex { .. } => not_yet("a search index", op),
-        SystemOpKind::SetTriggers(..) => not_yet("::set_triggers", op),
     }
 }
 
@@ -104,7 +109,7 @@ fn find(name: &crate::parse::ast::Symbol, txn: &Transaction) -> Result<SchemaRef
 }
 
 /// Refuses what a relation's access level does not allow.
-fn require(
+pub fn require(
     schema: &SchemaRef,
     needed: AccessLevel,
     action: &'static str,

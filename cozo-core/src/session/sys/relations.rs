@@ -1,4 +1,4 @@
-//! `::relations`, `::columns`, `::indices`, `::show_triggers`, `::fixed_rules`, `::remove`, `::rename`.
+//! `::relations`, `::columns`, `::indices`, `::fixed_rules`, `::remove`, `::rename`.
 
 use super::{NamedRows, SessionError, find, require};
 use crate::parse::ast::Symbol;
@@ -6,11 +6,11 @@ use crate::schema::{AccessLevel, RelationSchema};
 use crate::txn::Transaction;
 use crate::value::DataValue;
 
-fn headers(names: &[&str]) -> Vec<String> {
+pub fn headers(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| name.to_string()).collect()
 }
 
-fn count(n: usize) -> DataValue {
+pub fn count(n: usize) -> DataValue {
     DataValue::from(n as i64)
 }
 
@@ -19,7 +19,10 @@ pub fn list(txn: &Transaction) -> NamedRows {
     let row = |schema: &std::sync::Arc<RelationSchema>| {
         let (keys, values) = (schema.keys.len(), schema.values.len());
         let mut row = vec![schema.name.as_str().into(), count(keys + values), schema.access_level.name().into()];
-        row.extend([count(keys), count(values), count(0), count(0), count(0), schema.description.as_str().into()]);
+        let triggers = &schema.triggers;
+        row.extend([count(keys), count(values)]);
+        row.extend([&triggers.put, &triggers.rm, &triggers.replace].map(|queries| count(queries.len())));
+        row.push(schema.description.as_str().into());
         row
     };
     let names = [
@@ -57,12 +60,6 @@ pub fn columns(name: &Symbol, txn: &Transaction) -> miette::Result<NamedRows> {
 pub fn indices(name: &Symbol, txn: &Transaction) -> miette::Result<NamedRows> {
     find(name, txn)?;
     Ok(NamedRows::new(headers(&["name", "type", "relations", "config"]), vec![]))
-}
-
-/// `::show_triggers rel`: there are none yet.
-pub fn triggers(name: &Symbol, txn: &Transaction) -> miette::Result<NamedRows> {
-    find(name, txn)?;
-    Ok(NamedRows::new(headers(&["type", "idx", "trigger"]), vec![]))
 }
 
 /// `::fixed_rules`
