@@ -158,6 +158,17 @@ impl IntColumn {
         });
     }
 
+    /// Decodes rows onto the end of a column.
+    pub fn append_rows(&self, rows: &[u32], target: &mut Primitive<i64>) {
+        if self.nulls.heap_bytes() > 0 || target.nulls.is_some() {
+            return rows.iter().for_each(|row| self.append_range(*row as usize..*row as usize + 1, target));
+        }
+        let base = self.base;
+        for_width!(&self.offsets, values => {
+            target.values.extend(rows.iter().map(|row| base.wrapping_add(values[*row as usize].widen())));
+        });
+    }
+
     pub fn heap_bytes(&self) -> usize {
         self.nulls.heap_bytes() + for_width!(&self.offsets, values => bytes_of(values))
     }
