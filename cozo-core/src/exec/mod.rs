@@ -18,6 +18,7 @@ mod mutate;
 mod operators;
 mod results;
 mod sink;
+mod stored;
 mod table;
 
 use std::collections::HashMap;
@@ -31,8 +32,11 @@ pub use fixpoint::evaluate;
 pub use mutate::{Mutated, mutate};
 pub use results::{Answer, AnswerError, answer, seconds};
 
+use crate::expr::Expr;
 use crate::plan::Plan;
+use crate::program::checked_time;
 use crate::schema::RelationId;
+use crate::storage::AsOf;
 use crate::txn::View;
 use crate::value::DataValue;
 use index::IndexedRows;
@@ -45,8 +49,9 @@ pub const MAX_BATCH_ROWS: usize = 2048;
 /// The rows of the first batches where only a few results are wanted.
 const FIRST_BATCH_ROWS: usize = 16;
 
-/// What a hash table of a stored relation holds: the relation, the columns that it is by, the columns that it gives.
-type HashedColumns = (RelationId, Vec<usize>, Vec<usize>);
+/// What a hash table of a stored relation holds: the relation and the time it is read at, the columns that it is by, the
+/// columns that it gives.
+type HashedColumns = ((RelationId, Option<AsOf>), Vec<usize>, Vec<usize>);
 
 /// One execution of a plan: all that its operators share.
 pub struct Run<'a> {
@@ -62,14 +67,26 @@ pub struct Run<'a> {
     pub enough: Option<usize>,
     /// Whether large inputs may be split among threads.
     pub parallel: bool,
+    /// The times of the plan, as timestamps.
+    times: Vec<i64>,
     /// Hash tables of stored relations.
     hashed: Mutex<HashMap<HashedColumns, Arc<IndexedRows>>>,
 }
 
 impl<'a> Run<'a> {
     /// An execution that wants all rows.
-    pub fn new(plan: &'a Plan, parameters: &'a [DataValue], view: &'a View, cancellation: &'a Cancellation) -> Self {
-        Run { plan, parameters, view, cancellation, enough: None, parallel: true, hashed: Mutex::default() }
+    pub fn new(
+        plan: &'a Plan,
+        parameters: &'a [DataValue],
+        view: &'a View,
+        cancellation: &'a Cancellation,
+    ) -> Result<Self, ExecError> {
+        let timestamp = |time: &Expr| -> Result<i64, ExecError> {
+            Ok(checked_time(&time.eval_closed(parameters)?, view.now_micros, time.span())?)
+        };
+        let times = plan.times.iter().map(timestamp).collect::<Result<_, _>>()?;
+        let hashed = Mutex::default();
+        Ok(Run { plan, parameters, view, cancellation, enough: None, parallel: true, times, hashed })
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     ComponentPlan, ConstantPlan, ExistsPlan, JoinPlan, Method, OperatorKind, OperatorPlan, Plan, RulePlan, Source,
-    TableKind, TablePlan,
+    StoredSource, TableKind, TablePlan,
 };
 use crate::expr::Expr;
 use crate::program::{AggregationUse, Apply, Arg, Atom, Definition, ENTRY, Predicate, Program, Rule, Target};
@@ -17,6 +17,7 @@ pub fn build(program: &Program) -> Plan {
     let numbers: BTreeMap<&SmallStr, usize> = names.iter().enumerate().map(|(i, name)| (*name, i)).collect();
     let mut tables: Vec<TablePlan> = vec![];
     let mut components = vec![];
+    let mut times = vec![];
     for component in &program.components {
         let members: Vec<usize> = component.predicates.iter().map(|name| numbers[name]).collect();
         let mut plan =
@@ -31,7 +32,8 @@ pub fn build(program: &Program) -> Plan {
                 Definition::Rules(rules) => {
                     let bag = matches!(kind, TableKind::Groups(_));
                     let own: &[usize] = if component.recursive { &members } else { &[] };
-                    plan.rules.extend(rules.iter().map(|rule| RuleBuilder::new(&numbers, own, bag).rule(table, rule)));
+                    let mut build = |rule| RuleBuilder::new(&numbers, own, bag, &mut times).rule(table, rule);
+                    plan.rules.extend(rules.iter().map(&mut build));
                 }
             }
             tables.push(TablePlan { name: name.clone(), arity: predicate.columns.len(), kind });
@@ -40,7 +42,7 @@ pub fn build(program: &Program) -> Plan {
     }
     let entry = &program.predicates[ENTRY];
     let reads = reads(&components);
-    Plan { tables, components, entry: numbers[&SmallStr::from(ENTRY)], headers: entry.headers(), reads }
+    Plan { tables, components, entry: numbers[&SmallStr::from(ENTRY)], headers: entry.headers(), reads, times }
 }
 
 /// The stored relations that the rules read.
@@ -48,7 +50,7 @@ fn reads(components: &[ComponentPlan]) -> Vec<RelationId> {
     let operators = components.iter().flat_map(|component| &component.rules).flat_map(|rule| &rule.operators);
     let mut reads: Vec<RelationId> = operators
         .filter_map(|operator| match operator.kind.source() {
-            Some(Source::Stored(schema)) => Some(schema.id),
+            Some(Source::Stored(stored)) => Some(stored.schema.id),
             _ => None,
         })
         .collect();
@@ -79,12 +81,14 @@ struct RuleBuilder<'a> {
     next_slot: usize,
     operators: Vec<OperatorKind>,
     recursive: Vec<usize>,
+    /// The times of the plan.
+    times: &'a mut Vec<Expr>,
 }
 
 impl<'a> RuleBuilder<'a> {
-    fn new(numbers: &'a BTreeMap<&'a SmallStr, usize>, own: &'a [usize], bag: bool) -> Self {
+    fn new(numbers: &'a BTreeMap<&'a SmallStr, usize>, own: &'a [usize], bag: bool, times: &'a mut Vec<Expr>) -> Self {
         let (slots, operators, recursive) = (BTreeMap::new(), vec![], vec![]);
-        RuleBuilder { numbers, own, bag, slots, next_slot: 0, operators, recursive }
+        RuleBuilder { numbers, own, bag, slots, next_slot: 0, operators, recursive, times }
     }
 
     fn rule(mut self, table: usize, rule: &Rule) -> RulePlan {
@@ -150,19 +154,32 @@ impl<'a> RuleBuilder<'a> {
         apply.args.iter().enumerate().filter_map(bound).collect()
     }
 
-    fn source(&self, target: &Target) -> Source {
+    fn source(&mut self, target: &Target) -> Source {
         match target {
             Target::Predicate(name) => Source::Table(self.numbers[name]),
-            Target::Stored(schema) => Source::Stored(schema.clone()),
+            Target::Stored(read) => {
+                let time = read.as_of.as_ref().map(|time| self.time(time));
+                Source::Stored(StoredSource { schema: read.schema.clone(), time })
+            }
         }
+    }
+
+    /// The number of a time. Copies of one atom have one time, also where the time is another one at each evaluation.
+    fn time(&mut self, time: &Expr) -> usize {
+        let known = self.times.iter().position(|known| known.span() == time.span());
+        known.unwrap_or_else(|| {
+            self.times.push(time.clone());
+            self.times.len() - 1
+        })
     }
 
     /// How rows with these columns bound are found, and how many of the columns (from the first) that uses.
     fn method(&self, source: &Source, bound: &[(usize, Expr)]) -> (Method, usize) {
-        let Source::Stored(schema) = source else {
+        let Source::Stored(stored) = source else {
             return if bound.is_empty() { (Method::Scan, 0) } else { (Method::Hash, bound.len()) };
         };
-        let is_prefix = |(i, (column, _)): &(usize, &(usize, Expr))| column == i && *column < schema.keys.len();
+        let is_prefix =
+            |(i, (column, _)): &(usize, &(usize, Expr))| column == i && *column < stored.identifying_columns();
         match bound.iter().enumerate().take_while(is_prefix).count() {
             0 if bound.is_empty() => (Method::Scan, 0),
             // With one row to match, reading through the relation beats building a hash table of it.
@@ -317,7 +334,7 @@ fn gives_repetitions(kind: &OperatorKind) -> bool {
                 join.keys.iter().any(|(key, _)| *key == column) || join.outputs.iter().any(|(out, _)| *out == column)
             };
             match &join.source {
-                Source::Stored(schema) => !(0..schema.keys.len()).all(known),
+                Source::Stored(stored) => !(0..stored.identifying_columns()).all(known),
                 // How many columns a table has is not known here: what it gives is counted as its own rows.
                 Source::Table(_) => join.outputs.is_empty(),
             }

@@ -95,7 +95,15 @@ fn operator_line(plan: &Plan, kind: &OperatorKind) -> Line {
 fn column_name(source: &Source, column: usize) -> String {
     match source {
         Source::Table(_) => format!("_{column}"),
-        Source::Stored(schema) => schema.columns().nth(column).map_or(String::new(), |c| c.name.to_string()),
+        Source::Stored(stored) => stored.schema.columns().nth(column).map_or(String::new(), |c| c.name.to_string()),
+    }
+}
+
+/// The time that a history is read at.
+fn time<'p>(plan: &'p Plan, source: &Source) -> Option<&'p Expr> {
+    match source {
+        Source::Stored(stored) => stored.time.map(|number| &plan.times[number]),
+        Source::Table(_) => None,
     }
 }
 
@@ -107,6 +115,7 @@ fn outputs(join: &JoinPlan) -> Vec<String> {
 fn relation_line(plan: &Plan, source: &Source, method: Method, keys: &[(usize, Expr)], semi: Option<bool>) -> Line {
     let stored = matches!(source, Source::Stored(_));
     let op = match (stored, method, semi) {
+        (true, Method::Scan, _) if time(plan, source).is_some() => "load_stored_with_validity",
         (true, Method::Scan, _) => "load_stored",
         (true, Method::Prefix, None) => "stored_prefix_join",
         (true, Method::Hash, None) => "stored_mat_join",
@@ -119,9 +128,10 @@ fn relation_line(plan: &Plan, source: &Source, method: Method, keys: &[(usize, E
         (false, _, Some(true)) => "mem_neg_mat_join",
         (false, _, Some(false)) => "mem_mat_exists",
     };
-    let reference = match source {
-        Source::Table(table) => plan.tables[*table].name.to_string(),
-        Source::Stored(schema) => format!(":{}", schema.name),
+    let reference = match (source, time(plan, source)) {
+        (Source::Table(table), _) => plan.tables[*table].name.to_string(),
+        (Source::Stored(stored), None) => format!(":{}", stored.schema.name),
+        (Source::Stored(stored), Some(time)) => format!(":{} @ {time}", stored.schema.name),
     };
     let joins_on = keys.iter().map(|(column, expr)| format!("{} = {expr}", column_name(source, *column))).collect();
     Line { op, reference, joins_on, expr: vec![] }

@@ -12,7 +12,8 @@
 //! ```
 //!
 //! How a stored relation is read is chosen here: by key prefix where its leading key columns are bound, by a hash table
-//! on the bound columns otherwise, by a scan where nothing is bound. Atoms run in the order in which the program has
+//! on the bound columns otherwise, by a scan where nothing is bound. A read as of a time (`@`) finds the visible rows before
+//! a bound Validity is compared, so that the Validity never counts as a bound key column. Atoms run in the order in which the program has
 //! them.
 //!
 //! **plan never runs anything**: it reads schemas, no rows.
@@ -46,6 +47,8 @@ pub struct Plan {
     pub headers: Vec<String>,
     /// The stored relations that are read.
     pub reads: Vec<RelationId>,
+    /// The times that histories are read at, by number: expressions without variables.
+    pub times: Vec<Expr>,
 }
 
 /// A derived table.
@@ -161,7 +164,23 @@ pub enum Source {
     /// A derived table.
     Table(usize),
     /// A stored relation.
-    Stored(SchemaRef),
+    Stored(StoredSource),
+}
+
+/// A stored relation to read.
+#[derive(Clone, Debug)]
+pub struct StoredSource {
+    /// The relation.
+    pub schema: SchemaRef,
+    /// The number of the time to read its histories at; none to read all rows.
+    pub time: Option<usize>,
+}
+
+impl StoredSource {
+    /// How many leading columns identify a row: of a history as of a time, all key columns but the Validity.
+    pub fn identifying_columns(&self) -> usize {
+        self.schema.keys.len() - usize::from(self.time.is_some())
+    }
 }
 
 /// How matching rows are found.

@@ -17,12 +17,14 @@ mod display;
 mod error;
 pub mod passes;
 mod resolve;
+mod time_travel;
 
 use std::collections::BTreeMap;
 
 pub use error::ProgramError;
 pub use passes::{Rewriting, prepare};
 pub use resolve::{Parameters, Resolver, check_constant_rows, resolve_column_type};
+pub use time_travel::checked_time;
 
 use crate::diag::SourceSpan;
 use crate::expr::Expr;
@@ -165,7 +167,16 @@ pub enum Target {
     /// A predicate of the program.
     Predicate(SmallStr),
     /// A stored relation.
-    Stored(SchemaRef),
+    Stored(StoredRead),
+}
+
+/// A stored relation to read.
+#[derive(Clone, Debug)]
+pub struct StoredRead {
+    /// The relation.
+    pub schema: SchemaRef,
+    /// The time to read its histories at, an expression without variables; none to read all rows.
+    pub as_of: Option<Expr>,
 }
 
 /// An argument of an application.

@@ -33,7 +33,7 @@ pub fn run_query(query: &PreparedQuery, txn: &mut Transaction, context: &Context
     let rows = match &compiled.plan {
         Some(plan) => {
             let view = txn.view(&plan.reads)?;
-            let Answer { rows } = answer(Run::new(plan, &parameters, &view, &cancellation), &compiled.options)?;
+            let Answer { rows } = answer(Run::new(plan, &parameters, &view, &cancellation)?, &compiled.options)?;
             rows
         }
         None => Batch::empty(compiled.mutation.as_ref().map_or(0, |mutation| mutation.sources.len())),

@@ -47,6 +47,8 @@ struct Ephemeral {
 pub struct View {
     stored: Arc<dyn Snapshot>,
     ephemeral: Arc<dyn Snapshot>,
+    /// The instant that stands for "now", in microseconds since the epoch.
+    pub now_micros: i64,
 }
 
 impl View {
@@ -103,7 +105,7 @@ impl Transaction {
             Some(writes) if writes.touch(relations) => writes.view(&self.base)?,
             _ => self.base.snapshot.clone(),
         };
-        Ok(View { stored, ephemeral: self.ephemeral.rows.clone() })
+        Ok(View { stored, ephemeral: self.ephemeral.rows.clone(), now_micros: self.now_micros })
     }
 
     /// Creates a relation; its identity is given here. The name must be free.
