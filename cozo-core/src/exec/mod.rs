@@ -14,6 +14,7 @@ mod error;
 mod fixpoint;
 mod grouping;
 mod index;
+mod lists;
 mod mutate;
 mod operators;
 mod results;
@@ -40,6 +41,7 @@ use crate::storage::AsOf;
 use crate::txn::View;
 use crate::value::DataValue;
 use index::IndexedRows;
+use lists::Lists;
 use rustc_hash::FxHashMap;
 use table::Table;
 
@@ -67,10 +69,12 @@ pub struct Run<'a> {
     pub enough: Option<usize>,
     /// Whether large inputs may be split among threads.
     pub parallel: bool,
-    /// The times of the plan, as timestamps.
+    /// The times of the plan, as timestamps; evaluated once, so that all rounds and threads read at the same.
     times: Vec<i64>,
     /// Hash tables of stored relations.
     hashed: Mutex<HashMap<HashedColumns, Arc<IndexedRows>>>,
+    /// The lists of intersections, by the address of their plans.
+    lists: Mutex<HashMap<usize, Arc<Lists>>>,
 }
 
 impl<'a> Run<'a> {
@@ -85,8 +89,14 @@ impl<'a> Run<'a> {
             Ok(checked_time(&time.eval_closed(parameters)?, view.now_micros, time.span())?)
         };
         let times = plan.times.iter().map(timestamp).collect::<Result<_, _>>()?;
-        let hashed = Mutex::default();
-        Ok(Run { plan, parameters, view, cancellation, enough: None, parallel: true, times, hashed })
+        let (hashed, lists) = (Mutex::default(), Mutex::default());
+        Ok(Run { plan, parameters, view, cancellation, enough: None, parallel: true, times, hashed, lists })
+    }
+
+    /// The timestamp that one of the plan's times stands for in this execution.
+    fn timestamp(&self, time: &Expr) -> i64 {
+        let number = self.plan.times.iter().position(|known| known.span() == time.span());
+        self.times[number.expect("the plan lists the times of all its sources")]
     }
 }
 

@@ -1,6 +1,6 @@
 //! Stored relations as a run reads them: as they are, or as of a time.
 
-use crate::plan::StoredSource;
+use crate::program::StoredRead;
 use crate::schema::RelationId;
 use crate::storage::{AsOf, BatchCursor, KeyRange, LookupCursor, Snapshot, StorageError};
 use crate::value::Column;
@@ -17,9 +17,10 @@ pub struct Stored<'a> {
 
 impl<'a> Stored<'a> {
     /// The relation of a source.
-    pub fn of(source: &StoredSource, run: &'a Run<'a>) -> Self {
-        let relation = source.schema.id;
-        let as_of = source.time.map(|time| AsOf { column: source.identifying_columns(), micros: run.times[time] });
+    pub fn of(read: &StoredRead, run: &'a Run<'a>) -> Self {
+        let relation = read.schema.id;
+        let at = |time| AsOf { column: read.identifying_columns(), micros: run.timestamp(time) };
+        let as_of = read.as_of.as_ref().map(at);
         Stored { snapshot: run.view.of(relation), relation, as_of }
     }
 

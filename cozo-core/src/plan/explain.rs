@@ -1,7 +1,8 @@
 //! Plans as rows, for `::explain`.
 
-use super::{JoinPlan, Method, OperatorKind, Plan, RulePlan, Source, TableKind};
+use super::{IntersectInput, IntersectPlan, JoinPlan, Method, OperatorKind, Plan, RulePlan, Source, TableKind};
 use crate::expr::Expr;
+use crate::program::StoredRead;
 use crate::value::{DataValue, Tuple};
 
 /// The headers of `::explain`.
@@ -65,7 +66,8 @@ fn output_line(rule: &RulePlan, kind: &TableKind) -> Line {
         TableKind::Groups(_) => "aggr_out",
         TableKind::Meet { .. } => "meet_aggr_out",
     };
-    Line { op, expr: rule.head.iter().map(|slot| format!("_{slot}")).collect(), ..Line::default() }
+    let head = rule.head.iter().map(|slot| format!("_{slot}"));
+    Line { op, expr: head.chain(rule.reason.clone()).collect(), ..Line::default() }
 }
 
 fn operator_line(plan: &Plan, kind: &OperatorKind) -> Line {
@@ -84,6 +86,7 @@ fn operator_line(plan: &Plan, kind: &OperatorKind) -> Line {
             Line { op: "unify", expr: vec![format!("_{slot} = {expr}")], ..Line::default() }
         }
         OperatorKind::Distinct => Line { op: "distinct", ..Line::default() },
+        OperatorKind::Intersect(intersect) => intersect_line(plan, intersect),
         OperatorKind::UnifyEach(slot, expr) => {
             let slot = slot.map_or("_".to_string(), |slot| format!("_{slot}"));
             Line { op: "multi-unify", expr: vec![format!("{slot} in {expr}")], ..Line::default() }
@@ -99,23 +102,37 @@ fn column_name(source: &Source, column: usize) -> String {
     }
 }
 
-/// The time that a history is read at.
-fn time<'p>(plan: &'p Plan, source: &Source) -> Option<&'p Expr> {
+fn outputs(join: &JoinPlan) -> Vec<String> {
+    join.outputs.iter().map(|(column, slot)| format!("{} -> _{slot}", column_name(&join.source, *column))).collect()
+}
+
+fn reference(plan: &Plan, source: &Source) -> String {
     match source {
-        Source::Stored(stored) => stored.time.map(|number| &plan.times[number]),
-        Source::Table(_) => None,
+        Source::Table(table) => plan.tables[*table].name.to_string(),
+        Source::Stored(StoredRead { schema, as_of: Some(time) }) => format!(":{} @ {time}", schema.name),
+        Source::Stored(StoredRead { schema, as_of: None }) => format!(":{}", schema.name),
     }
 }
 
-fn outputs(join: &JoinPlan) -> Vec<String> {
-    join.outputs.iter().map(|(column, slot)| format!("{} -> _{slot}", column_name(&join.source, *column))).collect()
+fn intersect_line(plan: &Plan, intersect: &IntersectPlan) -> Line {
+    let references: Vec<String> = intersect.inputs.iter().map(|input| reference(plan, &input.source)).collect();
+    let inputs = || intersect.inputs.iter();
+    let on = |input: &IntersectInput| format!("{} = {}", column_name(&input.source, input.key.0), input.key.1);
+    let gives = |input: &IntersectInput| format!("{} -> _{}", column_name(&input.source, input.values), intersect.slot);
+    Line {
+        op: "intersect",
+        reference: references.join(" "),
+        joins_on: inputs().map(on).collect(),
+        expr: inputs().map(gives).collect(),
+    }
 }
 
 /// `semi` says whether matches are only tested for, and whether their absence is.
 fn relation_line(plan: &Plan, source: &Source, method: Method, keys: &[(usize, Expr)], semi: Option<bool>) -> Line {
     let stored = matches!(source, Source::Stored(_));
+    let as_of = matches!(source, Source::Stored(StoredRead { as_of: Some(_), .. }));
     let op = match (stored, method, semi) {
-        (true, Method::Scan, _) if time(plan, source).is_some() => "load_stored_with_validity",
+        (true, Method::Scan, _) if as_of => "load_stored_with_validity",
         (true, Method::Scan, _) => "load_stored",
         (true, Method::Prefix, None) => "stored_prefix_join",
         (true, Method::Hash, None) => "stored_mat_join",
@@ -128,11 +145,7 @@ fn relation_line(plan: &Plan, source: &Source, method: Method, keys: &[(usize, E
         (false, _, Some(true)) => "mem_neg_mat_join",
         (false, _, Some(false)) => "mem_mat_exists",
     };
-    let reference = match (source, time(plan, source)) {
-        (Source::Table(table), _) => plan.tables[*table].name.to_string(),
-        (Source::Stored(stored), None) => format!(":{}", stored.schema.name),
-        (Source::Stored(stored), Some(time)) => format!(":{} @ {time}", stored.schema.name),
-    };
+    let reference = reference(plan, source);
     let joins_on = keys.iter().map(|(column, expr)| format!("{} = {expr}", column_name(source, *column))).collect();
     Line { op, reference, joins_on, expr: vec![] }
 }

@@ -22,7 +22,7 @@ mod time_travel;
 use std::collections::BTreeMap;
 
 pub use error::ProgramError;
-pub use passes::{Rewriting, prepare};
+pub use passes::{Rewriting, order_body, prepare};
 pub use resolve::{Parameters, Resolver, check_constant_rows, resolve_column_type};
 pub use time_travel::checked_time;
 
@@ -177,6 +177,13 @@ pub struct StoredRead {
     pub schema: SchemaRef,
     /// The time to read its histories at, an expression without variables; none to read all rows.
     pub as_of: Option<Expr>,
+}
+
+impl StoredRead {
+    /// How many leading columns identify a row: as of a time, all key columns but the Validity.
+    pub fn identifying_columns(&self) -> usize {
+        self.schema.keys.len() - usize::from(self.as_of.is_some())
+    }
 }
 
 /// An argument of an application.
