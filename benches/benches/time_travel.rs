@@ -21,7 +21,7 @@ const LONG: i64 = 100_000;
 fn load() -> DbInstance {
     let db = DbInstance::default();
     let script = "{?[k, at, v] := k in int_range($keys), n in int_range($versions),
-                     at = validity(n * 10, k % 10 != 0 or n != 2), v = k * $versions + n
+                     at = validity(n * 10, k % 10 != 0 || n != 2), v = k * $versions + n
                    :create history {k: Int, at: Validity => v: Int}}
                   {?[k, at, v] := k = 0, n in int_range($long), at = validity(n * 10), v = n
                    :create long {k: Int, at: Validity => v: Int}}";

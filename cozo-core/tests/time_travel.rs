@@ -5,6 +5,7 @@
 
 mod common;
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use common::{code, failure, number, rows, run_with};
@@ -178,10 +179,13 @@ fn plans_show_the_time_and_how_versions_are_found() {
     assert_eq!(operators(negated), found("stored_neg_prefix_join", ":mood @ 5"));
 }
 
+/// A key of `edge`, in the order of the relation.
+type Version = (i64, i64, Reverse<(i64, bool)>);
+
 /// A relation `edge {a, b, at => w}` of random histories, and what a filter of all rows finds.
 struct Edges {
     db: DbInstance,
-    rows: BTreeSet<(i64, i64, std::cmp::Reverse<(i64, bool)>, i64)>,
+    rows: BTreeMap<Version, i64>,
 }
 
 /// The visible edges with their weights.
@@ -190,28 +194,28 @@ type Visible = BTreeMap<(i64, i64), i64>;
 impl Edges {
     fn random(nodes: i64, edges: usize, versions: usize, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
-        let mut found: BTreeMap<(i64, i64, std::cmp::Reverse<(i64, bool)>), i64> = BTreeMap::new();
+        let mut found: BTreeMap<Version, i64> = BTreeMap::new();
         for _ in 0..edges {
             let (a, b) = (random.random_range(0..nodes), random.random_range(0..nodes));
             for _ in 0..random.random_range(0..=2 * versions) {
-                let validity = std::cmp::Reverse((random.random_range(0..100i64), random.random_bool(0.7)));
+                let validity = Reverse((random.random_range(0..100i64), random.random_bool(0.7)));
                 found.insert((a, b, validity), random.random_range(0..5));
             }
         }
         let db = DbInstance::default();
         let list: Vec<String> = found
             .iter()
-            .map(|((a, b, std::cmp::Reverse((time, asserts))), w)| format!("[{a},{b},[{time},{asserts}],{w}]"))
+            .map(|((a, b, Reverse((time, asserts))), w)| format!("[{a},{b},[{time},{asserts}],{w}]"))
             .collect();
         let put = format!("?[a, b, at, w] <- [{}] :create edge {{a: Int, b: Int, at: Validity => w}}", list.join(","));
         rows(&db, &put);
-        Edges { db, rows: found.into_iter().map(|((a, b, validity), w)| (a, b, validity, w)).collect() }
+        Edges { db, rows: found }
     }
 
     fn visible(&self, time: i64) -> Visible {
         let mut decided = BTreeSet::new();
         let mut visible = Visible::new();
-        for (a, b, std::cmp::Reverse((timestamp, asserts)), w) in &self.rows {
+        for ((a, b, Reverse((timestamp, asserts))), w) in &self.rows {
             if *timestamp <= time && decided.insert((*a, *b)) && *asserts {
                 visible.insert((*a, *b), *w);
             }
@@ -290,6 +294,30 @@ fn random_histories_read_as_by_a_filter_of_all_rows() {
             );
             check("?[sum(w), count(w)] := *edge{w @ $t}", vec![vec![now.values().sum(), now.len() as i64]]);
         }
+    }
+}
+
+#[test]
+fn lists_to_intersect_are_read_each_at_its_own_time() {
+    let edges = Edges::random(60, 1500, 3, 7);
+    let body = "*edge{a, b @ $t}, *edge{a: b, b: c @ $u}, *edge{a: c, b: a @ $v}";
+    let plan = rows(
+        &edges.db,
+        &format!("::explain {{ ?[a, b, c] := {} }}", body.replace("$t", "20").replace("$u", "50").replace("$v", "80")),
+    );
+    assert!(plan.iter().any(|row| row[4].get_str() == Some("intersect")), "{plan:?}");
+    for (t, u, v) in [(20, 50, 80), (50, 50, 50), (90, 10, 10), (-1, 50, 50)] {
+        let [first, second, third] = [t, u, v].map(|time| edges.visible(time));
+        let mut expected = vec![];
+        for (a, b) in first.keys() {
+            for c in second.range((*b, i64::MIN)..=(*b, i64::MAX)).map(|((_, c), _)| c) {
+                if third.contains_key(&(*c, *a)) {
+                    expected.push(vec![*a, *b, *c]);
+                }
+            }
+        }
+        let found = edges.integers(&format!("?[a, b, c] := {body}"), &[("t", t), ("u", u), ("v", v)]);
+        assert_eq!(found, sorted(expected), "{t} {u} {v}");
     }
 }
 
