@@ -26,9 +26,8 @@ const OLDEST: (i64, bool) = (i64::MIN, false);
 impl Leaf {
     /// The end of the history that the row is in: of the rows up to `limit` with the same values before the Validity.
     fn history_end(&self, row: usize, limit: usize, as_of: AsOf) -> usize {
-        let key = &self.columns[..as_of.column];
         // The last key column changes most often.
-        run_end(row..limit, |other| key.iter().rev().all(|column| column.same(row, other)))
+        self.columns[..as_of.column].iter().rev().fold(limit, |end, column| column.run_end(row..end))
     }
 
     /// The first row of a part of a history that is not after the time, or the end of the part.

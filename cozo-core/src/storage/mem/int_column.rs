@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::nulls::{Nulls, copy_with_room, insert_compact};
-use super::search::equal_range_of;
+use super::search::{equal_range_of, run_end};
 use crate::value::Primitive;
 
 /// Narrowed integers; a null row has distance 0.
@@ -120,6 +120,16 @@ impl IntColumn {
             None => range.start..valid,
             Some(key) => for_width!(&self.offsets, values => search(values, valid..range.end, self.base, key)),
         }
+    }
+
+    /// The end of the run of rows, from the first of a range on, that hold the same value as it.
+    #[inline]
+    pub fn run_end(&self, range: Range<usize>) -> usize {
+        let first = range.start;
+        if self.nulls.heap_bytes() > 0 {
+            return run_end(range, |row| self.get(row) == self.get(first));
+        }
+        for_width!(&self.offsets, values => run_end(range, |row| values[row] == values[first]))
     }
 
     /// Inserts a row; `false` if the width does not hold the value.

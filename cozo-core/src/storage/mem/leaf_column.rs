@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 use super::int_column::IntColumn;
 use super::key::Key;
 use super::nulls::{Nulls, copy_with_room, insert_compact};
-use super::search::equal_range_by;
+use super::search::{equal_range_by, run_end};
 use super::text_column::{DictionaryColumn, TextColumn};
 use crate::value::{Column, DataValue, Primitive, StrColumn, Validity};
 
@@ -314,16 +314,17 @@ impl LeafColumn {
         }
     }
 
-    /// Whether two rows hold the same value.
+    /// The end of the run of rows, from the first of a range on, that hold the same value as it.
     #[inline]
-    pub fn same(&self, a: usize, b: usize) -> bool {
+    pub fn run_end(&self, range: Range<usize>) -> usize {
+        let first = range.start;
         match self {
-            LeafColumn::Null(_) => true,
-            LeafColumn::Int(column) => column.get(a) == column.get(b),
-            LeafColumn::Text(column) => column.get(a) == column.get(b),
-            LeafColumn::Dictionary(column) => column.get(a) == column.get(b),
-            LeafColumn::Any(values) => values[a] == values[b],
-            LeafColumn::Bool(_) | LeafColumn::Float(_) => self.get(a) == self.get(b),
+            LeafColumn::Null(_) => range.end,
+            LeafColumn::Int(column) => column.run_end(range),
+            LeafColumn::Text(column) => run_end(range, |row| column.get(row) == column.get(first)),
+            LeafColumn::Dictionary(column) => run_end(range, |row| column.get(row) == column.get(first)),
+            LeafColumn::Any(values) => run_end(range, |row| values[row] == values[first]),
+            LeafColumn::Bool(_) | LeafColumn::Float(_) => run_end(range, |row| self.get(row) == self.get(first)),
         }
     }
 
