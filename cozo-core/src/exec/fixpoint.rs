@@ -18,6 +18,7 @@ use rayon::prelude::*;
 
 use super::operators::{Operator, Tables, build, drive, empty_slots};
 use super::sink::{Flow, Sink, apply_improvements};
+use super::stored::Stored;
 use super::table::Table;
 use super::{ExecError, Run, Worker};
 use crate::plan::{
@@ -240,12 +241,12 @@ fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<Part
             let parts = range.clone().step_by(step).map(|start| Part::Rows(start..(start + step).min(range.end)));
             (range.len() >= enough).then(|| parts.collect())
         }
-        Source::Stored(schema) => {
-            let snapshot = run.view.of(schema.id);
-            if snapshot.row_count(schema.id) < enough as u64 {
+        Source::Stored(source) => {
+            let stored = Stored::of(source, run);
+            if stored.most_rows() < enough as u64 {
                 return None;
             }
-            Some(snapshot.partition(schema.id, &KeyRange::all(), threads * 4).into_iter().map(Part::Keys).collect())
+            Some(stored.parts(threads * 4).into_iter().map(Part::Keys).collect())
         }
     }
 }

@@ -12,9 +12,10 @@
 //! ```
 //!
 //! How a stored relation is read is chosen here: by key prefix where its leading key columns are bound, by a hash table
-//! on the bound columns otherwise, by a scan where nothing is bound. Atoms run in the order in which the program has
-//! them, unless another is clearly cheaper ([`order`]); a variable that several atoms bind from what is known before is found by
-//! intersecting lists where that is cheaper than trying each candidate ([`intersect`]).
+//! on the bound columns otherwise, by a scan where nothing is bound. A read as of a time (`@`) finds the visible rows first
+//! and compares a Validity that is bound then, so that the Validity is never part of a prefix. Atoms run in the order in
+//! which the program has them, unless another is clearly cheaper ([`order`]); a variable that several atoms bind from what is
+//! known before is found by intersecting lists where that is cheaper than trying each candidate ([`intersect`]).
 //!
 //! **plan never runs anything**: it reads schemas, no rows; sizes come from a [`Statistics`].
 
@@ -34,8 +35,8 @@ pub use statistics::{Size, Statistics};
 
 use crate::diag::SourceSpan;
 use crate::expr::Expr;
-use crate::program::{AggregationUse, ConstantRows};
-use crate::schema::{RelationId, SchemaRef};
+use crate::program::{AggregationUse, ConstantRows, StoredRead};
+use crate::schema::RelationId;
 use crate::value::SmallStr;
 
 /// How a program runs.
@@ -51,6 +52,8 @@ pub struct Plan {
     pub headers: Vec<String>,
     /// The stored relations that are read.
     pub reads: Vec<RelationId>,
+    /// The times that histories are read at, for all sources of the plan: expressions without variables.
+    pub times: Vec<Expr>,
     /// Whether it would be another plan if relations had other sizes.
     pub depends_on_sizes: bool,
 }
@@ -185,7 +188,7 @@ pub enum Source {
     /// A derived table.
     Table(usize),
     /// A stored relation.
-    Stored(SchemaRef),
+    Stored(StoredRead),
 }
 
 /// How matching rows are found.

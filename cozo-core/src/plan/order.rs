@@ -116,7 +116,7 @@ impl<'a> Estimates<'a> {
             Target::Predicate(name) => {
                 self.derived.get(name).cloned().unwrap_or_else(|| Size::guessed(LIST_LENGTH, MAX_COLUMNS))
             }
-            Target::Stored(schema) => Size::of(schema, self.statistics),
+            Target::Stored(read) => Size::of(read, self.statistics),
         }
     }
 

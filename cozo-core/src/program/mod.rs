@@ -17,12 +17,14 @@ mod display;
 mod error;
 pub mod passes;
 mod resolve;
+mod time_travel;
 
 use std::collections::BTreeMap;
 
 pub use error::ProgramError;
 pub use passes::{Rewriting, order_body, prepare};
 pub use resolve::{Parameters, Resolver, check_constant_rows, resolve_column_type};
+pub use time_travel::checked_time;
 
 use crate::diag::SourceSpan;
 use crate::expr::Expr;
@@ -176,7 +178,23 @@ pub enum Target {
     /// A predicate of the program.
     Predicate(SmallStr),
     /// A stored relation.
-    Stored(SchemaRef),
+    Stored(StoredRead),
+}
+
+/// A stored relation to read.
+#[derive(Clone, Debug)]
+pub struct StoredRead {
+    /// The relation.
+    pub schema: SchemaRef,
+    /// The time to read its histories at, an expression without variables; none to read all rows.
+    pub as_of: Option<Expr>,
+}
+
+impl StoredRead {
+    /// How many leading columns identify a row: as of a time, all key columns but the Validity.
+    pub fn identifying_columns(&self) -> usize {
+        self.schema.keys.len() - usize::from(self.as_of.is_some())
+    }
 }
 
 /// An argument of an application.

@@ -245,7 +245,8 @@ impl Resolver<'_> {
     }
 
     fn stored(&mut self, apply: &ast::StoredApply) -> Result<Atom, ProgramError> {
-        let schema = self.readable(&apply.name)?;
+        let read = self.stored_read(&apply.name, apply.validity.as_ref())?;
+        let schema = &read.schema;
         let args = match &apply.args {
             ast::StoredArgs::Positional(args) => {
                 if args.len() != schema.arity() {
@@ -258,20 +259,9 @@ impl Resolver<'_> {
                 }
                 args.iter().map(|arg| self.arg(arg)).collect::<Result<_, _>>()?
             }
-            ast::StoredArgs::Named(named) => self.named_args(&schema, named)?,
+            ast::StoredArgs::Named(named) => self.named_args(schema, named)?,
         };
-        if apply.validity.is_some() {
-            let travels = schema
-                .keys
-                .last()
-                .is_some_and(|key| key.column_type == ColumnType { base: BaseType::Validity, nullable: false });
-            return Err(if travels {
-                ProgramError::NotYet { construct: "time travel ('@')".to_string(), span: apply.span }
-            } else {
-                ProgramError::InvalidTimeTravel { relation: schema.name.to_string(), span: apply.span }
-            });
-        }
-        Ok(Atom::Apply(Apply { target: Target::Stored(schema), args, negated: false, span: apply.span }))
+        Ok(Atom::Apply(Apply { target: Target::Stored(read), args, negated: false, span: apply.span }))
     }
 
     fn named_args(&mut self, schema: &SchemaRef, named: &[ast::NamedArg]) -> Result<Vec<Arg>, ProgramError> {
@@ -288,7 +278,7 @@ impl Resolver<'_> {
     }
 
     /// A stored relation that may be read.
-    fn readable(&self, name: &ast::Symbol) -> Result<SchemaRef, ProgramError> {
+    pub(super) fn readable(&self, name: &ast::Symbol) -> Result<SchemaRef, ProgramError> {
         let not_found = || ProgramError::RelationNotFound { name: name.name.to_string(), span: name.span };
         let schema = (self.relations)(&name.name).ok_or_else(not_found)?;
         if schema.access_level < AccessLevel::ReadOnly {

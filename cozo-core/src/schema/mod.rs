@@ -10,7 +10,7 @@
 mod coerce;
 mod column_type;
 
-pub use coerce::{CoercionError, coerce, coerce_column};
+pub use coerce::{CoercionError, coerce, coerce_column, time_to_read};
 pub use column_type::{BaseType, ColumnType};
 
 use std::sync::Arc;
@@ -98,6 +98,12 @@ impl RelationSchema {
     pub fn columns(&self) -> impl ExactSizeIterator<Item = &ColumnDefinition> + Clone {
         let keys = self.keys.len();
         (0..self.arity()).map(move |i| if i < keys { &self.keys[i] } else { &self.values[i - keys] })
+    }
+
+    /// Whether its rows are histories: the last key column is a Validity, and never null.
+    pub fn keeps_history(&self) -> bool {
+        let validity = ColumnType { base: BaseType::Validity, nullable: false };
+        self.keys.last().is_some_and(|key| key.column_type == validity)
     }
 
     /// The position of a column, keys first.

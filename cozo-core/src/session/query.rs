@@ -75,7 +75,7 @@ pub fn run_plan(
     let cancellation = Cancellation::new(interrupt.clone(), timeout.unwrap_or(DEFAULT_TIMEOUT_SECONDS));
     cancellation.check()?;
     let view = txn.view(&plan.reads)?;
-    let mut run = Run::new(plan, parameters, &view, &cancellation);
+    let mut run = Run::new(plan, parameters, &view, &cancellation)?;
     run.given = given;
     run.profile = profile.take();
     let Answer { rows } = answer(&mut run, options)?;

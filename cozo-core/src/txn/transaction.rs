@@ -47,6 +47,8 @@ struct Ephemeral {
 pub struct View {
     stored: Arc<dyn Snapshot>,
     ephemeral: Arc<dyn Snapshot>,
+    /// The instant that stands for "now", in microseconds since the epoch.
+    pub now_micros: i64,
 }
 
 impl View {
@@ -108,12 +110,12 @@ impl Transaction {
             Some(writes) if writes.touch(relations) => writes.view(&self.base)?,
             _ => self.base.snapshot.clone(),
         };
-        Ok(View { stored, ephemeral: self.ephemeral.rows.clone() })
+        Ok(View { stored, ephemeral: self.ephemeral.rows.clone(), now_micros: self.now_micros })
     }
 
     /// Stored and ephemeral relations without the writes of this transaction to stored ones: enough to estimate sizes.
     pub fn estimates_view(&self) -> View {
-        View { stored: self.base.snapshot.clone(), ephemeral: self.ephemeral.rows.clone() }
+        View { stored: self.base.snapshot.clone(), ephemeral: self.ephemeral.rows.clone(), now_micros: self.now_micros }
     }
 
     /// The number of rows that this transaction has put into a stored relation.
