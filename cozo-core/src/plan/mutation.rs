@@ -168,6 +168,7 @@ pub fn default_schema(name: &SmallStr, columns: impl IntoIterator<Item = SmallSt
         values: vec![],
         access_level: AccessLevel::Normal,
         description: String::new(),
+        indices: vec![],
     }
 }
 

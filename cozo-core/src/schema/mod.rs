@@ -9,9 +9,11 @@
 
 mod coerce;
 mod column_type;
+mod index;
 
 pub use coerce::{CoercionError, coerce, coerce_column};
 pub use column_type::{BaseType, ColumnType};
+pub use index::IndexDefinition;
 
 use std::sync::Arc;
 
@@ -73,6 +75,8 @@ pub struct RelationSchema {
     pub access_level: AccessLevel,
     /// The text that `::describe` set; empty if none.
     pub description: String,
+    /// Its indices by name.
+    pub indices: Vec<IndexDefinition>,
 }
 
 impl RelationSchema {

@@ -67,6 +67,10 @@ fn target(mutation: &MutationPlan, txn: &mut Transaction) -> miette::Result<Sche
                 }
                 .into());
             }
+            if let Some(index) = old.indices.first() {
+                let (relation, index) = (old.name.to_string(), index.schema.name.to_string());
+                return Err(SessionError::ReplaceWithIndices { relation, index, span: mutation.span }.into());
+            }
             txn.drop_relation(&old)?;
             let description = old.description.clone();
             Ok(txn.create(RelationSchema { description, ..RelationSchema::clone(&mutation.schema) })?)

@@ -1,6 +1,7 @@
 //! System operations, a file for each kind.
 
 mod explain;
+mod indices;
 mod metadata;
 mod process;
 mod relations;
@@ -42,6 +43,8 @@ pub const SYSTEM_OPS: &[(&str, &str)] = &[
     ("::describe REL 'TEXT'", "sets the description of a relation"),
     ("::explain { QUERY }", "shows how a query would run"),
     ("::fixed_rules", "lists the fixed rules"),
+    ("::index create REL:NAME { COLUMN, ... }", "makes an index of a relation"),
+    ("::index drop REL:NAME", "drops an index"),
     ("::indices REL", "lists the indices of a relation"),
     ("::kill N", "stops a running query"),
     ("::relations", "lists the stored relations"),
@@ -74,7 +77,7 @@ pub fn run(op: &SystemOp, txn: &mut Transaction, context: &SystemContext<'_>) ->
     match &op.kind {
         SystemOpKind::Relations => Ok(relations::list(txn)),
         SystemOpKind::Columns(name) => relations::columns(name, txn),
-        SystemOpKind::Indices(name) => relations::indices(name, txn),
+        SystemOpKind::Indices(name) => indices::list(name, txn),
         SystemOpKind::ShowTriggers(name) => relations::triggers(name, txn),
         SystemOpKind::Remove(names) => relations::remove(names, txn),
         SystemOpKind::Rename(pairs) => relations::rename(pairs, txn),
@@ -86,7 +89,10 @@ pub fn run(op: &SystemOp, txn: &mut Transaction, context: &SystemContext<'_>) ->
         SystemOpKind::Compact => Ok(NamedRows::status("OK")),
         SystemOpKind::FixedRules => Ok(relations::fixed_rules()),
         SystemOpKind::Explain { analyze: true, .. } => not_yet("::explain analyze", op),
-        SystemOpKind::CreateIndex { .. } | SystemOpKind::DropIndex { .. } => not_yet("::index", op),
+        SystemOpKind::CreateIndex { relation, index, columns } => {
+            indices::create(relation, index, columns, txn, context)
+        }
+        SystemOpKind::DropIndex { relation, index } => indices::drop(relation, index, txn),
         SystemOpKind::CreateSearchIndex { .. } => not_yet("a search index", op),
         SystemOpKind::SetTriggers(..) => not_yet("::set_triggers", op),
     }
