@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     ComponentPlan, ConstantPlan, ExistsPlan, JoinPlan, Method, OperatorKind, OperatorPlan, Plan, RulePlan, Source,
-    TableKind, TablePlan,
+    TableKind, TablePlan, indices,
 };
 use crate::expr::Expr;
-use crate::program::{AggregationUse, Apply, Arg, Atom, Definition, ENTRY, Predicate, Program, Rule, Target};
+use crate::program::{AggregationUse, Apply, Arg, Atom, Definition, ENTRY, Predicate, Program, Rule, Target, Variable};
 use crate::schema::RelationId;
 use crate::value::SmallStr;
 
@@ -90,17 +90,13 @@ impl<'a> RuleBuilder<'a> {
     fn rule(mut self, table: usize, rule: &Rule) -> RulePlan {
         for atom in &rule.body {
             match atom {
-                Atom::Apply(apply) if apply.negated => self.exists(apply, true),
+                Atom::Apply(apply) if apply.negated => self.absent(apply),
                 Atom::Apply(apply) => self.apply(apply),
                 Atom::Filter(expr) => {
                     let expr = self.slotted(expr);
                     self.operators.push(OperatorKind::Filter(expr));
                 }
-                Atom::Unify(variable, expr) => {
-                    let expr = self.slotted(expr);
-                    let slot = self.bind(&variable.name);
-                    self.operators.push(OperatorKind::Unify(slot, expr));
-                }
+                Atom::Unify(variable, expr) => self.unify(variable, expr),
                 Atom::UnifyEach(variable, expr) => {
                     let expr = self.slotted(expr);
                     let slot = (variable.name != "_").then(|| self.bind(&variable.name));
@@ -180,7 +176,38 @@ impl<'a> RuleBuilder<'a> {
         self.operators.iter().all(single)
     }
 
+    fn unify(&mut self, variable: &Variable, expr: &Expr) {
+        let expr = self.slotted(expr);
+        let slot = self.bind(&variable.name);
+        self.operators.push(OperatorKind::Unify(slot, expr));
+    }
+
+    /// An atom, read through an index if one serves.
     fn apply(&mut self, apply: &Apply) {
+        let Target::Stored(schema) = &apply.target else { return self.join(apply) };
+        match indices::choose(schema, &self.bound_args(apply)) {
+            None => self.join(apply),
+            Some(index) if indices::covers(index, apply) => self.join(&indices::on_index(index, apply)),
+            Some(index) => {
+                let split = indices::split(schema, index, apply, self.operators.len());
+                split.values.iter().for_each(|(variable, expr)| self.unify(variable, expr));
+                self.join(&split.index);
+                self.join(&split.relation);
+            }
+        }
+    }
+
+    /// A negated atom; an index serves if one look-up in it decides.
+    fn absent(&mut self, apply: &Apply) {
+        let Target::Stored(schema) = &apply.target else { return self.exists(apply, true) };
+        let bound = self.bound_args(apply);
+        match indices::choose(schema, &bound).filter(|index| indices::decides(index, &bound)) {
+            Some(index) => self.exists(&indices::on_index(index, apply), true),
+            None => self.exists(apply, true),
+        }
+    }
+
+    fn join(&mut self, apply: &Apply) {
         let source = self.source(&apply.target);
         let bound = self.bound_args(apply);
         let gives_nothing = bound.len() == apply.args.iter().filter(|arg| !matches!(arg, Arg::Wildcard)).count();

@@ -11,14 +11,15 @@
 //!     head [slot 1]
 //! ```
 //!
-//! How a stored relation is read is chosen here: by key prefix where its leading key columns are bound, by a hash table
-//! on the bound columns otherwise, by a scan where nothing is bound. Atoms run in the order in which the program has
-//! them.
+//! How a stored relation is read is chosen here: by key prefix where its leading key columns are bound, through an index
+//! that begins with bound columns, by a hash table on the bound columns otherwise, by a scan where nothing is bound. Atoms
+//! run in the order in which the program has them.
 //!
 //! **plan never runs anything**: it reads schemas, no rows.
 
 mod build;
 mod explain;
+mod indices;
 mod mutation;
 mod options;
 

@@ -28,7 +28,8 @@ impl IndexDefinition {
         let rest = (0..relation.keys.len()).filter(|key| !listed.contains(key));
         let columns: Vec<usize> = listed.iter().copied().chain(rest).collect();
         let key = |position: &usize| {
-            let column = relation.columns().nth(*position).expect("the columns of an index are columns of its relation");
+            let column =
+                relation.columns().nth(*position).expect("the columns of an index are columns of its relation");
             ColumnDefinition { default: None, ..column.clone() }
         };
         let schema = RelationSchema {
@@ -78,7 +79,8 @@ impl RelationSchema {
 
     /// This definition with indices that follow its name and its access level.
     pub fn with_indices_in_step(self) -> Self {
-        let remake = |index: &IndexDefinition| IndexDefinition::new(&self, &index.name, &index.columns, index.schema.id);
+        let remake =
+            |index: &IndexDefinition| IndexDefinition::new(&self, &index.name, &index.columns, index.schema.id);
         let indices = self.indices.iter().map(remake).collect();
         RelationSchema { indices, ..self }
     }

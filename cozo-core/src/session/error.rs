@@ -57,7 +57,10 @@ pub enum SessionError {
     },
     /// An index without columns.
     #[error("the index '{name}' has no columns")]
-    #[diagnostic(code(parser::empty_index), help("name at least one column, as in ::index create user:by_city {{city}}"))]
+    #[diagnostic(
+        code(parser::empty_index),
+        help("name at least one column, as in ::index create user:by_city {{city}}")
+    )]
     EmptyIndex {
         /// The index.
         name: String,
@@ -89,7 +92,10 @@ pub enum SessionError {
     },
     /// A second index of the same name.
     #[error("the relation '{relation}' has an index '{name}' already")]
-    #[diagnostic(code(tx::index_already_exists), help("choose another name, or '::index drop {relation}:{name}' first"))]
+    #[diagnostic(
+        code(tx::index_already_exists),
+        help("choose another name, or '::index drop {relation}:{name}' first")
+    )]
     IndexExists {
         /// The relation.
         relation: String,

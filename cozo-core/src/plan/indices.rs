@@ -1,0 +1,87 @@
+//! Reading a stored relation through one of its indices.
+//!
+//! An index is considered where the relation's first key column is not bound. If the index has every column that the atom
+//! uses, it is read in place of the relation; otherwise the atom becomes two, a join with the index and then one with
+//! the relation by its whole key:
+//!
+//! ```text
+//! user {uid => city, age}, index user:place {city, uid}
+//! *user{city: 'x', uid}        *user:place{city: 'x', uid}
+//! *user{city: 'x', age}        *user:place{city: 'x', uid: k}, *user{uid: k, age}
+//! ```
+
+use crate::diag::SourceSpan;
+use crate::expr::Expr;
+use crate::program::{Apply, Arg, Target, Variable};
+use crate::schema::{IndexDefinition, RelationSchema};
+
+/// The index with the longest run of leading columns that are bound, the first by name of several; none if the first
+/// key column of the relation is bound, or no index begins with a bound column. `bound` are the bound columns.
+pub fn choose<'s>(schema: &'s RelationSchema, bound: &[(usize, Expr)]) -> Option<&'s IndexDefinition> {
+    if schema.indices.is_empty() || is_bound(bound, 0) {
+        return None;
+    }
+    let usable = schema.indices.iter().filter(|index| bound_run(index, bound) > 0);
+    // Of equals the last is the greatest: from the back that is the first by name.
+    usable.rev().max_by_key(|index| bound_run(index, bound))
+}
+
+/// Whether all bound columns lead an index, so that it can say by a look-up whether there are such rows.
+pub fn decides(index: &IndexDefinition, bound: &[(usize, Expr)]) -> bool {
+    bound_run(index, bound) == bound.len()
+}
+
+fn is_bound(bound: &[(usize, Expr)], column: usize) -> bool {
+    bound.iter().any(|(known, _)| *known == column)
+}
+
+fn bound_run(index: &IndexDefinition, bound: &[(usize, Expr)]) -> usize {
+    index.columns.iter().take_while(|column| is_bound(bound, **column)).count()
+}
+
+/// Whether an index has every column that an atom uses.
+pub fn covers(index: &IndexDefinition, apply: &Apply) -> bool {
+    let used = apply.args.iter().enumerate().filter(|(_, arg)| !matches!(arg, Arg::Wildcard));
+    used.into_iter().all(|(column, _)| index.columns.contains(&column))
+}
+
+/// An atom of a relation as one of its index: the same but for columns that the index does not have.
+pub fn on_index(index: &IndexDefinition, apply: &Apply) -> Apply {
+    let args = index.columns.iter().map(|column| apply.args[*column].clone()).collect();
+    Apply { target: Target::Stored(index.schema.clone()), args, ..apply.clone() }
+}
+
+/// An atom that an index does not cover, in parts.
+pub struct Split {
+    /// Values to compute first, since both atoms ask for them.
+    pub values: Vec<(Variable, Expr)>,
+    /// The join with the index.
+    pub index: Apply,
+    /// The join with the relation, by all of its keys.
+    pub relation: Apply,
+}
+
+/// Divides an atom between an index and the relation. `id` makes the names of new variables unique within the rule.
+pub fn split(schema: &RelationSchema, index: &IndexDefinition, apply: &Apply, id: usize) -> Split {
+    let mut values = vec![];
+    let mut keyed = apply.clone();
+    for (column, arg) in keyed.args.iter_mut().enumerate().take(schema.keys.len()) {
+        let variable = |span: SourceSpan| Variable { name: format!("*{id}.{column}").into(), span };
+        match arg {
+            Arg::Wildcard => *arg = Arg::Variable(variable(apply.span)),
+            Arg::Expr(expr) if !matches!(expr, Expr::Constant(..) | Expr::Parameter(..)) => {
+                let variable = variable(expr.span());
+                values.push((variable.clone(), expr.clone()));
+                *arg = Arg::Variable(variable);
+            }
+            Arg::Expr(_) | Arg::Variable(_) => {}
+        }
+    }
+    let on_index = on_index(index, &keyed);
+    for (column, arg) in keyed.args.iter_mut().enumerate().skip(schema.keys.len()) {
+        if index.columns.contains(&column) {
+            *arg = Arg::Wildcard;
+        }
+    }
+    Split { values, index: on_index, relation: keyed }
+}
