@@ -16,6 +16,7 @@ use std::ops::{ControlFlow, Range};
 
 use rayon::prelude::*;
 
+use super::operators::range::key_range;
 use super::operators::{Operator, Tables, build, drive, empty_slots};
 use super::sink::{Flow, Sink, apply_improvements};
 use super::table::Table;
@@ -222,7 +223,7 @@ enum Part {
 fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<Part>> {
     let threads = rayon::current_num_threads();
     let OperatorKind::Join(join) = &rule.operators.first()?.kind else { return None };
-    if !run.parallel || run.enough.is_some() || threads < 2 || join.method != Method::Scan {
+    if !run.parallel || run.enough.is_some() || threads < 2 || !matches!(join.method, Method::Scan | Method::Range) {
         return None;
     }
     let feeds_join = rule.operators[1..].iter().any(|operator| matches!(operator.kind, OperatorKind::Join(_)));
@@ -236,10 +237,11 @@ fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<Part
         }
         Source::Stored(schema) => {
             let snapshot = run.view.of(schema.id);
-            if snapshot.row_count(schema.id) < enough as u64 {
+            let range = key_range(join, run.parameters);
+            if snapshot.row_count_within(schema.id, &range) < enough as u64 {
                 return None;
             }
-            Some(snapshot.partition(schema.id, &KeyRange::all(), threads * 4).into_iter().map(Part::Keys).collect())
+            Some(snapshot.partition(schema.id, &range, threads * 4).into_iter().map(Part::Keys).collect())
         }
     }
 }

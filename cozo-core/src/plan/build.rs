@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     ComponentPlan, ConstantPlan, ExistsPlan, JoinPlan, Method, OperatorKind, OperatorPlan, Plan, RulePlan, Source,
-    TableKind, TablePlan, indices,
+    TableKind, TablePlan, indices, ranges,
 };
 use crate::expr::Expr;
 use crate::program::{AggregationUse, Apply, Arg, Atom, Definition, ENTRY, Predicate, Program, Rule, Target, Variable};
@@ -105,6 +105,7 @@ impl<'a> RuleBuilder<'a> {
             }
         }
         let head: Vec<usize> = rule.head.iter().map(|variable| self.slots[&variable.name]).collect();
+        ranges::narrow(&mut self.operators);
         let mut operators = with_kept_slots(self.operators, &head);
         if !self.bag {
             (operators, self.recursive) = drop_repetitions(operators, self.recursive);
@@ -235,7 +236,14 @@ impl<'a> RuleBuilder<'a> {
         if own {
             self.recursive.push(self.operators.len());
         }
-        self.operators.push(OperatorKind::Join(JoinPlan { source, method, keys, outputs, sort_by: None }));
+        self.operators.push(OperatorKind::Join(JoinPlan {
+            source,
+            method,
+            keys,
+            outputs,
+            bounds: vec![],
+            sort_by: None,
+        }));
         self.operators.extend(tests);
     }
 

@@ -12,8 +12,8 @@
 //! ```
 //!
 //! How a stored relation is read is chosen here: by key prefix where its leading key columns are bound, through an index
-//! that begins with bound columns, by a hash table on the bound columns otherwise, by a scan where nothing is bound. Atoms
-//! run in the order in which the program has them.
+//! that begins with bound columns, by a hash table on the bound columns otherwise, by a scan where nothing is bound, which
+//! filters with constants may narrow to a range. Atoms run in the order in which the program has them.
 //!
 //! **plan never runs anything**: it reads schemas, no rows.
 
@@ -22,6 +22,7 @@ mod explain;
 mod indices;
 mod mutation;
 mod options;
+mod ranges;
 
 pub use build::build;
 pub use explain::{EXPLAIN_HEADERS, explain};
@@ -172,6 +173,8 @@ pub enum Method {
     Scan,
     /// By the leading key columns of a stored relation.
     Prefix,
+    /// By a range of keys of a stored relation: leading key columns that are constant, and bounds of the next one.
+    Range,
     /// By a hash table on the bound columns.
     Hash,
 }
@@ -187,9 +190,33 @@ pub struct JoinPlan {
     pub keys: Vec<(usize, Expr)>,
     /// The columns that fill slots.
     pub outputs: Vec<(usize, usize)>,
+    /// For a range: the bounds of the key column after those in `keys`.
+    pub bounds: Vec<BoundPlan>,
     /// For a scan of a table: the column to sort by, so that the look-up that follows goes through its relation in
     /// order.
     pub sort_by: Option<usize>,
+}
+
+/// A bound of a key column.
+#[derive(Clone, Debug)]
+pub struct BoundPlan {
+    /// How the column compares with the value.
+    pub comparison: Comparison,
+    /// A constant or a parameter.
+    pub value: Expr,
+}
+
+/// How a column compares with a value, as far as bounds are concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// It is equal.
+    Equal,
+    /// It is equal or greater.
+    AtLeast,
+    /// It is equal or smaller.
+    AtMost,
+    /// It is a string that begins with the value.
+    StartsWith,
 }
 
 /// A test for matching rows.

@@ -5,6 +5,7 @@ mod exists;
 mod filter;
 mod lookup;
 mod probe;
+pub mod range;
 mod scan;
 mod unify;
 
@@ -76,6 +77,10 @@ fn build_join<'a>(
         (Source::Stored(schema), Method::Scan) => {
             let snapshot = run.view.of(schema.id);
             Box::new(scan::StoredScan::new(join, shape, snapshot, schema.id))
+        }
+        (Source::Stored(schema), Method::Range) => {
+            let range = range::key_range(join, run.parameters);
+            Box::new(scan::StoredScan::of_part(join, shape, run.view.of(schema.id), schema.id, range))
         }
         (Source::Stored(schema), Method::Prefix) => {
             let snapshot = run.view.of(schema.id);
