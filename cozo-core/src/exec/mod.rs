@@ -14,6 +14,7 @@ mod error;
 mod fixpoint;
 mod grouping;
 mod index;
+mod lists;
 mod mutate;
 mod operators;
 mod results;
@@ -36,6 +37,7 @@ use crate::schema::RelationId;
 use crate::txn::View;
 use crate::value::DataValue;
 use index::IndexedRows;
+use lists::Lists;
 use rustc_hash::FxHashMap;
 use table::Table;
 
@@ -64,12 +66,23 @@ pub struct Run<'a> {
     pub parallel: bool,
     /// Hash tables of stored relations.
     hashed: Mutex<HashMap<HashedColumns, Arc<IndexedRows>>>,
+    /// The lists of intersections, by the address of their plans.
+    lists: Mutex<HashMap<usize, Arc<Lists>>>,
 }
 
 impl<'a> Run<'a> {
     /// An execution that wants all rows.
     pub fn new(plan: &'a Plan, parameters: &'a [DataValue], view: &'a View, cancellation: &'a Cancellation) -> Self {
-        Run { plan, parameters, view, cancellation, enough: None, parallel: true, hashed: Mutex::default() }
+        Run {
+            plan,
+            parameters,
+            view,
+            cancellation,
+            enough: None,
+            parallel: true,
+            hashed: Mutex::default(),
+            lists: Mutex::default(),
+        }
     }
 }
 

@@ -17,8 +17,8 @@ use crate::schema::{IndexDefinition, RelationSchema};
 
 /// The index with the longest run of leading columns that are bound, the first by name of several; none if the first
 /// key column of the relation is bound, or no index begins with a bound column. `bound` are the bound columns.
-pub fn choose<'s>(schema: &'s RelationSchema, bound: &[(usize, Expr)]) -> Option<&'s IndexDefinition> {
-    if schema.indices.is_empty() || is_bound(bound, 0) {
+pub fn choose<'s>(schema: &'s RelationSchema, bound: &[usize]) -> Option<&'s IndexDefinition> {
+    if schema.indices.is_empty() || bound.contains(&0) {
         return None;
     }
     let usable = schema.indices.iter().filter(|index| bound_run(index, bound) > 0);
@@ -27,16 +27,13 @@ pub fn choose<'s>(schema: &'s RelationSchema, bound: &[(usize, Expr)]) -> Option
 }
 
 /// Whether all bound columns lead an index, so that it can say by a look-up whether there are such rows.
-pub fn decides(index: &IndexDefinition, bound: &[(usize, Expr)]) -> bool {
+pub fn decides(index: &IndexDefinition, bound: &[usize]) -> bool {
     bound_run(index, bound) == bound.len()
 }
 
-fn is_bound(bound: &[(usize, Expr)], column: usize) -> bool {
-    bound.iter().any(|(known, _)| *known == column)
-}
-
-fn bound_run(index: &IndexDefinition, bound: &[(usize, Expr)]) -> usize {
-    index.columns.iter().take_while(|column| is_bound(bound, **column)).count()
+/// How many leading columns of an index are bound.
+pub fn bound_run(index: &IndexDefinition, bound: &[usize]) -> usize {
+    index.columns.iter().take_while(|column| bound.contains(column)).count()
 }
 
 /// Whether an index has every column that an atom uses.

@@ -109,6 +109,11 @@ impl Transaction {
         Ok(View { stored, ephemeral: self.ephemeral.rows.clone() })
     }
 
+    /// Stored and ephemeral relations without the writes of this transaction to stored ones: enough to estimate sizes.
+    pub fn estimates_view(&self) -> View {
+        View { stored: self.base.snapshot.clone(), ephemeral: self.ephemeral.rows.clone() }
+    }
+
     /// Creates a relation; its identity is given here. The name must be free.
     pub fn create(&mut self, mut schema: RelationSchema) -> Result<SchemaRef, TxnError> {
         let shape = RelationShape { keys: schema.keys.len(), arity: schema.arity() };

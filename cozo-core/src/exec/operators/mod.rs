@@ -3,6 +3,7 @@
 mod distinct;
 mod exists;
 mod filter;
+mod intersect;
 mod lookup;
 mod probe;
 pub mod range;
@@ -56,6 +57,7 @@ pub fn build<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>) -> V
             OperatorKind::Same(slot, expr) => Box::new(filter::Same { slot: *slot, expr, shape }),
             OperatorKind::Unify(slot, expr) => Box::new(unify::Unify { slot: *slot, expr, shape }),
             OperatorKind::Distinct => Box::new(distinct::Distinct { position, shape }),
+            OperatorKind::Intersect(plan) => Box::new(intersect::Intersect::new(plan, shape, tables, run)),
             OperatorKind::UnifyEach(slot, expr) => Box::new(unify::UnifyEach { slot: *slot, expr, shape }),
         }
     };
