@@ -71,7 +71,7 @@ mod tests {
         let big = 1i64 << 53;
         let ints = [0, 1, 2, -1, big - 1, big, big + 1, big + 2, big + 3, i64::MAX, i64::MAX - 1, i64::MIN];
         let floats = [0.0, -0.0, 1.0, 0.5, -1.0, big as f64, 9.3e18, -9.3e18, f64::MAX, f64::MIN, f64::INFINITY];
-        let more = [f64::NEG_INFINITY, f64::NAN, -f64::NAN, f64::MIN_POSITIVE, 9.223372036854775807e18];
+        let more = [f64::NEG_INFINITY, f64::NAN, -f64::NAN, f64::MIN_POSITIVE, 9_223_372_036_854_775_808.0];
         let texts = ["", "a", "ab", "a\0", "b", "\u{d7ff}", "\u{e000}", "a\u{10ffff}", "\u{10ffff}", "é"];
         let numbers = ints.into_iter().map(DataValue::from).chain(floats.into_iter().chain(more).map(DataValue::from));
         numbers.chain(texts.into_iter().map(DataValue::from)).collect()
