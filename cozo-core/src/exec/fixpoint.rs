@@ -200,7 +200,10 @@ fn run_rule<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>, sink:
         return run_parts(rule, parts, forks, tables, run, sink);
     }
     let operators = build(rule, tables, run);
-    drive(&operators, &rule.head, unit(rule), &mut Worker::new(run), sink)
+    let mut worker = Worker::new(run, rule);
+    let flow = drive(&operators, &rule.head, unit(rule), &mut worker, sink);
+    worker.finish(rule);
+    flow
 }
 
 /// The input of a rule's first operator: one row, nothing bound.
@@ -272,7 +275,9 @@ fn run_parts<'a, 's>(
             operators[0] = super::operators::scan_part(rule, keys.clone(), run);
         }
         let operators: Vec<Box<dyn Operator + '_>> = operators;
-        let _ = drive(&operators, &rule.head, unit(rule), &mut Worker::new(run), &mut fork)?;
+        let mut worker = Worker::new(run, rule);
+        let _ = drive(&operators, &rule.head, unit(rule), &mut worker, &mut fork)?;
+        worker.finish(rule);
         Ok(fork)
     };
     let work: Vec<(Part, Sink<'s>)> = parts.into_iter().zip(forks).collect();

@@ -320,8 +320,13 @@ impl<'a> RuleBuilder<'a> {
         let bound = self.bound_args(apply);
         let gives_nothing = bound.len() == apply.args.iter().filter(|arg| !matches!(arg, Arg::Wildcard)).count();
         let (method, used) = self.method(&source, &bound);
-        // Where equal rows count once, rows that bind nothing new need only be there or not.
-        if gives_nothing && !self.bag && part.is_none() && !bound.is_empty() && used == bound.len() {
+        let whole_key = match &source {
+            Source::Stored(schema) => (0..schema.keys.len()).all(|key| bound.iter().any(|(column, _)| *column == key)),
+            Source::Table(_) => false,
+        };
+        // Where equal rows count once, or there is one match at most, rows that bind nothing new need only be there or not.
+        let once = !self.bag || whole_key;
+        if gives_nothing && once && part.is_none() && !bound.is_empty() && used == bound.len() {
             return self.exists(apply, false);
         }
         let mut outputs = vec![];

@@ -8,14 +8,22 @@ use crate::value::{DataValue, Tuple};
 pub const EXPLAIN_HEADERS: [&str; 9] =
     ["stratum", "rule_idx", "rule", "atom_idx", "op", "ref", "joins_on", "filters/expr", "out_relation"];
 
+/// A row of `::explain`.
+pub struct Explained<'a> {
+    /// The values under [`EXPLAIN_HEADERS`].
+    pub row: Tuple,
+    /// The rule and the position of the operator that it is about; the position after the last is the rule's end.
+    pub operator: Option<(&'a RulePlan, usize)>,
+}
+
 /// One row for each operator, the last of a rule first.
-pub fn explain(plan: &Plan) -> Vec<Tuple> {
+pub fn explain(plan: &Plan) -> Vec<Explained<'_>> {
     let mut rows = vec![];
     for (stratum, component) in plan.components.iter().enumerate() {
         for constant in &component.constants {
             let table = &plan.tables[constant.table];
             let line = Line { op: "algo", reference: "Constant".into(), ..Line::default() };
-            rows.push(line.row(stratum, 0, &table.name, 0, &table.name));
+            rows.push(Explained { row: line.row(stratum, 0, &table.name, 0, &table.name), operator: None });
         }
         for (rule_index, rule) in component.rules.iter().enumerate() {
             let table = &plan.tables[rule.table];
@@ -24,7 +32,8 @@ pub fn explain(plan: &Plan) -> Vec<Tuple> {
             lines.push(output_line(rule, &table.kind));
             let text = format!("{}{}", table.name, rule.text);
             for (atom, line) in lines.into_iter().enumerate().rev() {
-                rows.push(line.row(stratum, rule_index, &text, atom, &table.name));
+                let row = line.row(stratum, rule_index, &text, atom, &table.name);
+                rows.push(Explained { row, operator: Some((rule, atom)) });
             }
         }
     }

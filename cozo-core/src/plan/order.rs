@@ -135,9 +135,10 @@ impl<'a> Estimates<'a> {
             return as_written(false);
         }
         let written: Vec<usize> = (0..costs.givers.len()).collect();
-        let (before, best) = (costs.in_order(&written), costs.best());
-        // What a round reads is new each time: beginning with it is worth every gain.
-        let enough = if delta.is_some() { 1.1 } else { CLEARLY_CHEAPER };
+        let (before, best) = (costs.in_order(&written), costs.best(delta));
+        // A round is best begun with what is new: nobody knows how little that will be.
+        let begins_with_delta = |order: &[usize]| delta.is_none() || costs.givers.get(order[0]).copied() == delta;
+        let enough = if begins_with_delta(&written) { CLEARLY_CHEAPER } else { 1.0 / CLEARLY_CHEAPER };
         let Some((order, after)) = best.filter(|(_, after)| before.cost > after.cost * enough) else {
             return as_written(true);
         };
@@ -145,7 +146,10 @@ impl<'a> Estimates<'a> {
         let others = (0..rule.body.len()).filter(|at| !costs.givers.contains(at)).map(|at| rule.body[at].clone());
         match order_body(&rule.head, others.chain(moved).collect()) {
             Ok(body) => {
-                let reason = format!("reordered: cost {} instead of {}", rounded(after.cost), rounded(before.cost));
+                let reason = match delta {
+                    None => format!("reordered: cost {} instead of {}", rounded(after.cost), rounded(before.cost)),
+                    Some(_) => "reordered: begins with the rows of the last round".to_string(),
+                };
                 let positions = order.iter().map(|giver| costs.givers[*giver]);
                 let origins = positions.filter(|at| is_application(&rule.body[*at])).collect();
                 Ordered { body, origins, reason: Some(reason), had_choice: true }
@@ -160,7 +164,7 @@ impl<'a> Estimates<'a> {
 const MAX_COLUMNS: usize = 64;
 
 /// A number with two digits that count.
-pub fn rounded(number: f64) -> String {
+fn rounded(number: f64) -> String {
     if number < 1000.0 { format!("{:.0}", number) } else { format!("{number:.1e}") }
 }
 
@@ -298,16 +302,23 @@ impl<'e> Costs<'e> {
         step
     }
 
-    fn best(&self) -> Option<(Vec<usize>, Step)> {
-        if self.givers.len() <= MAX_EXHAUSTIVE { self.best_of_all() } else { self.cheapest_next() }
+    /// The cheapest order, of those that begin with an atom if one is given.
+    fn best(&self, first: Option<usize>) -> Option<(Vec<usize>, Step)> {
+        let first = first.and_then(|first| self.givers.iter().position(|giver| *giver == first));
+        let start = match first {
+            None => (vec![], self.start()),
+            Some(first) => (vec![first], self.then(&self.start(), first)?),
+        };
+        if self.givers.len() <= MAX_EXHAUSTIVE { self.best_of_all(start) } else { self.cheapest_next(start) }
     }
 
     /// For each set of atoms the cheapest order of its atoms, from small sets to large ones.
-    fn best_of_all(&self) -> Option<(Vec<usize>, Step)> {
+    fn best_of_all(&self, start: (Vec<usize>, Step)) -> Option<(Vec<usize>, Step)> {
         let count = self.givers.len();
         let mut best: Vec<Option<(Vec<usize>, Step)>> = vec![None; 1 << count];
-        best[0] = Some((vec![], self.start()));
-        for set in 0..1usize << count {
+        let first = start.0.iter().fold(0, |set, giver| set | 1 << giver);
+        best[first] = Some(start);
+        for set in first..1usize << count {
             let Some((order, step)) = best[set].take() else { continue };
             if set == (1 << count) - 1 {
                 return Some((order, step));
@@ -323,9 +334,7 @@ impl<'e> Costs<'e> {
         None
     }
 
-    fn cheapest_next(&self) -> Option<(Vec<usize>, Step)> {
-        let mut step = self.start();
-        let mut order: Vec<usize> = vec![];
+    fn cheapest_next(&self, (mut order, mut step): (Vec<usize>, Step)) -> Option<(Vec<usize>, Step)> {
         while order.len() < self.givers.len() {
             let rest = (0..self.givers.len()).filter(|giver| !order.contains(giver));
             let steps = rest.filter_map(|giver| Some((giver, self.then(&step, giver)?)));

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use crate::plan::Statistics;
+use crate::plan::{Size, Statistics};
 use crate::schema::{RelationId, RelationSchema};
 use crate::storage::KeyRange;
 use crate::txn::{Transaction, View};
@@ -16,21 +16,25 @@ const SAMPLED_PLACES: usize = 8;
 const SAMPLED_ROWS: usize = 256;
 
 /// Statistics from samples, each relation's taken when first asked for.
-pub struct Sampled {
+pub struct Sampled<'a> {
+    txn: &'a Transaction,
     view: View,
     distinct: RefCell<HashMap<RelationId, Vec<f64>>>,
 }
 
-impl Sampled {
+impl<'a> Sampled<'a> {
     /// What the transaction sees.
-    pub fn new(txn: &Transaction) -> Self {
-        Sampled { view: txn.estimates_view(), distinct: RefCell::default() }
+    pub fn new(txn: &'a Transaction) -> Self {
+        Sampled { txn, view: txn.estimates_view(), distinct: RefCell::default() }
     }
 
     /// The number of different values of each column.
     fn sample(&self, relation: &RelationSchema) -> Vec<f64> {
         let rows = self.rows(relation);
         let batches = self.batches(relation).unwrap_or_default();
+        if batches.iter().all(Batch::is_empty) {
+            return Size::guessed(rows, relation.arity()).distinct;
+        }
         let column = |column: usize| match column {
             0 => distinct_of_sorted(&batches, rows),
             _ => distinct_of_spread(&batches, column, rows),
@@ -51,9 +55,9 @@ impl Sampled {
     }
 }
 
-impl Statistics for Sampled {
+impl Statistics for Sampled<'_> {
     fn rows(&self, relation: &RelationSchema) -> f64 {
-        self.view.of(relation.id).row_count(relation.id) as f64
+        self.view.of(relation.id).row_count(relation.id) as f64 + self.txn.rows_put(relation.id) as f64
     }
 
     fn distinct(&self, relation: &RelationSchema, column: usize) -> f64 {

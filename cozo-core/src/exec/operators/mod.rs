@@ -113,10 +113,20 @@ pub fn drive(
     worker: &mut Worker<'_>,
     sink: &mut Sink<'_>,
 ) -> Flow {
+    worker.runs(operators.len());
     match operators.split_first() {
-        None => sink.take(project(batch, head)),
+        None => {
+            worker.gave(0, batch.len);
+            sink.take(project(batch, head))
+        }
         Some((operator, rest)) => operator.push(batch, worker, &mut |output, worker| {
-            if output.is_empty() { CONTINUE } else { drive(rest, head, output, worker, sink) }
+            if output.is_empty() {
+                return CONTINUE;
+            }
+            worker.gave(operators.len(), output.len);
+            let flow = drive(rest, head, output, worker, sink);
+            worker.runs(operators.len());
+            flow
         }),
     }
 }

@@ -41,6 +41,7 @@ pub const SYSTEM_OPS: &[(&str, &str)] = &[
     ("::columns REL", "lists the columns of a relation"),
     ("::compact", "gives space back to the system"),
     ("::describe REL 'TEXT'", "sets the description of a relation"),
+    ("::explain analyze { QUERY }", "runs a query, without its writes, and shows what each operator did"),
     ("::explain { QUERY }", "shows how a query would run"),
     ("::fixed_rules", "lists the fixed rules"),
     ("::index create REL:NAME { COLUMN, ... }", "makes an index of a relation"),
@@ -84,11 +85,11 @@ pub fn run(op: &SystemOp, txn: &mut Transaction, context: &SystemContext<'_>) ->
         SystemOpKind::Describe(name, text) => metadata::describe(name, text.as_ref(), txn, context),
         SystemOpKind::AccessLevel(level, names) => metadata::access_level(level, names, txn),
         SystemOpKind::Explain { query, analyze: false } => explain::explain(query, txn, context),
+        SystemOpKind::Explain { query, analyze: true } => explain::analyze(query, txn, context),
         SystemOpKind::Running => Ok(process::running(context)),
         SystemOpKind::Kill(number) => process::kill(number, context),
         SystemOpKind::Compact => Ok(NamedRows::status("OK")),
         SystemOpKind::FixedRules => Ok(relations::fixed_rules()),
-        SystemOpKind::Explain { analyze: true, .. } => not_yet("::explain analyze", op),
         SystemOpKind::CreateIndex { relation, index, columns } => {
             indices::create(relation, index, columns, txn, context)
         }
