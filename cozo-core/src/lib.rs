@@ -25,6 +25,7 @@
 pub mod diag;
 pub mod exec;
 pub mod expr;
+pub mod index;
 pub mod parse;
 pub mod plan;
 pub mod program;

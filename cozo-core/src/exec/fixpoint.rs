@@ -16,6 +16,7 @@ use std::ops::{ControlFlow, Range};
 
 use rayon::prelude::*;
 
+use super::operators::range::key_range;
 use super::operators::{Operator, Tables, build, drive, empty_slots};
 use super::sink::{Flow, Sink, apply_improvements};
 use super::stored::Stored;
@@ -229,7 +230,7 @@ enum Part {
 fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<Part>> {
     let threads = rayon::current_num_threads();
     let OperatorKind::Join(join) = &rule.operators.first()?.kind else { return None };
-    if !run.parallel || run.enough.is_some() || threads < 2 || join.method != Method::Scan {
+    if !run.parallel || run.enough.is_some() || threads < 2 || !matches!(join.method, Method::Scan | Method::Range) {
         return None;
     }
     let feeds_join = rule.operators[1..].iter().any(|operator| matches!(operator.kind, OperatorKind::Join(_)));
@@ -242,11 +243,11 @@ fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<Part
             (range.len() >= enough).then(|| parts.collect())
         }
         Source::Stored(source) => {
-            let stored = Stored::of(source, run);
-            if stored.most_rows() < enough as u64 {
+            let (stored, range) = (Stored::of(source, run), key_range(join, run.parameters));
+            if stored.most_rows(&range) < enough as u64 {
                 return None;
             }
-            Some(stored.parts(threads * 4).into_iter().map(Part::Keys).collect())
+            Some(stored.parts(&range, threads * 4).into_iter().map(Part::Keys).collect())
         }
     }
 }

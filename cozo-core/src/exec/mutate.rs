@@ -2,6 +2,7 @@
 
 use crate::diag::SourceSpan;
 use crate::expr::Frame;
+use crate::index::secondary;
 use crate::parse::ast::MutationOp;
 use crate::plan::{MutationPlan, ValueSource};
 use crate::schema::{SchemaRef, coerce_column};
@@ -41,6 +42,8 @@ pub fn mutate(
     report: bool,
 ) -> Result<Mutated, ExecError> {
     let mutation = Mutation { plan, schema, parameters, now_micros: txn.now_micros() };
+    // What the indices lose follows from the rows that were there.
+    let report = report || !schema.indices.is_empty();
     let given = mutation.columns(rows)?;
     match plan.op {
         MutationOp::Create | MutationOp::Replace | MutationOp::Put => mutation.put(given, txn, report),
@@ -154,8 +157,16 @@ impl Mutation<'_> {
             }
         };
         let mutated = self.report(given.rows, &sorted, txn, report)?;
-        txn.write(self.schema, ChangeKind::Put, sorted)?;
+        self.write(ChangeKind::Put, sorted, &mutated.old, txn)?;
         Ok(mutated)
+    }
+
+    /// Writes rows sorted by key, over these old ones, and what follows from them in the indices.
+    fn write(&self, kind: ChangeKind, rows: Batch, old: &Batch, txn: &mut Transaction) -> Result<(), ExecError> {
+        if !self.schema.indices.is_empty() {
+            secondary::follow(self.schema, kind, &rows, old, txn);
+        }
+        Ok(txn.write(self.schema, kind, rows)?)
     }
 
     fn insert(&self, given: Given, txn: &mut Transaction, report: bool) -> Result<Mutated, ExecError> {
@@ -172,9 +183,9 @@ impl Mutation<'_> {
             let row = self.repeated_key(&given.rows);
             return Err(self.assertion(&given.rows.row(row), "has a key that is given twice", help));
         }
-        let width = self.schema.arity();
-        txn.write(self.schema, ChangeKind::Put, sorted)?;
-        Ok(if report { Mutated { new: given.rows, old: Batch::empty(width) } } else { Mutated::default() })
+        let old = Batch::empty(self.schema.arity());
+        self.write(ChangeKind::Put, sorted, &old, txn)?;
+        Ok(if report { Mutated { new: given.rows, old } } else { Mutated::default() })
     }
 
     /// A row whose key an earlier row has.
@@ -217,7 +228,7 @@ impl Mutation<'_> {
             None => given.rows.clone(),
         };
         let mutated = self.report(given.rows, &sorted, txn, report)?;
-        txn.write(self.schema, ChangeKind::Remove, sorted)?;
+        self.write(ChangeKind::Remove, sorted, &mutated.old, txn)?;
         Ok(mutated)
     }
 

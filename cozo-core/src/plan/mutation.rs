@@ -169,6 +169,7 @@ pub fn default_schema(name: &SmallStr, columns: impl IntoIterator<Item = SmallSt
         access_level: AccessLevel::Normal,
         description: String::new(),
         triggers: Triggers::default(),
+        indices: vec![],
     }
 }
 

@@ -9,9 +9,11 @@
 
 mod coerce;
 mod column_type;
+mod index;
 
 pub use coerce::{CoercionError, coerce, coerce_column, time_to_read};
 pub use column_type::{BaseType, ColumnType};
+pub use index::IndexDefinition;
 
 use std::sync::Arc;
 
@@ -75,6 +77,8 @@ pub struct RelationSchema {
     pub description: String,
     /// The queries that run when it changes.
     pub triggers: Triggers,
+    /// Its indices by name.
+    pub indices: Vec<IndexDefinition>,
 }
 
 /// The triggers of a relation as CozoScript text, in the order in which they run.

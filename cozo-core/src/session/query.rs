@@ -103,6 +103,10 @@ fn target(mutation: &MutationPlan, txn: &mut Transaction, context: &Context<'_>)
                 }
                 .into());
             }
+            if let Some(index) = old.indices.first() {
+                let (relation, index) = (old.name.to_string(), index.schema.name.to_string());
+                return Err(SessionError::ReplaceWithIndices { relation, index, span: mutation.span }.into());
+            }
             before_replacing(&old, mutation.span, txn, context)?;
             txn.drop_relation(&old)?;
             let (description, triggers) = (old.description.clone(), old.triggers.clone());

@@ -1,6 +1,7 @@
 //! System operations, a file for each kind.
 
 mod explain;
+mod indices;
 mod metadata;
 mod process;
 mod relations;
@@ -47,6 +48,8 @@ pub const SYSTEM_OPS: &[(&str, &str)] = &[
     ("::explain analyze { QUERY }", "runs a query, without its writes, and shows what each operator did"),
     ("::explain { QUERY }", "shows how a query would run"),
     ("::fixed_rules", "lists the fixed rules"),
+    ("::index create REL:NAME { COLUMN, ... }", "makes an index of a relation"),
+    ("::index drop REL:NAME", "drops an index"),
     ("::indices REL", "lists the indices of a relation"),
     ("::kill N", "stops a running query"),
     ("::relations", "lists the stored relations"),
@@ -80,7 +83,7 @@ pub fn run(op: &SystemOp, txn: &mut Transaction, context: &SystemContext<'_>) ->
     match &op.kind {
         SystemOpKind::Relations => Ok(relations::list(txn)),
         SystemOpKind::Columns(name) => relations::columns(name, txn),
-        SystemOpKind::Indices(name) => relations::indices(name, txn),
+        SystemOpKind::Indices(name) => indices::list(name, txn),
         SystemOpKind::SetTriggers(name, specs) => triggers::set(name, specs, txn),
         SystemOpKind::ShowTriggers(name) => triggers::show(name, txn),
         SystemOpKind::Remove(names) => relations::remove(names, txn),
@@ -93,7 +96,10 @@ pub fn run(op: &SystemOp, txn: &mut Transaction, context: &SystemContext<'_>) ->
         SystemOpKind::Kill(number) => process::kill(number, context),
         SystemOpKind::Compact => Ok(NamedRows::status("OK")),
         SystemOpKind::FixedRules => Ok(relations::fixed_rules()),
-        SystemOpKind::CreateIndex { .. } | SystemOpKind::DropIndex { .. } => not_yet("::index", op),
+        SystemOpKind::CreateIndex { relation, index, columns } => {
+            indices::create(relation, index, columns, txn, context)
+        }
+        SystemOpKind::DropIndex { relation, index } => indices::drop(relation, index, txn),
         SystemOpKind::CreateSearchIndex { .. } => not_yet("a search index", op),
     }
 }
