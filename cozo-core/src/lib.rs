@@ -26,6 +26,7 @@ pub mod diag;
 pub mod exec;
 pub mod expr;
 pub mod fixed_rule;
+pub mod index;
 pub mod parse;
 pub mod plan;
 pub mod program;
@@ -39,9 +40,10 @@ pub use diag::{SourceSpan, format_error_as_json};
 pub use expr::Expr;
 pub use fixed_rule::{FixedRule, FixedRuleInputRelation, FixedRulePayload, Poison, RegularTempStore};
 pub use miette::{Report as Error, Result};
-pub use parse::ast::Symbol;
+pub use parse::ast::{Script as CozoScript, Symbol};
 pub use session::{
-    DbInstance, MultiTransaction, NamedRows, ScriptMutability, SimpleFixedRule, TransactionPayload,
-    evaluate_expressions, get_variables,
+    CallbackOp, Db, DbInstance, Interrupt, MultiTransaction, NamedRows, ScriptMutability, SimpleFixedRule,
+    TransactionPayload, evaluate_expressions, get_variables, new_cozo_mem,
 };
+pub use storage::mem::MemStorage;
 pub use value::{DataValue, JsonData, Num, RegexWrapper, SmallStr, Tuple, UuidWrapper, Validity, ValidityTs, Vector};

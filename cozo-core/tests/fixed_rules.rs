@@ -88,6 +88,43 @@ fn inputs_may_be_rules_of_any_kind_and_are_complete() {
 }
 
 #[test]
+fn stored_inputs_are_read_as_of_a_time() {
+    let db = with_echo();
+    rows(&db, ":create h {k, at: Validity => v}");
+    rows(&db, "?[k, at, v] <- [['a', [10, true], 1], ['b', [15, true], 2], ['a', [20, false], 0]] :put h {k, at => v}");
+    let (a, b) = (json!(["a", [10, true], 1]), json!(["b", [15, true], 2]));
+    let headers = ["k", "_1", "v"];
+    for (time, expected) in [(9, json!([])), (10, json!([a])), (15, json!([a, b])), (25, json!([b]))] {
+        for input in ["*h{k, v @ $t}", "*h[k, _1, v @ $t]", "*h{k, v @ $t + 0}"] {
+            let seen = run_with(&db, &format!("?[t] <~ Echo({input})"), &[("t", time)]).unwrap().rows;
+            assert_eq!(seen[0][0].get_str(), shown(&headers, expected.clone())[0].as_str(), "{input} at {time}");
+        }
+    }
+    let two = answer(&db, "?[t] <~ Echo(*h{k @ 10}, *h{v @ 25}, *h{k: y})");
+    let all = json!([["a", [20, false], 0], a, b]);
+    let mut expected = [(["k", "_1", "_2"], json!([a])), (["_0", "_1", "v"], json!([b])), (["y", "_1", "_2"], all)]
+        .map(|(headers, rows)| shown(&headers, rows)[0].clone());
+    expected.sort_by_key(|text| text.to_string());
+    let sorted: Vec<Value> = two.as_array().unwrap().iter().map(|row| row[0].clone()).collect();
+    assert_eq!(sorted, expected, "each input has its own time");
+    rows(&db, ":create plain {k}");
+    assert_eq!(failure(&db, "?[t] <~ Echo(*plain[k @ 5])"), "eval::invalid_time_travel");
+    assert_eq!(failure(&db, "?[t] <~ Echo(*h[k @ 'yesterday'])"), "parser::bad_validity_spec");
+    assert_eq!(failure(&db, "?[t] <~ Echo(*h[k @ k])"), "eval::not_constant");
+    let wrong = run_with(&db, "?[t] <~ Echo(*h[k @ $t / 2])", &[("t", 5)]).unwrap_err();
+    assert_eq!(code(wrong), "parser::bad_validity_spec", "2.5 is no time");
+}
+
+#[test]
+fn stored_inputs_may_be_indices() {
+    let db = with_echo();
+    rows(&db, "?[k, v] <- [[1, 'b'], [2, 'a']] :create s {k => v}");
+    rows(&db, "::index create s:by_v {v, k}");
+    let expected = json!([shown(&["v", "_1"], json!([["a", 2], ["b", 1]]))]);
+    assert_eq!(answer(&db, "?[t] <~ Echo(*s:by_v{v})"), expected);
+}
+
+#[test]
 fn inputs_see_what_the_transaction_wrote() {
     let db = with_echo();
     let script = "{?[a] <- [[1]] :create _t {a}} {?[a] <- [[2]] :put _t {a}} {?[t] <~ Echo(*_t[])}";
@@ -174,6 +211,13 @@ fn the_plan_names_fixed_rules() {
     let plan = answer(&db, "::explain { r[a] <- [[1]]  ?[t] <~ Echo(r[x], b: 2, a: 1 + 1) }");
     let line = plan.as_array().unwrap().iter().find(|line| line[5] == "Echo").expect("there is a line for the rule");
     assert_eq!((&line[4], &line[7]), (&json!("algo"), &json!(["Echo(r[x], a: 2, b: 2)"])));
+    rows(&db, ":create h {k, at: Validity}");
+    let script = "{ x[t] <~ Echo(*h[k @ 5])  ?[t] := x[t], t != '' }";
+    let plan = answer(&db, &format!("::explain {script}"));
+    assert_eq!(plan[0][7], json!(["Echo(*h[k @ 5])"]));
+    let analyzed = answer(&db, &format!("::explain analyze {script}"));
+    assert_eq!((&analyzed[0][5], &analyzed[0][9]), (&json!("Echo"), &Value::Null), "it has no operators to measure");
+    assert!(analyzed.as_array().unwrap().iter().any(|line| line[9] == json!(1)), "those after it have: {analyzed}");
 }
 
 #[test]

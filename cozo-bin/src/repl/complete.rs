@@ -16,6 +16,7 @@ const OPTIONS: &[&str] = &[
     ":assert",
     ":create",
     ":delete",
+    ":disable_join_reorder",
     ":disable_magic_rewrite",
     ":ensure",
     ":ensure_not",

@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 
+use super::stored::Stored;
 use super::table::Table;
 use super::{ExecError, Run};
-use crate::fixed_rule::input::InputSource;
+use crate::fixed_rule::input::{InputSource, StoredRows};
 use crate::fixed_rule::{Call, Input, OptionMap, Options, Poison};
 use crate::plan::{FixedInputPlan, FixedPlan, Source};
+use crate::storage::{BatchCursor, KeyRange, StorageError};
 use crate::value::Batch;
 
 /// The rows that a fixed rule gives.
@@ -21,7 +23,7 @@ pub fn run_fixed(plan: &FixedPlan, tables: &[Table], run: &Run<'_>) -> Result<Ba
     Ok(plan.rule.apply(&Call { options, inputs, poison }, arity)?)
 }
 
-fn input<'a>(planned: &'a FixedInputPlan, tables: &'a [Table], run: &'a Run<'_>) -> Input<'a> {
+fn input<'a>(planned: &'a FixedInputPlan, tables: &'a [Table], run: &'a Run<'a>) -> Input<'a> {
     let (source, arity) = match &planned.source {
         Source::Table(number) => {
             let table = &tables[*number];
@@ -31,7 +33,13 @@ fn input<'a>(planned: &'a FixedInputPlan, tables: &'a [Table], run: &'a Run<'_>)
             };
             (InputSource::Rows(rows), run.plan.tables[*number].arity)
         }
-        Source::Stored(schema) => (InputSource::Stored(run.view.of(schema.id), schema.id), schema.arity()),
+        Source::Stored(read) => (InputSource::Stored(Box::new(Stored::of(read, run))), read.schema.arity()),
     };
     Input::new(source, arity, &planned.bindings, planned.span)
+}
+
+impl StoredRows for Stored<'_> {
+    fn scan_all(&self, columns: &[usize]) -> Result<Box<dyn BatchCursor + '_>, StorageError> {
+        self.scan(&KeyRange::all(), columns)
+    }
 }

@@ -15,10 +15,13 @@ mod fixed;
 mod fixpoint;
 mod grouping;
 mod index;
+mod lists;
 mod mutate;
 mod operators;
+mod profile;
 mod results;
 mod sink;
+mod stored;
 mod table;
 
 use std::collections::HashMap;
@@ -30,13 +33,19 @@ pub use cancel::{Cancellation, Interrupt};
 pub use error::ExecError;
 pub use fixpoint::evaluate;
 pub use mutate::{Mutated, mutate};
+pub use profile::Profile;
 pub use results::{Answer, AnswerError, answer, seconds};
 
-use crate::plan::Plan;
+use crate::expr::Expr;
+use crate::plan::{Plan, RulePlan};
+use crate::program::checked_time;
 use crate::schema::RelationId;
+use crate::storage::AsOf;
 use crate::txn::View;
-use crate::value::DataValue;
+use crate::value::{Batch, DataValue};
 use index::IndexedRows;
+use lists::Lists;
+use profile::Clock;
 use rustc_hash::FxHashMap;
 use table::Table;
 
@@ -46,8 +55,9 @@ pub const MAX_BATCH_ROWS: usize = 2048;
 /// The rows of the first batches where only a few results are wanted.
 const FIRST_BATCH_ROWS: usize = 16;
 
-/// What a hash table of a stored relation holds: the relation, the columns that it is by, the columns that it gives.
-type HashedColumns = (RelationId, Vec<usize>, Vec<usize>);
+/// What a hash table of a stored relation holds: the relation and the time it is read at, the columns that it is by, the
+/// columns that it gives.
+type HashedColumns = ((RelationId, Option<AsOf>), Vec<usize>, Vec<usize>);
 
 /// One execution of a plan: all that its operators share.
 pub struct Run<'a> {
@@ -57,20 +67,54 @@ pub struct Run<'a> {
     pub parameters: &'a [DataValue],
     /// The stored relations.
     pub view: &'a View,
+    /// The rows of given relations, by number.
+    pub given: &'a [Batch],
     /// Whether to stop.
     pub cancellation: &'a Cancellation,
     /// How many distinct rows of the entry are enough.
     pub enough: Option<usize>,
     /// Whether large inputs may be split among threads.
     pub parallel: bool,
+    /// The times of the plan, as timestamps; evaluated once, so that all rounds and threads read at the same.
+    times: Vec<i64>,
+    /// Where it is noted what each operator does, if anybody wants to know.
+    pub profile: Option<Profile>,
     /// Hash tables of stored relations.
     hashed: Mutex<HashMap<HashedColumns, Arc<IndexedRows>>>,
+    /// The lists of intersections, by the address of their plans.
+    lists: Mutex<HashMap<usize, Arc<Lists>>>,
 }
 
 impl<'a> Run<'a> {
     /// An execution that wants all rows.
-    pub fn new(plan: &'a Plan, parameters: &'a [DataValue], view: &'a View, cancellation: &'a Cancellation) -> Self {
-        Run { plan, parameters, view, cancellation, enough: None, parallel: true, hashed: Mutex::default() }
+    pub fn new(
+        plan: &'a Plan,
+        parameters: &'a [DataValue],
+        view: &'a View,
+        cancellation: &'a Cancellation,
+    ) -> Result<Self, ExecError> {
+        let timestamp = |time: &Expr| -> Result<i64, ExecError> {
+            Ok(checked_time(&time.eval_closed(parameters)?, view.now_micros, time.span())?)
+        };
+        Ok(Run {
+            plan,
+            parameters,
+            view,
+            cancellation,
+            given: &[],
+            enough: None,
+            parallel: true,
+            profile: None,
+            times: plan.times.iter().map(timestamp).collect::<Result<_, _>>()?,
+            hashed: Mutex::default(),
+            lists: Mutex::default(),
+        })
+    }
+
+    /// The timestamp that one of the plan's times stands for in this execution.
+    fn timestamp(&self, time: &Expr) -> i64 {
+        let number = self.plan.times.iter().position(|known| known.span() == time.span());
+        self.times[number.expect("the plan lists the times of all its sources")]
     }
 }
 
@@ -80,12 +124,37 @@ pub struct Worker<'r> {
     batch_rows: usize,
     /// What the operators that drop repetitions have seen, by their positions.
     seen: FxHashMap<usize, Table>,
+    /// Notes what runs when, if the run has a profile.
+    clock: Option<Clock>,
 }
 
 impl<'r> Worker<'r> {
-    fn new(run: &'r Run<'r>) -> Self {
+    fn new(run: &'r Run<'r>, rule: &RulePlan) -> Self {
         let batch_rows = if run.enough.is_some() { FIRST_BATCH_ROWS } else { MAX_BATCH_ROWS };
-        Worker { run, batch_rows, seen: FxHashMap::default() }
+        let clock = run.profile.as_ref().map(|_| Clock::new(rule.operators.len()));
+        Worker { run, batch_rows, seen: FxHashMap::default(), clock }
+    }
+
+    /// Notes that the operator with so many after it runs now.
+    fn runs(&mut self, operator: usize) {
+        if let Some(clock) = &mut self.clock {
+            clock.switch_to(operator);
+        }
+    }
+
+    /// Notes that it gave a batch.
+    fn gave(&mut self, operator: usize, rows: usize) {
+        if let Some(clock) = &mut self.clock {
+            clock.count(operator, rows);
+        }
+    }
+
+    /// Adds what was noted to the run's profile.
+    fn finish(self, rule: &RulePlan) {
+        if let (Some(profile), Some(mut clock)) = (&self.run.profile, self.clock) {
+            clock.switch_to(0);
+            profile.add(rule, clock);
+        }
     }
 
     /// How many rows to hand on next: few at first if few are wanted, then more and more. Fails if the run is

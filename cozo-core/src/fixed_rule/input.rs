@@ -6,8 +6,7 @@ use std::sync::OnceLock;
 use super::{FixedRuleError, InputSpec, Poison, Shape};
 use crate::diag::SourceSpan;
 use crate::parse::ast::Symbol;
-use crate::schema::RelationId;
-use crate::storage::{KeyRange, Snapshot};
+use crate::storage::{BatchCursor, StorageError};
 use crate::value::{Batch, Column, DataValue};
 
 /// How many rows of a stored relation are read between two looks at the poison.
@@ -31,7 +30,13 @@ pub enum InputSource<'a> {
     /// Here.
     Rows(Cow<'a, Batch>),
     /// In a stored relation.
-    Stored(&'a dyn Snapshot, RelationId),
+    Stored(Box<dyn StoredRows + 'a>),
+}
+
+/// The rows of a stored relation, as they are or as of a time.
+pub trait StoredRows: Send + Sync {
+    /// Some columns of all rows, in ascending order of the rows.
+    fn scan_all(&self, columns: &[usize]) -> Result<Box<dyn BatchCursor + '_>, StorageError>;
 }
 
 impl<'a> Input<'a> {
@@ -69,8 +74,8 @@ impl<'a> Input<'a> {
         debug_assert!(columns.iter().all(|column| *column < self.arity), "only columns that there are");
         match &self.source {
             InputSource::Rows(batch) => Ok(columns.iter().map(|i| Cow::Borrowed(&batch.columns[*i])).collect()),
-            InputSource::Stored(snapshot, relation) => {
-                let batch = scan(*snapshot, *relation, columns, poison)?;
+            InputSource::Stored(rows) => {
+                let batch = read(&**rows, columns, poison)?;
                 Ok(batch.columns.into_iter().map(Cow::Owned).collect())
             }
         }
@@ -88,9 +93,7 @@ impl<'a> Input<'a> {
                 batch.take(&order)
             }
             // Stored relations are kept in the order of their keys, which is that of their rows.
-            InputSource::Stored(snapshot, relation) => {
-                scan(*snapshot, *relation, &(0..self.arity).collect::<Vec<_>>(), poison)?
-            }
+            InputSource::Stored(rows) => read(&**rows, &(0..self.arity).collect::<Vec<_>>(), poison)?,
         };
         Ok(self.ordered.get_or_init(|| batch))
     }
@@ -123,13 +126,8 @@ impl std::fmt::Debug for Input<'_> {
 }
 
 /// Some columns of a stored relation.
-fn scan(
-    snapshot: &dyn Snapshot,
-    relation: RelationId,
-    columns: &[usize],
-    poison: &Poison,
-) -> Result<Batch, FixedRuleError> {
-    let mut cursor = snapshot.scan(relation, &KeyRange::all(), columns)?;
+fn read(rows: &dyn StoredRows, columns: &[usize], poison: &Poison) -> Result<Batch, FixedRuleError> {
+    let mut cursor = rows.scan_all(columns)?;
     let mut all = Batch::empty(columns.len());
     while let Some(batch) = cursor.next_batch(ROWS_PER_CHECK)? {
         poison.check()?;

@@ -278,6 +278,8 @@ pub enum QueryOption {
     Returning(SourceSpan),
     /// `:disable_magic_rewrite bool`
     DisableMagicRewrite(Expr),
+    /// `:disable_join_reorder bool`
+    DisableJoinReorder(Expr),
     /// `:create rel {...}` and the like
     Mutation(Mutation),
 }
@@ -562,7 +564,7 @@ pub struct TriggerSpec {
 }
 
 /// When a trigger runs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum TriggerEvent {
     /// After rows were put.
     Put,

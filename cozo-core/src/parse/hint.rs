@@ -11,8 +11,18 @@ use super::position::describe_position;
 use super::prescan::{Scanned, closing};
 
 /// The options that are no mutations.
-const OPTIONS: [&str; 9] =
-    [":limit", ":offset", ":order", ":sort", ":timeout", ":sleep", ":assert", ":returning", ":disable_magic_rewrite"];
+const OPTIONS: [&str; 10] = [
+    ":limit",
+    ":offset",
+    ":order",
+    ":sort",
+    ":timeout",
+    ":sleep",
+    ":assert",
+    ":returning",
+    ":disable_magic_rewrite",
+    ":disable_join_reorder",
+];
 
 const SYSTEM_OPS: [&str; 19] = [
     "::relations",
@@ -160,6 +170,7 @@ fn name_of(rule: Rule) -> &'static str {
         | assertion
         | returning
         | disable_magic_rewrite
+        | disable_join_reorder
         | mutation
         | mutation_op
         | kw_limit
@@ -168,7 +179,8 @@ fn name_of(rule: Rule) -> &'static str {
         | kw_timeout
         | kw_sleep
         | kw_assert
-        | kw_disable_magic_rewrite => "an option",
+        | kw_disable_magic_rewrite
+        | kw_disable_join_reorder => "an option",
         order_key | output_column | ascending | descending => "an output column",
         assertion_kind => "`none` or `some`",
         column_specs => "`{`",

@@ -11,28 +11,37 @@
 //!     head [slot 1]
 //! ```
 //!
-//! How a stored relation is read is chosen here: by key prefix where its leading key columns are bound, by a hash table
-//! on the bound columns otherwise, by a scan where nothing is bound. Atoms run in the order in which the program has
-//! them.
+//! How a stored relation is read is chosen here: by key prefix where its leading key columns are bound, through an index
+//! that begins with bound columns ([`indices`]), by a hash table on the bound columns otherwise, by a scan where nothing is
+//! bound, which filters with constants may narrow ([`ranges`]). A read as of a time (`@`) finds the visible rows first and
+//! compares a Validity that is bound then, so that the Validity is never part of a prefix. Atoms run in the order in which
+//! the program has them, unless another is clearly cheaper ([`order`]); a variable that several atoms bind from what is known
+//! before is found by intersecting lists where that is cheaper than trying each candidate ([`intersect`]).
 //!
-//! **plan never runs anything**: it reads schemas, no rows.
+//! **plan never runs anything**: it reads schemas, no rows; sizes come from a [`Statistics`].
 
 mod build;
 mod explain;
+mod indices;
+mod intersect;
 mod mutation;
 mod options;
+mod order;
+mod ranges;
+mod statistics;
 
-pub use build::build;
+pub use build::{JoinOrder, build};
 pub use explain::{EXPLAIN_HEADERS, explain};
 pub use mutation::{MutationError, MutationPlan, Source as ValueSource, default_schema, plan_mutation};
 pub use options::{OptionError, Options, PlanOptionsError, SortKey, plan_options};
+pub use statistics::{Size, Statistics};
 
 use crate::diag::SourceSpan;
 use crate::expr::Expr;
 use crate::fixed_rule::{OptionMap, Rule as FixedRule};
 use crate::parse::ast::Symbol;
-use crate::program::{AggregationUse, ConstantRows};
-use crate::schema::{RelationId, SchemaRef};
+use crate::program::{AggregationUse, ConstantRows, StoredRead};
+use crate::schema::RelationId;
 use crate::value::SmallStr;
 
 /// How a program runs.
@@ -48,6 +57,10 @@ pub struct Plan {
     pub headers: Vec<String>,
     /// The stored relations that are read.
     pub reads: Vec<RelationId>,
+    /// The times that histories are read at, for all sources of the plan: expressions without variables.
+    pub times: Vec<Expr>,
+    /// Whether it would be another plan if relations had other sizes.
+    pub depends_on_sizes: bool,
 }
 
 /// A derived table.
@@ -144,10 +157,24 @@ pub struct RulePlan {
     pub head: Vec<usize>,
     /// The number of slots.
     pub slots: usize,
-    /// The operators that read a table of the rule's own component: each in turn reads only what is new.
-    pub recursive: Vec<usize>,
+    /// The operators that read a table of the rule's own component, and which of its rows; exactly one reads the delta.
+    /// A recursive rule is planned once for each such atom.
+    pub reads: Vec<(usize, TablePart)>,
+    /// Why its atoms are in another order than written, if they are.
+    pub reason: Option<String>,
     /// The rule as text.
     pub text: String,
+}
+
+/// Which rows of a table that still grows an operator reads in a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TablePart {
+    /// Those of the last round.
+    Delta,
+    /// Those before the last round.
+    Old,
+    /// Both.
+    Known,
 }
 
 /// An operator. `keep` are the slots of the input that the output has too.
@@ -174,17 +201,20 @@ pub enum OperatorKind {
     Unify(usize, Expr),
     /// Repeats it for each element of a list, which fills a slot if one is given.
     UnifyEach(Option<usize>, Expr),
+    /// Repeats it for each value that several relations agree on.
+    Intersect(IntersectPlan),
     /// Drops it if an equal row came before, as far as is remembered.
     Distinct,
 }
 
 impl OperatorKind {
-    /// The relation that it reads, if any.
-    pub fn source(&self) -> Option<&Source> {
+    /// The relations that it reads.
+    pub fn sources(&self) -> Vec<&Source> {
         match self {
-            OperatorKind::Join(join) => Some(&join.source),
-            OperatorKind::Exists(exists) => Some(&exists.source),
-            _ => None,
+            OperatorKind::Join(join) => vec![&join.source],
+            OperatorKind::Exists(exists) => vec![&exists.source],
+            OperatorKind::Intersect(intersect) => intersect.inputs.iter().map(|input| &input.source).collect(),
+            _ => vec![],
         }
     }
 }
@@ -195,7 +225,7 @@ pub enum Source {
     /// A derived table.
     Table(usize),
     /// A stored relation.
-    Stored(SchemaRef),
+    Stored(StoredRead),
 }
 
 /// How matching rows are found.
@@ -205,6 +235,8 @@ pub enum Method {
     Scan,
     /// By the leading key columns of a stored relation.
     Prefix,
+    /// By a range of keys of a stored relation: leading key columns that are constant, and bounds of the next one.
+    Range,
     /// By a hash table on the bound columns.
     Hash,
 }
@@ -220,9 +252,54 @@ pub struct JoinPlan {
     pub keys: Vec<(usize, Expr)>,
     /// The columns that fill slots.
     pub outputs: Vec<(usize, usize)>,
+    /// For a range: the bounds of the key column after those in `keys`.
+    pub bounds: Vec<BoundPlan>,
     /// For a scan of a table: the column to sort by, so that the look-up that follows goes through its relation in
     /// order.
     pub sort_by: Option<usize>,
+}
+
+/// A bound of a key column.
+#[derive(Clone, Debug)]
+pub struct BoundPlan {
+    /// How the column compares with the value.
+    pub comparison: Comparison,
+    /// A constant or a parameter.
+    pub value: Expr,
+}
+
+/// How a column compares with a value, as far as bounds are concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// It is equal.
+    Equal,
+    /// It is equal or greater.
+    AtLeast,
+    /// It is equal or smaller.
+    AtMost,
+    /// It is a string that begins with the value.
+    StartsWith,
+}
+
+/// A join of each input row with the values that are in all of several lists: a step of a worst-case optimal join (Ngo,
+/// Porat, Re and Rudra 2012). Each relation gives a list for each value of one of its columns.
+#[derive(Clone, Debug)]
+pub struct IntersectPlan {
+    /// The slot that the values fill.
+    pub slot: usize,
+    /// The relations, two at least.
+    pub inputs: Vec<IntersectInput>,
+}
+
+/// A relation of pairs.
+#[derive(Clone, Debug)]
+pub struct IntersectInput {
+    /// The relation; all columns that tell its rows apart are among the two below.
+    pub source: Source,
+    /// The column that selects a list, and its value.
+    pub key: (usize, Expr),
+    /// The column whose values are listed.
+    pub values: usize,
 }
 
 /// A test for matching rows.

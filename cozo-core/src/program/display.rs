@@ -2,7 +2,9 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::{Apply, Arg, Atom, ConstantRows, Definition, FixedApply, FixedInput, Formula, Program, Rule, Target};
+use super::{
+    Apply, Arg, Atom, ConstantRows, Definition, FixedApply, FixedInput, Formula, Program, Rule, StoredRead, Target,
+};
 
 /// Writes items with a separator between them.
 fn separated<T: Display>(f: &mut Formatter<'_>, items: &[T], separator: &str) -> fmt::Result {
@@ -74,13 +76,21 @@ impl Display for FixedApply {
 
 impl Display for FixedInput {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match &self.target {
-            Target::Predicate(name) => write!(f, "{name}[")?,
-            Target::Stored(schema) => write!(f, "*{}[", schema.name)?,
-        }
-        separated(f, &self.bindings, ", ")?;
-        f.write_str("]")
+        applied(f, &self.target, &self.bindings)
     }
+}
+
+/// `relation[argument, ... @ time]`
+fn applied<T: Display>(f: &mut Formatter<'_>, target: &Target, args: &[T]) -> fmt::Result {
+    match target {
+        Target::Predicate(name) => write!(f, "{name}[")?,
+        Target::Stored(read) => write!(f, "*{}[", read.schema.name)?,
+    }
+    separated(f, args, ", ")?;
+    if let Target::Stored(StoredRead { as_of: Some(time), .. }) = target {
+        write!(f, " @ {time}")?;
+    }
+    f.write_str("]")
 }
 
 impl Display for Rule {
@@ -95,6 +105,7 @@ impl Display for ConstantRows {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             ConstantRows::List(expr) => write!(f, "{expr}"),
+            ConstantRows::Given(_) => f.write_str("(given)"),
             ConstantRows::Rows(rows) => {
                 f.write_str("[")?;
                 for (i, row) in rows.iter().enumerate() {
@@ -136,12 +147,7 @@ impl Display for Atom {
 impl Display for Apply {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(if self.negated { "not " } else { "" })?;
-        match &self.target {
-            Target::Predicate(name) => write!(f, "{name}[")?,
-            Target::Stored(schema) => write!(f, "*{}[", schema.name)?,
-        }
-        separated(f, &self.args, ", ")?;
-        f.write_str("]")
+        applied(f, &self.target, &self.args)
     }
 }
 

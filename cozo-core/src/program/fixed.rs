@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::resolve::no_time_travel;
 use super::{Definition, FixedApply, FixedInput, Formula, HeadColumn, Predicate, ProgramError, Resolver, Target};
 use crate::expr::Expr;
 use crate::fixed_rule::{FIXED_RULES_TO_COME, FixedRuleError, OptionMap, Options, Rule};
@@ -54,22 +53,19 @@ impl Resolver<'_> {
         }
     }
 
-    fn fixed_input(&self, input: &ast::FixedInput) -> Result<FixedInput, ProgramError> {
+    fn fixed_input(&mut self, input: &ast::FixedInput) -> Result<FixedInput, ProgramError> {
         match input {
             ast::FixedInput::Rule { name, bindings, span } => {
                 let target = Target::Predicate(name.name.clone());
                 Ok(FixedInput { target, bindings: bindings.clone(), span: *span })
             }
             ast::FixedInput::Stored { name, bindings, validity, span } => {
-                let schema = self.readable(name)?;
-                if validity.is_some() {
-                    return Err(no_time_travel(&schema, *span));
-                }
+                let read = self.stored_read(name, validity.as_ref())?;
                 let bindings = match bindings {
                     StoredBindings::Positional(names) => names.clone(),
-                    StoredBindings::Named(named) => by_position(&schema, named)?,
+                    StoredBindings::Named(named) => by_position(&read.schema, named)?,
                 };
-                Ok(FixedInput { target: Target::Stored(schema), bindings, span: *span })
+                Ok(FixedInput { target: Target::Stored(read), bindings, span: *span })
             }
         }
     }

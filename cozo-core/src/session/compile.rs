@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 
+use super::statistics::{Sampled, Sizes};
 use crate::fixed_rule::RuleSet;
 use crate::parse::ast::{MutationOp, Query, QueryOption};
-use crate::plan::{MutationPlan, OptionError, Options, Plan, build, plan_mutation, plan_options};
-use crate::program::{Parameters, Program, Resolver, Rewriting, prepare};
+use crate::plan::{JoinOrder, MutationPlan, OptionError, Options, Plan, build, plan_mutation, plan_options};
+use crate::program::{GivenRelation, Parameters, Program, Resolver, Rewriting, prepare};
 use crate::txn::Transaction;
 use crate::value::DataValue;
 
@@ -24,9 +25,11 @@ pub struct CompiledQuery {
     pub parameters: Parameters,
     /// The versions of the catalog and of the fixed rules that it was compiled against.
     compiled_against: (u64, u64),
+    /// The sizes that decided about the plan.
+    sizes: Sizes,
 }
 
-/// A query of a script, compiled when it first runs and again when the catalog has changed.
+/// A query of a script, compiled when it first runs, and again when the catalog, the fixed rules or the sizes have changed.
 pub struct PreparedQuery {
     /// The query as parsed.
     pub query: Query,
@@ -45,22 +48,24 @@ impl PreparedQuery {
         self.query.options.iter().any(lasting)
     }
 
-    /// The query compiled for what the transaction sees.
+    /// The query compiled for what the transaction sees; `given` must be the same every time.
     pub fn compiled(
         &self,
         txn: &Transaction,
         fixed_rules: &RuleSet,
         values: &BTreeMap<String, DataValue>,
+        given: &[GivenRelation],
     ) -> miette::Result<Arc<CompiledQuery>> {
         let versions = (txn.catalog().version, fixed_rules.version);
         let reusable = txn.has_base_catalog();
         if reusable
             && let Some(compiled) = &*self.compiled.load()
             && compiled.compiled_against == versions
+            && compiled.sizes.still_hold(txn)
         {
             return Ok(compiled.clone());
         }
-        let compiled = Arc::new(CompiledQuery::compile(&self.query, txn, fixed_rules, values)?);
+        let compiled = Arc::new(CompiledQuery::compile(&self.query, txn, fixed_rules, values, given)?);
         if reusable && !compiled.parameters.shape_depends_on_values {
             self.compiled.store(Some(compiled.clone()));
         }
@@ -69,12 +74,13 @@ impl PreparedQuery {
 }
 
 impl CompiledQuery {
-    /// Compiles a query.
+    /// Compiles a query, which may apply the given relations.
     pub fn compile(
         query: &Query,
         txn: &Transaction,
         fixed_rules: &RuleSet,
         values: &BTreeMap<String, DataValue>,
+        given: &[GivenRelation],
     ) -> miette::Result<Self> {
         let relations = |name: &str| txn.relation(name).cloned();
         let (fixed_rules_version, fixed_rules) = (fixed_rules.version, Some(fixed_rules));
@@ -90,7 +96,10 @@ impl CompiledQuery {
         let creates_empty = query.rules.is_empty() && mutation.is_some_and(|m| m.op == MutationOp::Create);
         let plan = match creates_empty {
             true => None,
-            false => Some(build(&rewritten(query, &mut resolver)?)),
+            false => {
+                let (program, join_order) = rewritten(query, given, &mut resolver)?;
+                Some(build(&program, &Sampled::new(txn), join_order))
+            }
         };
         let headers = plan.as_ref().map(|plan| plan.headers.as_slice());
         let options = plan_options(&query.options, headers.unwrap_or_default(), &mut resolver)?;
@@ -103,23 +112,32 @@ impl CompiledQuery {
         };
         let parameters = std::mem::take(&mut resolver.parameters);
         let compiled_against = (txn.catalog().version, fixed_rules_version);
-        Ok(CompiledQuery { plan, options, mutation, parameters, compiled_against })
+        let sizes = plan.as_ref().filter(|plan| plan.depends_on_sizes).map(|plan| Sizes::now(&plan.reads, txn));
+        let sizes = sizes.unwrap_or_default();
+        Ok(CompiledQuery { plan, options, mutation, parameters, compiled_against, sizes })
     }
 }
 
-/// The program of a query after all passes.
-pub fn rewritten(query: &Query, resolver: &mut Resolver<'_>) -> miette::Result<Program> {
-    let program = resolver.resolve(query)?;
+/// The program of a query after all passes, and how its joins are to be ordered.
+fn rewritten(
+    query: &Query,
+    given: &[GivenRelation],
+    resolver: &mut Resolver<'_>,
+) -> miette::Result<(Program, JoinOrder)> {
+    let program = resolver.resolve(query, given)?;
     let mut rewriting = Rewriting { magic_sets: true };
+    let mut join_order = JoinOrder::ByCost;
     for option in &query.options {
-        if let QueryOption::DisableMagicRewrite(expr) = option {
-            rewriting.magic_sets = !disables(expr, resolver)?;
+        match option {
+            QueryOption::DisableMagicRewrite(expr) => rewriting.magic_sets = !disables(expr, resolver)?,
+            QueryOption::DisableJoinReorder(expr) if disables(expr, resolver)? => join_order = JoinOrder::Written,
+            _ => {}
         }
     }
-    Ok(prepare(program, rewriting)?)
+    Ok((prepare(program, rewriting)?, join_order))
 }
 
-/// The value of `:disable_magic_rewrite`.
+/// The value of `:disable_magic_rewrite` or `:disable_join_reorder`.
 fn disables(expr: &crate::parse::ast::Expr, resolver: &mut Resolver<'_>) -> miette::Result<bool> {
     let closed = resolver.closed(expr)?;
     resolver.parameters.shape_depends_on_values |= closed.as_constant().is_none();

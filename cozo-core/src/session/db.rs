@@ -5,27 +5,21 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crossbeam_channel::{Receiver, Sender};
-use quick_cache::sync::Cache;
 use serde_json::{Value, json};
 
+use super::core::Core;
 use super::imperative::{Prepared, run_steps};
 use super::query::run_query;
 use super::running::Running;
 use super::sys::{self, SystemContext};
-use super::{MultiTransaction, NamedRows, SessionError, TransactionPayload, multi, transfer};
+use super::{Change, MultiTransaction, NamedRows, SessionError, TransactionPayload, multi, transfer};
 use crate::diag::format_error_as_json;
 use crate::exec::Interrupt;
-use crate::fixed_rule::{FixedRule, FixedRules};
-use crate::parse::parse_script;
+use crate::fixed_rule::FixedRule;
+use crate::parse::ast::Script;
 use crate::storage::mem::MemStorage;
 use crate::txn::{Catalog, Pipeline, Transaction};
-use crate::value::DataValue;
-
-/// How many scripts are kept compiled.
-const CACHED_SCRIPTS: usize = 1000;
-
-/// Longer scripts are not kept: they are data more often than queries.
-const MAX_CACHED_SCRIPT_BYTES: usize = 64 * 1024;
+use crate::value::{DataValue, ValidityTs};
 
 /// Whether a script may write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,10 +48,8 @@ pub struct DbInstance {
 
 /// What the handles of one database share.
 struct Shared {
-    pipeline: Arc<Pipeline>,
-    scripts: Cache<Box<str>, Arc<Prepared>>,
+    core: Arc<Core>,
     running: Arc<Running>,
-    fixed_rules: Arc<FixedRules>,
 }
 
 impl Drop for Shared {
@@ -95,13 +87,8 @@ impl DbInstance {
         DbInstance::new(engine, path, options).map_err(|error| format!("{error:?}"))
     }
 
-    fn over(pipeline: Pipeline) -> Self {
-        let shared = Shared {
-            pipeline: Arc::new(pipeline),
-            scripts: Cache::new(CACHED_SCRIPTS),
-            running: Arc::new(Running::default()),
-            fixed_rules: Arc::default(),
-        };
+    pub(super) fn over(pipeline: Pipeline) -> Self {
+        let shared = Shared { core: Arc::new(Core::new(pipeline)), running: Arc::default() };
         DbInstance { shared: Arc::new(shared) }
     }
 
@@ -112,8 +99,38 @@ impl DbInstance {
         params: BTreeMap<String, DataValue>,
         mutability: ScriptMutability,
     ) -> miette::Result<NamedRows> {
-        let run = self.run_uncontexted(payload, &params, mutability);
-        run.map_err(|report| report.with_source_code(payload.to_string()))
+        self.run_script_interruptible(payload, params, mutability, &Interrupt::default())
+    }
+
+    /// Runs a script that [`Interrupt::kill`] stops from another thread, and nothing else with it. Whatever else stops the
+    /// script, such as `::kill`, throws the same switch.
+    pub fn run_script_interruptible(
+        &self,
+        payload: &str,
+        params: BTreeMap<String, DataValue>,
+        mutability: ScriptMutability,
+        interrupt: &Interrupt,
+    ) -> miette::Result<NamedRows> {
+        let run = || {
+            let script = self.shared.core.prepared(payload)?;
+            let txn = self.begin(&script, mutability);
+            self.run_prepared(&script, txn, &params, interrupt)
+        };
+        run().map_err(|report| report.with_source_code(payload.to_string()))
+    }
+
+    /// Runs a script that [`parse_script`](crate::parse::parse_script) made; `now` is the instant that `'NOW'` and
+    /// `'ASSERT'` stand for. The syntax tree may change with any version.
+    pub fn run_script_ast(
+        &self,
+        payload: Script,
+        now: ValidityTs,
+        mutability: ScriptMutability,
+    ) -> miette::Result<NamedRows> {
+        let script = Prepared::new(payload);
+        let mut txn = self.begin(&script, mutability);
+        txn.set_now(now.0.0);
+        self.run_prepared(&script, txn, &BTreeMap::new(), &Interrupt::default())
     }
 
     /// Runs a script that may write, without parameters.
@@ -121,44 +138,29 @@ impl DbInstance {
         self.run_script(payload, BTreeMap::new(), ScriptMutability::Mutable)
     }
 
-    fn run_uncontexted(
-        &self,
-        source: &str,
-        parameters: &BTreeMap<String, DataValue>,
-        mutability: ScriptMutability,
-    ) -> miette::Result<NamedRows> {
-        let script = self.prepared(source)?;
-        let entry = self.shared.running.enter();
+    /// A transaction for a script.
+    fn begin(&self, script: &Prepared, mutability: ScriptMutability) -> Transaction {
         let write = mutability == ScriptMutability::Mutable && script.writes();
-        let mut txn = Transaction::begin(&self.shared.pipeline, write);
-        let context = self.context(parameters, &entry.interrupt);
-        let rows = match &*script {
+        Transaction::begin(&self.shared.core.pipeline, write)
+    }
+
+    fn run_prepared(
+        &self,
+        script: &Prepared,
+        mut txn: Transaction,
+        parameters: &BTreeMap<String, DataValue>,
+        interrupt: &Interrupt,
+    ) -> miette::Result<NamedRows> {
+        let Shared { core, running } = &*self.shared;
+        let _entry = running.enter(interrupt.clone());
+        let context = SystemContext { parameters, interrupt, running, core };
+        let rows = match script {
             Prepared::Query(query) => run_query(query, &mut txn, &context.query())?,
             Prepared::Steps(steps) => run_steps(steps, &mut txn, &context)?,
             Prepared::System(op) => sys::run(op, &mut txn, &context)?,
         };
-        txn.commit()?;
+        core.commit(txn)?;
         Ok(rows)
-    }
-
-    fn context<'a>(
-        &'a self,
-        parameters: &'a BTreeMap<String, DataValue>,
-        interrupt: &'a Interrupt,
-    ) -> SystemContext<'a> {
-        SystemContext { parameters, fixed_rules: &self.shared.fixed_rules, interrupt, running: &self.shared.running }
-    }
-
-    /// The script, parsed now or before.
-    fn prepared(&self, source: &str) -> miette::Result<Arc<Prepared>> {
-        if let Some(script) = self.shared.scripts.get(source) {
-            return Ok(script);
-        }
-        let script = Arc::new(Prepared::new(parse_script(source)?));
-        if source.len() <= MAX_CACHED_SCRIPT_BYTES {
-            self.shared.scripts.insert(source.into(), script.clone());
-        }
-        Ok(script)
     }
 
     /// Runs a script; the result or the error as JSON, with the seconds it took.
@@ -196,7 +198,7 @@ impl DbInstance {
         I: Iterator<Item = T>,
         T: AsRef<str>,
     {
-        transfer::export(&self.shared.pipeline, relations)
+        transfer::export(&self.shared.core.pipeline, relations)
     }
 
     /// Exports `{"relations": [...]}`; `{"ok": true, "data": {...}}` or an error, as text.
@@ -218,15 +220,12 @@ impl DbInstance {
     ///
     /// Every column of a relation must be among the headers (for removal every key column); other headers are ignored.
     pub fn import_relations(&self, data: BTreeMap<String, NamedRows>) -> miette::Result<()> {
-        transfer::import(&self.shared.pipeline, data)
+        transfer::import(&self.shared.core.pipeline, data)
     }
 
     /// Imports from the text of JSON; the outcome as the text of JSON.
     pub fn import_relations_str(&self, data: &str) -> String {
-        match self.import_relations_str_with_err(data) {
-            Ok(()) => json!({"ok": true}).to_string(),
-            Err(error) => json!({"ok": false, "message": error.to_string()}).to_string(),
-        }
+        outcome_as_text(self.import_relations_str_with_err(data))
     }
 
     /// Imports from the text of JSON: `{"relation": {"headers": [...], "rows": [[...]]}, ...}`.
@@ -254,30 +253,64 @@ impl DbInstance {
 
     /// The fixed rules that scripts may use, by name.
     pub fn get_fixed_rules(&self) -> BTreeMap<String, Arc<Box<dyn FixedRule>>> {
-        self.shared.fixed_rules.current().for_host()
+        self.shared.core.fixed_rules.current().for_host()
     }
 
     /// Adds a fixed rule. Fails if there is one of this name; those of the language cannot be replaced. A
     /// rule that keeps a handle of this database keeps the database alive until it is taken away.
     pub fn register_fixed_rule<R: FixedRule + 'static>(&self, name: String, rule: R) -> miette::Result<()> {
-        Ok(self.shared.fixed_rules.register(name, Box::new(rule))?)
+        Ok(self.shared.core.fixed_rules.register(name, Box::new(rule))?)
     }
 
     /// Takes away a fixed rule that was added; whether there was one. Queries that run it go on.
     pub fn unregister_fixed_rule(&self, name: &str) -> miette::Result<bool> {
-        Ok(self.shared.fixed_rules.unregister(name)?)
+        Ok(self.shared.core.fixed_rules.unregister(name)?)
     }
 
     /// Allows or forbids fixed rules that read files or web addresses (`CsvReader`, `JsonReader`). They are allowed at first;
     /// who runs scripts of others forbids them. Holds for all handles of the database.
     pub fn set_external_access(&self, allowed: bool) {
-        self.shared.fixed_rules.set_external_access(allowed);
+        self.shared.core.fixed_rules.set_external_access(allowed);
+    }
+
+    /// [`DbInstance::backup_db`] with the outcome as the text of JSON.
+    pub fn backup_db_str(&self, out_file: impl AsRef<Path>) -> String {
+        outcome_as_text(self.backup_db(out_file))
+    }
+
+    /// [`DbInstance::restore_backup`] with the outcome as the text of JSON.
+    pub fn restore_backup_str(&self, in_file: impl AsRef<Path>) -> String {
+        outcome_as_text(self.restore_backup(in_file))
+    }
+
+    /// Imports `{"path": ..., "relations": [...]}` from a backup file; the outcome as the text of JSON.
+    pub fn import_from_backup_str(&self, payload: &str) -> String {
+        let import = || {
+            let request: BackupImport =
+                serde_json::from_str(payload).map_err(|error| SessionError::BadJson(error.to_string()))?;
+            self.import_from_backup(request.path, &request.relations)
+        };
+        outcome_as_text(import())
+    }
+
+    /// Has the host told of every operation that puts or removes rows of a relation, which need not exist yet: after each
+    /// commit, in the order of commits, come the operation, the rows put (or the keys to be removed), and the full rows
+    /// that were there before. Imports send nothing, nor does an operation that changes no row.
+    ///
+    /// A commit never waits for a receiver. With a `capacity`, a receiver that is so many messages behind is given up:
+    /// its channel ends after what it holds, so that no change is missed unnoticed. Dropping the receiver ends it too.
+    pub fn register_callback(&self, relation: &str, capacity: Option<usize>) -> (u32, Receiver<Change>) {
+        self.shared.core.callbacks.register(relation, capacity)
+    }
+
+    /// Ends a callback, and closes its channel; whether there was one of this number.
+    pub fn unregister_callback(&self, id: u32) -> bool {
+        self.shared.core.callbacks.unregister(id)
     }
 
     /// Begins a transaction that is held open over several scripts.
     pub fn multi_transaction(&self, write: bool) -> MultiTransaction {
-        let Shared { pipeline, fixed_rules, running, .. } = &*self.shared;
-        MultiTransaction::begin(pipeline.clone(), fixed_rules.clone(), running, write)
+        MultiTransaction::begin(self.shared.core.clone(), &self.shared.running, write)
     }
 
     /// Serves a transaction over channels on the calling thread, until it ends or the payloads do.
@@ -287,13 +320,30 @@ impl DbInstance {
         payloads: Receiver<TransactionPayload>,
         results: Sender<miette::Result<NamedRows>>,
     ) {
-        let entry = self.shared.running.enter();
-        multi::serve(&self.shared.pipeline, &self.shared.fixed_rules, &entry, write, &payloads, &results);
+        let Shared { core, running } = &*self.shared;
+        let entry = running.enter(Interrupt::default());
+        let txn = Transaction::begin(&core.pipeline, write);
+        multi::serve(core, txn, &entry, &payloads, &results);
     }
 
     /// Stops all scripts that run at the moment; they fail with `eval::killed`.
     pub fn interrupt_all(&self) {
         self.shared.running.kill_all();
+    }
+}
+
+/// The argument of [`DbInstance::import_from_backup_str`].
+#[derive(serde::Deserialize)]
+struct BackupImport {
+    path: std::path::PathBuf,
+    relations: Vec<String>,
+}
+
+/// `{"ok": true}` or the error as the text of JSON.
+fn outcome_as_text(outcome: miette::Result<()>) -> String {
+    match outcome {
+        Ok(()) => json!({"ok": true}).to_string(),
+        Err(error) => json!({"ok": false, "message": error.to_string()}).to_string(),
     }
 }
 

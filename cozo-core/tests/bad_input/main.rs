@@ -93,6 +93,8 @@ areas! {
     statements: TRANSACTIONS,
     errors: ERRORS,
     fixed_rules: FIXED_RULES,
+    triggers: TRIGGERS,
+    access_levels_and_system_operations: ACCESS,
 }
 
 #[test]

@@ -1,18 +1,20 @@
 //! System operations, a file for each kind.
 
 mod explain;
+mod indices;
 mod metadata;
 mod process;
 mod relations;
+mod triggers;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::core::Core;
 use super::query::Context;
 use super::running::Running;
 use super::{NamedRows, SessionError};
 use crate::exec::Interrupt;
-use crate::fixed_rule::FixedRules;
 use crate::parse::ast::{SystemOp, SystemOpKind};
 use crate::schema::{AccessLevel, SchemaRef};
 use crate::txn::Transaction;
@@ -22,18 +24,18 @@ use crate::value::DataValue;
 pub struct SystemContext<'a> {
     /// The parameters by name.
     pub parameters: &'a BTreeMap<String, DataValue>,
-    /// The fixed rules of the database.
-    pub fixed_rules: &'a FixedRules,
     /// Stops the script.
     pub interrupt: &'a Interrupt,
     /// The scripts that run.
     pub running: &'a Arc<Running>,
+    /// The database.
+    pub core: &'a Core,
 }
 
 impl SystemContext<'_> {
     /// What a query of the same script runs with.
     pub fn query(&self) -> Context<'_> {
-        Context { parameters: self.parameters, fixed_rules: self.fixed_rules, interrupt: self.interrupt }
+        Context { parameters: self.parameters, interrupt: self.interrupt, core: self.core, sets_off_triggers: true }
     }
 }
 
@@ -43,14 +45,18 @@ pub const SYSTEM_OPS: &[(&str, &str)] = &[
     ("::columns REL", "lists the columns of a relation"),
     ("::compact", "gives space back to the system"),
     ("::describe REL 'TEXT'", "sets the description of a relation"),
+    ("::explain analyze { QUERY }", "runs a query, without its writes, and shows what each operator did"),
     ("::explain { QUERY }", "shows how a query would run"),
     ("::fixed_rules", "lists the fixed rules"),
+    ("::index create REL:NAME { COLUMN, ... }", "makes an index of a relation"),
+    ("::index drop REL:NAME", "drops an index"),
     ("::indices REL", "lists the indices of a relation"),
     ("::kill N", "stops a running query"),
     ("::relations", "lists the stored relations"),
     ("::remove REL, ...", "removes relations"),
     ("::rename REL -> REL, ...", "renames relations"),
     ("::running", "lists the running queries"),
+    ("::set_triggers REL on put|rm|replace { QUERY } ...", "sets the queries that run when a relation changes"),
     ("::show_triggers REL", "lists the triggers of a relation"),
 ];
 
@@ -77,21 +83,24 @@ pub fn run(op: &SystemOp, txn: &mut Transaction, context: &SystemContext<'_>) ->
     match &op.kind {
         SystemOpKind::Relations => Ok(relations::list(txn)),
         SystemOpKind::Columns(name) => relations::columns(name, txn),
-        SystemOpKind::Indices(name) => relations::indices(name, txn),
-        SystemOpKind::ShowTriggers(name) => relations::triggers(name, txn),
+        SystemOpKind::Indices(name) => indices::list(name, txn),
+        SystemOpKind::SetTriggers(name, specs) => triggers::set(name, specs, txn, context),
+        SystemOpKind::ShowTriggers(name) => triggers::show(name, txn),
         SystemOpKind::Remove(names) => relations::remove(names, txn),
         SystemOpKind::Rename(pairs) => relations::rename(pairs, txn),
         SystemOpKind::Describe(name, text) => metadata::describe(name, text.as_ref(), txn, context),
         SystemOpKind::AccessLevel(level, names) => metadata::access_level(level, names, txn),
         SystemOpKind::Explain { query, analyze: false } => explain::explain(query, txn, context),
+        SystemOpKind::Explain { query, analyze: true } => explain::analyze(query, txn, context),
         SystemOpKind::Running => Ok(process::running(context)),
         SystemOpKind::Kill(number) => process::kill(number, context),
         SystemOpKind::Compact => Ok(NamedRows::status("OK")),
         SystemOpKind::FixedRules => Ok(relations::fixed_rules(context)),
-        SystemOpKind::Explain { analyze: true, .. } => not_yet("::explain analyze", op),
-        SystemOpKind::CreateIndex { .. } | SystemOpKind::DropIndex { .. } => not_yet("::index", op),
+        SystemOpKind::CreateIndex { relation, index, columns } => {
+            indices::create(relation, index, columns, txn, context)
+        }
+        SystemOpKind::DropIndex { relation, index } => indices::drop(relation, index, txn),
         SystemOpKind::CreateSearchIndex { .. } => not_yet("a search index", op),
-        SystemOpKind::SetTriggers(..) => not_yet("::set_triggers", op),
     }
 }
 
@@ -106,7 +115,7 @@ fn find(name: &crate::parse::ast::Symbol, txn: &Transaction) -> Result<SchemaRef
 }
 
 /// Refuses what a relation's access level does not allow.
-fn require(
+pub fn require(
     schema: &SchemaRef,
     needed: AccessLevel,
     action: &'static str,
