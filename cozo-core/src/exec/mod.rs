@@ -41,7 +41,7 @@ use crate::program::checked_time;
 use crate::schema::RelationId;
 use crate::storage::AsOf;
 use crate::txn::View;
-use crate::value::DataValue;
+use crate::value::{Batch, DataValue};
 use index::IndexedRows;
 use lists::Lists;
 use profile::Clock;
@@ -66,6 +66,8 @@ pub struct Run<'a> {
     pub parameters: &'a [DataValue],
     /// The stored relations.
     pub view: &'a View,
+    /// The rows of given relations, by number.
+    pub given: &'a [Batch],
     /// Whether to stop.
     pub cancellation: &'a Cancellation,
     /// How many distinct rows of the entry are enough.
@@ -98,6 +100,7 @@ impl<'a> Run<'a> {
             parameters,
             view,
             cancellation,
+            given: &[],
             enough: None,
             parallel: true,
             profile: None,

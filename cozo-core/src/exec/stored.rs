@@ -60,20 +60,22 @@ impl<'a> Stored<'a> {
         }
     }
 
-    /// The number of rows; as of a time, the number of those that there ever were.
-    pub fn most_rows(&self) -> u64 {
-        self.snapshot.row_count(self.relation)
+    /// The number of rows of a range; as of a time, the number of those that there ever were.
+    pub fn most_rows(&self, range: &KeyRange) -> u64 {
+        self.snapshot.row_count_within(self.relation, range)
     }
 
-    /// Cuts the whole into at most so many consecutive ranges; never through a history that is read as of a time.
-    pub fn parts(&self, parts: usize) -> Vec<KeyRange> {
-        let mut ranges = match self.as_of {
-            Some(AsOf { column: 0, .. }) => vec![KeyRange::all()],
-            _ => self.snapshot.partition(self.relation, &KeyRange::all(), parts),
-        };
-        if let Some(as_of) = self.as_of {
+    /// Cuts a range into at most so many consecutive ranges; never through a history that is read as of a time.
+    pub fn parts(&self, range: &KeyRange, parts: usize) -> Vec<KeyRange> {
+        // How many key columns after the prefix a history has in common.
+        let common = self.as_of.map(|as_of| as_of.column - range.prefix.len());
+        if common == Some(0) {
+            return vec![range.clone()];
+        }
+        let mut ranges = self.snapshot.partition(self.relation, range, parts);
+        if let Some(common) = common {
             let bounds = ranges.iter_mut().flat_map(|range| [&mut range.lower, &mut range.upper]);
-            bounds.flatten().for_each(|bound| bound.truncate(as_of.column));
+            bounds.flatten().for_each(|bound| bound.truncate(common));
         }
         ranges
     }

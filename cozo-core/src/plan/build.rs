@@ -6,7 +6,7 @@ use super::order::{Estimates, Ordered};
 use super::statistics::Statistics;
 use super::{
     ComponentPlan, ConstantPlan, ExistsPlan, JoinPlan, Method, OperatorKind, OperatorPlan, Plan, RulePlan, Source,
-    TableKind, TablePart, TablePlan,
+    TableKind, TablePart, TablePlan, indices, ranges,
 };
 use crate::expr::Expr;
 use crate::program::{
@@ -193,7 +193,7 @@ impl<'a> RuleBuilder<'a> {
                 continue;
             }
             match atom {
-                Atom::Apply(apply) if apply.negated => self.exists(apply, true),
+                Atom::Apply(apply) if apply.negated => self.absent(apply),
                 Atom::Apply(apply) => match self.intersection(&body, &parts_of, at) {
                     Some((intersection, taken)) => {
                         self.operators.push(OperatorKind::Intersect(intersection));
@@ -205,11 +205,7 @@ impl<'a> RuleBuilder<'a> {
                     let expr = self.slotted(expr);
                     self.operators.push(OperatorKind::Filter(expr));
                 }
-                Atom::Unify(variable, expr) => {
-                    let expr = self.slotted(expr);
-                    let slot = self.bind(&variable.name);
-                    self.operators.push(OperatorKind::Unify(slot, expr));
-                }
+                Atom::Unify(variable, expr) => self.unify(variable, expr),
                 Atom::UnifyEach(variable, expr) => {
                     let expr = self.slotted(expr);
                     let slot = (variable.name != "_").then(|| self.bind(&variable.name));
@@ -218,6 +214,7 @@ impl<'a> RuleBuilder<'a> {
             }
         }
         let head: Vec<usize> = rule.head.iter().map(|variable| self.slots[&variable.name]).collect();
+        ranges::narrow(&mut self.operators);
         let mut operators = with_kept_slots(self.operators, &head);
         if !self.bag {
             (operators, self.reads) = drop_repetitions(operators, self.reads);
@@ -300,7 +297,42 @@ impl<'a> RuleBuilder<'a> {
         self.operators.iter().all(single)
     }
 
+    fn unify(&mut self, variable: &Variable, expr: &Expr) {
+        let expr = self.slotted(expr);
+        let slot = self.bind(&variable.name);
+        self.operators.push(OperatorKind::Unify(slot, expr));
+    }
+
+    fn bound_columns(&self, apply: &Apply) -> Vec<usize> {
+        self.bound_args(apply).into_iter().map(|(column, _)| column).collect()
+    }
+
+    /// An atom, read through an index if one serves.
     fn apply(&mut self, apply: &Apply, part: Option<TablePart>) {
+        let Target::Stored(read) = &apply.target else { return self.join(apply, part) };
+        match indices::choose(read, apply, &self.bound_columns(apply)) {
+            None => self.join(apply, part),
+            Some(index) if indices::covers(index, apply) => self.join(&indices::on_index(index, apply), part),
+            Some(index) => {
+                let split = indices::split(&read.schema, index, apply, self.operators.len());
+                split.values.iter().for_each(|(variable, expr)| self.unify(variable, expr));
+                self.join(&split.index, part);
+                self.join(&split.relation, part);
+            }
+        }
+    }
+
+    /// A negated atom; an index serves if one look-up in it decides.
+    fn absent(&mut self, apply: &Apply) {
+        let Target::Stored(read) = &apply.target else { return self.exists(apply, true) };
+        let bound = self.bound_columns(apply);
+        match indices::choose(read, apply, &bound).filter(|index| indices::decides(index, &bound)) {
+            Some(index) => self.exists(&indices::on_index(index, apply), true),
+            None => self.exists(apply, true),
+        }
+    }
+
+    fn join(&mut self, apply: &Apply, part: Option<TablePart>) {
         let source = self.source(&apply.target);
         let bound = self.bound_args(apply);
         let gives_nothing = bound.len() == apply.args.iter().filter(|arg| !matches!(arg, Arg::Wildcard)).count();
@@ -334,7 +366,14 @@ impl<'a> RuleBuilder<'a> {
         if let Some(part) = part {
             self.reads.push((self.operators.len(), part));
         }
-        self.operators.push(OperatorKind::Join(JoinPlan { source, method, keys, outputs, sort_by: None }));
+        self.operators.push(OperatorKind::Join(JoinPlan {
+            source,
+            method,
+            keys,
+            outputs,
+            bounds: vec![],
+            sort_by: None,
+        }));
         self.operators.extend(tests);
     }
 

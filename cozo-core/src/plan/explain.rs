@@ -143,6 +143,7 @@ fn relation_line(plan: &Plan, source: &Source, method: Method, keys: &[(usize, E
     let op = match (stored, method, semi) {
         (true, Method::Scan, _) if as_of => "load_stored_with_validity",
         (true, Method::Scan, _) => "load_stored",
+        (true, Method::Range, _) => "load_stored_range",
         (true, Method::Prefix, None) => "stored_prefix_join",
         (true, Method::Hash, None) => "stored_mat_join",
         (true, Method::Prefix, Some(true)) => "stored_neg_prefix_join",

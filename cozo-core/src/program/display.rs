@@ -69,6 +69,7 @@ impl Display for ConstantRows {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             ConstantRows::List(expr) => write!(f, "{expr}"),
+            ConstantRows::Given(_) => f.write_str("(given)"),
             ConstantRows::Rows(rows) => {
                 f.write_str("[")?;
                 for (i, row) in rows.iter().enumerate() {

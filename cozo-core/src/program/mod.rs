@@ -100,6 +100,17 @@ pub enum ConstantRows {
     Rows(Vec<Vec<Expr>>),
     /// An expression that gives a list of rows when the script runs.
     List(Expr),
+    /// The rows that the run is given, by number; no two of them are equal.
+    Given(usize),
+}
+
+/// A relation whose rows come from whoever runs the query, such as `_new` of a trigger.
+#[derive(Clone, Debug)]
+pub struct GivenRelation {
+    /// The name that rules apply it by.
+    pub name: SmallStr,
+    /// Its columns.
+    pub columns: Vec<SmallStr>,
 }
 
 /// A rule.

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    AggregationUse, Apply, Arg, Atom, ConstantRows, Definition, ENTRY, Formula, HeadColumn, Predicate, Program,
-    ProgramError, Rule, Target, Variable,
+    AggregationUse, Apply, Arg, Atom, ConstantRows, Definition, ENTRY, Formula, GivenRelation, HeadColumn, Predicate,
+    Program, ProgramError, Rule, Target, Variable,
 };
 use crate::diag::SourceSpan;
 use crate::expr::functions::Function;
@@ -53,8 +53,8 @@ pub struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    /// Resolves the rules of a query.
-    pub fn resolve(&mut self, query: &ast::Query) -> Result<Program<Formula>, ProgramError> {
+    /// Resolves the rules of a query, which may apply the given relations.
+    pub fn resolve(&mut self, query: &ast::Query, given: &[GivenRelation]) -> Result<Program<Formula>, ProgramError> {
         let mut by_name: BTreeMap<SmallStr, Vec<&ast::Rule>> = BTreeMap::new();
         for rule in &query.rules {
             by_name.entry(rule.head.name.name.clone()).or_default().push(rule);
@@ -75,6 +75,9 @@ impl Resolver<'_> {
                     outcome?;
                 }
             }
+        }
+        for (number, relation) in given.iter().enumerate().filter(|(_, given)| reachable.contains(&given.name)) {
+            predicates.insert(relation.name.clone(), given_predicate(number, relation, query.span));
         }
         check_applications(&predicates)?;
         Ok(Program { predicates, components: vec![] })
@@ -506,6 +509,13 @@ pub fn check_constant_rows(value: &DataValue, span: SourceSpan) -> Result<Option
         return Err(bad(row));
     }
     check_widths(rows.iter().map(|row| row.get_slice().map_or(0, <[DataValue]>::len)), span)
+}
+
+/// The predicate that stands for a given relation.
+fn given_predicate(number: usize, relation: &GivenRelation, span: SourceSpan) -> Predicate<Formula> {
+    let column = |name: &SmallStr| HeadColumn { name: name.clone(), aggregation: None };
+    let columns = relation.columns.iter().map(column).collect();
+    Predicate { columns, definition: Definition::Constant(ConstantRows::Given(number)), span }
 }
 
 /// The names of the predicates that the entry needs, also those that are not defined.

@@ -9,9 +9,11 @@
 
 mod coerce;
 mod column_type;
+mod index;
 
 pub use coerce::{CoercionError, coerce, coerce_column, time_to_read};
 pub use column_type::{BaseType, ColumnType};
+pub use index::IndexDefinition;
 
 use std::sync::Arc;
 
@@ -73,6 +75,21 @@ pub struct RelationSchema {
     pub access_level: AccessLevel,
     /// The text that `::describe` set; empty if none.
     pub description: String,
+    /// The queries that run when it changes.
+    pub triggers: Triggers,
+    /// Its indices by name.
+    pub indices: Vec<IndexDefinition>,
+}
+
+/// The triggers of a relation as CozoScript text, in the order in which they run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Triggers {
+    /// Run after rows were put.
+    pub put: Vec<String>,
+    /// Run after rows were removed.
+    pub rm: Vec<String>,
+    /// Run before the relation is replaced.
+    pub replace: Vec<String>,
 }
 
 impl RelationSchema {

@@ -5,6 +5,7 @@ use super::query::{run_query, store_as};
 use super::{NamedRows, SessionError, sys};
 use crate::diag::SourceSpan;
 use crate::parse::ast::{self, Condition, Statement, Symbol, SystemOp};
+use crate::schema::AccessLevel;
 use crate::txn::Transaction;
 use crate::value::DataValue;
 
@@ -229,6 +230,7 @@ fn ephemeral(name: &Symbol, txn: &Transaction) -> Result<crate::schema::SchemaRe
 /// All rows of a relation.
 fn relation_rows(name: &Symbol, txn: &mut Transaction) -> miette::Result<NamedRows> {
     let schema = ephemeral(name, txn)?;
+    sys::require(&schema, AccessLevel::ReadOnly, "read", name.span)?;
     let rows = super::transfer::all_rows(&schema, &txn.view(&[schema.id])?)?;
     let headers = schema.columns().map(|column| column.name.to_string()).collect();
     let rows: Vec<Vec<DataValue>> = rows.rows().collect();

@@ -45,6 +45,11 @@ pub trait Snapshot: Send + Sync {
     /// The number of rows; exact for mem, an estimate where counting would cost a scan.
     fn row_count(&self, relation: RelationId) -> u64;
 
+    /// The number of rows of the range, as exact as [`Snapshot::row_count`], or some number above it.
+    fn row_count_within(&self, relation: RelationId, _range: &KeyRange) -> u64 {
+        self.row_count(relation)
+    }
+
     /// All rows of the range in key order. `columns` says which columns the batches have, in which order.
     fn scan<'a>(
         &'a self,

@@ -415,3 +415,39 @@ q[a] := r[a]", code: "parser::no_entry" },
     Bad { name: "null_handling_errors_5", setup: &[], script: "?[r] := r = null ++ 'a'", code: "eval::throw" },
     Bad { name: "null_handling_errors_6", setup: &[], script: "?[r] := r = first(null)", code: "eval::throw" },
 ];
+
+/// Triggers, when they are set and when they are set off.
+#[rustfmt::skip]
+pub const TRIGGERS: &[Bad] = &[
+    Bad { name: "syntax", setup: &[":create r {k}"], script: "::set_triggers r on put { ?[k] := _new[k] } on rm { ?[k] := _old[k }", code: "parser::pest" },
+    Bad { name: "event", setup: &[":create r {k}"], script: "::set_triggers r on insert { ?[k] := _new[k] }", code: "parser::pest" },
+    Bad { name: "nothing", setup: &[":create r {k}"], script: "::set_triggers r on put { }", code: "parser::pest" },
+    Bad { name: "no_entry", setup: &[":create r {k}"], script: "::set_triggers r on put { :limit 1 }", code: "parser::no_entry" },
+    Bad { name: "replace", setup: &[":create r {k}"], script: "::set_triggers r on put { ?[k] := _new[k] :replace s {k} }", code: "eval::replace_in_trigger" },
+    Bad { name: "unknown_function", setup: &[":create r {k}"], script: "::set_triggers r on put { ?[k] := _new[j], k = nofn(j) }", code: "eval::no_implementation" },
+    Bad { name: "unbound", setup: &[":create r {k}"], script: "::set_triggers r on put { ?[k, v] := _new[k] }", code: "eval::unbound_symb_in_head" },
+    Bad { name: "parameter", setup: &[":create r {k}"], script: "::set_triggers r on put { ?[k] := _new[k], k > $least }", code: "parser::param_not_found" },
+    Bad { name: "rows_before_replacing", setup: &[":create r {k}"], script: "::set_triggers r on replace { ?[k] := _old[k] }", code: "eval::rule_not_found" },
+    Bad { name: "two_mutations", setup: &[":create r {k}"], script: "::set_triggers r on put { ?[k] := _new[k] :put a {k} :put b {k} }", code: "parser::multiple_mutations" },
+    Bad { name: "missing_relation", setup: &[], script: "::set_triggers r on put { ?[k] := _new[k] }", code: "query::relation_not_found" },
+    Bad { name: "ephemeral_relation", setup: &[], script: "::set_triggers _r on put { ?[k] := _new[k] }", code: "parser::pest" },
+    Bad { name: "read_only_relation", setup: &[":create r {k}", "::access_level read_only r"], script: "::set_triggers r", code: "tx::insufficient_access_level" },
+    Bad { name: "rows_outside_of_a_trigger", setup: &[], script: "?[k] := _new[k]", code: "eval::rule_not_found" },
+    Bad { name: "fails_when_set_off", setup: &[":create r {k}", "::set_triggers r on put { ?[k] := _new[k] :put nowhere {k} }"], script: "?[k] <- [[1]] :put r {k}", code: "query::relation_not_found" },
+    Bad { name: "wrong_width_when_set_off", setup: &[":create r {k}", "::set_triggers r on put { ?[k] := _new[k, _] }"], script: "?[k] <- [[1]] :put r {k}", code: "eval::rule_arity_mismatch" },
+    Bad { name: "asserts", setup: &[":create r {k}", "::set_triggers r on put { ?[k] := _new[k], k < 0 :assert none }"], script: "?[k] <- [[-1]] :put r {k}", code: "eval::assert_none_failure" },
+];
+
+/// Access levels and the arguments of system operations.
+#[rustfmt::skip]
+pub const ACCESS: &[Bad] = &[
+    Bad { name: "negated", setup: &[":create r {k}", "::access_level hidden r"], script: "a[x] <- [[1]] ?[x] := a[x], not *r[x]", code: "tx::insufficient_access_level" },
+    Bad { name: "negated_group", setup: &[":create r {k}", "::access_level hidden r"], script: "a[x] <- [[1]] ?[x] := a[x], not (*r[y], y > x)", code: "tx::insufficient_access_level" },
+    Bad { name: "returned", setup: &[":create r {k}", "::access_level hidden r"], script: "%return r", code: "tx::insufficient_access_level" },
+    Bad { name: "debugged", setup: &[":create r {k}", "::access_level hidden r"], script: "%debug r", code: "tx::insufficient_access_level" },
+    Bad { name: "ensured", setup: &[":create r {k}", "::access_level hidden r"], script: "?[k] <- [[1]] :ensure_not r {k}", code: "tx::insufficient_access_level" },
+    Bad { name: "renamed", setup: &[":create r {k}", "::access_level protected r"], script: "::rename r -> s", code: "tx::insufficient_access_level" },
+    Bad { name: "replaced", setup: &[":create r {k}", "::access_level protected r"], script: "?[k] <- [[1]] :replace r {k}", code: "tx::insufficient_access_level" },
+    Bad { name: "kill_by_name", setup: &[], script: "::kill 'first'", code: "parser::bad_process_id" },
+    Bad { name: "description", setup: &[":create r {k}"], script: "::describe r 5", code: "parser::bad_description" },
+];

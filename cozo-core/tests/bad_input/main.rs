@@ -92,6 +92,8 @@ areas! {
     column_types: TYPES,
     statements: TRANSACTIONS,
     errors: ERRORS,
+    triggers: TRIGGERS,
+    access_levels_and_system_operations: ACCESS,
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod filter;
 mod intersect;
 mod lookup;
 mod probe;
+pub mod range;
 mod scan;
 mod unify;
 
@@ -77,6 +78,10 @@ fn build_join<'a>(
         }
         (Source::Stored(source), Method::Scan) => {
             Box::new(scan::StoredScan::new(join, shape, Stored::of(source, run), KeyRange::all()))
+        }
+        (Source::Stored(source), Method::Range) => {
+            let range = range::key_range(join, run.parameters);
+            Box::new(scan::StoredScan::new(join, shape, Stored::of(source, run), range))
         }
         (Source::Stored(source), Method::Prefix) => {
             Box::new(lookup::PrefixLookup::new(join, shape, Stored::of(source, run)))

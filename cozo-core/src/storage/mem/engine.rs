@@ -83,6 +83,10 @@ impl Snapshot for MemSnapshot {
         self.tree(relation).map_or(0, Tree::row_count)
     }
 
+    fn row_count_within(&self, relation: RelationId, range: &KeyRange) -> u64 {
+        self.tree(relation).map_or(0, |tree| tree.row_count_within(range))
+    }
+
     fn scan<'a>(
         &'a self,
         relation: RelationId,

@@ -41,6 +41,12 @@ impl Tree {
         }
     }
 
+    /// The number of rows of a range.
+    pub fn row_count_within(&self, range: &KeyRange) -> u64 {
+        let ranks = self.ranks(range);
+        ranks.end.saturating_sub(ranks.start)
+    }
+
     /// Roughly the bytes that the tree occupies, shared nodes included.
     pub fn memory_bytes(&self) -> usize {
         memory_of(&self.root)
@@ -128,8 +134,7 @@ impl Tree {
 
     /// Cuts a range into at most `parts` of equal size.
     pub fn partition(&self, range: &KeyRange, parts: usize) -> Vec<KeyRange> {
-        let ranks = self.ranks(range);
-        let rows = ranks.end.saturating_sub(ranks.start);
+        let (ranks, rows) = (self.ranks(range), self.row_count_within(range));
         let parts = if range.prefix.len() < self.shape.keys { rows.clamp(1, parts.max(1) as u64) } else { 1 };
         let bound = |part: u64| self.key_at(ranks.start + rows * part / parts).split_off(range.prefix.len());
         let mut lower = range.lower.clone();
