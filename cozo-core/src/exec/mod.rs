@@ -29,7 +29,7 @@ pub use cancel::{Cancellation, Interrupt};
 pub use error::ExecError;
 pub use fixpoint::evaluate;
 pub use mutate::{Mutated, mutate};
-pub use results::{Answer, AnswerError, answer, seconds};
+pub use results::{Answer, AnswerError, answer, timeout_seconds};
 
 use crate::plan::Plan;
 use crate::schema::RelationId;

@@ -42,7 +42,7 @@ pub fn answer(mut run: Run<'_>, options: &Options) -> Result<Answer, AnswerError
         None => table.into_rows(),
     };
     check_assertion(options, &rows)?;
-    let sleep = seconds(":sleep", options.sleep.as_ref(), parameters)?;
+    let sleep = sleep_seconds(options, parameters)?;
     if stops_early && (limit.is_some() || offset > 0) {
         return finish(sort_rows(cut(rows, offset, limit), &[]), sleep, run.cancellation);
     }
@@ -85,18 +85,20 @@ pub fn non_negative(
     }
 }
 
-/// The value of an option in seconds. Only `:timeout` may be zero or negative.
-pub fn seconds(
-    option: &'static str,
-    expr: Option<&Expr>,
-    parameters: &[DataValue],
-) -> Result<Option<f64>, AnswerError> {
-    let Some(expr) = expr else { return Ok(None) };
+/// The seconds of `:timeout`, which may be zero or negative.
+pub fn timeout_seconds(options: &Options, parameters: &[DataValue]) -> Result<Option<f64>, AnswerError> {
+    let Some(expr) = &options.timeout else { return Ok(None) };
     let value = expr.eval_closed(parameters).map_err(ExecError::from)?;
-    match value.get_float() {
-        Some(seconds) if seconds > 0.0 || option == ":timeout" => Ok(Some(seconds)),
-        _ => Err(OptionError::NotSeconds { option, found: value.to_string(), span: expr.span() }.into()),
-    }
+    let bad = || OptionError::TimeoutNotSeconds { found: value.to_string(), span: expr.span() };
+    Ok(Some(value.get_float().ok_or_else(bad)?))
+}
+
+/// The seconds of `:sleep`, which are positive.
+fn sleep_seconds(options: &Options, parameters: &[DataValue]) -> Result<Option<f64>, AnswerError> {
+    let Some(expr) = &options.sleep else { return Ok(None) };
+    let value = expr.eval_closed(parameters).map_err(ExecError::from)?;
+    let bad = || OptionError::SleepNotPositive { found: value.to_string(), span: expr.span() };
+    Ok(Some(value.get_float().filter(|seconds| *seconds > 0.0).ok_or_else(bad)?))
 }
 
 /// The rows from `offset` on, `limit` of them at most.

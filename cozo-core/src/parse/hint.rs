@@ -4,6 +4,7 @@
 
 use pest::error::{Error, ErrorVariant, InputLocation};
 
+use super::advice::advice;
 use super::error::ParseError;
 use super::grammar::Rule;
 use super::option::MUTATIONS;
@@ -243,8 +244,8 @@ fn name_of(rule: Rule) -> &'static str {
     }
 }
 
-/// How to mend a common mistake, if this looks like one.
-fn help(source: &str, scanned: &Scanned<'_>, offset: usize, rules: &[Rule]) -> Option<String> {
+/// How to mend a common mistake, if this looks like one, or else what to write at this place.
+fn help(source: &str, scanned: &Scanned<'_>, offset: usize, rules: &[Rule]) -> String {
     let (before, rest) = scanned.text.split_at(offset);
     let colon = rest.starts_with(':');
     confused_sign(before, rest, rules)
@@ -254,7 +255,8 @@ fn help(source: &str, scanned: &Scanned<'_>, offset: usize, rules: &[Rule]) -> O
         .or_else(|| if rest.starts_with('%') { misspelt(rest, "%", "a control word", &CONTROL_WORDS) } else { None })
         .or_else(|| unmatched(source, scanned))
         .or_else(|| before.trim().is_empty().then(|| empty_script(rest)).flatten())
-        .or_else(|| confused_name(before, rest).map(str::to_string))
+        .or_else(|| confused_name(before, rest, rules).map(str::to_string))
+        .unwrap_or_else(|| advice(before, rules).to_string())
 }
 
 /// Signs of other languages, or of this one in the wrong place.
@@ -272,6 +274,11 @@ fn confused_sign(before: &str, rest: &str, rules: &[Rule]) -> Option<&'static st
     }
     if rest.starts_with('&') || rest.starts_with('|') {
         return Some("write `&&` and `||` between expressions, `and` and `or` between atoms");
+    }
+    if rest.starts_with("in ") && in_expression {
+        return Some(
+            "`in` stands between a variable and a list, as in `x in [1, 2]`; in an expression write `is_in(x, list)`",
+        );
     }
     if rest.starts_with('*') && before.ends_with('*') {
         return Some("the power operator is `^`");
@@ -317,9 +324,9 @@ fn unmatched(source: &str, scanned: &Scanned<'_>) -> Option<String> {
     })
 }
 
-fn confused_name(before: &str, rest: &str) -> Option<&'static str> {
+fn confused_name(before: &str, rest: &str, rules: &[Rule]) -> Option<&'static str> {
     let next = rest.chars().next()?;
-    if rest.starts_with("?[") {
+    if rest.starts_with("?[") && !rules.contains(&Rule::block) {
         return Some(
             "the entry rule `?` cannot be applied, and a rule may only begin after the one before is complete",
         );
@@ -347,7 +354,7 @@ fn is_name(character: char) -> bool {
 }
 
 /// The known word that differs least, if one is close.
-pub(super) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+pub fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     let wanted = word.to_lowercase();
     let distances = known.iter().map(|candidate| (edit_distance(&wanted, &candidate.to_lowercase()), *candidate));
     let (distance, candidate) = distances.min()?;
@@ -376,6 +383,14 @@ fn edit_distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_place_has_advice() {
+        for rule in Rule::all_rules().iter().filter(|rule| !name_of(**rule).is_empty()) {
+            let specific = advice("", &[*rule]) != advice("", &[]);
+            assert!(specific || matches!(rule, Rule::query | Rule::rule_definition), "{rule:?}");
+        }
+    }
 
     #[test]
     fn the_nearest_word_is_found() {

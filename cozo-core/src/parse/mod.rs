@@ -17,6 +17,7 @@
 
 pub mod ast;
 
+mod advice;
 mod builder;
 mod display;
 mod error;
@@ -40,6 +41,7 @@ mod system;
 mod tests;
 
 pub use error::ParseError;
+pub use hint::nearest;
 
 use ast::{ColumnTypeSpec, Expr, Script};
 use builder::Builder;

@@ -25,7 +25,7 @@ mod options;
 pub use build::build;
 pub use explain::{EXPLAIN_HEADERS, explain};
 pub use mutation::{MutationError, MutationPlan, Source as ValueSource, default_schema, plan_mutation};
-pub use options::{OptionError, Options, PlanOptionsError, SortKey, plan_options};
+pub use options::{OptionError, Options, PlanOptionsError, SortKey, constant, plan_options};
 
 use crate::diag::SourceSpan;
 use crate::expr::Expr;

@@ -95,7 +95,7 @@ pub enum ProgramError {
         #[label("not a constant")]
         span: SourceSpan,
     },
-    /// None of the arguments of a negated application is bound.
+    /// None of the arguments of a negated application is bound, or a negated unification's variable is not.
     #[error("the negation has nothing to test")]
     #[diagnostic(
         code(eval::unsafe_negation),
@@ -103,7 +103,7 @@ pub enum ProgramError {
     )]
     UnsafeNegation {
         /// The atom.
-        #[label("none of its arguments is bound")]
+        #[label("nothing in it is bound")]
         span: SourceSpan,
     },
     /// No such function.
@@ -128,6 +128,19 @@ pub enum ProgramError {
         /// How many it needs.
         #[help]
         hint: String,
+        /// The call.
+        #[label("has {found}")]
+        span: SourceSpan,
+        /// How many it got.
+        found: usize,
+    },
+    /// `if` with other than two or three arguments.
+    #[error("wrong number of arguments for 'if'")]
+    #[diagnostic(
+        code(parser::bad_if),
+        help("give a condition, the value where it holds and perhaps another: if(x > 0, 'plus', 'other')")
+    )]
+    IfArity {
         /// The call.
         #[label("has {found}")]
         span: SourceSpan,
@@ -166,11 +179,21 @@ pub enum ProgramError {
         #[label("aggregation")]
         span: SourceSpan,
     },
+    /// The data of a constant rule is not a list.
+    #[error("the data of a constant rule must be a list of lists")]
+    #[diagnostic(code(fixed_rule::arg_wrong), help("give a list of rows, each a list: [[1, 'a'], [2, 'b']]"))]
+    BadConstantData {
+        /// The data.
+        #[label("gave {found}")]
+        span: SourceSpan,
+        /// What was found instead.
+        found: String,
+    },
     /// An element of a constant rule's data is not a list.
     #[error("the data of a constant rule must be a list of lists")]
     #[diagnostic(code(parser::bad_row_for_const), help("every row is a list: [[1, 'a'], [2, 'b']]"))]
     BadConstantRow {
-        /// The row or the data.
+        /// The data.
         #[label("gave {found}")]
         span: SourceSpan,
         /// What was found instead.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 
+use crate::diag::SourceSpan;
 use crate::parse::ast::{MutationOp, Query, QueryOption};
-use crate::plan::{MutationPlan, OptionError, Options, Plan, build, plan_mutation, plan_options};
-use crate::program::{Parameters, Program, Resolver, Rewriting, prepare};
+use crate::plan::{MutationPlan, OptionError, Options, Plan, build, constant, plan_mutation, plan_options};
+use crate::program::{ENTRY, Parameters, Program, Resolver, Rewriting, prepare};
 use crate::txn::Transaction;
 use crate::value::DataValue;
 
@@ -40,8 +41,21 @@ impl PreparedQuery {
 
     /// Whether it writes a relation that outlives the transaction.
     pub fn writes(&self) -> bool {
-        let lasting = |option: &QueryOption| matches!(option, QueryOption::Mutation(mutation) if !mutation.relation.name.starts_with('_'));
-        self.query.options.iter().any(lasting)
+        self.written_at().is_some()
+    }
+
+    /// The operation on a relation that outlives the transaction.
+    pub fn written_at(&self) -> Option<SourceSpan> {
+        self.query.options.iter().find_map(|option| match option {
+            QueryOption::Mutation(mutation) if !mutation.relation.name.starts_with('_') => Some(mutation.span),
+            _ => None,
+        })
+    }
+
+    /// Where an error shows that concerns the query as a whole: the head of its entry, if it has one.
+    pub fn place(&self) -> SourceSpan {
+        let entry = self.query.rules.iter().find(|rule| rule.head.name.name == ENTRY);
+        entry.map_or(self.query.span, |rule| rule.head.span)
     }
 
     /// The query compiled for what the transaction sees.
@@ -112,7 +126,7 @@ pub fn rewritten(query: &Query, resolver: &mut Resolver<'_>) -> miette::Result<P
 
 /// The value of `:disable_magic_rewrite`.
 fn disables(expr: &crate::parse::ast::Expr, resolver: &mut Resolver<'_>) -> miette::Result<bool> {
-    let closed = resolver.closed(expr)?;
+    let closed = constant(expr, resolver)?;
     resolver.parameters.shape_depends_on_values |= closed.as_constant().is_none();
     let values = resolver.parameters.bind(resolver.values)?;
     match closed.eval_closed(&values)? {

@@ -13,7 +13,7 @@ use super::query::run_query;
 use super::running::Running;
 use super::sys::{self, SystemContext};
 use super::{MultiTransaction, NamedRows, SessionError, TransactionPayload, multi, transfer};
-use crate::diag::format_error_as_json;
+use crate::diag::{format_error_as_json, locate};
 use crate::exec::Interrupt;
 use crate::parse::parse_script;
 use crate::storage::mem::MemStorage;
@@ -125,11 +125,21 @@ impl DbInstance {
         mutability: ScriptMutability,
     ) -> miette::Result<NamedRows> {
         let script = self.prepared(source)?;
+        let run = self.run_prepared(&script, parameters, mutability);
+        run.map_err(|report| locate(report, script.place(source), "nothing of this was applied"))
+    }
+
+    fn run_prepared(
+        &self,
+        script: &Prepared,
+        parameters: &BTreeMap<String, DataValue>,
+        mutability: ScriptMutability,
+    ) -> miette::Result<NamedRows> {
         let entry = self.shared.running.enter();
         let write = mutability == ScriptMutability::Mutable && script.writes();
         let mut txn = Transaction::begin(&self.shared.pipeline, write);
         let context = self.context(parameters, &entry.interrupt);
-        let rows = match &*script {
+        let rows = match script {
             Prepared::Query(query) => run_query(query, &mut txn, &context.query())?,
             Prepared::Steps(steps) => run_steps(steps, &mut txn, &context)?,
             Prepared::System(op) => sys::run(op, &mut txn, &context)?,
@@ -208,7 +218,7 @@ impl DbInstance {
                 exported.into_iter().map(|(name, rows)| (name, rows.into_json())).collect();
             Ok(json!({"ok": true, "data": data}))
         };
-        export().unwrap_or_else(|error| json!({"ok": false, "message": error.to_string()})).to_string()
+        export().unwrap_or_else(|error| format_error_as_json(error, None)).to_string()
     }
 
     /// Puts rows into relations, or removes them where the name begins with `-`; all of them or none.
@@ -222,7 +232,7 @@ impl DbInstance {
     pub fn import_relations_str(&self, data: &str) -> String {
         match self.import_relations_str_with_err(data) {
             Ok(()) => json!({"ok": true}).to_string(),
-            Err(error) => json!({"ok": false, "message": error.to_string()}).to_string(),
+            Err(error) => format_error_as_json(error, None).to_string(),
         }
     }
 

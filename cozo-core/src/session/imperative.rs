@@ -68,6 +68,21 @@ impl Prepared {
             Prepared::System(op) => sys::writes(op),
         }
     }
+
+    /// Where an error shows that concerns the script as a whole: what it writes, or its first line.
+    pub fn place(&self, source: &str) -> SourceSpan {
+        match self {
+            Prepared::Query(query) => query.written_at().unwrap_or_else(|| query.place()),
+            Prepared::System(op) => op.span,
+            Prepared::Steps(_) => first_line(source),
+        }
+    }
+}
+
+/// The first line of a script that is not blank.
+pub fn first_line(source: &str) -> SourceSpan {
+    let text = source.trim_start();
+    SourceSpan(source.len() - text.len(), text.lines().next().unwrap_or_default().trim_end().len())
 }
 
 fn steps(statements: Vec<Statement>) -> Vec<Step> {

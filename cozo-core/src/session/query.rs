@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::compile::PreparedQuery;
 use super::{NamedRows, SessionError};
-use crate::exec::{Answer, Cancellation, Interrupt, Mutated, Run, answer, mutate, seconds};
+use crate::diag::locate;
+use crate::exec::{Answer, Cancellation, Interrupt, Mutated, Run, answer, mutate, timeout_seconds};
 use crate::parse::ast::MutationOp;
 use crate::plan::MutationPlan;
 use crate::program::ProgramError;
@@ -25,9 +26,13 @@ pub struct Context<'a> {
 
 /// Runs a query; its writes go into the transaction.
 pub fn run_query(query: &PreparedQuery, txn: &mut Transaction, context: &Context<'_>) -> miette::Result<NamedRows> {
+    run(query, txn, context).map_err(|report| locate(report, query.place(), "in this query"))
+}
+
+fn run(query: &PreparedQuery, txn: &mut Transaction, context: &Context<'_>) -> miette::Result<NamedRows> {
     let compiled = query.compiled(txn, context.parameters)?;
     let parameters = compiled.parameters.bind(context.parameters)?;
-    let timeout = seconds(":timeout", compiled.options.timeout.as_ref(), &parameters)?;
+    let timeout = timeout_seconds(&compiled.options, &parameters)?;
     let cancellation = Cancellation::new(context.interrupt.clone(), timeout.unwrap_or(DEFAULT_TIMEOUT_SECONDS));
     cancellation.check()?;
     let rows = match &compiled.plan {
