@@ -7,13 +7,9 @@ use pest::error::{Error, ErrorVariant, InputLocation};
 use super::advice::advice;
 use super::error::ParseError;
 use super::grammar::Rule;
-use super::option::MUTATIONS;
 use super::position::describe_position;
 use super::prescan::{Scanned, closing};
-
-/// The options that are no mutations.
-const OPTIONS: [&str; 9] =
-    [":limit", ":offset", ":order", ":sort", ":timeout", ":sleep", ":assert", ":returning", ":disable_magic_rewrite"];
+use super::vocabulary::{CONTROL_WORDS, MUTATIONS, OPTIONS, Word};
 
 const SYSTEM_OPS: [&str; 19] = [
     "::relations",
@@ -35,22 +31,6 @@ const SYSTEM_OPS: [&str; 19] = [
     "::kill",
     "::explain",
     "::explain analyze",
-];
-
-const CONTROL_WORDS: [&str; 13] = [
-    "%if",
-    "%if_not",
-    "%then",
-    "%else",
-    "%end",
-    "%mark",
-    "%loop",
-    "%break",
-    "%continue",
-    "%return",
-    "%debug",
-    "%ignore_error",
-    "%swap",
 ];
 
 /// What pest could not read, told to the user.
@@ -251,8 +231,14 @@ fn help(source: &str, scanned: &Scanned<'_>, offset: usize, rules: &[Rule]) -> S
     confused_sign(before, rest, rules)
         .map(str::to_string)
         .or_else(|| if rest.starts_with("::") { misspelt(rest, "::", "a system operation", &SYSTEM_OPS) } else { None })
-        .or_else(|| if colon { misspelt(rest, ":", "an option", &all_options()) } else { None })
-        .or_else(|| if rest.starts_with('%') { misspelt(rest, "%", "a control word", &CONTROL_WORDS) } else { None })
+        .or_else(|| if colon { misspelt(rest, ":", "an option", &spellings(&[OPTIONS, MUTATIONS])) } else { None })
+        .or_else(|| {
+            if rest.starts_with('%') {
+                misspelt(rest, "%", "a control word", &spellings(&[CONTROL_WORDS]))
+            } else {
+                None
+            }
+        })
         .or_else(|| unmatched(source, scanned))
         .or_else(|| before.trim().is_empty().then(|| empty_script(rest)).flatten())
         .or_else(|| confused_name(before, rest, rules).map(str::to_string))
@@ -286,8 +272,8 @@ fn confused_sign(before: &str, rest: &str, rules: &[Rule]) -> Option<&'static st
     None
 }
 
-fn all_options() -> Vec<&'static str> {
-    OPTIONS.into_iter().chain(MUTATIONS.iter().map(|(name, _)| *name)).collect()
+fn spellings(lists: &[&[Word]]) -> Vec<&'static str> {
+    lists.iter().flat_map(|words| words.iter()).flat_map(Word::spellings).collect()
 }
 
 /// A word with a sigil that does not exist, or one that cannot stand here.
@@ -395,14 +381,14 @@ mod tests {
     #[test]
     fn the_nearest_word_is_found() {
         assert_eq!(nearest("Strng", &["Int", "String"]), Some("String"));
-        assert_eq!(nearest(":limt", &all_options()), Some(":limit"));
-        assert_eq!(nearest(":group", &all_options()), None);
+        assert_eq!(nearest(":limt", &spellings(&[OPTIONS, MUTATIONS])), Some(":limit"));
+        assert_eq!(nearest(":group", &spellings(&[OPTIONS, MUTATIONS])), None);
     }
 
     #[test]
     fn words_of_help_are_those_of_the_grammar() {
         use pest::Parser;
-        for option in OPTIONS.iter().filter(|name| **name != ":returning") {
+        for option in spellings(&[OPTIONS, MUTATIONS]).into_iter().filter(|name| *name != ":returning") {
             let script = format!("{option} ");
             let error = super::super::grammar::CozoScriptParser::parse(Rule::query_script, &script).expect_err(option);
             assert!(matches!(error.location, InputLocation::Pos(at) if at == script.len()), "{option}");

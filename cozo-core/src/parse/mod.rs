@@ -36,12 +36,15 @@ mod spans;
 mod strings;
 mod symbol;
 mod system;
+mod vocabulary;
 
 #[cfg(test)]
 mod tests;
 
 pub use error::ParseError;
 pub use hint::nearest;
+pub use operators::operators;
+pub use vocabulary::{CONTROL_WORDS, MUTATIONS, OPTIONS, Word};
 
 use ast::{ColumnTypeSpec, Expr, Script};
 use builder::Builder;

@@ -342,7 +342,7 @@ impl Resolver<'_> {
                 name => {
                     let found = functions::find(name).ok_or_else(|| ProgramError::UnknownFunction {
                         name: name.to_string(),
-                        hint: suggestion(name, functions::all().map(|f| f.name), "docs/functions.md"),
+                        hint: suggestion(name, functions::names(), "docs/functions.md"),
                         span: function.span,
                     })?;
                     if !found.arity.accepts(args.len()) {

@@ -13,36 +13,54 @@ use crate::value::{Column, DataValue, Primitive};
 
 pub(super) static SUM: Aggregation = Aggregation {
     name: "sum",
+    parameters: &["x"],
     doc: "The sum of numbers, always a Float. Nulls are an error; no rows give 0.0.",
+    examples: &[
+        ("?[sum(x)] := x in [2, 2, 5]", "9.0"),
+        ("?[sum(x)] := x in []", "0.0"),
+        ("?[sum(x)] := x in [null]", ""),
+    ],
     start: |_| Ok(grouped(Numeric::<Sum>(PhantomData))),
     meet: None,
 };
 
 pub(super) static PRODUCT: Aggregation = Aggregation {
     name: "product",
+    parameters: &["x"],
     doc: "The product of numbers, always a Float. Nulls are an error; no rows give 1.0.",
+    examples: &[
+        ("?[product(x)] := x in [2, 2, 5]", "20.0"),
+        ("?[product(x)] := x in []", "1.0"),
+        ("?[product(x)] := x in [null]", ""),
+    ],
     start: |_| Ok(grouped(Numeric::<Product>(PhantomData))),
     meet: None,
 };
 
 pub(super) static MEAN: Aggregation = Aggregation {
     name: "mean",
+    parameters: &["x"],
     doc: "The arithmetic mean of numbers, a Float. Nulls are an error; no rows give NaN.",
+    examples: &[("?[mean(x)] := x in [1, 2, 6]", "3.0"), ("?[mean(x)] := x in [1, null]", "")],
     start: |_| Ok(grouped(Numeric::<Mean>(PhantomData))),
     meet: None,
 };
 
 pub(super) static VARIANCE: Aggregation = Aggregation {
     name: "variance",
+    parameters: &["x"],
     doc: "The sample variance of numbers (divided by n - 1), a Float. Nulls are an error; fewer than two rows give NaN.",
+    examples: &[("?[variance(x)] := x in [1, 2, 3]", "1.0"), ("?[variance(x)] := x in [1, null]", "")],
     start: |_| Ok(grouped(Numeric::<Variance>(PhantomData))),
     meet: None,
 };
 
 pub(super) static STD_DEV: Aggregation = Aggregation {
     name: "std_dev",
+    parameters: &["x"],
     doc: "The sample standard deviation of numbers, the square root of `variance`. Nulls are an error; \
           fewer than two rows give NaN.",
+    examples: &[("?[std_dev(x)] := x in [1, 2, 3]", "1.0"), ("?[std_dev(x)] := x in [1, null]", "")],
     start: |_| Ok(grouped(Numeric::<StdDev>(PhantomData))),
     meet: None,
 };
