@@ -61,6 +61,9 @@ plans! {
     prefix_join: "?[a, c] := *edge[a, b, _], *edge[b, c, _]";
     hash_join: "?[a, b] := *edge{fr: a, to: x}, *edge{fr: b, to: x}";
     filters_come_early: "?[a, n] := *edge{fr: a, to: b, w}, *node{id: b, name: n}, w > 1, starts_with(n, 'x')";
+    joins_begin_where_few_rows_are: "?[n] := *node{id: b, name: n}, *edge{fr: 1, to: b}";
+    joins_as_written: "?[n] := *node{id: b, name: n}, *edge{fr: 1, to: b} :disable_join_reorder true";
+    cycles: "?[a, b, c] := *edge{fr: a, to: b}, *edge{fr: b, to: c}, *edge{fr: c, to: a}";
     membership: "?[a, b] := *edge{fr: a, to: b}, *node{id: b}";
     negation: "?[a] := *node{id: a}, not *edge{fr: a}";
     negation_by_value: "?[a] := *node{id: a}, not *edge{to: a}";

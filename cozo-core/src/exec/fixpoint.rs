@@ -20,7 +20,9 @@ use super::operators::{Operator, Tables, build, drive, empty_slots};
 use super::sink::{Flow, Sink, apply_improvements};
 use super::table::Table;
 use super::{ExecError, Run, Worker};
-use crate::plan::{ComponentPlan, ConstantPlan, Method, OperatorKind, RulePlan, Source, TableKind};
+use crate::plan::{
+    ComponentPlan, ConstantPlan, JoinPlan, Method, OperatorKind, RulePlan, Source, TableKind, TablePart,
+};
 use crate::program::{ConstantRows, ProgramError};
 use crate::storage::KeyRange;
 use crate::value::{Batch, DataValue};
@@ -108,17 +110,14 @@ fn run_once(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_>) -> R
 
 /// Runs the rules of mutually recursive predicates until a round adds nothing.
 fn run_to_fixpoint(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_>) -> Result<(), ExecError> {
-    for rule in component.rules.iter().filter(|rule| rule.recursive.is_empty()) {
-        let all = vec![0..usize::MAX; rule.operators.len()];
-        run_recursive(rule, &all, tables, run, 0)?;
+    for rule in component.rules.iter().filter(|rule| rule.reads.is_empty()) {
+        run_recursive(rule, &[], tables, run, 0)?;
     }
     let mut deltas: Vec<Range<usize>> = tables.iter().map(|table| 0..table.len()).collect();
     while component.tables.iter().any(|table| !deltas[*table].is_empty()) {
-        for rule in &component.rules {
-            for new in &rule.recursive {
-                let Some(ranges) = round_ranges(rule, *new, &deltas) else { continue };
-                run_recursive(rule, &ranges, tables, run, deltas[rule.table].end)?;
-            }
+        for rule in component.rules.iter().filter(|rule| !rule.reads.is_empty()) {
+            let Some(ranges) = round_ranges(rule, &deltas) else { continue };
+            run_recursive(rule, &ranges, tables, run, deltas[rule.table].end)?;
         }
         for table in &component.tables {
             deltas[*table] = deltas[*table].end..tables[*table].len();
@@ -127,26 +126,21 @@ fn run_to_fixpoint(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_
     Ok(())
 }
 
-/// What each operator reads while the recursive operator at `new` reads the delta; nothing if the delta is empty.
-fn round_ranges(rule: &RulePlan, new: usize, deltas: &[Range<usize>]) -> Option<Vec<Range<usize>>> {
-    let table_of = |position: usize| match &rule.operators[position].kind {
-        OperatorKind::Join(join) => match join.source {
-            Source::Table(table) => table,
-            Source::Stored(_) => unreachable!("recursive operators read tables"),
-        },
-        _ => unreachable!("recursive operators are joins"),
-    };
-    if deltas[table_of(new)].is_empty() {
-        return None;
-    }
-    let mut ranges = vec![0..usize::MAX; rule.operators.len()];
-    for position in &rule.recursive {
-        let delta = &deltas[table_of(*position)];
-        ranges[*position] = match position.cmp(&new) {
-            std::cmp::Ordering::Less => 0..delta.start,
-            std::cmp::Ordering::Equal => delta.clone(),
-            std::cmp::Ordering::Greater => 0..delta.end,
+/// What the operators (by position) that read a part of a table read in this round; nothing if the delta is empty.
+fn round_ranges(rule: &RulePlan, deltas: &[Range<usize>]) -> Option<Vec<(usize, Range<usize>)>> {
+    let mut ranges = vec![];
+    for (position, part) in &rule.reads {
+        let OperatorKind::Join(JoinPlan { source: Source::Table(table), .. }) = &rule.operators[*position].kind else {
+            unreachable!("recursive operators are joins with tables")
         };
+        let delta = &deltas[*table];
+        let range = match part {
+            TablePart::Old => 0..delta.start,
+            TablePart::Delta if delta.is_empty() => return None,
+            TablePart::Delta => delta.clone(),
+            TablePart::Known => 0..delta.end,
+        };
+        ranges.push((*position, range));
     }
     Some(ranges)
 }
@@ -155,13 +149,16 @@ fn round_ranges(rule: &RulePlan, new: usize, deltas: &[Range<usize>]) -> Option<
 /// seen by any rule.
 fn run_recursive(
     rule: &RulePlan,
-    ranges: &[Range<usize>],
+    ranges: &[(usize, Range<usize>)],
     tables: &mut [Table],
     run: &Run<'_>,
     pending: usize,
 ) -> Result<(), ExecError> {
     ensure_indexes(rule, tables);
-    let range = |position: usize, table: usize| ranges[position].start..ranges[position].end.min(tables[table].len());
+    let range = |position: usize, table: usize| {
+        let part = ranges.iter().find(|(at, _)| *at == position).map(|(_, range)| range.clone());
+        part.unwrap_or(0..tables[table].len())
+    };
     let mut sink = Sink::new(run.plan, rule.table, Some(&tables[rule.table]), run.parameters)?;
     // Nobody counts the rows of a recursive rule: whether it is told to stop makes no difference.
     let _: ControlFlow<()> = run_rule(rule, &Tables { tables, range: &range }, run, &mut sink)?;
@@ -202,7 +199,10 @@ fn run_rule<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>, sink:
         return run_parts(rule, parts, forks, tables, run, sink);
     }
     let operators = build(rule, tables, run);
-    drive(&operators, &rule.head, unit(rule), &mut Worker::new(run), sink)
+    let mut worker = Worker::new(run, rule);
+    let flow = drive(&operators, &rule.head, unit(rule), &mut worker, sink);
+    worker.finish(rule);
+    flow
 }
 
 /// The input of a rule's first operator: one row, nothing bound.
@@ -258,8 +258,8 @@ fn run_parts<'a, 's>(
         .operators
         .iter()
         .enumerate()
-        .map(|(position, operator)| match operator.kind.source() {
-            Some(Source::Table(table)) => Some((tables.range)(position, *table)),
+        .map(|(position, operator)| match &operator.kind.sources()[..] {
+            [Source::Table(table)] => Some((tables.range)(position, *table)),
             _ => None,
         })
         .collect();
@@ -273,7 +273,9 @@ fn run_parts<'a, 's>(
             operators[0] = super::operators::scan_part(rule, keys.clone(), run);
         }
         let operators: Vec<Box<dyn Operator + '_>> = operators;
-        let _ = drive(&operators, &rule.head, unit(rule), &mut Worker::new(run), &mut fork)?;
+        let mut worker = Worker::new(run, rule);
+        let _ = drive(&operators, &rule.head, unit(rule), &mut worker, &mut fork)?;
+        worker.finish(rule);
         Ok(fork)
     };
     let work: Vec<(Part, Sink<'s>)> = parts.into_iter().zip(forks).collect();

@@ -14,8 +14,10 @@ mod error;
 mod fixpoint;
 mod grouping;
 mod index;
+mod lists;
 mod mutate;
 mod operators;
+mod profile;
 mod results;
 mod sink;
 mod table;
@@ -29,13 +31,16 @@ pub use cancel::{Cancellation, Interrupt};
 pub use error::ExecError;
 pub use fixpoint::evaluate;
 pub use mutate::{Mutated, mutate};
+pub use profile::Profile;
 pub use results::{Answer, AnswerError, answer, timeout_seconds};
 
-use crate::plan::Plan;
+use crate::plan::{Plan, RulePlan};
 use crate::schema::RelationId;
 use crate::txn::View;
 use crate::value::DataValue;
 use index::IndexedRows;
+use lists::Lists;
+use profile::Clock;
 use rustc_hash::FxHashMap;
 use table::Table;
 
@@ -62,14 +67,28 @@ pub struct Run<'a> {
     pub enough: Option<usize>,
     /// Whether large inputs may be split among threads.
     pub parallel: bool,
+    /// Where it is noted what each operator does, if anybody wants to know.
+    pub profile: Option<Profile>,
     /// Hash tables of stored relations.
     hashed: Mutex<HashMap<HashedColumns, Arc<IndexedRows>>>,
+    /// The lists of intersections, by the address of their plans.
+    lists: Mutex<HashMap<usize, Arc<Lists>>>,
 }
 
 impl<'a> Run<'a> {
     /// An execution that wants all rows.
     pub fn new(plan: &'a Plan, parameters: &'a [DataValue], view: &'a View, cancellation: &'a Cancellation) -> Self {
-        Run { plan, parameters, view, cancellation, enough: None, parallel: true, hashed: Mutex::default() }
+        Run {
+            plan,
+            parameters,
+            view,
+            cancellation,
+            enough: None,
+            parallel: true,
+            profile: None,
+            hashed: Mutex::default(),
+            lists: Mutex::default(),
+        }
     }
 }
 
@@ -79,12 +98,37 @@ pub struct Worker<'r> {
     batch_rows: usize,
     /// What the operators that drop repetitions have seen, by their positions.
     seen: FxHashMap<usize, Table>,
+    /// Notes what runs when, if the run has a profile.
+    clock: Option<Clock>,
 }
 
 impl<'r> Worker<'r> {
-    fn new(run: &'r Run<'r>) -> Self {
+    fn new(run: &'r Run<'r>, rule: &RulePlan) -> Self {
         let batch_rows = if run.enough.is_some() { FIRST_BATCH_ROWS } else { MAX_BATCH_ROWS };
-        Worker { run, batch_rows, seen: FxHashMap::default() }
+        let clock = run.profile.as_ref().map(|_| Clock::new(rule.operators.len()));
+        Worker { run, batch_rows, seen: FxHashMap::default(), clock }
+    }
+
+    /// Notes that the operator with so many after it runs now.
+    fn runs(&mut self, operator: usize) {
+        if let Some(clock) = &mut self.clock {
+            clock.switch_to(operator);
+        }
+    }
+
+    /// Notes that it gave a batch.
+    fn gave(&mut self, operator: usize, rows: usize) {
+        if let Some(clock) = &mut self.clock {
+            clock.count(operator, rows);
+        }
+    }
+
+    /// Adds what was noted to the run's profile.
+    fn finish(self, rule: &RulePlan) {
+        if let (Some(profile), Some(mut clock)) = (&self.run.profile, self.clock) {
+            clock.switch_to(0);
+            profile.add(rule, clock);
+        }
     }
 
     /// How many rows to hand on next: few at first if few are wanted, then more and more. Fails if the run is

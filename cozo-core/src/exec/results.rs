@@ -29,13 +29,13 @@ pub enum AnswerError {
 
 /// Runs a query, and applies its options to the rows. `inline` says whether the entry is an inline rule, for which
 /// evaluation stops as soon as there are enough rows.
-pub fn answer(mut run: Run<'_>, options: &Options) -> Result<Answer, AnswerError> {
+pub fn answer(run: &mut Run<'_>, options: &Options) -> Result<Answer, AnswerError> {
     let parameters = run.parameters;
     let limit = non_negative(":limit", options.limit.as_ref(), parameters)?;
     let offset = non_negative(":offset", options.offset.as_ref(), parameters)?.unwrap_or(0);
-    let stops_early = options.order.is_empty() && entry_is_inline(&run);
+    let stops_early = options.order.is_empty() && entry_is_inline(run);
     run.enough = limit.filter(|_| stops_early).map(|limit| limit.saturating_add(offset));
-    let table = evaluate(&run)?;
+    let table = evaluate(run)?;
     // A set of integers that is kept as a bitmap is sorted as it stands.
     let rows = match table.sorted_small_ints().filter(|_| options.order.is_empty() && run.enough.is_none()) {
         Some(values) => Batch { len: values.len(), columns: vec![Column::ints(values)] },

@@ -278,6 +278,8 @@ pub enum QueryOption {
     Returning(SourceSpan),
     /// `:disable_magic_rewrite bool`
     DisableMagicRewrite(Expr),
+    /// `:disable_join_reorder bool`
+    DisableJoinReorder(Expr),
     /// `:create rel {...}` and the like
     Mutation(Mutation),
 }

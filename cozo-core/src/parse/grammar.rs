@@ -46,6 +46,7 @@ fn is_mark(rule: Rule) -> bool {
             | kw_sleep
             | kw_assert
             | kw_disable_magic_rewrite
+            | kw_disable_join_reorder
             | kw_values
             | kw_default
             | kw_columns

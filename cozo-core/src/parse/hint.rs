@@ -141,6 +141,7 @@ fn name_of(rule: Rule) -> &'static str {
         | assertion
         | returning
         | disable_magic_rewrite
+        | disable_join_reorder
         | mutation
         | mutation_op
         | kw_limit
@@ -149,7 +150,8 @@ fn name_of(rule: Rule) -> &'static str {
         | kw_timeout
         | kw_sleep
         | kw_assert
-        | kw_disable_magic_rewrite => "an option",
+        | kw_disable_magic_rewrite
+        | kw_disable_join_reorder => "an option",
         order_key | output_column | ascending | descending => "an output column",
         assertion_kind => "`none` or `some`",
         column_specs => "`{`",

@@ -41,6 +41,7 @@ impl Builder<'_> {
             Rule::timeout => QueryOption::Timeout(self.expr(next_part(&mut inner))?),
             Rule::sleep => QueryOption::Sleep(self.expr(next_part(&mut inner))?),
             Rule::disable_magic_rewrite => QueryOption::DisableMagicRewrite(self.expr(next_part(&mut inner))?),
+            Rule::disable_join_reorder => QueryOption::DisableJoinReorder(self.expr(next_part(&mut inner))?),
             rule => unreachable!("{rule:?} is no option"),
         })
     }

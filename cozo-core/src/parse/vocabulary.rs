@@ -43,6 +43,12 @@ pub const OPTIONS: &[Word] = &[
         &[("?[x] := x in [1, 2], x > 2 :assert none", "[]"), ("?[x] := x in [1, 2], x > 2 :assert some", "")],
     ),
     word(
+        ":disable_join_reorder",
+        "BOOL",
+        "Runs joins in the order in which the script has its atoms. The rows are the same.",
+        &[("a[x] <- [[1], [2]] b[x] <- [[2]] ?[x] := a[x], b[x] :disable_join_reorder true", "[[2]]")],
+    ),
+    word(
         ":disable_magic_rewrite",
         "BOOL",
         "Evaluates rules in full, without restricting them to the bindings that are asked for. The rows are the same.",

@@ -2,22 +2,38 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::order::{Estimates, Ordered};
+use super::statistics::Statistics;
 use super::{
     ComponentPlan, ConstantPlan, ExistsPlan, JoinPlan, Method, OperatorKind, OperatorPlan, Plan, RulePlan, Source,
-    TableKind, TablePlan,
+    TableKind, TablePart, TablePlan,
 };
 use crate::expr::Expr;
-use crate::program::{AggregationUse, Apply, Arg, Atom, Definition, ENTRY, Predicate, Program, Rule, Target};
+use crate::program::{AggregationUse, Apply, Arg, Atom, Definition, ENTRY, Predicate, Program, Rule, Target, Variable};
 use crate::schema::RelationId;
 use crate::value::SmallStr;
 
+/// In which order atoms run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JoinOrder {
+    /// As written.
+    Written,
+    /// As written, unless another order is clearly cheaper.
+    ByCost,
+}
+
 /// Plans a stratified program.
-pub fn build(program: &Program) -> Plan {
+pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrder) -> Plan {
     let names: Vec<&SmallStr> = program.components.iter().flat_map(|component| &component.predicates).collect();
     let numbers: BTreeMap<&SmallStr, usize> = names.iter().enumerate().map(|(i, name)| (*name, i)).collect();
+    let mut planner =
+        Planner { numbers: &numbers, estimates: Estimates::new(statistics), join_order, depends_on_sizes: false };
     let mut tables: Vec<TablePlan> = vec![];
     let mut components = vec![];
     for component in &program.components {
+        if join_order == JoinOrder::ByCost {
+            planner.estimates.enter_component(program, &component.predicates, component.recursive);
+        }
         let members: Vec<usize> = component.predicates.iter().map(|name| numbers[name]).collect();
         let mut plan =
             ComponentPlan { tables: members.clone(), recursive: component.recursive, rules: vec![], constants: vec![] };
@@ -31,7 +47,7 @@ pub fn build(program: &Program) -> Plan {
                 Definition::Rules(rules) => {
                     let bag = matches!(kind, TableKind::Groups(_));
                     let own: &[usize] = if component.recursive { &members } else { &[] };
-                    plan.rules.extend(rules.iter().map(|rule| RuleBuilder::new(&numbers, own, bag).rule(table, rule)));
+                    plan.rules.extend(rules.iter().flat_map(|rule| planner.rule(table, rule, own, bag)));
                 }
             }
             tables.push(TablePlan { name: name.clone(), arity: predicate.columns.len(), kind });
@@ -39,22 +55,72 @@ pub fn build(program: &Program) -> Plan {
         components.push(plan);
     }
     let entry = &program.predicates[ENTRY];
-    let reads = reads(&components);
-    Plan { tables, components, entry: numbers[&SmallStr::from(ENTRY)], headers: entry.headers(), reads }
+    let (reads, depends_on_sizes) = (reads(&components), planner.depends_on_sizes);
+    let (entry_table, headers) = (numbers[&SmallStr::from(ENTRY)], entry.headers());
+    Plan { tables, components, entry: entry_table, headers, reads, depends_on_sizes }
 }
 
 /// The stored relations that the rules read.
 fn reads(components: &[ComponentPlan]) -> Vec<RelationId> {
     let operators = components.iter().flat_map(|component| &component.rules).flat_map(|rule| &rule.operators);
     let mut reads: Vec<RelationId> = operators
-        .filter_map(|operator| match operator.kind.source() {
-            Some(Source::Stored(schema)) => Some(schema.id),
-            _ => None,
+        .flat_map(|operator| operator.kind.sources())
+        .filter_map(|source| match source {
+            Source::Stored(schema) => Some(schema.id),
+            Source::Table(_) => None,
         })
         .collect();
     reads.sort();
     reads.dedup();
     reads
+}
+
+/// What the rules of one plan share.
+struct Planner<'a> {
+    numbers: &'a BTreeMap<&'a SmallStr, usize>,
+    estimates: Estimates<'a>,
+    join_order: JoinOrder,
+    depends_on_sizes: bool,
+}
+
+impl Planner<'_> {
+    /// Plans a rule: once, or once for each atom of its own component.
+    fn rule(&mut self, table: usize, rule: &Rule, own: &[usize], bag: bool) -> Vec<RulePlan> {
+        let is_own = |atom: &Atom| match atom {
+            Atom::Apply(Apply { target: Target::Predicate(name), negated: false, .. }) => {
+                own.contains(&self.numbers[name])
+            }
+            _ => false,
+        };
+        let recursive: Vec<usize> = (0..rule.body.len()).filter(|at| is_own(&rule.body[*at])).collect();
+        if recursive.is_empty() {
+            return vec![self.variant(table, rule, &[], bag)];
+        }
+        let part = |at: usize, delta: usize| match at.cmp(&delta) {
+            std::cmp::Ordering::Less => TablePart::Old,
+            std::cmp::Ordering::Equal => TablePart::Delta,
+            std::cmp::Ordering::Greater => TablePart::Known,
+        };
+        let variants = recursive.iter().map(|delta| {
+            let parts: Vec<(usize, TablePart)> = recursive.iter().map(|at| (*at, part(*at, *delta))).collect();
+            self.variant(table, rule, &parts, bag)
+        });
+        variants.collect()
+    }
+
+    /// Plans a rule whose atoms of its own component read these parts.
+    fn variant(&mut self, table: usize, rule: &Rule, parts: &[(usize, TablePart)], bag: bool) -> RulePlan {
+        let ordered = match self.join_order {
+            JoinOrder::Written => Ordered::as_written(rule),
+            JoinOrder::ByCost => {
+                let delta = parts.iter().find(|(_, part)| *part == TablePart::Delta).map(|(position, _)| *position);
+                self.estimates.order(rule, delta)
+            }
+        };
+        self.depends_on_sizes |= ordered.had_choice;
+        let estimates = (self.join_order == JoinOrder::ByCost).then_some(&self.estimates);
+        RuleBuilder::new(self.numbers, estimates, parts, bag).rule(table, rule, ordered)
+    }
 }
 
 fn table_kind(predicate: &Predicate, recursive: bool) -> TableKind {
@@ -69,29 +135,56 @@ fn table_kind(predicate: &Predicate, recursive: bool) -> TableKind {
     }
 }
 
-struct RuleBuilder<'a> {
+pub(super) struct RuleBuilder<'a> {
     numbers: &'a BTreeMap<&'a SmallStr, usize>,
-    /// The tables of the rule's component, if it is recursive.
-    own: &'a [usize],
+    /// The sizes, where they may decide.
+    pub(super) estimates: Option<&'a Estimates<'a>>,
+    /// The atoms (by position as written) that read a table of the rule's own component, and which of its rows.
+    parts: &'a [(usize, TablePart)],
     /// Whether each solution counts, also those that give equal rows.
     bag: bool,
-    slots: BTreeMap<SmallStr, usize>,
+    pub(super) slots: BTreeMap<SmallStr, usize>,
     next_slot: usize,
-    operators: Vec<OperatorKind>,
-    recursive: Vec<usize>,
+    pub(super) operators: Vec<OperatorKind>,
+    /// The operators that read a part of a table.
+    reads: Vec<(usize, TablePart)>,
 }
 
 impl<'a> RuleBuilder<'a> {
-    fn new(numbers: &'a BTreeMap<&'a SmallStr, usize>, own: &'a [usize], bag: bool) -> Self {
-        let (slots, operators, recursive) = (BTreeMap::new(), vec![], vec![]);
-        RuleBuilder { numbers, own, bag, slots, next_slot: 0, operators, recursive }
+    fn new(
+        numbers: &'a BTreeMap<&'a SmallStr, usize>,
+        estimates: Option<&'a Estimates<'a>>,
+        parts: &'a [(usize, TablePart)],
+        bag: bool,
+    ) -> Self {
+        let (slots, operators, reads) = (BTreeMap::new(), vec![], vec![]);
+        RuleBuilder { numbers, estimates, parts, bag, slots, next_slot: 0, operators, reads }
     }
 
-    fn rule(mut self, table: usize, rule: &Rule) -> RulePlan {
-        for atom in &rule.body {
+    fn rule(mut self, table: usize, rule: &Rule, ordered: Ordered) -> RulePlan {
+        let body = ordered.body;
+        let part = |origin: &usize| self.parts.iter().find(|(at, _)| at == origin).map(|(_, part)| *part);
+        let mut parts = ordered.origins.iter().map(part).collect::<Vec<_>>().into_iter();
+        let mut parts_of: Vec<Option<TablePart>> = vec![None; body.len()];
+        for (atom, part_of) in body.iter().zip(&mut parts_of) {
+            if matches!(atom, Atom::Apply(apply) if !apply.negated) {
+                *part_of = parts.next().flatten();
+            }
+        }
+        let mut done = vec![false; body.len()];
+        for (at, atom) in body.iter().enumerate() {
+            if std::mem::replace(&mut done[at], true) {
+                continue;
+            }
             match atom {
                 Atom::Apply(apply) if apply.negated => self.exists(apply, true),
-                Atom::Apply(apply) => self.apply(apply),
+                Atom::Apply(apply) => match self.intersection(&body, &parts_of, at) {
+                    Some((intersection, taken)) => {
+                        self.operators.push(OperatorKind::Intersect(intersection));
+                        taken.into_iter().for_each(|at| done[at] = true);
+                    }
+                    None => self.apply(apply, parts_of[at]),
+                },
                 Atom::Filter(expr) => {
                     let expr = self.slotted(expr);
                     self.operators.push(OperatorKind::Filter(expr));
@@ -111,14 +204,22 @@ impl<'a> RuleBuilder<'a> {
         let head: Vec<usize> = rule.head.iter().map(|variable| self.slots[&variable.name]).collect();
         let mut operators = with_kept_slots(self.operators, &head);
         if !self.bag {
-            (operators, self.recursive) = drop_repetitions(operators, self.recursive);
+            (operators, self.reads) = drop_repetitions(operators, self.reads);
         }
         sort_before_lookup(&mut operators);
-        RulePlan { table, operators, head, slots: self.next_slot, recursive: self.recursive, text: rule.to_string() }
+        RulePlan {
+            table,
+            operators,
+            head,
+            slots: self.next_slot,
+            reads: self.reads,
+            reason: ordered.reason,
+            text: rule.to_string(),
+        }
     }
 
     /// A slot for a variable that becomes bound.
-    fn bind(&mut self, name: &SmallStr) -> usize {
+    pub(super) fn bind(&mut self, name: &SmallStr) -> usize {
         let slot = self.fresh_slot();
         self.slots.insert(name.clone(), slot);
         slot
@@ -130,27 +231,29 @@ impl<'a> RuleBuilder<'a> {
     }
 
     /// The expression with its variables turned into slots.
-    fn slotted(&self, expr: &Expr) -> Expr {
+    pub(super) fn slotted(&self, expr: &Expr) -> Expr {
         expr.map_leaves(&mut |leaf| match leaf {
             Expr::Variable(name, span) => Expr::Slot(self.slots[name], *span),
             other => other.clone(),
         })
     }
 
+    /// A variable that is bound already, as an expression.
+    pub(super) fn known(&self, variable: &Variable) -> Option<Expr> {
+        self.slots.get(&variable.name).map(|slot| Expr::Slot(*slot, variable.span))
+    }
+
     /// The arguments that are bound before the atom, by column.
     fn bound_args(&self, apply: &Apply) -> Vec<(usize, Expr)> {
         let bound = |(column, arg): (usize, &Arg)| match arg {
-            Arg::Variable(variable) => {
-                let slot = self.slots.get(&variable.name)?;
-                Some((column, Expr::Slot(*slot, variable.span)))
-            }
+            Arg::Variable(variable) => Some((column, self.known(variable)?)),
             Arg::Expr(expr) => Some((column, self.slotted(expr))),
             Arg::Wildcard => None,
         };
         apply.args.iter().enumerate().filter_map(bound).collect()
     }
 
-    fn source(&self, target: &Target) -> Source {
+    pub(super) fn source(&self, target: &Target) -> Source {
         match target {
             Target::Predicate(name) => Source::Table(self.numbers[name]),
             Target::Stored(schema) => Source::Stored(schema.clone()),
@@ -180,14 +283,18 @@ impl<'a> RuleBuilder<'a> {
         self.operators.iter().all(single)
     }
 
-    fn apply(&mut self, apply: &Apply) {
+    fn apply(&mut self, apply: &Apply, part: Option<TablePart>) {
         let source = self.source(&apply.target);
         let bound = self.bound_args(apply);
         let gives_nothing = bound.len() == apply.args.iter().filter(|arg| !matches!(arg, Arg::Wildcard)).count();
-        let own = matches!(source, Source::Table(table) if self.own.contains(&table));
         let (method, used) = self.method(&source, &bound);
-        // Where equal rows count once, rows that bind nothing new need only be there or not.
-        if gives_nothing && !self.bag && !own && !bound.is_empty() && used == bound.len() {
+        let whole_key = match &source {
+            Source::Stored(schema) => (0..schema.keys.len()).all(|key| bound.iter().any(|(column, _)| *column == key)),
+            Source::Table(_) => false,
+        };
+        // Where equal rows count once, or there is one match at most, rows that bind nothing new need only be there or not.
+        let once = !self.bag || whole_key;
+        if gives_nothing && once && part.is_none() && !bound.is_empty() && used == bound.len() {
             return self.exists(apply, false);
         }
         let mut outputs = vec![];
@@ -205,8 +312,8 @@ impl<'a> RuleBuilder<'a> {
                 outputs.push((column, self.bind(&variable.name)));
             }
         }
-        if own {
-            self.recursive.push(self.operators.len());
+        if let Some(part) = part {
+            self.reads.push((self.operators.len(), part));
         }
         self.operators.push(OperatorKind::Join(JoinPlan { source, method, keys, outputs, sort_by: None }));
         self.operators.extend(tests);
@@ -259,6 +366,10 @@ fn used_and_filled(kind: &OperatorKind) -> (BTreeSet<usize>, Vec<usize>) {
             read(expr);
             slot.iter().copied().collect()
         }
+        OperatorKind::Intersect(intersect) => {
+            intersect.inputs.iter().for_each(|input| read(&input.key.1));
+            vec![intersect.slot]
+        }
         OperatorKind::Distinct => vec![],
     };
     (used, filled)
@@ -285,15 +396,19 @@ fn with_kept_slots(kinds: Vec<OperatorKind>, head: &[usize]) -> Vec<OperatorPlan
     operators
 }
 
+/// Operators, and which of them read a part of a table.
+type OperatorsAndReads = (Vec<OperatorPlan>, Vec<(usize, TablePart)>);
+
 /// Where equal rows count once, drops repeated ones before each join to come: a join that forgets a slot, or that does
-/// not give the whole key of its relation, may have made some. Also gives where the recursive operators are now.
-fn drop_repetitions(operators: Vec<OperatorPlan>, recursive: Vec<usize>) -> (Vec<OperatorPlan>, Vec<usize>) {
+/// not give the whole key of its relation, may have made some. Also gives where the operators that read parts are now.
+fn drop_repetitions(operators: Vec<OperatorPlan>, reads: Vec<(usize, TablePart)>) -> OperatorsAndReads {
     let mut checked: Vec<OperatorPlan> = vec![];
     let mut moved = vec![];
     let mut live: Vec<usize> = vec![];
     let mut repeats = false;
     for (position, operator) in operators.into_iter().enumerate() {
-        let is_join = matches!(operator.kind, OperatorKind::Join(_) | OperatorKind::Exists(_));
+        let is_join =
+            matches!(operator.kind, OperatorKind::Join(_) | OperatorKind::Exists(_) | OperatorKind::Intersect(_));
         if is_join && repeats && !live.is_empty() {
             checked.push(OperatorPlan { kind: OperatorKind::Distinct, keep: live.clone() });
             repeats = false;
@@ -301,9 +416,7 @@ fn drop_repetitions(operators: Vec<OperatorPlan>, recursive: Vec<usize>) -> (Vec
         repeats |= live.iter().any(|slot| !operator.keep.contains(slot)) || gives_repetitions(&operator.kind);
         let (_, filled) = used_and_filled(&operator.kind);
         live = operator.keep.iter().copied().chain(filled).collect();
-        if recursive.contains(&position) {
-            moved.push(checked.len());
-        }
+        moved.extend(reads.iter().filter(|(at, _)| *at == position).map(|(_, part)| (checked.len(), *part)));
         checked.push(operator);
     }
     (checked, moved)

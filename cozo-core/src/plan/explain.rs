@@ -1,6 +1,6 @@
 //! Plans as rows, for `::explain`.
 
-use super::{JoinPlan, Method, OperatorKind, Plan, RulePlan, Source, TableKind};
+use super::{IntersectInput, IntersectPlan, JoinPlan, Method, OperatorKind, Plan, RulePlan, Source, TableKind};
 use crate::expr::Expr;
 use crate::value::{DataValue, Tuple};
 
@@ -8,14 +8,22 @@ use crate::value::{DataValue, Tuple};
 pub const EXPLAIN_HEADERS: [&str; 9] =
     ["stratum", "rule_idx", "rule", "atom_idx", "op", "ref", "joins_on", "filters/expr", "out_relation"];
 
+/// A row of `::explain`.
+pub struct Explained<'a> {
+    /// The values under [`EXPLAIN_HEADERS`].
+    pub row: Tuple,
+    /// The rule and the position of the operator that it is about; the position after the last is the rule's end.
+    pub operator: Option<(&'a RulePlan, usize)>,
+}
+
 /// One row for each operator, the last of a rule first.
-pub fn explain(plan: &Plan) -> Vec<Tuple> {
+pub fn explain(plan: &Plan) -> Vec<Explained<'_>> {
     let mut rows = vec![];
     for (stratum, component) in plan.components.iter().enumerate() {
         for constant in &component.constants {
             let table = &plan.tables[constant.table];
             let line = Line { op: "algo", reference: "Constant".into(), ..Line::default() };
-            rows.push(line.row(stratum, 0, &table.name, 0, &table.name));
+            rows.push(Explained { row: line.row(stratum, 0, &table.name, 0, &table.name), operator: None });
         }
         for (rule_index, rule) in component.rules.iter().enumerate() {
             let table = &plan.tables[rule.table];
@@ -24,7 +32,8 @@ pub fn explain(plan: &Plan) -> Vec<Tuple> {
             lines.push(output_line(rule, &table.kind));
             let text = format!("{}{}", table.name, rule.text);
             for (atom, line) in lines.into_iter().enumerate().rev() {
-                rows.push(line.row(stratum, rule_index, &text, atom, &table.name));
+                let row = line.row(stratum, rule_index, &text, atom, &table.name);
+                rows.push(Explained { row, operator: Some((rule, atom)) });
             }
         }
     }
@@ -65,7 +74,8 @@ fn output_line(rule: &RulePlan, kind: &TableKind) -> Line {
         TableKind::Groups(_) => "aggr_out",
         TableKind::Meet { .. } => "meet_aggr_out",
     };
-    Line { op, expr: rule.head.iter().map(|slot| format!("_{slot}")).collect(), ..Line::default() }
+    let head = rule.head.iter().map(|slot| format!("_{slot}"));
+    Line { op, expr: head.chain(rule.reason.clone()).collect(), ..Line::default() }
 }
 
 fn operator_line(plan: &Plan, kind: &OperatorKind) -> Line {
@@ -84,6 +94,7 @@ fn operator_line(plan: &Plan, kind: &OperatorKind) -> Line {
             Line { op: "unify", expr: vec![format!("_{slot} = {expr}")], ..Line::default() }
         }
         OperatorKind::Distinct => Line { op: "distinct", ..Line::default() },
+        OperatorKind::Intersect(intersect) => intersect_line(plan, intersect),
         OperatorKind::UnifyEach(slot, expr) => {
             let slot = slot.map_or("_".to_string(), |slot| format!("_{slot}"));
             Line { op: "multi-unify", expr: vec![format!("{slot} in {expr}")], ..Line::default() }
@@ -103,6 +114,26 @@ fn outputs(join: &JoinPlan) -> Vec<String> {
     join.outputs.iter().map(|(column, slot)| format!("{} -> _{slot}", column_name(&join.source, *column))).collect()
 }
 
+fn reference(plan: &Plan, source: &Source) -> String {
+    match source {
+        Source::Table(table) => plan.tables[*table].name.to_string(),
+        Source::Stored(schema) => format!(":{}", schema.name),
+    }
+}
+
+fn intersect_line(plan: &Plan, intersect: &IntersectPlan) -> Line {
+    let references: Vec<String> = intersect.inputs.iter().map(|input| reference(plan, &input.source)).collect();
+    let inputs = || intersect.inputs.iter();
+    let on = |input: &IntersectInput| format!("{} = {}", column_name(&input.source, input.key.0), input.key.1);
+    let gives = |input: &IntersectInput| format!("{} -> _{}", column_name(&input.source, input.values), intersect.slot);
+    Line {
+        op: "intersect",
+        reference: references.join(" "),
+        joins_on: inputs().map(on).collect(),
+        expr: inputs().map(gives).collect(),
+    }
+}
+
 /// `semi` says whether matches are only tested for, and whether their absence is.
 fn relation_line(plan: &Plan, source: &Source, method: Method, keys: &[(usize, Expr)], semi: Option<bool>) -> Line {
     let stored = matches!(source, Source::Stored(_));
@@ -119,10 +150,7 @@ fn relation_line(plan: &Plan, source: &Source, method: Method, keys: &[(usize, E
         (false, _, Some(true)) => "mem_neg_mat_join",
         (false, _, Some(false)) => "mem_mat_exists",
     };
-    let reference = match source {
-        Source::Table(table) => plan.tables[*table].name.to_string(),
-        Source::Stored(schema) => format!(":{}", schema.name),
-    };
+    let reference = reference(plan, source);
     let joins_on = keys.iter().map(|(column, expr)| format!("{} = {expr}", column_name(source, *column))).collect();
     Line { op, reference, joins_on, expr: vec![] }
 }

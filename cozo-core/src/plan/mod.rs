@@ -13,19 +13,24 @@
 //!
 //! How a stored relation is read is chosen here: by key prefix where its leading key columns are bound, by a hash table
 //! on the bound columns otherwise, by a scan where nothing is bound. Atoms run in the order in which the program has
-//! them.
+//! them, unless another is clearly cheaper ([`order`]); a variable that several atoms bind from what is known before is found by
+//! intersecting lists where that is cheaper than trying each candidate ([`intersect`]).
 //!
-//! **plan never runs anything**: it reads schemas, no rows.
+//! **plan never runs anything**: it reads schemas, no rows; sizes come from a [`Statistics`].
 
 mod build;
 mod explain;
+mod intersect;
 mod mutation;
 mod options;
+mod order;
+mod statistics;
 
-pub use build::build;
+pub use build::{JoinOrder, build};
 pub use explain::{EXPLAIN_HEADERS, explain};
 pub use mutation::{MutationError, MutationPlan, Source as ValueSource, default_schema, plan_mutation};
 pub use options::{OptionError, Options, PlanOptionsError, SortKey, constant, plan_options};
+pub use statistics::{Size, Statistics};
 
 use crate::diag::SourceSpan;
 use crate::expr::Expr;
@@ -46,6 +51,8 @@ pub struct Plan {
     pub headers: Vec<String>,
     /// The stored relations that are read.
     pub reads: Vec<RelationId>,
+    /// Whether it would be another plan if relations had other sizes.
+    pub depends_on_sizes: bool,
 }
 
 /// A derived table.
@@ -110,10 +117,24 @@ pub struct RulePlan {
     pub head: Vec<usize>,
     /// The number of slots.
     pub slots: usize,
-    /// The operators that read a table of the rule's own component: each in turn reads only what is new.
-    pub recursive: Vec<usize>,
+    /// The operators that read a table of the rule's own component, and which of its rows; exactly one reads the delta.
+    /// A recursive rule is planned once for each such atom.
+    pub reads: Vec<(usize, TablePart)>,
+    /// Why its atoms are in another order than written, if they are.
+    pub reason: Option<String>,
     /// The rule as text.
     pub text: String,
+}
+
+/// Which rows of a table that still grows an operator reads in a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TablePart {
+    /// Those of the last round.
+    Delta,
+    /// Those before the last round.
+    Old,
+    /// Both.
+    Known,
 }
 
 /// An operator. `keep` are the slots of the input that the output has too.
@@ -140,17 +161,20 @@ pub enum OperatorKind {
     Unify(usize, Expr),
     /// Repeats it for each element of a list, which fills a slot if one is given.
     UnifyEach(Option<usize>, Expr),
+    /// Repeats it for each value that several relations agree on.
+    Intersect(IntersectPlan),
     /// Drops it if an equal row came before, as far as is remembered.
     Distinct,
 }
 
 impl OperatorKind {
-    /// The relation that it reads, if any.
-    pub fn source(&self) -> Option<&Source> {
+    /// The relations that it reads.
+    pub fn sources(&self) -> Vec<&Source> {
         match self {
-            OperatorKind::Join(join) => Some(&join.source),
-            OperatorKind::Exists(exists) => Some(&exists.source),
-            _ => None,
+            OperatorKind::Join(join) => vec![&join.source],
+            OperatorKind::Exists(exists) => vec![&exists.source],
+            OperatorKind::Intersect(intersect) => intersect.inputs.iter().map(|input| &input.source).collect(),
+            _ => vec![],
         }
     }
 }
@@ -189,6 +213,27 @@ pub struct JoinPlan {
     /// For a scan of a table: the column to sort by, so that the look-up that follows goes through its relation in
     /// order.
     pub sort_by: Option<usize>,
+}
+
+/// A join of each input row with the values that are in all of several lists: a step of a worst-case optimal join (Ngo,
+/// Porat, Re and Rudra 2012). Each relation gives a list for each value of one of its columns.
+#[derive(Clone, Debug)]
+pub struct IntersectPlan {
+    /// The slot that the values fill.
+    pub slot: usize,
+    /// The relations, two at least.
+    pub inputs: Vec<IntersectInput>,
+}
+
+/// A relation of pairs.
+#[derive(Clone, Debug)]
+pub struct IntersectInput {
+    /// The relation; all columns that tell its rows apart are among the two below.
+    pub source: Source,
+    /// The column that selects a list, and its value.
+    pub key: (usize, Expr),
+    /// The column whose values are listed.
+    pub values: usize,
 }
 
 /// A test for matching rows.

@@ -54,8 +54,8 @@ pub enum OptionError {
         #[label("not a constant")]
         span: SourceSpan,
     },
-    /// `:disable_magic_rewrite` is not a Boolean.
-    #[error("':disable_magic_rewrite' needs true or false")]
+    /// `:disable_magic_rewrite` or `:disable_join_reorder` is not a Boolean.
+    #[error("the option needs true or false")]
     #[diagnostic(code(parser::option_not_bool), help("write true or false"))]
     NotBoolean {
         /// The value.
@@ -146,7 +146,7 @@ pub fn plan_options(
             }
             QueryOption::Assert(assertion, span) => planned.assertion = Some((*assertion, *span)),
             QueryOption::Returning(_) => planned.returning = true,
-            QueryOption::DisableMagicRewrite(_) | QueryOption::Mutation(_) => {}
+            QueryOption::DisableMagicRewrite(_) | QueryOption::DisableJoinReorder(_) | QueryOption::Mutation(_) => {}
         }
     }
     Ok(planned)

@@ -21,7 +21,7 @@ mod resolve;
 use std::collections::BTreeMap;
 
 pub use error::ProgramError;
-pub use passes::{Rewriting, prepare};
+pub use passes::{Rewriting, order_body, prepare};
 pub use resolve::{Parameters, Resolver, check_constant_rows, resolve_column_type};
 
 use crate::diag::SourceSpan;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 
+use super::statistics::{Sampled, Sizes};
 use crate::diag::SourceSpan;
 use crate::parse::ast::{MutationOp, Query, QueryOption};
-use crate::plan::{MutationPlan, OptionError, Options, Plan, build, constant, plan_mutation, plan_options};
+use crate::plan::{JoinOrder, MutationPlan, OptionError, Options, Plan, build, constant, plan_mutation, plan_options};
 use crate::program::{ENTRY, Parameters, Program, Resolver, Rewriting, prepare};
 use crate::txn::Transaction;
 use crate::value::DataValue;
@@ -24,6 +25,8 @@ pub struct CompiledQuery {
     pub parameters: Parameters,
     /// The catalog's version that it was compiled against.
     catalog_version: u64,
+    /// The sizes that decided about the plan.
+    sizes: Sizes,
 }
 
 /// A query of a script, compiled when it first runs and again when the catalog has changed.
@@ -69,6 +72,7 @@ impl PreparedQuery {
         if reusable
             && let Some(compiled) = &*self.compiled.load()
             && compiled.catalog_version == version
+            && compiled.sizes.still_hold(txn)
         {
             return Ok(compiled.clone());
         }
@@ -96,7 +100,10 @@ impl CompiledQuery {
         let creates_empty = query.rules.is_empty() && mutation.is_some_and(|m| m.op == MutationOp::Create);
         let plan = match creates_empty {
             true => None,
-            false => Some(build(&rewritten(query, &mut resolver)?)),
+            false => {
+                let (program, join_order) = rewritten(query, &mut resolver)?;
+                Some(build(&program, &Sampled::new(txn), join_order))
+            }
         };
         let headers = plan.as_ref().map(|plan| plan.headers.as_slice());
         let options = plan_options(&query.options, headers.unwrap_or_default(), &mut resolver)?;
@@ -108,23 +115,28 @@ impl CompiledQuery {
             None => None,
         };
         let parameters = std::mem::take(&mut resolver.parameters);
-        Ok(CompiledQuery { plan, options, mutation, parameters, catalog_version: txn.catalog().version })
+        let sizes = plan.as_ref().filter(|plan| plan.depends_on_sizes).map(|plan| Sizes::now(&plan.reads, txn));
+        let (sizes, catalog_version) = (sizes.unwrap_or_default(), txn.catalog().version);
+        Ok(CompiledQuery { plan, options, mutation, parameters, catalog_version, sizes })
     }
 }
 
-/// The program of a query after all passes.
-pub fn rewritten(query: &Query, resolver: &mut Resolver<'_>) -> miette::Result<Program> {
+/// The program of a query after all passes, and how its joins are to be ordered.
+fn rewritten(query: &Query, resolver: &mut Resolver<'_>) -> miette::Result<(Program, JoinOrder)> {
     let program = resolver.resolve(query)?;
     let mut rewriting = Rewriting { magic_sets: true };
+    let mut join_order = JoinOrder::ByCost;
     for option in &query.options {
-        if let QueryOption::DisableMagicRewrite(expr) = option {
-            rewriting.magic_sets = !disables(expr, resolver)?;
+        match option {
+            QueryOption::DisableMagicRewrite(expr) => rewriting.magic_sets = !disables(expr, resolver)?,
+            QueryOption::DisableJoinReorder(expr) if disables(expr, resolver)? => join_order = JoinOrder::Written,
+            _ => {}
         }
     }
-    Ok(prepare(program, rewriting)?)
+    Ok((prepare(program, rewriting)?, join_order))
 }
 
-/// The value of `:disable_magic_rewrite`.
+/// The value of `:disable_magic_rewrite` or `:disable_join_reorder`.
 fn disables(expr: &crate::parse::ast::Expr, resolver: &mut Resolver<'_>) -> miette::Result<bool> {
     let closed = constant(expr, resolver)?;
     resolver.parameters.shape_depends_on_values |= closed.as_constant().is_none();

@@ -29,6 +29,7 @@ mod multi;
 mod query;
 mod rows;
 mod running;
+mod statistics;
 mod sys;
 mod transfer;
 

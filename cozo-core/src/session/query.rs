@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::compile::PreparedQuery;
 use super::{NamedRows, SessionError};
 use crate::diag::locate;
-use crate::exec::{Answer, Cancellation, Interrupt, Mutated, Run, answer, mutate, timeout_seconds};
+use crate::exec::{Answer, Cancellation, Interrupt, Mutated, Profile, Run, answer, mutate, timeout_seconds};
 use crate::parse::ast::MutationOp;
-use crate::plan::MutationPlan;
+use crate::plan::{MutationPlan, Options, Plan};
 use crate::program::ProgramError;
 use crate::schema::{AccessLevel, RelationSchema, SchemaRef};
 use crate::txn::Transaction;
@@ -32,15 +32,8 @@ pub fn run_query(query: &PreparedQuery, txn: &mut Transaction, context: &Context
 fn run(query: &PreparedQuery, txn: &mut Transaction, context: &Context<'_>) -> miette::Result<NamedRows> {
     let compiled = query.compiled(txn, context.parameters)?;
     let parameters = compiled.parameters.bind(context.parameters)?;
-    let timeout = timeout_seconds(&compiled.options, &parameters)?;
-    let cancellation = Cancellation::new(context.interrupt.clone(), timeout.unwrap_or(DEFAULT_TIMEOUT_SECONDS));
-    cancellation.check()?;
     let rows = match &compiled.plan {
-        Some(plan) => {
-            let view = txn.view(&plan.reads)?;
-            let Answer { rows } = answer(Run::new(plan, &parameters, &view, &cancellation), &compiled.options)?;
-            rows
-        }
+        Some(plan) => run_plan(plan, &compiled.options, &parameters, txn, context.interrupt, &mut None)?,
         None => Batch::empty(compiled.mutation.as_ref().map_or(0, |mutation| mutation.sources.len())),
     };
     let Some(mutation) = &compiled.mutation else {
@@ -50,6 +43,26 @@ fn run(query: &PreparedQuery, txn: &mut Transaction, context: &Context<'_>) -> m
     let schema = target(mutation, txn)?;
     let mutated = mutate(mutation, &schema, &rows, &parameters, txn, compiled.options.returning)?;
     Ok(if compiled.options.returning { returned(mutation.op, &schema, &mutated) } else { NamedRows::status("OK") })
+}
+
+/// Runs the plan of a query, and applies its options; with a profile, notes there what each operator does.
+pub fn run_plan(
+    plan: &Plan,
+    options: &Options,
+    parameters: &[DataValue],
+    txn: &mut Transaction,
+    interrupt: &Interrupt,
+    profile: &mut Option<Profile>,
+) -> miette::Result<Batch> {
+    let timeout = timeout_seconds(options, parameters)?;
+    let cancellation = Cancellation::new(interrupt.clone(), timeout.unwrap_or(DEFAULT_TIMEOUT_SECONDS));
+    cancellation.check()?;
+    let view = txn.view(&plan.reads)?;
+    let mut run = Run::new(plan, parameters, &view, &cancellation);
+    run.profile = profile.take();
+    let Answer { rows } = answer(&mut run, options)?;
+    *profile = run.profile.take();
+    Ok(rows)
 }
 
 /// The relation that an operation writes; `:create` and `:replace` make it.

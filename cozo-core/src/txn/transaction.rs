@@ -106,6 +106,18 @@ impl Transaction {
         Ok(View { stored, ephemeral: self.ephemeral.rows.clone() })
     }
 
+    /// Stored and ephemeral relations without the writes of this transaction to stored ones: enough to estimate sizes.
+    pub fn estimates_view(&self) -> View {
+        View { stored: self.base.snapshot.clone(), ephemeral: self.ephemeral.rows.clone() }
+    }
+
+    /// The number of rows that this transaction has put into a stored relation.
+    pub fn rows_put(&self, relation: RelationId) -> usize {
+        let changes = self.writes.iter().flat_map(|writes| &writes.request.changes.rows);
+        let puts = changes.filter(|change| change.relation == relation && change.kind == ChangeKind::Put);
+        puts.map(|change| change.rows.len).sum()
+    }
+
     /// Creates a relation; its identity is given here. The name must be free.
     pub fn create(&mut self, mut schema: RelationSchema) -> Result<SchemaRef, TxnError> {
         let shape = RelationShape { keys: schema.keys.len(), arity: schema.arity() };

@@ -34,8 +34,10 @@ fn variants(program: &Program, seed: u64) -> Vec<(&'static str, String)> {
     let plain = program.script(false, None);
     let without_magic = format!("{plain}:disable_magic_rewrite true\n");
     vec![
-        ("as generated", plain),
+        ("as generated", plain.clone()),
         ("without magic sets", without_magic),
+        ("in the written order", format!("{plain}:disable_join_reorder true\n")),
+        ("with neither", format!("{plain}:disable_magic_rewrite true\n:disable_join_reorder true\n")),
         ("shuffled", program.script(false, Some(&mut random))),
         ("shuffled again", program.script(false, Some(&mut random))),
         ("with constant rules for stored relations", program.script(true, None)),

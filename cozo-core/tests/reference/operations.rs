@@ -13,7 +13,7 @@ A script is one query (rules and options), one system operation, or statements: 
 control words between them. A script is one transaction. Examples begin with an empty database.
 ";
 
-/// Examples of the system operations, by their word; no outcome is given where it differs from run to run.
+/// Examples of the system operations, by their words; no outcome is given where it differs from run to run.
 const SYSTEM_EXAMPLES: &[(&str, &[Example])] = &[
     ("::access_level", &[("{:create r {k}} {::access_level read_only r} {?[k] <- [[1]] :put r {k}}", "")]),
     (
@@ -39,6 +39,7 @@ const SYSTEM_EXAMPLES: &[(&str, &[Example])] = &[
  [0, 0, '?[v] := *r[1, v]', 0, 'stored_prefix_join', ':r', ['k = 1'], ['v -> _0'], '?']]",
         )],
     ),
+    ("::explain analyze", &[("{:create r {k}} {::explain analyze {?[k] := *r{k}}}", UNCHECKED)]),
     ("::fixed_rules", &[("::fixed_rules", UNCHECKED)]),
     ("::indices", &[("{:create r {k}} {::indices r}", "[]")]),
     ("::kill", &[("::kill 123", "[['NOT_FOUND']]")]),
@@ -58,13 +59,15 @@ fn run(script: &str) -> cozo::Result<DataValue> {
     Ok(DataValue::List(rows.into_iter().map(DataValue::List).collect()))
 }
 
-/// The word that a system operation begins with.
-fn word_of(usage: &str) -> &str {
-    usage.split(' ').next().unwrap_or(usage)
+/// The words of a system operation, without what is put in for the capitals.
+fn words_of(usage: &str) -> String {
+    let is_fixed = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase() || matches!(c, ':' | '_'));
+    usage.split(' ').take_while(is_fixed).collect::<Vec<_>>().join(" ")
 }
 
 fn system_examples(usage: &str) -> &'static [Example] {
-    SYSTEM_EXAMPLES.iter().find(|(word, _)| *word == word_of(usage)).map_or(&[], |(_, examples)| examples)
+    let words = words_of(usage);
+    SYSTEM_EXAMPLES.iter().find(|(known, _)| *known == words).map_or(&[], |(_, examples)| examples)
 }
 
 #[test]

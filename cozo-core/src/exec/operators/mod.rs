@@ -3,6 +3,7 @@
 mod distinct;
 mod exists;
 mod filter;
+mod intersect;
 mod lookup;
 mod probe;
 mod scan;
@@ -55,6 +56,7 @@ pub fn build<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>) -> V
             OperatorKind::Same(slot, expr) => Box::new(filter::Same { slot: *slot, expr, shape }),
             OperatorKind::Unify(slot, expr) => Box::new(unify::Unify { slot: *slot, expr, shape }),
             OperatorKind::Distinct => Box::new(distinct::Distinct { position, shape }),
+            OperatorKind::Intersect(plan) => Box::new(intersect::Intersect::new(plan, shape, tables, run)),
             OperatorKind::UnifyEach(slot, expr) => Box::new(unify::UnifyEach { slot: *slot, expr, shape }),
         }
     };
@@ -106,10 +108,20 @@ pub fn drive(
     worker: &mut Worker<'_>,
     sink: &mut Sink<'_>,
 ) -> Flow {
+    worker.runs(operators.len());
     match operators.split_first() {
-        None => sink.take(project(batch, head)),
+        None => {
+            worker.gave(0, batch.len);
+            sink.take(project(batch, head))
+        }
         Some((operator, rest)) => operator.push(batch, worker, &mut |output, worker| {
-            if output.is_empty() { CONTINUE } else { drive(rest, head, output, worker, sink) }
+            if output.is_empty() {
+                return CONTINUE;
+            }
+            worker.gave(operators.len(), output.len);
+            let flow = drive(rest, head, output, worker, sink);
+            worker.runs(operators.len());
+            flow
         }),
     }
 }

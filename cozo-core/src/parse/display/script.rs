@@ -106,6 +106,7 @@ impl Display for QueryOption {
             QueryOption::Timeout(expr) => write!(f, ":timeout {expr}"),
             QueryOption::Sleep(expr) => write!(f, ":sleep {expr}"),
             QueryOption::DisableMagicRewrite(expr) => write!(f, ":disable_magic_rewrite {expr}"),
+            QueryOption::DisableJoinReorder(expr) => write!(f, ":disable_join_reorder {expr}"),
             QueryOption::Assert(Assertion::None, _) => f.write_str(":assert none"),
             QueryOption::Assert(Assertion::Some, _) => f.write_str(":assert some"),
             QueryOption::Returning(_) => f.write_str(":returning"),

@@ -8,7 +8,12 @@ mod stratify;
 #[cfg(test)]
 mod tests;
 
-use super::{Formula, Program, ProgramError};
+use super::{Atom, Formula, Program, ProgramError, Variable};
+
+/// Puts the atoms of a body where their variables are bound; those that give rows keep their order.
+pub fn order_body(head: &[Variable], atoms: Vec<Atom>) -> Result<Vec<Atom>, ProgramError> {
+    safety::order_body(head, atoms, safety::Choice::Textual)
+}
 
 /// Which of the optional passes run; the result of a query never depends on it.
 #[derive(Clone, Copy, Debug)]

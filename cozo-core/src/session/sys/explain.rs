@@ -1,16 +1,53 @@
-//! `::explain`.
+//! `::explain` and `::explain analyze`.
 
 use super::super::compile::CompiledQuery;
+use super::super::query::run_plan;
 use super::{NamedRows, SystemContext};
+use crate::exec::Profile;
 use crate::parse::ast::{Query, QueryOption};
 use crate::plan::{EXPLAIN_HEADERS, explain as explain_plan};
 use crate::txn::Transaction;
+use crate::value::DataValue;
+
+/// What `::explain analyze` says beyond `::explain`.
+const PROFILE_HEADERS: [&str; 3] = ["rows", "batches", "seconds"];
 
 /// `::explain { query }`: the query is compiled, not run; its operation on a stored relation is left aside.
 pub fn explain(query: &Query, txn: &Transaction, context: &SystemContext<'_>) -> miette::Result<NamedRows> {
     let mut query = query.clone();
-    query.options.retain(|option| matches!(option, QueryOption::DisableMagicRewrite(_)));
+    let shapes_plan = |option: &QueryOption| {
+        matches!(option, QueryOption::DisableMagicRewrite(_) | QueryOption::DisableJoinReorder(_))
+    };
+    query.options.retain(shapes_plan);
     let compiled = CompiledQuery::compile(&query, txn, context.parameters)?;
-    let headers = EXPLAIN_HEADERS.iter().map(|header| header.to_string()).collect();
-    Ok(NamedRows::new(headers, compiled.plan.as_ref().map(explain_plan).unwrap_or_default()))
+    let rows = compiled.plan.as_ref().map(explain_plan).unwrap_or_default();
+    Ok(NamedRows::new(headers(&[]), rows.into_iter().map(|explained| explained.row).collect()))
+}
+
+/// `::explain analyze { query }`: the query runs, its operation on a stored relation is left aside. For each operator the
+/// rows that it gave, in how many batches, and the seconds spent in it alone, summed over threads.
+pub fn analyze(query: &Query, txn: &mut Transaction, context: &SystemContext<'_>) -> miette::Result<NamedRows> {
+    let mut query = query.clone();
+    query.options.retain(|option| !matches!(option, QueryOption::Mutation(_) | QueryOption::Returning(_)));
+    let compiled = CompiledQuery::compile(&query, txn, context.parameters)?;
+    let Some(plan) = &compiled.plan else { return Ok(NamedRows::new(headers(&PROFILE_HEADERS), vec![])) };
+    let mut profile = Some(Profile::default());
+    let parameters = compiled.parameters.bind(context.parameters)?;
+    run_plan(plan, &compiled.options, &parameters, txn, context.interrupt, &mut profile)?;
+    let profile = profile.unwrap_or_default();
+    let rows = explain_plan(plan).into_iter().map(|mut explained| {
+        explained.row.extend(match explained.operator {
+            None => [DataValue::Null, DataValue::Null, DataValue::Null],
+            Some((rule, position)) => {
+                let done = profile.of(rule, position);
+                [(done.rows as i64).into(), (done.batches as i64).into(), done.time.as_secs_f64().into()]
+            }
+        });
+        explained.row
+    });
+    Ok(NamedRows::new(headers(&PROFILE_HEADERS), rows.collect()))
+}
+
+fn headers(more: &[&str]) -> Vec<String> {
+    EXPLAIN_HEADERS.iter().chain(more).map(|header| header.to_string()).collect()
 }

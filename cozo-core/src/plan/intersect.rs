@@ -1,0 +1,104 @@
+//! Where lists are intersected: the planner's side of worst-case optimal joins.
+//!
+//! In `e[a, b], e[b, c], e[c, a]`, joining two atoms gives every path of two edges, most of which close no triangle. Once
+//! `a` and `b` are known, `c` is in the list of `b` and in the list of those that lead to `a`: going through the shorter of
+//! two sorted lists never does more work than there are triangles possible (the bound of Atserias, Grohe and Marx 2008).
+
+use super::build::RuleBuilder;
+use super::{IntersectInput, IntersectPlan, TablePart};
+use crate::program::{Apply, Arg, Atom, Target};
+use crate::value::SmallStr;
+
+/// What it costs to read and sort a row of a relation, to begin an intersection, and to look at an element of a list, in
+/// look-ups of a key.
+const SORT: f64 = 0.6;
+const BEGIN: f64 = 0.4;
+const LOOK_AT: f64 = 0.05;
+
+/// An atom that gives a list of values for a variable.
+struct Lister<'b> {
+    at: usize,
+    apply: &'b Apply,
+    /// The column whose argument is known.
+    key: usize,
+    /// The column that is the variable.
+    values: usize,
+}
+
+impl RuleBuilder<'_> {
+    /// The intersection that binds what the atom `at` would bind, with the positions of all atoms that it stands for; none if it
+    /// is the only atom that gives it, or if testing each candidate is cheaper.
+    pub(super) fn intersection(
+        &mut self,
+        body: &[Atom],
+        parts: &[Option<TablePart>],
+        at: usize,
+    ) -> Option<(IntersectPlan, Vec<usize>)> {
+        let estimates = self.estimates?;
+        let first = self.lister(body, parts, at, None)?;
+        let Arg::Variable(variable) = &first.apply.args[first.values] else { return None };
+        let others = (at + 1..body.len()).filter_map(|other| self.lister(body, parts, other, Some(&variable.name)));
+        let listers: Vec<Lister<'_>> = std::iter::once(first).chain(others).collect();
+        if listers.len() < 2 {
+            return None;
+        }
+        let rows = estimates.rows_after(&body[..at]);
+        let sizes: Vec<_> = listers.iter().map(|lister| estimates.size(&lister.apply.target)).collect();
+        let lengths: Vec<f64> = listers.iter().zip(&sizes).map(|(lister, size)| size.matches(&[lister.key])).collect();
+        let testing = rows * (1.0 + lengths[0]);
+        let shortest = lengths.iter().copied().fold(f64::INFINITY, f64::min);
+        let sorting: f64 = sizes.iter().map(|size| size.rows * SORT).sum();
+        if testing <= sorting + rows * (BEGIN + 2.0 * shortest * LOOK_AT) {
+            return None;
+        }
+        let input = |lister: &Lister<'_>| {
+            let key = match &lister.apply.args[lister.key] {
+                Arg::Variable(known) => self.known(known)?,
+                Arg::Expr(expr) => self.slotted(expr),
+                Arg::Wildcard => return None,
+            };
+            Some(IntersectInput {
+                source: self.source(&lister.apply.target),
+                key: (lister.key, key),
+                values: lister.values,
+            })
+        };
+        let inputs: Vec<IntersectInput> = listers.iter().map(input).collect::<Option<_>>()?;
+        let slot = self.bind(&variable.name);
+        Some((IntersectPlan { slot, inputs }, listers.iter().map(|lister| lister.at).collect()))
+    }
+
+    /// The atom as one that lists values of a variable (of any, if none is given), all its other arguments being known.
+    fn lister<'b>(
+        &self,
+        body: &'b [Atom],
+        parts: &[Option<TablePart>],
+        at: usize,
+        wanted: Option<&SmallStr>,
+    ) -> Option<Lister<'b>> {
+        let Atom::Apply(apply) = &body[at] else { return None };
+        if apply.negated || parts[at].is_some() {
+            return None;
+        }
+        let key_width = match &apply.target {
+            Target::Stored(schema) => schema.keys.len(),
+            Target::Predicate(_) => apply.args.len(),
+        };
+        let (mut key, mut values) = (None, None);
+        for (column, arg) in apply.args.iter().enumerate() {
+            let known = match arg {
+                Arg::Wildcard if column >= key_width => continue,
+                Arg::Wildcard => return None,
+                Arg::Variable(variable) => self.slots.contains_key(&variable.name),
+                Arg::Expr(expr) => expr.variables().into_iter().all(|name| self.slots.contains_key(name)),
+            };
+            match (known, arg) {
+                (true, _) if key.replace(column).is_none() => {}
+                (false, Arg::Variable(variable))
+                    if wanted.is_none_or(|name| *name == variable.name) && values.replace(column).is_none() => {}
+                _ => return None,
+            }
+        }
+        Some(Lister { at, apply, key: key?, values: values? })
+    }
+}

@@ -1,0 +1,338 @@
+//! The order of joins: the order as written, unless another is clearly cheaper by the sizes of the relations.
+//!
+//! Orders are compared by estimated work, found by dynamic programming over sets of atoms (Selinger et al. 1979) for
+//! bodies of up to [`MAX_EXHAUSTIVE`] atoms that give rows, and by taking the cheapest next atom for longer ones. A unit
+//! of work is a look-up of one key, about 100 ns. Only atoms that give rows are moved: the safety pass then puts filters,
+//! unifications and negations as early as they can stand.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::statistics::{Size, Statistics};
+use crate::program::{
+    Apply, Arg, Atom, ConstantRows, Definition, HeadColumn, Predicate, Program, Rule, Target, order_body,
+};
+use crate::value::SmallStr;
+
+/// The most atoms whose orders are all looked at.
+const MAX_EXHAUSTIVE: usize = 9;
+
+/// The most atoms that are reordered at all.
+const MAX_REORDERED: usize = 64;
+
+/// How much cheaper another order must be than the written one. Estimates are rough, and people write what they mean.
+const CLEARLY_CHEAPER: f64 = 3.0;
+
+/// What one row costs: found by a key, found by a hash, entered into a hash table, read in a scan, handed on.
+const LOOK_UP: f64 = 1.0;
+const PROBE: f64 = 0.4;
+const HASH: f64 = 0.5;
+const READ: f64 = 0.05;
+const HAND_ON: f64 = 0.1;
+
+/// How many rows a recursive rule gives for each row that it begins with, as far as anybody knows.
+const GROWTH: f64 = 16.0;
+
+/// How many elements a list has, likewise.
+const LIST_LENGTH: f64 = 5.0;
+
+/// The part of the rows that passes a filter, likewise.
+const PASSING: f64 = 0.3;
+
+/// The sizes of all relations of a program, and what follows from them.
+pub struct Estimates<'a> {
+    statistics: &'a dyn Statistics,
+    derived: BTreeMap<SmallStr, Size>,
+}
+
+/// An ordered body.
+pub struct Ordered {
+    /// The atoms.
+    pub body: Vec<Atom>,
+    /// For each application that gives rows, in the order of the body, its position in the body as written.
+    pub origins: Vec<usize>,
+    /// Why it is not in the order in which it was written, if it is not.
+    pub reason: Option<String>,
+    /// Whether another order was possible at all, so that other sizes might give another order.
+    pub had_choice: bool,
+}
+
+impl Ordered {
+    /// The body as it is.
+    pub fn as_written(rule: &Rule) -> Self {
+        let origins = (0..rule.body.len()).filter(|at| is_application(&rule.body[*at])).collect();
+        Ordered { body: rule.body.clone(), origins, reason: None, had_choice: false }
+    }
+}
+
+/// Whether an atom gives the rows of a relation.
+fn is_application(atom: &Atom) -> bool {
+    matches!(atom, Atom::Apply(apply) if !apply.negated)
+}
+
+impl<'a> Estimates<'a> {
+    /// Nothing known yet about derived relations.
+    pub fn new(statistics: &'a dyn Statistics) -> Self {
+        Estimates { statistics, derived: BTreeMap::new() }
+    }
+
+    /// Estimates the predicates of one component; those that it needs are known.
+    pub fn enter_component(&mut self, program: &Program, names: &[SmallStr], recursive: bool) {
+        // Recursive predicates are as large as their base rules make them, and grow.
+        for name in names {
+            let predicate = &program.predicates[name];
+            self.derived.insert(name.clone(), Size::guessed(1.0, predicate.columns.len()));
+        }
+        for name in names {
+            let size = self.predicate(&program.predicates[name], if recursive { GROWTH } else { 1.0 });
+            self.derived.insert(name.clone(), size);
+        }
+    }
+
+    fn predicate(&self, predicate: &Predicate, growth: f64) -> Size {
+        let arity = predicate.columns.len();
+        match &predicate.definition {
+            Definition::Rules(rules) => {
+                let rows: f64 = rules.iter().map(|rule| self.rule_rows(rule)).sum::<f64>() * growth;
+                let grouped = |column: &HeadColumn| column.aggregation.is_none();
+                match predicate.columns.iter().filter(|column| grouped(column)).count() {
+                    0 => Size::guessed(1.0, arity),
+                    keys if keys < arity => Size { keys, ..Size::guessed(rows.powf(0.8).max(1.0), arity) },
+                    _ => Size::guessed(rows.max(1.0), arity),
+                }
+            }
+            Definition::Constant(ConstantRows::Rows(rows)) => Size::guessed(rows.len() as f64, arity),
+            Definition::Constant(_) => Size::guessed(LIST_LENGTH, arity),
+        }
+    }
+
+    fn rule_rows(&self, rule: &Rule) -> f64 {
+        let costs = Costs::new(self, &rule.body, None);
+        costs.in_order(&(0..costs.givers.len()).collect::<Vec<_>>()).rows
+    }
+
+    /// The size of a relation.
+    pub fn size(&self, target: &Target) -> Size {
+        match target {
+            Target::Predicate(name) => {
+                self.derived.get(name).cloned().unwrap_or_else(|| Size::guessed(LIST_LENGTH, MAX_COLUMNS))
+            }
+            Target::Stored(schema) => Size::of(schema, self.statistics),
+        }
+    }
+
+    /// The number of rows that the first atoms of a body give.
+    pub fn rows_after(&self, body: &[Atom]) -> f64 {
+        let costs = Costs::new(self, body, None);
+        costs.in_order(&(0..costs.givers.len()).collect::<Vec<_>>()).rows
+    }
+
+    /// The body in the order in which it is to run. The atom at the position `delta` reads only the rows of one round.
+    pub fn order(&self, rule: &Rule, delta: Option<usize>) -> Ordered {
+        let as_written = |had_choice| Ordered { had_choice, ..Ordered::as_written(rule) };
+        let costs = Costs::new(self, &rule.body, delta);
+        if costs.givers.len() < 2 || costs.givers.len() > MAX_REORDERED {
+            return as_written(false);
+        }
+        let written: Vec<usize> = (0..costs.givers.len()).collect();
+        let (before, best) = (costs.in_order(&written), costs.best(delta));
+        // A round is best begun with what is new: nobody knows how little that will be.
+        let begins_with_delta = |order: &[usize]| delta.is_none() || costs.givers.get(order[0]).copied() == delta;
+        let enough = if begins_with_delta(&written) { CLEARLY_CHEAPER } else { 1.0 / CLEARLY_CHEAPER };
+        let Some((order, after)) = best.filter(|(_, after)| before.cost > after.cost * enough) else {
+            return as_written(true);
+        };
+        let moved: Vec<Atom> = order.iter().map(|giver| rule.body[costs.givers[*giver]].clone()).collect();
+        let others = (0..rule.body.len()).filter(|at| !costs.givers.contains(at)).map(|at| rule.body[at].clone());
+        match order_body(&rule.head, others.chain(moved).collect()) {
+            Ok(body) => {
+                let reason = match delta {
+                    None => format!("reordered: cost {} instead of {}", rounded(after.cost), rounded(before.cost)),
+                    Some(_) => "reordered: begins with the rows of the last round".to_string(),
+                };
+                let positions = order.iter().map(|giver| costs.givers[*giver]);
+                let origins = positions.filter(|at| is_application(&rule.body[*at])).collect();
+                Ordered { body, origins, reason: Some(reason), had_choice: true }
+            }
+            // Every order of a safe body is safe; should one not be, the written one is.
+            Err(_) => as_written(true),
+        }
+    }
+}
+
+/// More columns than any guess needs.
+const MAX_COLUMNS: usize = 64;
+
+/// A number with two digits that count.
+fn rounded(number: f64) -> String {
+    if number < 1000.0 { format!("{:.0}", number) } else { format!("{number:.1e}") }
+}
+
+/// What a sequence of atoms costs, and what it leaves.
+#[derive(Clone, Debug)]
+struct Step {
+    cost: f64,
+    rows: f64,
+    bound: BTreeSet<SmallStr>,
+    /// The other atoms (by position in the body) that have been taken account of.
+    settled: BTreeSet<usize>,
+}
+
+/// The atoms of one body.
+struct Costs<'e> {
+    body: &'e [Atom],
+    /// The positions of the atoms that give rows.
+    givers: Vec<usize>,
+    sizes: Vec<Size>,
+}
+
+impl<'e> Costs<'e> {
+    fn new(estimates: &Estimates<'_>, body: &'e [Atom], delta: Option<usize>) -> Self {
+        let gives = |atom: &Atom| is_application(atom) || matches!(atom, Atom::UnifyEach(..));
+        let givers: Vec<usize> = (0..body.len()).filter(|at| gives(&body[*at])).collect();
+        let size = |at: &usize| match &body[*at] {
+            Atom::Apply(apply) => {
+                let size = estimates.size(&apply.target);
+                match delta {
+                    Some(delta) if delta == *at => Size::guessed((size.rows / GROWTH).max(1.0), apply.args.len()),
+                    _ => size,
+                }
+            }
+            _ => Size::guessed(LIST_LENGTH, 1),
+        };
+        let sizes = givers.iter().map(size).collect();
+        Costs { body, givers, sizes }
+    }
+
+    fn start(&self) -> Step {
+        let mut step = Step { cost: 0.0, rows: 1.0, bound: BTreeSet::new(), settled: BTreeSet::new() };
+        self.settle(&mut step);
+        step
+    }
+
+    /// Takes account of filters, unifications and negations whose variables are bound.
+    fn settle(&self, step: &mut Step) {
+        loop {
+            let before = step.settled.len();
+            for (at, atom) in self.body.iter().enumerate() {
+                if step.settled.contains(&at) || self.givers.contains(&at) {
+                    continue;
+                }
+                let all_bound = |names: Vec<&SmallStr>| names.into_iter().all(|name| step.bound.contains(name));
+                match atom {
+                    Atom::Unify(variable, expr) if all_bound(expr.variables()) => {
+                        step.bound.insert(variable.name.clone());
+                    }
+                    Atom::Filter(expr) if all_bound(expr.variables()) => step.rows *= PASSING,
+                    Atom::Apply(_) if all_bound(atom.variables()) => {
+                        step.cost += step.rows * LOOK_UP;
+                        step.rows *= PASSING;
+                    }
+                    _ => continue,
+                }
+                step.settled.insert(at);
+            }
+            if step.settled.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// One more atom that gives rows; none if it cannot stand here.
+    fn then(&self, step: &Step, giver: usize) -> Option<Step> {
+        let mut next = step.clone();
+        match &self.body[self.givers[giver]] {
+            Atom::Apply(apply) => {
+                let (cost, rows) = self.join(step, apply, &self.sizes[giver]);
+                next.cost += cost;
+                next.rows = rows;
+                next.bound.extend(apply.args.iter().filter_map(|arg| match arg {
+                    Arg::Variable(variable) => Some(variable.name.clone()),
+                    _ => None,
+                }));
+            }
+            Atom::UnifyEach(variable, expr) => {
+                if !expr.variables().into_iter().all(|name| step.bound.contains(name)) {
+                    return None;
+                }
+                next.rows *= if next.bound.insert(variable.name.clone()) { LIST_LENGTH } else { PASSING };
+                next.cost += next.rows * HAND_ON;
+            }
+            _ => return None,
+        }
+        self.settle(&mut next);
+        Some(next)
+    }
+
+    /// The cost of a join with a relation, and the rows that it gives.
+    fn join(&self, step: &Step, apply: &Apply, size: &Size) -> (f64, f64) {
+        let is_bound = |arg: &Arg| match arg {
+            Arg::Wildcard => false,
+            Arg::Variable(variable) => step.bound.contains(&variable.name),
+            Arg::Expr(expr) => expr.variables().into_iter().all(|name| step.bound.contains(name)),
+        };
+        let bound: Vec<usize> = (0..apply.args.len()).filter(|column| is_bound(&apply.args[*column])).collect();
+        let matches = size.matches(&bound);
+        let rows = step.rows * matches;
+        let leading = bound.iter().enumerate().take_while(|(i, column)| i == *column && **column < size.keys).count();
+        let cost = match &apply.target {
+            _ if bound.is_empty() => size.rows * READ + rows * HAND_ON,
+            Target::Stored(_) if leading > 0 => step.rows * (LOOK_UP + size.matches(&bound[..leading]) * HAND_ON),
+            // With one row to match, a relation is read through instead.
+            Target::Stored(_) if step.rows <= 1.0 => size.rows * READ + rows * HAND_ON,
+            _ => size.rows * HASH + step.rows * PROBE + rows * HAND_ON,
+        };
+        (cost, rows)
+    }
+
+    fn in_order(&self, order: &[usize]) -> Step {
+        let mut step = self.start();
+        for giver in order {
+            // In the written order every atom can stand where it is.
+            step = self.then(&step, *giver).unwrap_or(step);
+        }
+        step
+    }
+
+    /// The cheapest order, of those that begin with an atom if one is given.
+    fn best(&self, first: Option<usize>) -> Option<(Vec<usize>, Step)> {
+        let first = first.and_then(|first| self.givers.iter().position(|giver| *giver == first));
+        let start = match first {
+            None => (vec![], self.start()),
+            Some(first) => (vec![first], self.then(&self.start(), first)?),
+        };
+        if self.givers.len() <= MAX_EXHAUSTIVE { self.best_of_all(start) } else { self.cheapest_next(start) }
+    }
+
+    /// For each set of atoms the cheapest order of its atoms, from small sets to large ones.
+    fn best_of_all(&self, start: (Vec<usize>, Step)) -> Option<(Vec<usize>, Step)> {
+        let count = self.givers.len();
+        let mut best: Vec<Option<(Vec<usize>, Step)>> = vec![None; 1 << count];
+        let first = start.0.iter().fold(0, |set, giver| set | 1 << giver);
+        best[first] = Some(start);
+        for set in first..1usize << count {
+            let Some((order, step)) = best[set].take() else { continue };
+            if set == (1 << count) - 1 {
+                return Some((order, step));
+            }
+            for giver in (0..count).filter(|giver| set & (1 << giver) == 0) {
+                let Some(next) = self.then(&step, giver) else { continue };
+                let known = &mut best[set | (1 << giver)];
+                if known.as_ref().is_none_or(|(_, known)| next.cost < known.cost) {
+                    *known = Some(([order.as_slice(), &[giver]].concat(), next));
+                }
+            }
+        }
+        None
+    }
+
+    fn cheapest_next(&self, (mut order, mut step): (Vec<usize>, Step)) -> Option<(Vec<usize>, Step)> {
+        while order.len() < self.givers.len() {
+            let rest = (0..self.givers.len()).filter(|giver| !order.contains(giver));
+            let steps = rest.filter_map(|giver| Some((giver, self.then(&step, giver)?)));
+            let (giver, next) = steps.min_by(|(_, a), (_, b)| (a.cost + a.rows).total_cmp(&(b.cost + b.rows)))?;
+            order.push(giver);
+            step = next;
+        }
+        Some((order, step))
+    }
+}

@@ -1,0 +1,46 @@
+//! What the planner knows about the data: sizes, estimated.
+
+use crate::schema::RelationSchema;
+
+/// Sizes of stored relations. Plans stay right however wrong these are.
+pub trait Statistics {
+    /// The number of rows.
+    fn rows(&self, relation: &RelationSchema) -> f64;
+
+    /// The number of different values in a column, at least 1.
+    fn distinct(&self, relation: &RelationSchema, column: usize) -> f64;
+}
+
+/// The size of a relation, stored or derived.
+#[derive(Clone, Debug)]
+pub struct Size {
+    /// The number of rows.
+    pub rows: f64,
+    /// The number of different values of each column.
+    pub distinct: Vec<f64>,
+    /// How many leading columns are the key.
+    pub keys: usize,
+}
+
+impl Size {
+    /// A relation of which only the number of rows is known: columns repeat their values somewhat.
+    pub fn guessed(rows: f64, arity: usize) -> Self {
+        let distinct = if arity <= 1 { rows } else { rows.powf(0.8) };
+        Size { rows, distinct: vec![distinct.max(1.0); arity], keys: arity }
+    }
+
+    /// A stored relation.
+    pub fn of(relation: &RelationSchema, statistics: &dyn Statistics) -> Self {
+        let distinct = (0..relation.arity()).map(|column| statistics.distinct(relation, column).max(1.0)).collect();
+        Size { rows: statistics.rows(relation), distinct, keys: relation.keys.len() }
+    }
+
+    /// How many rows match values given for some columns.
+    pub fn matches(&self, bound: &[usize]) -> f64 {
+        if self.keys > 0 && (0..self.keys).all(|key| bound.contains(&key)) {
+            return self.rows.min(1.0);
+        }
+        let combinations: f64 = bound.iter().map(|column| self.distinct[*column]).product();
+        self.rows / combinations.min(self.rows.max(1.0))
+    }
+}

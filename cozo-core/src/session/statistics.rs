@@ -1,0 +1,132 @@
+//! Sizes of stored relations for the planner, from small samples.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use crate::plan::{Size, Statistics};
+use crate::schema::{RelationId, RelationSchema};
+use crate::storage::KeyRange;
+use crate::txn::{Transaction, View};
+use crate::value::{Batch, Column};
+
+/// A sample is taken at so many places of a relation,
+const SAMPLED_PLACES: usize = 8;
+
+/// and is so many rows long at each.
+const SAMPLED_ROWS: usize = 256;
+
+/// Statistics from samples, each relation's taken when first asked for.
+pub struct Sampled<'a> {
+    txn: &'a Transaction,
+    view: View,
+    distinct: RefCell<HashMap<RelationId, Vec<f64>>>,
+}
+
+impl<'a> Sampled<'a> {
+    /// What the transaction sees.
+    pub fn new(txn: &'a Transaction) -> Self {
+        Sampled { txn, view: txn.estimates_view(), distinct: RefCell::default() }
+    }
+
+    /// The number of different values of each column.
+    fn sample(&self, relation: &RelationSchema) -> Vec<f64> {
+        let rows = self.rows(relation);
+        let batches = self.batches(relation).unwrap_or_default();
+        if batches.iter().all(Batch::is_empty) {
+            return Size::guessed(rows, relation.arity()).distinct;
+        }
+        let column = |column: usize| match column {
+            0 => distinct_of_sorted(&batches, rows),
+            _ => distinct_of_spread(&batches, column, rows),
+        };
+        (0..relation.arity()).map(column).collect()
+    }
+
+    /// Some rows from some places; none where they cannot be read, which the query itself will report.
+    fn batches(&self, relation: &RelationSchema) -> Option<Vec<Batch>> {
+        let snapshot = self.view.of(relation.id);
+        let columns: Vec<usize> = (0..relation.arity()).collect();
+        let places = snapshot.partition(relation.id, &KeyRange::all(), SAMPLED_PLACES);
+        let batch = |range: &KeyRange| {
+            let mut cursor = snapshot.scan(relation.id, range, &columns).ok()?;
+            Some(cursor.next_batch(SAMPLED_ROWS).ok()?.unwrap_or_else(|| Batch::empty(columns.len())))
+        };
+        places.iter().map(batch).collect()
+    }
+}
+
+impl Statistics for Sampled<'_> {
+    fn rows(&self, relation: &RelationSchema) -> f64 {
+        self.view.of(relation.id).row_count(relation.id) as f64 + self.txn.rows_put(relation.id) as f64
+    }
+
+    fn distinct(&self, relation: &RelationSchema, column: usize) -> f64 {
+        if let Some(distinct) = self.distinct.borrow().get(&relation.id) {
+            return distinct[column];
+        }
+        let distinct = self.sample(relation);
+        let of_column = distinct[column];
+        self.distinct.borrow_mut().insert(relation.id, distinct);
+        of_column
+    }
+}
+
+/// The number of different values of the first column: rows come sorted by it, so that the changes within the samples
+/// tell how often it changes.
+fn distinct_of_sorted(batches: &[Batch], rows: f64) -> f64 {
+    let changes = |batch: &Batch| {
+        let column = &batch.columns[0];
+        (1..batch.len).filter(|row| !column.equals_at(row - 1, column, *row)).count()
+    };
+    let sampled: usize = batches.iter().map(|batch| batch.len).sum();
+    let changes: usize = batches.iter().map(changes).sum();
+    rows * (changes as f64 + 1.0) / (sampled as f64).max(1.0)
+}
+
+/// The number of different values of another column, from how many are in the sample once and how many more often (the
+/// estimator GEE of Charikar, Chaudhuri, Motwani and Narasayya 2000).
+fn distinct_of_spread(batches: &[Batch], column: usize, rows: f64) -> f64 {
+    let mut counts: HashMap<u64, usize> = HashMap::new();
+    let mut sampled = 0;
+    for batch in batches {
+        let column: &Column = &batch.columns[column];
+        sampled += batch.len;
+        (0..batch.len).for_each(|row| *counts.entry(column.hash_at(row)).or_default() += 1);
+    }
+    let once = counts.values().filter(|count| **count == 1).count() as f64;
+    let often = counts.len() as f64 - once;
+    (rows / (sampled as f64).max(1.0)).max(1.0).sqrt() * once + often
+}
+
+/// The numbers of rows that a plan was made for.
+#[derive(Default)]
+pub struct Sizes {
+    rows: Vec<(RelationId, u64)>,
+}
+
+/// A relation that is this much larger or smaller than it was may need another plan.
+const GROWN: u64 = 8;
+
+/// Below so many rows it does not matter.
+const SMALL: u64 = 256;
+
+impl Sizes {
+    /// The sizes of these relations.
+    pub fn now(relations: &[RelationId], txn: &Transaction) -> Self {
+        let view = txn.estimates_view();
+        Sizes { rows: relations.iter().map(|id| (*id, view.of(*id).row_count(*id))).collect() }
+    }
+
+    /// Whether the relations are still about as large.
+    pub fn still_hold(&self, txn: &Transaction) -> bool {
+        if self.rows.is_empty() {
+            return true;
+        }
+        let view = txn.estimates_view();
+        let near = |(id, planned): &(RelationId, u64)| {
+            let (now, planned) = (view.of(*id).row_count(*id).max(SMALL), (*planned).max(SMALL));
+            now <= planned * GROWN && planned <= now * GROWN
+        };
+        self.rows.iter().all(near)
+    }
+}
