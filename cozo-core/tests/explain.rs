@@ -9,7 +9,7 @@ use cozo::{DataValue, DbInstance};
 /// A graph, its nodes, and what happens to them.
 const SETUP: &[&str] = &[
     "?[fr, to, w] <- [[1, 2, 5], [2, 3, 1], [3, 1, 2]] :create edge {fr: Int, to: Int => w: Int}",
-    "?[id, name] <- [[1, 'a'], [2, 'b'], [3, 'c']] :create node {id: Int => name: String}",
+    "?[id, name] := id in int_range(2000), name = to_string(id) :create node {id: Int => name: String}",
     "?[x] <- [[1]] :create seen {x: Int}",
 ];
 
