@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::extremes::compare_magnitudes;
 use super::folded::{Folded, folded};
 use super::grouped::grouped;
-use super::{Aggregation, Meet, unexpected};
+use super::{Accumulator, Aggregation, Meet, unexpected};
 use crate::expr::FunctionError;
 use crate::value::{DataValue, Num};
 
@@ -31,7 +31,7 @@ pub(super) static LATEST_BY: Aggregation = Aggregation {
         ("?[latest_by(x)] := x in [['old', 1], ['new', 5], ['never', null]]", "'new'"),
         ("?[latest_by(x)] := x in [[1]]", ""),
     ],
-    start: |_| Ok(grouped(Folded { fold: &LATEST_FOLD, empty: DataValue::default, result: data_unless_null_key })),
+    start: |_| Ok(by_key(&LATEST_FOLD)),
     meet: None,
 };
 
@@ -44,7 +44,7 @@ pub(super) static SMALLEST_BY: Aggregation = Aggregation {
         ("?[smallest_by(x)] := x in [['far', 9], ['near', 2], ['unknown', null]]", "'near'"),
         ("?[smallest_by(x)] := x in [1]", ""),
     ],
-    start: |_| Ok(grouped(Folded { fold: &SMALLEST_FOLD, empty: DataValue::default, result: data_unless_null_key })),
+    start: |_| Ok(by_key(&SMALLEST_FOLD)),
     meet: None,
 };
 
@@ -80,6 +80,11 @@ const SMALLEST_FOLD: Meet = Meet {
     improve: |current, new| pick_by_key("smallest_by", current, new, Ordering::Less),
     int_improves: None,
 };
+
+/// An accumulator that gives the data of the pair that wins.
+fn by_key(fold: &'static Meet) -> Box<dyn Accumulator> {
+    grouped(Folded { fold, empty: DataValue::default, result: data_unless_null_key })
+}
 
 const SHORTEST_MEET: Meet = Meet {
     start: |value| {
