@@ -20,6 +20,7 @@ mod operators;
 mod profile;
 mod results;
 mod sink;
+mod sort;
 mod table;
 
 use std::collections::HashMap;

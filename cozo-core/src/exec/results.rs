@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::sort::{sort_by_ints, sort_ints};
 use super::{Cancellation, ExecError, Run, evaluate};
 use crate::expr::Expr;
 use crate::parse::ast::Assertion;
@@ -135,11 +136,7 @@ fn sort_rows(rows: Batch, keys: &[SortKey]) -> Batch {
     match leading_ints(&rows, keys) {
         // Most comparisons are decided by the first column: sort by it alone, then within its ties.
         Some(values) => {
-            if order.len() < WORTH_RADIX {
-                order.sort_unstable_by_key(|row| values[*row as usize]);
-            } else {
-                radsort::sort_by_key(&mut order, |row| values[*row as usize]);
-            }
+            sort_by_ints(&mut order, values);
             let mut rest = order.as_mut_slice();
             while let Some(first) = rest.first() {
                 let value = values[*first as usize];
@@ -165,17 +162,6 @@ fn leading_ints<'a>(rows: &'a Batch, keys: &[SortKey]) -> Option<&'a [i64]> {
     }
 }
 
-/// From so many integers on, sorting by radix beats sorting by comparison.
-const WORTH_RADIX: usize = 4096;
-
-/// Sorts integers, by radix where that pays.
-fn sort_ints(values: &mut [i64]) {
-    if values.is_sorted() {
-        return;
-    }
-    if values.len() < WORTH_RADIX { values.sort_unstable() } else { radsort::sort(values) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -198,16 +184,5 @@ mod tests {
             descending.iter().map(|row| row[1].clone()).collect::<Vec<_>>(),
             vec!["z".into(), "b".into(), "a".into(), DataValue::Null]
         );
-    }
-
-    #[test]
-    fn integers_are_sorted_however_many() {
-        for len in [0, 1, 10, 1000] {
-            let mut values: Vec<i64> = (0..len).map(|i| (i * 7919) % 1009 - 500).collect();
-            let mut expected = values.clone();
-            expected.sort_unstable();
-            sort_ints(&mut values);
-            assert_eq!(values, expected);
-        }
     }
 }
