@@ -1,6 +1,7 @@
 //! What can be wrong with a query before it runs.
 
 use crate::diag::SourceSpan;
+use crate::schema::RelationError;
 
 /// A query that cannot mean anything, or that asks for what does not exist.
 #[derive(Debug, Clone, thiserror::Error, miette::Diagnostic)]
@@ -274,30 +275,10 @@ pub enum ProgramError {
         #[label("applied here")]
         span: SourceSpan,
     },
-    /// No such stored relation.
-    #[error("there is no stored relation '{name}'")]
-    #[diagnostic(code(query::relation_not_found), help("'::relations' lists them; ':create' makes one"))]
-    RelationNotFound {
-        /// The name.
-        name: String,
-        /// Where it stands.
-        #[label("not found")]
-        span: SourceSpan,
-    },
-    /// The relation may not be used so.
-    #[error("the relation '{name}' is {level}: it cannot be {action}")]
-    #[diagnostic(code(tx::insufficient_access_level), help("'::access_level normal {name}' lifts the restriction"))]
-    AccessLevel {
-        /// The relation.
-        name: String,
-        /// Its access level.
-        level: &'static str,
-        /// What was asked for.
-        action: &'static str,
-        /// Where it stands.
-        #[label("refused")]
-        span: SourceSpan,
-    },
+    /// A stored relation does not exist, or may not be read.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Relation(#[from] RelationError),
     /// A named application names a column that the relation does not have.
     #[error("'{relation}' has no column '{column}'")]
     #[diagnostic(code(eval::named_field_not_found), help("'::columns {relation}' lists its columns"))]

@@ -10,7 +10,7 @@ use crate::diag::SourceSpan;
 use crate::expr::functions::Function;
 use crate::expr::{Expr, aggregations, functions};
 use crate::parse::{ast, nearest};
-use crate::schema::{AccessLevel, BaseType, ColumnType, SchemaRef};
+use crate::schema::{AccessLevel, BaseType, ColumnType, RelationError, SchemaRef};
 use crate::value::{DataValue, SmallStr};
 
 /// The parameters that a script mentions, numbered in the order of their first mention.
@@ -70,7 +70,7 @@ impl Resolver<'_> {
                     predicates.insert(name.clone(), predicate);
                 }
                 // A rule that nothing needs may speak of relations that do not exist.
-                Err(ProgramError::RelationNotFound { .. }) if !reachable.contains(name) => {}
+                Err(ProgramError::Relation(RelationError::NotFound { .. })) if !reachable.contains(name) => {}
                 outcome => {
                     outcome?;
                 }
@@ -286,16 +286,8 @@ impl Resolver<'_> {
 
     /// A stored relation that may be read.
     fn readable(&self, name: &ast::Symbol) -> Result<SchemaRef, ProgramError> {
-        let not_found = || ProgramError::RelationNotFound { name: name.name.to_string(), span: name.span };
-        let schema = (self.relations)(&name.name).ok_or_else(not_found)?;
-        if schema.access_level < AccessLevel::ReadOnly {
-            return Err(ProgramError::AccessLevel {
-                name: name.name.to_string(),
-                level: schema.access_level.name(),
-                action: "read",
-                span: name.span,
-            });
-        }
+        let schema = (self.relations)(&name.name).ok_or_else(|| RelationError::not_found(&name.name, name.span))?;
+        schema.require(AccessLevel::ReadOnly, "read", name.span)?;
         Ok(schema)
     }
 
@@ -388,8 +380,11 @@ impl Resolver<'_> {
                 span,
             ));
         }
-        let pairs = args.chunks_exact(2).map(|pair| Ok((self.expr_unfolded(&pair[0])?, self.expr_unfolded(&pair[1])?)));
-        Ok(Expr::Conditional { branches: pairs.collect::<Result<_, _>>()?, span })
+        let mut branches = vec![];
+        for pair in args.chunks_exact(2) {
+            branches.push((self.expr_unfolded(&pair[0])?, self.expr_unfolded(&pair[1])?));
+        }
+        Ok(Expr::Conditional { branches, span })
     }
 }
 

@@ -9,9 +9,11 @@
 
 mod coerce;
 mod column_type;
+mod refusal;
 
 pub use coerce::{CoercionError, coerce, coerce_column};
 pub use column_type::{BaseType, ColumnType};
+pub use refusal::RelationError;
 
 use std::sync::Arc;
 

@@ -5,6 +5,7 @@ use super::query::{run_query, store_as};
 use super::{NamedRows, SessionError, sys};
 use crate::diag::SourceSpan;
 use crate::parse::ast::{self, Condition, Statement, Symbol, SystemOp};
+use crate::schema::RelationError;
 use crate::txn::Transaction;
 use crate::value::DataValue;
 
@@ -237,7 +238,7 @@ fn read(source: &Source, txn: &mut Transaction, context: &sys::SystemContext<'_>
 }
 
 fn ephemeral(name: &Symbol, txn: &Transaction) -> Result<crate::schema::SchemaRef, SessionError> {
-    let not_found = || SessionError::RelationNotFound { name: name.name.to_string(), span: Some(name.span) };
+    let not_found = || RelationError::not_found(&name.name, name.span).into();
     txn.relation(&name.name).cloned().ok_or_else(not_found)
 }
 

@@ -8,8 +8,7 @@ use crate::diag::locate;
 use crate::exec::{Answer, Cancellation, Interrupt, Mutated, Profile, Run, answer, mutate, timeout_seconds};
 use crate::parse::ast::MutationOp;
 use crate::plan::{MutationPlan, Options, Plan};
-use crate::program::ProgramError;
-use crate::schema::{AccessLevel, RelationSchema, SchemaRef};
+use crate::schema::{AccessLevel, RelationError, RelationSchema, SchemaRef};
 use crate::txn::Transaction;
 use crate::value::{Batch, Column, DataValue, SmallStr, Tuple};
 
@@ -76,24 +75,13 @@ fn target(mutation: &MutationPlan, txn: &mut Transaction) -> miette::Result<Sche
             Ok(txn.create(RelationSchema::clone(&mutation.schema))?)
         }
         (MutationOp::Replace, Some(old)) => {
-            if old.access_level < AccessLevel::Normal {
-                return Err(SessionError::AccessLevel {
-                    name: old.name.to_string(),
-                    level: old.access_level.name(),
-                    action: "replaced",
-                    span: Some(mutation.span),
-                }
-                .into());
-            }
+            old.require(AccessLevel::Normal, "replaced", mutation.span)?;
             txn.drop_relation(&old)?;
             let description = old.description.clone();
             Ok(txn.create(RelationSchema { description, ..RelationSchema::clone(&mutation.schema) })?)
         }
         (_, Some(schema)) => Ok(schema),
-        (_, None) => {
-            let name = mutation.schema.name.to_string();
-            Err(ProgramError::RelationNotFound { name, span: mutation.span }.into())
-        }
+        (_, None) => Err(RelationError::not_found(&mutation.schema.name, mutation.span).into()),
     }
 }
 
