@@ -6,6 +6,7 @@ use pest::error::{Error, ErrorVariant, InputLocation};
 
 use super::advice::advice;
 use super::error::ParseError;
+use super::expected::{expected, listed};
 use super::grammar::Rule;
 use super::position::describe_position;
 use super::prescan::{Scanned, closing};
@@ -45,10 +46,10 @@ pub(super) fn explain(source: &str, scanned: &Scanned<'_>, error: &Error<Rule>) 
     };
     let found = found(&scanned.text, offset);
     let expected = expected(rules);
-    let wanted = if expected.is_empty() { String::new() } else { format!(": expected {expected}") };
+    let wanted = if expected.is_empty() { String::new() } else { format!(": expected {}", listed(&expected)) };
     let message = format!("unexpected {found} at {}{wanted}", describe_position(source, offset));
     let label = if offset == source.len() { "the script ends here" } else { "not expected here" };
-    ParseError::syntax(message, offset, label, help(source, scanned, offset, rules))
+    ParseError::syntax(message, offset, label, help(source, scanned, offset, rules, &expected))
 }
 
 /// The word, sign or end at a place.
@@ -69,165 +70,8 @@ fn found(text: &str, offset: usize) -> String {
     format!("`{}`", word.escape_debug())
 }
 
-/// What could stand there, each thing once, the end of the script last.
-fn expected(rules: &[Rule]) -> String {
-    let mut names: Vec<&str> = vec![];
-    for name in rules.iter().map(|rule| name_of(*rule)) {
-        if !name.is_empty() && !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    if rules == [Rule::integer] {
-        names = vec!["an integer"];
-    }
-    if names.contains(&"an atom") {
-        names.retain(|name| !matches!(*name, "an expression" | "a rule" | "a stored relation"));
-    }
-    names.sort_by_key(|name| *name == END);
-    match names.as_slice() {
-        [] => String::new(),
-        [only] => only.to_string(),
-        [first @ .., last] => format!("{} or {last}", first.join(", ")),
-    }
-}
-
-const END: &str = "the end of the script";
-
-/// A rule of the grammar in the user's words.
-fn name_of(rule: Rule) -> &'static str {
-    use Rule::*;
-    match rule {
-        EOI => END,
-        comma => "`,`",
-        semicolon => "`;`",
-        rbracket => "`]`",
-        rparen => "`)`",
-        rbrace => "`}`",
-        bar => "`|`",
-        ident => "a name",
-        column_name => "a column",
-        column_spec | column_list => "a column",
-        binding_name => "a variable",
-        rule_name | rule_apply | fixed_rule_input => "a rule",
-        head_name | head | rule_definition => "a rule",
-        relation_name | stored_name | target_name => "the name of a relation",
-        index_path => "an index (`relation:index`)",
-        ephemeral => "an ephemeral relation (`_name`)",
-        op_get | op_concat | op_or | op_and | op_eq | op_neq | op_ge | op_le | op_gt | op_lt | op_add | op_sub
-        | op_mul | op_div | op_mod | op_pow | op_coalesce => "an operator",
-        expr | grouped | constant | parameter | variable | function_name | call | list | object | float | integer
-        | double_string | single_string | raw_string | op_minus | op_negate => "an expression",
-        pair => "a `key: value` pair",
-        body | filter | group | unify | unify_each | kw_not | stored_apply | search_apply => "an atom",
-        positional_args | positional_bindings | named_args | named_bindings => "`[` or `{`",
-        named_arg | named_binding | search_bindings => "a column",
-        validity => "`@`",
-        search_parameters | setting => "a `name: value` pair",
-        kw_or => "`or`",
-        kw_and => "`and`",
-        kw_in => "`in`",
-        inline_body | kw_inline => "`:=`",
-        constant_body | kw_constant => "`<-`",
-        fixed_body | kw_fixed => "`<~`",
-        fixed_call => "a fixed rule",
-        fixed_stored_input => "a stored relation",
-        aggregation => "an aggregation",
-        query => "a rule or an option",
-        limit
-        | offset
-        | order
-        | timeout
-        | sleep
-        | assertion
-        | returning
-        | disable_magic_rewrite
-        | disable_join_reorder
-        | mutation
-        | mutation_op
-        | kw_limit
-        | kw_offset
-        | kw_order
-        | kw_timeout
-        | kw_sleep
-        | kw_assert
-        | kw_disable_magic_rewrite
-        | kw_disable_join_reorder => "an option",
-        order_key | output_column | ascending | descending => "an output column",
-        assertion_kind => "`none` or `some`",
-        column_specs => "`{`",
-        kw_values => "`=>`",
-        column_default | kw_default => "`default`",
-        column_binding => "`=`",
-        column_type | type_list | type_tuple | type_vector | type_name => "a column type",
-        nullable => "`?`",
-        sys_relations
-        | sys_running
-        | sys_compact
-        | sys_fixed_rules
-        | sys_columns
-        | sys_indices
-        | sys_describe
-        | sys_remove
-        | sys_rename
-        | sys_create_index
-        | sys_create_search_index
-        | sys_drop_index
-        | sys_set_triggers
-        | sys_show_triggers
-        | sys_access_level
-        | sys_kill
-        | sys_explain
-        | kw_columns
-        | kw_indices
-        | kw_describe
-        | kw_remove
-        | kw_rename
-        | kw_index
-        | search_index_kind
-        | kw_set_triggers
-        | kw_show_triggers
-        | kw_access_level
-        | kw_kill
-        | kw_explain => "a system operation",
-        renaming => "`old -> new`",
-        kw_arrow => "`->`",
-        kw_create => "`create`",
-        kw_drop => "`drop`",
-        kw_on | trigger => "`on`",
-        trigger_event => "`put`, `rm` or `replace`",
-        access_level => "`normal`, `protected`, `read_only` or `hidden`",
-        analyze => "`analyze`",
-        block | query_statement => "a `{` block `}`",
-        statements
-        | system_statement
-        | if_statement
-        | loop_statement
-        | break_statement
-        | continue_statement
-        | return_statement
-        | debug_statement
-        | ignore_error_statement
-        | swap_statement
-        | kw_if
-        | kw_if_not
-        | kw_break
-        | kw_continue
-        | kw_return
-        | kw_debug
-        | kw_ignore_error
-        | kw_swap => "a statement",
-        store_as | kw_as => "`as`",
-        kw_then => "`%then`",
-        kw_else => "`%else`",
-        kw_end => "`%end`",
-        kw_mark => "`%mark`",
-        kw_loop => "`%loop`",
-        _ => "",
-    }
-}
-
 /// How to mend a common mistake, if this looks like one, or else what to write at this place.
-fn help(source: &str, scanned: &Scanned<'_>, offset: usize, rules: &[Rule]) -> String {
+fn help(source: &str, scanned: &Scanned<'_>, offset: usize, rules: &[Rule], expected: &[&str]) -> String {
     let (before, rest) = scanned.text.split_at(offset);
     let colon = rest.starts_with(':');
     confused_sign(before, rest, rules)
@@ -244,7 +88,7 @@ fn help(source: &str, scanned: &Scanned<'_>, offset: usize, rules: &[Rule]) -> S
         .or_else(|| unmatched(source, scanned))
         .or_else(|| before.trim().is_empty().then(|| empty_script(rest)).flatten())
         .or_else(|| confused_name(before, rest, rules).map(str::to_string))
-        .unwrap_or_else(|| advice(before, rules).to_string())
+        .unwrap_or_else(|| advice(before, expected).to_string())
 }
 
 /// Signs of other languages, or of this one in the wrong place.
@@ -371,14 +215,6 @@ fn edit_distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_place_has_advice() {
-        for rule in Rule::all_rules().iter().filter(|rule| !name_of(**rule).is_empty()) {
-            let specific = advice("", &[*rule]) != advice("", &[]);
-            assert!(specific || matches!(rule, Rule::query | Rule::rule_definition), "{rule:?}");
-        }
-    }
 
     #[test]
     fn the_nearest_word_is_found() {

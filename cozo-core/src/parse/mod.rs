@@ -21,6 +21,7 @@ mod advice;
 mod builder;
 mod display;
 mod error;
+mod expected;
 mod expr;
 mod formula;
 mod grammar;
