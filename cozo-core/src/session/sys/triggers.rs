@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::super::compile::CompiledQuery;
 use super::super::triggers::given;
 use super::relations::{count, headers};
-use super::{NamedRows, SessionError, find, require};
+use super::{NamedRows, SessionError, find};
 use crate::parse::ast::{MutationOp, QueryOption, Symbol, TriggerEvent, TriggerSpec};
 use crate::plan::MutationError;
 use crate::program::ProgramError;
@@ -16,7 +16,7 @@ use crate::value::DataValue;
 /// `::set_triggers rel on put { query } ...`: in place of all that were set before.
 pub fn set(name: &Symbol, specs: &[TriggerSpec], txn: &mut Transaction) -> miette::Result<NamedRows> {
     let schema = find(name, txn)?;
-    require(&schema, AccessLevel::Protected, "given triggers", name.span)?;
+    schema.require(AccessLevel::Protected, "given triggers", name.span)?;
     let mut triggers = Triggers::default();
     for spec in specs {
         check(spec, &schema, txn)?;
@@ -53,8 +53,7 @@ fn depends_on_relations(report: &miette::Report) -> bool {
     let program = program.is_some_and(|error| {
         matches!(
             error,
-            ProgramError::RelationNotFound { .. }
-                | ProgramError::AccessLevel { .. }
+            ProgramError::Relation(_)
                 | ProgramError::ApplicationArity { .. }
                 | ProgramError::ColumnNotFound { .. }
                 | ProgramError::FixedRuleNotFound { .. }
