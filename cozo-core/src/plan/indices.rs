@@ -33,7 +33,9 @@ pub fn choose<'s>(read: &'s StoredRead, apply: &Apply, bound: &[usize]) -> Optio
 /// histories are those of the relation, and it has every column that the atom uses.
 fn has_the_same_histories(schema: &RelationSchema, index: &IndexDefinition, apply: &Apply) -> bool {
     let keys = schema.keys.len();
-    index.columns.last() == Some(&(keys - 1)) && index.columns.iter().all(|column| *column < keys) && covers(index, apply)
+    index.columns.last() == Some(&(keys - 1))
+        && index.columns.iter().all(|column| *column < keys)
+        && covers(index, apply)
 }
 
 /// Whether all bound columns lead an index, so that it can say by a look-up whether there are such rows.
