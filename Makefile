@@ -36,7 +36,8 @@ fmt: cargo           ## format the code
 bench: cargo         ## run the benches
 	cargo bench --workspace
 
-docs: cargo          ## build the documentation of the crate
+docs: cargo          ## write the reference pages of docs/ anew, and build the documentation of the crate
+	COZO_BLESS_DOCS=1 cargo test --quiet --package cozo --test reference
 	cargo doc --no-deps --package cozo
 	@echo "$$CARGO_TARGET_DIR/doc/cozo/index.html"
 

@@ -74,7 +74,7 @@ fn writes(criterion: &mut Criterion) {
         let random = RefCell::new(StdRng::seed_from_u64(7));
         group.bench_function(format!("{indices}_indices"), |bencher| {
             bencher.iter(|| {
-                let mut draw = |bound: i64| random.borrow_mut().random_range(0..bound);
+                let draw = |bound: i64| random.borrow_mut().random_range(0..bound);
                 let row = [("k", draw(ROWS)), ("one", draw(ROWS)), ("many", draw(ROWS / GROUP))];
                 black_box(run(&db, put, &row))
             });

@@ -76,3 +76,48 @@ fn numbers_and_nesting() {
     let long = format!("?[a] := a = {}1", "1+".repeat(1100));
     insta::assert_snapshot!(rendered(&["?[a] <- [[0xffffffffffffffff]]", &deep, &long]));
 }
+
+/// Message and help alone, where no common mistake explains the error.
+#[test]
+fn what_to_write_instead() {
+    let scripts = [
+        "?[r] := r = a ? 1",
+        "?[a + b] := a = 1, b = 2",
+        "r <- [[1]]",
+        "?[a]",
+        "?[a] <~",
+        "?[a] <~ Constant data: [[1]]",
+        "?[a] <~ Constant(data = [[1]])",
+        "?[r] := r = * 2",
+        "?[r] := r = [1,,2]",
+        "?[a] := a = {'x' 1}",
+        "?[x] := [1] in x",
+        "?[x] := x = 1 or",
+        "?[a] := *t(a)",
+        "?[a] := *t{a: b: c}",
+        "?[a] := *t{1}",
+        "?[a] := ~r:i{a}",
+        "?[a] := r[a] :order",
+        "?[a] := r[a] :assert",
+        "?[a] <- [[1]] :put *t {a}",
+        ":create x a, b",
+        ":create x {1}",
+        ":create x {a: }",
+        ":create x {a => b => c}",
+        "::columns",
+        "::rename a b",
+        "::index create a {b}",
+        "::index make a:b {c}",
+        "::explain ?[a] <- [[1]]",
+        "::set_triggers r put {}",
+        "%if {?[a] <- [[1]]} {?[b] <- [[2]]}",
+        "{?[a] <- [[1]]} as kept",
+        "%mark 1 %loop %end",
+    ];
+    let tell = |script: &&str| {
+        let error = parse_script(script).map(drop).expect_err(script);
+        let help = miette::Diagnostic::help(&error).map(|help| help.to_string()).unwrap_or_default();
+        format!("{script}\n    {error}\n    {help}\n")
+    };
+    insta::assert_snapshot!(scripts.iter().map(tell).collect::<String>());
+}

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use cozo::{DataValue, DbInstance, NamedRows, ScriptMutability};
+use cozo::{DataValue, DbInstance, NamedRows, ScriptMutability, format_error_as_json};
 
 use common::{code, failure, number, rows, run_with, running_number};
 
@@ -79,6 +79,20 @@ fn the_first_of_two_committers_wins() {
         assert_eq!(code(late.commit().expect_err(second)), "transact::conflict", "{first} / {second}");
         assert!(rows(&db, "?[a] := *other[a]").is_empty(), "the loser wrote nothing");
     }
+}
+
+#[test]
+fn a_conflict_shows_the_script_that_lost() {
+    let db = database(&[":create r {k => v}"]);
+    let loser = db.clone();
+    let script = "\n {?[k, v] <- [[1, 'late']] :put r {k => v}}\n {?[x] <- [[1]] :sleep 0.5}";
+    let thread = std::thread::spawn(move || format_error_as_json(loser.run_default(script).unwrap_err(), Some(script)));
+    running_number(&db);
+    rows(&db, "?[k, v] <- [[1, 'early']] :put r {k => v}");
+    let error = thread.join().unwrap();
+    assert_eq!(error["code"], "transact::conflict");
+    let first_line = script.trim_start().lines().next().unwrap();
+    assert_eq!(error["labels"][0]["span"], serde_json::json!({"offset": 2, "length": first_line.len()}));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::callbacks;
-use crate::error::{closed, message_error, not_yet, script_error};
+use crate::error::{closed, message_error, script_error};
 use crate::fixed_rule::python_rule;
 use crate::from_python::{named_values, relations};
 use crate::interruptible::interruptible;
@@ -24,12 +24,6 @@ pub struct CozoDbPy {
 impl CozoDbPy {
     fn open_handle(&self) -> PyResult<DbInstance> {
         self.db.lock().clone().ok_or_else(closed)
-    }
-
-    /// What a method answers that the core has nothing for yet.
-    fn missing<T>(&self, what: &str) -> PyResult<T> {
-        self.open_handle()?;
-        Err(not_yet(what))
     }
 }
 

@@ -6,50 +6,11 @@
 use std::collections::BTreeMap;
 
 use cozo::expr::{aggregations, functions};
+use cozo::parse::{CONTROL_WORDS, MUTATIONS, OPTIONS, Word};
 use cozo::session::SYSTEM_OPS;
 use cozo::{DataValue, DbInstance, ScriptMutability};
 
 use super::meta;
-
-/// The options of queries.
-const OPTIONS: &[&str] = &[
-    ":assert",
-    ":create",
-    ":delete",
-    ":disable_join_reorder",
-    ":disable_magic_rewrite",
-    ":ensure",
-    ":ensure_not",
-    ":insert",
-    ":limit",
-    ":offset",
-    ":order",
-    ":put",
-    ":replace",
-    ":returning",
-    ":rm",
-    ":sleep",
-    ":sort",
-    ":timeout",
-    ":update",
-];
-
-/// The words of imperative scripts.
-const CONTROL_WORDS: &[&str] = &[
-    "%break",
-    "%continue",
-    "%debug",
-    "%else",
-    "%end",
-    "%if",
-    "%if_not",
-    "%ignore_error",
-    "%loop",
-    "%mark",
-    "%return",
-    "%swap",
-    "%then",
-];
 
 /// The place where the word before the cursor begins, and what it may become.
 pub fn complete(db: &DbInstance, before_cursor: &str) -> (usize, Vec<String>) {
@@ -76,13 +37,14 @@ fn starting_with(prefix: &str, candidates: impl IntoIterator<Item = String>) -> 
 /// Functions and aggregations, with the bracket that follows them.
 fn callables() -> impl Iterator<Item = String> {
     let aggregations = aggregations::AGGREGATIONS.iter().map(|aggregation| aggregation.name);
-    functions::all().map(|function| function.name).chain(aggregations).map(|name| format!("{name}("))
+    functions::names().chain(aggregations).map(|name| format!("{name}("))
 }
 
 fn signed() -> impl Iterator<Item = String> {
     let operations = SYSTEM_OPS.iter().filter_map(|(usage, _)| usage.split(' ').next());
     let commands = meta::COMMANDS.iter().map(|command| command.name);
-    operations.chain(OPTIONS.iter().copied()).chain(commands).chain(CONTROL_WORDS.iter().copied()).map(str::to_string)
+    let words = [OPTIONS, MUTATIONS, CONTROL_WORDS].into_iter().flatten().flat_map(Word::spellings);
+    operations.chain(commands).chain(words).map(str::to_string)
 }
 
 fn relations(db: &DbInstance) -> Vec<String> {

@@ -15,32 +15,28 @@ pub struct Command {
     pub name: &'static str,
     arguments: &'static str,
     doc: &'static str,
-    run: fn(&mut Session, &str) -> miette::Result<()>,
+    run: Action,
+}
+
+type Action = fn(&mut Session, &str) -> miette::Result<()>;
+
+const fn command(name: &'static str, arguments: &'static str, doc: &'static str, run: Action) -> Command {
+    Command { name, arguments, doc, run }
 }
 
 /// All meta commands. Other words with `%` belong to imperative scripts.
 pub const COMMANDS: &[Command] = &[
-    Command { name: "%set", arguments: "KEY JSON", doc: "sets the parameter $KEY", run: set },
-    Command { name: "%unset", arguments: "KEY", doc: "forgets the parameter $KEY", run: unset },
-    Command { name: "%clear", arguments: "", doc: "forgets all parameters", run: clear },
-    Command { name: "%params", arguments: "", doc: "shows the parameters", run: show_parameters },
-    Command {
-        name: "%eval",
-        arguments: "EXPRESSION",
-        doc: "computes, with the parameters as variables",
-        run: evaluate,
-    },
-    Command { name: "%run", arguments: "FILE", doc: "runs the script in a file", run: run_file },
-    Command { name: "%import", arguments: "FILE", doc: "imports relations from a JSON file", run: import },
-    Command {
-        name: "%save",
-        arguments: "FILE",
-        doc: "writes the next result to a JSON file; without FILE, no more",
-        run: save,
-    },
-    Command { name: "%backup", arguments: "FILE", doc: "writes the database to a file", run: backup },
-    Command { name: "%restore", arguments: "FILE", doc: "reads a backup into this empty database", run: restore },
-    Command { name: "%help", arguments: "", doc: "shows this list", run: help },
+    command("%set", "KEY JSON", "sets the parameter $KEY", set),
+    command("%unset", "KEY", "forgets the parameter $KEY", unset),
+    command("%clear", "", "forgets all parameters", clear),
+    command("%params", "", "shows the parameters", show_parameters),
+    command("%eval", "EXPRESSION", "computes, with the parameters as variables", evaluate),
+    command("%run", "FILE", "runs the script in a file", run_file),
+    command("%import", "FILE", "imports relations from a JSON file", import),
+    command("%save", "FILE", "writes the next result to a JSON file; without FILE, no more", save),
+    command("%backup", "FILE", "writes the database to a file", backup),
+    command("%restore", "FILE", "reads a backup into this empty database", restore),
+    command("%help", "", "shows this list", help),
 ];
 
 /// A command with its arguments.

@@ -4,9 +4,11 @@
 //! [`miette::Report`] at the API. This module renders such a report, once, for all surfaces.
 
 mod elsewhere;
+mod located;
 mod render;
 
 pub use elsewhere::elsewhere;
+pub use located::locate;
 pub use render::{code_of, format_error_as_json, render_report, wrap};
 
 /// A stretch of a script, in bytes.

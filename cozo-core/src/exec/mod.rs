@@ -21,6 +21,7 @@ mod operators;
 mod profile;
 mod results;
 mod sink;
+mod sort;
 mod stored;
 mod table;
 
@@ -34,7 +35,7 @@ pub use error::ExecError;
 pub use fixpoint::evaluate;
 pub use mutate::{Mutated, mutate};
 pub use profile::Profile;
-pub use results::{Answer, AnswerError, answer, seconds};
+pub use results::{Answer, AnswerError, answer, timeout_seconds};
 
 use crate::expr::Expr;
 use crate::plan::{Plan, RulePlan};

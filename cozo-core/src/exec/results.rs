@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::sort::{sort_by_ints, sort_ints};
 use super::{Cancellation, ExecError, Run, evaluate};
 use crate::expr::Expr;
 use crate::parse::ast::Assertion;
@@ -42,7 +43,7 @@ pub fn answer(run: &mut Run<'_>, options: &Options) -> Result<Answer, AnswerErro
         None => table.into_rows(),
     };
     check_assertion(options, &rows)?;
-    let sleep = seconds(":sleep", options.sleep.as_ref(), parameters)?;
+    let sleep = sleep_seconds(options, parameters)?;
     if stops_early && (limit.is_some() || offset > 0) {
         return finish(sort_rows(cut(rows, offset, limit), &[]), sleep, run.cancellation);
     }
@@ -87,18 +88,20 @@ pub fn non_negative(
     }
 }
 
-/// The value of an option in seconds. Only `:timeout` may be zero or negative.
-pub fn seconds(
-    option: &'static str,
-    expr: Option<&Expr>,
-    parameters: &[DataValue],
-) -> Result<Option<f64>, AnswerError> {
-    let Some(expr) = expr else { return Ok(None) };
+/// The seconds of `:timeout`, which may be zero or negative.
+pub fn timeout_seconds(options: &Options, parameters: &[DataValue]) -> Result<Option<f64>, AnswerError> {
+    let Some(expr) = &options.timeout else { return Ok(None) };
     let value = expr.eval_closed(parameters).map_err(ExecError::from)?;
-    match value.get_float() {
-        Some(seconds) if seconds > 0.0 || option == ":timeout" => Ok(Some(seconds)),
-        _ => Err(OptionError::NotSeconds { option, found: value.to_string(), span: expr.span() }.into()),
-    }
+    let bad = || OptionError::TimeoutNotSeconds { found: value.to_string(), span: expr.span() };
+    Ok(Some(value.get_float().ok_or_else(bad)?))
+}
+
+/// The seconds of `:sleep`, which are positive.
+fn sleep_seconds(options: &Options, parameters: &[DataValue]) -> Result<Option<f64>, AnswerError> {
+    let Some(expr) = &options.sleep else { return Ok(None) };
+    let value = expr.eval_closed(parameters).map_err(ExecError::from)?;
+    let bad = || OptionError::SleepNotPositive { found: value.to_string(), span: expr.span() };
+    Ok(Some(value.get_float().filter(|seconds| *seconds > 0.0).ok_or_else(bad)?))
 }
 
 /// The rows from `offset` on, `limit` of them at most.
@@ -135,11 +138,7 @@ fn sort_rows(rows: Batch, keys: &[SortKey]) -> Batch {
     match leading_ints(&rows, keys) {
         // Most comparisons are decided by the first column: sort by it alone, then within its ties.
         Some(values) => {
-            if order.len() < WORTH_RADIX {
-                order.sort_unstable_by_key(|row| values[*row as usize]);
-            } else {
-                radsort::sort_by_key(&mut order, |row| values[*row as usize]);
-            }
+            sort_by_ints(&mut order, values);
             let mut rest = order.as_mut_slice();
             while let Some(first) = rest.first() {
                 let value = values[*first as usize];
@@ -165,17 +164,6 @@ fn leading_ints<'a>(rows: &'a Batch, keys: &[SortKey]) -> Option<&'a [i64]> {
     }
 }
 
-/// From so many integers on, sorting by radix beats sorting by comparison.
-const WORTH_RADIX: usize = 4096;
-
-/// Sorts integers, by radix where that pays.
-fn sort_ints(values: &mut [i64]) {
-    if values.is_sorted() {
-        return;
-    }
-    if values.len() < WORTH_RADIX { values.sort_unstable() } else { radsort::sort(values) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -198,16 +186,5 @@ mod tests {
             descending.iter().map(|row| row[1].clone()).collect::<Vec<_>>(),
             vec!["z".into(), "b".into(), "a".into(), DataValue::Null]
         );
-    }
-
-    #[test]
-    fn integers_are_sorted_however_many() {
-        for len in [0, 1, 10, 1000] {
-            let mut values: Vec<i64> = (0..len).map(|i| (i * 7919) % 1009 - 500).collect();
-            let mut expected = values.clone();
-            expected.sort_unstable();
-            sort_ints(&mut values);
-            assert_eq!(values, expected);
-        }
     }
 }

@@ -275,7 +275,7 @@ pub struct MeetSink<'a> {
 impl MeetSink<'_> {
     fn take(&mut self, rows: Batch) -> Result<(), ExecError> {
         let rows = self.meets.start(rows)?;
-        let hashes = self.fresh.hash_keys(&rows);
+        let hashes = self.fresh.key_hashes(&rows);
         for (row, hash) in hashes.into_iter().enumerate() {
             if let Some(known) = self.fresh.find_key(&rows, row, hash) {
                 if self.meets.improves(self.fresh.rows(), known as usize, &rows, row)? {
@@ -304,7 +304,7 @@ impl MeetSink<'_> {
 /// superseded instead of changed.
 pub fn apply_improvements(table: &mut Table, fresh: Table, meets: &Meets, seen: usize) -> Result<(), ExecError> {
     let fresh = fresh.into_rows();
-    let hashes = table.hash_keys(&fresh);
+    let hashes = table.key_hashes(&fresh);
     for (row, hash) in hashes.into_iter().enumerate() {
         match table.find_key(&fresh, row, hash) {
             None => {

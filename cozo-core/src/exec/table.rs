@@ -118,7 +118,8 @@ impl Table {
         self.indexes.iter().find(|index| index.columns == columns).expect("indexes are made before rules run")
     }
 
-    fn key_hashes(&self, batch: &Batch) -> Vec<u64> {
+    /// The hashes of the keys of a batch, for [`Table::find_key`].
+    pub fn key_hashes(&self, batch: &Batch) -> Vec<u64> {
         let mut hashes = vec![0; batch.len];
         batch.columns[..self.key_width].iter().for_each(|column| column.hash_into(&mut hashes));
         hashes
@@ -279,11 +280,6 @@ impl Table {
     pub fn find_key(&self, batch: &Batch, row: usize, hash: u64) -> Option<u32> {
         let (known, probe) = (&self.rows.columns[..self.key_width], &batch.columns[..self.key_width]);
         self.by_key.find(hash, |i| same_row(known, *i as usize, probe, row)).copied()
-    }
-
-    /// The hashes of the keys of a batch, for [`Table::find_key`].
-    pub fn hash_keys(&self, batch: &Batch) -> Vec<u64> {
-        self.key_hashes(batch)
     }
 
     /// Appends a row with a key that no living row has.

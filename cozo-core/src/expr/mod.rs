@@ -122,24 +122,6 @@ impl Expr {
         found
     }
 
-    /// Whether no variable or slot occurs (parameters may).
-    pub fn is_closed(&self) -> bool {
-        let mut closed = true;
-        self.walk(&mut |part| closed &= !matches!(part, Expr::Variable(..) | Expr::Slot(..)));
-        closed
-    }
-
-    /// Whether evaluating twice gives the same value: no `rand_*`, no `now`.
-    pub fn is_deterministic(&self) -> bool {
-        let mut deterministic = true;
-        self.walk(&mut |part| {
-            if let Expr::Call { function, .. } = part {
-                deterministic &= function.deterministic;
-            }
-        });
-        deterministic
-    }
-
     /// Replaces parts that depend on nothing by their values. A part that fails is left to fail when it is evaluated.
     pub fn fold_constants(self) -> Expr {
         match self {

@@ -49,6 +49,6 @@ impl<'s> Builder<'s> {
     /// A syntax error that the grammar could not see.
     pub fn misplaced(&self, what: &str, span: SourceSpan, help: &str) -> ParseError {
         let message = format!("{what}, at {}", describe_position(self.source, span.0));
-        ParseError::syntax(message, span.0, "this one", Some(help.to_string()))
+        ParseError::syntax(message, span.0, "this one", help.to_string())
     }
 }

@@ -23,9 +23,9 @@ pub enum ParseError {
         span: SourceSpan,
         /// What the place shows.
         label: &'static str,
-        /// How to mend a common mistake.
+        /// How to mend a common mistake, or what to write at this place.
         #[help]
-        help: Option<String>,
+        help: String,
     },
 
     /// An integer literal is beyond 9223372036854775807: write it with a decimal point to have a Float.
@@ -77,7 +77,7 @@ pub enum ParseError {
 
 impl ParseError {
     /// A syntax error at a byte offset, with an empty label.
-    pub(super) fn syntax(message: String, offset: usize, label: &'static str, help: Option<String>) -> ParseError {
+    pub(super) fn syntax(message: String, offset: usize, label: &'static str, help: String) -> ParseError {
         ParseError::Syntax { message, span: SourceSpan(offset, 0), label, help }
     }
 

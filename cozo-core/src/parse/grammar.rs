@@ -6,7 +6,10 @@
 // The generated code has no documentation.
 #![allow(missing_docs)]
 
+use std::sync::LazyLock;
+
 use pest::iterators::Pair;
+use rustc_hash::FxHashSet;
 
 use super::ast::Symbol;
 use crate::diag::SourceSpan;
@@ -23,61 +26,14 @@ pub(super) fn parts(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     node.into_inner().filter(|part| !is_mark(part.as_rule()))
 }
 
-/// Whether a rule only marks a place. Keywords that decide something (`not`, `or`, `%else`, ...) are looked at by those
-/// who care before this filter.
+/// Whether a rule only marks a place. Keywords that decide something (`not`, `or`, `%if`, ...) are left to those who care.
 fn is_mark(rule: Rule) -> bool {
     use Rule::*;
-    matches!(
-        rule,
-        comma
-            | semicolon
-            | rbracket
-            | rparen
-            | rbrace
-            | bar
-            | kw_in
-            | kw_inline
-            | kw_constant
-            | kw_fixed
-            | kw_limit
-            | kw_offset
-            | kw_order
-            | kw_timeout
-            | kw_sleep
-            | kw_assert
-            | kw_disable_magic_rewrite
-            | kw_disable_join_reorder
-            | kw_values
-            | kw_default
-            | kw_columns
-            | kw_indices
-            | kw_describe
-            | kw_remove
-            | kw_rename
-            | kw_arrow
-            | kw_index
-            | kw_create
-            | kw_drop
-            | kw_set_triggers
-            | kw_on
-            | kw_show_triggers
-            | kw_access_level
-            | kw_kill
-            | kw_explain
-            | kw_as
-            | kw_then
-            | kw_else
-            | kw_end
-            | kw_mark
-            | kw_loop
-            | kw_break
-            | kw_continue
-            | kw_return
-            | kw_debug
-            | kw_ignore_error
-            | kw_swap
-            | EOI
-    )
+    static KEYWORDS: LazyLock<FxHashSet<Rule>> = LazyLock::new(|| {
+        let named = Rule::all_rules().iter().filter(|rule| format!("{rule:?}").starts_with("kw_"));
+        named.copied().filter(|rule| !matches!(rule, kw_not | kw_or | kw_and | kw_if | kw_if_not)).collect()
+    });
+    matches!(rule, comma | semicolon | rbracket | rparen | rbrace | bar | EOI) || KEYWORDS.contains(&rule)
 }
 
 /// The next part, which the grammar promises.

@@ -17,9 +17,11 @@
 
 pub mod ast;
 
+mod advice;
 mod builder;
 mod display;
 mod error;
+mod expected;
 mod expr;
 mod formula;
 mod grammar;
@@ -35,11 +37,15 @@ mod spans;
 mod strings;
 mod symbol;
 mod system;
+mod vocabulary;
 
 #[cfg(test)]
 mod tests;
 
 pub use error::ParseError;
+pub use hint::nearest;
+pub use operators::operators;
+pub use vocabulary::{CONTROL_WORDS, MUTATIONS, OPTIONS, Word};
 
 use ast::{ColumnTypeSpec, Expr, Query, Script};
 use builder::Builder;

@@ -83,6 +83,12 @@ pub(super) static PRATT: LazyLock<PrattParser<Rule>> = LazyLock::new(|| {
     pratt
 });
 
+/// Every operator with the function that it calls: `("+", "add")`.
+pub fn operators() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let prefixes = PREFIXES.iter().map(|operator| (operator.symbol, operator.function));
+    INFIXES.iter().map(|operator| (operator.symbol, operator.function)).chain(prefixes)
+}
+
 /// The function that an operator of the grammar calls.
 pub(super) fn function_of(rule: Rule) -> &'static str {
     let infix = INFIXES.iter().find(|operator| operator.rule == rule).map(|operator| operator.function);

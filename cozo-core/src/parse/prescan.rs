@@ -186,7 +186,7 @@ impl Scanner<'_> {
     fn never_closed(&self, what: &str, start: usize, closer: &str) -> ParseError {
         let message = format!("the {what} that begins at {} is never closed", describe_position(self.source, start));
         let help = if closer.len() > 2 { format!("end it with {closer}") } else { format!("end it with `{closer}`") };
-        ParseError::syntax(message, start, "begins here", Some(help))
+        ParseError::syntax(message, start, "begins here", help)
     }
 }
 

@@ -102,6 +102,6 @@ impl Unescaper<'_> {
     fn error(&self, what: String, help: String) -> ParseError {
         let offset = self.offset + self.at;
         let message = format!("{what}, at {}", describe_position(self.source, offset));
-        ParseError::syntax(message, offset, "this escape", Some(help))
+        ParseError::syntax(message, offset, "this escape", help)
     }
 }

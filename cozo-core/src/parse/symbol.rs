@@ -31,11 +31,6 @@ impl Symbol {
         self.name == "_"
     }
 
-    /// Whether this is the entry rule `?`.
-    pub fn is_entry(&self) -> bool {
-        self.name == "?"
-    }
-
     /// Whether this names an ephemeral relation: an underscore and something after it.
     pub fn is_ephemeral(&self) -> bool {
         self.name.len() > 1 && self.name.starts_with('_')

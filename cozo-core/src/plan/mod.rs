@@ -33,7 +33,7 @@ mod statistics;
 pub use build::{JoinOrder, build};
 pub use explain::{EXPLAIN_HEADERS, explain};
 pub use mutation::{MutationError, MutationPlan, Source as ValueSource, default_schema, plan_mutation};
-pub use options::{OptionError, Options, PlanOptionsError, SortKey, plan_options};
+pub use options::{OptionError, Options, PlanOptionsError, SortKey, constant, plan_options};
 pub use statistics::{Size, Statistics};
 
 use crate::diag::SourceSpan;

@@ -8,7 +8,9 @@ use crate::expr::Expr;
 use crate::parse::ast::{ColumnSource, ColumnSpec, ColumnSpecs, Mutation, MutationOp};
 use crate::parse::{ParseError, parse_expr};
 use crate::program::{ProgramError, Resolver, resolve_column_type};
-use crate::schema::{AccessLevel, ColumnDefinition, ColumnType, RelationId, RelationSchema, SchemaRef, Triggers};
+use crate::schema::{
+    AccessLevel, ColumnDefinition, ColumnType, RelationError, RelationId, RelationSchema, SchemaRef, Triggers,
+};
 use crate::value::SmallStr;
 
 /// An operation on a stored relation, ready to run.
@@ -283,9 +285,8 @@ impl Planner<'_, '_> {
 
     fn existing_relation(mut self, existing: Option<&SchemaRef>) -> Result<MutationPlan, MutationError> {
         let symbol = &self.mutation.relation;
-        let schema = existing
-            .cloned()
-            .ok_or_else(|| ProgramError::RelationNotFound { name: symbol.name.to_string(), span: symbol.span })?;
+        let not_found = || ProgramError::from(RelationError::not_found(&symbol.name, symbol.span));
+        let schema = existing.cloned().ok_or_else(not_found)?;
         self.check_access(&schema)?;
         let given = self.given_columns(&schema)?;
         let op = self.mutation.op;
@@ -318,15 +319,7 @@ impl Planner<'_, '_> {
             MutationOp::Ensure | MutationOp::EnsureNot => AccessLevel::ReadOnly,
             _ => AccessLevel::Protected,
         };
-        if schema.access_level >= needed {
-            return Ok(());
-        }
-        Err(MutationError::Program(ProgramError::AccessLevel {
-            name: schema.name.to_string(),
-            level: schema.access_level.name(),
-            action: "written",
-            span: self.mutation.relation.span,
-        }))
+        Ok(schema.require(needed, "written", self.mutation.relation.span).map_err(ProgramError::from)?)
     }
 
     /// The columns of the relation that the operation gives, with the output columns they come from.

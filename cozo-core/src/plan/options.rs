@@ -21,16 +21,37 @@ pub enum OptionError {
         #[label("not a number of rows")]
         span: SourceSpan,
     },
-    /// `:timeout` or `:sleep` is not a number of seconds.
-    #[error("'{option}' needs a number of seconds, found {found}")]
-    #[diagnostic(code(parser::option_not_pos), help("write {option} followed by seconds, such as 0.5"))]
-    NotSeconds {
-        /// The option.
-        option: &'static str,
+    /// `:timeout` is not a number of seconds.
+    #[error("':timeout' needs a number of seconds, found {found}")]
+    #[diagnostic(code(parser::option_not_non_neg), help("write ':timeout' and seconds, such as 0.5; 0 means no limit"))]
+    TimeoutNotSeconds {
         /// What was given.
         found: String,
         /// The value.
         #[label("not a number of seconds")]
+        span: SourceSpan,
+    },
+    /// `:sleep` is not a positive number of seconds.
+    #[error("':sleep' needs a positive number of seconds, found {found}")]
+    #[diagnostic(code(parser::option_not_pos), help("write ':sleep' and seconds, such as 0.5"))]
+    SleepNotPositive {
+        /// What was given.
+        found: String,
+        /// The value.
+        #[label("not a positive number of seconds")]
+        span: SourceSpan,
+    },
+    /// An option's value has a variable.
+    #[error("'{name}' is a variable where an option needs a constant")]
+    #[diagnostic(
+        code(parser::option_not_constant),
+        help("options are evaluated once, before any row: use numbers, parameters and functions of them")
+    )]
+    NotConstant {
+        /// The variable.
+        name: String,
+        /// Where it stands.
+        #[label("not a constant")]
         span: SourceSpan,
     },
     /// `:disable_magic_rewrite` or `:disable_join_reorder` is not a Boolean.
@@ -111,10 +132,10 @@ pub fn plan_options(
     let mut planned = Options::default();
     for option in options {
         match option {
-            QueryOption::Limit(expr) => planned.limit = Some(resolver.closed(expr)?),
-            QueryOption::Offset(expr) => planned.offset = Some(resolver.closed(expr)?),
-            QueryOption::Timeout(expr) => planned.timeout = Some(resolver.closed(expr)?),
-            QueryOption::Sleep(expr) => planned.sleep = Some(resolver.closed(expr)?),
+            QueryOption::Limit(expr) => planned.limit = Some(constant(expr, resolver)?),
+            QueryOption::Offset(expr) => planned.offset = Some(constant(expr, resolver)?),
+            QueryOption::Timeout(expr) => planned.timeout = Some(constant(expr, resolver)?),
+            QueryOption::Sleep(expr) => planned.sleep = Some(constant(expr, resolver)?),
             QueryOption::Order(keys) => {
                 for key in keys {
                     planned.order.push(sort_key(key, headers)?);
@@ -142,6 +163,14 @@ pub enum PlanOptionsError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Program(#[from] ProgramError),
+}
+
+/// The value of an option; it has no variables.
+pub fn constant(expr: &ast::Expr, resolver: &mut Resolver<'_>) -> Result<Expr, PlanOptionsError> {
+    resolver.closed(expr).map_err(|error| match error {
+        ProgramError::NotConstant { name, span } => OptionError::NotConstant { name, span }.into(),
+        other => other.into(),
+    })
 }
 
 fn sort_key(key: &ast::OrderKey, headers: &[String]) -> Result<SortKey, OptionError> {

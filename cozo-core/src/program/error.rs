@@ -2,6 +2,7 @@
 
 use crate::diag::SourceSpan;
 use crate::fixed_rule::FixedRuleError;
+use crate::schema::RelationError;
 
 /// A query that cannot mean anything, or that asks for what does not exist.
 #[derive(Debug, Clone, thiserror::Error, miette::Diagnostic)]
@@ -96,7 +97,7 @@ pub enum ProgramError {
         #[label("not a constant")]
         span: SourceSpan,
     },
-    /// None of the arguments of a negated application is bound.
+    /// None of the arguments of a negated application is bound, or a negated unification's variable is not.
     #[error("the negation has nothing to test")]
     #[diagnostic(
         code(eval::unsafe_negation),
@@ -104,7 +105,7 @@ pub enum ProgramError {
     )]
     UnsafeNegation {
         /// The atom.
-        #[label("none of its arguments is bound")]
+        #[label("nothing in it is bound")]
         span: SourceSpan,
     },
     /// No such function.
@@ -129,6 +130,19 @@ pub enum ProgramError {
         /// How many it needs.
         #[help]
         hint: String,
+        /// The call.
+        #[label("has {found}")]
+        span: SourceSpan,
+        /// How many it got.
+        found: usize,
+    },
+    /// `if` with other than two or three arguments.
+    #[error("wrong number of arguments for 'if'")]
+    #[diagnostic(
+        code(parser::bad_if),
+        help("give a condition, the value where it holds and perhaps another: if(x > 0, 'plus', 'other')")
+    )]
+    IfArity {
         /// The call.
         #[label("has {found}")]
         span: SourceSpan,
@@ -167,11 +181,21 @@ pub enum ProgramError {
         #[label("aggregation")]
         span: SourceSpan,
     },
+    /// The data of a constant rule is not a list.
+    #[error("the data of a constant rule must be a list of lists")]
+    #[diagnostic(code(fixed_rule::arg_wrong), help("give a list of rows, each a list: [[1, 'a'], [2, 'b']]"))]
+    BadConstantData {
+        /// The data.
+        #[label("gave {found}")]
+        span: SourceSpan,
+        /// What was found instead.
+        found: String,
+    },
     /// An element of a constant rule's data is not a list.
     #[error("the data of a constant rule must be a list of lists")]
     #[diagnostic(code(parser::bad_row_for_const), help("every row is a list: [[1, 'a'], [2, 'b']]"))]
     BadConstantRow {
-        /// The row or the data.
+        /// The data.
         #[label("gave {found}")]
         span: SourceSpan,
         /// What was found instead.
@@ -252,30 +276,10 @@ pub enum ProgramError {
         #[label("applied here")]
         span: SourceSpan,
     },
-    /// No such stored relation.
-    #[error("there is no stored relation '{name}'")]
-    #[diagnostic(code(query::relation_not_found), help("'::relations' lists them; ':create' makes one"))]
-    RelationNotFound {
-        /// The name.
-        name: String,
-        /// Where it stands.
-        #[label("not found")]
-        span: SourceSpan,
-    },
-    /// The relation may not be used so.
-    #[error("the relation '{name}' is {level}: it cannot be {action}")]
-    #[diagnostic(code(tx::insufficient_access_level), help("'::access_level normal {name}' lifts the restriction"))]
-    AccessLevel {
-        /// The relation.
-        name: String,
-        /// Its access level.
-        level: &'static str,
-        /// What was asked for.
-        action: &'static str,
-        /// Where it stands.
-        #[label("refused")]
-        span: SourceSpan,
-    },
+    /// A stored relation does not exist, or may not be read.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Relation(#[from] RelationError),
     /// A named application names a column that the relation does not have.
     #[error("'{relation}' has no column '{column}'")]
     #[diagnostic(code(eval::named_field_not_found), help("'::columns {relation}' lists its columns"))]

@@ -10,8 +10,8 @@ use crate::diag::SourceSpan;
 use crate::expr::functions::Function;
 use crate::expr::{Expr, aggregations, functions};
 use crate::fixed_rule::RuleSet;
-use crate::parse::ast;
-use crate::schema::{AccessLevel, BaseType, ColumnType, SchemaRef};
+use crate::parse::{ast, nearest};
+use crate::schema::{AccessLevel, BaseType, ColumnType, RelationError, SchemaRef};
 use crate::value::{DataValue, SmallStr};
 
 /// The parameters that a script mentions, numbered in the order of their first mention.
@@ -47,7 +47,7 @@ impl Parameters {
 pub struct Resolver<'a> {
     /// Finds a stored or ephemeral relation by name.
     pub relations: &'a dyn Fn(&str) -> Option<SchemaRef>,
-    /// The fixed rules; nothing where only expressions are resolved.
+    /// The fixed rules; none where nothing is known of a database.
     pub fixed_rules: Option<&'a RuleSet>,
     /// The values given for parameters, for the few places where the program's shape depends on them.
     pub values: &'a BTreeMap<String, DataValue>,
@@ -56,8 +56,8 @@ pub struct Resolver<'a> {
 }
 
 impl<'a> Resolver<'a> {
-    /// Resolves expressions that stand outside of queries.
-    pub fn of_expressions(values: &'a BTreeMap<String, DataValue>) -> Self {
+    /// A resolver that knows no stored relations and no fixed rules.
+    pub fn standalone(values: &'a BTreeMap<String, DataValue>) -> Self {
         Resolver { relations: &|_| None, fixed_rules: None, values, parameters: Parameters::default() }
     }
 }
@@ -80,7 +80,7 @@ impl Resolver<'_> {
                     predicates.insert(name.clone(), predicate);
                 }
                 // A rule that nothing needs may speak of relations that do not exist.
-                Err(ProgramError::RelationNotFound { .. }) if !reachable.contains(name) => {}
+                Err(ProgramError::Relation(RelationError::NotFound { .. })) if !reachable.contains(name) => {}
                 outcome => {
                     outcome?;
                 }
@@ -148,7 +148,7 @@ impl Resolver<'_> {
         let name = call.name.name.as_str();
         let aggregation = aggregations::find(name).ok_or_else(|| ProgramError::UnknownAggregation {
             name: name.to_string(),
-            hint: nearest(name, aggregations::AGGREGATIONS.iter().map(|a| a.name)),
+            hint: suggestion(name, aggregations::AGGREGATIONS.iter().map(|a| a.name), "docs/aggregations.md"),
             span: call.name.span,
         })?;
         let args = call.args.iter().map(|arg| self.closed(arg)).collect::<Result<_, _>>()?;
@@ -202,7 +202,7 @@ impl Resolver<'_> {
         let values = self.parameters.bind(self.values)?;
         let value = expr
             .eval_closed(&values)
-            .map_err(|error| ProgramError::BadConstantRow { span, found: error.to_string() })?;
+            .map_err(|error| ProgramError::BadConstantData { span, found: error.to_string() })?;
         let width = check_constant_rows(&value, span)?;
         Ok((ConstantRows::List(Expr::Constant(value, span)), width))
     }
@@ -272,16 +272,8 @@ impl Resolver<'_> {
 
     /// A stored relation that may be read.
     pub(super) fn readable(&self, name: &ast::Symbol) -> Result<SchemaRef, ProgramError> {
-        let not_found = || ProgramError::RelationNotFound { name: name.name.to_string(), span: name.span };
-        let schema = (self.relations)(&name.name).ok_or_else(not_found)?;
-        if schema.access_level < AccessLevel::ReadOnly {
-            return Err(ProgramError::AccessLevel {
-                name: name.name.to_string(),
-                level: schema.access_level.name(),
-                action: "read",
-                span: name.span,
-            });
-        }
+        let schema = (self.relations)(&name.name).ok_or_else(|| RelationError::not_found(&name.name, name.span))?;
+        schema.require(AccessLevel::ReadOnly, "read", name.span)?;
         Ok(schema)
     }
 
@@ -328,7 +320,7 @@ impl Resolver<'_> {
                 name => {
                     let found = functions::find(name).ok_or_else(|| ProgramError::UnknownFunction {
                         name: name.to_string(),
-                        hint: nearest(name, functions::all().map(|f| f.name)),
+                        hint: suggestion(name, functions::names(), "docs/functions.md"),
                         span: function.span,
                     })?;
                     if !found.arity.accepts(args.len()) {
@@ -352,7 +344,7 @@ impl Resolver<'_> {
 
     fn conditional_if(&mut self, args: &[ast::Expr], span: SourceSpan) -> Result<Expr, ProgramError> {
         if !(2..=3).contains(&args.len()) {
-            return Err(wrong_arity("if", "Need 2 or 3 arguments", args.len(), span));
+            return Err(ProgramError::IfArity { span, found: args.len() });
         }
         let mut branches = vec![(self.expr_unfolded(&args[0])?, self.expr_unfolded(&args[1])?)];
         if let Some(otherwise) = args.get(2) {
@@ -395,28 +387,11 @@ fn wrong_arity(name: &str, hint: &str, found: usize, span: SourceSpan) -> Progra
 }
 
 /// A hint that names what the user may have meant.
-fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> String {
-    let lowered = name.to_lowercase();
-    let distance = |candidate: &str| edit_distance(&lowered, candidate);
-    match known.map(|candidate| (distance(candidate), candidate)).min() {
-        Some((0..=2, candidate)) => format!("did you mean '{candidate}'?"),
-        _ => "the documentation lists what there is".to_string(),
+fn suggestion<'n>(name: &str, known: impl Iterator<Item = &'n str>, page: &str) -> String {
+    match nearest(name, &known.collect::<Vec<_>>()) {
+        Some(near) => format!("did you mean '{near}'?"),
+        None => format!("{page} lists what there is"),
     }
-}
-
-/// How many letters to change, add or drop.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut previous: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, y) in b.iter().enumerate() {
-            let substituted = previous[j] + usize::from(x != *y);
-            row.push(substituted.min(previous[j + 1] + 1).min(row[j] + 1));
-        }
-        previous = row;
-    }
-    previous[b.len()]
 }
 
 fn same_aggregations(a: &[HeadColumn], b: &[HeadColumn]) -> bool {
@@ -469,10 +444,10 @@ fn check_widths(mut widths: impl Iterator<Item = usize>, span: SourceSpan) -> Re
 
 /// Checks that a value is a list of lists of one width, and gives that width.
 pub fn check_constant_rows(value: &DataValue, span: SourceSpan) -> Result<Option<usize>, ProgramError> {
-    let bad = |found: &DataValue| ProgramError::BadConstantRow { span, found: found.type_name().to_string() };
-    let rows = value.get_slice().ok_or_else(|| bad(value))?;
+    let found = |value: &DataValue| value.type_name().to_string();
+    let rows = value.get_slice().ok_or_else(|| ProgramError::BadConstantData { span, found: found(value) })?;
     if let Some(row) = rows.iter().find(|row| row.get_slice().is_none()) {
-        return Err(bad(row));
+        return Err(ProgramError::BadConstantRow { span, found: found(row) });
     }
     check_widths(rows.iter().map(|row| row.get_slice().map_or(0, <[DataValue]>::len)), span)
 }

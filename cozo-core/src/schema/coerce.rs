@@ -34,7 +34,7 @@ pub enum CoercionError {
         /// The column's type.
         expected: ColumnType,
     },
-    /// A string for a Bytes or vector column is not base64.
+    /// A string for a Bytes column is not base64.
     #[error("{0}")]
     #[diagnostic(code(eval::coercion_bad_base_64), help("strings become bytes by standard, padded base64"))]
     Base64(String),
@@ -176,8 +176,8 @@ fn coerce_vector(value: DataValue, wide: bool, len: usize, target: &ColumnType) 
             vector_of(numbers.collect::<Result<_, _>>()?, wide)
         }
         DataValue::Str(text) => {
-            let bytes = decode_base64(&text).map_err(|error| CoercionError::Base64(error.to_string()))?;
-            vector_of_bytes(&bytes, wide).ok_or_else(|| failed(&DataValue::Str(text), target))?
+            let vector = decode_base64(&text).ok().and_then(|bytes| vector_of_bytes(&bytes, wide));
+            vector.ok_or_else(|| failed(&DataValue::Str(text), target))?
         }
         other => return Err(failed(&other, target)),
     };

@@ -10,10 +10,12 @@
 mod coerce;
 mod column_type;
 mod index;
+mod refusal;
 
 pub use coerce::{CoercionError, coerce, coerce_column, time_to_read};
 pub use column_type::{BaseType, ColumnType};
 pub use index::IndexDefinition;
+pub use refusal::RelationError;
 
 use std::sync::Arc;
 

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use arc_swap::ArcSwapOption;
 
 use super::statistics::{Sampled, Sizes};
+use crate::diag::SourceSpan;
 use crate::fixed_rule::RuleSet;
 use crate::parse::ast::{MutationOp, Query, QueryOption};
-use crate::plan::{JoinOrder, MutationPlan, OptionError, Options, Plan, build, plan_mutation, plan_options};
-use crate::program::{GivenRelation, Parameters, Program, Resolver, Rewriting, prepare};
+use crate::plan::{JoinOrder, MutationPlan, OptionError, Options, Plan, build, constant, plan_mutation, plan_options};
+use crate::program::{ENTRY, GivenRelation, Parameters, Program, Resolver, Rewriting, prepare};
 use crate::txn::Transaction;
 use crate::value::DataValue;
 
@@ -44,8 +45,21 @@ impl PreparedQuery {
 
     /// Whether it writes a relation that outlives the transaction.
     pub fn writes(&self) -> bool {
-        let lasting = |option: &QueryOption| matches!(option, QueryOption::Mutation(mutation) if !mutation.relation.name.starts_with('_'));
-        self.query.options.iter().any(lasting)
+        self.written_at().is_some()
+    }
+
+    /// The operation on a relation that outlives the transaction.
+    pub fn written_at(&self) -> Option<SourceSpan> {
+        self.query.options.iter().find_map(|option| match option {
+            QueryOption::Mutation(mutation) if !mutation.relation.name.starts_with('_') => Some(mutation.span),
+            _ => None,
+        })
+    }
+
+    /// Where an error shows that concerns the query as a whole: the head of its entry, if it has one.
+    pub fn place(&self) -> SourceSpan {
+        let entry = self.query.rules.iter().find(|rule| rule.head.name.name == ENTRY);
+        entry.map_or(self.query.span, |rule| rule.head.span)
     }
 
     /// The query compiled for what the transaction sees; `given` must be the same every time.
@@ -139,7 +153,7 @@ fn rewritten(
 
 /// The value of `:disable_magic_rewrite` or `:disable_join_reorder`.
 fn disables(expr: &crate::parse::ast::Expr, resolver: &mut Resolver<'_>) -> miette::Result<bool> {
-    let closed = resolver.closed(expr)?;
+    let closed = constant(expr, resolver)?;
     resolver.parameters.shape_depends_on_values |= closed.as_constant().is_none();
     let values = resolver.parameters.bind(resolver.values)?;
     match closed.eval_closed(&values)? {

@@ -13,7 +13,7 @@ use super::query::run_query;
 use super::running::Running;
 use super::sys::{self, SystemContext};
 use super::{Change, MultiTransaction, NamedRows, SessionError, TransactionPayload, multi, transfer};
-use crate::diag::format_error_as_json;
+use crate::diag::{format_error_as_json, locate};
 use crate::exec::Interrupt;
 use crate::fixed_rule::FixedRule;
 use crate::parse::ast::Script;
@@ -114,7 +114,8 @@ impl DbInstance {
         let run = || {
             let script = self.shared.core.prepared(payload)?;
             let txn = self.begin(&script, mutability);
-            self.run_prepared(&script, txn, &params, interrupt)
+            let run = self.run_prepared(&script, txn, &params, interrupt);
+            run.map_err(|report| locate(report, script.place(payload), "nothing of this was applied"))
         };
         run().map_err(|report| report.with_source_code(payload.to_string()))
     }
@@ -213,7 +214,7 @@ impl DbInstance {
                 exported.into_iter().map(|(name, rows)| (name, rows.into_json())).collect();
             Ok(json!({"ok": true, "data": data}))
         };
-        export().unwrap_or_else(|error| json!({"ok": false, "message": error.to_string()})).to_string()
+        export().unwrap_or_else(|error| format_error_as_json(error, None)).to_string()
     }
 
     /// Puts rows into relations, or removes them where the name begins with `-`; all of them or none.

@@ -1,6 +1,7 @@
 //! What can go wrong around scripts.
 
 use crate::diag::SourceSpan;
+use crate::schema::RelationError;
 
 /// A request that the database refuses.
 #[derive(Debug, Clone, thiserror::Error, miette::Diagnostic)]
@@ -21,16 +22,10 @@ pub enum SessionError {
     #[error("this is a read-only run: '{0}' would write")]
     #[diagnostic(code(query::read_only), help("run the script as mutable"))]
     ReadOnly(String, #[label("would write")] SourceSpan),
-    /// A relation does not exist.
-    #[error("there is no stored relation '{name}'")]
-    #[diagnostic(code(query::relation_not_found), help("'::relations' lists them"))]
-    RelationNotFound {
-        /// The name.
-        name: String,
-        /// Where it stands, if in a script.
-        #[label("not found")]
-        span: Option<SourceSpan>,
-    },
+    /// A relation does not exist, or may not be used so.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Relation(#[from] RelationError),
     /// The target name of `::rename` is taken.
     #[error("there is a relation '{name}' already")]
     #[diagnostic(code(eval::rel_name_conflict), help("choose another name, or remove that relation first"))]
@@ -40,20 +35,6 @@ pub enum SessionError {
         /// Where it stands.
         #[label("taken")]
         span: SourceSpan,
-    },
-    /// The access level of a relation forbids the operation.
-    #[error("the relation '{name}' is {level}: it cannot be {action}")]
-    #[diagnostic(code(tx::insufficient_access_level), help("'::access_level normal {name}' lifts the restriction"))]
-    AccessLevel {
-        /// The relation.
-        name: String,
-        /// Its level.
-        level: &'static str,
-        /// What was asked for.
-        action: &'static str,
-        /// Where it stands, if in a script.
-        #[label("refused")]
-        span: Option<SourceSpan>,
     },
     /// An index without columns.
     #[error("the index '{name}' has no columns")]
@@ -160,16 +141,6 @@ pub enum SessionError {
     ReplaceInTrigger {
         /// The operation.
         #[label("not in a trigger")]
-        span: SourceSpan,
-    },
-    /// A construct that the language has and this version does not run.
-    #[error("{construct} is not yet supported")]
-    #[diagnostic(code(query::not_yet), help("it is part of the language and will come with a later version"))]
-    ConstructNotYet {
-        /// The construct.
-        construct: String,
-        /// Where it stands.
-        #[label("not yet supported")]
         span: SourceSpan,
     },
     /// `%break` or `%continue` outside of a loop, or with a label that no loop has.

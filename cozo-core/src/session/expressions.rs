@@ -42,7 +42,7 @@ pub fn get_variables(src: &str, params: &BTreeMap<String, DataValue>) -> miette:
 }
 
 fn resolve(src: &str, params: &BTreeMap<String, DataValue>) -> miette::Result<(Expr, Vec<DataValue>)> {
-    let mut resolver = Resolver::of_expressions(params);
+    let mut resolver = Resolver::standalone(params);
     let expr = resolver.expr(&parse_expr(src)?)?;
     let values = resolver.parameters.bind(params)?;
     Ok((expr, values))

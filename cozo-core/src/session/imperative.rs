@@ -5,7 +5,7 @@ use super::query::{run_query, store_as};
 use super::{NamedRows, SessionError, sys};
 use crate::diag::SourceSpan;
 use crate::parse::ast::{self, Condition, Statement, Symbol, SystemOp};
-use crate::schema::AccessLevel;
+use crate::schema::{AccessLevel, RelationError};
 use crate::txn::Transaction;
 use crate::value::DataValue;
 
@@ -69,6 +69,21 @@ impl Prepared {
             Prepared::System(op) => sys::writes(op),
         }
     }
+
+    /// Where an error shows that concerns the script as a whole: what it writes, or its first line.
+    pub fn place(&self, source: &str) -> SourceSpan {
+        match self {
+            Prepared::Query(query) => query.written_at().unwrap_or_else(|| query.place()),
+            Prepared::System(op) => op.span,
+            Prepared::Steps(_) => first_line(source),
+        }
+    }
+}
+
+/// The first line of a script that is not blank.
+pub fn first_line(source: &str) -> SourceSpan {
+    let text = source.trim_start();
+    SourceSpan(source.len() - text.len(), text.lines().next().unwrap_or_default().trim_end().len())
 }
 
 fn steps(statements: Vec<Statement>) -> Vec<Step> {
@@ -223,14 +238,14 @@ fn read(source: &Source, txn: &mut Transaction, context: &sys::SystemContext<'_>
 }
 
 fn ephemeral(name: &Symbol, txn: &Transaction) -> Result<crate::schema::SchemaRef, SessionError> {
-    let not_found = || SessionError::RelationNotFound { name: name.name.to_string(), span: Some(name.span) };
+    let not_found = || RelationError::not_found(&name.name, name.span).into();
     txn.relation(&name.name).cloned().ok_or_else(not_found)
 }
 
 /// All rows of a relation.
 fn relation_rows(name: &Symbol, txn: &mut Transaction) -> miette::Result<NamedRows> {
     let schema = ephemeral(name, txn)?;
-    sys::require(&schema, AccessLevel::ReadOnly, "read", name.span)?;
+    schema.require(AccessLevel::ReadOnly, "read", name.span)?;
     let rows = super::transfer::all_rows(&schema, &txn.view(&[schema.id])?)?;
     let headers = schema.columns().map(|column| column.name.to_string()).collect();
     let rows: Vec<Vec<DataValue>> = rows.rows().collect();

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::core::Core;
-use super::imperative::Prepared;
+use super::imperative::{Prepared, first_line};
 use super::query::{Context, run_query};
 use super::running::{Entry, Running};
 use super::{NamedRows, SessionError};
+use crate::diag::locate;
 use crate::exec::Interrupt;
 use crate::txn::Transaction;
 use crate::value::DataValue;
@@ -47,7 +48,8 @@ impl MultiTransaction {
 
     /// Runs a single query. If it fails, it leaves no trace, and the transaction goes on.
     pub fn run_script(&self, payload: &str, params: BTreeMap<String, DataValue>) -> miette::Result<NamedRows> {
-        self.ask(TransactionPayload::Query((payload.to_string(), params)))
+        let run = self.ask(TransactionPayload::Query((payload.to_string(), params)));
+        run.map_err(|report| locate(report, first_line(payload), "not run"))
     }
 
     /// Makes the writes lasting; an error means that nothing was written. The transaction ends either way.
@@ -115,6 +117,6 @@ pub(super) fn serve(
 fn query(source: &str, txn: &mut Transaction, context: &Context<'_>) -> miette::Result<NamedRows> {
     match &*context.core.prepared(source)? {
         Prepared::Query(query) => run_query(query, txn, context),
-        _ => Err(SessionError::ExpectSingleton.into()),
+        _ => Err(locate(SessionError::ExpectSingleton.into(), first_line(source), "not a single query")),
     }
 }

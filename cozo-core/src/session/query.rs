@@ -6,11 +6,11 @@ use super::compile::{CompiledQuery, PreparedQuery};
 use super::core::Core;
 use super::reactions::{Reaction, before_replacing};
 use super::{NamedRows, SessionError};
-use crate::exec::{Answer, Cancellation, Interrupt, Mutated, Profile, Run, answer, mutate, seconds};
+use crate::diag::locate;
+use crate::exec::{Answer, Cancellation, Interrupt, Mutated, Profile, Run, answer, mutate, timeout_seconds};
 use crate::parse::ast::MutationOp;
 use crate::plan::{MutationPlan, Options, Plan};
-use crate::program::ProgramError;
-use crate::schema::{AccessLevel, RelationSchema, SchemaRef};
+use crate::schema::{AccessLevel, RelationError, RelationSchema, SchemaRef};
 use crate::txn::Transaction;
 use crate::value::{Batch, Column, DataValue, SmallStr, Tuple};
 
@@ -31,9 +31,12 @@ pub struct Context<'a> {
 
 /// Runs a query; its writes go into the transaction.
 pub fn run_query(query: &PreparedQuery, txn: &mut Transaction, context: &Context<'_>) -> miette::Result<NamedRows> {
-    let fixed_rules = context.core.fixed_rules.current();
-    let compiled = query.compiled(txn, &fixed_rules, context.parameters, &[])?;
-    run_compiled(&compiled, &[], txn, context)
+    let mut run = || {
+        let fixed_rules = context.core.fixed_rules.current();
+        let compiled = query.compiled(txn, &fixed_rules, context.parameters, &[])?;
+        run_compiled(&compiled, &[], txn, context)
+    };
+    run().map_err(|report| locate(report, query.place(), "in this query"))
 }
 
 /// Runs a compiled query; `given` are the rows of the relations that it was compiled with.
@@ -72,7 +75,7 @@ pub fn run_plan(
     interrupt: &Interrupt,
     profile: &mut Option<Profile>,
 ) -> miette::Result<Batch> {
-    let timeout = seconds(":timeout", options.timeout.as_ref(), parameters)?;
+    let timeout = timeout_seconds(options, parameters)?;
     let cancellation = Cancellation::new(interrupt.clone(), timeout.unwrap_or(DEFAULT_TIMEOUT_SECONDS));
     cancellation.check()?;
     let view = txn.view(&plan.reads)?;
@@ -95,15 +98,7 @@ fn target(mutation: &MutationPlan, txn: &mut Transaction, context: &Context<'_>)
             Ok(txn.create(RelationSchema::clone(&mutation.schema))?)
         }
         (MutationOp::Replace, Some(old)) => {
-            if old.access_level < AccessLevel::Normal {
-                return Err(SessionError::AccessLevel {
-                    name: old.name.to_string(),
-                    level: old.access_level.name(),
-                    action: "replaced",
-                    span: Some(mutation.span),
-                }
-                .into());
-            }
+            old.require(AccessLevel::Normal, "replaced", mutation.span)?;
             if let Some(index) = old.indices.first() {
                 let (relation, index) = (old.name.to_string(), index.schema.name.to_string());
                 return Err(SessionError::ReplaceWithIndices { relation, index, span: mutation.span }.into());
@@ -114,10 +109,7 @@ fn target(mutation: &MutationPlan, txn: &mut Transaction, context: &Context<'_>)
             Ok(txn.create(RelationSchema { description, triggers, ..RelationSchema::clone(&mutation.schema) })?)
         }
         (_, Some(schema)) => Ok(schema),
-        (_, None) => {
-            let name = mutation.schema.name.to_string();
-            Err(ProgramError::RelationNotFound { name, span: mutation.span }.into())
-        }
+        (_, None) => Err(RelationError::not_found(&mutation.schema.name, mutation.span).into()),
     }
 }
 

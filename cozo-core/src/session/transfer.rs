@@ -8,7 +8,7 @@ use crate::diag::SourceSpan;
 use crate::exec::{MAX_BATCH_ROWS, mutate};
 use crate::parse::ast::MutationOp;
 use crate::plan::{MutationPlan, ValueSource};
-use crate::schema::{AccessLevel, ColumnDefinition, SchemaRef};
+use crate::schema::{AccessLevel, ColumnDefinition, RelationError, SchemaRef};
 use crate::storage::KeyRange;
 use crate::txn::{Pipeline, Transaction, View};
 use crate::value::{Batch, Column, Tuple};
@@ -88,10 +88,7 @@ fn columns_of(name: &str, rows: Vec<Tuple>, positions: &[usize]) -> Result<Batch
 /// A relation, if its access level allows the action.
 fn find(txn: &Transaction, name: &str, needed: AccessLevel, action: &'static str) -> Result<SchemaRef, SessionError> {
     let schema = txn.catalog().find(name);
-    let schema = schema.ok_or_else(|| SessionError::RelationNotFound { name: name.to_string(), span: None })?;
-    if schema.access_level < needed {
-        let level = schema.access_level.name();
-        return Err(SessionError::AccessLevel { name: name.to_string(), level, action, span: None });
-    }
+    let schema = schema.ok_or_else(|| RelationError::not_found(name, None))?;
+    schema.require(needed, action, None)?;
     Ok(schema.clone())
 }

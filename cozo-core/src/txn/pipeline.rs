@@ -99,11 +99,6 @@ impl Pipeline {
         }
     }
 
-    /// The engine's name.
-    pub fn engine_name(&self) -> &'static str {
-        self.storage.name()
-    }
-
     /// The current version.
     pub fn current(&self) -> Arc<Version> {
         self.current.load_full()

@@ -5,6 +5,7 @@
 
 mod case;
 mod compare;
+mod diagnostics;
 mod run;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -20,8 +20,8 @@ const TIME_LIMIT: Duration = Duration::from_secs(60);
 pub enum Outcome {
     /// `{"headers", "rows", "next"?}`, with bytes and the floats that JSON lacks as objects.
     Answer(Value),
-    /// An error, as its text and its code.
-    Error(String),
+    /// An error, as the API renders it.
+    Error(Value),
     /// A panic, or no answer within the limit.
     Crash(String),
 }
@@ -90,11 +90,7 @@ impl Database {
         };
         match result {
             Ok(answer) => Outcome::Answer(answer),
-            Err(error) => {
-                let error = format_error_as_json(error, Some(&script));
-                let code = error["code"].as_str().unwrap_or("no code");
-                Outcome::Error(format!("{} [{code}]", error["message"].as_str().unwrap_or_default()))
-            }
+            Err(error) => Outcome::Error(format_error_as_json(error, Some(&script))),
         }
     }
 

@@ -4,6 +4,7 @@ use super::scan::place;
 use super::{Emit, Operator, Shape, key_columns, stopped};
 use crate::exec::Worker;
 use crate::exec::sink::{CONTINUE, Flow};
+use crate::exec::sort::sort_by_ints;
 use crate::exec::stored::Stored;
 use crate::plan::JoinPlan;
 use crate::value::{Batch, Column};
@@ -15,7 +16,7 @@ const WORTH_SORTING: usize = 64;
 fn lookup_order(column: &Column) -> Option<Vec<u32>> {
     let values = column.as_dense_ints().filter(|values| values.len() >= WORTH_SORTING && !values.is_sorted())?;
     let mut order: Vec<u32> = (0..values.len() as u32).collect();
-    order.sort_unstable_by_key(|row| values[*row as usize]);
+    sort_by_ints(&mut order, values);
     Some(order)
 }
 

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::{Emit, Operator, Shape, stopped};
 use crate::exec::sink::{CONTINUE, Flow};
+use crate::exec::sort::sort_by_ints;
 use crate::exec::stored::Stored;
 use crate::exec::table::Table;
 use crate::exec::{MAX_BATCH_ROWS, Worker};
@@ -22,9 +23,6 @@ pub struct TableScan<'a> {
 /// So many rows are worth sorting before they are looked up elsewhere.
 const WORTH_SORTING: usize = 64;
 
-/// From so many rows on, sorting by radix beats sorting by comparison.
-const WORTH_RADIX: usize = 4096;
-
 impl TableScan<'_> {
     /// The rows to read and their order, if it is not simply the range.
     fn order(&self) -> Option<Vec<u32>> {
@@ -34,10 +32,7 @@ impl TableScan<'_> {
                 let mut rows = living();
                 let column = &self.table.rows().columns[column];
                 match column.as_dense_ints() {
-                    Some(values) if rows.len() > WORTH_RADIX => {
-                        radsort::sort_by_key(&mut rows, |row| values[*row as usize])
-                    }
-                    Some(values) => rows.sort_unstable_by_key(|row| values[*row as usize]),
+                    Some(values) => sort_by_ints(&mut rows, values),
                     None => rows.sort_by(|a, b| column.compare_at(*a as usize, column, *b as usize)),
                 }
                 Some(rows)

@@ -7,21 +7,36 @@ use crate::value::DataValue;
 
 pub(super) static BIT_AND: Aggregation = Aggregation {
     name: "bit_and",
+    parameters: &["bytes"],
     doc: "The bitwise conjunction of Bytes, all of one length. Nulls are an error; no rows give empty Bytes.",
+    examples: &[
+        ("?[bit_and(b)] := x in ['Dw==', 'PA=='], b = decode_base64(x)", "decode_base64('DA==')"),
+        ("?[bit_and(b)] := b in [15]", ""),
+    ],
     start: |_| Ok(folded(&AND_FOLD, no_bytes)),
     meet: Some(AND_FOLD),
 };
 
 pub(super) static BIT_OR: Aggregation = Aggregation {
     name: "bit_or",
+    parameters: &["bytes"],
     doc: "The bitwise disjunction of Bytes, all of one length. Nulls are an error; no rows give empty Bytes.",
+    examples: &[
+        ("?[bit_or(b)] := x in ['Dw==', 'PA=='], b = decode_base64(x)", "decode_base64('Pw==')"),
+        ("?[bit_or(b)] := b in [null]", ""),
+    ],
     start: |_| Ok(folded(&OR_FOLD, no_bytes)),
     meet: Some(OR_FOLD),
 };
 
 pub(super) static BIT_XOR: Aggregation = Aggregation {
     name: "bit_xor",
+    parameters: &["bytes"],
     doc: "The bitwise exclusive disjunction of Bytes, all of one length. Nulls are an error; no rows give empty Bytes.",
+    examples: &[
+        ("?[bit_xor(b)] := x in ['Dw==', 'PA=='], b = decode_base64(x)", "decode_base64('Mw==')"),
+        ("?[bit_xor(b)] := b in [null]", ""),
+    ],
     start: |_| Ok(folded(&XOR_FOLD, no_bytes)),
     meet: None,
 };

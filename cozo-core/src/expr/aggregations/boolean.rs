@@ -7,7 +7,13 @@ use crate::value::{Column, DataValue, Primitive};
 
 pub(super) static AND: Aggregation = Aggregation {
     name: "and",
+    parameters: &["x"],
     doc: "Whether all Booleans are true. Nulls are an error; no rows give true.",
+    examples: &[
+        ("?[and(x)] := x in [true, false]", "false"),
+        ("?[and(x)] := x in []", "true"),
+        ("?[and(x)] := x in [1]", ""),
+    ],
     start: |_| Ok(grouped(CONJUNCTION)),
     meet: Some(Meet {
         start: |value| CONJUNCTION.check(&value).map(DataValue::Bool),
@@ -18,7 +24,13 @@ pub(super) static AND: Aggregation = Aggregation {
 
 pub(super) static OR: Aggregation = Aggregation {
     name: "or",
+    parameters: &["x"],
     doc: "Whether any Boolean is true. Nulls are an error; no rows give false.",
+    examples: &[
+        ("?[or(x)] := x in [false, true]", "true"),
+        ("?[or(x)] := x in []", "false"),
+        ("?[or(x)] := x in [null]", ""),
+    ],
     start: |_| Ok(grouped(DISJUNCTION)),
     meet: Some(Meet {
         start: |value| DISJUNCTION.check(&value).map(DataValue::Bool),

@@ -10,14 +10,18 @@ use crate::value::{Column, DataValue};
 
 pub(super) static CHOICE: Aggregation = Aggregation {
     name: "choice",
+    parameters: &["x"],
     doc: "One of the values that are not null (the first one met); null if there is none.",
+    examples: &[("?[choice(x)] := x in [null, 7, 7]", "7"), ("?[choice(x)] := x in [null]", "null")],
     start: |_| Ok(grouped(Choice)),
     meet: Some(Meet { start: Ok, improve: |current, new| Ok(take_first(current, new)), int_improves: None }),
 };
 
 pub(super) static CHOICE_RAND: Aggregation = Aggregation {
     name: "choice_rand",
+    parameters: &["x"],
     doc: "A value chosen at random, each row equally likely, nulls among them. No rows give null.",
+    examples: &[("?[choice_rand(x)] := x in [7, 7]", "7"), ("?[choice_rand(x)] := x in []", "null")],
     start: |_| Ok(grouped(ChoiceRand { random: rand::make_rng() })),
     meet: None,
 };

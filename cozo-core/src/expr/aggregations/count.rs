@@ -7,7 +7,9 @@ use crate::value::Column;
 
 pub(super) static COUNT: Aggregation = Aggregation {
     name: "count",
+    parameters: &["x"],
     doc: "The number of rows, an Int. Nulls count; no rows give 0.",
+    examples: &[("?[count(x)] := x in [1, null, 1]", "3"), ("?[count(x)] := x in []", "0")],
     start: |_| Ok(grouped(Count)),
     meet: None,
 };

@@ -9,7 +9,13 @@ use crate::value::{Column, DataValue, Num, Primitive};
 
 pub(super) static MIN: Aggregation = Aggregation {
     name: "min",
+    parameters: &["x"],
     doc: "The smallest number, keeping Int or Float; the first of equals. Nulls are ignored; no numbers give null.",
+    examples: &[
+        ("?[min(x)] := x in [2, null, 7.5]", "2"),
+        ("?[min(x)] := x in []", "null"),
+        ("?[min(x)] := x in ['a']", ""),
+    ],
     start: |_| Ok(grouped(Min)),
     meet: Some(Meet {
         start: |value| number_or_null::<Min>(&value).map(to_value),
@@ -20,7 +26,13 @@ pub(super) static MIN: Aggregation = Aggregation {
 
 pub(super) static MAX: Aggregation = Aggregation {
     name: "max",
+    parameters: &["x"],
     doc: "The largest number, keeping Int or Float; the first of equals. Nulls are ignored; no numbers give null.",
+    examples: &[
+        ("?[max(x)] := x in [2, null, 7.5]", "7.5"),
+        ("?[max(x)] := x in [null]", "null"),
+        ("?[max(x)] := x in ['a']", ""),
+    ],
     start: |_| Ok(grouped(Max)),
     meet: Some(Meet {
         start: |value| number_or_null::<Max>(&value).map(to_value),

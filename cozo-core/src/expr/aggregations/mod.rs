@@ -30,8 +30,12 @@ use crate::value::{Column, DataValue};
 pub struct Aggregation {
     /// Its name.
     pub name: &'static str,
+    /// The variable that it is applied to, and its constant arguments; those that end in `?` may be left out.
+    pub parameters: &'static [&'static str],
     /// What it does, in a sentence or two.
     pub doc: &'static str,
+    /// Queries that apply it, and the one value that each gives, as an expression; an empty outcome means an error.
+    pub examples: &'static [(&'static str, &'static str)],
     /// Makes the state for no group at all; `args` are the constant arguments after the variable.
     pub start: Start,
     /// The meet form, if it is one.

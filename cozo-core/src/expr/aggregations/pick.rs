@@ -5,37 +5,54 @@ use std::cmp::Ordering;
 use super::extremes::compare_magnitudes;
 use super::folded::{Folded, folded};
 use super::grouped::grouped;
-use super::{Aggregation, Meet, unexpected};
+use super::{Accumulator, Aggregation, Meet, unexpected};
 use crate::expr::FunctionError;
 use crate::value::{DataValue, Num};
 
 pub(super) static MIN_COST: Aggregation = Aggregation {
     name: "min_cost",
+    parameters: &["data_cost"],
     doc: "The list `[data, cost]` of the lowest cost, a number; the first of equals. Nulls are an error; \
           no rows give `[null, inf]`.",
+    examples: &[
+        ("?[min_cost(x)] := x in [['a', 3], ['b', 1.5], ['c', 2]]", "['b', 1.5]"),
+        ("?[min_cost(x)] := x in [['a', 'cheap']]", ""),
+    ],
     start: |_| Ok(folded(&MIN_COST_MEET, || DataValue::List(vec![DataValue::Null, f64::INFINITY.into()]))),
     meet: Some(MIN_COST_MEET),
 };
 
 pub(super) static LATEST_BY: Aggregation = Aggregation {
     name: "latest_by",
+    parameters: &["data_time"],
     doc: "Of lists `[data, time]`, the data of the largest time in the order of values; the first of equals. \
           Null times never win; null if there is no other.",
-    start: |_| Ok(grouped(Folded { fold: &LATEST_FOLD, empty: DataValue::default, result: data_unless_null_key })),
+    examples: &[
+        ("?[latest_by(x)] := x in [['old', 1], ['new', 5], ['never', null]]", "'new'"),
+        ("?[latest_by(x)] := x in [[1]]", ""),
+    ],
+    start: |_| Ok(by_key(&LATEST_FOLD)),
     meet: None,
 };
 
 pub(super) static SMALLEST_BY: Aggregation = Aggregation {
     name: "smallest_by",
+    parameters: &["data_cost"],
     doc: "Of lists `[data, cost]`, the data of the smallest cost in the order of values; the first of equals. \
           Null costs never win; null if there is no other.",
-    start: |_| Ok(grouped(Folded { fold: &SMALLEST_FOLD, empty: DataValue::default, result: data_unless_null_key })),
+    examples: &[
+        ("?[smallest_by(x)] := x in [['far', 9], ['near', 2], ['unknown', null]]", "'near'"),
+        ("?[smallest_by(x)] := x in [1]", ""),
+    ],
+    start: |_| Ok(by_key(&SMALLEST_FOLD)),
     meet: None,
 };
 
 pub(super) static SHORTEST: Aggregation = Aggregation {
     name: "shortest",
+    parameters: &["list"],
     doc: "The list with the fewest elements; the first of equals. Nulls are ignored; no lists give null.",
+    examples: &[("?[shortest(l)] := l in [[1, 2, 3], [4, 5], null]", "[4, 5]"), ("?[shortest(l)] := l in [1]", "")],
     start: |_| Ok(folded(&SHORTEST_MEET, DataValue::default)),
     meet: Some(SHORTEST_MEET),
 };
@@ -63,6 +80,11 @@ const SMALLEST_FOLD: Meet = Meet {
     improve: |current, new| pick_by_key("smallest_by", current, new, Ordering::Less),
     int_improves: None,
 };
+
+/// An accumulator that gives the data of the pair that wins.
+fn by_key(fold: &'static Meet) -> Box<dyn Accumulator> {
+    grouped(Folded { fold, empty: DataValue::default, result: data_unless_null_key })
+}
 
 const SHORTEST_MEET: Meet = Meet {
     start: |value| {

@@ -12,28 +12,39 @@ use crate::value::{Column, DataValue};
 
 pub(super) static COUNT_UNIQUE: Aggregation = Aggregation {
     name: "count_unique",
+    parameters: &["x"],
     doc: "The number of distinct values, an Int; null is a value, and 1 and 1.0 are two. No rows give 0.",
+    examples: &[("?[count_unique(x)] := x in [1, 1, 1.0, null]", "3"), ("?[count_unique(x)] := x in []", "0")],
     start: |_| Ok(sets(Form::CountUnique)),
     meet: None,
 };
 
 pub(super) static UNIQUE: Aggregation = Aggregation {
     name: "unique",
+    parameters: &["x"],
     doc: "The sorted list of distinct values, null among them. No rows give [].",
+    examples: &[("?[unique(x)] := x in [3, 1, 3, null]", "[null, 1, 3]"), ("?[unique(x)] := x in []", "[]")],
     start: |_| Ok(sets(Form::Unique)),
     meet: None,
 };
 
 pub(super) static GROUP_COUNT: Aggregation = Aggregation {
     name: "group_count",
+    parameters: &["x"],
     doc: "A list of `[value, count]` for each distinct value, sorted by value; null is a value. No rows give [].",
+    examples: &[
+        ("?[group_count(x)] := x in ['b', 'a', 'b']", "[['a', 1], ['b', 2]]"),
+        ("?[group_count(x)] := x in []", "[]"),
+    ],
     start: |_| Ok(sets(Form::GroupCount)),
     meet: None,
 };
 
 pub(super) static UNION: Aggregation = Aggregation {
     name: "union",
+    parameters: &["list"],
     doc: "The sorted list of the distinct elements of all lists. Nulls are an error; no rows give [].",
+    examples: &[("?[union(l)] := l in [[3, 1], [2, 1]]", "[1, 2, 3]"), ("?[union(l)] := l in [null]", "")],
     start: |_| Ok(sets(Form::Union)),
     meet: Some(Meet {
         start: |value| Ok(DataValue::List(sorted_elements("union", &value)?)),
@@ -44,8 +55,13 @@ pub(super) static UNION: Aggregation = Aggregation {
 
 pub(super) static INTERSECTION: Aggregation = Aggregation {
     name: "intersection",
+    parameters: &["list"],
     doc: "The sorted list of the distinct elements that all lists have in common. Nulls are ignored, and the result \
           if there is nothing else; no rows give [].",
+    examples: &[
+        ("?[intersection(l)] := l in [[3, 1, 2], [2, 3], null]", "[2, 3]"),
+        ("?[intersection(l)] := l in [1]", ""),
+    ],
     start: |_| Ok(folded(&INTERSECTION_MEET, || DataValue::List(vec![]))),
     meet: Some(INTERSECTION_MEET),
 };

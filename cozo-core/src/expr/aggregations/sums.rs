@@ -4,8 +4,6 @@
 //! (B. P. Welford, "Note on a method for calculating corrected sums of squares and products", Technometrics 1962), and
 //! merges parts by the pairwise formula of Chan, Golub and LeVeque (1979).
 
-use std::marker::PhantomData;
-
 use super::grouped::{Kind, for_each_value, grouped, only_group};
 use super::{Aggregation, unexpected};
 use crate::expr::FunctionError;
@@ -13,73 +11,93 @@ use crate::value::{Column, DataValue, Primitive};
 
 pub(super) static SUM: Aggregation = Aggregation {
     name: "sum",
+    parameters: &["x"],
     doc: "The sum of numbers, always a Float. Nulls are an error; no rows give 0.0.",
-    start: |_| Ok(grouped(Numeric::<Sum>(PhantomData))),
+    examples: &[
+        ("?[sum(x)] := x in [2, 2, 5]", "9.0"),
+        ("?[sum(x)] := x in []", "0.0"),
+        ("?[sum(x)] := x in [null]", ""),
+    ],
+    start: |_| Ok(grouped(Numeric { name: "sum", empty: Sum(0.0), result: |sum| sum.0 })),
     meet: None,
 };
 
 pub(super) static PRODUCT: Aggregation = Aggregation {
     name: "product",
+    parameters: &["x"],
     doc: "The product of numbers, always a Float. Nulls are an error; no rows give 1.0.",
-    start: |_| Ok(grouped(Numeric::<Product>(PhantomData))),
+    examples: &[
+        ("?[product(x)] := x in [2, 2, 5]", "20.0"),
+        ("?[product(x)] := x in []", "1.0"),
+        ("?[product(x)] := x in [null]", ""),
+    ],
+    start: |_| Ok(grouped(Numeric { name: "product", empty: Product(1.0), result: |product| product.0 })),
     meet: None,
 };
 
 pub(super) static MEAN: Aggregation = Aggregation {
     name: "mean",
+    parameters: &["x"],
     doc: "The arithmetic mean of numbers, a Float. Nulls are an error; no rows give NaN.",
-    start: |_| Ok(grouped(Numeric::<Mean>(PhantomData))),
+    examples: &[("?[mean(x)] := x in [1, 2, 6]", "3.0"), ("?[mean(x)] := x in [1, null]", "")],
+    start: |_| Ok(grouped(Numeric { name: "mean", empty: Mean { sum: 0.0, count: 0 }, result: Mean::mean })),
     meet: None,
 };
 
 pub(super) static VARIANCE: Aggregation = Aggregation {
     name: "variance",
+    parameters: &["x"],
     doc: "The sample variance of numbers (divided by n - 1), a Float. Nulls are an error; fewer than two rows give NaN.",
-    start: |_| Ok(grouped(Numeric::<Variance>(PhantomData))),
+    examples: &[("?[variance(x)] := x in [1, 2, 3]", "1.0"), ("?[variance(x)] := x in [1, null]", "")],
+    start: |_| Ok(grouped(Numeric { name: "variance", empty: Moments::EMPTY, result: Moments::variance })),
     meet: None,
 };
 
 pub(super) static STD_DEV: Aggregation = Aggregation {
     name: "std_dev",
+    parameters: &["x"],
     doc: "The sample standard deviation of numbers, the square root of `variance`. Nulls are an error; \
           fewer than two rows give NaN.",
-    start: |_| Ok(grouped(Numeric::<StdDev>(PhantomData))),
+    examples: &[("?[std_dev(x)] := x in [1, 2, 3]", "1.0"), ("?[std_dev(x)] := x in [1, null]", "")],
+    start: |_| {
+        Ok(grouped(Numeric { name: "std_dev", empty: Moments::EMPTY, result: |moments| moments.variance().sqrt() }))
+    },
     meet: None,
 };
 
 /// A summary of numbers that takes one at a time.
 trait Summary: Copy + Send + 'static {
-    /// The aggregation's name, for errors.
-    const NAME: &'static str;
-    /// The summary of no numbers.
-    const EMPTY: Self;
-
     /// Takes a further number.
     fn add(&mut self, number: f64);
 
     /// Takes over the summary of later numbers.
     fn absorb(&mut self, later: Self);
-
-    /// The result.
-    fn result(self) -> f64;
 }
 
 /// The kind whose states are summaries.
-struct Numeric<S>(PhantomData<fn() -> S>);
+#[derive(Clone, Copy)]
+struct Numeric<S> {
+    /// The aggregation's name, for errors.
+    name: &'static str,
+    /// The summary of no numbers.
+    empty: S,
+    /// What the aggregation gives.
+    result: fn(S) -> f64,
+}
 
 impl<S: Summary> Kind for Numeric<S> {
     type State = S;
 
     fn initial(&self) -> S {
-        S::EMPTY
+        self.empty
     }
 
     fn update(&mut self, states: &mut [S], groups: &[u32], values: &Column) -> Result<(), FunctionError> {
         match values {
-            Column::Int(column) => add_column(states, groups, column, |value| value as f64),
-            Column::Float(column) => add_column(states, groups, column, |value| value),
+            Column::Int(column) => self.add_column(states, groups, column, |value| value as f64),
+            Column::Float(column) => self.add_column(states, groups, column, |value| value),
             _ => for_each_value(values, |row, value| {
-                let number = value.get_float().ok_or_else(|| not_a_number::<S>(value))?;
+                let number = value.get_float().ok_or_else(|| self.not_a_number(value))?;
                 states[groups[row] as usize].add(number);
                 Ok(())
             }),
@@ -92,47 +110,47 @@ impl<S: Summary> Kind for Numeric<S> {
     }
 
     fn finish(&self, states: Vec<S>) -> Column {
-        Column::floats(states.into_iter().map(S::result).collect())
+        Column::floats(states.into_iter().map(self.result).collect())
     }
 
     fn fork(&self) -> Self {
-        Numeric(PhantomData)
+        *self
     }
 }
 
-fn not_a_number<S: Summary>(value: &DataValue) -> FunctionError {
-    unexpected(S::NAME, "a number", value)
-}
+impl<S: Summary> Numeric<S> {
+    fn not_a_number(&self, value: &DataValue) -> FunctionError {
+        unexpected(self.name, "a number", value)
+    }
 
-/// Adds a typed column that must not hold nulls.
-fn add_column<S: Summary, T: Copy>(
-    states: &mut [S],
-    groups: &[u32],
-    column: &Primitive<T>,
-    to_float: impl Fn(T) -> f64,
-) -> Result<(), FunctionError> {
-    if column.nulls.as_ref().is_some_and(|nulls| nulls.contains(&true)) {
-        return Err(not_a_number::<S>(&DataValue::Null));
+    /// Adds a typed column that must not hold nulls.
+    fn add_column<T: Copy>(
+        &self,
+        states: &mut [S],
+        groups: &[u32],
+        column: &Primitive<T>,
+        to_float: impl Fn(T) -> f64,
+    ) -> Result<(), FunctionError> {
+        if column.nulls.as_ref().is_some_and(|nulls| nulls.contains(&true)) {
+            return Err(self.not_a_number(&DataValue::Null));
+        }
+        if let Some(group) = only_group(groups) {
+            let mut state = states[group];
+            column.values.iter().for_each(|value| state.add(to_float(*value)));
+            states[group] = state;
+            return Ok(());
+        }
+        for (group, value) in groups.iter().zip(&column.values) {
+            states[*group as usize].add(to_float(*value));
+        }
+        Ok(())
     }
-    if let Some(group) = only_group(groups) {
-        let mut state = states[group];
-        column.values.iter().for_each(|value| state.add(to_float(*value)));
-        states[group] = state;
-        return Ok(());
-    }
-    for (group, value) in groups.iter().zip(&column.values) {
-        states[*group as usize].add(to_float(*value));
-    }
-    Ok(())
 }
 
 #[derive(Clone, Copy)]
 struct Sum(f64);
 
 impl Summary for Sum {
-    const NAME: &'static str = "sum";
-    const EMPTY: Self = Sum(0.0);
-
     #[inline]
     fn add(&mut self, number: f64) {
         self.0 += number;
@@ -141,19 +159,12 @@ impl Summary for Sum {
     fn absorb(&mut self, later: Self) {
         self.0 += later.0;
     }
-
-    fn result(self) -> f64 {
-        self.0
-    }
 }
 
 #[derive(Clone, Copy)]
 struct Product(f64);
 
 impl Summary for Product {
-    const NAME: &'static str = "product";
-    const EMPTY: Self = Product(1.0);
-
     #[inline]
     fn add(&mut self, number: f64) {
         self.0 *= number;
@@ -161,10 +172,6 @@ impl Summary for Product {
 
     fn absorb(&mut self, later: Self) {
         self.0 *= later.0;
-    }
-
-    fn result(self) -> f64 {
-        self.0
     }
 }
 
@@ -175,9 +182,6 @@ struct Mean {
 }
 
 impl Summary for Mean {
-    const NAME: &'static str = "mean";
-    const EMPTY: Self = Mean { sum: 0.0, count: 0 };
-
     #[inline]
     fn add(&mut self, number: f64) {
         self.sum += number;
@@ -188,8 +192,10 @@ impl Summary for Mean {
         self.sum += later.sum;
         self.count += later.count;
     }
+}
 
-    fn result(self) -> f64 {
+impl Mean {
+    fn mean(self) -> f64 {
         if self.count == 0 { f64::NAN } else { self.sum / self.count as f64 }
     }
 }
@@ -202,9 +208,7 @@ struct Moments {
     squares: f64,
 }
 
-impl Moments {
-    const EMPTY: Self = Moments { count: 0, mean: 0.0, squares: 0.0 };
-
+impl Summary for Moments {
     #[inline]
     fn add(&mut self, number: f64) {
         self.count += 1;
@@ -225,50 +229,12 @@ impl Moments {
         self.squares += later.squares + deviation * deviation * (here * there / all);
         self.count = count;
     }
+}
+
+impl Moments {
+    const EMPTY: Self = Moments { count: 0, mean: 0.0, squares: 0.0 };
 
     fn variance(self) -> f64 {
         if self.count < 2 { f64::NAN } else { self.squares / (self.count - 1) as f64 }
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Variance(Moments);
-
-impl Summary for Variance {
-    const NAME: &'static str = "variance";
-    const EMPTY: Self = Variance(Moments::EMPTY);
-
-    #[inline]
-    fn add(&mut self, number: f64) {
-        self.0.add(number);
-    }
-
-    fn absorb(&mut self, later: Self) {
-        self.0.absorb(later.0);
-    }
-
-    fn result(self) -> f64 {
-        self.0.variance()
-    }
-}
-
-#[derive(Clone, Copy)]
-struct StdDev(Moments);
-
-impl Summary for StdDev {
-    const NAME: &'static str = "std_dev";
-    const EMPTY: Self = StdDev(Moments::EMPTY);
-
-    #[inline]
-    fn add(&mut self, number: f64) {
-        self.0.add(number);
-    }
-
-    fn absorb(&mut self, later: Self) {
-        self.0.absorb(later.0);
-    }
-
-    fn result(self) -> f64 {
-        self.0.variance().sqrt()
     }
 }

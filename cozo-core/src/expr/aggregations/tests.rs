@@ -28,6 +28,17 @@ fn start(name: &str, args: &[DataValue]) -> Result<Box<dyn Accumulator>, Functio
     (find(name).expect("a known aggregation").start)(args)
 }
 
+/// An accumulator with room for groups, from arguments that it accepts.
+fn start_groups(name: &str, args: &[DataValue], groups: usize) -> Box<dyn Accumulator> {
+    let mut accumulator = start(name, args).expect("accepted arguments");
+    accumulator.resize(groups);
+    accumulator
+}
+
+fn results(accumulator: Box<dyn Accumulator>) -> Vec<DataValue> {
+    accumulator.finish().expect("a result").iter().collect()
+}
+
 /// The result over one group whose values stand in one column.
 fn run_column(name: &str, args: &[DataValue], values: &Column) -> Outcome {
     let mut accumulator = start(name, args)?;
@@ -255,8 +266,7 @@ fn variance_is_sound_far_from_zero() {
 fn choice_rand_is_uniform_over_rows_also_when_merged() {
     let mut counts = [0; 4];
     for _ in 0..4000 {
-        let mut left = start("choice_rand", &[]).expect("no arguments");
-        left.resize(1);
+        let mut left = start_groups("choice_rand", &[], 1);
         let mut right = left.fork().expect("mergeable");
         right.resize(1);
         left.update(&[0], &Column::ints(vec![0])).expect("any value");
@@ -412,10 +422,9 @@ fn for_random_rows(check: impl Fn(&Aggregation, &[DataValue], &mut StdRng, usize
 
 /// The results of one run over all rows in one batch of mixed representation.
 fn single_run(name: &str, args: &[DataValue], groups: usize, rows: &[(u32, DataValue)]) -> Vec<DataValue> {
-    let mut accumulator = start(name, args).expect("accepted arguments");
-    accumulator.resize(groups);
+    let mut accumulator = start_groups(name, args, groups);
     feed(&mut *accumulator, rows, false);
-    accumulator.finish().expect("a result").iter().collect()
+    results(accumulator)
 }
 
 fn assert_close(name: &str, found: &[DataValue], expected: &[DataValue]) {
@@ -429,12 +438,11 @@ fn assert_close(name: &str, found: &[DataValue], expected: &[DataValue]) {
 fn typed_columns_and_batches_equal_one_run_over_values() {
     for_random_rows(|aggregation, args, random, groups, rows| {
         let expected = single_run(aggregation.name, args, groups, rows);
-        let mut accumulator = start(aggregation.name, args).expect("accepted arguments");
-        accumulator.resize(groups);
+        let mut accumulator = start_groups(aggregation.name, args, groups);
         let cut = random.random_range(0..=rows.len());
         feed(&mut *accumulator, &rows[..cut], true);
         feed(&mut *accumulator, &rows[cut..], true);
-        let found: Vec<DataValue> = accumulator.finish().expect("a result").iter().collect();
+        let found = results(accumulator);
         assert!(found.iter().zip(&expected).all(|(a, b)| same(a, b)), "{aggregation:?}: {found:?}, not {expected:?}");
     });
 }
@@ -443,8 +451,7 @@ fn typed_columns_and_batches_equal_one_run_over_values() {
 fn forks_merged_in_order_equal_one_run() {
     for_random_rows(|aggregation, args, random, groups, rows| {
         let expected = single_run(aggregation.name, args, groups, rows);
-        let mut whole = start(aggregation.name, args).expect("accepted arguments");
-        whole.resize(groups);
+        let mut whole = start_groups(aggregation.name, args, groups);
         let mut from = 0;
         while from < rows.len() {
             let to = random.random_range(from + 1..=rows.len());
@@ -462,8 +469,7 @@ fn forks_merged_in_order_equal_one_run() {
             whole.merge(&own_groups, part).expect("a fork");
             from = to;
         }
-        let found: Vec<DataValue> = whole.finish().expect("a result").iter().collect();
-        assert_close(aggregation.name, &found, &expected);
+        assert_close(aggregation.name, &results(whole), &expected);
     });
 }
 
@@ -514,8 +520,7 @@ fn plain_integers_improve_as_values_do() {
 fn one_value_in_many_groups_and_many_values_in_one_are_all_told_apart() {
     let count: u32 = 200_000;
     let groups: Vec<u32> = (0..count).collect();
-    let mut accumulator = start("count_unique", &[]).expect("no arguments");
-    accumulator.resize(count as usize);
+    let mut accumulator = start_groups("count_unique", &[], count as usize);
     for _ in 0..2 {
         accumulator.update(&groups, &Column::ints(vec![7; count as usize])).expect("any value");
         accumulator.update(&vec![3; count as usize], &Column::ints((0..count.into()).collect())).expect("any value");

@@ -2,7 +2,7 @@
 
 use super::arguments::{Outcome, fail, float, number, overflow, unexpected};
 use super::vectors::{self, Elementwise};
-use super::{Arity, Family, Function, kernels};
+use super::{Family, Function, kernels};
 use crate::expr::FunctionError;
 use crate::value::{DataValue, Num};
 
@@ -11,7 +11,7 @@ pub(super) const FAMILY: Family = Family { title: "Arithmetic", functions: FUNCT
 static FUNCTIONS: &[Function] = &[
     Function::new(
         "abs",
-        Arity::Exact(1),
+        &["x"],
         "The absolute value of a number, or of each element of a vector.",
         &[("abs(-5)", "5"), ("abs(-2.5)", "2.5"), ("abs('5')", "")],
         |args| whole_or_float("abs", args, i64::checked_abs, f64::abs),
@@ -19,8 +19,8 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(kernels::arithmetic::abs),
     Function::new(
         "add",
-        Arity::AtLeast(0),
-        "`a + b`: the sum of numbers, Int if all are; 0 of none. Vectors are added element by element, a number to \
+        &["x..."],
+        "The sum of numbers, Int if all are; 0 of none. Vectors are added element by element, a number to \
          each element.",
         &[("1 + 2", "3"), ("add(1, 2, 0.5)", "3.5"), ("1 + null", "")],
         |args| fold("add", args, 0, &ADD),
@@ -28,7 +28,7 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(kernels::arithmetic::add),
     Function::new(
         "ceil",
-        Arity::Exact(1),
+        &["x"],
         "The smallest whole number that is not less; an Int stays as it is, a Float or a vector stays floating.",
         &[("ceil(2.1)", "3.0"), ("ceil(5)", "5")],
         |args| whole_or_float("ceil", args, Some, f64::ceil),
@@ -36,8 +36,8 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(kernels::arithmetic::ceil),
     Function::new(
         "div",
-        Arity::Exact(2),
-        "`a / b`: the quotient of two numbers, always a Float; dividing by zero gives an infinity or NaN. Vectors are \
+        &["x", "y"],
+        "The quotient of two numbers, always a Float; dividing by zero gives an infinity or NaN. Vectors are \
          divided element by element.",
         &[("6 / 4", "1.5"), ("4 / 2", "2.0"), ("1 / 0", "to_float('INF')")],
         |args| binary("div", args, &DIV),
@@ -45,7 +45,7 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(kernels::arithmetic::div),
     Function::new(
         "floor",
-        Arity::Exact(1),
+        &["x"],
         "The greatest whole number that is not more; an Int stays as it is, a Float or a vector stays floating.",
         &[("floor(-2.1)", "-3.0"), ("floor(5)", "5")],
         |args| whole_or_float("floor", args, Some, f64::floor),
@@ -53,16 +53,16 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(kernels::arithmetic::floor),
     Function::new(
         "minus",
-        Arity::Exact(1),
-        "`-a`: the negative of a number, or of each element of a vector.",
+        &["x"],
+        "The negative of a number, or of each element of a vector.",
         &[("minus(4)", "-4"), ("-(2.5)", "-2.5"), ("-'a'", "")],
         |args| whole_or_float("minus", args, i64::checked_neg, |x| -x),
     )
     .with_kernel(kernels::arithmetic::minus),
     Function::new(
         "mod",
-        Arity::Exact(2),
-        "`a % b`: the remainder of a division, with the sign of the dividend. An Int modulo the Int 0 is an error, a \
+        &["x", "y"],
+        "The remainder of a division, with the sign of the dividend. An Int modulo the Int 0 is an error, a \
          Float modulo 0 is NaN.",
         &[("-5 % 3", "-2"), ("7.5 % 2", "1.5"), ("5 % 0", "")],
         |args| binary("mod", args, &MOD),
@@ -70,8 +70,8 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(kernels::arithmetic::modulo),
     Function::new(
         "mul",
-        Arity::AtLeast(0),
-        "`a * b`: the product of numbers, Int if all are; 1 of none. Vectors are multiplied element by element, each \
+        &["x..."],
+        "The product of numbers, Int if all are; 1 of none. Vectors are multiplied element by element, each \
          element by a number.",
         &[("6 * 7", "42"), ("2.0 * 0.5", "1.0"), ("9223372036854775807 * 2", "")],
         |args| fold("mul", args, 1, &MUL),
@@ -79,15 +79,15 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(kernels::arithmetic::mul),
     Function::new(
         "pow",
-        Arity::Exact(2),
-        "`a ^ b`: a number, or each element of a vector, raised to a power; always floating.",
+        &["x", "y"],
+        "A number, or each element of a vector, raised to a power; always floating.",
         &[("2 ^ 3", "8.0"), ("4 ^ -1", "0.25"), ("vec([2, 3]) ^ 2", "vec([4, 9])")],
         pow,
     )
     .with_kernel(kernels::arithmetic::pow),
     Function::new(
         "round",
-        Arity::Exact(1),
+        &["x"],
         "The nearest whole number, halves away from zero; an Int stays as it is, a Float or a vector stays floating.",
         &[("round(2.5)", "3.0"), ("round(-0.5)", "-1.0"), ("round(7)", "7")],
         |args| whole_or_float("round", args, Some, f64::round),
@@ -95,15 +95,15 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(kernels::arithmetic::round),
     Function::new(
         "signum",
-        Arity::Exact(1),
+        &["x"],
         "The sign of a number as the Int -1, 0 or 1; of -0.0 it is -1, of NaN NaN.",
         &[("signum(-3.2)", "-1"), ("signum(0)", "0")],
         signum,
     ),
     Function::new(
         "sub",
-        Arity::Exact(2),
-        "`a - b`: the difference of two numbers, Int if both are. Vectors are subtracted element by element.",
+        &["x", "y"],
+        "The difference of two numbers, Int if both are. Vectors are subtracted element by element.",
         &[("5 - 8", "-3"), ("5 - 0.5", "4.5"), ("1 - vec([1, 2])", "vec([0, -1])")],
         |args| binary("sub", args, &SUB),
     )

@@ -4,7 +4,7 @@
 //! [`Expr::Conditional`](crate::expr::Expr::Conditional) of them.
 
 use super::arguments::{Outcome, boolean, fail, quote};
-use super::{Arity, Family, Function, kernels};
+use super::{Family, Function, kernels};
 use crate::value::DataValue;
 
 pub(super) const FAMILY: Family = Family { title: "Booleans", functions: FUNCTIONS };
@@ -12,8 +12,8 @@ pub(super) const FAMILY: Family = Family { title: "Booleans", functions: FUNCTIO
 static FUNCTIONS: &[Function] = &[
     Function::new(
         "and",
-        Arity::AtLeast(0),
-        "`a && b`: whether all arguments are true; true of none. Stops at the first false, so a later argument that is \
+        &["x..."],
+        "Whether all arguments are true; true of none. Stops at the first false, so a later argument that is \
          not a Bool goes unnoticed, but all arguments are evaluated.",
         &[("and(true, 1 < 2)", "true"), ("and()", "true"), ("true && 1", "")],
         |args| until("and", args, false),
@@ -21,31 +21,27 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(kernels::booleans::and),
     Function::new(
         "assert",
-        Arity::AtLeast(1),
+        &["condition", "values..."],
         "True if the first argument is `true`; anything else is an error that quotes all arguments.",
         &[("assert(1 < 2, 'order')", "true"), ("assert(false, 'never')", "")],
         assert,
     ),
     Function::new(
         "coalesce",
-        Arity::AtLeast(0),
-        "`a ~ b`: the first argument that is not null; null if there is none.",
+        &["x..."],
+        "The first argument that is not null; null if there is none.",
         &[("coalesce(null, 2, 3)", "2"), ("null ~ 'x'", "'x'"), ("coalesce()", "null")],
         |args| Ok(args.iter().find(|arg| !arg.is_null()).cloned().unwrap_or_default()),
     )
     .with_kernel(kernels::booleans::coalesce),
-    Function::new(
-        "negate",
-        Arity::Exact(1),
-        "`!a`: the opposite of a Bool.",
-        &[("!true", "false"), ("!0", "")],
-        |args| Ok(DataValue::Bool(!boolean("negate", args, 0)?)),
-    )
+    Function::new("negate", &["x"], "The opposite of a Bool.", &[("!true", "false"), ("!0", "")], |args| {
+        Ok(DataValue::Bool(!boolean("negate", args, 0)?))
+    })
     .with_kernel(kernels::booleans::negate),
     Function::new(
         "or",
-        Arity::AtLeast(0),
-        "`a || b`: whether any argument is true; false of none. Stops at the first true, so a later argument that is \
+        &["x..."],
+        "Whether any argument is true; false of none. Stops at the first true, so a later argument that is \
          not a Bool goes unnoticed, but all arguments are evaluated.",
         &[("or(false, 1 < 2)", "true"), ("or()", "false"), ("false || 1", "")],
         |args| until("or", args, true),

@@ -1,7 +1,7 @@
 //! Byte strings and their bits.
 
 use super::arguments::{Outcome, bytes, fail, list, string, unexpected};
-use super::{Arity, Family, Function};
+use super::{Family, Function};
 use crate::value::{DataValue, decode_base64, encode_base64};
 
 pub(super) const FAMILY: Family = Family { title: "Bytes", functions: FUNCTIONS };
@@ -9,7 +9,7 @@ pub(super) const FAMILY: Family = Family { title: "Bytes", functions: FUNCTIONS 
 static FUNCTIONS: &[Function] = &[
     Function::new(
         "bit_and",
-        Arity::Exact(2),
+        &["x", "y"],
         "The bits that are set in both of two Bytes of one length.",
         &[
             ("bit_and(decode_base64('Dw=='), decode_base64('PA=='))", "decode_base64('DA==')"),
@@ -19,21 +19,21 @@ static FUNCTIONS: &[Function] = &[
     ),
     Function::new(
         "bit_not",
-        Arity::Exact(1),
+        &["bytes"],
         "Bytes with each bit turned over.",
         &[("bit_not(decode_base64('Dw=='))", "decode_base64('8A==')"), ("bit_not(1)", "")],
         |args| Ok(bytes("bit_not", args, 0)?.iter().map(|byte| !byte).collect::<Vec<u8>>().into()),
     ),
     Function::new(
         "bit_or",
-        Arity::Exact(2),
+        &["x", "y"],
         "The bits that are set in either of two Bytes of one length.",
         &[("bit_or(decode_base64('Dw=='), decode_base64('PA=='))", "decode_base64('Pw==')"), ("bit_or('a', 'b')", "")],
         |args| combine("bit_or", args, |a, b| a | b),
     ),
     Function::new(
         "bit_xor",
-        Arity::Exact(2),
+        &["x", "y"],
         "The bits that are set in exactly one of two Bytes of one length.",
         &[
             ("bit_xor(decode_base64('Dw=='), decode_base64('PA=='))", "decode_base64('Mw==')"),
@@ -43,7 +43,7 @@ static FUNCTIONS: &[Function] = &[
     ),
     Function::new(
         "decode_base64",
-        Arity::Exact(1),
+        &["text"],
         "The Bytes that a standard, padded base64 text stands for.",
         &[("length(decode_base64('AAECAw=='))", "4"), ("decode_base64('***')", "")],
         |args| match decode_base64(string("decode_base64", args, 0)?) {
@@ -53,14 +53,14 @@ static FUNCTIONS: &[Function] = &[
     ),
     Function::new(
         "encode_base64",
-        Arity::Exact(1),
+        &["bytes"],
         "Bytes as standard, padded base64 text.",
         &[("encode_base64(decode_base64('aGk='))", "'aGk='"), ("encode_base64('hi')", "")],
         |args| Ok(encode_base64(bytes("encode_base64", args, 0)?).into()),
     ),
     Function::new(
         "pack_bits",
-        Arity::Exact(1),
+        &["list"],
         "A list of Booleans as Bytes, the first in the highest bit; the last byte is filled up with zeros.",
         &[
             ("pack_bits([true, false, false, false, false, false, false, true])", "decode_base64('gQ==')"),
@@ -70,7 +70,7 @@ static FUNCTIONS: &[Function] = &[
     ),
     Function::new(
         "unpack_bits",
-        Arity::Exact(1),
+        &["bytes"],
         "The bits of Bytes as a list of Booleans, the highest bit of each byte first.",
         &[("slice(unpack_bits(decode_base64('gQ==')), 0, 2)", "[true, false]"), ("unpack_bits('a')", "")],
         |args| {

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::arguments::{Outcome, fail, list, number, quote};
-use super::{Arity, Family, Function, kernels};
+use super::{Family, Function, kernels};
 use crate::expr::FunctionError;
 use crate::value::{DataValue, Num};
 
@@ -12,8 +12,8 @@ pub(super) const FAMILY: Family = Family { title: "Comparison", functions: FUNCT
 static FUNCTIONS: &[Function] = &[
     Function::new(
         "eq",
-        Arity::Exact(2),
-        "`a == b`: whether two values of any type are equal. An Int and a Float are compared as numbers; other values \
+        &["x", "y"],
+        "Whether two values of any type are equal. An Int and a Float are compared as numbers; other values \
          of different types are never equal.",
         &[("1 == 1.0", "true"), ("[1] == [1.0]", "false"), ("null == null", "true")],
         |args| Ok(args[0].loosely_equals(&args[1]).into()),
@@ -21,8 +21,8 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(kernels::comparison::eq),
     Function::new(
         "ge",
-        Arity::Exact(2),
-        "`a >= b`: whether the first is greater or they are equal; both must be of one comparable type (numbers are \
+        &["x", "y"],
+        "Whether the first is greater or they are equal; both must be of one comparable type (numbers are \
          one type).",
         &[("2 >= 2.0", "true"), ("'a' >= 1", "")],
         |args| Ok(compare("ge", args)?.is_ge().into()),
@@ -30,15 +30,15 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(kernels::comparison::ge),
     Function::new(
         "gt",
-        Arity::Exact(2),
-        "`a > b`: whether the first is greater; both must be of one comparable type (numbers are one type).",
+        &["x", "y"],
+        "Whether the first is greater; both must be of one comparable type (numbers are one type).",
         &[("2 > 1.5", "true"), ("[2] > [1, 9]", "true"), ("null > 1", "")],
         |args| Ok(compare("gt", args)?.is_gt().into()),
     )
     .with_kernel(kernels::comparison::gt),
     Function::new(
         "is_in",
-        Arity::Exact(2),
+        &["x", "list"],
         "Whether a list contains a value. This is identity: unlike with `==`, 1 and 1.0 are different.",
         &[("is_in(1, [1, 2])", "true"), ("is_in(1, [1.0])", "false"), ("is_in(1, 'abc')", "")],
         |args| Ok(list("is_in", args, 1)?.contains(&args[0]).into()),
@@ -46,8 +46,8 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(kernels::comparison::is_in),
     Function::new(
         "le",
-        Arity::Exact(2),
-        "`a <= b`: whether the first is smaller or they are equal; both must be of one comparable type (numbers are \
+        &["x", "y"],
+        "Whether the first is smaller or they are equal; both must be of one comparable type (numbers are \
          one type).",
         &[("1 <= 1.0", "true"), ("null <= null", "true"), ("1 <= 'a'", "")],
         |args| Ok(compare("le", args)?.is_le().into()),
@@ -55,15 +55,15 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(kernels::comparison::le),
     Function::new(
         "lt",
-        Arity::Exact(2),
-        "`a < b`: whether the first is smaller; both must be of one comparable type (numbers are one type).",
+        &["x", "y"],
+        "Whether the first is smaller; both must be of one comparable type (numbers are one type).",
         &[("'B' < 'a'", "true"), ("1 < 1.0", "false"), ("null < 1", "")],
         |args| Ok(compare("lt", args)?.is_lt().into()),
     )
     .with_kernel(kernels::comparison::lt),
     Function::new(
         "max",
-        Arity::AtLeast(1),
+        &["x", "more..."],
         "The greatest of some numbers, an Int or a Float as it was given; of equal ones the Float.",
         &[("max(1, 2.5, 2)", "2.5"), ("max(1, 1.0)", "1.0"), ("max(1, null)", "")],
         |args| extreme("max", args, Num::max),
@@ -71,7 +71,7 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(kernels::arithmetic::max),
     Function::new(
         "min",
-        Arity::AtLeast(1),
+        &["x", "more..."],
         "The smallest of some numbers, an Int or a Float as it was given; of equal ones the Int.",
         &[("min(3, 2.5)", "2.5"), ("min(1.0, 1)", "1"), ("min('a')", "")],
         |args| extreme("min", args, Num::min),
@@ -79,8 +79,8 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(kernels::arithmetic::min),
     Function::new(
         "neq",
-        Arity::Exact(2),
-        "`a != b`: the opposite of `a == b`.",
+        &["x", "y"],
+        "The opposite of `a == b`.",
         &[("1 != 'a'", "true"), ("1 != 1.0", "false")],
         |args| Ok((!args[0].loosely_equals(&args[1])).into()),
     )

@@ -1,7 +1,7 @@
 //! Conversions between types.
 
 use super::arguments::{Outcome, fail, unexpected};
-use super::{Arity, Family, Function, kernels};
+use super::{Family, Function, kernels};
 use crate::value::{DataValue, JsonData, Num, UuidWrapper, json_value_of, parse_uuid};
 
 pub(super) const FAMILY: Family = Family { title: "Conversions", functions: FUNCTIONS };
@@ -9,7 +9,7 @@ pub(super) const FAMILY: Family = Family { title: "Conversions", functions: FUNC
 static FUNCTIONS: &[Function] = &[
     Function::new(
         "to_bool",
-        Arity::Exact(1),
+        &["x"],
         "False for null, false, zero, a retraction, the nil Uuid and whatever is empty, also within Json; true for all \
          else.",
         &[("to_bool(0)", "false"), ("to_bool([0])", "true"), ("to_bool('false')", "true")],
@@ -18,7 +18,7 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(|operands, len| kernels::by_reference::test_values(operands, len, is_truthy)),
     Function::new(
         "to_float",
-        Arity::Exact(1),
+        &["x"],
         "A number, Boolean, null (0.0) or decimal text as a Float. Texts may also be INF, NEG_INF, NAN, PI and E.",
         &[("to_float('2.5')", "2.5"), ("to_float(null)", "0.0"), ("to_float('abc')", "")],
         to_float,
@@ -26,7 +26,7 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(kernels::convert::to_float),
     Function::new(
         "to_int",
-        Arity::Exact(1),
+        &["x"],
         "A number without its fraction, a Boolean as 1 or 0, null as 0, a decimal text, or the timestamp of a \
          Validity, as an Int. Floats beyond 64 bits give the nearest Int, NaN gives 0.",
         &[("to_int(-3.9)", "-3"), ("to_int('42')", "42"), ("to_int('4.2')", "")],
@@ -35,7 +35,7 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(kernels::convert::to_int),
     Function::new(
         "to_string",
-        Arity::Exact(1),
+        &["x"],
         "Strings as they are, a Json string as its text, and anything else as its compact JSON text.",
         &[("to_string(1.0)", "'1.0'"), ("to_string([1, 'a'])", "'[1,\"a\"]'"), ("to_string(null)", "'null'")],
         |args| Ok(text_of(&args[0]).into()),
@@ -43,14 +43,14 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(kernels::convert::to_string),
     Function::new(
         "to_unity",
-        Arity::Exact(1),
+        &["x"],
         "As `to_bool`, with 1 for true and 0 for false.",
         &[("to_unity('x')", "1"), ("to_unity(null)", "0")],
         |args| Ok(i64::from(is_truthy(&args[0])).into()),
     ),
     Function::new(
         "to_uuid",
-        Arity::Exact(1),
+        &["x"],
         "A Uuid from its text; a Uuid as it is.",
         &[
             ("to_uuid('f3b4958c52a111e7802a010203040506')", "to_uuid('f3b4958c-52a1-11e7-802a-010203040506')"),
@@ -64,7 +64,7 @@ static FUNCTIONS: &[Function] = &[
     ),
     Function::new(
         "uuid_timestamp",
-        Arity::Exact(1),
+        &["uuid"],
         "The seconds since the Unix epoch at which a Uuid of version 1 was made; null for other versions.",
         &[
             ("floor(uuid_timestamp(to_uuid('f3b4958c-52a1-11e7-802a-010203040506')))", "1497624119.0"),

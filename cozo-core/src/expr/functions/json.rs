@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::arguments::{Outcome, fail, list, quote, string, unexpected};
-use super::{Arity, Family, Function, convert};
+use super::{Family, Function, convert};
 use crate::expr::FunctionError;
 use crate::value::{DataValue, JsonData, json_to_value, json_value_of, scalar_of_json};
 
@@ -14,7 +14,7 @@ pub(super) const FAMILY: Family = Family { title: "Json", functions: FUNCTIONS }
 static FUNCTIONS: &[Function] = &[
     Function::new(
         "dump_json",
-        Arity::Exact(1),
+        &["json"],
         "The compact text of a Json value, with the keys of objects sorted.",
         &[("dump_json({'b': 1, 'a': [true]})", "'{\"a\":[true],\"b\":1}'"), ("dump_json(1)", "")],
         |args| match &args[0] {
@@ -24,7 +24,7 @@ static FUNCTIONS: &[Function] = &[
     ),
     Function::new(
         "json",
-        Arity::Exact(1),
+        &["x"],
         "Any value as Json. Bytes and a Uuid become an array of numbers, and so does a vector; NaN and the infinities \
          become null.",
         &[("json(1) -> []", "1"), ("is_json(json([1, 2]))", "true"), ("json(json('a'))", "json('a')")],
@@ -32,22 +32,22 @@ static FUNCTIONS: &[Function] = &[
     ),
     Function::new(
         "json_object",
-        Arity::AtLeast(0),
-        "`{k: v}`: a Json object of keys and values in turn. Keys are converted as by `to_string`, values as by \
+        &["key_value..."],
+        "A Json object of keys and values in turn, also written `{key: value, ...}`. Keys are converted as by `to_string`, values as by \
          `json`; of equal keys the last wins.",
         &[("json_object('a', 1, 'b', [2])", "{'a': 1, 'b': [2]}"), ("json_object('a')", "")],
         json_object,
     ),
     Function::new(
         "json_to_scalar",
-        Arity::Exact(1),
+        &["x"],
         "A Json null, Boolean, number or string as a plain value; anything else as it is.",
         &[("json_to_scalar(json('x'))", "'x'"), ("json_to_scalar({'a': 1})", "{'a': 1}")],
         |args| Ok(if let DataValue::Json(JsonData(value)) = &args[0] { plain(value) } else { args[0].clone() }),
     ),
     Function::new(
         "parse_json",
-        Arity::Exact(1),
+        &["text"],
         "The Json value that a text describes.",
         &[("parse_json('{\"a\": [1, null]}')", "{'a': [1, null]}"), ("parse_json('{bad')", "")],
         |args| match serde_json::from_str(string("parse_json", args, 0)?) {
@@ -57,7 +57,7 @@ static FUNCTIONS: &[Function] = &[
     ),
     Function::new(
         "remove_json_path",
-        Arity::Exact(2),
+        &["json", "path"],
         "A Json value without the part that a path, a List of keys and positions, leads to. A missing key changes \
          nothing, a position beyond an array is an error.",
         &[
@@ -68,7 +68,7 @@ static FUNCTIONS: &[Function] = &[
     ),
     Function::new(
         "set_json_path",
-        Arity::Exact(3),
+        &["json", "path", "value"],
         "A Json value with the part that a path, a List of keys and positions, leads to set to a value. Missing keys \
          are made, and arrays lengthened with nulls.",
         &[

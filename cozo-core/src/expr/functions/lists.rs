@@ -1,7 +1,7 @@
 //! Lists. Json arrays are no lists, except for `get` and `maybe_get`, which also look into Json.
 
 use super::arguments::{Outcome, check_length, fail, int, list, positive, unexpected};
-use super::{Arity, Family, Function, json, kernels};
+use super::{Family, Function, json, kernels};
 use crate::expr::FunctionError;
 use crate::value::DataValue;
 
@@ -10,28 +10,28 @@ pub(super) const FAMILY: Family = Family { title: "Lists", functions: FUNCTIONS 
 static FUNCTIONS: &[Function] = &[
     Function::new(
         "append",
-        Arity::Exact(2),
+        &["list", "x"],
         "The list with one more element at its end.",
         &[("append([1, 2], 3)", "[1, 2, 3]"), ("append('a', 'b')", "")],
         |args| Ok(DataValue::List([list("append", args, 0)?, &args[1..]].concat())),
     ),
     Function::new(
         "chunks",
-        Arity::Exact(2),
+        &["list", "length"],
         "The list cut into lists of a length; the last may be shorter.",
         &[("chunks([1, 2, 3], 2)", "[[1, 2], [3]]"), ("chunks([1], 0)", "")],
         |args| Ok(list_of_lists(list("chunks", args, 0)?.chunks(positive("chunks", args, 1)?))),
     ),
     Function::new(
         "chunks_exact",
-        Arity::Exact(2),
+        &["list", "length"],
         "The list cut into lists of a length, without the rest.",
         &[("chunks_exact([1, 2, 3], 2)", "[[1, 2]]"), ("chunks_exact([1], -1)", "")],
         |args| Ok(list_of_lists(list("chunks_exact", args, 0)?.chunks_exact(positive("chunks_exact", args, 1)?))),
     ),
     Function::new(
         "first",
-        Arity::Exact(1),
+        &["list"],
         "The first element of a list; null if it is empty.",
         &[("first([7, 8])", "7"), ("first([])", "null"), ("first('abc')", "")],
         |args| Ok(list("first", args, 0)?.first().cloned().unwrap_or_default()),
@@ -43,7 +43,7 @@ static FUNCTIONS: &[Function] = &[
     }),
     Function::new(
         "get",
-        Arity::Between(2, 3),
+        &["list", "index", "default?"],
         "An element of a List, counted from 0 or, if negative, from the end; or a part of a Json value, by a key, a \
          position or a List of these. What is not there is an error, or the third argument.",
         &[
@@ -57,7 +57,7 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(kernels::by_reference::get),
     Function::new(
         "int_range",
-        Arity::Between(1, 3),
+        &["start?", "end", "step?"],
         "The integers from 0 to an end, from a start to an end, or so with a step between them; the end is not \
          included. A negative step counts down.",
         &[
@@ -70,7 +70,7 @@ static FUNCTIONS: &[Function] = &[
     ),
     Function::new(
         "last",
-        Arity::Exact(1),
+        &["list"],
         "The last element of a list; null if it is empty.",
         &[("last([7, 8])", "8"), ("last([])", "null"), ("last(null)", "")],
         |args| Ok(list("last", args, 0)?.last().cloned().unwrap_or_default()),
@@ -82,36 +82,36 @@ static FUNCTIONS: &[Function] = &[
     }),
     Function::new(
         "list",
-        Arity::AtLeast(0),
-        "`[a, b]`: a list of the arguments.",
+        &["x..."],
+        "A list of the arguments, also written `[x, ...]`.",
         &[("list(1, 'a')", "[1, 'a']")],
         |args| Ok(DataValue::List(args.to_vec())),
     ),
     Function::new(
         "maybe_get",
-        Arity::Exact(2),
-        "`a -> b`: as `get`, with null for all that is not there.",
+        &["list", "index"],
+        "As `get`, with null for all that is not there.",
         &[("[10, 20] -> 1", "20"), ("{'a': {'b': 3}} -> 'a' -> 'b'", "3"), ("null -> 0", "null")],
         |args| Ok(element(&args[0], &args[1]).unwrap_or_default()),
     )
     .with_kernel(kernels::by_reference::maybe_get),
     Function::new(
         "prepend",
-        Arity::Exact(2),
+        &["list", "x"],
         "The list with one more element at its start.",
         &[("prepend([2, 3], 1)", "[1, 2, 3]"), ("prepend(1, [2])", "")],
         |args| Ok(DataValue::List([&args[1..], list("prepend", args, 0)?].concat())),
     ),
     Function::new(
         "reverse",
-        Arity::Exact(1),
+        &["list"],
         "The list with its elements in opposite order.",
         &[("reverse([1, 2, 3])", "[3, 2, 1]"), ("reverse('abc')", "")],
         |args| Ok(DataValue::List(list("reverse", args, 0)?.iter().rev().cloned().collect())),
     ),
     Function::new(
         "slice",
-        Arity::Exact(3),
+        &["list", "start", "end"],
         "The elements of a list from one position up to but without another, both counted from 0 or, if negative, from \
          the end. The start must be a position of the list, and the end not lie beyond the list.",
         &[("slice([1, 2, 3, 4], 1, 3)", "[2, 3]"), ("slice([1, 2, 3], -2, -1)", "[2]"), ("slice([1, 2], 2, 2)", "")],
@@ -119,7 +119,7 @@ static FUNCTIONS: &[Function] = &[
     ),
     Function::new(
         "sorted",
-        Arity::Exact(1),
+        &["list"],
         "The list in ascending order; values of different types are ordered by type.",
         &[("sorted([3, 1, 2])", "[1, 2, 3]"), ("sorted(['a', 1, null])", "[null, 1, 'a']"), ("sorted('cab')", "")],
         |args| {
@@ -130,7 +130,7 @@ static FUNCTIONS: &[Function] = &[
     ),
     Function::new(
         "windows",
-        Arity::Exact(2),
+        &["list", "length"],
         "All runs of neighbouring elements of a length; none if the list is shorter.",
         &[("windows([1, 2, 3], 2)", "[[1, 2], [2, 3]]"), ("windows([1], 2)", "[]"), ("windows([1], 0)", "")],
         windows,

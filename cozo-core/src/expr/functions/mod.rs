@@ -5,9 +5,11 @@
 
 mod arguments;
 mod arithmetic;
+mod arity;
 mod booleans;
 mod bytes;
 mod comparison;
+mod conditionals;
 mod convert;
 mod family;
 mod json;
@@ -25,6 +27,8 @@ mod vectors;
 #[cfg(test)]
 mod tests;
 
+pub use arity::Arity;
+pub use conditionals::{CONDITIONALS, Conditional};
 pub use family::Family;
 
 use std::collections::HashMap;
@@ -37,8 +41,8 @@ use crate::value::{Column, DataValue};
 pub struct Function {
     /// Its name.
     pub name: &'static str,
-    /// Further names it is known by, operators among them (for documentation).
-    pub aliases: &'static [&'static str],
+    /// Its parameters: `default?` may be left out, `more...` stands for any number of arguments.
+    pub parameters: &'static [&'static str],
     /// How many arguments it takes.
     pub arity: Arity,
     /// Whether equal arguments give equal results.
@@ -57,12 +61,13 @@ impl Function {
     /// A deterministic function with one name and no kernel; the other methods add what an entry has beyond that.
     const fn new(
         name: &'static str,
-        arity: Arity,
+        parameters: &'static [&'static str],
         doc: &'static str,
         examples: &'static [(&'static str, &'static str)],
         eval: fn(&[DataValue]) -> Result<DataValue, FunctionError>,
     ) -> Self {
-        Function { name, aliases: &[], arity, deterministic: true, doc, examples, eval, kernel: None }
+        let arity = Arity::of(parameters);
+        Function { name, parameters, arity, deterministic: true, doc, examples, eval, kernel: None }
     }
 
     /// With a columnar form.
@@ -79,40 +84,15 @@ impl Function {
 /// The columnar form of a function.
 pub type Kernel = fn(&[Operand<'_>], usize) -> Option<Result<Column, FunctionError>>;
 
-/// How many arguments a function takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arity {
-    /// So many.
-    Exact(usize),
-    /// So many or more.
-    AtLeast(usize),
-    /// From the first to the second number.
-    Between(usize, usize),
-}
-
-impl Arity {
-    /// Whether so many arguments are allowed.
-    pub fn accepts(self, count: usize) -> bool {
-        match self {
-            Arity::Exact(n) => count == n,
-            Arity::AtLeast(n) => count >= n,
-            Arity::Between(low, high) => (low..=high).contains(&count),
-        }
-    }
-}
-
 impl std::fmt::Debug for Function {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name)
     }
 }
 
-/// All functions by each of their names.
-static BY_NAME: LazyLock<HashMap<&'static str, &'static Function>> = LazyLock::new(|| {
-    let named =
-        all().flat_map(|function| std::iter::once(&function.name).chain(function.aliases).map(move |n| (*n, function)));
-    named.collect()
-});
+/// All functions by name.
+static BY_NAME: LazyLock<HashMap<&'static str, &'static Function>> =
+    LazyLock::new(|| all().map(|function| (function.name, function)).collect());
 
 /// The function of this name.
 pub fn find(name: &str) -> Option<&'static Function> {
@@ -122,6 +102,11 @@ pub fn find(name: &str) -> Option<&'static Function> {
 /// All functions, family by family.
 pub fn all() -> impl Iterator<Item = &'static Function> {
     FAMILIES.iter().flat_map(|family| family.functions.iter())
+}
+
+/// The names that may be called, those of the conditionals among them.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    all().map(|function| function.name).chain(CONDITIONALS.iter().map(|conditional| conditional.name))
 }
 
 /// The families in the order of the documentation.
@@ -142,14 +127,3 @@ pub static FAMILIES: &[Family] = &[
     time::FAMILY,
     random::FAMILY,
 ];
-
-/// As the help of an error says it.
-impl std::fmt::Display for Arity {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Arity::Exact(n) => write!(f, "Need exactly {n} argument(s)"),
-            Arity::AtLeast(n) => write!(f, "Need at least {n} argument(s)"),
-            Arity::Between(low, high) => write!(f, "Need {low} to {high} arguments"),
-        }
-    }
-}

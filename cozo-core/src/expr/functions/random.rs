@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::arguments::{Outcome, check_length, fail, float, int, list, unexpected};
 use super::vectors::{is_wide, of_width};
-use super::{Arity, Family, Function};
+use super::{Family, Function};
 use crate::value::{DataValue, UuidWrapper};
 
 pub(super) const FAMILY: Family = Family { title: "Random values", functions: FUNCTIONS };
@@ -14,7 +14,7 @@ pub(super) const FAMILY: Family = Family { title: "Random values", functions: FU
 static FUNCTIONS: &[Function] = &[
     Function::new(
         "rand_bernoulli",
-        Arity::Exact(1),
+        &["p"],
         "True with a probability from 0 to 1, else false.",
         &[("rand_bernoulli(1)", "true"), ("rand_bernoulli(0)", "false"), ("rand_bernoulli(1.5)", "")],
         |args| match float("rand_bernoulli", args, 0)? {
@@ -25,7 +25,7 @@ static FUNCTIONS: &[Function] = &[
     .volatile(),
     Function::new(
         "rand_choose",
-        Arity::Exact(1),
+        &["list"],
         "An element of a list, each as likely as the others; null if the list is empty.",
         &[("rand_choose(['only'])", "'only'"), ("rand_choose([])", "null"), ("rand_choose('abc')", "")],
         |args| match list("rand_choose", args, 0)? {
@@ -36,7 +36,7 @@ static FUNCTIONS: &[Function] = &[
     .volatile(),
     Function::new(
         "rand_float",
-        Arity::Exact(0),
+        &[],
         "A Float from 0 up to but without 1, all as likely.",
         &[("rand_float() < 1", "true")],
         |_| Ok(rand::random::<f64>().into()),
@@ -44,7 +44,7 @@ static FUNCTIONS: &[Function] = &[
     .volatile(),
     Function::new(
         "rand_int",
-        Arity::Exact(2),
+        &["low", "high"],
         "An Int between two bounds, both included, all as likely.",
         &[("rand_int(4, 4)", "4"), ("rand_int(3, 1)", "")],
         |args| match (int("rand_int", args, 0)?, int("rand_int", args, 1)?) {
@@ -55,7 +55,7 @@ static FUNCTIONS: &[Function] = &[
     .volatile(),
     Function::new(
         "rand_uuid_v1",
-        Arity::Exact(0),
+        &[],
         "A new Uuid of version 1, of the present time.",
         &[("uuid_timestamp(rand_uuid_v1()) > 1600000000", "true")],
         |_| Ok(DataValue::Uuid(UuidWrapper(Uuid::now_v1(&NODE)))),
@@ -63,7 +63,7 @@ static FUNCTIONS: &[Function] = &[
     .volatile(),
     Function::new(
         "rand_uuid_v4",
-        Arity::Exact(0),
+        &[],
         "A new random Uuid of version 4.",
         &[("is_uuid(rand_uuid_v4())", "true")],
         |_| Ok(DataValue::Uuid(UuidWrapper(Uuid::new_v4()))),
@@ -71,7 +71,7 @@ static FUNCTIONS: &[Function] = &[
     .volatile(),
     Function::new(
         "rand_vec",
-        Arity::Between(1, 2),
+        &["length", "type?"],
         "A vector of so many elements from 0 up to but without 1; the type is as in `vec`.",
         &[("length(rand_vec(5))", "5"), ("rand_vec('a')", "")],
         rand_vec,

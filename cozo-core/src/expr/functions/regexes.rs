@@ -8,7 +8,7 @@ use std::rc::Rc;
 use regex::Regex;
 
 use super::arguments::{fail, string, unexpected};
-use super::{Arity, Family, Function, kernels};
+use super::{Family, Function, kernels};
 use crate::expr::FunctionError;
 use crate::value::{DataValue, SmallStr};
 
@@ -17,7 +17,7 @@ pub(super) const FAMILY: Family = Family { title: "Regular expressions", functio
 static FUNCTIONS: &[Function] = &[
     Function::new(
         "regex_extract",
-        Arity::Exact(2),
+        &["text", "regex"],
         "All matches of a pattern in a string, as a list.",
         &[("regex_extract('a1b22', '[0-9]+')", "['1', '22']"), ("regex_extract('abc', '[0-9]')", "[]")],
         |args| {
@@ -27,7 +27,7 @@ static FUNCTIONS: &[Function] = &[
     ),
     Function::new(
         "regex_extract_first",
-        Arity::Exact(2),
+        &["text", "regex"],
         "The first match of a pattern in a string; null if there is none.",
         &[("regex_extract_first('a1b22', '[0-9]+')", "'1'"), ("regex_extract_first('abc', '[0-9]')", "null")],
         |args| {
@@ -37,7 +37,7 @@ static FUNCTIONS: &[Function] = &[
     ),
     Function::new(
         "regex_matches",
-        Arity::Exact(2),
+        &["text", "regex"],
         "Whether a pattern matches anywhere in a string.",
         &[
             ("regex_matches('hello42', 'l+o[0-9]')", "true"),
@@ -52,7 +52,7 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(kernels::strings::regex_matches),
     Function::new(
         "regex_replace",
-        Arity::Exact(3),
+        &["text", "regex", "replacement"],
         "The string with the first match of a pattern replaced; `$1` or `${name}` stand for groups, `$$` for a dollar.",
         &[
             ("regex_replace('john smith', '(\\\\w+) (\\\\w+)', '$2 $1')", "'smith john'"),
@@ -65,7 +65,7 @@ static FUNCTIONS: &[Function] = &[
     ),
     Function::new(
         "regex_replace_all",
-        Arity::Exact(3),
+        &["text", "regex", "replacement"],
         "The string with all matches of a pattern replaced; `$1` or `${name}` stand for groups, `$$` for a dollar.",
         &[("regex_replace_all('a1b22', '[0-9]+', '#')", "'a#b#'")],
         |args| {

@@ -1,7 +1,7 @@
 //! Lists as sets: sorted, and without repetition by identity, so that 1 and 1.0 are two elements.
 
 use super::arguments::{Outcome, list};
-use super::{Arity, Family, Function};
+use super::{Family, Function};
 use crate::expr::FunctionError;
 use crate::value::DataValue;
 
@@ -10,21 +10,21 @@ pub(super) const FAMILY: Family = Family { title: "Sets", functions: FUNCTIONS }
 static FUNCTIONS: &[Function] = &[
     Function::new(
         "difference",
-        Arity::AtLeast(2),
+        &["list", "minus", "more..."],
         "The elements of the first list that are in none of the others, sorted and without repetition.",
         &[("difference([3, 1, 2], [1])", "[2, 3]"), ("difference([1], 1)", "")],
         |args| keep("difference", args, |found| !found),
     ),
     Function::new(
         "intersection",
-        Arity::AtLeast(1),
+        &["list", "more..."],
         "The elements that are in all lists, sorted and without repetition.",
         &[("intersection([1, 2, 3], [3, 2])", "[2, 3]"), ("intersection([1], 'a')", "")],
         |args| keep("intersection", args, |found| found),
     ),
     Function::new(
         "union",
-        Arity::AtLeast(1),
+        &["list", "more..."],
         "The elements that are in any list, sorted and without repetition.",
         &[("union([3, 1], [2, 1])", "[1, 2, 3]"), ("union([1], 2)", "")],
         |args| {

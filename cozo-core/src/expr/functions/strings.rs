@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use unicode_normalization::UnicodeNormalization;
 
 use super::arguments::{Outcome, fail, int, list, string, unexpected};
-use super::{Arity, Family, Function, json, kernels};
+use super::{Family, Function, json, kernels};
 use crate::expr::FunctionError;
 use crate::value::{DataValue, JsonData, SmallStr};
 
@@ -14,15 +14,15 @@ pub(super) const FAMILY: Family = Family { title: "Strings", functions: FUNCTION
 static FUNCTIONS: &[Function] = &[
     Function::new(
         "chars",
-        Arity::Exact(1),
+        &["text"],
         "The characters of a string as a list of strings.",
         &[("chars('aé')", "['a', 'é']"), ("chars(12)", "")],
         |args| Ok(DataValue::List(string("chars", args, 0)?.chars().map(character).collect())),
     ),
     Function::new(
         "concat",
-        Arity::AtLeast(1),
-        "`a ++ b`: Strings, Lists or Json values joined. Json objects are merged, key by key and all the way down, and \
+        &["x", "more..."],
+        "Strings, Lists or Json values joined. Json objects are merged, key by key and all the way down, and \
          Json arrays joined; of other Json values the last wins.",
         &[
             ("'ab' ++ 'c'", "'abc'"),
@@ -35,7 +35,7 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(kernels::strings::concat),
     Function::new(
         "ends_with",
-        Arity::Exact(2),
+        &["x", "end"],
         "Whether a String ends with another, or Bytes with other Bytes.",
         &[("ends_with('foobar', 'bar')", "true"), ("ends_with(1, 'a')", "")],
         |args| affix("ends_with", args, <[u8]>::ends_with),
@@ -43,7 +43,7 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(|operands, len| kernels::strings::test_texts(operands, len, <[u8]>::ends_with)),
     Function::new(
         "from_substrings",
-        Arity::Exact(1),
+        &["list"],
         "The strings of a list joined.",
         &[("from_substrings(['ab', 'c'])", "'abc'"), ("from_substrings([1])", "")],
         |args| {
@@ -54,19 +54,19 @@ static FUNCTIONS: &[Function] = &[
     ),
     Function::new(
         "length",
-        Arity::Exact(1),
+        &["x"],
         "The number of characters of a String, of elements of a List or a vector, or of bytes of Bytes.",
         &[("length('héé')", "3"), ("length([1, 2])", "2"), ("length(null)", "")],
         length,
     )
     .with_kernel(kernels::strings::length),
-    Function::new("lowercase", Arity::Exact(1), "The string in lower case.", &[("lowercase('ÀB')", "'àb'")], |args| {
+    Function::new("lowercase", &["text"], "The string in lower case.", &[("lowercase('ÀB')", "'àb'")], |args| {
         Ok(string("lowercase", args, 0)?.to_lowercase().into())
     })
     .with_kernel(|operands, len| kernels::strings::map_texts(operands, len, |text| Cow::Owned(text.to_lowercase()))),
     Function::new(
         "slice_string",
-        Arity::Exact(3),
+        &["text", "start", "end"],
         "The characters of a string from one position, counted from 0, up to but without another. Positions beyond the \
          end stand for the end.",
         &[
@@ -78,7 +78,7 @@ static FUNCTIONS: &[Function] = &[
     ),
     Function::new(
         "starts_with",
-        Arity::Exact(2),
+        &["x", "start"],
         "Whether a String starts with another, or Bytes with other Bytes.",
         &[("starts_with('foobar', 'foo')", "true"), ("starts_with('a', 1)", "")],
         |args| affix("starts_with", args, <[u8]>::starts_with),
@@ -86,7 +86,7 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(|operands, len| kernels::strings::test_texts(operands, len, <[u8]>::starts_with)),
     Function::new(
         "str_includes",
-        Arity::Exact(2),
+        &["text", "part"],
         "Whether a string contains another.",
         &[
             ("str_includes('haystack', 'st')", "true"),
@@ -98,14 +98,14 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(kernels::strings::str_includes),
     Function::new(
         "t2s",
-        Arity::Exact(1),
+        &["text"],
         "Traditional Chinese as simplified; values that are no strings are returned as they are.",
         &[("t2s('漢字')", "'汉字'"), ("t2s(1)", "1")],
         |args| Ok(args[0].get_str().map_or_else(|| args[0].clone(), |text| fast2s::convert(text).into())),
     ),
     Function::new(
         "trim",
-        Arity::Exact(1),
+        &["text"],
         "The string without white space at either end.",
         &[("trim(' a ')", "'a'")],
         |args| Ok(string("trim", args, 0)?.trim().into()),
@@ -113,7 +113,7 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(|operands, len| kernels::strings::map_texts(operands, len, |text| Cow::Borrowed(text.trim()))),
     Function::new(
         "trim_end",
-        Arity::Exact(1),
+        &["text"],
         "The string without white space at its end.",
         &[("trim_end(' a ')", "' a'")],
         |args| Ok(string("trim_end", args, 0)?.trim_end().into()),
@@ -121,7 +121,7 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(|operands, len| kernels::strings::map_texts(operands, len, |text| Cow::Borrowed(text.trim_end()))),
     Function::new(
         "trim_start",
-        Arity::Exact(1),
+        &["text"],
         "The string without white space at its start.",
         &[("trim_start(' a ')", "'a '")],
         |args| Ok(string("trim_start", args, 0)?.trim_start().into()),
@@ -129,14 +129,14 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(|operands, len| kernels::strings::map_texts(operands, len, |text| Cow::Borrowed(text.trim_start()))),
     Function::new(
         "unicode_normalize",
-        Arity::Exact(2),
+        &["text", "form"],
         "The string in a Unicode normal form: 'nfc', 'nfd', 'nfkc' or 'nfkd'.",
         &[("length(unicode_normalize('é', 'nfd'))", "2"), ("unicode_normalize('a', 'nfx')", "")],
         unicode_normalize,
     ),
     Function::new(
         "uppercase",
-        Arity::Exact(1),
+        &["text"],
         "The string in upper case.",
         &[("uppercase('straße')", "'STRASSE'")],
         |args| Ok(string("uppercase", args, 0)?.to_uppercase().into()),

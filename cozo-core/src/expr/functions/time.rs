@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
 use super::arguments::{Outcome, boolean, fail, int, string, unexpected};
-use super::{Arity, Family, Function};
+use super::{Family, Function};
 use crate::value::{DataValue, Num, Validity, parse_rfc3339_micros};
 
 pub(super) const FAMILY: Family = Family { title: "Time", functions: FUNCTIONS };
@@ -14,7 +14,7 @@ pub(super) const FAMILY: Family = Family { title: "Time", functions: FUNCTIONS }
 static FUNCTIONS: &[Function] = &[
     Function::new(
         "format_timestamp",
-        Arity::Between(1, 2),
+        &["time", "zone?"],
         "Seconds since the Unix epoch, or a Validity, as an RFC 3339 text to the millisecond; in UTC or in a time zone \
          of the IANA database.",
         &[
@@ -24,17 +24,13 @@ static FUNCTIONS: &[Function] = &[
         ],
         format_timestamp,
     ),
-    Function::new(
-        "now",
-        Arity::Exact(0),
-        "The seconds since the Unix epoch, now.",
-        &[("now() > 1600000000", "true")],
-        |_| Ok(now().into()),
-    )
+    Function::new("now", &[], "The seconds since the Unix epoch, now.", &[("now() > 1600000000", "true")], |_| {
+        Ok(now().into())
+    })
     .volatile(),
     Function::new(
         "parse_timestamp",
-        Arity::Exact(1),
+        &["text"],
         "The seconds since the Unix epoch of an RFC 3339 text, which must have a time and an offset.",
         &[("parse_timestamp('1970-01-01T00:00:01.5Z')", "1.5"), ("parse_timestamp('2023-11-14')", "")],
         |args| match parse_rfc3339_micros(string("parse_timestamp", args, 0)?) {
@@ -44,7 +40,7 @@ static FUNCTIONS: &[Function] = &[
     ),
     Function::new(
         "validity",
-        Arity::Between(1, 2),
+        &["micros", "asserts?"],
         "A Validity of a time in microseconds since the Unix epoch: an assertion, or with `false` a retraction.",
         &[("to_int(validity(77))", "77"), ("to_bool(validity(1, false))", "false"), ("validity('x')", "")],
         |args| {

@@ -1,6 +1,6 @@
 //! Tests of a value's type, which never fail.
 
-use super::{Arity, Family, Function, kernels};
+use super::{Family, Function, kernels};
 use crate::value::{DataValue, Num};
 
 pub(super) const FAMILY: Family = Family { title: "Type tests", functions: FUNCTIONS };
@@ -8,16 +8,18 @@ pub(super) const FAMILY: Family = Family { title: "Type tests", functions: FUNCT
 /// The entry of a test.
 macro_rules! test {
     ($name:literal, $doc:literal, $examples:expr, $test:expr) => {
-        Function::new($name, Arity::Exact(1), $doc, $examples, |args| Ok(DataValue::Bool($test(&args[0]))))
+        Function::new($name, &["x"], $doc, $examples, |args| Ok(DataValue::Bool($test(&args[0]))))
             .with_kernel(|operands, len| kernels::by_reference::test_values(operands, len, $test))
     };
 }
 
 static FUNCTIONS: &[Function] = &[
-    test!("is_bytes", "Whether it is Bytes.", &[("is_bytes('AA==')", "false")], |x: &_| matches!(
-        x,
-        DataValue::Bytes(_)
-    )),
+    test!(
+        "is_bytes",
+        "Whether it is Bytes.",
+        &[("is_bytes(decode_base64('AA=='))", "true"), ("is_bytes('AA==')", "false")],
+        |x: &_| matches!(x, DataValue::Bytes(_))
+    ),
     test!(
         "is_finite",
         "Whether it is a number other than NaN and the infinities.",

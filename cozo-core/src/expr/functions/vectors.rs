@@ -7,7 +7,7 @@ use ndarray::Array1;
 
 use super::arguments::{Outcome, fail, string, unexpected, vector};
 use super::arithmetic::canonical;
-use super::{Arity, Family, Function, kernels};
+use super::{Family, Function, kernels};
 use crate::expr::FunctionError;
 use crate::value::{DataValue, JsonData, Vector, decode_base64};
 
@@ -16,7 +16,7 @@ pub(super) const FAMILY: Family = Family { title: "Vectors", functions: FUNCTION
 static FUNCTIONS: &[Function] = &[
     Function::new(
         "cos_dist",
-        Arity::Exact(2),
+        &["x", "y"],
         "The cosine distance of two vectors of one type and length: 1 minus the cosine of the angle between them. NaN \
          for a zero vector.",
         &[("cos_dist(vec([1, 0]), vec([0, 1]))", "1.0"), ("cos_dist(vec([1, 0]), [0, 1])", "")],
@@ -25,7 +25,7 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(|operands, len| kernels::by_reference::distances(operands, len, cosine_distance)),
     Function::new(
         "ip_dist",
-        Arity::Exact(2),
+        &["x", "y"],
         "The inner product distance of two vectors of one type and length: 1 minus their inner product.",
         &[("ip_dist(vec([1, 2]), vec([3, 4]))", "-10.0")],
         |args| distance("ip_dist", args, inner_product_distance),
@@ -33,7 +33,7 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(|operands, len| kernels::by_reference::distances(operands, len, inner_product_distance)),
     Function::new(
         "l2_dist",
-        Arity::Exact(2),
+        &["x", "y"],
         "The squared Euclidean distance of two vectors of one type and length.",
         &[("l2_dist(vec([1, 2]), vec([3, 4]))", "8.0"), ("l2_dist(vec([1]), vec([1, 2]))", "")],
         |args| distance("l2_dist", args, squared_distance),
@@ -41,14 +41,14 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(|operands, len| kernels::by_reference::distances(operands, len, squared_distance)),
     Function::new(
         "l2_normalize",
-        Arity::Exact(1),
+        &["vector"],
         "The vector scaled to length 1; a zero vector becomes NaNs.",
         &[("l2_normalize(vec([3, 4], 'F64'))", "vec([0.6, 0.8], 'F64')"), ("l2_normalize([3, 4])", "")],
         |args| Ok(normalize(vector("l2_normalize", args, 0)?)),
     ),
     Function::new(
         "vec",
-        Arity::Between(1, 2),
+        &["x", "type?"],
         "A vector of the numbers of a List or a Json array, of another vector, or of a base64 String of little-endian \
          elements. The type is 'F32' or 'Float' (the default), 'F64' or 'Double'.",
         &[("length(vec([1, 2.5]))", "2"), ("vec([1], 'F64') + 1", "vec([2], 'F64')"), ("vec(['a'])", "")],

@@ -5,6 +5,9 @@ mod normalise;
 mod safety;
 mod stratify;
 
+#[cfg(test)]
+mod tests;
+
 use super::{Atom, Formula, Program, ProgramError, Variable};
 
 /// Puts the atoms of a body where their variables are bound; those that give rows keep their order.
@@ -21,18 +24,33 @@ pub struct Rewriting {
 
 /// A resolved program in the form that the planner takes.
 pub fn prepare(program: Program<Formula>, rewriting: Rewriting) -> Result<Program, ProgramError> {
+    prepare_watched(program, rewriting, &mut |_, _| ())
+}
+
+/// [`prepare`], showing the program after each pass.
+fn prepare_watched(
+    program: Program<Formula>,
+    rewriting: Rewriting,
+    watch: &mut dyn FnMut(&'static str, &Program),
+) -> Result<Program, ProgramError> {
     // Bodies become conjunctions: every later pass looks at atoms only.
     let program = normalise::normalise(program)?;
+    watch("normalise", &program);
     // Atoms are put where their variables are bound; after this, every prefix of a body can be evaluated.
     let program = safety::order_bodies(program)?;
+    watch("safety", &program);
     // Before magic sets, so that the script's own rules are judged and named in errors.
     let program = stratify::stratify(program)?;
+    watch("stratify", &program);
     if !rewriting.magic_sets {
         return Ok(program);
     }
     // Needs ordered bodies. A rewriting that makes recursion run through an aggregation is not used.
     Ok(match magic::specialise(&program).map(stratify::stratify) {
-        Some(Ok(rewritten)) => rewritten,
+        Some(Ok(rewritten)) => {
+            watch("magic", &rewritten);
+            rewritten
+        }
         Some(Err(_)) | None => program,
     })
 }

@@ -52,6 +52,13 @@ struct Pass {
 /// How often each variable occurs.
 type Occurrences = BTreeMap<SmallStr, usize>;
 
+/// The variables of a rule.
+struct Scope {
+    occurrences: Occurrences,
+    /// Those that an atom could bind.
+    bound: BTreeSet<SmallStr>,
+}
+
 impl Pass {
     fn rule(&mut self, rule: Rule<Formula>) -> Result<Vec<Rule>, ProgramError> {
         let mut occurrences = Occurrences::new();
@@ -59,7 +66,9 @@ impl Pass {
         for variable in &rule.head {
             *occurrences.entry(variable.name.clone()).or_default() += 1;
         }
-        let pushed = self.push_negation(rule.body, false, &occurrences, rule.span)?;
+        let mut bound = BTreeSet::new();
+        possibly_bound(&rule.body, false, &mut bound);
+        let pushed = self.push_negation(rule.body, false, &Scope { occurrences, bound }, rule.span)?;
         let disjuncts = disjuncts(pushed, rule.span)?;
         let with_body = |body| Rule { head: rule.head.clone(), body, span: rule.span };
         Ok(disjuncts.into_iter().map(with_body).collect())
@@ -70,24 +79,27 @@ impl Pass {
         &mut self,
         formula: Formula,
         negated: bool,
-        occurrences: &Occurrences,
+        scope: &Scope,
         span: SourceSpan,
     ) -> Result<Formula, ProgramError> {
         Ok(match formula {
-            Formula::Not(inner, _) => self.push_negation(*inner, !negated, occurrences, span)?,
-            Formula::And(parts) if negated => match self.negated_group(&parts, occurrences, span)? {
+            Formula::Not(inner, _) => self.push_negation(*inner, !negated, scope, span)?,
+            Formula::And(parts) if negated => match self.negated_group(&parts, scope, span)? {
                 Some(atom) => Formula::Atom(atom),
-                None => Formula::Or(self.push_all(parts, true, occurrences, span)?),
+                None => Formula::Or(self.push_all(parts, true, scope, span)?),
             },
-            Formula::Or(parts) if negated => Formula::And(self.push_all(parts, true, occurrences, span)?),
-            Formula::And(parts) => Formula::And(self.push_all(parts, false, occurrences, span)?),
-            Formula::Or(parts) => Formula::Or(self.push_all(parts, false, occurrences, span)?),
+            Formula::Or(parts) if negated => Formula::And(self.push_all(parts, true, scope, span)?),
+            Formula::And(parts) => Formula::And(self.push_all(parts, false, scope, span)?),
+            Formula::Or(parts) => Formula::Or(self.push_all(parts, false, scope, span)?),
             Formula::Atom(atom) if negated => match self.with_repetitions_as_tests(&atom) {
                 Some(parts) => {
-                    let group = self.negated_group(&parts, occurrences, span)?;
+                    let group = self.negated_group(&parts, scope, span)?;
                     Formula::Atom(group.unwrap_or_else(|| negate(atom)))
                 }
-                None => Formula::Atom(negate(atom)),
+                None => {
+                    check_negated(&atom, scope)?;
+                    Formula::Atom(negate(atom))
+                }
             },
             Formula::Atom(atom) => Formula::Atom(atom),
         })
@@ -122,24 +134,24 @@ impl Pass {
         &mut self,
         parts: Vec<Formula>,
         negated: bool,
-        occurrences: &Occurrences,
+        scope: &Scope,
         span: SourceSpan,
     ) -> Result<Vec<Formula>, ProgramError> {
-        parts.into_iter().map(|part| self.push_negation(part, negated, occurrences, span)).collect()
+        parts.into_iter().map(|part| self.push_negation(part, negated, scope, span)).collect()
     }
 
     /// A negated application of a rule made of the group, if the group has variables of its own and can stand alone.
     fn negated_group(
         &mut self,
         parts: &[Formula],
-        occurrences: &Occurrences,
+        scope: &Scope,
         span: SourceSpan,
     ) -> Result<Option<Atom>, ProgramError> {
         let group = Formula::And(parts.to_vec());
         let mut inside = Occurrences::new();
         count_variables(&group, &mut inside);
         let (local, shared): (Vec<_>, Vec<_>) =
-            inside.iter().partition(|(name, count)| occurrences.get(*name).is_none_or(|all| all == *count));
+            inside.iter().partition(|(name, count)| scope.occurrences.get(*name).is_none_or(|all| all == *count));
         let mut bound = BTreeSet::new();
         bound_variables(&group, &mut bound);
         let shared: Vec<SmallStr> = shared.into_iter().map(|(name, _)| name.clone()).collect();
@@ -153,6 +165,16 @@ impl Pass {
         self.groups.insert(name.clone(), Predicate { columns, definition: Definition::Rules(rules), span });
         let args = head.into_iter().map(Arg::Variable).collect();
         Ok(Some(Atom::Apply(Apply { target: Target::Predicate(name), args, negated: true, span })))
+    }
+}
+
+/// Refuses the negation of a unification whose variable nothing binds: it would become a test of that variable.
+fn check_negated(atom: &Atom, scope: &Scope) -> Result<(), ProgramError> {
+    match atom {
+        Atom::Unify(variable, expr) | Atom::UnifyEach(variable, expr) if !scope.bound.contains(&variable.name) => {
+            Err(ProgramError::UnsafeNegation { span: variable.span.merge(expr.span()) })
+        }
+        _ => Ok(()),
     }
 }
 
@@ -190,6 +212,16 @@ fn count_variables(formula: &Formula, occurrences: &mut Occurrences) {
                 *occurrences.entry(name.clone()).or_default() += 1;
             }
         }
+    }
+}
+
+/// The variables that some atom without negation has a place for.
+fn possibly_bound(formula: &Formula, negated: bool, bound: &mut BTreeSet<SmallStr>) {
+    match formula {
+        Formula::And(parts) | Formula::Or(parts) => parts.iter().for_each(|part| possibly_bound(part, negated, bound)),
+        Formula::Not(inner, _) => possibly_bound(inner, !negated, bound),
+        Formula::Atom(_) if negated => {}
+        Formula::Atom(_) => bound_variables(formula, bound),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `::index create`, `::index drop`, `::indices`.
 
 use super::relations::{count, headers};
-use super::{NamedRows, SessionError, SystemContext, find, require};
+use super::{NamedRows, SessionError, SystemContext, find};
 use crate::index::secondary;
 use crate::parse::ast::Symbol;
 use crate::schema::{AccessLevel, IndexDefinition, SchemaRef};
@@ -20,7 +20,7 @@ pub fn create(
         return Err(SessionError::EmptyIndex { name: name.name.to_string(), span: name.span }.into());
     }
     let schema = find(relation, txn)?;
-    require(&schema, AccessLevel::Protected, "indexed", relation.span)?;
+    schema.require(AccessLevel::Protected, "indexed", relation.span)?;
     if schema.index(&name.name).is_some() {
         let (relation, name, span) = (schema.name.to_string(), name.name.to_string(), name.span);
         return Err(SessionError::IndexExists { relation, name, span }.into());
@@ -50,7 +50,7 @@ fn positions(schema: &SchemaRef, columns: &[Symbol]) -> Result<Vec<usize>, Sessi
 /// `::index drop rel:name`
 pub fn drop(relation: &Symbol, name: &Symbol, txn: &mut Transaction) -> miette::Result<NamedRows> {
     let schema = find(relation, txn)?;
-    require(&schema, AccessLevel::Protected, "changed", relation.span)?;
+    schema.require(AccessLevel::Protected, "changed", relation.span)?;
     let index = schema.index(&name.name).ok_or_else(|| SessionError::IndexNotFound {
         relation: schema.name.to_string(),
         name: name.name.to_string(),

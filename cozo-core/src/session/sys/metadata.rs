@@ -17,7 +17,7 @@ pub fn describe(
     let description = match text {
         None => String::new(),
         Some(expr) => {
-            let mut resolver = Resolver::of_expressions(context.parameters);
+            let mut resolver = Resolver::standalone(context.parameters);
             let closed = resolver.closed(expr)?;
             let value = closed.eval_closed(&resolver.parameters.bind(context.parameters)?)?;
             value.get_str().ok_or(SessionError::BadDescription { span: expr.span() })?.to_string()

@@ -16,7 +16,8 @@ use super::running::Running;
 use super::{NamedRows, SessionError};
 use crate::exec::Interrupt;
 use crate::parse::ast::{SystemOp, SystemOpKind};
-use crate::schema::{AccessLevel, SchemaRef};
+use crate::program::ProgramError;
+use crate::schema::{RelationError, SchemaRef};
 use crate::txn::Transaction;
 use crate::value::DataValue;
 
@@ -105,25 +106,11 @@ pub fn run(op: &SystemOp, txn: &mut Transaction, context: &SystemContext<'_>) ->
 }
 
 fn not_yet(construct: &str, op: &SystemOp) -> miette::Result<NamedRows> {
-    Err(SessionError::ConstructNotYet { construct: construct.to_string(), span: op.span }.into())
+    Err(ProgramError::NotYet { construct: construct.to_string(), span: op.span }.into())
 }
 
 /// A relation that an operation names.
 fn find(name: &crate::parse::ast::Symbol, txn: &Transaction) -> Result<SchemaRef, SessionError> {
-    let not_found = || SessionError::RelationNotFound { name: name.name.to_string(), span: Some(name.span) };
+    let not_found = || RelationError::not_found(&name.name, name.span).into();
     txn.catalog().find(&name.name).cloned().ok_or_else(not_found)
-}
-
-/// Refuses what a relation's access level does not allow.
-pub fn require(
-    schema: &SchemaRef,
-    needed: AccessLevel,
-    action: &'static str,
-    span: crate::diag::SourceSpan,
-) -> Result<(), SessionError> {
-    if schema.access_level >= needed {
-        return Ok(());
-    }
-    let (name, level) = (schema.name.to_string(), schema.access_level.name());
-    Err(SessionError::AccessLevel { name, level, action, span: Some(span) })
 }

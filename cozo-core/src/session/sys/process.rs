@@ -14,7 +14,7 @@ pub fn running(context: &SystemContext<'_>) -> NamedRows {
 
 /// `::kill n`
 pub fn kill(number: &Expr, context: &SystemContext<'_>) -> miette::Result<NamedRows> {
-    let mut resolver = Resolver::of_expressions(context.parameters);
+    let mut resolver = Resolver::standalone(context.parameters);
     let closed = resolver.closed(number)?;
     let value = closed.eval_closed(&resolver.parameters.bind(context.parameters)?)?;
     let bad = || SessionError::BadProcessId { found: value.to_string(), span: number.span() };

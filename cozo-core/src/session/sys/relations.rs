@@ -1,6 +1,6 @@
 //! `::relations`, `::columns`, `::fixed_rules`, `::remove`, `::rename`.
 
-use super::{NamedRows, SessionError, SystemContext, find, indices, require};
+use super::{NamedRows, SessionError, SystemContext, find, indices};
 use crate::parse::ast::Symbol;
 use crate::schema::{AccessLevel, RelationSchema};
 use crate::txn::Transaction;
@@ -70,7 +70,7 @@ pub fn fixed_rules(context: &SystemContext<'_>) -> NamedRows {
 pub fn remove(names: &[Symbol], txn: &mut Transaction) -> miette::Result<NamedRows> {
     for name in names {
         let schema = find(name, txn)?;
-        require(&schema, AccessLevel::Normal, "removed", name.span)?;
+        schema.require(AccessLevel::Normal, "removed", name.span)?;
         if let Some(index) = schema.indices.first() {
             let (relation, index) = (schema.name.to_string(), index.schema.name.to_string());
             return Err(SessionError::HasIndices { relation, index, span: name.span }.into());
@@ -84,7 +84,7 @@ pub fn remove(names: &[Symbol], txn: &mut Transaction) -> miette::Result<NamedRo
 pub fn rename(pairs: &[(Symbol, Symbol)], txn: &mut Transaction) -> miette::Result<NamedRows> {
     for (old, new) in pairs {
         let schema = find(old, txn)?;
-        require(&schema, AccessLevel::Normal, "renamed", old.span)?;
+        schema.require(AccessLevel::Normal, "renamed", old.span)?;
         if txn.catalog().find(&new.name).is_some() {
             return Err(SessionError::NameTaken { name: new.name.to_string(), span: new.span }.into());
         }

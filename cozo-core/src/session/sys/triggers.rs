@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::super::compile::CompiledQuery;
 use super::super::triggers::given;
 use super::relations::{count, headers};
-use super::{NamedRows, SessionError, SystemContext, find, require};
+use super::{NamedRows, SessionError, SystemContext, find};
 use crate::fixed_rule::RuleSet;
 use crate::parse::ast::{MutationOp, QueryOption, Symbol, TriggerEvent, TriggerSpec};
 use crate::plan::MutationError;
@@ -22,7 +22,7 @@ pub fn set(
     context: &SystemContext<'_>,
 ) -> miette::Result<NamedRows> {
     let schema = find(name, txn)?;
-    require(&schema, AccessLevel::Protected, "given triggers", name.span)?;
+    schema.require(AccessLevel::Protected, "given triggers", name.span)?;
     let fixed_rules = context.core.fixed_rules.current();
     let mut triggers = Triggers::default();
     for spec in specs {
@@ -60,8 +60,7 @@ fn depends_on_relations(report: &miette::Report) -> bool {
     let program = program.is_some_and(|error| {
         matches!(
             error,
-            ProgramError::RelationNotFound { .. }
-                | ProgramError::AccessLevel { .. }
+            ProgramError::Relation(_)
                 | ProgramError::ApplicationArity { .. }
                 | ProgramError::ColumnNotFound { .. }
                 | ProgramError::FixedRuleNotFound { .. }

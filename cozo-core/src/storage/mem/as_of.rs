@@ -26,8 +26,8 @@ const OLDEST: (i64, bool) = (i64::MIN, false);
 impl Leaf {
     /// The end of the history that the row is in: of the rows up to `limit` with the same values before the Validity.
     fn history_end(&self, row: usize, limit: usize, as_of: AsOf) -> usize {
-        // The last key column changes most often.
-        self.columns[..as_of.column].iter().rev().fold(limit, |end, column| column.run_end(row..end))
+        // In this order, because a column is sorted only where those before it stay the same.
+        self.columns[..as_of.column].iter().fold(limit, |end, column| column.run_end(row..end))
     }
 
     /// The first row of a part of a history that is not after the time, or the end of the part.

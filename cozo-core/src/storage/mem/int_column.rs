@@ -122,7 +122,7 @@ impl IntColumn {
         }
     }
 
-    /// The end of the run of rows, from the first of a range on, that hold the same value as it.
+    /// The end of the run of rows that hold the same value as the first of a sorted range.
     #[inline]
     pub fn run_end(&self, range: Range<usize>) -> usize {
         let first = range.start;

@@ -314,7 +314,7 @@ impl LeafColumn {
         }
     }
 
-    /// The end of the run of rows, from the first of a range on, that hold the same value as it.
+    /// The end of the run of rows that hold the same value as the first of a range that is sorted by this column.
     #[inline]
     pub fn run_end(&self, range: Range<usize>) -> usize {
         let first = range.start;

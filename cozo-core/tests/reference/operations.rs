@@ -1,0 +1,144 @@
+//! `docs/operations.md`: query options, operations on stored relations, control words, system operations.
+
+use std::fmt::Write;
+
+use cozo::parse::{CONTROL_WORDS, MUTATIONS, OPTIONS, Word};
+use cozo::session::SYSTEM_OPS;
+use cozo::{DataValue, DbInstance};
+
+use crate::{Example, check_examples, check_page, title};
+
+const INTRODUCTION: &str = "\
+A script is one query (rules and options), one system operation, or statements: queries and system operations in braces, with
+control words between them. A script is one transaction. Examples begin with an empty database.
+";
+
+/// Examples of the system operations, by their words; no outcome is given where it differs from run to run.
+const SYSTEM_EXAMPLES: &[(&str, &[Example])] = &[
+    ("::access_level", &[("{:create r {k}} {::access_level read_only r} {?[k] <- [[1]] :put r {k}}", "")]),
+    (
+        "::columns",
+        &[(
+            "{:create r {k: Int => v: String? default 'x'}} {::columns r}",
+            "[['k', true, 0, 'Int', false], ['v', false, 1, 'String?', true]]",
+        )],
+    ),
+    ("::compact", &[("::compact", "[['OK']]")]),
+    (
+        "::describe",
+        &[(
+            "{:create r {k}} {::describe r 'what was seen'} {::relations}",
+            "[['r', 1, 'normal', 1, 0, 0, 0, 0, 'what was seen']]",
+        )],
+    ),
+    (
+        "::explain",
+        &[(
+            "{:create r {k => v}} {::explain {?[v] := *r{k: 1, v}}}",
+            "[[0, 0, '?[v] := *r[1, v]', 1, 'out', null, [], ['_0'], '?'],
+ [0, 0, '?[v] := *r[1, v]', 0, 'stored_prefix_join', ':r', ['k = 1'], ['v -> _0'], '?']]",
+        )],
+    ),
+    ("::explain analyze", &[("{:create r {k}} {::explain analyze {?[k] := *r{k}}}", UNCHECKED)]),
+    ("::fixed_rules", &[("::fixed_rules", UNCHECKED)]),
+    ("::indices", &[("{:create r {k}} {::indices r}", "[]")]),
+    ("::kill", &[("::kill 123", "[['NOT_FOUND']]")]),
+    ("::relations", &[("{:create r {k => v}} {::relations}", "[['r', 2, 'normal', 1, 1, 0, 0, 0, '']]")]),
+    ("::remove", &[("{:create r {k}} {::remove r} {?[k] := *r{k}}", "")]),
+    ("::rename", &[("{?[k] <- [[1]] :create r {k}} {::rename r -> s} {?[k] := *s{k}}", "[[1]]")]),
+    ("::running", &[("::running", UNCHECKED)]),
+    ("::show_triggers", &[("{:create r {k}} {::show_triggers r}", "[]")]),
+];
+
+/// Stands for an outcome that differs from run to run, or from version to version.
+const UNCHECKED: &str = "...";
+
+/// All rows that a script gives, as a list.
+fn run(script: &str) -> cozo::Result<DataValue> {
+    let rows = DbInstance::default().run_default(script)?.rows;
+    Ok(DataValue::List(rows.into_iter().map(DataValue::List).collect()))
+}
+
+/// The words of a system operation, without what is put in for the capitals.
+fn words_of(usage: &str) -> String {
+    let is_fixed = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase() || matches!(c, ':' | '_'));
+    usage.split(' ').take_while(is_fixed).collect::<Vec<_>>().join(" ")
+}
+
+fn system_examples(usage: &str) -> &'static [Example] {
+    let words = words_of(usage);
+    SYSTEM_EXAMPLES.iter().find(|(known, _)| *known == words).map_or(&[], |(_, examples)| examples)
+}
+
+#[test]
+fn examples_give_what_they_say() {
+    let words = [OPTIONS, MUTATIONS, CONTROL_WORDS].into_iter().flatten();
+    check_examples(words.flat_map(|word| word.examples).copied(), run);
+    let system = SYSTEM_EXAMPLES.iter().flat_map(|(_, examples)| *examples).copied();
+    check_examples(system.filter(|(_, expected)| *expected != UNCHECKED), run);
+}
+
+#[test]
+fn every_system_operation_has_an_example() {
+    for (usage, _) in SYSTEM_OPS {
+        assert!(!system_examples(usage).is_empty(), "give {usage} an example in SYSTEM_EXAMPLES");
+    }
+}
+
+#[test]
+fn the_page_is_current() {
+    let mut page =
+        title("Operations", "`cozo-core/src/parse/vocabulary.rs` and `cozo-core/src/session/sys`", INTRODUCTION);
+    page.push('\n');
+    let sections =
+        [("Query options", OPTIONS), ("Operations on stored relations", MUTATIONS), ("Control words", CONTROL_WORDS)];
+    for (section, _) in sections.iter().chain(&[("System operations", OPTIONS)]) {
+        let _ = writeln!(page, "* [{section}](#{})", section.to_lowercase().replace(' ', "-"));
+    }
+    for (section, words) in sections {
+        let _ = writeln!(page, "\n## {section}");
+        words.iter().for_each(|word| page.push_str(&word_entry(word)));
+    }
+    page.push_str("\n## System operations\n");
+    for (usage, doc) in SYSTEM_OPS {
+        page.push_str(&entry(usage, &sentence(doc), system_examples(usage)));
+    }
+    check_page("operations.md", &page);
+}
+
+fn word_entry(word: &Word) -> String {
+    let spellings: Vec<&str> = word.spellings().collect();
+    let aliases = match spellings[1..].join("`, `") {
+        aliases if aliases.is_empty() => aliases,
+        aliases => format!("Also written `{aliases}`. "),
+    };
+    entry(format!("{} {}", word.name, word.arguments).trim_end(), &format!("{aliases}{}", word.doc), word.examples)
+}
+
+/// A line of a list as a sentence.
+fn sentence(doc: &str) -> String {
+    let (first, rest) = doc.split_at(doc.chars().next().map_or(0, char::len_utf8));
+    format!("{}{rest}.", first.to_uppercase())
+}
+
+fn entry(usage: &str, doc: &str, examples: &[Example]) -> String {
+    let mut text = format!("\n### `{usage}`\n\n{doc}\n\n");
+    for (script, outcome) in examples {
+        let outcome = match *outcome {
+            "" => "an error".to_string(),
+            outcome if outcome.contains('\n') => format!("\n```\n{}\n```", aligned(outcome)),
+            outcome => format!("`{outcome}`"),
+        };
+        let _ = writeln!(text, "```\n{}\n```\ngives {outcome}\n", aligned(script));
+    }
+    text.truncate(text.trim_end().len());
+    text + "\n"
+}
+
+/// The text without the indentation that its further lines have in the source.
+fn aligned(text: &str) -> String {
+    let indentation = |line: &str| line.len() - line.trim_start().len();
+    let common = text.lines().skip(1).map(indentation).min().unwrap_or(0);
+    let lines = text.lines().enumerate().map(|(number, line)| if number == 0 { line } else { &line[common..] });
+    lines.collect::<Vec<_>>().join("\n")
+}
