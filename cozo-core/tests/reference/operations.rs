@@ -41,12 +41,28 @@ const SYSTEM_EXAMPLES: &[(&str, &[Example])] = &[
     ),
     ("::explain analyze", &[("{:create r {k}} {::explain analyze {?[k] := *r{k}}}", UNCHECKED)]),
     ("::fixed_rules", &[("::fixed_rules", UNCHECKED)]),
+    (
+        "::index create",
+        &[(
+            "{?[k, v] <- [[1, 'b'], [2, 'a']] :create r {k => v}} {::index create r:i {v}} {?[v, k] := *r:i{v, k}}",
+            "[['a', 2], ['b', 1]]",
+        )],
+    ),
+    ("::index drop", &[("{:create r {k => v}} {::index create r:i {v}} {::index drop r:i} {::indices r}", "[]")]),
     ("::indices", &[("{:create r {k}} {::indices r}", "[]")]),
     ("::kill", &[("::kill 123", "[['NOT_FOUND']]")]),
     ("::relations", &[("{:create r {k => v}} {::relations}", "[['r', 2, 'normal', 1, 1, 0, 0, 0, '']]")]),
     ("::remove", &[("{:create r {k}} {::remove r} {?[k] := *r{k}}", "")]),
     ("::rename", &[("{?[k] <- [[1]] :create r {k}} {::rename r -> s} {?[k] := *s{k}}", "[[1]]")]),
     ("::running", &[("::running", UNCHECKED)]),
+    (
+        "::set_triggers",
+        &[(
+            "{:create r {k}} {:create log {k}} {::set_triggers r on put { ?[k] := _new[k] :put log {k} }}
+{?[k] <- [[1]] :put r {k}} {?[k] := *log{k}}",
+            "[[1]]",
+        )],
+    ),
     ("::show_triggers", &[("{:create r {k}} {::show_triggers r}", "[]")]),
 ];
 
