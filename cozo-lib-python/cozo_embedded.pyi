@@ -16,8 +16,7 @@ class CozoDbPy:
         """Runs a script.
 
         Raises Exception whose only argument is a dict with `message`, `display`, `labels` and where known `code`
-        and `help`. Ctrl-C on the main thread stops this and all other scripts of the database, unless this script
-        was quick before: then it waits for its end.
+        and `help`. Ctrl-C on the main thread stops this script, unless it was quick before: then it waits for its end.
         """
     def export_relations(self, relations: Sequence[str]) -> Dict[str, NamedRows]:
         """The contents of relations, all as of one moment."""
@@ -26,8 +25,12 @@ class CozoDbPy:
     def backup(self, path: str) -> None: ...
     def restore(self, path: str) -> None: ...
     def import_from_backup(self, in_file: str, relations: Sequence[str]) -> None: ...
-    def register_callback(self, rel: str, callback: Callable[[str, List[List[Any]], List[List[Any]]], Any]) -> int: ...
-    def unregister_callback(self, id: int) -> bool: ...
+    def register_callback(self, rel: str, callback: Callable[[str, List[List[Any]], List[List[Any]]], Any]) -> int:
+        """Calls a function after every commit that changed a relation, on a thread of its own: with 'Put' or 'Rm', the
+        rows that are new (or the keys to be removed), and the rows that were there before.
+        """
+    def unregister_callback(self, id: int) -> bool:
+        """Ends what `register_callback` began; whether there was such a callback."""
     def register_fixed_rule(
         self, name: str, arity: int, callback: Callable[[List[List[List[Any]]], Dict[str, Any]], Sequence[Sequence[Any]]]
     ) -> None: ...

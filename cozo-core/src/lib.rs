@@ -25,6 +25,7 @@
 pub mod diag;
 pub mod exec;
 pub mod expr;
+pub mod index;
 pub mod parse;
 pub mod plan;
 pub mod program;
@@ -36,7 +37,10 @@ pub mod value;
 
 pub use diag::format_error_as_json;
 pub use miette::{Report as Error, Result};
+pub use parse::ast::Script as CozoScript;
 pub use session::{
-    DbInstance, MultiTransaction, NamedRows, ScriptMutability, TransactionPayload, evaluate_expressions, get_variables,
+    CallbackOp, Db, DbInstance, Interrupt, MultiTransaction, NamedRows, ScriptMutability, TransactionPayload,
+    evaluate_expressions, get_variables, new_cozo_mem,
 };
+pub use storage::mem::MemStorage;
 pub use value::{DataValue, JsonData, Num, RegexWrapper, SmallStr, Tuple, UuidWrapper, Validity, ValidityTs, Vector};

@@ -283,3 +283,43 @@ fn transactions_are_held_open() {
     dropped.abort().unwrap();
     assert_eq!(db.run_default("?[a] := *r[a]").unwrap().rows.len(), 1);
 }
+
+#[test]
+fn databases_have_the_type_of_their_engine() {
+    let db: cozo::Db<cozo::MemStorage> = cozo::new_cozo_mem().unwrap();
+    db.initialize().unwrap();
+    db.run_script("?[a] <- [[1]] :create r {a}", Params::new(), ScriptMutability::Mutable).unwrap();
+    let handle = db.clone();
+    assert_eq!(handle.run_script_read_only("?[a] := *r[a]", Params::new()).unwrap().rows.len(), 1);
+    assert!(handle.run_script_read_only("?[a] <- [[2]] :put r {a}", Params::new()).is_err());
+    let other = cozo::Db::new(cozo::MemStorage::new()).unwrap();
+    assert!(other.run_script_read_only("?[a] := *r[a]", Params::new()).is_err(), "it is another database");
+}
+
+#[test]
+fn parsed_scripts_run_at_a_time_of_choice() {
+    let db = DbInstance::default();
+    let run = |script: &str| {
+        let parsed: cozo::CozoScript = cozo::parse::parse_script(script).unwrap();
+        db.run_script_ast(parsed, ValidityTs(Reverse(5_000_000)), ScriptMutability::Mutable)
+    };
+    run("?[k, at] <- [[1, 'ASSERT']] :create r {k, at: Validity}").unwrap();
+    let rows = run("?[at] := *r[1, at]").unwrap().rows;
+    assert_eq!(rows, vec![vec![DataValue::Validity(Validity::from((5_000_000, true)))]]);
+    assert!(run("?[a] := *nowhere[a]").is_err());
+}
+
+#[test]
+fn backups_answer_as_text() {
+    let db = DbInstance::default();
+    let import = json!({"path": "/nowhere/else", "relations": ["r"]}).to_string();
+    for answer in [
+        db.restore_backup_str("/nowhere/else"),
+        db.backup_db_str("/nowhere/else"),
+        db.import_from_backup_str(&import),
+        db.import_from_backup_str("{}"),
+    ] {
+        let answer = parse(&answer);
+        assert!(answer["ok"] == false && answer["message"].is_string(), "{answer}");
+    }
+}

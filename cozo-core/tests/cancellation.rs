@@ -4,10 +4,11 @@
 
 mod common;
 
+use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use cozo::{DbInstance, NamedRows, format_error_as_json};
+use cozo::{DbInstance, Interrupt, NamedRows, ScriptMutability, format_error_as_json};
 
 use common::{PATIENCE, code, failure, number, rows, run_with, running_number};
 
@@ -186,4 +187,40 @@ fn a_limit_stops_an_endless_recursion_only_at_the_entry() {
     let db = DbInstance::default();
     let entry = "?[x] := x in int_range(1000000), y in int_range(1000000) :limit 3";
     assert_eq!(rows(&db, entry).len(), 3);
+}
+
+#[test]
+fn an_interrupt_stops_its_own_script_and_no_other() {
+    let db = DbInstance::default();
+    let untouched = start(&db, ENDLESS);
+    let (sender, stopped) = channel();
+    let interrupt = Interrupt::default();
+    let (other, switch) = (db.clone(), interrupt.clone());
+    std::thread::spawn(move || {
+        let run = other.run_script_interruptible(ENDLESS, BTreeMap::new(), ScriptMutability::Mutable, &switch);
+        let _ = sender.send(run);
+    });
+    while rows(&db, "::running").len() < 3 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    interrupt.kill();
+    assert_eq!(code(stopped.recv_timeout(PATIENCE).unwrap().unwrap_err()), "eval::killed");
+    assert!(untouched.recv_timeout(Duration::from_millis(50)).is_err(), "the other script goes on");
+    let again = db.run_script_interruptible("?[x] := x = 1", BTreeMap::new(), ScriptMutability::Mutable, &interrupt);
+    assert_eq!(code(again.unwrap_err()), "eval::killed", "the switch stays thrown");
+    interrupt.rearm();
+    db.run_script_interruptible("?[x] := x = 1", BTreeMap::new(), ScriptMutability::Mutable, &interrupt).unwrap();
+    db.interrupt_all();
+    assert!(untouched.recv_timeout(PATIENCE).unwrap().is_err());
+}
+
+#[test]
+fn a_script_is_stopped_inside_of_a_trigger() {
+    let db = DbInstance::default();
+    rows(&db, ":create r {k}");
+    rows(&db, "::set_triggers r on put { n[x] := _new[x]  n[x] := n[y], x = y + 1  ?[x] := n[x] :timeout 0 }");
+    let outcome = start(&db, "?[k] <- [[0]] :put r {k}");
+    rows(&db, &format!("::kill {}", running_number(&db)));
+    assert_eq!(code(outcome.recv_timeout(PATIENCE).unwrap().unwrap_err()), "eval::killed");
+    assert!(rows(&db, "?[k] := *r[k]").is_empty());
 }

@@ -31,6 +31,17 @@ fn writes_are_seen_inside_and_after_the_commit_outside() {
 }
 
 #[test]
+fn what_others_commit_after_the_start_is_not_seen() {
+    let db = DbInstance::default();
+    db.run_default(":create r {a}").unwrap();
+    for i in 0..20 {
+        let transaction = db.multi_transaction(false);
+        db.run_default(&format!("?[a] <- [[{i}]] :put r {{a}}")).unwrap();
+        assert_eq!(transaction.run_script("?[a] := *r[a]", BTreeMap::new()).unwrap().rows.len(), i);
+    }
+}
+
+#[test]
 fn a_failed_query_leaves_no_trace_and_the_transaction_goes_on() {
     let db = DbInstance::default();
     db.run_default(":create r {a: Int}").unwrap();
@@ -93,4 +104,26 @@ fn dropping_the_transaction_stops_what_it_runs() {
     drop(transaction);
     let outcome = receiver.recv_timeout(Duration::from_secs(20)).expect("the query ends");
     assert_eq!(code(outcome.unwrap_err()), "eval::killed");
+}
+
+#[test]
+fn a_query_that_is_stopped_leaves_the_transaction_usable() {
+    let db = DbInstance::default();
+    db.run_default(":create r {a}").unwrap();
+    let transaction = db.multi_transaction(true);
+    transaction.run_script("?[a] <- [[1]] :put r {a}", BTreeMap::new()).unwrap();
+    for by_number in [false, true] {
+        start_endless_query(&transaction);
+        if by_number {
+            let number = rows(&db, "::running")[0][0].get_int().unwrap();
+            db.run_default(&format!("::kill {number}")).unwrap();
+        } else {
+            transaction.interrupt().kill();
+        }
+        let outcome = transaction.receiver.recv_timeout(Duration::from_secs(20)).expect("the query ends");
+        assert_eq!(code(outcome.unwrap_err()), "eval::killed");
+        assert_eq!(transaction.run_script("?[a] := *r[a]", BTreeMap::new()).unwrap().rows.len(), 1);
+    }
+    transaction.commit().unwrap();
+    assert_eq!(rows(&db, "?[a] := *r[a]").len(), 1);
 }

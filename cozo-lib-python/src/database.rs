@@ -1,11 +1,12 @@
 //! The class `CozoDbPy`.
 
-use cozo::{DbInstance, ScriptMutability};
+use cozo::{DbInstance, Interrupt, ScriptMutability};
 use parking_lot::Mutex;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::callbacks;
 use crate::error::{closed, message_error, not_yet, script_error};
 use crate::from_python::{named_values, relations};
 use crate::interruptible::interruptible;
@@ -51,8 +52,10 @@ impl CozoDbPy {
         let db = self.open_handle()?;
         let params = named_values(params)?;
         let mutability = if immutable { ScriptMutability::Immutable } else { ScriptMutability::Mutable };
-        let (runner, script) = (db.clone(), query.to_string());
-        let result = interruptible(py, &db, query, move || runner.run_script(&script, params, mutability))?;
+        let (script, interrupt) = (query.to_string(), Interrupt::default());
+        let switch = interrupt.clone();
+        let run = move || db.run_script_interruptible(&script, params, mutability, &interrupt);
+        let result = interruptible(py, &switch, query, run)?;
         rows_to_python(py, result.map_err(|report| script_error(py, report, query))?)
     }
 
@@ -90,14 +93,22 @@ impl CozoDbPy {
         py.detach(|| db.import_from_backup(in_file, &relations)).map_err(message_error)
     }
 
-    /// Calls a function after every change of a relation; not yet supported.
-    fn register_callback(&self, _rel: &str, _callback: Py<PyAny>) -> PyResult<u32> {
-        self.missing("register_callback")
+    /// Calls a function after every commit that changed a relation, on a thread of its own: with `'Put'` or `'Rm'`, the
+    /// rows that are new (or the keys to be removed), and the rows that were there before. Gives a number for
+    /// `unregister_callback`.
+    fn register_callback(&self, py: Python<'_>, rel: &str, callback: Bound<'_, PyAny>) -> PyResult<u32> {
+        let db = self.open_handle()?;
+        if !callback.is_callable() {
+            return Err(PyTypeError::new_err("the callback must be callable"));
+        }
+        let (id, changes) = py.detach(|| db.register_callback(rel, None));
+        callbacks::serve(changes, callback.unbind())?;
+        Ok(id)
     }
 
-    /// Ends what `register_callback` began; not yet supported.
-    fn unregister_callback(&self, _id: u32) -> PyResult<bool> {
-        if self.db.lock().is_none() { Ok(false) } else { Err(not_yet("unregister_callback")) }
+    /// Ends what `register_callback` began: after what was committed before, the function is called no more.
+    fn unregister_callback(&self, py: Python<'_>, id: u32) -> bool {
+        self.open_handle().is_ok_and(|db| py.detach(|| db.unregister_callback(id)))
     }
 
     /// Adds a fixed rule written in Python; not yet supported.

@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cozo::DbInstance;
+use cozo::Interrupt;
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded, unbounded};
 use parking_lot::Mutex;
 use pyo3::exceptions::PyException;
@@ -33,11 +33,11 @@ const MAX_QUICK_SCRIPTS: usize = 10_000;
 /// As much as the main thread usually has.
 const STACK_BYTES: usize = 8 << 20;
 
-/// Runs the work of a script without the interpreter's lock. A signal handler that raises (Ctrl-C does) stops all scripts
-/// of the database, and what it raised is the result.
+/// Runs the work of a script without the interpreter's lock. A signal handler that raises (Ctrl-C does) throws the
+/// script's switch, and what it raised is the result.
 pub fn interruptible<T: Send + 'static>(
     py: Python<'_>,
-    db: &DbInstance,
+    switch: &Interrupt,
     script: &str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
@@ -47,7 +47,7 @@ pub fn interruptible<T: Send + 'static>(
     let key = hash(script);
     let start = Instant::now();
     let was_quick = QUICK_SCRIPTS.lock().as_ref().is_some_and(|scripts| scripts.contains(&key));
-    let outcome = if was_quick { Ok(py.detach(work)) } else { on_helper(py, db, work) };
+    let outcome = if was_quick { Ok(py.detach(work)) } else { on_helper(py, switch, work) };
     let quick = start.elapsed() < QUICK;
     if quick != was_quick {
         remember(key, quick);
@@ -80,7 +80,7 @@ fn remember(key: u64, quick: bool) {
 /// Runs `work` on the helper thread and looks for signals meanwhile.
 fn on_helper<T: Send + 'static>(
     py: Python<'_>,
-    db: &DbInstance,
+    switch: &Interrupt,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
     let helper = Helper::take()?;
@@ -96,7 +96,7 @@ fn on_helper<T: Send + 'static>(
                     raised = Some(error);
                 }
                 if raised.is_some() {
-                    db.interrupt_all();
+                    switch.kill();
                 }
             }
             Err(RecvTimeoutError::Disconnected) => return Err(PyException::new_err("the helper thread ended")),

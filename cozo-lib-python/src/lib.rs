@@ -8,6 +8,7 @@
 //!
 //! * [`database`]: the class.
 //! * [`transaction`]: the class `CozoDbMulTx` of transactions held open.
+//! * [`callbacks`]: functions that are told of changes.
 //! * [`expressions`]: `eval_expressions` and `variables`.
 //! * [`from_python`], [`to_python`]: values in and out.
 //! * [`interruptible`]: scripts that Ctrl-C stops.
@@ -15,6 +16,7 @@
 //!
 //! The interpreter's lock is held only while values are converted, never while the database works.
 
+mod callbacks;
 mod database;
 mod error;
 mod expressions;

@@ -11,10 +11,15 @@ use serde_json::Value;
 pub fn rows_to_python(py: Python<'_>, result: NamedRows) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item(intern!(py, "headers"), result.headers)?;
-    dict.set_item(intern!(py, "rows"), PyList::new(py, result.rows.into_iter().map(Row))?)?;
+    dict.set_item(intern!(py, "rows"), row_lists(py, result.rows)?)?;
     let next = result.next.map(|next| rows_to_python(py, *next)).transpose()?;
     dict.set_item(intern!(py, "next"), next)?;
     Ok(dict)
+}
+
+/// Rows as a list of lists.
+pub fn row_lists(py: Python<'_>, rows: Vec<Vec<DataValue>>) -> PyResult<Bound<'_, PyList>> {
+    PyList::new(py, rows.into_iter().map(Row))
 }
 
 /// A row on its way to a list.

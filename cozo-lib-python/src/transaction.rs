@@ -1,25 +1,30 @@
 //! The class `CozoDbMulTx`.
 
-use cozo::MultiTransaction;
+use std::sync::Arc;
+
+use cozo::{Interrupt, MultiTransaction};
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error::{message_error, script_error};
 use crate::from_python::named_values;
+use crate::interruptible::interruptible;
 use crate::to_python::rows_to_python;
 
 /// A transaction that spans several scripts. Letting go of it undoes everything.
 #[pyclass(frozen, module = "cozo_embedded")]
 pub struct CozoDbMulTx {
     /// One thing at a time: an outcome must not reach the thread that asked for another.
-    transaction: Mutex<MultiTransaction>,
+    transaction: Arc<Mutex<MultiTransaction>>,
+    /// Stops the query that runs.
+    switch: Interrupt,
 }
 
 impl CozoDbMulTx {
     /// The object of a transaction.
     pub fn new(transaction: MultiTransaction) -> Self {
-        CozoDbMulTx { transaction: Mutex::new(transaction) }
+        CozoDbMulTx { switch: transaction.interrupt(), transaction: Arc::new(Mutex::new(transaction)) }
     }
 }
 
@@ -33,7 +38,9 @@ impl CozoDbMulTx {
         params: &Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let params = named_values(params)?;
-        let result = py.detach(|| self.transaction.lock().run_script(query, params));
+        let (transaction, script) = (self.transaction.clone(), query.to_string());
+        let run = move || transaction.lock().run_script(&script, params);
+        let result = interruptible(py, &self.switch, query, run)?;
         rows_to_python(py, result.map_err(|report| script_error(py, report, query))?)
     }
 

@@ -128,8 +128,6 @@ def test_not_yet_supported(db, tmp_path):
         lambda: db.backup(path),
         lambda: db.restore(path),
         lambda: db.import_from_backup(path, ["r"]),
-        lambda: db.register_callback("r", print),
-        lambda: db.unregister_callback(0),
         lambda: db.register_fixed_rule("R", 1, print),
         lambda: db.unregister_fixed_rule("R"),
     ):
@@ -219,6 +217,29 @@ def test_control_c_stops_a_script(db):
         db.run_script(ENDLESS, {}, True)
     assert time.monotonic() - started < 20
     assert db.run_script("?[x] := x = 1", {}, True)["rows"] == [[1]]
+
+
+def test_control_c_stops_no_script_of_another_thread(db):
+    other = threading.Thread(target=lambda: pytest.raises(Exception, db.run_script, ENDLESS, {}, True))
+    other.start()
+    threading.Timer(0.3, _thread.interrupt_main).start()
+    with pytest.raises(KeyboardInterrupt):
+        db.run_script(ENDLESS, {}, True)
+    assert len(db.run_script("::running", {}, True)["rows"]) == 2
+    db.close()
+    other.join(20)
+    assert not other.is_alive()
+
+
+def test_control_c_stops_a_query_of_a_held_transaction(db):
+    db.run_script(":create r {a}", {}, False)
+    transaction = db.multi_transact(True)
+    transaction.run_script("?[a] <- [[1]] :put r {a}", {})
+    threading.Timer(0.3, _thread.interrupt_main).start()
+    with pytest.raises(KeyboardInterrupt):
+        transaction.run_script(ENDLESS, {})
+    transaction.commit()
+    assert db.run_script("?[a] := *r[a]", {}, True)["rows"] == [[1]]
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers that signal")

@@ -1,5 +1,7 @@
 """The module under the client pycozo, which was written for CozoDB."""
 
+import queue
+
 import pytest
 
 client = pytest.importorskip("pycozo.client")
@@ -35,3 +37,16 @@ def test_errors(pycozo):
         pycozo.run("?[x] := *nope[x]")
     assert raised.value.code == "query::relation_not_found"
     assert "nope" in repr(raised.value)
+
+
+def test_callbacks_and_triggers(pycozo):
+    pycozo.run(":create r {k => v}")
+    pycozo.run(":create log {k, v}")
+    pycozo.run("::set_triggers r on put { ?[k, v] := _new[k, v] :put log {k, v} }")
+    received = queue.Queue()
+    number = pycozo.register_callback("log", lambda *change: received.put(change))
+    pycozo.put("r", {"k": 1, "v": "x"})
+    assert received.get(timeout=30) == ("Put", [[1, "x"]], [])
+    pycozo.unregister_callback(number)
+    pycozo.put("r", {"k": 2, "v": "y"})
+    assert received.empty()

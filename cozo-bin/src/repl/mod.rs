@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cozo::DbInstance;
+use cozo::{DbInstance, Interrupt};
 
 use crate::args::ReplArguments;
 use crate::error::CliError;
@@ -29,8 +29,9 @@ pub fn run(arguments: &ReplArguments) -> miette::Result<ExitCode> {
 /// Reads scripts for a database until the input ends.
 pub fn start(db: DbInstance) -> miette::Result<ExitCode> {
     let busy = Arc::new(AtomicBool::new(false));
-    stop_queries_on_interrupt(&db, &busy)?;
-    let session = Session::new(db, busy);
+    let interrupt = Interrupt::default();
+    stop_queries_on_interrupt(&interrupt, &busy)?;
+    let session = Session::new(db, busy, interrupt);
     if stdin().is_terminal() {
         editor::read(session)?
     } else {
@@ -40,11 +41,11 @@ pub fn start(db: DbInstance) -> miette::Result<ExitCode> {
 }
 
 /// Ctrl-C stops what runs; when nothing does, it ends the program as usual. The line editor sees its own Ctrl-C.
-fn stop_queries_on_interrupt(db: &DbInstance, busy: &Arc<AtomicBool>) -> Result<(), CliError> {
-    let (db, busy) = (db.clone(), busy.clone());
+fn stop_queries_on_interrupt(interrupt: &Interrupt, busy: &Arc<AtomicBool>) -> Result<(), CliError> {
+    let (interrupt, busy) = (interrupt.clone(), busy.clone());
     let handle = move || {
         if busy.load(Ordering::Relaxed) {
-            db.interrupt_all();
+            interrupt.kill();
         } else {
             std::process::exit(130);
         }

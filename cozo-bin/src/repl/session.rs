@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use cozo::{DataValue, DbInstance, NamedRows, ScriptMutability};
+use cozo::{DataValue, DbInstance, Interrupt, NamedRows, ScriptMutability};
 use serde_json::{Map, Value};
 
 use super::meta::Meta;
@@ -27,12 +27,14 @@ pub struct Session {
     pub save: Option<PathBuf>,
     /// Set while something runs, so that Ctrl-C knows what to do.
     busy: Arc<AtomicBool>,
+    /// Stops the script of the current input.
+    interrupt: Interrupt,
 }
 
 impl Session {
     /// A session without parameters.
-    pub fn new(db: DbInstance, busy: Arc<AtomicBool>) -> Self {
-        Session { db, parameters: BTreeMap::new(), save: None, busy }
+    pub fn new(db: DbInstance, busy: Arc<AtomicBool>, interrupt: Interrupt) -> Self {
+        Session { db, parameters: BTreeMap::new(), save: None, busy, interrupt }
     }
 
     /// Runs an input and shows what comes out; only a broken standard output is an error.
@@ -41,6 +43,8 @@ impl Session {
         if input.is_empty() {
             return Ok(());
         }
+        // A Ctrl-C that came after the end of the input before was not meant for this one.
+        self.interrupt.rearm();
         self.busy.store(true, Ordering::Relaxed);
         let outcome = match Meta::parse(input) {
             Some(command) => command.and_then(|command| command.run(self)),
@@ -60,7 +64,8 @@ impl Session {
     /// Runs a script and shows or saves its results.
     pub fn run_script(&mut self, script: &str) -> miette::Result<()> {
         let start = Instant::now();
-        let result = self.db.run_script(script, self.parameters.clone(), ScriptMutability::Mutable)?;
+        let (parameters, mutability) = (self.parameters.clone(), ScriptMutability::Mutable);
+        let result = self.db.run_script_interruptible(script, parameters, mutability, &self.interrupt)?;
         let took = start.elapsed();
         if let Some(path) = self.save.take() {
             let text = as_objects(&result).to_string();

@@ -34,8 +34,8 @@ pub fn format_error_as_json(report: Report, source: Option<&str>) -> Value {
     let causes: Vec<String> = report.chain().skip(1).map(ToString::to_string).collect();
     object.insert("causes".into(), json!(causes));
     object.insert("filename".into(), json!(""));
-    let related = flat.related().into_iter().flatten().map(|related| Value::Object(description(related)));
-    object.insert("related".into(), related.collect());
+    let related = flat.related().into_iter().flatten().map(|diagnostic| Flattened { diagnostic, source: None });
+    object.insert("related".into(), related.map(|related| Value::Object(description(&related))).collect());
     object.insert("display".into(), json!(render(&flat, true)));
     Value::Object(object)
 }
@@ -127,7 +127,10 @@ impl Diagnostic for Flattened<'_> {
 }
 
 /// Asks each diagnostic from the outermost to the innermost; the last answer counts.
-fn innermost<'d, T>(diagnostic: &'d dyn Diagnostic, ask: impl Fn(&'d dyn Diagnostic) -> Option<T>) -> Option<T> {
+pub(super) fn innermost<'d, T>(
+    diagnostic: &'d dyn Diagnostic,
+    ask: impl Fn(&'d dyn Diagnostic) -> Option<T>,
+) -> Option<T> {
     successors(Some(diagnostic), |outer| outer.diagnostic_source()).filter_map(ask).last()
 }
 

@@ -6,7 +6,21 @@ use std::time::{Duration, Instant};
 
 use super::ExecError;
 
-/// A switch that other threads throw to stop a query.
+/// A switch that other threads throw to stop a script. Clones are the same switch.
+///
+/// ```
+/// # fn main() -> cozo::Result<()> {
+/// use cozo::{DbInstance, Interrupt, ScriptMutability};
+/// let (db, interrupt) = (DbInstance::default(), Interrupt::default());
+/// let switch = interrupt.clone();
+/// let watcher = std::thread::spawn(move || switch.kill());
+/// let endless = "n[x] := x = 0  n[x] := n[y], x = y + 1  ?[x] := n[x]";
+/// let stopped = db.run_script_interruptible(endless, Default::default(), ScriptMutability::Immutable, &interrupt);
+/// assert!(stopped.is_err());
+/// # drop(watcher.join());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicU8>);
 
@@ -15,12 +29,18 @@ const KILLED: u8 = 1;
 const CLOSED: u8 = 2;
 
 impl Interrupt {
-    /// Stops the query as by `::kill`.
+    /// Stops the script as by `::kill`. It stays stopped: a script that begins with this switch fails at once.
     pub fn kill(&self) {
-        self.0.store(KILLED, Ordering::Relaxed);
+        // A database that is being closed stays so.
+        let _ = self.0.compare_exchange(RUNNING, KILLED, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// Stops the query since the database is being closed.
+    /// Takes a kill back, once what it was meant for has ended.
+    pub fn rearm(&self) {
+        let _ = self.0.compare_exchange(KILLED, RUNNING, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// Stops the script since its database or transaction is being closed.
     pub fn close(&self) {
         self.0.store(CLOSED, Ordering::Relaxed);
     }
@@ -30,7 +50,10 @@ impl Interrupt {
         match self.0.load(Ordering::Relaxed) {
             RUNNING => Ok(()),
             KILLED => Err(ExecError::Killed("it was killed", "'::kill' or an interrupt from the host stopped it")),
-            _ => Err(ExecError::Killed("the database was closed", "its handle was dropped or closed while it ran")),
+            _ => Err(ExecError::Killed(
+                "its database or transaction was closed",
+                "the handle was dropped or closed while it ran",
+            )),
         }
     }
 }

@@ -16,8 +16,10 @@ use std::ops::{ControlFlow, Range};
 
 use rayon::prelude::*;
 
+use super::operators::range::key_range;
 use super::operators::{Operator, Tables, build, drive, empty_slots};
 use super::sink::{Flow, Sink, apply_improvements};
+use super::stored::Stored;
 use super::table::Table;
 use super::{ExecError, Run, Worker};
 use crate::plan::{
@@ -39,8 +41,7 @@ pub fn evaluate(run: &Run<'_>) -> Result<Table, ExecError> {
     let mut tables: Vec<Table> = plan.tables.iter().map(empty_table).collect();
     for component in &plan.components {
         for constant in &component.constants {
-            let rows = constant_rows(constant, plan.tables[constant.table].arity, run)?;
-            tables[constant.table].insert(rows);
+            fill_constant(constant, &mut tables[constant.table], run)?;
         }
         if component.recursive {
             run_to_fixpoint(component, &mut tables, run)?;
@@ -58,9 +59,10 @@ fn empty_table(planned: &crate::plan::TablePlan) -> Table {
     }
 }
 
-/// The rows of a constant rule.
-fn constant_rows(constant: &ConstantPlan, arity: usize, run: &Run<'_>) -> Result<Batch, ExecError> {
-    match &constant.rows {
+/// Fills the table of a constant rule, or of a given relation.
+fn fill_constant(constant: &ConstantPlan, table: &mut Table, run: &Run<'_>) -> Result<(), ExecError> {
+    let arity = table.rows().columns.len();
+    let rows = match &constant.rows {
         ConstantRows::Rows(rows) => {
             let mut batch = Batch::empty(arity);
             for row in rows {
@@ -69,7 +71,7 @@ fn constant_rows(constant: &ConstantPlan, arity: usize, run: &Run<'_>) -> Result
                 }
                 batch.len += 1;
             }
-            Ok(batch)
+            batch
         }
         ConstantRows::List(expr) => {
             let value = expr.eval_closed(run.parameters)?;
@@ -78,9 +80,15 @@ fn constant_rows(constant: &ConstantPlan, arity: usize, run: &Run<'_>) -> Result
                 return Err(ProgramError::ConstantHead { head: arity, data, span: constant.span }.into());
             }
             let rows = value.get_slice().unwrap_or_default().iter().filter_map(DataValue::get_slice);
-            Ok(Batch::from_rows(arity, rows))
+            Batch::from_rows(arity, rows)
         }
-    }
+        ConstantRows::Given(number) => {
+            *table = Table::of_distinct(run.given[*number].clone());
+            return Ok(());
+        }
+    };
+    table.insert(rows);
+    Ok(())
 }
 
 /// Runs the rules of a predicate that does not depend on itself.
@@ -222,7 +230,7 @@ enum Part {
 fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<Part>> {
     let threads = rayon::current_num_threads();
     let OperatorKind::Join(join) = &rule.operators.first()?.kind else { return None };
-    if !run.parallel || run.enough.is_some() || threads < 2 || join.method != Method::Scan {
+    if !run.parallel || run.enough.is_some() || threads < 2 || !matches!(join.method, Method::Scan | Method::Range) {
         return None;
     }
     let feeds_join = rule.operators[1..].iter().any(|operator| matches!(operator.kind, OperatorKind::Join(_)));
@@ -234,12 +242,12 @@ fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<Part
             let parts = range.clone().step_by(step).map(|start| Part::Rows(start..(start + step).min(range.end)));
             (range.len() >= enough).then(|| parts.collect())
         }
-        Source::Stored(schema) => {
-            let snapshot = run.view.of(schema.id);
-            if snapshot.row_count(schema.id) < enough as u64 {
+        Source::Stored(source) => {
+            let (stored, range) = (Stored::of(source, run), key_range(join, run.parameters));
+            if stored.most_rows(&range) < enough as u64 {
                 return None;
             }
-            Some(snapshot.partition(schema.id, &KeyRange::all(), threads * 4).into_iter().map(Part::Keys).collect())
+            Some(stored.parts(&range, threads * 4).into_iter().map(Part::Keys).collect())
         }
     }
 }

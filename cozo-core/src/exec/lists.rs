@@ -3,6 +3,7 @@
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
+use super::stored::Stored;
 use super::table::Table;
 use super::{ExecError, MAX_BATCH_ROWS, Run};
 use crate::plan::{IntersectInput, IntersectPlan, Source};
@@ -61,7 +62,7 @@ impl Lists {
         let mut of_input: Vec<usize> = vec![];
         let mut pairs: Vec<[Column; 2]> = vec![];
         for (i, input) in plan.inputs.iter().enumerate() {
-            match plan.inputs[..i].iter().position(|earlier| reads_the_same(earlier, input)) {
+            match plan.inputs[..i].iter().position(|earlier| reads_the_same(earlier, input, run)) {
                 Some(earlier) => of_input.push(of_input[earlier]),
                 None => {
                     of_input.push(pairs.len());
@@ -103,9 +104,9 @@ impl Lists {
     }
 }
 
-fn reads_the_same(a: &IntersectInput, b: &IntersectInput) -> bool {
+fn reads_the_same(a: &IntersectInput, b: &IntersectInput, run: &Run<'_>) -> bool {
     let same_source = match (&a.source, &b.source) {
-        (Source::Stored(a), Source::Stored(b)) => a.id == b.id,
+        (Source::Stored(a), Source::Stored(b)) => Stored::of(a, run).identity() == Stored::of(b, run).identity(),
         (Source::Table(a), Source::Table(b)) => a == b,
         _ => false,
     };
@@ -121,9 +122,9 @@ fn read_pairs(input: &IntersectInput, tables: &[Table], run: &Run<'_>) -> Result
             let living = table.living(0..table.len());
             Ok(columns.map(|column| table.rows().columns[column].take(&living)))
         }
-        Source::Stored(schema) => {
+        Source::Stored(read) => {
             let mut rows = Batch::empty(2);
-            let mut cursor = run.view.of(schema.id).scan(schema.id, &KeyRange::all(), &columns)?;
+            let mut cursor = Stored::of(read, run).scan(&KeyRange::all(), &columns)?;
             while let Some(batch) = cursor.next_batch(MAX_BATCH_ROWS)? {
                 run.cancellation.check()?;
                 rows.append(&batch);

@@ -21,6 +21,7 @@ mod profile;
 mod results;
 mod sink;
 mod sort;
+mod stored;
 mod table;
 
 use std::collections::HashMap;
@@ -35,10 +36,13 @@ pub use mutate::{Mutated, mutate};
 pub use profile::Profile;
 pub use results::{Answer, AnswerError, answer, timeout_seconds};
 
+use crate::expr::Expr;
 use crate::plan::{Plan, RulePlan};
+use crate::program::checked_time;
 use crate::schema::RelationId;
+use crate::storage::AsOf;
 use crate::txn::View;
-use crate::value::DataValue;
+use crate::value::{Batch, DataValue};
 use index::IndexedRows;
 use lists::Lists;
 use profile::Clock;
@@ -51,8 +55,9 @@ pub const MAX_BATCH_ROWS: usize = 2048;
 /// The rows of the first batches where only a few results are wanted.
 const FIRST_BATCH_ROWS: usize = 16;
 
-/// What a hash table of a stored relation holds: the relation, the columns that it is by, the columns that it gives.
-type HashedColumns = (RelationId, Vec<usize>, Vec<usize>);
+/// What a hash table of a stored relation holds: the relation and the time it is read at, the columns that it is by, the
+/// columns that it gives.
+type HashedColumns = ((RelationId, Option<AsOf>), Vec<usize>, Vec<usize>);
 
 /// One execution of a plan: all that its operators share.
 pub struct Run<'a> {
@@ -62,12 +67,16 @@ pub struct Run<'a> {
     pub parameters: &'a [DataValue],
     /// The stored relations.
     pub view: &'a View,
+    /// The rows of given relations, by number.
+    pub given: &'a [Batch],
     /// Whether to stop.
     pub cancellation: &'a Cancellation,
     /// How many distinct rows of the entry are enough.
     pub enough: Option<usize>,
     /// Whether large inputs may be split among threads.
     pub parallel: bool,
+    /// The times of the plan, as timestamps; evaluated once, so that all rounds and threads read at the same.
+    times: Vec<i64>,
     /// Where it is noted what each operator does, if anybody wants to know.
     pub profile: Option<Profile>,
     /// Hash tables of stored relations.
@@ -78,18 +87,34 @@ pub struct Run<'a> {
 
 impl<'a> Run<'a> {
     /// An execution that wants all rows.
-    pub fn new(plan: &'a Plan, parameters: &'a [DataValue], view: &'a View, cancellation: &'a Cancellation) -> Self {
-        Run {
+    pub fn new(
+        plan: &'a Plan,
+        parameters: &'a [DataValue],
+        view: &'a View,
+        cancellation: &'a Cancellation,
+    ) -> Result<Self, ExecError> {
+        let timestamp = |time: &Expr| -> Result<i64, ExecError> {
+            Ok(checked_time(&time.eval_closed(parameters)?, view.now_micros, time.span())?)
+        };
+        Ok(Run {
             plan,
             parameters,
             view,
             cancellation,
+            given: &[],
             enough: None,
             parallel: true,
             profile: None,
+            times: plan.times.iter().map(timestamp).collect::<Result<_, _>>()?,
             hashed: Mutex::default(),
             lists: Mutex::default(),
-        }
+        })
+    }
+
+    /// The timestamp that one of the plan's times stands for in this execution.
+    fn timestamp(&self, time: &Expr) -> i64 {
+        let number = self.plan.times.iter().position(|known| known.span() == time.span());
+        self.times[number.expect("the plan lists the times of all its sources")]
     }
 }
 

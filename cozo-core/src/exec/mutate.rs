@@ -2,6 +2,7 @@
 
 use crate::diag::SourceSpan;
 use crate::expr::Frame;
+use crate::index::secondary;
 use crate::parse::ast::MutationOp;
 use crate::plan::{MutationPlan, ValueSource};
 use crate::schema::{SchemaRef, coerce_column};
@@ -21,6 +22,16 @@ pub struct Mutated {
     pub old: Batch,
 }
 
+impl Mutated {
+    /// The new rows that are there in the end: of those with equal keys the last.
+    pub fn last_new(&self, key_width: usize) -> Batch {
+        match last_of_each_key(&self.new, key_width) {
+            Some(order) => self.new.take(&order),
+            None => self.new.clone(),
+        }
+    }
+}
+
 /// Applies the rows of an answer to `schema`, the relation of the plan as it is in the transaction.
 pub fn mutate(
     plan: &MutationPlan,
@@ -31,6 +42,8 @@ pub fn mutate(
     report: bool,
 ) -> Result<Mutated, ExecError> {
     let mutation = Mutation { plan, schema, parameters, now_micros: txn.now_micros() };
+    // What the indices lose follows from the rows that were there.
+    let report = report || !schema.indices.is_empty();
     let given = mutation.columns(rows)?;
     match plan.op {
         MutationOp::Create | MutationOp::Replace | MutationOp::Put => mutation.put(given, txn, report),
@@ -102,24 +115,9 @@ impl Mutation<'_> {
         self.wrap(RowError::Assertion { row: show(row), reason, help, span })
     }
 
-    /// The rows sorted by key, and which of the given rows they are; of rows with equal keys the last stays.
+    /// See [`last_of_each_key`].
     fn sorted(&self, rows: &Batch) -> Option<Vec<u32>> {
-        let keys = &rows.columns[..self.key_width()];
-        let compare =
-            |a: usize, b: usize| keys.iter().map(|column| column.compare_at(a, column, b)).find(|order| order.is_ne());
-        if (1..rows.len).all(|row| compare(row - 1, row).is_some_and(std::cmp::Ordering::is_lt)) {
-            return None;
-        }
-        let mut order: Vec<u32> = (0..rows.len as u32).collect();
-        order.sort_by(|a, b| compare(*a as usize, *b as usize).unwrap_or(std::cmp::Ordering::Equal));
-        let mut last: Vec<u32> = Vec::with_capacity(order.len());
-        for row in order {
-            match last.last_mut() {
-                Some(previous) if compare(*previous as usize, row as usize).is_none() => *previous = row,
-                _ => last.push(row),
-            }
-        }
-        Some(last)
+        last_of_each_key(rows, self.key_width())
     }
 
     /// For each row the full stored row with its key, if there is one: the rows found, and where.
@@ -159,8 +157,16 @@ impl Mutation<'_> {
             }
         };
         let mutated = self.report(given.rows, &sorted, txn, report)?;
-        txn.write(self.schema, ChangeKind::Put, sorted)?;
+        self.write(ChangeKind::Put, sorted, &mutated.old, txn)?;
         Ok(mutated)
+    }
+
+    /// Writes rows sorted by key, over these old ones, and what follows from them in the indices.
+    fn write(&self, kind: ChangeKind, rows: Batch, old: &Batch, txn: &mut Transaction) -> Result<(), ExecError> {
+        if !self.schema.indices.is_empty() {
+            secondary::follow(self.schema, kind, &rows, old, txn);
+        }
+        Ok(txn.write(self.schema, kind, rows)?)
     }
 
     fn insert(&self, given: Given, txn: &mut Transaction, report: bool) -> Result<Mutated, ExecError> {
@@ -177,9 +183,9 @@ impl Mutation<'_> {
             let row = self.repeated_key(&given.rows);
             return Err(self.assertion(&given.rows.row(row), "has a key that is given twice", help));
         }
-        let width = self.schema.arity();
-        txn.write(self.schema, ChangeKind::Put, sorted)?;
-        Ok(if report { Mutated { new: given.rows, old: Batch::empty(width) } } else { Mutated::default() })
+        let old = Batch::empty(self.schema.arity());
+        self.write(ChangeKind::Put, sorted, &old, txn)?;
+        Ok(if report { Mutated { new: given.rows, old } } else { Mutated::default() })
     }
 
     /// A row whose key an earlier row has.
@@ -222,7 +228,7 @@ impl Mutation<'_> {
             None => given.rows.clone(),
         };
         let mutated = self.report(given.rows, &sorted, txn, report)?;
-        txn.write(self.schema, ChangeKind::Remove, sorted)?;
+        self.write(ChangeKind::Remove, sorted, &mutated.old, txn)?;
         Ok(mutated)
     }
 
@@ -257,6 +263,26 @@ impl Mutation<'_> {
 struct Stored {
     rows: Batch,
     of: Vec<Option<u32>>,
+}
+
+/// The rows sorted by key, of rows with equal keys the last; nothing if that is how they are.
+fn last_of_each_key(rows: &Batch, key_width: usize) -> Option<Vec<u32>> {
+    let keys = &rows.columns[..key_width];
+    let compare =
+        |a: usize, b: usize| keys.iter().map(|column| column.compare_at(a, column, b)).find(|order| order.is_ne());
+    if (1..rows.len).all(|row| compare(row - 1, row).is_some_and(std::cmp::Ordering::is_lt)) {
+        return None;
+    }
+    let mut order: Vec<u32> = (0..rows.len as u32).collect();
+    order.sort_by(|a, b| compare(*a as usize, *b as usize).unwrap_or(std::cmp::Ordering::Equal));
+    let mut last: Vec<u32> = Vec::with_capacity(order.len());
+    for row in order {
+        match last.last_mut() {
+            Some(previous) if compare(*previous as usize, row as usize).is_none() => *previous = row,
+            _ => last.push(row),
+        }
+    }
+    Some(last)
 }
 
 /// A row as text, shortened.

@@ -564,7 +564,7 @@ pub struct TriggerSpec {
 }
 
 /// When a trigger runs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum TriggerEvent {
     /// After rows were put.
     Put,

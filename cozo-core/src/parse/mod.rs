@@ -47,7 +47,7 @@ pub use hint::nearest;
 pub use operators::operators;
 pub use vocabulary::{CONTROL_WORDS, MUTATIONS, OPTIONS, Word};
 
-use ast::{ColumnTypeSpec, Expr, Script};
+use ast::{ColumnTypeSpec, Expr, Query, Script};
 use builder::Builder;
 use grammar::{CozoScriptParser, Node, Rule};
 use pest::Parser;
@@ -61,6 +61,11 @@ pub fn parse_script(source: &str) -> Result<Script, ParseError> {
             _ => Script::System(builder.system_op(node)?),
         })
     })
+}
+
+/// Parses a script that must be a single query.
+pub fn parse_query(source: &str) -> Result<Query, ParseError> {
+    parse_with(source, |_| Rule::query_script, |builder, node| builder.query(node))
 }
 
 /// Parses an expression that stands alone.

@@ -6,10 +6,12 @@ use super::order::{Estimates, Ordered};
 use super::statistics::Statistics;
 use super::{
     ComponentPlan, ConstantPlan, ExistsPlan, JoinPlan, Method, OperatorKind, OperatorPlan, Plan, RulePlan, Source,
-    TableKind, TablePart, TablePlan,
+    TableKind, TablePart, TablePlan, indices, ranges,
 };
 use crate::expr::Expr;
-use crate::program::{AggregationUse, Apply, Arg, Atom, Definition, ENTRY, Predicate, Program, Rule, Target, Variable};
+use crate::program::{
+    AggregationUse, Apply, Arg, Atom, Definition, ENTRY, Predicate, Program, Rule, StoredRead, Target, Variable,
+};
 use crate::schema::RelationId;
 use crate::value::SmallStr;
 
@@ -55,9 +57,9 @@ pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrd
         components.push(plan);
     }
     let entry = &program.predicates[ENTRY];
-    let (reads, depends_on_sizes) = (reads(&components), planner.depends_on_sizes);
+    let (reads, times, depends_on_sizes) = (reads(&components), times(&components), planner.depends_on_sizes);
     let (entry_table, headers) = (numbers[&SmallStr::from(ENTRY)], entry.headers());
-    Plan { tables, components, entry: entry_table, headers, reads, depends_on_sizes }
+    Plan { tables, components, entry: entry_table, headers, reads, times, depends_on_sizes }
 }
 
 /// The stored relations that the rules read.
@@ -66,13 +68,27 @@ fn reads(components: &[ComponentPlan]) -> Vec<RelationId> {
     let mut reads: Vec<RelationId> = operators
         .flat_map(|operator| operator.kind.sources())
         .filter_map(|source| match source {
-            Source::Stored(schema) => Some(schema.id),
+            Source::Stored(read) => Some(read.schema.id),
             Source::Table(_) => None,
         })
         .collect();
     reads.sort();
     reads.dedup();
     reads
+}
+
+/// The times that the rules read histories at, each once: copies of one atom have one time.
+fn times(components: &[ComponentPlan]) -> Vec<Expr> {
+    let operators = components.iter().flat_map(|component| &component.rules).flat_map(|rule| &rule.operators);
+    let mut times: Vec<Expr> = vec![];
+    for source in operators.flat_map(|operator| operator.kind.sources()) {
+        if let Source::Stored(StoredRead { as_of: Some(time), .. }) = source
+            && !times.iter().any(|known| known.span() == time.span())
+        {
+            times.push(time.clone());
+        }
+    }
+    times
 }
 
 /// What the rules of one plan share.
@@ -177,7 +193,7 @@ impl<'a> RuleBuilder<'a> {
                 continue;
             }
             match atom {
-                Atom::Apply(apply) if apply.negated => self.exists(apply, true),
+                Atom::Apply(apply) if apply.negated => self.absent(apply),
                 Atom::Apply(apply) => match self.intersection(&body, &parts_of, at) {
                     Some((intersection, taken)) => {
                         self.operators.push(OperatorKind::Intersect(intersection));
@@ -189,11 +205,7 @@ impl<'a> RuleBuilder<'a> {
                     let expr = self.slotted(expr);
                     self.operators.push(OperatorKind::Filter(expr));
                 }
-                Atom::Unify(variable, expr) => {
-                    let expr = self.slotted(expr);
-                    let slot = self.bind(&variable.name);
-                    self.operators.push(OperatorKind::Unify(slot, expr));
-                }
+                Atom::Unify(variable, expr) => self.unify(variable, expr),
                 Atom::UnifyEach(variable, expr) => {
                     let expr = self.slotted(expr);
                     let slot = (variable.name != "_").then(|| self.bind(&variable.name));
@@ -202,6 +214,7 @@ impl<'a> RuleBuilder<'a> {
             }
         }
         let head: Vec<usize> = rule.head.iter().map(|variable| self.slots[&variable.name]).collect();
+        ranges::narrow(&mut self.operators);
         let mut operators = with_kept_slots(self.operators, &head);
         if !self.bag {
             (operators, self.reads) = drop_repetitions(operators, self.reads);
@@ -256,16 +269,17 @@ impl<'a> RuleBuilder<'a> {
     pub(super) fn source(&self, target: &Target) -> Source {
         match target {
             Target::Predicate(name) => Source::Table(self.numbers[name]),
-            Target::Stored(schema) => Source::Stored(schema.clone()),
+            Target::Stored(read) => Source::Stored(read.clone()),
         }
     }
 
     /// How rows with these columns bound are found, and how many of the columns (from the first) that uses.
     fn method(&self, source: &Source, bound: &[(usize, Expr)]) -> (Method, usize) {
-        let Source::Stored(schema) = source else {
+        let Source::Stored(stored) = source else {
             return if bound.is_empty() { (Method::Scan, 0) } else { (Method::Hash, bound.len()) };
         };
-        let is_prefix = |(i, (column, _)): &(usize, &(usize, Expr))| column == i && *column < schema.keys.len();
+        let is_prefix =
+            |(i, (column, _)): &(usize, &(usize, Expr))| column == i && *column < stored.identifying_columns();
         match bound.iter().enumerate().take_while(is_prefix).count() {
             0 if bound.is_empty() => (Method::Scan, 0),
             // With one row to match, reading through the relation beats building a hash table of it.
@@ -283,13 +297,50 @@ impl<'a> RuleBuilder<'a> {
         self.operators.iter().all(single)
     }
 
+    fn unify(&mut self, variable: &Variable, expr: &Expr) {
+        let expr = self.slotted(expr);
+        let slot = self.bind(&variable.name);
+        self.operators.push(OperatorKind::Unify(slot, expr));
+    }
+
+    fn bound_columns(&self, apply: &Apply) -> Vec<usize> {
+        self.bound_args(apply).into_iter().map(|(column, _)| column).collect()
+    }
+
+    /// An atom, read through an index if one serves.
     fn apply(&mut self, apply: &Apply, part: Option<TablePart>) {
+        let Target::Stored(read) = &apply.target else { return self.join(apply, part) };
+        match indices::choose(read, apply, &self.bound_columns(apply)) {
+            None => self.join(apply, part),
+            Some(index) if indices::covers(index, apply) => self.join(&indices::on_index(index, apply), part),
+            Some(index) => {
+                let split = indices::split(&read.schema, index, apply, self.operators.len());
+                split.values.iter().for_each(|(variable, expr)| self.unify(variable, expr));
+                self.join(&split.index, part);
+                self.join(&split.relation, part);
+            }
+        }
+    }
+
+    /// A negated atom; an index serves if one look-up in it decides.
+    fn absent(&mut self, apply: &Apply) {
+        let Target::Stored(read) = &apply.target else { return self.exists(apply, true) };
+        let bound = self.bound_columns(apply);
+        match indices::choose(read, apply, &bound).filter(|index| indices::decides(index, &bound)) {
+            Some(index) => self.exists(&indices::on_index(index, apply), true),
+            None => self.exists(apply, true),
+        }
+    }
+
+    fn join(&mut self, apply: &Apply, part: Option<TablePart>) {
         let source = self.source(&apply.target);
         let bound = self.bound_args(apply);
         let gives_nothing = bound.len() == apply.args.iter().filter(|arg| !matches!(arg, Arg::Wildcard)).count();
         let (method, used) = self.method(&source, &bound);
         let whole_key = match &source {
-            Source::Stored(schema) => (0..schema.keys.len()).all(|key| bound.iter().any(|(column, _)| *column == key)),
+            Source::Stored(read) => {
+                (0..read.identifying_columns()).all(|key| bound.iter().any(|(column, _)| *column == key))
+            }
             Source::Table(_) => false,
         };
         // Where equal rows count once, or there is one match at most, rows that bind nothing new need only be there or not.
@@ -315,7 +366,14 @@ impl<'a> RuleBuilder<'a> {
         if let Some(part) = part {
             self.reads.push((self.operators.len(), part));
         }
-        self.operators.push(OperatorKind::Join(JoinPlan { source, method, keys, outputs, sort_by: None }));
+        self.operators.push(OperatorKind::Join(JoinPlan {
+            source,
+            method,
+            keys,
+            outputs,
+            bounds: vec![],
+            sort_by: None,
+        }));
         self.operators.extend(tests);
     }
 
@@ -430,7 +488,7 @@ fn gives_repetitions(kind: &OperatorKind) -> bool {
                 join.keys.iter().any(|(key, _)| *key == column) || join.outputs.iter().any(|(out, _)| *out == column)
             };
             match &join.source {
-                Source::Stored(schema) => !(0..schema.keys.len()).all(known),
+                Source::Stored(stored) => !(0..stored.identifying_columns()).all(known),
                 // How many columns a table has is not known here: what it gives is counted as its own rows.
                 Source::Table(_) => join.outputs.is_empty(),
             }

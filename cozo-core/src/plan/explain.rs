@@ -2,6 +2,7 @@
 
 use super::{IntersectInput, IntersectPlan, JoinPlan, Method, OperatorKind, Plan, RulePlan, Source, TableKind};
 use crate::expr::Expr;
+use crate::program::StoredRead;
 use crate::value::{DataValue, Tuple};
 
 /// The headers of `::explain`.
@@ -106,7 +107,7 @@ fn operator_line(plan: &Plan, kind: &OperatorKind) -> Line {
 fn column_name(source: &Source, column: usize) -> String {
     match source {
         Source::Table(_) => format!("_{column}"),
-        Source::Stored(schema) => schema.columns().nth(column).map_or(String::new(), |c| c.name.to_string()),
+        Source::Stored(stored) => stored.schema.columns().nth(column).map_or(String::new(), |c| c.name.to_string()),
     }
 }
 
@@ -117,7 +118,8 @@ fn outputs(join: &JoinPlan) -> Vec<String> {
 fn reference(plan: &Plan, source: &Source) -> String {
     match source {
         Source::Table(table) => plan.tables[*table].name.to_string(),
-        Source::Stored(schema) => format!(":{}", schema.name),
+        Source::Stored(StoredRead { schema, as_of: Some(time) }) => format!(":{} @ {time}", schema.name),
+        Source::Stored(StoredRead { schema, as_of: None }) => format!(":{}", schema.name),
     }
 }
 
@@ -137,8 +139,11 @@ fn intersect_line(plan: &Plan, intersect: &IntersectPlan) -> Line {
 /// `semi` says whether matches are only tested for, and whether their absence is.
 fn relation_line(plan: &Plan, source: &Source, method: Method, keys: &[(usize, Expr)], semi: Option<bool>) -> Line {
     let stored = matches!(source, Source::Stored(_));
+    let as_of = matches!(source, Source::Stored(StoredRead { as_of: Some(_), .. }));
     let op = match (stored, method, semi) {
+        (true, Method::Scan, _) if as_of => "load_stored_with_validity",
         (true, Method::Scan, _) => "load_stored",
+        (true, Method::Range, _) => "load_stored_range",
         (true, Method::Prefix, None) => "stored_prefix_join",
         (true, Method::Hash, None) => "stored_mat_join",
         (true, Method::Prefix, Some(true)) => "stored_neg_prefix_join",

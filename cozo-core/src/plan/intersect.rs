@@ -81,7 +81,7 @@ impl RuleBuilder<'_> {
             return None;
         }
         let key_width = match &apply.target {
-            Target::Stored(schema) => schema.keys.len(),
+            Target::Stored(read) => read.identifying_columns(),
             Target::Predicate(_) => apply.args.len(),
         };
         let (mut key, mut values) = (None, None);

@@ -11,19 +11,23 @@
 //!     head [slot 1]
 //! ```
 //!
-//! How a stored relation is read is chosen here: by key prefix where its leading key columns are bound, by a hash table
-//! on the bound columns otherwise, by a scan where nothing is bound. Atoms run in the order in which the program has
-//! them, unless another is clearly cheaper ([`order`]); a variable that several atoms bind from what is known before is found by
-//! intersecting lists where that is cheaper than trying each candidate ([`intersect`]).
+//! How a stored relation is read is chosen here: by key prefix where its leading key columns are bound, through an index
+//! that begins with bound columns ([`indices`]), by a hash table on the bound columns otherwise, by a scan where nothing is
+//! bound, which filters with constants may narrow ([`ranges`]). A read as of a time (`@`) finds the visible rows first and
+//! compares a Validity that is bound then, so that the Validity is never part of a prefix. Atoms run in the order in which
+//! the program has them, unless another is clearly cheaper ([`order`]); a variable that several atoms bind from what is known
+//! before is found by intersecting lists where that is cheaper than trying each candidate ([`intersect`]).
 //!
 //! **plan never runs anything**: it reads schemas, no rows; sizes come from a [`Statistics`].
 
 mod build;
 mod explain;
+mod indices;
 mod intersect;
 mod mutation;
 mod options;
 mod order;
+mod ranges;
 mod statistics;
 
 pub use build::{JoinOrder, build};
@@ -34,8 +38,8 @@ pub use statistics::{Size, Statistics};
 
 use crate::diag::SourceSpan;
 use crate::expr::Expr;
-use crate::program::{AggregationUse, ConstantRows};
-use crate::schema::{RelationId, SchemaRef};
+use crate::program::{AggregationUse, ConstantRows, StoredRead};
+use crate::schema::RelationId;
 use crate::value::SmallStr;
 
 /// How a program runs.
@@ -51,6 +55,8 @@ pub struct Plan {
     pub headers: Vec<String>,
     /// The stored relations that are read.
     pub reads: Vec<RelationId>,
+    /// The times that histories are read at, for all sources of the plan: expressions without variables.
+    pub times: Vec<Expr>,
     /// Whether it would be another plan if relations had other sizes.
     pub depends_on_sizes: bool,
 }
@@ -185,7 +191,7 @@ pub enum Source {
     /// A derived table.
     Table(usize),
     /// A stored relation.
-    Stored(SchemaRef),
+    Stored(StoredRead),
 }
 
 /// How matching rows are found.
@@ -195,6 +201,8 @@ pub enum Method {
     Scan,
     /// By the leading key columns of a stored relation.
     Prefix,
+    /// By a range of keys of a stored relation: leading key columns that are constant, and bounds of the next one.
+    Range,
     /// By a hash table on the bound columns.
     Hash,
 }
@@ -210,9 +218,33 @@ pub struct JoinPlan {
     pub keys: Vec<(usize, Expr)>,
     /// The columns that fill slots.
     pub outputs: Vec<(usize, usize)>,
+    /// For a range: the bounds of the key column after those in `keys`.
+    pub bounds: Vec<BoundPlan>,
     /// For a scan of a table: the column to sort by, so that the look-up that follows goes through its relation in
     /// order.
     pub sort_by: Option<usize>,
+}
+
+/// A bound of a key column.
+#[derive(Clone, Debug)]
+pub struct BoundPlan {
+    /// How the column compares with the value.
+    pub comparison: Comparison,
+    /// A constant or a parameter.
+    pub value: Expr,
+}
+
+/// How a column compares with a value, as far as bounds are concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// It is equal.
+    Equal,
+    /// It is equal or greater.
+    AtLeast,
+    /// It is equal or smaller.
+    AtMost,
+    /// It is a string that begins with the value.
+    StartsWith,
 }
 
 /// A join of each input row with the values that are in all of several lists: a step of a worst-case optimal join (Ngo,

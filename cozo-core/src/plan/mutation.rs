@@ -8,7 +8,9 @@ use crate::expr::Expr;
 use crate::parse::ast::{ColumnSource, ColumnSpec, ColumnSpecs, Mutation, MutationOp};
 use crate::parse::{ParseError, parse_expr};
 use crate::program::{ProgramError, Resolver, resolve_column_type};
-use crate::schema::{AccessLevel, ColumnDefinition, ColumnType, RelationError, RelationId, RelationSchema, SchemaRef};
+use crate::schema::{
+    AccessLevel, ColumnDefinition, ColumnType, RelationError, RelationId, RelationSchema, SchemaRef, Triggers,
+};
 use crate::value::SmallStr;
 
 /// An operation on a stored relation, ready to run.
@@ -168,6 +170,8 @@ pub fn default_schema(name: &SmallStr, columns: impl IntoIterator<Item = SmallSt
         values: vec![],
         access_level: AccessLevel::Normal,
         description: String::new(),
+        triggers: Triggers::default(),
+        indices: vec![],
     }
 }
 

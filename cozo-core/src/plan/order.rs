@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::indices;
 use super::statistics::{Size, Statistics};
 use crate::program::{
     Apply, Arg, Atom, ConstantRows, Definition, HeadColumn, Predicate, Program, Rule, Target, order_body,
@@ -116,7 +117,7 @@ impl<'a> Estimates<'a> {
             Target::Predicate(name) => {
                 self.derived.get(name).cloned().unwrap_or_else(|| Size::guessed(LIST_LENGTH, MAX_COLUMNS))
             }
-            Target::Stored(schema) => Size::of(schema, self.statistics),
+            Target::Stored(read) => Size::of(read, self.statistics),
         }
     }
 
@@ -274,13 +275,21 @@ impl<'e> Costs<'e> {
         let matches = size.matches(&bound);
         let rows = step.rows * matches;
         let leading = bound.iter().enumerate().take_while(|(i, column)| i == *column && **column < size.keys).count();
-        let cost = match &apply.target {
+        let by_index = match &apply.target {
+            Target::Stored(read) => indices::choose(read, apply, &bound).map(|index| {
+                let found = size.matches(&index.columns[..indices::bound_run(index, &bound)]);
+                let each = if indices::covers(index, apply) { HAND_ON } else { HAND_ON + LOOK_UP };
+                step.rows * (LOOK_UP + found * each)
+            }),
+            Target::Predicate(_) => None,
+        };
+        let cost = by_index.unwrap_or_else(|| match &apply.target {
             _ if bound.is_empty() => size.rows * READ + rows * HAND_ON,
             Target::Stored(_) if leading > 0 => step.rows * (LOOK_UP + size.matches(&bound[..leading]) * HAND_ON),
             // With one row to match, a relation is read through instead.
             Target::Stored(_) if step.rows <= 1.0 => size.rows * READ + rows * HAND_ON,
             _ => size.rows * HASH + step.rows * PROBE + rows * HAND_ON,
-        };
+        });
         (cost, rows)
     }
 

@@ -1,5 +1,6 @@
 //! What the planner knows about the data: sizes, estimated.
 
+use crate::program::StoredRead;
 use crate::schema::RelationSchema;
 
 /// Sizes of stored relations. Plans stay right however wrong these are.
@@ -29,10 +30,14 @@ impl Size {
         Size { rows, distinct: vec![distinct.max(1.0); arity], keys: arity }
     }
 
-    /// A stored relation.
-    pub fn of(relation: &RelationSchema, statistics: &dyn Statistics) -> Self {
-        let distinct = (0..relation.arity()).map(|column| statistics.distinct(relation, column).max(1.0)).collect();
-        Size { rows: statistics.rows(relation), distinct, keys: relation.keys.len() }
+    /// What is read of a stored relation: as of a time, a row of each history at most.
+    pub fn of(read: &StoredRead, statistics: &dyn Statistics) -> Self {
+        let (relation, keys) = (&*read.schema, read.identifying_columns());
+        let distinct = (0..relation.arity()).map(|column| statistics.distinct(relation, column).max(1.0));
+        let distinct: Vec<f64> = distinct.collect();
+        let rows = statistics.rows(relation);
+        let histories = if read.as_of.is_some() { distinct[..keys].iter().product() } else { rows };
+        Size { rows: rows.min(histories), distinct, keys }
     }
 
     /// How many rows match values given for some columns.

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::{Apply, Arg, Atom, ConstantRows, Definition, Formula, Program, Rule, Target};
+use super::{Apply, Arg, Atom, ConstantRows, Definition, Formula, Program, Rule, StoredRead, Target};
 
 /// Writes items with a separator between them.
 fn separated<T: Display>(f: &mut Formatter<'_>, items: &[T], separator: &str) -> fmt::Result {
@@ -69,6 +69,7 @@ impl Display for ConstantRows {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             ConstantRows::List(expr) => write!(f, "{expr}"),
+            ConstantRows::Given(_) => f.write_str("(given)"),
             ConstantRows::Rows(rows) => {
                 f.write_str("[")?;
                 for (i, row) in rows.iter().enumerate() {
@@ -112,9 +113,12 @@ impl Display for Apply {
         f.write_str(if self.negated { "not " } else { "" })?;
         match &self.target {
             Target::Predicate(name) => write!(f, "{name}[")?,
-            Target::Stored(schema) => write!(f, "*{}[", schema.name)?,
+            Target::Stored(read) => write!(f, "*{}[", read.schema.name)?,
         }
         separated(f, &self.args, ", ")?;
+        if let Target::Stored(StoredRead { as_of: Some(time), .. }) = &self.target {
+            write!(f, " @ {time}")?;
+        }
         f.write_str("]")
     }
 }

@@ -347,8 +347,23 @@ pub enum ProgramError {
     InvalidTimeTravel {
         /// The relation.
         relation: String,
-        /// The atom.
-        #[label("read with '@'")]
+        /// The time asked for.
+        #[label("asks for a time")]
+        span: SourceSpan,
+    },
+    /// What stands after `@` is not a time.
+    #[error("{found} is not a time to read at")]
+    #[diagnostic(
+        code(parser::bad_validity_spec),
+        help(
+            "give whole microseconds since the Unix epoch, 'NOW', 'END', or an RFC 3339 time such as '2020-01-31T00:00:00Z'"
+        )
+    )]
+    BadValiditySpec {
+        /// The value.
+        found: String,
+        /// The expression.
+        #[label("not a time")]
         span: SourceSpan,
     },
     /// A construct that the language has and this version does not run.

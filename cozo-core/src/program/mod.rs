@@ -17,12 +17,14 @@ mod display;
 mod error;
 pub mod passes;
 mod resolve;
+mod time_travel;
 
 use std::collections::BTreeMap;
 
 pub use error::ProgramError;
 pub use passes::{Rewriting, order_body, prepare};
 pub use resolve::{Parameters, Resolver, check_constant_rows, resolve_column_type};
+pub use time_travel::checked_time;
 
 use crate::diag::SourceSpan;
 use crate::expr::Expr;
@@ -98,6 +100,17 @@ pub enum ConstantRows {
     Rows(Vec<Vec<Expr>>),
     /// An expression that gives a list of rows when the script runs.
     List(Expr),
+    /// The rows that the run is given, by number; no two of them are equal.
+    Given(usize),
+}
+
+/// A relation whose rows come from whoever runs the query, such as `_new` of a trigger.
+#[derive(Clone, Debug)]
+pub struct GivenRelation {
+    /// The name that rules apply it by.
+    pub name: SmallStr,
+    /// Its columns.
+    pub columns: Vec<SmallStr>,
 }
 
 /// A rule.
@@ -165,7 +178,23 @@ pub enum Target {
     /// A predicate of the program.
     Predicate(SmallStr),
     /// A stored relation.
-    Stored(SchemaRef),
+    Stored(StoredRead),
+}
+
+/// A stored relation to read.
+#[derive(Clone, Debug)]
+pub struct StoredRead {
+    /// The relation.
+    pub schema: SchemaRef,
+    /// The time to read its histories at, an expression without variables; none to read all rows.
+    pub as_of: Option<Expr>,
+}
+
+impl StoredRead {
+    /// How many leading columns identify a row: as of a time, all key columns but the Validity.
+    pub fn identifying_columns(&self) -> usize {
+        self.schema.keys.len() - usize::from(self.as_of.is_some())
+    }
 }
 
 /// An argument of an application.

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    AggregationUse, Apply, Arg, Atom, ConstantRows, Definition, ENTRY, Formula, HeadColumn, Predicate, Program,
-    ProgramError, Rule, Target, Variable,
+    AggregationUse, Apply, Arg, Atom, ConstantRows, Definition, ENTRY, Formula, GivenRelation, HeadColumn, Predicate,
+    Program, ProgramError, Rule, Target, Variable,
 };
 use crate::diag::SourceSpan;
 use crate::expr::functions::Function;
@@ -53,8 +53,8 @@ pub struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    /// Resolves the rules of a query.
-    pub fn resolve(&mut self, query: &ast::Query) -> Result<Program<Formula>, ProgramError> {
+    /// Resolves the rules of a query, which may apply the given relations.
+    pub fn resolve(&mut self, query: &ast::Query, given: &[GivenRelation]) -> Result<Program<Formula>, ProgramError> {
         let mut by_name: BTreeMap<SmallStr, Vec<&ast::Rule>> = BTreeMap::new();
         for rule in &query.rules {
             by_name.entry(rule.head.name.name.clone()).or_default().push(rule);
@@ -75,6 +75,9 @@ impl Resolver<'_> {
                     outcome?;
                 }
             }
+        }
+        for (number, relation) in given.iter().enumerate().filter(|(_, given)| reachable.contains(&given.name)) {
+            predicates.insert(relation.name.clone(), given_predicate(number, relation, query.span));
         }
         check_applications(&predicates)?;
         Ok(Program { predicates, components: vec![] })
@@ -242,7 +245,8 @@ impl Resolver<'_> {
     }
 
     fn stored(&mut self, apply: &ast::StoredApply) -> Result<Atom, ProgramError> {
-        let schema = self.readable(&apply.name)?;
+        let read = self.stored_read(&apply.name, apply.validity.as_ref())?;
+        let schema = &read.schema;
         let args = match &apply.args {
             ast::StoredArgs::Positional(args) => {
                 if args.len() != schema.arity() {
@@ -255,20 +259,9 @@ impl Resolver<'_> {
                 }
                 args.iter().map(|arg| self.arg(arg)).collect::<Result<_, _>>()?
             }
-            ast::StoredArgs::Named(named) => self.named_args(&schema, named)?,
+            ast::StoredArgs::Named(named) => self.named_args(schema, named)?,
         };
-        if apply.validity.is_some() {
-            let travels = schema
-                .keys
-                .last()
-                .is_some_and(|key| key.column_type == ColumnType { base: BaseType::Validity, nullable: false });
-            return Err(if travels {
-                ProgramError::NotYet { construct: "time travel ('@')".to_string(), span: apply.span }
-            } else {
-                ProgramError::InvalidTimeTravel { relation: schema.name.to_string(), span: apply.span }
-            });
-        }
-        Ok(Atom::Apply(Apply { target: Target::Stored(schema), args, negated: false, span: apply.span }))
+        Ok(Atom::Apply(Apply { target: Target::Stored(read), args, negated: false, span: apply.span }))
     }
 
     fn named_args(&mut self, schema: &SchemaRef, named: &[ast::NamedArg]) -> Result<Vec<Arg>, ProgramError> {
@@ -285,7 +278,7 @@ impl Resolver<'_> {
     }
 
     /// A stored relation that may be read.
-    fn readable(&self, name: &ast::Symbol) -> Result<SchemaRef, ProgramError> {
+    pub(super) fn readable(&self, name: &ast::Symbol) -> Result<SchemaRef, ProgramError> {
         let schema = (self.relations)(&name.name).ok_or_else(|| RelationError::not_found(&name.name, name.span))?;
         schema.require(AccessLevel::ReadOnly, "read", name.span)?;
         Ok(schema)
@@ -494,6 +487,13 @@ pub fn check_constant_rows(value: &DataValue, span: SourceSpan) -> Result<Option
         return Err(ProgramError::BadConstantRow { span, found: found(row) });
     }
     check_widths(rows.iter().map(|row| row.get_slice().map_or(0, <[DataValue]>::len)), span)
+}
+
+/// The predicate that stands for a given relation.
+fn given_predicate(number: usize, relation: &GivenRelation, span: SourceSpan) -> Predicate<Formula> {
+    let column = |name: &SmallStr| HeadColumn { name: name.clone(), aggregation: None };
+    let columns = relation.columns.iter().map(column).collect();
+    Predicate { columns, definition: Definition::Constant(ConstantRows::Given(number)), span }
 }
 
 /// The names of the predicates that the entry needs, also those that are not defined.

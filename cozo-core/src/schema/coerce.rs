@@ -153,6 +153,20 @@ fn coerce_validity(value: DataValue, now_micros: i64) -> Result<DataValue, Coerc
     Ok(DataValue::Validity(validity))
 }
 
+/// The timestamp that a value after `@` stands for: microseconds, `'NOW'`, `'END'`, or an RFC 3339 time; nothing if it is
+/// none of these.
+pub fn time_to_read(value: &DataValue, now_micros: i64) -> Option<i64> {
+    match value {
+        DataValue::Num(timestamp) => timestamp.get_int(),
+        DataValue::Str(text) => match text.as_str() {
+            "NOW" => Some(now_micros),
+            "END" => Some(i64::MAX),
+            text => parse_rfc3339_micros(text).ok(),
+        },
+        _ => None,
+    }
+}
+
 fn coerce_vector(value: DataValue, wide: bool, len: usize, target: &ColumnType) -> Result<DataValue, CoercionError> {
     let vector = match value {
         DataValue::Vec(vector) if matches!(vector, Vector::F64(_)) == wide => vector,

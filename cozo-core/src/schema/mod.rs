@@ -9,10 +9,12 @@
 
 mod coerce;
 mod column_type;
+mod index;
 mod refusal;
 
-pub use coerce::{CoercionError, coerce, coerce_column};
+pub use coerce::{CoercionError, coerce, coerce_column, time_to_read};
 pub use column_type::{BaseType, ColumnType};
+pub use index::IndexDefinition;
 pub use refusal::RelationError;
 
 use std::sync::Arc;
@@ -75,6 +77,21 @@ pub struct RelationSchema {
     pub access_level: AccessLevel,
     /// The text that `::describe` set; empty if none.
     pub description: String,
+    /// The queries that run when it changes.
+    pub triggers: Triggers,
+    /// Its indices by name.
+    pub indices: Vec<IndexDefinition>,
+}
+
+/// The triggers of a relation as CozoScript text, in the order in which they run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Triggers {
+    /// Run after rows were put.
+    pub put: Vec<String>,
+    /// Run after rows were removed.
+    pub rm: Vec<String>,
+    /// Run before the relation is replaced.
+    pub replace: Vec<String>,
 }
 
 impl RelationSchema {
@@ -87,6 +104,12 @@ impl RelationSchema {
     pub fn columns(&self) -> impl ExactSizeIterator<Item = &ColumnDefinition> + Clone {
         let keys = self.keys.len();
         (0..self.arity()).map(move |i| if i < keys { &self.keys[i] } else { &self.values[i - keys] })
+    }
+
+    /// Whether its rows are histories: the last key column is a Validity, and never null.
+    pub fn keeps_history(&self) -> bool {
+        let validity = ColumnType { base: BaseType::Validity, nullable: false };
+        self.keys.last().is_some_and(|key| key.column_type == validity)
     }
 
     /// The position of a column, keys first.

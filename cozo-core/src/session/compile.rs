@@ -9,7 +9,7 @@ use super::statistics::{Sampled, Sizes};
 use crate::diag::SourceSpan;
 use crate::parse::ast::{MutationOp, Query, QueryOption};
 use crate::plan::{JoinOrder, MutationPlan, OptionError, Options, Plan, build, constant, plan_mutation, plan_options};
-use crate::program::{ENTRY, Parameters, Program, Resolver, Rewriting, prepare};
+use crate::program::{ENTRY, GivenRelation, Parameters, Program, Resolver, Rewriting, prepare};
 use crate::txn::Transaction;
 use crate::value::DataValue;
 
@@ -61,11 +61,12 @@ impl PreparedQuery {
         entry.map_or(self.query.span, |rule| rule.head.span)
     }
 
-    /// The query compiled for what the transaction sees.
+    /// The query compiled for what the transaction sees; `given` must be the same every time.
     pub fn compiled(
         &self,
         txn: &Transaction,
         values: &BTreeMap<String, DataValue>,
+        given: &[GivenRelation],
     ) -> miette::Result<Arc<CompiledQuery>> {
         let version = txn.catalog().version;
         let reusable = txn.has_base_catalog();
@@ -76,7 +77,7 @@ impl PreparedQuery {
         {
             return Ok(compiled.clone());
         }
-        let compiled = Arc::new(CompiledQuery::compile(&self.query, txn, values)?);
+        let compiled = Arc::new(CompiledQuery::compile(&self.query, txn, values, given)?);
         if reusable && !compiled.parameters.shape_depends_on_values {
             self.compiled.store(Some(compiled.clone()));
         }
@@ -85,8 +86,13 @@ impl PreparedQuery {
 }
 
 impl CompiledQuery {
-    /// Compiles a query.
-    pub fn compile(query: &Query, txn: &Transaction, values: &BTreeMap<String, DataValue>) -> miette::Result<Self> {
+    /// Compiles a query, which may apply the given relations.
+    pub fn compile(
+        query: &Query,
+        txn: &Transaction,
+        values: &BTreeMap<String, DataValue>,
+        given: &[GivenRelation],
+    ) -> miette::Result<Self> {
         let relations = |name: &str| txn.relation(name).cloned();
         let mut resolver = Resolver { relations: &relations, values, parameters: Parameters::default() };
         let mut mutations = query.options.iter().filter_map(|option| match option {
@@ -101,7 +107,7 @@ impl CompiledQuery {
         let plan = match creates_empty {
             true => None,
             false => {
-                let (program, join_order) = rewritten(query, &mut resolver)?;
+                let (program, join_order) = rewritten(query, given, &mut resolver)?;
                 Some(build(&program, &Sampled::new(txn), join_order))
             }
         };
@@ -122,8 +128,12 @@ impl CompiledQuery {
 }
 
 /// The program of a query after all passes, and how its joins are to be ordered.
-fn rewritten(query: &Query, resolver: &mut Resolver<'_>) -> miette::Result<(Program, JoinOrder)> {
-    let program = resolver.resolve(query)?;
+fn rewritten(
+    query: &Query,
+    given: &[GivenRelation],
+    resolver: &mut Resolver<'_>,
+) -> miette::Result<(Program, JoinOrder)> {
+    let program = resolver.resolve(query, given)?;
     let mut rewriting = Rewriting { magic_sets: true };
     let mut join_order = JoinOrder::ByCost;
     for option in &query.options {

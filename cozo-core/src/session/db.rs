@@ -5,26 +5,20 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crossbeam_channel::{Receiver, Sender};
-use quick_cache::sync::Cache;
 use serde_json::{Value, json};
 
+use super::core::Core;
 use super::imperative::{Prepared, run_steps};
 use super::query::run_query;
 use super::running::Running;
 use super::sys::{self, SystemContext};
-use super::{MultiTransaction, NamedRows, SessionError, TransactionPayload, multi, transfer};
+use super::{Change, MultiTransaction, NamedRows, SessionError, TransactionPayload, multi, transfer};
 use crate::diag::{format_error_as_json, locate};
 use crate::exec::Interrupt;
-use crate::parse::parse_script;
+use crate::parse::ast::Script;
 use crate::storage::mem::MemStorage;
 use crate::txn::{Catalog, Pipeline, Transaction};
-use crate::value::DataValue;
-
-/// How many scripts are kept compiled.
-const CACHED_SCRIPTS: usize = 1000;
-
-/// Longer scripts are not kept: they are data more often than queries.
-const MAX_CACHED_SCRIPT_BYTES: usize = 64 * 1024;
+use crate::value::{DataValue, ValidityTs};
 
 /// Whether a script may write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,8 +47,7 @@ pub struct DbInstance {
 
 /// What the handles of one database share.
 struct Shared {
-    pipeline: Arc<Pipeline>,
-    scripts: Cache<Box<str>, Arc<Prepared>>,
+    core: Arc<Core>,
     running: Arc<Running>,
 }
 
@@ -93,12 +86,8 @@ impl DbInstance {
         DbInstance::new(engine, path, options).map_err(|error| format!("{error:?}"))
     }
 
-    fn over(pipeline: Pipeline) -> Self {
-        let shared = Shared {
-            pipeline: Arc::new(pipeline),
-            scripts: Cache::new(CACHED_SCRIPTS),
-            running: Arc::new(Running::default()),
-        };
+    pub(super) fn over(pipeline: Pipeline) -> Self {
+        let shared = Shared { core: Arc::new(Core::new(pipeline)), running: Arc::default() };
         DbInstance { shared: Arc::new(shared) }
     }
 
@@ -109,8 +98,39 @@ impl DbInstance {
         params: BTreeMap<String, DataValue>,
         mutability: ScriptMutability,
     ) -> miette::Result<NamedRows> {
-        let run = self.run_uncontexted(payload, &params, mutability);
-        run.map_err(|report| report.with_source_code(payload.to_string()))
+        self.run_script_interruptible(payload, params, mutability, &Interrupt::default())
+    }
+
+    /// Runs a script that [`Interrupt::kill`] stops from another thread, and nothing else with it. Whatever else stops the
+    /// script, such as `::kill`, throws the same switch.
+    pub fn run_script_interruptible(
+        &self,
+        payload: &str,
+        params: BTreeMap<String, DataValue>,
+        mutability: ScriptMutability,
+        interrupt: &Interrupt,
+    ) -> miette::Result<NamedRows> {
+        let run = || {
+            let script = self.shared.core.prepared(payload)?;
+            let txn = self.begin(&script, mutability);
+            let run = self.run_prepared(&script, txn, &params, interrupt);
+            run.map_err(|report| locate(report, script.place(payload), "nothing of this was applied"))
+        };
+        run().map_err(|report| report.with_source_code(payload.to_string()))
+    }
+
+    /// Runs a script that [`parse_script`](crate::parse::parse_script) made; `now` is the instant that `'NOW'` and
+    /// `'ASSERT'` stand for. The syntax tree may change with any version.
+    pub fn run_script_ast(
+        &self,
+        payload: Script,
+        now: ValidityTs,
+        mutability: ScriptMutability,
+    ) -> miette::Result<NamedRows> {
+        let script = Prepared::new(payload);
+        let mut txn = self.begin(&script, mutability);
+        txn.set_now(now.0.0);
+        self.run_prepared(&script, txn, &BTreeMap::new(), &Interrupt::default())
     }
 
     /// Runs a script that may write, without parameters.
@@ -118,54 +138,29 @@ impl DbInstance {
         self.run_script(payload, BTreeMap::new(), ScriptMutability::Mutable)
     }
 
-    fn run_uncontexted(
-        &self,
-        source: &str,
-        parameters: &BTreeMap<String, DataValue>,
-        mutability: ScriptMutability,
-    ) -> miette::Result<NamedRows> {
-        let script = self.prepared(source)?;
-        let run = self.run_prepared(&script, parameters, mutability);
-        run.map_err(|report| locate(report, script.place(source), "nothing of this was applied"))
+    /// A transaction for a script.
+    fn begin(&self, script: &Prepared, mutability: ScriptMutability) -> Transaction {
+        let write = mutability == ScriptMutability::Mutable && script.writes();
+        Transaction::begin(&self.shared.core.pipeline, write)
     }
 
     fn run_prepared(
         &self,
         script: &Prepared,
+        mut txn: Transaction,
         parameters: &BTreeMap<String, DataValue>,
-        mutability: ScriptMutability,
+        interrupt: &Interrupt,
     ) -> miette::Result<NamedRows> {
-        let entry = self.shared.running.enter();
-        let write = mutability == ScriptMutability::Mutable && script.writes();
-        let mut txn = Transaction::begin(&self.shared.pipeline, write);
-        let context = self.context(parameters, &entry.interrupt);
+        let Shared { core, running } = &*self.shared;
+        let _entry = running.enter(interrupt.clone());
+        let context = SystemContext { parameters, interrupt, running, core };
         let rows = match script {
             Prepared::Query(query) => run_query(query, &mut txn, &context.query())?,
             Prepared::Steps(steps) => run_steps(steps, &mut txn, &context)?,
             Prepared::System(op) => sys::run(op, &mut txn, &context)?,
         };
-        txn.commit()?;
+        core.commit(txn)?;
         Ok(rows)
-    }
-
-    fn context<'a>(
-        &'a self,
-        parameters: &'a BTreeMap<String, DataValue>,
-        interrupt: &'a Interrupt,
-    ) -> SystemContext<'a> {
-        SystemContext { parameters, interrupt, running: &self.shared.running }
-    }
-
-    /// The script, parsed now or before.
-    fn prepared(&self, source: &str) -> miette::Result<Arc<Prepared>> {
-        if let Some(script) = self.shared.scripts.get(source) {
-            return Ok(script);
-        }
-        let script = Arc::new(Prepared::new(parse_script(source)?));
-        if source.len() <= MAX_CACHED_SCRIPT_BYTES {
-            self.shared.scripts.insert(source.into(), script.clone());
-        }
-        Ok(script)
     }
 
     /// Runs a script; the result or the error as JSON, with the seconds it took.
@@ -203,7 +198,7 @@ impl DbInstance {
         I: Iterator<Item = T>,
         T: AsRef<str>,
     {
-        transfer::export(&self.shared.pipeline, relations)
+        transfer::export(&self.shared.core.pipeline, relations)
     }
 
     /// Exports `{"relations": [...]}`; `{"ok": true, "data": {...}}` or an error, as text.
@@ -225,15 +220,12 @@ impl DbInstance {
     ///
     /// Every column of a relation must be among the headers (for removal every key column); other headers are ignored.
     pub fn import_relations(&self, data: BTreeMap<String, NamedRows>) -> miette::Result<()> {
-        transfer::import(&self.shared.pipeline, data)
+        transfer::import(&self.shared.core.pipeline, data)
     }
 
     /// Imports from the text of JSON; the outcome as the text of JSON.
     pub fn import_relations_str(&self, data: &str) -> String {
-        match self.import_relations_str_with_err(data) {
-            Ok(()) => json!({"ok": true}).to_string(),
-            Err(error) => format_error_as_json(error, None).to_string(),
-        }
+        outcome_as_text(self.import_relations_str_with_err(data))
     }
 
     /// Imports from the text of JSON: `{"relation": {"headers": [...], "rows": [[...]]}, ...}`.
@@ -259,9 +251,44 @@ impl DbInstance {
         Err(SessionError::NotYet("importing from a backup".to_string()).into())
     }
 
+    /// [`DbInstance::backup_db`] with the outcome as the text of JSON.
+    pub fn backup_db_str(&self, out_file: impl AsRef<Path>) -> String {
+        outcome_as_text(self.backup_db(out_file))
+    }
+
+    /// [`DbInstance::restore_backup`] with the outcome as the text of JSON.
+    pub fn restore_backup_str(&self, in_file: impl AsRef<Path>) -> String {
+        outcome_as_text(self.restore_backup(in_file))
+    }
+
+    /// Imports `{"path": ..., "relations": [...]}` from a backup file; the outcome as the text of JSON.
+    pub fn import_from_backup_str(&self, payload: &str) -> String {
+        let import = || {
+            let request: BackupImport =
+                serde_json::from_str(payload).map_err(|error| SessionError::BadJson(error.to_string()))?;
+            self.import_from_backup(request.path, &request.relations)
+        };
+        outcome_as_text(import())
+    }
+
+    /// Has the host told of every operation that puts or removes rows of a relation, which need not exist yet: after each
+    /// commit, in the order of commits, come the operation, the rows put (or the keys to be removed), and the full rows
+    /// that were there before. Imports send nothing, nor does an operation that changes no row.
+    ///
+    /// A commit never waits for a receiver. With a `capacity`, a receiver that is so many messages behind is given up:
+    /// its channel ends after what it holds, so that no change is missed unnoticed. Dropping the receiver ends it too.
+    pub fn register_callback(&self, relation: &str, capacity: Option<usize>) -> (u32, Receiver<Change>) {
+        self.shared.core.callbacks.register(relation, capacity)
+    }
+
+    /// Ends a callback, and closes its channel; whether there was one of this number.
+    pub fn unregister_callback(&self, id: u32) -> bool {
+        self.shared.core.callbacks.unregister(id)
+    }
+
     /// Begins a transaction that is held open over several scripts.
     pub fn multi_transaction(&self, write: bool) -> MultiTransaction {
-        MultiTransaction::begin(self.shared.pipeline.clone(), &self.shared.running, write)
+        MultiTransaction::begin(self.shared.core.clone(), &self.shared.running, write)
     }
 
     /// Serves a transaction over channels on the calling thread, until it ends or the payloads do.
@@ -271,13 +298,30 @@ impl DbInstance {
         payloads: Receiver<TransactionPayload>,
         results: Sender<miette::Result<NamedRows>>,
     ) {
-        let entry = self.shared.running.enter();
-        multi::serve(&self.shared.pipeline, &entry, write, &payloads, &results);
+        let Shared { core, running } = &*self.shared;
+        let entry = running.enter(Interrupt::default());
+        let txn = Transaction::begin(&core.pipeline, write);
+        multi::serve(core, txn, &entry, &payloads, &results);
     }
 
     /// Stops all scripts that run at the moment; they fail with `eval::killed`.
     pub fn interrupt_all(&self) {
         self.shared.running.kill_all();
+    }
+}
+
+/// The argument of [`DbInstance::import_from_backup_str`].
+#[derive(serde::Deserialize)]
+struct BackupImport {
+    path: std::path::PathBuf,
+    relations: Vec<String>,
+}
+
+/// `{"ok": true}` or the error as the text of JSON.
+fn outcome_as_text(outcome: miette::Result<()>) -> String {
+    match outcome {
+        Ok(()) => json!({"ok": true}).to_string(),
+        Err(error) => json!({"ok": false, "message": error.to_string()}).to_string(),
     }
 }
 

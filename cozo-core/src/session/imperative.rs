@@ -5,7 +5,7 @@ use super::query::{run_query, store_as};
 use super::{NamedRows, SessionError, sys};
 use crate::diag::SourceSpan;
 use crate::parse::ast::{self, Condition, Statement, Symbol, SystemOp};
-use crate::schema::RelationError;
+use crate::schema::{AccessLevel, RelationError};
 use crate::txn::Transaction;
 use crate::value::DataValue;
 
@@ -245,6 +245,7 @@ fn ephemeral(name: &Symbol, txn: &Transaction) -> Result<crate::schema::SchemaRe
 /// All rows of a relation.
 fn relation_rows(name: &Symbol, txn: &mut Transaction) -> miette::Result<NamedRows> {
     let schema = ephemeral(name, txn)?;
+    schema.require(AccessLevel::ReadOnly, "read", name.span)?;
     let rows = super::transfer::all_rows(&schema, &txn.view(&[schema.id])?)?;
     let headers = schema.columns().map(|column| column.name.to_string()).collect();
     let rows: Vec<Vec<DataValue>> = rows.rows().collect();

@@ -14,26 +14,36 @@
 //! 4. The parameters are bound, and [`answer`](crate::exec::answer) runs the plan: the first rule of `path` fills its
 //!    table from `*edge`; then each round joins the rows of `path` that the round before added with `*edge` by key
 //!    prefix, until none are new. The entry's rows are sorted and cut.
-//! 5. If the query writes, [`mutate`](crate::exec::mutate) hands the rows to the transaction, and
-//!    [`Transaction::commit`](crate::txn::Transaction::commit) to the commit pipeline.
-//! 6. The columns of the answer become [`NamedRows`].
+//! 5. If the query writes, [`mutate`](crate::exec::mutate) hands the rows to the transaction; the
+//!    [`triggers`] of the relation run, and what its [`callbacks`] are to be told is noted.
+//! 6. [`Transaction::commit`](crate::txn::Transaction::commit) hands all changes to the commit pipeline, and the callbacks
+//!    are told.
+//! 7. The columns of the answer become [`NamedRows`].
 //!
 //! **No stage calls the next one**: they are called here, one after the other.
 
+mod callbacks;
 mod compile;
+mod core;
 mod db;
+mod engine;
 mod error;
 mod expressions;
 mod imperative;
 mod multi;
 mod query;
+mod reactions;
 mod rows;
 mod running;
 mod statistics;
 mod sys;
 mod transfer;
+mod triggers;
 
+pub use crate::exec::Interrupt;
+pub use callbacks::{CallbackOp, Change};
 pub use db::{DbInstance, ScriptMutability};
+pub use engine::{Db, new_cozo_mem};
 pub use error::SessionError;
 pub use expressions::{evaluate_expressions, get_variables};
 pub use multi::{MultiTransaction, TransactionPayload};

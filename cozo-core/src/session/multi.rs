@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
+use super::core::Core;
 use super::imperative::{Prepared, first_line};
 use super::query::{Context, run_query};
 use super::running::{Entry, Running};
 use super::{NamedRows, SessionError};
 use crate::diag::locate;
 use crate::exec::Interrupt;
-use crate::parse::parse_script;
-use crate::txn::{Pipeline, Transaction};
+use crate::txn::Transaction;
 use crate::value::DataValue;
 
 /// A transaction held open; it runs on a thread of its own. Dropping it stops what it runs, and undoes everything.
@@ -35,13 +35,14 @@ pub enum TransactionPayload {
 }
 
 impl MultiTransaction {
-    /// Begins a transaction on a thread of its own.
-    pub(super) fn begin(pipeline: Arc<Pipeline>, running: &Arc<Running>, write: bool) -> Self {
+    /// Begins a transaction, to be served on a thread of its own. It sees the database as it is now.
+    pub(super) fn begin(core: Arc<Core>, running: &Arc<Running>, write: bool) -> Self {
         let (sender, payloads) = bounded(1);
         let (outcomes, receiver) = bounded(1);
-        let entry = running.enter();
+        let entry = running.enter(Interrupt::default());
         let interrupt = entry.interrupt.clone();
-        std::thread::spawn(move || serve(&pipeline, &entry, write, &payloads, &outcomes));
+        let txn = Transaction::begin(&core.pipeline, write);
+        std::thread::spawn(move || serve(&core, txn, &entry, &payloads, &outcomes));
         MultiTransaction { sender, receiver, interrupt }
     }
 
@@ -61,6 +62,11 @@ impl MultiTransaction {
         self.ask(TransactionPayload::Abort).map(|_| ())
     }
 
+    /// The switch that stops the query that runs now; that query fails, and the transaction goes on.
+    pub fn interrupt(&self) -> Interrupt {
+        self.interrupt.clone()
+    }
+
     fn ask(&self, payload: TransactionPayload) -> miette::Result<NamedRows> {
         self.sender.send(payload).map_err(|_| SessionError::TransactionEnded)?;
         self.receiver.recv().map_err(|_| SessionError::TransactionEnded)?
@@ -69,33 +75,34 @@ impl MultiTransaction {
 
 impl Drop for MultiTransaction {
     fn drop(&mut self) {
-        self.interrupt.kill();
+        self.interrupt.close();
     }
 }
 
 /// Does what the payloads ask for until the transaction ends, or until nobody can ask any more.
 pub(super) fn serve(
-    pipeline: &Arc<Pipeline>,
+    core: &Core,
+    mut txn: Transaction,
     entry: &Entry,
-    write: bool,
     payloads: &Receiver<TransactionPayload>,
     outcomes: &Sender<miette::Result<NamedRows>>,
 ) {
-    let mut txn = Transaction::begin(pipeline, write);
     // That nobody waits for an outcome is no reason to stop: the next payload says how the transaction ends.
     while let Ok(payload) = payloads.recv() {
         match payload {
             TransactionPayload::Query((source, parameters)) => {
                 let savepoint = txn.savepoint();
-                let outcome =
-                    query(&source, &mut txn, &Context { parameters: &parameters, interrupt: &entry.interrupt });
+                let interrupt = &entry.interrupt;
+                let context = Context { parameters: &parameters, interrupt, core, sets_off_triggers: true };
+                let outcome = query(&source, &mut txn, &context);
                 if outcome.is_err() {
                     txn.roll_back_to(savepoint);
                 }
+                interrupt.rearm();
                 let _ = outcomes.send(outcome.map_err(|report| report.with_source_code(source)));
             }
             TransactionPayload::Commit => {
-                let _ = outcomes.send(txn.commit().map(|()| NamedRows::default()).map_err(miette::Report::from));
+                let _ = outcomes.send(core.commit(txn).map(|()| NamedRows::default()).map_err(miette::Report::from));
                 return;
             }
             TransactionPayload::Abort => {
@@ -108,8 +115,8 @@ pub(super) fn serve(
 }
 
 fn query(source: &str, txn: &mut Transaction, context: &Context<'_>) -> miette::Result<NamedRows> {
-    match Prepared::new(parse_script(source)?) {
-        Prepared::Query(query) => run_query(&query, txn, context),
+    match &*context.core.prepared(source)? {
+        Prepared::Query(query) => run_query(query, txn, context),
         _ => Err(locate(SessionError::ExpectSingleton.into(), first_line(source), "not a single query")),
     }
 }

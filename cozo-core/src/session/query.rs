@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::compile::PreparedQuery;
+use super::compile::{CompiledQuery, PreparedQuery};
+use super::core::Core;
+use super::reactions::{Reaction, before_replacing};
 use super::{NamedRows, SessionError};
 use crate::diag::locate;
 use crate::exec::{Answer, Cancellation, Interrupt, Mutated, Profile, Run, answer, mutate, timeout_seconds};
@@ -21,27 +23,45 @@ pub struct Context<'a> {
     pub parameters: &'a BTreeMap<String, DataValue>,
     /// Stops the script.
     pub interrupt: &'a Interrupt,
+    /// The database.
+    pub core: &'a Core,
+    /// Whether writes set off triggers; those of triggers do not.
+    pub sets_off_triggers: bool,
 }
 
 /// Runs a query; its writes go into the transaction.
 pub fn run_query(query: &PreparedQuery, txn: &mut Transaction, context: &Context<'_>) -> miette::Result<NamedRows> {
-    run(query, txn, context).map_err(|report| locate(report, query.place(), "in this query"))
+    let mut run = || {
+        let compiled = query.compiled(txn, context.parameters, &[])?;
+        run_compiled(&compiled, &[], txn, context)
+    };
+    run().map_err(|report| locate(report, query.place(), "in this query"))
 }
 
-fn run(query: &PreparedQuery, txn: &mut Transaction, context: &Context<'_>) -> miette::Result<NamedRows> {
-    let compiled = query.compiled(txn, context.parameters)?;
+/// Runs a compiled query; `given` are the rows of the relations that it was compiled with.
+pub fn run_compiled(
+    compiled: &CompiledQuery,
+    given: &[Batch],
+    txn: &mut Transaction,
+    context: &Context<'_>,
+) -> miette::Result<NamedRows> {
     let parameters = compiled.parameters.bind(context.parameters)?;
     let rows = match &compiled.plan {
-        Some(plan) => run_plan(plan, &compiled.options, &parameters, txn, context.interrupt, &mut None)?,
+        Some(plan) => run_plan(plan, &compiled.options, &parameters, given, txn, context.interrupt, &mut None)?,
         None => Batch::empty(compiled.mutation.as_ref().map_or(0, |mutation| mutation.sources.len())),
     };
     let Some(mutation) = &compiled.mutation else {
         let headers = compiled.plan.as_ref().map(|plan| plan.headers.clone());
         return Ok(NamedRows::from_batch(headers.unwrap_or_default(), &rows));
     };
-    let schema = target(mutation, txn)?;
-    let mutated = mutate(mutation, &schema, &rows, &parameters, txn, compiled.options.returning)?;
-    Ok(if compiled.options.returning { returned(mutation.op, &schema, &mutated) } else { NamedRows::status("OK") })
+    let returning = compiled.options.returning;
+    let schema = target(mutation, txn, context)?;
+    let reaction = Reaction::to(mutation, &schema, context)?;
+    let mutated = mutate(mutation, &schema, &rows, &parameters, txn, returning || reaction.is_some())?;
+    if let Some(reaction) = reaction {
+        reaction.happen(&mutated, txn, context)?;
+    }
+    Ok(if returning { returned(mutation.op, &schema, &mutated) } else { NamedRows::status("OK") })
 }
 
 /// Runs the plan of a query, and applies its options; with a profile, notes there what each operator does.
@@ -49,6 +69,7 @@ pub fn run_plan(
     plan: &Plan,
     options: &Options,
     parameters: &[DataValue],
+    given: &[Batch],
     txn: &mut Transaction,
     interrupt: &Interrupt,
     profile: &mut Option<Profile>,
@@ -57,7 +78,8 @@ pub fn run_plan(
     let cancellation = Cancellation::new(interrupt.clone(), timeout.unwrap_or(DEFAULT_TIMEOUT_SECONDS));
     cancellation.check()?;
     let view = txn.view(&plan.reads)?;
-    let mut run = Run::new(plan, parameters, &view, &cancellation);
+    let mut run = Run::new(plan, parameters, &view, &cancellation)?;
+    run.given = given;
     run.profile = profile.take();
     let Answer { rows } = answer(&mut run, options)?;
     *profile = run.profile.take();
@@ -65,7 +87,7 @@ pub fn run_plan(
 }
 
 /// The relation that an operation writes; `:create` and `:replace` make it.
-fn target(mutation: &MutationPlan, txn: &mut Transaction) -> miette::Result<SchemaRef> {
+fn target(mutation: &MutationPlan, txn: &mut Transaction, context: &Context<'_>) -> miette::Result<SchemaRef> {
     if !txn.is_write() && !mutation.schema.name.starts_with('_') {
         return Err(SessionError::ReadOnly(mutation.schema.name.to_string(), mutation.span).into());
     }
@@ -76,9 +98,14 @@ fn target(mutation: &MutationPlan, txn: &mut Transaction) -> miette::Result<Sche
         }
         (MutationOp::Replace, Some(old)) => {
             old.require(AccessLevel::Normal, "replaced", mutation.span)?;
+            if let Some(index) = old.indices.first() {
+                let (relation, index) = (old.name.to_string(), index.schema.name.to_string());
+                return Err(SessionError::ReplaceWithIndices { relation, index, span: mutation.span }.into());
+            }
+            before_replacing(&old, mutation.span, txn, context)?;
             txn.drop_relation(&old)?;
-            let description = old.description.clone();
-            Ok(txn.create(RelationSchema { description, ..RelationSchema::clone(&mutation.schema) })?)
+            let (description, triggers) = (old.description.clone(), old.triggers.clone());
+            Ok(txn.create(RelationSchema { description, triggers, ..RelationSchema::clone(&mutation.schema) })?)
         }
         (_, Some(schema)) => Ok(schema),
         (_, None) => Err(RelationError::not_found(&mutation.schema.name, mutation.span).into()),

@@ -30,10 +30,9 @@ pub struct Entry {
 }
 
 impl Running {
-    /// Puts a script on the list.
-    pub fn enter(self: &Arc<Self>) -> Entry {
+    /// Puts a script on the list that the interrupt stops.
+    pub fn enter(self: &Arc<Self>, interrupt: Interrupt) -> Entry {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let interrupt = Interrupt::default();
         let script = RunningScript { started: SystemTime::now(), interrupt: interrupt.clone() };
         self.scripts.lock().insert(number, script);
         Entry { running: self.clone(), number, interrupt }

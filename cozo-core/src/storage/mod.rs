@@ -1,20 +1,24 @@
 //! Storage: relations as sorted rows, in snapshots that never change.
 //!
 //! The upper layers see two traits. A [`Storage`] hands out snapshots and applies change sets; a [`Snapshot`] is the
-//! contents at one moment, read by key order or by key prefix, as batches of typed columns.
+//! contents at one moment, read by key order or by key prefix, as batches of typed columns. Relations whose last key
+//! column is a Validity keep histories, which are also read [as of a time](AsOf).
 //!
 //! | module | what |
 //! |---|---|
+//! | [`as_of`] | histories read as of a time, for engines that do not seek in them |
 //! | [`mem`] | the column tree: a persistent B+tree whose leaves hold typed columns |
 //!
 //! **storage never sees a rule, an expression or a transaction**: rows that reach it are already coerced, sorted
 //! out of conflict, and final.
 
+pub mod as_of;
 mod error;
 pub mod mem;
 
 use std::sync::Arc;
 
+pub use as_of::AsOf;
 pub use error::StorageError;
 
 use crate::schema::RelationId;
@@ -41,6 +45,11 @@ pub trait Snapshot: Send + Sync {
     /// The number of rows; exact for mem, an estimate where counting would cost a scan.
     fn row_count(&self, relation: RelationId) -> u64;
 
+    /// The number of rows of the range, as exact as [`Snapshot::row_count`], or some number above it.
+    fn row_count_within(&self, relation: RelationId, _range: &KeyRange) -> u64 {
+        self.row_count(relation)
+    }
+
     /// All rows of the range in key order. `columns` says which columns the batches have, in which order.
     fn scan<'a>(
         &'a self,
@@ -64,6 +73,40 @@ pub trait Snapshot: Send + Sync {
 
     /// For each row of `prefixes`, whether any stored row has it as its leading key columns.
     fn contains(&self, relation: RelationId, prefixes: &[Column]) -> Result<Vec<bool>, StorageError>;
+
+    /// As [`Snapshot::scan`], with only the rows that are visible at a time; see [`AsOf`]. The range says nothing about the
+    /// Validity column. An engine should find the visible version of a history, and the end of the history, by seeking.
+    fn scan_as_of<'a>(
+        &'a self,
+        relation: RelationId,
+        range: &KeyRange,
+        columns: &[usize],
+        as_of: AsOf,
+    ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
+        as_of::scan(self, relation, range, columns, as_of)
+    }
+
+    /// As [`Snapshot::lookup`], with only the rows that are visible at a time; see [`AsOf`]. The prefixes say nothing
+    /// about the Validity column. A prefix of all key columns before it should cost an engine one seek.
+    fn lookup_as_of<'a>(
+        &'a self,
+        relation: RelationId,
+        prefixes: &'a [Column],
+        columns: &[usize],
+        as_of: AsOf,
+    ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
+        as_of::lookup(self, relation, prefixes, columns, as_of)
+    }
+
+    /// As [`Snapshot::contains`], asking for rows that are visible at a time; see [`Snapshot::lookup_as_of`].
+    fn contains_as_of(
+        &self,
+        relation: RelationId,
+        prefixes: &[Column],
+        as_of: AsOf,
+    ) -> Result<Vec<bool>, StorageError> {
+        as_of::contains(self, relation, prefixes, as_of)
+    }
 
     /// These contents with changes applied that are not committed: what a transaction sees of its own writes.
     fn with_changes(&self, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError>;

@@ -12,19 +12,22 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// The relation of this name.
+    /// The relation of this name, or the index `relation:index`.
     pub fn find(&self, name: &str) -> Option<&SchemaRef> {
-        self.by_name.get(name)
+        self.by_name.get(name).or_else(|| {
+            let (relation, index) = name.split_once(':')?;
+            self.by_name.get(relation)?.index(index).map(|index| &index.schema)
+        })
     }
 
-    /// All relations by name.
+    /// All relations by name; their indices are in them.
     pub fn iter(&self) -> impl Iterator<Item = &SchemaRef> {
         self.by_name.values()
     }
 
-    /// Whether a relation with this identity exists under any name.
-    pub fn contains_id(&self, id: RelationId) -> bool {
-        self.by_name.values().any(|schema| schema.id == id)
+    /// The relation with this identity, under any name.
+    pub fn find_id(&self, id: RelationId) -> Option<&SchemaRef> {
+        self.by_name.values().find(|schema| schema.id == id)
     }
 
     /// Enters a relation, in place of one of the same name.

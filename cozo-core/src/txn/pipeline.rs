@@ -32,13 +32,21 @@ pub(super) struct CommitRequest {
     pub base_catalog: u64,
     /// Hashes of the keys written and ensured, with their relations.
     pub keys: Vec<u64>,
-    /// Relations written or ensured, that existed before.
-    pub relations: Vec<(RelationId, SmallStr)>,
+    /// Relations written or ensured, that existed before, as they were at the start.
+    pub relations: Vec<SchemaRef>,
+    /// Relations read as a whole: nobody else may have written any of their rows.
+    pub whole: Vec<RelationId>,
     /// Names whose relation changed: what it was at the start, and what it becomes.
     pub schemas: Vec<SchemaChange>,
     /// The changed rows.
     pub changes: ChangeSet,
+    /// What is called once it is committed.
+    pub after_commit: Vec<AfterCommit>,
 }
+
+/// Called with nothing else being committed, in the order of commits, once the new version is published. Everybody who
+/// commits waits for it meanwhile.
+pub type AfterCommit = Box<dyn FnOnce() + Send>;
 
 /// A change to the catalog.
 pub(super) struct SchemaChange {
@@ -64,11 +72,12 @@ pub struct Pipeline {
     next_relation: AtomicU64,
 }
 
-/// The keys committed of late, each with the version that changed it last. Only what an active transaction may
-/// conflict with is kept.
+/// The keys committed of late, each with the version that changed it last, and their relations likewise. Only what an
+/// active transaction may conflict with is kept.
 #[derive(Default)]
 struct History {
     changed: FxHashMap<u64, u64>,
+    written: FxHashMap<RelationId, u64>,
 }
 
 /// The history is cleared of what no transaction can conflict with when it has this many keys.
@@ -77,7 +86,8 @@ const HISTORY_PRUNE_AT: usize = 1 << 16;
 impl Pipeline {
     /// A pipeline over an engine whose relations are these.
     pub fn new(storage: Box<dyn Storage>, catalog: Catalog) -> Self {
-        let next = catalog.iter().map(|schema| schema.id.0 + 1).max().unwrap_or(1);
+        let indices = |schema: &SchemaRef| schema.indices.iter().map(|index| index.schema.id.0).max().unwrap_or(0);
+        let next = catalog.iter().map(|schema| schema.id.0.max(indices(schema)) + 1).max().unwrap_or(1);
         let version = Version { sequence: 0, catalog, snapshot: storage.snapshot() };
         Pipeline {
             storage,
@@ -140,9 +150,10 @@ impl Pipeline {
         let mut winners = vec![];
         let mut changes = vec![];
         let mut keys: Vec<Vec<u64>> = vec![];
+        let mut after_commit: Vec<AfterCommit> = vec![];
         for waiting in group {
             let Some(request) = waiting.request.lock().take() else { continue };
-            if let Err(error) = validate(&request, history, &keys, &catalog) {
+            if let Err(error) = validate(&request, history, (&keys, &changes), &catalog) {
                 let _ = waiting.outcome.set(Err(error));
                 continue;
             }
@@ -156,6 +167,7 @@ impl Pipeline {
             winners.push(waiting);
             changes.push(request.changes);
             keys.push(request.keys);
+            after_commit.extend(request.after_commit);
         }
         if winners.is_empty() {
             return;
@@ -166,8 +178,10 @@ impl Pipeline {
             // A write transaction begins under this lock: it is either noted before the keys are remembered or dropped,
             // or begins with the new version and cannot conflict with them.
             let active = self.active.lock();
-            history.remember(keys, sequence, &active, group.len());
+            history.remember(keys, &changes, sequence, &active, group.len());
             self.current.store(Arc::new(version));
+            drop(active);
+            after_commit.into_iter().for_each(|call| call());
         }
         for winner in winners {
             let _ = winner.outcome.set(outcome.clone());
@@ -177,25 +191,55 @@ impl Pipeline {
 
 impl History {
     /// Notes the keys of a commit for the transactions that are active besides those that are committing.
-    fn remember(&mut self, keys: Vec<Vec<u64>>, sequence: u64, active: &BTreeMap<u64, usize>, committing: usize) {
+    fn remember(
+        &mut self,
+        keys: Vec<Vec<u64>>,
+        changes: &[ChangeSet],
+        sequence: u64,
+        active: &BTreeMap<u64, usize>,
+        committing: usize,
+    ) {
         let oldest = active.keys().next().copied();
         match oldest.filter(|_| active.values().sum::<usize>() > committing) {
-            None => self.changed.clear(),
+            None => {
+                self.changed.clear();
+                self.written.clear();
+            }
             Some(oldest) => {
                 if self.changed.len() > HISTORY_PRUNE_AT {
                     self.changed.retain(|_, changed| *changed > oldest);
                 }
+                self.written.extend(written(changes).map(|relation| (relation, sequence)));
                 self.changed.extend(keys.into_iter().flatten().map(|key| (key, sequence)));
             }
         }
     }
 }
 
-/// Whether nothing that a transaction wrote or ensured has changed since it began.
-fn validate(request: &CommitRequest, history: &History, group: &[Vec<u64>], catalog: &Catalog) -> Result<(), TxnError> {
+/// The relations of which rows change.
+fn written(changes: &[ChangeSet]) -> impl Iterator<Item = RelationId> {
+    changes.iter().flat_map(|changes| &changes.rows).map(|rows| rows.relation)
+}
+
+/// Whether two definitions of a relation have the same indices.
+fn same_indices(a: &SchemaRef, b: &SchemaRef) -> bool {
+    let identities = |schema: &SchemaRef| schema.indices.iter().map(|index| index.schema.id).collect::<Vec<_>>();
+    identities(a) == identities(b)
+}
+
+/// Whether nothing that a transaction wrote or ensured has changed since it began. `group` are the keys and changes of
+/// those that commit together with it, before it.
+fn validate(
+    request: &CommitRequest,
+    history: &History,
+    group: (&[Vec<u64>], &[ChangeSet]),
+    catalog: &Catalog,
+) -> Result<(), TxnError> {
     if request.base_catalog != catalog.version {
-        if let Some((_, name)) = request.relations.iter().find(|(id, _)| !catalog.contains_id(*id)) {
-            return Err(TxnError::SchemaConflict(name.to_string()));
+        // Who writes a relation must write its indices too.
+        let moved = |known: &&SchemaRef| !catalog.find_id(known.id).is_some_and(|now| same_indices(known, now));
+        if let Some(relation) = request.relations.iter().find(moved) {
+            return Err(TxnError::SchemaConflict(relation.name.to_string()));
         }
         let moved = |change: &&SchemaChange| catalog.find(&change.name) != change.before.as_ref();
         if let Some(change) = request.schemas.iter().find(moved) {
@@ -203,8 +247,15 @@ fn validate(request: &CommitRequest, history: &History, group: &[Vec<u64>], cata
         }
     }
     let changed_since = |key: &u64| history.changed.get(key).is_some_and(|sequence| *sequence > request.base);
-    let changed_in_group = |key: &u64| group.iter().any(|keys| keys.contains(key));
+    let changed_in_group = |key: &u64| group.0.iter().any(|keys| keys.contains(key));
+    let written_since = |id: &RelationId| {
+        let since = history.written.get(id).is_some_and(|sequence| *sequence > request.base);
+        since || written(group.1).any(|written| written == *id)
+    };
     if request.keys.iter().any(|key| changed_since(key) || changed_in_group(key)) {
+        return Err(TxnError::Conflict);
+    }
+    if request.whole.iter().any(written_since) {
         return Err(TxnError::Conflict);
     }
     Ok(())

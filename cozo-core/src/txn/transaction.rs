@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use super::pipeline::{CommitRequest, SchemaChange};
-use super::{Catalog, FIRST_EPHEMERAL_ID, Pipeline, TxnError, Version, is_ephemeral};
-use crate::schema::{RelationId, RelationSchema, SchemaRef};
+use super::{AfterCommit, Catalog, FIRST_EPHEMERAL_ID, Pipeline, TxnError, Version, is_ephemeral};
+use crate::schema::{IndexDefinition, RelationId, RelationSchema, SchemaRef};
 use crate::storage::mem::MemSnapshot;
 use crate::storage::{ChangeKind, ChangeSet, RelationShape, RowChanges, Snapshot};
 use crate::value::{Batch, SmallStr, combine_hashes};
+
+/// What holds wherever a transaction writes.
+const WRITES: &str = "only write transactions reach the writing operations";
 
 /// What every transaction has of ephemeral relations at first.
 static EMPTY: LazyLock<Arc<dyn Snapshot>> = LazyLock::new(|| Arc::new(MemSnapshot::default()));
@@ -47,6 +50,8 @@ struct Ephemeral {
 pub struct View {
     stored: Arc<dyn Snapshot>,
     ephemeral: Arc<dyn Snapshot>,
+    /// The instant that stands for "now", in microseconds since the epoch.
+    pub now_micros: i64,
 }
 
 impl View {
@@ -82,6 +87,11 @@ impl Transaction {
         self.now_micros
     }
 
+    /// Sets what [`Transaction::now_micros`] gives.
+    pub fn set_now(&mut self, micros: i64) {
+        self.now_micros = micros;
+    }
+
     /// The stored relations as this transaction sees them.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
@@ -103,12 +113,12 @@ impl Transaction {
             Some(writes) if writes.touch(relations) => writes.view(&self.base)?,
             _ => self.base.snapshot.clone(),
         };
-        Ok(View { stored, ephemeral: self.ephemeral.rows.clone() })
+        Ok(View { stored, ephemeral: self.ephemeral.rows.clone(), now_micros: self.now_micros })
     }
 
     /// Stored and ephemeral relations without the writes of this transaction to stored ones: enough to estimate sizes.
     pub fn estimates_view(&self) -> View {
-        View { stored: self.base.snapshot.clone(), ephemeral: self.ephemeral.rows.clone() }
+        View { stored: self.base.snapshot.clone(), ephemeral: self.ephemeral.rows.clone(), now_micros: self.now_micros }
     }
 
     /// The number of rows that this transaction has put into a stored relation.
@@ -132,14 +142,29 @@ impl Transaction {
         schema.id = self.pipeline.next_relation_id();
         let schema = Arc::new(schema);
         self.change_schema(&schema.name, Some(schema.clone()));
-        let writes = self.writes_mut();
-        writes.request.changes.created.push((schema.id, shape));
-        // The next view begins anew, with the relation.
-        (writes.view, writes.applied) = (None, 0);
+        self.writes_mut().create(schema.id, shape);
         Ok(schema)
     }
 
-    /// Drops a relation.
+    /// Creates an index of a relation, empty: whoever calls fills it. Rows that others write to the relation meanwhile
+    /// would not be in it, so they make the commit fail.
+    pub fn create_index(&mut self, relation: &SchemaRef, name: &SmallStr, listed: &[usize]) -> IndexDefinition {
+        let index = IndexDefinition::new(relation, name, listed, self.pipeline.next_relation_id());
+        let shape = RelationShape { keys: index.columns.len(), arity: index.columns.len() };
+        self.redefine(relation, relation.with_index(index.clone()));
+        let writes = self.writes_mut();
+        writes.create(index.schema.id, shape);
+        writes.request.whole.push(relation.id);
+        index
+    }
+
+    /// Drops an index of a relation.
+    pub fn drop_index(&mut self, relation: &SchemaRef, index: &IndexDefinition) {
+        self.redefine(relation, relation.without_index(&index.name));
+        self.writes_mut().request.changes.dropped.push(index.schema.id);
+    }
+
+    /// Drops a relation that has no indices.
     pub fn drop_relation(&mut self, schema: &SchemaRef) -> Result<(), TxnError> {
         if is_ephemeral(schema.id) {
             self.ephemeral.schemas.remove(&schema.name);
@@ -155,7 +180,7 @@ impl Transaction {
         if old.name != new.name {
             self.change_schema(&old.name, None);
         }
-        let new = Arc::new(new);
+        let new = Arc::new(new.with_indices_in_step());
         self.change_schema(&new.name.clone(), Some(new));
     }
 
@@ -182,6 +207,15 @@ impl Transaction {
         Ok(())
     }
 
+    /// Puts or removes rows of an index, sorted, each once. They follow from rows of its relation, and conflict only
+    /// where those do.
+    pub fn write_index(&mut self, index: &IndexDefinition, kind: ChangeKind, rows: Batch) {
+        if !rows.is_empty() {
+            let change = RowChanges { relation: index.schema.id, kind, rows: Arc::new(rows) };
+            self.writes_mut().request.changes.rows.push(change);
+        }
+    }
+
     /// Makes the commit fail if another transaction changes any of these keys.
     pub fn rely_on(&mut self, schema: &SchemaRef, keys: &Batch) {
         if is_ephemeral(schema.id) {
@@ -192,12 +226,26 @@ impl Transaction {
         // The relation is mixed in twice: before the keys, and after, so that no key hash can cancel it.
         hashes.iter_mut().for_each(|hash| *hash = combine_hashes(*hash, schema.id.0));
         let id = schema.id;
-        let request = &mut self.writes_mut().request;
+        let writes = self.writes.as_mut().expect(WRITES);
+        let request = &mut writes.request;
         request.keys.append(&mut hashes);
         let created_here = request.changes.created.iter().any(|(created, _)| *created == id);
-        if !created_here && !request.relations.iter().any(|(known, _)| *known == id) {
-            request.relations.push((id, schema.name.clone()));
+        if !created_here && !request.relations.iter().any(|known| known.id == id) {
+            // As it was at the start, should this transaction have changed it.
+            let changed = (!request.schemas.is_empty()).then(|| self.base.catalog.find_id(id)).flatten();
+            request.relations.push(changed.unwrap_or(schema).clone());
         }
+    }
+
+    /// Has something called once this transaction is committed, see [`AfterCommit`]. Undone by
+    /// [`Transaction::roll_back_to`].
+    pub fn after_commit(&mut self, call: AfterCommit) {
+        self.writes_mut().request.after_commit.push(call);
+    }
+
+    /// Whether anything is to be called once it is committed.
+    pub fn has_after_commit(&self) -> bool {
+        self.writes.as_ref().is_some_and(|writes| !writes.request.after_commit.is_empty())
     }
 
     /// A mark to return to with [`Transaction::roll_back_to`].
@@ -205,10 +253,12 @@ impl Transaction {
         let writes = self.writes.as_ref().map(|writes| WritesMark {
             keys: writes.request.keys.len(),
             relations: writes.request.relations.len(),
+            whole: writes.request.whole.len(),
             schemas: writes.request.schemas.iter().map(|change| (change.name.clone(), change.after.clone())).collect(),
             created: writes.request.changes.created.len(),
             dropped: writes.request.changes.dropped.len(),
             rows: writes.request.changes.rows.len(),
+            after_commit: writes.request.after_commit.len(),
         });
         Savepoint {
             catalog: self.catalog.clone(),
@@ -227,6 +277,7 @@ impl Transaction {
             let request = &mut writes.request;
             request.keys.truncate(mark.keys);
             request.relations.truncate(mark.relations);
+            request.whole.truncate(mark.whole);
             request.schemas.retain_mut(|change| match mark.schemas.iter().find(|(name, _)| *name == change.name) {
                 Some((_, after)) => {
                     change.after = after.clone();
@@ -237,6 +288,7 @@ impl Transaction {
             request.changes.created.truncate(mark.created);
             request.changes.dropped.truncate(mark.dropped);
             request.changes.rows.truncate(mark.rows);
+            request.after_commit.truncate(mark.after_commit);
             (writes.view, writes.applied) = (None, 0);
         }
     }
@@ -250,7 +302,7 @@ impl Transaction {
     }
 
     fn writes_mut(&mut self) -> &mut Writes {
-        self.writes.as_mut().expect("only write transactions reach the writing operations")
+        self.writes.as_mut().expect(WRITES)
     }
 
     fn change_schema(&mut self, name: &SmallStr, after: Option<SchemaRef>) {
@@ -278,10 +330,12 @@ pub struct Savepoint {
 struct WritesMark {
     keys: usize,
     relations: usize,
+    whole: usize,
     schemas: Vec<(SmallStr, Option<SchemaRef>)>,
     created: usize,
     dropped: usize,
     rows: usize,
+    after_commit: usize,
 }
 
 impl Drop for Transaction {
@@ -293,6 +347,13 @@ impl Drop for Transaction {
 }
 
 impl Writes {
+    /// Makes room for a new relation.
+    fn create(&mut self, id: RelationId, shape: RelationShape) {
+        self.request.changes.created.push((id, shape));
+        // The next view begins anew, with the relation.
+        (self.view, self.applied) = (None, 0);
+    }
+
     /// Whether rows of any of these relations were changed.
     fn touch(&self, relations: &[RelationId]) -> bool {
         self.request.changes.rows.iter().any(|change| relations.contains(&change.relation))

@@ -434,6 +434,8 @@ impl Column {
                 let nulls = b.is_null(other_row).cmp(&a.is_null(row));
                 nulls.then_with(|| a.bytes_at(row).cmp(b.bytes_at(other_row)))
             }
+            (Column::Float(a), Column::Float(b)) => a.get(row).map(Num::Float).cmp(&b.get(other_row).map(Num::Float)),
+            (Column::Bool(a), Column::Bool(b)) => a.get(row).cmp(&b.get(other_row)),
             (Column::Any(a), Column::Any(b)) => a[row].cmp(&b[other_row]),
             (a, b) => a.get(row).cmp(&b.get(other_row)),
         }

@@ -2,7 +2,7 @@
 //!
 //! A [`program::Program`] is generated as data from a seed. It is evaluated by its definition in [`naive`], and printed as
 //! CozoScript for the engine: as it is, without magic sets, with its rules and atoms shuffled, with its stored relations
-//! as constant rules. All answers must be the same. A program that fails is made smaller before it is shown.
+//! as constant rules, with indices on its stored relations. All answers must be the same. A program that fails is made smaller before it is shown.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -53,7 +53,19 @@ fn check(program: &Program, seed: u64) -> Option<Failure> {
             return Some(Failure { kind: "setup".to_string(), report: format!("{error:?}\n{script}") });
         }
     }
-    variants(program, seed).into_iter().find_map(|(name, script)| compare(&db, name, &script, &expected, program))
+    let fails = |name: &str| {
+        let named = |(variant, script)| compare(&db, &format!("{variant}{name}"), script, &expected, program);
+        variants(program, seed).iter().map(|(variant, script)| (*variant, script.as_str())).find_map(named)
+    };
+    if let Some(failure) = fails("") {
+        return Some(failure);
+    }
+    let indices = program.indices(&mut StdRng::seed_from_u64(seed));
+    for script in &indices {
+        db.run_default(script).unwrap_or_else(|error| panic!("{error:?}\n{script}"));
+    }
+    let made = format!(", with {}", indices.join(" "));
+    fails(&made).map(|failure| Failure { kind: "with indices".to_string(), ..failure })
 }
 
 fn compare(db: &DbInstance, name: &str, script: &str, expected: &Rows, program: &Program) -> Option<Failure> {

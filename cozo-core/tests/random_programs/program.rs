@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use cozo::DataValue;
+use rand::RngExt;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 
@@ -87,6 +88,21 @@ impl Program {
     /// The scripts that make the stored relations.
     pub fn setup(&self) -> Vec<String> {
         self.relations.iter().enumerate().filter_map(|(number, info)| info.setup(number)).collect()
+    }
+
+    /// Scripts that make two indices of each stored relation.
+    pub fn indices(&self, random: &mut StdRng) -> Vec<String> {
+        let mut scripts = vec![];
+        for (number, info) in self.relations.iter().enumerate() {
+            let Source::Given { stored: Some(_), .. } = info.source else { continue };
+            for index in 0..2 {
+                let mut listed = columns(info.arity);
+                listed.shuffle(random);
+                listed.truncate(random.random_range(1..=info.arity));
+                scripts.push(format!("::index create r{number}:i{index} {{{}}}", listed.join(", ")));
+            }
+        }
+        scripts
     }
 
     /// The rules as CozoScript; with an order if one is given, with stored relations unless they are to be inline.

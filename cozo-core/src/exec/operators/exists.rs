@@ -5,23 +5,21 @@ use super::probe::Rows;
 use super::{Emit, Operator, Shape, key_columns};
 use crate::exec::Worker;
 use crate::exec::sink::Flow;
+use crate::exec::stored::Stored;
 use crate::plan::ExistsPlan;
-use crate::schema::RelationId;
-use crate::storage::Snapshot;
 use crate::value::{Batch, Column};
 
 /// Tests for stored rows with a key prefix.
 pub struct PrefixExists<'a> {
     pub plan: &'a ExistsPlan,
     pub shape: Shape<'a>,
-    pub snapshot: &'a dyn Snapshot,
-    pub relation: RelationId,
+    pub stored: Stored<'a>,
 }
 
 impl Operator for PrefixExists<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
         let prefixes = key_columns(&self.plan.keys, &input, worker)?;
-        let mut holds = self.snapshot.contains(self.relation, &prefixes)?;
+        let mut holds = self.stored.contains(&prefixes)?;
         if self.plan.negated {
             holds.iter_mut().for_each(|found| *found = !*found);
         }

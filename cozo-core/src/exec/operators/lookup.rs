@@ -5,9 +5,8 @@ use super::{Emit, Operator, Shape, key_columns, stopped};
 use crate::exec::Worker;
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::exec::sort::sort_by_ints;
+use crate::exec::stored::Stored;
 use crate::plan::JoinPlan;
-use crate::schema::RelationId;
-use crate::storage::Snapshot;
 use crate::value::{Batch, Column};
 
 /// So many look-ups are worth putting in order: neighbours then share their way through the relation.
@@ -25,15 +24,14 @@ fn lookup_order(column: &Column) -> Option<Vec<u32>> {
 pub struct PrefixLookup<'a> {
     plan: &'a JoinPlan,
     shape: Shape<'a>,
-    snapshot: &'a dyn Snapshot,
-    relation: RelationId,
+    stored: Stored<'a>,
     columns: Vec<usize>,
 }
 
 impl<'a> PrefixLookup<'a> {
-    pub fn new(plan: &'a JoinPlan, shape: Shape<'a>, snapshot: &'a dyn Snapshot, relation: RelationId) -> Self {
+    pub fn new(plan: &'a JoinPlan, shape: Shape<'a>, stored: Stored<'a>) -> Self {
         let columns = plan.outputs.iter().map(|(column, _)| *column).collect();
-        PrefixLookup { plan, shape, snapshot, relation, columns }
+        PrefixLookup { plan, shape, stored, columns }
     }
 }
 
@@ -47,7 +45,7 @@ impl Operator for PrefixLookup<'_> {
             }
             None => input,
         };
-        let mut cursor = self.snapshot.lookup(self.relation, &prefixes, &self.columns)?;
+        let mut cursor = self.stored.lookup(&prefixes, &self.columns)?;
         loop {
             let room = worker.next_batch_rows()?;
             let Some(matches) = cursor.next_matches(room)? else { return CONTINUE };

@@ -6,12 +6,14 @@ mod filter;
 mod intersect;
 mod lookup;
 mod probe;
+pub mod range;
 mod scan;
 mod unify;
 
 use std::ops::{ControlFlow, Range};
 
 use super::sink::{CONTINUE, Flow, Sink};
+use super::stored::Stored;
 use super::table::Table;
 use super::{ExecError, Run, Worker};
 use crate::expr::{Expr, Frame};
@@ -43,9 +45,8 @@ pub fn build<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>) -> V
         match &operator.kind {
             OperatorKind::Join(join) => build_join(join, shape, position, tables, run),
             OperatorKind::Exists(exists) => match (&exists.source, exists.method) {
-                (Source::Stored(schema), Method::Prefix) => {
-                    let snapshot = run.view.of(schema.id);
-                    Box::new(exists::PrefixExists { plan: exists, shape, snapshot, relation: schema.id })
+                (Source::Stored(source), Method::Prefix) => {
+                    Box::new(exists::PrefixExists { plan: exists, shape, stored: Stored::of(source, run) })
                 }
                 (source, _) => {
                     let rows = probe::Rows::of(source, &exists.keys, &[], position, tables, run);
@@ -75,13 +76,15 @@ fn build_join<'a>(
             let range = (tables.range)(position, *table);
             Box::new(scan::TableScan { plan: join, shape, table: &tables.tables[*table], range })
         }
-        (Source::Stored(schema), Method::Scan) => {
-            let snapshot = run.view.of(schema.id);
-            Box::new(scan::StoredScan::new(join, shape, snapshot, schema.id))
+        (Source::Stored(source), Method::Scan) => {
+            Box::new(scan::StoredScan::new(join, shape, Stored::of(source, run), KeyRange::all()))
         }
-        (Source::Stored(schema), Method::Prefix) => {
-            let snapshot = run.view.of(schema.id);
-            Box::new(lookup::PrefixLookup::new(join, shape, snapshot, schema.id))
+        (Source::Stored(source), Method::Range) => {
+            let range = range::key_range(join, run.parameters);
+            Box::new(scan::StoredScan::new(join, shape, Stored::of(source, run), range))
+        }
+        (Source::Stored(source), Method::Prefix) => {
+            Box::new(lookup::PrefixLookup::new(join, shape, Stored::of(source, run)))
         }
         (source, _) => {
             let rows = probe::Rows::of(source, &join.keys, &join.outputs, position, tables, run);
@@ -93,11 +96,11 @@ fn build_join<'a>(
 /// A rule's first operator, a scan of a stored relation, for a part of the relation.
 pub fn scan_part<'a>(rule: &'a RulePlan, range: KeyRange, run: &'a Run<'a>) -> Box<dyn Operator + 'a> {
     let operator = &rule.operators[0];
-    let OperatorKind::Join(join @ JoinPlan { source: Source::Stored(schema), .. }) = &operator.kind else {
+    let OperatorKind::Join(join @ JoinPlan { source: Source::Stored(source), .. }) = &operator.kind else {
         unreachable!("only scans of stored relations are split by key")
     };
     let shape = Shape { slots: rule.slots, keep: &operator.keep };
-    Box::new(scan::StoredScan::of_part(join, shape, run.view.of(schema.id), schema.id, range))
+    Box::new(scan::StoredScan::new(join, shape, Stored::of(source, run), range))
 }
 
 /// Pushes a batch through the operators into the sink.

@@ -6,11 +6,11 @@ use std::sync::{Arc, OnceLock};
 use super::{Emit, Operator, Shape, Tables, key_columns, stopped};
 use crate::exec::index::{HashIndex, IndexedRows};
 use crate::exec::sink::{CONTINUE, Flow};
+use crate::exec::stored::Stored;
 use crate::exec::table::Table;
 use crate::exec::{ExecError, MAX_BATCH_ROWS, Run, Worker};
 use crate::expr::Expr;
 use crate::plan::{JoinPlan, Source};
-use crate::schema::RelationId;
 use crate::storage::KeyRange;
 use crate::value::{Batch, Column};
 
@@ -21,7 +21,7 @@ pub enum Rows<'a> {
     /// Those of a stored relation; its hash table is made when first needed.
     Stored {
         run: &'a Run<'a>,
-        relation: RelationId,
+        stored: Stored<'a>,
         keys: Vec<usize>,
         outputs: Vec<usize>,
         built: OnceLock<Arc<IndexedRows>>,
@@ -45,9 +45,10 @@ impl<'a> Rows<'a> {
                 let range = (tables.range)(position, *number);
                 Rows::Table { table, index: table.index(&columns), range }
             }
-            Source::Stored(schema) => {
+            Source::Stored(source) => {
                 let outputs = outputs.iter().map(|(column, _)| *column).collect();
-                Rows::Stored { run, relation: schema.id, keys: columns, outputs, built: OnceLock::new() }
+                let stored = Stored::of(source, run);
+                Rows::Stored { run, stored, keys: columns, outputs, built: OnceLock::new() }
             }
         }
     }
@@ -58,11 +59,11 @@ impl<'a> Rows<'a> {
             Rows::Table { table, index, range } => {
                 Ok(Probe { rows: table.rows(), index, range: range.clone(), table: Some(table) })
             }
-            Rows::Stored { run, relation, keys, outputs, built } => {
+            Rows::Stored { run, stored, keys, outputs, built } => {
                 let indexed = match built.get() {
                     Some(indexed) => indexed,
                     None => {
-                        let indexed = hash_stored(run, *relation, keys, outputs)?;
+                        let indexed = hash_stored(run, stored, keys, outputs)?;
                         built.get_or_init(|| indexed)
                     }
                 };
@@ -83,18 +84,18 @@ impl<'a> Rows<'a> {
 /// Reads a stored relation into a hash table, once for each run.
 fn hash_stored(
     run: &Run<'_>,
-    relation: RelationId,
+    stored: &Stored<'_>,
     keys: &[usize],
     outputs: &[usize],
 ) -> Result<Arc<IndexedRows>, ExecError> {
-    let identity = (relation, keys.to_vec(), outputs.to_vec());
+    let identity = (stored.identity(), keys.to_vec(), outputs.to_vec());
     let mut hashed = run.hashed.lock();
     if let Some(indexed) = hashed.get(&identity) {
         return Ok(indexed.clone());
     }
     let columns: Vec<usize> = keys.iter().chain(outputs).copied().collect();
     let mut rows = Batch::empty(columns.len());
-    let mut cursor = run.view.of(relation).scan(relation, &KeyRange::all(), &columns)?;
+    let mut cursor = stored.scan(&KeyRange::all(), &columns)?;
     while let Some(batch) = cursor.next_batch(MAX_BATCH_ROWS)? {
         run.cancellation.check()?;
         rows.append(&batch);

@@ -5,11 +5,11 @@ use std::ops::Range;
 use super::{Emit, Operator, Shape, stopped};
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::exec::sort::sort_by_ints;
+use crate::exec::stored::Stored;
 use crate::exec::table::Table;
 use crate::exec::{MAX_BATCH_ROWS, Worker};
 use crate::plan::JoinPlan;
-use crate::schema::RelationId;
-use crate::storage::{KeyRange, Snapshot};
+use crate::storage::KeyRange;
 use crate::value::{Batch, Column};
 
 /// Reads a range of rows of a derived table.
@@ -71,34 +71,22 @@ impl Operator for TableScan<'_> {
 pub struct StoredScan<'a> {
     plan: &'a JoinPlan,
     shape: Shape<'a>,
-    snapshot: &'a dyn Snapshot,
-    relation: RelationId,
+    stored: Stored<'a>,
     columns: Vec<usize>,
     /// The part of the relation to read.
     range: KeyRange,
 }
 
 impl<'a> StoredScan<'a> {
-    pub fn new(plan: &'a JoinPlan, shape: Shape<'a>, snapshot: &'a dyn Snapshot, relation: RelationId) -> Self {
+    pub fn new(plan: &'a JoinPlan, shape: Shape<'a>, stored: Stored<'a>, range: KeyRange) -> Self {
         let columns = plan.outputs.iter().map(|(column, _)| *column).collect();
-        StoredScan { plan, shape, snapshot, relation, columns, range: KeyRange::all() }
-    }
-
-    /// The same scan of a part of the relation.
-    pub fn of_part(
-        plan: &'a JoinPlan,
-        shape: Shape<'a>,
-        snapshot: &'a dyn Snapshot,
-        relation: RelationId,
-        range: KeyRange,
-    ) -> Self {
-        StoredScan { range, ..StoredScan::new(plan, shape, snapshot, relation) }
+        StoredScan { plan, shape, stored, columns, range }
     }
 }
 
 impl Operator for StoredScan<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
-        let mut cursor = self.snapshot.scan(self.relation, &self.range, &self.columns)?;
+        let mut cursor = self.stored.scan(&self.range, &self.columns)?;
         loop {
             let room = worker.next_batch_rows()?;
             let Some(rows) = cursor.next_batch(room)? else { return CONTINUE };

@@ -14,7 +14,7 @@ fn stages(source: &str) -> String {
     };
     let values = BTreeMap::new();
     let mut resolver = Resolver { relations: &|_| None, values: &values, parameters: Parameters::default() };
-    let program = resolver.resolve(&query).unwrap_or_else(|error| panic!("{error}\n{source}"));
+    let program = resolver.resolve(&query, &[]).unwrap_or_else(|error| panic!("{error}\n{source}"));
     let mut last = program.to_string();
     let mut text = format!("--- resolved\n{last}");
     let mut watch = |pass: &'static str, program: &Program| {

@@ -1,13 +1,16 @@
 //! System operations, a file for each kind.
 
 mod explain;
+mod indices;
 mod metadata;
 mod process;
 mod relations;
+mod triggers;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::core::Core;
 use super::query::Context;
 use super::running::Running;
 use super::{NamedRows, SessionError};
@@ -26,12 +29,14 @@ pub struct SystemContext<'a> {
     pub interrupt: &'a Interrupt,
     /// The scripts that run.
     pub running: &'a Arc<Running>,
+    /// The database.
+    pub core: &'a Core,
 }
 
 impl SystemContext<'_> {
     /// What a query of the same script runs with.
     pub fn query(&self) -> Context<'_> {
-        Context { parameters: self.parameters, interrupt: self.interrupt }
+        Context { parameters: self.parameters, interrupt: self.interrupt, core: self.core, sets_off_triggers: true }
     }
 }
 
@@ -44,12 +49,15 @@ pub const SYSTEM_OPS: &[(&str, &str)] = &[
     ("::explain analyze { QUERY }", "runs a query, without its writes, and shows what each operator did"),
     ("::explain { QUERY }", "shows how a query would run"),
     ("::fixed_rules", "lists the fixed rules"),
+    ("::index create REL:NAME { COLUMN, ... }", "makes an index of a relation"),
+    ("::index drop REL:NAME", "drops an index"),
     ("::indices REL", "lists the indices of a relation"),
     ("::kill N", "stops a running query"),
     ("::relations", "lists the stored relations"),
     ("::remove REL, ...", "removes relations"),
     ("::rename REL -> REL, ...", "renames relations"),
     ("::running", "lists the running queries"),
+    ("::set_triggers REL on put|rm|replace { QUERY } ...", "sets the queries that run when a relation changes"),
     ("::show_triggers REL", "lists the triggers of a relation"),
 ];
 
@@ -76,8 +84,9 @@ pub fn run(op: &SystemOp, txn: &mut Transaction, context: &SystemContext<'_>) ->
     match &op.kind {
         SystemOpKind::Relations => Ok(relations::list(txn)),
         SystemOpKind::Columns(name) => relations::columns(name, txn),
-        SystemOpKind::Indices(name) => relations::indices(name, txn),
-        SystemOpKind::ShowTriggers(name) => relations::triggers(name, txn),
+        SystemOpKind::Indices(name) => indices::list(name, txn),
+        SystemOpKind::SetTriggers(name, specs) => triggers::set(name, specs, txn),
+        SystemOpKind::ShowTriggers(name) => triggers::show(name, txn),
         SystemOpKind::Remove(names) => relations::remove(names, txn),
         SystemOpKind::Rename(pairs) => relations::rename(pairs, txn),
         SystemOpKind::Describe(name, text) => metadata::describe(name, text.as_ref(), txn, context),
@@ -88,9 +97,11 @@ pub fn run(op: &SystemOp, txn: &mut Transaction, context: &SystemContext<'_>) ->
         SystemOpKind::Kill(number) => process::kill(number, context),
         SystemOpKind::Compact => Ok(NamedRows::status("OK")),
         SystemOpKind::FixedRules => Ok(relations::fixed_rules()),
-        SystemOpKind::CreateIndex { .. } | SystemOpKind::DropIndex { .. } => not_yet("::index", op),
+        SystemOpKind::CreateIndex { relation, index, columns } => {
+            indices::create(relation, index, columns, txn, context)
+        }
+        SystemOpKind::DropIndex { relation, index } => indices::drop(relation, index, txn),
         SystemOpKind::CreateSearchIndex { .. } => not_yet("a search index", op),
-        SystemOpKind::SetTriggers(..) => not_yet("::set_triggers", op),
     }
 }
 

@@ -1,25 +1,28 @@
-//! `::relations`, `::columns`, `::indices`, `::show_triggers`, `::fixed_rules`, `::remove`, `::rename`.
+//! `::relations`, `::columns`, `::fixed_rules`, `::remove`, `::rename`.
 
-use super::{NamedRows, SessionError, find};
+use super::{NamedRows, SessionError, find, indices};
 use crate::parse::ast::Symbol;
 use crate::schema::{AccessLevel, RelationSchema};
 use crate::txn::Transaction;
-use crate::value::DataValue;
+use crate::value::{DataValue, Tuple};
 
-fn headers(names: &[&str]) -> Vec<String> {
+pub(super) fn headers(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| name.to_string()).collect()
 }
 
-fn count(n: usize) -> DataValue {
+pub(super) fn count(n: usize) -> DataValue {
     DataValue::from(n as i64)
 }
 
-/// `::relations`
+/// `::relations`: also the indices, among the others by name.
 pub fn list(txn: &Transaction) -> NamedRows {
     let row = |schema: &std::sync::Arc<RelationSchema>| {
         let (keys, values) = (schema.keys.len(), schema.values.len());
         let mut row = vec![schema.name.as_str().into(), count(keys + values), schema.access_level.name().into()];
-        row.extend([count(keys), count(values), count(0), count(0), count(0), schema.description.as_str().into()]);
+        let triggers = &schema.triggers;
+        row.extend([count(keys), count(values)]);
+        row.extend([&triggers.put, &triggers.rm, &triggers.replace].map(|queries| count(queries.len())));
+        row.push(schema.description.as_str().into());
         row
     };
     let names = [
@@ -33,7 +36,11 @@ pub fn list(txn: &Transaction) -> NamedRows {
         "n_replace_triggers",
         "description",
     ];
-    NamedRows::new(headers(&names), txn.catalog().iter().map(row).collect())
+    let relations = txn.catalog().iter().map(row);
+    let indices = txn.catalog().iter().flat_map(|schema| schema.indices.iter().map(indices::relation_row));
+    let mut rows: Vec<Tuple> = relations.chain(indices).collect();
+    rows.sort();
+    NamedRows::new(headers(&names), rows)
 }
 
 /// `::columns rel`
@@ -53,18 +60,6 @@ pub fn columns(name: &Symbol, txn: &Transaction) -> miette::Result<NamedRows> {
     Ok(NamedRows::new(headers(&["column", "is_key", "index", "type", "has_default"]), rows))
 }
 
-/// `::indices rel`: there are none yet.
-pub fn indices(name: &Symbol, txn: &Transaction) -> miette::Result<NamedRows> {
-    find(name, txn)?;
-    Ok(NamedRows::new(headers(&["name", "type", "relations", "config"]), vec![]))
-}
-
-/// `::show_triggers rel`: there are none yet.
-pub fn triggers(name: &Symbol, txn: &Transaction) -> miette::Result<NamedRows> {
-    find(name, txn)?;
-    Ok(NamedRows::new(headers(&["type", "idx", "trigger"]), vec![]))
-}
-
 /// `::fixed_rules`
 pub fn fixed_rules() -> NamedRows {
     NamedRows::new(headers(&["rule"]), vec![vec!["Constant".into()]])
@@ -75,6 +70,10 @@ pub fn remove(names: &[Symbol], txn: &mut Transaction) -> miette::Result<NamedRo
     for name in names {
         let schema = find(name, txn)?;
         schema.require(AccessLevel::Normal, "removed", name.span)?;
+        if let Some(index) = schema.indices.first() {
+            let (relation, index) = (schema.name.to_string(), index.schema.name.to_string());
+            return Err(SessionError::HasIndices { relation, index, span: name.span }.into());
+        }
         txn.drop_relation(&schema)?;
     }
     Ok(NamedRows::status("OK"))

@@ -25,7 +25,7 @@ pub(super) struct Changes<'a> {
 
 impl<'a> Changes<'a> {
     fn probe(&self, row: usize) -> Probe<'a> {
-        Probe { columns: &self.columns[..self.keys], row }
+        Probe::new(&self.columns[..self.keys], row)
     }
 }
 

@@ -9,7 +9,7 @@ use super::finger::Finger;
 use super::key::Probe;
 use super::node::Node;
 use crate::storage::{BatchCursor, LookupCursor, Matches, StorageError};
-use crate::value::{Batch, Column};
+use crate::value::{Batch, Column, DataValue};
 
 /// Rows of a key range, in key order.
 pub struct ScanCursor<'a> {
@@ -52,7 +52,7 @@ impl BatchCursor for ScanCursor<'_> {
 
 /// Appends columns of rows of the finger's leaf.
 #[inline]
-fn append(finger: &Finger, rows: Range<usize>, columns: &[usize], batch: &mut Batch) {
+pub(super) fn append(finger: &Finger, rows: Range<usize>, columns: &[usize], batch: &mut Batch) {
     batch.len += rows.len();
     for (column, target) in columns.iter().zip(&mut batch.columns) {
         finger.leaf.columns[*column].append_range(rows.clone(), target);
@@ -62,25 +62,27 @@ fn append(finger: &Finger, rows: Range<usize>, columns: &[usize], batch: &mut Ba
 /// Finds the rows of one probe after another.
 pub(super) struct Seeker<'a> {
     root: &'a Node,
-    prefixes: &'a [Column],
-    finger: Option<Finger<'a>>,
+    pub prefixes: &'a [Column],
+    /// What follows each of the prefixes.
+    last: Option<DataValue>,
+    pub finger: Option<Finger<'a>>,
     /// The probe sought last.
-    probe: usize,
-    /// Its rows in the finger's leaf.
-    found: Range<usize>,
+    pub probe: usize,
+    /// Its rows in the finger's leaf; empty, at the place where they would be, if there are none.
+    pub found: Range<usize>,
     /// Whether the probe's rows began in an earlier leaf.
     moved: bool,
 }
 
 impl<'a> Seeker<'a> {
-    pub fn new(root: &'a Node, prefixes: &'a [Column]) -> Self {
-        Seeker { root, prefixes, finger: None, probe: 0, found: 0..0, moved: false }
+    pub fn new(root: &'a Node, prefixes: &'a [Column], last: Option<DataValue>) -> Self {
+        Seeker { root, prefixes, last, finger: None, probe: 0, found: 0..0, moved: false }
     }
 
     /// Seeks a probe; whether there are rows.
     #[inline]
     pub fn seek(&mut self, row: usize) -> bool {
-        let probe = Probe { columns: self.prefixes, row };
+        let probe = Probe { last: self.last.as_ref(), ..Probe::new(self.prefixes, row) };
         let order = compare_rows(self.prefixes, row, self.probe);
         match &mut self.finger {
             Some(finger) if order.is_gt() => self.found = finger.seek_forward(self.found.end, probe),
@@ -102,7 +104,7 @@ impl<'a> Seeker<'a> {
             return false;
         }
         self.moved = true;
-        self.found = finger.leaf.equal_range(0, Probe { columns: self.prefixes, row: self.probe });
+        self.found = finger.leaf.equal_range(0, Probe::new(self.prefixes, self.probe));
         !self.found.is_empty()
     }
 }
@@ -127,7 +129,7 @@ pub struct TreeLookupCursor<'a> {
 impl<'a> TreeLookupCursor<'a> {
     pub(super) fn new(root: &'a Node, prefixes: &'a [Column], columns: &[usize]) -> Self {
         let len = prefixes.first().map_or(0, Column::len);
-        let seeker = Seeker::new(root, prefixes);
+        let seeker = Seeker::new(root, prefixes, None);
         TreeLookupCursor { seeker, next: 0, len, pending: 0..0, columns: columns.into() }
     }
 

@@ -8,7 +8,7 @@ use imbl::OrdMap;
 use super::Tree;
 use crate::schema::RelationId;
 use crate::storage::{
-    BatchCursor, ChangeSet, KeyRange, LookupCursor, Matches, RowChanges, Snapshot, Storage, StorageError,
+    AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, Matches, RowChanges, Snapshot, Storage, StorageError,
 };
 use crate::value::{Batch, Column};
 
@@ -83,6 +83,10 @@ impl Snapshot for MemSnapshot {
         self.tree(relation).map_or(0, Tree::row_count)
     }
 
+    fn row_count_within(&self, relation: RelationId, range: &KeyRange) -> u64 {
+        self.tree(relation).map_or(0, |tree| tree.row_count_within(range))
+    }
+
     fn scan<'a>(
         &'a self,
         relation: RelationId,
@@ -108,6 +112,38 @@ impl Snapshot for MemSnapshot {
     fn contains(&self, relation: RelationId, prefixes: &[Column]) -> Result<Vec<bool>, StorageError> {
         let nothing = || vec![false; prefixes.first().map_or(0, Column::len)];
         Ok(self.tree(relation).map_or_else(nothing, |tree| tree.contains(prefixes)))
+    }
+
+    fn scan_as_of<'a>(
+        &'a self,
+        relation: RelationId,
+        range: &KeyRange,
+        columns: &[usize],
+        as_of: AsOf,
+    ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
+        let scan = |tree: &'a Tree| tree.boxed_scan_as_of(range, columns, as_of);
+        Ok(self.tree(relation).map_or_else(|| Box::new(Nothing) as _, scan))
+    }
+
+    fn lookup_as_of<'a>(
+        &'a self,
+        relation: RelationId,
+        prefixes: &'a [Column],
+        columns: &[usize],
+        as_of: AsOf,
+    ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
+        let lookup = |tree: &'a Tree| tree.boxed_lookup_as_of(prefixes, columns, as_of);
+        Ok(self.tree(relation).map_or_else(|| Box::new(Nothing) as _, lookup))
+    }
+
+    fn contains_as_of(
+        &self,
+        relation: RelationId,
+        prefixes: &[Column],
+        as_of: AsOf,
+    ) -> Result<Vec<bool>, StorageError> {
+        let nothing = || vec![false; prefixes.first().map_or(0, Column::len)];
+        Ok(self.tree(relation).map_or_else(nothing, |tree| tree.contains_as_of(prefixes, as_of)))
     }
 
     fn with_changes(&self, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {

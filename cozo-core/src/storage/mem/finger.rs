@@ -11,6 +11,7 @@ use super::node::{Inner, Node};
 type Path<'a> = SmallVec<[(&'a Inner, usize); 4]>;
 
 /// A place in a tree.
+#[derive(Clone)]
 pub(super) struct Finger<'a> {
     /// The inner nodes from the root down, each with the child that the path goes on to.
     path: Path<'a>,

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::nulls::{Nulls, copy_with_room, insert_compact};
-use super::search::equal_range_of;
+use super::search::{equal_range_of, run_end};
 use crate::value::Primitive;
 
 /// Narrowed integers; a null row has distance 0.
@@ -122,6 +122,16 @@ impl IntColumn {
         }
     }
 
+    /// The end of the run of rows that hold the same value as the first of a sorted range.
+    #[inline]
+    pub fn run_end(&self, range: Range<usize>) -> usize {
+        let first = range.start;
+        if self.nulls.heap_bytes() > 0 {
+            return run_end(range, |row| self.get(row) == self.get(first));
+        }
+        for_width!(&self.offsets, values => run_end(range, |row| values[row] == values[first]))
+    }
+
     /// Inserts a row; `false` if the width does not hold the value.
     pub fn insert(&mut self, row: usize, value: Option<i64>) -> bool {
         let base = self.base;
@@ -155,6 +165,17 @@ impl IntColumn {
         let base = self.base;
         for_width!(&self.offsets, values => {
             target.values.extend(values[range].iter().map(|offset| base.wrapping_add(offset.widen())));
+        });
+    }
+
+    /// Decodes rows onto the end of a column.
+    pub fn append_rows(&self, rows: &[u32], target: &mut Primitive<i64>) {
+        if self.nulls.heap_bytes() > 0 || target.nulls.is_some() {
+            return rows.iter().for_each(|row| self.append_range(*row as usize..*row as usize + 1, target));
+        }
+        let base = self.base;
+        for_width!(&self.offsets, values => {
+            target.values.extend(rows.iter().map(|row| base.wrapping_add(values[*row as usize].widen())));
         });
     }
 

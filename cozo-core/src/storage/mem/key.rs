@@ -59,4 +59,20 @@ pub(super) struct Probe<'a> {
     pub columns: &'a [Column],
     /// The row in them.
     pub row: usize,
+    /// The value of the key column after these, where it is the same for all rows.
+    pub last: Option<&'a DataValue>,
+}
+
+impl<'a> Probe<'a> {
+    /// A row of columns, and nothing after them.
+    #[inline]
+    pub fn new(columns: &'a [Column], row: usize) -> Self {
+        Probe { columns, row, last: None }
+    }
+
+    /// The number of key columns that it has.
+    #[inline]
+    pub fn width(&self) -> usize {
+        self.columns.len() + usize::from(self.last.is_some())
+    }
 }

@@ -16,9 +16,9 @@ use smallvec::SmallVec;
 use super::int_column::IntColumn;
 use super::key::Key;
 use super::nulls::{Nulls, copy_with_room, insert_compact};
-use super::search::equal_range_by;
+use super::search::{equal_range_by, run_end};
 use super::text_column::{DictionaryColumn, TextColumn};
-use crate::value::{Column, DataValue, Primitive, StrColumn};
+use crate::value::{Column, DataValue, Primitive, StrColumn, Validity};
 
 /// Columns of a leaf, or of separators: up to four in place, which spares a search a detour through memory.
 pub(super) type LeafColumns = SmallVec<[LeafColumn; 4]>;
@@ -278,9 +278,7 @@ impl LeafColumn {
         if range.is_empty() {
             return;
         }
-        if let Column::Null(len) = *target {
-            *target = self.target_of_nulls(len);
-        }
+        self.prepare(target);
         match (self, &mut *target) {
             (LeafColumn::Int(column), Column::Int(target)) => column.append_range(range, target),
             (LeafColumn::Float(column), Column::Float(target)) => column.append_range(range, target),
@@ -294,6 +292,59 @@ impl LeafColumn {
             (LeafColumn::Any(values), Column::Any(target)) => target.extend_from_slice(&values[range]),
             (LeafColumn::Null(_), target) => target.append_range(&Column::Null(range.len()), 0..range.len()),
             (column, target) => range.for_each(|row| target.push_owned(column.get(row))),
+        }
+    }
+
+    /// Decodes ascending rows, at least one, onto the end of a column.
+    pub fn append_rows(&self, rows: &[u32], target: &mut Column) {
+        let (first, last) = (rows[0] as usize, rows[rows.len() - 1] as usize);
+        if last - first + 1 == rows.len() {
+            return self.append_range(first..last + 1, target);
+        }
+        self.prepare(target);
+        match (self, &mut *target) {
+            (LeafColumn::Int(column), Column::Int(target)) => column.append_rows(rows, target),
+            (LeafColumn::Any(values), Column::Any(target)) => {
+                target.extend(rows.iter().map(|row| values[*row as usize].clone()));
+            }
+            (column, target) => rows.iter().for_each(|row| {
+                let row = *row as usize;
+                column.append_range(row..row + 1, target);
+            }),
+        }
+    }
+
+    /// The end of the run of rows that hold the same value as the first of a range that is sorted by this column.
+    #[inline]
+    pub fn run_end(&self, range: Range<usize>) -> usize {
+        let first = range.start;
+        match self {
+            LeafColumn::Null(_) => range.end,
+            LeafColumn::Int(column) => column.run_end(range),
+            LeafColumn::Text(column) => run_end(range, |row| column.get(row) == column.get(first)),
+            LeafColumn::Dictionary(column) => run_end(range, |row| column.get(row) == column.get(first)),
+            LeafColumn::Any(values) => run_end(range, |row| values[row] == values[first]),
+            LeafColumn::Bool(_) | LeafColumn::Float(_) => run_end(range, |row| self.get(row) == self.get(first)),
+        }
+    }
+
+    /// The validity that a row holds, if it is one.
+    #[inline]
+    pub fn validity(&self, row: usize) -> Option<Validity> {
+        match self {
+            LeafColumn::Any(values) => match values[row] {
+                DataValue::Validity(validity) => Some(validity),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Readies a column that holds nothing but nulls for what this column holds.
+    #[inline]
+    fn prepare(&self, target: &mut Column) {
+        if let Column::Null(len) = *target {
+            *target = self.target_of_nulls(len);
         }
     }
 

@@ -21,6 +21,12 @@
 //! 3. The run of matching rows is decoded straight into the columns that were asked for; a run that reaches the end of
 //!    its leaf goes on in the next. The cursor stops at about `max_rows` and resumes there.
 //!
+//! # The life of a read as of a time
+//! 1. Where all key columns but the Validity are known, the probe is the key with that time: one seek finds the version,
+//!    however long the history is.
+//! 2. Otherwise a walk goes from history to history. Within a leaf it gallops to the end of each; a history that goes on
+//!    in the next leaf is left by two seeks at most, to the version and past the end.
+//!
 //! # Invariants
 //! - Rows are strictly ascending by key; leaves all have the same depth; only the root may be empty.
 //! - Separator `i > 0` of an inner node is above every key of child `i - 1` and at or below every key of child `i`.
@@ -44,6 +50,7 @@
 //! ```
 
 mod apply;
+mod as_of;
 #[cfg(test)]
 mod check;
 mod cursor;
@@ -62,6 +69,7 @@ mod tests;
 mod text_column;
 mod tree;
 
+pub use as_of::AsOfScan;
 pub use cursor::{ScanCursor, TreeLookupCursor};
 pub use engine::{MemSnapshot, MemStorage};
 pub use node::{MAX_CHILDREN, MAX_LEAF_ROWS};

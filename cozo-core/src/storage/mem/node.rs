@@ -98,10 +98,13 @@ pub(super) fn equal_range(columns: &[LeafColumn], mut range: Range<usize>, probe
     for (stored, column) in columns.iter().zip(probe.columns) {
         range = stored.equal_range(range, Key::at(column, probe.row));
         if range.is_empty() {
-            break;
+            return range;
         }
     }
-    range
+    match probe.last {
+        Some(value) => columns[probe.columns.len()].equal_range(range, Key::of(value)),
+        None => range,
+    }
 }
 
 impl Inner {
@@ -134,7 +137,7 @@ impl Inner {
     #[inline]
     pub fn child_of(&self, probe: Probe, first: usize) -> usize {
         let found = equal_range(&self.separators, first + 1..self.children.len(), probe);
-        match probe.columns.len() == self.separators.len() && !found.is_empty() {
+        match probe.width() == self.separators.len() && !found.is_empty() {
             true => found.start,
             false => found.start - 1,
         }

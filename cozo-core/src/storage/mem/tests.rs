@@ -14,6 +14,8 @@ use crate::schema::RelationId;
 use crate::storage::{BatchCursor, ChangeKind, ChangeSet, KeyRange, RelationShape, RowChanges, Snapshot, Storage};
 use crate::value::{Batch, Column, DataValue, Tuple, Validity};
 
+mod histories;
+
 type Model = BTreeMap<Tuple, Tuple>;
 
 const RELATION: RelationId = RelationId(7);

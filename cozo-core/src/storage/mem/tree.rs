@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::apply::{Changes, apply};
+use super::as_of::{AsOfScan, HistoryLookup, VersionLookup, contains_as_of};
 use super::cursor::{ScanCursor, Seeker, TreeLookupCursor};
 use super::finger::Finger;
 use super::key::Probe;
@@ -11,7 +12,7 @@ use super::leaf::Leaf;
 use super::leaf_column::{LeafColumn, LeafColumns};
 use super::node::{Child, Inner, MAX_CHILDREN, Node, Sibling, equal_range};
 use super::search::pieces;
-use crate::storage::{BatchCursor, ChangeKind, KeyRange, LookupCursor, RelationShape};
+use crate::storage::{AsOf, BatchCursor, ChangeKind, KeyRange, LookupCursor, RelationShape};
 use crate::value::{Batch, Column, DataValue};
 
 /// Rows sorted by key. A clone is a snapshot: it costs nothing, and neither sees the other's changes.
@@ -38,6 +39,12 @@ impl Tree {
             Node::Leaf(leaf) => leaf.len as u64,
             Node::Inner(inner) => inner.rows,
         }
+    }
+
+    /// The number of rows of a range.
+    pub fn row_count_within(&self, range: &KeyRange) -> u64 {
+        let ranks = self.ranks(range);
+        ranks.end.saturating_sub(ranks.start)
     }
 
     /// Roughly the bytes that the tree occupies, shared nodes included.
@@ -111,14 +118,23 @@ impl Tree {
 
     /// For each prefix, whether any row begins with it.
     pub fn contains(&self, prefixes: &[Column]) -> Vec<bool> {
-        let mut seeker = Seeker::new(&self.root, prefixes);
+        let mut seeker = Seeker::new(&self.root, prefixes, None);
         (0..prefixes.first().map_or(0, Column::len)).map(|row| seeker.seek(row)).collect()
+    }
+
+    /// As [`Tree::scan`], with only the rows visible at a time; the range says nothing about the Validity column.
+    pub fn scan_as_of(&self, range: &KeyRange, columns: &[usize], as_of: AsOf) -> AsOfScan<'_> {
+        AsOfScan::new(&self.root, self.ranks(range), columns, as_of)
+    }
+
+    /// For each prefix of columns before the Validity column, whether a row that begins with it is visible at a time.
+    pub fn contains_as_of(&self, prefixes: &[Column], as_of: AsOf) -> Vec<bool> {
+        contains_as_of(&self.root, prefixes, as_of)
     }
 
     /// Cuts a range into at most `parts` of equal size.
     pub fn partition(&self, range: &KeyRange, parts: usize) -> Vec<KeyRange> {
-        let ranks = self.ranks(range);
-        let rows = ranks.end.saturating_sub(ranks.start);
+        let (ranks, rows) = (self.ranks(range), self.row_count_within(range));
         let parts = if range.prefix.len() < self.shape.keys { rows.clamp(1, parts.max(1) as u64) } else { 1 };
         let bound = |part: u64| self.key_at(ranks.start + rows * part / parts).split_off(range.prefix.len());
         let mut lower = range.lower.clone();
@@ -149,7 +165,7 @@ impl Tree {
     /// The numbers of the rows that begin with these values.
     fn rank_range<'a>(&self, values: impl Iterator<Item = &'a DataValue>) -> Range<u64> {
         let columns: Vec<Column> = values.take(self.shape.keys).map(|value| Column::repeat(value, 1)).collect();
-        let probe = Probe { columns: &columns, row: 0 };
+        let probe = Probe::new(&columns, 0);
         if columns.is_empty() {
             0..self.row_count()
         } else {
@@ -216,5 +232,27 @@ impl Tree {
 
     pub(super) fn boxed_lookup<'a>(&'a self, keys: &'a [Column], columns: &[usize]) -> Box<dyn LookupCursor + 'a> {
         Box::new(self.lookup(keys, columns))
+    }
+
+    pub(super) fn boxed_scan_as_of<'a>(
+        &'a self,
+        range: &KeyRange,
+        columns: &[usize],
+        as_of: AsOf,
+    ) -> Box<dyn BatchCursor + 'a> {
+        Box::new(self.scan_as_of(range, columns, as_of))
+    }
+
+    /// One seek a prefix where it leaves nothing of the key open but the Validity.
+    pub(super) fn boxed_lookup_as_of<'a>(
+        &'a self,
+        prefixes: &'a [Column],
+        columns: &[usize],
+        as_of: AsOf,
+    ) -> Box<dyn LookupCursor + 'a> {
+        match prefixes.len() == as_of.column {
+            true => Box::new(VersionLookup::new(&self.root, prefixes, columns, as_of)),
+            false => Box::new(HistoryLookup::new(&self.root, prefixes, columns, as_of)),
+        }
     }
 }

@@ -1,0 +1,97 @@
+//! Indices of a relation of a million rows: making them, looking up in them, and keeping them in step with writes.
+
+use std::cell::RefCell;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use cozo::DbInstance;
+use cozo_benches::run;
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+const ROWS: i64 = 1_000_000;
+
+/// So many rows have the same `many`.
+const GROUP: i64 = 100;
+
+/// Rows of `r`: `one` is different in each and scattered, `many` the same in a hundred that lie apart, `name` a string.
+fn load() -> DbInstance {
+    let db = DbInstance::default();
+    let script = "?[k, one, many, name] := k in int_range($rows), one = k * 7919 % $rows, many = k % $groups,
+                                           name = 'name ' ++ to_string(one)
+                  :create r {k: Int => one: Int, many: Int, name: String}";
+    run(&db, script, &[("rows", ROWS), ("groups", ROWS / GROUP)]);
+    db
+}
+
+fn creation(criterion: &mut Criterion) {
+    let db = load();
+    let mut group = criterion.benchmark_group("create");
+    group.sample_size(10).throughput(Throughput::Elements(ROWS as u64));
+    for column in ["one", "many", "name"] {
+        group.bench_function(column, |bencher| {
+            bencher.iter_custom(|iterations| {
+                let mut elapsed = Duration::ZERO;
+                for _ in 0..iterations {
+                    let start = Instant::now();
+                    run(&db, &format!("::index create r:i {{{column}}}"), &[]);
+                    elapsed += start.elapsed();
+                    run(&db, "::index drop r:i", &[]);
+                }
+                elapsed
+            });
+        });
+    }
+}
+
+fn look_ups(criterion: &mut Criterion) {
+    let db = load();
+    run(&db, "::index create r:one {one}", &[]);
+    run(&db, "::index create r:many {many}", &[]);
+    let mut group = criterion.benchmark_group("look_up");
+    let random = RefCell::new(StdRng::seed_from_u64(7));
+    for (name, script, bound) in [
+        ("1_row_by_key", "?[one] := *r{k: $x, one}", ROWS),
+        ("1_row", "?[k] := *r{one: $x, k}", ROWS),
+        ("1_row_and_relation", "?[k, name] := *r{one: $x, k, name}", ROWS),
+        ("100_rows", "?[k] := *r{many: $x, k}", ROWS / GROUP),
+        ("100_rows_and_relation", "?[k, name] := *r{many: $x, k, name}", ROWS / GROUP),
+    ] {
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| black_box(run(&db, script, &[("x", random.borrow_mut().random_range(0..bound))])));
+        });
+    }
+}
+
+fn writes(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("write");
+    let put = "?[k, one, many, name] <- [[$k, $one, $many, 'x']] :put r {k => one, many, name}";
+    for indices in [0, 1, 2] {
+        let db = load();
+        let made = ["::index create r:one {one}", "::index create r:many {many}"];
+        made.iter().take(indices).for_each(|script| drop(run(&db, script, &[])));
+        let random = RefCell::new(StdRng::seed_from_u64(7));
+        group.bench_function(format!("{indices}_indices"), |bencher| {
+            bencher.iter(|| {
+                let draw = |bound: i64| random.borrow_mut().random_range(0..bound);
+                let row = [("k", draw(ROWS)), ("one", draw(ROWS)), ("many", draw(ROWS / GROUP))];
+                black_box(run(&db, put, &row))
+            });
+        });
+    }
+}
+
+fn configuration() -> Criterion {
+    Criterion::default()
+        .sample_size(20)
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_secs(1))
+}
+
+criterion_group! {
+    name = benches;
+    config = configuration();
+    targets = creation, look_ups, writes
+}
+criterion_main!(benches);

@@ -1,0 +1,82 @@
+//! Stored relations as a run reads them: as they are, or as of a time.
+
+use crate::program::StoredRead;
+use crate::schema::RelationId;
+use crate::storage::{AsOf, BatchCursor, KeyRange, LookupCursor, Snapshot, StorageError};
+use crate::value::Column;
+
+use super::Run;
+
+/// A stored relation that a run reads.
+#[derive(Clone, Copy)]
+pub struct Stored<'a> {
+    snapshot: &'a dyn Snapshot,
+    relation: RelationId,
+    as_of: Option<AsOf>,
+}
+
+impl<'a> Stored<'a> {
+    /// The relation of a source.
+    pub fn of(read: &StoredRead, run: &'a Run<'a>) -> Self {
+        let relation = read.schema.id;
+        let at = |time| AsOf { column: read.identifying_columns(), micros: run.timestamp(time) };
+        let as_of = read.as_of.as_ref().map(at);
+        Stored { snapshot: run.view.of(relation), relation, as_of }
+    }
+
+    /// What tells it from other reads of the same run.
+    pub fn identity(&self) -> (RelationId, Option<AsOf>) {
+        (self.relation, self.as_of)
+    }
+
+    /// See [`Snapshot::scan`].
+    pub fn scan(&self, range: &KeyRange, columns: &[usize]) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
+        match self.as_of {
+            Some(as_of) => self.snapshot.scan_as_of(self.relation, range, columns, as_of),
+            None => self.snapshot.scan(self.relation, range, columns),
+        }
+    }
+
+    /// See [`Snapshot::lookup`].
+    pub fn lookup<'c>(
+        &self,
+        prefixes: &'c [Column],
+        columns: &[usize],
+    ) -> Result<Box<dyn LookupCursor + 'c>, StorageError>
+    where
+        'a: 'c,
+    {
+        match self.as_of {
+            Some(as_of) => self.snapshot.lookup_as_of(self.relation, prefixes, columns, as_of),
+            None => self.snapshot.lookup(self.relation, prefixes, columns),
+        }
+    }
+
+    /// See [`Snapshot::contains`].
+    pub fn contains(&self, prefixes: &[Column]) -> Result<Vec<bool>, StorageError> {
+        match self.as_of {
+            Some(as_of) => self.snapshot.contains_as_of(self.relation, prefixes, as_of),
+            None => self.snapshot.contains(self.relation, prefixes),
+        }
+    }
+
+    /// The number of rows of a range; as of a time, the number of those that there ever were.
+    pub fn most_rows(&self, range: &KeyRange) -> u64 {
+        self.snapshot.row_count_within(self.relation, range)
+    }
+
+    /// Cuts a range into at most so many consecutive ranges; never through a history that is read as of a time.
+    pub fn parts(&self, range: &KeyRange, parts: usize) -> Vec<KeyRange> {
+        // How many key columns after the prefix a history has in common.
+        let common = self.as_of.map(|as_of| as_of.column - range.prefix.len());
+        if common == Some(0) {
+            return vec![range.clone()];
+        }
+        let mut ranges = self.snapshot.partition(self.relation, range, parts);
+        if let Some(common) = common {
+            let bounds = ranges.iter_mut().flat_map(|range| [&mut range.lower, &mut range.upper]);
+            bounds.flatten().for_each(|bound| bound.truncate(common));
+        }
+        ranges
+    }
+}

@@ -1,0 +1,107 @@
+//! Ordinary indices: built from existing rows, and kept in step with every write.
+//!
+//! ```text
+//! relation r {k => v, w}, index r:i {v, k}
+//! :put [2, 'b', 0] over [2, 'a', 0]      r:i removes ['a', 2], puts ['b', 2]
+//! :put [2, 'b', 7] over [2, 'b', 0]      r:i stays as it is
+//! :rm  [2]                               r:i removes ['b', 2]
+//! ```
+//!
+//! The rows of the relation come in key order. A stable sort by the leading columns of the index then gives the rows of the
+//! index in order: keys that follow are in order already.
+
+use std::cmp::Ordering;
+
+use super::sort;
+use crate::schema::{IndexDefinition, RelationSchema, SchemaRef};
+use crate::storage::{ChangeKind, KeyRange, StorageError};
+use crate::txn::{Transaction, TxnError};
+use crate::value::Batch;
+
+/// How many rows are read at a time, between two looks at whether to stop.
+const BATCH_ROWS: usize = 16 * 1024;
+
+/// Fills an index that was just created with what follows from the rows of its relation. `check` fails if the work is to
+/// stop.
+pub fn build<E: From<StorageError> + From<TxnError>>(
+    relation: &SchemaRef,
+    index: &IndexDefinition,
+    txn: &mut Transaction,
+    check: impl Fn() -> Result<(), E>,
+) -> Result<(), E> {
+    let view = txn.view(&[relation.id])?;
+    let mut rows = Batch::empty(index.columns.len());
+    let mut cursor = view.of(relation.id).scan(relation.id, &KeyRange::all(), &index.columns)?;
+    while let Some(batch) = cursor.next_batch(BATCH_ROWS)? {
+        check()?;
+        rows.append(&batch);
+    }
+    drop(cursor);
+    let entries = sorted(rows, index.sort_width(relation));
+    check()?;
+    txn.write_index(index, ChangeKind::Put, entries);
+    Ok(())
+}
+
+/// Writes to the indices of a relation what follows from a write to the relation: `rows` are put (all columns) or removed
+/// (key columns), `old` are the full rows that were there under these keys. Both are sorted by key, each key once.
+pub fn follow(relation: &RelationSchema, kind: ChangeKind, rows: &Batch, old: &Batch, txn: &mut Transaction) {
+    let keys = relation.keys.len();
+    let replaced = if kind == ChangeKind::Put { same_keys(rows, old, keys) } else { vec![] };
+    for index in &relation.indices {
+        let values: Vec<usize> = index.columns.iter().copied().filter(|column| *column >= keys).collect();
+        let stays = |(new, old_row): &(u32, u32)| {
+            let same = |column: &usize| {
+                rows.columns[*column].equals_at(*new as usize, &old.columns[*column], *old_row as usize)
+            };
+            values.iter().all(same)
+        };
+        let kept: Vec<(u32, u32)> = replaced.iter().copied().filter(stays).collect();
+        let width = index.sort_width(relation);
+        let gone = entries(index, old, kept.iter().map(|(_, old)| *old));
+        txn.write_index(index, ChangeKind::Remove, sorted(gone, width));
+        if kind == ChangeKind::Put {
+            let come = entries(index, rows, kept.iter().map(|(new, _)| *new));
+            txn.write_index(index, ChangeKind::Put, sorted(come, width));
+        }
+    }
+}
+
+/// The rows of both batches that have the same keys; both are sorted by key.
+fn same_keys(new: &Batch, old: &Batch, keys: usize) -> Vec<(u32, u32)> {
+    let compare = |a: usize, b: usize| {
+        let by_column = new.columns[..keys].iter().zip(&old.columns[..keys]);
+        by_column.map(|(x, y)| x.compare_at(a, y, b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    };
+    let mut pairs = Vec::with_capacity(old.len);
+    let mut row = 0;
+    for old_row in 0..old.len {
+        while row < new.len && compare(row, old_row).is_lt() {
+            row += 1;
+        }
+        if row < new.len && compare(row, old_row).is_eq() {
+            pairs.push((row as u32, old_row as u32));
+        }
+    }
+    pairs
+}
+
+/// The columns of the index of those rows of the relation that are not `kept`, which ascend.
+fn entries(index: &IndexDefinition, rows: &Batch, kept: impl ExactSizeIterator<Item = u32>) -> Batch {
+    if kept.len() == 0 {
+        let columns = index.columns.iter().map(|column| rows.columns[*column].clone()).collect();
+        return Batch { columns, len: rows.len };
+    }
+    let mut kept = kept.peekable();
+    let changed: Vec<u32> = (0..rows.len as u32).filter(|row| kept.next_if_eq(row).is_none()).collect();
+    let columns = index.columns.iter().map(|column| rows.columns[*column].take(&changed)).collect();
+    Batch { columns, len: changed.len() }
+}
+
+/// Rows of an index in order, from rows in the order of the relation's keys.
+fn sorted(rows: Batch, width: usize) -> Batch {
+    match sort::order(&rows.columns[..width], rows.len) {
+        Some(order) => rows.take(&order),
+        None => rows,
+    }
+}

@@ -1,0 +1,100 @@
+//! Reading a stored relation through one of its indices.
+//!
+//! An index is considered where the relation's first key column is not bound. If the index has every column that the atom
+//! uses, it is read in place of the relation; otherwise the atom becomes two, a join with the index and then one with
+//! the relation by its whole key:
+//!
+//! ```text
+//! user {uid => city, age}, index user:place {city, uid}
+//! *user{city: 'x', uid}        *user:place{city: 'x', uid}
+//! *user{city: 'x', age}        *user:place{city: 'x', uid: k}, *user{uid: k, age}
+//! ```
+
+use crate::diag::SourceSpan;
+use crate::expr::Expr;
+use crate::program::{Apply, Arg, StoredRead, Target, Variable};
+use crate::schema::{IndexDefinition, RelationSchema};
+
+/// The index with the longest run of leading columns that are bound, the first by name of several; none if the first
+/// key column of the relation is bound, or no index begins with a bound column. `bound` are the bound columns.
+pub fn choose<'s>(read: &'s StoredRead, apply: &Apply, bound: &[usize]) -> Option<&'s IndexDefinition> {
+    let schema = &read.schema;
+    if schema.indices.is_empty() || bound.contains(&0) {
+        return None;
+    }
+    let usable = schema.indices.iter().filter(|index| {
+        bound_run(index, bound) > 0 && (read.as_of.is_none() || has_the_same_histories(schema, index, apply))
+    });
+    // Of equals the last is the greatest: from the back that is the first by name.
+    usable.rev().max_by_key(|index| bound_run(index, bound))
+}
+
+/// Whether an atom may be read as of a time in an index alone: the index ends with the Validity and has keys only, so that its
+/// histories are those of the relation, and it has every column that the atom uses.
+fn has_the_same_histories(schema: &RelationSchema, index: &IndexDefinition, apply: &Apply) -> bool {
+    let keys = schema.keys.len();
+    index.columns.last() == Some(&(keys - 1))
+        && index.columns.iter().all(|column| *column < keys)
+        && covers(index, apply)
+}
+
+/// Whether all bound columns lead an index, so that it can say by a look-up whether there are such rows.
+pub fn decides(index: &IndexDefinition, bound: &[usize]) -> bool {
+    bound_run(index, bound) == bound.len()
+}
+
+/// How many leading columns of an index are bound.
+pub fn bound_run(index: &IndexDefinition, bound: &[usize]) -> usize {
+    index.columns.iter().take_while(|column| bound.contains(column)).count()
+}
+
+/// Whether an index has every column that an atom uses.
+pub fn covers(index: &IndexDefinition, apply: &Apply) -> bool {
+    let used = apply.args.iter().enumerate().filter(|(_, arg)| !matches!(arg, Arg::Wildcard));
+    used.into_iter().all(|(column, _)| index.columns.contains(&column))
+}
+
+/// An atom of a relation as one of its index: the same but for columns that the index does not have.
+pub fn on_index(index: &IndexDefinition, apply: &Apply) -> Apply {
+    let args = index.columns.iter().map(|column| apply.args[*column].clone()).collect();
+    let as_of = match &apply.target {
+        Target::Stored(read) => read.as_of.clone(),
+        Target::Predicate(_) => None,
+    };
+    Apply { target: Target::Stored(StoredRead { schema: index.schema.clone(), as_of }), args, ..apply.clone() }
+}
+
+/// An atom that an index does not cover, in parts.
+pub struct Split {
+    /// Values to compute first, since both atoms ask for them.
+    pub values: Vec<(Variable, Expr)>,
+    /// The join with the index.
+    pub index: Apply,
+    /// The join with the relation, by all of its keys.
+    pub relation: Apply,
+}
+
+/// Divides an atom between an index and the relation. `id` makes the names of new variables unique within the rule.
+pub fn split(schema: &RelationSchema, index: &IndexDefinition, apply: &Apply, id: usize) -> Split {
+    let mut values = vec![];
+    let mut keyed = apply.clone();
+    for (column, arg) in keyed.args.iter_mut().enumerate().take(schema.keys.len()) {
+        let variable = |span: SourceSpan| Variable { name: format!("*{id}.{column}").into(), span };
+        match arg {
+            Arg::Wildcard => *arg = Arg::Variable(variable(apply.span)),
+            Arg::Expr(expr) if !matches!(expr, Expr::Constant(..) | Expr::Parameter(..)) => {
+                let variable = variable(expr.span());
+                values.push((variable.clone(), expr.clone()));
+                *arg = Arg::Variable(variable);
+            }
+            Arg::Expr(_) | Arg::Variable(_) => {}
+        }
+    }
+    let on_index = on_index(index, &keyed);
+    for (column, arg) in keyed.args.iter_mut().enumerate().skip(schema.keys.len()) {
+        if index.columns.contains(&column) {
+            *arg = Arg::Wildcard;
+        }
+    }
+    Split { values, index: on_index, relation: keyed }
+}

@@ -1,0 +1,80 @@
+//! Filters that compare a key column with a constant, as bounds of the range of keys that is read.
+//!
+//! ```text
+//! r {a, b => c}
+//! *r{a, c}, a >= 2, a < 9             keys from 2 to 9
+//! *r{a: 'x', b}, starts_with(b, $p)   keys that begin with 'x' and then a string that begins with $p
+//! ```
+//!
+//! The filters stay: a range may be wider than they ask for, never narrower, since a comparison of an Int with a Float goes
+//! by the number. Rows outside of the range may be of types that the comparison would refuse; they are not looked at.
+
+use super::{BoundPlan, Comparison, JoinPlan, Method, OperatorKind, Source};
+use crate::expr::Expr;
+
+/// Gives the scans of stored relations among the operators of a rule the bounds that its filters set.
+pub fn narrow(operators: &mut [OperatorKind]) {
+    let tests: Vec<(usize, BoundPlan)> = operators.iter().filter_map(test).collect();
+    if tests.is_empty() {
+        return;
+    }
+    for operator in operators {
+        let OperatorKind::Join(join) = operator else { continue };
+        let Some(slot) = slot_after_prefix(join) else { continue };
+        join.bounds = tests.iter().filter(|(tested, _)| *tested == slot).map(|(_, bound)| bound.clone()).collect();
+        if !join.bounds.is_empty() {
+            join.method = Method::Range;
+        }
+    }
+}
+
+/// The slot of the key column that follows a prefix of constants.
+fn slot_after_prefix(join: &JoinPlan) -> Option<usize> {
+    let Source::Stored(read) = &join.source else { return None };
+    let next = match join.method {
+        Method::Scan => 0,
+        Method::Prefix if join.keys.iter().all(|(_, expr)| is_given(expr)) => join.keys.len(),
+        _ => return None,
+    };
+    let output = join.outputs.iter().find(|(column, _)| *column == next && next < read.identifying_columns());
+    output.map(|(_, slot)| *slot)
+}
+
+/// Whether a value is known before any row is read.
+fn is_given(expr: &Expr) -> bool {
+    matches!(expr, Expr::Constant(..) | Expr::Parameter(..))
+}
+
+/// The slot that a filter compares with a constant, and how.
+fn test(operator: &OperatorKind) -> Option<(usize, BoundPlan)> {
+    let OperatorKind::Filter(Expr::Call { function, args, .. }) = operator else { return None };
+    let [left, right] = &args[..] else { return None };
+    let comparison = match function.name {
+        "eq" => Comparison::Equal,
+        "ge" | "gt" => Comparison::AtLeast,
+        "le" | "lt" => Comparison::AtMost,
+        "starts_with" => Comparison::StartsWith,
+        _ => return None,
+    };
+    match (left, right) {
+        (Expr::Slot(slot, _), value) if is_given(value) => {
+            Some((*slot, BoundPlan { comparison, value: value.clone() }))
+        }
+        (value, Expr::Slot(slot, _)) if is_given(value) => {
+            Some((*slot, BoundPlan { comparison: comparison.turned()?, value: value.clone() }))
+        }
+        _ => None,
+    }
+}
+
+impl Comparison {
+    /// The comparison with its sides exchanged.
+    fn turned(self) -> Option<Comparison> {
+        match self {
+            Comparison::Equal => Some(Comparison::Equal),
+            Comparison::AtLeast => Some(Comparison::AtMost),
+            Comparison::AtMost => Some(Comparison::AtLeast),
+            Comparison::StartsWith => None,
+        }
+    }
+}

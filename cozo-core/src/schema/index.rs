@@ -1,0 +1,121 @@
+//! Ordinary indices: other orders in which the rows of a relation are kept.
+//!
+//! ```text
+//! user {uid => city, age}      ::index create user:place {city}
+//! user:place {city, uid}       the columns listed, then the keys not listed
+//! ```
+//!
+//! An index is a relation of its own, of keys only. It lives in the definition of its relation, so that it is renamed,
+//! found and checked together with it.
+
+use super::{AccessLevel, ColumnDefinition, RelationId, RelationSchema, SchemaRef, Triggers};
+use crate::value::SmallStr;
+
+/// An ordinary index of a relation.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct IndexDefinition {
+    /// Its name, without that of the relation.
+    pub name: SmallStr,
+    /// The index as a relation: `relation:name`, all columns are keys.
+    pub schema: SchemaRef,
+    /// For each column of the index its position in the relation; every key of the relation is among them.
+    pub columns: Vec<usize>,
+}
+
+impl IndexDefinition {
+    /// An index of `relation` on the listed columns, none of them twice.
+    pub fn new(relation: &RelationSchema, name: &SmallStr, listed: &[usize], id: RelationId) -> Self {
+        let rest = (0..relation.keys.len()).filter(|key| !listed.contains(key));
+        let columns: Vec<usize> = listed.iter().copied().chain(rest).collect();
+        let key = |position: &usize| {
+            let column =
+                relation.columns().nth(*position).expect("the columns of an index are columns of its relation");
+            ColumnDefinition { default: None, ..column.clone() }
+        };
+        let schema = RelationSchema {
+            id,
+            name: SmallStr::from(format!("{}:{name}", relation.name)),
+            keys: columns.iter().map(key).collect(),
+            values: vec![],
+            // Read as its relation is, and written by nobody.
+            access_level: relation.access_level.min(AccessLevel::ReadOnly),
+            description: String::new(),
+            triggers: Triggers::default(),
+            indices: vec![],
+        };
+        IndexDefinition { name: name.clone(), schema: SchemaRef::new(schema), columns }
+    }
+
+    /// How many columns a sort of rows in the order of the relation's keys must look at: those after them are keys in
+    /// the order of the relation, which a stable sort leaves as they are.
+    pub fn sort_width(&self, relation: &RelationSchema) -> usize {
+        let ordered = |width: &usize| {
+            let rest = (0..relation.keys.len()).filter(|key| !self.columns[..*width].contains(key));
+            rest.eq(self.columns[*width..].iter().copied())
+        };
+        (0..self.columns.len()).find(ordered).unwrap_or(self.columns.len())
+    }
+}
+
+impl RelationSchema {
+    /// The index of this name.
+    pub fn index(&self, name: &str) -> Option<&IndexDefinition> {
+        self.indices.iter().find(|index| index.name == name)
+    }
+
+    /// This definition with one more index.
+    pub fn with_index(&self, index: IndexDefinition) -> Self {
+        let mut changed = self.clone();
+        let place = changed.indices.partition_point(|other| other.name < index.name);
+        changed.indices.insert(place, index);
+        changed
+    }
+
+    /// This definition without an index.
+    pub fn without_index(&self, name: &str) -> Self {
+        let mut changed = self.clone();
+        changed.indices.retain(|index| index.name != name);
+        changed
+    }
+
+    /// This definition with indices that follow its name and its access level.
+    pub fn with_indices_in_step(self) -> Self {
+        let remake =
+            |index: &IndexDefinition| IndexDefinition::new(&self, &index.name, &index.columns, index.schema.id);
+        let indices = self.indices.iter().map(remake).collect();
+        RelationSchema { indices, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::ColumnType;
+
+    #[test]
+    fn keys_not_listed_follow_and_need_no_sorting() {
+        let column = |name: &str| ColumnDefinition { name: name.into(), column_type: ColumnType::ANY, default: None };
+        let relation = RelationSchema {
+            id: RelationId(1),
+            name: "r".into(),
+            keys: ["a", "b", "c"].map(column).to_vec(),
+            values: ["d", "e"].map(column).to_vec(),
+            access_level: AccessLevel::Normal,
+            description: String::new(),
+            triggers: Triggers::default(),
+            indices: vec![],
+        };
+        for (listed, columns, sorted) in [
+            (vec![3], vec![3, 0, 1, 2], 1),
+            (vec![3, 0], vec![3, 0, 1, 2], 1),
+            (vec![1], vec![1, 0, 2], 1),
+            (vec![4, 2], vec![4, 2, 0, 1], 2),
+            (vec![0], vec![0, 1, 2], 0),
+            (vec![0, 3], vec![0, 3, 1, 2], 2),
+        ] {
+            let index = IndexDefinition::new(&relation, &"i".into(), &listed, RelationId(2));
+            assert_eq!((index.columns.clone(), index.sort_width(&relation)), (columns, sorted), "{listed:?}");
+            assert_eq!(index.schema.name, "r:i");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Callbacks: the host is told what was changed in a relation.
+//!
+//! An operation on a relation that somebody listens to notes its rows with the transaction. At the commit, the pipeline
+//! puts what was noted on one queue, in the order of commits; whoever committed then empties the queue into the channels,
+//! one thread at a time. So messages come in the order of commits, and have been sent when the script returns.
+//!
+//! **A commit never waits for a receiver**: a channel that is full when a message comes is given up.
+
+use std::collections::VecDeque;
+use std::fmt::{self, Display, Formatter};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use parking_lot::{Mutex, RwLock};
+use rustc_hash::FxHashMap;
+
+use super::NamedRows;
+use crate::txn::Transaction;
+use crate::value::SmallStr;
+
+/// What an operation did to the rows of a relation.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum CallbackOp {
+    /// It put rows.
+    Put,
+    /// It removed rows.
+    Rm,
+}
+
+impl CallbackOp {
+    /// `"Put"` or `"Rm"`
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            CallbackOp::Put => "Put",
+            CallbackOp::Rm => "Rm",
+        }
+    }
+}
+
+impl Display for CallbackOp {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What a receiver gets: the operation, the rows put or the keys to be removed, and the full rows that were there before.
+pub type Change = (CallbackOp, NamedRows, NamedRows);
+
+/// The callbacks of a database.
+#[derive(Default)]
+pub struct Callbacks {
+    registry: RwLock<Registry>,
+    /// How many callbacks there are, for a look without a lock.
+    count: AtomicUsize,
+    /// What was committed and not yet sent, in the order of commits.
+    committed: Mutex<VecDeque<(SmallStr, Change)>>,
+    /// Held by the thread that sends.
+    delivery: Mutex<()>,
+}
+
+#[derive(Default)]
+struct Registry {
+    next: u32,
+    by_relation: FxHashMap<SmallStr, Vec<Callback>>,
+}
+
+struct Callback {
+    id: u32,
+    sender: Sender<Change>,
+}
+
+impl Callbacks {
+    /// Registers a channel for a relation, which need not exist.
+    pub fn register(&self, relation: &str, capacity: Option<usize>) -> (u32, Receiver<Change>) {
+        let (sender, receiver) = capacity.map_or_else(unbounded, bounded);
+        let mut registry = self.registry.write();
+        let id = registry.next;
+        registry.next += 1;
+        registry.by_relation.entry(relation.into()).or_default().push(Callback { id, sender });
+        self.count.fetch_add(1, Ordering::Relaxed);
+        (id, receiver)
+    }
+
+    /// Takes a callback away, which closes its channel; whether there was one.
+    pub fn unregister(&self, id: u32) -> bool {
+        let mut registry = self.registry.write();
+        let mut removed = 0;
+        registry.by_relation.retain(|_, callbacks| {
+            let before = callbacks.len();
+            callbacks.retain(|callback| callback.id != id);
+            removed += before - callbacks.len();
+            !callbacks.is_empty()
+        });
+        self.count.fetch_sub(removed, Ordering::Relaxed);
+        removed > 0
+    }
+
+    /// Whether anybody listens to a relation.
+    pub fn listens_to(&self, relation: &str) -> bool {
+        self.count.load(Ordering::Relaxed) > 0 && self.registry.read().by_relation.contains_key(relation)
+    }
+
+    /// Notes a change, to be sent if and when the transaction is committed.
+    pub fn note(self: &Arc<Self>, relation: &SmallStr, change: Change, txn: &mut Transaction) {
+        let (callbacks, relation) = (self.clone(), relation.clone());
+        txn.after_commit(Box::new(move || callbacks.committed.lock().push_back((relation, change))));
+    }
+
+    /// Sends what was committed. On return, all that was committed before the call has been sent.
+    pub fn deliver(&self) {
+        let _turn = self.delivery.lock();
+        loop {
+            // The lock must not be held while a message is sent.
+            let next = self.committed.lock().pop_front();
+            match next {
+                Some((relation, change)) => self.send(&relation, change),
+                None => return,
+            }
+        }
+    }
+
+    fn send(&self, relation: &SmallStr, change: Change) {
+        let mut given_up = vec![];
+        let mut give = |callback: &Callback, change| {
+            if callback.sender.try_send(change).is_err() {
+                given_up.push(callback.id);
+            }
+        };
+        if let Some((last, others)) = self.registry.read().by_relation.get(relation).and_then(|list| list.split_last())
+        {
+            others.iter().for_each(|callback| give(callback, change.clone()));
+            give(last, change);
+        }
+        for id in given_up {
+            self.unregister(id);
+        }
+    }
+}

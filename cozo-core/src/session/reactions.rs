@@ -1,0 +1,79 @@
+//! What follows an operation on a relation: its triggers run, and its callbacks are told at the commit.
+
+use std::sync::Arc;
+
+use super::NamedRows;
+use super::callbacks::CallbackOp;
+use super::query::Context;
+use super::triggers::{Occasion, PreparedTriggers};
+use crate::diag::SourceSpan;
+use crate::exec::Mutated;
+use crate::parse::ast::{MutationOp, TriggerEvent};
+use crate::plan::MutationPlan;
+use crate::schema::RelationSchema;
+use crate::txn::{Transaction, is_ephemeral};
+use crate::value::Batch;
+
+/// What an operation leads to. Nearly always nothing; then the operation need not report its rows.
+pub struct Reaction<'a> {
+    occasion: Occasion<'a>,
+    triggers: Option<Arc<PreparedTriggers>>,
+    /// Whether a callback listens.
+    callback: bool,
+}
+
+impl<'a> Reaction<'a> {
+    /// What an operation on a relation will lead to, if anything.
+    pub fn to(
+        mutation: &MutationPlan,
+        schema: &'a RelationSchema,
+        context: &Context<'_>,
+    ) -> miette::Result<Option<Reaction<'a>>> {
+        let event = match mutation.op {
+            MutationOp::Ensure | MutationOp::EnsureNot => return Ok(None),
+            MutationOp::Rm | MutationOp::Delete => TriggerEvent::Rm,
+            _ => TriggerEvent::Put,
+        };
+        let occasion = Occasion { event, schema, span: mutation.span };
+        let callback = context.core.callbacks.listens_to(&schema.name) && !is_ephemeral(schema.id);
+        let triggers = if context.sets_off_triggers { context.core.triggers.find(&occasion)? } else { None };
+        Ok((callback || triggers.is_some()).then_some(Reaction { occasion, triggers, callback }))
+    }
+
+    /// Lets it happen.
+    pub fn happen(self, mutated: &Mutated, txn: &mut Transaction, context: &Context<'_>) -> miette::Result<()> {
+        let schema = self.occasion.schema;
+        let (op, changed) = match self.occasion.event {
+            // Keys may be asked to be removed that are not there.
+            TriggerEvent::Rm => (CallbackOp::Rm, !mutated.old.is_empty()),
+            _ => (CallbackOp::Put, !mutated.new.is_empty()),
+        };
+        if self.callback && changed {
+            let change = (op, named(schema, &mutated.new), named(schema, &mutated.old));
+            context.core.callbacks.note(&schema.name, change, txn);
+        }
+        let Some(triggers) = self.triggers.filter(|_| !mutated.new.is_empty()) else { return Ok(()) };
+        let rows = [mutated.last_new(schema.keys.len()), mutated.old.clone()];
+        triggers.run(&self.occasion, &rows, txn, context)
+    }
+}
+
+/// Rows under the names of as many columns.
+fn named(schema: &RelationSchema, rows: &Batch) -> NamedRows {
+    let columns = schema.columns().take(rows.columns.len());
+    NamedRows::from_batch(columns.map(|column| column.name.to_string()).collect(), rows)
+}
+
+/// Runs the triggers of a relation that is about to be replaced.
+pub fn before_replacing(
+    old: &RelationSchema,
+    span: SourceSpan,
+    txn: &mut Transaction,
+    context: &Context<'_>,
+) -> miette::Result<()> {
+    let occasion = Occasion { event: TriggerEvent::Replace, schema: old, span };
+    match context.core.triggers.find(&occasion)? {
+        Some(triggers) => triggers.run(&occasion, &[], txn, context),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,84 @@
+//! `::index create`, `::index drop`, `::indices`.
+
+use super::relations::{count, headers};
+use super::{NamedRows, SessionError, SystemContext, find};
+use crate::index::secondary;
+use crate::parse::ast::Symbol;
+use crate::schema::{AccessLevel, IndexDefinition, SchemaRef};
+use crate::txn::Transaction;
+use crate::value::{DataValue, JsonData};
+
+/// `::index create rel:name {columns}`
+pub fn create(
+    relation: &Symbol,
+    name: &Symbol,
+    columns: &[Symbol],
+    txn: &mut Transaction,
+    context: &SystemContext<'_>,
+) -> miette::Result<NamedRows> {
+    if columns.is_empty() {
+        return Err(SessionError::EmptyIndex { name: name.name.to_string(), span: name.span }.into());
+    }
+    let schema = find(relation, txn)?;
+    schema.require(AccessLevel::Protected, "indexed", relation.span)?;
+    if schema.index(&name.name).is_some() {
+        let (relation, name, span) = (schema.name.to_string(), name.name.to_string(), name.span);
+        return Err(SessionError::IndexExists { relation, name, span }.into());
+    }
+    let listed = positions(&schema, columns)?;
+    let index = txn.create_index(&schema, &name.name, &listed);
+    secondary::build(&schema, &index, txn, || context.interrupt.check())?;
+    Ok(NamedRows::status("OK"))
+}
+
+/// The positions of the columns listed.
+fn positions(schema: &SchemaRef, columns: &[Symbol]) -> Result<Vec<usize>, SessionError> {
+    let mut listed = vec![];
+    for column in columns {
+        let (relation, name, span) = (schema.name.to_string(), column.name.to_string(), column.span);
+        match schema.column_index(&column.name) {
+            None => return Err(SessionError::IndexColumnNotFound { relation, name, span }),
+            Some(position) if listed.contains(&position) => {
+                return Err(SessionError::IndexColumnTwice { name, span });
+            }
+            Some(position) => listed.push(position),
+        }
+    }
+    Ok(listed)
+}
+
+/// `::index drop rel:name`
+pub fn drop(relation: &Symbol, name: &Symbol, txn: &mut Transaction) -> miette::Result<NamedRows> {
+    let schema = find(relation, txn)?;
+    schema.require(AccessLevel::Protected, "changed", relation.span)?;
+    let index = schema.index(&name.name).ok_or_else(|| SessionError::IndexNotFound {
+        relation: schema.name.to_string(),
+        name: name.name.to_string(),
+        span: name.span,
+    })?;
+    txn.drop_index(&schema, index);
+    Ok(NamedRows::status("OK"))
+}
+
+/// `::indices rel`
+pub fn list(name: &Symbol, txn: &Transaction) -> miette::Result<NamedRows> {
+    let row = |index: &IndexDefinition| {
+        let config = serde_json::json!({ "indices": index.columns });
+        vec![
+            index.name.as_str().into(),
+            "normal".into(),
+            DataValue::List(vec![index.schema.name.as_str().into()]),
+            DataValue::Json(JsonData(config)),
+        ]
+    };
+    let rows = find(name, txn)?.indices.iter().map(row).collect();
+    Ok(NamedRows::new(headers(&["name", "type", "relations", "config"]), rows))
+}
+
+/// The numbers of columns and keys, the access level and the name of an index, as `::relations` shows them.
+pub fn relation_row(index: &IndexDefinition) -> Vec<DataValue> {
+    let columns = count(index.columns.len());
+    let mut row = vec![index.schema.name.as_str().into(), columns.clone(), "index".into(), columns];
+    row.extend([count(0), count(0), count(0), count(0), "".into()]);
+    row
+}

@@ -1,0 +1,78 @@
+//! `::set_triggers` and `::show_triggers`.
+
+use std::collections::BTreeMap;
+
+use super::super::compile::CompiledQuery;
+use super::super::triggers::given;
+use super::relations::{count, headers};
+use super::{NamedRows, SessionError, find};
+use crate::parse::ast::{MutationOp, QueryOption, Symbol, TriggerEvent, TriggerSpec};
+use crate::plan::MutationError;
+use crate::program::ProgramError;
+use crate::schema::{AccessLevel, RelationSchema, Triggers};
+use crate::txn::Transaction;
+use crate::value::DataValue;
+
+/// `::set_triggers rel on put { query } ...`: in place of all that were set before.
+pub fn set(name: &Symbol, specs: &[TriggerSpec], txn: &mut Transaction) -> miette::Result<NamedRows> {
+    let schema = find(name, txn)?;
+    schema.require(AccessLevel::Protected, "given triggers", name.span)?;
+    let mut triggers = Triggers::default();
+    for spec in specs {
+        check(spec, &schema, txn)?;
+        let list = match spec.event {
+            TriggerEvent::Put => &mut triggers.put,
+            TriggerEvent::Rm => &mut triggers.rm,
+            TriggerEvent::Replace => &mut triggers.replace,
+        };
+        list.push(spec.source.clone());
+    }
+    txn.redefine(&schema, RelationSchema { triggers, ..RelationSchema::clone(&schema) });
+    Ok(NamedRows::status("OK"))
+}
+
+/// Finds what is wrong with a trigger whatever relations there will be when it runs.
+fn check(spec: &TriggerSpec, schema: &RelationSchema, txn: &Transaction) -> miette::Result<()> {
+    for option in &spec.query.options {
+        if let QueryOption::Mutation(mutation) = option
+            && mutation.op == MutationOp::Replace
+        {
+            return Err(SessionError::ReplaceInTrigger { span: mutation.span }.into());
+        }
+    }
+    match CompiledQuery::compile(&spec.query, txn, &BTreeMap::new(), &given(spec.event, schema)) {
+        Err(report) if !depends_on_relations(&report) => Err(report),
+        Err(_) => Ok(()),
+        Ok(compiled) => Ok(compiled.parameters.bind(&BTreeMap::new()).map(|_| ())?),
+    }
+}
+
+/// Whether an error may go away when other relations exist, or the same with other columns.
+fn depends_on_relations(report: &miette::Report) -> bool {
+    let program = report.downcast_ref::<ProgramError>();
+    let program = program.is_some_and(|error| {
+        matches!(
+            error,
+            ProgramError::Relation(_)
+                | ProgramError::ApplicationArity { .. }
+                | ProgramError::ColumnNotFound { .. }
+                | ProgramError::FixedRuleNotFound { .. }
+                | ProgramError::InvalidTimeTravel { .. }
+        )
+    });
+    program || report.downcast_ref::<MutationError>().is_some()
+}
+
+/// `::show_triggers rel`
+pub fn show(name: &Symbol, txn: &Transaction) -> miette::Result<NamedRows> {
+    let schema = find(name, txn)?;
+    let Triggers { put, rm, replace } = &schema.triggers;
+    let lists = [(TriggerEvent::Put, put), (TriggerEvent::Rm, rm), (TriggerEvent::Replace, replace)];
+    let rows = lists.into_iter().flat_map(|(event, sources)| {
+        let row = move |(i, source): (usize, &String)| -> Vec<DataValue> {
+            vec![event.to_string().into(), count(i), source.as_str().into()]
+        };
+        sources.iter().enumerate().map(row)
+    });
+    Ok(NamedRows::new(headers(&["type", "idx", "trigger"]), rows.collect()))
+}

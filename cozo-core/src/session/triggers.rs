@@ -1,0 +1,130 @@
+//! Triggers: queries of a relation that run when it changes, in the same transaction.
+//!
+//! The catalog keeps their text; here they are parsed once and compiled once for each version of the catalog. They read
+//! the rows of the operation as the relations `_new` and `_old`, which are handed over as columns.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use quick_cache::sync::Cache;
+
+use super::compile::PreparedQuery;
+use super::query::{Context, run_compiled};
+use crate::diag::{SourceSpan, elsewhere};
+use crate::parse::ast::TriggerEvent;
+use crate::parse::parse_query;
+use crate::program::GivenRelation;
+use crate::schema::{RelationId, RelationSchema, Triggers};
+use crate::txn::Transaction;
+use crate::value::{Batch, DataValue};
+
+/// Of how many relations the triggers are kept compiled.
+const CACHED_RELATIONS: usize = 1000;
+
+/// The parameters of triggers: none.
+static NO_PARAMETERS: BTreeMap<String, DataValue> = BTreeMap::new();
+
+/// Triggers ready to run.
+pub struct TriggerCache(Cache<(RelationId, TriggerEvent), Arc<PreparedTriggers>>);
+
+/// The triggers of a relation for one event, in their order.
+pub struct PreparedTriggers(Vec<Trigger>);
+
+struct Trigger {
+    source: String,
+    query: PreparedQuery,
+    /// The relations that it may apply besides those that are stored.
+    given: Vec<GivenRelation>,
+}
+
+/// The operation that sets off triggers.
+pub struct Occasion<'a> {
+    /// What happens.
+    pub event: TriggerEvent,
+    /// The relation.
+    pub schema: &'a RelationSchema,
+    /// The operation in the script.
+    pub span: SourceSpan,
+}
+
+impl Default for TriggerCache {
+    fn default() -> Self {
+        TriggerCache(Cache::new(CACHED_RELATIONS))
+    }
+}
+
+impl TriggerCache {
+    /// The triggers that an operation sets off, if there are any.
+    pub fn find(&self, occasion: &Occasion<'_>) -> miette::Result<Option<Arc<PreparedTriggers>>> {
+        let sources = sources(&occasion.schema.triggers, occasion.event);
+        if sources.is_empty() {
+            return Ok(None);
+        }
+        let key = (occasion.schema.id, occasion.event);
+        if let Some(known) = self.0.get(&key)
+            && known.0.iter().map(|trigger| &trigger.source).eq(sources)
+        {
+            return Ok(Some(known));
+        }
+        let parse = |(number, source): (usize, &String)| occasion.parse(number, source);
+        let triggers = sources.iter().enumerate().map(parse).collect::<miette::Result<_>>()?;
+        let prepared = Arc::new(PreparedTriggers(triggers));
+        self.0.insert(key, prepared.clone());
+        Ok(Some(prepared))
+    }
+}
+
+impl PreparedTriggers {
+    /// Runs them; `rows` are those of the relations that [`given`] says, in that order.
+    pub fn run(
+        &self,
+        occasion: &Occasion<'_>,
+        rows: &[Batch],
+        txn: &mut Transaction,
+        context: &Context<'_>,
+    ) -> miette::Result<()> {
+        let context = Context { parameters: &NO_PARAMETERS, sets_off_triggers: false, ..*context };
+        for (number, trigger) in self.0.iter().enumerate() {
+            let compiled = trigger.query.compiled(txn, &NO_PARAMETERS, &trigger.given);
+            let outcome = compiled.and_then(|compiled| run_compiled(&compiled, rows, txn, &context));
+            outcome.map_err(|report| occasion.failed(number, &trigger.source, report))?;
+        }
+        Ok(())
+    }
+}
+
+impl Occasion<'_> {
+    fn parse(&self, number: usize, source: &str) -> miette::Result<Trigger> {
+        let query = parse_query(source).map_err(|error| self.failed(number, source, error.into()))?;
+        let given = given(self.event, self.schema);
+        Ok(Trigger { source: source.to_string(), query: PreparedQuery::new(query), given })
+    }
+
+    /// The error of a trigger as one of the operation.
+    fn failed(&self, number: usize, source: &str, report: miette::Report) -> miette::Report {
+        let message = format!("the trigger {number} 'on {}' of '{}' failed", self.event, self.schema.name);
+        elsewhere(report.with_source_code(source.to_string()), message, "set off by this operation", self.span)
+    }
+}
+
+/// The texts of the triggers for an event.
+fn sources(triggers: &Triggers, event: TriggerEvent) -> &[String] {
+    match event {
+        TriggerEvent::Put => &triggers.put,
+        TriggerEvent::Rm => &triggers.rm,
+        TriggerEvent::Replace => &triggers.replace,
+    }
+}
+
+/// The relations that triggers for an event may apply: the new rows and the old ones.
+pub fn given(event: TriggerEvent, schema: &RelationSchema) -> Vec<GivenRelation> {
+    let relation = |name: &str, width: usize| {
+        let columns = schema.columns().take(width).map(|column| column.name.clone()).collect();
+        GivenRelation { name: name.into(), columns }
+    };
+    match event {
+        TriggerEvent::Put => vec![relation("_new", schema.arity()), relation("_old", schema.arity())],
+        TriggerEvent::Rm => vec![relation("_new", schema.keys.len()), relation("_old", schema.arity())],
+        TriggerEvent::Replace => vec![],
+    }
+}

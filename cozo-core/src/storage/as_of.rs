@@ -1,0 +1,142 @@
+//! Histories read as of a time, on top of plain reads: what engines do that do not seek in histories.
+//!
+//! A relation whose last key column is a Validity keeps a *history* for each combination of its other key columns: the
+//! rows that agree in them, newest first, at one timestamp the assertion before the retraction.
+//!
+//! ```text
+//! k  at           v                as of 9     nothing
+//! a  [20, true]   y                as of 10    x
+//! a  [14, false]  null             as of 14    nothing
+//! a  [10, true]   x                as of 25    y
+//! ```
+
+use super::{BatchCursor, KeyRange, LookupCursor, Matches, Snapshot, StorageError};
+use crate::schema::RelationId;
+use crate::value::{Batch, Column, DataValue};
+
+/// A time to read histories at.
+///
+/// Of each history the first row at or before the timestamp counts: it is visible if it is an assertion; otherwise, or
+/// if there is no such row, the history shows nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AsOf {
+    /// The Validity column: the last key column. Nothing but validities may be in it.
+    pub column: usize,
+    /// The timestamp.
+    pub micros: i64,
+}
+
+/// [`Snapshot::scan_as_of`] by reading all versions.
+pub fn scan<'a, S: Snapshot + ?Sized>(
+    snapshot: &'a S,
+    relation: RelationId,
+    range: &KeyRange,
+    columns: &[usize],
+    as_of: AsOf,
+) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
+    let rows = snapshot.scan(relation, range, &with_key(columns, as_of))?;
+    Ok(Box::new(VisibleScan { rows, filter: Filter { as_of, decided: None } }))
+}
+
+/// [`Snapshot::lookup_as_of`] by reading all versions.
+pub fn lookup<'a, S: Snapshot + ?Sized>(
+    snapshot: &'a S,
+    relation: RelationId,
+    prefixes: &'a [Column],
+    columns: &[usize],
+    as_of: AsOf,
+) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
+    let matches = snapshot.lookup(relation, prefixes, &with_key(columns, as_of))?;
+    Ok(Box::new(VisibleLookup { matches, filter: Filter { as_of, decided: None } }))
+}
+
+/// [`Snapshot::contains_as_of`] by looking all visible rows up.
+pub fn contains<S: Snapshot + ?Sized>(
+    snapshot: &S,
+    relation: RelationId,
+    prefixes: &[Column],
+    as_of: AsOf,
+) -> Result<Vec<bool>, StorageError> {
+    let mut found = vec![false; prefixes.first().map_or(0, Column::len)];
+    let mut cursor = snapshot.lookup_as_of(relation, prefixes, &[], as_of)?;
+    while let Some(matches) = cursor.next_matches(found.len())? {
+        matches.probe_rows.iter().for_each(|row| found[*row as usize] = true);
+    }
+    Ok(found)
+}
+
+/// The key columns, then those asked for.
+fn with_key(columns: &[usize], as_of: AsOf) -> Vec<usize> {
+    (0..=as_of.column).chain(columns.iter().copied()).collect()
+}
+
+/// Finds the visible ones among rows that come in key order.
+struct Filter {
+    as_of: AsOf,
+    /// The last history whose first row at or before the timestamp has come: the probe that it belongs to, and its key
+    /// without the Validity as a batch of one row.
+    decided: Option<(u32, Batch)>,
+}
+
+impl Filter {
+    /// The visible rows of a batch, without its leading key columns. `probe` tells look-ups of the same prefix apart.
+    fn visible(&mut self, batch: &Batch, probe: impl Fn(usize) -> u32) -> (Vec<u32>, Batch) {
+        let (key, rest) = batch.columns.split_at(self.as_of.column + 1);
+        let (validities, key) = key.split_last().expect("the key has a Validity column");
+        let mut visible = vec![];
+        for row in 0..batch.len {
+            let DataValue::Validity(validity) = validities.get(row) else { continue };
+            if validity.micros() > self.as_of.micros || self.is_decided(key, row, probe(row)) {
+                continue;
+            }
+            let history = key.iter().map(|column| column.slice(row..row + 1)).collect();
+            self.decided = Some((probe(row), Batch::new(history, 1)));
+            if validity.asserts() {
+                visible.push(row as u32);
+            }
+        }
+        let columns = rest.iter().map(|column| column.take(&visible)).collect();
+        let batch = Batch { columns, len: visible.len() };
+        (visible, batch)
+    }
+
+    fn is_decided(&self, key: &[Column], row: usize, probe: u32) -> bool {
+        let same_key = |decided: &Batch| key.iter().zip(&decided.columns).all(|(a, b)| a.equals_at(row, b, 0));
+        self.decided.as_ref().is_some_and(|(of, decided)| *of == probe && same_key(decided))
+    }
+}
+
+struct VisibleScan<'a> {
+    rows: Box<dyn BatchCursor + 'a>,
+    filter: Filter,
+}
+
+impl BatchCursor for VisibleScan<'_> {
+    fn next_batch(&mut self, max_rows: usize) -> Result<Option<Batch>, StorageError> {
+        while let Some(rows) = self.rows.next_batch(max_rows)? {
+            let (_, batch) = self.filter.visible(&rows, |_| 0);
+            if !batch.is_empty() {
+                return Ok(Some(batch));
+            }
+        }
+        Ok(None)
+    }
+}
+
+struct VisibleLookup<'a> {
+    matches: Box<dyn LookupCursor + 'a>,
+    filter: Filter,
+}
+
+impl LookupCursor for VisibleLookup<'_> {
+    fn next_matches(&mut self, max_rows: usize) -> Result<Option<Matches>, StorageError> {
+        while let Some(Matches { probe_rows, batch }) = self.matches.next_matches(max_rows)? {
+            let (visible, batch) = self.filter.visible(&batch, |row| probe_rows[row]);
+            if !batch.is_empty() {
+                let probe_rows = visible.iter().map(|row| probe_rows[*row as usize]).collect();
+                return Ok(Some(Matches { probe_rows, batch }));
+            }
+        }
+        Ok(None)
+    }
+}
