@@ -31,7 +31,7 @@ pub const LITERALS: &[Bad] = &[
 #[rustfmt::skip]
 pub const RULES: &[Bad] = &[
     Bad { name: "const_ragged", setup: &[], script: "?[a, b] <- [[1, 2], [3]]", code: "parser::const_data_arity_mismatch" },
-    Bad { name: "const_not_list_1", setup: &[], script: "?[a] <- 5", code: "parser::bad_row_for_const" },
+    Bad { name: "const_not_list_1", setup: &[], script: "?[a] <- 5", code: "fixed_rule::arg_wrong" },
     Bad { name: "const_not_list_2", setup: &[], script: "?[a] <- [1, 2]", code: "parser::bad_row_for_const" },
     Bad { name: "const_head_arity", setup: &[], script: "?[a] <- [[1, 2]]", code: "parser::fixed_rule_head_arity_mismatch" },
     Bad { name: "const_empty_row", setup: &[], script: "?[] <- [[]]", code: "parser::const_rule_empty_row" },
@@ -144,7 +144,7 @@ pub const OPTIONS: &[Bad] = &[
     Bad { name: "limit_negative", setup: &[], script: r"?[v] <- [[1]]
 :limit -1", code: "parser::option_not_non_neg" },
     Bad { name: "limit_not_constant", setup: &[], script: r"?[v] <- [[1]]
-:limit v", code: "eval::not_constant" },
+:limit v", code: "parser::option_not_constant" },
     Bad { name: "limit_not_int_1", setup: &[], script: r"?[v] <- [[1]]
 :limit 'two'", code: "parser::option_not_non_neg" },
     Bad { name: "limit_not_int_2", setup: &[], script: r"?[v] <- [[1]]
@@ -159,7 +159,7 @@ pub const OPTIONS: &[Bad] = &[
 :assert some
 :assert none", code: "parser::multiple_out_assert" },
     Bad { name: "timeout_bad", setup: &[], script: r"?[v] <- [[1]]
-:timeout 'soon'", code: "parser::option_not_pos" },
+:timeout 'soon'", code: "parser::option_not_non_neg" },
     Bad { name: "sleep_bad_1", setup: &[], script: r"?[v] <- [[1]]
 :sleep 0", code: "parser::option_not_pos" },
     Bad { name: "sleep_bad_2", setup: &[], script: r"?[v] <- [[1]]
@@ -348,7 +348,7 @@ pub const ERRORS: &[Bad] = &[
     Bad { name: "wrong_argument_counts_1", setup: &[], script: "?[r] := r = length()", code: "parser::func_wrong_num_args" },
     Bad { name: "wrong_argument_counts_2", setup: &[], script: "?[r] := r = is_null(1, 2)", code: "parser::func_wrong_num_args" },
     Bad { name: "wrong_argument_counts_3", setup: &[], script: "?[r] := r = concat()", code: "parser::func_wrong_num_args" },
-    Bad { name: "wrong_argument_counts_4", setup: &[], script: "?[r] := r = if()", code: "parser::func_wrong_num_args" },
+    Bad { name: "wrong_argument_counts_4", setup: &[], script: "?[r] := r = if()", code: "parser::bad_if" },
     Bad { name: "wrong_argument_counts_5", setup: &[], script: "?[r] := r = to_int()", code: "parser::func_wrong_num_args" },
     Bad { name: "wrong_argument_types_1", setup: &[], script: "?[r] := r = length(1.5)", code: "eval::throw" },
     Bad { name: "wrong_argument_types_2", setup: &[], script: "?[r] := r = uppercase(true)", code: "eval::throw" },
@@ -395,7 +395,7 @@ q[a] := r[a]", code: "parser::no_entry" },
     Bad { name: "or_at_start_1", setup: &[], script: "?[x] := or x = 1", code: "parser::pest" },
     Bad { name: "or_at_start_2", setup: &[], script: "?[x] := x = 1 or", code: "parser::pest" },
     Bad { name: "not_misuse_1", setup: &[], script: "?[x] := not", code: "parser::pest" },
-    Bad { name: "not_misuse_2", setup: &[], script: "?[x] := not x = 1", code: "eval::unbound_variable" },
+    Bad { name: "not_misuse_2", setup: &[], script: "?[x] := not x = 1", code: "eval::unsafe_negation" },
     Bad { name: "sysop_arguments_1", setup: &[], script: "::columns", code: "parser::pest" },
     Bad { name: "sysop_arguments_2", setup: &[], script: "::remove 5", code: "parser::pest" },
     Bad { name: "sysop_arguments_3", setup: &[], script: "::index create a {b}", code: "parser::pest" },
