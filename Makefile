@@ -5,7 +5,7 @@ SHELL := /bin/bash
 export PATH := $(PATH):$(HOME)/.cargo/bin
 export CARGO_TARGET_DIR ?= $(HOME)/.cache/cozo/target
 
-.PHONY: help demo test fmt lint unit python bench docs cargo
+.PHONY: help demo test fmt lint unit python bench docs fuzz cargo
 
 help:                ## show this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST)
@@ -40,6 +40,11 @@ docs: cargo          ## write the reference pages of docs/ anew, and build the d
 	COZO_BLESS_DOCS=1 cargo test --quiet --package cozo --test reference
 	cargo doc --no-deps --package cozo
 	@echo "$$CARGO_TARGET_DIR/doc/cozo/index.html"
+
+fuzz: cargo          ## fuzz the evaluator (or TARGET=parse) for SECONDS=60; needs a nightly compiler and cargo-fuzz
+	@rustup run nightly rustc --version > /dev/null 2>&1 || { echo "no nightly compiler: rustup toolchain install nightly" >&2; exit 1; }
+	@cargo fuzz --version > /dev/null 2>&1 || { echo "cargo-fuzz is not here: cargo install cargo-fuzz" >&2; exit 1; }
+	cargo +nightly fuzz run $(or $(TARGET),evaluate) -- -max_total_time=$(or $(SECONDS),60)
 
 cargo:
 	@command -v cargo > /dev/null || { echo "cargo is not here: install Rust with rustup, then try again" >&2; exit 1; }

@@ -1,4 +1,5 @@
-//! Indices of a relation of a million rows: making them, looking up in them, and keeping them in step with writes.
+//! Indices of a relation of a million rows: making them, looking up in them, and keeping them in step with writes; and
+//! triggers, which keep another relation in step.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -64,19 +65,30 @@ fn look_ups(criterion: &mut Criterion) {
     }
 }
 
+/// Puts one row.
+const PUT: &str = "?[k, one, many, name] <- [[$k, $one, $many, 'x']] :put r {k => one, many, name}";
+
+/// A trigger that keeps the number of puts of each group.
+const TRIGGER: &str = "{:create puts {many: Int => n: Int}} {::set_triggers r on put {
+    before[many, n] := _new[_, _, many, _], *puts{many, n}
+    before[many, n] := _new[_, _, many, _], not *puts{many}, n = 0
+    ?[many, n] := before[many, m], n = m + 1 :put puts {many => n}
+}}";
+
 fn writes(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("write");
-    let put = "?[k, one, many, name] <- [[$k, $one, $many, 'x']] :put r {k => one, many, name}";
-    for indices in [0, 1, 2] {
+    let (one, many) = ("::index create r:one {one}", "::index create r:many {many}");
+    for (name, made) in
+        [("plain", vec![]), ("1_index", vec![one]), ("2_indices", vec![one, many]), ("1_trigger", vec![TRIGGER])]
+    {
         let db = load();
-        let made = ["::index create r:one {one}", "::index create r:many {many}"];
-        made.iter().take(indices).for_each(|script| drop(run(&db, script, &[])));
+        made.iter().for_each(|script| drop(run(&db, script, &[])));
         let random = RefCell::new(StdRng::seed_from_u64(7));
-        group.bench_function(format!("{indices}_indices"), |bencher| {
+        group.bench_function(name, |bencher| {
             bencher.iter(|| {
                 let draw = |bound: i64| random.borrow_mut().random_range(0..bound);
                 let row = [("k", draw(ROWS)), ("one", draw(ROWS)), ("many", draw(ROWS / GROUP))];
-                black_box(run(&db, put, &row))
+                black_box(run(&db, PUT, &row))
             });
         });
     }

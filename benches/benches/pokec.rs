@@ -122,6 +122,20 @@ fn patterns(criterion: &mut Criterion) {
     }
 }
 
+/// Triangles of the whole network, as written and in the order that is worst for a join of two relations at a time.
+fn triangles(criterion: &mut Criterion) {
+    let db = load(&network());
+    let mut group = criterion.benchmark_group("triangles");
+    group.sample_size(10);
+    for (name, atoms) in [
+        ("cyclic", "*friends{fr: a, to: b}, *friends{fr: b, to: c}, *friends{fr: c, to: a}"),
+        ("transitive", "*friends{fr: a, to: b}, *friends{fr: b, to: c}, *friends{fr: a, to: c}"),
+        ("transitive_reordered", "*friends{fr: a, to: b}, *friends{fr: c, to: b}, *friends{fr: c, to: a}"),
+    ] {
+        bench(&mut group, &db, name, &format!("?[count(a)] := {atoms}"), &[]);
+    }
+}
+
 fn configuration() -> Criterion {
     Criterion::default()
         .sample_size(20)
@@ -132,6 +146,6 @@ fn configuration() -> Criterion {
 criterion_group! {
     name = benches;
     config = configuration();
-    targets = imports, points, aggregations, expansions, patterns
+    targets = imports, points, aggregations, expansions, patterns, triangles
 }
 criterion_main!(benches);

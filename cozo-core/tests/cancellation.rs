@@ -51,7 +51,7 @@ fn a_cross_product_of_stored_relations_stops_at_its_timeout() {
     let db = two_large_relations();
     expect_timeout(&db, "?[count(x)] := *a[x], *b[y] :timeout 1");
     expect_timeout(&db, "?[x, y] := *a[x], *b[y], x + y < 0 :timeout 1");
-    expect_timeout(&db, "?[x, y] := *a[x], *b[y], not *a[y] :timeout 1");
+    expect_timeout(&db, "?[x, y] := *a[x], *b[y], not *a[y] :disable_join_reorder true :timeout 1");
 }
 
 #[test]

@@ -41,13 +41,42 @@ const SYSTEM_EXAMPLES: &[(&str, &[Example])] = &[
     ),
     ("::explain analyze", &[("{:create r {k}} {::explain analyze {?[k] := *r{k}}}", UNCHECKED)]),
     ("::fixed_rules", &[("::fixed_rules", UNCHECKED)]),
-    ("::indices", &[("{:create r {k}} {::indices r}", "[]")]),
+    (
+        "::index create",
+        &[
+            (
+                "{?[k, v] <- [[1, 'a'], [2, 'b']] :create r {k => v}}
+                 {::index create r:by_v {v}}
+                 {?[v, k] := *r:by_v{v, k}}",
+                "[['a', 1], ['b', 2]]",
+            ),
+            ("{:create r {k => v}} {::index create r:by_w {w}}", ""),
+        ],
+    ),
+    ("::index drop", &[("{:create r {k => v}} {::index create r:by_v {v}} {::index drop r:by_v} {::indices r}", "[]")]),
+    ("::indices", &[("{:create r {k => v}} {::index create r:by_v {v}} {::indices r}", UNCHECKED)]),
     ("::kill", &[("::kill 123", "[['NOT_FOUND']]")]),
     ("::relations", &[("{:create r {k => v}} {::relations}", "[['r', 2, 'normal', 1, 1, 0, 0, 0, '']]")]),
     ("::remove", &[("{:create r {k}} {::remove r} {?[k] := *r{k}}", "")]),
     ("::rename", &[("{?[k] <- [[1]] :create r {k}} {::rename r -> s} {?[k] := *s{k}}", "[[1]]")]),
     ("::running", &[("::running", UNCHECKED)]),
-    ("::show_triggers", &[("{:create r {k}} {::show_triggers r}", "[]")]),
+    (
+        "::set_triggers",
+        &[(
+            "{:create r {k}} {:create log {k}}
+             {::set_triggers r on put {?[k] := _new[k] :put log {k}}}
+             {?[k] <- [[1], [2]] :put r {k}}
+             {?[k] := *log{k}}",
+            "[[1], [2]]",
+        )],
+    ),
+    (
+        "::show_triggers",
+        &[(
+            "{:create r {k}} {::set_triggers r on rm {?[k] := _old[k] :assert none}} {::show_triggers r}",
+            "[['rm', 0, '?[k] := _old[k] :assert none']]",
+        )],
+    ),
 ];
 
 /// Stands for an outcome that differs from run to run, or from version to version.
