@@ -33,8 +33,12 @@ class CozoDbPy:
         """Ends what `register_callback` began; whether there was such a callback."""
     def register_fixed_rule(
         self, name: str, arity: int, callback: Callable[[List[List[List[Any]]], Dict[str, Any]], Sequence[Sequence[Any]]]
-    ) -> None: ...
-    def unregister_fixed_rule(self, name: str) -> bool: ...
+    ) -> None:
+        """Adds a fixed rule: `callback(inputs, options)` gets a list of rows for each input and the options as a dict,
+        and gives rows of `arity` values. What it raises fails the query.
+        """
+    def unregister_fixed_rule(self, name: str) -> bool:
+        """Takes such a fixed rule away; whether there was one."""
     def multi_transact(self, write: bool) -> "CozoDbMulTx":
         """Begins a transaction that spans several scripts."""
     def close(self) -> bool:

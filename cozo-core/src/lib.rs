@@ -25,6 +25,7 @@
 pub mod diag;
 pub mod exec;
 pub mod expr;
+pub mod fixed_rule;
 pub mod index;
 pub mod parse;
 pub mod plan;
@@ -35,12 +36,14 @@ pub mod storage;
 pub mod txn;
 pub mod value;
 
-pub use diag::format_error_as_json;
+pub use diag::{SourceSpan, format_error_as_json};
+pub use expr::Expr;
+pub use fixed_rule::{FixedRule, FixedRuleInputRelation, FixedRulePayload, Poison, RegularTempStore};
 pub use miette::{Report as Error, Result};
-pub use parse::ast::Script as CozoScript;
+pub use parse::ast::{Script as CozoScript, Symbol};
 pub use session::{
-    CallbackOp, Db, DbInstance, Interrupt, MultiTransaction, NamedRows, ScriptMutability, TransactionPayload,
-    evaluate_expressions, get_variables, new_cozo_mem,
+    CallbackOp, Db, DbInstance, Interrupt, MultiTransaction, NamedRows, ScriptMutability, SimpleFixedRule,
+    TransactionPayload, evaluate_expressions, get_variables, new_cozo_mem,
 };
 pub use storage::mem::MemStorage;
 pub use value::{DataValue, JsonData, Num, RegexWrapper, SmallStr, Tuple, UuidWrapper, Validity, ValidityTs, Vector};

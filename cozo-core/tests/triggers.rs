@@ -4,7 +4,7 @@
 
 mod common;
 
-use cozo::{DbInstance, format_error_as_json};
+use cozo::{DataValue, DbInstance, NamedRows, SimpleFixedRule, format_error_as_json};
 use serde_json::{Value, json};
 
 use common::{code, failure};
@@ -110,6 +110,46 @@ fn names_in_a_trigger_are_looked_up_when_it_runs() {
     assert_eq!(rows(&db, "?[k] := *late[k]"), json!([[1]]));
     run(&db, &["::remove late", ":create late {k: String}"]);
     assert_eq!(failure(&db, script), "eval::coercion_failed", "the trigger is compiled for the relation as it is now");
+}
+
+#[test]
+fn fixed_rules_in_triggers_take_the_rows_of_the_operation() {
+    let db = after(&[
+        ":create r {k => v}",
+        ":create ranked {what, v => rank}",
+        "::set_triggers r
+            on put { n[i, v] <~ ReorderSort(_new[_, v], out: [v], sort_by: v)  o[i, v] <~ ReorderSort(_old[_, v], out: [v], sort_by: v)
+                     ?[what, v, rank] := (n[rank, v], what = 'new') or (o[rank, v], what = 'old')
+                     :put ranked {what, v => rank} }",
+        "?[k, v] <- [[1, 'b'], [2, 'a'], [3, 'c']] :put r {k => v}",
+        "?[k, v] <- [[1, 'z']] :put r {k => v}",
+    ]);
+    let expected = json!([["new", "a", 1], ["new", "b", 2], ["new", "c", 3], ["new", "z", 1], ["old", "b", 1]]);
+    assert_eq!(rows(&db, "?[what, v, rank] := *ranked[what, v, rank]"), expected);
+}
+
+#[test]
+fn a_fixed_rule_of_the_host_is_looked_up_when_the_trigger_runs() {
+    let db = after(&[
+        ":create r {k}",
+        ":create sums {sum}",
+        "::set_triggers r on put { s[x] <~ Sum(_new[])  ?[sum] := s[sum] :put sums {sum} }",
+    ]);
+    let sum_plus = |more: i64| {
+        SimpleFixedRule::new(1, move |inputs, _| {
+            let sum: i64 = inputs[0].rows.iter().filter_map(|row| row[0].get_int()).sum();
+            Ok(NamedRows::new(vec![], vec![vec![DataValue::from(sum + more)]]))
+        })
+    };
+    let script = "?[k] <- [[1], [2]] :put r {k}";
+    assert_eq!(failure(&db, script), "parser::fixed_rule_not_found");
+    db.register_fixed_rule("Sum".to_string(), sum_plus(0)).unwrap();
+    run(&db, &[script]);
+    db.unregister_fixed_rule("Sum").unwrap();
+    assert_eq!(failure(&db, script), "parser::fixed_rule_not_found");
+    db.register_fixed_rule("Sum".to_string(), sum_plus(100)).unwrap();
+    run(&db, &[script]);
+    assert_eq!(rows(&db, "?[sum] := *sums[sum]"), json!([[3], [103]]));
 }
 
 #[test]

@@ -7,7 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::callbacks;
-use crate::error::{closed, message_error, not_yet, script_error};
+use crate::error::{closed, message_error, script_error};
+use crate::fixed_rule::python_rule;
 use crate::from_python::{named_values, relations};
 use crate::interruptible::interruptible;
 use crate::to_python::rows_to_python;
@@ -23,12 +24,6 @@ pub struct CozoDbPy {
 impl CozoDbPy {
     fn open_handle(&self) -> PyResult<DbInstance> {
         self.db.lock().clone().ok_or_else(closed)
-    }
-
-    /// What a method answers that the core has nothing for yet.
-    fn missing<T>(&self, what: &str) -> PyResult<T> {
-        self.open_handle()?;
-        Err(not_yet(what))
     }
 }
 
@@ -111,14 +106,17 @@ impl CozoDbPy {
         self.open_handle().is_ok_and(|db| py.detach(|| db.unregister_callback(id)))
     }
 
-    /// Adds a fixed rule written in Python; not yet supported.
-    fn register_fixed_rule(&self, _name: &str, _arity: usize, _callback: Py<PyAny>) -> PyResult<()> {
-        self.missing("register_fixed_rule")
+    /// Adds a fixed rule: `callback(inputs, options)` gets a list of rows for each input and the options as a dict, and
+    /// gives rows of `arity` values.
+    fn register_fixed_rule(&self, name: &str, arity: usize, callback: Py<PyAny>) -> PyResult<()> {
+        let rule = python_rule(arity, callback);
+        self.open_handle()?.register_fixed_rule(name.to_string(), rule).map_err(message_error)
     }
 
-    /// Takes such a fixed rule away; not yet supported.
-    fn unregister_fixed_rule(&self, _name: &str) -> PyResult<bool> {
-        if self.db.lock().is_none() { Ok(false) } else { Err(not_yet("unregister_fixed_rule")) }
+    /// Takes such a fixed rule away; whether there was one.
+    fn unregister_fixed_rule(&self, name: &str) -> PyResult<bool> {
+        let db = self.db.lock().clone();
+        db.map_or(Ok(false), |db| db.unregister_fixed_rule(name).map_err(message_error))
     }
 
     /// Begins a transaction that spans several scripts.

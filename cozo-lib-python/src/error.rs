@@ -25,8 +25,3 @@ pub fn message_error(report: cozo::Error) -> PyErr {
 pub fn closed() -> PyErr {
     PyException::new_err(CLOSED)
 }
-
-/// The exception of what this version cannot do.
-pub fn not_yet(what: &str) -> PyErr {
-    PyException::new_err(format!("{what} is not yet supported"))
-}

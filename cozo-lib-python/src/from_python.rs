@@ -26,14 +26,20 @@ fn named_rows(data: &Bound<'_, PyAny>) -> PyResult<NamedRows> {
     let part =
         |key: &str| data.get_item(key)?.ok_or_else(|| PyException::new_err(format!("import data lacks '{key}'")));
     let headers = part("headers")?.try_iter()?.map(|header| text(&header?, "a header"));
-    let rows = part("rows")?.try_iter()?.map(|row| {
+    let rows = rows(&part("rows")?)?;
+    Ok(NamedRows::new(headers.collect::<PyResult<_>>()?, rows))
+}
+
+/// Rows: a sequence of lists or tuples.
+pub fn rows(sequence: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<DataValue>>> {
+    let row = |row: PyResult<Bound<'_, PyAny>>| {
         let row = row?;
         match list_items(&row, 0)? {
             Some(values) => Ok(values),
             None => Err(wrong_type(&row, "a row", "a list")),
         }
-    });
-    Ok(NamedRows::new(headers.collect::<PyResult<_>>()?, rows.collect::<PyResult<_>>()?))
+    };
+    sequence.try_iter()?.map(row).collect()
 }
 
 fn text(object: &Bound<'_, PyAny>, what: &str) -> PyResult<String> {

@@ -10,6 +10,7 @@
 //! * [`transaction`]: the class `CozoDbMulTx` of transactions held open.
 //! * [`callbacks`]: functions that are told of changes.
 //! * [`expressions`]: `eval_expressions` and `variables`.
+//! * [`fixed_rule`]: fixed rules written in Python.
 //! * [`from_python`], [`to_python`]: values in and out.
 //! * [`interruptible`]: scripts that Ctrl-C stops.
 //! * [`error`]: what is raised.
@@ -20,6 +21,7 @@ mod callbacks;
 mod database;
 mod error;
 mod expressions;
+mod fixed_rule;
 mod from_python;
 mod interruptible;
 mod to_python;

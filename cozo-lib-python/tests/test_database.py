@@ -128,8 +128,6 @@ def test_not_yet_supported(db, tmp_path):
         lambda: db.backup(path),
         lambda: db.restore(path),
         lambda: db.import_from_backup(path, ["r"]),
-        lambda: db.register_fixed_rule("R", 1, print),
-        lambda: db.unregister_fixed_rule("R"),
     ):
         with pytest.raises(Exception, match="not yet supported"):
             call()

@@ -59,7 +59,7 @@ impl Interrupt {
 }
 
 /// When a query must stop: on an interrupt, or at a deadline.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Cancellation {
     interrupt: Interrupt,
     deadline: Option<Instant>,

@@ -2,6 +2,7 @@
 
 use crate::diag::SourceSpan;
 use crate::expr::EvalError;
+use crate::fixed_rule::FixedRuleError;
 use crate::program::ProgramError;
 use crate::schema::CoercionError;
 use crate::storage::StorageError;
@@ -22,6 +23,10 @@ pub enum ExecError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Program(#[from] ProgramError),
+    /// A fixed rule failed.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    FixedRule(#[from] FixedRuleError),
     /// The engine failed.
     #[error(transparent)]
     #[diagnostic(transparent)]

@@ -16,6 +16,7 @@ use std::ops::{ControlFlow, Range};
 
 use rayon::prelude::*;
 
+use super::fixed::run_fixed;
 use super::operators::range::key_range;
 use super::operators::{Operator, Tables, build, drive, empty_slots};
 use super::sink::{Flow, Sink, apply_improvements};
@@ -42,6 +43,10 @@ pub fn evaluate(run: &Run<'_>) -> Result<Table, ExecError> {
     for component in &plan.components {
         for constant in &component.constants {
             fill_constant(constant, &mut tables[constant.table], run)?;
+        }
+        for fixed in &component.fixed {
+            let rows = run_fixed(fixed, &tables, run)?;
+            tables[fixed.table].insert(rows);
         }
         if component.recursive {
             run_to_fixpoint(component, &mut tables, run)?;

@@ -11,6 +11,7 @@
 
 mod cancel;
 mod error;
+mod fixed;
 mod fixpoint;
 mod grouping;
 mod index;

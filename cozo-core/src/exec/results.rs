@@ -59,9 +59,11 @@ fn finish(rows: Batch, sleep: Option<f64>, cancellation: &Cancellation) -> Resul
 
 /// Whether the rows of the entry come one by one from rules.
 fn entry_is_inline(run: &Run<'_>) -> bool {
-    let constant =
-        |component: &crate::plan::ComponentPlan| component.constants.iter().any(|c| c.table == run.plan.entry);
-    matches!(run.plan.tables[run.plan.entry].kind, TableKind::Set) && !run.plan.components.iter().any(constant)
+    let given = |component: &crate::plan::ComponentPlan| {
+        let mut tables = component.constants.iter().map(|c| c.table).chain(component.fixed.iter().map(|f| f.table));
+        tables.any(|table| table == run.plan.entry)
+    };
+    matches!(run.plan.tables[run.plan.entry].kind, TableKind::Set) && !run.plan.components.iter().any(given)
 }
 
 fn check_assertion(options: &Options, rows: &Batch) -> Result<(), ExecError> {

@@ -102,6 +102,15 @@ impl Expr {
         }
     }
 
+    /// The expression with its parameters replaced by their values.
+    pub fn with_parameters(&self, parameters: &[DataValue]) -> Expr {
+        let replaced = self.map_leaves(&mut |leaf| match leaf {
+            Expr::Parameter(index, span) => Expr::Constant(parameters[*index].clone(), *span),
+            other => other.clone(),
+        });
+        replaced.fold_constants()
+    }
+
     /// The variables that occur, in order, repeated ones repeated.
     pub fn variables(&self) -> Vec<&SmallStr> {
         let mut found = vec![];

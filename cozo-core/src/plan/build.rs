@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::order::{Estimates, Ordered};
 use super::statistics::Statistics;
 use super::{
-    ComponentPlan, ConstantPlan, ExistsPlan, JoinPlan, Method, OperatorKind, OperatorPlan, Plan, RulePlan, Source,
-    TableKind, TablePart, TablePlan, indices, ranges,
+    ComponentPlan, ConstantPlan, ExistsPlan, FixedInputPlan, FixedPlan, JoinPlan, Method, OperatorKind, OperatorPlan,
+    Plan, RulePlan, Source, TableKind, TablePart, TablePlan, indices, ranges,
 };
 use crate::expr::Expr;
 use crate::program::{
-    AggregationUse, Apply, Arg, Atom, Definition, ENTRY, Predicate, Program, Rule, StoredRead, Target, Variable,
+    AggregationUse, Apply, Arg, Atom, Definition, ENTRY, FixedApply, FixedInput, Predicate, Program, Rule, StoredRead,
+    Target, Variable,
 };
 use crate::schema::RelationId;
 use crate::value::SmallStr;
@@ -37,8 +38,13 @@ pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrd
             planner.estimates.enter_component(program, &component.predicates, component.recursive);
         }
         let members: Vec<usize> = component.predicates.iter().map(|name| numbers[name]).collect();
-        let mut plan =
-            ComponentPlan { tables: members.clone(), recursive: component.recursive, rules: vec![], constants: vec![] };
+        let mut plan = ComponentPlan {
+            tables: members.clone(),
+            recursive: component.recursive,
+            rules: vec![],
+            constants: vec![],
+            fixed: vec![],
+        };
         for name in &component.predicates {
             let (predicate, table) = (&program.predicates[name], numbers[name]);
             let kind = table_kind(predicate, component.recursive);
@@ -46,6 +52,7 @@ pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrd
                 Definition::Constant(rows) => {
                     plan.constants.push(ConstantPlan { table, rows: rows.clone(), span: predicate.span });
                 }
+                Definition::Fixed(apply) => plan.fixed.push(fixed(table, apply, &numbers)),
                 Definition::Rules(rules) => {
                     let bag = matches!(kind, TableKind::Groups(_));
                     let own: &[usize] = if component.recursive { &members } else { &[] };
@@ -62,11 +69,40 @@ pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrd
     Plan { tables, components, entry: entry_table, headers, reads, times, depends_on_sizes }
 }
 
-/// The stored relations that the rules read.
-fn reads(components: &[ComponentPlan]) -> Vec<RelationId> {
+fn fixed(table: usize, apply: &FixedApply, numbers: &BTreeMap<&SmallStr, usize>) -> FixedPlan {
+    let input = |input: &FixedInput| FixedInputPlan {
+        source: source(&input.target, numbers),
+        bindings: input.bindings.clone(),
+        span: input.span,
+    };
+    FixedPlan {
+        table,
+        name: apply.name.clone(),
+        rule: apply.rule.clone(),
+        inputs: apply.inputs.iter().map(input).collect(),
+        options: apply.options.clone(),
+        span: apply.span,
+        text: apply.to_string(),
+    }
+}
+
+fn source(target: &Target, numbers: &BTreeMap<&SmallStr, usize>) -> Source {
+    match target {
+        Target::Predicate(name) => Source::Table(numbers[name]),
+        Target::Stored(read) => Source::Stored(read.clone()),
+    }
+}
+
+/// All that rules and fixed rules read.
+fn sources(components: &[ComponentPlan]) -> impl Iterator<Item = &Source> {
     let operators = components.iter().flat_map(|component| &component.rules).flat_map(|rule| &rule.operators);
-    let mut reads: Vec<RelationId> = operators
-        .flat_map(|operator| operator.kind.sources())
+    let inputs = components.iter().flat_map(|component| &component.fixed).flat_map(|fixed| &fixed.inputs);
+    operators.flat_map(|operator| operator.kind.sources()).chain(inputs.map(|input| &input.source))
+}
+
+/// The stored relations that are read.
+fn reads(components: &[ComponentPlan]) -> Vec<RelationId> {
+    let mut reads: Vec<RelationId> = sources(components)
         .filter_map(|source| match source {
             Source::Stored(read) => Some(read.schema.id),
             Source::Table(_) => None,
@@ -77,11 +113,10 @@ fn reads(components: &[ComponentPlan]) -> Vec<RelationId> {
     reads
 }
 
-/// The times that the rules read histories at, each once: copies of one atom have one time.
+/// The times that histories are read at, each once: copies of one atom have one time.
 fn times(components: &[ComponentPlan]) -> Vec<Expr> {
-    let operators = components.iter().flat_map(|component| &component.rules).flat_map(|rule| &rule.operators);
     let mut times: Vec<Expr> = vec![];
-    for source in operators.flat_map(|operator| operator.kind.sources()) {
+    for source in sources(components) {
         if let Source::Stored(StoredRead { as_of: Some(time), .. }) = source
             && !times.iter().any(|known| known.span() == time.span())
         {
@@ -267,10 +302,7 @@ impl<'a> RuleBuilder<'a> {
     }
 
     pub(super) fn source(&self, target: &Target) -> Source {
-        match target {
-            Target::Predicate(name) => Source::Table(self.numbers[name]),
-            Target::Stored(read) => Source::Stored(read.clone()),
-        }
+        source(target, self.numbers)
     }
 
     /// How rows with these columns bound are found, and how many of the columns (from the first) that uses.
@@ -378,7 +410,7 @@ impl<'a> RuleBuilder<'a> {
     }
 
     fn exists(&mut self, apply: &Apply, negated: bool) {
-        let source = self.source(&apply.target);
+        let source = source(&apply.target, self.numbers);
         let keys = self.bound_args(apply);
         let method = match self.method(&source, &keys) {
             (Method::Prefix, used) if used == keys.len() => Method::Prefix,

@@ -26,6 +26,16 @@ pub fn explain(plan: &Plan) -> Vec<Explained<'_>> {
             let line = Line { op: "algo", reference: "Constant".into(), ..Line::default() };
             rows.push(Explained { row: line.row(stratum, 0, &table.name, 0, &table.name), operator: None });
         }
+        for fixed in &component.fixed {
+            let table = &plan.tables[fixed.table];
+            let line = Line {
+                op: "algo",
+                reference: fixed.name.to_string(),
+                expr: vec![fixed.text.clone()],
+                ..Line::default()
+            };
+            rows.push(Explained { row: line.row(stratum, 0, &table.name, 0, &table.name), operator: None });
+        }
         for (rule_index, rule) in component.rules.iter().enumerate() {
             let table = &plan.tables[rule.table];
             let mut lines: Vec<Line> =

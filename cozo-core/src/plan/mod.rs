@@ -38,6 +38,8 @@ pub use statistics::{Size, Statistics};
 
 use crate::diag::SourceSpan;
 use crate::expr::Expr;
+use crate::fixed_rule::{OptionMap, Rule as FixedRule};
+use crate::parse::ast::Symbol;
 use crate::program::{AggregationUse, ConstantRows, StoredRead};
 use crate::schema::RelationId;
 use crate::value::SmallStr;
@@ -99,6 +101,38 @@ pub struct ComponentPlan {
     pub rules: Vec<RulePlan>,
     /// Tables of rows as given.
     pub constants: Vec<ConstantPlan>,
+    /// Tables that fixed rules fill.
+    pub fixed: Vec<FixedPlan>,
+}
+
+/// A table that a fixed rule fills.
+#[derive(Clone, Debug)]
+pub struct FixedPlan {
+    /// The table.
+    pub table: usize,
+    /// The rule's name as the script has it.
+    pub name: SmallStr,
+    /// The rule.
+    pub rule: FixedRule,
+    /// Its inputs in order.
+    pub inputs: Vec<FixedInputPlan>,
+    /// Its options by name.
+    pub options: OptionMap,
+    /// The call.
+    pub span: SourceSpan,
+    /// The call as text.
+    pub text: String,
+}
+
+/// An input of a fixed rule.
+#[derive(Clone, Debug)]
+pub struct FixedInputPlan {
+    /// The relation, read whole.
+    pub source: Source,
+    /// Names for its columns from the first.
+    pub bindings: Vec<Symbol>,
+    /// The input in the script.
+    pub span: SourceSpan,
 }
 
 /// A table of rows as given.

@@ -36,6 +36,9 @@ const GROWTH: f64 = 16.0;
 /// How many elements a list has, likewise.
 const LIST_LENGTH: f64 = 5.0;
 
+/// How many rows a fixed rule gives, likewise.
+const FIXED_RULE_ROWS: f64 = 1000.0;
+
 /// The part of the rows that passes a filter, likewise.
 const PASSING: f64 = 0.3;
 
@@ -103,6 +106,7 @@ impl<'a> Estimates<'a> {
             }
             Definition::Constant(ConstantRows::Rows(rows)) => Size::guessed(rows.len() as f64, arity),
             Definition::Constant(_) => Size::guessed(LIST_LENGTH, arity),
+            Definition::Fixed(_) => Size::guessed(FIXED_RULE_ROWS, arity),
         }
     }
 

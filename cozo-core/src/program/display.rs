@@ -2,7 +2,9 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::{Apply, Arg, Atom, ConstantRows, Definition, Formula, Program, Rule, StoredRead, Target};
+use super::{
+    Apply, Arg, Atom, ConstantRows, Definition, FixedApply, FixedInput, Formula, Program, Rule, StoredRead, Target,
+};
 
 /// Writes items with a separator between them.
 fn separated<T: Display>(f: &mut Formatter<'_>, items: &[T], separator: &str) -> fmt::Result {
@@ -44,6 +46,9 @@ impl<B: DisplayBody> Display for Program<B> {
                 Definition::Constant(rows) => {
                     writeln!(f, "{name}[{}] <- {rows}", head(&|i| predicate.columns[i].name.to_string()))?;
                 }
+                Definition::Fixed(apply) => {
+                    writeln!(f, "{name}[{}] <~ {apply}", head(&|i| predicate.columns[i].name.to_string()))?;
+                }
                 Definition::Rules(rules) => {
                     for rule in rules {
                         write!(f, "{name}[{}] := ", head(&|i| rule.head[i].name.to_string()))?;
@@ -55,6 +60,37 @@ impl<B: DisplayBody> Display for Program<B> {
         }
         Ok(())
     }
+}
+
+/// `Name(input[binding, ...], option: value)`
+impl Display for FixedApply {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}(", self.name)?;
+        separated(f, &self.inputs, ", ")?;
+        for (i, (name, value)) in self.options.iter().enumerate() {
+            write!(f, "{}{name}: {value}", if i > 0 || !self.inputs.is_empty() { ", " } else { "" })?;
+        }
+        f.write_str(")")
+    }
+}
+
+impl Display for FixedInput {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        applied(f, &self.target, &self.bindings)
+    }
+}
+
+/// `relation[argument, ... @ time]`
+fn applied<T: Display>(f: &mut Formatter<'_>, target: &Target, args: &[T]) -> fmt::Result {
+    match target {
+        Target::Predicate(name) => write!(f, "{name}[")?,
+        Target::Stored(read) => write!(f, "*{}[", read.schema.name)?,
+    }
+    separated(f, args, ", ")?;
+    if let Target::Stored(StoredRead { as_of: Some(time), .. }) = target {
+        write!(f, " @ {time}")?;
+    }
+    f.write_str("]")
 }
 
 impl Display for Rule {
@@ -111,15 +147,7 @@ impl Display for Atom {
 impl Display for Apply {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(if self.negated { "not " } else { "" })?;
-        match &self.target {
-            Target::Predicate(name) => write!(f, "{name}[")?,
-            Target::Stored(read) => write!(f, "*{}[", read.schema.name)?,
-        }
-        separated(f, &self.args, ", ")?;
-        if let Target::Stored(StoredRead { as_of: Some(time), .. }) = &self.target {
-            write!(f, " @ {time}")?;
-        }
-        f.write_str("]")
+        applied(f, &self.target, &self.args)
     }
 }
 

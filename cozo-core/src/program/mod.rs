@@ -15,6 +15,7 @@
 
 mod display;
 mod error;
+mod fixed;
 pub mod passes;
 mod resolve;
 mod time_travel;
@@ -29,6 +30,8 @@ pub use time_travel::checked_time;
 use crate::diag::SourceSpan;
 use crate::expr::Expr;
 use crate::expr::aggregations::Aggregation;
+use crate::fixed_rule::{OptionMap, Rule as FixedRule};
+use crate::parse::ast::Symbol;
 use crate::schema::SchemaRef;
 use crate::value::SmallStr;
 
@@ -91,6 +94,34 @@ pub enum Definition<B = Vec<Atom>> {
     Rules(Vec<Rule<B>>),
     /// As given.
     Constant(ConstantRows),
+    /// By a fixed rule.
+    Fixed(FixedApply),
+}
+
+/// A fixed rule applied to relations.
+#[derive(Clone, Debug)]
+pub struct FixedApply {
+    /// Its name as the script has it.
+    pub name: SmallStr,
+    /// The rule.
+    pub rule: FixedRule,
+    /// Its inputs in order; each is needed whole.
+    pub inputs: Vec<FixedInput>,
+    /// Its options by name; those that are expressions over the inputs have variables.
+    pub options: OptionMap,
+    /// The call.
+    pub span: SourceSpan,
+}
+
+/// An input of a fixed rule.
+#[derive(Clone, Debug)]
+pub struct FixedInput {
+    /// The relation.
+    pub target: Target,
+    /// Names for its columns from the first, `_` for none; perhaps more or fewer than columns.
+    pub bindings: Vec<Symbol>,
+    /// The whole input.
+    pub span: SourceSpan,
 }
 
 /// The rows of a constant rule: expressions without variables.
@@ -206,6 +237,16 @@ pub enum Arg {
     Variable(Variable),
     /// A value; after the safety pass, its variables are bound by the time the atom is reached.
     Expr(Expr),
+}
+
+impl FixedApply {
+    /// The predicates among its inputs.
+    pub fn predicates(&self) -> impl Iterator<Item = &SmallStr> {
+        self.inputs.iter().filter_map(|input| match &input.target {
+            Target::Predicate(name) => Some(name),
+            Target::Stored(_) => None,
+        })
+    }
 }
 
 impl<B> Predicate<B> {

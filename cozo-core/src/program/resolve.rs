@@ -9,6 +9,7 @@ use super::{
 use crate::diag::SourceSpan;
 use crate::expr::functions::Function;
 use crate::expr::{Expr, aggregations, functions};
+use crate::fixed_rule::RuleSet;
 use crate::parse::{ast, nearest};
 use crate::schema::{AccessLevel, BaseType, ColumnType, RelationError, SchemaRef};
 use crate::value::{DataValue, SmallStr};
@@ -46,10 +47,19 @@ impl Parameters {
 pub struct Resolver<'a> {
     /// Finds a stored or ephemeral relation by name.
     pub relations: &'a dyn Fn(&str) -> Option<SchemaRef>,
+    /// The fixed rules; none where nothing is known of a database.
+    pub fixed_rules: Option<&'a RuleSet>,
     /// The values given for parameters, for the few places where the program's shape depends on them.
     pub values: &'a BTreeMap<String, DataValue>,
     /// The parameters met so far.
     pub parameters: Parameters,
+}
+
+impl<'a> Resolver<'a> {
+    /// A resolver that knows no stored relations and no fixed rules.
+    pub fn standalone(values: &'a BTreeMap<String, DataValue>) -> Self {
+        Resolver { relations: &|_| None, fixed_rules: None, values, parameters: Parameters::default() }
+    }
 }
 
 impl Resolver<'_> {
@@ -119,7 +129,7 @@ impl Resolver<'_> {
         Ok(Predicate { columns, definition: Definition::Rules(resolved), span })
     }
 
-    fn head(&mut self, rule: &ast::Rule) -> Result<Vec<HeadColumn>, ProgramError> {
+    pub(super) fn head(&mut self, rule: &ast::Rule) -> Result<Vec<HeadColumn>, ProgramError> {
         let mut columns = vec![];
         for arg in &rule.head.args {
             if arg.variable.name == "_" {
@@ -145,7 +155,7 @@ impl Resolver<'_> {
         Ok(AggregationUse { aggregation, args, span: call.name.span })
     }
 
-    fn constant(&mut self, rule: &ast::Rule, data: &ast::Expr) -> Result<Predicate<Formula>, ProgramError> {
+    pub(super) fn constant(&mut self, rule: &ast::Rule, data: &ast::Expr) -> Result<Predicate<Formula>, ProgramError> {
         if let Some(arg) = rule.head.args.iter().find(|arg| arg.aggregation.is_some()) {
             return Err(ProgramError::AggregationInConstant { span: arg.variable.span });
         }
@@ -195,23 +205,6 @@ impl Resolver<'_> {
             .map_err(|error| ProgramError::BadConstantData { span, found: error.to_string() })?;
         let width = check_constant_rows(&value, span)?;
         Ok((ConstantRows::List(Expr::Constant(value, span)), width))
-    }
-
-    fn fixed(&mut self, rule: &ast::Rule, call: &ast::FixedCall) -> Result<Predicate<Formula>, ProgramError> {
-        let name = call.name.name.as_str();
-        if name == "Constant" {
-            let data = call.options.iter().find(|(option, _)| option.name == "data");
-            let missing = || ProgramError::FixedOptionNotFound {
-                rule: name.to_string(),
-                option: "data".to_string(),
-                span: call.span,
-            };
-            return self.constant(rule, &data.ok_or_else(missing)?.1);
-        }
-        if FIXED_RULES_TO_COME.contains(&name) {
-            return Err(ProgramError::NotYet { construct: format!("the fixed rule {name}"), span: call.name.span });
-        }
-        Err(ProgramError::FixedRuleNotFound { name: name.to_string(), span: call.name.span })
     }
 
     fn formula(&mut self, formula: &ast::Formula) -> Result<Formula, ProgramError> {
@@ -381,36 +374,6 @@ impl Resolver<'_> {
     }
 }
 
-/// The fixed rules of the language that this version does not run.
-const FIXED_RULES_TO_COME: &[&str] = &[
-    "BFS",
-    "BetweennessCentrality",
-    "BreadthFirstSearch",
-    "ClosenessCentrality",
-    "ClusteringCoefficients",
-    "CommunityDetectionLouvain",
-    "ConnectedComponents",
-    "CsvReader",
-    "DFS",
-    "DegreeCentrality",
-    "DepthFirstSearch",
-    "JsonReader",
-    "KShortestPathYen",
-    "LabelPropagation",
-    "MinimumSpanningForestKruskal",
-    "MinimumSpanningTreePrim",
-    "PageRank",
-    "RandomWalk",
-    "ReorderSort",
-    "SCC",
-    "ShortestPathAStar",
-    "ShortestPathBFS",
-    "ShortestPathDijkstra",
-    "StronglyConnectedComponent",
-    "StronglyConnectedComponents",
-    "TopSort",
-];
-
 fn variable(symbol: &ast::Symbol) -> Variable {
     Variable { name: symbol.name.clone(), span: symbol.span }
 }
@@ -548,8 +511,10 @@ fn check_applications(predicates: &BTreeMap<SmallStr, Predicate<Formula>>) -> Re
         Err(ProgramError::ApplicationArity { name: name.to_string(), expected, found: apply.args.len(), span })
     };
     for predicate in predicates.values() {
-        if let Definition::Rules(rules) = &predicate.definition {
-            rules.iter().try_for_each(|rule| each_application(&rule.body, &check))?;
+        match &predicate.definition {
+            Definition::Rules(rules) => rules.iter().try_for_each(|rule| each_application(&rule.body, &check))?,
+            Definition::Fixed(apply) => super::fixed::check_inputs(apply, predicates)?,
+            Definition::Constant(_) => {}
         }
     }
     Ok(())

@@ -7,6 +7,7 @@ use arc_swap::ArcSwapOption;
 
 use super::statistics::{Sampled, Sizes};
 use crate::diag::SourceSpan;
+use crate::fixed_rule::RuleSet;
 use crate::parse::ast::{MutationOp, Query, QueryOption};
 use crate::plan::{JoinOrder, MutationPlan, OptionError, Options, Plan, build, constant, plan_mutation, plan_options};
 use crate::program::{ENTRY, GivenRelation, Parameters, Program, Resolver, Rewriting, prepare};
@@ -23,13 +24,13 @@ pub struct CompiledQuery {
     pub mutation: Option<MutationPlan>,
     /// The parameters that it mentions.
     pub parameters: Parameters,
-    /// The catalog's version that it was compiled against.
-    catalog_version: u64,
+    /// The versions of the catalog and of the fixed rules that it was compiled against.
+    compiled_against: (u64, u64),
     /// The sizes that decided about the plan.
     sizes: Sizes,
 }
 
-/// A query of a script, compiled when it first runs and again when the catalog has changed.
+/// A query of a script, compiled when it first runs, and again when the catalog, the fixed rules or the sizes have changed.
 pub struct PreparedQuery {
     /// The query as parsed.
     pub query: Query,
@@ -65,19 +66,20 @@ impl PreparedQuery {
     pub fn compiled(
         &self,
         txn: &Transaction,
+        fixed_rules: &RuleSet,
         values: &BTreeMap<String, DataValue>,
         given: &[GivenRelation],
     ) -> miette::Result<Arc<CompiledQuery>> {
-        let version = txn.catalog().version;
+        let versions = (txn.catalog().version, fixed_rules.version);
         let reusable = txn.has_base_catalog();
         if reusable
             && let Some(compiled) = &*self.compiled.load()
-            && compiled.catalog_version == version
+            && compiled.compiled_against == versions
             && compiled.sizes.still_hold(txn)
         {
             return Ok(compiled.clone());
         }
-        let compiled = Arc::new(CompiledQuery::compile(&self.query, txn, values, given)?);
+        let compiled = Arc::new(CompiledQuery::compile(&self.query, txn, fixed_rules, values, given)?);
         if reusable && !compiled.parameters.shape_depends_on_values {
             self.compiled.store(Some(compiled.clone()));
         }
@@ -90,11 +92,13 @@ impl CompiledQuery {
     pub fn compile(
         query: &Query,
         txn: &Transaction,
+        fixed_rules: &RuleSet,
         values: &BTreeMap<String, DataValue>,
         given: &[GivenRelation],
     ) -> miette::Result<Self> {
         let relations = |name: &str| txn.relation(name).cloned();
-        let mut resolver = Resolver { relations: &relations, values, parameters: Parameters::default() };
+        let (fixed_rules_version, fixed_rules) = (fixed_rules.version, Some(fixed_rules));
+        let mut resolver = Resolver { relations: &relations, fixed_rules, values, parameters: Parameters::default() };
         let mut mutations = query.options.iter().filter_map(|option| match option {
             QueryOption::Mutation(mutation) => Some(mutation),
             _ => None,
@@ -121,9 +125,10 @@ impl CompiledQuery {
             None => None,
         };
         let parameters = std::mem::take(&mut resolver.parameters);
+        let compiled_against = (txn.catalog().version, fixed_rules_version);
         let sizes = plan.as_ref().filter(|plan| plan.depends_on_sizes).map(|plan| Sizes::now(&plan.reads, txn));
-        let (sizes, catalog_version) = (sizes.unwrap_or_default(), txn.catalog().version);
-        Ok(CompiledQuery { plan, options, mutation, parameters, catalog_version, sizes })
+        let sizes = sizes.unwrap_or_default();
+        Ok(CompiledQuery { plan, options, mutation, parameters, compiled_against, sizes })
     }
 }
 

@@ -7,6 +7,7 @@ use quick_cache::sync::Cache;
 use super::callbacks::Callbacks;
 use super::imperative::Prepared;
 use super::triggers::TriggerCache;
+use crate::fixed_rule::FixedRules;
 use crate::parse::parse_script;
 use crate::txn::{Pipeline, Transaction, TxnError};
 
@@ -24,6 +25,8 @@ pub struct Core {
     pub callbacks: Arc<Callbacks>,
     /// The triggers, parsed and compiled.
     pub triggers: TriggerCache,
+    /// The fixed rules that queries may use.
+    pub fixed_rules: FixedRules,
     scripts: Cache<Box<str>, Arc<Prepared>>,
 }
 
@@ -34,6 +37,7 @@ impl Core {
             pipeline: Arc::new(pipeline),
             callbacks: Arc::default(),
             triggers: TriggerCache::default(),
+            fixed_rules: FixedRules::default(),
             scripts: Cache::new(CACHED_SCRIPTS),
         }
     }

@@ -15,6 +15,7 @@ use super::sys::{self, SystemContext};
 use super::{Change, MultiTransaction, NamedRows, SessionError, TransactionPayload, multi, transfer};
 use crate::diag::{format_error_as_json, locate};
 use crate::exec::Interrupt;
+use crate::fixed_rule::FixedRule;
 use crate::parse::ast::Script;
 use crate::storage::mem::MemStorage;
 use crate::txn::{Catalog, Pipeline, Transaction};
@@ -249,6 +250,28 @@ impl DbInstance {
     /// Imports relations from a backup file; not yet supported.
     pub fn import_from_backup(&self, _in_file: impl AsRef<Path>, _relations: &[String]) -> miette::Result<()> {
         Err(SessionError::NotYet("importing from a backup".to_string()).into())
+    }
+
+    /// The fixed rules that scripts may use, by name.
+    pub fn get_fixed_rules(&self) -> BTreeMap<String, Arc<Box<dyn FixedRule>>> {
+        self.shared.core.fixed_rules.current().for_host()
+    }
+
+    /// Adds a fixed rule. Fails if there is one of this name; those of the language cannot be replaced. A
+    /// rule that keeps a handle of this database keeps the database alive until it is taken away.
+    pub fn register_fixed_rule<R: FixedRule + 'static>(&self, name: String, rule: R) -> miette::Result<()> {
+        Ok(self.shared.core.fixed_rules.register(name, Box::new(rule))?)
+    }
+
+    /// Takes away a fixed rule that was added; whether there was one. Queries that run it go on.
+    pub fn unregister_fixed_rule(&self, name: &str) -> miette::Result<bool> {
+        Ok(self.shared.core.fixed_rules.unregister(name)?)
+    }
+
+    /// Allows or forbids fixed rules that read files or web addresses (`CsvReader`, `JsonReader`). They are allowed at first;
+    /// who runs scripts of others forbids them. Holds for all handles of the database.
+    pub fn set_external_access(&self, allowed: bool) {
+        self.shared.core.fixed_rules.set_external_access(allowed);
     }
 
     /// [`DbInstance::backup_db`] with the outcome as the text of JSON.

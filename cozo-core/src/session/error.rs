@@ -209,6 +209,10 @@ pub enum SessionError {
     #[error("sending on a disconnected channel: the transaction has ended")]
     #[diagnostic(code(transact::ended), help("begin a new transaction"))]
     TransactionEnded,
+    /// Nobody receives the requests of a fixed rule over a channel, or a request was dropped.
+    #[error("the host does not answer the fixed rule's request")]
+    #[diagnostic(code(fixed_rule::no_answer), help("the receiver of the rule's channel, or the request, was dropped"))]
+    NoAnswer,
     /// JSON that is not what it should be.
     #[error("bad JSON: {0}")]
     #[diagnostic(code(json::bad_data), help("see the documentation for the shape of this argument"))]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::expr::Expr;
 use crate::parse::parse_expr;
-use crate::program::{Parameters, ProgramError, Resolver};
+use crate::program::{ProgramError, Resolver};
 use crate::value::DataValue;
 
 /// The value of an expression; `params` are its `$` parameters, `vars` its variables.
@@ -42,7 +42,7 @@ pub fn get_variables(src: &str, params: &BTreeMap<String, DataValue>) -> miette:
 }
 
 fn resolve(src: &str, params: &BTreeMap<String, DataValue>) -> miette::Result<(Expr, Vec<DataValue>)> {
-    let mut resolver = Resolver { relations: &|_| None, values: params, parameters: Parameters::default() };
+    let mut resolver = Resolver::standalone(params);
     let expr = resolver.expr(&parse_expr(src)?)?;
     let values = resolver.parameters.bind(params)?;
     Ok((expr, values))

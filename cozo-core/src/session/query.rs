@@ -32,7 +32,8 @@ pub struct Context<'a> {
 /// Runs a query; its writes go into the transaction.
 pub fn run_query(query: &PreparedQuery, txn: &mut Transaction, context: &Context<'_>) -> miette::Result<NamedRows> {
     let mut run = || {
-        let compiled = query.compiled(txn, context.parameters, &[])?;
+        let fixed_rules = context.core.fixed_rules.current();
+        let compiled = query.compiled(txn, &fixed_rules, context.parameters, &[])?;
         run_compiled(&compiled, &[], txn, context)
     };
     run().map_err(|report| locate(report, query.place(), "in this query"))

@@ -243,6 +243,14 @@ impl Column {
         }
     }
 
+    /// Appends a string, without making a value of it where the column holds strings.
+    pub fn push_str(&mut self, text: &str) {
+        match self {
+            Column::Str(column) if column.has_room(text.len()) => column.push(text),
+            _ => self.push_owned(DataValue::from(text)),
+        }
+    }
+
     /// Appends an owned value; cheaper than [`Column::push`] where the column is a mixture.
     pub fn push_owned(&mut self, value: DataValue) {
         match self {

@@ -46,8 +46,11 @@ pub fn specialise(program: &Program) -> Option<Program> {
 fn ineligible(program: &Program) -> BTreeSet<SmallStr> {
     let mut names = BTreeSet::from([SmallStr::from(ENTRY)]);
     for (name, predicate) in &program.predicates {
-        if predicate.is_aggregated() || matches!(predicate.definition, Definition::Constant(_)) {
+        if predicate.is_aggregated() || !matches!(predicate.definition, Definition::Rules(_)) {
             names.insert(name.clone());
+        }
+        if let Definition::Fixed(apply) = &predicate.definition {
+            names.extend(apply.predicates().cloned());
         }
         for atom in program.rules(name).iter().flat_map(|rule| &rule.body) {
             if let Atom::Apply(Apply { target: Target::Predicate(target), negated: true, .. }) = atom {
@@ -79,6 +82,9 @@ impl Pass<'_> {
         let predicate = self.program.predicates[name].clone();
         // Entered before its rules are made, since they may apply it.
         self.made.insert(new_name.clone(), predicate.clone());
+        if let Definition::Fixed(apply) = &predicate.definition {
+            self.waiting.extend(apply.predicates().map(|input| (input.clone(), None)));
+        }
         if let Definition::Rules(rules) = predicate.definition {
             let rules = rules.into_iter().map(|rule| self.rule(rule, name, adornment)).collect();
             let rewritten = Predicate { definition: Definition::Rules(rules), ..predicate };

@@ -27,6 +27,7 @@ pub fn normalise(program: Program<Formula>) -> Result<Program, ProgramError> {
     for (name, predicate) in program.predicates {
         let definition = match predicate.definition {
             Definition::Constant(rows) => Definition::Constant(rows),
+            Definition::Fixed(apply) => Definition::Fixed(apply),
             Definition::Rules(rules) => {
                 let mut flat = vec![];
                 for rule in rules {

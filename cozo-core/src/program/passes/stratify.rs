@@ -57,6 +57,10 @@ impl Graph {
         let mut edges = vec![];
         for (name, predicate) in &program.predicates {
             let mut here = vec![];
+            if let Definition::Fixed(apply) = &predicate.definition {
+                let edge = |input| Edge { to: numbers[input], strict: Some("a complete reading") };
+                here.extend(apply.predicates().map(edge));
+            }
             if let Definition::Rules(rules) = &predicate.definition {
                 for atom in rules.iter().flat_map(|rule| &rule.body) {
                     if let Atom::Apply(apply) = atom
@@ -125,8 +129,10 @@ fn strictness(program: &Program, from: &SmallStr, to: &SmallStr, negated: bool) 
     if negated {
         return Some("a negation");
     }
-    if matches!(applied.definition, Definition::Constant(_)) {
-        return Some("the constant rows");
+    match applied.definition {
+        Definition::Constant(_) => return Some("the constant rows"),
+        Definition::Fixed(_) => return Some("the fixed rule"),
+        Definition::Rules(_) => {}
     }
     if from == to && applier.is_meet() {
         return None;

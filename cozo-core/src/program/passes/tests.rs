@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::{Rewriting, prepare_watched};
 use crate::parse::{ast::Script, parse_script};
-use crate::program::{Parameters, Program, Resolver};
+use crate::program::{Program, Resolver};
 
 /// The program as resolved, and after each pass that changed it.
 fn stages(source: &str) -> String {
@@ -13,7 +13,7 @@ fn stages(source: &str) -> String {
         panic!("not a query: {source}")
     };
     let values = BTreeMap::new();
-    let mut resolver = Resolver { relations: &|_| None, values: &values, parameters: Parameters::default() };
+    let mut resolver = Resolver::standalone(&values);
     let program = resolver.resolve(&query, &[]).unwrap_or_else(|error| panic!("{error}\n{source}"));
     let mut last = program.to_string();
     let mut text = format!("--- resolved\n{last}");

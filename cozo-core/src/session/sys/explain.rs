@@ -19,7 +19,7 @@ pub fn explain(query: &Query, txn: &Transaction, context: &SystemContext<'_>) ->
         matches!(option, QueryOption::DisableMagicRewrite(_) | QueryOption::DisableJoinReorder(_))
     };
     query.options.retain(shapes_plan);
-    let compiled = CompiledQuery::compile(&query, txn, context.parameters, &[])?;
+    let compiled = CompiledQuery::compile(&query, txn, &context.core.fixed_rules.current(), context.parameters, &[])?;
     let rows = compiled.plan.as_ref().map(explain_plan).unwrap_or_default();
     Ok(NamedRows::new(headers(&[]), rows.into_iter().map(|explained| explained.row).collect()))
 }
@@ -29,7 +29,7 @@ pub fn explain(query: &Query, txn: &Transaction, context: &SystemContext<'_>) ->
 pub fn analyze(query: &Query, txn: &mut Transaction, context: &SystemContext<'_>) -> miette::Result<NamedRows> {
     let mut query = query.clone();
     query.options.retain(|option| !matches!(option, QueryOption::Mutation(_) | QueryOption::Returning(_)));
-    let compiled = CompiledQuery::compile(&query, txn, context.parameters, &[])?;
+    let compiled = CompiledQuery::compile(&query, txn, &context.core.fixed_rules.current(), context.parameters, &[])?;
     let Some(plan) = &compiled.plan else { return Ok(NamedRows::new(headers(&PROFILE_HEADERS), vec![])) };
     let mut profile = Some(Profile::default());
     let parameters = compiled.parameters.bind(context.parameters)?;

@@ -2,7 +2,7 @@
 
 use super::{NamedRows, SessionError, SystemContext, find};
 use crate::parse::ast::{Expr, Symbol};
-use crate::program::{Parameters, Resolver};
+use crate::program::Resolver;
 use crate::schema::{AccessLevel, RelationSchema};
 use crate::txn::Transaction;
 
@@ -17,8 +17,7 @@ pub fn describe(
     let description = match text {
         None => String::new(),
         Some(expr) => {
-            let parameters = Parameters::default();
-            let mut resolver = Resolver { relations: &|_| None, values: context.parameters, parameters };
+            let mut resolver = Resolver::standalone(context.parameters);
             let closed = resolver.closed(expr)?;
             let value = closed.eval_closed(&resolver.parameters.bind(context.parameters)?)?;
             value.get_str().ok_or(SessionError::BadDescription { span: expr.span() })?.to_string()

@@ -85,7 +85,7 @@ pub fn run(op: &SystemOp, txn: &mut Transaction, context: &SystemContext<'_>) ->
         SystemOpKind::Relations => Ok(relations::list(txn)),
         SystemOpKind::Columns(name) => relations::columns(name, txn),
         SystemOpKind::Indices(name) => indices::list(name, txn),
-        SystemOpKind::SetTriggers(name, specs) => triggers::set(name, specs, txn),
+        SystemOpKind::SetTriggers(name, specs) => triggers::set(name, specs, txn, context),
         SystemOpKind::ShowTriggers(name) => triggers::show(name, txn),
         SystemOpKind::Remove(names) => relations::remove(names, txn),
         SystemOpKind::Rename(pairs) => relations::rename(pairs, txn),
@@ -96,7 +96,7 @@ pub fn run(op: &SystemOp, txn: &mut Transaction, context: &SystemContext<'_>) ->
         SystemOpKind::Running => Ok(process::running(context)),
         SystemOpKind::Kill(number) => process::kill(number, context),
         SystemOpKind::Compact => Ok(NamedRows::status("OK")),
-        SystemOpKind::FixedRules => Ok(relations::fixed_rules()),
+        SystemOpKind::FixedRules => Ok(relations::fixed_rules(context)),
         SystemOpKind::CreateIndex { relation, index, columns } => {
             indices::create(relation, index, columns, txn, context)
         }

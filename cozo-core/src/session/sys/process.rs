@@ -2,7 +2,7 @@
 
 use super::{NamedRows, SessionError, SystemContext};
 use crate::parse::ast::Expr;
-use crate::program::{Parameters, Resolver};
+use crate::program::Resolver;
 use crate::value::DataValue;
 
 /// `::running`
@@ -14,7 +14,7 @@ pub fn running(context: &SystemContext<'_>) -> NamedRows {
 
 /// `::kill n`
 pub fn kill(number: &Expr, context: &SystemContext<'_>) -> miette::Result<NamedRows> {
-    let mut resolver = Resolver { relations: &|_| None, values: context.parameters, parameters: Parameters::default() };
+    let mut resolver = Resolver::standalone(context.parameters);
     let closed = resolver.closed(number)?;
     let value = closed.eval_closed(&resolver.parameters.bind(context.parameters)?)?;
     let bad = || SessionError::BadProcessId { found: value.to_string(), span: number.span() };

@@ -1,6 +1,6 @@
 //! `::relations`, `::columns`, `::fixed_rules`, `::remove`, `::rename`.
 
-use super::{NamedRows, SessionError, find, indices};
+use super::{NamedRows, SessionError, SystemContext, find, indices};
 use crate::parse::ast::Symbol;
 use crate::schema::{AccessLevel, RelationSchema};
 use crate::txn::Transaction;
@@ -61,8 +61,9 @@ pub fn columns(name: &Symbol, txn: &Transaction) -> miette::Result<NamedRows> {
 }
 
 /// `::fixed_rules`
-pub fn fixed_rules() -> NamedRows {
-    NamedRows::new(headers(&["rule"]), vec![vec!["Constant".into()]])
+pub fn fixed_rules(context: &SystemContext<'_>) -> NamedRows {
+    let rules = context.core.fixed_rules.current();
+    NamedRows::new(headers(&["rule"]), rules.names().into_iter().map(|name| vec![name.into()]).collect())
 }
 
 /// `::remove a, b`

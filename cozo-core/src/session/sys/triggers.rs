@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::super::compile::CompiledQuery;
 use super::super::triggers::given;
 use super::relations::{count, headers};
-use super::{NamedRows, SessionError, find};
+use super::{NamedRows, SessionError, SystemContext, find};
+use crate::fixed_rule::RuleSet;
 use crate::parse::ast::{MutationOp, QueryOption, Symbol, TriggerEvent, TriggerSpec};
 use crate::plan::MutationError;
 use crate::program::ProgramError;
@@ -14,12 +15,18 @@ use crate::txn::Transaction;
 use crate::value::DataValue;
 
 /// `::set_triggers rel on put { query } ...`: in place of all that were set before.
-pub fn set(name: &Symbol, specs: &[TriggerSpec], txn: &mut Transaction) -> miette::Result<NamedRows> {
+pub fn set(
+    name: &Symbol,
+    specs: &[TriggerSpec],
+    txn: &mut Transaction,
+    context: &SystemContext<'_>,
+) -> miette::Result<NamedRows> {
     let schema = find(name, txn)?;
     schema.require(AccessLevel::Protected, "given triggers", name.span)?;
+    let fixed_rules = context.core.fixed_rules.current();
     let mut triggers = Triggers::default();
     for spec in specs {
-        check(spec, &schema, txn)?;
+        check(spec, &schema, txn, &fixed_rules)?;
         let list = match spec.event {
             TriggerEvent::Put => &mut triggers.put,
             TriggerEvent::Rm => &mut triggers.rm,
@@ -32,7 +39,7 @@ pub fn set(name: &Symbol, specs: &[TriggerSpec], txn: &mut Transaction) -> miett
 }
 
 /// Finds what is wrong with a trigger whatever relations there will be when it runs.
-fn check(spec: &TriggerSpec, schema: &RelationSchema, txn: &Transaction) -> miette::Result<()> {
+fn check(spec: &TriggerSpec, schema: &RelationSchema, txn: &Transaction, fixed_rules: &RuleSet) -> miette::Result<()> {
     for option in &spec.query.options {
         if let QueryOption::Mutation(mutation) = option
             && mutation.op == MutationOp::Replace
@@ -40,7 +47,7 @@ fn check(spec: &TriggerSpec, schema: &RelationSchema, txn: &Transaction) -> miet
             return Err(SessionError::ReplaceInTrigger { span: mutation.span }.into());
         }
     }
-    match CompiledQuery::compile(&spec.query, txn, &BTreeMap::new(), &given(spec.event, schema)) {
+    match CompiledQuery::compile(&spec.query, txn, fixed_rules, &BTreeMap::new(), &given(spec.event, schema)) {
         Err(report) if !depends_on_relations(&report) => Err(report),
         Err(_) => Ok(()),
         Ok(compiled) => Ok(compiled.parameters.bind(&BTreeMap::new()).map(|_| ())?),

@@ -1,0 +1,45 @@
+//! Running fixed rules: their inputs are read from tables and stored relations, their rows fill a table.
+
+use std::borrow::Cow;
+
+use super::stored::Stored;
+use super::table::Table;
+use super::{ExecError, Run};
+use crate::fixed_rule::input::{InputSource, StoredRows};
+use crate::fixed_rule::{Call, Input, OptionMap, Options, Poison};
+use crate::plan::{FixedInputPlan, FixedPlan, Source};
+use crate::storage::{BatchCursor, KeyRange, StorageError};
+use crate::value::Batch;
+
+/// The rows that a fixed rule gives.
+pub fn run_fixed(plan: &FixedPlan, tables: &[Table], run: &Run<'_>) -> Result<Batch, ExecError> {
+    let given: OptionMap =
+        plan.options.iter().map(|(name, expr)| (name.clone(), expr.with_parameters(run.parameters))).collect();
+    let options = Options { rule: &plan.name, given: &given, span: plan.span };
+    let inputs = plan.inputs.iter().map(|planned| input(planned, tables, run)).collect();
+    let cancellation = run.cancellation.clone();
+    let poison = Poison::new(move || Ok(cancellation.check()?));
+    let arity = run.plan.tables[plan.table].arity;
+    Ok(plan.rule.apply(&Call { options, inputs, poison }, arity)?)
+}
+
+fn input<'a>(planned: &'a FixedInputPlan, tables: &'a [Table], run: &'a Run<'a>) -> Input<'a> {
+    let (source, arity) = match &planned.source {
+        Source::Table(number) => {
+            let table = &tables[*number];
+            let rows = match table.has_dead() {
+                true => Cow::Owned(table.rows().take(&table.living(0..table.len()))),
+                false => Cow::Borrowed(table.rows()),
+            };
+            (InputSource::Rows(rows), run.plan.tables[*number].arity)
+        }
+        Source::Stored(read) => (InputSource::Stored(Box::new(Stored::of(read, run))), read.schema.arity()),
+    };
+    Input::new(source, arity, &planned.bindings, planned.span)
+}
+
+impl StoredRows for Stored<'_> {
+    fn scan_all(&self, columns: &[usize]) -> Result<Box<dyn BatchCursor + '_>, StorageError> {
+        self.scan(&KeyRange::all(), columns)
+    }
+}

@@ -1,0 +1,272 @@
+//! What can go wrong in fixed rules.
+
+use std::fmt::{self, Display, Formatter};
+use std::sync::Arc;
+
+use miette::{Diagnostic, LabeledSpan, Severity, SourceCode};
+
+use crate::diag::SourceSpan;
+use crate::expr::EvalError;
+use crate::storage::StorageError;
+
+/// A fixed rule was applied wrongly, or failed.
+#[derive(Debug, Clone, thiserror::Error, miette::Diagnostic)]
+pub enum FixedRuleError {
+    /// Too few inputs: give the relations that the rule works on, in order.
+    #[error("the fixed rule '{rule}' lacks its input {input}")]
+    #[diagnostic(
+        code(fixed_rule::not_enough_args),
+        help("give relations before the options: {rule}(rule[], *stored[], ...)")
+    )]
+    NotEnoughInputs {
+        /// The fixed rule.
+        rule: String,
+        /// The input: its name, or its number from 1.
+        input: String,
+        /// The call.
+        #[label("lacks an input")]
+        span: SourceSpan,
+    },
+    /// An input has too few columns.
+    #[error("the input '{input}' of '{rule}' has {found} columns and needs {needed}")]
+    #[diagnostic(code(algo::input_relation_bad_arity), help("give a relation with at least {needed} columns"))]
+    InputArity {
+        /// The fixed rule.
+        rule: String,
+        /// The input.
+        input: String,
+        /// The columns that it has.
+        found: usize,
+        /// The columns that it needs.
+        needed: usize,
+        /// The input.
+        #[label("too few columns")]
+        span: SourceSpan,
+    },
+    /// A relation of edges has only one column.
+    #[error("a relation of edges needs two columns, this one has {found}")]
+    #[diagnostic(
+        code(algo::not_an_edge),
+        help("the first column is where an edge starts, the second where it ends, a third may be its weight")
+    )]
+    NotAnEdge {
+        /// The columns that it has.
+        found: usize,
+        /// The input.
+        #[label("not edges")]
+        span: SourceSpan,
+    },
+    /// The weight of an edge is not a number that the rule can work with.
+    #[error("the edge weight {weight} is not {expected}")]
+    #[diagnostic(
+        code(algo::invalid_edge_weight),
+        help("weights stand in the third column; apply a rule of two columns to leave them out")
+    )]
+    EdgeWeight {
+        /// The weight.
+        weight: String,
+        /// What it should be.
+        expected: &'static str,
+        /// The input.
+        #[label("has this weight")]
+        span: SourceSpan,
+    },
+    /// A graph with more nodes than numbers for them.
+    #[error("the graph has more than {limit} nodes")]
+    #[diagnostic(code(algo::graph_too_large), help("restrict the edges to the part of the graph that matters"))]
+    TooManyNodes {
+        /// How many there may be.
+        limit: u64,
+        /// The input.
+        #[label("these edges")]
+        span: SourceSpan,
+    },
+    /// A required option is missing.
+    #[error("the fixed rule '{rule}' needs the option '{option}'")]
+    #[diagnostic(code(fixed_rule::arg_not_found), help("write {rule}(..., {option}: ...)"))]
+    OptionNotFound {
+        /// The fixed rule.
+        rule: String,
+        /// The option.
+        option: String,
+        /// The call.
+        #[label("lacks '{option}'")]
+        span: SourceSpan,
+    },
+    /// The value of an option makes no sense.
+    #[error("the option '{option}' of '{rule}' cannot be {found}")]
+    #[diagnostic(code(fixed_rule::arg_wrong), help("'{option}' must be {expected}"))]
+    OptionWrong {
+        /// The fixed rule.
+        rule: String,
+        /// The option.
+        option: String,
+        /// What it must be.
+        expected: String,
+        /// What was given.
+        found: String,
+        /// The value.
+        #[label("wrong value")]
+        span: SourceSpan,
+    },
+    /// An option has a variable where only constants may stand.
+    #[error("the option '{option}' of '{rule}' is not constant")]
+    #[diagnostic(
+        code(eval::not_constant),
+        help("'{name}' is a variable; use literals, parameters and functions of them; strings need quotes")
+    )]
+    OptionNotConstant {
+        /// The fixed rule.
+        rule: String,
+        /// The option.
+        option: String,
+        /// The variable.
+        name: String,
+        /// The variable.
+        #[label("not a constant")]
+        span: SourceSpan,
+    },
+    /// The options do not say how many columns the rule gives.
+    #[error("the number of columns of '{rule}' cannot be told")]
+    #[diagnostic(code(parser::no_algo_arity), help("{help}"))]
+    NoArity {
+        /// The fixed rule.
+        rule: String,
+        /// What to write.
+        help: &'static str,
+        /// The option, or the call.
+        #[label("does not say how many columns there are")]
+        span: SourceSpan,
+    },
+    /// An expression uses a name that the bindings of the inputs do not have.
+    #[error("'{name}' is not bound by the inputs")]
+    #[diagnostic(
+        code(eval::bad_binding),
+        help("name the columns of the input in order, as in rel[a, b]; the bindings here are: {known}")
+    )]
+    BadBinding {
+        /// The variable.
+        name: String,
+        /// The bindings there are.
+        known: String,
+        /// Where it stands.
+        #[label("not bound")]
+        span: SourceSpan,
+    },
+    /// A row of the wrong length came from a rule of the host.
+    #[error("the fixed rule '{rule}' gave a row of {found} values and has {expected} columns")]
+    #[diagnostic(
+        code(parser::simple_fixed_rule_arity_mismatch),
+        help("every row that the rule gives must be as long as it said when it was registered")
+    )]
+    RowArity {
+        /// The fixed rule.
+        rule: String,
+        /// Its columns.
+        expected: usize,
+        /// The length of the row.
+        found: usize,
+        /// The call.
+        #[label("gave a row that does not fit")]
+        span: SourceSpan,
+    },
+    /// A file or an address cannot be read.
+    #[error("cannot read '{url}': {reason}")]
+    #[diagnostic(
+        code(fixed_rule::cannot_read),
+        help("give 'file://' and a path, or an 'http://' or 'https://' address")
+    )]
+    Unreadable {
+        /// What was to be read.
+        url: String,
+        /// Why it cannot be.
+        reason: String,
+        /// The call.
+        #[label("reads it")]
+        span: SourceSpan,
+    },
+    /// What was read is not what the options say.
+    #[error("{place} of '{url}': {reason}")]
+    #[diagnostic(code(fixed_rule::bad_data), help("{help}"))]
+    BadData {
+        /// What was read.
+        url: String,
+        /// Where in it.
+        place: String,
+        /// What is wrong.
+        reason: String,
+        /// How to mend it.
+        help: &'static str,
+        /// The call.
+        #[label("reads it")]
+        span: SourceSpan,
+    },
+    /// An expression failed on a row.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Eval(#[from] EvalError),
+    /// A stored relation cannot be read.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Storage(#[from] StorageError),
+    /// The host's code raised an error, or the query must stop.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Raised(#[from] Raised),
+}
+
+/// A report of any kind, shared.
+#[derive(Clone, Debug)]
+pub struct Raised(Arc<miette::Report>);
+
+impl From<miette::Report> for FixedRuleError {
+    fn from(report: miette::Report) -> Self {
+        Raised(Arc::new(report)).into()
+    }
+}
+
+impl Display for Raised {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+impl std::error::Error for Raised {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        (**self.0).source()
+    }
+}
+
+impl Diagnostic for Raised {
+    fn code<'a>(&'a self) -> Option<Box<dyn Display + 'a>> {
+        self.0.code()
+    }
+
+    fn severity(&self) -> Option<Severity> {
+        self.0.severity()
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn Display + 'a>> {
+        self.0.help()
+    }
+
+    fn url<'a>(&'a self) -> Option<Box<dyn Display + 'a>> {
+        self.0.url()
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.0.source_code()
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        self.0.labels()
+    }
+
+    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
+        self.0.related()
+    }
+
+    fn diagnostic_source(&self) -> Option<&dyn Diagnostic> {
+        self.0.diagnostic_source()
+    }
+}

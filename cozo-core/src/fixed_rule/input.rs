@@ -1,0 +1,137 @@
+//! An input of a fixed rule: a relation as columns, or as rows in ascending order.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use super::{FixedRuleError, InputSpec, Poison, Shape};
+use crate::diag::SourceSpan;
+use crate::parse::ast::Symbol;
+use crate::storage::{BatchCursor, StorageError};
+use crate::value::{Batch, Column, DataValue};
+
+/// How many rows of a stored relation are read between two looks at the poison.
+const ROWS_PER_CHECK: usize = 4096;
+
+/// An input relation. Rows are read when they are asked for.
+pub struct Input<'a> {
+    /// The names given to its columns, from the first; `_` for none. There may be more or fewer than columns.
+    pub bindings: &'a [Symbol],
+    /// The number of its columns.
+    pub arity: usize,
+    /// Where it stands in the script.
+    pub span: SourceSpan,
+    source: InputSource<'a>,
+    /// All rows in ascending order, once somebody asked for them.
+    ordered: OnceLock<Batch>,
+}
+
+/// Where the rows of an input are.
+pub enum InputSource<'a> {
+    /// Here.
+    Rows(Cow<'a, Batch>),
+    /// In a stored relation.
+    Stored(Box<dyn StoredRows + 'a>),
+}
+
+/// The rows of a stored relation, as they are or as of a time.
+pub trait StoredRows: Send + Sync {
+    /// Some columns of all rows, in ascending order of the rows.
+    fn scan_all(&self, columns: &[usize]) -> Result<Box<dyn BatchCursor + '_>, StorageError>;
+}
+
+impl<'a> Input<'a> {
+    /// An input of `arity` columns.
+    pub fn new(source: InputSource<'a>, arity: usize, bindings: &'a [Symbol], span: SourceSpan) -> Self {
+        Input { bindings, arity, span, source, ordered: OnceLock::new() }
+    }
+
+    /// Refuses the input if it has too few columns.
+    pub fn check_shape(&self, rule: &str, spec: &InputSpec) -> Result<(), FixedRuleError> {
+        match spec.shape {
+            Shape::Edges if self.arity < 2 => Err(FixedRuleError::NotAnEdge { found: self.arity, span: self.span }),
+            Shape::Edges => Ok(()),
+            Shape::Columns(needed) => self.check_arity(rule, spec.name, needed),
+        }
+    }
+
+    /// Refuses the input if it has fewer columns than `needed`.
+    pub fn check_arity(&self, rule: &str, name: &str, needed: usize) -> Result<(), FixedRuleError> {
+        if self.arity >= needed {
+            return Ok(());
+        }
+        let (rule, input) = (rule.to_string(), name.to_string());
+        Err(FixedRuleError::InputArity { rule, input, found: self.arity, needed, span: self.span })
+    }
+
+    /// The columns that have a name, numbered from `offset` on.
+    pub fn bound_columns(&self, offset: usize) -> impl Iterator<Item = (&'a Symbol, usize)> {
+        let bindings = self.bindings.iter().take(self.arity).enumerate();
+        bindings.filter(|(_, binding)| !binding.is_wildcard()).map(move |(column, binding)| (binding, column + offset))
+    }
+
+    /// Some columns of all rows, in no particular order but that of one another.
+    pub fn columns(&self, columns: &[usize], poison: &Poison) -> Result<Vec<Cow<'_, Column>>, FixedRuleError> {
+        debug_assert!(columns.iter().all(|column| *column < self.arity), "only columns that there are");
+        match &self.source {
+            InputSource::Rows(batch) => Ok(columns.iter().map(|i| Cow::Borrowed(&batch.columns[*i])).collect()),
+            InputSource::Stored(rows) => {
+                let batch = read(&**rows, columns, poison)?;
+                Ok(batch.columns.into_iter().map(Cow::Owned).collect())
+            }
+        }
+    }
+
+    /// All rows, in ascending order.
+    pub fn ordered(&self, poison: &Poison) -> Result<&Batch, FixedRuleError> {
+        if let Some(batch) = self.ordered.get() {
+            return Ok(batch);
+        }
+        let batch = match &self.source {
+            InputSource::Rows(batch) => {
+                let mut order: Vec<u32> = (0..batch.len as u32).collect();
+                order.sort_unstable_by(|a, b| batch.compare_rows(*a as usize, batch, *b as usize));
+                batch.take(&order)
+            }
+            // Stored relations are kept in the order of their keys, which is that of their rows.
+            InputSource::Stored(rows) => read(&**rows, &(0..self.arity).collect::<Vec<_>>(), poison)?,
+        };
+        Ok(self.ordered.get_or_init(|| batch))
+    }
+
+    /// The rows of [`Input::ordered`] whose first column is the value.
+    pub fn rows_with_first(
+        &self,
+        value: &DataValue,
+        poison: &Poison,
+    ) -> Result<std::ops::Range<usize>, FixedRuleError> {
+        let batch = self.ordered(poison)?;
+        let Some(first) = batch.columns.first() else { return Ok(0..0) };
+        let below = |include_equal: bool| {
+            let (mut low, mut high) = (0, batch.len);
+            while low < high {
+                let middle = low + (high - low) / 2;
+                let order = first.compare_value(middle, value);
+                if order.is_lt() || (include_equal && order.is_eq()) { low = middle + 1 } else { high = middle }
+            }
+            low
+        };
+        Ok(below(false)..below(true))
+    }
+}
+
+impl std::fmt::Debug for Input<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Input").field("arity", &self.arity).field("bindings", &self.bindings).finish_non_exhaustive()
+    }
+}
+
+/// Some columns of a stored relation.
+fn read(rows: &dyn StoredRows, columns: &[usize], poison: &Poison) -> Result<Batch, FixedRuleError> {
+    let mut cursor = rows.scan_all(columns)?;
+    let mut all = Batch::empty(columns.len());
+    while let Some(batch) = cursor.next_batch(ROWS_PER_CHECK)? {
+        poison.check()?;
+        all.append(&batch);
+    }
+    Ok(all)
+}

@@ -1,0 +1,225 @@
+//! Which fixed rules there are: those of the language, and those that the host adds to a database.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Debug, Formatter};
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
+
+use super::api::{BuiltInForHost, run_custom};
+use super::{BuiltInRule, Call, FixedRule, FixedRuleError, OptionMap, Options, Output, utilities};
+use crate::diag::SourceSpan;
+use crate::parse::ast::Symbol;
+use crate::value::Batch;
+
+/// The fixed rules of the language, by name.
+pub static FIXED_RULES: &[&BuiltInRule] =
+    &[&utilities::CONSTANT, &utilities::CSV_READER, &utilities::JSON_READER, &utilities::REORDER_SORT];
+
+/// The fixed rules of the language that this version does not run. Their names are taken.
+pub const FIXED_RULES_TO_COME: &[&str] = &[
+    "BFS",
+    "BetweennessCentrality",
+    "BreadthFirstSearch",
+    "ClosenessCentrality",
+    "ClusteringCoefficients",
+    "CommunityDetectionLouvain",
+    "ConnectedComponents",
+    "DFS",
+    "DegreeCentrality",
+    "DepthFirstSearch",
+    "KShortestPathYen",
+    "LabelPropagation",
+    "MinimumSpanningForestKruskal",
+    "MinimumSpanningTreePrim",
+    "PageRank",
+    "RandomWalk",
+    "SCC",
+    "ShortestPathAStar",
+    "ShortestPathBFS",
+    "ShortestPathDijkstra",
+    "StronglyConnectedComponent",
+    "StronglyConnectedComponents",
+    "TopSort",
+];
+
+/// A rule as a query holds it.
+#[derive(Clone)]
+pub enum Rule {
+    /// One of the language.
+    BuiltIn(&'static BuiltInRule),
+    /// One of the host.
+    Custom(Arc<Box<dyn FixedRule>>),
+}
+
+impl Rule {
+    /// Lets the rule check and complete its options.
+    pub fn init_options(&self, options: &mut OptionMap, span: SourceSpan) -> Result<(), FixedRuleError> {
+        match self {
+            Rule::BuiltIn(_) => Ok(()),
+            Rule::Custom(rule) => Ok(rule.init_options(options, span)?),
+        }
+    }
+
+    /// The number of columns that it gives.
+    pub fn arity(&self, options: Options<'_>, head: &[Symbol]) -> Result<usize, FixedRuleError> {
+        match self {
+            Rule::BuiltIn(rule) => rule.arity(options),
+            Rule::Custom(rule) => Ok(rule.arity(options.given, head, options.span)?),
+        }
+    }
+
+    /// Whether the number of columns may depend on the values of options.
+    pub fn arity_depends_on_options(&self) -> bool {
+        match self {
+            Rule::BuiltIn(rule) => matches!(rule.output, Output::FromOptions(..)),
+            Rule::Custom(_) => true,
+        }
+    }
+
+    /// Whether it reads files or the network.
+    pub fn needs_external_access(&self) -> bool {
+        matches!(self, Rule::BuiltIn(rule) if rule.external_access)
+    }
+
+    /// Runs it; `arity` is what [`Rule::arity`] gave.
+    pub fn apply(&self, call: &Call<'_>, arity: usize) -> Result<Batch, FixedRuleError> {
+        match self {
+            Rule::BuiltIn(rule) => rule.apply(call),
+            Rule::Custom(rule) => run_custom(&***rule, call, arity),
+        }
+    }
+}
+
+impl Debug for Rule {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Rule::BuiltIn(rule) => f.write_str(rule.name),
+            Rule::Custom(_) => f.write_str("a rule of the host"),
+        }
+    }
+}
+
+/// A rule of the language by name or alias.
+fn built_in(name: &str) -> Option<&'static BuiltInRule> {
+    FIXED_RULES.iter().copied().find(|rule| rule.name == name || rule.aliases.contains(&name))
+}
+
+/// The names of the rules of the language, aliases too.
+fn built_in_names() -> impl Iterator<Item = (&'static str, &'static BuiltInRule)> {
+    FIXED_RULES
+        .iter()
+        .flat_map(|rule| std::iter::once(rule.name).chain(rule.aliases.iter().copied()).map(move |name| (name, *rule)))
+}
+
+/// The rules that the scripts of a database may use, at one moment.
+#[derive(Clone)]
+pub struct RuleSet {
+    custom: BTreeMap<String, Arc<Box<dyn FixedRule>>>,
+    /// Whether rules may read files and the network.
+    pub external_access: bool,
+    /// Grows with every change.
+    pub version: u64,
+}
+
+/// The rules of the language.
+impl Default for RuleSet {
+    fn default() -> Self {
+        RuleSet { custom: BTreeMap::new(), external_access: true, version: 0 }
+    }
+}
+
+impl RuleSet {
+    /// A rule by name.
+    pub fn find(&self, name: &str) -> Option<Rule> {
+        built_in(name).map(Rule::BuiltIn).or_else(|| self.custom.get(name).cloned().map(Rule::Custom))
+    }
+
+    /// The names of all rules, in order.
+    pub fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> =
+            built_in_names().map(|(name, _)| name).chain(self.custom.keys().map(String::as_str)).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// All rules as the host sees them.
+    pub fn for_host(&self) -> BTreeMap<String, Arc<Box<dyn FixedRule>>> {
+        let boxed = |rule| -> Arc<Box<dyn FixedRule>> { Arc::new(Box::new(BuiltInForHost(rule))) };
+        let built_in = built_in_names().map(|(name, rule)| (name.to_string(), boxed(rule)));
+        built_in.chain(self.custom.clone()).collect()
+    }
+}
+
+/// The rules of a database, as they are now.
+#[derive(Default)]
+pub struct FixedRules {
+    current: ArcSwap<RuleSet>,
+    /// Held while they change.
+    changing: Mutex<()>,
+}
+
+/// A change of the rules that is refused.
+#[derive(Debug, Clone, thiserror::Error, miette::Diagnostic)]
+pub enum RegisterError {
+    /// The name is taken: unregister the other rule first, or choose another name.
+    #[error("a fixed rule '{0}' is already registered")]
+    #[diagnostic(code(fixed_rule::already_registered), help("choose another name, or unregister that rule first"))]
+    Taken(String),
+    /// A rule of the language cannot be taken away.
+    #[error("the fixed rule '{0}' is built in: it cannot be unregistered")]
+    #[diagnostic(code(fixed_rule::built_in), help("only rules that were registered can be unregistered"))]
+    BuiltIn(String),
+}
+
+impl FixedRules {
+    /// The rules at this moment.
+    pub fn current(&self) -> Arc<RuleSet> {
+        self.current.load_full()
+    }
+
+    /// Adds a rule of the host.
+    pub fn register(&self, name: String, rule: Box<dyn FixedRule>) -> Result<(), RegisterError> {
+        self.change(|set| {
+            if set.custom.contains_key(&name) || is_reserved(&name) {
+                return Err(RegisterError::Taken(name));
+            }
+            set.custom.insert(name, Arc::new(rule));
+            Ok(())
+        })
+    }
+
+    /// Takes a rule of the host away; whether there was one of this name.
+    pub fn unregister(&self, name: &str) -> Result<bool, RegisterError> {
+        if is_reserved(name) {
+            return Err(RegisterError::BuiltIn(name.to_string()));
+        }
+        self.change(|set| Ok(set.custom.remove(name).is_some()))
+    }
+
+    /// Allows or forbids rules that read files or the network.
+    pub fn set_external_access(&self, allowed: bool) {
+        let set = |set: &mut RuleSet| -> Result<(), RegisterError> {
+            set.external_access = allowed;
+            Ok(())
+        };
+        self.change(set).expect("this change cannot be refused");
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut RuleSet) -> Result<T, RegisterError>) -> Result<T, RegisterError> {
+        let changing = self.changing.lock();
+        let mut set = RuleSet::clone(&self.current.load());
+        let outcome = change(&mut set)?;
+        set.version += 1;
+        let before = self.current.swap(Arc::new(set));
+        // A rule of the host may be dropped with the set before, and do anything while it is.
+        drop(changing);
+        drop(before);
+        Ok(outcome)
+    }
+}
+
+fn is_reserved(name: &str) -> bool {
+    built_in(name).is_some() || FIXED_RULES_TO_COME.contains(&name)
+}

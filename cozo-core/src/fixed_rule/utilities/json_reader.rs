@@ -1,0 +1,147 @@
+//! `JsonReader`: the objects of a JSON file or web address.
+
+use std::io::{BufRead, BufReader, Read};
+
+use serde_json::{Map, Value};
+
+use super::source::Origin;
+use crate::fixed_rule::{
+    BuiltInRule, Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Options, Output, Settings,
+};
+use crate::value::{Batch, DataValue};
+
+/// The objects of a JSON file or web address.
+pub static JSON_READER: BuiltInRule = BuiltInRule {
+    name: "JsonReader",
+    aliases: &[],
+    doc: "Reads JSON objects from a file or the web: one on each line, or an array of them.",
+    inputs: &[],
+    options: &[
+        OptionSpec::required("url", OptionKind::Text, "`file://` and a path, or an `http://` or `https://` address"),
+        OptionSpec::required("fields", OptionKind::Value, "the names of the fields that become columns"),
+        OptionSpec::new(
+            "json_lines",
+            OptionKind::Bool,
+            DefaultValue::Bool(true),
+            "one object on each line, blank lines are skipped; if false, one array of objects",
+        ),
+        OptionSpec::new(
+            "null_if_absent",
+            OptionKind::Bool,
+            DefaultValue::Bool(false),
+            "whether a missing field is null instead of an error",
+        ),
+        OptionSpec::new(
+            "prepend_index",
+            OptionKind::Bool,
+            DefaultValue::Bool(false),
+            "begin rows with their number from 0",
+        ),
+    ],
+    output: Output::FromOptions("the index if it is asked for, then one for each field", arity),
+    external_access: true,
+    run,
+};
+
+fn arity(options: Options<'_>) -> Result<usize, FixedRuleError> {
+    let fields = options.required("fields", OptionKind::Value)?;
+    let index = options.value("prepend_index", OptionKind::Bool)?.is_some_and(|value| value == DataValue::from(true));
+    Ok(names(&fields, options)?.len() + usize::from(index))
+}
+
+fn names<'a>(fields: &'a DataValue, options: Options<'_>) -> Result<Vec<&'a str>, FixedRuleError> {
+    let names: Option<Vec<&str>> = fields.get_slice().and_then(|list| list.iter().map(DataValue::get_str).collect());
+    names.ok_or_else(|| options.wrong("fields", "a list of strings", fields.to_string()))
+}
+
+/// Makes rows of objects.
+struct Rows<'a> {
+    origin: Origin<'a>,
+    names: Vec<&'a str>,
+    null_if_absent: bool,
+    prepend_index: bool,
+    batch: Batch,
+}
+
+fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
+    let names = names(settings.value("fields"), call.options)?;
+    let prepend_index = settings.bool("prepend_index");
+    let batch = Batch::empty(names.len() + usize::from(prepend_index));
+    let origin = Origin::new(call, settings.text("url"));
+    let null_if_absent = settings.bool("null_if_absent");
+    let mut rows = Rows { origin, names, null_if_absent, prepend_index, batch };
+    if settings.bool("json_lines") {
+        rows.read_lines(call)?
+    } else {
+        rows.read_array(call)?
+    }
+    Ok(rows.batch)
+}
+
+impl Rows<'_> {
+    fn read_lines(&mut self, call: &Call<'_>) -> Result<(), FixedRuleError> {
+        let mut reader = BufReader::new(self.origin.open());
+        let (mut line, mut number) = (vec![], 0);
+        let mut pace = call.poison.pace();
+        while reader.read_until(b'\n', &mut line).map_err(|error| self.origin.unreadable(error))? > 0 {
+            pace.step()?;
+            number += 1;
+            let place = || format!("line {number}");
+            if !line.trim_ascii().is_empty() {
+                let object = serde_json::from_slice(&line).map_err(|error| {
+                    self.origin.bad_data(
+                        place(),
+                        error,
+                        "every line is one JSON object; for an array write json_lines: false",
+                    )
+                })?;
+                self.push(object, place)?;
+            }
+            line.clear();
+        }
+        Ok(())
+    }
+
+    fn read_array(&mut self, call: &Call<'_>) -> Result<(), FixedRuleError> {
+        let mut text = vec![];
+        self.origin.open().read_to_end(&mut text).map_err(|error| self.origin.unreadable(error))?;
+        let objects: Vec<Value> = serde_json::from_slice(&text).map_err(|error| {
+            self.origin.bad_data("the text".to_string(), error, "with json_lines: false, it is one array of objects")
+        })?;
+        let mut pace = call.poison.pace();
+        for (i, object) in objects.into_iter().enumerate() {
+            pace.step()?;
+            self.push(object, || format!("element {i}"))?;
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, object: Value, place: impl Fn() -> String) -> Result<(), FixedRuleError> {
+        let Value::Object(mut object) = object else {
+            return Err(self.origin.bad_data(
+                place(),
+                "it is not an object",
+                "rows are JSON objects with named fields",
+            ));
+        };
+        if self.prepend_index {
+            self.batch.columns[0].push_owned(DataValue::from(self.batch.len as i64));
+        }
+        for (i, name) in self.names.iter().enumerate() {
+            let value = take(&mut object, name, self.names[i + 1..].contains(name));
+            if value.is_none() && !self.null_if_absent {
+                let reason = format!("there is no field '{name}'");
+                return Err(self.origin.bad_data(place(), reason, "write null_if_absent: true to read null instead"));
+            }
+            let column = i + usize::from(self.prepend_index);
+            self.batch.columns[column].push_owned(value.map_or(DataValue::Null, DataValue::from));
+        }
+        self.batch.len += 1;
+        Ok(())
+    }
+}
+
+/// The value of a field; the object keeps it only if it is asked for again.
+fn take(object: &mut Map<String, Value>, name: &str, again: bool) -> Option<Value> {
+    if again { object.get(name).cloned() } else { object.remove(name) }
+}

@@ -1,0 +1,136 @@
+//! Files and web addresses as streams of bytes that a stopped query does not wait for.
+//!
+//! A thread of its own reads ahead and hands over chunks; the query takes them, and looks at its poison while it waits.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::thread;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+
+use crate::fixed_rule::{Call, FixedRuleError, Poison};
+
+/// The most bytes handed over at a time.
+const CHUNK_BYTES: usize = 64 * 1024;
+
+/// How many chunks are read ahead.
+const CHUNKS_AHEAD: usize = 4;
+
+/// How long a query may not notice that it is to stop.
+const POISON_INTERVAL: Duration = Duration::from_millis(20);
+
+/// How long a server may take to be found and to begin its answer.
+#[cfg(feature = "requests")]
+const HTTP_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A file or web address that is being read.
+pub struct Source {
+    chunks: Receiver<io::Result<Vec<u8>>>,
+    current: Vec<u8>,
+    position: usize,
+    poison: Poison,
+}
+
+/// A file or web address that a rule of the call reads, with the errors that name it.
+pub struct Origin<'a> {
+    call: &'a Call<'a>,
+    url: &'a str,
+}
+
+impl<'a> Origin<'a> {
+    /// What the call reads.
+    pub fn new(call: &'a Call<'a>, url: &'a str) -> Self {
+        Origin { call, url }
+    }
+
+    /// Begins to read.
+    pub fn open(&self) -> Source {
+        let (sender, chunks) = bounded(CHUNKS_AHEAD);
+        let url = self.url.to_string();
+        thread::spawn(move || read_ahead(&url, &sender));
+        Source { chunks, current: vec![], position: 0, poison: self.call.poison.clone() }
+    }
+
+    /// The error of a read that failed: that of the poison if the query must stop.
+    pub fn unreadable(&self, reason: impl ToString) -> FixedRuleError {
+        if let Err(stopped) = self.call.poison.check() {
+            return stopped.into();
+        }
+        FixedRuleError::Unreadable {
+            url: self.url.to_string(),
+            reason: reason.to_string(),
+            span: self.call.options.span,
+        }
+    }
+
+    /// The error of data that is not what it should be.
+    pub fn bad_data(&self, place: String, reason: impl ToString, help: &'static str) -> FixedRuleError {
+        let (url, reason) = (self.url.to_string(), reason.to_string());
+        FixedRuleError::BadData { url, place, reason, help, span: self.call.options.span }
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.position == self.current.len() {
+            self.poison.check().map_err(io::Error::other)?;
+            match self.chunks.recv_timeout(POISON_INTERVAL) {
+                Ok(chunk) => (self.current, self.position) = (chunk?, 0),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(0),
+            }
+        }
+        let count = buffer.len().min(self.current.len() - self.position);
+        buffer[..count].copy_from_slice(&self.current[self.position..self.position + count]);
+        self.position += count;
+        Ok(count)
+    }
+}
+
+/// Sends all there is to read, or the error; stops when nobody listens.
+fn read_ahead(url: &str, chunks: &Sender<io::Result<Vec<u8>>>) {
+    let read = || -> io::Result<()> {
+        let mut reader = open(url)?;
+        loop {
+            let mut chunk = vec![0; CHUNK_BYTES];
+            let count = match reader.read(&mut chunk) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                outcome => outcome?,
+            };
+            chunk.truncate(count);
+            if count == 0 || chunks.send(Ok(chunk)).is_err() {
+                return Ok(());
+            }
+        }
+    };
+    if let Err(error) = read() {
+        // Nobody listens if the query was stopped.
+        let _ = chunks.send(Err(error));
+    }
+}
+
+fn open(url: &str) -> io::Result<Box<dyn Read>> {
+    if let Some(path) = url.strip_prefix("file://") {
+        return Ok(Box::new(File::open(path)?));
+    }
+    if url.starts_with("http://") || url.starts_with("https://") {
+        return open_http(url);
+    }
+    Err(io::Error::other("an address begins with file://, http:// or https://"))
+}
+
+#[cfg(feature = "requests")]
+fn open_http(url: &str) -> io::Result<Box<dyn Read>> {
+    let config = ureq::Agent::config_builder()
+        .timeout_resolve(Some(HTTP_TIMEOUT))
+        .timeout_connect(Some(HTTP_TIMEOUT))
+        .timeout_recv_response(Some(HTTP_TIMEOUT));
+    let response = ureq::Agent::from(config.build()).get(url).call().map_err(io::Error::other)?;
+    Ok(Box::new(response.into_body().into_reader()))
+}
+
+#[cfg(not(feature = "requests"))]
+fn open_http(_url: &str) -> io::Result<Box<dyn Read>> {
+    Err(io::Error::other("web addresses need the feature 'requests', which was left out of this build"))
+}

@@ -1,0 +1,147 @@
+//! Resolving `head <~ Name(inputs, options)`.
+
+use std::collections::BTreeMap;
+
+use super::{Definition, FixedApply, FixedInput, Formula, HeadColumn, Predicate, ProgramError, Resolver, Target};
+use crate::expr::Expr;
+use crate::fixed_rule::{FIXED_RULES_TO_COME, FixedRuleError, OptionMap, Options, Rule};
+use crate::parse::ast::{self, StoredBindings, Symbol};
+use crate::schema::SchemaRef;
+use crate::value::SmallStr;
+
+impl Resolver<'_> {
+    /// Resolves a rule whose body is a fixed rule.
+    pub(super) fn fixed(
+        &mut self,
+        rule: &ast::Rule,
+        call: &ast::FixedCall,
+    ) -> Result<Predicate<Formula>, ProgramError> {
+        let name = &call.name.name;
+        if name == "Constant" {
+            let (rule_name, option) = (name.to_string(), "data".to_string());
+            let missing = FixedRuleError::OptionNotFound { rule: rule_name, option, span: call.span };
+            let data = call.options.iter().find(|(option, _)| option.name == "data");
+            return self.constant(rule, &data.ok_or(missing)?.1);
+        }
+        let found = self.fixed_rule(&call.name)?;
+        if let Some(arg) = rule.head.args.iter().find(|arg| arg.aggregation.is_some()) {
+            return Err(ProgramError::AggregationInFixed { span: arg.variable.span });
+        }
+        let inputs = call.inputs.iter().map(|input| self.fixed_input(input)).collect::<Result<Vec<_>, _>>()?;
+        check_bindings(&inputs)?;
+        let options = self.fixed_options(call, &found)?;
+        let head: Vec<Symbol> = rule.head.args.iter().map(|arg| arg.variable.clone()).collect();
+        let arity = found.arity(Options { rule: name, given: &options, span: call.span }, &head)?;
+        let columns = fixed_columns(rule, name, arity)?;
+        let apply = FixedApply { name: name.clone(), rule: found, inputs, options, span: call.span };
+        Ok(Predicate { columns, definition: Definition::Fixed(apply), span: rule.head.span })
+    }
+
+    /// A fixed rule by name, if this database allows it.
+    fn fixed_rule(&self, name: &Symbol) -> Result<Rule, ProgramError> {
+        let (text, span) = (name.name.to_string(), name.span);
+        let rules = self.fixed_rules;
+        match rules.and_then(|rules| rules.find(&name.name)) {
+            Some(rule) if rule.needs_external_access() && !rules.is_some_and(|rules| rules.external_access) => {
+                Err(ProgramError::ExternalAccess { name: text, span })
+            }
+            Some(rule) => Ok(rule),
+            None if FIXED_RULES_TO_COME.contains(&text.as_str()) => {
+                Err(ProgramError::NotYet { construct: format!("the fixed rule {text}"), span })
+            }
+            None => Err(ProgramError::FixedRuleNotFound { name: text, span }),
+        }
+    }
+
+    fn fixed_input(&mut self, input: &ast::FixedInput) -> Result<FixedInput, ProgramError> {
+        match input {
+            ast::FixedInput::Rule { name, bindings, span } => {
+                let target = Target::Predicate(name.name.clone());
+                Ok(FixedInput { target, bindings: bindings.clone(), span: *span })
+            }
+            ast::FixedInput::Stored { name, bindings, validity, span } => {
+                let read = self.stored_read(name, validity.as_ref())?;
+                let bindings = match bindings {
+                    StoredBindings::Positional(names) => names.clone(),
+                    StoredBindings::Named(named) => by_position(&read.schema, named)?,
+                };
+                Ok(FixedInput { target: Target::Stored(read), bindings, span: *span })
+            }
+        }
+    }
+
+    /// The options by name. Where the number of columns depends on their values, parameters are replaced by theirs.
+    fn fixed_options(&mut self, call: &ast::FixedCall, rule: &Rule) -> Result<OptionMap, ProgramError> {
+        let mut options = OptionMap::new();
+        for (name, expr) in &call.options {
+            options.insert(name.name.clone(), self.expr(expr)?);
+        }
+        let has_parameter = |expr: &Expr| {
+            let mut found = false;
+            expr.walk(&mut |part| found |= matches!(part, Expr::Parameter(..)));
+            found
+        };
+        if rule.arity_depends_on_options() && options.values().any(has_parameter) {
+            self.parameters.shape_depends_on_values = true;
+            let values = self.parameters.bind(self.values)?;
+            options.values_mut().for_each(|expr| *expr = expr.with_parameters(&values));
+        }
+        rule.init_options(&mut options, call.span)?;
+        Ok(options)
+    }
+}
+
+/// The columns of a rule, named by its head or by number.
+fn fixed_columns(rule: &ast::Rule, name: &SmallStr, arity: usize) -> Result<Vec<HeadColumn>, ProgramError> {
+    let args = &rule.head.args;
+    if args.is_empty() {
+        let numbered = |i| HeadColumn { name: SmallStr::from(format!("_{i}")), aggregation: None };
+        return Ok((0..arity).map(numbered).collect());
+    }
+    if args.len() != arity {
+        let span = rule.head.span;
+        return Err(ProgramError::FixedHead { head: args.len(), rule: name.to_string(), gives: arity, span });
+    }
+    Ok(args.iter().map(|arg| HeadColumn { name: arg.variable.name.clone(), aggregation: None }).collect())
+}
+
+/// Names by column as names by position.
+fn by_position(schema: &SchemaRef, named: &[(Symbol, Symbol)]) -> Result<Vec<Symbol>, ProgramError> {
+    let mut bindings: Vec<Symbol> = schema.columns().map(|_| Symbol::new("_", Default::default())).collect();
+    for (column, binding) in named {
+        let index = schema.column_index(&column.name).ok_or_else(|| ProgramError::ColumnNotFound {
+            relation: schema.name.to_string(),
+            column: column.name.to_string(),
+            span: column.span,
+        })?;
+        bindings[index] = binding.clone();
+    }
+    Ok(bindings)
+}
+
+/// Refuses a name that stands for two columns.
+fn check_bindings(inputs: &[FixedInput]) -> Result<(), ProgramError> {
+    let mut seen: Vec<&Symbol> = vec![];
+    for binding in inputs.iter().flat_map(|input| &input.bindings).filter(|binding| !binding.is_wildcard()) {
+        if seen.contains(&binding) {
+            return Err(ProgramError::DuplicateBinding { name: binding.to_string(), span: binding.span });
+        }
+        seen.push(binding);
+    }
+    Ok(())
+}
+
+/// Checks that the rules among the inputs are defined.
+pub(super) fn check_inputs(
+    apply: &FixedApply,
+    predicates: &BTreeMap<SmallStr, Predicate<Formula>>,
+) -> Result<(), ProgramError> {
+    for input in &apply.inputs {
+        if let Target::Predicate(name) = &input.target
+            && !predicates.contains_key(name)
+        {
+            return Err(ProgramError::InputRuleNotFound { name: name.to_string(), span: input.span });
+        }
+    }
+    Ok(())
+}
