@@ -12,7 +12,8 @@ use crate::{ENGINES, folder, not_yet};
 #[rustfmt::skip]
 const AREAS: &[&str] = &[
     "aggr", "api", "bulk", "errors", "fn_compare", "fn_convert", "fn_json", "fn_list", "fn_math", "fn_misc", "fn_string",
-    "fn_vec", "indices", "literals", "options", "recursion", "rules", "stored", "sysops", "timetravel", "transactions", "triggers", "types",
+    "fn_vec", "indices", "literals", "options", "own_quirks", "recursion", "rules", "stored", "sysops", "timetravel",
+    "transactions", "triggers", "types",
 ];
 
 /// Errors whose code differs from the recorded one.
