@@ -30,12 +30,15 @@ fn trees_print_and_parse_back() {
     }
 }
 
-/// Runs in a thread with the 2 MB of stack that threads have by default, and demands an answer in time.
+/// Far more than anything here takes on a slow and busy machine: only what does not grow with its input as it should takes longer.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Runs in a thread with the 2 MB of stack that threads have by default, and demands an answer.
 fn in_small_thread<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
     let started = Instant::now();
     let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap();
     let result = thread.join().unwrap();
-    assert!(started.elapsed() < Duration::from_secs(20), "took {:?}", started.elapsed());
+    assert!(started.elapsed() < PATIENCE, "took {:?}", started.elapsed());
     result
 }
 
@@ -130,7 +133,7 @@ fn sixty_levels_take_no_time() {
         parse_script(&format!("?[x] := {source} == x)")).unwrap_err();
         parse_script(&format!("?[x] := {source} ** x")).unwrap_err();
     }
-    assert!(started.elapsed() < Duration::from_secs(2), "took {:?}", started.elapsed());
+    assert!(started.elapsed() < PATIENCE, "took {:?}", started.elapsed());
 }
 
 #[test]
@@ -145,6 +148,6 @@ fn large_scripts_parse_in_linear_time() {
         let started = Instant::now();
         let broken = source.ends_with(":- b[a]");
         assert_eq!(in_small_thread(move || parse_script(&source).is_err()), broken);
-        assert!(started.elapsed() < Duration::from_secs(10), "took {:?}", started.elapsed());
+        assert!(started.elapsed() < PATIENCE, "took {:?}", started.elapsed());
     }
 }

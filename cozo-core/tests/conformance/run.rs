@@ -20,7 +20,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(60);
 pub enum Outcome {
     /// `{"headers", "rows", "next"?}`, with bytes and the floats that JSON lacks as objects.
     Answer(Value),
-    /// An error, as the API renders it.
+    /// An error, as the API renders it, and under `script` the script that was run.
     Error(Value),
     /// A panic, or no answer within the limit.
     Crash(String),
@@ -90,7 +90,11 @@ impl Database {
         };
         match result {
             Ok(answer) => Outcome::Answer(answer),
-            Err(error) => Outcome::Error(format_error_as_json(error, Some(&script))),
+            Err(error) => {
+                let mut error = format_error_as_json(error, Some(&script));
+                error["script"] = script.into();
+                Outcome::Error(error)
+            }
         }
     }
 
