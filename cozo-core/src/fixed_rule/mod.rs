@@ -28,7 +28,8 @@
 //!
 //! **fixed_rule never sees rules, plans or scripts**: what it is given was resolved, and what it gives is a batch.
 
-pub mod api;
+pub mod algos;
+mod api;
 pub mod call;
 mod error;
 pub mod expression;

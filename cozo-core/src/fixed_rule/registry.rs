@@ -8,14 +8,20 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 
 use super::api::{BuiltInForHost, run_custom};
-use super::{BuiltInRule, Call, FixedRule, FixedRuleError, OptionMap, Options, Output, utilities};
+use super::{BuiltInRule, Call, FixedRule, FixedRuleError, OptionMap, Options, Output, algos, utilities};
 use crate::diag::SourceSpan;
 use crate::parse::ast::Symbol;
 use crate::value::Batch;
 
 /// The fixed rules of the language, by name.
-pub static FIXED_RULES: &[&BuiltInRule] =
-    &[&utilities::CONSTANT, &utilities::CSV_READER, &utilities::JSON_READER, &utilities::REORDER_SORT];
+pub static FIXED_RULES: &[&BuiltInRule] = &[
+    &algos::CONNECTED_COMPONENTS,
+    &utilities::CONSTANT,
+    &utilities::CSV_READER,
+    &algos::DEGREE_CENTRALITY,
+    &utilities::JSON_READER,
+    &utilities::REORDER_SORT,
+];
 
 /// The fixed rules of the language that this version does not run. Their names are taken.
 pub const FIXED_RULES_TO_COME: &[&str] = &[
@@ -25,9 +31,7 @@ pub const FIXED_RULES_TO_COME: &[&str] = &[
     "ClosenessCentrality",
     "ClusteringCoefficients",
     "CommunityDetectionLouvain",
-    "ConnectedComponents",
     "DFS",
-    "DegreeCentrality",
     "DepthFirstSearch",
     "KShortestPathYen",
     "LabelPropagation",
