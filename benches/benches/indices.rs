@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use cozo::DbInstance;
-use cozo_benches::run;
+use cozo_benches::{run, short_runs};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -94,16 +94,9 @@ fn writes(criterion: &mut Criterion) {
     }
 }
 
-fn configuration() -> Criterion {
-    Criterion::default()
-        .sample_size(20)
-        .warm_up_time(Duration::from_millis(300))
-        .measurement_time(Duration::from_secs(1))
-}
-
 criterion_group! {
     name = benches;
-    config = configuration();
+    config = short_runs();
     targets = creation, look_ups, writes
 }
 criterion_main!(benches);

@@ -5,10 +5,9 @@
 
 use std::cell::RefCell;
 use std::hint::black_box;
-use std::time::Duration;
 
 use cozo::DbInstance;
-use cozo_benches::{SocialNetwork, empty, import, load, run};
+use cozo_benches::{SocialNetwork, empty, import, load, run, short_runs};
 use criterion::measurement::WallTime;
 use criterion::{BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use rand::rngs::StdRng;
@@ -136,16 +135,9 @@ fn triangles(criterion: &mut Criterion) {
     }
 }
 
-fn configuration() -> Criterion {
-    Criterion::default()
-        .sample_size(20)
-        .warm_up_time(Duration::from_millis(300))
-        .measurement_time(Duration::from_secs(1))
-}
-
 criterion_group! {
     name = benches;
-    config = configuration();
+    config = short_runs();
     targets = imports, points, aggregations, expansions, patterns, triangles
 }
 criterion_main!(benches);

@@ -8,8 +8,10 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use cozo::{DataValue, DbInstance, NamedRows, ScriptMutability};
+use criterion::Criterion;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -116,4 +118,12 @@ pub fn grid(db: &DbInstance, side: i64) {
                   ?[a, b, d] := node[x, y], y + 1 < $side, a = y * $side + x, b = a + $side, d = (x * 5 + y * 11) % 10 + 1
                   :create edge {a: Int, b: Int => d: Int}";
     run(db, script, &[("side", side)]);
+}
+
+/// How benches of scripts that take microseconds are measured.
+pub fn short_runs() -> Criterion {
+    Criterion::default()
+        .sample_size(20)
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_secs(1))
 }

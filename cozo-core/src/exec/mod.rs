@@ -21,7 +21,6 @@ mod operators;
 mod profile;
 mod results;
 mod sink;
-mod sort;
 mod stored;
 mod table;
 

@@ -2,11 +2,11 @@
 
 use std::cmp::Ordering;
 
-use super::sort::{sort_by_ints, sort_ints};
 use super::{Cancellation, ExecError, Run, evaluate};
 use crate::expr::Expr;
 use crate::parse::ast::Assertion;
 use crate::plan::{OptionError, Options, SortKey, TableKind};
+use crate::value::sort::{sort_by_ints, sort_ints};
 use crate::value::{Batch, Column, DataValue};
 
 /// The rows of a query, in their final order.

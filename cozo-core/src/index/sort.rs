@@ -2,10 +2,8 @@
 //!
 //! Columns `[2, 1, 2]` and `[0, 5, -1]` give the rows `1, 2, 0`.
 
+use crate::value::sort::WORTH_RADIX;
 use crate::value::{Column, StrColumn};
-
-/// From so many rows on, sorting by radix beats sorting by comparison.
-const WORTH_RADIX: usize = 4096;
 
 /// The rows in ascending order of the columns, the first of which counts most; `None` if they are so already.
 pub fn order(columns: &[Column], len: usize) -> Option<Vec<u32>> {

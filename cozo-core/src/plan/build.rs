@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::order::{Estimates, Ordered};
+use super::order::{Estimates, Ordered, has_choice};
 use super::statistics::Statistics;
 use super::{
     ComponentPlan, ConstantPlan, ExistsPlan, FixedInputPlan, FixedPlan, JoinPlan, Method, OperatorKind, OperatorPlan,
@@ -27,6 +27,7 @@ pub enum JoinOrder {
 
 /// Plans a stratified program.
 pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrder) -> Plan {
+    let join_order = if has_choice(program) { join_order } else { JoinOrder::Written };
     let names: Vec<&SmallStr> = program.components.iter().flat_map(|component| &component.predicates).collect();
     let numbers: BTreeMap<&SmallStr, usize> = names.iter().enumerate().map(|(i, name)| (*name, i)).collect();
     let mut planner =

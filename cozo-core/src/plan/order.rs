@@ -73,6 +73,17 @@ fn is_application(atom: &Atom) -> bool {
     matches!(atom, Atom::Apply(apply) if !apply.negated)
 }
 
+/// Whether an atom gives rows: those are what an order is about.
+fn gives_rows(atom: &Atom) -> bool {
+    is_application(atom) || matches!(atom, Atom::UnifyEach(..))
+}
+
+/// Whether any rule could run in another order. Most scripts are short: for them nothing needs to be estimated.
+pub fn has_choice(program: &Program) -> bool {
+    let rules = program.predicates.keys().flat_map(|name| program.rules(name));
+    rules.into_iter().any(|rule| rule.body.iter().filter(|atom| gives_rows(atom)).count() > 1)
+}
+
 impl<'a> Estimates<'a> {
     /// Nothing known yet about derived relations.
     pub fn new(statistics: &'a dyn Statistics) -> Self {
@@ -96,7 +107,7 @@ impl<'a> Estimates<'a> {
         let arity = predicate.columns.len();
         match &predicate.definition {
             Definition::Rules(rules) => {
-                let rows: f64 = rules.iter().map(|rule| self.rule_rows(rule)).sum::<f64>() * growth;
+                let rows: f64 = rules.iter().map(|rule| self.rows_after(&rule.body)).sum::<f64>() * growth;
                 let grouped = |column: &HeadColumn| column.aggregation.is_none();
                 match predicate.columns.iter().filter(|column| grouped(column)).count() {
                     0 => Size::guessed(1.0, arity),
@@ -108,11 +119,6 @@ impl<'a> Estimates<'a> {
             Definition::Constant(_) => Size::guessed(LIST_LENGTH, arity),
             Definition::Fixed(_) => Size::guessed(FIXED_RULE_ROWS, arity),
         }
-    }
-
-    fn rule_rows(&self, rule: &Rule) -> f64 {
-        let costs = Costs::new(self, &rule.body, None);
-        costs.in_order(&(0..costs.givers.len()).collect::<Vec<_>>()).rows
     }
 
     /// The size of a relation.
@@ -128,7 +134,7 @@ impl<'a> Estimates<'a> {
     /// The number of rows that the first atoms of a body give.
     pub fn rows_after(&self, body: &[Atom]) -> f64 {
         let costs = Costs::new(self, body, None);
-        costs.in_order(&(0..costs.givers.len()).collect::<Vec<_>>()).rows
+        costs.as_written().rows
     }
 
     /// The body in the order in which it is to run. The atom at the position `delta` reads only the rows of one round.
@@ -138,11 +144,10 @@ impl<'a> Estimates<'a> {
         if costs.givers.len() < 2 || costs.givers.len() > MAX_REORDERED {
             return as_written(false);
         }
-        let written: Vec<usize> = (0..costs.givers.len()).collect();
-        let (before, best) = (costs.in_order(&written), costs.best(delta));
+        let (before, best) = (costs.as_written(), costs.best(delta));
         // A round is best begun with what is new: nobody knows how little that will be.
-        let begins_with_delta = |order: &[usize]| delta.is_none() || costs.givers.get(order[0]).copied() == delta;
-        let enough = if begins_with_delta(&written) { CLEARLY_CHEAPER } else { 1.0 / CLEARLY_CHEAPER };
+        let begins_with_delta = delta.is_none_or(|delta| costs.givers[0] == delta);
+        let enough = if begins_with_delta { CLEARLY_CHEAPER } else { 1.0 / CLEARLY_CHEAPER };
         let Some((order, after)) = best.filter(|(_, after)| before.cost > after.cost * enough) else {
             return as_written(true);
         };
@@ -192,8 +197,7 @@ struct Costs<'e> {
 
 impl<'e> Costs<'e> {
     fn new(estimates: &Estimates<'_>, body: &'e [Atom], delta: Option<usize>) -> Self {
-        let gives = |atom: &Atom| is_application(atom) || matches!(atom, Atom::UnifyEach(..));
-        let givers: Vec<usize> = (0..body.len()).filter(|at| gives(&body[*at])).collect();
+        let givers: Vec<usize> = (0..body.len()).filter(|at| gives_rows(&body[*at])).collect();
         let size = |at: &usize| match &body[*at] {
             Atom::Apply(apply) => {
                 let size = estimates.size(&apply.target);
@@ -297,13 +301,10 @@ impl<'e> Costs<'e> {
         (cost, rows)
     }
 
-    fn in_order(&self, order: &[usize]) -> Step {
-        let mut step = self.start();
-        for giver in order {
-            // In the written order every atom can stand where it is.
-            step = self.then(&step, *giver).unwrap_or(step);
-        }
-        step
+    fn as_written(&self) -> Step {
+        // In the written order every atom can stand where it is.
+        let then = |step: Step, giver| self.then(&step, giver).unwrap_or(step);
+        (0..self.givers.len()).fold(self.start(), then)
     }
 
     /// The cheapest order, of those that begin with an atom if one is given.

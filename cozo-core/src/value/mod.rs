@@ -17,6 +17,7 @@ mod hash;
 mod json;
 mod number;
 mod order;
+pub mod sort;
 mod strings;
 mod validity;
 mod vector;

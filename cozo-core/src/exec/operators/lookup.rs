@@ -4,9 +4,9 @@ use super::scan::place;
 use super::{Emit, Operator, Shape, key_columns, stopped};
 use crate::exec::Worker;
 use crate::exec::sink::{CONTINUE, Flow};
-use crate::exec::sort::sort_by_ints;
 use crate::exec::stored::Stored;
 use crate::plan::JoinPlan;
+use crate::value::sort::sort_by_ints;
 use crate::value::{Batch, Column};
 
 /// So many look-ups are worth putting in order: neighbours then share their way through the relation.

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use super::{Emit, Operator, Shape, stopped};
 use crate::exec::sink::{CONTINUE, Flow};
-use crate::exec::sort::sort_by_ints;
 use crate::exec::stored::Stored;
 use crate::exec::table::Table;
 use crate::exec::{MAX_BATCH_ROWS, Worker};
 use crate::plan::JoinPlan;
 use crate::storage::KeyRange;
+use crate::value::sort::sort_by_ints;
 use crate::value::{Batch, Column};
 
 /// Reads a range of rows of a derived table.

@@ -1,9 +1,9 @@
 //! Sorting by integers, by radix where that pays.
 //!
-//! Nothing here is stable: rows that tie come in any order.
+//! Neither function is stable: rows that tie come in any order.
 
 /// From so many integers on, sorting by radix beats sorting by comparison.
-const WORTH_RADIX: usize = 4096;
+pub const WORTH_RADIX: usize = 4096;
 
 /// Sorts integers.
 pub fn sort_ints(values: &mut [i64]) {
