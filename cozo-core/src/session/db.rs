@@ -18,7 +18,8 @@ use crate::exec::Interrupt;
 use crate::fixed_rule::FixedRule;
 use crate::parse::ast::Script;
 use crate::storage::mem::MemStorage;
-use crate::txn::{Catalog, Pipeline, Transaction};
+use crate::storage::{self, Options};
+use crate::txn::{Pipeline, Transaction};
 use crate::value::{DataValue, ValidityTs};
 
 /// Whether a script may write.
@@ -61,7 +62,7 @@ impl Drop for Shared {
 impl Default for DbInstance {
     /// An empty database in memory.
     fn default() -> Self {
-        DbInstance::over(Pipeline::new(Box::new(MemStorage::new()), Catalog::default()))
+        DbInstance::over(Pipeline::new(Box::new(MemStorage::new())).expect("an empty engine in memory always opens"))
     }
 }
 
@@ -69,17 +70,10 @@ impl DbInstance {
     /// Opens a database.
     ///
     /// `engine` is `"mem"`, which keeps everything in memory and ignores `path`. `options` is a JSON object as text, or
-    /// empty; the mem engine has no options.
+    /// empty; see [`Options`].
     pub fn new(engine: &str, path: impl AsRef<Path>, options: &str) -> miette::Result<Self> {
-        check_options(options)?;
-        match engine {
-            "mem" => Ok(DbInstance::default()),
-            "sqlite" | "rocksdb" => {
-                let path = path.as_ref().display();
-                Err(SessionError::NotYet(format!("the engine '{engine}' (asked for at '{path}')")).into())
-            }
-            other => Err(SessionError::UnknownEngine(other.to_string(), "mem").into()),
-        }
+        let storage = storage::open(engine, path.as_ref(), &Options::parse(options)?)?;
+        Ok(DbInstance::over(Pipeline::new(storage)?))
     }
 
     /// [`DbInstance::new`] with errors as text.
@@ -345,20 +339,6 @@ fn outcome_as_text(outcome: miette::Result<()>) -> String {
     match outcome {
         Ok(()) => json!({"ok": true}).to_string(),
         Err(error) => json!({"ok": false, "message": error.to_string()}).to_string(),
-    }
-}
-
-fn check_options(options: &str) -> Result<(), SessionError> {
-    if options.trim().is_empty() {
-        return Ok(());
-    }
-    let parsed: Value = serde_json::from_str(options).map_err(|error| SessionError::BadOptions(error.to_string()))?;
-    match parsed.as_object() {
-        None => Err(SessionError::BadOptions(format!("expected a JSON object, found {parsed}"))),
-        Some(object) => match object.keys().next() {
-            None => Ok(()),
-            Some(unknown) => Err(SessionError::BadOptions(format!("unknown option '{unknown}'"))),
-        },
     }
 }
 

@@ -7,7 +7,7 @@ use std::ops::Deref;
 use super::{DbInstance, NamedRows, ScriptMutability};
 use crate::storage::Storage;
 use crate::storage::mem::MemStorage;
-use crate::txn::{Catalog, Pipeline};
+use crate::txn::Pipeline;
 use crate::value::DataValue;
 
 /// A database over an engine whose type is known; it has all methods of [`DbInstance`].
@@ -30,9 +30,9 @@ pub fn new_cozo_mem() -> miette::Result<Db<MemStorage>> {
 }
 
 impl<S: Storage + 'static> Db<S> {
-    /// A database over an engine that holds nothing yet.
+    /// A database over an engine, with what it holds.
     pub fn new(storage: S) -> miette::Result<Self> {
-        let pipeline = Pipeline::new(Box::new(storage), Catalog::default());
+        let pipeline = Pipeline::new(Box::new(storage))?;
         Ok(Db { instance: DbInstance::over(pipeline), engine: PhantomData })
     }
 

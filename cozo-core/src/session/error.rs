@@ -6,18 +6,10 @@ use crate::schema::RelationError;
 /// A request that the database refuses.
 #[derive(Debug, Clone, thiserror::Error, miette::Diagnostic)]
 pub enum SessionError {
-    /// The engine is unknown, or not compiled in.
-    #[error("there is no storage engine '{0}'")]
-    #[diagnostic(code(db::unknown_engine), help("the engines here are: {1}"))]
-    UnknownEngine(String, &'static str),
     /// An engine of this project that comes with a later version.
     #[error("{0} is not yet supported")]
     #[diagnostic(code(db::not_yet), help("it will come with a later version"))]
     NotYet(String),
-    /// The options of `DbInstance::new` are not what they should be.
-    #[error("bad database options: {0}")]
-    #[diagnostic(code(db::bad_options), help("options are a JSON object, or empty; the mem engine takes none"))]
-    BadOptions(String),
     /// A write in a read-only run.
     #[error("this is a read-only run: '{0}' would write")]
     #[diagnostic(code(query::read_only), help("run the script as mutable"))]

@@ -1,10 +1,83 @@
 //! What can go wrong below the transactions.
 
-/// An engine failed to read or to write.
+/// An engine failed to open, to read or to write.
 #[derive(Debug, Clone, thiserror::Error, miette::Diagnostic)]
 pub enum StorageError {
     /// The relation was dropped, or never created, in this snapshot: the script's plan is out of date.
     #[error("relation number {0} does not exist in this snapshot")]
     #[diagnostic(code(storage::no_such_relation), help("run the script again"))]
     NoSuchRelation(u64),
+    /// The engine of this name is not there, or not in this build.
+    #[error("there is no storage engine '{name}'")]
+    #[diagnostic(code(db::unknown_engine), help("the engines here are: {known}"))]
+    UnknownEngine {
+        /// What was asked for.
+        name: String,
+        /// The engines that there are.
+        known: String,
+    },
+    /// The text of the options is no JSON object, or has an unknown key or a value of the wrong type.
+    #[error("bad database options: {0}")]
+    #[diagnostic(
+        code(db::bad_options),
+        help("options are a JSON object, such as {{\"durability\": \"disk\", \"cache_mb\": 100}}")
+    )]
+    BadOptions(String),
+    /// Another process, or another handle of this one, has the database open for writing.
+    #[error("the database '{0}' is in use")]
+    #[diagnostic(
+        code(storage::locked),
+        help(
+            "a database is open in one place at a time: close the other one, share its handle, or open with \"read_only\": true"
+        )
+    )]
+    Locked(String),
+    /// There is something else at the path.
+    #[error("'{path}' is not a database of this engine: {found}")]
+    #[diagnostic(code(storage::not_a_database))]
+    NotADatabase {
+        /// The path.
+        path: String,
+        /// What was found there.
+        found: String,
+        /// What to do.
+        #[help]
+        help: String,
+    },
+    /// The database was written by a newer version of this program.
+    #[error("'{path}' has format version {found}, and this program knows versions up to {known}")]
+    #[diagnostic(
+        code(storage::newer_format),
+        help("open it with a newer version of this program; nothing was changed")
+    )]
+    NewerFormat {
+        /// The path.
+        path: String,
+        /// Its version.
+        found: u64,
+        /// The version that this program writes.
+        known: u64,
+    },
+    /// The stored bytes do not mean anything: the disk or another program damaged them.
+    #[error("the stored data is damaged: {0}")]
+    #[diagnostic(code(storage::damaged), help("restore a backup; `cozo check` lists what is damaged"))]
+    Damaged(String),
+    /// The database was opened for reading only.
+    #[error("the database was opened for reading only")]
+    #[diagnostic(code(storage::read_only), help("open it without \"read_only\": true to write"))]
+    ReadOnly,
+    /// The engine could not do what it was asked to, for instance because the disk is full.
+    #[error("{engine} could not {action}: {message}")]
+    #[diagnostic(
+        code(storage::engine),
+        help("nothing of what failed was kept; see that there is space, and the right to write")
+    )]
+    Engine {
+        /// The engine.
+        engine: &'static str,
+        /// What it was doing.
+        action: &'static str,
+        /// What it said.
+        message: String,
+    },
 }

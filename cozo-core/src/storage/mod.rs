@@ -8,21 +8,29 @@
 //! |---|---|
 //! | [`as_of`] | histories read as of a time, for engines that do not seek in them |
 //! | [`mem`] | the column tree: a persistent B+tree whose leaves hold typed columns |
+//! | [`open`], [`ENGINES`] | the engines by name |
+//! | [`Options`] | the options with which a database is opened |
 //!
 //! **storage never sees a rule, an expression or a transaction**: rows that reach it are already coerced, sorted
 //! out of conflict, and final.
 
 pub mod as_of;
+mod engines;
 mod error;
 pub mod mem;
+mod options;
+#[cfg(test)]
+pub mod tests;
 
 use std::sync::Arc;
 
 pub use as_of::AsOf;
+pub use engines::{ENGINES, Engine, open};
 pub use error::StorageError;
+pub use options::{Durability, NoOptions, Options};
 
-use crate::schema::RelationId;
-use crate::value::{Batch, Column, DataValue};
+use crate::schema::{RelationId, RelationSchema, SchemaRef};
+use crate::value::{Batch, Column, DataValue, SmallStr};
 
 /// An engine that keeps relations.
 ///
@@ -32,16 +40,27 @@ pub trait Storage: Send + Sync {
     /// The engine's name, as `DbInstance::new` takes it.
     fn name(&self) -> &'static str;
 
+    /// The definitions of the relations that it holds; asked for once, when a database is opened.
+    fn definitions(&self) -> Result<Vec<SchemaRef>, StorageError>;
+
     /// The contents as of the last commit. Cheap, and never waits for a commit.
     fn snapshot(&self) -> Arc<dyn Snapshot>;
 
     /// Applies the change sets in order, all or nothing: after an error, nothing of them is visible, now or after
     /// reopening. Snapshots taken before do not change.
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError>;
+
+    /// Gives back the space of what was removed or replaced. May take long; reads and commits go on meanwhile.
+    fn compact(&self) -> Result<(), StorageError> {
+        Ok(())
+    }
 }
 
 /// The contents at one moment. A relation that was never created is empty.
 pub trait Snapshot: Send + Sync {
+    /// How many columns a relation has, if it exists.
+    fn shape(&self, relation: RelationId) -> Option<RelationShape>;
+
     /// The number of rows; exact for mem, an estimate where counting would cost a scan.
     fn row_count(&self, relation: RelationId) -> u64;
 
@@ -109,7 +128,7 @@ pub trait Snapshot: Send + Sync {
     }
 
     /// These contents with changes applied that are not committed: what a transaction sees of its own writes.
-    fn with_changes(&self, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError>;
+    fn with_changes(self: Arc<Self>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError>;
 }
 
 /// Gives batches until there are no more.
@@ -159,12 +178,15 @@ impl KeyRange {
 /// Changes to relations, applied together.
 #[derive(Clone, Debug, Default)]
 pub struct ChangeSet {
-    /// Relations that begin to exist, empty, with their numbers of key columns and of columns.
-    pub created: Vec<(RelationId, RelationShape)>,
-    /// Relations that cease to exist.
+    /// Relations and indices that begin to exist, empty.
+    pub created: Vec<SchemaRef>,
+    /// Relations and indices that cease to exist.
     pub dropped: Vec<RelationId>,
     /// Changed rows, applied after `created` and before `dropped`, in order.
     pub rows: Vec<RowChanges>,
+    /// The names in the catalog whose definition changes, with the new one (its indices are in it), `None` where the name
+    /// is free afterwards. What outlives the process keeps them; they never say anything about rows.
+    pub definitions: Vec<(SmallStr, Option<SchemaRef>)>,
 }
 
 /// How many columns a relation has.
@@ -174,6 +196,12 @@ pub struct RelationShape {
     pub keys: usize,
     /// The number of all columns.
     pub arity: usize,
+}
+
+impl From<&RelationSchema> for RelationShape {
+    fn from(schema: &RelationSchema) -> Self {
+        RelationShape { keys: schema.keys.len(), arity: schema.arity() }
+    }
 }
 
 /// Changed rows of one relation.

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Catalog, TxnError};
 use crate::schema::{RelationId, SchemaRef};
-use crate::storage::{ChangeSet, Snapshot, Storage};
+use crate::storage::{ChangeSet, Snapshot, Storage, StorageError};
 use crate::value::SmallStr;
 
 /// The database at one moment.
@@ -84,19 +84,21 @@ struct History {
 const HISTORY_PRUNE_AT: usize = 1 << 16;
 
 impl Pipeline {
-    /// A pipeline over an engine whose relations are these.
-    pub fn new(storage: Box<dyn Storage>, catalog: Catalog) -> Self {
+    /// A pipeline over an engine, with the relations that it holds.
+    pub fn new(storage: Box<dyn Storage>) -> Result<Self, StorageError> {
+        let mut catalog = Catalog::default();
+        storage.definitions()?.into_iter().for_each(|schema| catalog.insert(schema));
         let indices = |schema: &SchemaRef| schema.indices.iter().map(|index| index.schema.id.0).max().unwrap_or(0);
         let next = catalog.iter().map(|schema| schema.id.0.max(indices(schema)) + 1).max().unwrap_or(1);
         let version = Version { sequence: 0, catalog, snapshot: storage.snapshot() };
-        Pipeline {
+        Ok(Pipeline {
             storage,
             current: ArcSwap::from_pointee(version),
             waiting: Mutex::default(),
             leader: Mutex::default(),
             active: Mutex::default(),
             next_relation: AtomicU64::new(next),
-        }
+        })
     }
 
     /// The current version.
@@ -152,17 +154,18 @@ impl Pipeline {
         let mut keys: Vec<Vec<u64>> = vec![];
         let mut after_commit: Vec<AfterCommit> = vec![];
         for waiting in group {
-            let Some(request) = waiting.request.lock().take() else { continue };
+            let Some(mut request) = waiting.request.lock().take() else { continue };
             if let Err(error) = validate(&request, history, (&keys, &changes), &catalog) {
                 let _ = waiting.outcome.set(Err(error));
                 continue;
             }
-            for change in &request.schemas {
+            for change in request.schemas {
                 match &change.after {
                     Some(schema) => catalog.insert(schema.clone()),
                     None => catalog.remove(&change.name),
                 }
                 catalog.version = sequence;
+                request.changes.definitions.push((change.name, change.after));
             }
             winners.push(waiting);
             changes.push(request.changes);

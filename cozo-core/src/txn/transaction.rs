@@ -7,7 +7,7 @@ use super::pipeline::{CommitRequest, SchemaChange};
 use super::{AfterCommit, Catalog, FIRST_EPHEMERAL_ID, Pipeline, TxnError, Version, is_ephemeral};
 use crate::schema::{IndexDefinition, RelationId, RelationSchema, SchemaRef};
 use crate::storage::mem::MemSnapshot;
-use crate::storage::{ChangeKind, ChangeSet, RelationShape, RowChanges, Snapshot};
+use crate::storage::{ChangeKind, ChangeSet, RowChanges, Snapshot};
 use crate::value::{Batch, SmallStr, combine_hashes};
 
 /// What holds wherever a transaction writes.
@@ -130,19 +130,18 @@ impl Transaction {
 
     /// Creates a relation; its identity is given here. The name must be free.
     pub fn create(&mut self, mut schema: RelationSchema) -> Result<SchemaRef, TxnError> {
-        let shape = RelationShape { keys: schema.keys.len(), arity: schema.arity() };
         if schema.name.starts_with('_') {
             schema.id = RelationId(self.ephemeral.next_id);
             self.ephemeral.next_id += 1;
             let schema = Arc::new(schema);
-            self.ephemeral.apply(ChangeSet { created: vec![(schema.id, shape)], ..Default::default() })?;
+            self.ephemeral.apply(ChangeSet { created: vec![schema.clone()], ..Default::default() })?;
             self.ephemeral.schemas.insert(schema.name.clone(), schema.clone());
             return Ok(schema);
         }
         schema.id = self.pipeline.next_relation_id();
         let schema = Arc::new(schema);
         self.change_schema(&schema.name, Some(schema.clone()));
-        self.writes_mut().create(schema.id, shape);
+        self.writes_mut().create(schema.clone());
         Ok(schema)
     }
 
@@ -150,10 +149,9 @@ impl Transaction {
     /// would not be in it, so they make the commit fail.
     pub fn create_index(&mut self, relation: &SchemaRef, name: &SmallStr, listed: &[usize]) -> IndexDefinition {
         let index = IndexDefinition::new(relation, name, listed, self.pipeline.next_relation_id());
-        let shape = RelationShape { keys: index.columns.len(), arity: index.columns.len() };
         self.redefine(relation, relation.with_index(index.clone()));
         let writes = self.writes_mut();
-        writes.create(index.schema.id, shape);
+        writes.create(index.schema.clone());
         writes.request.whole.push(relation.id);
         index
     }
@@ -229,7 +227,7 @@ impl Transaction {
         let writes = self.writes.as_mut().expect(WRITES);
         let request = &mut writes.request;
         request.keys.append(&mut hashes);
-        let created_here = request.changes.created.iter().any(|(created, _)| *created == id);
+        let created_here = request.changes.created.iter().any(|created| created.id == id);
         if !created_here && !request.relations.iter().any(|known| known.id == id) {
             // As it was at the start, should this transaction have changed it.
             let changed = (!request.schemas.is_empty()).then(|| self.base.catalog.find_id(id)).flatten();
@@ -348,8 +346,8 @@ impl Drop for Transaction {
 
 impl Writes {
     /// Makes room for a new relation.
-    fn create(&mut self, id: RelationId, shape: RelationShape) {
-        self.request.changes.created.push((id, shape));
+    fn create(&mut self, schema: SchemaRef) {
+        self.request.changes.created.push(schema);
         // The next view begins anew, with the relation.
         (self.view, self.applied) = (None, 0);
     }
@@ -369,8 +367,8 @@ impl Writes {
             found => {
                 let created = if found.is_none() { changes.created.clone() } else { vec![] };
                 let rows = changes.rows[self.applied..].to_vec();
-                let pending = ChangeSet { created, dropped: vec![], rows };
-                found.as_ref().unwrap_or(&base.snapshot).with_changes(&pending)?
+                let pending = ChangeSet { created, rows, ..ChangeSet::default() };
+                found.unwrap_or_else(|| base.snapshot.clone()).with_changes(&pending)?
             }
         };
         self.applied = changes.rows.len();
@@ -380,7 +378,7 @@ impl Writes {
 
 impl Ephemeral {
     fn apply(&mut self, changes: ChangeSet) -> Result<(), TxnError> {
-        self.rows = self.rows.with_changes(&changes)?;
+        self.rows = self.rows.clone().with_changes(&changes)?;
         Ok(())
     }
 }

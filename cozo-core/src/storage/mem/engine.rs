@@ -6,9 +6,10 @@ use arc_swap::ArcSwap;
 use imbl::OrdMap;
 
 use super::Tree;
-use crate::schema::RelationId;
+use crate::schema::{RelationId, SchemaRef};
 use crate::storage::{
-    AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, Matches, RowChanges, Snapshot, Storage, StorageError,
+    AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, Matches, RelationShape, RowChanges, Snapshot, Storage,
+    StorageError,
 };
 use crate::value::{Batch, Column};
 
@@ -28,6 +29,10 @@ impl MemStorage {
 impl Storage for MemStorage {
     fn name(&self) -> &'static str {
         "mem"
+    }
+
+    fn definitions(&self) -> Result<Vec<SchemaRef>, StorageError> {
+        Ok(vec![])
     }
 
     fn snapshot(&self) -> Arc<dyn Snapshot> {
@@ -58,8 +63,8 @@ impl MemSnapshot {
 
     /// Applies changes; after an error some of them are.
     pub(super) fn apply(&mut self, changes: &ChangeSet) -> Result<(), StorageError> {
-        for (relation, shape) in &changes.created {
-            self.relations.insert(*relation, Tree::new(*shape));
+        for schema in &changes.created {
+            self.relations.insert(schema.id, Tree::new(RelationShape::from(&**schema)));
         }
         for rows in &changes.rows {
             self.apply_rows(rows)?;
@@ -79,6 +84,10 @@ impl MemSnapshot {
 }
 
 impl Snapshot for MemSnapshot {
+    fn shape(&self, relation: RelationId) -> Option<RelationShape> {
+        self.tree(relation).map(Tree::shape)
+    }
+
     fn row_count(&self, relation: RelationId) -> u64 {
         self.tree(relation).map_or(0, Tree::row_count)
     }
@@ -146,8 +155,8 @@ impl Snapshot for MemSnapshot {
         Ok(self.tree(relation).map_or_else(nothing, |tree| tree.contains_as_of(prefixes, as_of)))
     }
 
-    fn with_changes(&self, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
-        let mut next = self.clone();
+    fn with_changes(self: Arc<Self>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
+        let mut next = MemSnapshot::clone(&self);
         next.apply(changes)?;
         Ok(Arc::new(next))
     }

@@ -7,7 +7,7 @@ use crate::storage::{AsOf, BatchCursor, LookupCursor, StorageError};
 struct Histories {
     /// The number of key columns before the Validity.
     column: usize,
-    storage: MemStorage,
+    storage: Box<dyn Storage>,
     model: Model,
     random: StdRng,
 }
@@ -16,6 +16,10 @@ struct Histories {
 struct PlainReads<'s>(&'s dyn Snapshot);
 
 impl Snapshot for PlainReads<'_> {
+    fn shape(&self, relation: RelationId) -> Option<RelationShape> {
+        self.0.shape(relation)
+    }
+
     fn row_count(&self, relation: RelationId) -> u64 {
         self.0.row_count(relation)
     }
@@ -46,18 +50,19 @@ impl Snapshot for PlainReads<'_> {
         self.0.contains(relation, prefixes)
     }
 
-    fn with_changes(&self, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
-        self.0.with_changes(changes)
+    fn with_changes(self: Arc<Self>, _: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
+        unreachable!("these reads see no changes")
     }
 }
 
 const MAX_ROWS: [usize; 4] = [1, 3, 40, 2000];
 
 impl Histories {
-    fn new(column: usize, seed: u64) -> Self {
-        let storage = MemStorage::new();
-        let shape = RelationShape { keys: column + 1, arity: column + 2 };
-        storage.commit(&[ChangeSet { created: vec![(RELATION, shape)], ..ChangeSet::default() }]).unwrap();
+    fn new(subject: &Subject, column: usize, seed: u64) -> Self {
+        let storage = (subject.open)();
+        let ends = [of(BaseType::Validity, false), of(BaseType::Int, false)];
+        let types = [of(BaseType::Int, false), ColumnType::ANY].into_iter().take(column).chain(ends).collect();
+        storage.commit(&[creation(&schema(column + 1, types))]).unwrap();
         Histories { column, storage, model: Model::new(), random: StdRng::seed_from_u64(seed) }
     }
 
@@ -211,8 +216,9 @@ fn verify_lookup(
     assert_eq!(contained, (0..probes.len()).map(shown).collect::<Vec<_>>());
 }
 
-fn run_histories(column: usize, seed: u64, steps: usize) {
-    let mut histories = Histories::new(column, seed);
+/// Random histories, read as of random times.
+pub fn run(subject: &Subject, column: usize, seed: u64, steps: usize) {
+    let mut histories = Histories::new(subject, column, seed);
     let mut held: Vec<(Arc<dyn Snapshot>, Model)> = vec![];
     for step in 0..steps {
         histories.step();
@@ -225,27 +231,4 @@ fn run_histories(column: usize, seed: u64, steps: usize) {
         let as_of = histories.as_of();
         verify_scan(&**snapshot, &visible(model, as_of), &KeyRange::all(), as_of, 100);
     }
-}
-
-#[test]
-fn histories_of_the_whole_relation_behave_like_the_filter() {
-    (0..3).for_each(|seed| run_histories(0, seed, 15));
-}
-
-#[test]
-fn histories_of_one_column_behave_like_the_filter() {
-    (0..4).for_each(|seed| run_histories(1, seed, 20));
-}
-
-#[test]
-fn histories_of_two_columns_behave_like_the_filter() {
-    (0..4).for_each(|seed| run_histories(2, seed, 20));
-}
-
-#[test]
-fn relations_that_do_not_exist_have_no_history() {
-    let empty = MemSnapshot::default();
-    let as_of = AsOf { column: 1, micros: 0 };
-    verify_scan(&empty, &[], &KeyRange::all(), as_of, 10);
-    verify_lookup(&empty, &[], 1, &[vec![1.into()]], as_of, 10);
 }

@@ -1,0 +1,37 @@
+//! The engines by name.
+
+use std::path::Path;
+
+use super::mem::MemStorage;
+use super::options::NoOptions;
+use super::{Options, Storage, StorageError};
+
+/// An engine that a database can be opened with.
+pub struct Engine {
+    /// The name that `DbInstance::new` takes.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub doc: &'static str,
+    open: fn(&Path, &Options) -> Opened,
+}
+
+type Opened = Result<Box<dyn Storage>, StorageError>;
+
+/// The engines of this build.
+pub const ENGINES: &[Engine] = &[Engine {
+    name: "mem",
+    doc: "keeps everything in memory and nothing on disk",
+    open: |_, options| {
+        options.of_engine::<NoOptions>()?;
+        Ok(Box::new(MemStorage::new()))
+    },
+}];
+
+/// Opens a database, and makes it first if it is not there.
+pub fn open(engine: &str, path: &Path, options: &Options) -> Opened {
+    let Some(found) = ENGINES.iter().find(|candidate| candidate.name == engine) else {
+        let known: Vec<&str> = ENGINES.iter().map(|engine| engine.name).collect();
+        return Err(StorageError::UnknownEngine { name: engine.to_string(), known: known.join(", ") });
+    };
+    (found.open)(path, options)
+}

@@ -1,0 +1,60 @@
+//! The options with which a database is opened: a JSON object, the third argument of `DbInstance::new`.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::StorageError;
+
+/// What a commit outlives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Durability {
+    /// The end of the process, however sudden: the system has the data when a commit returns.
+    #[default]
+    Os,
+    /// The end of power: the disk has the data when a commit returns.
+    Disk,
+}
+
+/// The options of a database.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Options {
+    /// What a commit outlives.
+    #[serde(default)]
+    pub durability: Durability,
+    /// How many megabytes of relations of a persistent engine are kept as columns in memory; 0 for none. By default a
+    /// quarter of the machine's memory.
+    pub cache_mb: Option<u64>,
+    /// How many megabytes a query may take for what it derives. By default half of the machine's memory.
+    pub query_memory_mb: Option<u64>,
+    /// Whether nothing may be written.
+    #[serde(default)]
+    pub read_only: bool,
+    /// The options of the engine.
+    #[serde(flatten)]
+    pub engine: Map<String, Value>,
+}
+
+impl Options {
+    /// The options that a text gives; empty text gives none.
+    pub fn parse(text: &str) -> Result<Self, StorageError> {
+        if text.trim().is_empty() {
+            return Ok(Options::default());
+        }
+        let value: Value = serde_json::from_str(text).map_err(|error| StorageError::BadOptions(error.to_string()))?;
+        if !value.is_object() {
+            return Err(StorageError::BadOptions(format!("expected a JSON object, found {value}")));
+        }
+        serde_json::from_value(value).map_err(|error| StorageError::BadOptions(error.to_string()))
+    }
+
+    /// The options of the engine, as the engine's type has them: `#[serde(deny_unknown_fields)]`.
+    pub fn of_engine<T: for<'de> Deserialize<'de>>(&self) -> Result<T, StorageError> {
+        T::deserialize(Value::Object(self.engine.clone())).map_err(|error| StorageError::BadOptions(error.to_string()))
+    }
+}
+
+/// The options of an engine that has none.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoOptions {}
