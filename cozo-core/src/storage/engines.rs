@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::cache::Cached;
 use super::mem::MemStorage;
 use super::options::NoOptions;
 use super::{Options, Storage, StorageError};
@@ -12,6 +13,8 @@ pub struct Engine {
     pub name: &'static str,
     /// What it is, in a line.
     pub doc: &'static str,
+    /// Whether it keeps data on a disk, so that a cache over it pays.
+    pub persistent: bool,
     open: fn(&Path, &Options) -> Opened,
 }
 
@@ -21,6 +24,7 @@ type Opened = Result<Box<dyn Storage>, StorageError>;
 pub const ENGINES: &[Engine] = &[Engine {
     name: "mem",
     doc: "keeps everything in memory and nothing on disk",
+    persistent: false,
     open: |_, options| {
         options.of_engine::<NoOptions>()?;
         Ok(Box::new(MemStorage::new()))
@@ -33,5 +37,10 @@ pub fn open(engine: &str, path: &Path, options: &Options) -> Opened {
         let known: Vec<&str> = ENGINES.iter().map(|engine| engine.name).collect();
         return Err(StorageError::UnknownEngine { name: engine.to_string(), known: known.join(", ") });
     };
-    (found.open)(path, options)
+    let storage = (found.open)(path, options)?;
+    let cache_bytes = options.cache_bytes();
+    match found.persistent && cache_bytes > 0 {
+        true => Ok(Box::new(Cached::new(storage, cache_bytes)?)),
+        false => Ok(storage),
+    }
 }
