@@ -54,6 +54,11 @@ pub trait Storage: Send + Sync {
     /// reopening. Snapshots taken before do not change.
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError>;
 
+    /// What the engine itself finds wrong with what it has stored, in words.
+    fn verify(&self) -> Result<Vec<String>, StorageError> {
+        Ok(vec![])
+    }
+
     /// Gives back the space of what was removed or replaced. May take long; reads and commits go on meanwhile.
     fn compact(&self) -> Result<(), StorageError> {
         Ok(())
