@@ -7,6 +7,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`as_of`] | histories read as of a time, for engines that do not seek in them |
+//! | [`legacy`] | files of CozoDB 0.7, for importing them |
 //! | [`mem`] | the column tree: a persistent B+tree whose leaves hold typed columns |
 //! | [`open`], [`ENGINES`] | the engines by name |
 //! | [`Options`] | the options with which a database is opened |
@@ -17,6 +18,7 @@
 pub mod as_of;
 mod engines;
 mod error;
+pub mod legacy;
 pub mod mem;
 mod options;
 #[cfg(test)]
