@@ -29,7 +29,7 @@ pub(super) struct Catalog {
 
 /// How the catalog is called in errors.
 const CATALOG: &str = "the catalog";
-const CATALOG_RANGE: IdRange = IdRange { id: 0 };
+const CATALOG_ID: u64 = 0;
 const PAGE_ROWS: usize = 1000;
 
 impl Catalog {
@@ -39,11 +39,12 @@ impl Catalog {
         let mut last: Option<Vec<u8>> = None;
         loop {
             let after = last.take();
-            let found = source.page(CATALOG_RANGE, after.as_deref(), PAGE_ROWS, |key, value| {
-                last = Some(key.to_vec());
-                let added = value.and_then(|value| catalog.add_row(key, value));
-                added.map_err(|error| error.at(CATALOG, key))
-            })?;
+            let found =
+                source.page((CATALOG, IdRange { id: CATALOG_ID }), after.as_deref(), PAGE_ROWS, |key, value| {
+                    last = Some(key.to_vec());
+                    let added = value.and_then(|value| catalog.add_row(key, value));
+                    added.map_err(|error| error.at(CATALOG, key))
+                })?;
             if found < PAGE_ROWS {
                 return Ok(catalog);
             }
@@ -64,7 +65,7 @@ impl Catalog {
     }
 
     fn add_handle(&mut self, name: &SmallStr, handle: Handle) -> Result<(), Malformed> {
-        if handle.id == CATALOG_RANGE.id || handle.id == u64::MAX {
+        if handle.id == CATALOG_ID || handle.id == u64::MAX {
             return Err(Malformed(format!("'{name}' has the impossible id {}", handle.id)));
         }
         if handle.name != *name {

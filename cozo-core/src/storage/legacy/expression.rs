@@ -4,6 +4,7 @@
 
 use super::handle::StoredExpr;
 use crate::diag::SourceSpan;
+use crate::expr::functions::CONDITIONALS;
 use crate::parse::ast::{Expr, Symbol};
 use crate::parse::parse_expr;
 
@@ -108,7 +109,9 @@ impl Names {
                 self.add(value);
             }),
             Expr::Call { function, args, .. } => {
-                self.functions.push(function.to_string());
+                if CONDITIONALS.iter().all(|conditional| conditional.name != function.as_str()) {
+                    self.functions.push(function.to_string());
+                }
                 args.iter().for_each(|arg| self.add(arg));
             }
         }

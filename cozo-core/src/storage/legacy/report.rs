@@ -94,8 +94,10 @@ impl RowsRead {
 }
 
 impl LegacyFile {
-    /// What is in the file. `knows_function` says whether there is a function of a name.
+    /// What is in the file. `knows_function` says whether there is a function of a name. Fails if the file has rows that
+    /// cannot be found.
     pub fn report(&self, knows_function: &dyn Fn(&str) -> bool) -> Result<Report, StorageError> {
+        self.source.require_whole()?;
         let mut report = Report {
             relations: self
                 .relations

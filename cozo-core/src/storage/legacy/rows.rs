@@ -5,7 +5,7 @@ use super::fit::{Fit, fit, fits_exactly, fits_index};
 use super::key::decode_key;
 use super::malformed::{Malformed, hex};
 use super::report::{RefusedRow, RowsRead};
-use super::source::IdRange;
+use super::source::{ID_BYTES, IdRange};
 use super::value::decode_values;
 use crate::schema::RelationSchema;
 use crate::storage::{BatchCursor, StorageError};
@@ -13,8 +13,6 @@ use crate::value::{Batch, Column, DataValue};
 
 /// How many of the rows that do not fit are described.
 const DESCRIBED_ROWS: usize = 20;
-/// The id of the relation, again, before the value columns.
-const VALUE_PREFIX: usize = 8;
 
 /// The rows of one relation in the order of the file, a batch at a time.
 pub struct Rows<'a> {
@@ -111,10 +109,11 @@ impl BatchCursor for Rows<'_> {
     fn next_batch(&mut self, max_rows: usize) -> Result<Option<Batch>, StorageError> {
         let mut columns = vec![Column::default(); self.relation.arity()];
         let mut len = 0;
+        let max_rows = max_rows.max(1);
         // A page of which nothing fits makes no batch.
         while len == 0 && !self.done {
             let after = self.last_key.take();
-            let range = IdRange { id: self.relation.id.0 };
+            let range = (self.relation.name.as_str(), IdRange { id: self.relation.id.0 });
             let found = self.file.source.page(range, after.as_deref(), max_rows, |key, value| {
                 len += usize::from(self.take(key, value, &mut columns)?);
                 self.last_key = Some(key.to_vec());
@@ -133,7 +132,7 @@ fn decode_row(key: &[u8], value: &[u8]) -> Result<(Vec<DataValue>, usize), Malfo
     let mut row = decode_key(key)?;
     let keys = row.len();
     if !value.is_empty() {
-        let values = value.get(VALUE_PREFIX..).ok_or_else(|| Malformed::new("the value ends too early"))?;
+        let values = value.get(ID_BYTES..).ok_or_else(|| Malformed::new("the value ends too early"))?;
         row.extend(decode_values(values)?);
     }
     Ok((row, keys))

@@ -5,16 +5,20 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Params, Row, params};
 use tempfile::TempDir;
 
-use super::malformed::Malformed;
+use super::malformed::{Malformed, hex};
 use crate::storage::StorageError;
 
 /// The name of this reader in errors.
 const ENGINE: &str = "the reader of CozoDB 0.7 files";
 
+/// The id of the relation, before the key columns and, again, before the value columns.
+pub(super) const ID_BYTES: usize = 8;
+
 /// An open file, as it was when it was opened: a read transaction holds until it is dropped.
 pub(super) struct Source {
     connection: Connection,
-    path: String,
+    /// The path, quoted, for errors.
+    place: String,
     /// What was opened in place of the file; deleted afterwards.
     _copy: Option<TempDir>,
 }
@@ -40,21 +44,21 @@ impl Source {
     /// Opens an SQLite file. One that was left in the middle of a write, or keeps a log beside it, is copied first, since
     /// SQLite would have to write to it.
     pub fn open(path: &Path, keeps_log: bool) -> Result<Self, StorageError> {
-        let shown = path.display().to_string();
+        let place = format!("'{}'", path.display());
         if !keeps_log {
             match connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
                 Err(error) if error.sqlite_error_code() == Some(ErrorCode::ReadOnly) => {}
                 connected => {
-                    let connection = connected.map_err(|error| failure(&shown, "open a file", &error))?;
-                    return Ok(Source { connection, path: shown, _copy: None });
+                    let connection = connected.map_err(|error| failure(&place, "open a file", &error))?;
+                    return Ok(Source { connection, place, _copy: None });
                 }
             }
         }
         let (folder, copy) =
             copied(path).map_err(|error| io_failure("copy a file with an unfinished write", &error))?;
         let connection = connect(&copy, OpenFlags::SQLITE_OPEN_READ_WRITE);
-        let connection = connection.map_err(|error| failure(&shown, "open a copy of a file", &error))?;
-        Ok(Source { connection, path: shown, _copy: Some(folder) })
+        let connection = connection.map_err(|error| failure(&place, "open a copy of a file", &error))?;
+        Ok(Source { connection, place, _copy: Some(folder) })
     }
 
     /// Whether there is a table `cozo` with the columns of CozoDB.
@@ -117,11 +121,23 @@ impl Source {
         .map(|bytes| bytes.map(u64::from_be_bytes))
     }
 
-    /// At most `limit` rows of a range, from the first one after `after`, in the order of keys. The keys come without the
-    /// id; gives the number of rows.
+    /// Fails if the rows that are found by their keys are not all rows.
+    pub fn require_whole(&self) -> Result<(), StorageError> {
+        let by_key = self.count_by("SELECT count(*) FROM cozo WHERE k >= x''", [])?;
+        let others = self.count_by("SELECT count(*) FROM cozo NOT INDEXED WHERE typeof(k) <> 'blob'", [])?;
+        let all = self.count_by("SELECT count(*) FROM cozo NOT INDEXED", [])?;
+        if by_key + others == all {
+            return Ok(());
+        }
+        let place = &self.place;
+        Err(StorageError::Damaged(format!("{place} has {all} rows, but finds {by_key} of them by their keys")))
+    }
+
+    /// At most `limit` rows of a relation's range, from the first one after `after`, in the order of keys. The keys come
+    /// without the id; gives the number of rows.
     pub fn page(
         &self,
-        range: IdRange,
+        (relation, range): (&str, IdRange),
         after: Option<&[u8]>,
         limit: usize,
         mut visit: impl FnMut(&[u8], Result<&[u8], Malformed>) -> Result<(), StorageError>,
@@ -130,19 +146,23 @@ impl Source {
         let Some(end) = range.end() else { return Ok(0) };
         let mut found = 0;
         let mut outcome = Ok(());
-        self.run("read the rows", |connection| {
+        let mut read = || {
             let sql = "SELECT k, v FROM cozo WHERE k >= ? AND k < ? ORDER BY k LIMIT ?";
-            let mut statement = connection.prepare_cached(sql)?;
+            let mut statement = self.connection.prepare_cached(sql)?;
             let mut rows = statement.query(params![from, end, limit as i64])?;
             while outcome.is_ok()
                 && let Some(row) = rows.next()?
             {
                 let value = row.get_ref(1)?.as_blob();
                 let value = value.map_err(|_| Malformed::new("the value is no sequence of bytes"));
-                outcome = visit(&row.get_ref(0)?.as_blob()?[8..], value);
+                outcome = visit(&row.get_ref(0)?.as_blob()?[ID_BYTES..], value);
                 found += 1;
             }
             Ok(())
+        };
+        read().map_err(|error: rusqlite::Error| {
+            let place = format!("{}, relation '{relation}', at or after key {}", self.place, hex(&from[ID_BYTES..]));
+            failure(&place, "read the rows", &error)
         })?;
         outcome.map(|()| found)
     }
@@ -152,7 +172,7 @@ impl Source {
         action: &'static str,
         read: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StorageError> {
-        read(&self.connection).map_err(|error| failure(&self.path, action, &error))
+        read(&self.connection).map_err(|error| failure(&self.place, action, &error))
     }
 }
 
@@ -183,14 +203,15 @@ fn copied(path: &Path) -> std::io::Result<(TempDir, PathBuf)> {
 }
 
 /// The error for something that SQLite could not do.
-fn failure(path: &str, action: &'static str, error: &rusqlite::Error) -> StorageError {
+fn failure(place: &str, action: &'static str, error: &rusqlite::Error) -> StorageError {
+    let message = format!("{place}: {error}");
     match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-            StorageError::Damaged(format!("'{path}': {error}"))
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            StorageError::Locked(place.trim_matches('\'').to_string())
         }
-        Some(_) => StorageError::Engine { engine: ENGINE, action, message: format!("'{path}': {error}") },
-        // A value of another type than those that are written.
-        None => StorageError::Damaged(format!("'{path}': {error}")),
+        // Also a value of another type than those that are written.
+        None | Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StorageError::Damaged(message),
+        Some(_) => StorageError::Engine { engine: ENGINE, action, message },
     }
 }
 
