@@ -80,6 +80,31 @@ fn remnants_are_counted() {
 }
 
 #[test]
+fn rows_under_a_shared_id_that_fit_none_or_several_are_refused() {
+    let (_folder, path) = copy_of("broken");
+    let connection = Connection::open(&path).unwrap();
+    // 'twin' is defined as 'other' is, with the same id.
+    let twin = "INSERT INTO cozo SELECT x'0000000000000000067477696e00000000fb', v FROM cozo
+        WHERE k = x'0000000000000000066f74686572000000fc'";
+    assert_eq!(connection.execute(twin, []).unwrap(), 1);
+    connection.execute("INSERT INTO cozo VALUES (?, x'')", [key_of(2, "0101")]).unwrap();
+    drop(connection);
+    let file = LegacyFile::open(&path).unwrap();
+    let report = file.report(&knows).unwrap();
+    assert_eq!(report.warnings[0].message, "its definition gives it the name 'other'");
+    let reasons = |name: &str| -> Vec<String> {
+        let relation = file.relations().iter().find(|relation| relation.schema.name == name).unwrap();
+        let read = rows_of(&file, relation).unwrap().1;
+        read.examples.into_iter().map(|row| row.reason).collect()
+    };
+    let none = "it fits none of the relations that have this id";
+    let several = |other: &str| format!("it may as well be a row of '{other}', which has the same id");
+    assert_eq!(reasons("other"), [none.to_string(), several("twin")]);
+    assert_eq!(reasons("twin"), [none.to_string(), several("other")]);
+    assert_eq!(reasons("unreadable"), [none]);
+}
+
+#[test]
 fn damage_names_the_relation_and_the_key() {
     for (key, value) in [
         (key_of(KEY_INT, "20"), &b""[..]),

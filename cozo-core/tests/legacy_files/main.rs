@@ -1,5 +1,7 @@
 //! Files of CozoDB 0.7: the samples, other files, and damaged ones.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod damage;
 mod recognise;
 mod samples;

@@ -55,7 +55,8 @@ impl Catalog {
         match decode_key(key)?.as_slice() {
             [DataValue::Str(name)] => self.add_handle(name, decode(value)?)?,
             // The last id given out, which is not to be trusted, and the version.
-            [DataValue::Null, ..] => {}
+            [DataValue::Null] => {}
+            [DataValue::Null, DataValue::Str(row)] if row == "STORAGE_VERSION" => {}
             other => {
                 let message = format!("a row of the catalog under the unknown key {}", DataValue::List(other.to_vec()));
                 self.lost.push(Note { relation: SmallStr::default(), message });

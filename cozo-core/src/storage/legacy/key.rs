@@ -157,6 +157,8 @@ impl<'a> Reader<'a> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
     use super::*;
     use crate::storage::legacy::tests::bytes_of;
 

@@ -1,5 +1,7 @@
 //! What several tests of this folder use.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 /// Bytes from hexadecimal digits with blanks.
 pub fn bytes_of(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> = hex.bytes().filter(|digit| *digit != b' ').collect();
