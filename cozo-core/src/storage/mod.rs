@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`as_of`] | histories read as of a time, for engines that do not seek in them |
 //! | [`cache`] | relations of a persistent engine as column trees in memory |
+//! | [`legacy`] | files of CozoDB 0.7, for importing them |
 //! | [`mem`] | the column tree: a persistent B+tree whose leaves hold typed columns |
 //! | [`open`], [`ENGINES`] | the engines by name |
 //! | [`overlay`] | changes that are not committed, over a snapshot of any engine |
@@ -20,6 +21,7 @@ pub mod as_of;
 pub mod cache;
 mod engines;
 mod error;
+pub mod legacy;
 pub mod mem;
 mod options;
 pub mod overlay;

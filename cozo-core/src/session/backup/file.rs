@@ -111,7 +111,7 @@ impl BackupFile {
 
     /// What of the file cannot be carried over, other than rows, in words.
     pub fn not_carried_over(&self) -> Vec<String> {
-        let Contents::Legacy { report, file } = &self.contents else { return vec![] };
+        let Contents::Legacy { report, .. } = &self.contents else { return vec![] };
         let notes = report.not_carried_over.iter().chain(&report.warnings).map(|note| match note.relation.as_str() {
             "" => note.message.clone(),
             relation => format!("'{relation}': {}", note.message),
@@ -120,13 +120,7 @@ impl BackupFile {
             let of = remnant.id.map_or(String::new(), |id| format!(" (number {id})"));
             format!("{} rows of a relation that is gone{of} were left out", remnant.rows)
         });
-        let search = file.relations().iter().flat_map(|relation| {
-            let note = |index: &legacy::SearchIndex| {
-                format!("'{}': the {} index '{}' cannot be rebuilt yet", relation.schema.name, index.definition.kind(), index.name)
-            };
-            relation.search_indices.iter().map(note)
-        });
-        notes.chain(remnants).chain(search).collect()
+        notes.chain(remnants).collect()
     }
 }
 
