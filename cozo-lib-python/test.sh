@@ -20,5 +20,5 @@ fi
 # The profile is dev, so that dependencies compiled for other tests are used again.
 unset CONDA_PREFIX
 VIRTUAL_ENV=$venv PATH=$venv/bin:$PATH \
-    maturin develop --quiet --profile dev --manifest-path "$here/Cargo.toml"
+    "$here/../tools/with-libclang.sh" maturin develop --quiet --profile dev --manifest-path "$here/Cargo.toml"
 exec "$venv/bin/python" -m pytest -q "$here/tests" "$@"
