@@ -7,6 +7,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`as_of`] | histories read as of a time, for engines that do not seek in them |
+//! | [`codec`] | rows as bytes whose order is that of the rows |
 //! | [`mem`] | the column tree: a persistent B+tree whose leaves hold typed columns |
 //! | [`open`], [`ENGINES`] | the engines by name |
 //! | [`Options`] | the options with which a database is opened |
@@ -15,6 +16,7 @@
 //! out of conflict, and final.
 
 pub mod as_of;
+pub mod codec;
 mod engines;
 mod error;
 pub mod mem;
