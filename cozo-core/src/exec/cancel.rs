@@ -1,7 +1,7 @@
-//! Stopping a query from outside.
+//! Stopping a query from outside, at its deadline, or when it has taken all the memory that it may.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::ExecError;
@@ -58,18 +58,31 @@ impl Interrupt {
     }
 }
 
-/// When a query must stop: on an interrupt, or at a deadline.
+/// When a query must stop: on an interrupt, at a deadline, or when what it derives outgrows its memory.
 #[derive(Clone, Debug)]
 pub struct Cancellation {
     interrupt: Interrupt,
     deadline: Option<Instant>,
+    memory_limit: usize,
+    /// The bytes of all that the query has derived so far; it keeps nearly all of it until its end.
+    memory_used: Arc<AtomicUsize>,
 }
 
 impl Cancellation {
-    /// Stops on the interrupt, or after so many seconds if that many are positive.
-    pub fn new(interrupt: Interrupt, timeout_seconds: f64) -> Self {
+    /// Stops on the interrupt, after so many seconds if that many are positive, or beyond so many bytes.
+    pub fn new(interrupt: Interrupt, timeout_seconds: f64, memory_limit: usize) -> Self {
         let timeout = (timeout_seconds > 0.0).then(|| Duration::try_from_secs_f64(timeout_seconds).ok()).flatten();
-        Cancellation { interrupt, deadline: timeout.and_then(|timeout| Instant::now().checked_add(timeout)) }
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        Cancellation { interrupt, deadline, memory_limit, memory_used: Arc::default() }
+    }
+
+    /// Notes that the query keeps so many bytes more. Fails if it may not.
+    pub fn charge(&self, bytes: usize) -> Result<(), ExecError> {
+        let used = self.memory_used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        match used > self.memory_limit {
+            true => Err(ExecError::OutOfMemory { limit_mb: self.memory_limit >> 20 }),
+            false => Ok(()),
+        }
     }
 
     /// Fails if the query must stop.

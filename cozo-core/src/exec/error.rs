@@ -74,6 +74,16 @@ pub enum ExecError {
         #[diagnostic_source]
         cause: RowError,
     },
+    /// What the query derives takes more memory than a query may.
+    #[error("the query needs more than the {limit_mb} MB that a query may take")]
+    #[diagnostic(
+        code(eval::out_of_memory),
+        help("narrow the query, or open the database with a larger option 'query_memory_mb'")
+    )]
+    OutOfMemory {
+        /// The limit.
+        limit_mb: usize,
+    },
     /// A limit on a query's size.
     #[error("the query needs {what}")]
     #[diagnostic(code(eval::too_large), help("narrow the query, or split it into several"))]

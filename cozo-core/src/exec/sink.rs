@@ -38,12 +38,13 @@ impl<'a> Sink<'a> {
     ) -> Result<Self, ExecError> {
         let planned = &plan.tables[table];
         Ok(match &planned.kind {
-            TableKind::Set => Sink::Set(SetSink { existing, fresh: Table::set(planned.arity), enough: None }),
+            TableKind::Set => Sink::Set(SetSink { existing, fresh: Table::set(planned.arity), enough: None, grown: 0 }),
             TableKind::Groups(aggregations) => Sink::Groups(GroupSink::new(aggregations, parameters)?),
             TableKind::Meet { keys, aggregations } => Sink::Meet(MeetSink {
                 existing: existing.expect("meets are only planned in recursion"),
                 fresh: Table::keyed(planned.arity, *keys),
                 meets: Meets::of(*keys, aggregations),
+                grown: 0,
             }),
         })
     }
@@ -57,6 +58,15 @@ impl<'a> Sink<'a> {
         }
     }
 
+    /// About how many bytes it keeps more than when it was asked last.
+    pub fn grown(&mut self) -> usize {
+        std::mem::take(match self {
+            Sink::Set(sink) => &mut sink.grown,
+            Sink::Groups(sink) => &mut sink.grown,
+            Sink::Meet(sink) => &mut sink.grown,
+        })
+    }
+
     /// An empty sink of the same kind for another thread, if its outcome can be merged later.
     pub fn fork(&self) -> Option<Sink<'a>> {
         match self {
@@ -65,6 +75,7 @@ impl<'a> Sink<'a> {
                 existing: sink.existing,
                 fresh: Table::set(sink.fresh.rows().columns.len()),
                 enough: None,
+                grown: 0,
             })),
             Sink::Groups(sink) => sink.fork().map(Sink::Groups),
             Sink::Meet(_) => None,
@@ -91,6 +102,16 @@ pub struct SetSink<'a> {
     pub fresh: Table,
     /// How many rows are enough, if not all are wanted.
     pub enough: Option<usize>,
+    /// See [`Sink::grown`].
+    grown: usize,
+}
+
+/// What a table takes for a row besides its values: its hash, and its place in the hash table.
+const BYTES_AROUND_ROW: usize = 16;
+
+/// About how many bytes a table takes for some rows of a batch of so many bytes.
+fn bytes_of(rows: usize, batch_bytes: usize, batch_rows: usize) -> usize {
+    rows * (batch_bytes / batch_rows.max(1) + BYTES_AROUND_ROW)
 }
 
 impl SetSink<'_> {
@@ -102,7 +123,9 @@ impl SetSink<'_> {
             }
             None => rows,
         };
-        self.fresh.insert(rows);
+        let (bytes, len) = (rows.memory_bytes(), rows.len);
+        let added = self.fresh.insert(rows);
+        self.grown += bytes_of(added, bytes, len);
         match self.enough {
             Some(enough) if self.fresh.len() >= enough => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),
@@ -117,6 +140,8 @@ pub struct GroupSink {
     grouping: Grouping,
     /// The state of each aggregation, for all groups.
     accumulators: Vec<Box<dyn Accumulator>>,
+    /// See [`Sink::grown`].
+    grown: usize,
 }
 
 impl GroupSink {
@@ -130,7 +155,7 @@ impl GroupSink {
         let aggregations: Vec<_> =
             columns.iter().map(|used| used.as_ref().map(|used| (used.aggregation.name, used.span))).collect();
         let grouping = Grouping::new(aggregations.iter().filter(|aggregation| aggregation.is_none()).count());
-        let mut sink = GroupSink { aggregations, grouping, accumulators };
+        let mut sink = GroupSink { aggregations, grouping, accumulators, grown: 0 };
         sink.resize();
         Ok(sink)
     }
@@ -151,20 +176,31 @@ impl GroupSink {
 
     fn take(&mut self, rows: Batch) -> Result<(), ExecError> {
         let (keys, values) = self.split(rows);
+        let before = (self.grouping.len(), self.kept_bytes());
         let groups = self.grouping.groups_of(&keys);
         self.resize();
         let named = self.aggregations.iter().flatten();
         for ((accumulator, values), (name, span)) in self.accumulators.iter_mut().zip(&values).zip(named) {
             accumulator.update(&groups, values).map_err(|error| failed(name, *span, error))?;
         }
+        self.grown += bytes_of(self.grouping.len() - before.0, keys.memory_bytes(), keys.len);
+        self.grown += self.kept_bytes().saturating_sub(before.1);
         Ok(())
+    }
+
+    fn kept_bytes(&self) -> usize {
+        self.accumulators.iter().map(|accumulator| accumulator.memory_bytes()).sum()
     }
 
     fn fork(&self) -> Option<Self> {
         let accumulators = self.accumulators.iter().map(|accumulator| accumulator.fork()).collect::<Option<_>>()?;
         let width = self.aggregations.iter().filter(|aggregation| aggregation.is_none()).count();
-        let mut fork =
-            GroupSink { aggregations: self.aggregations.clone(), grouping: Grouping::new(width), accumulators };
+        let mut fork = GroupSink {
+            aggregations: self.aggregations.clone(),
+            grouping: Grouping::new(width),
+            accumulators,
+            grown: 0,
+        };
         fork.resize();
         Some(fork)
     }
@@ -270,11 +306,14 @@ pub struct MeetSink<'a> {
     pub fresh: Table,
     /// How they improve.
     pub meets: Meets,
+    /// See [`Sink::grown`].
+    grown: usize,
 }
 
 impl MeetSink<'_> {
     fn take(&mut self, rows: Batch) -> Result<(), ExecError> {
         let rows = self.meets.start(rows)?;
+        let before = self.fresh.len();
         let hashes = self.fresh.key_hashes(&rows);
         for (row, hash) in hashes.into_iter().enumerate() {
             if let Some(known) = self.fresh.find_key(&rows, row, hash) {
@@ -296,6 +335,7 @@ impl MeetSink<'_> {
                 }
             }
         }
+        self.grown += bytes_of(self.fresh.len() - before, rows.memory_bytes(), rows.len);
         Ok(())
     }
 }

@@ -9,6 +9,7 @@ use super::imperative::Prepared;
 use super::triggers::TriggerCache;
 use crate::fixed_rule::FixedRules;
 use crate::parse::parse_script;
+use crate::storage::Options;
 use crate::txn::{Pipeline, Transaction, TxnError};
 
 /// How many scripts are kept compiled.
@@ -27,17 +28,20 @@ pub struct Core {
     pub triggers: TriggerCache,
     /// The fixed rules that queries may use.
     pub fixed_rules: FixedRules,
+    /// How many bytes a query may take for what it derives.
+    pub query_memory_bytes: usize,
     scripts: Cache<Box<str>, Arc<Prepared>>,
 }
 
 impl Core {
     /// The parts around a pipeline.
-    pub fn new(pipeline: Pipeline) -> Self {
+    pub fn new(pipeline: Pipeline, options: &Options) -> Self {
         Core {
             pipeline: Arc::new(pipeline),
             callbacks: Arc::default(),
             triggers: TriggerCache::default(),
             fixed_rules: FixedRules::default(),
+            query_memory_bytes: options.query_memory_bytes(),
             scripts: Cache::new(CACHED_SCRIPTS),
         }
     }

@@ -18,7 +18,7 @@ use crate::exec::Interrupt;
 use crate::fixed_rule::FixedRule;
 use crate::parse::ast::Script;
 use crate::storage::mem::MemStorage;
-use crate::storage::{self, Options};
+use crate::storage::{self, Options, Storage};
 use crate::txn::{Pipeline, Transaction};
 use crate::value::{DataValue, ValidityTs};
 
@@ -62,7 +62,8 @@ impl Drop for Shared {
 impl Default for DbInstance {
     /// An empty database in memory.
     fn default() -> Self {
-        DbInstance::over(Pipeline::new(Box::new(MemStorage::new())).expect("an empty engine in memory always opens"))
+        DbInstance::over(Box::new(MemStorage::new()), &Options::default())
+            .expect("an empty engine in memory always opens")
     }
 }
 
@@ -72,8 +73,9 @@ impl DbInstance {
     /// `engine` is `"mem"`, which keeps everything in memory and ignores `path`. `options` is a JSON object as text, or
     /// empty; see [`Options`].
     pub fn new(engine: &str, path: impl AsRef<Path>, options: &str) -> miette::Result<Self> {
-        let storage = storage::open(engine, path.as_ref(), &Options::parse(options)?)?;
-        Ok(DbInstance::over(Pipeline::new(storage)?))
+        let options = Options::parse(options)?;
+        let storage = storage::open(engine, path.as_ref(), &options)?;
+        DbInstance::over(storage, &options)
     }
 
     /// [`DbInstance::new`] with errors as text.
@@ -81,9 +83,9 @@ impl DbInstance {
         DbInstance::new(engine, path, options).map_err(|error| format!("{error:?}"))
     }
 
-    pub(super) fn over(pipeline: Pipeline) -> Self {
-        let shared = Shared { core: Arc::new(Core::new(pipeline)), running: Arc::default() };
-        DbInstance { shared: Arc::new(shared) }
+    pub(super) fn over(storage: Box<dyn Storage>, options: &Options) -> miette::Result<Self> {
+        let core = Core::new(Pipeline::new(storage)?, options);
+        Ok(DbInstance { shared: Arc::new(Shared { core: Arc::new(core), running: Arc::default() }) })
     }
 
     /// Runs a script.

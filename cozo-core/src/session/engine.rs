@@ -5,9 +5,8 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 
 use super::{DbInstance, NamedRows, ScriptMutability};
-use crate::storage::Storage;
 use crate::storage::mem::MemStorage;
-use crate::txn::Pipeline;
+use crate::storage::{Options, Storage};
 use crate::value::DataValue;
 
 /// A database over an engine whose type is known; it has all methods of [`DbInstance`].
@@ -32,8 +31,7 @@ pub fn new_cozo_mem() -> miette::Result<Db<MemStorage>> {
 impl<S: Storage + 'static> Db<S> {
     /// A database over an engine, with what it holds.
     pub fn new(storage: S) -> miette::Result<Self> {
-        let pipeline = Pipeline::new(Box::new(storage))?;
-        Ok(Db { instance: DbInstance::over(pipeline), engine: PhantomData })
+        Ok(Db { instance: DbInstance::over(Box::new(storage), &Options::default())?, engine: PhantomData })
     }
 
     /// Does nothing: a database is ready once it is made. Programs for CozoDB 0.7 call it.

@@ -48,7 +48,9 @@ pub fn run_compiled(
 ) -> miette::Result<NamedRows> {
     let parameters = compiled.parameters.bind(context.parameters)?;
     let rows = match &compiled.plan {
-        Some(plan) => run_plan(plan, &compiled.options, &parameters, given, txn, context.interrupt, &mut None)?,
+        Some(plan) => {
+            run_plan(plan, &compiled.options, &parameters, given, txn, (context.interrupt, context.core), &mut None)?
+        }
         None => Batch::empty(compiled.mutation.as_ref().map_or(0, |mutation| mutation.sources.len())),
     };
     let Some(mutation) = &compiled.mutation else {
@@ -72,17 +74,21 @@ pub fn run_plan(
     parameters: &[DataValue],
     given: &[Batch],
     txn: &mut Transaction,
-    interrupt: &Interrupt,
+    limits: (&Interrupt, &Core),
     profile: &mut Option<Profile>,
 ) -> miette::Result<Batch> {
     let timeout = timeout_seconds(options, parameters)?;
-    let cancellation = Cancellation::new(interrupt.clone(), timeout.unwrap_or(DEFAULT_TIMEOUT_SECONDS));
+    let (interrupt, core) = limits;
+    let timeout = timeout.unwrap_or(DEFAULT_TIMEOUT_SECONDS);
+    let cancellation = Cancellation::new(interrupt.clone(), timeout, core.query_memory_bytes);
     cancellation.check()?;
     let view = txn.view(&plan.reads)?;
     let mut run = Run::new(plan, parameters, &view, &cancellation)?;
     run.given = given;
     run.profile = profile.take();
     let Answer { rows } = answer(&mut run, options)?;
+    // They become rows of values now, or a change of a relation.
+    cancellation.charge(rows.len * (size_of::<Tuple>() + rows.columns.len() * size_of::<DataValue>()))?;
     *profile = run.profile.take();
     Ok(rows)
 }

@@ -53,20 +53,42 @@ pub fn import(pipeline: &Arc<Pipeline>, relations: BTreeMap<String, NamedRows>) 
 }
 
 fn import_one(txn: &mut Transaction, name: &str, op: MutationOp, rows: NamedRows) -> miette::Result<()> {
-    if name.contains(':') {
-        return Err(SessionError::ImportIntoIndex(name.to_string()).into());
-    }
-    let schema = find(txn, name, AccessLevel::Protected, "imported into")?;
+    let schema = target(txn, name)?;
     let width = if op == MutationOp::Rm { schema.keys.len() } else { schema.arity() };
-    let position = |column: &ColumnDefinition| {
-        let missing = || SessionError::ImportColumn { relation: name.to_string(), column: column.name.to_string() };
-        rows.headers.iter().position(|header| header.as_str() == column.name).ok_or_else(missing)
-    };
-    let positions = schema.columns().take(width).map(position).collect::<Result<Vec<_>, _>>()?;
+    let positions = positions(&schema, width, &rows.headers)?;
     let batch = columns_of(name, rows.rows, &positions)?;
-    let sources = (0..width).map(ValueSource::Output).collect();
+    write(txn, &schema, op, &batch)
+}
+
+/// A relation that rows may be imported into.
+pub fn target(txn: &Transaction, name: &str) -> Result<SchemaRef, SessionError> {
+    match name.contains(':') {
+        true => Err(SessionError::ImportIntoIndex(name.to_string())),
+        false => find(txn, name, AccessLevel::Protected, "imported into"),
+    }
+}
+
+/// Puts rows into a relation; every column of it must be among the headers, and others are left aside.
+pub fn put_columns(txn: &mut Transaction, schema: &SchemaRef, headers: &[String], rows: Batch) -> miette::Result<()> {
+    let positions = positions(schema, schema.arity(), headers)?;
+    let columns = positions.iter().map(|position| rows.columns[*position].clone()).collect();
+    write(txn, schema, MutationOp::Put, &Batch { columns, len: rows.len })
+}
+
+/// Where the first columns of a relation stand among the headers.
+fn positions(schema: &SchemaRef, width: usize, headers: &[String]) -> Result<Vec<usize>, SessionError> {
+    let position = |column: &ColumnDefinition| {
+        let (relation, name) = (schema.name.to_string(), column.name.to_string());
+        let missing = || SessionError::ImportColumn { relation, column: name };
+        headers.iter().position(|header| header.as_str() == column.name).ok_or_else(missing)
+    };
+    schema.columns().take(width).map(position).collect()
+}
+
+fn write(txn: &mut Transaction, schema: &SchemaRef, op: MutationOp, batch: &Batch) -> miette::Result<()> {
+    let sources = (0..batch.columns.len()).map(ValueSource::Output).collect();
     let plan = MutationPlan { op, schema: schema.clone(), sources, span: SourceSpan::default() };
-    mutate(&plan, &schema, &batch, &[], txn, false)?;
+    mutate(&plan, schema, batch, &[], txn, false)?;
     Ok(())
 }
 

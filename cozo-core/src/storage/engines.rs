@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::cache::Cached;
 use super::mem::MemStorage;
 use super::options::NoOptions;
 use super::{Options, Storage, StorageError};
@@ -12,20 +13,32 @@ pub struct Engine {
     pub name: &'static str,
     /// What it is, in a line.
     pub doc: &'static str,
+    /// Whether it keeps data on a disk, so that a cache over it pays.
+    pub persistent: bool,
     open: fn(&Path, &Options) -> Opened,
 }
 
 type Opened = Result<Box<dyn Storage>, StorageError>;
 
 /// The engines of this build.
-pub const ENGINES: &[Engine] = &[Engine {
-    name: "mem",
-    doc: "keeps everything in memory and nothing on disk",
-    open: |_, options| {
-        options.of_engine::<NoOptions>()?;
-        Ok(Box::new(MemStorage::new()))
+pub const ENGINES: &[Engine] = &[
+    Engine {
+        name: "mem",
+        doc: "keeps everything in memory and nothing on disk",
+        persistent: false,
+        open: |_, options| {
+            options.of_engine::<NoOptions>()?;
+            Ok(Box::new(MemStorage::new()))
+        },
     },
-}];
+    #[cfg(feature = "storage-rocksdb")]
+    Engine {
+        name: "rocksdb",
+        doc: "keeps a folder of RocksDB files, made for many writes and for more data than memory",
+        persistent: true,
+        open: |path, options| Ok(Box::new(super::rocksdb::open(path, options)?)),
+    },
+];
 
 /// Opens a database, and makes it first if it is not there.
 pub fn open(engine: &str, path: &Path, options: &Options) -> Opened {
@@ -33,5 +46,10 @@ pub fn open(engine: &str, path: &Path, options: &Options) -> Opened {
         let known: Vec<&str> = ENGINES.iter().map(|engine| engine.name).collect();
         return Err(StorageError::UnknownEngine { name: engine.to_string(), known: known.join(", ") });
     };
-    (found.open)(path, options)
+    let storage = (found.open)(path, options)?;
+    let cache_bytes = options.cache_bytes();
+    match found.persistent && cache_bytes > 0 {
+        true => Ok(Box::new(Cached::new(storage, cache_bytes)?)),
+        false => Ok(storage),
+    }
 }

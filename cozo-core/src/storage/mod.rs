@@ -7,20 +7,28 @@
 //! | module | what |
 //! |---|---|
 //! | [`as_of`] | histories read as of a time, for engines that do not seek in them |
+//! | [`cache`] | relations of a persistent engine as column trees in memory |
 //! | [`codec`] | rows as bytes whose order is that of the rows |
+//! | [`kv`] | storage over any engine that keeps ordered bytes |
 //! | [`mem`] | the column tree: a persistent B+tree whose leaves hold typed columns |
 //! | [`open`], [`ENGINES`] | the engines by name |
+//! | [`overlay`] | changes that are not committed, over a snapshot of any engine |
 //! | [`Options`] | the options with which a database is opened |
 //!
 //! **storage never sees a rule, an expression or a transaction**: rows that reach it are already coerced, sorted
 //! out of conflict, and final.
 
 pub mod as_of;
+pub mod cache;
 pub mod codec;
 mod engines;
 mod error;
+pub mod kv;
 pub mod mem;
 mod options;
+pub mod overlay;
+#[cfg(feature = "storage-rocksdb")]
+pub mod rocksdb;
 #[cfg(test)]
 pub mod tests;
 
@@ -152,6 +160,21 @@ pub struct Matches {
     pub probe_rows: Vec<u32>,
     /// The columns asked for.
     pub batch: Batch,
+}
+
+/// A cursor of what a relation that does not exist holds.
+pub struct Nothing;
+
+impl BatchCursor for Nothing {
+    fn next_batch(&mut self, _: usize) -> Result<Option<Batch>, StorageError> {
+        Ok(None)
+    }
+}
+
+impl LookupCursor for Nothing {
+    fn next_matches(&mut self, _: usize) -> Result<Option<Matches>, StorageError> {
+        Ok(None)
+    }
 }
 
 /// A range of keys: those that begin with `prefix` and whose next key column lies between the bounds.

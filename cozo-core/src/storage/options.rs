@@ -48,10 +48,35 @@ impl Options {
         serde_json::from_value(value).map_err(|error| StorageError::BadOptions(error.to_string()))
     }
 
+    /// The budget of the column cache.
+    pub fn cache_bytes(&self) -> usize {
+        self.cache_mb.map_or_else(|| memory_bytes() / 4, bytes_of_mb)
+    }
+
+    /// What a query may take for what it derives.
+    pub fn query_memory_bytes(&self) -> usize {
+        self.query_memory_mb.map_or_else(|| memory_bytes() / 2, bytes_of_mb)
+    }
+
     /// The options of the engine, as the engine's type has them: `#[serde(deny_unknown_fields)]`.
     pub fn of_engine<T: for<'de> Deserialize<'de>>(&self) -> Result<T, StorageError> {
         T::deserialize(Value::Object(self.engine.clone())).map_err(|error| StorageError::BadOptions(error.to_string()))
     }
+}
+
+fn bytes_of_mb(mb: u64) -> usize {
+    usize::try_from(mb.saturating_mul(1 << 20)).unwrap_or(usize::MAX)
+}
+
+/// What is taken for the machine's memory where the system does not say.
+const UNKNOWN_MEMORY: usize = 2 << 30;
+
+/// The memory of the machine, or of the container if that is less.
+fn memory_bytes() -> usize {
+    let Ok(mut system) = sysinfo::System::new() else { return UNKNOWN_MEMORY };
+    system.refresh_memory_specifics(sysinfo::MemoryRefreshKind::nothing().with_ram());
+    let limit = system.cgroup_limits().map_or(u64::MAX, |limits| limits.total_memory);
+    usize::try_from(system.total_memory().min(limit)).unwrap_or(usize::MAX)
 }
 
 /// The options of an engine that has none.

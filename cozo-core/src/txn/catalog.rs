@@ -1,6 +1,7 @@
 //! The catalog: which relations there are.
 
 use crate::schema::{RelationId, SchemaRef};
+use crate::storage::ChangeSet;
 use crate::value::SmallStr;
 
 /// Schemas by name. A clone is cheap and shares everything.
@@ -38,5 +39,16 @@ impl Catalog {
     /// Takes a relation out.
     pub fn remove(&mut self, name: &str) {
         self.by_name.remove(name);
+    }
+
+    /// Makes the changes of definitions that a change set has; with any, the catalog has a new version.
+    pub fn apply(&mut self, changes: &ChangeSet, version: u64) {
+        for (name, after) in &changes.definitions {
+            match after {
+                Some(schema) => self.insert(schema.clone()),
+                None => self.remove(name),
+            }
+            self.version = version;
+        }
     }
 }

@@ -13,6 +13,13 @@ pub enum TxnError {
     #[error("the relation '{0}' was changed by another transaction")]
     #[diagnostic(code(transact::schema_conflict), help("nothing was written; run the script again"))]
     SchemaConflict(String),
+    /// A backup is restored into a database that has relations.
+    #[error("the database is not empty: it has the relation '{0}'")]
+    #[diagnostic(
+        code(backup::not_empty),
+        help("restore into a new database, or import single relations from the backup; nothing was changed")
+    )]
+    NotEmpty(String),
     /// The engine failed.
     #[error(transparent)]
     #[diagnostic(transparent)]

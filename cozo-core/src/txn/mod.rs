@@ -18,7 +18,7 @@ mod transaction;
 
 pub use catalog::Catalog;
 pub use error::TxnError;
-pub use pipeline::{AfterCommit, Pipeline, Version};
+pub use pipeline::{AfterCommit, Filler, Pipeline, Version};
 pub use transaction::{Savepoint, Transaction, View};
 
 use crate::schema::RelationId;

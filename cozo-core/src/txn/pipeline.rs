@@ -9,9 +9,9 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
 use super::{Catalog, TxnError};
-use crate::schema::{RelationId, SchemaRef};
-use crate::storage::{ChangeSet, Snapshot, Storage, StorageError};
-use crate::value::SmallStr;
+use crate::schema::{RelationId, RelationSchema, SchemaRef};
+use crate::storage::{ChangeKind, ChangeSet, RowChanges, Snapshot, Storage, StorageError};
+use crate::value::{Batch, SmallStr};
 
 /// The database at one moment.
 pub struct Version {
@@ -144,51 +144,138 @@ impl Pipeline {
         waiting.outcome.get().cloned().expect("a leader gives every waiting transaction an outcome")
     }
 
-    /// Validates a group, commits those that pass as one, and publishes the next version.
+    /// Validates a group, and commits those that pass as one.
     fn lead(&self, history: &mut History, group: &[Arc<Waiting>]) {
-        let current = self.current.load_full();
-        let sequence = current.sequence + 1;
-        let mut catalog = current.catalog.clone();
-        let mut winners = vec![];
-        let mut changes = vec![];
-        let mut keys: Vec<Vec<u64>> = vec![];
-        let mut after_commit: Vec<AfterCommit> = vec![];
+        let mut catalog = self.current.load().catalog.clone();
+        let mut winners: Vec<Winner> = vec![];
         for waiting in group {
             let Some(mut request) = waiting.request.lock().take() else { continue };
-            if let Err(error) = validate(&request, history, (&keys, &changes), &catalog) {
+            if let Err(error) = validate(&request, history, &winners, &catalog) {
                 let _ = waiting.outcome.set(Err(error));
                 continue;
             }
-            for change in request.schemas {
-                match &change.after {
-                    Some(schema) => catalog.insert(schema.clone()),
-                    None => catalog.remove(&change.name),
-                }
-                catalog.version = sequence;
-                request.changes.definitions.push((change.name, change.after));
+            if !request.schemas.is_empty() {
+                let definitions = request.schemas.drain(..).map(|change| (change.name, change.after));
+                request.changes.definitions.extend(definitions);
+                catalog.apply(&request.changes, catalog.version + 1);
             }
-            winners.push(waiting);
-            changes.push(request.changes);
-            keys.push(request.keys);
-            after_commit.extend(request.after_commit);
+            winners.push(Winner { waiting, request });
         }
         if winners.is_empty() {
             return;
         }
-        let outcome = self.storage.commit(&changes).map_err(TxnError::from);
-        if outcome.is_ok() {
-            let version = Version { sequence, catalog, snapshot: self.storage.snapshot() };
-            // A write transaction begins under this lock: it is either noted before the keys are remembered or dropped,
-            // or begins with the new version and cannot conflict with them.
-            let active = self.active.lock();
-            history.remember(keys, &changes, sequence, &active, group.len());
-            self.current.store(Arc::new(version));
-            drop(active);
-            after_commit.into_iter().for_each(|call| call());
+        match self.publish(history, &mut winners, group.len()) {
+            Ok(()) => winners.iter().for_each(|winner| winner.ends(Ok(()))),
+            // One of them may be to blame, so that the others would succeed without it.
+            Err(_) if winners.len() > 1 => {
+                for winner in winners.iter_mut() {
+                    let outcome = self.publish(history, std::slice::from_mut(winner), group.len());
+                    winner.ends(outcome);
+                }
+            }
+            Err(error) => winners.iter().for_each(|winner| winner.ends(Err(error.clone()))),
         }
-        for winner in winners {
-            let _ = winner.outcome.set(outcome.clone());
+    }
+
+    /// Commits transactions as one, and publishes the next version. After an error nothing has happened.
+    fn publish(&self, history: &mut History, winners: &mut [Winner], committing: usize) -> Result<(), TxnError> {
+        let changes: Vec<ChangeSet> =
+            winners.iter_mut().map(|winner| std::mem::take(&mut winner.request.changes)).collect();
+        if let Err(error) = self.storage.commit(&changes) {
+            winners.iter_mut().zip(changes).for_each(|(winner, changes)| winner.request.changes = changes);
+            return Err(error.into());
         }
+        let current = self.current.load();
+        let (sequence, mut catalog) = (current.sequence + 1, current.catalog.clone());
+        changes.iter().for_each(|changes| catalog.apply(changes, sequence));
+        let version = Version { sequence, catalog, snapshot: self.storage.snapshot() };
+        // A write transaction begins under this lock: it is either noted before the keys are remembered or dropped, or
+        // begins with the new version and cannot conflict with them.
+        let active = self.active.lock();
+        let keys = winners.iter_mut().map(|winner| std::mem::take(&mut winner.request.keys)).collect();
+        history.remember(keys, &changes, sequence, &active, committing);
+        self.current.store(Arc::new(version));
+        drop(active);
+        let calls = winners.iter_mut().flat_map(|winner| std::mem::take(&mut winner.request.after_commit));
+        calls.for_each(|call| call());
+        Ok(())
+    }
+
+    /// Has an empty database filled by `fill`, while nobody else commits; nothing is visible before its end, and nothing
+    /// is left after an error.
+    pub fn fill<E: From<TxnError>>(&self, fill: impl FnOnce(&mut Filler<'_>) -> Result<(), E>) -> Result<(), E> {
+        let mut history = self.leader.lock();
+        let current = self.current.load_full();
+        if let Some(relation) = current.catalog.iter().next() {
+            return Err(TxnError::NotEmpty(relation.name.to_string()).into());
+        }
+        let mut filler = Filler { pipeline: self, created: vec![], definitions: vec![] };
+        let outcome = fill(&mut filler).and_then(|()| {
+            let changes = ChangeSet { definitions: std::mem::take(&mut filler.definitions), ..ChangeSet::default() };
+            let request = CommitRequest { changes, ..CommitRequest::default() };
+            let waiting = Waiting { request: Mutex::default(), outcome: OnceLock::new() };
+            let mut winner = Winner { waiting: &waiting, request };
+            Ok(self.publish(&mut history, std::slice::from_mut(&mut winner), 0)?)
+        });
+        if outcome.is_err() {
+            let undone = ChangeSet { dropped: filler.created, ..ChangeSet::default() };
+            // If even that fails, nobody sees what is left, and the next opening takes it away.
+            let _ = self.storage.commit(&[undone]);
+        }
+        outcome
+    }
+
+    /// Gives back the space of what was removed or replaced.
+    pub fn compact(&self) -> Result<(), StorageError> {
+        self.storage.compact()
+    }
+}
+
+/// A transaction that passed its validation.
+struct Winner<'w> {
+    waiting: &'w Waiting,
+    request: CommitRequest,
+}
+
+impl Winner<'_> {
+    fn ends(&self, outcome: Result<(), TxnError>) {
+        let _ = self.waiting.outcome.set(outcome);
+    }
+}
+
+/// Fills an empty database; see [`Pipeline::fill`].
+pub struct Filler<'p> {
+    pipeline: &'p Pipeline,
+    created: Vec<RelationId>,
+    definitions: Vec<(SmallStr, Option<SchemaRef>)>,
+}
+
+impl Filler<'_> {
+    /// Makes a relation with its indices, all empty and with identities of this database.
+    pub fn create(&mut self, schema: &RelationSchema) -> Result<SchemaRef, TxnError> {
+        let mut schema = RelationSchema { id: self.pipeline.next_relation_id(), ..schema.clone() };
+        for index in &mut schema.indices {
+            let id = self.pipeline.next_relation_id();
+            index.schema = Arc::new(RelationSchema { id, ..RelationSchema::clone(&index.schema) });
+        }
+        let schema = Arc::new(schema);
+        let created: Vec<SchemaRef> =
+            schema.indices.iter().map(|index| index.schema.clone()).chain([schema.clone()]).collect();
+        self.created.extend(created.iter().map(|schema| schema.id));
+        self.pipeline.storage.commit(&[ChangeSet { created, ..ChangeSet::default() }])?;
+        self.definitions.push((schema.name.clone(), Some(schema.clone())));
+        Ok(schema)
+    }
+
+    /// Puts rows into a relation or an index made before, sorted by key, each key once.
+    pub fn put(&mut self, relation: RelationId, rows: Batch) -> Result<(), TxnError> {
+        let rows = vec![RowChanges { relation, kind: ChangeKind::Put, rows: Arc::new(rows) }];
+        Ok(self.pipeline.storage.commit(&[ChangeSet { rows, ..ChangeSet::default() }])?)
+    }
+
+    /// The rows so far.
+    pub fn snapshot(&self) -> Arc<dyn Snapshot> {
+        self.pipeline.storage.snapshot()
     }
 }
 
@@ -220,8 +307,8 @@ impl History {
 }
 
 /// The relations of which rows change.
-fn written(changes: &[ChangeSet]) -> impl Iterator<Item = RelationId> {
-    changes.iter().flat_map(|changes| &changes.rows).map(|rows| rows.relation)
+fn written<'c>(changes: impl IntoIterator<Item = &'c ChangeSet>) -> impl Iterator<Item = RelationId> {
+    changes.into_iter().flat_map(|changes| &changes.rows).map(|rows| rows.relation)
 }
 
 /// Whether two definitions of a relation have the same indices.
@@ -230,14 +317,9 @@ fn same_indices(a: &SchemaRef, b: &SchemaRef) -> bool {
     identities(a) == identities(b)
 }
 
-/// Whether nothing that a transaction wrote or ensured has changed since it began. `group` are the keys and changes of
-/// those that commit together with it, before it.
-fn validate(
-    request: &CommitRequest,
-    history: &History,
-    group: (&[Vec<u64>], &[ChangeSet]),
-    catalog: &Catalog,
-) -> Result<(), TxnError> {
+/// Whether nothing that a transaction wrote or ensured has changed since it began. `group` are those that commit together
+/// with it, before it.
+fn validate(request: &CommitRequest, history: &History, group: &[Winner], catalog: &Catalog) -> Result<(), TxnError> {
     if request.base_catalog != catalog.version {
         // Who writes a relation must write its indices too.
         let moved = |known: &&SchemaRef| !catalog.find_id(known.id).is_some_and(|now| same_indices(known, now));
@@ -250,10 +332,10 @@ fn validate(
         }
     }
     let changed_since = |key: &u64| history.changed.get(key).is_some_and(|sequence| *sequence > request.base);
-    let changed_in_group = |key: &u64| group.0.iter().any(|keys| keys.contains(key));
+    let changed_in_group = |key: &u64| group.iter().any(|winner| winner.request.keys.contains(key));
     let written_since = |id: &RelationId| {
         let since = history.written.get(id).is_some_and(|sequence| *sequence > request.base);
-        since || written(group.1).any(|written| written == *id)
+        since || group.iter().any(|winner| written([&winner.request.changes]).any(|written| written == *id))
     };
     if request.keys.iter().any(|key| changed_since(key) || changed_in_group(key)) {
         return Err(TxnError::Conflict);

@@ -39,6 +39,11 @@ impl Batch {
         self.len == 0
     }
 
+    /// About how many bytes the values take.
+    pub fn memory_bytes(&self) -> usize {
+        self.columns.iter().map(Column::memory_bytes).sum()
+    }
+
     /// One row as values.
     pub fn row(&self, row: usize) -> Tuple {
         self.columns.iter().map(|column| column.get(row)).collect()

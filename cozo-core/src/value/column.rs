@@ -162,6 +162,18 @@ impl Column {
         }
     }
 
+    /// About how many bytes the values take.
+    pub fn memory_bytes(&self) -> usize {
+        match self {
+            Column::Null(_) => 0,
+            Column::Bool(column) => column.values.len(),
+            Column::Int(column) => column.values.len() * size_of::<i64>(),
+            Column::Float(column) => column.values.len() * size_of::<f64>(),
+            Column::Str(column) => column.memory_bytes(),
+            Column::Any(values) => values.iter().map(DataValue::memory_bytes).sum(),
+        }
+    }
+
     /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -9,6 +9,23 @@ use super::{DataValue, Num, SmallStr};
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct JsonData(pub Value);
 
+impl JsonData {
+    /// About how many bytes it takes besides itself.
+    pub fn memory_bytes(&self) -> usize {
+        fn held(value: &Value) -> usize {
+            match value {
+                Value::String(text) => text.len(),
+                Value::Array(items) => items.iter().map(|item| size_of::<Value>() + held(item)).sum(),
+                Value::Object(fields) => {
+                    fields.iter().map(|(name, field)| name.len() + 2 * size_of::<Value>() + held(field)).sum()
+                }
+                _ => 0,
+            }
+        }
+        held(&self.0)
+    }
+}
+
 /// The JSON that the API gives for a value: NaN is null, the infinities are `"INFINITY"` and `"NEGATIVE_INFINITY"`,
 /// Bytes are base64 text.
 impl From<DataValue> for Value {

@@ -133,6 +133,21 @@ impl DataValue {
         }
     }
 
+    /// About how many bytes it takes, with all that it holds.
+    pub fn memory_bytes(&self) -> usize {
+        let held = match self {
+            DataValue::Str(text) if text.is_heap_allocated() => text.len(),
+            DataValue::Bytes(bytes) => bytes.len(),
+            DataValue::List(items) => items.iter().map(DataValue::memory_bytes).sum(),
+            DataValue::Set(items) => items.iter().map(DataValue::memory_bytes).sum(),
+            DataValue::Vec(Vector::F32(elements)) => elements.len() * size_of::<f32>(),
+            DataValue::Vec(Vector::F64(elements)) => elements.len() * size_of::<f64>(),
+            DataValue::Json(json) => json.memory_bytes(),
+            _ => 0,
+        };
+        size_of::<DataValue>() + held
+    }
+
     /// Whether this is null.
     pub fn is_null(&self) -> bool {
         matches!(self, DataValue::Null)

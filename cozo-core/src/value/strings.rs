@@ -31,6 +31,11 @@ impl StrColumn {
         self.offsets.len() - 1
     }
 
+    /// About how many bytes the strings take.
+    pub fn memory_bytes(&self) -> usize {
+        self.bytes.len() + self.len() * size_of::<u32>()
+    }
+
     /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -115,7 +115,10 @@ pub fn drive(
     match operators.split_first() {
         None => {
             worker.gave(0, batch.len);
-            sink.take(project(batch, head))
+            let rows = project(batch, head);
+            let flow = sink.take(rows)?;
+            worker.run.cancellation.charge(sink.grown())?;
+            Ok(flow)
         }
         Some((operator, rest)) => operator.push(batch, worker, &mut |output, worker| {
             if output.is_empty() {

@@ -98,6 +98,7 @@ fn hash_stored(
     let mut cursor = stored.scan(&KeyRange::all(), &columns)?;
     while let Some(batch) = cursor.next_batch(MAX_BATCH_ROWS)? {
         run.cancellation.check()?;
+        run.cancellation.charge(batch.memory_bytes())?;
         rows.append(&batch);
     }
     let indexed = Arc::new(IndexedRows::new(rows, keys.len()));

@@ -15,13 +15,15 @@ pub(super) static COLLECT: Aggregation = Aggregation {
         ("?[collect(x, 2)] := x in [3, null, 1, 3]", "[3, null]"),
         ("?[collect(x, 0)] := x in [3]", ""),
     ],
-    start: |args| Ok(grouped(Collect { limit: read_limit(args)? })),
+    start: |args| Ok(grouped(Collect { limit: read_limit(args)?, kept_bytes: 0 })),
     meet: None,
 };
 
 struct Collect {
     /// The most values that a group keeps.
     limit: usize,
+    /// About how many bytes all groups keep.
+    kept_bytes: usize,
 }
 
 fn read_limit(args: &[DataValue]) -> Result<usize, FunctionError> {
@@ -42,10 +44,16 @@ impl Kind for Collect {
         for (row, group) in groups.iter().enumerate() {
             let state = &mut states[*group as usize];
             if state.len() < self.limit {
-                state.push(values.get(row));
+                let value = values.get(row);
+                self.kept_bytes += value.memory_bytes();
+                state.push(value);
             }
         }
         Ok(())
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.kept_bytes
     }
 
     fn absorb(&mut self, state: &mut Self::State, later: Self::State) -> Result<(), FunctionError> {
@@ -58,6 +66,6 @@ impl Kind for Collect {
     }
 
     fn fork(&self) -> Self {
-        Collect { limit: self.limit }
+        Collect { limit: self.limit, kept_bytes: 0 }
     }
 }

@@ -33,6 +33,16 @@ impl Distinct {
         self.groups.len()
     }
 
+    /// About how many bytes the pairs take; long strings are not looked at.
+    pub fn memory_bytes(&self) -> usize {
+        let value = match &self.values {
+            Column::Any(_) => size_of::<DataValue>(),
+            Column::Str(column) => column.memory_bytes() / column.len().max(1),
+            _ => size_of::<i64>(),
+        };
+        self.len() * (value + size_of::<u32>() + 2 * size_of::<Slot>())
+    }
+
     /// The group of each pair.
     pub fn groups(&self) -> &[u32] {
         &self.groups

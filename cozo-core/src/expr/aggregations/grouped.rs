@@ -23,6 +23,11 @@ pub(super) trait Kind: Send + Sized + 'static {
     /// Takes over a state that saw later rows of the same group.
     fn absorb(&mut self, state: &mut Self::State, later: Self::State) -> Result<(), FunctionError>;
 
+    /// See [`Accumulator::memory_bytes`].
+    fn memory_bytes(&self) -> usize {
+        0
+    }
+
     /// The result of each state.
     fn finish(&self, states: Vec<Self::State>) -> Column;
 
@@ -51,6 +56,10 @@ impl<K: Kind> Accumulator for Grouped<K> {
     fn update(&mut self, groups: &[u32], values: &Column) -> Result<(), FunctionError> {
         debug_assert_eq!(groups.len(), values.len(), "a group for each value");
         self.kind.update(&mut self.states, groups, values)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.kind.memory_bytes()
     }
 
     fn fork(&self) -> Option<Box<dyn Accumulator>> {

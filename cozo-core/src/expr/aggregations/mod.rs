@@ -59,6 +59,11 @@ pub trait Accumulator: Send {
     /// Takes over the state of a fork that saw later rows: its group `i` is `groups[i]` here.
     fn merge(&mut self, groups: &[u32], other: Box<dyn Accumulator>) -> Result<(), FunctionError>;
 
+    /// About how many bytes it keeps for the values that it saw, beyond a few for each group.
+    fn memory_bytes(&self) -> usize {
+        0
+    }
+
     /// The results of all groups, in order.
     fn finish(self: Box<Self>) -> Result<Column, FunctionError>;
 

@@ -183,6 +183,10 @@ impl Sets {
 }
 
 impl Accumulator for Sets {
+    fn memory_bytes(&self) -> usize {
+        self.seen.memory_bytes()
+    }
+
     fn resize(&mut self, groups: usize) {
         self.groups = self.groups.max(groups);
     }

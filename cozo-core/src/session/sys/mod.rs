@@ -95,7 +95,10 @@ pub fn run(op: &SystemOp, txn: &mut Transaction, context: &SystemContext<'_>) ->
         SystemOpKind::Explain { query, analyze: true } => explain::analyze(query, txn, context),
         SystemOpKind::Running => Ok(process::running(context)),
         SystemOpKind::Kill(number) => process::kill(number, context),
-        SystemOpKind::Compact => Ok(NamedRows::status("OK")),
+        SystemOpKind::Compact => {
+            context.core.pipeline.compact()?;
+            Ok(NamedRows::status("OK"))
+        }
         SystemOpKind::FixedRules => Ok(relations::fixed_rules(context)),
         SystemOpKind::CreateIndex { relation, index, columns } => {
             indices::create(relation, index, columns, txn, context)

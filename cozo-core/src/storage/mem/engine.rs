@@ -8,10 +8,10 @@ use imbl::OrdMap;
 use super::Tree;
 use crate::schema::{RelationId, SchemaRef};
 use crate::storage::{
-    AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, Matches, RelationShape, RowChanges, Snapshot, Storage,
+    AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, Nothing, RelationShape, RowChanges, Snapshot, Storage,
     StorageError,
 };
-use crate::value::{Batch, Column};
+use crate::value::Column;
 
 /// The engine that keeps everything in memory and nothing on disk.
 #[derive(Default)]
@@ -159,20 +159,5 @@ impl Snapshot for MemSnapshot {
         let mut next = MemSnapshot::clone(&self);
         next.apply(changes)?;
         Ok(Arc::new(next))
-    }
-}
-
-/// What a relation that does not exist holds.
-struct Nothing;
-
-impl BatchCursor for Nothing {
-    fn next_batch(&mut self, _: usize) -> Result<Option<Batch>, StorageError> {
-        Ok(None)
-    }
-}
-
-impl LookupCursor for Nothing {
-    fn next_matches(&mut self, _: usize) -> Result<Option<Matches>, StorageError> {
-        Ok(None)
     }
 }

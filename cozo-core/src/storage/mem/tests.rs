@@ -17,7 +17,7 @@ use crate::value::{Batch, Column};
 #[test]
 fn the_engine_behaves_like_the_model() {
     let subject = || Subject { open: Box::new(|| Box::new(Checked(MemStorage::new()))), exact: true, durable: false };
-    suite::run_all(subject, 60);
+    suite::run_all(subject, 40);
 }
 
 /// A tree of one Int column.

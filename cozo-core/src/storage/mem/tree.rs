@@ -244,7 +244,7 @@ impl Tree {
     }
 
     /// One seek a prefix where it leaves nothing of the key open but the Validity.
-    pub(super) fn boxed_lookup_as_of<'a>(
+    pub(in crate::storage) fn boxed_lookup_as_of<'a>(
         &'a self,
         prefixes: &'a [Column],
         columns: &[usize],

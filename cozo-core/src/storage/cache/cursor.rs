@@ -1,0 +1,61 @@
+//! Cursors over a tree that own it: it may be given up while they read.
+
+use std::sync::Arc;
+
+use self_cell::self_cell;
+
+use crate::storage::mem::Tree;
+use crate::storage::{BatchCursor, LookupCursor, Matches, StorageError};
+use crate::value::{Batch, Column};
+
+type Scan<'a> = Box<dyn BatchCursor + 'a>;
+type Lookup<'a> = Box<dyn LookupCursor + 'a>;
+type Probes<'p> = (Arc<Tree>, &'p [Column]);
+
+self_cell!(
+    /// A scan and its tree.
+    pub struct TreeScan {
+        owner: Arc<Tree>,
+        #[not_covariant]
+        dependent: Scan,
+    }
+);
+
+impl TreeScan {
+    /// The scan that `scan` makes of the tree.
+    pub fn of(tree: Arc<Tree>, scan: impl for<'t> FnOnce(&'t Arc<Tree>) -> Scan<'t>) -> Self {
+        TreeScan::new(tree, scan)
+    }
+}
+
+impl BatchCursor for TreeScan {
+    fn next_batch(&mut self, max_rows: usize) -> Result<Option<Batch>, StorageError> {
+        self.with_dependent_mut(|_, scan| scan.next_batch(max_rows))
+    }
+}
+
+self_cell!(
+    /// A look-up, its tree and its probes.
+    pub struct TreeLookup<'p> {
+        owner: Probes<'p>,
+        #[not_covariant]
+        dependent: Lookup,
+    }
+);
+
+impl<'p> TreeLookup<'p> {
+    /// The look-up that `lookup` makes of the tree and the probes.
+    pub fn of(
+        tree: Arc<Tree>,
+        probes: &'p [Column],
+        lookup: impl for<'t> FnOnce(&'t Probes<'p>) -> Lookup<'t>,
+    ) -> Self {
+        TreeLookup::new((tree, probes), lookup)
+    }
+}
+
+impl LookupCursor for TreeLookup<'_> {
+    fn next_matches(&mut self, max_rows: usize) -> Result<Option<Matches>, StorageError> {
+        self.with_dependent_mut(|_, lookup| lookup.next_matches(max_rows))
+    }
+}

@@ -1,0 +1,284 @@
+//! The column cache: relations of a persistent engine kept in memory as column trees, within a budget.
+//!
+//! A relation is *loaded* if there is a tree with all its rows. A relation created while the database is open is loaded
+//! from the start; another becomes loaded when a scan of all its rows passes by, or, in the background, when look-ups
+//! have read about as many rows as it has. Reads of a loaded relation never touch the engine. A commit goes to the
+//! engine first, then into the trees. When the trees outgrow the budget, those used longest ago are given up.
+//!
+//! # How snapshots share trees
+//! A [`Slot`] stands for the contents of one relation from one change of it to the next. Snapshots between the two share
+//! the slot, so that a tree loaded through any of them serves all; the commit that changes the relation makes a new slot,
+//! with the changed tree if there was one. So nothing has to be locked, and a tree is never of another moment than its
+//! snapshot. A load that a commit overtakes serves only the snapshots before, and the next load begins anew.
+
+mod cursor;
+mod load;
+mod slot;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use arc_swap::ArcSwap;
+use imbl::OrdMap;
+
+use self::cursor::{TreeLookup, TreeScan};
+use self::load::{Load, Loader, LoadingScan};
+use self::slot::{Slot, Usage};
+use super::mem::Tree;
+use super::overlay::overlay;
+use super::{
+    AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, RelationShape, RowChanges, Snapshot, Storage, StorageError,
+};
+use crate::schema::{RelationId, SchemaRef};
+use crate::value::Column;
+
+/// A persistent engine with a column cache over it.
+pub struct Cached {
+    base: Box<dyn Storage>,
+    current: ArcSwap<CachedSnapshot>,
+    usage: Arc<Usage>,
+    loader: Loader,
+}
+
+impl Cached {
+    /// An engine with a cache of so many bytes, cold at first.
+    pub fn new(base: Box<dyn Storage>, budget_bytes: usize) -> Result<Self, StorageError> {
+        let definitions = base.definitions()?;
+        let relations = definitions.iter().flat_map(|schema| {
+            let indices = schema.indices.iter().map(|index| index.schema.id);
+            indices.chain([schema.id])
+        });
+        let slots = relations.map(|relation| (relation, Arc::new(Slot::cold(0)))).collect();
+        let usage = Arc::new(Usage::new(budget_bytes));
+        let loader = Loader::default();
+        let snapshot = CachedSnapshot { base: base.snapshot(), slots, usage: usage.clone(), loader: loader.handle() };
+        Ok(Cached { base, current: ArcSwap::from_pointee(snapshot), usage, loader })
+    }
+}
+
+impl Storage for Cached {
+    fn name(&self) -> &'static str {
+        self.base.name()
+    }
+
+    fn definitions(&self) -> Result<Vec<SchemaRef>, StorageError> {
+        self.base.definitions()
+    }
+
+    fn snapshot(&self) -> Arc<dyn Snapshot> {
+        self.current.load_full()
+    }
+
+    fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
+        self.base.commit(changes)?;
+        let mut next = CachedSnapshot::clone(&self.current.load());
+        next.base = self.base.snapshot();
+        let mut measured = false;
+        for change_set in changes {
+            measured |= next.apply(change_set);
+        }
+        if measured {
+            self.usage.keep_within_budget(next.slots.values());
+        }
+        self.current.store(Arc::new(next));
+        Ok(())
+    }
+
+    fn compact(&self) -> Result<(), StorageError> {
+        self.base.compact()
+    }
+}
+
+impl Drop for Cached {
+    fn drop(&mut self) {
+        // A load holds a snapshot of the engine, which must be gone when the engine closes.
+        self.loader.stop();
+    }
+}
+
+/// A snapshot of the engine, and the slots of its relations.
+#[derive(Clone)]
+struct CachedSnapshot {
+    base: Arc<dyn Snapshot>,
+    slots: OrdMap<RelationId, Arc<Slot>>,
+    usage: Arc<Usage>,
+    loader: load::Handle,
+}
+
+impl CachedSnapshot {
+    /// Applies committed changes to the slots; whether sizes were measured anew.
+    fn apply(&mut self, changes: &ChangeSet) -> bool {
+        let mut measured = false;
+        for schema in &changes.created {
+            let tree = Arc::new(Tree::new(RelationShape::from(&**schema)));
+            self.slots.insert(schema.id, Arc::new(Slot::loaded(tree, 0, 0)));
+        }
+        for rows in &changes.rows {
+            if let Some(slot) = self.slots.get(&rows.relation) {
+                let (next, anew) = slot.after(rows.kind, &rows.rows);
+                measured |= anew;
+                self.slots.insert(rows.relation, Arc::new(next));
+            }
+        }
+        for relation in &changes.dropped {
+            self.slots.remove(relation);
+        }
+        measured
+    }
+
+    /// The rows of a relation, if they are loaded.
+    fn loaded(&self, relation: RelationId) -> Option<Arc<Tree>> {
+        let slot = self.slots.get(&relation)?;
+        let tree = slot.tree.load_full()?;
+        slot.last_used.store(self.usage.now(), Ordering::Relaxed);
+        Some(tree)
+    }
+
+    /// Notes that look-ups read rows from the engine, and has the relation loaded once they are many.
+    fn note_lookups(&self, relation: RelationId, probes: &[Column]) {
+        let Some(slot) = self.slots.get(&relation) else { return };
+        let probes = probes.first().map_or(0, Column::len) as u64;
+        let heat = slot.heat.fetch_add(probes, Ordering::Relaxed) + probes;
+        if heat >= self.base.row_count(relation).max(1) && self.may_load(relation, slot) {
+            self.loader.load(self.base.clone(), relation, self.load_of(slot));
+        }
+    }
+
+    /// A load of a slot that nobody else loads.
+    fn load_of(&self, slot: &Arc<Slot>) -> Load {
+        Load { slot: slot.clone(), all: self.slots.clone(), usage: self.usage.clone() }
+    }
+
+    /// Whether the relation would fit, and nobody else is loading it.
+    fn may_load(&self, relation: RelationId, slot: &Slot) -> bool {
+        let Some(shape) = self.base.shape(relation) else { return false };
+        self.usage.may_fit(self.base.row_count(relation), shape) && !slot.loading.swap(true, Ordering::AcqRel)
+    }
+}
+
+impl Snapshot for CachedSnapshot {
+    fn shape(&self, relation: RelationId) -> Option<RelationShape> {
+        // Relations that a transaction created are here alone.
+        self.base.shape(relation).or_else(|| self.loaded(relation).map(|tree| tree.shape()))
+    }
+
+    fn row_count(&self, relation: RelationId) -> u64 {
+        self.loaded(relation).map_or_else(|| self.base.row_count(relation), |tree| tree.row_count())
+    }
+
+    fn row_count_within(&self, relation: RelationId, range: &KeyRange) -> u64 {
+        let base = || self.base.row_count_within(relation, range);
+        self.loaded(relation).map_or_else(base, |tree| tree.row_count_within(range))
+    }
+
+    fn scan<'a>(
+        &'a self,
+        relation: RelationId,
+        range: &KeyRange,
+        columns: &[usize],
+    ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
+        if let Some(tree) = self.loaded(relation) {
+            return Ok(Box::new(TreeScan::of(tree, |tree| Box::new(tree.scan(range, columns)))));
+        }
+        let slot = self.slots.get(&relation).filter(|slot| *range == KeyRange::all() && self.may_load(relation, slot));
+        match (slot, self.base.shape(relation)) {
+            (Some(slot), Some(shape)) => {
+                let all: Vec<usize> = (0..shape.arity).collect();
+                let rows = self.base.scan(relation, range, &all)?;
+                Ok(Box::new(LoadingScan::new(rows, columns, shape, self.load_of(slot))))
+            }
+            _ => self.base.scan(relation, range, columns),
+        }
+    }
+
+    /// One part for what is not loaded yet but may be: the scan of the whole loads it.
+    fn partition(&self, relation: RelationId, range: &KeyRange, parts: usize) -> Vec<KeyRange> {
+        if let Some(tree) = self.loaded(relation) {
+            return tree.partition(range, parts);
+        }
+        let shape = self.base.shape(relation).filter(|_| *range == KeyRange::all());
+        match shape.is_some_and(|shape| self.usage.may_fit(self.base.row_count(relation), shape)) {
+            true => vec![range.clone()],
+            false => self.base.partition(relation, range, parts),
+        }
+    }
+
+    fn lookup<'a>(
+        &'a self,
+        relation: RelationId,
+        prefixes: &'a [Column],
+        columns: &[usize],
+    ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
+        if let Some(tree) = self.loaded(relation) {
+            return Ok(Box::new(TreeLookup::of(tree, prefixes, |(tree, prefixes)| {
+                Box::new(tree.lookup(prefixes, columns))
+            })));
+        }
+        self.note_lookups(relation, prefixes);
+        self.base.lookup(relation, prefixes, columns)
+    }
+
+    fn contains(&self, relation: RelationId, prefixes: &[Column]) -> Result<Vec<bool>, StorageError> {
+        if let Some(tree) = self.loaded(relation) {
+            return Ok(tree.contains(prefixes));
+        }
+        self.note_lookups(relation, prefixes);
+        self.base.contains(relation, prefixes)
+    }
+
+    fn scan_as_of<'a>(
+        &'a self,
+        relation: RelationId,
+        range: &KeyRange,
+        columns: &[usize],
+        as_of: AsOf,
+    ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
+        match self.loaded(relation) {
+            Some(tree) => Ok(Box::new(TreeScan::of(tree, |tree| Box::new(tree.scan_as_of(range, columns, as_of))))),
+            None => self.base.scan_as_of(relation, range, columns, as_of),
+        }
+    }
+
+    fn lookup_as_of<'a>(
+        &'a self,
+        relation: RelationId,
+        prefixes: &'a [Column],
+        columns: &[usize],
+        as_of: AsOf,
+    ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
+        if let Some(tree) = self.loaded(relation) {
+            return Ok(Box::new(TreeLookup::of(tree, prefixes, |(tree, prefixes)| {
+                tree.boxed_lookup_as_of(prefixes, columns, as_of)
+            })));
+        }
+        self.note_lookups(relation, prefixes);
+        self.base.lookup_as_of(relation, prefixes, columns, as_of)
+    }
+
+    fn contains_as_of(
+        &self,
+        relation: RelationId,
+        prefixes: &[Column],
+        as_of: AsOf,
+    ) -> Result<Vec<bool>, StorageError> {
+        match self.loaded(relation) {
+            Some(tree) => Ok(tree.contains_as_of(prefixes, as_of)),
+            None => self.base.contains_as_of(relation, prefixes, as_of),
+        }
+    }
+
+    /// Trees with changes where all the changed relations are loaded, otherwise an overlay.
+    fn with_changes(self: Arc<Self>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
+        let created = |relation: RelationId| changes.created.iter().any(|schema| schema.id == relation);
+        let here = |rows: &RowChanges| created(rows.relation) || self.loaded(rows.relation).is_some();
+        if !changes.dropped.is_empty() || !changes.rows.iter().all(here) {
+            return overlay(self, changes);
+        }
+        let mut next = CachedSnapshot::clone(&self);
+        next.apply(changes);
+        Ok(Arc::new(next))
+    }
+}
+
+#[cfg(test)]
+mod tests;

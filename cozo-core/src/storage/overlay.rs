@@ -1,0 +1,395 @@
+//! Changes that are not committed, laid over a snapshot: what a transaction sees of its own writes on any engine.
+//!
+//! Changed rows live in two column trees for each relation: the rows put, and the keys touched at all. A read takes the
+//! rows of the snapshot whose keys are not touched, and merges the rows put into them.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+use std::sync::Arc;
+
+use imbl::OrdMap;
+
+use super::mem::Tree;
+use super::{
+    AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, Matches, Nothing, RelationShape, RowChanges, Snapshot,
+    StorageError,
+};
+use crate::schema::RelationId;
+use crate::value::{Batch, Column};
+
+/// A snapshot with changes applied to it.
+pub fn overlay(base: Arc<dyn Snapshot>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
+    let mut overlay = Overlay { base, relations: OrdMap::new() };
+    overlay.apply(changes)?;
+    Ok(Arc::new(overlay))
+}
+
+#[derive(Clone)]
+struct Overlay {
+    base: Arc<dyn Snapshot>,
+    /// The relations that differ from the base; `None` for those dropped.
+    relations: OrdMap<RelationId, Option<Changed>>,
+}
+
+/// A relation that differs from the base.
+#[derive(Clone)]
+struct Changed {
+    /// Whether it was created here: the base has nothing of it.
+    created: bool,
+    /// The rows put.
+    puts: Tree,
+    /// The keys of rows put or removed.
+    touched: Tree,
+}
+
+impl Changed {
+    fn new(shape: RelationShape, created: bool) -> Self {
+        let keys = RelationShape { keys: shape.keys, arity: shape.keys };
+        Changed { created, puts: Tree::new(shape), touched: Tree::new(keys) }
+    }
+
+    fn apply(&mut self, changes: &RowChanges) {
+        let keys = changes.rows.columns[..self.touched.shape().keys].to_vec();
+        self.touched.put(&Batch::new(keys, changes.rows.len));
+        self.puts.apply(changes.kind, &changes.rows);
+    }
+}
+
+/// Where the rows of a relation are.
+enum Place<'a> {
+    /// In the base alone.
+    Base,
+    /// In the overlay alone.
+    Here(&'a Tree),
+    /// In both.
+    Both(&'a Changed),
+}
+
+impl Overlay {
+    fn apply(&mut self, changes: &ChangeSet) -> Result<(), StorageError> {
+        for schema in &changes.created {
+            self.relations.insert(schema.id, Some(Changed::new(RelationShape::from(&**schema), true)));
+        }
+        for rows in &changes.rows {
+            if !self.relations.contains_key(&rows.relation) {
+                let shape = self.base.shape(rows.relation);
+                self.relations.insert(rows.relation, shape.map(|shape| Changed::new(shape, false)));
+            }
+            let changed = self.relations.get_mut(&rows.relation).and_then(Option::as_mut);
+            changed.ok_or(StorageError::NoSuchRelation(rows.relation.0))?.apply(rows);
+        }
+        for relation in &changes.dropped {
+            self.relations.insert(*relation, None);
+        }
+        Ok(())
+    }
+
+    /// Where the rows are; `None` for a relation that is dropped.
+    fn place(&self, relation: RelationId) -> Option<Place<'_>> {
+        match self.relations.get(&relation) {
+            None => Some(Place::Base),
+            Some(None) => None,
+            Some(Some(changed)) if changed.created => Some(Place::Here(&changed.puts)),
+            Some(Some(changed)) => Some(Place::Both(changed)),
+        }
+    }
+}
+
+/// The key columns, then those asked for.
+fn with_key(keys: usize, columns: &[usize]) -> Vec<usize> {
+    (0..keys).chain(columns.iter().copied()).collect()
+}
+
+impl Snapshot for Overlay {
+    fn shape(&self, relation: RelationId) -> Option<RelationShape> {
+        match self.relations.get(&relation) {
+            Some(changed) => changed.as_ref().map(|changed| changed.puts.shape()),
+            None => self.base.shape(relation),
+        }
+    }
+
+    /// Rows put in place of others count twice.
+    fn row_count(&self, relation: RelationId) -> u64 {
+        match self.place(relation) {
+            None => 0,
+            Some(Place::Base) => self.base.row_count(relation),
+            Some(Place::Here(tree)) => tree.row_count(),
+            Some(Place::Both(changed)) => self.base.row_count(relation) + changed.puts.row_count(),
+        }
+    }
+
+    fn scan<'a>(
+        &'a self,
+        relation: RelationId,
+        range: &KeyRange,
+        columns: &[usize],
+    ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
+        let changed = match self.place(relation) {
+            None => return Ok(Box::new(Nothing)),
+            Some(Place::Base) => return self.base.scan(relation, range, columns),
+            Some(Place::Here(tree)) => return Ok(Box::new(tree.scan(range, columns))),
+            Some(Place::Both(changed)) => changed,
+        };
+        let keys = changed.touched.shape().keys;
+        let columns = with_key(keys, columns);
+        let below = ScannedRows(self.base.scan(relation, range, &columns)?);
+        let above = ScannedRows(Box::new(changed.puts.scan(range, &columns)));
+        Ok(Box::new(MergedScan(Merge::new(Box::new(below), Box::new(above), &changed.touched, 0))))
+    }
+
+    fn partition(&self, relation: RelationId, range: &KeyRange, parts: usize) -> Vec<KeyRange> {
+        match self.place(relation) {
+            None => vec![range.clone()],
+            Some(Place::Here(tree)) => tree.partition(range, parts),
+            Some(Place::Base | Place::Both(_)) => self.base.partition(relation, range, parts),
+        }
+    }
+
+    fn lookup<'a>(
+        &'a self,
+        relation: RelationId,
+        prefixes: &'a [Column],
+        columns: &[usize],
+    ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
+        let changed = match self.place(relation) {
+            None => return Ok(Box::new(Nothing)),
+            Some(Place::Base) => return self.base.lookup(relation, prefixes, columns),
+            Some(Place::Here(tree)) => return Ok(Box::new(tree.lookup(prefixes, columns))),
+            Some(Place::Both(changed)) => changed,
+        };
+        let columns = with_key(changed.touched.shape().keys, columns);
+        let below = FoundRows(self.base.lookup(relation, prefixes, &columns)?);
+        let above = FoundRows(Box::new(changed.puts.lookup(prefixes, &columns)));
+        Ok(Box::new(MergedLookup(Merge::new(Box::new(below), Box::new(above), &changed.touched, 1))))
+    }
+
+    fn contains(&self, relation: RelationId, prefixes: &[Column]) -> Result<Vec<bool>, StorageError> {
+        let changed = match self.place(relation) {
+            None => return Ok(vec![false; prefixes.first().map_or(0, Column::len)]),
+            Some(Place::Base) => return self.base.contains(relation, prefixes),
+            Some(Place::Here(tree)) => return Ok(tree.contains(prefixes)),
+            Some(Place::Both(changed)) => changed,
+        };
+        let (here, touched) = (changed.puts.contains(prefixes), changed.touched.contains(prefixes));
+        let mut found = self.base.contains(relation, prefixes)?;
+        // Some rows of these prefixes are hidden, perhaps all.
+        let doubtful: Vec<u32> =
+            (0..found.len()).filter(|row| found[*row] && touched[*row]).map(|row| row as u32).collect();
+        if !doubtful.is_empty() {
+            let probes: Vec<Column> = prefixes.iter().map(|column| column.take(&doubtful)).collect();
+            doubtful.iter().for_each(|row| found[*row as usize] = false);
+            let mut cursor = self.lookup(relation, &probes, &[])?;
+            while let Some(matches) = cursor.next_matches(1000)? {
+                matches.probe_rows.iter().for_each(|probe| found[doubtful[*probe as usize] as usize] = true);
+            }
+        }
+        found.iter_mut().zip(here).for_each(|(found, here)| *found |= here);
+        Ok(found)
+    }
+
+    fn scan_as_of<'a>(
+        &'a self,
+        relation: RelationId,
+        range: &KeyRange,
+        columns: &[usize],
+        as_of: AsOf,
+    ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
+        match self.place(relation) {
+            Some(Place::Base) => self.base.scan_as_of(relation, range, columns, as_of),
+            Some(Place::Here(tree)) => Ok(Box::new(tree.scan_as_of(range, columns, as_of))),
+            _ => super::as_of::scan(self, relation, range, columns, as_of),
+        }
+    }
+
+    fn lookup_as_of<'a>(
+        &'a self,
+        relation: RelationId,
+        prefixes: &'a [Column],
+        columns: &[usize],
+        as_of: AsOf,
+    ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
+        match self.place(relation) {
+            Some(Place::Base) => self.base.lookup_as_of(relation, prefixes, columns, as_of),
+            Some(Place::Here(tree)) => Ok(tree.boxed_lookup_as_of(prefixes, columns, as_of)),
+            _ => super::as_of::lookup(self, relation, prefixes, columns, as_of),
+        }
+    }
+
+    fn with_changes(self: Arc<Self>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
+        let mut next = Overlay::clone(&self);
+        next.apply(changes)?;
+        Ok(Arc::new(next))
+    }
+}
+
+/// Sorted rows, as batches.
+trait Rows {
+    fn next(&mut self, max_rows: usize) -> Result<Option<Batch>, StorageError>;
+}
+
+struct ScannedRows<'a>(Box<dyn BatchCursor + 'a>);
+
+impl Rows for ScannedRows<'_> {
+    fn next(&mut self, max_rows: usize) -> Result<Option<Batch>, StorageError> {
+        self.0.next_batch(max_rows)
+    }
+}
+
+/// Matches as rows: their probes become the first column.
+struct FoundRows<'a>(Box<dyn LookupCursor + 'a>);
+
+impl Rows for FoundRows<'_> {
+    fn next(&mut self, max_rows: usize) -> Result<Option<Batch>, StorageError> {
+        let Some(Matches { probe_rows, mut batch }) = self.0.next_matches(max_rows)? else { return Ok(None) };
+        batch.columns.insert(0, Column::ints(probe_rows.into_iter().map(i64::from).collect()));
+        Ok(Some(batch))
+    }
+}
+
+/// One side of a merge: a batch, and how much of it is done.
+struct Side<'a> {
+    rows: Box<dyn Rows + 'a>,
+    batch: Batch,
+    done: usize,
+    ended: bool,
+}
+
+impl<'a> Side<'a> {
+    fn new(rows: Box<dyn Rows + 'a>) -> Self {
+        Side { rows, batch: Batch::default(), done: 0, ended: false }
+    }
+
+    /// Whether there is a row left, after fetching rows if need be. `keep` says which of the fetched rows count.
+    fn ready(&mut self, max_rows: usize, keep: impl Fn(Batch) -> Batch) -> Result<bool, StorageError> {
+        while self.done == self.batch.len && !self.ended {
+            match self.rows.next(max_rows)? {
+                Some(batch) => (self.batch, self.done) = (keep(batch), 0),
+                None => self.ended = true,
+            }
+        }
+        Ok(self.done < self.batch.len)
+    }
+
+    /// Appends the next rows, without the columns of `skip`.
+    fn give(&mut self, rows: usize, skip: &Range<usize>, target: &mut Batch) {
+        let given = self.done..self.done + rows;
+        let columns = self.batch.columns[..skip.start].iter().chain(&self.batch.columns[skip.end..]);
+        for (column, more) in target.columns.iter_mut().zip(columns) {
+            column.append_range(more, given.clone());
+        }
+        target.len += rows;
+        self.done += rows;
+    }
+}
+
+/// The untouched rows of the base and the rows put, in key order.
+struct Merge<'a> {
+    below: Side<'a>,
+    above: Side<'a>,
+    touched: &'a Tree,
+    /// The columns that are the key: after the probe, if there is one.
+    key: Range<usize>,
+}
+
+impl<'a> Merge<'a> {
+    fn new(below: Box<dyn Rows + 'a>, above: Box<dyn Rows + 'a>, touched: &'a Tree, probes: usize) -> Self {
+        let key = probes..probes + touched.shape().keys;
+        Merge { below: Side::new(below), above: Side::new(above), touched, key }
+    }
+
+    /// The next rows, without their keys.
+    fn next(&mut self, max_rows: usize) -> Result<Option<Batch>, StorageError> {
+        let (touched, key) = (self.touched, self.key.clone());
+        let untouched = |batch: Batch| {
+            let hidden = touched.contains(&batch.columns[key.clone()]);
+            let rows: Vec<u32> = (0..batch.len as u32).filter(|row| !hidden[*row as usize]).collect();
+            if rows.len() == batch.len { batch } else { batch.take(&rows) }
+        };
+        let mut result: Option<Batch> = None;
+        loop {
+            let room = max_rows.max(1) - result.as_ref().map_or(0, |batch| batch.len);
+            let below = room > 0 && self.below.ready(max_rows, untouched)?;
+            let above = room > 0 && self.above.ready(max_rows, |batch| batch)?;
+            let (side, rows) = match (below, above) {
+                (false, false) => return Ok(result),
+                (true, false) => (&mut self.below, usize::MAX),
+                (false, true) => (&mut self.above, usize::MAX),
+                (true, true) => self.next_run(room),
+            };
+            let rows = rows.min(room).min(side.batch.len - side.done);
+            let target = result.get_or_insert_with(|| Batch::empty(side.batch.columns.len() - key.len()));
+            side.give(rows, &key, target);
+        }
+    }
+
+    /// The side whose row is next, and how many of its rows come before the other's; no more than `most`.
+    fn next_run(&mut self, most: usize) -> (&mut Side<'a>, usize) {
+        let key_end = self.key.end;
+        let before = |a: &Side, row: usize, b: &Side| {
+            let mut columns = a.batch.columns[..key_end].iter().zip(&b.batch.columns[..key_end]);
+            let order = columns.find_map(|(x, y)| Some(x.compare_at(row, y, b.done)).filter(|order| order.is_ne()));
+            order.is_some_and(Ordering::is_lt)
+        };
+        let below_first = before(&self.below, self.below.done, &self.above);
+        let (first, second) = if below_first { (&mut self.below, &self.above) } else { (&mut self.above, &self.below) };
+        let end = first.batch.len.min(first.done.saturating_add(most));
+        let run = (first.done + 1..end).take_while(|row| before(first, *row, second)).count();
+        (first, run + 1)
+    }
+}
+
+struct MergedScan<'a>(Merge<'a>);
+
+impl BatchCursor for MergedScan<'_> {
+    fn next_batch(&mut self, max_rows: usize) -> Result<Option<Batch>, StorageError> {
+        self.0.next(max_rows)
+    }
+}
+
+struct MergedLookup<'a>(Merge<'a>);
+
+impl LookupCursor for MergedLookup<'_> {
+    fn next_matches(&mut self, max_rows: usize) -> Result<Option<Matches>, StorageError> {
+        let Some(mut batch) = self.0.next(max_rows)? else { return Ok(None) };
+        let probes = batch.columns.remove(0);
+        let probe_rows = probes.as_dense_ints().unwrap_or_default().iter().map(|row| *row as u32).collect();
+        Ok(Some(Matches { probe_rows, batch }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::SchemaRef;
+    use crate::storage::Storage;
+    use crate::storage::mem::MemStorage;
+    use crate::storage::tests::{Subject, run_all};
+
+    /// An engine whose snapshots have no `with_changes` of their own.
+    struct Overlaid(MemStorage);
+
+    impl Storage for Overlaid {
+        fn name(&self) -> &'static str {
+            self.0.name()
+        }
+
+        fn definitions(&self) -> Result<Vec<SchemaRef>, StorageError> {
+            self.0.definitions()
+        }
+
+        fn snapshot(&self) -> Arc<dyn Snapshot> {
+            overlay(self.0.snapshot(), &ChangeSet::default()).expect("there is nothing to apply")
+        }
+
+        fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
+            self.0.commit(changes)
+        }
+    }
+
+    #[test]
+    fn overlays_behave_like_the_model() {
+        let subject =
+            || Subject { open: Box::new(|| Box::new(Overlaid(MemStorage::new()))), exact: false, durable: false };
+        run_all(subject, 24);
+    }
+}
