@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use super::*;
 use crate::schema::{BaseType, ColumnType, RelationId};
 use crate::storage::tests::{self as suite, RELATION, Subject, creation, ints, schema};
-use crate::storage::{AsOf, ChangeKind, ChangeSet, KeyRange, RowChanges, Snapshot, Storage};
+use crate::storage::{AsOf, ChangeKind, ChangeSet, KeyRange, RowChanges, Storage};
 use crate::value::{Batch, Column, DataValue, Validity};
 
 type Entries = OrdMap<Vec<u8>, Vec<u8>>;
