@@ -21,15 +21,24 @@ pub struct Engine {
 type Opened = Result<Box<dyn Storage>, StorageError>;
 
 /// The engines of this build.
-pub const ENGINES: &[Engine] = &[Engine {
-    name: "mem",
-    doc: "keeps everything in memory and nothing on disk",
-    persistent: false,
-    open: |_, options| {
-        options.of_engine::<NoOptions>()?;
-        Ok(Box::new(MemStorage::new()))
+pub const ENGINES: &[Engine] = &[
+    Engine {
+        name: "mem",
+        doc: "keeps everything in memory and nothing on disk",
+        persistent: false,
+        open: |_, options| {
+            options.of_engine::<NoOptions>()?;
+            Ok(Box::new(MemStorage::new()))
+        },
     },
-}];
+    #[cfg(feature = "storage-rocksdb")]
+    Engine {
+        name: "rocksdb",
+        doc: "keeps a folder of RocksDB files, made for many writes and for more data than memory",
+        persistent: true,
+        open: |path, options| Ok(Box::new(super::rocksdb::open(path, options)?)),
+    },
+];
 
 /// Opens a database, and makes it first if it is not there.
 pub fn open(engine: &str, path: &Path, options: &Options) -> Opened {

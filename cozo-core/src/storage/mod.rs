@@ -9,6 +9,8 @@
 //! | [`as_of`] | histories read as of a time, for engines that do not seek in them |
 //! | [`cache`] | relations of a persistent engine as column trees in memory |
 //! | [`legacy`] | files of CozoDB 0.7, for importing them |
+//! | [`codec`] | rows as bytes whose order is that of the rows |
+//! | [`kv`] | storage over any engine that keeps ordered bytes |
 //! | [`mem`] | the column tree: a persistent B+tree whose leaves hold typed columns |
 //! | [`open`], [`ENGINES`] | the engines by name |
 //! | [`overlay`] | changes that are not committed, over a snapshot of any engine |
@@ -19,12 +21,16 @@
 
 pub mod as_of;
 pub mod cache;
+pub mod codec;
 mod engines;
 mod error;
 pub mod legacy;
+pub mod kv;
 pub mod mem;
 mod options;
 pub mod overlay;
+#[cfg(feature = "storage-rocksdb")]
+pub mod rocksdb;
 #[cfg(test)]
 pub mod tests;
 
