@@ -88,6 +88,26 @@ pub(super) fn definitions(snapshot: &impl KvSnapshot) -> Result<Vec<SchemaRef>, 
     Ok(definitions)
 }
 
+/// The numbers of relations that have rows and are not known: what is left of filling a database that was cut short.
+pub(super) fn strays(
+    snapshot: &impl KvSnapshot,
+    is_known: impl Fn(RelationId) -> bool,
+) -> Result<Vec<RelationId>, StorageError> {
+    let mut strays = vec![];
+    let mut cursor = snapshot.cursor(&[], &[u8::MAX; RELATION_BYTES + 1]);
+    let mut next = 1u64;
+    loop {
+        cursor.seek(&next.to_be_bytes());
+        let Some((key, _)) = cursor.entry()? else { return Ok(strays) };
+        let Some(relation) = key.first_chunk().map(|id| u64::from_be_bytes(*id)) else { return Ok(strays) };
+        if !is_known(RelationId(relation)) {
+            strays.push(RelationId(relation));
+        }
+        let Some(after) = relation.checked_add(1) else { return Ok(strays) };
+        next = after;
+    }
+}
+
 /// The numbers of rows that were written last.
 pub(super) fn counts(snapshot: &impl KvSnapshot) -> Result<BTreeMap<RelationId, u64>, StorageError> {
     let mut counts = BTreeMap::new();

@@ -6,6 +6,7 @@ use arc_swap::ArcSwap;
 use imbl::OrdMap;
 
 use super::catalog::{self, FORMAT_VERSION, format_key};
+use super::keys::{all_with_prefix, relation_prefix};
 use super::snapshot::{KvView, Relation};
 use super::write::Writer;
 use super::{KvBatch, KvEngine};
@@ -37,6 +38,16 @@ impl<E: KvEngine> KvStorage<E> {
                 let rows = counts.get(&schema.id).copied().unwrap_or(0);
                 relations.insert(schema.id, Relation::new(schema, rows));
             }
+        }
+        let strays = catalog::strays(&snapshot, |relation| relations.contains_key(&relation))?;
+        if !strays.is_empty() && !read_only {
+            let mut batch = engine.batch();
+            for relation in strays {
+                let (lower, upper) = all_with_prefix(&relation_prefix(relation));
+                batch.delete_range(&lower, &upper);
+            }
+            engine.write(batch)?;
+            snapshot = engine.snapshot();
         }
         let current = ArcSwap::from_pointee(KvView { bytes: snapshot, relations });
         Ok(KvStorage { engine, read_only, current })
