@@ -62,6 +62,10 @@ pub enum StorageError {
     #[error("the stored data is damaged: {0}")]
     #[diagnostic(code(storage::damaged), help("restore a backup; `cozo check` lists what is damaged"))]
     Damaged(String),
+    /// A value is none that can be kept on disk.
+    #[error("a value cannot be stored: {0}")]
+    #[diagnostic(code(storage::unstorable), help("store it in parts, or as text"))]
+    Unstorable(String),
     /// The database was opened for reading only.
     #[error("the database was opened for reading only")]
     #[diagnostic(code(storage::read_only), help("open it without \"read_only\": true to write"))]

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`as_of`] | histories read as of a time, for engines that do not seek in them |
 //! | [`cache`] | relations of a persistent engine as column trees in memory |
+//! | [`codec`] | rows as bytes whose order is that of the rows |
 //! | [`mem`] | the column tree: a persistent B+tree whose leaves hold typed columns |
 //! | [`open`], [`ENGINES`] | the engines by name |
 //! | [`overlay`] | changes that are not committed, over a snapshot of any engine |
@@ -18,6 +19,7 @@
 
 pub mod as_of;
 pub mod cache;
+pub mod codec;
 mod engines;
 mod error;
 pub mod mem;

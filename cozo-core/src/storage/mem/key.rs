@@ -4,7 +4,7 @@ use crate::value::{Column, DataValue, Num};
 
 /// One value, borrowed.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Key<'a> {
+pub(in crate::storage) enum Key<'a> {
     Null,
     Bool(bool),
     Int(i64),

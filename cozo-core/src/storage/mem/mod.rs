@@ -57,7 +57,7 @@ mod cursor;
 mod engine;
 mod finger;
 mod int_column;
-mod key;
+pub(super) mod key;
 mod leaf;
 mod leaf_column;
 mod node;

@@ -1,0 +1,46 @@
+//! What the codec makes of column types.
+
+use crate::schema::{BaseType, ColumnType};
+
+/// How the values of a column are encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Kind {
+    pub base: Base,
+    /// Whether a byte before the value says that there is one; tagged values say it themselves.
+    pub nullable: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Base {
+    Bool,
+    Int,
+    Float,
+    Str,
+    Bytes,
+    Uuid,
+    Validity,
+    /// Tagged values.
+    Any,
+}
+
+impl Kind {
+    pub fn of(column: &ColumnType) -> Self {
+        let base = match column.base {
+            BaseType::Bool => Base::Bool,
+            BaseType::Int => Base::Int,
+            BaseType::Float => Base::Float,
+            BaseType::String => Base::Str,
+            BaseType::Bytes => Base::Bytes,
+            BaseType::Uuid => Base::Uuid,
+            BaseType::Validity => Base::Validity,
+            _ => Base::Any,
+        };
+        Kind { base, nullable: column.nullable && base != Base::Any }
+    }
+}
+
+/// The byte before a null of a nullable column,
+pub(super) const NULL: u8 = 0;
+
+/// and before any other value of it.
+pub(super) const PRESENT: u8 = 1;

@@ -1,0 +1,53 @@
+//! How rows become bytes, for engines that keep ordered bytes.
+//!
+//! A row is two byte strings. Its *key* has the key columns; the order of keys as bytes is that of the rows in the total
+//! order of values, and a key that begins with the bytes of some leading columns has them. Its *value* has the other
+//! columns, made to be short. Every value comes back identical: `1` and `1.0`, `0.0` and `-0.0`, the bits of a NaN.
+//!
+//! | column type | in a key | in a value |
+//! |---|---|---|
+//! | `Bool` | 1 byte | 1 byte |
+//! | `Int` | 8 bytes, big-endian, sign flipped | varint of the zigzag |
+//! | `Float` | 8 bytes in the order of `f64::total_cmp` | 8 bytes |
+//! | `Uuid` | 16 bytes, time first | likewise |
+//! | `Validity` | 8 bytes of the inverted time, 1 for a retraction | likewise |
+//! | `String`, `Bytes` | escaped: 0 is 1 1, 1 is 1 2, and 0 ends it | varint of the length, then as it is |
+//! | nullable ones of these | one byte before it, 0 for null, which stands alone, or 1 | likewise |
+//! | all others | tagged, see [`encode_any`] | likewise |
+//!
+//! ```text
+//! {a: Int, b: String => c: Int?}     [1, "x", null]
+//! key    80 00 00 00 00 00 00 01  78 00
+//! value  00
+//! ```
+//!
+//! Tagged values say themselves what they are, and can stand alone: an engine with columns of its own uses [`encode_any`]
+//! and [`decode_any`] where a column of it would not keep the order, or the value. What is not an encoding gives
+//! [`StorageError::Damaged`](super::StorageError::Damaged), never a panic.
+//!
+//! ```
+//! use cozo::DataValue;
+//! use cozo::storage::codec::{decode_any, encode_any};
+//! let (mut low, mut high) = (vec![], vec![]);
+//! encode_any(&DataValue::from(1), &mut low)?;
+//! encode_any(&DataValue::from(1.5), &mut high)?;
+//! assert!(low < high);
+//! assert_eq!(decode_any(&high)?, (DataValue::from(1.5), high.len()));
+//! # Ok::<(), cozo::storage::StorageError>(())
+//! ```
+
+mod any;
+mod bounds;
+mod key;
+mod kind;
+mod ordered;
+mod reader;
+mod rows;
+#[cfg(test)]
+mod tests;
+mod value;
+
+pub use any::{MAX_DEPTH, decode_any, encode_any};
+pub use bounds::increment;
+pub use ordered::{VALIDITY_BYTES, encode_validity};
+pub use rows::{RowCodec, RowReader};
