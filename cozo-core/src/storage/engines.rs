@@ -5,6 +5,7 @@ use std::path::Path;
 use super::cache::Cached;
 use super::mem::MemStorage;
 use super::options::NoOptions;
+use super::sqlite::SqliteStorage;
 use super::{Options, Storage, StorageError};
 
 /// An engine that a database can be opened with.
@@ -21,15 +22,23 @@ pub struct Engine {
 type Opened = Result<Box<dyn Storage>, StorageError>;
 
 /// The engines of this build.
-pub const ENGINES: &[Engine] = &[Engine {
-    name: "mem",
-    doc: "keeps everything in memory and nothing on disk",
-    persistent: false,
-    open: |_, options| {
-        options.of_engine::<NoOptions>()?;
-        Ok(Box::new(MemStorage::new()))
+pub const ENGINES: &[Engine] = &[
+    Engine {
+        name: "mem",
+        doc: "keeps everything in memory and nothing on disk",
+        persistent: false,
+        open: |_, options| {
+            options.of_engine::<NoOptions>()?;
+            Ok(Box::new(MemStorage::new()))
+        },
     },
-}];
+    Engine {
+        name: "sqlite",
+        doc: "a file that any SQLite tool opens, with a table for each relation",
+        persistent: true,
+        open: |path, options| Ok(Box::new(SqliteStorage::open(path, options)?)),
+    },
+];
 
 /// Opens a database, and makes it first if it is not there.
 pub fn open(engine: &str, path: &Path, options: &Options) -> Opened {
