@@ -5,6 +5,7 @@ use std::path::Path;
 use super::cache::Cached;
 use super::mem::MemStorage;
 use super::options::NoOptions;
+use super::sqlite::SqliteStorage;
 use super::{Options, Storage, StorageError};
 
 /// An engine that a database can be opened with.
@@ -37,6 +38,12 @@ pub const ENGINES: &[Engine] = &[
         doc: "keeps a folder of RocksDB files, made for many writes and for more data than memory",
         persistent: true,
         open: |path, options| Ok(Box::new(super::rocksdb::open(path, options)?)),
+    },
+    Engine {
+        name: "sqlite",
+        doc: "a file that any SQLite tool opens, with a table for each relation",
+        persistent: true,
+        open: |path, options| Ok(Box::new(SqliteStorage::open(path, options)?)),
     },
 ];
 

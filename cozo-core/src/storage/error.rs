@@ -66,6 +66,17 @@ pub enum StorageError {
     #[error("a value cannot be stored: {0}")]
     #[diagnostic(code(storage::unstorable), help("store it in parts, or as text"))]
     Unstorable(String),
+    /// The engine has a limit that a relation goes beyond.
+    #[error("{engine} cannot hold the relation '{relation}': {reason}")]
+    #[diagnostic(code(storage::cannot_hold), help("divide the relation, or use another engine"))]
+    CannotHold {
+        /// The engine.
+        engine: &'static str,
+        /// The relation.
+        relation: String,
+        /// Its limit.
+        reason: String,
+    },
     /// The database was opened for reading only.
     #[error("the database was opened for reading only")]
     #[diagnostic(code(storage::read_only), help("open it without \"read_only\": true to write"))]

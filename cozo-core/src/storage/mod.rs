@@ -14,6 +14,7 @@
 //! | [`mem`] | the column tree: a persistent B+tree whose leaves hold typed columns |
 //! | [`open`], [`ENGINES`] | the engines by name |
 //! | [`overlay`] | changes that are not committed, over a snapshot of any engine |
+//! | [`sqlite`] | an SQLite file with a table for each relation |
 //! | [`Options`] | the options with which a database is opened |
 //!
 //! **storage never sees a rule, an expression or a transaction**: rows that reach it are already coerced, sorted
@@ -31,6 +32,7 @@ mod options;
 pub mod overlay;
 #[cfg(feature = "storage-rocksdb")]
 pub mod rocksdb;
+pub mod sqlite;
 #[cfg(test)]
 pub mod tests;
 

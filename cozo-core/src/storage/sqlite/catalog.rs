@@ -1,0 +1,142 @@
+//! The catalog: which relations there are, and in which tables they are kept.
+
+use std::sync::Arc;
+
+use imbl::OrdMap;
+use rusqlite::{Connection, Row};
+
+use super::error::failed;
+use super::names::{CATALOG, table_name};
+use super::table::Table;
+use crate::schema::{RelationId, RelationSchema, SchemaRef};
+use crate::storage::StorageError;
+
+/// The relations of a database.
+pub type Tables = OrdMap<RelationId, Entry>;
+
+/// A relation, or an index.
+#[derive(Clone)]
+pub struct Entry {
+    /// Where it is kept.
+    pub table: Arc<Table>,
+    /// The number of its rows. The catalog has it as of some time before.
+    pub rows: u64,
+    /// Its definition; `None` for indices, which are in the definitions of their relations.
+    pub definition: Option<SchemaRef>,
+}
+
+/// Makes the catalog.
+pub fn create(connection: &Connection) -> Result<(), StorageError> {
+    let creation = format!(
+        "create table {CATALOG} (
+            id integer primary key,
+            name text not null,        -- of the relation or the index
+            table_name text not null,
+            row_count integer not null, -- about
+            is_index boolean not null,
+            definition text not null   -- JSON
+        )"
+    );
+    connection.execute_batch(&creation).map_err(failed("create the catalog"))
+}
+
+/// Reads the catalog.
+pub fn load(connection: &Connection) -> Result<Tables, StorageError> {
+    let query = format!("select id, name, table_name, row_count, is_index, definition from {CATALOG}");
+    let mut statement = connection.prepare(&query).map_err(failed("read the catalog"))?;
+    let mut rows = statement.raw_query();
+    let mut tables = Tables::new();
+    while let Some(row) = rows.next().map_err(failed("read the catalog"))? {
+        let stored = Stored::read(row).map_err(failed("read the catalog"))?;
+        let entry = stored.entry()?;
+        if !is_taken(connection, &entry.table.name).map_err(failed("read the catalog"))? {
+            return Err(StorageError::Damaged(format!("the table '{}' is missing", entry.table.name)));
+        }
+        tables.insert(entry.table.schema.id, entry);
+    }
+    Ok(tables)
+}
+
+/// A row of the catalog.
+struct Stored {
+    name: String,
+    table_name: String,
+    row_count: i64,
+    is_index: bool,
+    definition: String,
+}
+
+impl Stored {
+    fn read(row: &Row) -> rusqlite::Result<Self> {
+        Ok(Stored {
+            name: row.get(1)?,
+            table_name: row.get(2)?,
+            row_count: row.get(3)?,
+            is_index: row.get(4)?,
+            definition: row.get(5)?,
+        })
+    }
+
+    fn entry(self) -> Result<Entry, StorageError> {
+        let schema: RelationSchema = serde_json::from_str(&self.definition)
+            .map_err(|error| StorageError::Damaged(format!("the definition of '{}': {error}", self.name)))?;
+        let schema = SchemaRef::new(schema);
+        let definition = (!self.is_index).then(|| schema.clone());
+        let table = Arc::new(Table::new(&schema, self.table_name)?);
+        Ok(Entry { table, rows: self.row_count.max(0) as u64, definition })
+    }
+}
+
+/// Writes the relation's row of the catalog.
+pub fn save(connection: &Connection, entry: &Entry) -> Result<(), StorageError> {
+    let schema = entry.definition.as_ref().unwrap_or(&entry.table.schema);
+    let definition = serde_json::to_string(schema).expect("definitions are plain data");
+    let insertion = format!("insert or replace into {CATALOG} values (?, ?, ?, ?, ?, ?)");
+    let values = (
+        schema.id.0 as i64,
+        schema.name.as_str(),
+        &entry.table.name,
+        entry.rows as i64,
+        entry.definition.is_none(),
+        definition,
+    );
+    let save = || connection.prepare_cached(&insertion)?.execute(values);
+    save().map(drop).map_err(failed("write the catalog"))
+}
+
+/// Writes how many rows the relations have.
+pub fn save_row_counts(connection: &Connection, tables: &Tables) -> Result<(), StorageError> {
+    let save = || -> rusqlite::Result<()> {
+        let update = format!("update {CATALOG} set row_count = ?1 where id = ?2 and row_count <> ?1");
+        let mut statement = connection.prepare_cached(&update)?;
+        for (relation, entry) in tables {
+            statement.execute([entry.rows as i64, relation.0 as i64])?;
+        }
+        Ok(())
+    };
+    save().map_err(failed("write the catalog"))
+}
+
+/// Removes the relation's row of the catalog.
+pub fn remove(connection: &Connection, relation: RelationId) -> Result<(), StorageError> {
+    let removal = format!("delete from {CATALOG} where id = ?");
+    let remove = || connection.prepare_cached(&removal)?.execute([relation.0 as i64]);
+    remove().map(drop).map_err(failed("write the catalog"))
+}
+
+/// A name for the table of a relation that nothing else has.
+pub fn free_table_name(connection: &Connection, relation: &str) -> Result<String, StorageError> {
+    let mut failure = Ok(());
+    let name = table_name(relation, |name| {
+        is_taken(connection, name).unwrap_or_else(|error| {
+            failure = Err(error);
+            false
+        })
+    });
+    failure.map_err(failed("read the catalog"))?;
+    Ok(name)
+}
+
+fn is_taken(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
+    connection.prepare_cached("select 1 from sqlite_schema where name = ? collate nocase")?.exists([name])
+}

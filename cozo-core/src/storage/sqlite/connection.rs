@@ -1,0 +1,111 @@
+//! Connections: the one that writes, and a pool of those that read.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use rusqlite::{Connection, OpenFlags};
+
+use super::error::failed;
+use super::names::CATALOG;
+use crate::storage::{Durability, StorageError};
+
+/// How many idle connections are kept for later.
+const MAX_IDLE: usize = 4;
+
+/// How many prepared statements a connection keeps.
+const STATEMENTS: usize = 100;
+
+/// How long to wait for other programs that write to the file, or check it.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How large the log may stay, in bytes, once its contents are in the database.
+const IDLE_LOG_BYTES: usize = 16 << 20;
+
+/// The connection that writes. It finds the database, or an empty or missing file.
+pub fn open_writer(path: &Path, durability: Durability) -> Result<Connection, StorageError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+    let connection = open(path, flags)?;
+    // With NORMAL the log is synced before it is written back, so that what power takes are the last commits alone.
+    let synchronous = match durability {
+        Durability::Os => "normal",
+        Durability::Disk => "full",
+    };
+    let pragmas = format!(
+        "pragma journal_mode = wal; pragma synchronous = {synchronous}; pragma wal_autocheckpoint = 0;
+         pragma journal_size_limit = {IDLE_LOG_BYTES}; pragma cache_size = -8000;"
+    );
+    connection.execute_batch(&pragmas).map_err(failed("open the database"))?;
+    Ok(connection)
+}
+
+/// A connection that reads.
+pub fn open_reader(path: &Path) -> Result<Connection, StorageError> {
+    open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+}
+
+/// A connection to the file of this very name: neither `:memory:` nor `file:` mean anything.
+pub fn open(path: &Path, flags: OpenFlags) -> Result<Connection, StorageError> {
+    let open = || {
+        let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+        connection.busy_timeout(PATIENCE)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        Ok(connection)
+    };
+    open().map_err(failed("open the database"))
+}
+
+/// Connections that read, each used for one snapshot at a time.
+pub struct Pool {
+    path: PathBuf,
+    idle: Mutex<Vec<Connection>>,
+    /// The lock of a database that is open for writing: held for as long as anybody may read, too, since what a snapshot
+    /// shows must not be changed by the next who opens the database.
+    _lock: Option<File>,
+}
+
+impl Pool {
+    /// A pool of connections to a database.
+    pub fn new(path: PathBuf, lock: Option<File>) -> Self {
+        Pool { path, idle: Mutex::default(), _lock: lock }
+    }
+
+    /// Closes the connections that nobody uses.
+    pub fn close_idle(&self) {
+        self.idle.lock().clear();
+    }
+
+    /// A connection that sees the database as it is now until it is given back.
+    pub fn take(&self) -> Result<Connection, StorageError> {
+        let idle = self.idle.lock().pop();
+        let connection = idle.map_or_else(|| open_reader(&self.path), Ok)?;
+        begin_reading(&connection)?;
+        Ok(connection)
+    }
+
+    /// Takes a connection back.
+    pub fn give_back(&self, connection: Connection) {
+        let mut idle = self.idle.lock();
+        if idle.len() < MAX_IDLE && end_reading(&connection).is_ok() {
+            idle.push(connection);
+        }
+    }
+}
+
+/// From here on the connection sees the database as it is now.
+pub fn begin_reading(connection: &Connection) -> Result<(), StorageError> {
+    let begin = || {
+        connection.prepare_cached("begin")?.raw_execute()?;
+        // The transaction begins with the first read.
+        let look = format!("select 1 from {CATALOG} limit 1");
+        connection.prepare_cached(&look)?.raw_query().next().map(drop)
+    };
+    begin().map_err(failed("begin to read"))
+}
+
+/// The connection sees nothing in particular any more.
+pub fn end_reading(connection: &Connection) -> Result<(), StorageError> {
+    let end = || connection.prepare_cached("commit")?.raw_execute();
+    end().map(drop).map_err(failed("end reading"))
+}

@@ -1,0 +1,84 @@
+//! Scans and look-ups.
+
+use super::place::Range;
+use super::reading::{Reading, Rest};
+use super::snapshot::SqliteSnapshot;
+use crate::storage::{BatchCursor, LookupCursor, Matches, StorageError};
+use crate::value::{Batch, Column};
+
+/// The rows of a range.
+pub struct Scan<'s> {
+    pub snapshot: &'s SqliteSnapshot,
+    pub reading: Reading,
+    /// What is left of it.
+    pub range: Option<Range>,
+}
+
+impl BatchCursor for Scan<'_> {
+    fn next_batch(&mut self, max_rows: usize) -> Result<Option<Batch>, StorageError> {
+        let mut batch = self.reading.empty_batch();
+        let Scan { snapshot, reading, range } = self;
+        snapshot.read(|connection| {
+            while let Some(rows) = range.take_if(|_| batch.len < max_rows) {
+                let mut statement = reading.prepare(connection, rows.shape())?;
+                if let Rest::From(place) = reading.fill(&mut statement, &rows, &mut batch, max_rows)? {
+                    *range = Some(rows.starting_at(place));
+                }
+            }
+            Ok(())
+        })?;
+        Ok((!batch.is_empty()).then_some(batch))
+    }
+}
+
+/// The rows that begin with each of some prefixes.
+pub struct Lookup<'s> {
+    pub snapshot: &'s SqliteSnapshot,
+    pub reading: Reading,
+    pub prefixes: &'s [Column],
+    /// The next prefix.
+    pub next: usize,
+    /// What is left of the rows of the prefix before it.
+    pub range: Option<Range>,
+}
+
+impl Lookup<'_> {
+    /// What to read next: the rest of one prefix, or the first of those after it that rows can have.
+    fn next_range(&mut self) -> Result<Option<Range>, StorageError> {
+        let count = self.prefixes.first().map_or(0, Column::len);
+        while self.range.is_none() && self.next < count {
+            let forms = self.reading.table().key_forms();
+            let range = Range::of_probe(forms, self.prefixes, self.next)?;
+            self.range = range.map(|range| self.reading.begin(range));
+            self.next += 1;
+        }
+        Ok(self.range.take())
+    }
+}
+
+impl LookupCursor for Lookup<'_> {
+    fn next_matches(&mut self, max_rows: usize) -> Result<Option<Matches>, StorageError> {
+        let mut matches = Matches { probe_rows: vec![], batch: self.reading.empty_batch() };
+        let snapshot = self.snapshot;
+        snapshot.read(|connection| {
+            let mut prepared = None;
+            while matches.batch.len < max_rows
+                && let Some(range) = self.next_range()?
+            {
+                let shape = range.shape();
+                let mut statement = match prepared.take() {
+                    Some((last, statement)) if last == shape => statement,
+                    _ => self.reading.prepare(connection, shape)?,
+                };
+                let rest = self.reading.fill(&mut statement, &range, &mut matches.batch, max_rows)?;
+                matches.probe_rows.resize(matches.batch.len, self.next as u32 - 1);
+                if let Rest::From(place) = rest {
+                    self.range = Some(range.starting_at(place));
+                }
+                prepared = Some((shape, statement));
+            }
+            Ok(())
+        })?;
+        Ok((!matches.batch.is_empty()).then_some(matches))
+    }
+}

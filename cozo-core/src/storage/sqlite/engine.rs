@@ -1,0 +1,137 @@
+//! The engine: one connection that writes, the newest snapshot, and a pool of connections that read.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
+use rusqlite::Connection;
+
+use super::catalog;
+use super::connection::Pool;
+use super::error::{failed, failed_file};
+use super::log::LogKeeper;
+use super::open::{Opened, check_database, open_database};
+use super::snapshot::SqliteSnapshot;
+use super::write;
+use crate::schema::SchemaRef;
+use crate::storage::{ChangeSet, NoOptions, Options, Snapshot, Storage, StorageError};
+
+/// An SQLite file.
+pub struct SqliteStorage {
+    current: ArcSwap<SqliteSnapshot>,
+    /// Nothing if the database was opened for reading only.
+    writer: Option<Mutex<Writer>>,
+    /// It has the lock, so it goes last.
+    pool: Arc<Pool>,
+}
+
+/// What one commit at a time uses.
+struct Writer {
+    connection: Connection,
+    log: LogKeeper,
+}
+
+impl SqliteStorage {
+    /// Opens a database, and makes it first if there is none. One opened for reading only shows what it held then.
+    pub fn open(path: &Path, options: &Options) -> Result<Self, StorageError> {
+        options.of_engine::<NoOptions>()?;
+        let path = std::path::absolute(path).map_err(failed_file("find the database"))?;
+        if options.read_only {
+            return Self::open_to_read(&path);
+        }
+        let Opened { writer, mut tables, lock } = open_database(&path, options.durability)?;
+        in_transaction(&writer, |connection| write::drop_strays(connection, &mut tables))?;
+        let writer = Writer { connection: writer, log: LogKeeper::default() };
+        let pool = Arc::new(Pool::new(path, Some(lock)));
+        let current = SqliteSnapshot::new(pool.clone(), tables);
+        Ok(SqliteStorage { current: ArcSwap::from_pointee(current), writer: Some(Mutex::new(writer)), pool })
+    }
+
+    fn open_to_read(path: &Path) -> Result<Self, StorageError> {
+        check_database(path)?;
+        let pool = Arc::new(Pool::new(path.to_path_buf(), None));
+        let connection = pool.take()?;
+        let tables = catalog::load(&connection)?;
+        let current = SqliteSnapshot::pinned(pool.clone(), tables, connection);
+        Ok(SqliteStorage { current: ArcSwap::from_pointee(current), writer: None, pool })
+    }
+
+    /// The connection that writes, and what keeps its log short.
+    #[cfg(test)]
+    pub fn with_writer<T>(&self, work: impl FnOnce(&Connection, &mut LogKeeper) -> T) -> T {
+        let mut writer = self.writer.as_ref().expect("open for writing").lock();
+        let Writer { connection, log } = &mut *writer;
+        work(connection, log)
+    }
+
+    fn writer(&self) -> Result<&Mutex<Writer>, StorageError> {
+        self.writer.as_ref().ok_or(StorageError::ReadOnly)
+    }
+}
+
+impl Storage for SqliteStorage {
+    fn name(&self) -> &'static str {
+        super::NAME
+    }
+
+    fn definitions(&self) -> Result<Vec<SchemaRef>, StorageError> {
+        Ok(self.current.load().tables.values().filter_map(|entry| entry.definition.clone()).collect())
+    }
+
+    fn snapshot(&self) -> Arc<dyn Snapshot> {
+        self.current.load_full()
+    }
+
+    fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
+        let mut writer = self.writer()?.lock();
+        let newest = self.current.load_full();
+        let Writer { connection, log } = &mut *writer;
+        let is_time_for_counts = log.tend(connection, &newest);
+        newest.pin()?;
+        let mut tables = newest.tables.clone();
+        in_transaction(connection, |connection| {
+            changes.iter().try_for_each(|changes| write::apply(connection, &mut tables, changes))?;
+            if is_time_for_counts { catalog::save_row_counts(connection, &tables) } else { Ok(()) }
+        })?;
+        self.current.store(Arc::new(SqliteSnapshot::new(self.pool.clone(), tables)));
+        Ok(())
+    }
+
+    /// Commits wait until it is done.
+    fn compact(&self) -> Result<(), StorageError> {
+        let mut writer = self.writer()?.lock();
+        let Writer { connection, log } = &mut *writer;
+        connection.execute_batch("vacuum").map_err(failed("compact the database"))?;
+        log.empty(connection, &self.current.load());
+        Ok(())
+    }
+}
+
+impl Drop for SqliteStorage {
+    fn drop(&mut self) {
+        let Some(writer) = &self.writer else { return };
+        let connection = &writer.lock().connection;
+        let tables = self.current.load().tables.clone();
+        // They are estimates: if they cannot be kept, those from the last time remain.
+        let _ = in_transaction(connection, |connection| catalog::save_row_counts(connection, &tables));
+        // The last connection to be closed writes the log back, and only the writer can.
+        self.current.store(Arc::new(SqliteSnapshot::new(self.pool.clone(), tables)));
+        self.pool.close_idle();
+    }
+}
+
+/// Does all of something, or nothing.
+fn in_transaction(
+    connection: &Connection,
+    work: impl FnOnce(&Connection) -> Result<(), StorageError>,
+) -> Result<(), StorageError> {
+    let run = |sql| connection.prepare_cached(sql)?.raw_execute();
+    run("begin immediate").map_err(failed("begin a commit"))?;
+    let done = work(connection).and_then(|()| run("commit").map(drop).map_err(failed("commit")));
+    // SQLite itself has ended the transaction after some errors.
+    if done.is_err() && !connection.is_autocommit() {
+        run("rollback").map_err(failed("undo a commit that failed"))?;
+    }
+    done
+}

@@ -1,0 +1,91 @@
+//! Making a database file at top speed: backups, and large databases made anew.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::catalog::{self, Tables};
+use super::connection::open;
+use super::error::{failed, failed_file};
+use super::open::create;
+use super::write;
+use crate::schema::{RelationId, SchemaRef};
+use crate::storage::{ChangeSet, StorageError};
+use crate::value::Batch;
+
+/// Writes a new file, which is a database once it is [finished](FileWriter::finish), and is removed otherwise.
+pub struct FileWriter {
+    path: PathBuf,
+    /// Nothing once the file is finished.
+    connection: Option<Connection>,
+    tables: Tables,
+}
+
+impl FileWriter {
+    /// Begins a file, where there is none.
+    pub fn create(path: &Path) -> Result<Self, StorageError> {
+        let path = std::path::absolute(path).map_err(failed_file("find the file"))?;
+        File::create_new(&path).map_err(failed_file("make the file"))?;
+        let connection = open(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let writer = FileWriter { path, connection: Some(connection), tables: Tables::new() };
+        // What is not finished is of no use, so there is no need to be able to undo anything.
+        writer.run("pragma journal_mode = off; pragma synchronous = off; pragma locking_mode = exclusive;")?;
+        create(writer.connection())?;
+        writer.run("begin")?;
+        Ok(writer)
+    }
+
+    /// Adds a relation and its indices, empty.
+    pub fn relation(&mut self, schema: &SchemaRef) -> Result<(), StorageError> {
+        let indices = schema.indices.iter().map(|index| index.schema.clone());
+        let created = std::iter::once(schema.clone()).chain(indices).collect();
+        let definitions = vec![(schema.name.clone(), Some(schema.clone()))];
+        let changes = ChangeSet { created, definitions, ..ChangeSet::default() };
+        let FileWriter { connection, tables, .. } = self;
+        write::apply(connection.as_ref().expect(UNFINISHED), tables, &changes)
+    }
+
+    /// Adds rows to a relation or an index that was added: fastest in the order of keys, from one call to the next, too.
+    pub fn append(&mut self, relation: RelationId, rows: &Batch) -> Result<(), StorageError> {
+        let FileWriter { connection, tables, .. } = self;
+        let entry = tables.get_mut(&relation).ok_or(StorageError::NoSuchRelation(relation.0))?;
+        entry.rows += write::put_rows(connection.as_ref().expect(UNFINISHED), &entry.table, rows)?;
+        Ok(())
+    }
+
+    /// Makes the file a database. It is on the disk afterwards.
+    pub fn finish(mut self) -> Result<(), StorageError> {
+        catalog::save_row_counts(self.connection(), &self.tables)?;
+        self.run("commit")?;
+        let connection = self.connection.take().expect(UNFINISHED);
+        let finished = connection.close().map_err(|(_, error)| failed("finish the file")(error)).and_then(|()| {
+            let file = File::open(&self.path).map_err(failed_file("finish the file"))?;
+            file.sync_all().map_err(failed_file("finish the file"))
+        });
+        finished.inspect_err(|_| self.remove())
+    }
+
+    fn connection(&self) -> &Connection {
+        self.connection.as_ref().expect(UNFINISHED)
+    }
+
+    fn run(&self, sql: &str) -> Result<(), StorageError> {
+        self.connection().execute_batch(sql).map_err(failed("write the file"))
+    }
+
+    /// Removes what cannot be used.
+    fn remove(&self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+const UNFINISHED: &str = "nothing is called after `finish`, which takes the writer";
+
+impl Drop for FileWriter {
+    fn drop(&mut self) {
+        if self.connection.take().is_some() {
+            self.remove();
+        }
+    }
+}

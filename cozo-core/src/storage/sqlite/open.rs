@@ -1,0 +1,183 @@
+//! Opening a database file: the lock, what the file is, and its catalog.
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::catalog::{self, Tables};
+use super::connection::{open, open_writer};
+use super::error::{failed, failed_file};
+use super::names::CATALOG;
+use crate::storage::{Durability, StorageError};
+
+/// Says in the file that it is ours: `file` and other programs show it.
+const APPLICATION_ID: i64 = 0x0c07_0db1;
+
+/// The version of the format that is written, in the file's `user_version`.
+pub const FORMAT_VERSION: u64 = 1;
+
+/// What is in a file.
+#[derive(Debug, PartialEq)]
+enum Content {
+    /// Nothing: it can be made a database.
+    Nothing,
+    /// A database.
+    Database,
+}
+
+/// A database opened for writing.
+pub struct Opened {
+    /// The connection that writes.
+    pub writer: Connection,
+    /// The relations.
+    pub tables: Tables,
+    /// Held for as long as anything of the database is used.
+    pub lock: File,
+}
+
+/// Opens a database for writing, and makes it first if there is none.
+pub fn open_database(path: &Path, durability: Durability) -> Result<Opened, StorageError> {
+    let lock_path = beside(path, "-lock");
+    let is_new_lock = !lock_path.exists();
+    let lock = lock_file(path, &lock_path)?;
+    let content = match inspect(path) {
+        Ok(content) => content,
+        Err(error) => {
+            if is_new_lock {
+                // Nothing stays behind beside a file of somebody else. That it cannot be removed says nothing.
+                let _ = std::fs::remove_file(&lock_path);
+            }
+            return Err(error);
+        }
+    };
+    let writer = open_writer(path, durability)?;
+    if content == Content::Nothing {
+        create(&writer)?;
+    }
+    let tables = catalog::load(&writer)?;
+    Ok(Opened { writer, tables, lock })
+}
+
+/// Sees to it that the file is a database, without changing it.
+pub fn check_database(path: &Path) -> Result<(), StorageError> {
+    match inspect(path)? {
+        Content::Database => Ok(()),
+        Content::Nothing => Err(not_a_database(path, "there is nothing", "open it for writing to make a database")),
+    }
+}
+
+/// Makes the catalog of a new database.
+pub fn create(connection: &Connection) -> Result<(), StorageError> {
+    let run = |sql: &str| connection.execute_batch(sql).map_err(failed("make the database"));
+    run("begin immediate")?;
+    run(&format!("pragma application_id = {APPLICATION_ID}; pragma user_version = {FORMAT_VERSION}"))?;
+    catalog::create(connection)?;
+    run("commit")
+}
+
+/// The file that belongs to a database.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Locks a file beside the database: to lock the database file itself is SQLite's affair.
+fn lock_file(path: &Path, lock_path: &Path) -> Result<File, StorageError> {
+    let options = File::options().write(true).create(true).truncate(false).open(lock_path);
+    let lock = options.map_err(failed_file("make the lock file beside the database"))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(StorageError::Locked(path.display().to_string())),
+        Err(TryLockError::Error(error)) => Err(failed_file("lock the database")(error)),
+    }
+}
+
+/// What is in a file; an error if it is not for us to write.
+fn inspect(path: &Path) -> Result<Content, StorageError> {
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Content::Nothing),
+        Err(error) => return Err(failed_file("open the database")(error)),
+        Ok(metadata) if metadata.is_dir() => return Err(foreign_folder(path)),
+        Ok(metadata) if metadata.len() == 0 => return Ok(Content::Nothing),
+        Ok(_) => {}
+    }
+    let connection = open_to_inspect(path)?;
+    let tables = tables(&connection).map_err(|error| unreadable(path, error))?;
+    if tables.iter().any(|table| table == CATALOG) {
+        return check_version(path, &connection);
+    }
+    if tables.is_empty() {
+        return Ok(Content::Nothing);
+    }
+    Err(if is_cozo_0_7(&connection, &tables) { foreign_cozo(path) } else { foreign_sqlite(path) })
+}
+
+/// A connection for a look at a file. Where no other file belongs to it, none is made.
+fn open_to_inspect(path: &Path) -> Result<Connection, StorageError> {
+    if ["-wal", "-journal"].iter().any(|suffix| beside(path, suffix).exists()) {
+        return open(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
+    }
+    let mut uri = "file:///".to_string();
+    for byte in path.as_os_str().as_encoded_bytes().iter().skip_while(|byte| **byte == b'/') {
+        match byte {
+            b'\\' if cfg!(windows) => uri.push('/'),
+            b'/' | b':' | b'.' | b'-' | b'_' => uri.push(char::from(*byte)),
+            byte if byte.is_ascii_alphanumeric() => uri.push(char::from(*byte)),
+            byte => uri.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    uri.push_str("?immutable=1");
+    open(Path::new(&uri), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
+}
+
+fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection.prepare("select name from sqlite_schema where type = 'table'")?;
+    statement.query_map([], |row| row.get(0))?.collect()
+}
+
+fn check_version(path: &Path, connection: &Connection) -> Result<Content, StorageError> {
+    let version = connection.query_row("pragma user_version", [], |row| row.get::<_, i64>(0));
+    let found = version.map_err(failed("open the database"))?.max(0) as u64;
+    if found > FORMAT_VERSION {
+        return Err(StorageError::NewerFormat { path: path.display().to_string(), found, known: FORMAT_VERSION });
+    }
+    Ok(Content::Database)
+}
+
+fn is_cozo_0_7(connection: &Connection, tables: &[String]) -> bool {
+    let columns = || -> rusqlite::Result<Vec<String>> {
+        let mut statement = connection.prepare("select name from pragma_table_info('cozo')")?;
+        statement.query_map([], |row| row.get(0))?.collect()
+    };
+    tables.iter().any(|table| table == "cozo") && columns().is_ok_and(|columns| columns == ["k", "v"])
+}
+
+fn unreadable(path: &Path, error: rusqlite::Error) -> StorageError {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => not_a_database(path, "a file that is no SQLite file", OTHER_PATH),
+        // Ours have no journal that has to be rolled back.
+        Some(ErrorCode::ReadOnly) => not_a_database(path, "an SQLite file with a transaction to be undone", OTHER_PATH),
+        _ => failed("open the database")(error),
+    }
+}
+
+const OTHER_PATH: &str = "give the path of a database, or of a file that does not exist yet; nothing was changed";
+
+fn foreign_cozo(path: &Path) -> StorageError {
+    let help = "restore it into a new database, as a backup of CozoDB 0.7: `cozo restore`, or `restore` of a database that was opened at another path; nothing was changed";
+    not_a_database(path, "a database or a backup of CozoDB 0.7", help)
+}
+
+fn foreign_sqlite(path: &Path) -> StorageError {
+    not_a_database(path, "an SQLite file of another program", OTHER_PATH)
+}
+
+fn foreign_folder(path: &Path) -> StorageError {
+    not_a_database(path, "a folder", "a database of this engine is a file; a folder may be one of another engine")
+}
+
+fn not_a_database(path: &Path, found: &str, help: &str) -> StorageError {
+    StorageError::NotADatabase { path: path.display().to_string(), found: found.to_string(), help: help.to_string() }
+}

@@ -1,0 +1,149 @@
+//! Places between the rows of a table, and the ranges between two of them.
+//!
+//! A bound of another type than its column has a place too: in the total order it lies between two values of the column,
+//! or before or after all of them.
+
+use rusqlite::types::Value;
+
+use super::form::{Form, Neighbour};
+use crate::storage::mem::key::Key;
+use crate::storage::{KeyRange, StorageError};
+use crate::value::{Column, DataValue};
+
+/// A place between rows: before or after all those whose keys begin with some values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// The leading key columns.
+    pub values: Vec<Value>,
+    /// Whether it is after the rows that begin with them.
+    pub after: bool,
+}
+
+impl Place {
+    /// Before all rows whose leading key columns are at or above these.
+    pub fn before<'v>(forms: &[Form], key: impl Iterator<Item = &'v DataValue>) -> Result<Self, StorageError> {
+        Self::locate(forms, key, false)
+    }
+
+    /// After all rows whose leading key columns are these.
+    fn after<'v>(forms: &[Form], key: impl Iterator<Item = &'v DataValue>) -> Result<Self, StorageError> {
+        Self::locate(forms, key, true)
+    }
+
+    fn locate<'v>(forms: &[Form], key: impl Iterator<Item = &'v DataValue>, after: bool) -> Result<Self, StorageError> {
+        let mut values = vec![];
+        for (form, value) in forms.iter().zip(key) {
+            if let Some(encoded) = form.encode_key(Key::of(value))? {
+                values.push(encoded);
+                continue;
+            }
+            // No row has this value, so what follows it decides nothing.
+            let neighbour = form.after(value);
+            if let Neighbour::From(int) = neighbour {
+                values.push(Value::Integer(int));
+            }
+            return Ok(Place { values, after: neighbour == Neighbour::None });
+        }
+        Ok(Place { values, after })
+    }
+}
+
+/// The rows of a table between two places.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Range {
+    /// Those whose leading key columns are these.
+    Prefix(Vec<Value>),
+    /// Those after one place and before another.
+    Between(Place, Place),
+}
+
+impl Range {
+    /// A range of keys.
+    pub fn of(forms: &[Form], range: &KeyRange) -> Result<Self, StorageError> {
+        let prefix = || range.prefix.iter();
+        let lower = Place::before(forms, prefix().chain(range.lower.iter().flatten()))?;
+        let upper = match &range.upper {
+            Some(upper) => Place::before(forms, prefix().chain(upper))?,
+            None => Place::after(forms, prefix())?,
+        };
+        Ok(Range::Between(lower, upper))
+    }
+
+    /// The rows whose leading key columns are those of a row of some columns; `None` if no row can have them.
+    pub fn of_probe(forms: &[Form], columns: &[Column], row: usize) -> Result<Option<Self>, StorageError> {
+        let mut values = Vec::with_capacity(columns.len() + 1);
+        for (form, column) in forms.iter().zip(columns) {
+            let Some(value) = form.encode_key(Key::at(column, row))? else { return Ok(None) };
+            values.push(value);
+        }
+        Ok(Some(Range::Prefix(values)))
+    }
+
+    /// What is left of the range from a place in it on.
+    pub fn starting_at(self, place: Place) -> Self {
+        match self {
+            Range::Prefix(values) => Range::Between(place, Place { values, after: true }),
+            Range::Between(_, upper) => Range::Between(place, upper),
+        }
+    }
+
+    /// What the statement for the range looks like.
+    pub fn shape(&self) -> Shape {
+        let end = |place: &Place| (place.values.len(), place.after);
+        match self {
+            Range::Prefix(values) => Shape::Prefix(values.len()),
+            Range::Between(lower, upper) => Shape::Between(end(lower), end(upper)),
+        }
+    }
+
+    /// The parameters of the statement.
+    pub fn parameters(&self) -> impl Iterator<Item = &Value> {
+        let (first, second) = match self {
+            Range::Prefix(values) => (values, None),
+            Range::Between(lower, upper) => (&lower.values, Some(&upper.values)),
+        };
+        first.iter().chain(second.into_iter().flatten())
+    }
+}
+
+/// What statements for ranges differ in: how many values the ends have, and on which side of them they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// The number of values.
+    Prefix(usize),
+    /// The number of values of each end, and whether it is after them.
+    Between((usize, bool), (usize, bool)),
+}
+
+impl Shape {
+    /// The condition on rows, with the key columns of these names. Ends without values are those of the table.
+    pub fn condition(self, keys: &[String]) -> String {
+        let compared = |width: usize, operator: &str| match width {
+            1 => format!("{} {operator} ?", keys[0]),
+            _ => format!("({}) {operator} ({})", keys[..width].join(", "), vec!["?"; width].join(", ")),
+        };
+        match self {
+            Shape::Prefix(width) => {
+                let equal: Vec<String> = keys[..width].iter().map(|key| format!("{key} = ?")).collect();
+                equal.join(" and ")
+            }
+            Shape::Between((0, true), _) | Shape::Between(_, (0, false)) => "0".to_string(),
+            Shape::Between((0, false), (0, true)) => "1".to_string(),
+            Shape::Between((0, false), upper) => compared(upper.0, upper_operator(upper)),
+            Shape::Between(lower, (0, true)) => compared(lower.0, lower_operator(lower)),
+            Shape::Between(lower, upper) => {
+                let (lower, upper) =
+                    (compared(lower.0, lower_operator(lower)), compared(upper.0, upper_operator(upper)));
+                format!("{lower} and {upper}")
+            }
+        }
+    }
+}
+
+fn lower_operator((_, after): (usize, bool)) -> &'static str {
+    if after { ">" } else { ">=" }
+}
+
+fn upper_operator((_, after): (usize, bool)) -> &'static str {
+    if after { "<=" } else { "<" }
+}

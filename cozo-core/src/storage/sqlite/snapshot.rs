@@ -1,0 +1,178 @@
+//! Snapshots: read transactions of pooled connections, begun when somebody reads.
+//!
+//! A snapshot that a commit makes has no connection yet. What it shows is then the database as it is: the next commit, before it
+//! changes anything, *pins* the newest snapshot, so that it keeps a connection which does not see the change. A read
+//! pins it likewise. So neither reads nor commits wait for each other, and a snapshot that nobody reads costs little.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use rusqlite::Connection;
+
+use super::catalog::{Entry, Tables};
+use super::connection::{Pool, begin_reading, end_reading};
+use super::cursor::{Lookup, Scan};
+use super::history::History;
+use super::place::{Range, Shape};
+use super::reading::Reading;
+use super::table::Table;
+use crate::schema::RelationId;
+use crate::storage::overlay::overlay;
+use crate::storage::{
+    AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, Nothing, RelationShape, Snapshot, StorageError,
+};
+use crate::value::Column;
+
+/// The relations at one moment.
+pub struct SqliteSnapshot {
+    pool: Arc<Pool>,
+    /// The relations.
+    pub(super) tables: Tables,
+    /// The connection that sees them, once the snapshot is pinned. One call at a time has it.
+    connection: Mutex<Option<Connection>>,
+}
+
+impl SqliteSnapshot {
+    /// The database as it is now, with these tables. Whoever makes it pins it before the database changes.
+    pub fn new(pool: Arc<Pool>, tables: Tables) -> Self {
+        SqliteSnapshot { pool, tables, connection: Mutex::default() }
+    }
+
+    /// A snapshot of what a connection of the pool sees.
+    pub fn pinned(pool: Arc<Pool>, tables: Tables, connection: Connection) -> Self {
+        SqliteSnapshot { pool, tables, connection: Mutex::new(Some(connection)) }
+    }
+
+    /// Sees to it that later changes are not seen.
+    pub fn pin(&self) -> Result<(), StorageError> {
+        self.read(|_| Ok(()))
+    }
+
+    /// Pins the snapshot anew, where the database is as it was when it was pinned: the connection then reads all of it from
+    /// where it is now, in the log or in the database.
+    pub fn pin_anew(&self) -> Result<(), StorageError> {
+        let mut connection = self.connection.lock();
+        if let Some(connection) = &*connection {
+            end_reading(connection)?;
+        }
+        match connection.take() {
+            Some(ended) => begin_reading(connection.insert(ended)),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads with the snapshot's connection.
+    pub fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StorageError>) -> Result<T, StorageError> {
+        let mut connection = self.connection.lock();
+        if connection.is_none() {
+            *connection = Some(self.pool.take()?);
+        }
+        work(connection.as_ref().expect("it was just taken"))
+    }
+
+    fn table(&self, relation: RelationId) -> Option<&Arc<Table>> {
+        self.tables.get(&relation).map(|entry| &entry.table)
+    }
+
+    fn boxed_scan<'a>(
+        &'a self,
+        relation: RelationId,
+        range: &KeyRange,
+        columns: &[usize],
+        history: Option<History>,
+    ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
+        let Some(table) = self.table(relation) else { return Ok(Box::new(Nothing)) };
+        let range = Some(Range::of(table.key_forms(), range)?);
+        Ok(Box::new(Scan { snapshot: self, reading: Reading::new(table, columns, history), range }))
+    }
+
+    fn boxed_lookup<'a>(
+        &'a self,
+        relation: RelationId,
+        prefixes: &'a [Column],
+        columns: &[usize],
+        history: Option<History>,
+    ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
+        let Some(table) = self.table(relation) else { return Ok(Box::new(Nothing)) };
+        let reading = Reading::new(table, columns, history);
+        Ok(Box::new(Lookup { snapshot: self, reading, prefixes, next: 0, range: None }))
+    }
+}
+
+impl Snapshot for SqliteSnapshot {
+    fn shape(&self, relation: RelationId) -> Option<RelationShape> {
+        self.table(relation).map(|table| table.shape)
+    }
+
+    fn row_count(&self, relation: RelationId) -> u64 {
+        self.tables.get(&relation).map_or(0, |entry: &Entry| entry.rows)
+    }
+
+    fn scan<'a>(
+        &'a self,
+        relation: RelationId,
+        range: &KeyRange,
+        columns: &[usize],
+    ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
+        self.boxed_scan(relation, range, columns, None)
+    }
+
+    fn partition(&self, _: RelationId, range: &KeyRange, _: usize) -> Vec<KeyRange> {
+        vec![range.clone()]
+    }
+
+    fn lookup<'a>(
+        &'a self,
+        relation: RelationId,
+        prefixes: &'a [Column],
+        columns: &[usize],
+    ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
+        self.boxed_lookup(relation, prefixes, columns, None)
+    }
+
+    fn contains(&self, relation: RelationId, prefixes: &[Column]) -> Result<Vec<bool>, StorageError> {
+        let count = prefixes.first().map_or(0, Column::len);
+        let Some(table) = self.table(relation) else { return Ok(vec![false; count]) };
+        let mut reading = Reading::new(table, &[], None);
+        self.read(|connection| {
+            let mut statement = reading.prepare(connection, Shape::Prefix(prefixes.len()))?;
+            let found = |row| match Range::of_probe(table.key_forms(), prefixes, row)? {
+                Some(range) => Reading::has_rows(&mut statement, &range),
+                None => Ok(false),
+            };
+            (0..count).map(found).collect()
+        })
+    }
+
+    fn scan_as_of<'a>(
+        &'a self,
+        relation: RelationId,
+        range: &KeyRange,
+        columns: &[usize],
+        as_of: AsOf,
+    ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
+        self.boxed_scan(relation, range, columns, Some(History::new(as_of)?))
+    }
+
+    fn lookup_as_of<'a>(
+        &'a self,
+        relation: RelationId,
+        prefixes: &'a [Column],
+        columns: &[usize],
+        as_of: AsOf,
+    ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
+        self.boxed_lookup(relation, prefixes, columns, Some(History::new(as_of)?))
+    }
+
+    fn with_changes(self: Arc<Self>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
+        overlay(self, changes)
+    }
+}
+
+impl Drop for SqliteSnapshot {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.get_mut().take() {
+            self.pool.give_back(connection);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! A relation as a table, and the statements that write it.
+
+use super::form::Form;
+use super::names::{column_names, quoted};
+use super::place::Shape;
+use crate::schema::SchemaRef;
+use crate::storage::{RelationShape, StorageError};
+
+/// The most columns that SQLite lets a table have.
+const MAX_COLUMNS: usize = 2000;
+
+/// About how many values one statement puts. More of them save little, and cost a longer statement.
+const VALUES_A_STATEMENT: usize = 100;
+
+/// The table of a relation.
+#[derive(Debug)]
+pub struct Table {
+    /// The relation as it was created.
+    pub schema: SchemaRef,
+    /// The table's name, not quoted.
+    pub name: String,
+    /// How many columns there are.
+    pub shape: RelationShape,
+    /// How each column is kept.
+    pub forms: Vec<Form>,
+    /// The names of the columns, quoted.
+    columns: Vec<String>,
+}
+
+impl Table {
+    /// The table of this name for a relation.
+    pub fn new(schema: &SchemaRef, name: String) -> Result<Self, StorageError> {
+        if schema.arity() > MAX_COLUMNS {
+            return Err(StorageError::CannotHold {
+                engine: super::NAME,
+                relation: schema.name.to_string(),
+                reason: format!("it has {} columns, and a table has {MAX_COLUMNS} at most", schema.arity()),
+            });
+        }
+        let keys = schema.keys.iter().map(|column| Form::of_key(&column.column_type));
+        let values = schema.values.iter().map(|column| Form::of_value(&column.column_type));
+        let names = column_names(schema.columns().map(|column| column.name.as_str()));
+        Ok(Table {
+            schema: schema.clone(),
+            name,
+            shape: RelationShape::from(&**schema),
+            forms: keys.chain(values).collect(),
+            columns: names.iter().map(|name| quoted(name)).collect(),
+        })
+    }
+
+    /// How the key columns are kept.
+    pub fn key_forms(&self) -> &[Form] {
+        &self.forms[..self.shape.keys]
+    }
+
+    /// The statement that makes the table.
+    pub fn creation(&self) -> String {
+        let columns: Vec<String> =
+            self.columns.iter().zip(&self.forms).map(|(name, form)| format!("{name}{}", form.declaration())).collect();
+        let (table, columns, keys) = (quoted(&self.name), columns.join(", "), self.key_names().join(", "));
+        format!("create table {table} ({columns}, primary key ({keys})) without rowid")
+    }
+
+    /// The statement that reads some columns of some rows in the order of keys.
+    pub fn selection(&self, columns: &[usize], shape: Shape) -> String {
+        let selected: Vec<&str> = columns.iter().map(|column| self.columns[*column].as_str()).collect();
+        let selected = if selected.is_empty() { "1".to_string() } else { selected.join(", ") };
+        let (table, keys) = (quoted(&self.name), self.key_names());
+        format!("select {selected} from {table} where {} order by {}", shape.condition(keys), keys.join(", "))
+    }
+
+    /// How many rows one statement puts where there are many.
+    pub fn rows_a_statement(&self) -> usize {
+        (VALUES_A_STATEMENT / self.shape.arity).max(1)
+    }
+
+    /// The statement that puts so many rows, ignoring or replacing those that are there.
+    pub fn insertion(&self, rows: usize, or: &str) -> String {
+        let row = format!("({})", vec!["?"; self.shape.arity].join(", "));
+        format!("insert or {or} into {} values {}", quoted(&self.name), vec![row.as_str(); rows].join(", "))
+    }
+
+    /// The statement that removes a row.
+    pub fn removal(&self) -> String {
+        let whole_key = Shape::Prefix(self.shape.keys);
+        format!("delete from {} where {}", quoted(&self.name), whole_key.condition(self.key_names()))
+    }
+
+    /// The statement that removes the table.
+    pub fn dropping(&self) -> String {
+        format!("drop table {}", quoted(&self.name))
+    }
+
+    fn key_names(&self) -> &[String] {
+        &self.columns[..self.shape.keys]
+    }
+}

@@ -1,0 +1,169 @@
+//! The size of the log, failing writes, compaction, and snapshots under commits.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::super::log::LogKeeper;
+use super::*;
+use crate::schema::BaseType;
+use crate::value::DataValue;
+
+fn table() -> SchemaRef {
+    relation(1, "r", 1, &[("k", ColumnType { base: BaseType::Int, nullable: false }), ("v", ColumnType::ANY)])
+}
+
+/// Rows that fill some pages.
+fn rows(first: i64, count: i64) -> Vec<Tuple> {
+    rows_of_step(first, count, 0)
+}
+
+/// Rows that differ from step to step, since SQLite does not write what is there already.
+fn rows_of_step(first: i64, count: i64, step: i64) -> Vec<Tuple> {
+    (first..first + count).map(|i| vec![i.into(), format!("{step:01000}").into()]).collect()
+}
+
+fn pages_in_log(file: &TestFile) -> u64 {
+    std::fs::metadata(file.folder.path().join(format!("{FILE}-wal"))).map_or(0, |log| log.len() / 4096)
+}
+
+fn open_with_short_log(file: &TestFile) -> SqliteStorage {
+    let storage = file.open().unwrap();
+    storage.with_writer(|connection, log| {
+        connection.execute_batch("pragma journal_size_limit = 0").unwrap();
+        *log = LogKeeper::new(200);
+    });
+    storage.commit(&[created(&table(), &[])]).unwrap();
+    storage
+}
+
+/// Commits about 6 000 pages and gives the most that were in the log.
+fn commit_much(file: &TestFile, storage: &SqliteStorage) -> u64 {
+    (0..400)
+        .map(|step| {
+            storage.commit(&[put(&table(), &rows_of_step(step % 7 * 50, 50, step + 1))]).unwrap();
+            pages_in_log(file)
+        })
+        .max()
+        .unwrap()
+}
+
+#[test]
+fn the_log_stays_short_while_the_newest_snapshot_is_read() {
+    let file = TestFile::new();
+    let storage = open_with_short_log(&file);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                all_rows(&storage, &table());
+            }
+        });
+        let pages = commit_much(&file, &storage);
+        done.store(true, Ordering::Relaxed);
+        assert!(pages < 2000, "{pages}");
+    });
+}
+
+#[test]
+fn the_log_stays_short_while_there_is_always_an_old_snapshot() {
+    let file = TestFile::new();
+    let storage = open_with_short_log(&file);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut old = storage.snapshot();
+            while !done.load(Ordering::Relaxed) {
+                rows_of(&*old, &table(), &KeyRange::all());
+                let next = storage.snapshot();
+                rows_of(&*next, &table(), &KeyRange::all());
+                old = next;
+            }
+        });
+        let pages = commit_much(&file, &storage);
+        done.store(true, Ordering::Relaxed);
+        assert!(pages < 4000, "{pages}");
+    });
+}
+
+#[test]
+fn a_snapshot_that_is_held_is_kept_and_then_the_log_is_short_again() {
+    let file = TestFile::new();
+    let storage = open_with_short_log(&file);
+    storage.commit(&[put(&table(), &rows(0, 3))]).unwrap();
+    let held = storage.snapshot();
+    let most = commit_much(&file, &storage);
+    assert_eq!(rows_of(&*held, &table(), &KeyRange::all()), rows(0, 3));
+    drop(held);
+    for step in 0..5 {
+        storage.commit(&[put(&table(), &rows_of_step(0, 300, step))]).unwrap();
+    }
+    assert!(pages_in_log(&file) < most / 2, "{} of {most}", pages_in_log(&file));
+}
+
+#[test]
+fn what_fails_is_undone_and_the_engine_goes_on() {
+    let file = TestFile::new();
+    let storage = file.open().unwrap();
+    storage.commit(&[created(&table(), &rows(0, 10))]).unwrap();
+    let limit = |pages: i64| {
+        storage.with_writer(|connection, _| {
+            connection.query_row(&format!("pragma max_page_count = {pages}"), [], |_| Ok(())).unwrap();
+        });
+    };
+    limit(10);
+    let other = relation(2, "other", 1, &[("k", ColumnType::ANY)]);
+    let changes = [created(&other, &[vec![1.into()]]), put(&table(), &rows(5, 1000))];
+    let error = storage.commit(&changes).unwrap_err();
+    assert!(matches!(error, StorageError::Engine { .. }) && error.to_string().contains("full"), "{error}");
+    let unchanged = |storage: &SqliteStorage| {
+        assert_eq!(all_rows(storage, &table()), rows(0, 10));
+        assert_eq!(storage.snapshot().row_count(table().id), 10);
+        assert!(all_rows(storage, &other).is_empty());
+        assert_eq!(storage.definitions().unwrap(), [table()]);
+    };
+    unchanged(&storage);
+    limit(1_000_000);
+    unchanged(&storage);
+    drop(storage);
+    let storage = file.open().unwrap();
+    unchanged(&storage);
+    storage.commit(&changes).unwrap();
+    assert_eq!(storage.snapshot().row_count(table().id), 1005);
+}
+
+#[test]
+fn numbers_of_rows_follow_changes() {
+    let file = TestFile::new();
+    let storage = file.open().unwrap();
+    let key = |i: i64| vec![DataValue::from(i)];
+    storage.commit(&[created(&table(), &rows(0, 1000)), put(&table(), &rows(500, 777))]).unwrap();
+    let keys: Vec<Tuple> = (1200..1400).map(key).collect();
+    let removed = RowChanges {
+        relation: table().id,
+        kind: ChangeKind::Remove,
+        rows: Arc::new(Batch::from_rows(1, keys.iter().map(Vec::as_slice))),
+    };
+    storage.commit(&[ChangeSet { rows: vec![removed], ..ChangeSet::default() }]).unwrap();
+    assert_eq!(storage.snapshot().row_count(table().id), 1200);
+    drop(storage);
+    assert_eq!(file.open().unwrap().snapshot().row_count(table().id), 1200);
+}
+
+#[test]
+fn compaction_gives_space_back() {
+    let file = TestFile::new();
+    let storage = file.open().unwrap();
+    storage.commit(&[created(&table(), &rows(0, 2000))]).unwrap();
+    let held = storage.snapshot();
+    let keys: Vec<Tuple> = (10..2000i64).map(|i| vec![i.into()]).collect();
+    let rows_gone = Arc::new(Batch::from_rows(1, keys.iter().map(Vec::as_slice)));
+    let removed = RowChanges { relation: table().id, kind: ChangeKind::Remove, rows: rows_gone };
+    storage.commit(&[ChangeSet { rows: vec![removed], ..ChangeSet::default() }]).unwrap();
+    storage.compact().unwrap();
+    assert_eq!(rows_of(&*held, &table(), &KeyRange::all()).len(), 2000);
+    drop(held);
+    storage.compact().unwrap();
+    let size = std::fs::metadata(file.path()).unwrap().len();
+    assert!(size < 100_000 && pages_in_log(&file) == 0, "{size} {}", pages_in_log(&file));
+    assert_eq!(all_rows(&storage, &table()), rows(0, 10));
+    storage.commit(&[put(&table(), &rows(10, 1))]).unwrap();
+}

@@ -1,0 +1,206 @@
+//! Change sets as statements, within a transaction that somebody else begins and ends.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rusqlite::{CachedStatement, Connection};
+
+use super::catalog::{self, Entry, Tables};
+use super::error::failed;
+use super::form::Form;
+use super::names::quoted;
+use super::table::Table;
+use crate::schema::{RelationId, RelationSchema, SchemaRef};
+use crate::storage::mem::key::Key;
+use crate::storage::{ChangeKind, ChangeSet, RowChanges, StorageError};
+use crate::value::{Batch, Column, SmallStr};
+
+/// Applies a change set, also to what is known of the tables.
+pub fn apply(connection: &Connection, tables: &mut Tables, changes: &ChangeSet) -> Result<(), StorageError> {
+    // What is dropped goes first, so that its name is free for what takes its place.
+    for relation in &changes.dropped {
+        drop_table(connection, tables, *relation)?;
+    }
+    let is_dropped = |relation: RelationId| changes.dropped.contains(&relation);
+    for schema in changes.created.iter().filter(|schema| !is_dropped(schema.id)) {
+        create_table(connection, tables, schema)?;
+    }
+    for rows in changes.rows.iter().filter(|rows| !is_dropped(rows.relation)) {
+        apply_rows(connection, tables, rows)?;
+    }
+    define(connection, tables, &changes.definitions)
+}
+
+/// Makes the table of a relation or an index. It is taken for an index until there is a definition.
+pub fn create_table(connection: &Connection, tables: &mut Tables, schema: &SchemaRef) -> Result<(), StorageError> {
+    let name = catalog::free_table_name(connection, &schema.name)?;
+    let table = Table::new(schema, name)?;
+    connection.execute_batch(&table.creation()).map_err(failed("create a table"))?;
+    let entry = Entry { table: Arc::new(table), rows: 0, definition: None };
+    catalog::save(connection, &entry)?;
+    tables.insert(schema.id, entry);
+    Ok(())
+}
+
+/// Drops tables that no definition speaks of: what is left of filling a database that was cut short.
+pub fn drop_strays(connection: &Connection, tables: &mut Tables) -> Result<(), StorageError> {
+    let definitions = tables.values().filter_map(|entry| entry.definition.as_ref());
+    let known: BTreeSet<RelationId> =
+        definitions.flat_map(|schema| schema.indices.iter().map(|index| index.schema.id).chain([schema.id])).collect();
+    let strays: Vec<RelationId> = tables.keys().copied().filter(|relation| !known.contains(relation)).collect();
+    strays.into_iter().try_for_each(|relation| drop_table(connection, tables, relation))
+}
+
+fn drop_table(connection: &Connection, tables: &mut Tables, relation: RelationId) -> Result<(), StorageError> {
+    let Some(entry) = tables.remove(&relation) else { return Ok(()) };
+    connection.execute_batch(&entry.table.dropping()).map_err(failed("drop a table"))?;
+    catalog::remove(connection, relation)
+}
+
+fn apply_rows(connection: &Connection, tables: &mut Tables, changes: &RowChanges) -> Result<(), StorageError> {
+    let entry = tables.get_mut(&changes.relation).ok_or(StorageError::NoSuchRelation(changes.relation.0))?;
+    match changes.kind {
+        ChangeKind::Put => entry.rows += put_rows(connection, &entry.table, &changes.rows)?,
+        ChangeKind::Remove => {
+            let removed = remove_rows(connection, &entry.table, &changes.rows)?;
+            entry.rows = entry.rows.saturating_sub(removed);
+        }
+    }
+    Ok(())
+}
+
+/// Puts rows and gives the number of those that were not there.
+pub fn put_rows(connection: &Connection, table: &Table, rows: &Batch) -> Result<u64, StorageError> {
+    check_keys(table, rows)?;
+    let at_once = table.rows_a_statement();
+    let whole = rows.len - rows.len % at_once;
+    let added = put_in_steps(connection, table, rows, 0..whole, at_once)?;
+    Ok(added + put_in_steps(connection, table, rows, whole..rows.len, 1)?)
+}
+
+/// A null where no key has one: an insertion that ignores rows which are there would ignore it.
+fn check_keys(table: &Table, rows: &Batch) -> Result<(), StorageError> {
+    let is_bad = |(form, column): (&Form, &Column)| *form != Form::Tagged && column.has_nulls();
+    if table.key_forms().iter().zip(&rows.columns).any(is_bad) {
+        let message = format!("a key of '{}' has a null", table.schema.name);
+        return Err(StorageError::Engine { engine: super::NAME, action: "write rows", message });
+    }
+    Ok(())
+}
+
+/// Puts some rows, `step` at a time. What counts is that a row which is new costs one insertion; the rows of a step among
+/// which some are there already are put again, in place of those.
+fn put_in_steps(
+    connection: &Connection,
+    table: &Table,
+    rows: &Batch,
+    range: std::ops::Range<usize>,
+    step: usize,
+) -> Result<u64, StorageError> {
+    if range.is_empty() {
+        return Ok(0);
+    }
+    let mut insert = prepare(connection, &table.insertion(step, "ignore"))?;
+    let mut replace: Option<CachedStatement> = None;
+    let mut added = 0;
+    for first in range.step_by(step) {
+        let new = run(&mut insert, table, rows, first, step)?;
+        added += new as u64;
+        if new < step && table.shape.arity > table.shape.keys {
+            if replace.is_none() {
+                replace = Some(prepare(connection, &table.insertion(step, "replace"))?);
+            }
+            run(replace.as_mut().expect("just prepared"), table, rows, first, step)?;
+        }
+    }
+    Ok(added)
+}
+
+/// Runs a statement for some rows and gives the number of rows that it changed.
+fn run(
+    statement: &mut CachedStatement,
+    table: &Table,
+    rows: &Batch,
+    first: usize,
+    count: usize,
+) -> Result<usize, StorageError> {
+    let mut parameter = 0;
+    for row in first..first + count {
+        for (form, column) in table.forms.iter().zip(&rows.columns) {
+            parameter += 1;
+            form.bind(statement, parameter, column, row)?;
+        }
+    }
+    statement.raw_execute().map_err(failed("write rows"))
+}
+
+/// Removes rows and gives the number of those that were there.
+fn remove_rows(connection: &Connection, table: &Table, keys: &Batch) -> Result<u64, StorageError> {
+    let mut statement = prepare(connection, &table.removal())?;
+    let mut removed = 0;
+    for row in 0..keys.len {
+        if bind_key(&mut statement, table, keys, row)? {
+            removed += statement.raw_execute().map_err(failed("remove rows"))? as u64;
+        }
+    }
+    Ok(removed)
+}
+
+/// Binds a key; `false` if no row can have it.
+fn bind_key(statement: &mut CachedStatement, table: &Table, keys: &Batch, row: usize) -> Result<bool, StorageError> {
+    for (i, (form, column)) in table.key_forms().iter().zip(&keys.columns).enumerate() {
+        let Some(value) = form.encode_key(Key::at(column, row))? else { return Ok(false) };
+        statement.raw_bind_parameter(i + 1, value).map_err(failed("remove rows"))?;
+    }
+    Ok(true)
+}
+
+fn prepare<'c>(connection: &'c Connection, sql: &str) -> Result<CachedStatement<'c>, StorageError> {
+    connection.prepare_cached(sql).map_err(failed("write rows"))
+}
+
+/// Takes new definitions of relations in, and gives their tables their new names.
+fn define(
+    connection: &Connection,
+    tables: &mut Tables,
+    definitions: &[(SmallStr, Option<SchemaRef>)],
+) -> Result<(), StorageError> {
+    let mut renamed = vec![];
+    for schema in definitions.iter().filter_map(|(_, schema)| schema.as_ref()) {
+        let indices = schema.indices.iter().map(|index| (&index.schema, None));
+        for (schema, definition) in std::iter::once((schema, Some(schema.clone()))).chain(indices) {
+            let entry = tables.get_mut(&schema.id).ok_or(StorageError::NoSuchRelation(schema.id.0))?;
+            if entry.table.schema.name != schema.name {
+                renamed.push(schema.id);
+            }
+            entry.table = Arc::new(Table::new(schema, entry.table.name.clone())?);
+            entry.definition = definition;
+            catalog::save(connection, entry)?;
+        }
+    }
+    rename(connection, tables, &renamed)
+}
+
+/// Gives tables the names of their relations. Relations may have exchanged names, so all tables give theirs up first.
+fn rename(connection: &Connection, tables: &mut Tables, renamed: &[RelationId]) -> Result<(), StorageError> {
+    for relation in renamed {
+        rename_table(connection, tables, *relation, |schema| format!("{}~renamed", schema.id.0))?;
+    }
+    renamed
+        .iter()
+        .try_for_each(|relation| rename_table(connection, tables, *relation, |schema| schema.name.to_string()))
+}
+
+fn rename_table(
+    connection: &Connection,
+    tables: &mut Tables,
+    relation: RelationId,
+    wanted: impl Fn(&RelationSchema) -> String,
+) -> Result<(), StorageError> {
+    let entry = tables.get_mut(&relation).ok_or(StorageError::NoSuchRelation(relation.0))?;
+    let name = catalog::free_table_name(connection, &wanted(&entry.table.schema))?;
+    let renaming = format!("alter table {} rename to {}", quoted(&entry.table.name), quoted(&name));
+    connection.execute_batch(&renaming).map_err(failed("rename a table"))?;
+    entry.table = Arc::new(Table::new(&entry.table.schema, name)?);
+    catalog::save(connection, entry)
+}
