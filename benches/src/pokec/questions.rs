@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "row 1 of the sorted rows: expected Some([3]), got Some([4])")]
+    #[should_panic(expected = "row 1 of the sorted rows: expected [3], got [4]")]
     fn a_wrong_answer_panics() {
         let network = small();
         let db = DbInstance::default();

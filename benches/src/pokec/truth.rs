@@ -57,7 +57,9 @@ fn summary(rows: &[Row]) -> String {
 fn difference(expected: &[Row], got: &[Row]) -> String {
     let place = expected.iter().zip(got).position(|(expected, got)| expected != got);
     let place = place.unwrap_or(expected.len().min(got.len()));
-    format!("row {place} of the sorted rows: expected {:?}, got {:?}", expected.get(place), got.get(place))
+    let shown =
+        |rows: &[Row]| rows.get(place).map_or("none".to_string(), |row| DataValue::from(row.clone()).to_string());
+    format!("row {place} of the sorted rows: expected {}, got {}", shown(expected), shown(got))
 }
 
 /// The places of users that so many steps lead to, ascending.
