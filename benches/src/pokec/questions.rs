@@ -11,6 +11,9 @@ const ADULT: &str = ", *user{uid: to, age}, age ~ 0 >= 18";
 /// Reads the profile of a user.
 pub const READ: &str = "?[cmpl_pct, gender, age] := *user{uid: $id, cmpl_pct, gender, age}";
 
+/// Answers a question for the user at a place.
+type Solve = dyn Fn(&Network, u32) -> Answer;
+
 /// A question about a user, or about the network as a whole.
 pub struct Question {
     /// What it is called within its group.
@@ -19,7 +22,7 @@ pub struct Question {
     pub script: String,
     /// Whether it is about a user.
     pub of_user: bool,
-    answer: Box<dyn Fn(&Network, u32) -> Answer>,
+    answer: Box<Solve>,
 }
 
 impl Question {

@@ -24,7 +24,7 @@ pub fn real(size: &Size, folder: &Path) -> io::Result<Sourced> {
         return Ok(Sourced { network, origin: path.display().to_string() });
     }
     let [Some(profiles), Some(relationships)] = SNAP.map(|name| present(folder, name)) else {
-        let expected = memgraph_name(size).unwrap_or("the files of another size");
+        let expected = memgraph_name(size).unwrap_or("Memgraph's files, which are of other sizes,");
         let message =
             format!("{} has neither {expected} nor {}, with or without .gz", folder.display(), SNAP.join(" and "));
         return Err(io::Error::new(io::ErrorKind::NotFound, message));
