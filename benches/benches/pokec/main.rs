@@ -26,10 +26,10 @@ use rand::{RngExt, SeedableRng};
 use report::Report;
 use settings::Settings;
 
-/// About so many users each question is checked.
+/// For so many users each question is checked.
 const CHECKED: usize = 10;
 
-/// About so many users each question is asked in turn.
+/// So many users each question is asked about in turn.
 const ASKED: usize = 200;
 
 /// What all groups share.
@@ -54,13 +54,14 @@ impl Bench {
         let sourced = settings.network()?;
         let network = sourced.network;
         let title = format!(
-            "pokec {}: {} users, {} friendships ({}, in {:.1} s); engine {}",
+            "pokec {}: {} users, {} friendships ({}, in {:.1} s); engine {} {}",
             settings.size.name,
             network.users.len(),
             network.targets().len(),
             sourced.origin,
             start.elapsed().as_secs_f64(),
-            settings.engine
+            settings.engine,
+            settings.options
         );
         if network.places().is_empty() {
             return Err(format!("{title}: without users there is nothing to ask"));

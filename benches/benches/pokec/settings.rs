@@ -17,7 +17,7 @@ pub struct Settings {
     /// `COZO_BENCH_ENGINE`.
     pub engine: String,
     /// `COZO_BENCH_OPTIONS`, the options that the database is opened with.
-    options: String,
+    pub options: String,
     /// `COZO_BENCH_THREADS`, how many threads ask at a time.
     pub threads: Vec<usize>,
     /// `COZO_BENCH_POKEC_DIR`, where the real data is.

@@ -194,7 +194,7 @@ mod tests {
         groups.into_iter().flatten().collect()
     }
 
-    /// Who 1 is a friend of: 2 and 3; both of 4, a child; 4 of 1 and of 5, who has said nothing.
+    /// 1 has the friends 2 and 3, who both have 4, under age, who has 1 and 5, who has given no age; 2 has 1, too.
     fn small() -> Network {
         let user = |uid, age: Option<u8>| User { uid, completion: 50, gender: age.map(|_| Gender::Man), age };
         let users = vec![user(1, Some(30)), user(2, Some(18)), user(3, Some(40)), user(4, Some(17)), user(5, None)];
@@ -202,7 +202,7 @@ mod tests {
         Network::new(users, friendships).expect("all users are there")
     }
 
-    /// The answers of the arrays themselves, by hand.
+    /// Against answers worked out by hand.
     #[test]
     fn the_truth_is_right() {
         let network = small();
