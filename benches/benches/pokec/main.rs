@@ -63,6 +63,7 @@ impl Bench {
             settings.engine,
             settings.options
         );
+        let title = title.trim_end().to_string();
         if network.places().is_empty() {
             return Err(format!("{title}: without users there is nothing to ask"));
         }
