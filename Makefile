@@ -28,7 +28,7 @@ lint: cargo          ## check the formatting and the lints
 
 unit: cargo          ## run the tests of all crates
 	$(CARGO) test --workspace
-	$(CARGO) test --package cozo --lib --features shuttle txn::model
+	$(CARGO) test --package cozo --lib --features shuttle txn::tests
 
 python: cargo        ## build the Python module and run its tests
 	@if [ -x cozo-lib-python/test.sh ]; then cozo-lib-python/test.sh; fi

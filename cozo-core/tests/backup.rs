@@ -40,7 +40,9 @@ fn contents(db: &DbInstance) -> String {
     let mut text: Vec<String> = vec![];
     for relation in &listed {
         let name = relation[0].get_str().unwrap();
-        for script in ["::columns", "::indices", "::show_triggers"] {
+        text.push(format!("{relation:?}"));
+        // Indices are listed too, and compared with their relations by other means.
+        for script in ["::columns", "::indices", "::show_triggers"].iter().filter(|_| !name.contains(':')) {
             text.push(format!("{script} {name}: {:?}", rows(db, &format!("{script} {name}"))));
         }
         let exported = db.export_relations([name].into_iter()).unwrap();
@@ -242,7 +244,7 @@ fn files_of_cozodb_0_7_are_restored() {
                 match counted {
                     Ok(counted) => assert_eq!(Some(counted), listed, "{name}/{relation} in {setting}"),
                     // Hidden relations are restored, and stay hidden.
-                    Err(error) => assert_eq!(code(error), "query::access_level", "{name}/{relation}"),
+                    Err(error) => assert_eq!(code(error), "tx::insufficient_access_level", "{name}/{relation}"),
                 }
             }
             if name == "catalog" {
