@@ -65,8 +65,9 @@ impl<T: Copy + Default> Primitive<T> {
         (!self.is_null(row)).then(|| self.values[row])
     }
 
+    /// Appends a value that is not null.
     #[inline]
-    fn push(&mut self, value: T) {
+    pub fn push(&mut self, value: T) {
         self.values.push(value);
         if let Some(nulls) = &mut self.nulls {
             nulls.push(false);
