@@ -65,7 +65,11 @@ impl<T: Copy + Default> Primitive<T> {
         (!self.is_null(row)).then(|| self.values[row])
     }
 
+<<<<<<< HEAD
     /// Appends a value.
+=======
+    /// Appends a value that is not null.
+>>>>>>> rocks
     #[inline]
     pub fn push(&mut self, value: T) {
         self.values.push(value);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::keys::{RELATION_BYTES, all_with_prefix};
+use super::keys::{ByteRange, RELATION_BYTES};
 use super::{Keys, KvCursor, KvEngine, KvSnapshot};
 use crate::schema::{RelationId, SchemaRef};
 use crate::storage::StorageError;
@@ -64,7 +64,8 @@ pub(super) fn has_format<E: KvEngine>(engine: &E, snapshot: &E::Snapshot) -> Res
 }
 
 fn has_keys(snapshot: &impl KvSnapshot) -> Result<bool, StorageError> {
-    let mut cursor = snapshot.cursor(&[], &[u8::MAX; RELATION_BYTES + 1]);
+    let all = ByteRange { lower: vec![], upper: vec![u8::MAX; RELATION_BYTES + 1] };
+    let mut cursor = snapshot.cursor(&all);
     cursor.seek(&[]);
     Ok(cursor.entry()?.is_some())
 }
@@ -126,11 +127,11 @@ fn for_each(
     kind: u8,
     mut entry: impl FnMut(&[u8], &[u8]) -> Result<(), StorageError>,
 ) -> Result<(), StorageError> {
-    let (lower, upper) = all_with_prefix(&key(kind, &[]));
-    let mut cursor = snapshot.cursor(&lower, &upper);
-    cursor.seek(&lower);
+    let range = ByteRange::of_prefix(&key(kind, &[]));
+    let mut cursor = snapshot.cursor(&range);
+    cursor.seek(&range.lower);
     while let Some((key, value)) = cursor.entry()? {
-        entry(&key[lower.len()..], value)?;
+        entry(&key[range.lower.len()..], value)?;
         cursor.next();
     }
     Ok(())

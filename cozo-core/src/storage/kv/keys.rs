@@ -12,32 +12,48 @@ pub(super) fn relation_prefix(relation: RelationId) -> [u8; RELATION_BYTES] {
     relation.0.to_be_bytes()
 }
 
-/// The bytes of all keys that begin with some bytes.
-pub(super) fn all_with_prefix(prefix: &[u8]) -> (Vec<u8>, Vec<u8>) {
-    let mut upper = prefix.to_vec();
-    increment(&mut upper);
-    (prefix.to_vec(), upper)
+/// A range of keys as bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ByteRange {
+    /// The first key that may be in it.
+    pub lower: Vec<u8>,
+    /// The first key after it.
+    pub upper: Vec<u8>,
 }
 
-/// The first bytes of a range of rows and the first after it; nothing if no row can be in it.
-pub(super) fn byte_range(
-    relation: RelationId,
-    codec: &RowCodec,
-    range: &KeyRange,
-) -> Result<Option<(Vec<u8>, Vec<u8>)>, StorageError> {
-    let mut lower = relation_prefix(relation).to_vec();
-    if !codec.write_prefix_values(&range.prefix, &mut lower)? {
-        return Ok(None);
+impl ByteRange {
+    /// All keys that begin with some bytes.
+    pub fn of_prefix(prefix: &[u8]) -> Self {
+        let mut upper = prefix.to_vec();
+        increment(&mut upper);
+        ByteRange { lower: prefix.to_vec(), upper }
     }
-    let mut upper = lower.clone();
-    match &range.upper {
-        Some(bound) => codec.write_bound(range.prefix.len(), bound, &mut upper)?,
-        None => increment(&mut upper),
+
+    /// All rows of a relation.
+    pub(super) fn of_relation(relation: RelationId) -> Self {
+        ByteRange::of_prefix(&relation_prefix(relation))
     }
-    if let Some(bound) = &range.lower {
-        codec.write_bound(range.prefix.len(), bound, &mut lower)?;
+
+    /// A range of rows; nothing if no row can be in it.
+    pub(super) fn of_rows(
+        relation: RelationId,
+        codec: &RowCodec,
+        range: &KeyRange,
+    ) -> Result<Option<Self>, StorageError> {
+        let mut lower = relation_prefix(relation).to_vec();
+        if !codec.write_prefix_values(&range.prefix, &mut lower)? {
+            return Ok(None);
+        }
+        let mut upper = lower.clone();
+        match &range.upper {
+            Some(bound) => codec.write_bound(range.prefix.len(), bound, &mut upper)?,
+            None => increment(&mut upper),
+        }
+        if let Some(bound) = &range.lower {
+            codec.write_bound(range.prefix.len(), bound, &mut lower)?;
+        }
+        Ok((lower < upper).then_some(ByteRange { lower, upper }))
     }
-    Ok((lower < upper).then_some((lower, upper)))
 }
 
 /// A list of keys in one buffer.

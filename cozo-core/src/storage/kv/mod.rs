@@ -39,7 +39,7 @@ mod tests;
 mod write;
 
 pub use catalog::FORMAT_VERSION;
-pub use keys::{Keys, RELATION_BYTES};
+pub use keys::{ByteRange, Keys, RELATION_BYTES};
 pub use snapshot::KvView;
 pub use storage::KvStorage;
 
@@ -81,8 +81,8 @@ pub trait KvBatch {
     /// Removes a key; it need not be there.
     fn delete(&mut self, key: &[u8]);
 
-    /// Removes all keys from `lower` on up to `upper`, without `upper`.
-    fn delete_range(&mut self, lower: &[u8], upper: &[u8]);
+    /// Removes all keys of a range.
+    fn delete_range(&mut self, range: &ByteRange);
 }
 
 /// The contents at one moment; they never change.
@@ -94,23 +94,25 @@ pub trait KvSnapshot: Send + Sync + 'static {
 
     /// Calls `found` with each key that is there, by its number, and its value, in the order of the numbers. The keys need
     /// not be sorted.
-    fn get_all(
-        &self,
-        keys: &Keys,
-        found: &mut dyn FnMut(usize, &[u8]) -> Result<(), StorageError>,
-    ) -> Result<(), StorageError>;
+    fn get_all(&self, keys: &Keys, found: &mut OnFound) -> Result<(), StorageError>;
 
-    /// A cursor over the keys from `lower` on up to `upper`, without `upper`. It stands nowhere until it is moved.
-    fn cursor(&self, lower: &[u8], upper: &[u8]) -> Self::Cursor<'_>;
+    /// A cursor over the keys of a range. It stands nowhere until it is moved.
+    fn cursor(&self, range: &ByteRange) -> Self::Cursor<'_>;
 
     /// The last key of a range.
-    fn last_key(&self, lower: &[u8], upper: &[u8]) -> Result<Option<Vec<u8>>, StorageError>;
+    fn last_key(&self, range: &ByteRange) -> Result<Option<Vec<u8>>, StorageError>;
 
     /// About how many bytes a range takes; 0 where the engine does not know.
-    fn approximate_bytes(&self, _lower: &[u8], _upper: &[u8]) -> u64 {
+    fn approximate_bytes(&self, _range: &ByteRange) -> u64 {
         0
     }
 }
+
+/// What is called with the number and the value of each key that is found.
+pub type OnFound<'a> = dyn FnMut(usize, &[u8]) -> Result<(), StorageError> + 'a;
+
+/// A key and its value.
+pub type Entry<'a> = (&'a [u8], &'a [u8]);
 
 /// A place in a range of keys, or its end.
 pub trait KvCursor {
@@ -121,5 +123,5 @@ pub trait KvCursor {
     fn next(&mut self);
 
     /// The key and the value where it stands; `None` at the end of the range.
-    fn entry(&self) -> Result<Option<(&[u8], &[u8])>, StorageError>;
+    fn entry(&self) -> Result<Option<Entry<'_>>, StorageError>;
 }

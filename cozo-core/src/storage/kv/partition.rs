@@ -4,7 +4,7 @@
 //! 64 bits. Where the engine knows how many bytes a range takes, the fractions at which the parts end are searched by
 //! that; otherwise they are taken as evenly spread. The key found there ends the part.
 
-use super::keys::{RELATION_BYTES, byte_range};
+use super::keys::{ByteRange, RELATION_BYTES};
 use super::snapshot::KvView;
 use super::{KvCursor, KvSnapshot};
 use crate::schema::RelationId;
@@ -23,8 +23,7 @@ const HALVINGS: usize = 16;
 /// The keys of a range as fractions.
 struct Span<'a, S> {
     bytes: &'a S,
-    lower: Vec<u8>,
-    upper: Vec<u8>,
+    range: ByteRange,
     /// What all keys have in common.
     common: Vec<u8>,
     first: u64,
@@ -33,15 +32,14 @@ struct Span<'a, S> {
 
 impl<'a, S: KvSnapshot> Span<'a, S> {
     /// Of the keys from `first` to `last`.
-    fn new(bytes: &'a S, range: (Vec<u8>, Vec<u8>), first: &[u8], last: &[u8]) -> Self {
+    fn new(bytes: &'a S, range: ByteRange, first: &[u8], last: &[u8]) -> Self {
         let common = first.iter().zip(last).take_while(|(a, b)| a == b).count();
         let fraction = |key: &[u8]| {
             let mut bytes = [0; 8];
             key[common..].iter().zip(&mut bytes).for_each(|(from, to)| *to = *from);
             u64::from_be_bytes(bytes)
         };
-        let (lower, upper) = range;
-        Span { bytes, lower, upper, common: first[..common].to_vec(), first: fraction(first), last: fraction(last) }
+        Span { bytes, range, common: first[..common].to_vec(), first: fraction(first), last: fraction(last) }
     }
 
     fn key_at(&self, fraction: u64) -> Vec<u8> {
@@ -58,7 +56,8 @@ impl<'a, S: KvSnapshot> Span<'a, S> {
         let (mut low, mut high) = (self.first, self.last);
         for _ in 0..HALVINGS {
             let middle = low + (high - low) / 2;
-            if self.bytes.approximate_bytes(&self.lower, &self.key_at(middle)) < wanted {
+            let before = ByteRange { lower: self.range.lower.clone(), upper: self.key_at(middle) };
+            if self.bytes.approximate_bytes(&before) < wanted {
                 low = middle;
             } else {
                 high = middle;
@@ -89,13 +88,12 @@ impl<S: KvSnapshot> KvView<S> {
         if parts < 2 || known.rows < parts as u64 * MIN_ROWS_PER_PART {
             return Ok(vec![]);
         }
-        let Some((lower, upper)) = byte_range(relation, &known.codec, range)? else { return Ok(vec![]) };
-        let Some(last) = self.bytes.last_key(&lower, &upper)? else { return Ok(vec![]) };
-        let mut cursor = self.bytes.cursor(&lower, &upper);
-        cursor.seek(&lower);
+        let Some(bytes) = ByteRange::of_rows(relation, &known.codec, range)? else { return Ok(vec![]) };
+        let Some(last) = self.bytes.last_key(&bytes)? else { return Ok(vec![]) };
+        let mut cursor = self.start(&bytes);
         let Some(mut before) = cursor.entry()?.map(|(key, _)| key.to_vec()) else { return Ok(vec![]) };
-        let span = Span::new(&self.bytes, (lower, upper), &before, &last);
-        let total_bytes = self.bytes.approximate_bytes(&span.lower, &span.upper);
+        let span = Span::new(&self.bytes, bytes, &before, &last);
+        let total_bytes = self.bytes.approximate_bytes(&span.range);
         let mut cuts = vec![];
         for part in 1..parts as u64 {
             cursor.seek(&span.cut(part, parts as u64, total_bytes));

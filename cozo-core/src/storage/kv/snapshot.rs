@@ -5,7 +5,7 @@ use std::sync::Arc;
 use imbl::OrdMap;
 
 use super::as_of::{HistoryLookup, HistoryScan, VersionLookup};
-use super::keys::{Keys, all_with_prefix, byte_range, relation_prefix};
+use super::keys::{ByteRange, Keys, relation_prefix};
 use super::lookup::{PointLookup, PrefixLookup};
 use super::scan::Scan;
 use super::{KvCursor, KvSnapshot};
@@ -50,16 +50,21 @@ impl<S: KvSnapshot> KvView<S> {
 
     /// A cursor over all rows of a relation.
     pub(super) fn rows_of(&self, relation: RelationId) -> S::Cursor<'_> {
-        let (lower, upper) = all_with_prefix(&relation_prefix(relation));
-        self.bytes.cursor(&lower, &upper)
+        self.bytes.cursor(&ByteRange::of_relation(relation))
+    }
+
+    /// A cursor at the first key of a range.
+    pub(super) fn start(&self, range: &ByteRange) -> S::Cursor<'_> {
+        let mut cursor = self.bytes.cursor(range);
+        cursor.seek(&range.lower);
+        cursor
     }
 
     /// The number of rows of a range if there are at most [`COUNTED_ROWS`].
     fn count(&self, relation: RelationId, range: &KeyRange) -> Result<Option<u64>, StorageError> {
         let Some(codec) = self.codec(relation) else { return Ok(Some(0)) };
-        let Some((lower, upper)) = byte_range(relation, codec, range)? else { return Ok(Some(0)) };
-        let mut cursor = self.bytes.cursor(&lower, &upper);
-        cursor.seek(&lower);
+        let Some(range) = ByteRange::of_rows(relation, codec, range)? else { return Ok(Some(0)) };
+        let mut cursor = self.start(&range);
         for count in 0..=COUNTED_ROWS {
             if cursor.entry()?.is_none() {
                 return Ok(Some(count));
@@ -95,10 +100,8 @@ impl<S: KvSnapshot> Snapshot for KvView<S> {
         columns: &[usize],
     ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
         let Some(codec) = self.codec(relation) else { return Ok(Box::new(Nothing)) };
-        let Some((lower, upper)) = byte_range(relation, codec, range)? else { return Ok(Box::new(Nothing)) };
-        let mut cursor = self.bytes.cursor(&lower, &upper);
-        cursor.seek(&lower);
-        Ok(Box::new(Scan { cursor, rows: RowReader::new(codec, columns) }))
+        let Some(range) = ByteRange::of_rows(relation, codec, range)? else { return Ok(Box::new(Nothing)) };
+        Ok(Box::new(Scan { cursor: self.start(&range), rows: RowReader::new(codec, columns) }))
     }
 
     fn partition(&self, relation: RelationId, range: &KeyRange, parts: usize) -> Vec<KeyRange> {
@@ -142,10 +145,8 @@ impl<S: KvSnapshot> Snapshot for KvView<S> {
         if !codec.ends_with_validity(as_of) {
             return as_of::scan(self, relation, range, columns, as_of);
         }
-        let Some((lower, upper)) = byte_range(relation, codec, range)? else { return Ok(Box::new(Nothing)) };
-        let mut cursor = self.bytes.cursor(&lower, &upper);
-        cursor.seek(&lower);
-        Ok(Box::new(HistoryScan::new(cursor, RowReader::new(codec, columns), as_of)))
+        let Some(range) = ByteRange::of_rows(relation, codec, range)? else { return Ok(Box::new(Nothing)) };
+        Ok(Box::new(HistoryScan::new(self.start(&range), RowReader::new(codec, columns), as_of)))
     }
 
     fn lookup_as_of<'a>(

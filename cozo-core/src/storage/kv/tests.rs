@@ -36,7 +36,7 @@ struct MemoryBatch(Vec<Change>);
 
 enum Change {
     Put(Vec<u8>, Vec<u8>),
-    DeleteRange(Vec<u8>, Vec<u8>),
+    DeleteRange(ByteRange),
 }
 
 impl KvBatch for MemoryBatch {
@@ -45,11 +45,11 @@ impl KvBatch for MemoryBatch {
     }
 
     fn delete(&mut self, key: &[u8]) {
-        self.delete_range(key, &[key, &[0]].concat());
+        self.delete_range(&ByteRange { lower: key.to_vec(), upper: [key, &[0]].concat() });
     }
 
-    fn delete_range(&mut self, lower: &[u8], upper: &[u8]) {
-        self.0.push(Change::DeleteRange(lower.to_vec(), upper.to_vec()));
+    fn delete_range(&mut self, range: &ByteRange) {
+        self.0.push(Change::DeleteRange(range.clone()));
     }
 }
 
@@ -81,8 +81,9 @@ impl KvEngine for Memory {
         for change in batch.0 {
             match change {
                 Change::Put(key, value) => drop(entries.insert(key, value)),
-                Change::DeleteRange(lower, upper) => {
-                    let keys: Vec<Vec<u8>> = entries.range(lower..upper).map(|(key, _)| key.clone()).collect();
+                Change::DeleteRange(range) => {
+                    let keys: Vec<Vec<u8>> =
+                        entries.range(range.lower..range.upper).map(|(key, _)| key.clone()).collect();
                     keys.iter().for_each(|key| drop(entries.remove(key)));
                 }
             }
@@ -94,11 +95,7 @@ impl KvEngine for Memory {
 impl KvSnapshot for MemoryView {
     type Cursor<'a> = MemoryCursor<'a>;
 
-    fn get_all(
-        &self,
-        keys: &Keys,
-        found: &mut dyn FnMut(usize, &[u8]) -> Result<(), StorageError>,
-    ) -> Result<(), StorageError> {
+    fn get_all(&self, keys: &Keys, found: &mut OnFound) -> Result<(), StorageError> {
         for (number, key) in keys.iter().enumerate() {
             if let Some(value) = self.entries.get(key) {
                 found(number, value)?;
@@ -107,34 +104,33 @@ impl KvSnapshot for MemoryView {
         Ok(())
     }
 
-    fn cursor(&self, lower: &[u8], upper: &[u8]) -> MemoryCursor<'_> {
-        MemoryCursor { view: self, lower: lower.to_vec(), upper: upper.to_vec(), at: None }
+    fn cursor(&self, range: &ByteRange) -> MemoryCursor<'_> {
+        MemoryCursor { view: self, range: range.clone(), at: None }
     }
 
-    fn last_key(&self, lower: &[u8], upper: &[u8]) -> Result<Option<Vec<u8>>, StorageError> {
-        Ok(self.entries.range(lower.to_vec()..upper.to_vec()).next_back().map(|(key, _)| key.clone()))
+    fn last_key(&self, range: &ByteRange) -> Result<Option<Vec<u8>>, StorageError> {
+        Ok(self.entries.range(range.lower.clone()..range.upper.clone()).next_back().map(|(key, _)| key.clone()))
     }
 }
 
 struct MemoryCursor<'a> {
     view: &'a MemoryView,
-    lower: Vec<u8>,
-    upper: Vec<u8>,
-    at: Option<(&'a [u8], &'a [u8])>,
+    range: ByteRange,
+    at: Option<Entry<'a>>,
 }
 
 impl MemoryCursor<'_> {
     fn move_to(&mut self, from: Bound<Vec<u8>>) {
         self.view.moves.fetch_add(1, Ordering::Relaxed);
-        let rest = (from, Bound::Excluded(self.upper.clone()));
+        let rest = (from, Bound::Excluded(self.range.upper.clone()));
         self.at = self.view.entries.range(rest).next().map(|(key, value)| (&key[..], &value[..]));
     }
 }
 
 impl KvCursor for MemoryCursor<'_> {
     fn seek(&mut self, key: &[u8]) {
-        if key < &self.upper[..] {
-            self.move_to(Bound::Included(key.max(&self.lower).to_vec()));
+        if key < &self.range.upper[..] {
+            self.move_to(Bound::Included(key.max(&self.range.lower).to_vec()));
         } else {
             self.at = None;
         }
@@ -146,7 +142,7 @@ impl KvCursor for MemoryCursor<'_> {
         }
     }
 
-    fn entry(&self) -> Result<Option<(&[u8], &[u8])>, StorageError> {
+    fn entry(&self) -> Result<Option<Entry<'_>>, StorageError> {
         Ok(self.at)
     }
 }
@@ -269,10 +265,10 @@ fn a_write_that_fails_leaves_nothing() {
     drop(open(&memory));
     let failing = KvStorage::open(Memory { fails: true, ..memory.clone() }, false).unwrap();
     let created = creation(&schema(1, vec![of(BaseType::Int)]));
-    assert!(failing.commit(&[created.clone()]).is_err());
+    assert!(failing.commit(std::slice::from_ref(&created)).is_err());
     assert!(failing.snapshot().shape(RELATION).is_none() && failing.definitions().unwrap().is_empty());
     let storage = open(&memory);
-    let misfit = Batch::new(vec![Column::ints(vec![1]).clone(), Column::ints(vec![1])], 1);
+    let misfit = Batch::new(vec![Column::ints(vec![1]), Column::ints(vec![1])], 1);
     let wrong = change(ChangeKind::Put, Batch { columns: vec![Column::floats(vec![1.0])], ..misfit });
     assert!(matches!(storage.commit(&[created, wrong]), Err(StorageError::Unstorable(_))));
     assert!(storage.snapshot().shape(RELATION).is_none() && storage.definitions().unwrap().is_empty());

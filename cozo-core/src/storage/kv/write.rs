@@ -3,7 +3,7 @@
 use imbl::OrdMap;
 
 use super::catalog::{count_key, definition_bytes, definition_key};
-use super::keys::{RELATION_BYTES, all_with_prefix, relation_prefix};
+use super::keys::{ByteRange, RELATION_BYTES, relation_prefix};
 use super::snapshot::{KvView, Relation};
 use super::{Keys, KvBatch, KvSnapshot};
 use crate::schema::RelationId;
@@ -66,8 +66,7 @@ impl<'a, S: KvSnapshot, B: KvBatch> Writer<'a, S, B> {
     fn drop_relation(&mut self, relation: RelationId) {
         if self.relations.remove(&relation).is_some() {
             self.empty = false;
-            let (lower, upper) = all_with_prefix(&relation_prefix(relation));
-            self.batch.delete_range(&lower, &upper);
+            self.batch.delete_range(&ByteRange::of_relation(relation));
             self.batch.delete(&count_key(relation));
         }
     }

@@ -27,7 +27,7 @@ use self_cell::self_cell;
 
 pub use options::{Compression, RocksOptions};
 
-use super::kv::{Keys, KvBatch, KvCursor, KvEngine, KvSnapshot, KvStorage, RELATION_BYTES};
+use super::kv::{ByteRange, Entry, Keys, KvBatch, KvCursor, KvEngine, KvSnapshot, KvStorage, OnFound, RELATION_BYTES};
 use super::{Durability, Options, StorageError};
 
 /// The name of the engine.
@@ -122,8 +122,8 @@ impl KvBatch for WriteBatch {
         WriteBatch::delete(self, key);
     }
 
-    fn delete_range(&mut self, lower: &[u8], upper: &[u8]) {
-        WriteBatch::delete_range(self, lower, upper);
+    fn delete_range(&mut self, range: &ByteRange) {
+        WriteBatch::delete_range(self, &range.lower, &range.upper);
     }
 }
 
@@ -147,24 +147,22 @@ self_cell!(
 pub struct RocksView(OwnedView);
 
 impl RocksView {
-    fn iterator(&self, mut read: ReadOptions, lower: &[u8], upper: &[u8]) -> DBRawIterator<'_> {
-        read.set_iterate_lower_bound(lower);
-        read.set_iterate_upper_bound(upper);
+    fn iterator(&self, mut read: ReadOptions, range: &ByteRange) -> DBRawIterator<'_> {
+        read.set_iterate_lower_bound(&range.lower[..]);
+        read.set_iterate_upper_bound(&range.upper[..]);
         self.0.borrow_dependent().snapshot.raw_iterator_opt(read)
     }
 
-    fn get(&self, key: &[u8], found: &mut dyn FnMut(usize, &[u8]) -> Result<(), StorageError>) -> Found {
+    fn get(&self, key: &[u8], found: &mut OnFound) -> Result<(), StorageError> {
         let value = self.0.borrow_owner().get_pinned_opt(key, &self.0.borrow_dependent().read);
         value.map_err(failed("read"))?.map_or(Ok(()), |value| found(0, &value))
     }
 }
 
-type Found = Result<(), StorageError>;
-
 impl KvSnapshot for RocksView {
     type Cursor<'a> = DBRawIterator<'a>;
 
-    fn get_all(&self, keys: &Keys, found: &mut dyn FnMut(usize, &[u8]) -> Found) -> Found {
+    fn get_all(&self, keys: &Keys, found: &mut OnFound) -> Result<(), StorageError> {
         if keys.len() < 2 {
             return keys.iter().try_for_each(|key| self.get(key, found));
         }
@@ -179,27 +177,27 @@ impl KvSnapshot for RocksView {
         Ok(())
     }
 
-    fn cursor(&self, lower: &[u8], upper: &[u8]) -> DBRawIterator<'_> {
+    fn cursor(&self, range: &ByteRange) -> DBRawIterator<'_> {
         let mut read = ReadOptions::default();
         // Without this a cursor sees the keys of one relation only.
-        read.set_total_order_seek(lower.len() < RELATION_BYTES);
-        self.iterator(read, lower, upper)
+        read.set_total_order_seek(range.lower.len() < RELATION_BYTES);
+        self.iterator(read, range)
     }
 
-    fn last_key(&self, lower: &[u8], upper: &[u8]) -> Result<Option<Vec<u8>>, StorageError> {
+    fn last_key(&self, range: &ByteRange) -> Result<Option<Vec<u8>>, StorageError> {
         let mut read = ReadOptions::default();
         // The search begins at the upper bound, which may be of the next relation.
         read.set_total_order_seek(true);
-        let mut iterator = self.iterator(read, lower, upper);
+        let mut iterator = self.iterator(read, range);
         iterator.seek_to_last();
         Ok(iterator.entry()?.map(|(key, _)| key.to_vec()))
     }
 
-    fn approximate_bytes(&self, lower: &[u8], upper: &[u8]) -> u64 {
-        if lower >= upper {
+    fn approximate_bytes(&self, range: &ByteRange) -> u64 {
+        if range.lower >= range.upper {
             return 0;
         }
-        self.0.borrow_owner().get_approximate_sizes(&[Range::new(lower, upper)]).iter().sum()
+        self.0.borrow_owner().get_approximate_sizes(&[Range::new(&range.lower, &range.upper)]).iter().sum()
     }
 }
 
@@ -214,7 +212,7 @@ impl KvCursor for DBRawIterator<'_> {
     }
 
     #[inline]
-    fn entry(&self) -> Result<Option<(&[u8], &[u8])>, StorageError> {
+    fn entry(&self) -> Result<Option<Entry<'_>>, StorageError> {
         match self.item() {
             None => self.status().map(|()| None).map_err(failed("read")),
             item => Ok(item),
