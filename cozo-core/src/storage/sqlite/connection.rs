@@ -12,7 +12,7 @@ use super::names::CATALOG;
 use crate::storage::{Durability, StorageError};
 
 /// How many idle connections are kept for later.
-const MAX_IDLE: usize = 4;
+const MAX_IDLE: usize = 8;
 
 /// How many prepared statements a connection keeps.
 const STATEMENTS: usize = 100;

@@ -1,10 +1,15 @@
 //! Scans and look-ups.
 
+use rusqlite::Connection;
+
 use super::place::Range;
 use super::reading::{Reading, Rest};
 use super::snapshot::SqliteSnapshot;
 use crate::storage::{BatchCursor, LookupCursor, Matches, StorageError};
 use crate::value::{Batch, Column};
+
+/// How many ranges are read, or histories left, before others may have the connection.
+const MAX_STEPS: usize = 500;
 
 /// The rows of a range.
 pub struct Scan<'s> {
@@ -18,15 +23,18 @@ impl BatchCursor for Scan<'_> {
     fn next_batch(&mut self, max_rows: usize) -> Result<Option<Batch>, StorageError> {
         let mut batch = self.reading.empty_batch();
         let Scan { snapshot, reading, range } = self;
-        snapshot.read(|connection| {
-            while let Some(rows) = range.take_if(|_| batch.len < max_rows) {
-                let mut statement = reading.prepare(connection, rows.shape())?;
-                if let Rest::From(place) = reading.fill(&mut statement, &rows, &mut batch, max_rows)? {
-                    *range = Some(rows.starting_at(place));
+        while batch.len < max_rows && range.is_some() {
+            snapshot.read(|connection| {
+                for _ in 0..MAX_STEPS {
+                    let Some(rows) = range.take_if(|_| batch.len < max_rows) else { break };
+                    let mut statement = reading.prepare(connection, rows.shape())?;
+                    if let Rest::From(place) = reading.fill(&mut statement, &rows, &mut batch, max_rows)? {
+                        *range = Some(rows.starting_at(place));
+                    }
                 }
-            }
-            Ok(())
-        })?;
+                Ok(())
+            })?;
+        }
         Ok((!batch.is_empty()).then_some(batch))
     }
 }
@@ -54,31 +62,41 @@ impl Lookup<'_> {
         }
         Ok(self.range.take())
     }
+
+    /// Reads on with a connection; `false` when there is nothing more to read, or the batch is full.
+    fn read_some(
+        &mut self,
+        connection: &Connection,
+        matches: &mut Matches,
+        max_rows: usize,
+    ) -> Result<bool, StorageError> {
+        let mut prepared = None;
+        for _ in 0..MAX_STEPS {
+            if matches.batch.len >= max_rows {
+                return Ok(false);
+            }
+            let Some(range) = self.next_range()? else { return Ok(false) };
+            let shape = range.shape();
+            let mut statement = match prepared.take() {
+                Some((last, statement)) if last == shape => statement,
+                _ => self.reading.prepare(connection, shape)?,
+            };
+            let rest = self.reading.fill(&mut statement, &range, &mut matches.batch, max_rows)?;
+            matches.probe_rows.resize(matches.batch.len, self.next as u32 - 1);
+            if let Rest::From(place) = rest {
+                self.range = Some(range.starting_at(place));
+            }
+            prepared = Some((shape, statement));
+        }
+        Ok(true)
+    }
 }
 
 impl LookupCursor for Lookup<'_> {
     fn next_matches(&mut self, max_rows: usize) -> Result<Option<Matches>, StorageError> {
         let mut matches = Matches { probe_rows: vec![], batch: self.reading.empty_batch() };
         let snapshot = self.snapshot;
-        snapshot.read(|connection| {
-            let mut prepared = None;
-            while matches.batch.len < max_rows
-                && let Some(range) = self.next_range()?
-            {
-                let shape = range.shape();
-                let mut statement = match prepared.take() {
-                    Some((last, statement)) if last == shape => statement,
-                    _ => self.reading.prepare(connection, shape)?,
-                };
-                let rest = self.reading.fill(&mut statement, &range, &mut matches.batch, max_rows)?;
-                matches.probe_rows.resize(matches.batch.len, self.next as u32 - 1);
-                if let Rest::From(place) = rest {
-                    self.range = Some(range.starting_at(place));
-                }
-                prepared = Some((shape, statement));
-            }
-            Ok(())
-        })?;
+        while snapshot.read(|connection| self.read_some(connection, &mut matches, max_rows))? {}
         Ok((!matches.batch.is_empty()).then_some(matches))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The log is written back to the database by *checkpoints*, and begins anew once all of it is there and nobody reads from it. By itself
 //! SQLite would never come to that point here, since the newest snapshot nearly always reads. So checkpoints are made
-//! by hand before a commit, when the newest snapshot can be [pinned anew](SqliteSnapshot::pin_anew) and then reads from
+//! by hand before a commit, when the newest snapshot can be [renewed](SqliteSnapshot::renew) and then reads from
 //! the database alone. Older snapshots that are in use hold the log up; where snapshots come and go all the time, a commit
 //! waits a little for a moment without old ones, more and more seldom.
 
@@ -52,7 +52,8 @@ impl LogKeeper {
             return false;
         }
         let is_done = write_back(writer) || (pages >= self.wait_at && wait_and_write_back(writer));
-        if is_done && newest.pin_anew().is_ok() {
+        if is_done {
+            newest.renew();
             *self = LogKeeper::new(self.pages);
             return true;
         }
@@ -65,7 +66,8 @@ impl LogKeeper {
 
     /// Writes all of the log back and cuts it off, if no old snapshot is in use.
     pub fn empty(&mut self, writer: &Connection, newest: &SqliteSnapshot) {
-        if write_back(writer) && newest.pin_anew().is_ok() {
+        if write_back(writer) {
+            newest.renew();
             checkpoint(writer, CheckpointMode::TRUNCATE);
             *self = LogKeeper::new(self.pages);
         }

@@ -18,7 +18,7 @@
 //! | `place` | bounds of any type as conditions on keys |
 //! | `write` | change sets as statements |
 //! | [`FileWriter`] | a new file from sorted rows |
-//! | `snapshot`, `log` | read transactions, and how the log of changes stays short nevertheless |
+//! | `snapshot`, `lanes`, `log` | read transactions, and how the log of changes stays short nevertheless |
 //! | `reading`, `cursor`, `history` | rows of ranges and prefixes, also as of a time |
 //!
 //! **Nobody else writes to the file while it is open.** Others may read it at any time.
@@ -31,6 +31,7 @@ mod error;
 mod file_writer;
 mod form;
 mod history;
+mod lanes;
 mod log;
 mod names;
 mod open;

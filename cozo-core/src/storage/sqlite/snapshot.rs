@@ -1,18 +1,19 @@
 //! Snapshots: read transactions of pooled connections, begun when somebody reads.
 //!
 //! A snapshot that a commit makes has no connection yet. What it shows is then the database as it is: the next commit, before it
-//! changes anything, *pins* the newest snapshot, so that it keeps a connection which does not see the change. A read
-//! pins it likewise. So neither reads nor commits wait for each other, and a snapshot that nobody reads costs little.
+//! changes anything, *pins* the newest snapshot, so that it keeps a connection which does not see the change. Until then
+//! reads open connections as they need them. So neither reads nor commits wait for each other, and a snapshot that
+//! nobody reads costs little.
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
 use rusqlite::Connection;
 
 use super::catalog::{Entry, Tables};
-use super::connection::{Pool, begin_reading, end_reading};
+use super::connection::Pool;
 use super::cursor::{Lookup, Scan};
 use super::history::History;
+use super::lanes::Lanes;
 use super::place::{Range, Shape};
 use super::reading::Reading;
 use super::table::Table;
@@ -25,49 +26,36 @@ use crate::value::Column;
 
 /// The relations at one moment.
 pub struct SqliteSnapshot {
-    pool: Arc<Pool>,
     /// The relations.
     pub(super) tables: Tables,
-    /// The connection that sees them, once the snapshot is pinned. One call at a time has it.
-    connection: Mutex<Option<Connection>>,
+    lanes: Lanes,
 }
 
 impl SqliteSnapshot {
     /// The database as it is now, with these tables. Whoever makes it pins it before the database changes.
     pub fn new(pool: Arc<Pool>, tables: Tables) -> Self {
-        SqliteSnapshot { pool, tables, connection: Mutex::default() }
+        SqliteSnapshot { tables, lanes: Lanes::new(pool) }
     }
 
     /// A snapshot of what a connection of the pool sees.
     pub fn pinned(pool: Arc<Pool>, tables: Tables, connection: Connection) -> Self {
-        SqliteSnapshot { pool, tables, connection: Mutex::new(Some(connection)) }
+        SqliteSnapshot { tables, lanes: Lanes::sealed(pool, connection) }
     }
 
     /// Sees to it that later changes are not seen.
     pub fn pin(&self) -> Result<(), StorageError> {
-        self.read(|_| Ok(()))
+        self.lanes.seal()
     }
 
-    /// Pins the snapshot anew, where the database is as it was when it was pinned: the connection then reads all of it from
-    /// where it is now, in the log or in the database.
-    pub fn pin_anew(&self) -> Result<(), StorageError> {
-        let mut connection = self.connection.lock();
-        if let Some(connection) = &*connection {
-            end_reading(connection)?;
-        }
-        match connection.take() {
-            Some(ended) => begin_reading(connection.insert(ended)),
-            None => Ok(()),
-        }
+    /// Lets the snapshot read from the database alone, as far as the log is written back, where the database is as the
+    /// snapshot shows it.
+    pub fn renew(&self) {
+        self.lanes.renew();
     }
 
-    /// Reads with the snapshot's connection.
+    /// Reads with one of the snapshot's connections.
     pub fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StorageError>) -> Result<T, StorageError> {
-        let mut connection = self.connection.lock();
-        if connection.is_none() {
-            *connection = Some(self.pool.take()?);
-        }
-        work(connection.as_ref().expect("it was just taken"))
+        self.lanes.read(work)
     }
 
     fn table(&self, relation: RelationId) -> Option<&Arc<Table>> {
@@ -166,13 +154,5 @@ impl Snapshot for SqliteSnapshot {
 
     fn with_changes(self: Arc<Self>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
         overlay(self, changes)
-    }
-}
-
-impl Drop for SqliteSnapshot {
-    fn drop(&mut self) {
-        if let Some(connection) = self.connection.get_mut().take() {
-            self.pool.give_back(connection);
-        }
     }
 }

@@ -167,3 +167,26 @@ fn compaction_gives_space_back() {
     assert_eq!(all_rows(&storage, &table()), rows(0, 10));
     storage.commit(&[put(&table(), &rows(10, 1))]).unwrap();
 }
+
+#[test]
+fn many_readers_see_whole_commits() {
+    let file = TestFile::new();
+    let storage = open_with_short_log(&file);
+    let rows_of_commit = |step: i64| -> Vec<Tuple> { (0..20i64).map(|i| vec![i.into(), step.into()]).collect() };
+    storage.commit(&[put(&table(), &rows_of_commit(0))]).unwrap();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    let snapshot = storage.snapshot();
+                    let first = rows_of(&*snapshot, &table(), &KeyRange::all());
+                    assert!(first.len() == 20 && first.iter().all(|row| row[1] == first[0][1]), "{first:?}");
+                    assert_eq!(rows_of(&*snapshot, &table(), &KeyRange::all()), first);
+                }
+            });
+        }
+        (1..1000).for_each(|step| storage.commit(&[put(&table(), &rows_of_commit(step))]).unwrap());
+        done.store(true, Ordering::Relaxed);
+    });
+}
