@@ -134,52 +134,12 @@ impl Level {
     /// together are connected.
     pub fn refine(&self, communities: &[u32], poison: &Poison) -> miette::Result<Vec<u32>> {
         let mut pace = poison.pace();
-        let bounds = self.totals(communities);
-        let mut refined: Vec<u32> = (0..self.node_count() as u32).collect();
-        let mut totals = self.totals(&refined);
-        let mut sizes = vec![1_u32; refined.len()];
-        let mut around = self.no_weights();
-        // The weight of the edges from each refined community to the rest of the community around it.
-        let mut outside: Vec<f64> = vec![0.0; refined.len()];
-        for node in 0..refined.len() {
+        let mut refinement = Refinement::new(self, communities);
+        for node in 0..self.node_count() {
             pace.step()?;
-            around.gather(&self.around, node, |other| (communities[other] == communities[node]).then_some(0));
-            outside[node] = around.weights[0];
-            around.clear();
+            refinement.join(node);
         }
-        for node in 0..refined.len() {
-            pace.step()?;
-            let bound = bounds.of(communities[node]);
-            let connected = |(leaving, reaching): (f64, f64), outside: f64| {
-                let expected = leaving * (bound.1 - reaching) + reaching * (bound.0 - leaving);
-                outside / self.total >= expected * self.expected
-            };
-            let alone = totals.of(refined[node]);
-            if sizes[refined[node] as usize] > 1 || !connected(alone, outside[refined[node] as usize]) {
-                continue;
-            }
-            around.gather(&self.around, node, |other| {
-                (communities[other] == communities[node]).then_some(refined[other])
-            });
-            let (mut best, mut most) = (refined[node], NOISE);
-            for community in around.met.iter().filter(|community| **community != refined[node]) {
-                let of = totals.of(*community);
-                let gain = self.gain(node, around.weights[*community as usize], of);
-                if gain > most && connected(of, outside[*community as usize]) {
-                    (best, most) = (*community, gain);
-                }
-            }
-            if best != refined[node] {
-                outside[best as usize] += outside[node] - 2.0 * around.weights[best as usize];
-                sizes[refined[node] as usize] -= 1;
-                sizes[best as usize] += 1;
-                totals.add(self, node, refined[node], -1.0);
-                totals.add(self, node, best, 1.0);
-                refined[node] = best;
-            }
-            around.clear();
-        }
-        Ok(refined)
+        Ok(refinement.parts)
     }
 
     /// The graph whose nodes are `count` communities.
@@ -203,6 +163,73 @@ impl Level {
         }
         let around = Graph::from_rows(starts, targets, Some(weights));
         Level { around, leaving, reaching, total: self.total, expected: self.expected }
+    }
+}
+
+/// Parts of communities while they grow.
+struct Refinement<'a> {
+    level: &'a Level,
+    communities: &'a [u32],
+    /// The totals of the communities.
+    bounds: Totals,
+    /// The part of each node, and the totals and sizes of parts.
+    parts: Vec<u32>,
+    totals: Totals,
+    sizes: Vec<u32>,
+    /// The weight of the edges from each part to the rest of the community that it is in.
+    outside: Vec<f64>,
+    around: Around,
+}
+
+impl<'a> Refinement<'a> {
+    /// Every node is a part.
+    fn new(level: &'a Level, communities: &'a [u32]) -> Self {
+        let parts: Vec<u32> = (0..communities.len() as u32).collect();
+        let (bounds, totals) = (level.totals(communities), level.totals(&parts));
+        let mut around = level.no_weights();
+        let mut inside = |node: usize| {
+            around.gather(&level.around, node, |other| (communities[other] == communities[node]).then_some(0));
+            let weight = around.weights[0];
+            around.clear();
+            weight
+        };
+        let outside = (0..parts.len()).map(&mut inside).collect();
+        let sizes = vec![1; parts.len()];
+        Refinement { level, communities, bounds, parts, totals, sizes, outside, around }
+    }
+
+    /// Whether a part has more weight of edges to the rest of its community than is to be expected.
+    fn is_well_connected(&self, part: u32, community: u32) -> bool {
+        let ((leaving, reaching), bound) = (self.totals.of(part), self.bounds.of(community));
+        let expected = leaving * (bound.1 - reaching) + reaching * (bound.0 - leaving);
+        self.outside[part as usize] / self.level.total >= expected * self.level.expected
+    }
+
+    /// Lets a node that is alone join the part of its community where modularity gains most.
+    fn join(&mut self, node: usize) {
+        let (own, community) = (self.parts[node], self.communities[node]);
+        if self.sizes[own as usize] > 1 || !self.is_well_connected(own, community) {
+            return;
+        }
+        let (communities, parts) = (self.communities, &self.parts);
+        let part_of = |other: usize| (communities[other] == community).then_some(parts[other]);
+        self.around.gather(&self.level.around, node, part_of);
+        let (mut best, mut most) = (own, NOISE);
+        for part in self.around.met.iter().filter(|part| **part != own && self.is_well_connected(**part, community)) {
+            let gain = self.level.gain(node, self.around.weights[*part as usize], self.totals.of(*part));
+            if gain > most {
+                (best, most) = (*part, gain);
+            }
+        }
+        if best != own {
+            self.outside[best as usize] += self.outside[own as usize] - 2.0 * self.around.weights[best as usize];
+            self.sizes[own as usize] -= 1;
+            self.sizes[best as usize] += 1;
+            self.totals.add(self.level, node, own, -1.0);
+            self.totals.add(self.level, node, best, 1.0);
+            self.parts[node] = best;
+        }
+        self.around.clear();
     }
 }
 

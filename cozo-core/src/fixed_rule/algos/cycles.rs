@@ -53,7 +53,8 @@ fn cycles(graph: &Graph, longest: usize, limit: usize, poison: &Poison) -> miett
     let nodes = graph.node_count();
     let mut search = Search {
         graph,
-        components: components(graph, poison)?,
+        components: components(graph, 0, poison)?,
+        vain: 0,
         longest,
         limit,
         pace: poison.pace(),
@@ -66,6 +67,11 @@ fn cycles(graph: &Graph, longest: usize, limit: usize, poison: &Poison) -> miett
     };
     for root in 0..nodes as u32 {
         search.from(root)?;
+        // Nodes that smaller ones kept together are together no longer. This costs no more than what was in vain.
+        if search.vain > graph.edge_count() + nodes {
+            search.vain = 0;
+            search.components = components(graph, root + 1, poison)?;
+        }
     }
     Ok(search.found)
 }
@@ -73,6 +79,8 @@ fn cycles(graph: &Graph, longest: usize, limit: usize, poison: &Poison) -> miett
 /// A search for the cycles of one root after another: those whose smallest node it is.
 struct Search<'a> {
     graph: &'a Graph,
+    /// How many steps since components were found belong to roots without a cycle.
+    vain: usize,
     components: Vec<i64>,
     longest: usize,
     limit: usize,
@@ -92,9 +100,11 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn from(&mut self, root: u32) -> miette::Result<()> {
+        let (found, mut steps) = (self.found.len(), 0);
         self.enter(root);
         while let Some((node, next, back)) = self.path.last_mut() {
             self.pace.step()?;
+            steps += 1;
             if self.found.len() == self.limit {
                 self.path.clear();
                 break;
@@ -113,6 +123,7 @@ impl Search<'_> {
                 self.enter(target);
             }
         }
+        self.vain += if self.found.len() == found { steps } else { 0 };
         for node in self.changed.drain(..) {
             self.closed_from[node as usize] = usize::MAX;
             self.blocked[node as usize].clear();

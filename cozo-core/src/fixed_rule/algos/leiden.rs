@@ -46,7 +46,7 @@ pub static LEIDEN: BuiltInRule = BuiltInRule {
 };
 
 fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
-    let edges = weighted_edges(call)?;
+    let edges = weighted_edges(call)?.sorted();
     let communities = leiden(&edges, settings, &call.poison)?;
     let sets = DisjointSets::new(edges.nodes.len());
     for (from, to) in edges.from.iter().zip(&edges.to) {

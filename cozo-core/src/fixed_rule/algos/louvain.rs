@@ -49,7 +49,7 @@ pub static COMMUNITY_DETECTION_LOUVAIN: BuiltInRule = BuiltInRule {
 const TOO_FEW: usize = 2;
 
 fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
-    let edges = weighted_edges(call)?;
+    let edges = weighted_edges(call)?.sorted();
     let levels = if edges.nodes.len() > TOO_FEW { levels(&edges, settings, &call.poison)? } else { vec![] };
     let depth = settings.value("keep_depth").get_int().map_or(usize::MAX, |depth| depth as usize);
     let label = |level: &Vec<u32>, node: usize| DataValue::from(i64::from(level[node]));

@@ -96,11 +96,12 @@ fn tree(graph: &Graph, start: u32, poison: &Poison) -> miette::Result<Vec<Edge>>
             heap.push(Reverse(Edge { weight, to, from }));
         }
         last = None;
-        while let (None, Some(Reverse(edge))) = (last, heap.pop()) {
+        while let Some(Reverse(edge)) = heap.pop() {
             pace.step()?;
             if !reached[edge.to as usize] {
                 last = Some(edge.to);
                 tree.push(edge);
+                break;
             }
         }
     }

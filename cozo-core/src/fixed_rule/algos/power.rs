@@ -47,7 +47,7 @@ impl Gathering {
     /// The edges of the first input, with weights if the option `weighted` says so.
     pub fn read(call: &Call<'_>, settings: &Settings) -> Result<Self, FixedRuleError> {
         let weights = settings.bool("weighted").then_some(Weights::NonNegative);
-        let edges = call.input(0)?.edges(weights, &call.poison)?;
+        let edges = call.input(0)?.edges(weights, &call.poison)?.sorted();
         let undirected = settings.bool("undirected");
         let leaving = leaving(&edges, undirected);
         let (nodes, into) = edges.into_graph(if undirected { Direction::Both } else { Direction::In });

@@ -25,7 +25,7 @@ pub static STRONGLY_CONNECTED_COMPONENTS: BuiltInRule = BuiltInRule {
 
 fn run(call: &Call<'_>, _: &Settings) -> Result<Batch, FixedRuleError> {
     let (nodes, graph) = edges_and_nodes(call)?.into_graph(Direction::Out);
-    let components = components(&graph, &call.poison)?;
+    let components = components(&graph, 0, &call.poison)?;
     let count = nodes.len();
     Ok(Batch::new(vec![nodes.into_values(), Column::ints(components)], count))
 }
@@ -48,14 +48,18 @@ struct Tarjan<'a> {
     complete: u32,
 }
 
-/// The component of each node, from 0 in the order of their first nodes.
-pub fn components(graph: &Graph, poison: &Poison) -> miette::Result<Vec<i64>> {
+/// The component of each node, from 0 in the order of their first nodes; nodes before `first` count as if they were not there.
+pub fn components(graph: &Graph, first: u32, poison: &Poison) -> miette::Result<Vec<i64>> {
     let nodes = graph.node_count();
     let unmet = vec![UNMET; nodes];
     let (open, path, component) = (vec![], vec![], unmet.clone());
     let mut tarjan = Tarjan { graph, low: unmet, met: 0, open, path, component, complete: 0 };
+    // What is complete is not looked at.
+    tarjan.low[..first as usize].fill(0);
+    tarjan.component[..first as usize].fill(0);
+    tarjan.complete = u32::from(first > 0);
     let mut pace = poison.pace();
-    for root in 0..nodes as u32 {
+    for root in first..nodes as u32 {
         if tarjan.low[root as usize] == UNMET {
             tarjan.meet(root);
         }

@@ -224,11 +224,23 @@ impl Graph {
         self
     }
 
+    /// Where each edge starts.
+    fn sources(&self) -> Vec<u32> {
+        let mut sources = Vec::with_capacity(self.edge_count());
+        for node in 0..self.node_count() as u32 {
+            sources.extend(std::iter::repeat_n(node, self.out_degree(node)));
+        }
+        sources
+    }
+
+    /// Where each edge starts, where it ends, and its weight.
+    pub fn into_edges(self) -> (Vec<u32>, Vec<u32>, Option<Vec<f64>>) {
+        (self.sources(), self.targets, self.weights)
+    }
+
     /// The same edges turned round.
     pub fn reversed(&self) -> Self {
-        let sources: Vec<u32> =
-            (0..self.node_count() as u32).flat_map(|node| std::iter::repeat_n(node, self.out_degree(node))).collect();
-        Graph::new(self.node_count(), &sources, &self.targets, self.weights.as_deref(), Direction::In)
+        Graph::new(self.node_count(), &self.sources(), &self.targets, self.weights.as_deref(), Direction::In)
     }
 }
 

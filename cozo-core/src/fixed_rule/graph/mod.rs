@@ -21,6 +21,8 @@ mod tests;
 pub use adjacency::{Direction, Graph};
 pub use nodes::{NO_NODE, Nodes};
 
+use rayon::prelude::*;
+
 use super::{FixedRuleError, Input, Poison};
 use crate::value::{Column, Primitive};
 
@@ -107,19 +109,36 @@ impl Edges {
         self.from.is_empty()
     }
 
+    /// The edges in ascending order, by from, to and weight: what sums and ties give then does not depend on the order of rows.
+    /// Those of a stored relation are so already.
+    pub fn sorted(self) -> Self {
+        let pairs = |edge: usize| (self.from[edge], self.to[edge]);
+        if (1..self.len()).into_par_iter().all(|edge| pairs(edge - 1) <= pairs(edge)) {
+            return self;
+        }
+        let mut graph = self.graph(Direction::Out);
+        graph.sort_neighbors();
+        let (from, to, weights) = graph.into_edges();
+        Edges { nodes: self.nodes, from, to, weights }
+    }
+
     /// The adjacency: of each node its edges in a direction, those of the relation in their order.
     pub fn graph(&self, direction: Direction) -> Graph {
         Graph::new(self.nodes.len(), &self.from, &self.to, self.weights.as_deref(), direction)
     }
 
-    /// The nodes, and the adjacency as [`Edges::graph`] makes it. Where the edges stand in the order of where they start,
-    /// as those of a stored relation do, they are the adjacency already.
+    /// The nodes, and the adjacency of the sorted edges.
     pub fn into_graph(self, direction: Direction) -> (Nodes, Graph) {
-        if direction == Direction::Out && self.from.is_sorted() {
-            let graph = Graph::of_sorted(self.nodes.len(), &self.from, self.to, self.weights);
-            return (self.nodes, graph);
+        let edges = self.sorted();
+        match direction {
+            Direction::Out => {
+                let graph = Graph::of_sorted(edges.nodes.len(), &edges.from, edges.to, edges.weights);
+                (edges.nodes, graph)
+            }
+            direction => {
+                let graph = edges.graph(direction);
+                (edges.nodes, graph)
+            }
         }
-        let graph = self.graph(direction);
-        (self.nodes, graph)
     }
 }

@@ -37,8 +37,10 @@ fn nodes_are_numbered_by_identity_in_the_order_of_values() {
     let rows = [row("a".into(), 1.into()), row(1.0.into(), "a".into()), row(1.into(), 1.0.into())];
     let edges = edges(&rows, None).unwrap();
     check_numbers(&rows, &edges);
-    assert_eq!((edges.from, edges.to), (vec![2, 1, 0], vec![0, 2, 1]));
     assert_eq!(edges.nodes.find_value(&2.into()), None);
+    assert_eq!((&edges.from, &edges.to), (&vec![2, 1, 0], &vec![0, 2, 1]));
+    let sorted = edges.sorted();
+    assert_eq!((sorted.from, sorted.to), (vec![0, 1, 2], vec![1, 2, 0]));
 }
 
 #[test]
