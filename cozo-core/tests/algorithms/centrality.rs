@@ -39,10 +39,10 @@ fn betweenness_counts_the_paths_through_a_node() {
         for (graph, rule) in [(graph, "e[]"), (&graph.unweighted(), "p[]")] {
             let distances = graph.distances();
             let mut expected = vec![0.0; graph.len()];
-            for start in 0..graph.len() {
+            for (start, distances) in distances.iter().enumerate() {
                 for goal in (0..graph.len()).filter(|goal| *goal != start) {
                     let mut paths = graph.simple_paths(start, goal);
-                    paths.retain(|(cost, _)| *cost == distances[start][goal]);
+                    paths.retain(|(cost, _)| *cost == distances[goal]);
                     for (_, path) in &paths {
                         path[1..path.len() - 1].iter().for_each(|node| expected[*node] += 1.0 / paths.len() as f64);
                     }
@@ -129,10 +129,11 @@ fn eigenvectors_stay_in_proportion() {
     });
 }
 
+type Pairs = BTreeSet<(usize, usize)>;
+
 /// Whether an edge leads from one node to another, and whether two different nodes are joined at all.
-fn joined(graph: &Graph) -> (BTreeSet<(usize, usize)>, BTreeSet<(usize, usize)>) {
-    let directed: BTreeSet<(usize, usize)> =
-        graph.edges.iter().map(|(a, b, _)| (*a, *b)).filter(|(a, b)| a != b).collect();
+fn joined(graph: &Graph) -> (Pairs, Pairs) {
+    let directed: Pairs = graph.edges.iter().map(|(a, b, _)| (*a, *b)).filter(|(a, b)| a != b).collect();
     let both = directed.iter().flat_map(|(a, b)| [(*a, *b), (*b, *a)]).collect();
     (directed, both)
 }
