@@ -4,7 +4,7 @@ use super::inputs::{UNDIRECTED, WEIGHTED_EDGES, direction, weighted_edges};
 use super::parallel::map_runs;
 use super::search::Search;
 use crate::fixed_rule::graph::Graph;
-use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Output, Poison, Settings};
+use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Output, Pace, Poison, Settings};
 use crate::value::{Batch, Column};
 
 /// How near each node is to those that it reaches.
@@ -61,61 +61,72 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
 /// A search by breadth from many nodes at a time: each has a bit.
 struct Breadth<'a> {
     graph: &'a Graph,
-    poison: &'a Poison,
+    pace: Pace<'a>,
     /// Which searches have reached a node, which did so in the last round, and which do so in this one.
     seen: Vec<u64>,
     current: Vec<u64>,
     next: Vec<u64>,
+    /// The nodes that some search reached in the last round.
+    frontier: Vec<u32>,
 }
 
 impl<'a> Breadth<'a> {
     fn new(graph: &'a Graph, poison: &'a Poison) -> Self {
         let none = vec![0; graph.node_count()];
-        Breadth { graph, poison, seen: none.clone(), current: none.clone(), next: none }
+        let (seen, current, next) = (none.clone(), none.clone(), none);
+        Breadth { graph, pace: poison.pace(), seen, current, next, frontier: vec![] }
     }
 
     /// How many nodes each start reaches, and the sum of their distances.
     fn run(&mut self, starts: &[u32]) -> miette::Result<Vec<(usize, f64)>> {
         self.seen.fill(0);
-        self.current.fill(0);
         for (bit, start) in starts.iter().enumerate() {
-            self.seen[*start as usize] |= 1 << bit;
-            self.current[*start as usize] |= 1 << bit;
+            self.seen[*start as usize] = 1 << bit;
+            self.current[*start as usize] = 1 << bit;
+            self.frontier.push(*start);
         }
         let mut reached = [1_usize; AT_ONCE];
         let mut sums = [0_usize; AT_ONCE];
         for distance in 1.. {
-            self.poison.check()?;
-            let counts = self.step();
-            if counts.iter().all(|count| *count == 0) {
+            self.step(|bit| {
+                reached[bit] += 1;
+                sums[bit] += distance;
+            })?;
+            if self.frontier.is_empty() {
                 break;
-            }
-            for (bit, count) in counts.into_iter().enumerate() {
-                reached[bit] += count;
-                sums[bit] += count * distance;
             }
         }
         Ok((0..starts.len()).map(|bit| (reached[bit], sums[bit] as f64)).collect())
     }
 
-    /// One step further from all starts: how many nodes each reaches by that.
-    fn step(&mut self) -> [usize; AT_ONCE] {
-        for (node, bits) in self.current.iter().enumerate().filter(|(_, bits)| **bits != 0) {
-            for target in self.graph.out_neighbors(node as u32) {
-                self.next[*target as usize] |= bits;
+    /// One step further from all starts; `reach` is called with the number of a start for each node that it reaches.
+    fn step(&mut self, mut reach: impl FnMut(usize)) -> miette::Result<()> {
+        let mut met = vec![];
+        for node in self.frontier.drain(..) {
+            self.pace.step()?;
+            let bits = std::mem::take(&mut self.current[node as usize]);
+            for target in self.graph.out_neighbors(node) {
+                let next = &mut self.next[*target as usize];
+                if *next == 0 {
+                    met.push(*target);
+                }
+                *next |= bits;
             }
         }
-        let mut counts = [0; AT_ONCE];
-        for ((seen, current), next) in self.seen.iter_mut().zip(&mut self.current).zip(&mut self.next) {
-            *current = *next & !*seen;
-            *seen |= *current;
-            *next = 0;
-            let mut bits = *current;
+        for node in met {
+            let seen = &mut self.seen[node as usize];
+            let mut bits = std::mem::take(&mut self.next[node as usize]) & !*seen;
+            if bits == 0 {
+                continue;
+            }
+            *seen |= bits;
+            self.current[node as usize] = bits;
+            self.frontier.push(node);
             while bits != 0 {
-                counts[bits.trailing_zeros() as usize] += 1;
+                reach(bits.trailing_zeros() as usize);
                 bits &= bits - 1;
             }
         }
-        counts
+        Ok(())
     }
 }
