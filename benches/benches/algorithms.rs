@@ -1,13 +1,11 @@
-//! Graph algorithms over a social network of the small size: the time for each edge.
+//! Graph algorithms over a social network, by default of the small size (`COZO_BENCH_POKEC_SIZE`): the time for each edge.
 
 use std::hint::black_box;
 use std::time::Duration;
 
-use cozo_benches::{SocialNetwork, load, run};
+use cozo_benches::pokec::{database, generate};
+use cozo_benches::run;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-
-const USERS: i64 = 10_000;
-const FRIENDSHIPS: usize = 120_000;
 
 /// Algorithms that take all edges, and the first columns of what they give.
 const WHOLE: &[(&str, &str)] = &[
@@ -62,7 +60,10 @@ const RULES: &str =
     "s[x] <- [[1]]  t[x] <- [[2]]  u[x] := *user{uid: x}  f[a, b] := *friends[a, b], a <= 2000, b <= 2000";
 
 fn algorithms(criterion: &mut Criterion) {
-    let db = load(&SocialNetwork::generate(USERS, FRIENDSHIPS));
+    let size = std::env::var("COZO_BENCH_POKEC_SIZE").unwrap_or_else(|_| "small".to_string());
+    let size = size.parse().unwrap_or_else(|error| panic!("COZO_BENCH_POKEC_SIZE: {error}"));
+    let db = cozo::DbInstance::default();
+    database::load(&db, &generate::network(&size)).expect("the network is loaded");
     for (group, edges, scripts) in [
         ("whole_graph", "?[count(a)] := *friends[a, _]", WHOLE),
         ("from_a_node", "?[count(a)] := *friends[a, _]", FROM_SOMEWHERE),

@@ -26,8 +26,7 @@ pub fn restore(arguments: &RestoreArguments) -> miette::Result<ExitCode> {
         return Err(CliError::RestoreIntoNothing.into());
     }
     let strictness = if arguments.what_fits { Strictness::WhatFits } else { Strictness::EveryRow };
-    let remarks =
-        with_progress("restored", |report| db.restore_with_progress(&arguments.file, strictness, report))?;
+    let remarks = with_progress("restored", |report| db.restore_with_progress(&arguments.file, strictness, report))?;
     for remark in remarks {
         eprintln!("note: {remark}");
     }

@@ -1,5 +1,7 @@
 //! Backups from every engine and into every engine, what is refused, and files of CozoDB 0.7.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 #[path = "common/engines.rs"]
 mod engines;
@@ -61,7 +63,8 @@ fn backups_go_from_every_engine_into_every_engine() {
         let file = place.join("backup.db");
         db.backup_db(&file).unwrap();
         let plain = rusqlite::Connection::open(&file).unwrap();
-        let counted: i64 = plain.query_row("select count(*) from friends where since is null", [], |row| row.get(0)).unwrap();
+        let counted: i64 =
+            plain.query_row("select count(*) from friends where since is null", [], |row| row.get(0)).unwrap();
         assert_eq!(counted, 1200, "any SQLite tool reads it");
         drop(plain);
         for (number_into, into) in SETTINGS.iter().enumerate() {
@@ -112,7 +115,10 @@ fn what_cannot_be_restored_changes_nothing() {
             let refused = db.restore_backup(path(name)).expect_err(name);
             assert_eq!(code(refused), expected, "{name}, {setting}");
         }
-        rusqlite::Connection::open(path("other.db")).unwrap().execute_batch("create table t (a); insert into t values (1)").unwrap();
+        rusqlite::Connection::open(path("other.db"))
+            .unwrap()
+            .execute_batch("create table t (a); insert into t values (1)")
+            .unwrap();
         assert_eq!(code(db.restore_backup(path("other.db")).unwrap_err()), "storage::not_a_database");
         std::fs::write(path("newer.db"), &good).unwrap();
         rusqlite::Connection::open(path("newer.db")).unwrap().execute_batch("pragma user_version = 99").unwrap();
@@ -185,8 +191,9 @@ fn progress_is_told() {
     assert_eq!(seen.last().map(|progress| progress.rows), Some(total));
     assert!(seen.iter().any(|progress| progress.relation == "friends:since"));
     let mut rows = 0;
-    let remarks =
-        DbInstance::default().restore_with_progress(&file, Strictness::EveryRow, |progress| rows = progress.rows).unwrap();
+    let remarks = DbInstance::default()
+        .restore_with_progress(&file, Strictness::EveryRow, |progress| rows = progress.rows)
+        .unwrap();
     assert_eq!((rows, remarks.len()), (total, 0));
 }
 
@@ -197,8 +204,13 @@ fn relations_are_imported_by_the_names_of_their_columns() {
         let file = folder.path().join("backup.db");
         filled(&SETTINGS[0], folder.path()).backup_db(&file).unwrap();
         let db = setting.open(folder.path()).unwrap();
-        let import = |names: &[&str]| db.import_from_backup(&file, &names.iter().map(|name| name.to_string()).collect::<Vec<_>>());
-        rows(&db, "{:create friends {to: Int, fr: Int => since: Float?}} {:create anything {k => v}} {:create other {a}}");
+        let import = |names: &[&str]| {
+            db.import_from_backup(&file, &names.iter().map(|name| name.to_string()).collect::<Vec<_>>())
+        };
+        rows(
+            &db,
+            "{:create friends {to: Int, fr: Int => since: Float?}} {:create anything {k => v}} {:create other {a}}",
+        );
         rows(&db, "?[fr, to, since] <- [[1, 1, -1], [-1, -1, -1]] :put friends {fr, to => since}");
         import(&["friends", "anything"]).unwrap();
         assert_eq!(number(&db, "?[count(fr)] := *friends{fr}"), 3001);
@@ -236,7 +248,9 @@ fn files_of_cozodb_0_7_are_restored() {
             assert_eq!(std::fs::read(sample(&format!("{name}.db"))).unwrap(), before, "the file stays as it is");
             let text = std::fs::read_to_string(sample(&format!("{name}.json"))).unwrap();
             let expected: serde_json::Value = serde_json::from_str(&text).unwrap();
-            let relations = expected["relations"].as_object().unwrap_or_else(|| panic!("{name}: {:?}", expected.as_object().map(|o| o.keys().collect::<Vec<_>>())));
+            let relations = expected["relations"]
+                .as_object()
+                .unwrap_or_else(|| panic!("{name}: {:?}", expected.as_object().map(|o| o.keys().collect::<Vec<_>>())));
             assert!(!relations.is_empty());
             for (relation, data) in relations {
                 let counted = db.export_relations([relation].into_iter()).map(|exported| exported[relation].rows.len());
@@ -248,7 +262,10 @@ fn files_of_cozodb_0_7_are_restored() {
                 }
             }
             if name == "catalog" {
-                assert!(remarks.iter().any(|remark| remark.contains("HNSW") || remark.contains("hnsw")), "{remarks:#?}");
+                assert!(
+                    remarks.iter().any(|remark| remark.contains("HNSW") || remark.contains("hnsw")),
+                    "{remarks:#?}"
+                );
             }
             let report = db.check().unwrap();
             assert!(report.problems.is_empty(), "{name} in {setting}: {:#?}", report.problems);
@@ -277,7 +294,7 @@ fn relations_are_imported_from_files_of_cozodb_0_7() {
     let (name, data) = expected["relations"].as_object().unwrap().iter().next().unwrap();
     let columns: Vec<&str> = data["headers"].as_array().unwrap().iter().filter_map(|header| header.as_str()).collect();
     rows(&db, &format!(":create {name} {{{}}}", columns.join(", ")));
-    db.import_from_backup(sample("bulk.db"), &[name.clone()]).unwrap();
+    db.import_from_backup(sample("bulk.db"), std::slice::from_ref(name)).unwrap();
     let imported = db.export_relations([name].into_iter()).unwrap();
     assert_eq!(Some(imported[name].rows.len()), data["rows"].as_array().map(Vec::len));
 }

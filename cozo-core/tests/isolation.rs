@@ -3,6 +3,8 @@
 //! Registers hold numbers that are written only once, each by a transaction that read the register before. So the numbers
 //! form a chain from writer to writer for each register, and a snapshot is a position in each chain.
 
+#![allow(clippy::unwrap_used)]
+
 #[path = "common/engines.rs"]
 mod engines;
 

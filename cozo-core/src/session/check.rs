@@ -40,7 +40,9 @@ impl DbInstance {
                         "the index '{}' does not agree with its relation: drop it and create it again",
                         index.schema.name
                     )),
-                    Err(error) => report.problems.push(format!("the index '{}' cannot be read: {error}", index.schema.name)),
+                    Err(error) => {
+                        report.problems.push(format!("the index '{}' cannot be read: {error}", index.schema.name))
+                    }
                 }
             }
         }
@@ -98,7 +100,8 @@ fn misfits(schema: &RelationSchema, batch: &Batch) -> Vec<String> {
     let mut problems = vec![];
     let doubtful = schema.columns().zip(&batch.columns).filter(|(of, column)| !surely_fits(column, &of.column_type));
     for (definition, column) in doubtful {
-        let fits = |row: &usize| coerce(column.get(*row), &definition.column_type, 0).is_ok_and(|fit| fit == column.get(*row));
+        let fits =
+            |row: &usize| coerce(column.get(*row), &definition.column_type, 0).is_ok_and(|fit| fit == column.get(*row));
         for row in (0..batch.len).filter(|row| !fits(row)) {
             let (value, key) = (column.get(row), printed(schema, batch, row));
             let (relation, name, wanted) = (&schema.name, &definition.name, &definition.column_type);
@@ -110,6 +113,7 @@ fn misfits(schema: &RelationSchema, batch: &Batch) -> Vec<String> {
 
 /// A key as text.
 fn printed(schema: &RelationSchema, batch: &Batch, row: usize) -> String {
-    let key: Vec<String> = batch.columns[..schema.keys.len()].iter().map(|column| column.get(row).to_string()).collect();
+    let key: Vec<String> =
+        batch.columns[..schema.keys.len()].iter().map(|column| column.get(row).to_string()).collect();
     format!("[{}]", key.join(", "))
 }

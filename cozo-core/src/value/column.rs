@@ -65,11 +65,7 @@ impl<T: Copy + Default> Primitive<T> {
         (!self.is_null(row)).then(|| self.values[row])
     }
 
-<<<<<<< HEAD
-    /// Appends a value.
-=======
     /// Appends a value that is not null.
->>>>>>> rocks
     #[inline]
     pub fn push(&mut self, value: T) {
         self.values.push(value);

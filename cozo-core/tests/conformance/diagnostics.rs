@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::case::{Area, Case, Step};
-use crate::run::{Outcome, run_case};
 use crate::engines::SETTINGS;
+use crate::run::{Outcome, run_case};
 use crate::{folder, not_yet};
 
 /// The areas whose errors are looked at.

@@ -103,7 +103,8 @@ impl BackupFile {
             (Ok(()), _) => Ok(vec![]),
             (Err(error), Strictness::EveryRow) => Err(error.into()),
             (Err(error), Strictness::WhatFits) => {
-                let rows = read.examples.iter().map(|row| format!("'{}', key {}: {}", relation.name, row.key, row.reason));
+                let rows =
+                    read.examples.iter().map(|row| format!("'{}', key {}: {}", relation.name, row.key, row.reason));
                 Ok(std::iter::once(error.to_string()).chain(rows).collect())
             }
         }

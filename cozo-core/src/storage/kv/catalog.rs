@@ -64,7 +64,7 @@ pub(super) fn has_format<E: KvEngine>(engine: &E, snapshot: &E::Snapshot) -> Res
 }
 
 fn has_keys(snapshot: &impl KvSnapshot) -> Result<bool, StorageError> {
-    let all = ByteRange { lower: vec![], upper: vec![u8::MAX; RELATION_BYTES + 1] };
+    let all = ByteRange::all();
     let mut cursor = snapshot.cursor(&all);
     cursor.seek(&[]);
     Ok(cursor.entry()?.is_some())
@@ -95,7 +95,8 @@ pub(super) fn strays(
     is_known: impl Fn(RelationId) -> bool,
 ) -> Result<Vec<RelationId>, StorageError> {
     let mut strays = vec![];
-    let mut cursor = snapshot.cursor(&[], &[u8::MAX; RELATION_BYTES + 1]);
+    let all = ByteRange::all();
+    let mut cursor = snapshot.cursor(&all);
     let mut next = 1u64;
     loop {
         cursor.seek(&next.to_be_bytes());

@@ -29,6 +29,11 @@ impl ByteRange {
         ByteRange { lower: prefix.to_vec(), upper }
     }
 
+    /// Every key.
+    pub(super) fn all() -> Self {
+        ByteRange { lower: vec![], upper: vec![u8::MAX; RELATION_BYTES + 1] }
+    }
+
     /// All rows of a relation.
     pub(super) fn of_relation(relation: RelationId) -> Self {
         ByteRange::of_prefix(&relation_prefix(relation))

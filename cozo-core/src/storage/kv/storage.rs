@@ -6,7 +6,7 @@ use arc_swap::ArcSwap;
 use imbl::OrdMap;
 
 use super::catalog::{self, FORMAT_VERSION, format_key};
-use super::keys::{all_with_prefix, relation_prefix};
+use super::keys::ByteRange;
 use super::snapshot::{KvView, Relation};
 use super::write::Writer;
 use super::{KvBatch, KvEngine};
@@ -43,8 +43,7 @@ impl<E: KvEngine> KvStorage<E> {
         if !strays.is_empty() && !read_only {
             let mut batch = engine.batch();
             for relation in strays {
-                let (lower, upper) = all_with_prefix(&relation_prefix(relation));
-                batch.delete_range(&lower, &upper);
+                batch.delete_range(&ByteRange::of_relation(relation));
             }
             engine.write(batch)?;
             snapshot = engine.snapshot();
