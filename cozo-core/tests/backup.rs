@@ -89,8 +89,8 @@ fn backups_go_from_every_engine_into_every_engine() {
 fn works_on(db: &DbInstance) {
     rows(db, "?[a, b] <- [[1, 2]] :create new {a => b}");
     assert_eq!(number(db, "?[count(a)] := *new[a, b]"), 1);
-    rows(db, "?[fr, to, since] <- [[1000, 1, 77.5]] :put friends {fr, to => since}");
-    assert_eq!(rows(db, "?[fr] := *friends:since{since: 77.5, fr}"), [[DataValue::from(1000)]].map(Vec::from));
+    rows(db, "?[fr, to, since] <- [[1000, 1, 1077.5]] :put friends {fr, to => since}");
+    assert_eq!(rows(db, "?[fr] := *friends:since{since: 1077.5, fr}"), [[DataValue::from(1000)]].map(Vec::from));
     assert_eq!(rows(db, "?[a, b] := *log[a, b]"), [[1000, 3].map(DataValue::from)].map(Vec::from));
     assert_eq!(number(db, "?[count(k)] := *anything[k, v]"), 9);
     assert_eq!(rows(db, "?[id] := *history{id @ 30}"), [[DataValue::from(2)]].map(Vec::from));

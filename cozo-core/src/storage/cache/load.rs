@@ -54,11 +54,10 @@ impl Growing {
     fn finish(mut self, load: &Load) {
         self.flush();
         let bytes = self.tree.memory_bytes();
+        // What does not fit is not tried again before it changes: its slot stays marked.
         if load.usage.fits(bytes) {
             load.slot.fill(self.tree, bytes, load.usage.now());
             load.usage.keep_within_budget(load.all.values());
-        } else {
-            load.slot.end_load();
         }
     }
 }
@@ -98,7 +97,6 @@ impl BatchCursor for LoadingScan<'_> {
         };
         if self.growing.as_mut().is_some_and(|growing| !growing.take(&batch, &self.load.usage)) {
             self.growing = None;
-            self.load.slot.end_load();
         }
         let columns = self.columns.iter().map(|column| batch.columns[*column].clone()).collect();
         Ok(Some(Batch { columns, len: batch.len }))
@@ -183,23 +181,21 @@ impl Handle {
 fn serve(jobs: &Receiver<Job>, stopped: &AtomicBool) {
     for job in jobs {
         // What cannot be read is an error for whoever asks for it, not for the cache.
-        if !matches!(load(&job, stopped), Ok(true)) {
-            job.load.slot.end_load();
-        }
+        let _ = load(&job, stopped);
     }
 }
 
-/// Loads a relation; whether it was read to its end.
-fn load(job: &Job, stopped: &AtomicBool) -> Result<bool, StorageError> {
-    let Some(shape) = job.base.shape(job.relation) else { return Ok(false) };
+/// Loads a relation, unless it is stopped.
+fn load(job: &Job, stopped: &AtomicBool) -> Result<(), StorageError> {
+    let Some(shape) = job.base.shape(job.relation) else { return Ok(()) };
     let columns: Vec<usize> = (0..shape.arity).collect();
     let mut rows = job.base.scan(job.relation, &KeyRange::all(), &columns)?;
     let mut growing = Growing::new(shape);
     while let Some(batch) = rows.next_batch(ROWS_AT_ONCE)? {
         if stopped.load(Ordering::Acquire) || !growing.take(&batch, &job.load.usage) {
-            return Ok(false);
+            return Ok(());
         }
     }
     growing.finish(&job.load);
-    Ok(true)
+    Ok(())
 }

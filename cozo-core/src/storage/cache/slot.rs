@@ -13,7 +13,7 @@ use crate::value::Batch;
 pub struct Slot {
     /// All rows, if they are loaded.
     pub tree: ArcSwapOption<Tree>,
-    /// Whether somebody loads them.
+    /// Whether somebody loads them, or has found that they are too large.
     pub loading: AtomicBool,
     /// How many rows look-ups have read from the engine.
     pub heat: AtomicU64,
@@ -86,8 +86,8 @@ pub struct Usage {
     clock: AtomicU64,
 }
 
-/// About what a value takes in a tree; narrow integers take less, long strings more.
-const BYTES_PER_VALUE: u64 = 6;
+/// What a value takes in a tree at least.
+const BYTES_PER_VALUE: u64 = 1;
 
 impl Usage {
     /// A budget of which nothing is used.

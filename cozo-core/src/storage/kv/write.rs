@@ -45,6 +45,8 @@ impl<'a, S: KvSnapshot, B: KvBatch> Writer<'a, S, B> {
 
     pub fn apply(&mut self, changes: &ChangeSet) -> Result<(), StorageError> {
         for schema in &changes.created {
+            // Nothing is written of it yet, but it begins to exist.
+            self.empty = false;
             self.relations.insert(schema.id, Relation::new(schema, 0));
         }
         for rows in &changes.rows {
