@@ -24,9 +24,9 @@ pub struct Options {
     pub durability: Durability,
     /// How many megabytes of relations of a persistent engine are kept as columns in memory; 0 for none. By default a
     /// quarter of the machine's memory.
-    pub cache_mb: Option<u64>,
+    pub cache_mb: Option<f64>,
     /// How many megabytes a query may take for what it derives. By default half of the machine's memory.
-    pub query_memory_mb: Option<u64>,
+    pub query_memory_mb: Option<f64>,
     /// Whether nothing may be written.
     #[serde(default)]
     pub read_only: bool,
@@ -64,8 +64,9 @@ impl Options {
     }
 }
 
-fn bytes_of_mb(mb: u64) -> usize {
-    usize::try_from(mb.saturating_mul(1 << 20)).unwrap_or(usize::MAX)
+/// Conversions from floats saturate; what is negative is nothing.
+fn bytes_of_mb(mb: f64) -> usize {
+    (mb * f64::from(1 << 20)) as usize
 }
 
 /// What is taken for the machine's memory where the system does not say.

@@ -13,7 +13,10 @@
 
 mod catalog;
 mod error;
+#[cfg(all(test, feature = "shuttle"))]
+mod model;
 mod pipeline;
+mod sync;
 mod transaction;
 
 pub use catalog::Catalog;

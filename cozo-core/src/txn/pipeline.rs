@@ -1,13 +1,12 @@
 //! The commit pipeline: one leader at a time commits everything that waits.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
-use arc_swap::ArcSwap;
-use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
+use super::sync::{ArcSwap, AtomicU64, Mutex};
 use super::{Catalog, TxnError};
 use crate::schema::{RelationId, RelationSchema, SchemaRef};
 use crate::storage::{ChangeKind, ChangeSet, RowChanges, Snapshot, Storage, StorageError};

@@ -1,0 +1,173 @@
+//! The commit pipeline under a model checker: random interleavings of a few transactions.
+//!
+//! Run by `cargo test -p cozo --lib --features shuttle txn::model`.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeSet;
+
+use shuttle::sync::Arc as ModelArc;
+use shuttle::sync::atomic::{AtomicUsize, Ordering};
+
+use super::*;
+use crate::schema::{AccessLevel, ColumnDefinition, ColumnType, RelationSchema, SchemaRef, Triggers};
+use crate::storage::mem::MemStorage;
+use crate::storage::{ChangeKind, ChangeSet, KeyRange, Snapshot, Storage, StorageError};
+use crate::value::{Batch, Column};
+use std::sync::Arc;
+
+/// An engine that yields in the midst of a commit, notes whether two ever overlap, and refuses to store some keys.
+struct Touchy {
+    storage: MemStorage,
+    inside: AtomicUsize,
+    refused: Option<i64>,
+}
+
+impl Storage for Touchy {
+    fn name(&self) -> &'static str {
+        "touchy"
+    }
+
+    fn definitions(&self) -> Result<Vec<SchemaRef>, StorageError> {
+        Ok(vec![])
+    }
+
+    fn snapshot(&self) -> Arc<dyn Snapshot> {
+        self.storage.snapshot()
+    }
+
+    fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
+        assert_eq!(self.inside.fetch_add(1, Ordering::SeqCst), 0, "commits come one at a time");
+        shuttle::thread::yield_now();
+        let keys = changes.iter().flat_map(|set| &set.rows).filter_map(|rows| rows.rows.columns[0].as_dense_ints());
+        let refused = keys.flatten().any(|key| Some(*key) == self.refused);
+        let outcome = if refused { Err(StorageError::ReadOnly) } else { self.storage.commit(changes) };
+        self.inside.fetch_sub(1, Ordering::SeqCst);
+        outcome
+    }
+}
+
+fn ints(values: &[i64]) -> Column {
+    Column::ints(values.to_vec())
+}
+
+/// A pipeline with a relation of two Ints, the first of them the key.
+fn pipeline(refused: Option<i64>) -> (Arc<Pipeline>, SchemaRef) {
+    let touchy = Touchy { storage: MemStorage::new(), inside: AtomicUsize::new(0), refused };
+    let pipeline = Arc::new(Pipeline::new(Box::new(touchy)).unwrap());
+    let column = |name: &str| ColumnDefinition { name: name.into(), column_type: ColumnType::ANY, default: None };
+    let schema = RelationSchema {
+        id: crate::schema::RelationId(0),
+        name: "r".into(),
+        keys: vec![column("k")],
+        values: vec![column("v")],
+        access_level: AccessLevel::Normal,
+        description: String::new(),
+        triggers: Triggers::default(),
+        indices: vec![],
+    };
+    let mut txn = Transaction::begin(&pipeline, true);
+    let schema = txn.create(schema).unwrap();
+    txn.commit().unwrap();
+    (pipeline, schema)
+}
+
+fn sum(txn: &mut Transaction, schema: &SchemaRef) -> i64 {
+    let view = txn.view(&[schema.id]).unwrap();
+    let mut cursor = view.of(schema.id).scan(schema.id, &KeyRange::all(), &[1]).unwrap();
+    let batch = cursor.next_batch(100).unwrap();
+    batch.map_or(0, |batch| batch.columns[0].as_dense_ints().unwrap().iter().sum())
+}
+
+fn put(txn: &mut Transaction, schema: &SchemaRef, key: i64, value: i64) {
+    txn.write(schema, ChangeKind::Put, Batch::new(vec![ints(&[key]), ints(&[value])], 1)).unwrap();
+}
+
+#[test]
+fn no_increment_is_lost_and_disjoint_writers_never_conflict() {
+    shuttle::check_random(
+        || {
+            let (pipeline, schema) = pipeline(None);
+            let committed = ModelArc::new(AtomicUsize::new(0));
+            let threads: Vec<_> = (0..3)
+                .map(|number| {
+                    let (pipeline, schema, committed) = (pipeline.clone(), schema.clone(), committed.clone());
+                    shuttle::thread::spawn(move || {
+                        // One key that all increment, one of each thread's own.
+                        let mut txn = Transaction::begin(&pipeline, true);
+                        let value = sum(&mut txn, &schema);
+                        put(&mut txn, &schema, 0, value + 1);
+                        match txn.commit() {
+                            Ok(()) => drop(committed.fetch_add(1, Ordering::SeqCst)),
+                            Err(error) => assert!(matches!(error, TxnError::Conflict)),
+                        }
+                        let mut own = Transaction::begin(&pipeline, true);
+                        put(&mut own, &schema, number + 1, 0);
+                        own.commit().unwrap();
+                    })
+                })
+                .collect();
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
+            let mut txn = Transaction::begin(&pipeline, false);
+            let committed = committed.load(Ordering::SeqCst) as i64;
+            assert!(committed >= 1);
+            assert_eq!(sum(&mut txn, &schema), committed, "each commit has seen the one before");
+            assert_eq!(pipeline.current().snapshot.row_count(schema.id), 4);
+        },
+        2000,
+    );
+}
+
+#[test]
+fn who_cannot_be_stored_fails_alone() {
+    shuttle::check_random(
+        || {
+            let (pipeline, schema) = pipeline(Some(1));
+            let threads: Vec<_> = (0..3)
+                .map(|number| {
+                    let (pipeline, schema) = (pipeline.clone(), schema.clone());
+                    shuttle::thread::spawn(move || {
+                        let mut txn = Transaction::begin(&pipeline, true);
+                        put(&mut txn, &schema, number, 0);
+                        assert_eq!(txn.commit().is_ok(), number != 1);
+                    })
+                })
+                .collect();
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
+            assert_eq!(pipeline.current().snapshot.row_count(schema.id), 2);
+        },
+        2000,
+    );
+}
+
+#[test]
+fn versions_come_in_order_and_snapshots_fit_their_catalogs() {
+    shuttle::check_random(
+        || {
+            let (pipeline, schema) = pipeline(None);
+            let writer = {
+                let (pipeline, schema) = (pipeline.clone(), schema.clone());
+                shuttle::thread::spawn(move || {
+                    for key in 0..4 {
+                        let mut txn = Transaction::begin(&pipeline, true);
+                        put(&mut txn, &schema, key, 1);
+                        txn.commit().unwrap();
+                    }
+                })
+            };
+            let reader = shuttle::thread::spawn(move || {
+                let mut seen = BTreeSet::new();
+                for _ in 0..6 {
+                    let version = pipeline.current();
+                    let rows = version.snapshot.row_count(schema.id);
+                    assert_eq!(rows + 1, version.sequence, "a version has the rows of its moment");
+                    assert!(seen.iter().next_back().is_none_or(|last| *last <= version.sequence));
+                    seen.insert(version.sequence);
+                }
+            });
+            writer.join().unwrap();
+            reader.join().unwrap();
+        },
+        2000,
+    );
+}

@@ -1,0 +1,42 @@
+//! The engines, and the ways to open them, that tests run on.
+
+use std::path::Path;
+
+use cozo::DbInstance;
+
+/// An engine with options.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// The engine.
+    pub engine: &'static str,
+    /// Its options.
+    pub options: &'static str,
+}
+
+/// Every engine; the persistent ones with a large cache, with one that gives up relations all the time, and with none.
+pub const SETTINGS: &[Setting] = &[
+    Setting { engine: "mem", options: "" },
+    Setting { engine: "sqlite", options: r#"{"cache_mb": 64}"# },
+    Setting { engine: "sqlite", options: r#"{"cache_mb": 0.01}"# },
+    Setting { engine: "sqlite", options: r#"{"cache_mb": 0}"# },
+    Setting { engine: "rocksdb", options: r#"{"cache_mb": 64}"# },
+    Setting { engine: "rocksdb", options: r#"{"cache_mb": 0.01}"# },
+    Setting { engine: "rocksdb", options: r#"{"cache_mb": 0}"# },
+];
+
+impl Setting {
+    /// Opens a database in a folder.
+    pub fn open(&self, folder: &Path) -> cozo::Result<DbInstance> {
+        DbInstance::new(self.engine, folder.join(format!("db.{}", self.engine)), self.options)
+    }
+
+    /// Whether the database outlives its process.
+    pub fn is_persistent(&self) -> bool {
+        self.engine != "mem"
+    }
+}
+
+/// The settings of persistent engines.
+pub fn persistent() -> impl Iterator<Item = &'static Setting> {
+    SETTINGS.iter().filter(|setting| setting.is_persistent())
+}
