@@ -125,7 +125,7 @@ impl RocksOptions {
 fn blocks(cache: &Cache) -> BlockBasedOptions {
     let mut blocks = BlockBasedOptions::default();
     blocks.set_block_cache(cache);
-    blocks.set_block_size(16 << 10);
+    blocks.set_block_size(8 << 10);
     blocks.set_bloom_filter(FILTER_BITS, false);
     blocks.set_whole_key_filtering(true);
     blocks.set_optimize_filters_for_memory(true);
