@@ -3,15 +3,17 @@
 SHELL := /bin/bash
 # Rustup installs here; a shell that was open before does not know it yet.
 export PATH := $(PATH):$(HOME)/.cargo/bin
+# Cargo with all that the build of RocksDB needs; the demo does without.
+CARGO := tools/with-libclang.sh cargo
 export CARGO_TARGET_DIR ?= $(HOME)/.cache/cozo/target
 
-.PHONY: help demo test fmt lint unit python bench docs fuzz cargo
+.PHONY: help demo test fmt lint unit python soak bench docs fuzz cargo
 
 help:                ## show this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST)
 
 demo: cargo          ## build the binary and query the dependency graph of this workspace
-	@cargo build --package cozo-bin
+	@cargo build --package cozo-bin --no-default-features
 	@"$$CARGO_TARGET_DIR/debug/cozo" demo Cargo.lock
 
 test: lint unit python ## everything that CI runs
@@ -22,22 +24,26 @@ test: lint unit python ## everything that CI runs
 lint: cargo          ## check the formatting and the lints
 	@cargo fmt --version > /dev/null 2>&1 || rustup component add rustfmt clippy
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
 
 unit: cargo          ## run the tests of all crates
-	cargo test --workspace
+	$(CARGO) test --workspace
+	$(CARGO) test --package cozo --lib --features shuttle txn::tests
 
 python: cargo        ## build the Python module and run its tests
 	@if [ -x cozo-lib-python/test.sh ]; then cozo-lib-python/test.sh; fi
+
+soak: cargo          ## the long versions of the crash and isolation tests: some 20 minutes
+	COZO_CRASHES=200 COZO_SOAK_SECONDS=60 $(CARGO) test --package cozo --features storage-rocksdb --test crash --test isolation
 
 fmt: cargo           ## format the code
 	cargo fmt --all
 
 bench: cargo         ## run the benches
-	cargo bench --workspace
+	$(CARGO) bench --workspace
 
 docs: cargo          ## write the reference pages of docs/ anew, and build the documentation of the crate
-	COZO_BLESS_DOCS=1 cargo test --quiet --package cozo --test reference
+	COZO_BLESS_DOCS=1 $(CARGO) test --quiet --package cozo --test reference
 	cargo doc --no-deps --package cozo
 	@echo "$$CARGO_TARGET_DIR/doc/cozo/index.html"
 

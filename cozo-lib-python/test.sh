@@ -4,14 +4,14 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 venv=${XDG_CACHE_HOME:-$HOME/.cache}/cozo/venv
-wanted="maturin pytest pycozo"
+wanted="maturin networkx pytest pycozo"
 
 if [ ! -x "$venv/bin/python" ]; then
     mkdir -p "$(dirname "$venv")"
     python3 -m venv "$venv"
 fi
 if [ "$(cat "$venv/wanted" 2>/dev/null)" != "$wanted" ]; then
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check 'maturin>=1.9.4,<2' 'pytest>=8'
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check 'maturin>=1.9.4,<2' 'networkx>=3.2,<4' 'pytest>=8'
     # Only the client itself: the module that it drives is the one built here, and pandas is optional.
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps 'pycozo==0.7.6'
     echo "$wanted" >"$venv/wanted"
@@ -20,5 +20,5 @@ fi
 # The profile is dev, so that dependencies compiled for other tests are used again.
 unset CONDA_PREFIX
 VIRTUAL_ENV=$venv PATH=$venv/bin:$PATH \
-    maturin develop --quiet --profile dev --manifest-path "$here/Cargo.toml"
+    "$here/../tools/with-libclang.sh" maturin develop --quiet --profile dev --manifest-path "$here/Cargo.toml"
 exec "$venv/bin/python" -m pytest -q "$here/tests" "$@"

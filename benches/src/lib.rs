@@ -1,95 +1,19 @@
-//! What the benchmarks share: graphs made from a fixed seed, and running scripts on a database in memory.
+//! What the benchmarks share: graphs that are always the same, and running scripts.
 //!
 //! ```
-//! use cozo_benches::{SocialNetwork, load};
-//! let network = SocialNetwork::generate(100, 300);
-//! let db = load(&network);
-//! assert_eq!(cozo_benches::count(&db, "?[count(uid)] := *user{uid}"), 100);
+//! let db = cozo::DbInstance::default();
+//! cozo_benches::chains(&db, 2, 10);
+//! assert_eq!(cozo_benches::count(&db, "?[count(a)] := *edge{a}"), 18);
 //! ```
+
+pub mod memory;
+pub mod pokec;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use cozo::{DataValue, DbInstance, NamedRows, ScriptMutability};
 use criterion::Criterion;
-use rand::rngs::StdRng;
-use rand::{RngExt, SeedableRng};
-
-/// All graphs are made from this seed.
-const SEED: u64 = 42;
-
-/// How many rows an import brings at a time.
-pub const IMPORT_BATCH_ROWS: usize = 300;
-
-/// What the relations of a social network look like.
-const SCHEMA: &str = "{:create user {uid: Int => cmpl_pct: Int, gender: String?, age: Int?}}
-    {:create friends {fr: Int, to: Int}}
-    {:create friends.rev {to: Int, fr: Int}}";
-
-/// Users and their friendships, shaped as in the Pokec data set: few users have many friends, most have few.
-pub struct SocialNetwork {
-    /// Rows of `user`: uid, cmpl_pct, gender, age.
-    pub users: Vec<Vec<DataValue>>,
-    /// Rows of `friends`: fr, to.
-    pub friends: Vec<Vec<DataValue>>,
-}
-
-impl SocialNetwork {
-    /// So many users, numbered from 1, and about so many friendships.
-    pub fn generate(users: i64, friendships: usize) -> Self {
-        let mut random = StdRng::seed_from_u64(SEED);
-        let users_rows = (1..=users).map(|uid| user(uid, &mut random)).collect();
-        let friends = (0..friendships)
-            .map(|_| vec![DataValue::from(popular(users, &mut random)), DataValue::from(popular(users, &mut random))])
-            .collect();
-        SocialNetwork { users: users_rows, friends }
-    }
-}
-
-/// A row of `user`. A third has not given an age, as in the original.
-fn user(uid: i64, random: &mut StdRng) -> Vec<DataValue> {
-    let gender = if random.random_bool(0.5) { "man" } else { "woman" };
-    let age = if random.random_bool(0.33) { DataValue::Null } else { random.random_range(12..80i64).into() };
-    vec![uid.into(), random.random_range(0..100i64).into(), gender.into(), age]
-}
-
-/// A user by a power law: user numbers are scattered, so that the popular ones are not neighbours in key order.
-fn popular(users: i64, random: &mut StdRng) -> i64 {
-    let rank = (random.random::<f64>().powi(3) * users as f64) as i64;
-    (rank * 7919) % users + 1
-}
-
-/// A database in memory with the relations of a network, empty.
-pub fn empty() -> DbInstance {
-    let db = DbInstance::default();
-    run(&db, SCHEMA, &[]);
-    db
-}
-
-/// A database in memory with a network, imported in batches.
-pub fn load(network: &SocialNetwork) -> DbInstance {
-    let db = empty();
-    import(&db, network);
-    db
-}
-
-/// Imports a network in batches, every friendship in both directions; the number of rows written.
-pub fn import(db: &DbInstance, network: &SocialNetwork) -> usize {
-    for batch in network.users.chunks(IMPORT_BATCH_ROWS) {
-        let rows = named(&["uid", "cmpl_pct", "gender", "age"], batch);
-        db.import_relations([("user".to_string(), rows)].into()).expect("users fit their relation");
-    }
-    for batch in network.friends.chunks(IMPORT_BATCH_ROWS) {
-        let relations = ["friends", "friends.rev"].map(|name| (name.to_string(), named(&["fr", "to"], batch)));
-        db.import_relations(relations.into()).expect("friendships fit their relations");
-    }
-    network.users.len() + 2 * network.friends.len()
-}
-
-/// Rows under headers.
-pub fn named(headers: &[&str], rows: &[Vec<DataValue>]) -> NamedRows {
-    NamedRows::new(headers.iter().map(|header| header.to_string()).collect(), rows.to_vec())
-}
 
 /// Runs a script with integer parameters; panics if it fails.
 pub fn run(db: &DbInstance, script: &str, parameters: &[(&str, i64)]) -> NamedRows {

@@ -23,6 +23,14 @@ pub enum Command {
     Repl(ReplArguments),
     /// Load a CSV or JSON Lines file into a stored relation
     Import(ImportArguments),
+    /// Write all relations to a backup, which is an SQLite file
+    Backup(BackupArguments),
+    /// Fill an empty database from a backup, or from a database of CozoDB 0.7
+    Restore(RestoreArguments),
+    /// Read a whole database and say what is wrong with it
+    Check(CheckArguments),
+    /// Give back the space of what was removed or replaced
+    Compact(CompactArguments),
     /// Query the dependency graph of a Rust workspace, to see what the language can do
     Demo(DemoArguments),
 }
@@ -80,6 +88,11 @@ impl ShortEngineArguments {
     /// Opens the database.
     pub fn open(&self) -> miette::Result<DbInstance> {
         self.place.open(&self.engine)
+    }
+
+    /// Whether what is written is gone when the program ends.
+    pub fn forgets(&self) -> bool {
+        self.engine == "mem"
     }
 }
 
@@ -139,6 +152,44 @@ pub struct ImportArguments {
     pub then: Vec<String>,
     #[command(flatten)]
     pub engine: EngineArguments,
+}
+
+/// `cozo backup`.
+#[derive(Args)]
+pub struct BackupArguments {
+    /// The file to write; it must not be there yet
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub engine: ShortEngineArguments,
+}
+
+/// `cozo restore`.
+#[derive(Args)]
+pub struct RestoreArguments {
+    /// A backup, or an SQLite database of this program or of CozoDB 0.7
+    pub file: PathBuf,
+    /// Leave out rows of a damaged file that fit no relation, and list them
+    #[arg(long)]
+    pub what_fits: bool,
+    #[command(flatten)]
+    pub engine: ShortEngineArguments,
+}
+
+/// `cozo check`.
+#[derive(Args)]
+pub struct CheckArguments {
+    /// The file or directory of the database
+    pub path: PathBuf,
+    /// The storage engine; by default the one that the path looks like
+    #[arg(short, long, value_name = "NAME")]
+    pub engine: Option<String>,
+}
+
+/// `cozo compact`.
+#[derive(Args)]
+pub struct CompactArguments {
+    #[command(flatten)]
+    pub engine: ShortEngineArguments,
 }
 
 /// `cozo demo`.

@@ -38,6 +38,10 @@ pub enum CliError {
         help("write RELATION=FILE, e.g. trip=trips.csv or 'trip {{id: Int => km: Float}}=trips.csv'")
     )]
     Load(String),
+    /// A backup is restored into the mem engine, which forgets it when the program ends.
+    #[error("the mem engine keeps nothing after this program")]
+    #[diagnostic(code(cli::restore_into_nothing), help("name an engine and a path, e.g. -e sqlite -p new.db"))]
+    RestoreIntoNothing,
     /// A file of data with an unknown extension.
     #[error("cannot tell the format of '{0}'")]
     #[diagnostic(code(cli::data_format), help("data files end in .csv, .tsv, .jsonl or .ndjson"))]

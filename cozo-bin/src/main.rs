@@ -1,7 +1,8 @@
 //! The command line of the cozo database.
 //!
-//! `cozo run` runs scripts, `cozo repl` reads them from the terminal, `cozo import` loads files, and `cozo demo` shows
-//! what the language can do on the dependency graph of a Rust workspace.
+//! `cozo run` runs scripts, `cozo repl` reads them from the terminal, `cozo import` loads files, `cozo backup`, `restore`,
+//! `check` and `compact` look after databases, and `cozo demo` shows what the language can do on the dependency graph of a
+//! Rust workspace.
 //!
 //! **Nothing here knows how a query runs**: all goes through the public interface of the library.
 
@@ -10,6 +11,7 @@ mod demo;
 mod error;
 mod import;
 mod load;
+mod maintain;
 mod output;
 mod repl;
 mod run;
@@ -27,6 +29,10 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments),
         Command::Repl(arguments) => repl::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
+        Command::Backup(arguments) => maintain::backup(&arguments),
+        Command::Restore(arguments) => maintain::restore(&arguments),
+        Command::Check(arguments) => maintain::check(&arguments),
+        Command::Compact(arguments) => maintain::compact(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
     };
     match outcome {

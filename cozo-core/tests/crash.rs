@@ -3,6 +3,8 @@
 //! The process is this test program again, started for its test `child`, which does nothing otherwise. `COZO_CRASHES` says
 //! how often each engine is killed.
 
+#![allow(clippy::unwrap_used)]
+
 #[path = "common/engines.rs"]
 mod engines;
 

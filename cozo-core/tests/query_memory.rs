@@ -1,5 +1,7 @@
 //! Queries that would take more memory than they may end with an error, and the database goes on.
 
+#![allow(clippy::unwrap_used)]
+
 use cozo::DbInstance;
 
 /// A database in which a query may take 16 MB.

@@ -37,7 +37,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashSet;
 
-use super::graph::{Graph, Weights};
+use super::graph::{Direction, Graph, Weights};
 use super::{BuiltInRule, Call, FixedRuleError, Input, OptionKind, OptionMap, Options, Poison};
 use crate::diag::SourceSpan;
 use crate::expr::Expr;
@@ -243,7 +243,7 @@ pub type NumberedGraph = (Graph, Vec<DataValue>, BTreeMap<DataValue, u32>);
 fn numbered(edges: super::graph::Edges, undirected: bool) -> NumberedGraph {
     let values: Vec<DataValue> = edges.nodes.values().iter().collect();
     let numbers = values.iter().cloned().zip(0..).collect();
-    (edges.graph(undirected), values, numbers)
+    (edges.graph(Direction::undirected(undirected)), values, numbers)
 }
 
 /// The rows that a fixed rule gives: a set.

@@ -71,6 +71,69 @@ pub enum FixedRuleError {
         #[label("has this weight")]
         span: SourceSpan,
     },
+    /// No node to start from.
+    #[error("there is no node to start from")]
+    #[diagnostic(
+        code(algo::empty_starting),
+        help("give a relation with a row, or leave it out to start from the first node of the first edge")
+    )]
+    EmptyStarting {
+        /// The input.
+        #[label("has no rows")]
+        span: SourceSpan,
+    },
+    /// The node to start from is not in the graph.
+    #[error("the starting node {node} is not in the graph")]
+    #[diagnostic(code(algo::starting_node_not_found), help("start from a node that has an edge"))]
+    StartingNodeNotFound {
+        /// The node.
+        node: String,
+        /// The input.
+        #[label("names this node")]
+        span: SourceSpan,
+    },
+    /// A flow is to go from a node to that very node.
+    #[error("the node {node} is both a source and a sink")]
+    #[diagnostic(
+        code(algo::source_is_sink),
+        help("what flows from a node to itself has no limit; leave it out of one of them")
+    )]
+    SourceIsSink {
+        /// The node.
+        node: String,
+        /// The sinks.
+        #[label("has a source")]
+        span: SourceSpan,
+    },
+    /// The relation of nodes lacks one that was reached.
+    #[error("the node {node} was reached and is not among the nodes")]
+    #[diagnostic(
+        code(algo::node_with_key_not_found),
+        help("every node that edges lead to needs a row, with the node in its first column")
+    )]
+    NodeNotFound {
+        /// The node.
+        node: String,
+        /// The relation of nodes.
+        #[label("lacks the node")]
+        span: SourceSpan,
+    },
+    /// An option that is an expression has a value that the rule cannot work with.
+    #[error("the option '{option}' of '{rule}' gave {found}")]
+    #[diagnostic(code(algo::bad_expression_value), help("it must give {expected} for each row"))]
+    ExpressionWrong {
+        /// The fixed rule.
+        rule: String,
+        /// The option.
+        option: String,
+        /// What it must give.
+        expected: &'static str,
+        /// What it gave.
+        found: String,
+        /// The expression.
+        #[label("gives this")]
+        span: SourceSpan,
+    },
     /// A graph with more nodes than numbers for them.
     #[error("the graph has more than {limit} nodes")]
     #[diagnostic(code(algo::graph_too_large), help("restrict the edges to the part of the graph that matters"))]

@@ -81,6 +81,29 @@ impl<'a> Input<'a> {
         }
     }
 
+    /// Hands some columns of all rows on, a part of the rows at a time, for as long as `visit` returns `true`; whether it
+    /// always did.
+    pub fn visit(
+        &self,
+        columns: &[usize],
+        poison: &Poison,
+        visit: &mut dyn FnMut(&[&Column]) -> bool,
+    ) -> Result<bool, FixedRuleError> {
+        match &self.source {
+            InputSource::Rows(batch) => Ok(visit(&columns.iter().map(|i| &batch.columns[*i]).collect::<Vec<_>>())),
+            InputSource::Stored(rows) => {
+                let mut cursor = rows.scan_all(columns)?;
+                while let Some(batch) = cursor.next_batch(ROWS_PER_CHECK)? {
+                    poison.check()?;
+                    if !visit(&batch.columns.iter().collect::<Vec<_>>()) {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+        }
+    }
+
     /// All rows, in ascending order.
     pub fn ordered(&self, poison: &Poison) -> Result<&Batch, FixedRuleError> {
         if let Some(batch) = self.ordered.get() {

@@ -49,7 +49,7 @@ pub use error::{FixedRuleError, Raised};
 pub use input::Input;
 pub use options::{DefaultValue, OptionKind, OptionSpec, Options, Settings};
 pub use poison::{Pace, Poison};
-pub use registry::{FIXED_RULES, FIXED_RULES_TO_COME, FixedRules, RegisterError, Rule, RuleSet};
+pub use registry::{FIXED_RULES, FixedRules, RegisterError, Rule, RuleSet};
 
 /// Options by name, as expressions.
 pub type OptionMap = std::collections::BTreeMap<SmallStr, Expr>;
@@ -61,8 +61,14 @@ pub struct BuiltInRule {
     pub name: &'static str,
     /// Its other names.
     pub aliases: &'static [&'static str],
-    /// What it computes, in a sentence or two.
+    /// What it computes, in a sentence or more.
     pub doc: &'static str,
+    /// What it costs in nodes V and edges E, for an algorithm.
+    pub cost: &'static str,
+    /// Where the algorithm comes from.
+    pub source: &'static str,
+    /// Scripts, and the rows that they answer as an expression.
+    pub examples: &'static [(&'static str, &'static str)],
     /// Its inputs in order.
     pub inputs: &'static [InputSpec],
     /// Its options; others that a script gives are ignored.

@@ -15,37 +15,41 @@ use crate::value::Batch;
 
 /// The fixed rules of the language, by name.
 pub static FIXED_RULES: &[&BuiltInRule] = &[
+    &algos::BETWEENNESS_CENTRALITY,
+    &algos::BIPARTITE_MATCHING,
+    &algos::BREADTH_FIRST_SEARCH,
+    &algos::CDLP,
+    &algos::CLOSENESS_CENTRALITY,
+    &algos::CLUSTERING_COEFFICIENTS,
+    &algos::COMMUNITY_DETECTION_LOUVAIN,
     &algos::CONNECTED_COMPONENTS,
     &utilities::CONSTANT,
     &utilities::CSV_READER,
+    &algos::CYCLES,
     &algos::DEGREE_CENTRALITY,
+    &algos::DEPTH_FIRST_SEARCH,
+    &algos::EIGENVECTOR_CENTRALITY,
     &utilities::JSON_READER,
+    &algos::K_CORE,
+    &algos::K_SHORTEST_PATH_YEN,
+    &algos::LCC,
+    &algos::LABEL_PROPAGATION,
+    &algos::LEIDEN,
+    &algos::MAX_FLOW,
+    &algos::MIN_CUT,
+    &algos::MINIMUM_SPANNING_FOREST_KRUSKAL,
+    &algos::MINIMUM_SPANNING_TREE_PRIM,
+    &algos::NODE_SIMILARITY,
+    &algos::PAGE_RANK,
+    &algos::PERSONALIZED_PAGE_RANK,
+    &algos::RANDOM_WALK,
     &utilities::REORDER_SORT,
-];
-
-/// The fixed rules of the language that this version does not run. Their names are taken.
-pub const FIXED_RULES_TO_COME: &[&str] = &[
-    "BFS",
-    "BetweennessCentrality",
-    "BreadthFirstSearch",
-    "ClosenessCentrality",
-    "ClusteringCoefficients",
-    "CommunityDetectionLouvain",
-    "DFS",
-    "DepthFirstSearch",
-    "KShortestPathYen",
-    "LabelPropagation",
-    "MinimumSpanningForestKruskal",
-    "MinimumSpanningTreePrim",
-    "PageRank",
-    "RandomWalk",
-    "SCC",
-    "ShortestPathAStar",
-    "ShortestPathBFS",
-    "ShortestPathDijkstra",
-    "StronglyConnectedComponent",
-    "StronglyConnectedComponents",
-    "TopSort",
+    &algos::SSSP,
+    &algos::SHORTEST_PATH_A_STAR,
+    &algos::SHORTEST_PATH_BFS,
+    &algos::SHORTEST_PATH_DIJKSTRA,
+    &algos::STRONGLY_CONNECTED_COMPONENTS,
+    &algos::TOP_SORT,
 ];
 
 /// A rule as a query holds it.
@@ -225,5 +229,5 @@ impl FixedRules {
 }
 
 fn is_reserved(name: &str) -> bool {
-    built_in(name).is_some() || FIXED_RULES_TO_COME.contains(&name)
+    built_in(name).is_some()
 }

@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 
 use super::sort;
 use crate::schema::{IndexDefinition, RelationSchema, SchemaRef};
-use crate::storage::{ChangeKind, KeyRange, StorageError};
+use crate::storage::{ChangeKind, KeyRange, Snapshot, StorageError};
 use crate::txn::{Transaction, TxnError};
 use crate::value::Batch;
 
@@ -30,17 +30,46 @@ pub fn build<E: From<StorageError> + From<TxnError>>(
     check: impl Fn() -> Result<(), E>,
 ) -> Result<(), E> {
     let view = txn.view(&[relation.id])?;
+    let entries = derived(relation, index, view.of(relation.id), &check)?;
+    check()?;
+    txn.write_index(index, ChangeKind::Put, entries);
+    Ok(())
+}
+
+/// All rows that an index must have.
+fn derived<E: From<StorageError>>(
+    relation: &RelationSchema,
+    index: &IndexDefinition,
+    snapshot: &dyn Snapshot,
+    check: impl Fn() -> Result<(), E>,
+) -> Result<Batch, E> {
     let mut rows = Batch::empty(index.columns.len());
-    let mut cursor = view.of(relation.id).scan(relation.id, &KeyRange::all(), &index.columns)?;
+    let mut cursor = snapshot.scan(relation.id, &KeyRange::all(), &index.columns)?;
     while let Some(batch) = cursor.next_batch(BATCH_ROWS)? {
         check()?;
         rows.append(&batch);
     }
-    drop(cursor);
-    let entries = sorted(rows, index.sort_width(relation));
-    check()?;
-    txn.write_index(index, ChangeKind::Put, entries);
-    Ok(())
+    Ok(sorted(rows, index.sort_width(relation)))
+}
+
+/// Whether an index has the rows that follow from its relation, and no others.
+pub fn agrees(
+    relation: &RelationSchema,
+    index: &IndexDefinition,
+    snapshot: &dyn Snapshot,
+) -> Result<bool, StorageError> {
+    let expected = derived(relation, index, snapshot, || Ok::<(), StorageError>(()))?;
+    let columns: Vec<usize> = (0..index.columns.len()).collect();
+    let mut cursor = snapshot.scan(index.schema.id, &KeyRange::all(), &columns)?;
+    let mut row = 0;
+    while let Some(batch) = cursor.next_batch(BATCH_ROWS)? {
+        let same = |at: usize| row + at < expected.len && expected.compare_rows(row + at, &batch, at).is_eq();
+        if !(0..batch.len).all(same) {
+            return Ok(false);
+        }
+        row += batch.len;
+    }
+    Ok(row == expected.len)
 }
 
 /// Writes to the indices of a relation what follows from a write to the relation: `rows` are put (all columns) or removed

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Definition, FixedApply, FixedInput, Formula, HeadColumn, Predicate, ProgramError, Resolver, Target};
 use crate::expr::Expr;
-use crate::fixed_rule::{FIXED_RULES_TO_COME, FixedRuleError, OptionMap, Options, Rule};
+use crate::fixed_rule::{FixedRuleError, OptionMap, Options, Rule};
 use crate::parse::ast::{self, StoredBindings, Symbol};
 use crate::schema::SchemaRef;
 use crate::value::SmallStr;
@@ -46,9 +46,6 @@ impl Resolver<'_> {
                 Err(ProgramError::ExternalAccess { name: text, span })
             }
             Some(rule) => Ok(rule),
-            None if FIXED_RULES_TO_COME.contains(&text.as_str()) => {
-                Err(ProgramError::NotYet { construct: format!("the fixed rule {text}"), span })
-            }
             None => Err(ProgramError::FixedRuleNotFound { name: text, span }),
         }
     }

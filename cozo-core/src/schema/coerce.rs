@@ -87,17 +87,21 @@ pub fn coerce(value: DataValue, target: &ColumnType, now_micros: i64) -> Result<
     }
 }
 
-/// Fits a whole column to a type; a column that already fits is given back as it is, and so is one that cannot fit.
-pub fn coerce_column(column: Column, target: &ColumnType, now_micros: i64) -> Result<Column, Column> {
-    let fits = match (&column, &target.base) {
+/// Whether the values of a column fit a type as they are, as far as the column's own type tells.
+pub fn surely_fits(column: &Column, target: &ColumnType) -> bool {
+    match (column, &target.base) {
         (Column::Int(data), BaseType::Int) => data.nulls.is_none() || target.nullable,
         (Column::Float(data), BaseType::Float) => data.nulls.is_none() || target.nullable,
         (Column::Bool(data), BaseType::Bool) => data.nulls.is_none() || target.nullable,
         (Column::Str(data), BaseType::String) => data.nulls.is_none() || target.nullable,
         (Column::Null(_), _) | (_, BaseType::Any) => target.nullable,
         _ => false,
-    };
-    if fits {
+    }
+}
+
+/// Fits a whole column to a type; a column that already fits is given back as it is, and so is one that cannot fit.
+pub fn coerce_column(column: Column, target: &ColumnType, now_micros: i64) -> Result<Column, Column> {
+    if surely_fits(&column, target) {
         return Ok(column);
     }
     let coerced = column.iter().map(|value| coerce(value, target, now_micros)).collect::<Result<_, _>>();

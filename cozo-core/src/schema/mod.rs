@@ -12,7 +12,7 @@ mod column_type;
 mod index;
 mod refusal;
 
-pub use coerce::{CoercionError, coerce, coerce_column, time_to_read};
+pub use coerce::{CoercionError, coerce, coerce_column, surely_fits, time_to_read};
 pub use column_type::{BaseType, ColumnType};
 pub use index::IndexDefinition;
 pub use refusal::RelationError;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crossbeam_channel::{Receiver, Sender};
 use serde_json::{Value, json};
 
+use super::backup::{self, BackupProgress, Strictness};
 use super::core::Core;
 use super::imperative::{Prepared, run_steps};
 use super::query::run_query;
@@ -135,6 +136,11 @@ impl DbInstance {
         self.run_script(payload, BTreeMap::new(), ScriptMutability::Mutable)
     }
 
+    /// The versions of the database.
+    pub(super) fn pipeline(&self) -> &Arc<Pipeline> {
+        &self.shared.core.pipeline
+    }
+
     /// A transaction for a script.
     fn begin(&self, script: &Prepared, mutability: ScriptMutability) -> Transaction {
         let write = mutability == ScriptMutability::Mutable && script.writes();
@@ -233,19 +239,41 @@ impl DbInstance {
         self.import_relations(rows.collect::<miette::Result<_>>()?)
     }
 
-    /// Writes a backup file; not yet supported.
-    pub fn backup_db(&self, _out_file: impl AsRef<Path>) -> miette::Result<()> {
-        Err(SessionError::NotYet("backup".to_string()).into())
+    /// Writes a backup: a new file, which is a database of the engine `sqlite`, with all relations as of now. Others may
+    /// write to the database meanwhile.
+    pub fn backup_db(&self, out_file: impl AsRef<Path>) -> miette::Result<()> {
+        self.backup_with_progress(out_file, |_| ())
     }
 
-    /// Restores a backup file; not yet supported.
-    pub fn restore_backup(&self, _in_file: impl AsRef<Path>) -> miette::Result<()> {
-        Err(SessionError::NotYet("restoring a backup".to_string()).into())
+    /// [`DbInstance::backup_db`], saying now and then how far it is.
+    pub fn backup_with_progress(
+        &self,
+        out_file: impl AsRef<Path>,
+        mut on_progress: impl FnMut(&BackupProgress),
+    ) -> miette::Result<()> {
+        backup::write(self.pipeline(), out_file.as_ref(), &mut on_progress)
     }
 
-    /// Imports relations from a backup file; not yet supported.
-    pub fn import_from_backup(&self, _in_file: impl AsRef<Path>, _relations: &[String]) -> miette::Result<()> {
-        Err(SessionError::NotYet("importing from a backup".to_string()).into())
+    /// Fills this database, which must have no relations, from a backup, from any database of the engine `sqlite`, or from
+    /// one of CozoDB 0.7. After an error nothing has changed; rows of a damaged file that cannot be kept are an error.
+    pub fn restore_backup(&self, in_file: impl AsRef<Path>) -> miette::Result<()> {
+        self.restore_with_progress(in_file, Strictness::EveryRow, |_| ()).map(drop)
+    }
+
+    /// [`DbInstance::restore_backup`], saying now and then how far it is; gives what could not be carried over, in words.
+    pub fn restore_with_progress(
+        &self,
+        in_file: impl AsRef<Path>,
+        strictness: Strictness,
+        mut on_progress: impl FnMut(&BackupProgress),
+    ) -> miette::Result<Vec<String>> {
+        backup::restore(self.pipeline(), in_file.as_ref(), strictness, &mut on_progress)
+    }
+
+    /// Puts the rows of some relations of a backup into the relations of the same names; all of them or none. The columns
+    /// are matched by name, and the values must fit.
+    pub fn import_from_backup(&self, in_file: impl AsRef<Path>, relations: &[String]) -> miette::Result<()> {
+        backup::import(self.pipeline(), in_file.as_ref(), relations)
     }
 
     /// The fixed rules that scripts may use, by name.

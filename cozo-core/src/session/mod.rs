@@ -22,7 +22,9 @@
 //!
 //! **No stage calls the next one**: they are called here, one after the other.
 
+mod backup;
 mod callbacks;
+mod check;
 mod compile;
 mod core;
 mod db;
@@ -42,7 +44,9 @@ mod transfer;
 mod triggers;
 
 pub use crate::exec::Interrupt;
+pub use backup::{BackupProgress, Strictness};
 pub use callbacks::{CallbackOp, Change};
+pub use check::CheckReport;
 pub use db::{DbInstance, ScriptMutability};
 pub use engine::{Db, new_cozo_mem};
 pub use error::SessionError;

@@ -32,6 +32,13 @@ pub const ENGINES: &[Engine] = &[
             Ok(Box::new(MemStorage::new()))
         },
     },
+    #[cfg(feature = "storage-rocksdb")]
+    Engine {
+        name: "rocksdb",
+        doc: "keeps a folder of RocksDB files, made for many writes and for more data than memory",
+        persistent: true,
+        open: |path, options| Ok(Box::new(super::rocksdb::open(path, options)?)),
+    },
     Engine {
         name: "sqlite",
         doc: "a file that any SQLite tool opens, with a table for each relation",

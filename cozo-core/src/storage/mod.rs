@@ -8,7 +8,9 @@
 //! |---|---|
 //! | [`as_of`] | histories read as of a time, for engines that do not seek in them |
 //! | [`cache`] | relations of a persistent engine as column trees in memory |
+//! | [`legacy`] | files of CozoDB 0.7, for importing them |
 //! | [`codec`] | rows as bytes whose order is that of the rows |
+//! | [`kv`] | storage over any engine that keeps ordered bytes |
 //! | [`mem`] | the column tree: a persistent B+tree whose leaves hold typed columns |
 //! | [`open`], [`ENGINES`] | the engines by name |
 //! | [`overlay`] | changes that are not committed, over a snapshot of any engine |
@@ -23,9 +25,13 @@ pub mod cache;
 pub mod codec;
 mod engines;
 mod error;
+pub mod kv;
+pub mod legacy;
 pub mod mem;
 mod options;
 pub mod overlay;
+#[cfg(feature = "storage-rocksdb")]
+pub mod rocksdb;
 pub mod sqlite;
 #[cfg(test)]
 pub mod tests;
@@ -57,6 +63,11 @@ pub trait Storage: Send + Sync {
     /// Applies the change sets in order, all or nothing: after an error, nothing of them is visible, now or after
     /// reopening. Snapshots taken before do not change.
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError>;
+
+    /// What the engine itself finds wrong with what it has stored, in words.
+    fn verify(&self) -> Result<Vec<String>, StorageError> {
+        Ok(vec![])
+    }
 
     /// Gives back the space of what was removed or replaced. May take long; reads and commits go on meanwhile.
     fn compact(&self) -> Result<(), StorageError> {

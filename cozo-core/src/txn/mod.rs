@@ -13,10 +13,10 @@
 
 mod catalog;
 mod error;
-#[cfg(all(test, feature = "shuttle"))]
-mod model;
 mod pipeline;
 mod sync;
+#[cfg(all(test, feature = "shuttle"))]
+mod tests;
 mod transaction;
 
 pub use catalog::Catalog;

@@ -224,6 +224,11 @@ impl Pipeline {
         outcome
     }
 
+    /// What the engine finds wrong with what it has stored, in words.
+    pub fn verify(&self) -> Result<Vec<String>, StorageError> {
+        self.storage.verify()
+    }
+
     /// Gives back the space of what was removed or replaced.
     pub fn compact(&self) -> Result<(), StorageError> {
         self.storage.compact()

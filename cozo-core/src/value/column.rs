@@ -65,7 +65,7 @@ impl<T: Copy + Default> Primitive<T> {
         (!self.is_null(row)).then(|| self.values[row])
     }
 
-    /// Appends a value.
+    /// Appends a value that is not null.
     #[inline]
     pub fn push(&mut self, value: T) {
         self.values.push(value);

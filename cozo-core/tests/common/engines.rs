@@ -1,5 +1,7 @@
 //! The engines, and the ways to open them, that tests run on.
+#![allow(dead_code)]
 
+use std::fmt::{self, Display, Formatter};
 use std::path::Path;
 
 use cozo::DbInstance;
@@ -23,6 +25,12 @@ pub const SETTINGS: &[Setting] = &[
     Setting { engine: "rocksdb", options: r#"{"cache_mb": 0.01}"# },
     Setting { engine: "rocksdb", options: r#"{"cache_mb": 0}"# },
 ];
+
+impl Display for Setting {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.engine, self.options)
+    }
+}
 
 impl Setting {
     /// Opens a database in a folder.

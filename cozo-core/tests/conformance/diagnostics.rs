@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::case::{Area, Case, Step};
+use crate::engines::SETTINGS;
 use crate::run::{Outcome, run_case};
-use crate::{ENGINES, folder, not_yet};
+use crate::{folder, not_yet};
 
 /// The areas whose errors are looked at.
 #[rustfmt::skip]
@@ -45,7 +46,7 @@ fn must_fail(step: &Step) -> bool {
 
 /// Runs a case and adds what is wrong with its errors.
 fn complain(area: &str, case: &Case, complaints: &mut String) {
-    let outcomes = run_case(case, ENGINES[0]);
+    let outcomes = run_case(case, &SETTINGS[0]);
     for (number, (step, outcome)) in
         case.steps.iter().zip(&outcomes).enumerate().filter(|(_, (step, _))| must_fail(step))
     {

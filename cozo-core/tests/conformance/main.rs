@@ -6,16 +6,16 @@
 mod case;
 mod compare;
 mod diagnostics;
+#[path = "../common/engines.rs"]
+mod engines;
 mod run;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use case::{Area, Case};
+use engines::{SETTINGS, Setting};
 use run::Outcome;
-
-/// The engines that every case runs on.
-const ENGINES: &[&str] = &["mem"];
 
 /// The folder of the cases.
 fn folder() -> PathBuf {
@@ -38,18 +38,18 @@ fn check(name: &str) {
     let area = Area::load(&folder(), name);
     let not_yet = not_yet();
     let mut complaints = Vec::new();
-    for (engine, case) in ENGINES.iter().flat_map(|engine| area.cases.iter().map(move |case| (engine, case))) {
-        let difference = difference(case, engine);
+    for (setting, case) in SETTINGS.iter().flat_map(|setting| area.cases.iter().map(move |case| (setting, case))) {
+        let difference = difference(case, setting);
         match (difference, not_yet.get(&format!("{name}/{}", case.name))) {
             (None, None) | (Some(_), Some(_)) => {}
-            (Some(difference), None) => complaints.push(format!("--- {name}/{} on {engine}\n{difference}", case.name)),
+            (Some(difference), None) => complaints.push(format!("--- {name}/{} on {setting}\n{difference}", case.name)),
             (None, Some(needs)) => complaints.push(format!(
-                "--- {name}/{} on {engine}\nit passes now: strike it from conformance/not-yet.txt, where it needs {needs}",
+                "--- {name}/{} on {setting}\nit passes now: strike it from conformance/not-yet.txt, where it needs {needs}",
                 case.name
             )),
         }
     }
-    let runs = ENGINES.len() * area.cases.len();
+    let runs = SETTINGS.len() * area.cases.len();
     assert!(
         complaints.is_empty(),
         "{} of {runs} cases do not do as they should\n{}",
@@ -59,8 +59,8 @@ fn check(name: &str) {
 }
 
 /// How the first step that differs from what is expected does so.
-fn difference(case: &Case, engine: &str) -> Option<String> {
-    let outcomes = run::run_case(case, engine);
+fn difference(case: &Case, setting: &Setting) -> Option<String> {
+    let outcomes = run::run_case(case, setting);
     for (number, (step, outcome)) in case.steps.iter().zip(&outcomes).enumerate() {
         let lines = compare::differences(step, outcome);
         if !lines.is_empty() {

@@ -12,6 +12,7 @@ use cozo::{DataValue, DbInstance, JsonData, MultiTransaction, NamedRows, Num, Sc
 use serde_json::{Value, json};
 
 use crate::case::{Case, Step};
+use crate::engines::Setting;
 
 /// How long a case may take.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -27,9 +28,9 @@ pub enum Outcome {
 }
 
 /// The outcomes of the steps of a case; it ends with a crash.
-pub fn run_case(case: &Case, engine: &str) -> Vec<Outcome> {
+pub fn run_case(case: &Case, setting: &Setting) -> Vec<Outcome> {
     let scratch = Scratch::new();
-    let mut database = Database::open(engine, &scratch.path);
+    let mut database = Database::open(setting, &scratch.path);
     let mut outcomes = Vec::new();
     for step in &case.steps {
         let outcome = run_limited(&mut database, step, &scratch.path);
@@ -75,9 +76,8 @@ struct Database {
 }
 
 impl Database {
-    fn open(engine: &str, scratch: &Path) -> Database {
-        let path = scratch.join(format!("db.{engine}"));
-        let handle = DbInstance::new(engine, path, "{}").expect("the engine opens");
+    fn open(setting: &Setting, scratch: &Path) -> Database {
+        let handle = setting.open(scratch).expect("the engine opens");
         Database { handle, transactions: BTreeMap::new() }
     }
 

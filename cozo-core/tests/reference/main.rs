@@ -6,6 +6,7 @@
 mod common;
 
 mod aggregations;
+mod algorithms;
 mod functions;
 mod operations;
 

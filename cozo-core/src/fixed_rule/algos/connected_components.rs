@@ -1,17 +1,27 @@
 //! `ConnectedComponents`: which nodes hang together, whatever the direction of edges.
-//!
-//! Disjoint sets with path halving, the smaller number becoming the root (Tarjan and van Leeuwen 1984).
 
-use super::{EDGES, NODES, edges_and_nodes};
+use rayon::prelude::*;
+
+use super::disjoint_sets::DisjointSets;
+use super::inputs::{EDGES, NODES, edges_and_nodes};
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Output, Settings};
 use crate::value::{Batch, Column};
+
+/// How many edges are worked on between two looks at the poison.
+const EDGES_PER_CHECK: usize = 1 << 14;
 
 /// Which nodes hang together.
 pub static CONNECTED_COMPONENTS: BuiltInRule = BuiltInRule {
     name: "ConnectedComponents",
-    aliases: &[],
-    doc: "Gives nodes the same number, from 0 on, if a path of edges in any direction joins them. Takes time proportional to \
-          the edges, nearly.",
+    aliases: &["WCC"],
+    doc: "Gives nodes the same number, from 0 on, if a path of edges in any direction joins them.",
+    cost: "Time O(E α(V)), nearly linear, in parallel over edges; space O(V + E).",
+    source: "R. E. Tarjan and J. van Leeuwen, Worst-case analysis of set union algorithms, J. ACM 31 (1984); \
+             S. V. Jayanti and R. E. Tarjan, A randomized concurrent algorithm for disjoint set union, PODC 2016",
+    examples: &[(
+        "e[a, b] <- [[1, 2], [3, 2], [8, 9]]  n[x] <- [[5]]  ?[node, component] <~ ConnectedComponents(e[], n[])",
+        "[[1, 0], [2, 0], [3, 0], [5, 2], [8, 1], [9, 1]]",
+    )],
     inputs: &[EDGES, NODES],
     options: &[],
     output: Output::Columns(&["node", "component"]),
@@ -21,31 +31,15 @@ pub static CONNECTED_COMPONENTS: BuiltInRule = BuiltInRule {
 
 fn run(call: &Call<'_>, _: &Settings) -> Result<Batch, FixedRuleError> {
     let edges = edges_and_nodes(call)?;
+    let sets = DisjointSets::new(edges.nodes.len());
+    let (from, to) = (edges.from.par_chunks(EDGES_PER_CHECK), edges.to.par_chunks(EDGES_PER_CHECK));
+    from.zip(to).try_for_each(|(from, to)| {
+        call.poison.check()?;
+        for (from, to) in from.iter().zip(to) {
+            sets.unite(*from, *to);
+        }
+        Ok::<_, miette::Report>(())
+    })?;
     let count = edges.nodes.len();
-    let mut parents: Vec<u32> = (0..count as u32).collect();
-    let mut pace = call.poison.pace();
-    for (from, to) in edges.from.iter().zip(&edges.to) {
-        pace.step()?;
-        let (a, b) = (root(&mut parents, *from), root(&mut parents, *to));
-        parents[a.max(b) as usize] = a.min(b);
-    }
-    // A root has the smallest number of its component, so that it comes before all others.
-    let mut components: Vec<i64> = Vec::with_capacity(count);
-    let mut found = 0;
-    for node in 0..count as u32 {
-        let root = root(&mut parents, node);
-        let component = if root == node { found } else { components[root as usize] };
-        found += i64::from(root == node);
-        components.push(component);
-    }
-    Ok(Batch::new(vec![edges.nodes.values().clone(), Column::ints(components)], count))
-}
-
-fn root(parents: &mut [u32], mut node: u32) -> u32 {
-    while parents[node as usize] != node {
-        let above = parents[parents[node as usize] as usize];
-        parents[node as usize] = above;
-        node = above;
-    }
-    node
+    Ok(Batch::new(vec![edges.nodes.into_values(), Column::ints(sets.numbers())], count))
 }

@@ -1,27 +1,83 @@
 //! Graph algorithms: a file for each. They work on numbered nodes ([`Edges`](super::graph::Edges)), with `u32`s for values.
+//!
+//! None of them calls itself, so that a long path is no deep stack; each asks the poison within its loops. What an algorithm
+//! gives depends on its input, its options and its seed alone: where work is divided among threads, it is divided in a way that
+//! does not depend on their number.
+//!
+//! What several share: `inputs` (reading them), `parallel` (a value for each node, sums), `search` (shortest paths from a start),
+//! `expressions` (options evaluated for nodes), `traversal` (searching with a condition), `triangles`, `communities`,
+//! `disjoint_sets`, `flow`, `power` (iteration of ranks).
 
+mod betweenness_centrality;
+mod bipartite_matching;
+mod breadth_first_search;
+mod cdlp;
+mod closeness_centrality;
+mod clustering_coefficients;
+mod communities;
 mod connected_components;
+mod cycles;
 mod degree_centrality;
+mod depth_first_search;
+mod disjoint_sets;
+mod eigenvector_centrality;
+mod expressions;
+mod flow;
+mod inputs;
+mod k_core;
+mod k_shortest_path_yen;
+mod label_propagation;
+mod lcc;
+mod leiden;
+mod louvain;
+mod max_flow;
+mod min_cut;
+mod minimum_spanning_forest_kruskal;
+mod minimum_spanning_tree_prim;
+mod node_similarity;
+mod page_rank;
+mod parallel;
+mod personalized_page_rank;
+mod power;
+mod random_walk;
+mod search;
+mod shortest_path_a_star;
+mod shortest_path_bfs;
+mod shortest_path_dijkstra;
+mod sssp;
+mod strongly_connected_components;
+mod top_sort;
+mod traversal;
+mod triangles;
 
+pub use betweenness_centrality::BETWEENNESS_CENTRALITY;
+pub use bipartite_matching::BIPARTITE_MATCHING;
+pub use breadth_first_search::BREADTH_FIRST_SEARCH;
+pub use cdlp::CDLP;
+pub use closeness_centrality::CLOSENESS_CENTRALITY;
+pub use clustering_coefficients::CLUSTERING_COEFFICIENTS;
 pub use connected_components::CONNECTED_COMPONENTS;
+pub use cycles::CYCLES;
 pub use degree_centrality::DEGREE_CENTRALITY;
-
-use super::graph::Edges;
-use super::{Call, FixedRuleError, InputSpec, Shape};
-
-/// The edges as the first input.
-const EDGES: InputSpec = InputSpec::required("edges", Shape::Edges, "from, to");
-
-/// Nodes that count even if they have no edges, as the second input.
-const NODES: InputSpec = InputSpec::optional("nodes", Shape::Columns(1), "nodes that count even if they have no edges");
-
-/// The edges of the first input, with the nodes of the second numbered after those that have edges.
-fn edges_and_nodes(call: &Call<'_>) -> Result<Edges, FixedRuleError> {
-    let mut edges = call.input(0)?.edges(None, &call.poison)?;
-    if let Some(input) = call.inputs.get(1) {
-        let columns = input.columns(&[0], &call.poison)?;
-        let numbered = edges.nodes.number_all(&columns[0], &call.poison)?;
-        numbered.ok_or(FixedRuleError::TooManyNodes { limit: u32::MAX.into(), span: input.span })?;
-    }
-    Ok(edges)
-}
+pub use depth_first_search::DEPTH_FIRST_SEARCH;
+pub use eigenvector_centrality::EIGENVECTOR_CENTRALITY;
+pub use k_core::K_CORE;
+pub use k_shortest_path_yen::K_SHORTEST_PATH_YEN;
+pub use label_propagation::LABEL_PROPAGATION;
+pub use lcc::LCC;
+pub use leiden::LEIDEN;
+pub use louvain::COMMUNITY_DETECTION_LOUVAIN;
+pub use max_flow::MAX_FLOW;
+pub use min_cut::MIN_CUT;
+pub use minimum_spanning_forest_kruskal::MINIMUM_SPANNING_FOREST_KRUSKAL;
+pub use minimum_spanning_tree_prim::MINIMUM_SPANNING_TREE_PRIM;
+pub use node_similarity::NODE_SIMILARITY;
+pub use page_rank::PAGE_RANK;
+pub use personalized_page_rank::PERSONALIZED_PAGE_RANK;
+pub use random_walk::RANDOM_WALK;
+pub use shortest_path_a_star::SHORTEST_PATH_A_STAR;
+pub use shortest_path_bfs::SHORTEST_PATH_BFS;
+pub use shortest_path_dijkstra::SHORTEST_PATH_DIJKSTRA;
+pub use sssp::SSSP;
+pub use strongly_connected_components::STRONGLY_CONNECTED_COMPONENTS;
+pub use top_sort::TOP_SORT;

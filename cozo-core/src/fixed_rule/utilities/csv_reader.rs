@@ -15,6 +15,9 @@ pub static CSV_READER: BuiltInRule = BuiltInRule {
     name: "CsvReader",
     aliases: &[],
     doc: "Reads CSV from a file or the web. Columns are told apart by position; records may be shorter or longer.",
+    cost: "",
+    source: "",
+    examples: &[],
     inputs: &[],
     options: &[
         OptionSpec::required("url", OptionKind::Text, "`file://` and a path, or an `http://` or `https://` address"),

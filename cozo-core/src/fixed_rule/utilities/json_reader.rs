@@ -15,6 +15,9 @@ pub static JSON_READER: BuiltInRule = BuiltInRule {
     name: "JsonReader",
     aliases: &[],
     doc: "Reads JSON objects from a file or the web: one on each line, or an array of them.",
+    cost: "",
+    source: "",
+    examples: &[],
     inputs: &[],
     options: &[
         OptionSpec::required("url", OptionKind::Text, "`file://` and a path, or an `http://` or `https://` address"),

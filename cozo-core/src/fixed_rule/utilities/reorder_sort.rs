@@ -15,6 +15,12 @@ pub static REORDER_SORT: BuiltInRule = BuiltInRule {
     name: "ReorderSort",
     aliases: &[],
     doc: "Sorts rows and gives them ranks from 1, so that the order can be used within a query.",
+    cost: "",
+    source: "",
+    examples: &[(
+        "r[x] <- [[5], [9], [7]]  ?[rank, x] <~ ReorderSort(r[x], out: [x], sort_by: x, descending: true)",
+        "[[1, 9], [2, 7], [3, 5]]",
+    )],
     inputs: &[InputSpec::required("rel", Shape::Columns(0), "the rows; the expressions use the names of its columns")],
     options: &[
         OptionSpec::required("out", OptionKind::Expression, "a list of expressions: the columns after the rank"),

@@ -84,6 +84,10 @@ impl Storage for Cached {
         Ok(())
     }
 
+    fn verify(&self) -> Result<Vec<String>, StorageError> {
+        self.base.verify()
+    }
+
     fn compact(&self) -> Result<(), StorageError> {
         self.base.compact()
     }

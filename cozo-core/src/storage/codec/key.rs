@@ -89,7 +89,7 @@ impl Kind {
         }
         match self.base {
             Base::Int => push_int(column, int_of(reader.array()?)),
-            Base::Float => column.push(&float_of(reader.array()?).into()),
+            Base::Float => push_float(column, float_of(reader.array()?)),
             Base::Bool => column.push(&reader.flag()?.into()),
             Base::Str => column.push_str(text(&reader.escaped()?)?),
             Base::Bytes => column.push_owned(DataValue::Bytes(reader.escaped()?.into_owned())),
@@ -126,11 +126,20 @@ impl Base {
     }
 }
 
-/// Appends an integer, at once where the column holds integers and no nulls.
+/// Appends an integer, at once where the column holds integers.
 #[inline]
 pub(super) fn push_int(column: &mut Column, value: i64) {
     match column {
-        Column::Int(ints) if ints.nulls.is_none() => ints.values.push(value),
+        Column::Int(ints) => ints.push(value),
+        _ => column.push(&value.into()),
+    }
+}
+
+/// Appends a float, at once where the column holds floats.
+#[inline]
+pub(super) fn push_float(column: &mut Column, value: f64) {
+    match column {
+        Column::Float(floats) => floats.push(value),
         _ => column.push(&value.into()),
     }
 }

@@ -1,7 +1,7 @@
 //! Value columns: encodings that are short, and in no order.
 
 use super::any::{read_into, skip_any, write_any};
-use super::key::push_int;
+use super::key::{push_float, push_int};
 use super::kind::{Base, Kind};
 use super::ordered::{read_validity, uuid_of};
 use super::reader::{Read, Reader, text};
@@ -54,7 +54,7 @@ impl Kind {
         }
         match self.base {
             Base::Int => push_int(column, unzigzag(reader.varint()?)),
-            Base::Float => column.push(&f64::from_le_bytes(reader.array()?).into()),
+            Base::Float => push_float(column, f64::from_le_bytes(reader.array()?)),
             Base::Bool => column.push(&reader.flag()?.into()),
             Base::Str => column.push_str(text(reader.counted()?)?),
             Base::Bytes => column.push_owned(DataValue::Bytes(reader.counted()?.to_vec())),

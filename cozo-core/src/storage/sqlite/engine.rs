@@ -40,7 +40,8 @@ impl SqliteStorage {
         if options.read_only {
             return Self::open_to_read(&path);
         }
-        let Opened { writer, tables, lock } = open_database(&path, options.durability)?;
+        let Opened { writer, mut tables, lock } = open_database(&path, options.durability)?;
+        in_transaction(&writer, |connection| write::drop_strays(connection, &mut tables))?;
         let writer = Writer { connection: writer, log: LogKeeper::default() };
         let pool = Arc::new(Pool::new(path, Some(lock)));
         let current = SqliteSnapshot::new(pool.clone(), tables);

@@ -1,5 +1,6 @@
 //! Change sets as statements, within a transaction that somebody else begins and ends.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rusqlite::{CachedStatement, Connection};
@@ -39,6 +40,15 @@ pub fn create_table(connection: &Connection, tables: &mut Tables, schema: &Schem
     catalog::save(connection, &entry)?;
     tables.insert(schema.id, entry);
     Ok(())
+}
+
+/// Drops tables that no definition speaks of: what is left of filling a database that was cut short.
+pub fn drop_strays(connection: &Connection, tables: &mut Tables) -> Result<(), StorageError> {
+    let definitions = tables.values().filter_map(|entry| entry.definition.as_ref());
+    let known: BTreeSet<RelationId> =
+        definitions.flat_map(|schema| schema.indices.iter().map(|index| index.schema.id).chain([schema.id])).collect();
+    let strays: Vec<RelationId> = tables.keys().copied().filter(|relation| !known.contains(relation)).collect();
+    strays.into_iter().try_for_each(|relation| drop_table(connection, tables, relation))
 }
 
 fn drop_table(connection: &Connection, tables: &mut Tables, relation: RelationId) -> Result<(), StorageError> {

@@ -37,6 +37,7 @@ pub fn run_all(subject: impl Fn() -> Subject, steps: usize) {
         (0..2).for_each(|seed| histories::run(&subject(), columns, seed, steps / 3));
     }
     unknown_relations_are_empty_or_errors(&subject());
+    relations_without_a_definition_are_gone_after_reopening(&subject());
 }
 
 type Model = BTreeMap<Tuple, Tuple>;
@@ -374,6 +375,23 @@ fn run(subject: &Subject, kind: Kind, seed: u64, steps: usize) {
     }
     pair.storage.commit(&[ChangeSet { dropped: vec![RELATION], ..ChangeSet::default() }]).unwrap();
     assert_eq!(scan(&*pair.storage.snapshot(), &KeyRange::all(), &columns, 10), Vec::<Tuple>::new());
+}
+
+/// What is left when filling a database is cut short.
+fn relations_without_a_definition_are_gone_after_reopening(subject: &Subject) {
+    if !subject.durable {
+        return;
+    }
+    let schema = schema(1, vec![of(BaseType::Int, false)]);
+    let rows = vec![RowChanges { relation: RELATION, kind: ChangeKind::Put, rows: Arc::new(ints(0..100)) }];
+    let unfinished = ChangeSet { created: vec![schema.clone()], rows, ..ChangeSet::default() };
+    let storage = (subject.open)();
+    storage.commit(&[unfinished]).unwrap();
+    drop(storage);
+    let storage = (subject.open)();
+    assert!(storage.definitions().unwrap().is_empty());
+    storage.commit(&[creation(&schema)]).unwrap();
+    assert!(scan(&*storage.snapshot(), &KeyRange::all(), &[0], 10).is_empty());
 }
 
 fn unknown_relations_are_empty_or_errors(subject: &Subject) {

@@ -96,7 +96,8 @@ fn files_of_others_are_left_alone() {
     let sqlite = |sql: &'static str| move |file: &TestFile| file.plain().execute_batch(sql).unwrap();
     let text = |file: &TestFile| std::fs::write(file.path(), "id,name\n1,ann\n".repeat(100)).unwrap();
     let cozo = "create table cozo (k BLOB primary key, v BLOB); insert into cozo values (x'00', x'00');";
-    let cases: [(&dyn Fn(&TestFile), &str); 5] = [
+    type Make<'a> = &'a dyn Fn(&TestFile);
+    let cases: [(Make, &str); 5] = [
         (&text, "no SQLite file"),
         (&sqlite("create table t (x); insert into t values (1);"), "another program"),
         (&sqlite(cozo), "CozoDB 0.7"),

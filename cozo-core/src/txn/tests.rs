@@ -1,6 +1,6 @@
 //! The commit pipeline under a model checker: random interleavings of a few transactions.
 //!
-//! Run by `cargo test -p cozo --lib --features shuttle txn::model`.
+//! Run by `cargo test -p cozo --lib --features shuttle txn::tests`.
 
 #![allow(clippy::unwrap_used)]
 

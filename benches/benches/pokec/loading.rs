@@ -1,0 +1,103 @@
+//! Rows into a database: by scripts and imports, in batches of 300 rows and in large pieces; backup and restore.
+
+use std::time::{Duration, Instant};
+
+use cozo::{DbInstance, Result};
+use cozo_benches::pokec::{Network, database};
+
+use super::Bench;
+use super::report::watch;
+use super::settings::Scratch;
+
+type Load = fn(&DbInstance, &Network) -> Result<()>;
+
+/// The ways to bring a network into a database that has its relations; the last is the quickest.
+const WAYS: [(&str, Load); 3] = [
+    ("import/scripts_of_300", |db, network| database::put(db, network, database::BATCH_ROWS)),
+    ("import/batches_of_300", |db, network| database::import(db, network, database::BATCH_ROWS)),
+    ("import/bulk", |db, network| database::import(db, network, database::BULK_ROWS)),
+];
+
+/// Measures all ways; the database that the last has filled.
+pub fn imports(bench: &mut Bench) -> Result<Scratch, String> {
+    let mut loaded = None;
+    for (id, load) in WAYS {
+        if bench.settings.wants(id) {
+            let repeats = bench.settings.repeats();
+            loaded = None;
+            let watch = watch();
+            let mut durations = Vec::new();
+            for _ in 0..repeats {
+                // One database at a time, or the peak of memory is that of two.
+                drop(loaded.take());
+                let (scratch, duration) = timed_load(bench, load)?;
+                durations.push(duration);
+                loaded = Some(scratch);
+            }
+            bench.report.peak(id, &watch);
+            bench.report.run(id, durations, Some(database::rows(&bench.network)));
+        }
+    }
+    match loaded {
+        Some(scratch) => Ok(scratch),
+        None => Ok(timed_load(bench, WAYS[WAYS.len() - 1].1)?.0),
+    }
+}
+
+/// A new database, filled and checked, and how long the filling took.
+fn timed_load(bench: &Bench, load: Load) -> Result<(Scratch, Duration), String> {
+    let scratch = bench.settings.database()?;
+    database::create(&scratch.db).map_err(|error| format!("{error:?}"))?;
+    let start = Instant::now();
+    load(&scratch.db, &bench.network).map_err(|error| format!("{error:?}"))?;
+    let duration = start.elapsed();
+    database::check(&scratch.db, &bench.network);
+    Ok((scratch, duration))
+}
+
+/// Measures the backup of a database, and restoring it into a new one. What this version or engine does not do yet is noted.
+pub fn backups(bench: &mut Bench, scratch: &Scratch) -> Result<(), String> {
+    if !bench.settings.wants("backup/backup") && !bench.settings.wants("backup/restore") {
+        return Ok(());
+    }
+    let rows = Some(database::rows(&bench.network));
+    let path = scratch.folder.path().join("backup");
+    let (mut backups, mut restores) = (Vec::new(), Vec::new());
+    for _ in 0..bench.settings.repeats() {
+        // A backup does not replace a file.
+        let _ = std::fs::remove_file(&path);
+        let Some(duration) = bench.timed_if_there("backup/backup", || scratch.db.backup_db(&path)) else {
+            return Ok(());
+        };
+        backups.push(duration);
+        let restored = bench.settings.database()?;
+        let restore = || restored.db.restore_backup(&path);
+        let Some(duration) = bench.timed_if_there("backup/restore", restore) else { break };
+        restores.push(duration);
+        database::check(&restored.db, &bench.network);
+    }
+    bench.report.run("backup/backup", backups, rows);
+    bench.report.run("backup/restore", restores, rows);
+    Ok(())
+}
+
+impl Bench {
+    /// How long something took; nothing, and a note, if it is not yet there. Panics if it fails for another reason.
+    fn timed_if_there(&mut self, id: &str, run: impl FnOnce() -> Result<()>) -> Option<Duration> {
+        let watch = watch();
+        let start = Instant::now();
+        let outcome = run();
+        let duration = start.elapsed();
+        match outcome {
+            Ok(()) => {
+                self.report.peak(id, &watch);
+                Some(duration)
+            }
+            Err(error) if error.to_string().contains("not yet supported") => {
+                self.report.note(format!("{id} is left out: {error}"));
+                None
+            }
+            Err(error) => panic!("{id}: {error:?}"),
+        }
+    }
+}

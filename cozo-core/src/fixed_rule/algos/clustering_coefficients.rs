@@ -1,0 +1,45 @@
+//! `ClusteringCoefficients`: how far the neighbours of each node are neighbours of one another.
+
+use super::inputs::EDGES;
+use super::triangles::triangles;
+use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Output, Settings};
+use crate::value::{Batch, Column};
+
+/// How far the neighbours of each node are neighbours of one another.
+pub static CLUSTERING_COEFFICIENTS: BuiltInRule = BuiltInRule {
+    name: "ClusteringCoefficients",
+    aliases: &[],
+    doc: "Gives for each node 2 t / (d (d - 1)), the number t of triangles that it is part of, and its degree d; 0.0 for a degree \
+          below 2. Edges count whatever their direction; the degree counts parallel edges and both ends of a loop, which make no \
+          further triangles. `LCC` counts different neighbours instead.",
+    cost: "Time O(E sqrt(E)), in parallel over edges; space O(V + E).",
+    source: "D. J. Watts and S. H. Strogatz, Collective dynamics of 'small-world' networks, Nature 393 (1998); \
+             M. Latapy, Main-memory triangle computations for very large graphs, Theor. Comput. Sci. 407 (2008)",
+    examples: &[(
+        "e[a, b] <- [[1, 2], [2, 3], [3, 1], [1, 4]]  c[n, v, t, d] <~ ClusteringCoefficients(e[])
+         ?[node, coefficient, triangles, degree] := c[node, v, triangles, degree], coefficient = round(v * 100)",
+        "[[1, 33.0, 1, 3], [2, 100.0, 1, 2], [3, 100.0, 1, 2], [4, 0.0, 0, 1]]",
+    )],
+    inputs: &[EDGES],
+    options: &[],
+    output: Output::Columns(&["node", "coefficient", "triangles", "degree"]),
+    external_access: false,
+    run,
+};
+
+fn run(call: &Call<'_>, _: &Settings) -> Result<Batch, FixedRuleError> {
+    let edges = call.input(0)?.edges(None, &call.poison)?;
+    let found = triangles(&edges, false, &call.poison)?;
+    let mut degrees = vec![0_i64; edges.nodes.len()];
+    edges.from.iter().chain(&edges.to).for_each(|node| degrees[*node as usize] += 1);
+    let coefficient = |(degree, triangles): (&i64, &u64)| match *degree as f64 {
+        degree if degree < 2.0 => 0.0,
+        degree => 2.0 * *triangles as f64 / (degree * (degree - 1.0)),
+    };
+    let coefficients = degrees.iter().zip(&found.joined).map(coefficient).collect();
+    let triangles = found.joined.iter().map(|count| *count as i64).collect();
+    let count = degrees.len();
+    let columns =
+        vec![edges.nodes.into_values(), Column::floats(coefficients), Column::ints(triangles), Column::ints(degrees)];
+    Ok(Batch::new(columns, count))
+}

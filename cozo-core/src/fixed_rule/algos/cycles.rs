@@ -1,0 +1,185 @@
+//! `Cycles`: ways that lead back to where they began and visit no other node twice.
+
+use rustc_hash::FxHashSet;
+
+use super::inputs::EDGES;
+use super::strongly_connected_components::components;
+use crate::fixed_rule::graph::{Direction, Graph};
+use crate::fixed_rule::{
+    BuiltInRule, Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Output, Pace, Poison, Settings,
+};
+use crate::value::{Batch, Column};
+
+/// Ways that lead back to where they began.
+pub static CYCLES: BuiltInRule = BuiltInRule {
+    name: "Cycles",
+    aliases: &[],
+    doc: "Finds cycles that visit no node twice, each once, as the list of its nodes from the smallest on; a loop is a cycle of one node. \
+          There may be very many: at most `limit` are found, those with the smallest first nodes. The second column is the number of \
+          nodes.",
+    cost: "Time O((V + E) C) for C cycles without `max_length`, O((V + E + C) l D^l) at worst for degrees up to D with it; space O(V + E).",
+    source: "D. B. Johnson, Finding all the elementary circuits of a directed graph, SIAM J. Comput. 4 (1975); A. Gupta and T. Suzumura, \
+             Finding all bounded-length simple cycles in a directed graph, arXiv:2105.10094",
+    examples: &[(
+        "e[a, b] <- [[1, 2], [2, 3], [3, 1], [2, 1], [3, 4]]  ?[cycle, length] <~ Cycles(e[])",
+        "[[[1, 2], 2], [[1, 2, 3], 3]]",
+    )],
+    inputs: &[EDGES],
+    options: &[
+        OptionSpec::new(
+            "max_length",
+            OptionKind::PositiveInt,
+            DefaultValue::Null,
+            "the most nodes of a cycle; if left out any number",
+        ),
+        OptionSpec::new("limit", OptionKind::PositiveInt, DefaultValue::Int(1000), "the most cycles"),
+    ],
+    output: Output::Columns(&["cycle", "length"]),
+    external_access: false,
+    run,
+};
+
+fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
+    let (nodes, graph) = call.input(0)?.edges(None, &call.poison)?.into_graph(Direction::Out);
+    let longest = settings.value("max_length").get_int().map_or(usize::MAX, |length| length as usize);
+    let cycles = cycles(&graph.unique(), longest.min(nodes.len()), settings.count("limit"), &call.poison)?;
+    let lengths = Column::ints(cycles.iter().map(|cycle| cycle.len() as i64).collect());
+    let count = cycles.len();
+    let lists = Column::Any(cycles.iter().map(|cycle| nodes.list(cycle)).collect());
+    Ok(Batch::new(vec![lists, lengths], count))
+}
+
+fn cycles(graph: &Graph, longest: usize, limit: usize, poison: &Poison) -> miette::Result<Vec<Vec<u32>>> {
+    let nodes = graph.node_count();
+    let mut search = Search {
+        graph,
+        components: components(graph, 0, poison)?,
+        vain: 0,
+        longest,
+        limit,
+        pace: poison.pace(),
+        closed_from: vec![usize::MAX; nodes],
+        blocked: vec![FxHashSet::default(); nodes],
+        on_path: vec![false; nodes],
+        changed: vec![],
+        path: vec![],
+        found: vec![],
+    };
+    for root in 0..nodes as u32 {
+        search.from(root)?;
+        // Nodes that smaller ones kept together are together no longer. This costs no more than what was in vain.
+        if search.vain > graph.edge_count() + nodes {
+            search.vain = 0;
+            search.components = components(graph, root + 1, poison)?;
+        }
+    }
+    Ok(search.found)
+}
+
+/// A search for the cycles of one root after another: those whose smallest node it is.
+struct Search<'a> {
+    graph: &'a Graph,
+    /// How many steps since components were found belong to roots without a cycle.
+    vain: usize,
+    components: Vec<i64>,
+    longest: usize,
+    limit: usize,
+    pace: Pace<'a>,
+    /// From which length of the path on entering a node is known to be in vain.
+    closed_from: Vec<usize>,
+    /// Nodes that may become open when this one does.
+    blocked: Vec<FxHashSet<u32>>,
+    /// Whether a node is on the path.
+    on_path: Vec<bool>,
+    /// The nodes of which the three above are not as at first.
+    changed: Vec<u32>,
+    /// The nodes of the path: each with the edge to look at next, and the fewest nodes with which it led back to the root.
+    path: Vec<(u32, usize, usize)>,
+    found: Vec<Vec<u32>>,
+}
+
+impl Search<'_> {
+    fn from(&mut self, root: u32) -> miette::Result<()> {
+        let (found, mut steps) = (self.found.len(), 0);
+        self.enter(root);
+        while let Some((node, next, back)) = self.path.last_mut() {
+            self.pace.step()?;
+            steps += 1;
+            if self.found.len() == self.limit {
+                self.path.clear();
+                break;
+            }
+            let (node, edge) = (*node, *next);
+            if edge == self.graph.edges_of(node).end {
+                self.leave(root);
+                continue;
+            }
+            *next += 1;
+            let target = self.graph.target(edge);
+            if target == root {
+                *back = 1;
+                self.found.push(self.path.iter().map(|(node, ..)| *node).collect());
+            } else if self.may_enter(root, target) {
+                self.enter(target);
+            }
+        }
+        self.vain += if self.found.len() == found { steps } else { 0 };
+        for node in self.changed.drain(..) {
+            self.closed_from[node as usize] = usize::MAX;
+            self.blocked[node as usize].clear();
+            self.on_path[node as usize] = false;
+        }
+        Ok(())
+    }
+
+    /// Whether a cycle of the root may go on there.
+    fn may_enter(&self, root: u32, node: u32) -> bool {
+        let (length, closed_from) = (self.path.len(), self.closed_from[node as usize]);
+        node > root
+            && self.components[node as usize] == self.components[root as usize]
+            && length < closed_from.min(self.longest)
+    }
+
+    fn enter(&mut self, node: u32) {
+        self.path.push((node, self.graph.edges_of(node).start, usize::MAX));
+        self.changed.push(node);
+        self.on_path[node as usize] = true;
+        self.closed_from[node as usize] = self.path.len();
+    }
+
+    /// Leaves the last node of the path. If it led back to the root it is open again for paths short enough, and so are the nodes
+    /// that were blocked by it; if not, it stays closed until one of those that it leads to opens.
+    fn leave(&mut self, root: u32) {
+        let Some((node, _, back)) = self.path.pop() else { return };
+        self.on_path[node as usize] = false;
+        if let Some((.., before)) = self.path.last_mut() {
+            *before = (*before).min(back.saturating_add(1));
+        }
+        if back < usize::MAX {
+            self.open(node, back);
+            return;
+        }
+        for target in self.graph.out_neighbors(node).iter().filter(|target| **target > root) {
+            if self.blocked[*target as usize].insert(node) {
+                self.changed.push(*target);
+            }
+        }
+    }
+
+    /// Opens a node from which `back` nodes lead back to the root, itself among them.
+    fn open(&mut self, node: u32, back: usize) {
+        let mut opening = vec![(node, back)];
+        while let Some((node, back)) = opening.pop() {
+            let closed_from = (self.longest + 1).saturating_sub(back);
+            if self.closed_from[node as usize] >= closed_from {
+                continue;
+            }
+            self.closed_from[node as usize] = closed_from;
+            for other in &self.blocked[node as usize] {
+                if !self.on_path[*other as usize] {
+                    opening.push((*other, back + 1));
+                }
+            }
+        }
+    }
+}

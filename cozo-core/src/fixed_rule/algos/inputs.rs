@@ -1,0 +1,86 @@
+//! The inputs and options that algorithms share, and reading them.
+
+use crate::fixed_rule::graph::{Direction, Edges, NO_NODE, Nodes, Weights};
+use crate::fixed_rule::{Call, DefaultValue, FixedRuleError, InputSpec, OptionKind, OptionSpec, Settings, Shape};
+use crate::value::Batch;
+
+/// The edges as the first input.
+pub const EDGES: InputSpec = InputSpec::required("edges", Shape::Edges, "from, to");
+
+/// The edges as the first input, with weights.
+pub const WEIGHTED_EDGES: InputSpec = InputSpec::required(
+    "edges",
+    Shape::Edges,
+    "from, to, and the weight, a finite number of at least 0; without a third column every weight is 1",
+);
+
+/// The edges as the first input, with weights that may be negative.
+pub const EDGES_OF_ANY_WEIGHT: InputSpec = InputSpec::required(
+    "edges",
+    Shape::Edges,
+    "from, to, and the weight, a finite number, perhaps negative; without a third column every weight is 1",
+);
+
+/// Nodes that count even if they have no edges, as the second input.
+pub const NODES: InputSpec =
+    InputSpec::optional("nodes", Shape::Columns(1), "nodes that count even if they have no edges");
+
+/// Where to start.
+pub const STARTING: InputSpec = InputSpec::required("starting", Shape::Columns(1), "the nodes to start from");
+
+/// Where to go.
+pub const GOALS: InputSpec = InputSpec::required("goals", Shape::Columns(1), "the nodes to reach");
+
+/// Whether edges lead both ways.
+pub const UNDIRECTED: OptionSpec =
+    OptionSpec::new("undirected", OptionKind::Bool, DefaultValue::Bool(false), "whether every edge leads both ways");
+
+/// What random choices follow from, where the answer is the same each time.
+pub const SEED: OptionSpec = OptionSpec::new(
+    "seed",
+    OptionKind::Int,
+    DefaultValue::Int(0),
+    "what random choices follow from: the same seed gives the same answer",
+);
+
+/// The edges of the first input, with the nodes of the second numbered after those that have edges.
+pub fn edges_and_nodes(call: &Call<'_>) -> Result<Edges, FixedRuleError> {
+    let mut edges = call.input(0)?.edges(None, &call.poison)?;
+    if let Some(input) = call.inputs.get(1) {
+        let columns = input.columns(&[0], &call.poison)?;
+        if !edges.nodes.add_without_edges(&columns[0], &call.poison)? {
+            return Err(input.too_many_nodes());
+        }
+    }
+    Ok(edges)
+}
+
+/// The edges of the first input with weights of at least 0.
+pub fn weighted_edges(call: &Call<'_>) -> Result<Edges, FixedRuleError> {
+    call.input(0)?.edges(Some(Weights::NonNegative), &call.poison)
+}
+
+/// The direction that the option `undirected` says.
+pub fn direction(settings: &Settings) -> Direction {
+    Direction::undirected(settings.bool("undirected"))
+}
+
+/// The nodes of an input that the graph has, each once, in ascending order.
+pub fn known_nodes(call: &Call<'_>, input: usize, nodes: &Nodes) -> Result<Vec<u32>, FixedRuleError> {
+    let columns = call.input(input)?.columns(&[0], &call.poison)?;
+    let mut found = nodes.find_all(&columns[0], &call.poison)?;
+    found.retain(|node| *node != NO_NODE);
+    found.sort_unstable();
+    found.dedup();
+    Ok(found)
+}
+
+/// A row of an input for each node: the first that has the node in its first column, [`NO_NODE`] where there is none.
+pub fn row_of_each(call: &Call<'_>, rows: &Batch, nodes: &Nodes) -> Result<Vec<u32>, FixedRuleError> {
+    let mut row_of = vec![NO_NODE; nodes.len()];
+    let found = nodes.find_all(&rows.columns[0], &call.poison)?;
+    for (row, node) in found.iter().enumerate().rev().filter(|(_, node)| **node != NO_NODE) {
+        row_of[*node as usize] = row as u32;
+    }
+    Ok(row_of)
+}

@@ -1,0 +1,41 @@
+//! `LCC`: the local clustering coefficient as LDBC Graphalytics defines it.
+
+use super::inputs::{EDGES, UNDIRECTED};
+use super::triangles::triangles;
+use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Output, Settings};
+use crate::value::{Batch, Column};
+
+/// The local clustering coefficient.
+pub static LCC: BuiltInRule = BuiltInRule {
+    name: "LCC",
+    aliases: &[],
+    doc: "Gives for each node the number of edges between its neighbours, divided by the number that there could be. Neighbours are \
+          those to which an edge leads and those from which one comes, each once; edges between them count by direction, so that \
+          there could be n (n - 1). Nodes with fewer than two neighbours have 0.0. With `undirected`, two nodes are joined or not.",
+    cost: "Time O(E sqrt(E)), in parallel over edges; space O(V + E).",
+    source: "LDBC Graphalytics specification 1.0.5, section 2.3.5",
+    examples: &[(
+        "e[a, b] <- [[1, 2], [3, 1], [2, 3], [3, 2], [1, 4]]  c[n, v] <~ LCC(e[])  ?[node, coefficient] := c[node, v], coefficient = round(v * 100)",
+        "[[1, 33.0], [2, 50.0], [3, 50.0], [4, 0.0]]",
+    )],
+    inputs: &[EDGES],
+    options: &[UNDIRECTED],
+    output: Output::Columns(&["node", "coefficient"]),
+    external_access: false,
+    run,
+};
+
+fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
+    let edges = call.input(0)?.edges(None, &call.poison)?;
+    let directed = !settings.bool("undirected");
+    let found = triangles(&edges, directed, &call.poison)?;
+    // Without directions a pair that is joined counts as two edges.
+    let times = if directed { 1.0 } else { 2.0 };
+    let coefficient = |(neighbors, joined): (&u64, &u64)| match *neighbors as f64 {
+        neighbors if neighbors < 2.0 => 0.0,
+        neighbors => times * *joined as f64 / (neighbors * (neighbors - 1.0)),
+    };
+    let coefficients = found.neighbors.iter().zip(&found.joined).map(coefficient).collect();
+    let count = edges.nodes.len();
+    Ok(Batch::new(vec![edges.nodes.into_values(), Column::floats(coefficients)], count))
+}

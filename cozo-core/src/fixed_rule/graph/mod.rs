@@ -1,0 +1,144 @@
+//! Graphs: edges between numbered nodes, and adjacency in compressed rows.
+//!
+//! [`Input::edges`] numbers the nodes of a relation of edges in ascending order of their values, [`Edges::graph`] makes the
+//! adjacency. Algorithms work on numbers, and turn them into values at the end: `nodes.values().take(&found)`. Since the
+//! numbers follow from the values alone, so does what an algorithm makes of ties, however the rows of the relation came.
+//!
+//! | module | what |
+//! |---|---|
+//! | `nodes` | the values of nodes by number, and the number of a value |
+//! | `near` | numbering integers that lie close together, by a bit for each |
+//! | `hashed` | numbering any values, by hash tables |
+//! | `adjacency` | compressed rows, made and reshaped in parallel |
+
+mod adjacency;
+mod hashed;
+mod near;
+mod nodes;
+#[cfg(test)]
+mod tests;
+
+pub use adjacency::{Direction, Graph};
+pub use nodes::{NO_NODE, Nodes};
+
+use rayon::prelude::*;
+
+use super::{FixedRuleError, Input, Poison};
+use crate::value::{Column, Primitive};
+
+/// How many values are worked on between two looks at the poison.
+const VALUES_PER_CHECK: usize = 1 << 16;
+
+/// Which weights are allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weights {
+    /// Any finite number.
+    Finite,
+    /// Finite numbers of at least 0.
+    NonNegative,
+}
+
+/// Edges between numbered nodes.
+#[derive(Debug)]
+pub struct Edges {
+    /// The nodes.
+    pub nodes: Nodes,
+    /// Where each edge starts.
+    pub from: Vec<u32>,
+    /// Where each edge ends.
+    pub to: Vec<u32>,
+    /// The weight of each edge, if weights were asked for and there are any; else each is 1.
+    pub weights: Option<Vec<f64>>,
+}
+
+impl Input<'_> {
+    /// The input as edges: its first two columns, and the third as weights if they are wanted.
+    pub fn edges(&self, weights: Option<Weights>, poison: &Poison) -> Result<Edges, FixedRuleError> {
+        if self.arity < 2 {
+            return Err(FixedRuleError::NotAnEdge { found: self.arity, span: self.span });
+        }
+        let allowed = weights.filter(|_| self.arity > 2);
+        let columns: &[usize] = if allowed.is_some() { &[0, 1, 2] } else { &[0, 1] };
+        let weigh = |column: Option<&Column>| match (column, allowed) {
+            (Some(column), Some(allowed)) => self.weights(column, allowed).map(Some),
+            _ => Ok(None),
+        };
+        if let Some(near) = near::read(self, columns, poison)? {
+            let weights = weigh(near.weights.as_ref())?;
+            if let Some((nodes, from, to)) = near.number(poison)? {
+                return Ok(Edges { nodes, from, to, weights });
+            }
+        }
+        let columns = self.columns(columns, poison)?;
+        let weights = weigh(columns.get(2).map(|column| &**column))?;
+        let numbered = hashed::number([&columns[0], &columns[1]], poison)?;
+        let (nodes, [from, to]) = numbered.ok_or_else(|| self.too_many_nodes())?;
+        Ok(Edges { nodes, from, to, weights })
+    }
+
+    /// The error of more nodes than there are numbers.
+    pub fn too_many_nodes(&self) -> FixedRuleError {
+        FixedRuleError::TooManyNodes { limit: u32::MAX.into(), span: self.span }
+    }
+
+    fn weights(&self, column: &Column, allowed: Weights) -> Result<Vec<f64>, FixedRuleError> {
+        let fits = |weight: f64| weight.is_finite() && (allowed == Weights::Finite || weight >= 0.0);
+        let weights: Vec<f64> = match column {
+            Column::Float(Primitive { values, nulls: None }) => values.clone(),
+            Column::Int(Primitive { values, nulls: None }) => values.iter().map(|int| *int as f64).collect(),
+            // What is not a number does not fit, as NaN does not.
+            other => other.iter().map(|value| value.get_float().unwrap_or(f64::NAN)).collect(),
+        };
+        let Some(bad) = weights.iter().position(|weight| !fits(*weight)) else { return Ok(weights) };
+        let expected = match allowed {
+            Weights::Finite => "a finite number",
+            Weights::NonNegative => "a finite number of at least 0",
+        };
+        Err(FixedRuleError::EdgeWeight { weight: column.get(bad).to_string(), expected, span: self.span })
+    }
+}
+
+impl Edges {
+    /// The number of edges.
+    pub fn len(&self) -> usize {
+        self.from.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.from.is_empty()
+    }
+
+    /// The edges in ascending order, by from, to and weight: what sums and ties give then does not depend on the order of rows.
+    /// Those of a stored relation are so already.
+    pub fn sorted(self) -> Self {
+        let pairs = |edge: usize| (self.from[edge], self.to[edge]);
+        if (1..self.len()).into_par_iter().all(|edge| pairs(edge - 1) <= pairs(edge)) {
+            return self;
+        }
+        let mut graph = self.graph(Direction::Out);
+        graph.sort_neighbors();
+        let (from, to, weights) = graph.into_edges();
+        Edges { nodes: self.nodes, from, to, weights }
+    }
+
+    /// The adjacency: of each node its edges in a direction, those of the relation in their order.
+    pub fn graph(&self, direction: Direction) -> Graph {
+        Graph::new(self.nodes.len(), &self.from, &self.to, self.weights.as_deref(), direction)
+    }
+
+    /// The nodes, and the adjacency of the sorted edges.
+    pub fn into_graph(self, direction: Direction) -> (Nodes, Graph) {
+        let edges = self.sorted();
+        match direction {
+            Direction::Out => {
+                let graph = Graph::of_sorted(edges.nodes.len(), &edges.from, edges.to, edges.weights);
+                (edges.nodes, graph)
+            }
+            direction => {
+                let graph = edges.graph(direction);
+                (edges.nodes, graph)
+            }
+        }
+    }
+}

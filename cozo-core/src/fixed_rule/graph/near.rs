@@ -1,0 +1,143 @@
+//! Numbering integers that lie close together: a bit for each integer that occurs, and how many occur before it.
+//!
+//! Integers are held as distances of 32 bits from a lower bound, and turned into numbers in place, so that the ends of an
+//! edge never take more than 8 bytes.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use rayon::prelude::*;
+
+use super::nodes::Nodes;
+use super::{FixedRuleError, Input, Poison, VALUES_PER_CHECK};
+use crate::value::Column;
+
+/// Integers are close together if there are at most so many places for each end of an edge.
+const SPARSEST: usize = 32;
+
+/// The lower bound lies so far below the first integer.
+const BELOW: i64 = 1 << 31;
+
+/// The ends of edges as distances from a lower bound.
+pub struct Near {
+    low: i64,
+    from: Vec<u32>,
+    to: Vec<u32>,
+    /// The third column, if it was asked for.
+    pub weights: Option<Column>,
+}
+
+/// Nodes, and the numbers of the two ends of each edge.
+pub type Numbered = (Nodes, Vec<u32>, Vec<u32>);
+
+/// The first two columns as integers that lie close together, and the third as it is; nothing if they are not such integers.
+pub fn read(input: &Input<'_>, columns: &[usize], poison: &Poison) -> Result<Option<Near>, FixedRuleError> {
+    let weights = (columns.len() > 2).then(Column::default);
+    let mut near = Near { low: 0, from: vec![], to: vec![], weights };
+    let fits = input.visit(columns, poison, &mut |columns| near.append(columns))?;
+    Ok(fits.then_some(near))
+}
+
+impl Near {
+    /// Whether these edges fit too; if they do they are appended.
+    fn append(&mut self, columns: &[&Column]) -> bool {
+        let (Some(from), Some(to)) = (columns[0].as_dense_ints(), columns[1].as_dense_ints()) else {
+            return columns[0].is_empty();
+        };
+        if let (true, Some(first)) = (self.from.is_empty(), from.first()) {
+            self.low = first.saturating_sub(BELOW);
+        }
+        if let (Some(weights), Some(more)) = (&mut self.weights, columns.get(2)) {
+            weights.append_range(more, 0..more.len());
+        }
+        append_distances(&mut self.from, from, self.low) && append_distances(&mut self.to, to, self.low)
+    }
+
+    /// The nodes and the edges between them; nothing if the integers lie too far apart.
+    pub fn number(mut self, poison: &Poison) -> miette::Result<Option<Numbered>> {
+        let ends = || self.from.par_iter().chain(&self.to);
+        let (Some(least), Some(most)) = (ends().min().copied(), ends().max().copied()) else {
+            return Ok(Some((Nodes::default(), vec![], vec![])));
+        };
+        let span = (most - least) as usize + 1;
+        if span / SPARSEST > 2 * self.from.len() {
+            return Ok(None);
+        }
+        let present = Present::of(&[&self.from, &self.to], least, span, poison)?;
+        for ends in [&mut self.from, &mut self.to] {
+            ends.par_chunks_mut(VALUES_PER_CHECK).try_for_each(|ends| {
+                poison.check()?;
+                ends.iter_mut().for_each(|end| *end = present.rank(*end - least));
+                Ok::<_, miette::Report>(())
+            })?;
+        }
+        let first = self.low + i64::from(least);
+        let values = present.places().map(|place| first + place as i64).collect();
+        Ok(Some((Nodes::ascending(Column::ints(values)), self.from, self.to)))
+    }
+}
+
+/// Appends the distances of integers from `low`; whether all of them have 32 bits.
+fn append_distances(distances: &mut Vec<u32>, values: &[i64], low: i64) -> bool {
+    let mut fits = true;
+    distances.extend(values.iter().map(|value| {
+        fits &= *value >= low && value.abs_diff(low) <= u64::from(u32::MAX);
+        value.wrapping_sub(low) as u32
+    }));
+    fits
+}
+
+/// A set of small integers that can count those before one of them.
+struct Present {
+    bits: Vec<u64>,
+    /// How many there are before each word of bits.
+    before: Vec<u32>,
+}
+
+impl Present {
+    /// The set of what stands in lists, as distances from `least`, all less than `span`.
+    fn of(lists: &[&[u32]], least: u32, span: usize, poison: &Poison) -> miette::Result<Self> {
+        let bits: Vec<AtomicU64> = (0..span.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+        for list in lists {
+            list.par_chunks(VALUES_PER_CHECK).try_for_each(|values| {
+                poison.check()?;
+                for value in values {
+                    let place = value - least;
+                    let (word, bit) = (&bits[place as usize / 64], 1 << (place % 64));
+                    // Most are there already; reading lets other processors keep the word.
+                    if word.load(Relaxed) & bit == 0 {
+                        word.fetch_or(bit, Relaxed);
+                    }
+                }
+                Ok::<_, miette::Report>(())
+            })?;
+        }
+        let bits: Vec<u64> = bits.into_iter().map(AtomicU64::into_inner).collect();
+        let mut count = 0;
+        let mut count_word = |word: &u64| {
+            count += word.count_ones();
+            count - word.count_ones()
+        };
+        let before = bits.iter().map(&mut count_word).collect();
+        Ok(Present { bits, before })
+    }
+
+    /// How many there are before a place.
+    #[inline]
+    fn rank(&self, place: u32) -> u32 {
+        let word = place as usize / 64;
+        let below = (1 << (place % 64)) - 1;
+        self.before[word] + (self.bits[word] & below).count_ones()
+    }
+
+    /// The places of all, ascending.
+    fn places(&self) -> impl Iterator<Item = usize> + '_ {
+        let within = |mut word: u64| {
+            std::iter::from_fn(move || {
+                let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
+                word &= word - 1;
+                Some(bit)
+            })
+        };
+        self.bits.iter().enumerate().flat_map(move |(i, word)| within(*word).map(move |bit| i * 64 + bit))
+    }
+}

@@ -1,0 +1,121 @@
+//! The values of nodes by number, and the number of a value.
+
+use std::cmp::Ordering;
+
+use rayon::prelude::*;
+
+use super::VALUES_PER_CHECK;
+use crate::fixed_rule::Poison;
+use crate::value::{Column, DataValue};
+
+/// The number that no node has.
+pub const NO_NODE: u32 = u32::MAX;
+
+/// The nodes of a graph, numbered from 0: those of edges in ascending order of their values, then those without edges,
+/// in ascending order too.
+#[derive(Debug, Default)]
+pub struct Nodes {
+    /// The value of each node.
+    values: Column,
+    /// How many nodes have edges.
+    with_edges: usize,
+    /// The first value, if those of all nodes with edges are integers without gaps.
+    first: Option<i64>,
+}
+
+impl Nodes {
+    /// The nodes with these values, distinct and in ascending order.
+    pub(super) fn ascending(values: Column) -> Self {
+        let with_edges = values.len();
+        let first = match values.as_dense_ints() {
+            Some([first, .., last]) if last.abs_diff(*first) == with_edges as u64 - 1 => Some(*first),
+            _ => None,
+        };
+        Nodes { values, with_edges, first }
+    }
+
+    /// The number of nodes.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value of each node.
+    pub fn values(&self) -> &Column {
+        &self.values
+    }
+
+    /// The values of each node, which are not needed as numbers any longer.
+    pub fn into_values(self) -> Column {
+        self.values
+    }
+
+    /// The value of one node.
+    pub fn value(&self, node: u32) -> DataValue {
+        self.values.get(node as usize)
+    }
+
+    /// Some nodes as a list.
+    pub fn list(&self, nodes: &[u32]) -> DataValue {
+        DataValue::List(nodes.iter().map(|node| self.value(*node)).collect())
+    }
+
+    /// The number of the node that a row of a column holds, if there is such a node.
+    pub fn find(&self, column: &Column, row: usize) -> Option<u32> {
+        if let (Some(first), Some(ints)) = (self.first, column.as_dense_ints())
+            && let Ok(distance) = usize::try_from(ints[row].wrapping_sub(first))
+            && distance < self.with_edges
+        {
+            return Some(distance as u32);
+        }
+        self.search(|node| self.values.compare_at(node, column, row))
+    }
+
+    /// The number of the node with this value, if there is such a node.
+    pub fn find_value(&self, value: &DataValue) -> Option<u32> {
+        self.search(|node| self.values.compare_value(node, value))
+    }
+
+    fn search(&self, compare: impl Fn(usize) -> Ordering) -> Option<u32> {
+        let within = |mut low: usize, mut high: usize| {
+            while low < high {
+                let middle = low + (high - low) / 2;
+                match compare(middle) {
+                    Ordering::Less => low = middle + 1,
+                    Ordering::Greater => high = middle,
+                    Ordering::Equal => return Some(middle as u32),
+                }
+            }
+            None
+        };
+        within(0, self.with_edges).or_else(|| within(self.with_edges, self.len()))
+    }
+
+    /// The numbers of the nodes that the rows of a column hold, [`NO_NODE`] where there is no such node.
+    pub fn find_all(&self, column: &Column, poison: &Poison) -> miette::Result<Vec<u32>> {
+        let mut numbers = vec![NO_NODE; column.len()];
+        numbers.par_chunks_mut(VALUES_PER_CHECK).enumerate().try_for_each(|(i, numbers)| {
+            poison.check()?;
+            for (row, number) in numbers.iter_mut().enumerate() {
+                *number = self.find(column, i * VALUES_PER_CHECK + row).unwrap_or(NO_NODE);
+            }
+            Ok::<_, miette::Report>(())
+        })?;
+        Ok(numbers)
+    }
+
+    /// Adds the nodes of a column that are not there yet, without edges; call it once. `false` if there are more than
+    /// numbers.
+    pub fn add_without_edges(&mut self, column: &Column, poison: &Poison) -> miette::Result<bool> {
+        let found = self.find_all(column, poison)?;
+        let mut new: Vec<u32> = (0..column.len() as u32).filter(|row| found[*row as usize] == NO_NODE).collect();
+        new.par_sort_unstable_by(|a, b| column.compare_at(*a as usize, column, *b as usize));
+        new.dedup_by(|a, b| column.equals_at(*a as usize, column, *b as usize));
+        self.values.append_take(column, &new);
+        Ok(self.len() < NO_NODE as usize)
+    }
+}

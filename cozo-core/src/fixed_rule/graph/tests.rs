@@ -1,0 +1,162 @@
+//! Numbering and adjacency, against what they should be.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::borrow::Cow;
+
+use super::*;
+use crate::diag::SourceSpan;
+use crate::fixed_rule::input::InputSource;
+use crate::value::{Batch, DataValue};
+
+fn edges(rows: &[Vec<DataValue>], weights: Option<Weights>) -> Result<Edges, FixedRuleError> {
+    let batch = Batch::from_rows(rows[0].len(), rows.iter().map(Vec::as_slice));
+    let arity = rows[0].len();
+    let input = Input::new(InputSource::Rows(Cow::Owned(batch)), arity, &[], SourceSpan::default());
+    input.edges(weights, &Poison::default())
+}
+
+/// That the ends of edges are the numbers of their values, and numbers follow the order of values.
+fn check_numbers(rows: &[Vec<DataValue>], edges: &Edges) {
+    for (i, row) in rows.iter().enumerate() {
+        assert_eq!(edges.nodes.value(edges.from[i]), row[0]);
+        assert_eq!(edges.nodes.value(edges.to[i]), row[1]);
+        assert_eq!(edges.nodes.find_value(&row[0]), Some(edges.from[i]));
+        let column: Column = [row[1].clone()].into_iter().collect();
+        assert_eq!(edges.nodes.find(&column, 0), Some(edges.to[i]));
+    }
+    let mut distinct: Vec<DataValue> = rows.iter().flat_map(|row| row[..2].to_vec()).collect();
+    distinct.sort();
+    distinct.dedup();
+    assert_eq!(edges.nodes.values().iter().collect::<Vec<_>>(), distinct);
+}
+
+#[test]
+fn nodes_are_numbered_by_identity_in_the_order_of_values() {
+    let row = |a: DataValue, b: DataValue| vec![a, b];
+    let rows = [row("a".into(), 1.into()), row(1.0.into(), "a".into()), row(1.into(), 1.0.into())];
+    let edges = edges(&rows, None).unwrap();
+    check_numbers(&rows, &edges);
+    assert_eq!(edges.nodes.find_value(&2.into()), None);
+    assert_eq!((&edges.from, &edges.to), (&vec![2, 1, 0], &vec![0, 2, 1]));
+    let sorted = edges.sorted();
+    assert_eq!((sorted.from, sorted.to), (vec![0, 1, 2], vec![1, 2, 0]));
+}
+
+#[test]
+fn integers_are_numbered_alike_however_far_apart() {
+    for (stretch, offset) in [
+        (1, 0),
+        (3, -7),
+        (1_000_003, 0),
+        (i64::MAX / 10, 0),
+        (1, i64::MAX - 5),
+        (1, i64::MIN + 5),
+        (90, i64::MIN + 500),
+    ] {
+        let int = |i: i64| DataValue::from(((i % 9 - 4) * stretch).saturating_add(offset));
+        let rows: Vec<Vec<DataValue>> = (0..30).map(|i| vec![int(i * 7), int(i * 5 + 1)]).collect();
+        check_numbers(&rows, &edges(&rows, None).unwrap());
+    }
+}
+
+#[test]
+fn many_values_are_numbered_by_several_tables() {
+    let kinds: [fn(i64) -> DataValue; 4] = [
+        |i| DataValue::from(i * 1_000_000_007),
+        |i| DataValue::from(format!("node {i}")),
+        |i| if i % 3 == 0 { DataValue::from(i) } else { DataValue::from(i as f64) },
+        |i| DataValue::from(vec![i / 7, i % 7]),
+    ];
+    for kind in kinds {
+        let rows: Vec<Vec<DataValue>> =
+            (0..20_000).map(|i| vec![kind(i * i % 7001), kind((i * 31 + 5) % 9001)]).collect();
+        check_numbers(&rows, &edges(&rows, None).unwrap());
+    }
+}
+
+#[test]
+fn nodes_without_edges_come_last() {
+    for [a, b] in [[2, 4], [2, 3]] {
+        let mut edges = edges(&[vec![b.into(), a.into()]], None).unwrap();
+        let more: Column = [9, a, 1, 9, 6].into_iter().map(DataValue::from).collect();
+        assert!(edges.nodes.add_without_edges(&more, &Poison::default()).unwrap());
+        let values: Vec<DataValue> = edges.nodes.values().iter().collect();
+        assert_eq!(values, [a, b, 1, 6, 9].map(DataValue::from));
+        let found: Vec<Option<u32>> = values.iter().map(|value| edges.nodes.find_value(value)).collect();
+        assert_eq!(found, [0, 1, 2, 3, 4].map(Some));
+        let column: Column = [6, 5].into_iter().map(DataValue::from).collect();
+        assert_eq!(edges.nodes.find_all(&column, &Poison::default()).unwrap(), [3, NO_NODE]);
+    }
+}
+
+fn adjacency(graph: &Graph) -> Vec<Vec<(u32, f64)>> {
+    (0..graph.node_count() as u32).map(|node| graph.out_neighbors_with_weights(node).collect()).collect()
+}
+
+#[test]
+fn adjacency_has_every_edge_in_one_direction_or_both() {
+    let rows: Vec<Vec<DataValue>> =
+        [(1, 2, 5), (1, 3, 6), (3, 1, 7), (2, 2, 8)].map(|(a, b, w)| vec![a.into(), b.into(), w.into()]).into();
+    let edges = edges(&rows, Some(Weights::Finite)).unwrap();
+    assert_eq!(adjacency(&edges.graph(Direction::Out)), [vec![(1, 5.0), (2, 6.0)], vec![(1, 8.0)], vec![(0, 7.0)]]);
+    let into = edges.graph(Direction::In);
+    assert_eq!(adjacency(&into), [vec![(2, 7.0)], vec![(0, 5.0), (1, 8.0)], vec![(0, 6.0)]]);
+    assert_eq!(adjacency(&into), adjacency(&edges.graph(Direction::Out).reversed()));
+    let both = edges.graph(Direction::Both);
+    assert_eq!(both.edge_count(), 8);
+    assert_eq!(adjacency(&both)[2], [(0, 7.0), (0, 6.0)]);
+    assert_eq!(both.out_degree(1), 3, "an edge in both directions, a loop twice");
+    assert_eq!(adjacency(&both.simple()), [vec![(1, 5.0), (2, 6.0)], vec![(0, 5.0)], vec![(0, 6.0)]]);
+    let (_, owned) = edges.into_graph(Direction::Out);
+    assert_eq!(adjacency(&owned)[0], [(1, 5.0), (2, 6.0)]);
+}
+
+#[test]
+fn large_graphs_are_placed_by_several_threads() {
+    let mut from: Vec<u32> = (0..200_000_u64).map(|i| (i * i % 10_007 % 5000) as u32).collect();
+    let to: Vec<u32> = (0..200_000_u64).map(|i| (i * 7919 % 4999) as u32).collect();
+    let weights: Vec<f64> = (0..200_000).map(f64::from).collect();
+    for sorted in [false, true] {
+        if sorted {
+            from.sort_unstable();
+        }
+        let mut expected: Vec<Vec<(u32, f64)>> = vec![vec![]; 5000];
+        for i in 0..from.len() {
+            expected[from[i] as usize].push((to[i], weights[i]));
+        }
+        let mut graph = Graph::new(5000, &from, &to, Some(&weights), Direction::Out);
+        assert_eq!(adjacency(&graph), expected);
+        if sorted {
+            let moved = Graph::of_sorted(5000, &from, to.clone(), Some(weights.clone()));
+            assert_eq!(adjacency(&moved), expected);
+        }
+        let pieces = graph.pieces();
+        assert!(pieces.len() > 5 && pieces[0].start == 0 && pieces[pieces.len() - 1].end == 5000);
+        assert!(pieces.windows(2).all(|pair| pair[0].end == pair[1].start));
+        graph.sort_neighbors();
+        expected.iter_mut().for_each(|row| row.sort_by(|a, b| a.partial_cmp(b).unwrap()));
+        assert_eq!(adjacency(&graph), expected);
+        let plain = Graph::new(5000, &from, &to, None, Direction::Both).simple();
+        assert!((0..5000).all(|node| plain.out_neighbors(node).is_sorted_by(|a, b| a < b)));
+        assert!((0..5000).all(|node| !plain.out_neighbors(node).contains(&node)));
+    }
+}
+
+#[test]
+fn weights_must_be_numbers_that_the_algorithm_can_use() {
+    let row = |weight: DataValue| vec![vec![1.into(), 2.into(), weight]];
+    for (weight, finite, non_negative) in [
+        (DataValue::from(2), true, true),
+        (0.5.into(), true, true),
+        ((-1).into(), true, false),
+        (f64::INFINITY.into(), false, false),
+        (f64::NAN.into(), false, false),
+        ("heavy".into(), false, false),
+        (DataValue::Null, false, false),
+    ] {
+        assert_eq!(edges(&row(weight.clone()), Some(Weights::Finite)).is_ok(), finite, "{weight}");
+        assert_eq!(edges(&row(weight.clone()), Some(Weights::NonNegative)).is_ok(), non_negative, "{weight}");
+        assert!(edges(&row(weight), None).is_ok(), "weights that nobody asks for are not looked at");
+    }
+}

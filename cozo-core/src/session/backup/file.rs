@@ -1,0 +1,218 @@
+//! The files of backups: read as databases, written beside their place and moved there when they are complete.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{BackupError, ROWS_AT_ONCE, Strictness, copy};
+use crate::expr::functions;
+use crate::index::sort;
+use crate::schema::{IndexDefinition, RelationSchema, SchemaRef};
+use crate::storage::legacy::{self, Kind, LegacyFile, LegacyRelation, Report, RowsRead};
+use crate::storage::{self, BatchCursor, Options, Snapshot, Storage, StorageError};
+use crate::value::Batch;
+
+/// A backup that is open for reading.
+pub struct BackupFile {
+    relations: Vec<SchemaRef>,
+    contents: Contents,
+    strictness: Strictness,
+}
+
+enum Contents {
+    /// A database of the sqlite engine.
+    Ours { snapshot: Arc<dyn Snapshot>, _storage: Box<dyn Storage> },
+    /// A file of CozoDB 0.7.
+    Legacy { file: Box<LegacyFile>, report: Report },
+}
+
+impl BackupFile {
+    /// Opens a file, which stays as it is.
+    pub fn open(path: &Path, strictness: Strictness) -> miette::Result<Self> {
+        if !path.exists() {
+            return Err(BackupError::NoSuchFile { path: path.display().to_string() }.into());
+        }
+        let (relations, contents) = match open_database(path) {
+            Ok(storage) => (storage.definitions()?, Contents::Ours { snapshot: storage.snapshot(), _storage: storage }),
+            Err(error @ StorageError::NotADatabase { .. }) => match legacy::recognise(path)? {
+                Kind::NotSqlite(_) | Kind::OtherSqlite => return Err(error.into()),
+                _ => open_legacy(path)?,
+            },
+            Err(error) => return Err(error.into()),
+        };
+        Ok(BackupFile { relations, contents, strictness })
+    }
+
+    /// The relations, with their indices.
+    pub fn relations(&self) -> &[SchemaRef] {
+        &self.relations
+    }
+
+    /// About how many rows there are, of relations and indices.
+    pub fn total_rows(&self) -> u64 {
+        match &self.contents {
+            Contents::Ours { snapshot, .. } => {
+                self.relations.iter().flat_map(super::tables).map(|table| snapshot.row_count(table.id)).sum()
+            }
+            Contents::Legacy { report, .. } => {
+                let rows = |schema: &SchemaRef| {
+                    let of = report.relations.iter().find(|of| of.name == schema.name);
+                    of.map_or(0, |of| of.rows_in_file) * (1 + schema.indices.len() as u64)
+                };
+                self.relations.iter().map(rows).sum()
+            }
+        }
+    }
+
+    /// Hands all rows of a relation, or of one of its indices, to `take`, sorted within each batch; gives remarks on rows
+    /// that are left out, in words.
+    pub fn copy(
+        &self,
+        relation: &SchemaRef,
+        index: Option<&IndexDefinition>,
+        mut take: impl FnMut(Batch) -> Result<(), BackupError>,
+    ) -> Result<Vec<String>, BackupError> {
+        match &self.contents {
+            Contents::Ours { snapshot, .. } => {
+                let table = index.map_or(relation, |index| &index.schema);
+                copy(&**snapshot, table, take).map(|()| vec![])
+            }
+            Contents::Legacy { file, report } => {
+                let source = file.relations().iter().find(|source| source.schema.name == relation.name);
+                let source = source.expect("the relations are those of the file");
+                let Some(index) = index else {
+                    let read = read_legacy(file, source, |batch| take(sorted(batch, relation.keys.len())))?;
+                    return self.remarks(&read, report, relation);
+                };
+                let mut entries = Batch::empty(index.columns.len());
+                read_legacy(file, source, |batch| {
+                    let columns = index.columns.iter().map(|column| batch.columns[*column].clone()).collect();
+                    entries.append(&Batch::new(columns, batch.len));
+                    Ok(())
+                })?;
+                take(sorted(entries, index.columns.len()))?;
+                Ok(vec![])
+            }
+        }
+    }
+
+    /// What is to be said of the rows of a relation of CozoDB 0.7 that were not given out.
+    fn remarks(&self, read: &RowsRead, report: &Report, relation: &SchemaRef) -> Result<Vec<String>, BackupError> {
+        let of = report.relations.iter().find(|of| of.name == relation.name);
+        let complete = of.map_or(Ok(()), |of| read.require_all(of));
+        match (complete, self.strictness) {
+            (Ok(()), _) => Ok(vec![]),
+            (Err(error), Strictness::EveryRow) => Err(error.into()),
+            (Err(error), Strictness::WhatFits) => {
+                let rows =
+                    read.examples.iter().map(|row| format!("'{}', key {}: {}", relation.name, row.key, row.reason));
+                Ok(std::iter::once(error.to_string()).chain(rows).collect())
+            }
+        }
+    }
+
+    /// What of the file cannot be carried over, other than rows, in words.
+    pub fn not_carried_over(&self) -> Vec<String> {
+        let Contents::Legacy { report, .. } = &self.contents else { return vec![] };
+        let notes = report.not_carried_over.iter().chain(&report.warnings).map(|note| match note.relation.as_str() {
+            "" => note.message.clone(),
+            relation => format!("'{relation}': {}", note.message),
+        });
+        let remnants = report.remnants.iter().map(|remnant| {
+            let of = remnant.id.map_or(String::new(), |id| format!(" (number {id})"));
+            format!("{} rows of a relation that is gone{of} were left out", remnant.rows)
+        });
+        notes.chain(remnants).collect()
+    }
+}
+
+/// Opens a database of the sqlite engine for reading.
+fn open_database(path: &Path) -> Result<Box<dyn Storage>, StorageError> {
+    storage::open("sqlite", path, &Options { read_only: true, cache_mb: Some(0.0), ..Options::default() })
+}
+
+fn open_legacy(path: &Path) -> Result<(Vec<SchemaRef>, Contents), StorageError> {
+    let file = Box::new(LegacyFile::open(path)?);
+    let report = file.report(&|name| functions::find(name).is_some())?;
+    let relations = file.relations().iter().map(|relation| SchemaRef::new(with_indices(relation))).collect();
+    Ok((relations, Contents::Legacy { file, report }))
+}
+
+/// The definition of a relation of CozoDB 0.7 with its ordinary indices.
+fn with_indices(relation: &LegacyRelation) -> RelationSchema {
+    relation.indices.iter().fold(relation.schema.clone(), |schema, index| {
+        let made = IndexDefinition::new(&schema, &index.name, &index.columns, schema.id);
+        schema.with_index(made)
+    })
+}
+
+fn read_legacy(
+    file: &LegacyFile,
+    relation: &LegacyRelation,
+    mut take: impl FnMut(Batch) -> Result<(), BackupError>,
+) -> Result<RowsRead, BackupError> {
+    let mut rows = file.rows(relation);
+    while let Some(batch) = rows.next_batch(ROWS_AT_ONCE)? {
+        take(batch)?;
+    }
+    Ok(rows.read().clone())
+}
+
+/// Rows by their first columns.
+fn sorted(rows: Batch, width: usize) -> Batch {
+    match sort::order(&rows.columns[..width], rows.len) {
+        Some(order) => rows.take(&order),
+        None => rows,
+    }
+}
+
+/// Fails unless a backup may be written to a path: nothing is there, or an empty file, or a database without relations.
+pub fn require_free(path: &Path) -> Result<(), BackupError> {
+    let exists = |found: &str| BackupError::TargetExists { path: path.display().to_string(), found: found.to_string() };
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(failed("look at", path)(error)),
+        Ok(metadata) if metadata.is_dir() => Err(exists("a folder")),
+        Ok(metadata) if metadata.len() == 0 => Ok(()),
+        Ok(_) => match open_database(path).and_then(|storage| storage.definitions()) {
+            Ok(relations) if relations.is_empty() => Ok(()),
+            Ok(_) => Err(exists("a database with relations")),
+            Err(_) => Err(exists("a file that is no database of this program")),
+        },
+    }
+}
+
+/// A file that is being written; removed unless it is finished.
+pub struct Unfinished(Option<PathBuf>);
+
+impl Unfinished {
+    /// A place beside a path, on the same file system.
+    pub fn beside(path: &Path) -> Self {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        Unfinished(Some(path.with_file_name(format!(".{name}.{}.unfinished", std::process::id()))))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.0.as_deref().unwrap_or(Path::new(""))
+    }
+
+    /// Moves it to its place.
+    pub fn become_finished(mut self, path: &Path) -> Result<(), BackupError> {
+        std::fs::rename(self.path(), path).map_err(failed("finish", path))?;
+        self.0 = None;
+        Ok(())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if let Some(path) = &self.0 {
+            // It may never have been made.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+fn failed<'a>(action: &'static str, path: &'a Path) -> impl Fn(std::io::Error) -> BackupError + 'a {
+    move |error| BackupError::File { action, path: path.display().to_string(), message: error.to_string() }
+}

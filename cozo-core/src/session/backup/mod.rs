@@ -1,0 +1,200 @@
+//! Backups: files of the sqlite engine with all relations of a database as of one moment.
+//!
+//! | function | what |
+//! |---|---|
+//! | [`write`] | makes a backup while the database goes on |
+//! | [`restore`] | fills an empty database from a backup |
+//! | [`import`] | puts the rows of some relations of a backup into those of a database |
+//!
+//! A backup or an SQLite database of CozoDB 0.7 is read as well. Whatever goes wrong, the database and an existing file stay as
+//! they are.
+
+mod error;
+mod file;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use crossbeam_channel::bounded;
+
+pub use error::BackupError;
+use file::BackupFile;
+
+use super::transfer;
+use crate::schema::{IndexDefinition, RelationId, RelationSchema, SchemaRef};
+use crate::storage::sqlite::FileWriter;
+use crate::storage::{KeyRange, Snapshot, StorageError};
+use crate::txn::{Filler, Pipeline, Transaction};
+use crate::value::Batch;
+
+/// How many rows are read and written at a time.
+const ROWS_AT_ONCE: usize = 16 * 1024;
+
+/// How many batches may wait between reading and writing.
+const WAITING_BATCHES: usize = 4;
+
+/// How far a backup or a restore is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BackupProgress {
+    /// The relation or index that is being copied.
+    pub relation: String,
+    /// The rows copied so far, of all relations and indices.
+    pub rows: u64,
+    /// About how many rows there are in all.
+    pub total_rows: u64,
+}
+
+/// Called now and then while a backup or a restore goes on.
+pub type OnProgress<'a> = &'a mut dyn FnMut(&BackupProgress);
+
+/// Tells how far it is.
+struct Meter<'a> {
+    progress: BackupProgress,
+    on_progress: OnProgress<'a>,
+}
+
+impl<'a> Meter<'a> {
+    fn new(total_rows: u64, on_progress: OnProgress<'a>) -> Self {
+        Meter { progress: BackupProgress { relation: String::new(), rows: 0, total_rows }, on_progress }
+    }
+
+    fn begins(&mut self, schema: &RelationSchema) {
+        self.progress.relation = schema.name.to_string();
+        (self.on_progress)(&self.progress);
+    }
+
+    fn copied(&mut self, rows: usize) {
+        self.progress.rows += rows as u64;
+        (self.on_progress)(&self.progress);
+    }
+}
+
+/// A relation's own rows, then those of its indices.
+fn tables(schema: &SchemaRef) -> impl Iterator<Item = &SchemaRef> {
+    std::iter::once(schema).chain(schema.indices.iter().map(|index| &index.schema))
+}
+
+/// Writes a backup. The file must not be there, or be an empty database.
+pub fn write(pipeline: &Pipeline, path: &Path, on_progress: OnProgress<'_>) -> miette::Result<()> {
+    file::require_free(path)?;
+    let version = pipeline.current();
+    let all: Vec<SchemaRef> = version.catalog.iter().cloned().collect();
+    let total = all.iter().flat_map(tables).map(|table| version.snapshot.row_count(table.id)).sum();
+    let mut meter = Meter::new(total, on_progress);
+    let unfinished = file::Unfinished::beside(path);
+    let mut writer = FileWriter::create(unfinished.path())?;
+    for schema in &all {
+        writer.relation(schema)?;
+        for table in tables(schema) {
+            meter.begins(table);
+            copy(&*version.snapshot, table, |batch| {
+                writer.append(table.id, &batch)?;
+                meter.copied(batch.len);
+                Ok::<(), StorageError>(())
+            })?;
+        }
+    }
+    writer.finish()?;
+    Ok(unfinished.become_finished(path)?)
+}
+
+/// Hands all rows of a relation or an index to `take`, in key order, while another thread reads on.
+fn copy<E: From<StorageError> + Send>(
+    snapshot: &dyn Snapshot,
+    table: &SchemaRef,
+    mut take: impl FnMut(Batch) -> Result<(), E>,
+) -> Result<(), E> {
+    let columns: Vec<usize> = (0..table.arity()).collect();
+    let (sender, batches) = bounded(WAITING_BATCHES);
+    let read = move || -> Result<(), StorageError> {
+        let mut cursor = snapshot.scan(table.id, &KeyRange::all(), &columns)?;
+        while let Some(batch) = cursor.next_batch(ROWS_AT_ONCE)? {
+            if sender.send(batch).is_err() {
+                // Whoever takes the batches has failed, and says so.
+                return Ok(());
+            }
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(read);
+        // The channel goes with this loop, so that the reader ends if the taker fails.
+        batches.into_iter().try_for_each(&mut take)?;
+        reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map_err(E::from)
+    })
+}
+
+/// What is to be done with rows of a damaged file of CozoDB 0.7 that fit no relation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strictness {
+    /// Nothing is restored.
+    EveryRow,
+    /// They are left out, and described.
+    WhatFits,
+}
+
+/// Fills an empty database from a backup; gives what could not be carried over, in words.
+pub fn restore(
+    pipeline: &Pipeline,
+    path: &Path,
+    strictness: Strictness,
+    on_progress: OnProgress<'_>,
+) -> miette::Result<Vec<String>> {
+    let file = BackupFile::open(path, strictness)?;
+    let mut meter = Meter::new(file.total_rows(), on_progress);
+    let mut remarks = vec![];
+    pipeline.fill(|filler| {
+        for relation in file.relations() {
+            remarks.extend(restore_one(&file, relation, filler, &mut meter)?);
+        }
+        Ok::<(), BackupError>(())
+    })?;
+    remarks.extend(file.not_carried_over());
+    Ok(remarks)
+}
+
+fn restore_one(
+    file: &BackupFile,
+    relation: &SchemaRef,
+    filler: &mut Filler<'_>,
+    meter: &mut Meter<'_>,
+) -> Result<Vec<String>, BackupError> {
+    let created = filler.create(relation)?;
+    let mut fill = |index: Option<&IndexDefinition>, into: RelationId| {
+        meter.begins(index.map_or(relation, |index| &index.schema));
+        file.copy(relation, index, |batch| {
+            meter.copied(batch.len);
+            Ok(filler.put(into, batch)?)
+        })
+    };
+    let remarks = fill(None, created.id)?;
+    for (index, into) in relation.indices.iter().zip(&created.indices) {
+        fill(Some(index), into.schema.id)?;
+    }
+    Ok(remarks)
+}
+
+/// Puts the rows of relations in a backup into the relations of the same names; all of them or none.
+pub fn import(pipeline: &Arc<Pipeline>, path: &Path, relations: &[String]) -> miette::Result<()> {
+    let file = BackupFile::open(path, Strictness::EveryRow)?;
+    let mut txn = Transaction::begin(pipeline, true);
+    for name in relations.iter().collect::<BTreeSet<_>>() {
+        let target = transfer::target(&txn, name)?;
+        if let Some(index) = target.indices.first() {
+            return Err(BackupError::Indexed { relation: name.clone(), index: index.schema.name.to_string() }.into());
+        }
+        let Some(source) = file.relations().iter().find(|relation| relation.name == name.as_str()) else {
+            let known: Vec<&str> = file.relations().iter().map(|relation| relation.name.as_str()).collect();
+            return Err(BackupError::NotInBackup { relation: name.clone(), known: known.join(", ") }.into());
+        };
+        let mut all = Batch::empty(source.arity());
+        file.copy(source, None, |batch| {
+            all.append(&batch);
+            Ok(())
+        })?;
+        let headers: Vec<String> = source.columns().map(|column| column.name.to_string()).collect();
+        transfer::put_columns(&mut txn, &target, &headers, all)?;
+    }
+    Ok(txn.commit()?)
+}

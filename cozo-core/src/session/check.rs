@@ -1,0 +1,119 @@
+//! Whether what is stored is as it should be.
+
+use std::cmp::Ordering;
+
+use super::DbInstance;
+use crate::exec::MAX_BATCH_ROWS;
+use crate::index::secondary;
+use crate::schema::{RelationSchema, SchemaRef, coerce, surely_fits};
+use crate::storage::{KeyRange, Snapshot, StorageError};
+use crate::value::Batch;
+
+/// The most problems that are described of one relation or index.
+const MOST_DESCRIBED: usize = 10;
+
+/// What a check found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckReport {
+    /// Relations and indices, each with its number of rows.
+    pub relations: Vec<(String, u64)>,
+    /// What is wrong, in words; empty if nothing is.
+    pub problems: Vec<String>,
+}
+
+impl DbInstance {
+    /// Reads everything that is stored, and says what is wrong with it: what the engine itself can find, keys out of order,
+    /// values that do not fit their columns, indices that do not agree with their relations. Open the database with
+    /// `"cache_mb": 0`, so that what is read is what is stored.
+    pub fn check(&self) -> miette::Result<CheckReport> {
+        let pipeline = self.pipeline();
+        let version = pipeline.current();
+        let mut report = CheckReport { relations: vec![], problems: pipeline.verify()? };
+        for schema in version.catalog.iter() {
+            check_rows(schema, &*version.snapshot, &mut report);
+            for index in &schema.indices {
+                check_rows(&index.schema, &*version.snapshot, &mut report);
+                let agrees = secondary::agrees(schema, index, &*version.snapshot);
+                match agrees {
+                    Ok(true) => {}
+                    Ok(false) => report.problems.push(format!(
+                        "the index '{}' does not agree with its relation: drop it and create it again",
+                        index.schema.name
+                    )),
+                    Err(error) => {
+                        report.problems.push(format!("the index '{}' cannot be read: {error}", index.schema.name))
+                    }
+                }
+            }
+        }
+        Ok(report)
+    }
+}
+
+/// Reads all rows of a relation or an index.
+fn check_rows(schema: &SchemaRef, snapshot: &dyn Snapshot, report: &mut CheckReport) {
+    let mut problems = vec![];
+    let read = read_rows(schema, snapshot, &mut problems);
+    let (rows, described) = (*read.as_ref().unwrap_or(&0), problems.len().min(MOST_DESCRIBED));
+    let more = problems.len() - described;
+    report.relations.push((schema.name.to_string(), rows));
+    report.problems.extend(problems.into_iter().take(described));
+    if more > 0 {
+        report.problems.push(format!("'{}' has {more} more problems of this kind", schema.name));
+    }
+    if let Err(error) = read {
+        report.problems.push(format!("'{}' cannot be read to its end: {error}", schema.name));
+    }
+}
+
+/// Reads all rows; gives their number, and notes what is wrong with them.
+fn read_rows(schema: &SchemaRef, snapshot: &dyn Snapshot, problems: &mut Vec<String>) -> Result<u64, StorageError> {
+    let columns: Vec<usize> = (0..schema.arity()).collect();
+    let mut cursor = snapshot.scan(schema.id, &KeyRange::all(), &columns)?;
+    let mut last: Option<Batch> = None;
+    let mut rows = 0;
+    while let Some(batch) = cursor.next_batch(MAX_BATCH_ROWS)? {
+        rows += batch.len as u64;
+        for row in 0..batch.len {
+            let ascends = match (row, &last) {
+                (0, None) => true,
+                (0, Some(last)) => compare_keys(schema, last, 0, &batch, 0).is_lt(),
+                _ => compare_keys(schema, &batch, row - 1, &batch, row).is_lt(),
+            };
+            if !ascends {
+                problems.push(format!("'{}' has keys out of order at {}", schema.name, printed(schema, &batch, row)));
+            }
+        }
+        problems.extend(misfits(schema, &batch));
+        last = Some(batch.slice(batch.len - 1..batch.len));
+    }
+    Ok(rows)
+}
+
+fn compare_keys(schema: &RelationSchema, a: &Batch, row_a: usize, b: &Batch, row_b: usize) -> Ordering {
+    let keys = a.columns.iter().zip(&b.columns).take(schema.keys.len());
+    keys.map(|(x, y)| x.compare_at(row_a, y, row_b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+}
+
+/// The values that do not fit their columns.
+fn misfits(schema: &RelationSchema, batch: &Batch) -> Vec<String> {
+    let mut problems = vec![];
+    let doubtful = schema.columns().zip(&batch.columns).filter(|(of, column)| !surely_fits(column, &of.column_type));
+    for (definition, column) in doubtful {
+        let fits =
+            |row: &usize| coerce(column.get(*row), &definition.column_type, 0).is_ok_and(|fit| fit == column.get(*row));
+        for row in (0..batch.len).filter(|row| !fits(row)) {
+            let (value, key) = (column.get(row), printed(schema, batch, row));
+            let (relation, name, wanted) = (&schema.name, &definition.name, &definition.column_type);
+            problems.push(format!("'{relation}' has {value} in the column '{name}' of type {wanted} at {key}"));
+        }
+    }
+    problems
+}
+
+/// A key as text.
+fn printed(schema: &RelationSchema, batch: &Batch, row: usize) -> String {
+    let key: Vec<String> =
+        batch.columns[..schema.keys.len()].iter().map(|column| column.get(row).to_string()).collect();
+    format!("[{}]", key.join(", "))
+}

@@ -1,0 +1,26 @@
+//! Rows of a range, in key order.
+
+use super::KvCursor;
+use super::keys::RELATION_BYTES;
+use crate::storage::codec::RowReader;
+use crate::storage::{BatchCursor, StorageError};
+use crate::value::Batch;
+
+/// Reads what a cursor passes.
+pub(super) struct Scan<'a, C> {
+    /// At the next row.
+    pub cursor: C,
+    pub rows: RowReader<'a>,
+}
+
+impl<C: KvCursor> BatchCursor for Scan<'_, C> {
+    fn next_batch(&mut self, max_rows: usize) -> Result<Option<Batch>, StorageError> {
+        while self.rows.rows() < max_rows.max(1)
+            && let Some((key, value)) = self.cursor.entry()?
+        {
+            self.rows.read(&key[RELATION_BYTES..], value)?;
+            self.cursor.next();
+        }
+        Ok((self.rows.rows() > 0).then(|| self.rows.finish()))
+    }
+}

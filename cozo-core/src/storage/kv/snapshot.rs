@@ -1,0 +1,222 @@
+//! The relations at one moment.
+
+use std::sync::Arc;
+
+use imbl::OrdMap;
+
+use super::as_of::{HistoryLookup, HistoryScan, VersionLookup};
+use super::keys::{ByteRange, Keys, relation_prefix};
+use super::lookup::{PointLookup, PrefixLookup};
+use super::scan::Scan;
+use super::{KvCursor, KvSnapshot};
+use crate::schema::{RelationId, RelationSchema};
+use crate::storage::codec::{RowCodec, RowReader};
+use crate::storage::{
+    AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, Nothing, RelationShape, Snapshot, StorageError, as_of,
+    overlay,
+};
+use crate::value::Column;
+
+/// The relations at one moment: the bytes, and how they are read.
+pub struct KvView<S> {
+    pub(super) bytes: S,
+    pub(super) relations: OrdMap<RelationId, Relation>,
+}
+
+/// A relation that exists.
+#[derive(Clone)]
+pub(super) struct Relation {
+    pub codec: Arc<RowCodec>,
+    /// About how many rows it has,
+    pub rows: u64,
+    /// and how many it had when that was written last.
+    pub saved_rows: u64,
+}
+
+impl Relation {
+    pub fn new(schema: &RelationSchema, rows: u64) -> Self {
+        Relation { codec: Arc::new(RowCodec::new(schema)), rows, saved_rows: rows }
+    }
+}
+
+/// The rows of ranges up to so many are counted.
+const COUNTED_ROWS: u64 = 64;
+
+impl<S: KvSnapshot> KvView<S> {
+    /// How the rows of a relation are read, if it exists.
+    pub(super) fn codec(&self, relation: RelationId) -> Option<&RowCodec> {
+        self.relations.get(&relation).map(|relation| &*relation.codec)
+    }
+
+    /// A cursor over all rows of a relation.
+    pub(super) fn rows_of(&self, relation: RelationId) -> S::Cursor<'_> {
+        self.bytes.cursor(&ByteRange::of_relation(relation))
+    }
+
+    /// A cursor at the first key of a range.
+    pub(super) fn start(&self, range: &ByteRange) -> S::Cursor<'_> {
+        let mut cursor = self.bytes.cursor(range);
+        cursor.seek(&range.lower);
+        cursor
+    }
+
+    /// The number of rows of a range if there are at most [`COUNTED_ROWS`].
+    fn count(&self, relation: RelationId, range: &KeyRange) -> Result<Option<u64>, StorageError> {
+        let Some(codec) = self.codec(relation) else { return Ok(Some(0)) };
+        let Some(range) = ByteRange::of_rows(relation, codec, range)? else { return Ok(Some(0)) };
+        let mut cursor = self.start(&range);
+        for count in 0..=COUNTED_ROWS {
+            if cursor.entry()?.is_none() {
+                return Ok(Some(count));
+            }
+            cursor.next();
+        }
+        Ok(None)
+    }
+}
+
+impl<S: KvSnapshot> Snapshot for KvView<S> {
+    fn shape(&self, relation: RelationId) -> Option<RelationShape> {
+        self.codec(relation).map(|codec| RelationShape { keys: codec.keys(), arity: codec.arity() })
+    }
+
+    fn row_count(&self, relation: RelationId) -> u64 {
+        self.relations.get(&relation).map_or(0, |relation| relation.rows)
+    }
+
+    fn row_count_within(&self, relation: RelationId, range: &KeyRange) -> u64 {
+        let rows = self.row_count(relation);
+        if *range == KeyRange::all() || rows <= COUNTED_ROWS {
+            return rows;
+        }
+        // Whatever cannot be read now will be an error when it is scanned.
+        self.count(relation, range).ok().flatten().unwrap_or(rows)
+    }
+
+    fn scan<'a>(
+        &'a self,
+        relation: RelationId,
+        range: &KeyRange,
+        columns: &[usize],
+    ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
+        let Some(codec) = self.codec(relation) else { return Ok(Box::new(Nothing)) };
+        let Some(range) = ByteRange::of_rows(relation, codec, range)? else { return Ok(Box::new(Nothing)) };
+        Ok(Box::new(Scan { cursor: self.start(&range), rows: RowReader::new(codec, columns) }))
+    }
+
+    fn partition(&self, relation: RelationId, range: &KeyRange, parts: usize) -> Vec<KeyRange> {
+        self.parts(relation, range, parts).unwrap_or_else(|_| vec![range.clone()])
+    }
+
+    fn lookup<'a>(
+        &'a self,
+        relation: RelationId,
+        prefixes: &'a [Column],
+        columns: &[usize],
+    ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
+        let Some(codec) = self.codec(relation) else { return Ok(Box::new(Nothing)) };
+        let rows = RowReader::new(codec, columns);
+        Ok(if prefixes.len() == codec.keys() {
+            Box::new(PointLookup::new(&self.bytes, relation, codec, prefixes, rows))
+        } else {
+            Box::new(PrefixLookup::new(self.rows_of(relation), relation, codec, prefixes, rows))
+        })
+    }
+
+    fn contains(&self, relation: RelationId, prefixes: &[Column]) -> Result<Vec<bool>, StorageError> {
+        let probes = prefixes.first().map_or(0, Column::len);
+        let Some(codec) = self.codec(relation) else { return Ok(vec![false; probes]) };
+        let rows = RowReader::new(codec, &[]);
+        if prefixes.len() == codec.keys() {
+            return PointLookup::new(&self.bytes, relation, codec, prefixes, rows).contains();
+        }
+        let mut lookup = PrefixLookup::new(self.rows_of(relation), relation, codec, prefixes, rows);
+        (0..probes).map(|probe| lookup.seek(probe)).collect()
+    }
+
+    fn scan_as_of<'a>(
+        &'a self,
+        relation: RelationId,
+        range: &KeyRange,
+        columns: &[usize],
+        as_of: AsOf,
+    ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
+        let Some(codec) = self.codec(relation) else { return Ok(Box::new(Nothing)) };
+        if !codec.ends_with_validity(as_of) {
+            return as_of::scan(self, relation, range, columns, as_of);
+        }
+        let Some(range) = ByteRange::of_rows(relation, codec, range)? else { return Ok(Box::new(Nothing)) };
+        Ok(Box::new(HistoryScan::new(self.start(&range), RowReader::new(codec, columns), as_of)))
+    }
+
+    fn lookup_as_of<'a>(
+        &'a self,
+        relation: RelationId,
+        prefixes: &'a [Column],
+        columns: &[usize],
+        as_of: AsOf,
+    ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
+        let Some(codec) = self.codec(relation) else { return Ok(Box::new(Nothing)) };
+        if !codec.ends_with_validity(as_of) {
+            return as_of::lookup(self, relation, prefixes, columns, as_of);
+        }
+        let (cursor, rows) = (self.rows_of(relation), RowReader::new(codec, columns));
+        Ok(if prefixes.len() == as_of.column {
+            Box::new(VersionLookup::new(cursor, relation, codec, prefixes, rows, as_of))
+        } else {
+            Box::new(HistoryLookup::new(cursor, relation, codec, prefixes, rows, as_of))
+        })
+    }
+
+    fn contains_as_of(
+        &self,
+        relation: RelationId,
+        prefixes: &[Column],
+        as_of: AsOf,
+    ) -> Result<Vec<bool>, StorageError> {
+        let probes = prefixes.first().map_or(0, Column::len);
+        let Some(codec) = self.codec(relation) else { return Ok(vec![false; probes]) };
+        if !codec.ends_with_validity(as_of) {
+            return as_of::contains(self, relation, prefixes, as_of);
+        }
+        let (cursor, rows) = (self.rows_of(relation), RowReader::new(codec, &[]));
+        if prefixes.len() == as_of.column {
+            let mut versions = VersionLookup::new(cursor, relation, codec, prefixes, rows, as_of);
+            return (0..probes).map(|probe| versions.seek(probe)).collect();
+        }
+        let mut histories = HistoryLookup::new(cursor, relation, codec, prefixes, rows, as_of);
+        (0..probes).map(|probe| histories.seek(probe)).collect()
+    }
+
+    fn with_changes(self: Arc<Self>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
+        overlay::overlay(self, changes)
+    }
+}
+
+/// The prefixes of a look-up as bytes.
+pub(super) struct Probes<'a> {
+    relation: RelationId,
+    codec: &'a RowCodec,
+    columns: &'a [Column],
+}
+
+impl<'a> Probes<'a> {
+    pub fn new(relation: RelationId, codec: &'a RowCodec, columns: &'a [Column]) -> Self {
+        Probes { relation, codec, columns }
+    }
+
+    pub fn len(&self) -> usize {
+        self.columns.first().map_or(0, Column::len)
+    }
+
+    /// Appends what the keys of a probe begin with; says whether there can be any.
+    pub fn write(&self, probe: usize, out: &mut Vec<u8>) -> Result<bool, StorageError> {
+        out.extend_from_slice(&relation_prefix(self.relation));
+        self.codec.write_prefix(self.columns, probe, out)
+    }
+
+    /// As [`Probes::write`], as one more of the keys.
+    pub fn push(&self, probe: usize, keys: &mut Keys) -> Result<bool, StorageError> {
+        keys.push_with(|out| self.write(probe, out))
+    }
+}

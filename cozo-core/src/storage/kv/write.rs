@@ -1,0 +1,157 @@
+//! Change sets as one batch of bytes.
+
+use imbl::OrdMap;
+
+use super::catalog::{count_key, definition_bytes, definition_key};
+use super::keys::{ByteRange, RELATION_BYTES, relation_prefix};
+use super::snapshot::{KvView, Relation};
+use super::{Keys, KvBatch, KvSnapshot};
+use crate::schema::RelationId;
+use crate::storage::codec::RowCodec;
+use crate::storage::{ChangeKind, ChangeSet, RowChanges, StorageError};
+use crate::value::Batch;
+
+/// So many of the keys that are changed are looked up, to see how many of them are new.
+const SAMPLED_KEYS: usize = 8;
+
+/// A number of rows is written anew once it has changed by so many rows and a share.
+const SAVED_AFTER: u64 = 64;
+
+/// Collects a commit. Nothing is written before it is complete, so an error leaves nothing behind.
+pub(super) struct Writer<'a, S, B> {
+    before: &'a KvView<S>,
+    relations: OrdMap<RelationId, Relation>,
+    batch: B,
+    empty: bool,
+    key: Vec<u8>,
+    value: Vec<u8>,
+}
+
+impl<'a, S: KvSnapshot, B: KvBatch> Writer<'a, S, B> {
+    pub fn new(batch: B, before: &'a KvView<S>) -> Self {
+        let relations = before.relations.clone();
+        Writer { before, relations, batch, empty: true, key: vec![], value: vec![] }
+    }
+
+    /// Whether nothing would be written.
+    pub fn is_empty(&self) -> bool {
+        self.empty
+    }
+
+    /// What is to be written, and the relations afterwards.
+    pub fn finish(self) -> (B, OrdMap<RelationId, Relation>) {
+        (self.batch, self.relations)
+    }
+
+    pub fn apply(&mut self, changes: &ChangeSet) -> Result<(), StorageError> {
+        for schema in &changes.created {
+            self.relations.insert(schema.id, Relation::new(schema, 0));
+        }
+        for rows in &changes.rows {
+            self.apply_rows(rows)?;
+        }
+        for relation in &changes.dropped {
+            self.drop_relation(*relation);
+        }
+        for (name, schema) in &changes.definitions {
+            self.empty = false;
+            match schema {
+                Some(schema) => self.batch.put(&definition_key(name), &definition_bytes(schema)?),
+                None => self.batch.delete(&definition_key(name)),
+            }
+        }
+        Ok(())
+    }
+
+    fn drop_relation(&mut self, relation: RelationId) {
+        if self.relations.remove(&relation).is_some() {
+            self.empty = false;
+            self.batch.delete_range(&ByteRange::of_relation(relation));
+            self.batch.delete(&count_key(relation));
+        }
+    }
+
+    fn apply_rows(&mut self, changes: &RowChanges) -> Result<(), StorageError> {
+        let relation = changes.relation;
+        let known = self.relations.get_mut(&relation).ok_or(StorageError::NoSuchRelation(relation.0))?;
+        let codec = known.codec.clone();
+        known.rows = self.before.rows_after(relation, known, changes)?;
+        self.empty &= changes.rows.is_empty();
+        self.key.clear();
+        self.key.extend_from_slice(&relation_prefix(relation));
+        match changes.kind {
+            ChangeKind::Put => self.put(&codec, &changes.rows),
+            ChangeKind::Remove => self.remove(&codec, &changes.rows),
+        }
+    }
+
+    fn put(&mut self, codec: &RowCodec, rows: &Batch) -> Result<(), StorageError> {
+        for row in 0..rows.len {
+            self.key.truncate(RELATION_BYTES);
+            self.value.clear();
+            codec.write_key(&rows.columns, row, &mut self.key)?;
+            codec.write_value(&rows.columns, row, &mut self.value)?;
+            self.batch.put(&self.key, &self.value);
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, codec: &RowCodec, rows: &Batch) -> Result<(), StorageError> {
+        for row in 0..rows.len {
+            self.key.truncate(RELATION_BYTES);
+            codec.write_key(&rows.columns, row, &mut self.key)?;
+            self.batch.delete(&self.key);
+        }
+        Ok(())
+    }
+
+    /// Writes the numbers of rows that have changed by more than one part of so many; 0 for all that have changed.
+    pub fn save_counts(&mut self, parts: u64) {
+        let stale = |relation: &Relation| {
+            let allowed = relation.saved_rows.checked_div(parts).map_or(0, |share| share + SAVED_AFTER);
+            relation.rows.abs_diff(relation.saved_rows) > allowed
+        };
+        let ids: Vec<RelationId> =
+            self.relations.iter().filter(|(_, relation)| stale(relation)).map(|(id, _)| *id).collect();
+        for id in ids {
+            if let Some(relation) = self.relations.get_mut(&id) {
+                self.empty = false;
+                relation.saved_rows = relation.rows;
+                self.batch.put(&count_key(id), relation.rows.to_string().as_bytes());
+            }
+        }
+    }
+}
+
+impl<S: KvSnapshot> KvView<S> {
+    /// About how many rows a relation has after a change.
+    fn rows_after(&self, id: RelationId, relation: &Relation, changes: &RowChanges) -> Result<u64, StorageError> {
+        let present = self.share_present(id, &relation.codec, &changes.rows)? * changes.rows.len as f64;
+        Ok(match changes.kind {
+            ChangeKind::Put => relation.rows + changes.rows.len as u64 - present.round() as u64,
+            ChangeKind::Remove => relation.rows.saturating_sub(present.round() as u64),
+        })
+    }
+
+    /// The share of the rows whose keys are there, by a sample of them.
+    fn share_present(&self, id: RelationId, codec: &RowCodec, rows: &Batch) -> Result<f64, StorageError> {
+        if rows.is_empty() || !self.relations.contains_key(&id) {
+            return Ok(0.0);
+        }
+        let mut keys = Keys::default();
+        let sampled = rows.len.min(SAMPLED_KEYS);
+        for sample in 0..sampled {
+            keys.push_with(|out| {
+                out.extend_from_slice(&relation_prefix(id));
+                codec.write_key(&rows.columns, sample * rows.len / sampled, out)?;
+                Ok(true)
+            })?;
+        }
+        let mut present = 0;
+        self.bytes.get_all(&keys, &mut |_, _| {
+            present += 1;
+            Ok(())
+        })?;
+        Ok(f64::from(present) / sampled as f64)
+    }
+}

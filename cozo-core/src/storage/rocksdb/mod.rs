@@ -1,0 +1,221 @@
+//! The rocksdb engine: relations in a folder of [RocksDB](https://rocksdb.org) files, for many writes and for data much
+//! larger than memory.
+//!
+//! RocksDB keeps the ordered bytes of [`kv`](super::kv) in one column family. A commit is one `WriteBatch`; a snapshot is
+//! a snapshot of RocksDB. Keys begin with the number of their relation, which is the prefix that filters know besides
+//! whole keys: a file without rows of a relation is not looked into, and a get of a key that is not there seldom reads.
+//! Large values live in files of their own, which compactions do not copy.
+//!
+//! | part | what |
+//! |---|---|
+//! | [`RocksOptions`] | the options of the engine, and how RocksDB is set up by them |
+//! | `place` | whether the folder may be opened |
+
+mod options;
+mod place;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use ::rocksdb::{
+    BottommostLevelCompaction, ColumnFamilyDescriptor, CompactOptions, DB, DBRawIterator, DEFAULT_COLUMN_FAMILY_NAME,
+    Error, ErrorKind, Range, ReadOptions, Snapshot, WriteBatch, WriteOptions,
+};
+use self_cell::self_cell;
+
+pub use options::{Compression, RocksOptions};
+
+use super::kv::{ByteRange, Entry, Keys, KvBatch, KvCursor, KvEngine, KvSnapshot, KvStorage, OnFound, RELATION_BYTES};
+use super::{Durability, Options, StorageError};
+
+/// The name of the engine.
+const NAME: &str = "rocksdb";
+
+/// The storage of this engine.
+pub type RocksDbStorage = KvStorage<RocksDb>;
+
+/// Opens the database in a folder, and makes it first if it is not there.
+pub fn open(path: &Path, options: &Options) -> Result<RocksDbStorage, StorageError> {
+    KvStorage::open(RocksDb::open(path, options)?, options.read_only)
+}
+
+/// An open RocksDB.
+pub struct RocksDb {
+    db: Arc<DB>,
+    write: WriteOptions,
+}
+
+impl RocksDb {
+    fn open(path: &Path, options: &Options) -> Result<Self, StorageError> {
+        let setup = options.of_engine::<RocksOptions>()?.setup()?;
+        place::check(path, options.read_only)?;
+        // By name, since only then there is a handle for getting several keys at once.
+        let family = ColumnFamilyDescriptor::new(DEFAULT_COLUMN_FAMILY_NAME, setup.clone());
+        let opened = match options.read_only {
+            true => DB::open_cf_descriptors_read_only(&setup, path, [family], false),
+            false => DB::open_cf_descriptors(&setup, path, [family]),
+        };
+        let db = opened.map_err(|error| place::refusal(path, error))?;
+        let mut write = WriteOptions::default();
+        write.set_sync(options.durability == Durability::Disk);
+        Ok(RocksDb { db: Arc::new(db), write })
+    }
+}
+
+/// What RocksDB said, as an error of storage.
+fn failed(action: &'static str) -> impl Fn(Error) -> StorageError {
+    move |error| match error.kind() {
+        ErrorKind::Corruption => StorageError::Damaged(error.into_string()),
+        _ => StorageError::Engine { engine: NAME, action, message: error.into_string() },
+    }
+}
+
+impl KvEngine for RocksDb {
+    type Snapshot = RocksView;
+    type Batch = WriteBatch;
+
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn path(&self) -> String {
+        self.db.path().display().to_string()
+    }
+
+    fn snapshot(&self) -> RocksView {
+        RocksView(OwnedView::new(self.db.clone(), |db| {
+            let snapshot = db.snapshot();
+            let mut read = ReadOptions::default();
+            read.set_snapshot(&snapshot);
+            View { snapshot, read }
+        }))
+    }
+
+    fn batch(&self) -> WriteBatch {
+        WriteBatch::default()
+    }
+
+    fn write(&self, batch: WriteBatch) -> Result<(), StorageError> {
+        self.db.write_opt(batch, &self.write).map_err(failed("write"))
+    }
+
+    fn compact(&self) -> Result<(), StorageError> {
+        let mut options = CompactOptions::default();
+        options.set_bottommost_level_compaction(BottommostLevelCompaction::ForceOptimized);
+        // Others may compact and flush meanwhile.
+        options.set_exclusive_manual_compaction(false);
+        self.db.compact_range_opt(None::<&[u8]>, None::<&[u8]>, &options);
+        Ok(())
+    }
+}
+
+impl KvBatch for WriteBatch {
+    #[inline]
+    fn put(&mut self, key: &[u8], value: &[u8]) {
+        WriteBatch::put(self, key, value);
+    }
+
+    #[inline]
+    fn delete(&mut self, key: &[u8]) {
+        WriteBatch::delete(self, key);
+    }
+
+    fn delete_range(&mut self, range: &ByteRange) {
+        WriteBatch::delete_range(self, &range.lower, &range.upper);
+    }
+}
+
+/// A snapshot, and the options of gets from it.
+struct View<'a> {
+    snapshot: Snapshot<'a>,
+    read: ReadOptions,
+}
+
+self_cell!(
+    /// A snapshot with the database that it is of.
+    struct OwnedView {
+        owner: Arc<DB>,
+
+        #[covariant]
+        dependent: View,
+    }
+);
+
+/// The contents at one moment.
+pub struct RocksView(OwnedView);
+
+impl RocksView {
+    fn iterator(&self, mut read: ReadOptions, range: &ByteRange) -> DBRawIterator<'_> {
+        read.set_iterate_lower_bound(&range.lower[..]);
+        read.set_iterate_upper_bound(&range.upper[..]);
+        self.0.borrow_dependent().snapshot.raw_iterator_opt(read)
+    }
+
+    fn get(&self, key: &[u8], found: &mut OnFound) -> Result<(), StorageError> {
+        let value = self.0.borrow_owner().get_pinned_opt(key, &self.0.borrow_dependent().read);
+        value.map_err(failed("read"))?.map_or(Ok(()), |value| found(0, &value))
+    }
+}
+
+impl KvSnapshot for RocksView {
+    type Cursor<'a> = DBRawIterator<'a>;
+
+    fn get_all(&self, keys: &Keys, found: &mut OnFound) -> Result<(), StorageError> {
+        if keys.len() < 2 {
+            return keys.iter().try_for_each(|key| self.get(key, found));
+        }
+        let (db, view) = (self.0.borrow_owner(), self.0.borrow_dependent());
+        let family = db.cf_handle(DEFAULT_COLUMN_FAMILY_NAME).expect("the family was opened by name");
+        let values = db.batched_multi_get_cf_opt(family, keys.iter(), keys.are_sorted(), &view.read);
+        for (number, value) in values.into_iter().enumerate() {
+            if let Some(value) = value.map_err(failed("read"))? {
+                found(number, &value)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn cursor(&self, range: &ByteRange) -> DBRawIterator<'_> {
+        let mut read = ReadOptions::default();
+        // Without this a cursor sees the keys of one relation only.
+        read.set_total_order_seek(range.lower.len() < RELATION_BYTES);
+        self.iterator(read, range)
+    }
+
+    fn last_key(&self, range: &ByteRange) -> Result<Option<Vec<u8>>, StorageError> {
+        let mut read = ReadOptions::default();
+        // The search begins at the upper bound, which may be of the next relation.
+        read.set_total_order_seek(true);
+        let mut iterator = self.iterator(read, range);
+        iterator.seek_to_last();
+        Ok(iterator.entry()?.map(|(key, _)| key.to_vec()))
+    }
+
+    fn approximate_bytes(&self, range: &ByteRange) -> u64 {
+        if range.lower >= range.upper {
+            return 0;
+        }
+        self.0.borrow_owner().get_approximate_sizes(&[Range::new(&range.lower, &range.upper)]).iter().sum()
+    }
+}
+
+impl KvCursor for DBRawIterator<'_> {
+    fn seek(&mut self, key: &[u8]) {
+        DBRawIterator::seek(self, key);
+    }
+
+    #[inline]
+    fn next(&mut self) {
+        DBRawIterator::next(self);
+    }
+
+    #[inline]
+    fn entry(&self) -> Result<Option<Entry<'_>>, StorageError> {
+        match self.item() {
+            None => self.status().map(|()| None).map_err(failed("read")),
+            item => Ok(item),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The options of the engine, and how RocksDB is set up by them.
+
+use ::rocksdb::{
+    BlockBasedOptions, Cache, DBCompressionType, DataBlockIndexType, LogLevel, Options as Setup, SliceTransform,
+};
+use serde::Deserialize;
+
+use crate::storage::StorageError;
+use crate::storage::kv::RELATION_BYTES;
+
+/// The options of the engine, beside those that every engine has.
+///
+/// Memory is bounded by `block_cache_mb` and twice `write_buffer_mb`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RocksOptions {
+    /// How many megabytes of blocks are kept in memory, with their indices and filters.
+    pub block_cache_mb: u64,
+    /// How many megabytes of writes are collected before they become a file; as many again while that is written.
+    pub write_buffer_mb: u64,
+    /// How blocks are compressed.
+    pub compression: Compression,
+    /// Values from so many bytes on are kept apart from their keys. What is kept apart is not copied when files are
+    /// merged, but a scan reads each such value by itself.
+    pub min_blob_bytes: u64,
+    /// How many files are open at once.
+    pub max_open_files: i32,
+    /// How many threads write files and merge them.
+    pub background_jobs: i32,
+}
+
+/// How blocks are compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// Fast.
+    #[default]
+    Lz4,
+    /// Smaller, and slower.
+    Zstd,
+}
+
+impl Default for RocksOptions {
+    fn default() -> Self {
+        RocksOptions {
+            block_cache_mb: 256,
+            write_buffer_mb: 64,
+            compression: Compression::Lz4,
+            min_blob_bytes: 4096,
+            max_open_files: 512,
+            background_jobs: 4,
+        }
+    }
+}
+
+const MEGABYTE: u64 = 1 << 20;
+
+/// The most that an option in megabytes can be: a terabyte.
+const MAX_MEGABYTES: u64 = 1 << 20;
+
+/// Bits of the filters for each key: one get in a hundred of a missing key reads a block in vain.
+const FILTER_BITS: f64 = 10.0;
+
+impl RocksOptions {
+    /// Refuses what makes no sense.
+    fn check(&self) -> Result<(), StorageError> {
+        let wrong = [
+            (self.write_buffer_mb == 0, "write_buffer_mb must be at least 1"),
+            (self.write_buffer_mb > MAX_MEGABYTES, "write_buffer_mb must be at most 1048576"),
+            (self.block_cache_mb > MAX_MEGABYTES, "block_cache_mb must be at most 1048576"),
+            (self.max_open_files < 16, "max_open_files must be at least 16"),
+            (self.background_jobs < 1, "background_jobs must be at least 1"),
+        ];
+        match wrong.iter().find(|(is_wrong, _)| *is_wrong) {
+            Some((_, message)) => Err(StorageError::BadOptions(message.to_string())),
+            None => Ok(()),
+        }
+    }
+
+    /// RocksDB's options.
+    pub(super) fn setup(&self) -> Result<Setup, StorageError> {
+        self.check()?;
+        let cache = Cache::new_lru_cache((self.block_cache_mb * MEGABYTE) as usize);
+        let mut setup = Setup::default();
+        setup.create_if_missing(true);
+        setup.set_block_based_table_factory(&blocks(&cache));
+        setup.set_prefix_extractor(SliceTransform::create_fixed_prefix(RELATION_BYTES));
+        self.set_writes(&mut setup);
+        self.set_blobs(&mut setup, &cache);
+        setup.set_compression_type(self.compression.kind());
+        setup.set_max_open_files(self.max_open_files);
+        // Files that a dropped snapshot was the last to need are deleted by background threads, not by a reader.
+        setup.set_avoid_unnecessary_blocking_io(true);
+        setup.set_log_level(LogLevel::Warn);
+        setup.set_keep_log_file_num(4);
+        setup.set_stats_dump_period_sec(0);
+        setup.set_stats_persist_period_sec(0);
+        Ok(setup)
+    }
+
+    fn set_writes(&self, setup: &mut Setup) {
+        let write_buffer = (self.write_buffer_mb * MEGABYTE) as usize;
+        setup.set_write_buffer_size(write_buffer);
+        setup.set_max_write_buffer_number(2);
+        setup.set_db_write_buffer_size(2 * write_buffer);
+        // A commit asks whether keys are new: most are, and this says so without a search.
+        setup.set_memtable_prefix_bloom_ratio(0.02);
+        setup.set_memtable_whole_key_filtering(true);
+        setup.set_max_background_jobs(self.background_jobs);
+        // Dirty pages go to the disk as they come, and not all at once.
+        setup.set_bytes_per_sync(MEGABYTE);
+    }
+
+    fn set_blobs(&self, setup: &mut Setup, cache: &Cache) {
+        setup.set_enable_blob_files(true);
+        setup.set_min_blob_size(self.min_blob_bytes);
+        setup.set_blob_compression_type(self.compression.kind());
+        setup.set_blob_cache(cache);
+        setup.set_enable_blob_gc(true);
+    }
+}
+
+fn blocks(cache: &Cache) -> BlockBasedOptions {
+    let mut blocks = BlockBasedOptions::default();
+    blocks.set_block_cache(cache);
+    blocks.set_block_size(16 << 10);
+    blocks.set_bloom_filter(FILTER_BITS, false);
+    blocks.set_whole_key_filtering(true);
+    blocks.set_optimize_filters_for_memory(true);
+    // Indices and filters count as memory of the cache.
+    blocks.set_cache_index_and_filter_blocks(true);
+    blocks.set_pin_l0_filter_and_index_blocks_in_cache(true);
+    // A get finds its key in a block by a hash.
+    blocks.set_data_block_index_type(DataBlockIndexType::BinaryAndHash);
+    blocks
+}
+
+impl Compression {
+    fn kind(self) -> DBCompressionType {
+        match self {
+            Compression::None => DBCompressionType::None,
+            Compression::Lz4 => DBCompressionType::Lz4,
+            Compression::Zstd => DBCompressionType::Zstd,
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! The suite of all engines over a folder, and what belongs to folders and to RocksDB.
+
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::sync::Arc;
+
+use super::*;
+use crate::schema::{BaseType, ColumnType};
+use crate::storage::tests::{self as suite, RELATION, Subject, creation, schema};
+use crate::storage::{ChangeKind, ChangeSet, KeyRange, RowChanges, Snapshot, Storage};
+use crate::value::{Batch, Column, DataValue};
+
+fn options(text: &str) -> Options {
+    Options::parse(text).unwrap()
+}
+
+fn open_at(path: &Path) -> RocksDbStorage {
+    open(path, &Options::default()).unwrap()
+}
+
+fn refusal(path: &Path, text: &str) -> StorageError {
+    open(path, &options(text)).err().expect("it is refused")
+}
+
+fn of(base: BaseType) -> ColumnType {
+    ColumnType { base, nullable: false }
+}
+
+/// The relation of the tests with an Int key and a String value.
+fn texts() -> ChangeSet {
+    creation(&schema(1, vec![of(BaseType::Int), of(BaseType::String)]))
+}
+
+fn put(keys: impl IntoIterator<Item = i64>, text: &str) -> ChangeSet {
+    let rows: Vec<[DataValue; 2]> = keys.into_iter().map(|key| [key.into(), text.into()]).collect();
+    let rows = Arc::new(Batch::from_rows(2, rows.iter().map(|row| &row[..])));
+    ChangeSet { rows: vec![RowChanges { relation: RELATION, kind: ChangeKind::Put, rows }], ..ChangeSet::default() }
+}
+
+fn count(snapshot: &dyn Snapshot, range: &KeyRange) -> usize {
+    let mut cursor = snapshot.scan(RELATION, range, &[]).unwrap();
+    std::iter::from_fn(|| cursor.next_batch(1000).unwrap()).map(|batch| batch.len).sum()
+}
+
+#[test]
+fn the_engine_behaves_like_the_model() {
+    let subject = || {
+        let folder = tempfile::tempdir().unwrap();
+        // Small buffers, so that rows come from files too.
+        let small = options("{\"write_buffer_mb\": 1, \"block_cache_mb\": 1}");
+        Subject { open: Box::new(move || Box::new(open(folder.path(), &small).unwrap())), exact: false, durable: true }
+    };
+    suite::run_all(subject, 16);
+}
+
+#[test]
+fn rows_in_files_are_found_partitioned_and_compacted() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = open(folder.path(), &options("{\"write_buffer_mb\": 1, \"compression\": \"none\"}")).unwrap();
+    storage.commit(&[texts()]).unwrap();
+    for part in 0..40 {
+        storage.commit(&[put(part * 1_000..(part + 1) * 1_000, &"x".repeat(100))]).unwrap();
+    }
+    let verify = || {
+        let snapshot = storage.snapshot();
+        assert_eq!(count(&*snapshot, &KeyRange::all()), 40_000);
+        let probes = [Column::ints((39_000..41_000).rev().collect())];
+        let found = snapshot.contains(RELATION, &probes).unwrap();
+        assert_eq!(found.iter().filter(|found| **found).count(), 1_000);
+        let parts = snapshot.partition(RELATION, &KeyRange::all(), 4);
+        let sizes: Vec<usize> = parts.iter().map(|part| count(&*snapshot, part)).collect();
+        assert_eq!(sizes.iter().sum::<usize>(), 40_000);
+        assert!(sizes.len() == 4 && sizes.iter().all(|size| (6_000..15_000).contains(size)), "{sizes:?}");
+    };
+    verify();
+    storage.compact().unwrap();
+    verify();
+}
+
+#[test]
+fn large_values_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = open_at(folder.path());
+    let text = "long ".repeat(10_000);
+    storage.commit(&[texts(), put([1, 2], &text), put([3], "short")]).unwrap();
+    storage.compact().unwrap();
+    let snapshot = storage.snapshot();
+    let batch = snapshot.scan(RELATION, &KeyRange::all(), &[1]).unwrap().next_batch(9).unwrap().unwrap();
+    let expected: Vec<DataValue> = [&text[..], &text, "short"].map(DataValue::from).to_vec();
+    assert_eq!(batch.columns[0].iter().collect::<Vec<_>>(), expected);
+    let blobs = fs::read_dir(folder.path()).unwrap().flatten();
+    assert!(blobs.into_iter().any(|file| file.path().extension().is_some_and(|extension| extension == "blob")));
+}
+
+#[test]
+fn a_dropped_relation_leaves_held_snapshots_and_a_reused_number_starts_empty() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = open_at(folder.path());
+    storage.commit(&[texts(), put(0..100, "a")]).unwrap();
+    let before = storage.snapshot();
+    storage.commit(&[ChangeSet { dropped: vec![RELATION], ..ChangeSet::default() }, texts()]).unwrap();
+    assert_eq!((count(&*before, &KeyRange::all()), count(&*storage.snapshot(), &KeyRange::all())), (100, 0));
+    storage.compact().unwrap();
+    assert_eq!(count(&*before, &KeyRange::all()), 100);
+}
+
+#[test]
+fn one_handle_writes_and_others_may_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = open_at(folder.path());
+    storage.commit(&[texts(), put(0..10, "a")]).unwrap();
+    assert!(matches!(refusal(folder.path(), ""), StorageError::Locked(_)));
+    let reader = open(folder.path(), &options("{\"read_only\": true}")).unwrap();
+    assert_eq!(count(&*reader.snapshot(), &KeyRange::all()), 10);
+    assert!(matches!(reader.commit(&[put([1], "b")]), Err(StorageError::ReadOnly)));
+    drop(storage);
+    drop(open_at(folder.path()));
+}
+
+#[test]
+fn what_is_no_database_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("file"), "text").unwrap();
+    fs::create_dir_all(path("foreign")).unwrap();
+    fs::write(path("foreign").join("letter.txt"), "dear").unwrap();
+    fs::create_dir_all(path("old").join("data")).unwrap();
+    fs::write(path("old").join("manifest"), "1").unwrap();
+    let found = |name: &str, text: &str| match refusal(&path(name), text) {
+        StorageError::NotADatabase { found, help, .. } => (found, help),
+        other => panic!("{other}"),
+    };
+    assert_eq!(found("file", "").0, "a file is there");
+    assert_eq!(found("foreign", "").0, "other files are there, such as 'letter.txt'");
+    assert_eq!(found("none", "{\"read_only\": true}").0, "nothing is there");
+    let (what, help) = found("old", "");
+    assert_eq!(what, "a database of CozoDB 0.7 is there");
+    assert!(help.contains("backup of it with CozoDB 0.7"), "{help}");
+    assert_eq!(fs::read_dir(path("foreign")).unwrap().count(), 1);
+    assert!(!path("none").exists());
+}
+
+#[test]
+fn a_store_of_another_program_is_not_taken_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut create = ::rocksdb::Options::default();
+    create.create_if_missing(true);
+    let other = DB::open(&create, folder.path()).unwrap();
+    other.put("key", "value").unwrap();
+    drop(other);
+    assert!(matches!(refusal(folder.path(), ""), StorageError::NotADatabase { .. }));
+}
+
+#[test]
+fn damaged_files_are_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = open_at(folder.path());
+    storage.commit(&[texts(), put(0..10_000, "a")]).unwrap();
+    storage.compact().unwrap();
+    drop(storage);
+    let tables = fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.path());
+    for table in tables.filter(|path| path.extension().is_some_and(|extension| extension == "sst")) {
+        let mut bytes = fs::read(&table).unwrap();
+        let middle = bytes.len() / 3;
+        bytes[middle..middle + 64].iter_mut().for_each(|byte| *byte ^= 0x55);
+        fs::write(&table, bytes).unwrap();
+    }
+    let scanned = open(folder.path(), &Options::default()).and_then(|storage| {
+        let snapshot = storage.snapshot();
+        let mut cursor = snapshot.scan(RELATION, &KeyRange::all(), &[0])?;
+        while cursor.next_batch(1000)?.is_some() {}
+        Ok(())
+    });
+    assert!(matches!(scanned, Err(StorageError::Damaged(_))), "{scanned:?}");
+}
+
+#[test]
+fn options_are_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    for (text, message) in [
+        ("{\"block_cache\": 1}", "unknown field `block_cache`"),
+        ("{\"compression\": \"gzip\"}", "unknown variant `gzip`"),
+        ("{\"write_buffer_mb\": 0}", "write_buffer_mb must be at least 1"),
+        ("{\"max_open_files\": 1}", "max_open_files must be at least 16"),
+    ] {
+        let error = refusal(folder.path(), text).to_string();
+        assert!(error.starts_with("bad database options") && error.contains(message), "{error}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    let text = "{\"durability\": \"disk\", \"compression\": \"zstd\", \"block_cache_mb\": 0, \"min_blob_bytes\": 100}";
+    let storage = open(folder.path(), &options(text)).unwrap();
+    storage.commit(&[texts(), put(0..10, &"zero cache ".repeat(50))]).unwrap();
+    drop(storage);
+    assert_eq!(count(&*open_at(folder.path()).snapshot(), &KeyRange::all()), 10);
+}
