@@ -42,7 +42,7 @@ broken[n, min(d)] := broken[m, e], *depends{name: n, dep_name: m}, d = e + 1
         script: "\
 need[a, b] := *depends{name: a, dep_name: b}
 need[a, c] := need[a, b], *depends{name: b, dep_name: c}
-?[crate, count(user)] := need[user, crate]
+?[crate, count(user)] := need[user, crate], user != crate
 :order -count(user), crate",
     },
     Query {
