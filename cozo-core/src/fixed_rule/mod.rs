@@ -24,6 +24,7 @@
 //! | [`graph`] | edges, nodes as numbers, adjacency |
 //! | [`expression`] | options that are expressions over the columns of an input |
 //! | [`api`] | the rules of the host, which see rows: an adapter |
+//! | [`algos`] | graph algorithms |
 //! | [`utilities`] | rules about data instead of graphs |
 //!
 //! **fixed_rule never sees rules, plans or scripts**: what it is given was resolved, and what it gives is a batch.

@@ -62,53 +62,28 @@ pub static RANDOM_WALK: BuiltInRule = BuiltInRule {
 };
 
 fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
-    let (edge_input, node_input) = (call.input(0)?, call.input(1)?);
-    // In ascending order a row of the relation is the edge of the same number.
-    let (edge_rows, node_rows) = (edge_input.ordered(&call.poison)?, node_input.ordered(&call.poison)?);
-    let source = InputSource::Rows(Cow::Borrowed(edge_rows));
-    let ordered = Input::new(source, edge_input.arity, edge_input.bindings, edge_input.span);
-    let mut edges = ordered.edges(None, &call.poison)?;
-    let starts = call.input(2)?.columns(&[0], &call.poison)?;
-    if !edges.nodes.add_without_edges(&starts[0], &call.poison)? {
-        return Err(edge_input.too_many_nodes());
-    }
-    let start_nodes = edges.nodes.find_all(&starts[0], &call.poison)?;
-    let (nodes, graph) = edges.into_graph(Direction::Out);
-    let bindings: Vec<_> = node_input.bound_columns(0).chain(edge_input.bound_columns(node_input.arity)).collect();
-    let weight = call.options.expr("weight").map(|weight| bind(weight, &bindings)).transpose()?;
-    let seed = settings.value("seed").get_int();
-    let row_of = row_of_each(call, node_rows, &nodes)?;
-    let random = seed.map_or_else(|| StdRng::from_rng(&mut rand::rng()), |seed| StdRng::seed_from_u64(seed as u64));
-    let mut walker = Walker {
-        call,
-        nodes: &nodes,
-        graph: &graph,
-        edge_rows,
-        node_rows,
-        row_of: &row_of,
-        weight,
-        sums: FxHashMap::default(),
-        random,
-        pace: call.poison.pace(),
-    };
+    let (mut walker, starts) = Walker::new(call, settings)?;
     let (mut walks, mut paths) = (vec![], vec![]);
-    for start in &start_nodes {
+    for start in &starts {
         for _ in 0..settings.count("iterations") {
+            let path = walker.walk(*start, settings.count("steps"))?;
             walks.push(*start);
-            paths.push(nodes.list(&walker.walk(*start, settings.count("steps"))?));
+            paths.push(walker.nodes.list(&path));
         }
     }
     let numbers = Column::ints((1..=walks.len() as i64).collect());
-    Ok(Batch::new(vec![numbers, nodes.values().take(&walks), Column::Any(paths)], walks.len()))
+    Ok(Batch::new(vec![numbers, walker.nodes.values().take(&walks), Column::Any(paths)], walks.len()))
 }
 
 struct Walker<'a> {
     call: &'a Call<'a>,
-    nodes: &'a Nodes,
-    graph: &'a Graph,
+    nodes: Nodes,
+    graph: Graph,
+    /// The relation of edges: a row has the number of its edge.
     edge_rows: &'a Batch,
     node_rows: &'a Batch,
-    row_of: &'a [u32],
+    /// The row of each node.
+    row_of: Vec<u32>,
     weight: Option<Expr>,
     /// For each visited node the sums of the weights of its edges, up to each.
     sums: FxHashMap<u32, Vec<f64>>,
@@ -116,7 +91,31 @@ struct Walker<'a> {
     pace: Pace<'a>,
 }
 
-impl Walker<'_> {
+impl<'a> Walker<'a> {
+    /// Reads inputs and options; also the nodes to start from.
+    fn new(call: &'a Call<'a>, settings: &Settings) -> Result<(Self, Vec<u32>), FixedRuleError> {
+        let (edge_input, node_input) = (call.input(0)?, call.input(1)?);
+        // In ascending order a row of the relation is the edge of the same number.
+        let (edge_rows, node_rows) = (edge_input.ordered(&call.poison)?, node_input.ordered(&call.poison)?);
+        let source = InputSource::Rows(Cow::Borrowed(edge_rows));
+        let ordered = Input::new(source, edge_input.arity, edge_input.bindings, edge_input.span);
+        let mut edges = ordered.edges(None, &call.poison)?;
+        let starts = call.input(2)?.columns(&[0], &call.poison)?;
+        if !edges.nodes.add_without_edges(&starts[0], &call.poison)? {
+            return Err(edge_input.too_many_nodes());
+        }
+        let starts = edges.nodes.find_all(&starts[0], &call.poison)?;
+        let (nodes, graph) = edges.into_graph(Direction::Out);
+        let bindings: Vec<_> = node_input.bound_columns(0).chain(edge_input.bound_columns(node_input.arity)).collect();
+        let weight = call.options.expr("weight").map(|weight| bind(weight, &bindings)).transpose()?;
+        let seed = settings.value("seed").get_int();
+        let random = seed.map_or_else(|| StdRng::from_rng(&mut rand::rng()), |seed| StdRng::seed_from_u64(seed as u64));
+        let row_of = row_of_each(call, node_rows, &nodes)?;
+        let (sums, pace) = (FxHashMap::default(), call.poison.pace());
+        let walker = Walker { call, nodes, graph, edge_rows, node_rows, row_of, weight, sums, random, pace };
+        Ok((walker, starts))
+    }
+
     fn walk(&mut self, start: u32, steps: usize) -> Result<Vec<u32>, FixedRuleError> {
         self.node_row(start)?;
         let mut path = vec![start];
