@@ -56,7 +56,7 @@ impl Growing {
         let bytes = self.tree.memory_bytes();
         // What does not fit is not tried again before it changes: its slot stays marked.
         if load.usage.fits(bytes) {
-            load.slot.fill(self.tree, bytes, load.usage.now());
+            load.slot.fill(self.tree, bytes, load.usage.tick());
             load.usage.keep_within_budget(load.all.values());
         }
     }

@@ -79,6 +79,7 @@ impl Storage for Cached {
         }
         if measured {
             self.usage.keep_within_budget(next.slots.values());
+            self.usage.tick();
         }
         self.current.store(Arc::new(next));
         Ok(())

@@ -95,9 +95,14 @@ impl Usage {
         Usage { budget_bytes, clock: AtomicU64::new(1) }
     }
 
-    /// The number of the present, for [`Slot::last_used`]: it moves on when trees are given up or loaded.
+    /// The number of the present, for [`Slot::last_used`].
     pub fn now(&self) -> u64 {
         self.clock.load(Ordering::Relaxed)
+    }
+
+    /// Moves on to the next present, which what is loaded begins with, and gives its number.
+    pub fn tick(&self) -> u64 {
+        self.clock.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// Whether so many rows might fit into an empty cache; they may still turn out to be too large.
@@ -113,7 +118,6 @@ impl Usage {
     /// Gives up the trees used longest ago until the others are within the budget. Whoever still reads one keeps it until
     /// it is done.
     pub fn keep_within_budget<'s>(&self, slots: impl Iterator<Item = &'s Arc<Slot>>) {
-        self.clock.fetch_add(1, Ordering::Relaxed);
         let mut loaded: Vec<(u64, usize, &Arc<Slot>)> =
             slots.map(|slot| (slot.last_used.load(Ordering::Relaxed), slot.bytes(), slot)).collect();
         let mut total: usize = loaded.iter().map(|(_, bytes, _)| bytes).sum();
