@@ -66,12 +66,18 @@ impl Near {
         for ends in [&mut self.from, &mut self.to] {
             ends.par_chunks_mut(VALUES_PER_CHECK).try_for_each(|ends| {
                 poison.check()?;
-                ends.iter_mut().for_each(|end| *end = present.rank(*end - least));
+                match present.is_full {
+                    true => ends.iter_mut().for_each(|end| *end -= least),
+                    false => ends.iter_mut().for_each(|end| *end = present.rank(*end - least)),
+                }
                 Ok::<_, miette::Report>(())
             })?;
         }
         let first = self.low + i64::from(least);
-        let values = present.places().map(|place| first + place as i64).collect();
+        let values = match present.is_full {
+            true => (0..span as i64).map(|place| first + place).collect(),
+            false => present.places().map(|place| first + place as i64).collect(),
+        };
         Ok(Some((Nodes::ascending(Column::ints(values)), self.from, self.to)))
     }
 }
@@ -91,6 +97,8 @@ struct Present {
     bits: Vec<u64>,
     /// How many there are before each word of bits.
     before: Vec<u32>,
+    /// Whether every place is taken.
+    is_full: bool,
 }
 
 impl Present {
@@ -118,7 +126,7 @@ impl Present {
             count - word.count_ones()
         };
         let before = bits.iter().map(&mut count_word).collect();
-        Ok(Present { bits, before })
+        Ok(Present { bits, before, is_full: count as usize == span })
     }
 
     /// How many there are before a place.
