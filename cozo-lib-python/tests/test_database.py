@@ -3,6 +3,7 @@
 import _thread
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -122,15 +123,33 @@ def test_close(db):
     assert db.unregister_fixed_rule("R") is False
 
 
-def test_not_yet_supported(db, tmp_path):
+@pytest.mark.parametrize("engine", ["mem", "sqlite", "rocksdb"])
+def test_backup_restore_and_import(engine, tmp_path):
+    db = CozoDbPy(engine, str(tmp_path / "one"), "{}")
+    db.run_script("?[a, b] <- [[1, 'x'], [2, null]] :create r {a: Int => b}", {}, False)
     path = str(tmp_path / "backup.db")
-    for call in (
-        lambda: db.backup(path),
-        lambda: db.restore(path),
-        lambda: db.import_from_backup(path, ["r"]),
-    ):
-        with pytest.raises(Exception, match="not yet supported"):
-            call()
+    assert db.backup(path) is None
+    with pytest.raises(Exception, match="exists already"):
+        db.backup(path)
+    with sqlite3.connect(path) as plain:
+        assert plain.execute("select count(*) from r").fetchone() == (2,)
+    other = CozoDbPy(engine, str(tmp_path / "two"), '{"cache_mb": 1, "durability": "disk"}')
+    assert other.restore(path) is None
+    assert other.run_script("?[a, b] := *r[a, b]", {}, True)["rows"] == [[1, "x"], [2, None]]
+    other.run_script("?[a] <- [[1], [2]] :rm r {a}", {}, False)
+    assert other.import_from_backup(path, ["r"]) is None
+    assert other.run_script("?[count(a)] := *r[a, b]", {}, True)["rows"] == [[2]]
+    with pytest.raises(Exception, match="not empty"):
+        other.restore(path)
+    assert other.close() is True
+    if engine != "mem":
+        again = CozoDbPy(engine, str(tmp_path / "two"), "{}")
+        assert again.run_script("?[count(a)] := *r[a, b]", {}, True)["rows"] == [[2]]
+
+
+def test_unknown_options_are_errors(tmp_path):
+    with pytest.raises(Exception, match="unknown"):
+        CozoDbPy("sqlite", str(tmp_path / "db"), '{"colour": "red"}')
 
 
 def test_held_transactions(db):
