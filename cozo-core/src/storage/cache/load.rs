@@ -20,30 +20,71 @@ const ROWS_AT_ONCE: usize = 16 * 1024;
 /// How often, in rows, a growing tree is measured.
 const ROWS_BETWEEN_MEASURES: u64 = 1 << 20;
 
-/// A tree that all rows of a relation go into, in key order.
-struct Growing {
+/// A relation that is being loaded. Its slot is marked until this is dropped, so that nobody else loads it.
+pub struct Load {
+    relation: RelationId,
+    shape: RelationShape,
+    slot: Arc<Slot>,
+    /// All slots of the snapshot: some may have to give up their trees.
+    all: OrdMap<RelationId, Arc<Slot>>,
+    usage: Arc<Usage>,
+    too_large: bool,
+}
+
+impl Load {
+    /// Marks the slot of a relation; nothing if it is marked already.
+    pub fn begin(
+        relation: RelationId,
+        shape: RelationShape,
+        slot: &Arc<Slot>,
+        all: OrdMap<RelationId, Arc<Slot>>,
+        usage: Arc<Usage>,
+    ) -> Option<Self> {
+        let marked = slot.loading.swap(true, Ordering::AcqRel);
+        (!marked).then(|| Load { relation, shape, slot: slot.clone(), all, usage, too_large: false })
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        // What is too large is not tried again before it changes: its slot stays marked.
+        if !self.too_large {
+            self.slot.end_load();
+        }
+    }
+}
+
+/// A scan of a whole relation that loads it by the way. One that is dropped before its end loads nothing.
+pub struct LoadingScan<'a> {
+    rows: Box<dyn BatchCursor + 'a>,
+    columns: Box<[usize]>,
+    load: Load,
+    /// What came so far: a tree that is measured now and then, and the rows that go into it next.
     tree: Tree,
     pending: Batch,
     measured_rows: u64,
 }
 
-impl Growing {
-    fn new(shape: RelationShape) -> Self {
-        Growing { tree: Tree::new(shape), pending: Batch::empty(shape.arity), measured_rows: 0 }
+impl<'a> LoadingScan<'a> {
+    /// A scan that gives some columns.
+    pub fn new(base: &'a dyn Snapshot, columns: &[usize], load: Load) -> Result<Self, StorageError> {
+        let all: Vec<usize> = (0..load.shape.arity).collect();
+        let rows = base.scan(load.relation, &KeyRange::all(), &all)?;
+        let (tree, pending) = (Tree::new(load.shape), Batch::empty(load.shape.arity));
+        Ok(LoadingScan { rows, columns: columns.into(), load, tree, pending, measured_rows: 0 })
     }
 
-    /// Takes rows; whether the tree still fits.
-    fn take(&mut self, rows: &Batch, usage: &Usage) -> bool {
+    /// Takes rows of all columns.
+    fn take(&mut self, rows: &Batch) {
         self.pending.append(rows);
         if self.pending.len < ROWS_AT_ONCE {
-            return true;
+            return;
         }
         self.flush();
-        if self.tree.row_count() < self.measured_rows + ROWS_BETWEEN_MEASURES {
-            return true;
+        if self.tree.row_count() >= self.measured_rows + ROWS_BETWEEN_MEASURES {
+            self.measured_rows = self.tree.row_count();
+            self.measure();
         }
-        self.measured_rows = self.tree.row_count();
-        usage.fits(self.tree.memory_bytes())
     }
 
     fn flush(&mut self) {
@@ -51,70 +92,46 @@ impl Growing {
         self.tree.put(&std::mem::replace(&mut self.pending, Batch::empty(width)));
     }
 
-    fn finish(mut self, load: &Load) {
-        self.flush();
+    /// The bytes of the tree; if they are too many it is given up.
+    fn measure(&mut self) -> usize {
         let bytes = self.tree.memory_bytes();
-        // What does not fit is not tried again before it changes: its slot stays marked.
-        if load.usage.fits(bytes) {
-            load.slot.fill(self.tree, bytes, load.usage.tick());
-            load.usage.keep_within_budget(load.all.values());
+        if !self.load.usage.fits(bytes) {
+            self.load.too_large = true;
+            self.tree = Tree::new(self.load.shape);
         }
+        bytes
     }
-}
 
-/// A slot that is being loaded.
-pub struct Load {
-    /// The slot, which is marked as loading.
-    pub slot: Arc<Slot>,
-    /// All slots of the snapshot: some may have to give up their trees.
-    pub all: OrdMap<RelationId, Arc<Slot>>,
-    /// The budget.
-    pub usage: Arc<Usage>,
-}
-
-/// A scan of a whole relation that loads it by the way. One that is dropped before its end loads nothing.
-pub struct LoadingScan<'a> {
-    rows: Box<dyn BatchCursor + 'a>,
-    columns: Box<[usize]>,
-    growing: Option<Growing>,
-    load: Load,
-}
-
-impl<'a> LoadingScan<'a> {
-    /// A scan that gives some columns of `rows`, which are all rows of the relation with all their columns.
-    pub fn new(rows: Box<dyn BatchCursor + 'a>, columns: &[usize], shape: RelationShape, load: Load) -> Self {
-        LoadingScan { rows, columns: columns.into(), growing: Some(Growing::new(shape)), load }
+    fn finish(&mut self) {
+        self.flush();
+        let bytes = self.measure();
+        if !self.load.too_large {
+            let Load { slot, all, usage, .. } = &self.load;
+            slot.fill(self.tree.clone(), bytes, usage.tick());
+            usage.keep_within_budget(all.values());
+        }
     }
 }
 
 impl BatchCursor for LoadingScan<'_> {
     fn next_batch(&mut self, max_rows: usize) -> Result<Option<Batch>, StorageError> {
-        let Some(batch) = self.rows.next_batch(max_rows)? else {
-            if let Some(growing) = self.growing.take() {
-                growing.finish(&self.load);
+        let next = self.rows.next_batch(max_rows)?;
+        if !self.load.too_large {
+            match &next {
+                Some(batch) => self.take(batch),
+                None => self.finish(),
             }
-            return Ok(None);
-        };
-        if self.growing.as_mut().is_some_and(|growing| !growing.take(&batch, &self.load.usage)) {
-            self.growing = None;
         }
-        let columns = self.columns.iter().map(|column| batch.columns[*column].clone()).collect();
-        Ok(Some(Batch { columns, len: batch.len }))
+        Ok(next.map(|mut batch| {
+            batch.columns = self.columns.iter().map(|column| batch.columns[*column].clone()).collect();
+            batch
+        }))
     }
 }
 
-impl Drop for LoadingScan<'_> {
-    fn drop(&mut self) {
-        if self.growing.is_some() {
-            self.load.slot.end_load();
-        }
-    }
-}
-
-/// A relation to be loaded.
+/// A relation to be loaded from a snapshot of the engine.
 struct Job {
     base: Arc<dyn Snapshot>,
-    relation: RelationId,
     load: Load,
 }
 
@@ -134,7 +151,7 @@ struct State {
     thread: Mutex<Option<(Sender<Job>, JoinHandle<()>)>>,
 }
 
-/// How many loads wait at most; those that come later are asked for again by later look-ups.
+/// How many loads wait at most.
 const WAITING_LOADS: usize = 16;
 
 impl Loader {
@@ -146,7 +163,8 @@ impl Loader {
     /// Ends the thread; when this returns it holds nothing.
     pub fn stop(&self) {
         self.shared.0.stopped.store(true, Ordering::Release);
-        if let Some((jobs, thread)) = self.shared.0.thread.lock().take() {
+        let thread = self.shared.0.thread.lock().take();
+        if let Some((jobs, thread)) = thread {
             drop(jobs);
             // A panic there was reported there, and has harmed nothing but a load.
             let _ = thread.join();
@@ -155,9 +173,8 @@ impl Loader {
 }
 
 impl Handle {
-    /// Has a relation loaded soon.
-    pub fn load(&self, base: Arc<dyn Snapshot>, relation: RelationId, load: Load) {
-        let slot = load.slot.clone();
+    /// Has a relation loaded soon, if not too many others wait.
+    pub fn load(&self, base: Arc<dyn Snapshot>, load: Load) {
         let mut thread = self.0.thread.lock();
         if self.0.stopped.load(Ordering::Acquire) {
             return;
@@ -166,36 +183,26 @@ impl Handle {
             let (sender, jobs) = bounded(WAITING_LOADS);
             let stopped = self.0.stopped.clone();
             let started =
-                std::thread::Builder::new().name("cozo-cache".to_string()).spawn(move || serve(&jobs, &stopped));
-            let Ok(started) = started else { return slot.end_load() };
-            *thread = Some((sender, started));
+                std::thread::Builder::new().name("cozo-cache".to_string()).spawn(move || serve(jobs, &stopped));
+            *thread = started.ok().map(|started| (sender, started));
         }
-        let job = Job { base, relation, load };
-        let sent = thread.as_ref().is_some_and(|(jobs, _)| jobs.try_send(job).is_ok());
-        if !sent {
-            slot.end_load();
+        if let Some((jobs, _)) = &*thread {
+            // Those that do not find room are asked for again by later look-ups.
+            let _ = jobs.try_send(Job { base, load });
         }
     }
 }
 
-fn serve(jobs: &Receiver<Job>, stopped: &AtomicBool) {
-    for job in jobs {
+fn serve(jobs: Receiver<Job>, stopped: &AtomicBool) {
+    for Job { base, load } in jobs {
         // What cannot be read is an error for whoever asks for it, not for the cache.
-        let _ = load(&job, stopped);
+        let _ = read_all(&*base, load, stopped);
     }
 }
 
-/// Loads a relation, unless it is stopped.
-fn load(job: &Job, stopped: &AtomicBool) -> Result<(), StorageError> {
-    let Some(shape) = job.base.shape(job.relation) else { return Ok(()) };
-    let columns: Vec<usize> = (0..shape.arity).collect();
-    let mut rows = job.base.scan(job.relation, &KeyRange::all(), &columns)?;
-    let mut growing = Growing::new(shape);
-    while let Some(batch) = rows.next_batch(ROWS_AT_ONCE)? {
-        if stopped.load(Ordering::Acquire) || !growing.take(&batch, &job.load.usage) {
-            return Ok(());
-        }
-    }
-    growing.finish(&job.load);
+/// Loads a relation, unless it is stopped or too large.
+fn read_all(base: &dyn Snapshot, load: Load, stopped: &AtomicBool) -> Result<(), StorageError> {
+    let mut scan = LoadingScan::new(base, &[], load)?;
+    while !stopped.load(Ordering::Acquire) && !scan.load.too_large && scan.next_batch(ROWS_AT_ONCE)?.is_some() {}
     Ok(())
 }

@@ -27,9 +27,9 @@ use self::slot::{Slot, Usage};
 use super::mem::Tree;
 use super::overlay::overlay;
 use super::{
-    AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, RelationShape, RowChanges, Snapshot, Storage, StorageError,
+    AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, RelationShape, Snapshot, Storage, StorageError, probe_count,
 };
-use crate::schema::{RelationId, SchemaRef};
+use crate::schema::{RelationId, SchemaRef, with_indices};
 use crate::value::Column;
 
 /// A persistent engine with a column cache over it.
@@ -44,11 +44,8 @@ impl Cached {
     /// An engine with a cache of so many bytes, cold at first.
     pub fn new(base: Box<dyn Storage>, budget_bytes: usize) -> Result<Self, StorageError> {
         let definitions = base.definitions()?;
-        let relations = definitions.iter().flat_map(|schema| {
-            let indices = schema.indices.iter().map(|index| index.schema.id);
-            indices.chain([schema.id])
-        });
-        let slots = relations.map(|relation| (relation, Arc::new(Slot::cold(0)))).collect();
+        let relations = definitions.iter().flat_map(with_indices);
+        let slots = relations.map(|relation| (relation.id, Arc::new(Slot::cold(0)))).collect();
         let usage = Arc::new(Usage::new(budget_bytes));
         let loader = Loader::default();
         let snapshot = CachedSnapshot { base: base.snapshot(), slots, usage: usage.clone(), loader: loader.handle() };
@@ -135,36 +132,44 @@ impl CachedSnapshot {
     fn loaded(&self, relation: RelationId) -> Option<Arc<Tree>> {
         let slot = self.slots.get(&relation)?;
         let tree = slot.tree.load_full()?;
-        slot.last_used.store(self.usage.now(), Ordering::Relaxed);
+        let now = self.usage.now();
+        // Threads that read the same relation would pass the slot to and fro if each of them wrote to it.
+        if slot.last_used.load(Ordering::Relaxed) != now {
+            slot.last_used.store(now, Ordering::Relaxed);
+        }
         Some(tree)
     }
 
     /// Notes that look-ups read rows from the engine, and has the relation loaded once they are many.
     fn note_lookups(&self, relation: RelationId, probes: &[Column]) {
         let Some(slot) = self.slots.get(&relation) else { return };
-        let probes = probes.first().map_or(0, Column::len) as u64;
+        let probes = probe_count(probes) as u64;
         let heat = slot.heat.fetch_add(probes, Ordering::Relaxed) + probes;
-        if heat >= self.base.row_count(relation).max(1) && self.may_load(relation, slot) {
-            self.loader.load(self.base.clone(), relation, self.load_of(slot));
+        if heat >= self.base.row_count(relation).max(1)
+            && let Some(load) = self.begin_load(relation)
+        {
+            self.loader.load(self.base.clone(), load);
         }
     }
 
-    /// A load of a slot that nobody else loads.
-    fn load_of(&self, slot: &Arc<Slot>) -> Load {
-        Load { slot: slot.clone(), all: self.slots.clone(), usage: self.usage.clone() }
+    /// Whether the relation might fit into an empty cache.
+    fn may_fit(&self, relation: RelationId) -> bool {
+        let shape = self.base.shape(relation);
+        shape.is_some_and(|shape| self.usage.may_fit(self.base.row_count(relation), shape))
     }
 
-    /// Whether the relation would fit, and nobody else is loading it.
-    fn may_load(&self, relation: RelationId, slot: &Slot) -> bool {
-        let Some(shape) = self.base.shape(relation) else { return false };
-        self.usage.may_fit(self.base.row_count(relation), shape) && !slot.loading.swap(true, Ordering::AcqRel)
+    /// A load of a relation, if it might fit, and nobody else is loading it.
+    fn begin_load(&self, relation: RelationId) -> Option<Load> {
+        let slot = self.slots.get(&relation).filter(|_| self.may_fit(relation))?;
+        let shape = self.base.shape(relation)?;
+        let others = self.slots.clone();
+        Load::begin(relation, shape, slot, others, self.usage.clone())
     }
 }
 
 impl Snapshot for CachedSnapshot {
     fn shape(&self, relation: RelationId) -> Option<RelationShape> {
-        // Relations that a transaction created are here alone.
-        self.base.shape(relation).or_else(|| self.loaded(relation).map(|tree| tree.shape()))
+        self.base.shape(relation)
     }
 
     fn row_count(&self, relation: RelationId) -> u64 {
@@ -185,14 +190,9 @@ impl Snapshot for CachedSnapshot {
         if let Some(tree) = self.loaded(relation) {
             return Ok(Box::new(TreeScan::of(tree, |tree| Box::new(tree.scan(range, columns)))));
         }
-        let slot = self.slots.get(&relation).filter(|slot| *range == KeyRange::all() && self.may_load(relation, slot));
-        match (slot, self.base.shape(relation)) {
-            (Some(slot), Some(shape)) => {
-                let all: Vec<usize> = (0..shape.arity).collect();
-                let rows = self.base.scan(relation, range, &all)?;
-                Ok(Box::new(LoadingScan::new(rows, columns, shape, self.load_of(slot))))
-            }
-            _ => self.base.scan(relation, range, columns),
+        match (*range == KeyRange::all()).then(|| self.begin_load(relation)).flatten() {
+            Some(load) => Ok(Box::new(LoadingScan::new(&*self.base, columns, load)?)),
+            None => self.base.scan(relation, range, columns),
         }
     }
 
@@ -201,8 +201,7 @@ impl Snapshot for CachedSnapshot {
         if let Some(tree) = self.loaded(relation) {
             return tree.partition(range, parts);
         }
-        let shape = self.base.shape(relation).filter(|_| *range == KeyRange::all());
-        match shape.is_some_and(|shape| self.usage.may_fit(self.base.row_count(relation), shape)) {
+        match *range == KeyRange::all() && self.may_fit(relation) {
             true => vec![range.clone()],
             false => self.base.partition(relation, range, parts),
         }
@@ -272,16 +271,9 @@ impl Snapshot for CachedSnapshot {
         }
     }
 
-    /// Trees with changes where all the changed relations are loaded, otherwise an overlay.
+    /// An overlay, and no changed trees: a tree may be given up at any time, and what is not committed is nowhere else.
     fn with_changes(self: Arc<Self>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
-        let created = |relation: RelationId| changes.created.iter().any(|schema| schema.id == relation);
-        let here = |rows: &RowChanges| created(rows.relation) || self.loaded(rows.relation).is_some();
-        if !changes.dropped.is_empty() || !changes.rows.iter().all(here) {
-            return overlay(self, changes);
-        }
-        let mut next = CachedSnapshot::clone(&self);
-        next.apply(changes);
-        Ok(Arc::new(next))
+        overlay(self, changes)
     }
 }
 

@@ -66,7 +66,6 @@ impl Slot {
         self.measured_rows.store(tree.row_count(), Ordering::Relaxed);
         self.last_used.store(now, Ordering::Relaxed);
         self.tree.store(Some(Arc::new(tree)));
-        self.end_load();
     }
 
     /// Says that nobody loads the rows any longer.

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use super::*;
 use crate::schema::{BaseType, ColumnType};
-use crate::storage::ChangeKind;
 use crate::storage::mem::MemStorage;
 use crate::storage::tests::{RELATION, Subject, creation, ints, run_all, schema};
+use crate::storage::{ChangeKind, RowChanges};
 use crate::value::Batch;
 
 fn cached(budget_bytes: usize) -> Subject {
@@ -124,6 +124,18 @@ fn many_look_ups_load_in_the_background() {
         std::thread::sleep(Duration::from_millis(1));
     }
     assert!(snapshot.contains(RELATION, &probes).unwrap().iter().all(|found| *found));
+}
+
+#[test]
+fn what_is_not_committed_stays_when_trees_are_given_up() {
+    let roomy = cold(1 << 20);
+    assert_eq!(count(&*roomy.snapshot(), RELATION), 10_000);
+    let cached = cold(roomy.current.load().loaded(RELATION).unwrap().memory_bytes() * 3 / 2);
+    assert_eq!(count(&*cached.snapshot(), RELATION), 10_000);
+    let changed = cached.snapshot().with_changes(&put(RELATION, 20_000..20_005)).unwrap();
+    assert_eq!((count(&*changed, RELATION), count(&*changed, OTHER)), (10_005, 10_000));
+    assert!(!is_loaded(&cached, RELATION), "it made room for the other");
+    assert_eq!(count(&*changed, RELATION), 10_005);
 }
 
 #[test]
