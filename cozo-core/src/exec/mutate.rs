@@ -8,7 +8,7 @@ use crate::plan::{MutationPlan, ValueSource};
 use crate::schema::{SchemaRef, coerce_column};
 use crate::storage::{ChangeKind, Snapshot};
 use crate::txn::Transaction;
-use crate::value::{Batch, Column, DataValue};
+use crate::value::{Batch, Column, DataValue, compare_columns};
 
 use super::error::RowError;
 use super::{ExecError, MAX_BATCH_ROWS};
@@ -268,17 +268,16 @@ struct Stored {
 /// The rows sorted by key, of rows with equal keys the last; nothing if that is how they are.
 fn last_of_each_key(rows: &Batch, key_width: usize) -> Option<Vec<u32>> {
     let keys = &rows.columns[..key_width];
-    let compare =
-        |a: usize, b: usize| keys.iter().map(|column| column.compare_at(a, column, b)).find(|order| order.is_ne());
-    if (1..rows.len).all(|row| compare(row - 1, row).is_some_and(std::cmp::Ordering::is_lt)) {
+    let compare = |a: usize, b: usize| compare_columns(keys, a, keys, b);
+    if (1..rows.len).all(|row| compare(row - 1, row).is_lt()) {
         return None;
     }
     let mut order: Vec<u32> = (0..rows.len as u32).collect();
-    order.sort_by(|a, b| compare(*a as usize, *b as usize).unwrap_or(std::cmp::Ordering::Equal));
+    order.sort_by(|a, b| compare(*a as usize, *b as usize));
     let mut last: Vec<u32> = Vec::with_capacity(order.len());
     for row in order {
         match last.last_mut() {
-            Some(previous) if compare(*previous as usize, row as usize).is_none() => *previous = row,
+            Some(previous) if compare(*previous as usize, row as usize).is_eq() => *previous = row,
             _ => last.push(row),
         }
     }

@@ -10,13 +10,11 @@
 //! The rows of the relation come in key order. A stable sort by the leading columns of the index then gives the rows of the
 //! index in order: keys that follow are in order already.
 
-use std::cmp::Ordering;
-
 use super::sort;
 use crate::schema::{IndexDefinition, RelationSchema, SchemaRef};
 use crate::storage::{ChangeKind, KeyRange, Snapshot, StorageError};
 use crate::txn::{Transaction, TxnError};
-use crate::value::Batch;
+use crate::value::{Batch, compare_columns};
 
 /// How many rows are read at a time, between two looks at whether to stop.
 const BATCH_ROWS: usize = 16 * 1024;
@@ -98,10 +96,7 @@ pub fn follow(relation: &RelationSchema, kind: ChangeKind, rows: &Batch, old: &B
 
 /// The rows of both batches that have the same keys; both are sorted by key.
 fn same_keys(new: &Batch, old: &Batch, keys: usize) -> Vec<(u32, u32)> {
-    let compare = |a: usize, b: usize| {
-        let by_column = new.columns[..keys].iter().zip(&old.columns[..keys]);
-        by_column.map(|(x, y)| x.compare_at(a, y, b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
-    };
+    let compare = |a, b| compare_columns(&new.columns[..keys], a, &old.columns[..keys], b);
     let mut pairs = Vec::with_capacity(old.len);
     let mut row = 0;
     for old_row in 0..old.len {

@@ -3,15 +3,11 @@
 //! Columns `[2, 1, 2]` and `[0, 5, -1]` give the rows `1, 2, 0`.
 
 use crate::value::sort::WORTH_RADIX;
-use crate::value::{Column, StrColumn};
+use crate::value::{Column, StrColumn, compare_columns};
 
 /// The rows in ascending order of the columns, the first of which counts most; `None` if they are so already.
 pub fn order(columns: &[Column], len: usize) -> Option<Vec<u32>> {
-    let compare = |a: usize, b: usize| {
-        let by_column = columns.iter().map(|column| column.compare_at(a, column, b));
-        by_column.into_iter().find(|order| order.is_ne())
-    };
-    if (1..len).all(|row| compare(row - 1, row).is_none_or(std::cmp::Ordering::is_lt)) {
+    if (1..len).all(|row| compare_columns(columns, row - 1, columns, row).is_le()) {
         return None;
     }
     let mut rows: Vec<u32> = (0..len as u32).collect();

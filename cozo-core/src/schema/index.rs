@@ -57,6 +57,11 @@ impl IndexDefinition {
     }
 }
 
+/// A relation, then its indices as relations.
+pub fn with_indices(schema: &SchemaRef) -> impl Iterator<Item = &SchemaRef> {
+    std::iter::once(schema).chain(schema.indices.iter().map(|index| &index.schema))
+}
+
 impl RelationSchema {
     /// The index of this name.
     pub fn index(&self, name: &str) -> Option<&IndexDefinition> {

@@ -14,7 +14,7 @@ mod refusal;
 
 pub use coerce::{CoercionError, coerce, coerce_column, surely_fits, time_to_read};
 pub use column_type::{BaseType, ColumnType};
-pub use index::IndexDefinition;
+pub use index::{IndexDefinition, with_indices};
 pub use refusal::RelationError;
 
 use std::sync::Arc;

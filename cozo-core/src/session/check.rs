@@ -1,13 +1,11 @@
 //! Whether what is stored is as it should be.
 
-use std::cmp::Ordering;
-
 use super::DbInstance;
 use crate::exec::MAX_BATCH_ROWS;
 use crate::index::secondary;
 use crate::schema::{RelationSchema, SchemaRef, coerce, surely_fits};
 use crate::storage::{KeyRange, Snapshot, StorageError};
-use crate::value::Batch;
+use crate::value::{Batch, Column, compare_columns};
 
 /// The most problems that are described of one relation or index.
 const MOST_DESCRIBED: usize = 10;
@@ -77,8 +75,8 @@ fn read_rows(schema: &SchemaRef, snapshot: &dyn Snapshot, problems: &mut Vec<Str
         for row in 0..batch.len {
             let ascends = match (row, &last) {
                 (0, None) => true,
-                (0, Some(last)) => compare_keys(schema, last, 0, &batch, 0).is_lt(),
-                _ => compare_keys(schema, &batch, row - 1, &batch, row).is_lt(),
+                (0, Some(last)) => compare_columns(keys(schema, last), 0, keys(schema, &batch), 0).is_lt(),
+                _ => compare_columns(keys(schema, &batch), row - 1, keys(schema, &batch), row).is_lt(),
             };
             if !ascends {
                 problems.push(format!("'{}' has keys out of order at {}", schema.name, printed(schema, &batch, row)));
@@ -88,11 +86,6 @@ fn read_rows(schema: &SchemaRef, snapshot: &dyn Snapshot, problems: &mut Vec<Str
         last = Some(batch.slice(batch.len - 1..batch.len));
     }
     Ok(rows)
-}
-
-fn compare_keys(schema: &RelationSchema, a: &Batch, row_a: usize, b: &Batch, row_b: usize) -> Ordering {
-    let keys = a.columns.iter().zip(&b.columns).take(schema.keys.len());
-    keys.map(|(x, y)| x.compare_at(row_a, y, row_b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
 /// The values that do not fit their columns.
@@ -111,9 +104,13 @@ fn misfits(schema: &RelationSchema, batch: &Batch) -> Vec<String> {
     problems
 }
 
+/// The key columns.
+fn keys<'b>(schema: &RelationSchema, batch: &'b Batch) -> &'b [Column] {
+    &batch.columns[..schema.keys.len()]
+}
+
 /// A key as text.
 fn printed(schema: &RelationSchema, batch: &Batch, row: usize) -> String {
-    let key: Vec<String> =
-        batch.columns[..schema.keys.len()].iter().map(|column| column.get(row).to_string()).collect();
+    let key: Vec<String> = keys(schema, batch).iter().map(|column| column.get(row).to_string()).collect();
     format!("[{}]", key.join(", "))
 }

@@ -6,10 +6,6 @@ use crate::schema::RelationError;
 /// A request that the database refuses.
 #[derive(Debug, Clone, thiserror::Error, miette::Diagnostic)]
 pub enum SessionError {
-    /// An engine of this project that comes with a later version.
-    #[error("{0} is not yet supported")]
-    #[diagnostic(code(db::not_yet), help("it will come with a later version"))]
-    NotYet(String),
     /// A write in a read-only run.
     #[error("this is a read-only run: '{0}' would write")]
     #[diagnostic(code(query::read_only), help("run the script as mutable"))]

@@ -48,9 +48,7 @@ pub fn run_compiled(
 ) -> miette::Result<NamedRows> {
     let parameters = compiled.parameters.bind(context.parameters)?;
     let rows = match &compiled.plan {
-        Some(plan) => {
-            run_plan(plan, &compiled.options, &parameters, given, txn, (context.interrupt, context.core), &mut None)?
-        }
+        Some(plan) => run_plan(plan, &compiled.options, &parameters, given, txn, context, &mut None)?,
         None => Batch::empty(compiled.mutation.as_ref().map_or(0, |mutation| mutation.sources.len())),
     };
     let Some(mutation) = &compiled.mutation else {
@@ -74,13 +72,12 @@ pub fn run_plan(
     parameters: &[DataValue],
     given: &[Batch],
     txn: &mut Transaction,
-    limits: (&Interrupt, &Core),
+    context: &Context<'_>,
     profile: &mut Option<Profile>,
 ) -> miette::Result<Batch> {
     let timeout = timeout_seconds(options, parameters)?;
-    let (interrupt, core) = limits;
     let timeout = timeout.unwrap_or(DEFAULT_TIMEOUT_SECONDS);
-    let cancellation = Cancellation::new(interrupt.clone(), timeout, core.query_memory_bytes);
+    let cancellation = Cancellation::new(context.interrupt.clone(), timeout, context.core.query_memory_bytes);
     cancellation.check()?;
     let view = txn.view(&plan.reads)?;
     let mut run = Run::new(plan, parameters, &view, &cancellation)?;

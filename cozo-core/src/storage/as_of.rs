@@ -10,7 +10,7 @@
 //! a  [10, true]   x                as of 25    y
 //! ```
 
-use super::{BatchCursor, KeyRange, LookupCursor, Matches, Snapshot, StorageError};
+use super::{BatchCursor, KeyRange, LookupCursor, Matches, Snapshot, StorageError, probe_count};
 use crate::schema::RelationId;
 use crate::value::{Batch, Column, DataValue};
 
@@ -57,7 +57,7 @@ pub fn contains<S: Snapshot + ?Sized>(
     prefixes: &[Column],
     as_of: AsOf,
 ) -> Result<Vec<bool>, StorageError> {
-    let mut found = vec![false; prefixes.first().map_or(0, Column::len)];
+    let mut found = vec![false; probe_count(prefixes)];
     let mut cursor = snapshot.lookup_as_of(relation, prefixes, &[], as_of)?;
     while let Some(matches) = cursor.next_matches(found.len())? {
         matches.probe_rows.iter().for_each(|row| found[*row as usize] = true);

@@ -186,6 +186,11 @@ impl LookupCursor for Nothing {
     }
 }
 
+/// The number of prefixes of a look-up, which come as columns.
+pub fn probe_count(prefixes: &[Column]) -> usize {
+    prefixes.first().map_or(0, Column::len)
+}
+
 /// A range of keys: those that begin with `prefix` and whose next key column lies between the bounds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KeyRange {

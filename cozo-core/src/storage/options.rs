@@ -1,5 +1,7 @@
 //! The options with which a database is opened: a JSON object, the third argument of `DbInstance::new`.
 
+use std::sync::LazyLock;
+
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -50,12 +52,12 @@ impl Options {
 
     /// The budget of the column cache.
     pub fn cache_bytes(&self) -> usize {
-        self.cache_mb.map_or_else(|| memory_bytes() / 4, bytes_of_mb)
+        self.cache_mb.map_or_else(|| *MEMORY_BYTES / 4, bytes_of_mb)
     }
 
     /// What a query may take for what it derives.
     pub fn query_memory_bytes(&self) -> usize {
-        self.query_memory_mb.map_or_else(|| memory_bytes() / 2, bytes_of_mb)
+        self.query_memory_mb.map_or_else(|| *MEMORY_BYTES / 2, bytes_of_mb)
     }
 
     /// The options of the engine, as the engine's type has them: `#[serde(deny_unknown_fields)]`.
@@ -73,12 +75,12 @@ fn bytes_of_mb(mb: f64) -> usize {
 const UNKNOWN_MEMORY: usize = 2 << 30;
 
 /// The memory of the machine, or of the container if that is less.
-fn memory_bytes() -> usize {
+static MEMORY_BYTES: LazyLock<usize> = LazyLock::new(|| {
     let Ok(mut system) = sysinfo::System::new() else { return UNKNOWN_MEMORY };
     system.refresh_memory_specifics(sysinfo::MemoryRefreshKind::nothing().with_ram());
     let limit = system.cgroup_limits().map_or(u64::MAX, |limits| limits.total_memory);
     usize::try_from(system.total_memory().min(limit)).unwrap_or(usize::MAX)
-}
+});
 
 /// The options of an engine that has none.
 #[derive(Deserialize)]

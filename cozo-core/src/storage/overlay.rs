@@ -3,7 +3,6 @@
 //! Changed rows live in two column trees for each relation: the rows put, and the keys touched at all. A read takes the
 //! rows of the snapshot whose keys are not touched, and merges the rows put into them.
 
-use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -12,10 +11,10 @@ use imbl::OrdMap;
 use super::mem::Tree;
 use super::{
     AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, Matches, Nothing, RelationShape, RowChanges, Snapshot,
-    StorageError,
+    StorageError, probe_count,
 };
 use crate::schema::RelationId;
-use crate::value::{Batch, Column};
+use crate::value::{Batch, Column, compare_columns};
 
 /// A snapshot with changes applied to it.
 pub fn overlay(base: Arc<dyn Snapshot>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
@@ -165,7 +164,7 @@ impl Snapshot for Overlay {
 
     fn contains(&self, relation: RelationId, prefixes: &[Column]) -> Result<Vec<bool>, StorageError> {
         let changed = match self.place(relation) {
-            None => return Ok(vec![false; prefixes.first().map_or(0, Column::len)]),
+            None => return Ok(vec![false; probe_count(prefixes)]),
             Some(Place::Base) => return self.base.contains(relation, prefixes),
             Some(Place::Here(tree)) => return Ok(tree.contains(prefixes)),
             Some(Place::Both(changed)) => changed,
@@ -326,9 +325,7 @@ impl<'a> Merge<'a> {
     fn next_run(&mut self, most: usize) -> (&mut Side<'a>, usize) {
         let key_end = self.key.end;
         let before = |a: &Side, row: usize, b: &Side| {
-            let mut columns = a.batch.columns[..key_end].iter().zip(&b.batch.columns[..key_end]);
-            let order = columns.find_map(|(x, y)| Some(x.compare_at(row, y, b.done)).filter(|order| order.is_ne()));
-            order.is_some_and(Ordering::is_lt)
+            compare_columns(&a.batch.columns[..key_end], row, &b.batch.columns[..key_end], b.done).is_lt()
         };
         let below_first = before(&self.below, self.below.done, &self.above);
         let (first, second) = if below_first { (&mut self.below, &self.above) } else { (&mut self.above, &self.below) };

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::sync::{ArcSwap, AtomicU64, Mutex};
 use super::{Catalog, TxnError};
-use crate::schema::{RelationId, RelationSchema, SchemaRef};
+use crate::schema::{RelationId, RelationSchema, SchemaRef, with_indices};
 use crate::storage::{ChangeKind, ChangeSet, RowChanges, Snapshot, Storage, StorageError};
 use crate::value::{Batch, SmallStr};
 
@@ -87,8 +87,7 @@ impl Pipeline {
     pub fn new(storage: Box<dyn Storage>) -> Result<Self, StorageError> {
         let mut catalog = Catalog::default();
         storage.definitions()?.into_iter().for_each(|schema| catalog.insert(schema));
-        let indices = |schema: &SchemaRef| schema.indices.iter().map(|index| index.schema.id.0).max().unwrap_or(0);
-        let next = catalog.iter().map(|schema| schema.id.0.max(indices(schema)) + 1).max().unwrap_or(1);
+        let next = catalog.iter().flat_map(with_indices).map(|schema| schema.id.0 + 1).max().unwrap_or(1);
         let version = Version { sequence: 0, catalog, snapshot: storage.snapshot() };
         Ok(Pipeline {
             storage,
@@ -146,11 +145,11 @@ impl Pipeline {
     /// Validates a group, and commits those that pass as one.
     fn lead(&self, history: &mut History, group: &[Arc<Waiting>]) {
         let mut catalog = self.current.load().catalog.clone();
-        let mut winners: Vec<Winner> = vec![];
+        let (mut winners, mut requests): (Vec<&Waiting>, Vec<CommitRequest>) = (vec![], vec![]);
         for waiting in group {
             let Some(mut request) = waiting.request.lock().take() else { continue };
-            if let Err(error) = validate(&request, history, &winners, &catalog) {
-                let _ = waiting.outcome.set(Err(error));
+            if let Err(error) = validate(&request, history, &requests, &catalog) {
+                waiting.ends(Err(error));
                 continue;
             }
             if !request.schemas.is_empty() {
@@ -158,30 +157,34 @@ impl Pipeline {
                 request.changes.definitions.extend(definitions);
                 catalog.apply(&request.changes, catalog.version + 1);
             }
-            winners.push(Winner { waiting, request });
+            winners.push(waiting);
+            requests.push(request);
         }
         if winners.is_empty() {
             return;
         }
-        match self.publish(history, &mut winners, group.len()) {
-            Ok(()) => winners.iter().for_each(|winner| winner.ends(Ok(()))),
+        match self.publish(history, &mut requests, group.len()) {
+            Ok(()) => winners.iter().for_each(|waiting| waiting.ends(Ok(()))),
             // One of them may be to blame, so that the others would succeed without it.
             Err(_) if winners.len() > 1 => {
-                for winner in winners.iter_mut() {
-                    let outcome = self.publish(history, std::slice::from_mut(winner), group.len());
-                    winner.ends(outcome);
+                for (waiting, request) in winners.iter().zip(&mut requests) {
+                    waiting.ends(self.publish(history, std::slice::from_mut(request), group.len()));
                 }
             }
-            Err(error) => winners.iter().for_each(|winner| winner.ends(Err(error.clone()))),
+            Err(error) => winners.iter().for_each(|waiting| waiting.ends(Err(error.clone()))),
         }
     }
 
     /// Commits transactions as one, and publishes the next version. After an error nothing has happened.
-    fn publish(&self, history: &mut History, winners: &mut [Winner], committing: usize) -> Result<(), TxnError> {
-        let changes: Vec<ChangeSet> =
-            winners.iter_mut().map(|winner| std::mem::take(&mut winner.request.changes)).collect();
+    fn publish(
+        &self,
+        history: &mut History,
+        requests: &mut [CommitRequest],
+        committing: usize,
+    ) -> Result<(), TxnError> {
+        let changes: Vec<ChangeSet> = requests.iter_mut().map(|request| std::mem::take(&mut request.changes)).collect();
         if let Err(error) = self.storage.commit(&changes) {
-            winners.iter_mut().zip(changes).for_each(|(winner, changes)| winner.request.changes = changes);
+            requests.iter_mut().zip(changes).for_each(|(request, changes)| request.changes = changes);
             return Err(error.into());
         }
         let current = self.current.load();
@@ -191,11 +194,11 @@ impl Pipeline {
         // A write transaction begins under this lock: it is either noted before the keys are remembered or dropped, or
         // begins with the new version and cannot conflict with them.
         let active = self.active.lock();
-        let keys = winners.iter_mut().map(|winner| std::mem::take(&mut winner.request.keys)).collect();
+        let keys = requests.iter_mut().map(|request| std::mem::take(&mut request.keys)).collect();
         history.remember(keys, &changes, sequence, &active, committing);
         self.current.store(Arc::new(version));
         drop(active);
-        let calls = winners.iter_mut().flat_map(|winner| std::mem::take(&mut winner.request.after_commit));
+        let calls = requests.iter_mut().flat_map(|request| std::mem::take(&mut request.after_commit));
         calls.for_each(|call| call());
         Ok(())
     }
@@ -211,10 +214,7 @@ impl Pipeline {
         let mut filler = Filler { pipeline: self, created: vec![], definitions: vec![] };
         let outcome = fill(&mut filler).and_then(|()| {
             let changes = ChangeSet { definitions: std::mem::take(&mut filler.definitions), ..ChangeSet::default() };
-            let request = CommitRequest { changes, ..CommitRequest::default() };
-            let waiting = Waiting { request: Mutex::default(), outcome: OnceLock::new() };
-            let mut winner = Winner { waiting: &waiting, request };
-            Ok(self.publish(&mut history, std::slice::from_mut(&mut winner), 0)?)
+            Ok(self.publish(&mut history, &mut [CommitRequest { changes, ..CommitRequest::default() }], 0)?)
         });
         if outcome.is_err() {
             let undone = ChangeSet { dropped: filler.created, ..ChangeSet::default() };
@@ -235,15 +235,9 @@ impl Pipeline {
     }
 }
 
-/// A transaction that passed its validation.
-struct Winner<'w> {
-    waiting: &'w Waiting,
-    request: CommitRequest,
-}
-
-impl Winner<'_> {
+impl Waiting {
     fn ends(&self, outcome: Result<(), TxnError>) {
-        let _ = self.waiting.outcome.set(outcome);
+        let _ = self.outcome.set(outcome);
     }
 }
 
@@ -263,8 +257,7 @@ impl Filler<'_> {
             index.schema = Arc::new(RelationSchema { id, ..RelationSchema::clone(&index.schema) });
         }
         let schema = Arc::new(schema);
-        let created: Vec<SchemaRef> =
-            schema.indices.iter().map(|index| index.schema.clone()).chain([schema.clone()]).collect();
+        let created: Vec<SchemaRef> = with_indices(&schema).cloned().collect();
         self.created.extend(created.iter().map(|schema| schema.id));
         self.pipeline.storage.commit(&[ChangeSet { created, ..ChangeSet::default() }])?;
         self.definitions.push((schema.name.clone(), Some(schema.clone())));
@@ -323,7 +316,12 @@ fn same_indices(a: &SchemaRef, b: &SchemaRef) -> bool {
 
 /// Whether nothing that a transaction wrote or ensured has changed since it began. `group` are those that commit together
 /// with it, before it.
-fn validate(request: &CommitRequest, history: &History, group: &[Winner], catalog: &Catalog) -> Result<(), TxnError> {
+fn validate(
+    request: &CommitRequest,
+    history: &History,
+    group: &[CommitRequest],
+    catalog: &Catalog,
+) -> Result<(), TxnError> {
     if request.base_catalog != catalog.version {
         // Who writes a relation must write its indices too.
         let moved = |known: &&SchemaRef| !catalog.find_id(known.id).is_some_and(|now| same_indices(known, now));
@@ -336,10 +334,10 @@ fn validate(request: &CommitRequest, history: &History, group: &[Winner], catalo
         }
     }
     let changed_since = |key: &u64| history.changed.get(key).is_some_and(|sequence| *sequence > request.base);
-    let changed_in_group = |key: &u64| group.iter().any(|winner| winner.request.keys.contains(key));
+    let changed_in_group = |key: &u64| group.iter().any(|other| other.keys.contains(key));
     let written_since = |id: &RelationId| {
         let since = history.written.get(id).is_some_and(|sequence| *sequence > request.base);
-        since || group.iter().any(|winner| written([&winner.request.changes]).any(|written| written == *id))
+        since || group.iter().any(|other| written([&other.changes]).any(|written| written == *id))
     };
     if request.keys.iter().any(|key| changed_since(key) || changed_in_group(key)) {
         return Err(TxnError::Conflict);

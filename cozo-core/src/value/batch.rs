@@ -83,7 +83,13 @@ impl Batch {
 
     /// Row `a` of this batch against row `b` of another, column by column in the total order.
     pub fn compare_rows(&self, a: usize, other: &Batch, b: usize) -> Ordering {
-        let by_column = self.columns.iter().zip(&other.columns);
-        by_column.map(|(x, y)| x.compare_at(a, y, b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+        compare_columns(&self.columns, a, &other.columns, b)
     }
+}
+
+/// Row `row_a` of some columns against row `row_b` of others, column by column in the total order.
+#[inline]
+pub fn compare_columns(a: &[Column], row_a: usize, b: &[Column], row_b: usize) -> Ordering {
+    let by_column = a.iter().zip(b).map(|(x, y)| x.compare_at(row_a, y, row_b));
+    by_column.into_iter().find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }

@@ -24,7 +24,7 @@ mod vector;
 
 use std::collections::BTreeSet;
 
-pub use batch::Batch;
+pub use batch::{Batch, compare_columns};
 pub use column::{Column, Primitive};
 pub use convert::{ParseError, decode_base64, encode_base64, parse_rfc3339_micros, parse_uuid};
 pub use hash::{combine_hashes, hash_value};

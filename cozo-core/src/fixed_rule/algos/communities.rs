@@ -5,8 +5,20 @@
 //! undirected edge is one in both directions.
 
 use super::parallel::sum;
-use crate::fixed_rule::Poison;
 use crate::fixed_rule::graph::{Direction, Edges, Graph};
+use crate::fixed_rule::{DefaultValue, OptionKind, OptionSpec, Poison};
+
+/// How often nodes are moved.
+pub const MAX_ITER: OptionSpec =
+    OptionSpec::new("max_iter", OptionKind::PositiveInt, DefaultValue::Int(10), "the most rounds for each level");
+
+/// When a level is done.
+pub const DELTA: OptionSpec = OptionSpec::new(
+    "delta",
+    OptionKind::Float,
+    DefaultValue::Float(0.0001),
+    "a level is done when modularity gains less than this in a round",
+);
 
 /// A gain that is less is the noise of additions.
 const NOISE: f64 = 1e-12;

@@ -1,6 +1,6 @@
 //! `Leiden`: communities by modularity, all of them connected.
 
-use super::communities::{Level, renumber};
+use super::communities::{DELTA, Level, MAX_ITER, renumber};
 use super::disjoint_sets::DisjointSets;
 use super::inputs::{UNDIRECTED, WEIGHTED_EDGES, weighted_edges};
 use crate::fixed_rule::graph::Edges;
@@ -26,13 +26,8 @@ pub static LEIDEN: BuiltInRule = BuiltInRule {
     inputs: &[WEIGHTED_EDGES],
     options: &[
         UNDIRECTED,
-        OptionSpec::new("max_iter", OptionKind::PositiveInt, DefaultValue::Int(10), "the most rounds for each level"),
-        OptionSpec::new(
-            "delta",
-            OptionKind::Float,
-            DefaultValue::Float(0.0001),
-            "a level is done when modularity gains less than this in a round",
-        ),
+        MAX_ITER,
+        DELTA,
         OptionSpec::new(
             "resolution",
             OptionKind::Float,

@@ -1,14 +1,12 @@
 //! `ReorderSort`: rows sorted and numbered.
 
-use std::cmp::Ordering;
-
 use crate::expr::Expr;
 use crate::fixed_rule::expression::{bind, evaluate, list_items};
 use crate::fixed_rule::{
     BuiltInRule, Call, DefaultValue, FixedRuleError, InputSpec, OptionKind, OptionSpec, Options, Output, Settings,
     Shape,
 };
-use crate::value::{Batch, Column};
+use crate::value::{Batch, Column, compare_columns};
 
 /// Rows sorted and numbered.
 pub static REORDER_SORT: BuiltInRule = BuiltInRule {
@@ -62,7 +60,7 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
         exprs.iter().map(|expr| evaluate(expr, rows, &call.poison)).collect()
     };
     let keys = columns(&sort_by)?;
-    let compare = |a: u32, b: u32| compare(&keys, a as usize, b as usize);
+    let compare = |a: u32, b: u32| compare_columns(&keys, a as usize, &keys, b as usize);
     let mut order: Vec<u32> = (0..rows.len as u32).collect();
     match settings.bool("descending") {
         true => order.sort_by(|a, b| compare(*b, *a)),
@@ -77,10 +75,6 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     let given = columns(&out)?;
     let given = given.iter().map(|column| column.take(order));
     Ok(Batch::new(std::iter::once(Column::ints(ranks[kept].to_vec())).chain(given).collect(), order.len()))
-}
-
-fn compare(keys: &[Column], a: usize, b: usize) -> Ordering {
-    keys.iter().map(|key| key.compare_at(a, key, b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
 /// The rank of each row in order, from 1.

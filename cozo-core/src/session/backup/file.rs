@@ -1,12 +1,14 @@
 //! The files of backups: read as databases, written beside their place and moved there when they are complete.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
+
+use tempfile::TempPath;
 
 use super::{BackupError, ROWS_AT_ONCE, Strictness, copy};
 use crate::expr::functions;
 use crate::index::sort;
-use crate::schema::{IndexDefinition, RelationSchema, SchemaRef};
+use crate::schema::{IndexDefinition, RelationSchema, SchemaRef, with_indices};
 use crate::storage::legacy::{self, Kind, LegacyFile, LegacyRelation, Report, RowsRead};
 use crate::storage::{self, BatchCursor, Options, Snapshot, Storage, StorageError};
 use crate::value::Batch;
@@ -51,7 +53,7 @@ impl BackupFile {
     pub fn total_rows(&self) -> u64 {
         match &self.contents {
             Contents::Ours { snapshot, .. } => {
-                self.relations.iter().flat_map(super::tables).map(|table| snapshot.row_count(table.id)).sum()
+                self.relations.iter().flat_map(with_indices).map(|table| snapshot.row_count(table.id)).sum()
             }
             Contents::Legacy { report, .. } => {
                 let rows = |schema: &SchemaRef| {
@@ -133,12 +135,12 @@ fn open_database(path: &Path) -> Result<Box<dyn Storage>, StorageError> {
 fn open_legacy(path: &Path) -> Result<(Vec<SchemaRef>, Contents), StorageError> {
     let file = Box::new(LegacyFile::open(path)?);
     let report = file.report(&|name| functions::find(name).is_some())?;
-    let relations = file.relations().iter().map(|relation| SchemaRef::new(with_indices(relation))).collect();
+    let relations = file.relations().iter().map(|relation| SchemaRef::new(definition(relation))).collect();
     Ok((relations, Contents::Legacy { file, report }))
 }
 
 /// The definition of a relation of CozoDB 0.7 with its ordinary indices.
-fn with_indices(relation: &LegacyRelation) -> RelationSchema {
+fn definition(relation: &LegacyRelation) -> RelationSchema {
     relation.indices.iter().fold(relation.schema.clone(), |schema, index| {
         let made = IndexDefinition::new(&schema, &index.name, &index.columns, schema.id);
         schema.with_index(made)
@@ -181,36 +183,16 @@ pub fn require_free(path: &Path) -> Result<(), BackupError> {
     }
 }
 
-/// A file that is being written; removed unless it is finished.
-pub struct Unfinished(Option<PathBuf>);
-
-impl Unfinished {
-    /// A place beside a path, on the same file system.
-    pub fn beside(path: &Path) -> Self {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        Unfinished(Some(path.with_file_name(format!(".{name}.{}.unfinished", std::process::id()))))
-    }
-
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        self.0.as_deref().unwrap_or(Path::new(""))
-    }
-
-    /// Moves it to its place.
-    pub fn become_finished(mut self, path: &Path) -> Result<(), BackupError> {
-        std::fs::rename(self.path(), path).map_err(failed("finish", path))?;
-        self.0 = None;
-        Ok(())
-    }
+/// A place for a file beside a path, on the same file system; what is there is removed unless it is moved.
+pub fn beside(path: &Path) -> Result<TempPath, BackupError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let unfinished = path.with_file_name(format!(".{name}.{}.unfinished", std::process::id()));
+    TempPath::try_from_path(unfinished).map_err(failed("make a file beside", path))
 }
 
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        if let Some(path) = &self.0 {
-            // It may never have been made.
-            let _ = std::fs::remove_file(path);
-        }
-    }
+/// Moves a file to its place.
+pub fn move_to(unfinished: TempPath, path: &Path) -> Result<(), BackupError> {
+    unfinished.persist(path).map_err(|refused| failed("finish", path)(refused.error))
 }
 
 fn failed<'a>(action: &'static str, path: &'a Path) -> impl Fn(std::io::Error) -> BackupError + 'a {

@@ -22,7 +22,7 @@ pub use error::BackupError;
 use file::BackupFile;
 
 use super::transfer;
-use crate::schema::{IndexDefinition, RelationId, RelationSchema, SchemaRef};
+use crate::schema::{IndexDefinition, RelationId, RelationSchema, SchemaRef, with_indices};
 use crate::storage::sqlite::FileWriter;
 use crate::storage::{KeyRange, Snapshot, StorageError};
 use crate::txn::{Filler, Pipeline, Transaction};
@@ -70,23 +70,18 @@ impl<'a> Meter<'a> {
     }
 }
 
-/// A relation's own rows, then those of its indices.
-fn tables(schema: &SchemaRef) -> impl Iterator<Item = &SchemaRef> {
-    std::iter::once(schema).chain(schema.indices.iter().map(|index| &index.schema))
-}
-
 /// Writes a backup. The file must not be there, or be an empty database.
 pub fn write(pipeline: &Pipeline, path: &Path, on_progress: OnProgress<'_>) -> miette::Result<()> {
     file::require_free(path)?;
     let version = pipeline.current();
     let all: Vec<SchemaRef> = version.catalog.iter().cloned().collect();
-    let total = all.iter().flat_map(tables).map(|table| version.snapshot.row_count(table.id)).sum();
+    let total = all.iter().flat_map(with_indices).map(|table| version.snapshot.row_count(table.id)).sum();
     let mut meter = Meter::new(total, on_progress);
-    let unfinished = file::Unfinished::beside(path);
-    let mut writer = FileWriter::create(unfinished.path())?;
+    let unfinished = file::beside(path)?;
+    let mut writer = FileWriter::create(&unfinished)?;
     for schema in &all {
         writer.relation(schema)?;
-        for table in tables(schema) {
+        for table in with_indices(schema) {
             meter.begins(table);
             copy(&*version.snapshot, table, |batch| {
                 writer.append(table.id, &batch)?;
@@ -96,7 +91,7 @@ pub fn write(pipeline: &Pipeline, path: &Path, on_progress: OnProgress<'_>) -> m
         }
     }
     writer.finish()?;
-    Ok(unfinished.become_finished(path)?)
+    Ok(file::move_to(unfinished, path)?)
 }
 
 /// Hands all rows of a relation or an index to `take`, in key order, while another thread reads on.

@@ -33,7 +33,7 @@ pub fn analyze(query: &Query, txn: &mut Transaction, context: &SystemContext<'_>
     let Some(plan) = &compiled.plan else { return Ok(NamedRows::new(headers(&PROFILE_HEADERS), vec![])) };
     let mut profile = Some(Profile::default());
     let parameters = compiled.parameters.bind(context.parameters)?;
-    run_plan(plan, &compiled.options, &parameters, &[], txn, (context.interrupt, context.core), &mut profile)?;
+    run_plan(plan, &compiled.options, &parameters, &[], txn, &context.query(), &mut profile)?;
     let profile = profile.unwrap_or_default();
     let rows = explain_plan(plan).into_iter().map(|mut explained| {
         explained.row.extend(match explained.operator {

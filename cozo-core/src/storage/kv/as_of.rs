@@ -4,10 +4,9 @@ use super::KvCursor;
 use super::keys::RELATION_BYTES;
 use super::lookup::matches;
 use super::snapshot::Probes;
-use crate::schema::RelationId;
-use crate::storage::codec::{RowCodec, RowReader, VALIDITY_BYTES, encode_validity};
+use crate::storage::codec::{RowReader, VALIDITY_BYTES, encode_validity};
 use crate::storage::{AsOf, BatchCursor, LookupCursor, Matches, StorageError};
-use crate::value::{Batch, Column, Validity};
+use crate::value::{Batch, Validity};
 
 /// So many versions are passed one by one before a seek.
 const STEPS: usize = 8;
@@ -125,16 +124,8 @@ pub(super) struct VersionLookup<'a, C> {
 }
 
 impl<'a, C: KvCursor> VersionLookup<'a, C> {
-    pub fn new(
-        cursor: C,
-        relation: RelationId,
-        codec: &'a RowCodec,
-        prefixes: &'a [Column],
-        rows: RowReader<'a>,
-        as_of: AsOf,
-    ) -> Self {
-        let (candidate, probes) = (first_candidate(as_of), Probes::new(relation, codec, prefixes));
-        VersionLookup { cursor, candidate, probes, rows, next: 0, prefix: vec![] }
+    pub fn new(cursor: C, probes: Probes<'a>, rows: RowReader<'a>, as_of: AsOf) -> Self {
+        VersionLookup { cursor, candidate: first_candidate(as_of), probes, rows, next: 0, prefix: vec![] }
     }
 
     /// Moves to the visible version of a probe, and says whether there is one.
@@ -181,16 +172,8 @@ pub(super) struct HistoryLookup<'a, C> {
 }
 
 impl<'a, C: KvCursor> HistoryLookup<'a, C> {
-    pub fn new(
-        cursor: C,
-        relation: RelationId,
-        codec: &'a RowCodec,
-        prefixes: &'a [Column],
-        rows: RowReader<'a>,
-        as_of: AsOf,
-    ) -> Self {
-        let (walk, probes) = (Walk::new(cursor, as_of), Probes::new(relation, codec, prefixes));
-        HistoryLookup { walk, probes, rows, next: 0, prefix: vec![], open: false }
+    pub fn new(cursor: C, probes: Probes<'a>, rows: RowReader<'a>, as_of: AsOf) -> Self {
+        HistoryLookup { walk: Walk::new(cursor, as_of), probes, rows, next: 0, prefix: vec![], open: false }
     }
 
     /// Moves to the first visible row of a probe, and says whether there is one.

@@ -37,7 +37,7 @@ pub(super) fn definition_bytes(schema: &SchemaRef) -> Result<Vec<u8>, StorageErr
     serde_json::to_vec(&**schema).map_err(|error| StorageError::Unstorable(error.to_string()))
 }
 
-/// Whether the database has this program's format; an empty one has not yet. Fails for what another program wrote.
+/// Whether the database says its format, as all but empty ones do. Fails for what another program wrote.
 pub(super) fn has_format<E: KvEngine>(engine: &E, snapshot: &E::Snapshot) -> Result<bool, StorageError> {
     let mut keys = Keys::default();
     keys.push_with(|out| {

@@ -3,10 +3,8 @@
 use super::keys::{Keys, RELATION_BYTES};
 use super::snapshot::Probes;
 use super::{KvCursor, KvSnapshot};
-use crate::schema::RelationId;
-use crate::storage::codec::{RowCodec, RowReader};
+use crate::storage::codec::RowReader;
 use crate::storage::{LookupCursor, Matches, StorageError};
-use crate::value::Column;
 
 /// Gets rows by all of their key columns.
 pub(super) struct PointLookup<'a, S> {
@@ -21,14 +19,7 @@ pub(super) struct PointLookup<'a, S> {
 }
 
 impl<'a, S: KvSnapshot> PointLookup<'a, S> {
-    pub fn new(
-        bytes: &'a S,
-        relation: RelationId,
-        codec: &'a RowCodec,
-        prefixes: &'a [Column],
-        rows: RowReader<'a>,
-    ) -> Self {
-        let probes = Probes::new(relation, codec, prefixes);
+    pub fn new(bytes: &'a S, probes: Probes<'a>, rows: RowReader<'a>) -> Self {
         PointLookup { bytes, probes, rows, next: 0, keys: Keys::default(), probe_of: vec![] }
     }
 
@@ -94,14 +85,7 @@ pub(super) struct PrefixLookup<'a, C> {
 }
 
 impl<'a, C: KvCursor> PrefixLookup<'a, C> {
-    pub fn new(
-        cursor: C,
-        relation: RelationId,
-        codec: &'a RowCodec,
-        prefixes: &'a [Column],
-        rows: RowReader<'a>,
-    ) -> Self {
-        let probes = Probes::new(relation, codec, prefixes);
+    pub fn new(cursor: C, probes: Probes<'a>, rows: RowReader<'a>) -> Self {
         PrefixLookup { cursor, probes, rows, next: 0, prefix: vec![], passed: vec![], open: false }
     }
 

@@ -13,7 +13,7 @@ use crate::schema::{RelationId, RelationSchema};
 use crate::storage::codec::{RowCodec, RowReader};
 use crate::storage::{
     AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, Nothing, RelationShape, Snapshot, StorageError, as_of,
-    overlay,
+    overlay, probe_count,
 };
 use crate::value::Column;
 
@@ -115,23 +115,23 @@ impl<S: KvSnapshot> Snapshot for KvView<S> {
         columns: &[usize],
     ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
         let Some(codec) = self.codec(relation) else { return Ok(Box::new(Nothing)) };
-        let rows = RowReader::new(codec, columns);
+        let (probes, rows) = (Probes::new(relation, codec, prefixes), RowReader::new(codec, columns));
         Ok(if prefixes.len() == codec.keys() {
-            Box::new(PointLookup::new(&self.bytes, relation, codec, prefixes, rows))
+            Box::new(PointLookup::new(&self.bytes, probes, rows))
         } else {
-            Box::new(PrefixLookup::new(self.rows_of(relation), relation, codec, prefixes, rows))
+            Box::new(PrefixLookup::new(self.rows_of(relation), probes, rows))
         })
     }
 
     fn contains(&self, relation: RelationId, prefixes: &[Column]) -> Result<Vec<bool>, StorageError> {
-        let probes = prefixes.first().map_or(0, Column::len);
-        let Some(codec) = self.codec(relation) else { return Ok(vec![false; probes]) };
-        let rows = RowReader::new(codec, &[]);
+        let count = probe_count(prefixes);
+        let Some(codec) = self.codec(relation) else { return Ok(vec![false; count]) };
+        let (probes, rows) = (Probes::new(relation, codec, prefixes), RowReader::new(codec, &[]));
         if prefixes.len() == codec.keys() {
-            return PointLookup::new(&self.bytes, relation, codec, prefixes, rows).contains();
+            return PointLookup::new(&self.bytes, probes, rows).contains();
         }
-        let mut lookup = PrefixLookup::new(self.rows_of(relation), relation, codec, prefixes, rows);
-        (0..probes).map(|probe| lookup.seek(probe)).collect()
+        let mut lookup = PrefixLookup::new(self.rows_of(relation), probes, rows);
+        (0..count).map(|probe| lookup.seek(probe)).collect()
     }
 
     fn scan_as_of<'a>(
@@ -160,11 +160,12 @@ impl<S: KvSnapshot> Snapshot for KvView<S> {
         if !codec.ends_with_validity(as_of) {
             return as_of::lookup(self, relation, prefixes, columns, as_of);
         }
-        let (cursor, rows) = (self.rows_of(relation), RowReader::new(codec, columns));
+        let (probes, rows) = (Probes::new(relation, codec, prefixes), RowReader::new(codec, columns));
+        let cursor = self.rows_of(relation);
         Ok(if prefixes.len() == as_of.column {
-            Box::new(VersionLookup::new(cursor, relation, codec, prefixes, rows, as_of))
+            Box::new(VersionLookup::new(cursor, probes, rows, as_of))
         } else {
-            Box::new(HistoryLookup::new(cursor, relation, codec, prefixes, rows, as_of))
+            Box::new(HistoryLookup::new(cursor, probes, rows, as_of))
         })
     }
 
@@ -174,18 +175,19 @@ impl<S: KvSnapshot> Snapshot for KvView<S> {
         prefixes: &[Column],
         as_of: AsOf,
     ) -> Result<Vec<bool>, StorageError> {
-        let probes = prefixes.first().map_or(0, Column::len);
-        let Some(codec) = self.codec(relation) else { return Ok(vec![false; probes]) };
+        let count = probe_count(prefixes);
+        let Some(codec) = self.codec(relation) else { return Ok(vec![false; count]) };
         if !codec.ends_with_validity(as_of) {
             return as_of::contains(self, relation, prefixes, as_of);
         }
-        let (cursor, rows) = (self.rows_of(relation), RowReader::new(codec, &[]));
+        let (probes, rows) = (Probes::new(relation, codec, prefixes), RowReader::new(codec, &[]));
+        let cursor = self.rows_of(relation);
         if prefixes.len() == as_of.column {
-            let mut versions = VersionLookup::new(cursor, relation, codec, prefixes, rows, as_of);
-            return (0..probes).map(|probe| versions.seek(probe)).collect();
+            let mut versions = VersionLookup::new(cursor, probes, rows, as_of);
+            return (0..count).map(|probe| versions.seek(probe)).collect();
         }
-        let mut histories = HistoryLookup::new(cursor, relation, codec, prefixes, rows, as_of);
-        (0..probes).map(|probe| histories.seek(probe)).collect()
+        let mut histories = HistoryLookup::new(cursor, probes, rows, as_of);
+        (0..count).map(|probe| histories.seek(probe)).collect()
     }
 
     fn with_changes(self: Arc<Self>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
@@ -206,7 +208,7 @@ impl<'a> Probes<'a> {
     }
 
     pub fn len(&self) -> usize {
-        self.columns.first().map_or(0, Column::len)
+        probe_count(self.columns)
     }
 
     /// Appends what the keys of a probe begin with; says whether there can be any.

@@ -10,7 +10,7 @@ use super::keys::ByteRange;
 use super::snapshot::{KvView, Relation};
 use super::write::Writer;
 use super::{KvBatch, KvEngine};
-use crate::schema::SchemaRef;
+use crate::schema::{SchemaRef, with_indices};
 use crate::storage::{ChangeSet, Snapshot, Storage, StorageError};
 
 /// Relations in an engine of ordered bytes.
@@ -33,8 +33,7 @@ impl<E: KvEngine> KvStorage<E> {
         let counts = catalog::counts(&snapshot)?;
         let mut relations = OrdMap::new();
         for schema in catalog::definitions(&snapshot)? {
-            let indices = schema.indices.iter().map(|index| &index.schema);
-            for schema in [&schema].into_iter().chain(indices) {
+            for schema in with_indices(&schema) {
                 let rows = counts.get(&schema.id).copied().unwrap_or(0);
                 relations.insert(schema.id, Relation::new(schema, rows));
             }

@@ -12,7 +12,7 @@ use super::leaf::Leaf;
 use super::leaf_column::LeafColumn;
 use super::node::{Node, equal_range};
 use super::search::run_end;
-use crate::storage::{AsOf, BatchCursor, LookupCursor, Matches, StorageError};
+use crate::storage::{AsOf, BatchCursor, LookupCursor, Matches, StorageError, probe_count};
 use crate::value::{Batch, Column, DataValue, Validity};
 
 /// The first version that may be visible: at a time itself, the assertion.
@@ -219,7 +219,7 @@ impl<'a> VersionLookup<'a> {
 impl LookupCursor for VersionLookup<'_> {
     fn next_matches(&mut self, max_rows: usize) -> Result<Option<Matches>, StorageError> {
         let mut matches = Matches { probe_rows: vec![], batch: Batch::empty(self.columns.len()) };
-        while matches.batch.len < max_rows.max(1) && self.next < probes(self.seeker.prefixes) {
+        while matches.batch.len < max_rows.max(1) && self.next < probe_count(self.seeker.prefixes) {
             if let Some(row) = self.visible(self.next) {
                 let finger = self.seeker.finger.as_ref().expect("a row was found");
                 append(finger, row..row + 1, &self.columns, &mut matches.batch);
@@ -264,7 +264,7 @@ impl LookupCursor for HistoryLookup<'_> {
         let mut matches = Matches { probe_rows: vec![], batch: Batch::empty(self.columns.len()) };
         while matches.batch.len < max_rows.max(1) {
             let Some(walk) = &mut self.walk else {
-                if self.next == probes(self.seeker.prefixes) {
+                if self.next == probe_count(self.seeker.prefixes) {
                     break;
                 }
                 self.walk = self.walk(self.next);
@@ -281,16 +281,11 @@ impl LookupCursor for HistoryLookup<'_> {
     }
 }
 
-/// The number of prefixes.
-fn probes(prefixes: &[Column]) -> usize {
-    prefixes.first().map_or(0, Column::len)
-}
-
 /// See [`Tree::contains_as_of`](super::Tree::contains_as_of).
 pub(super) fn contains_as_of(root: &Node, prefixes: &[Column], as_of: AsOf) -> Vec<bool> {
     if prefixes.len() == as_of.column {
         let mut versions = VersionLookup::new(root, prefixes, &[], as_of);
-        return (0..probes(prefixes)).map(|prefix| versions.visible(prefix).is_some()).collect();
+        return (0..probe_count(prefixes)).map(|prefix| versions.visible(prefix).is_some()).collect();
     }
     let mut histories = HistoryLookup::new(root, prefixes, &[], as_of);
     let mut shows_any = |prefix| {
@@ -300,5 +295,5 @@ pub(super) fn contains_as_of(root: &Node, prefixes: &[Column], as_of: AsOf) -> V
         }
         first.len > 0
     };
-    (0..probes(prefixes)).map(&mut shows_any).collect()
+    (0..probe_count(prefixes)).map(&mut shows_any).collect()
 }

@@ -1,6 +1,5 @@
 //! Cursors over a tree: scans of a range of row numbers, and look-ups of key prefixes.
 
-use std::cmp::Ordering;
 use std::ops::Range;
 
 use smallvec::SmallVec;
@@ -8,8 +7,8 @@ use smallvec::SmallVec;
 use super::finger::Finger;
 use super::key::Probe;
 use super::node::Node;
-use crate::storage::{BatchCursor, LookupCursor, Matches, StorageError};
-use crate::value::{Batch, Column, DataValue};
+use crate::storage::{BatchCursor, LookupCursor, Matches, StorageError, probe_count};
+use crate::value::{Batch, Column, DataValue, compare_columns};
 
 /// Rows of a key range, in key order.
 pub struct ScanCursor<'a> {
@@ -83,7 +82,7 @@ impl<'a> Seeker<'a> {
     #[inline]
     pub fn seek(&mut self, row: usize) -> bool {
         let probe = Probe { last: self.last.as_ref(), ..Probe::new(self.prefixes, row) };
-        let order = compare_rows(self.prefixes, row, self.probe);
+        let order = compare_columns(self.prefixes, row, self.prefixes, self.probe);
         match &mut self.finger {
             Some(finger) if order.is_gt() => self.found = finger.seek_forward(self.found.end, probe),
             Some(_) if order.is_eq() && !self.moved => {}
@@ -109,11 +108,6 @@ impl<'a> Seeker<'a> {
     }
 }
 
-#[inline]
-fn compare_rows(columns: &[Column], a: usize, b: usize) -> Ordering {
-    columns.iter().map(|column| column.compare_at(a, column, b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
-}
-
 /// Rows that begin with the prefixes, in the order of the prefixes.
 pub struct TreeLookupCursor<'a> {
     seeker: Seeker<'a>,
@@ -128,7 +122,7 @@ pub struct TreeLookupCursor<'a> {
 
 impl<'a> TreeLookupCursor<'a> {
     pub(super) fn new(root: &'a Node, prefixes: &'a [Column], columns: &[usize]) -> Self {
-        let len = prefixes.first().map_or(0, Column::len);
+        let len = probe_count(prefixes);
         let seeker = Seeker::new(root, prefixes, None);
         TreeLookupCursor { seeker, next: 0, len, pending: 0..0, columns: columns.into() }
     }

@@ -9,7 +9,7 @@ use super::Tree;
 use crate::schema::{RelationId, SchemaRef};
 use crate::storage::{
     AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, Nothing, RelationShape, RowChanges, Snapshot, Storage,
-    StorageError,
+    StorageError, probe_count,
 };
 use crate::value::Column;
 
@@ -119,7 +119,7 @@ impl Snapshot for MemSnapshot {
     }
 
     fn contains(&self, relation: RelationId, prefixes: &[Column]) -> Result<Vec<bool>, StorageError> {
-        let nothing = || vec![false; prefixes.first().map_or(0, Column::len)];
+        let nothing = || vec![false; probe_count(prefixes)];
         Ok(self.tree(relation).map_or_else(nothing, |tree| tree.contains(prefixes)))
     }
 
@@ -151,7 +151,7 @@ impl Snapshot for MemSnapshot {
         prefixes: &[Column],
         as_of: AsOf,
     ) -> Result<Vec<bool>, StorageError> {
-        let nothing = || vec![false; prefixes.first().map_or(0, Column::len)];
+        let nothing = || vec![false; probe_count(prefixes)];
         Ok(self.tree(relation).map_or_else(nothing, |tree| tree.contains_as_of(prefixes, as_of)))
     }
 

@@ -12,7 +12,7 @@ use super::leaf::Leaf;
 use super::leaf_column::{LeafColumn, LeafColumns};
 use super::node::{Child, Inner, MAX_CHILDREN, Node, Sibling, equal_range};
 use super::search::pieces;
-use crate::storage::{AsOf, BatchCursor, ChangeKind, KeyRange, LookupCursor, RelationShape};
+use crate::storage::{AsOf, BatchCursor, ChangeKind, KeyRange, LookupCursor, RelationShape, probe_count};
 use crate::value::{Batch, Column, DataValue};
 
 /// Rows sorted by key. A clone is a snapshot: it costs nothing, and neither sees the other's changes.
@@ -119,7 +119,7 @@ impl Tree {
     /// For each prefix, whether any row begins with it.
     pub fn contains(&self, prefixes: &[Column]) -> Vec<bool> {
         let mut seeker = Seeker::new(&self.root, prefixes, None);
-        (0..prefixes.first().map_or(0, Column::len)).map(|row| seeker.seek(row)).collect()
+        (0..probe_count(prefixes)).map(|row| seeker.seek(row)).collect()
     }
 
     /// As [`Tree::scan`], with only the rows visible at a time; the range says nothing about the Validity column.

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::place::Range;
 use super::reading::{Reading, Rest};
 use super::snapshot::SqliteSnapshot;
-use crate::storage::{BatchCursor, LookupCursor, Matches, StorageError};
+use crate::storage::{BatchCursor, LookupCursor, Matches, StorageError, probe_count};
 use crate::value::{Batch, Column};
 
 /// How many ranges are read, or histories left, before others may have the connection.
@@ -53,7 +53,7 @@ pub struct Lookup<'s> {
 impl Lookup<'_> {
     /// What to read next: the rest of one prefix, or the first of those after it that rows can have.
     fn next_range(&mut self) -> Result<Option<Range>, StorageError> {
-        let count = self.prefixes.first().map_or(0, Column::len);
+        let count = probe_count(self.prefixes);
         while self.range.is_none() && self.next < count {
             let forms = self.reading.table().key_forms();
             let range = Range::of_probe(forms, self.prefixes, self.next)?;

@@ -10,7 +10,7 @@ use super::connection::open;
 use super::error::{failed, failed_file};
 use super::open::create;
 use super::write;
-use crate::schema::{RelationId, SchemaRef};
+use crate::schema::{RelationId, SchemaRef, with_indices};
 use crate::storage::{ChangeSet, StorageError};
 use crate::value::Batch;
 
@@ -38,8 +38,7 @@ impl FileWriter {
 
     /// Adds a relation and its indices, empty.
     pub fn relation(&mut self, schema: &SchemaRef) -> Result<(), StorageError> {
-        let indices = schema.indices.iter().map(|index| index.schema.clone());
-        let created = std::iter::once(schema.clone()).chain(indices).collect();
+        let created = with_indices(schema).cloned().collect();
         let definitions = vec![(schema.name.clone(), Some(schema.clone()))];
         let changes = ChangeSet { created, definitions, ..ChangeSet::default() };
         let FileWriter { connection, tables, .. } = self;

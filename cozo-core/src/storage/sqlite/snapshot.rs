@@ -20,7 +20,7 @@ use super::table::Table;
 use crate::schema::RelationId;
 use crate::storage::overlay::overlay;
 use crate::storage::{
-    AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, Nothing, RelationShape, Snapshot, StorageError,
+    AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, Nothing, RelationShape, Snapshot, StorageError, probe_count,
 };
 use crate::value::Column;
 
@@ -119,7 +119,7 @@ impl Snapshot for SqliteSnapshot {
     }
 
     fn contains(&self, relation: RelationId, prefixes: &[Column]) -> Result<Vec<bool>, StorageError> {
-        let count = prefixes.first().map_or(0, Column::len);
+        let count = probe_count(prefixes);
         let Some(table) = self.table(relation) else { return Ok(vec![false; count]) };
         let mut reading = Reading::new(table, &[], None);
         self.read(|connection| {

@@ -10,7 +10,7 @@ use super::error::failed;
 use super::form::Form;
 use super::names::quoted;
 use super::table::Table;
-use crate::schema::{RelationId, RelationSchema, SchemaRef};
+use crate::schema::{RelationId, RelationSchema, SchemaRef, with_indices};
 use crate::storage::mem::key::Key;
 use crate::storage::{ChangeKind, ChangeSet, RowChanges, StorageError};
 use crate::value::{Batch, Column, SmallStr};
@@ -45,8 +45,7 @@ pub fn create_table(connection: &Connection, tables: &mut Tables, schema: &Schem
 /// Drops tables that no definition speaks of: what is left of filling a database that was cut short.
 pub fn drop_strays(connection: &Connection, tables: &mut Tables) -> Result<(), StorageError> {
     let definitions = tables.values().filter_map(|entry| entry.definition.as_ref());
-    let known: BTreeSet<RelationId> =
-        definitions.flat_map(|schema| schema.indices.iter().map(|index| index.schema.id).chain([schema.id])).collect();
+    let known: BTreeSet<RelationId> = definitions.flat_map(with_indices).map(|schema| schema.id).collect();
     let strays: Vec<RelationId> = tables.keys().copied().filter(|relation| !known.contains(relation)).collect();
     strays.into_iter().try_for_each(|relation| drop_table(connection, tables, relation))
 }
