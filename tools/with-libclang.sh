@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs a command that builds RocksDB with what RocksDB's bindings need: libclang, from the system if it is there, otherwise from PyPI into a private
-# virtual environment that is kept for the next time. The environment is the same in every run, so that RocksDB, which
-# takes half an hour of CPU time, is compiled once.
+# Runs a command that builds RocksDB with what RocksDB's bindings need: libclang, from the system if it is there, otherwise
+# from PyPI into a private virtual environment that is kept for the next time. The environment is the same in every run,
+# so that RocksDB, which takes half an hour of CPU time, is compiled once.
 set -eu
 
 has_libclang() {

@@ -59,9 +59,6 @@ pub fn page_rank(bench: &mut Bench, db: &DbInstance) {
     if !bench.settings.wants("page_rank/first") && !bench.settings.wants("page_rank/again") {
         return;
     }
-    if !page_rank::is_there(db) {
-        return bench.report.note("page_rank is left out: the database has no fixed rule PageRank yet".to_string());
-    }
     let mut ask = || drop(black_box(run(db, page_rank::SCRIPT, &[])));
     // Checked afterwards: the check would be the first to read the graph.
     let first_watch = watch();

@@ -11,7 +11,6 @@ pub struct Report {
     runs: Vec<Run>,
     throughputs: Vec<Throughput>,
     peaks: Vec<Peak>,
-    notes: Vec<String>,
 }
 
 /// Something that was measured a few times.
@@ -69,19 +68,12 @@ impl Report {
         }
     }
 
-    /// Adds what could not be measured, and why.
-    pub fn note(&mut self, text: String) {
-        eprintln!("{text}");
-        self.notes.push(text);
-    }
-
     /// The tables.
     pub fn render(&self, title: &str) -> String {
         let mut text = format!("\n{title}\n");
         self.render_runs(&mut text);
         self.render_throughputs(&mut text);
         self.render_peaks(&mut text);
-        self.notes.iter().for_each(|note| line(&mut text, format_args!("{note}")));
         text
     }
 
