@@ -347,7 +347,7 @@ impl DbInstance {
     ) {
         let Shared { core, running } = &*self.shared;
         let entry = running.enter(Interrupt::default());
-        let txn = Transaction::begin(&core.pipeline, write);
+        let txn = Transaction::begin_held(&core.pipeline, write);
         multi::serve(core, txn, &entry, &payloads, &results);
     }
 

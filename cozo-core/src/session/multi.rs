@@ -41,7 +41,7 @@ impl MultiTransaction {
         let (outcomes, receiver) = bounded(1);
         let entry = running.enter(Interrupt::default());
         let interrupt = entry.interrupt.clone();
-        let txn = Transaction::begin(&core.pipeline, write);
+        let txn = Transaction::begin_held(&core.pipeline, write);
         std::thread::spawn(move || serve(&core, txn, &entry, &payloads, &outcomes));
         MultiTransaction { sender, receiver, interrupt }
     }

@@ -30,10 +30,10 @@ pub fn export<T: AsRef<str>>(
     names: impl Iterator<Item = T>,
 ) -> miette::Result<BTreeMap<String, NamedRows>> {
     let mut txn = Transaction::begin(pipeline, false);
-    let view = txn.view(&[])?;
     let mut exported = BTreeMap::new();
     for name in names {
         let schema = find(&txn, name.as_ref(), AccessLevel::ReadOnly, "exported")?;
+        let view = txn.view(&[schema.id])?;
         let headers = schema.columns().map(|column| column.name.to_string()).collect();
         exported.insert(name.as_ref().to_string(), NamedRows::from_batch(headers, &all_rows(&schema, &view)?));
     }

@@ -64,6 +64,12 @@ pub trait Storage: Send + Sync {
     /// reopening. Snapshots taken before do not change.
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError>;
 
+    /// Whether commits change what no snapshot holds in place, which is quicker: it is then worth while to give the
+    /// latest snapshot back before a commit.
+    fn commits_in_place(&self) -> bool {
+        false
+    }
+
     /// What the engine itself finds wrong with what it has stored, in words.
     fn verify(&self) -> Result<Vec<String>, StorageError> {
         Ok(vec![])

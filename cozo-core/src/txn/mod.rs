@@ -11,6 +11,7 @@
 //!
 //! **txn never parses or evaluates**: it moves batches of rows and schemas.
 
+mod active;
 mod catalog;
 mod error;
 mod pipeline;

@@ -1,18 +1,20 @@
 //! The commit pipeline: one leader at a time commits everything that waits.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use rustc_hash::FxHashMap;
 
-use super::sync::{ArcSwap, AtomicU64, Mutex};
+use super::active::Active;
+use super::sync::{AtomicU64, Mutex, RwLock};
 use super::{Catalog, TxnError};
 use crate::schema::{RelationId, RelationSchema, SchemaRef, with_indices};
+use crate::storage::mem::MemSnapshot;
 use crate::storage::{ChangeKind, ChangeSet, RowChanges, Snapshot, Storage, StorageError};
 use crate::value::{Batch, SmallStr};
 
 /// The database at one moment.
+#[derive(Clone)]
 pub struct Version {
     /// Grows with every commit.
     pub sequence: u64,
@@ -63,11 +65,11 @@ struct Waiting {
 /// The sequence of versions, and the way to a next one.
 pub struct Pipeline {
     storage: Box<dyn Storage>,
-    current: ArcSwap<Version>,
+    current: RwLock<Arc<Version>>,
     waiting: Mutex<Vec<Arc<Waiting>>>,
     leader: Mutex<History>,
-    /// How many write transactions began with each version and have not ended.
-    active: Mutex<BTreeMap<u64, usize>>,
+    /// Locked after `current`, where both are.
+    active: Mutex<Active>,
     next_relation: AtomicU64,
 }
 
@@ -82,26 +84,33 @@ struct History {
 /// The history is cleared of what no transaction can conflict with when it has this many keys.
 const HISTORY_PRUNE_AT: usize = 1 << 16;
 
+/// Changes of up to this many rows may be made in place, in less than a millisecond.
+const FEW_ROWS: usize = 1024;
+
+/// What the current version holds while the engine changes its own in place.
+static NOTHING: LazyLock<Arc<dyn Snapshot>> = LazyLock::new(|| Arc::new(MemSnapshot::default()));
+
 impl Pipeline {
     /// A pipeline over an engine, with the relations that it holds.
     pub fn new(storage: Box<dyn Storage>) -> Result<Self, StorageError> {
         let mut catalog = Catalog::default();
         storage.definitions()?.into_iter().for_each(|schema| catalog.insert(schema));
         let next = catalog.iter().flat_map(with_indices).map(|schema| schema.id.0 + 1).max().unwrap_or(1);
+        let active = Mutex::new(Active::new(0, catalog.clone()));
         let version = Version { sequence: 0, catalog, snapshot: storage.snapshot() };
         Ok(Pipeline {
             storage,
-            current: ArcSwap::from_pointee(version),
+            current: RwLock::new(Arc::new(version)),
             waiting: Mutex::default(),
             leader: Mutex::default(),
-            active: Mutex::default(),
+            active,
             next_relation: AtomicU64::new(next),
         })
     }
 
     /// The current version.
     pub fn current(&self) -> Arc<Version> {
-        self.current.load_full()
+        self.current.read().clone()
     }
 
     /// An identity for a new relation.
@@ -109,24 +118,32 @@ impl Pipeline {
         RelationId(self.next_relation.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// The current version, noted as the start of a write transaction until [`Pipeline::end_write`].
-    pub(super) fn begin_write(&self) -> Arc<Version> {
+    /// The number and the catalog of the current version, noted as the start of a write transaction until
+    /// [`Pipeline::end_write`]. Its rows are not held: commits may change them in place until [`Pipeline::pin`].
+    pub(super) fn begin_write(&self) -> (u64, Catalog) {
         let mut active = self.active.lock();
-        // Under the lock, so that no commit can pass between the load and the note.
-        let version = self.current.load_full();
-        *active.entry(version.sequence).or_default() += 1;
+        let sequence = active.sequence;
+        active.begin(sequence);
+        (sequence, active.catalog.clone())
+    }
+
+    /// The latest version with the same catalog as that which a write transaction began with, noted as its start from now
+    /// on. Nothing that it has done so far may depend on rows.
+    pub(super) fn pin(&self, began: u64, catalog: u64) -> Arc<Version> {
+        let current = self.current.read();
+        let mut active = self.active.lock();
+        let version = match current.catalog.version == catalog {
+            true => current.clone(),
+            false => active.last_with_catalog(catalog).expect("kept for active transactions that began with it"),
+        };
+        active.begin(version.sequence);
+        active.end(began);
         version
     }
 
     /// Ends a write transaction that began with this version.
     pub(super) fn end_write(&self, sequence: u64) {
-        let mut active = self.active.lock();
-        if let Some(count) = active.get_mut(&sequence) {
-            *count -= 1;
-            if *count == 0 {
-                active.remove(&sequence);
-            }
-        }
+        self.active.lock().end(sequence);
     }
 
     /// Commits a transaction, together with all others that wait.
@@ -144,7 +161,7 @@ impl Pipeline {
 
     /// Validates a group, and commits those that pass as one.
     fn lead(&self, history: &mut History, group: &[Arc<Waiting>]) {
-        let mut catalog = self.current.load().catalog.clone();
+        let mut catalog = self.current.read().catalog.clone();
         let (mut winners, mut requests): (Vec<&Waiting>, Vec<CommitRequest>) = (vec![], vec![]);
         for waiting in group {
             let Some(mut request) = waiting.request.lock().take() else { continue };
@@ -183,23 +200,59 @@ impl Pipeline {
         committing: usize,
     ) -> Result<(), TxnError> {
         let changes: Vec<ChangeSet> = requests.iter_mut().map(|request| std::mem::take(&mut request.changes)).collect();
-        if let Err(error) = self.storage.commit(&changes) {
+        let published = match self.storage.commits_in_place() && are_few(&changes) {
+            true => self.publish_in_place(history, requests, &changes, committing),
+            false => self.publish_copy(history, requests, &changes, committing),
+        };
+        if let Err(error) = published {
             requests.iter_mut().zip(changes).for_each(|(request, changes)| request.changes = changes);
             return Err(error.into());
         }
-        let current = self.current.load();
-        let (sequence, mut catalog) = (current.sequence + 1, current.catalog.clone());
-        changes.iter().for_each(|changes| catalog.apply(changes, sequence));
-        let version = Version { sequence, catalog, snapshot: self.storage.snapshot() };
-        // A write transaction begins under this lock: it is either noted before the keys are remembered or dropped, or
-        // begins with the new version and cannot conflict with them.
-        let active = self.active.lock();
-        let keys = requests.iter_mut().map(|request| std::mem::take(&mut request.keys)).collect();
-        history.remember(keys, &changes, sequence, &active, committing);
-        self.current.store(Arc::new(version));
-        drop(active);
         let calls = requests.iter_mut().flat_map(|request| std::mem::take(&mut request.after_commit));
         calls.for_each(|call| call());
+        Ok(())
+    }
+
+    /// Commits beside the current version, which everybody may go on to begin with.
+    fn publish_copy(
+        &self,
+        history: &mut History,
+        requests: &[CommitRequest],
+        changes: &[ChangeSet],
+        committing: usize,
+    ) -> Result<(), StorageError> {
+        self.storage.commit(changes)?;
+        let mut version = Version::clone(&self.current());
+        version.advance(changes, self.storage.snapshot());
+        let mut current = self.current.write();
+        // A write transaction begins under this lock: it is either noted before the keys are remembered or dropped, or
+        // begins with the new version and cannot conflict with them.
+        let mut active = self.active.lock();
+        history.remember(requests, changes, version.sequence, &active, committing);
+        active.advance(&current, &version);
+        *current = Arc::new(version);
+        Ok(())
+    }
+
+    /// Commits into the current version. Nobody can begin to read meanwhile, which is why only few rows are committed so;
+    /// in return an engine need not copy what no other snapshot holds.
+    fn publish_in_place(
+        &self,
+        history: &mut History,
+        requests: &[CommitRequest],
+        changes: &[ChangeSet],
+        committing: usize,
+    ) -> Result<(), StorageError> {
+        let mut current = self.current.write();
+        let version = Arc::make_mut(&mut current);
+        version.snapshot = NOTHING.clone();
+        let committed = self.storage.commit(changes);
+        version.snapshot = self.storage.snapshot();
+        committed?;
+        version.sequence += 1;
+        let mut active = self.active.lock(); // as above
+        history.remember(requests, changes, version.sequence, &active, committing);
+        active.sequence = version.sequence;
         Ok(())
     }
 
@@ -207,7 +260,7 @@ impl Pipeline {
     /// is left after an error.
     pub fn fill<E: From<TxnError>>(&self, fill: impl FnOnce(&mut Filler<'_>) -> Result<(), E>) -> Result<(), E> {
         let mut history = self.leader.lock();
-        let current = self.current.load_full();
+        let current = self.current();
         if let Some(relation) = current.catalog.iter().next() {
             return Err(TxnError::NotEmpty(relation.name.to_string()).into());
         }
@@ -232,6 +285,15 @@ impl Pipeline {
     /// Gives back the space of what was removed or replaced.
     pub fn compact(&self) -> Result<(), StorageError> {
         self.storage.compact()
+    }
+}
+
+impl Version {
+    /// Makes it the next one.
+    fn advance(&mut self, changes: &[ChangeSet], snapshot: Arc<dyn Snapshot>) {
+        self.sequence += 1;
+        self.snapshot = snapshot;
+        changes.iter().for_each(|changes| self.catalog.apply(changes, self.sequence));
     }
 }
 
@@ -280,14 +342,13 @@ impl History {
     /// Notes the keys of a commit for the transactions that are active besides those that are committing.
     fn remember(
         &mut self,
-        keys: Vec<Vec<u64>>,
+        requests: &[CommitRequest],
         changes: &[ChangeSet],
         sequence: u64,
-        active: &BTreeMap<u64, usize>,
+        active: &Active,
         committing: usize,
     ) {
-        let oldest = active.keys().next().copied();
-        match oldest.filter(|_| active.values().sum::<usize>() > committing) {
+        match active.oldest().filter(|_| active.count() > committing) {
             None => {
                 self.changed.clear();
                 self.written.clear();
@@ -297,10 +358,18 @@ impl History {
                     self.changed.retain(|_, changed| *changed > oldest);
                 }
                 self.written.extend(written(changes).map(|relation| (relation, sequence)));
-                self.changed.extend(keys.into_iter().flatten().map(|key| (key, sequence)));
+                let keys = requests.iter().flat_map(|request| &request.keys);
+                self.changed.extend(keys.map(|key| (*key, sequence)));
             }
         }
     }
+}
+
+/// Whether changes are rows only, and so few that they are made in the time that a reader can wait.
+fn are_few(changes: &[ChangeSet]) -> bool {
+    let rows_only = |set: &ChangeSet| set.created.is_empty() && set.dropped.is_empty() && set.definitions.is_empty();
+    let rows = changes.iter().flat_map(|set| &set.rows).map(|rows| rows.rows.len).sum::<usize>();
+    rows <= FEW_ROWS && changes.iter().all(rows_only)
 }
 
 /// The relations of which rows change.

@@ -1,16 +1,14 @@
 //! The synchronisation that the pipeline is built of; with the feature `shuttle` that of a model checker, which runs the
 //! pipeline's tests through all kinds of interleavings.
 
-#[cfg(not(feature = "shuttle"))]
-pub use {arc_swap::ArcSwap, parking_lot::Mutex, std::sync::atomic::AtomicU64};
 #[cfg(feature = "shuttle")]
-pub use {modelled::ArcSwap, modelled::Mutex, shuttle::sync::atomic::AtomicU64};
+pub use {modelled::Mutex, modelled::RwLock, shuttle::sync::atomic::AtomicU64};
+#[cfg(not(feature = "shuttle"))]
+pub use {parking_lot::Mutex, parking_lot::RwLock, std::sync::atomic::AtomicU64};
 
 #[cfg(feature = "shuttle")]
 mod modelled {
-    use std::sync::Arc;
-
-    use shuttle::sync::MutexGuard;
+    use shuttle::sync::{MutexGuard, RwLockReadGuard, RwLockWriteGuard};
 
     /// A mutex with the face of `parking_lot`'s.
     #[derive(Default)]
@@ -26,24 +24,20 @@ mod modelled {
         }
     }
 
-    /// A shared pointer that is exchanged as a whole.
-    pub struct ArcSwap<T>(Mutex<Arc<T>>);
+    /// A lock of readers or a writer with the face of `parking_lot`'s.
+    pub struct RwLock<T>(shuttle::sync::RwLock<T>);
 
-    impl<T> ArcSwap<T> {
-        pub fn from_pointee(value: T) -> Self {
-            ArcSwap(Mutex::new(Arc::new(value)))
+    impl<T> RwLock<T> {
+        pub fn new(value: T) -> Self {
+            RwLock(shuttle::sync::RwLock::new(value))
         }
 
-        pub fn load(&self) -> Arc<T> {
-            self.0.lock().clone()
+        pub fn read(&self) -> RwLockReadGuard<'_, T> {
+            self.0.read().expect("a thread that panics ends the model")
         }
 
-        pub fn load_full(&self) -> Arc<T> {
-            self.load()
-        }
-
-        pub fn store(&self, value: Arc<T>) {
-            *self.0.lock() = value;
+        pub fn write(&self) -> RwLockWriteGuard<'_, T> {
+            self.0.write().expect("a thread that panics ends the model")
         }
     }
 }

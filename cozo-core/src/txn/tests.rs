@@ -36,6 +36,10 @@ impl Storage for Touchy {
         self.storage.snapshot()
     }
 
+    fn commits_in_place(&self) -> bool {
+        true
+    }
+
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
         assert_eq!(self.inside.fetch_add(1, Ordering::SeqCst), 0, "commits come one at a time");
         shuttle::thread::yield_now();
@@ -167,6 +171,40 @@ fn versions_come_in_order_and_snapshots_fit_their_catalogs() {
             });
             writer.join().unwrap();
             reader.join().unwrap();
+        },
+        2000,
+    );
+}
+
+#[test]
+fn who_reads_late_sees_the_catalog_that_it_began_with() {
+    shuttle::check_random(
+        || {
+            let (pipeline, schema) = pipeline(None);
+            let creator = {
+                let (pipeline, schema) = (pipeline.clone(), schema.clone());
+                shuttle::thread::spawn(move || {
+                    for name in ["s", "t"] {
+                        let mut txn = Transaction::begin(&pipeline, true);
+                        let created =
+                            txn.create(RelationSchema { name: name.into(), ..RelationSchema::clone(&schema) });
+                        put(&mut txn, &created.unwrap(), 0, 0);
+                        let relations = txn.catalog().iter().count() as i64;
+                        put(&mut txn, &schema, 0, relations);
+                        txn.commit().unwrap();
+                    }
+                })
+            };
+            let writer = shuttle::thread::spawn(move || {
+                let mut txn = Transaction::begin(&pipeline, true);
+                put(&mut txn, &schema, 1, 0);
+                let relations = txn.catalog().iter().count() as i64;
+                let expected = if relations == 1 { 0 } else { relations };
+                assert_eq!(sum(&mut txn, &schema), expected, "rows and catalog are of one version");
+                txn.commit().unwrap();
+            });
+            creator.join().unwrap();
+            writer.join().unwrap();
         },
         2000,
     );

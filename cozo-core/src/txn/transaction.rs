@@ -19,7 +19,12 @@ static EMPTY: LazyLock<Arc<dyn Snapshot>> = LazyLock::new(|| Arc::new(MemSnapsho
 /// A transaction. Dropping it without [`Transaction::commit`] leaves no trace.
 pub struct Transaction {
     pipeline: Arc<Pipeline>,
-    base: Arc<Version>,
+    /// The number of the version that it began with.
+    sequence: u64,
+    /// The catalog of that version.
+    base_catalog: Catalog,
+    /// That version, once anything is read.
+    base: Option<Arc<Version>>,
     /// The catalog with this transaction's changes.
     catalog: Catalog,
     writes: Option<Writes>,
@@ -62,19 +67,32 @@ impl View {
 }
 
 impl Transaction {
-    /// Begins with the current version.
+    /// Begins with the current version; see [`Transaction::begin_held`].
     pub fn begin(pipeline: &Arc<Pipeline>, write: bool) -> Self {
-        let base = if write { pipeline.begin_write() } else { pipeline.current() };
-        let request = CommitRequest { base: base.sequence, base_catalog: base.catalog.version, ..Default::default() };
+        let base = (!write).then(|| pipeline.current());
+        let (sequence, base_catalog) = match &base {
+            Some(base) => (base.sequence, base.catalog.clone()),
+            None => pipeline.begin_write(),
+        };
+        let request = CommitRequest { base: sequence, base_catalog: base_catalog.version, ..Default::default() };
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         Transaction {
             pipeline: pipeline.clone(),
-            catalog: base.catalog.clone(),
+            sequence,
+            catalog: base_catalog.clone(),
+            base_catalog,
             base,
             writes: write.then(|| Writes { request, ..Default::default() }),
             ephemeral: Ephemeral { schemas: BTreeMap::new(), rows: EMPTY.clone(), next_id: FIRST_EPHEMERAL_ID },
             now_micros: now.map_or(0, |elapsed| elapsed.as_micros() as i64),
         }
+    }
+
+    /// Begins with the current version and holds it, also while a write transaction has not read anything.
+    pub fn begin_held(pipeline: &Arc<Pipeline>, write: bool) -> Self {
+        let mut txn = Transaction::begin(pipeline, write);
+        txn.base();
+        txn
     }
 
     /// Whether it may write stored relations.
@@ -109,16 +127,39 @@ impl Transaction {
 
     /// What a query of this transaction that reads these relations sees now.
     pub fn view(&mut self, relations: &[RelationId]) -> Result<View, TxnError> {
-        let stored = match &mut self.writes {
-            Some(writes) if writes.touch(relations) => writes.view(&self.base)?,
-            _ => self.base.snapshot.clone(),
+        let stored = match relations.iter().all(|id| is_ephemeral(*id)) {
+            true => EMPTY.clone(),
+            false => {
+                let base = self.base();
+                match &mut self.writes {
+                    Some(writes) if writes.touch(relations) => writes.view(&base)?,
+                    _ => base.snapshot.clone(),
+                }
+            }
         };
         Ok(View { stored, ephemeral: self.ephemeral.rows.clone(), now_micros: self.now_micros })
     }
 
-    /// Stored and ephemeral relations without the writes of this transaction to stored ones: enough to estimate sizes.
+    /// The version that it reads. A write transaction begins with what is there when it first reads: until then it holds
+    /// nothing that others would have to copy before they change it.
+    fn base(&mut self) -> Arc<Version> {
+        if let Some(base) = &self.base {
+            return base.clone();
+        }
+        let base = self.pipeline.pin(self.sequence, self.base_catalog.version);
+        self.sequence = base.sequence;
+        if let Some(writes) = &mut self.writes {
+            writes.request.base = base.sequence;
+        }
+        self.base.insert(base).clone()
+    }
+
+    /// Stored and ephemeral relations about as they are, without the writes of this transaction to stored ones: enough to
+    /// estimate sizes.
     pub fn estimates_view(&self) -> View {
-        View { stored: self.base.snapshot.clone(), ephemeral: self.ephemeral.rows.clone(), now_micros: self.now_micros }
+        let stored =
+            self.base.as_ref().map_or_else(|| self.pipeline.current().snapshot.clone(), |base| base.snapshot.clone());
+        View { stored, ephemeral: self.ephemeral.rows.clone(), now_micros: self.now_micros }
     }
 
     /// The number of rows that this transaction has put into a stored relation.
@@ -230,7 +271,7 @@ impl Transaction {
         let created_here = request.changes.created.iter().any(|created| created.id == id);
         if !created_here && !request.relations.iter().any(|known| known.id == id) {
             // As it was at the start, should this transaction have changed it.
-            let changed = (!request.schemas.is_empty()).then(|| self.base.catalog.find_id(id)).flatten();
+            let changed = (!request.schemas.is_empty()).then(|| self.base_catalog.find_id(id)).flatten();
             request.relations.push(changed.unwrap_or(schema).clone());
         }
     }
@@ -295,8 +336,13 @@ impl Transaction {
     pub fn commit(mut self) -> Result<(), TxnError> {
         let Some(writes) = self.writes.as_mut() else { return Ok(()) };
         let request = std::mem::take(&mut writes.request);
-        let idle = request.keys.is_empty() && request.schemas.is_empty();
-        if idle { Ok(()) } else { self.pipeline.commit(request) }
+        if request.keys.is_empty() && request.schemas.is_empty() {
+            return Ok(());
+        }
+        // What nobody reads any more can be changed in place.
+        writes.view = None;
+        self.base = None;
+        self.pipeline.commit(request)
     }
 
     fn writes_mut(&mut self) -> &mut Writes {
@@ -308,7 +354,7 @@ impl Transaction {
             Some(schema) => self.catalog.insert(schema.clone()),
             None => self.catalog.remove(name),
         }
-        let before = self.base.catalog.find(name).cloned();
+        let before = self.base_catalog.find(name).cloned();
         let schemas = &mut self.writes_mut().request.schemas;
         match schemas.iter_mut().find(|change| change.name == *name) {
             Some(change) => change.after = after,
@@ -339,7 +385,7 @@ struct WritesMark {
 impl Drop for Transaction {
     fn drop(&mut self) {
         if self.writes.is_some() {
-            self.pipeline.end_write(self.base.sequence);
+            self.pipeline.end_write(self.sequence);
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use arc_swap::ArcSwap;
 use imbl::OrdMap;
+use parking_lot::Mutex;
 
 use super::Tree;
 use crate::schema::{RelationId, SchemaRef};
@@ -16,7 +16,7 @@ use crate::value::Column;
 /// The engine that keeps everything in memory and nothing on disk.
 #[derive(Default)]
 pub struct MemStorage {
-    pub(super) current: ArcSwap<MemSnapshot>,
+    pub(super) current: Mutex<Arc<MemSnapshot>>,
 }
 
 impl MemStorage {
@@ -36,16 +36,19 @@ impl Storage for MemStorage {
     }
 
     fn snapshot(&self) -> Arc<dyn Snapshot> {
-        self.current.load_full()
+        self.current.lock().clone()
     }
 
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
-        let mut next = MemSnapshot::clone(&self.current.load());
-        for change_set in changes {
-            next.apply(change_set)?;
-        }
-        self.current.store(Arc::new(next));
-        Ok(())
+        let mut current = self.current.lock();
+        current.check(changes)?;
+        // In place, unless a snapshot of it is held.
+        let next = Arc::make_mut(&mut current);
+        changes.iter().try_for_each(|change_set| next.apply(change_set))
+    }
+
+    fn commits_in_place(&self) -> bool {
+        true
     }
 }
 
@@ -59,6 +62,16 @@ impl MemSnapshot {
     /// The tree of a relation, if it exists.
     pub fn tree(&self, relation: RelationId) -> Option<&Tree> {
         self.relations.get(&relation)
+    }
+
+    /// That changes can be applied: that there are the relations whose rows they change.
+    fn check(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
+        let created = |id| changes.iter().flat_map(|set| &set.created).any(|schema| schema.id == id);
+        let missing = |rows: &&RowChanges| !self.relations.contains_key(&rows.relation) && !created(rows.relation);
+        match changes.iter().flat_map(|set| &set.rows).find(missing) {
+            Some(rows) => Err(StorageError::NoSuchRelation(rows.relation.0)),
+            None => Ok(()),
+        }
     }
 
     /// Applies changes; after an error some of them are.

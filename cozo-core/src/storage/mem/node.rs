@@ -15,12 +15,12 @@ pub const MAX_LEAF_ROWS: usize = 512;
 /// About the most bytes of strings and mixtures of a leaf with more than one row: a put copies them all.
 pub(super) const MAX_LEAF_BYTES: usize = 1 << 16;
 
-/// The most children of an inner node: a put copies and counts a reference to each, which costs more than one more level.
-pub const MAX_CHILDREN: usize = 16;
+/// The most children of an inner node. More make the tree lower, which spares cold reads; fewer make a copy of a node that a
+/// snapshot holds cheaper, since it counts a reference to each child.
+pub const MAX_CHILDREN: usize = 64;
 
 /// A node.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "nearly all nodes are leaves")]
 pub(super) enum Node {
     Leaf(Leaf),
     Inner(Inner),
@@ -29,9 +29,8 @@ pub(super) enum Node {
 /// A node above others.
 #[derive(Debug)]
 pub(super) struct Inner {
-    /// Row `i` separates child `i - 1` from child `i`; one column for each key column. Shared, because most changes leave
-    /// the separators as they are.
-    pub separators: Arc<LeafColumns>,
+    /// Row `i` separates child `i - 1` from child `i`; one column for each key column.
+    pub separators: LeafColumns,
     pub children: Vec<Child>,
     /// The number of rows below.
     pub rows: u64,
@@ -73,7 +72,7 @@ impl Child {
 impl Node {
     /// The node to change: itself if nobody else holds it, otherwise a copy put in its place.
     pub fn make_mut(node: &mut Arc<Node>) -> &mut Node {
-        if Arc::get_mut(node).is_none() {
+        if Arc::strong_count(node) > 1 {
             *node = Arc::new(match &**node {
                 Node::Leaf(leaf) => Node::Leaf(leaf.copy_with_room()),
                 Node::Inner(inner) => Node::Inner(inner.copy()),
@@ -115,11 +114,10 @@ impl Inner {
             let column: Column = items.iter().map(|item| item.separator[key].clone()).collect();
             LeafColumn::encode(&column, 0..column.len())
         });
-        let separators = Arc::new(separators.collect());
-        Inner::new(separators, items.into_iter().map(|item| item.child).collect())
+        Inner::new(separators.collect(), items.into_iter().map(|item| item.child).collect())
     }
 
-    pub fn new(separators: Arc<LeafColumns>, children: Vec<Child>) -> Self {
+    pub fn new(separators: LeafColumns, children: Vec<Child>) -> Self {
         let rows = children.iter().map(|child| child.rows).sum();
         Inner { separators, children, rows }
     }
@@ -169,7 +167,7 @@ impl Inner {
             old.append_range(index..old.len(), &mut column);
             LeafColumn::encode(&column, 0..column.len())
         });
-        self.separators = Arc::new(separators.collect());
+        self.separators = separators.collect();
         self.children.splice(index..index, siblings.into_iter().map(|sibling| sibling.child));
     }
 
@@ -180,7 +178,7 @@ impl Inner {
         }
         let mut nodes = pieces(self.children.len(), MAX_CHILDREN, appended).into_iter().map(|piece| {
             let separators = self.separators.iter().map(|column| column.slice(piece.clone())).collect();
-            (self.separator(piece.start), Inner::new(Arc::new(separators), self.children[piece].to_vec()))
+            (self.separator(piece.start), Inner::new(separators, self.children[piece].to_vec()))
         });
         let (_, first) = nodes.next().expect("there is always a piece");
         let sibling = |(separator, inner)| Sibling { separator, child: Child::new(Arc::new(Node::Inner(inner))) };

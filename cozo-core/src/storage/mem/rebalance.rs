@@ -3,10 +3,8 @@
 //! Two neighbours are joined when one node half full holds them both, so that a leaf that grows and shrinks by a row is
 //! not split and joined again and again.
 
-use std::sync::Arc;
-
 use super::leaf::Leaf;
-use super::leaf_column::{LeafColumn, LeafColumns};
+use super::leaf_column::LeafColumn;
 use super::node::{Child, Inner, MAX_CHILDREN, MAX_LEAF_BYTES, MAX_LEAF_ROWS, Node};
 use crate::value::{Column, DataValue};
 
@@ -31,23 +29,21 @@ impl Inner {
     }
 
     fn take_child(&mut self, index: usize) -> Child {
-        let mut separators: LeafColumns = self.separators.iter().map(LeafColumn::copy_with_room).collect();
-        separators.iter_mut().for_each(|column| column.remove(index));
-        self.separators = Arc::new(separators);
+        self.separators.iter_mut().for_each(|column| column.remove(index));
         self.children.remove(index)
     }
 
     /// Takes over the children of the right neighbour. Its own separator 0 is no bound; the parent's is.
     fn join(&mut self, separator: Vec<DataValue>, right: &Inner) {
         let separators =
-            self.separators.iter().zip(&*right.separators).zip(separator).map(|((left, right), between)| {
+            self.separators.iter().zip(&right.separators).zip(separator).map(|((left, right), between)| {
                 let mut column = Column::default();
                 left.append_range(0..left.len(), &mut column);
                 column.push_owned(between);
                 right.append_range(1..right.len(), &mut column);
                 LeafColumn::encode(&column, 0..column.len())
             });
-        self.separators = Arc::new(separators.collect());
+        self.separators = separators.collect();
         self.children.extend_from_slice(&right.children);
         self.rows += right.rows;
         self.join_small_children(); // the two children at the seam have not been neighbours before

@@ -142,7 +142,7 @@ impl Storage for Checked {
 
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
         self.0.commit(changes)?;
-        self.0.current.load().tree(RELATION).into_iter().for_each(check);
+        self.0.current.lock().tree(RELATION).into_iter().for_each(check);
         Ok(())
     }
 }

@@ -215,11 +215,7 @@ fn memory_of(node: &Node) -> usize {
         Node::Leaf(leaf) => header + columns(&leaf.columns),
         Node::Inner(inner) => {
             let children: usize = inner.children.iter().map(|child| memory_of(&child.node)).sum();
-            header
-                + size_of::<LeafColumns>()
-                + columns(&inner.separators)
-                + inner.children.capacity() * size_of::<Child>()
-                + children
+            header + columns(&inner.separators) + inner.children.capacity() * size_of::<Child>() + children
         }
     }
 }
