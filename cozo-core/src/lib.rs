@@ -22,6 +22,10 @@
 //! A script flows one way, `parse -> program -> plan -> exec` over `txn` and `storage`, driven by `session`: see
 //! [`session`] for the life of a script, and `ARCHITECTURE.md` for the reasons.
 
+#[cfg(feature = "mimalloc")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 pub mod diag;
 pub mod exec;
 pub mod expr;

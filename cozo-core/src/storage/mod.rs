@@ -64,10 +64,10 @@ pub trait Storage: Send + Sync {
     /// reopening. Snapshots taken before do not change.
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError>;
 
-    /// Whether commits change what no snapshot holds in place, which is quicker: it is then worth while to give the
-    /// latest snapshot back before a commit.
-    fn commits_in_place(&self) -> bool {
-        false
+    /// Commits of up to so many rows gain if nobody holds the latest snapshot, and are so quick that nobody need begin to
+    /// read meanwhile.
+    fn max_rows_in_place(&self) -> usize {
+        0
     }
 
     /// What the engine itself finds wrong with what it has stored, in words.

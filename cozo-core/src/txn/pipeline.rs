@@ -84,9 +84,6 @@ struct History {
 /// The history is cleared of what no transaction can conflict with when it has this many keys.
 const HISTORY_PRUNE_AT: usize = 1 << 16;
 
-/// Changes of up to this many rows may be made in place, in less than a millisecond.
-const FEW_ROWS: usize = 1024;
-
 /// What the current version holds while the engine changes its own in place.
 static NOTHING: LazyLock<Arc<dyn Snapshot>> = LazyLock::new(|| Arc::new(MemSnapshot::default()));
 
@@ -200,7 +197,7 @@ impl Pipeline {
         committing: usize,
     ) -> Result<(), TxnError> {
         let changes: Vec<ChangeSet> = requests.iter_mut().map(|request| std::mem::take(&mut request.changes)).collect();
-        let published = match self.storage.commits_in_place() && are_few(&changes) {
+        let published = match rows_alone(&changes).is_some_and(|rows| rows <= self.storage.max_rows_in_place()) {
             true => self.publish_in_place(history, requests, &changes, committing),
             false => self.publish_copy(history, requests, &changes, committing),
         };
@@ -365,11 +362,11 @@ impl History {
     }
 }
 
-/// Whether changes are rows only, and so few that they are made in the time that a reader can wait.
-fn are_few(changes: &[ChangeSet]) -> bool {
+/// The number of rows changed, if nothing else is.
+fn rows_alone(changes: &[ChangeSet]) -> Option<usize> {
     let rows_only = |set: &ChangeSet| set.created.is_empty() && set.dropped.is_empty() && set.definitions.is_empty();
-    let rows = changes.iter().flat_map(|set| &set.rows).map(|rows| rows.rows.len).sum::<usize>();
-    rows <= FEW_ROWS && changes.iter().all(rows_only)
+    let rows = changes.iter().flat_map(|set| &set.rows).map(|rows| rows.rows.len);
+    changes.iter().all(rows_only).then(|| rows.sum())
 }
 
 /// The relations of which rows change.

@@ -36,8 +36,8 @@ impl Storage for Touchy {
         self.storage.snapshot()
     }
 
-    fn commits_in_place(&self) -> bool {
-        true
+    fn max_rows_in_place(&self) -> usize {
+        self.storage.max_rows_in_place()
     }
 
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {

@@ -18,13 +18,13 @@ mod slot;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use arc_swap::ArcSwap;
 use imbl::OrdMap;
+use parking_lot::Mutex;
 
 use self::cursor::{TreeLookup, TreeScan};
 use self::load::{Load, Loader, LoadingScan};
 use self::slot::{Slot, Usage};
-use super::mem::Tree;
+use super::mem::{MemSnapshot, Tree};
 use super::overlay::overlay;
 use super::{
     AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, RelationShape, Snapshot, Storage, StorageError, probe_count,
@@ -35,8 +35,7 @@ use crate::value::Column;
 /// A persistent engine with a column cache over it.
 pub struct Cached {
     base: Box<dyn Storage>,
-    current: ArcSwap<CachedSnapshot>,
-    usage: Arc<Usage>,
+    current: Mutex<Arc<CachedSnapshot>>,
     loader: Loader,
 }
 
@@ -48,8 +47,8 @@ impl Cached {
         let slots = relations.map(|relation| (relation.id, Arc::new(Slot::cold(0)))).collect();
         let usage = Arc::new(Usage::new(budget_bytes));
         let loader = Loader::default();
-        let snapshot = CachedSnapshot { base: base.snapshot(), slots, usage: usage.clone(), loader: loader.handle() };
-        Ok(Cached { base, current: ArcSwap::from_pointee(snapshot), usage, loader })
+        let snapshot = CachedSnapshot { base: base.snapshot(), slots, usage, loader: loader.handle() };
+        Ok(Cached { base, current: Mutex::new(Arc::new(snapshot)), loader })
     }
 }
 
@@ -63,23 +62,29 @@ impl Storage for Cached {
     }
 
     fn snapshot(&self) -> Arc<dyn Snapshot> {
-        self.current.load_full()
+        self.current.lock().clone()
     }
 
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
+        let mut current = self.current.lock();
+        // Nobody else has the latest snapshot of the engine then.
+        if let Some(next) = Arc::get_mut(&mut current) {
+            next.base = Arc::new(MemSnapshot::default());
+            let committed = self.base.commit(changes);
+            next.base = self.base.snapshot();
+            committed?;
+            next.apply(changes);
+            return Ok(());
+        }
         self.base.commit(changes)?;
-        let mut next = CachedSnapshot::clone(&self.current.load());
-        next.base = self.base.snapshot();
-        let mut measured = false;
-        for change_set in changes {
-            measured |= next.apply(change_set);
-        }
-        if measured {
-            self.usage.keep_within_budget(next.slots.values());
-            self.usage.tick();
-        }
-        self.current.store(Arc::new(next));
+        let mut next = CachedSnapshot { base: self.base.snapshot(), ..CachedSnapshot::clone(&current) };
+        next.apply(changes);
+        *current = Arc::new(next);
         Ok(())
+    }
+
+    fn max_rows_in_place(&self) -> usize {
+        self.base.max_rows_in_place()
     }
 
     fn verify(&self) -> Result<Vec<String>, StorageError> {
@@ -108,24 +113,27 @@ struct CachedSnapshot {
 }
 
 impl CachedSnapshot {
-    /// Applies committed changes to the slots; whether sizes were measured anew.
-    fn apply(&mut self, changes: &ChangeSet) -> bool {
+    /// Applies committed changes to the slots.
+    fn apply(&mut self, changes: &[ChangeSet]) {
         let mut measured = false;
-        for schema in &changes.created {
-            let tree = Arc::new(Tree::new(RelationShape::from(&**schema)));
-            self.slots.insert(schema.id, Arc::new(Slot::loaded(tree, 0, 0)));
-        }
-        for rows in &changes.rows {
-            if let Some(slot) = self.slots.get(&rows.relation) {
-                let (next, anew) = slot.after(rows.kind, &rows.rows);
-                measured |= anew;
-                self.slots.insert(rows.relation, Arc::new(next));
+        for changes in changes {
+            for schema in &changes.created {
+                let tree = Arc::new(Tree::new(RelationShape::from(&**schema)));
+                self.slots.insert(schema.id, Arc::new(Slot::loaded(tree, 0, 0)));
+            }
+            for rows in &changes.rows {
+                if let Some(slot) = self.slots.get_mut(&rows.relation) {
+                    measured |= Slot::change(slot, rows.kind, &rows.rows);
+                }
+            }
+            for relation in &changes.dropped {
+                self.slots.remove(relation);
             }
         }
-        for relation in &changes.dropped {
-            self.slots.remove(relation);
+        if measured {
+            self.usage.keep_within_budget(self.slots.values());
+            self.usage.tick();
         }
-        measured
     }
 
     /// The rows of a relation, if they are loaded.

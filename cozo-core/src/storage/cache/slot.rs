@@ -46,18 +46,24 @@ impl Slot {
         slot
     }
 
-    /// The slot after a change of the relation, and whether its size was measured: it is when the number of rows has
-    /// changed by a quarter.
-    pub fn after(&self, kind: ChangeKind, rows: &Batch) -> (Slot, bool) {
-        let Some(tree) = self.tree.load_full() else { return (Slot::cold(self.heat.load(Ordering::Relaxed)), false) };
-        let mut tree = Tree::clone(&tree);
+    /// Goes on to what the slot holds after a change of the relation, in place if nobody else has it; whether its size was
+    /// measured: it is when the number of rows has changed by a quarter.
+    pub fn change(slot: &mut Arc<Slot>, kind: ChangeKind, rows: &Batch) -> bool {
+        let alone = Arc::get_mut(slot).is_some();
+        let tree = if alone { slot.tree.swap(None) } else { slot.tree.load_full() };
+        let Some(tree) = tree else {
+            *slot = Arc::new(Slot::cold(slot.heat.load(Ordering::Relaxed)));
+            return false;
+        };
+        let mut tree = Arc::unwrap_or_clone(tree);
         tree.apply(kind, rows);
-        let (rows, measured) = (tree.row_count(), self.measured_rows.load(Ordering::Relaxed));
+        let (rows, measured) = (tree.row_count(), slot.measured_rows.load(Ordering::Relaxed));
         let measure = rows.abs_diff(measured) > measured / 4 + 1000;
-        let size = if measure { (tree.memory_bytes(), rows) } else { (self.bytes.load(Ordering::Relaxed), measured) };
+        let size = if measure { (tree.memory_bytes(), rows) } else { (slot.bytes.load(Ordering::Relaxed), measured) };
         let next = Slot::loaded(Arc::new(tree), size.0, size.1);
-        next.last_used.store(self.last_used.load(Ordering::Relaxed), Ordering::Relaxed);
-        (next, measure)
+        next.last_used.store(slot.last_used.load(Ordering::Relaxed), Ordering::Relaxed);
+        *slot = Arc::new(next);
+        measure
     }
 
     /// Keeps a tree of so many bytes that was loaded.

@@ -76,7 +76,7 @@ fn cold(budget_bytes: usize) -> Cached {
 }
 
 fn is_loaded(cached: &Cached, relation: RelationId) -> bool {
-    cached.current.load().loaded(relation).is_some()
+    cached.current.lock().loaded(relation).is_some()
 }
 
 fn count(snapshot: &dyn Snapshot, relation: RelationId) -> usize {
@@ -130,7 +130,7 @@ fn many_look_ups_load_in_the_background() {
 fn what_is_not_committed_stays_when_trees_are_given_up() {
     let roomy = cold(1 << 20);
     assert_eq!(count(&*roomy.snapshot(), RELATION), 10_000);
-    let cached = cold(roomy.current.load().loaded(RELATION).unwrap().memory_bytes() * 3 / 2);
+    let cached = cold(roomy.current.lock().loaded(RELATION).unwrap().memory_bytes() * 3 / 2);
     assert_eq!(count(&*cached.snapshot(), RELATION), 10_000);
     let changed = cached.snapshot().with_changes(&put(RELATION, 20_000..20_005)).unwrap();
     assert_eq!((count(&*changed, RELATION), count(&*changed, OTHER)), (10_005, 10_000));
@@ -142,7 +142,7 @@ fn what_is_not_committed_stays_when_trees_are_given_up() {
 fn what_was_used_longest_ago_is_given_up() {
     let roomy = cold(1 << 20);
     assert_eq!(count(&*roomy.snapshot(), RELATION), 10_000);
-    let size = roomy.current.load().loaded(RELATION).unwrap().memory_bytes();
+    let size = roomy.current.lock().loaded(RELATION).unwrap().memory_bytes();
     let cached = cold(size * 3 / 2);
     let snapshot = cached.snapshot();
     for (relation, expected) in [(RELATION, (true, false)), (OTHER, (false, true)), (RELATION, (true, false))] {

@@ -67,6 +67,11 @@ pub trait KvEngine: Send + Sync + 'static {
     /// Applies a batch, all or nothing, in the order in which it was filled. Called by one thread at a time.
     fn write(&self, batch: Self::Batch) -> Result<(), StorageError>;
 
+    /// See [`Storage::max_rows_in_place`](crate::storage::Storage::max_rows_in_place).
+    fn max_rows_in_place(&self) -> usize {
+        0
+    }
+
     /// Gives back the space of what was removed or replaced.
     fn compact(&self) -> Result<(), StorageError> {
         Ok(())

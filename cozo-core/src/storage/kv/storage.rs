@@ -90,6 +90,10 @@ impl<E: KvEngine> Storage for KvStorage<E> {
         Ok(())
     }
 
+    fn max_rows_in_place(&self) -> usize {
+        self.engine.max_rows_in_place()
+    }
+
     fn compact(&self) -> Result<(), StorageError> {
         if self.read_only { Err(StorageError::ReadOnly) } else { self.engine.compact() }
     }

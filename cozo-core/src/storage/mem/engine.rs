@@ -13,6 +13,9 @@ use crate::storage::{
 };
 use crate::value::Column;
 
+/// As many rows as are changed in less than a millisecond.
+const MAX_ROWS_IN_PLACE: usize = 1024;
+
 /// The engine that keeps everything in memory and nothing on disk.
 #[derive(Default)]
 pub struct MemStorage {
@@ -47,8 +50,8 @@ impl Storage for MemStorage {
         changes.iter().try_for_each(|change_set| next.apply(change_set))
     }
 
-    fn commits_in_place(&self) -> bool {
-        true
+    fn max_rows_in_place(&self) -> usize {
+        MAX_ROWS_IN_PLACE
     }
 }
 

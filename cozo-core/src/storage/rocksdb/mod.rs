@@ -45,7 +45,11 @@ pub fn open(path: &Path, options: &Options) -> Result<RocksDbStorage, StorageErr
 pub struct RocksDb {
     db: Arc<DB>,
     write: WriteOptions,
+    max_rows_in_place: usize,
 }
+
+/// As many rows as are written in a tenth of a millisecond.
+const MAX_ROWS_IN_PLACE: usize = 16;
 
 impl RocksDb {
     fn open(path: &Path, options: &Options) -> Result<Self, StorageError> {
@@ -59,8 +63,10 @@ impl RocksDb {
         };
         let db = opened.map_err(|error| place::refusal(path, error))?;
         let mut write = WriteOptions::default();
-        write.set_sync(options.durability == Durability::Disk);
-        Ok(RocksDb { db: Arc::new(db), write })
+        let sync = options.durability == Durability::Disk;
+        write.set_sync(sync);
+        let max_rows_in_place = if sync { 0 } else { MAX_ROWS_IN_PLACE };
+        Ok(RocksDb { db: Arc::new(db), write, max_rows_in_place })
     }
 }
 
@@ -82,6 +88,10 @@ impl KvEngine for RocksDb {
 
     fn path(&self) -> String {
         self.db.path().display().to_string()
+    }
+
+    fn max_rows_in_place(&self) -> usize {
+        self.max_rows_in_place
     }
 
     fn snapshot(&self) -> RocksView {

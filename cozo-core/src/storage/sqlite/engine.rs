@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use rusqlite::Connection;
 
@@ -15,11 +14,15 @@ use super::open::{Opened, check_database, open_database};
 use super::snapshot::SqliteSnapshot;
 use super::write;
 use crate::schema::SchemaRef;
-use crate::storage::{ChangeSet, NoOptions, Options, Snapshot, Storage, StorageError};
+use crate::storage::{ChangeSet, Durability, NoOptions, Options, Snapshot, Storage, StorageError};
+
+/// As many rows as are written in a tenth of a millisecond.
+const MAX_ROWS_IN_PLACE: usize = 16;
 
 /// An SQLite file.
 pub struct SqliteStorage {
-    current: ArcSwap<SqliteSnapshot>,
+    current: Mutex<Arc<SqliteSnapshot>>,
+    max_rows_in_place: usize,
     /// Nothing if the database was opened for reading only.
     writer: Option<Mutex<Writer>>,
     /// It has the lock, so it goes last.
@@ -44,8 +47,9 @@ impl SqliteStorage {
         in_transaction(&writer, |connection| write::drop_strays(connection, &mut tables))?;
         let writer = Writer { connection: writer, log: LogKeeper::default() };
         let pool = Arc::new(Pool::new(path, Some(lock)));
-        let current = SqliteSnapshot::new(pool.clone(), tables);
-        Ok(SqliteStorage { current: ArcSwap::from_pointee(current), writer: Some(Mutex::new(writer)), pool })
+        let current = Arc::new(SqliteSnapshot::new(pool.clone(), tables));
+        let max_rows_in_place = if options.durability == Durability::Os { MAX_ROWS_IN_PLACE } else { 0 };
+        Ok(SqliteStorage { current: Mutex::new(current), max_rows_in_place, writer: Some(Mutex::new(writer)), pool })
     }
 
     fn open_to_read(path: &Path) -> Result<Self, StorageError> {
@@ -53,8 +57,8 @@ impl SqliteStorage {
         let pool = Arc::new(Pool::new(path.to_path_buf(), None));
         let connection = pool.take()?;
         let tables = catalog::load(&connection)?;
-        let current = SqliteSnapshot::pinned(pool.clone(), tables, connection);
-        Ok(SqliteStorage { current: ArcSwap::from_pointee(current), writer: None, pool })
+        let current = Arc::new(SqliteSnapshot::pinned(pool.clone(), tables, connection));
+        Ok(SqliteStorage { current: Mutex::new(current), max_rows_in_place: 0, writer: None, pool })
     }
 
     /// The connection that writes, and what keeps its log short.
@@ -76,25 +80,31 @@ impl Storage for SqliteStorage {
     }
 
     fn definitions(&self) -> Result<Vec<SchemaRef>, StorageError> {
-        Ok(self.current.load().tables.values().filter_map(|entry| entry.definition.clone()).collect())
+        Ok(self.current.lock().tables.values().filter_map(|entry| entry.definition.clone()).collect())
     }
 
     fn snapshot(&self) -> Arc<dyn Snapshot> {
-        self.current.load_full()
+        self.current.lock().clone()
+    }
+
+    fn max_rows_in_place(&self) -> usize {
+        self.max_rows_in_place
     }
 
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
         let mut writer = self.writer()?.lock();
-        let newest = self.current.load_full();
+        let mut newest = self.current.lock();
         let Writer { connection, log } = &mut *writer;
         let is_time_for_counts = log.tend(connection, &newest);
-        newest.pin()?;
+        if Arc::strong_count(&newest) > 1 {
+            newest.pin()?;
+        }
         let mut tables = newest.tables.clone();
         in_transaction(connection, |connection| {
             changes.iter().try_for_each(|changes| write::apply(connection, &mut tables, changes))?;
             if is_time_for_counts { catalog::save_row_counts(connection, &tables) } else { Ok(()) }
         })?;
-        self.current.store(Arc::new(SqliteSnapshot::new(self.pool.clone(), tables)));
+        *newest = Arc::new(SqliteSnapshot::new(self.pool.clone(), tables));
         Ok(())
     }
 
@@ -103,7 +113,7 @@ impl Storage for SqliteStorage {
         let mut writer = self.writer()?.lock();
         let Writer { connection, log } = &mut *writer;
         connection.execute_batch("vacuum").map_err(failed("compact the database"))?;
-        log.empty(connection, &self.current.load());
+        log.empty(connection, &self.current.lock());
         Ok(())
     }
 }
@@ -112,11 +122,11 @@ impl Drop for SqliteStorage {
     fn drop(&mut self) {
         let Some(writer) = &self.writer else { return };
         let connection = &writer.lock().connection;
-        let tables = self.current.load().tables.clone();
+        let tables = self.current.lock().tables.clone();
         // They are estimates: if they cannot be kept, those from the last time remain.
         let _ = in_transaction(connection, |connection| catalog::save_row_counts(connection, &tables));
         // The last connection to be closed writes the log back, and only the writer can.
-        self.current.store(Arc::new(SqliteSnapshot::new(self.pool.clone(), tables)));
+        *self.current.lock() = Arc::new(SqliteSnapshot::new(self.pool.clone(), tables));
         self.pool.close_idle();
     }
 }
