@@ -68,7 +68,8 @@ impl ArrowResult {
     }
 
     fn __repr__(&self) -> String {
-        let columns = self.batch.schema_ref().fields().iter().map(|field| format!("{}: {}", field.name(), field.data_type()));
+        let columns =
+            self.batch.schema_ref().fields().iter().map(|field| format!("{}: {}", field.name(), field.data_type()));
         format!("<ArrowResult of {} rows: {}>", self.batch.num_rows(), columns.collect::<Vec<_>>().join(", "))
     }
 

@@ -82,11 +82,14 @@ fn column_of(array: &ArrayRef, field: &Field) -> Result<Column, String> {
             let columns = array.as_struct().columns().iter().zip(fields);
             let columns = columns.map(|(array, field)| Ok((field.name(), column_of(array, field)?)));
             let columns = columns.collect::<Result<Vec<_>, String>>()?;
-            let object = |row| columns.iter().map(|(name, column)| ((*name).clone(), Value::from(column.get(row))));
+            let object =
+                |row| columns.iter().map(move |(name, column)| ((*name).clone(), Value::from(column.get(row))));
             rows(array, |row| DataValue::Json(object(row).collect::<JsonData>()))
         }
         other => {
-            return Err(format!("no value stands for the Arrow type {other}: cast it, for instance to int64 or string"));
+            return Err(format!(
+                "no value stands for the Arrow type {other}: cast it, for instance to int64 or string"
+            ));
         }
     })
 }
@@ -130,7 +133,8 @@ fn unsigned(value: Option<u64>) -> DataValue {
 fn decimals(array: &dyn Array, shown: impl Fn(usize) -> String) -> Column {
     let value = |row| {
         let text = shown(row);
-        text.parse::<i64>().map_or_else(|_| text.parse::<f64>().map_or(DataValue::Null, DataValue::from), DataValue::from)
+        text.parse::<i64>()
+            .map_or_else(|_| text.parse::<f64>().map_or(DataValue::Null, DataValue::from), DataValue::from)
     };
     (0..array.len()).map(|row| if array.is_null(row) { DataValue::Null } else { value(row) }).collect()
 }
@@ -161,7 +165,8 @@ fn uuid(bytes: Option<&[u8]>) -> DataValue {
 /// Categories of pandas and polars, and strings that are repeated.
 fn dictionary(array: &ArrayRef, field: &Field) -> Result<Column, String> {
     let dictionary = array.as_any_dictionary();
-    let values = column_of(dictionary.values(), &field.clone().with_data_type(dictionary.values().data_type().clone()))?;
+    let values =
+        column_of(dictionary.values(), &field.clone().with_data_type(dictionary.values().data_type().clone()))?;
     let mut column = Column::default();
     for (row, key) in dictionary.normalized_keys().into_iter().enumerate() {
         match dictionary.keys().is_null(row) {
@@ -185,7 +190,9 @@ fn vectors(array: &ArrayRef) -> Column {
         match items.data_type() {
             // Vectors hold no nulls.
             _ if items.null_count() > 0 => DataValue::List(floats_of(&items).iter().collect()),
-            DataType::Float32 => DataValue::Vec(Vector::F32(items.as_primitive::<Float32Type>().values().to_vec().into())),
+            DataType::Float32 => {
+                DataValue::Vec(Vector::F32(items.as_primitive::<Float32Type>().values().to_vec().into()))
+            }
             _ => DataValue::Vec(Vector::F64(items.as_primitive::<Float64Type>().values().to_vec().into())),
         }
     })
