@@ -9,7 +9,7 @@
 //! cozo_close_db(db);
 //! ```
 //!
-//! This file is the whole interface: `tests/header.rs` makes the header of it, comments included.
+//! This file is the whole interface: `header/` makes the header of it, comments included.
 //!
 //! * [`boundary`]: strings in and out, and panics, which stay inside.
 //! * [`handles`]: the open databases by number.

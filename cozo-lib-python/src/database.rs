@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 
 use crate::arrow::{self, ArrowResult, arrow_error};
 use crate::callbacks;
-use crate::error::{closed, message_error, script_error};
+use crate::error::{closed, import_error, message_error, script_error};
 use crate::fixed_rule::python_rule;
 use crate::from_python::{named_values, relations};
 use crate::interruptible::interruptible;
@@ -80,7 +80,7 @@ impl CozoDbPy {
     fn import_arrow(&self, py: Python<'_>, relation: &str, data: &Bound<'_, PyAny>) -> PyResult<()> {
         let db = self.open_handle()?;
         let columns = arrow::columns_of(data)?;
-        py.detach(|| db.import_columns(relation, columns)).map_err(message_error)
+        py.detach(|| db.import_columns(relation, columns)).map_err(import_error)
     }
 
     /// The contents of relations: `{name: {'headers': [...], 'rows': [[...]], 'next': None}}`.

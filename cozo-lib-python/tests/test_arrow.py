@@ -32,13 +32,17 @@ def storage(array):
 
 def is_json(result):
     [field] = pa.table(result).schema
+    return is_json_field(field)
+
+
+def is_json_field(field):
     if isinstance(field.type, pa.BaseExtensionType):
         return field.type.extension_name == "arrow.json"
     return (field.metadata or {}).get(b"ARROW:extension:name") == b"arrow.json"
 
 
 RULES = [
-    ("[[1], [null], [-9223372036854775808]]", pa.int64(), [None, -(2**63), 1]),
+    ("[[1], [null], [-9223372036854775807]]", pa.int64(), [None, 1 - 2**63, 1]),
     ("[[1.5], [null], [0.0]]", pa.float64(), [None, 0.0, 1.5]),
     ("[[true], [null], [false]]", pa.bool_(), [None, False, True]),
     ("[['b'], [null], [''], ['ü']]", pa.utf8(), [None, "", "b", "ü"]),
@@ -66,7 +70,7 @@ JSON_RULES = [
     ("[[[1, 'a']], [null]]", [None, '[1,"a"]']),
     ("[[1], ['a'], [true]]", ["true", "1", '"a"']),
     ("[[9007199254740993], [0.5]]", ["0.5", "9007199254740993"]),
-    ("[[json('{\"a\": [1]}')]]", ['{"a":[1]}']),
+    ("[[{'a': [1]}]]", ['{"a":[1]}']),
     ("[[vec([1])], [vec([1, 2])]]", ["[1.0]", "[1.0,2.0]"]),
     ("[[vec([1])], [vec([1], 'F64')]]", ["[1.0]", "[1.0]"]),
     ("[[validity(5, false)]]", ["[5,false]"]),
@@ -108,7 +112,7 @@ def test_empty_results(arrow):
 def test_operations_answer_too(db):
     status = db.run_script_arrow("?[k] <- [[1], [2]] :create r {k}", {}, False)
     assert pa.table(status).to_pydict() == {"status": ["OK"]}
-    both = db.run_script_arrow("%return {?[a] := *r[a]} {?[b] := b = 'x'}", {}, True)
+    both = db.run_script_arrow("%return {?[a] := *r[a]}, {?[b] := b = 'x'}", {}, True)
     assert pa.table(both).to_pydict() == {"a": [1, 2]}
     assert pa.table(both.next).to_pydict() == {"b": ["x"]}
     assert both.next.next is None
@@ -195,19 +199,20 @@ def through_duckdb(result):
 @pytest.mark.parametrize("through", [lambda result: result, through_pyarrow, through_polars, through_duckdb])
 def test_round_trips(db, relation, through):
     before = db.run_script(relation, {}, True)
-    frame = through(db.run_script_arrow(relation, {}, True))
-    db.run_script("?[k] := *r[k] :rm r {k}", {}, False)
-    # The JSON of lists and objects is text to those that drop what Arrow says about it.
-    lists = {"l", "j"} if through is through_polars else set()
-    if lists:
-        frame = frame.drop(*lists)
-        db.run_script("::remove r", {}, False)
-        columns = "k: Int => f: Float?, b: Bool?, s: String?, y: Bytes?, u: Uuid?, v: <F32; 2>?"
-        db.run_script(f":create r {{{columns}}}", {}, False)
-        db.import_arrow("r", frame)
-        after = db.run_script("?[k, f, b, s, y, u, v] := *r[k, f, b, s, y, u, v]", {}, True)
-        assert after["rows"] == [row[:7] for row in before["rows"]]
-        return
+    result = db.run_script_arrow(relation, {}, True)
+    frame = through(result)
+    db.run_script("?[k] := *r{k} :rm r {k}", {}, False)
+    keeps_json = is_json_field(pa.RecordBatchReader.from_stream(frame).schema.field("j"))
+    assert keeps_json or through in (through_polars, through_duckdb)
+    if not keeps_json:
+        # To those that drop the mark of a column it is text; text does not become a list.
+        with pytest.raises(Exception, match="does not fit"):
+            db.import_arrow("r", frame)
+        scripts = ["?[k, f, b, s, y, u, v] := *r{k, f, b, s, y, u, v}", "::remove r"]
+        db.import_arrow("r", result)
+        before, _ = [db.run_script(script, {}, False) for script in scripts]
+        db.run_script(":create r {k: Int => f: Float?, b: Bool?, s: String?, y: Bytes?, u: Uuid?, v: <F32; 2>?}", {}, False)
+        relation = scripts[0]
     db.import_arrow("r", frame)
     assert db.run_script(relation, {}, True) == before
 
@@ -301,7 +306,7 @@ def test_an_import_is_all_or_nothing(db):
         with pytest.raises(Exception) as raised:
             db.import_arrow("r", table)
         assert isinstance(raised.value.args[0], str)
-    with pytest.raises(Exception, match="not found"):
+    with pytest.raises(Exception, match="no stored relation 'nope'"):
         db.import_arrow("nope", pa.table({"k": [1]}))
     assert db.run_script("?[k] := *r[k, _]", {}, True)["rows"] == []
 

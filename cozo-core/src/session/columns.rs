@@ -106,7 +106,7 @@ mod tests {
             "?[k, v] <- [[3, 'c']] :put r {k => v} :returning",
             "::columns r",
             "{?[k] := *r[k, _]} {?[v] := *r[_, v]}",
-            "%return {?[k] := *r[k, _]} {?[v] := *r[_, v]}",
+            "%return {?[k] := *r[k, _]}, {?[v] := *r[_, v]}",
         ] {
             let rows = by_rows.run_default(script).unwrap().flatten();
             let mut columns = Some(Box::new(run(&by_columns, script)));

@@ -1,12 +1,11 @@
 //! Programs in C and Go that use the library by its header alone.
 
-mod support;
-
 use std::path::Path;
 use std::process::Command;
 
-use support::{compile, compiler, is_here, library_folder, output, root, run};
 use tempfile::TempDir;
+
+use super::support::{compile, compiler, is_here, library_folder, output, root, run};
 
 const FINE: &str = "all as it should be\n";
 

@@ -1,11 +1,9 @@
 //! `cozo_c.h` is what `src/lib.rs` says. `make header` writes it anew.
 
-mod support;
-
 use std::path::Path;
 use std::process::Command;
 
-use support::{root, run};
+use super::support::{root, run};
 
 #[test]
 fn the_header_is_current() {
@@ -23,7 +21,7 @@ fn the_header_is_current() {
 
 #[test]
 fn the_header_has_the_agreed_functions() {
-    let header = include_str!("../cozo_c.h").split_whitespace().collect::<Vec<_>>().join(" ");
+    let header = include_str!("../../cozo_c.h").split_whitespace().collect::<Vec<_>>().join(" ");
     for declaration in [
         "char *cozo_open_db(const char *engine, const char *path, const char *options, int32_t *db_id);",
         "bool cozo_close_db(int32_t id);",
