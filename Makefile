@@ -7,7 +7,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 CARGO := tools/with-libclang.sh cargo
 export CARGO_TARGET_DIR ?= $(HOME)/.cache/cozo/target
 
-.PHONY: help demo test fmt lint unit python soak bench docs fuzz cargo
+.PHONY: help demo test fmt lint unit python header soak bench docs fuzz cargo
 
 help:                ## show this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST)
@@ -27,11 +27,14 @@ lint: cargo          ## check the formatting and the lints
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 
 unit: cargo          ## run the tests of all crates
-	$(CARGO) test --workspace
+	tools/with-go.sh $(CARGO) test --workspace
 	$(CARGO) test --package cozo --lib --features shuttle txn::tests
 
 python: cargo        ## build the Python module and run its tests
 	@if [ -x cozo-lib-python/test.sh ]; then cozo-lib-python/test.sh; fi
+
+header: cargo        ## write the header of the C library anew
+	COZO_BLESS_HEADER=1 cargo test --quiet --package cozo-lib-c --no-default-features --test library header
 
 soak: cargo          ## the long versions of the crash and isolation tests: some 20 minutes
 	COZO_CRASHES=200 COZO_SOAK_SECONDS=60 $(CARGO) test --package cozo --features storage-rocksdb --test crash --test isolation

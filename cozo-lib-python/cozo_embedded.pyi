@@ -1,11 +1,34 @@
 """The cozo database, embedded."""
 
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, TypedDict
+from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence, Set, TypedDict
 
 class NamedRows(TypedDict):
     headers: List[str]
     rows: List[List[Any]]
     next: Optional["NamedRows"]
+
+class ArrowTable(Protocol):
+    """Anything with Arrow's PyCapsule interface: tables of pyarrow, polars, pandas from 2.2 on, relations of DuckDB."""
+
+    def __arrow_c_stream__(self, requested_schema: Optional[object] = None) -> object: ...
+
+class ArrowResult:
+    """A result as one Arrow table, which pyarrow, pandas, polars, DuckDB and others read as it stands."""
+
+    @property
+    def num_rows(self) -> int:
+        """The number of rows."""
+    @property
+    def column_names(self) -> List[str]:
+        """The names of the columns, in order."""
+    @property
+    def next(self) -> Optional["ArrowResult"]:
+        """A further result, where a script returns several."""
+    def __len__(self) -> int: ...
+    def __arrow_c_schema__(self) -> object:
+        """The columns' names and types, as a capsule of Arrow's C data interface."""
+    def __arrow_c_stream__(self, requested_schema: Optional[object] = None) -> object:
+        """The table, as a capsule of Arrow's C stream interface; `requested_schema` changes nothing."""
 
 class CozoDbPy:
     """A database. Threads may share it, and their scripts run at the same time."""
@@ -17,6 +40,18 @@ class CozoDbPy:
 
         Raises Exception whose only argument is a dict with `message`, `display`, `labels` and where known `code`
         and `help`. Ctrl-C on the main thread stops this script, unless it was quick before: then it waits for its end.
+        """
+    def run_script_arrow(self, query: str, params: Dict[str, Any], immutable: bool) -> ArrowResult:
+        """Like `run_script`, with the result as an Arrow table, for which no object is made for a value.
+
+        Types follow what a column holds: Int is int64, Float (and Int among Floats, if it loses no digit) float64, Bool
+        bool, String utf8, Bytes binary, Uuid utf8, vectors of one width and length fixed_size_list of float32 or float64.
+        Lists, objects, validities and mixtures are utf8 with JSON, of the extension type arrow.json. A column without any
+        value has the type null.
+        """
+    def import_arrow(self, relation: str, data: ArrowTable) -> None:
+        """Puts the rows of an Arrow table into a relation, or removes them where its name begins with '-': all of them or
+        none. Columns are found by name; others are left aside.
         """
     def export_relations(self, relations: Sequence[str]) -> Dict[str, NamedRows]:
         """The contents of relations, all as of one moment."""

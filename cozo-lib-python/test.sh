@@ -4,15 +4,16 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 venv=${XDG_CACHE_HOME:-$HOME/.cache}/cozo/venv
-wanted="maturin networkx pytest pycozo"
+wanted="duckdb ipython maturin networkx pandas polars pyarrow pytest pycozo"
 
 if [ ! -x "$venv/bin/python" ]; then
     mkdir -p "$(dirname "$venv")"
     python3 -m venv "$venv"
 fi
 if [ "$(cat "$venv/wanted" 2>/dev/null)" != "$wanted" ]; then
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check 'maturin>=1.9.4,<2' 'networkx>=3.2,<4' 'pytest>=8'
-    # Only the client itself: the module that it drives is the one built here, and pandas is optional.
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check 'maturin>=1.9.4,<2' 'networkx>=3.2,<4' 'pytest>=8' \
+        'duckdb>=1.1' 'ipython>=8' 'pandas>=2.2' 'polars>=1' 'pyarrow>=16'
+    # Only the client itself: the module that it drives is the one built here.
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps 'pycozo==0.7.6'
     echo "$wanted" >"$venv/wanted"
 fi

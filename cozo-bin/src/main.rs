@@ -23,6 +23,10 @@ use clap::Parser;
 
 use args::{Arguments, Command};
 
+/// Results are many small allocations, which this allocator makes two to three times as fast as that of glibc.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {

@@ -6,8 +6,9 @@ use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::arrow::{self, ArrowResult, arrow_error};
 use crate::callbacks;
-use crate::error::{closed, message_error, script_error};
+use crate::error::{closed, import_error, message_error, script_error};
 use crate::fixed_rule::python_rule;
 use crate::from_python::{named_values, relations};
 use crate::interruptible::interruptible;
@@ -52,6 +53,34 @@ impl CozoDbPy {
         let run = move || db.run_script_interruptible(&script, params, mutability, &interrupt);
         let result = interruptible(py, &switch, query, run)?;
         rows_to_python(py, result.map_err(|report| script_error(py, report, query))?)
+    }
+
+    /// Runs a script; the result as an Arrow table.
+    fn run_script_arrow(
+        &self,
+        py: Python<'_>,
+        query: &str,
+        params: &Bound<'_, PyDict>,
+        immutable: bool,
+    ) -> PyResult<Py<ArrowResult>> {
+        let db = self.open_handle()?;
+        let params = named_values(params)?;
+        let mutability = if immutable { ScriptMutability::Immutable } else { ScriptMutability::Mutable };
+        let (script, interrupt) = (query.to_string(), Interrupt::default());
+        let switch = interrupt.clone();
+        let run = move || {
+            let result = db.run_script_columns(&script, params, mutability, &interrupt);
+            result.map(arrow::record_batches)
+        };
+        let result = interruptible(py, &switch, query, run)?.map_err(|report| script_error(py, report, query))?;
+        ArrowResult::new(py, result.map_err(arrow_error)?)
+    }
+
+    /// Puts the rows of an Arrow table into a relation, or removes them where its name begins with '-'; all of them or none.
+    fn import_arrow(&self, py: Python<'_>, relation: &str, data: &Bound<'_, PyAny>) -> PyResult<()> {
+        let db = self.open_handle()?;
+        let columns = arrow::columns_of(data)?;
+        py.detach(|| db.import_columns(relation, columns)).map_err(import_error)
     }
 
     /// The contents of relations: `{name: {'headers': [...], 'rows': [[...]], 'next': None}}`.

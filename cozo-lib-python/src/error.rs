@@ -21,6 +21,11 @@ pub fn message_error(report: cozo::Error) -> PyErr {
     PyException::new_err(report.to_string())
 }
 
+/// The exception of a failed import of a table: its argument is the message with its causes, which say what did not fit.
+pub fn import_error(report: cozo::Error) -> PyErr {
+    PyException::new_err(format!("{report:#}"))
+}
+
 /// The exception of a database that was closed.
 pub fn closed() -> PyErr {
     PyException::new_err(CLOSED)

@@ -13,7 +13,7 @@ use super::imperative::{Prepared, run_steps};
 use super::query::run_query;
 use super::running::Running;
 use super::sys::{self, SystemContext};
-use super::{Change, MultiTransaction, NamedRows, SessionError, TransactionPayload, multi, transfer};
+use super::{Change, MultiTransaction, NamedRows, ScriptResult, SessionError, TransactionPayload, multi, transfer};
 use crate::diag::{format_error_as_json, locate};
 use crate::exec::Interrupt;
 use crate::fixed_rule::FixedRule;
@@ -108,6 +108,17 @@ impl DbInstance {
         mutability: ScriptMutability,
         interrupt: &Interrupt,
     ) -> miette::Result<NamedRows> {
+        self.run_script_as(payload, params, mutability, interrupt)
+    }
+
+    /// Runs a script; the result is handed out as whatever the caller wants.
+    pub(super) fn run_script_as<R: ScriptResult>(
+        &self,
+        payload: &str,
+        params: BTreeMap<String, DataValue>,
+        mutability: ScriptMutability,
+        interrupt: &Interrupt,
+    ) -> miette::Result<R> {
         let run = || {
             let script = self.shared.core.prepared(payload)?;
             let txn = self.begin(&script, mutability);
@@ -147,23 +158,23 @@ impl DbInstance {
         Transaction::begin(&self.shared.core.pipeline, write)
     }
 
-    fn run_prepared(
+    fn run_prepared<R: ScriptResult>(
         &self,
         script: &Prepared,
         mut txn: Transaction,
         parameters: &BTreeMap<String, DataValue>,
         interrupt: &Interrupt,
-    ) -> miette::Result<NamedRows> {
+    ) -> miette::Result<R> {
         let Shared { core, running } = &*self.shared;
         let _entry = running.enter(interrupt.clone());
         let context = SystemContext { parameters, interrupt, running, core };
-        let rows = match script {
+        let result = match script {
             Prepared::Query(query) => run_query(query, &mut txn, &context.query())?,
-            Prepared::Steps(steps) => run_steps(steps, &mut txn, &context)?,
-            Prepared::System(op) => sys::run(op, &mut txn, &context)?,
+            Prepared::Steps(steps) => R::of_rows(run_steps(steps, &mut txn, &context)?),
+            Prepared::System(op) => R::of_rows(sys::run(op, &mut txn, &context)?),
         };
         core.commit(txn)?;
-        Ok(rows)
+        Ok(result)
     }
 
     /// Runs a script; the result or the error as JSON, with the seconds it took.

@@ -174,6 +174,13 @@ pub enum SessionError {
         /// The column.
         column: String,
     },
+    /// An import of columns is not a table: give one column for each header, all of the same length.
+    #[error("the columns for relation '{relation}' are not one for each header, each as long as there are rows")]
+    #[diagnostic(code(import::bad_data))]
+    ImportShape {
+        /// The relation.
+        relation: String,
+    },
     /// A row of an import has too few values.
     #[error("row too short for relation '{relation}': row {row} has {found} values")]
     #[diagnostic(code(import::bad_data), help("every row has one value for each header"))]

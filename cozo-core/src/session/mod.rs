@@ -25,6 +25,7 @@
 mod backup;
 mod callbacks;
 mod check;
+mod columns;
 mod compile;
 mod core;
 mod db;
@@ -47,6 +48,7 @@ pub use crate::exec::Interrupt;
 pub use backup::{BackupProgress, Strictness};
 pub use callbacks::{CallbackOp, Change};
 pub use check::CheckReport;
+pub use columns::{NamedColumns, ScriptResult};
 pub use db::{DbInstance, ScriptMutability};
 pub use engine::{Db, new_cozo_mem};
 pub use error::SessionError;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::compile::{CompiledQuery, PreparedQuery};
 use super::core::Core;
 use super::reactions::{Reaction, before_replacing};
-use super::{NamedRows, SessionError};
+use super::{NamedRows, ScriptResult, SessionError};
 use crate::diag::locate;
 use crate::exec::{Answer, Cancellation, Interrupt, Mutated, Profile, Run, answer, mutate, timeout_seconds};
 use crate::parse::ast::MutationOp;
@@ -30,7 +30,11 @@ pub struct Context<'a> {
 }
 
 /// Runs a query; its writes go into the transaction.
-pub fn run_query(query: &PreparedQuery, txn: &mut Transaction, context: &Context<'_>) -> miette::Result<NamedRows> {
+pub fn run_query<R: ScriptResult>(
+    query: &PreparedQuery,
+    txn: &mut Transaction,
+    context: &Context<'_>,
+) -> miette::Result<R> {
     let mut run = || {
         let fixed_rules = context.core.fixed_rules.current();
         let compiled = query.compiled(txn, &fixed_rules, context.parameters, &[])?;
@@ -40,12 +44,12 @@ pub fn run_query(query: &PreparedQuery, txn: &mut Transaction, context: &Context
 }
 
 /// Runs a compiled query; `given` are the rows of the relations that it was compiled with.
-pub fn run_compiled(
+pub fn run_compiled<R: ScriptResult>(
     compiled: &CompiledQuery,
     given: &[Batch],
     txn: &mut Transaction,
     context: &Context<'_>,
-) -> miette::Result<NamedRows> {
+) -> miette::Result<R> {
     let parameters = compiled.parameters.bind(context.parameters)?;
     let rows = match &compiled.plan {
         Some(plan) => run_plan(plan, &compiled.options, &parameters, given, txn, context, &mut None)?,
@@ -53,7 +57,7 @@ pub fn run_compiled(
     };
     let Some(mutation) = &compiled.mutation else {
         let headers = compiled.plan.as_ref().map(|plan| plan.headers.clone());
-        return Ok(NamedRows::from_batch(headers.unwrap_or_default(), &rows));
+        return Ok(R::of_columns(headers.unwrap_or_default(), rows));
     };
     let returning = compiled.options.returning;
     let schema = target(mutation, txn, context)?;
@@ -62,7 +66,7 @@ pub fn run_compiled(
     if let Some(reaction) = reaction {
         reaction.happen(&mutated, txn, context)?;
     }
-    Ok(if returning { returned(mutation.op, &schema, &mutated) } else { NamedRows::status("OK") })
+    Ok(R::of_rows(if returning { returned(mutation.op, &schema, &mutated) } else { NamedRows::status("OK") }))
 }
 
 /// Runs the plan of a query, and applies its options; with a profile, notes there what each operator does.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{NamedRows, SessionError};
+use super::{NamedColumns, NamedRows, SessionError};
 use crate::diag::SourceSpan;
 use crate::exec::{MAX_BATCH_ROWS, mutate};
 use crate::parse::ast::MutationOp;
@@ -44,20 +44,43 @@ pub fn export<T: AsRef<str>>(
 pub fn import(pipeline: &Arc<Pipeline>, relations: BTreeMap<String, NamedRows>) -> miette::Result<()> {
     let mut txn = Transaction::begin(pipeline, true);
     for (name, rows) in relations {
-        match name.strip_prefix('-') {
-            Some(name) => import_one(&mut txn, name, MutationOp::Rm, rows)?,
-            None => import_one(&mut txn, &name, MutationOp::Put, rows)?,
-        }
+        let import = Import::new(&txn, &name, &rows.headers)?;
+        let batch = columns_of(&import.schema.name, rows.rows, &import.positions)?;
+        write(&mut txn, &import.schema, import.op, &batch)?;
     }
     Ok(txn.commit()?)
 }
 
-fn import_one(txn: &mut Transaction, name: &str, op: MutationOp, rows: NamedRows) -> miette::Result<()> {
-    let schema = target(txn, name)?;
-    let width = if op == MutationOp::Rm { schema.keys.len() } else { schema.arity() };
-    let positions = positions(&schema, width, &rows.headers)?;
-    let batch = columns_of(name, rows.rows, &positions)?;
-    write(txn, &schema, op, &batch)
+/// Puts columns into a relation, or removes rows where its name begins with '-'.
+pub fn import_columns(pipeline: &Arc<Pipeline>, name: &str, data: NamedColumns) -> miette::Result<()> {
+    let mut txn = Transaction::begin(pipeline, true);
+    let import = Import::new(&txn, name, &data.headers)?;
+    let Batch { mut columns, len } = data.rows;
+    if columns.len() != data.headers.len() || columns.iter().any(|column| column.len() != len) {
+        return Err(SessionError::ImportShape { relation: import.schema.name.to_string() }.into());
+    }
+    // No two columns of a relation have the same name, and so none is taken twice.
+    let columns = import.positions.iter().map(|position| std::mem::take(&mut columns[*position])).collect();
+    write(&mut txn, &import.schema, import.op, &Batch { columns, len })?;
+    Ok(txn.commit()?)
+}
+
+/// What is to be done with the rows that are imported under a name.
+struct Import {
+    schema: SchemaRef,
+    op: MutationOp,
+    /// Where the columns that are needed stand among the headers.
+    positions: Vec<usize>,
+}
+
+impl Import {
+    fn new(txn: &Transaction, name: &str, headers: &[String]) -> Result<Import, SessionError> {
+        let (op, name) = name.strip_prefix('-').map_or((MutationOp::Put, name), |name| (MutationOp::Rm, name));
+        let schema = target(txn, name)?;
+        let width = if op == MutationOp::Rm { schema.keys.len() } else { schema.arity() };
+        let positions = positions(&schema, width, headers)?;
+        Ok(Import { schema, op, positions })
+    }
 }
 
 /// A relation that rows may be imported into.

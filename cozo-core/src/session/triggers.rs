@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use quick_cache::sync::Cache;
 
+use super::NamedRows;
 use super::compile::PreparedQuery;
 use super::query::{Context, run_compiled};
 use crate::diag::{SourceSpan, elsewhere};
@@ -87,7 +88,7 @@ impl PreparedTriggers {
         let fixed_rules = context.core.fixed_rules.current();
         for (number, trigger) in self.0.iter().enumerate() {
             let compiled = trigger.query.compiled(txn, &fixed_rules, &NO_PARAMETERS, &trigger.given);
-            let outcome = compiled.and_then(|compiled| run_compiled(&compiled, rows, txn, &context));
+            let outcome = compiled.and_then(|compiled| run_compiled::<NamedRows>(&compiled, rows, txn, &context));
             outcome.map_err(|report| occasion.failed(number, &trigger.source, report))?;
         }
         Ok(())

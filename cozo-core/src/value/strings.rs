@@ -26,6 +26,11 @@ impl StrColumn {
         StrColumn { offsets, bytes: Vec::with_capacity(bytes), nulls: None }
     }
 
+    /// The offsets, of which there is one more than rows, the bytes, and `true` for each row that is null.
+    pub fn into_parts(self) -> (Vec<u32>, Vec<u8>, Option<Vec<bool>>) {
+        (self.offsets, self.bytes, self.nulls)
+    }
+
     /// The number of rows.
     pub fn len(&self) -> usize {
         self.offsets.len() - 1

@@ -1,0 +1,138 @@
+//! Results and imports as columns, for hosts that work on columns themselves.
+
+use std::collections::BTreeMap;
+
+use super::{DbInstance, NamedRows, ScriptMutability, transfer};
+use crate::exec::Interrupt;
+use crate::value::{Batch, DataValue};
+
+/// Columns under headers: the result of a script as the engine has it, without a value for each cell.
+///
+/// A column is typed by what it holds, not by what was declared: without rows, or with nothing but nulls, it has no type.
+#[derive(Clone, Debug, Default)]
+pub struct NamedColumns {
+    /// One header a column.
+    pub headers: Vec<String>,
+    /// The columns, each as long as there are rows.
+    pub rows: Batch,
+    /// A further result, where a script returns several.
+    pub next: Option<Box<NamedColumns>>,
+}
+
+impl NamedColumns {
+    /// Columns under headers.
+    pub fn new(headers: Vec<String>, rows: Batch) -> Self {
+        NamedColumns { headers, rows, next: None }
+    }
+}
+
+/// What the result of a script is handed out as.
+pub trait ScriptResult: Sized {
+    /// From the columns that a query gives.
+    fn of_columns(headers: Vec<String>, rows: Batch) -> Self;
+
+    /// From the rows that anything else gives.
+    fn of_rows(rows: NamedRows) -> Self;
+}
+
+impl ScriptResult for NamedRows {
+    fn of_columns(headers: Vec<String>, rows: Batch) -> Self {
+        NamedRows::from_batch(headers, &rows)
+    }
+
+    fn of_rows(rows: NamedRows) -> Self {
+        rows
+    }
+}
+
+impl ScriptResult for NamedColumns {
+    fn of_columns(headers: Vec<String>, rows: Batch) -> Self {
+        NamedColumns::new(headers, rows)
+    }
+
+    fn of_rows(result: NamedRows) -> Self {
+        let rows = Batch::from_rows(result.headers.len(), result.rows.iter().map(Vec::as_slice));
+        let next = result.next.map(|next| Box::new(NamedColumns::of_rows(*next)));
+        NamedColumns { headers: result.headers, rows, next }
+    }
+}
+
+impl DbInstance {
+    /// [`DbInstance::run_script_interruptible`] with the result as columns.
+    ///
+    /// ```
+    /// # fn main() -> cozo::Result<()> {
+    /// use cozo::ScriptMutability::Immutable;
+    /// let db = cozo::DbInstance::default();
+    /// let result = db.run_script_columns("?[x] := x in [2, 1]", Default::default(), Immutable, &Default::default())?;
+    /// assert_eq!(result.rows.columns[0].as_dense_ints(), Some([1, 2].as_slice()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn run_script_columns(
+        &self,
+        payload: &str,
+        params: BTreeMap<String, DataValue>,
+        mutability: ScriptMutability,
+        interrupt: &Interrupt,
+    ) -> miette::Result<NamedColumns> {
+        self.run_script_as(payload, params, mutability, interrupt)
+    }
+
+    /// [`DbInstance::import_relations`] for one relation, from columns; its name begins with `-` to remove rows.
+    ///
+    /// It is an error if there is not one column for each header, each as long as there are rows.
+    pub fn import_columns(&self, relation: &str, data: NamedColumns) -> miette::Result<()> {
+        transfer::import_columns(self.pipeline(), relation, data)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::Column;
+
+    fn run(db: &DbInstance, script: &str) -> NamedColumns {
+        db.run_script_columns(script, BTreeMap::new(), ScriptMutability::Mutable, &Interrupt::default()).unwrap()
+    }
+
+    #[test]
+    fn columns_and_rows_are_the_same() {
+        let (by_rows, by_columns) = (DbInstance::default(), DbInstance::default());
+        for script in [
+            "?[k, v] <- [[1, 'a'], [2, null]] :create r {k => v}",
+            "?[k, v] := *r[k, v]",
+            "?[k, v] := *r[k, v], k > 2",
+            "?[k, v] <- [[3, 'c']] :put r {k => v} :returning",
+            "::columns r",
+            "{?[k] := *r[k, _]} {?[v] := *r[_, v]}",
+            "%return {?[k] := *r[k, _]}, {?[v] := *r[_, v]}",
+        ] {
+            let rows = by_rows.run_default(script).unwrap().flatten();
+            let mut columns = Some(Box::new(run(&by_columns, script)));
+            for expected in rows {
+                let found = columns.take().unwrap();
+                assert_eq!(found.headers, expected.headers, "{script}");
+                assert_eq!(found.rows.rows().collect::<Vec<_>>(), expected.rows, "{script}");
+                columns = found.next;
+            }
+            assert!(columns.is_none(), "{script}");
+        }
+    }
+
+    #[test]
+    fn imported_columns_are_found_by_name() {
+        let db = DbInstance::default();
+        db.run_default(":create r {k: Int => v: String}").unwrap();
+        let columns = vec![Column::floats(vec![0.5; 2]), Column::repeat(&"x".into(), 2), Column::ints(vec![2, 1])];
+        let headers = ["other", "v", "k"].map(str::to_string).to_vec();
+        db.import_columns("r", NamedColumns::new(headers, Batch::new(columns, 2))).unwrap();
+        assert_eq!(run(&db, "?[k] := *r[k, 'x']").rows.columns[0].as_dense_ints(), Some([1, 2].as_slice()));
+        let keys = NamedColumns::new(vec!["k".to_string()], Batch::new(vec![Column::ints(vec![1])], 1));
+        assert!(db.import_columns("r", keys.clone()).is_err(), "a column is missing");
+        let uneven = NamedColumns { rows: Batch { len: 2, ..keys.rows.clone() }, ..keys.clone() };
+        assert!(db.import_columns("-r", uneven).is_err(), "a column is short");
+        db.import_columns("-r", keys).unwrap();
+        assert_eq!(run(&db, "?[k] := *r[k, _]").rows.columns[0].as_dense_ints(), Some([2].as_slice()));
+    }
+}

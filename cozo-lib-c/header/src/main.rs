@@ -1,0 +1,22 @@
+//! Writes to stdout the header of the C library, made of the functions in its `lib.rs`.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let made = cbindgen::Config::from_file(here.join("cbindgen.toml")).and_then(|config| {
+        let builder = cbindgen::Builder::new().with_config(config).with_src(here.join("../src/lib.rs"));
+        builder.generate().map_err(|error| error.to_string())
+    });
+    match made {
+        Ok(bindings) => {
+            bindings.write(std::io::stdout());
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,3 @@
+module cozo
+
+go 1.21

@@ -1,0 +1,118 @@
+//! Arrow through the PyCapsule interface: the class `ArrowResult`, and streams of others.
+
+use std::ffi::CStr;
+
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
+use arrow_array::{RecordBatch, RecordBatchIterator};
+use arrow_schema::ArrowError;
+use arrow_schema::ffi::FFI_ArrowSchema;
+use cozo::NamedColumns;
+use pyo3::exceptions::{PyException, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::{from_arrow, to_arrow};
+
+/// The names that the interface gives to its capsules.
+const STREAM: &CStr = c"arrow_array_stream";
+const SCHEMA: &CStr = c"arrow_schema";
+
+/// A result as one Arrow table, which pyarrow, pandas, polars, DuckDB and others read as it stands.
+#[pyclass(frozen, module = "cozo_embedded")]
+pub struct ArrowResult {
+    batch: RecordBatch,
+    next: Option<Py<ArrowResult>>,
+}
+
+/// A result and those that follow, first to last; made without the interpreter's lock.
+pub fn record_batches(result: NamedColumns) -> Result<Vec<RecordBatch>, ArrowError> {
+    let (mut batches, mut rest) = (vec![], Some(result));
+    while let Some(result) = rest {
+        batches.push(to_arrow::record_batch(result.headers, result.rows)?);
+        rest = result.next.map(|next| *next);
+    }
+    Ok(batches)
+}
+
+impl ArrowResult {
+    /// The object of a result and those that follow.
+    pub fn new(py: Python<'_>, batches: Vec<RecordBatch>) -> PyResult<Py<ArrowResult>> {
+        let chained = |next: Option<Py<ArrowResult>>, batch| Py::new(py, ArrowResult { batch, next }).map(Some);
+        let first = batches.into_iter().rev().try_fold(None, chained)?;
+        first.ok_or_else(|| PyException::new_err("a script without a result"))
+    }
+}
+
+#[pymethods]
+impl ArrowResult {
+    /// The number of rows.
+    #[getter]
+    fn num_rows(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    /// The names of the columns, in order.
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        self.batch.schema_ref().fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// A further result, where a script returns several.
+    #[getter]
+    fn next(&self, py: Python<'_>) -> Option<Py<ArrowResult>> {
+        self.next.as_ref().map(|next| next.clone_ref(py))
+    }
+
+    fn __len__(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    fn __repr__(&self) -> String {
+        let columns =
+            self.batch.schema_ref().fields().iter().map(|field| format!("{}: {}", field.name(), field.data_type()));
+        format!("<ArrowResult of {} rows: {}>", self.batch.num_rows(), columns.collect::<Vec<_>>().join(", "))
+    }
+
+    /// The columns' names and types, as a capsule of Arrow's C data interface.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(&**self.batch.schema_ref()).map_err(arrow_error)?;
+        PyCapsule::new_with_value(py, schema, SCHEMA)
+    }
+
+    /// The table, as a capsule of Arrow's C stream interface. It has the types of `__arrow_c_schema__`, whatever types are
+    /// asked for: the interface leaves that to who reads it.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        drop(requested_schema);
+        let batches = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), STREAM)
+    }
+}
+
+/// The columns of an object with `__arrow_c_stream__`.
+pub fn columns_of(data: &Bound<'_, PyAny>) -> PyResult<NamedColumns> {
+    let method = data.getattr("__arrow_c_stream__").map_err(|_| {
+        let found = data.get_type();
+        PyTypeError::new_err(format!("the data must be an Arrow table (have __arrow_c_stream__), not {found}"))
+    })?;
+    let capsule = method.call0()?;
+    let reader = reader(capsule.cast::<PyCapsule>()?)?;
+    data.py().detach(|| from_arrow::columns(reader)).map_err(PyException::new_err)
+}
+
+/// Takes the stream out of its capsule.
+#[allow(unsafe_code)]
+fn reader(capsule: &Bound<'_, PyCapsule>) -> PyResult<RecordBatchStreamReader> {
+    let stream = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
+    // SAFETY: a capsule of this name points to such a stream, says Arrow's PyCapsule interface.
+    unsafe { RecordBatchStreamReader::from_raw(stream.as_ptr()) }.map_err(arrow_error)
+}
+
+/// The exception of what Arrow does not take.
+pub fn arrow_error(error: ArrowError) -> PyErr {
+    PyException::new_err(error.to_string())
+}

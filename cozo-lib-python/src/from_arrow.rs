@@ -1,0 +1,207 @@
+//! Arrow arrays as columns.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Decimal128Type, Decimal256Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type,
+    Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, RecordBatchReader};
+use arrow_schema::{DataType, Field};
+use cozo::value::{Batch, Column, Primitive, StrColumn};
+use cozo::{DataValue, JsonData, NamedColumns, UuidWrapper, Vector};
+use serde_json::Value;
+
+use crate::to_arrow::JSON;
+
+/// The extension type of arrays whose 16 bytes are UUIDs.
+const UUID: &str = "arrow.uuid";
+
+/// Everything that a stream of batches has, or what is wrong with it.
+pub fn columns(reader: impl RecordBatchReader) -> Result<NamedColumns, String> {
+    let schema = reader.schema();
+    let headers = schema.fields().iter().map(|field| field.name().clone()).collect();
+    let mut rows = Batch::empty(schema.fields().len());
+    for batch in reader {
+        let batch = batch.map_err(|error| error.to_string())?;
+        for ((column, array), field) in rows.columns.iter_mut().zip(batch.columns()).zip(schema.fields()) {
+            let more = column_of(array, field).map_err(|error| format!("column '{}': {error}", field.name()))?;
+            match column.is_empty() {
+                true => *column = more,
+                false => column.append_range(&more, 0..more.len()),
+            }
+        }
+        rows.len += batch.num_rows();
+    }
+    Ok(NamedColumns::new(headers, rows))
+}
+
+fn column_of(array: &ArrayRef, field: &Field) -> Result<Column, String> {
+    Ok(match array.data_type() {
+        DataType::Null => Column::Null(array.len()),
+        DataType::Boolean => {
+            let array = array.as_boolean();
+            Column::Bool(primitive(array.iter(), array.null_count() > 0))
+        }
+        DataType::Int8 => ints::<Int8Type>(array),
+        DataType::Int16 => ints::<Int16Type>(array),
+        DataType::Int32 => ints::<Int32Type>(array),
+        DataType::Int64 => ints::<Int64Type>(array),
+        DataType::UInt8 => ints::<UInt8Type>(array),
+        DataType::UInt16 => ints::<UInt16Type>(array),
+        DataType::UInt32 => ints::<UInt32Type>(array),
+        DataType::UInt64 => array.as_primitive::<UInt64Type>().iter().map(unsigned).collect(),
+        DataType::Float16 => floats::<Float16Type>(array),
+        DataType::Float32 => floats::<Float32Type>(array),
+        DataType::Float64 => floats::<Float64Type>(array),
+        DataType::Decimal128(..) => {
+            let array = array.as_primitive::<Decimal128Type>();
+            decimals(array, |row| array.value_as_string(row))
+        }
+        DataType::Decimal256(..) => {
+            let array = array.as_primitive::<Decimal256Type>();
+            decimals(array, |row| array.value_as_string(row))
+        }
+        DataType::Utf8 => texts(array.as_string::<i32>().iter(), field)?,
+        DataType::LargeUtf8 => texts(array.as_string::<i64>().iter(), field)?,
+        DataType::Utf8View => texts(array.as_string_view().iter(), field)?,
+        DataType::Binary => bytes(array.as_binary::<i32>().iter()),
+        DataType::LargeBinary => bytes(array.as_binary::<i64>().iter()),
+        DataType::BinaryView => bytes(array.as_binary_view().iter()),
+        DataType::FixedSizeBinary(16) if field.extension_type_name() == Some(UUID) => {
+            array.as_fixed_size_binary().iter().map(uuid).collect()
+        }
+        DataType::FixedSizeBinary(_) => bytes(array.as_fixed_size_binary().iter()),
+        DataType::Dictionary(..) => dictionary(array, field)?,
+        DataType::FixedSizeList(item, _) => match item.data_type() {
+            DataType::Float32 | DataType::Float64 => vectors(array),
+            _ => lists(array, item, |array, row| array.as_fixed_size_list().value(row))?,
+        },
+        DataType::List(item) => lists(array, item, |array, row| array.as_list::<i32>().value(row))?,
+        DataType::LargeList(item) => lists(array, item, |array, row| array.as_list::<i64>().value(row))?,
+        DataType::Struct(fields) => {
+            let columns = array.as_struct().columns().iter().zip(fields);
+            let columns = columns.map(|(array, field)| Ok((field.name(), column_of(array, field)?)));
+            let columns = columns.collect::<Result<Vec<_>, String>>()?;
+            let object =
+                |row| columns.iter().map(move |(name, column)| ((*name).clone(), Value::from(column.get(row))));
+            rows(array, |row| DataValue::Json(object(row).collect::<JsonData>()))
+        }
+        other => {
+            return Err(format!(
+                "no value stands for the Arrow type {other}: cast it, for instance to int64 or string"
+            ));
+        }
+    })
+}
+
+/// A column of a value for each row that is not null.
+fn rows(array: &ArrayRef, value: impl Fn(usize) -> DataValue) -> Column {
+    (0..array.len()).map(|row| if array.is_null(row) { DataValue::Null } else { value(row) }).collect()
+}
+
+fn primitive<T: Copy + Default>(values: impl Iterator<Item = Option<T>> + Clone, has_nulls: bool) -> Primitive<T> {
+    let nulls = has_nulls.then(|| values.clone().map(|value| value.is_none()).collect());
+    Primitive { values: values.map(Option::unwrap_or_default).collect(), nulls }
+}
+
+fn ints<T: ArrowPrimitiveType<Native: Into<i64>>>(array: &ArrayRef) -> Column {
+    let array = array.as_primitive::<T>();
+    match array.null_count() {
+        0 => Column::ints(array.values().iter().map(|value| (*value).into()).collect()),
+        _ => Column::Int(primitive(array.iter().map(|value| value.map(Into::into)), true)),
+    }
+}
+
+fn floats<T: ArrowPrimitiveType<Native: Into<f64>>>(array: &ArrayRef) -> Column {
+    let array = array.as_primitive::<T>();
+    match array.null_count() {
+        0 => Column::floats(array.values().iter().map(|value| (*value).into()).collect()),
+        _ => Column::Float(primitive(array.iter().map(|value| value.map(Into::into)), true)),
+    }
+}
+
+/// Integers beyond those of the database become floats, as Python's do.
+fn unsigned(value: Option<u64>) -> DataValue {
+    match value.map(|value| (value, i64::try_from(value))) {
+        None => DataValue::Null,
+        Some((_, Ok(int))) => DataValue::from(int),
+        Some((value, Err(_))) => DataValue::from(value as f64),
+    }
+}
+
+/// Integers where there is no fraction and 64 bits hold them, otherwise the nearest floats.
+fn decimals(array: &dyn Array, shown: impl Fn(usize) -> String) -> Column {
+    let value = |row| {
+        let text = shown(row);
+        text.parse::<i64>()
+            .map_or_else(|_| text.parse::<f64>().map_or(DataValue::Null, DataValue::from), DataValue::from)
+    };
+    (0..array.len()).map(|row| if array.is_null(row) { DataValue::Null } else { value(row) }).collect()
+}
+
+fn texts<'a>(texts: impl Iterator<Item = Option<&'a str>>, field: &Field) -> Result<Column, String> {
+    if field.extension_type_name() == Some(JSON) {
+        let parse = |text: &str| serde_json::from_str::<Value>(text).map(DataValue::from);
+        let values = texts.map(|text| text.map_or(Ok(DataValue::Null), parse));
+        return values.collect::<Result<Column, _>>().map_err(|error| format!("bad JSON: {error}"));
+    }
+    let mut column = Column::Str(StrColumn::default());
+    texts.for_each(|text| match text {
+        Some(text) => column.push_str(text),
+        None => column.push(&DataValue::Null),
+    });
+    Ok(column)
+}
+
+fn bytes<'a>(bytes: impl Iterator<Item = Option<&'a [u8]>>) -> Column {
+    bytes.map(|bytes| bytes.map_or(DataValue::Null, |bytes| DataValue::Bytes(bytes.to_vec()))).collect()
+}
+
+fn uuid(bytes: Option<&[u8]>) -> DataValue {
+    let uuid = bytes.and_then(|bytes| uuid::Uuid::from_slice(bytes).ok());
+    uuid.map_or(DataValue::Null, |uuid| DataValue::Uuid(UuidWrapper(uuid)))
+}
+
+/// Categories of pandas and polars, and strings that are repeated.
+fn dictionary(array: &ArrayRef, field: &Field) -> Result<Column, String> {
+    let dictionary = array.as_any_dictionary();
+    let values =
+        column_of(dictionary.values(), &field.clone().with_data_type(dictionary.values().data_type().clone()))?;
+    let mut column = Column::default();
+    for (row, key) in dictionary.normalized_keys().into_iter().enumerate() {
+        match dictionary.keys().is_null(row) {
+            true => column.push(&DataValue::Null),
+            false => column.push_from(&values, key),
+        }
+    }
+    Ok(column)
+}
+
+fn floats_of(array: &ArrayRef) -> Column {
+    match array.data_type() {
+        DataType::Float32 => floats::<Float32Type>(array),
+        _ => floats::<Float64Type>(array),
+    }
+}
+
+fn vectors(array: &ArrayRef) -> Column {
+    rows(array, |row| {
+        let items = array.as_fixed_size_list().value(row);
+        match items.data_type() {
+            // Vectors hold no nulls.
+            _ if items.null_count() > 0 => DataValue::List(floats_of(&items).iter().collect()),
+            DataType::Float32 => {
+                DataValue::Vec(Vector::F32(items.as_primitive::<Float32Type>().values().to_vec().into()))
+            }
+            _ => DataValue::Vec(Vector::F64(items.as_primitive::<Float64Type>().values().to_vec().into())),
+        }
+    })
+}
+
+fn lists(array: &ArrayRef, item: &Field, items: impl Fn(&ArrayRef, usize) -> ArrayRef) -> Result<Column, String> {
+    let list = |row| match array.is_null(row) {
+        true => Ok(DataValue::Null),
+        false => Ok(DataValue::List(column_of(&items(array, row), item)?.iter().collect())),
+    };
+    (0..array.len()).map(list).collect::<Result<Column, String>>()
+}
