@@ -50,5 +50,5 @@ impl FromRequestParts<App> for Number {
 }
 
 fn has_cause<E: Error + 'static>(error: &(dyn Error + 'static)) -> bool {
-    std::iter::successors(Some(error), |error| error.source()).any(|error| error.is::<E>())
+    error.is::<E>() || error.source().is_some_and(has_cause::<E>)
 }

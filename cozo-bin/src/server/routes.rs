@@ -14,7 +14,7 @@ use super::state::App;
 use super::{auth, changes, guard, observe, pages, query, rules, transactions, transfer};
 
 /// Shorter responses are sent as they are.
-const MIN_COMPRESSED_BYTES: u16 = 1024;
+const MIN_COMPRESSED_BYTES: u64 = 1024;
 
 /// The routes for everybody.
 fn open() -> Vec<(&'static str, MethodRouter<App>)> {
