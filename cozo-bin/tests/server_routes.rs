@@ -39,7 +39,7 @@ fn errors_are_described() {
     let reply = server.query("?[é] := *nope[é]");
     reply.failed(400, "query::relation_not_found");
     let error = reply.json();
-    assert_eq!(error["labels"][0]["span"]["offset"], 9, "offsets are of bytes: {error}");
+    assert_eq!(error["labels"][0]["span"]["offset"], 10, "offsets are of bytes: {error}");
     assert!(error["display"].as_str().is_some_and(|display| display.contains("nope")));
     assert_eq!((&error["severity"], &error["related"], &error["filename"]), (&json!("error"), &json!([]), &json!("")));
     for body in ["", "{", "[]", r#"{"params": {}}"#, r#"{"script": 1}"#, r#"{"script": "", "params": [1]}"#, "\u{1}"] {
@@ -106,7 +106,7 @@ fn backups_stay_in_their_directory() {
 #[test]
 fn files_are_those_of_the_current_directory_on_loopback_and_none_elsewhere() {
     let directory = scratch("server_current");
-    let server = start_with(&[], |command| drop(command.current_dir(directory.path(""))));
+    let server = start_with(&[], |command| command.current_dir(directory.path("")));
     server.query(":create r {k}").ok();
     server.post("/backup", &json!({"path": "here.db"})).ok();
     assert!(std::path::Path::new(&directory.path("here.db")).exists());

@@ -3,13 +3,14 @@
 use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum_server::Handle;
 use axum_server::accept::Accept;
 use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
-use axum_server::{Handle, Server};
 use hyper_util::rt::TokioTimer;
 use rustls::ServerConfig;
 use rustls::crypto::ring;
@@ -17,7 +18,10 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio::time::timeout;
 
+use super::state::Server;
 use crate::error::CliError;
 
 /// Listens on an address, which is a number or a name.
@@ -50,20 +54,20 @@ pub async fn serve(
     listener: TcpListener,
     tls: Option<RustlsConfig>,
     router: Router,
-    client_timeout: Duration,
+    app: &Server,
     handle: Handle<SocketAddr>,
 ) -> io::Result<()> {
+    let client_timeout = app.client_timeout;
     // A single version, so that the time for the headers begins with the connection.
     let mut server = axum_server::from_tcp(listener)?.handle(handle).http1_only();
     server.http_builder().http1().timer(TokioTimer::new()).header_read_timeout(client_timeout);
-    let settings = Settings { client_timeout };
+    let settings = Settings { client_timeout, ending: app.ending.clone() };
     let service = router.into_make_service();
     match tls {
         None => server.acceptor(settings).serve(service).await,
         Some(tls) => {
             let acceptor = RustlsAcceptor::new(tls).handshake_timeout(client_timeout).acceptor(settings);
-            let server: Server<SocketAddr, _> = server.acceptor(acceptor);
-            server.serve(service).await
+            server.acceptor(acceptor).serve(service).await
         }
     }
 }
@@ -72,15 +76,21 @@ pub async fn serve(
 #[derive(Clone)]
 struct Settings {
     client_timeout: Duration,
+    ending: watch::Receiver<bool>,
 }
 
 impl<S: Send + 'static> Accept<TcpStream, S> for Settings {
     type Stream = TcpStream;
     type Service = S;
-    type Future = std::future::Ready<io::Result<(TcpStream, S)>>;
+    type Future = Pin<Box<dyn Future<Output = io::Result<(TcpStream, S)>> + Send>>;
 
     fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
-        std::future::ready(self.set_up(&stream).map(|()| (stream, service)))
+        let settings = self.clone();
+        Box::pin(async move {
+            settings.set_up(&stream)?;
+            settings.first_word(&stream).await?;
+            Ok((stream, service))
+        })
     }
 }
 
@@ -93,5 +103,13 @@ impl Settings {
         #[cfg(target_os = "linux")]
         socket.set_tcp_user_timeout(Some(self.client_timeout))?;
         Ok(())
+    }
+
+    /// Waits until the client says something: the time for headers begins with their first byte.
+    async fn first_word(mut self, stream: &TcpStream) -> io::Result<()> {
+        tokio::select! {
+            heard = timeout(self.client_timeout, stream.readable()) => heard.unwrap_or(Err(io::ErrorKind::TimedOut.into())),
+            _ = self.ending.wait_for(|ending| *ending) => Err(io::ErrorKind::ConnectionAborted.into()),
+        }
     }
 }

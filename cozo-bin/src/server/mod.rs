@@ -128,8 +128,7 @@ async fn serve(
     });
     let watcher = app.clone();
     tokio::spawn(async move { watcher.transactions.watch_idle().await });
-    let client_timeout = app.client_timeout;
-    listen::serve(listener, tls, routes::router(app), client_timeout, handle).await.map_err(CliError::Stream)
+    listen::serve(listener, tls, routes::router(app.clone()), &app, handle).await.map_err(CliError::Stream)
 }
 
 /// Returns when the process is asked to end: by SIGTERM, or by Ctrl-C.

@@ -29,25 +29,45 @@ pub struct RuleRequests(Mutex<Waiting>);
 #[derive(Default)]
 struct Waiting {
     next: u64,
-    answers: HashMap<u64, Answer>,
+    answers: HashMap<u64, (Registration, Answer)>,
 }
 
+/// The number of a client that answers for a rule.
+type Registration = u64;
+
 impl RuleRequests {
-    fn add(&self, answer: Answer) -> u64 {
+    /// A number for a client.
+    fn register(&self) -> Registration {
+        self.0.lock().number()
+    }
+
+    fn add(&self, from: Registration, answer: Answer) -> u64 {
         let mut waiting = self.0.lock();
-        let id = waiting.next;
-        waiting.next += 1;
-        waiting.answers.insert(id, answer);
+        let id = waiting.number();
+        waiting.answers.insert(id, (from, answer));
         id
+    }
+
+    /// Drops the requests to a client that has gone: their queries fail.
+    fn forget(&self, from: Registration) {
+        self.0.lock().answers.retain(|_, (registration, _)| *registration != from);
     }
 
     /// Takes a request, to be answered or dropped: then its query fails.
     fn take(&self, id: u64) -> Result<Answer, ServerError> {
-        self.0.lock().answers.remove(&id).ok_or(ServerError::NoRuleRequest(id))
+        let taken = self.0.lock().answers.remove(&id);
+        taken.map(|(_, answer)| answer).ok_or(ServerError::NoRuleRequest(id))
     }
 
     fn has(&self, id: u64) -> bool {
         self.0.lock().answers.contains_key(&id)
+    }
+}
+
+impl Waiting {
+    fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next
     }
 }
 
@@ -71,24 +91,23 @@ pub async fn rules(
         let event = json!({"type": "register-error", "error": report.to_string()});
         return Ok(events::single(event.to_string().into_bytes()));
     }
-    let (server, db) = (app.clone(), app.db.clone());
+    let (server, registration) = (app.clone(), app.rule_requests.register());
     let produce = move |events: &events::Events| {
-        let mut sent = vec![];
         for (inputs, options, answer) in requests {
-            sent.retain(|id| server.rule_requests.has(*id));
-            let id = server.rule_requests.add(answer);
-            sent.push(id);
+            let id = server.rule_requests.add(registration, answer);
             if !events.put(event(id, &inputs, &options)) {
                 break;
             }
         }
-        // Nobody will answer these any more.
-        sent.into_iter().for_each(|id| drop(server.rule_requests.take(id)));
+        server.rule_requests.forget(registration);
     };
+    let server = app.clone();
     let stop = move || {
-        if let Err(error) = db.unregister_fixed_rule(&name) {
+        if let Err(error) = server.db.unregister_fixed_rule(&name) {
             tracing::error!(name, %error, "a rule cannot be taken away");
         }
+        // Queries that use the rule keep the channel open on which `produce` waits.
+        server.rule_requests.forget(registration);
     };
     Ok(events::stream(&app, produce, stop)?)
 }

@@ -3,7 +3,8 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,7 +19,7 @@ pub struct Server {
     child: Child,
     /// Where it listens: a scheme, a host and a port.
     pub address: String,
-    log: Receiver<String>,
+    log: Mutex<Receiver<String>>,
     agent: ureq::Agent,
 }
 
@@ -60,11 +61,11 @@ impl Reply {
 
 /// Starts a server on a free port of 127.0.0.1, or as the arguments say.
 pub fn start(arguments: &[&str]) -> Server {
-    start_with(arguments, |_| ())
+    start_with(arguments, |command| command)
 }
 
 /// Starts a server whose process is prepared further.
-pub fn start_with(arguments: &[&str], prepare: impl FnOnce(&mut Command)) -> Server {
+pub fn start_with(arguments: &[&str], prepare: impl FnOnce(&mut Command) -> &mut Command) -> Server {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cozo"));
     command.args(["server", "-P", "0"]).args(arguments).env_remove("COZO_AUTH_TOKEN");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -72,9 +73,9 @@ pub fn start_with(arguments: &[&str], prepare: impl FnOnce(&mut Command)) -> Ser
     let mut child = command.spawn().expect("the binary starts");
     let log = lines_of(child.stderr.take().expect("there is a pipe"));
     let line = wait_for_line(&log, "listening");
-    let address = line.split("address=").nth(1).expect("it says where").trim().to_string();
+    let address = line.split("http").nth(1).expect("it says where").split('"').next().unwrap_or_default();
     let agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
-    Server { child, address: address.replace("0.0.0.0", "127.0.0.1"), log, agent }
+    Server { child, address: format!("http{}", address.replace("0.0.0.0", "127.0.0.1")), log: Mutex::new(log), agent }
 }
 
 /// Reads lines as they come, so that the server never waits for a reader.
@@ -106,7 +107,7 @@ impl Server {
 
     /// The next line of the log with this text.
     pub fn logged(&self, with: &str) -> String {
-        wait_for_line(&self.log, with)
+        wait_for_line(&self.log.lock().expect("no reader panicked"), with)
     }
 
     /// Sends a request.
@@ -236,8 +237,8 @@ impl Events {
         while start.elapsed() < PATIENCE {
             match self.0.recv_timeout(PATIENCE) {
                 Ok(_) => continue,
-                Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => return true,
-                Err(std::sync::mpsc::RecvTimeoutError::Timeout) => return false,
+                Err(RecvTimeoutError::Disconnected) => return true,
+                Err(RecvTimeoutError::Timeout) => return false,
             }
         }
         false
