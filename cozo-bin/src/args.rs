@@ -31,6 +31,9 @@ pub enum Command {
     Check(CheckArguments),
     /// Give back the space of what was removed or replaced
     Compact(CompactArguments),
+    /// Serve a database over HTTP
+    #[cfg(feature = "server")]
+    Server(crate::server::ServerArguments),
     /// Query the dependency graph of a Rust workspace, to see what the language can do
     Demo(DemoArguments),
 }
@@ -85,6 +88,14 @@ impl EngineArguments {
 }
 
 impl ShortEngineArguments {
+    /// The file with the token of a server of this database.
+    #[cfg(feature = "server")]
+    pub fn token_file(&self) -> PathBuf {
+        let mut file = self.place.path.clone().into_os_string();
+        file.push(format!(".{}.cozo_auth", self.engine));
+        file.into()
+    }
+
     /// Opens the database.
     pub fn open(&self) -> miette::Result<DbInstance> {
         self.place.open(&self.engine)

@@ -102,6 +102,35 @@ pub enum CliError {
     #[error("there is no Cargo.lock in this directory or above")]
     #[diagnostic(code(cli::no_lockfile), help("give the path of one: cozo demo path/to/Cargo.lock"))]
     NoLockfile,
+    /// The server cannot have its address.
+    #[cfg(feature = "server")]
+    #[error("cannot listen on {address}")]
+    #[diagnostic(code(server::listen), help("--bind and --port choose another address; port 0 is any that is free"))]
+    Listen {
+        /// The address.
+        address: String,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A certificate or key that cannot be used.
+    #[cfg(feature = "server")]
+    #[error("cannot use '{path}' for TLS: {reason}")]
+    #[diagnostic(
+        code(server::tls),
+        help("--tls-cert takes the certificates, --tls-key their private key, in PEM format")
+    )]
+    Tls {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A file without a token.
+    #[cfg(feature = "server")]
+    #[error("there is no token in '{0}'")]
+    #[diagnostic(code(server::empty_token), help("write one into the file, or remove it to have one made"))]
+    EmptyToken(String),
     /// A meta command of the REPL that was not understood.
     #[error("{0}")]
     #[diagnostic(code(repl::usage), help("%help lists the commands"))]

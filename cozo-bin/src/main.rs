@@ -1,8 +1,8 @@
 //! The command line of the cozo database.
 //!
 //! `cozo run` runs scripts, `cozo repl` reads them from the terminal, `cozo import` loads files, `cozo backup`, `restore`,
-//! `check` and `compact` look after databases, and `cozo demo` shows what the language can do on the dependency graph of a
-//! Rust workspace.
+//! `check` and `compact` look after databases, `cozo server` serves one over HTTP, and `cozo demo` shows what the language can
+//! do on the dependency graph of a Rust workspace.
 //!
 //! **Nothing here knows how a query runs**: all goes through the public interface of the library.
 
@@ -15,6 +15,8 @@ mod maintain;
 mod output;
 mod repl;
 mod run;
+#[cfg(feature = "server")]
+mod server;
 
 use std::io::{IsTerminal, stderr};
 use std::process::ExitCode;
@@ -37,6 +39,8 @@ fn main() -> ExitCode {
         Command::Restore(arguments) => maintain::restore(&arguments),
         Command::Check(arguments) => maintain::check(&arguments),
         Command::Compact(arguments) => maintain::compact(&arguments),
+        #[cfg(feature = "server")]
+        Command::Server(arguments) => server::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
     };
     match outcome {

@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "each test program uses its part")]
 
+#[cfg(feature = "server")]
+pub mod server;
+
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

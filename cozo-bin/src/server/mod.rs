@@ -1,0 +1,193 @@
+//! `cozo server`: a database over HTTP.
+//!
+//! A request comes through [`listen`] (connections, TLS) to [`routes`], whose layers give it an id and a line of the log
+//! ([`observe`]), refuse pages of other sites ([`guard`]) and whoever has no token ([`auth`]). Each route is a function in the file of
+//! its kind: [`query`], [`transfer`], [`changes`], [`rules`], [`transactions`], [`pages`]. What takes time runs on the threads
+//! of [`work`], which stops a script when its client goes away. Rows become text in [`json_body`], as the client takes them.
+//!
+//! **The threads that serve connections never work on the database.**
+
+mod arguments;
+mod auth;
+mod changes;
+mod error;
+mod events;
+mod files;
+mod guard;
+mod json_body;
+mod listen;
+mod observe;
+mod pages;
+mod query;
+mod request;
+mod routes;
+mod rules;
+mod state;
+mod transactions;
+mod transfer;
+mod values;
+mod work;
+
+use std::io::{IsTerminal, stderr};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum_server::Handle;
+use axum_server::tls_rustls::RustlsConfig;
+use cozo::DbInstance;
+use tokio::sync::watch;
+
+pub use arguments::ServerArguments;
+
+use arguments::{AccessArguments, LogFormat};
+use auth::{TOKEN_VARIABLE, Tokens};
+use files::Files;
+use guard::Guard;
+use observe::Metrics;
+use state::{App, Server};
+use transactions::Transactions;
+use work::Workers;
+
+use crate::error::CliError;
+use crate::output;
+
+/// Threads for work that has no slot.
+const SPARE_THREADS: usize = 16;
+
+/// Opens the database and serves it until the process is told to end.
+pub fn run(arguments: &ServerArguments) -> miette::Result<ExitCode> {
+    start_log(arguments);
+    let db = arguments.engine.open()?;
+    if let Some(file) = &arguments.restore {
+        db.restore_backup(file)?;
+    }
+    db.set_external_access(arguments.allow_external_access);
+    let listener = listen::bind(&arguments.bind, arguments.port)?;
+    let address = listener.local_addr().map_err(CliError::Stream)?;
+    let access = &arguments.access;
+    let tls = match (&access.tls_cert, &access.tls_key) {
+        (Some(certificates), Some(key)) => Some(listen::tls(certificates, key)?),
+        _ => None,
+    };
+    let tokens = tokens(arguments, address, &db)?;
+    if tokens.are_needed() && tls.is_none() && !address.ip().is_loopback() {
+        tracing::warn!("tokens and data travel unencrypted: use --tls-cert and --tls-key, or a proxy that encrypts");
+    }
+    let (end, ending) = watch::channel(false);
+    let metrics = Metrics::new().map_err(|error| miette::miette!(code = "server::metrics", "{error}"))?;
+    let limits = &arguments.limits;
+    let app = Arc::new(Server {
+        workers: Workers::new(limits.max_running, limits.timeout),
+        guard: guard(access, address),
+        tokens,
+        files: files(arguments.files.as_deref(), address)?,
+        max_body_bytes: limits.max_body_mb << 20,
+        client_timeout: limits.client_timeout,
+        transactions: Transactions::new(limits.transaction_timeout, metrics.transactions.clone()),
+        rule_requests: Default::default(),
+        metrics,
+        ending,
+        db,
+    });
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .max_blocking_threads(limits.max_running + SPARE_THREADS)
+        .build()
+        .map_err(CliError::Stream)?;
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    tracing::info!(address = %format!("{scheme}://{address}"), "listening");
+    runtime.block_on(serve(app.clone(), listener, tls, end, limits.shutdown_timeout))?;
+    app.transactions.abort_all();
+    // What still runs now has had its time. The runtime waits for its threads, and so for commits.
+    app.db.interrupt_all();
+    drop(runtime);
+    tracing::info!("ended");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Serves connections until a signal comes; then lets the requests that are there end.
+async fn serve(
+    app: App,
+    listener: std::net::TcpListener,
+    tls: Option<RustlsConfig>,
+    end: watch::Sender<bool>,
+    patience: Duration,
+) -> Result<(), CliError> {
+    let handle = Handle::<SocketAddr>::new();
+    let stopper = handle.clone();
+    let signals = signals().map_err(CliError::Stream)?;
+    tokio::spawn(async move {
+        signals.await;
+        tracing::info!("ending: no new connections; waiting for requests");
+        stopper.graceful_shutdown(Some(patience));
+        // Streams of events would never end by themselves.
+        end.send_replace(true);
+    });
+    let watcher = app.clone();
+    tokio::spawn(async move { watcher.transactions.watch_idle().await });
+    listen::serve(listener, tls, routes::router(app.clone()), &app, handle).await.map_err(CliError::Stream)
+}
+
+/// Returns when the process is asked to end: by SIGTERM, or by Ctrl-C.
+fn signals() -> std::io::Result<impl Future<Output = ()>> {
+    #[cfg(unix)]
+    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+    Ok(async move {
+        #[cfg(unix)]
+        tokio::select! {
+            _ = terminate.recv() => (),
+            _ = tokio::signal::ctrl_c() => (),
+        }
+        #[cfg(not(unix))]
+        let _ = tokio::signal::ctrl_c().await;
+    })
+}
+
+fn start_log(arguments: &ServerArguments) {
+    let log = tracing_subscriber::fmt().with_writer(stderr).with_max_level(arguments.log).with_target(false);
+    match arguments.log_format {
+        LogFormat::Text => log.with_ansi(output::wants_color(stderr().is_terminal())).init(),
+        LogFormat::Json => log.json().flatten_event(true).init(),
+    }
+}
+
+/// The tokens that requests need: none on loopback addresses, unless some were asked for.
+fn tokens(arguments: &ServerArguments, address: SocketAddr, db: &DbInstance) -> miette::Result<Tokens> {
+    let access = &arguments.access;
+    let from_variable = std::env::var(TOKEN_VARIABLE).ok().filter(|token| !token.is_empty());
+    let token = match (&access.token_file, from_variable) {
+        (Some(file), _) => Some(auth::read_token(file)?),
+        (None, Some(token)) => Some(token),
+        (None, None) if address.ip().is_loopback() => None,
+        (None, None) => {
+            let file = arguments.engine.token_file();
+            let token = auth::read_or_make_token(&file)?;
+            tracing::warn!(file = %file.display(), "requests need the token in this file, as header x-cozo-auth");
+            Some(token)
+        }
+    };
+    if let Some(table) = &access.token_table
+        && let Err(report) = auth::check_table(db, table)
+    {
+        tracing::warn!(table, error = %report, "the relation of tokens cannot be read yet");
+    }
+    Ok(Tokens::new(token, access.token_table.clone()))
+}
+
+fn guard(access: &AccessArguments, address: SocketAddr) -> Guard {
+    Guard {
+        on_loopback: address.ip().is_loopback(),
+        allowed_hosts: access.allowed_hosts.clone(),
+        cors_origins: access.cors_origins.clone(),
+    }
+}
+
+/// Where requests may read and write files. Programs for CozoDB on the same machine expect that they may.
+fn files(directory: Option<&Path>, address: SocketAddr) -> Result<Files, CliError> {
+    let directory = directory.or_else(|| address.ip().is_loopback().then_some(Path::new(".")));
+    directory
+        .map_or_else(|| Ok(Files::none()), |directory| Files::within(directory).map_err(CliError::reading(directory)))
+}

@@ -1,0 +1,133 @@
+//! What is seen of each request from outside: its id, a line of the log, and the metrics.
+
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderName, HeaderValue};
+use axum::middleware::Next;
+use axum::response::Response;
+use prometheus::{
+    Encoder, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, Opts, Registry, TextEncoder, core::Collector,
+};
+
+use super::state::App;
+
+/// The header with the id of a request.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Ids of clients that are longer are replaced.
+const MAX_ID_LENGTH: usize = 128;
+
+/// Requests that end within these many seconds are counted together.
+const BUCKETS: &[f64] = &[0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0];
+
+/// The numbers at `/metrics`.
+pub struct Metrics {
+    registry: Registry,
+    requests: IntCounterVec,
+    seconds: HistogramVec,
+    /// The transactions that are open.
+    pub transactions: IntGauge,
+    /// The streams of events that are open.
+    pub streams: IntGauge,
+    ids: RequestIds,
+}
+
+impl Metrics {
+    /// All zero.
+    pub fn new() -> prometheus::Result<Self> {
+        let requests = Opts::new("cozo_http_requests_total", "Responses by route, method and status.");
+        let seconds = HistogramOpts::new("cozo_http_request_seconds", "Seconds until the headers of the response.");
+        let metrics = Metrics {
+            registry: Registry::new(),
+            requests: IntCounterVec::new(requests, &["route", "method", "status"])?,
+            seconds: HistogramVec::new(seconds.buckets(BUCKETS.to_vec()), &["route"])?,
+            transactions: IntGauge::new("cozo_open_transactions", "Transactions that clients hold open.")?,
+            streams: IntGauge::new("cozo_event_streams", "Streams of changes and of requests to custom rules.")?,
+            ids: RequestIds::new(),
+        };
+        let collectors: [Box<dyn Collector>; 4] = [
+            Box::new(metrics.requests.clone()),
+            Box::new(metrics.seconds.clone()),
+            Box::new(metrics.transactions.clone()),
+            Box::new(metrics.streams.clone()),
+        ];
+        collectors.into_iter().try_for_each(|collector| metrics.registry.register(collector))?;
+        Ok(metrics)
+    }
+
+    /// The numbers as Prometheus reads them.
+    pub fn text(&self) -> prometheus::Result<Vec<u8>> {
+        let mut text = vec![];
+        TextEncoder::new().encode(&self.registry.gather(), &mut text)?;
+        Ok(text)
+    }
+}
+
+/// Ids that no other request has: a number, after one that the process got by chance.
+struct RequestIds {
+    process: u64,
+    next: AtomicU64,
+}
+
+impl RequestIds {
+    fn new() -> Self {
+        RequestIds { process: rand::random(), next: AtomicU64::new(1) }
+    }
+
+    /// The id that the client gave, if it is a usable one, or a new one.
+    fn of(&self, given: Option<&HeaderValue>) -> HeaderValue {
+        let usable = |id: &&HeaderValue| !id.is_empty() && id.len() <= MAX_ID_LENGTH && id.to_str().is_ok();
+        given.filter(usable).cloned().unwrap_or_else(|| {
+            let mut text = String::with_capacity(32);
+            // Memory takes all text, of which every character may stand in a header.
+            let _ = write!(text, "{:016x}-{}", self.process, self.next.fetch_add(1, Ordering::Relaxed));
+            HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("none"))
+        })
+    }
+}
+
+/// Measures a request, and logs it: refusals as warnings, failures as errors, the others where details are wanted.
+pub async fn observe(State(app): State<App>, request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let metrics = &app.metrics;
+    let id = metrics.ids.of(request.headers().get(REQUEST_ID));
+    let method = request.method().clone();
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let route = route.as_ref().map_or("other", MatchedPath::as_str);
+    // The query string may have a token.
+    let path = tracing::enabled!(tracing::Level::WARN).then(|| request.uri().path().to_string());
+
+    let mut response = next.run(request).await;
+
+    let (status, took) = (response.status(), started.elapsed());
+    let known = if method.as_str().len() <= 7 { method.as_str() } else { "other" };
+    metrics.requests.with_label_values(&[route, known, status.as_str()]).inc();
+    metrics.seconds.with_label_values(&[route]).observe(took.as_secs_f64());
+    let (shown_id, path) = (id.to_str().unwrap_or_default(), path.unwrap_or_default());
+    let (status_code, ms) = (status.as_u16(), took.as_secs_f64() * 1e3);
+    match status_code {
+        500.. => tracing::error!(id = shown_id, %method, path, status = status_code, ms, "request failed"),
+        401 | 403 => tracing::warn!(id = shown_id, %method, path, status = status_code, ms, "request refused"),
+        _ => tracing::debug!(id = shown_id, %method, path, status = status_code, ms, "request"),
+    }
+    response.headers_mut().insert(REQUEST_ID, id);
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_kept_or_new() {
+        let ids = RequestIds::new();
+        let given = HeaderValue::from_static("abc");
+        assert_eq!(ids.of(Some(&given)), given);
+        let long = HeaderValue::from_str(&"a".repeat(129)).expect("a header");
+        let made = [ids.of(None), ids.of(Some(&long)), ids.of(Some(&HeaderValue::from_static("")))];
+        assert!(made[0] != made[1] && made[1] != made[2] && made.iter().all(|id| id.len() < 40));
+    }
+}

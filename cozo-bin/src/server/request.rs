@@ -1,0 +1,54 @@
+//! What requests bring: bodies, and numbers in paths.
+
+use std::error::Error;
+
+use axum::extract::{FromRequest, FromRequestParts, Path, Request};
+use axum::http::request::Parts;
+use bytes::Bytes;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde::de::DeserializeOwned;
+use tower_http::timeout::TimeoutError;
+
+use super::error::ServerError;
+use super::state::App;
+
+/// The whole body of a request, within the limit of the server.
+pub struct Payload(Bytes);
+
+impl FromRequest<App> for Payload {
+    type Rejection = ServerError;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, ServerError> {
+        let limit = app.max_body_bytes;
+        let collected = Limited::new(request.into_body(), limit).collect().await;
+        let failed = |error: Box<dyn Error + Send + Sync>| match () {
+            () if has_cause::<LengthLimitError>(&*error) => ServerError::TooLarge(limit),
+            () if has_cause::<TimeoutError>(&*error) => ServerError::SlowClient,
+            () => ServerError::BadRequest(format!("the body cannot be read: {error}")),
+        };
+        collected.map(|body| Payload(body.to_bytes())).map_err(failed)
+    }
+}
+
+impl Payload {
+    /// The body as the JSON of a type. Long bodies take their time: to be called where work is done.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ServerError> {
+        serde_json::from_slice(&self.0).map_err(|error| ServerError::BadRequest(error.to_string()))
+    }
+}
+
+/// The number at the end of a path.
+pub struct Number(pub u64);
+
+impl FromRequestParts<App> for Number {
+    type Rejection = ServerError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ServerError> {
+        let number = Path::<u64>::from_request_parts(parts, app).await;
+        number.map(|Path(number)| Number(number)).map_err(|rejected| ServerError::BadRequest(rejected.body_text()))
+    }
+}
+
+fn has_cause<E: Error + 'static>(error: &(dyn Error + 'static)) -> bool {
+    error.is::<E>() || error.source().is_some_and(has_cause::<E>)
+}

@@ -1,0 +1,175 @@
+//! What `cozo server` stops, and how it ends.
+
+#![cfg(feature = "server")]
+
+mod support;
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use support::scratch;
+use support::server::{Server, eventually, read_all, start};
+
+/// A script that would never end.
+const ENDLESS: &str = "n[x] := x = 0  n[x] := n[y], x = y + 1  ?[count(x)] := n[x]";
+
+fn running(server: &Server) -> usize {
+    server.rows("::running").as_array().map_or(0, Vec::len)
+}
+
+#[test]
+fn scripts_are_stopped_at_the_time_limit() {
+    let server = start(&["--timeout", "0.3"]);
+    let begin = Instant::now();
+    server.query(ENDLESS).failed(504, "server::timeout");
+    assert!(begin.elapsed() < Duration::from_secs(20));
+    server.query(&format!("{ENDLESS} :timeout 0.05")).failed(400, "eval::killed");
+
+    let id = server.post("/transact", &Value::Null).ok()["id"].clone();
+    let path = format!("/transact/{id}");
+    server.post(&path, &json!({"script": ENDLESS})).failed(504, "server::timeout");
+    assert_eq!(server.post(&path, &json!({"script": "?[a] <- [[1]]"})).ok()["rows"], json!([[1]]), "it goes on");
+}
+
+#[test]
+fn scripts_are_killed_by_others() {
+    let server = Arc::new(start(&[]));
+    let endless = server.clone();
+    let waiting = thread::spawn(move || endless.query(ENDLESS));
+    eventually("it runs", || running(&server) == 2);
+    let id = server.rows("::running")[0][0].clone();
+    server.post("/text-query", &json!({"script": "::kill $id", "params": {"id": id}})).ok();
+    waiting.join().expect("it answers").failed(400, "eval::killed");
+}
+
+#[test]
+fn scripts_end_when_their_client_goes_away() {
+    let server = start(&[]);
+    let body = json!({"script": ENDLESS}).to_string();
+    let head = format!("Host: localhost\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    let client = server.raw(&format!("POST /text-query HTTP/1.1\r\n{head}"));
+    eventually("the script runs", || running(&server) == 2);
+    drop(client);
+    eventually("the script has ended", || running(&server) == 1);
+
+    // In a transaction, which goes on.
+    let id = server.post("/transact", &Value::Null).ok()["id"].clone();
+    let alone = running(&server);
+    let client = server.raw(&format!("POST /transact/{id} HTTP/1.1\r\n{head}"));
+    thread::sleep(Duration::from_millis(300));
+    drop(client);
+    let path = format!("/transact/{id}");
+    assert_eq!(server.post(&path, &json!({"script": "?[a] <- [[1]]"})).ok()["rows"], json!([[1]]));
+    assert_eq!(running(&server), alone);
+}
+
+#[test]
+fn more_scripts_than_may_run_wait_their_turn() {
+    let server = Arc::new(start(&["--max-running", "1", "--timeout", "1"]));
+    let endless = server.clone();
+    let first = thread::spawn(move || endless.query(ENDLESS));
+    thread::sleep(Duration::from_millis(500));
+    let begin = Instant::now();
+    server.query("?[a] <- [[1]]").ok();
+    assert!(begin.elapsed() > Duration::from_millis(100), "it had to wait");
+    first.join().expect("it answers").failed(504, "server::timeout");
+    assert_eq!(server.get("/health").status, 200);
+}
+
+#[test]
+fn clients_that_dawdle_lose_their_connection() {
+    let server = start(&["--client-timeout", "0.5"]);
+    let begin = Instant::now();
+    let silent = server.raw("");
+    let half = server.raw("POST /text-query HTTP/1.1\r\nHost: local");
+    let reply = read_all(server.raw("POST /text-query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"));
+    assert!(reply.starts_with("HTTP/1.1 408 ") && reply.contains("server::slow_client"), "{reply}");
+    assert!(!read_all(half).contains("200 OK") && read_all(silent).is_empty());
+    assert!(begin.elapsed() < Duration::from_secs(30));
+}
+
+/// A client that writes 0, 1, 2, ... until the server does not answer; gives how many were acknowledged.
+fn writer(server: &Arc<Server>, name: usize, stop: &Arc<AtomicBool>) -> JoinHandle<usize> {
+    let (server, stop) = (server.clone(), stop.clone());
+    thread::spawn(move || {
+        for n in 0.. {
+            let script = "?[w, n] <- [[$w, $n]] :put r {w, n}";
+            let body = json!({"script": script, "params": {"w": name, "n": n}}).to_string();
+            match server.try_send("POST", "/text-query", &[], body) {
+                Ok(reply) if reply.status == 200 => (),
+                Ok(reply) => panic!("{}", reply.text()),
+                Err(_) => return n,
+            }
+            if stop.load(Ordering::Relaxed) {
+                return n + 1;
+            }
+        }
+        0
+    })
+}
+
+/// Has clients write to a database in a file, ends the server by a signal, and checks that what was acknowledged is there.
+fn nothing_is_lost_by(signal: &str) {
+    let directory = scratch(&format!("server_lost{signal}"));
+    let database = directory.path("data.db");
+    let arguments = ["-e", "sqlite", "-p", &database];
+    let server = Arc::new(start(&arguments));
+    server.query(":create r {w: Int, n: Int}").ok();
+    let stop = Arc::new(AtomicBool::new(false));
+    let writers: Vec<JoinHandle<usize>> = (0..4).map(|name| writer(&server, name, &stop)).collect();
+    eventually("there are many rows", || server.rows("?[count(n)] := *r{n}")[0][0].as_i64() > Some(200));
+    server.signal(signal);
+    let acknowledged: Vec<usize> = writers.into_iter().map(|writer| writer.join().expect("it ends well")).collect();
+    let mut server = Arc::into_inner(server).expect("all writers have ended");
+    let status = server.wait();
+    assert_eq!(status.success(), signal == "-TERM", "{status}");
+
+    let server = start(&arguments);
+    for (name, count) in acknowledged.into_iter().enumerate() {
+        let found = server.rows(&format!("?[count(n), max(n)] := *r{{w: {name}, n}}"))[0].clone();
+        let (found_count, max) = (found[0].as_u64(), found[1].as_u64());
+        assert!(found_count >= Some(count as u64), "{name}: {count} acknowledged, {found} found");
+        assert_eq!(max.map(|max| max + 1), found_count, "there are no gaps");
+    }
+}
+
+#[test]
+fn an_orderly_end_loses_nothing() {
+    nothing_is_lost_by("-TERM");
+}
+
+#[test]
+fn a_sudden_end_loses_nothing_that_was_acknowledged() {
+    nothing_is_lost_by("-KILL");
+}
+
+#[test]
+fn requests_may_end_before_the_server_does() {
+    let server = Arc::new(start(&[]));
+    let slow = server.clone();
+    let script = "n[x] := x = 0  n[x] := n[y], x = y + 1, x < 1500000  ?[count(x)] := n[x]";
+    let waiting = thread::spawn(move || slow.query(script));
+    eventually("it runs", || running(&server) == 2);
+    server.signal("-TERM");
+    server.logged("ending");
+    assert_eq!(waiting.join().expect("it answers").ok()["rows"], json!([[1_500_000]]));
+    let mut server = Arc::into_inner(server).expect("nobody else has it");
+    assert!(server.wait().success());
+}
+
+#[test]
+fn scripts_that_do_not_end_are_stopped_with_the_server() {
+    let mut server = start(&["--shutdown-timeout", "0.3"]);
+    let body = json!({"script": ENDLESS}).to_string();
+    let mut client = server.raw("POST /text-query HTTP/1.1\r\nHost: localhost\r\n");
+    write!(client, "Content-Length: {}\r\n\r\n{body}", body.len()).expect("it takes the request");
+    eventually("it runs", || running(&server) == 2);
+    let begin = Instant::now();
+    server.signal("-INT");
+    assert!(server.wait().success());
+    assert!(begin.elapsed() < Duration::from_secs(20));
+}

@@ -1,0 +1,263 @@
+//! A server in a process of its own, and a client.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use ureq::http::Request;
+
+/// How long tests wait for what must happen.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A running server, killed when it is dropped.
+pub struct Server {
+    child: Child,
+    /// Where it listens: a scheme, a host and a port.
+    pub address: String,
+    log: Mutex<Receiver<String>>,
+    agent: ureq::Agent,
+}
+
+/// A response.
+#[derive(Debug)]
+pub struct Reply {
+    pub status: u16,
+    pub headers: ureq::http::HeaderMap,
+    pub body: Vec<u8>,
+}
+
+impl Reply {
+    pub fn text(&self) -> String {
+        String::from_utf8(self.body.clone()).expect("it is UTF-8")
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error} in {}", self.text()))
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// The JSON of a response with status 200.
+    pub fn ok(&self) -> Value {
+        assert_eq!(self.status, 200, "{}", self.text());
+        self.json()
+    }
+
+    /// Checks that it is an error with this status and code.
+    pub fn failed(&self, status: u16, code: &str) {
+        assert_eq!(self.status, status, "{}", self.text());
+        let json = self.json();
+        assert_eq!((&json["ok"], &json["code"]), (&json!(false), &json!(code)), "{json}");
+        assert!(json["message"].is_string() && json["display"].is_string(), "{json}");
+    }
+}
+
+/// Starts a server on a free port of 127.0.0.1, or as the arguments say.
+pub fn start(arguments: &[&str]) -> Server {
+    start_with(arguments, |command| command)
+}
+
+/// Starts a server whose process is prepared further.
+pub fn start_with(arguments: &[&str], prepare: impl FnOnce(&mut Command) -> &mut Command) -> Server {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cozo"));
+    command.args(["server", "-P", "0"]).args(arguments).env_remove("COZO_AUTH_TOKEN");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    prepare(&mut command);
+    let mut child = command.spawn().expect("the binary starts");
+    let log = lines_of(child.stderr.take().expect("there is a pipe"));
+    let line = wait_for_line(&log, "listening");
+    let address = line.split("http").nth(1).expect("it says where").split('"').next().unwrap_or_default();
+    let agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
+    Server { child, address: format!("http{}", address.replace("0.0.0.0", "127.0.0.1")), log: Mutex::new(log), agent }
+}
+
+/// Reads lines as they come, so that the server never waits for a reader.
+fn lines_of(stderr: ChildStderr) -> Receiver<String> {
+    let (sender, lines) = channel();
+    thread::spawn(move || {
+        BufReader::new(stderr).lines().map_while(Result::ok).for_each(|line| drop(sender.send(line)));
+    });
+    lines
+}
+
+fn wait_for_line(log: &Receiver<String>, with: &str) -> String {
+    let mut seen = String::new();
+    loop {
+        let line = log.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("no '{with}' in the log:\n{seen}"));
+        if line.contains(with) {
+            return line;
+        }
+        seen.push_str(&line);
+        seen.push('\n');
+    }
+}
+
+impl Server {
+    /// Host and port.
+    pub fn authority(&self) -> &str {
+        self.address.split_once("://").expect("there is a scheme").1
+    }
+
+    /// The next line of the log with this text.
+    pub fn logged(&self, with: &str) -> String {
+        wait_for_line(&self.log.lock().expect("no reader panicked"), with)
+    }
+
+    /// Sends a request.
+    pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: impl Into<Vec<u8>>) -> Reply {
+        self.try_send(method, path, headers, body).unwrap_or_else(|error| panic!("{method} {path}: {error}"))
+    }
+
+    /// Sends a request, which may find no server.
+    pub fn try_send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Vec<u8>>,
+    ) -> Result<Reply, ureq::Error> {
+        let url = format!("{}{path}", self.address);
+        let mut request = Request::builder().method(method).uri(url);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let body = body.into();
+        let mut response = match method {
+            "GET" | "DELETE" | "OPTIONS" => self.agent.run(request.body(()).expect("a request"))?,
+            _ => self.agent.run(request.body(&body[..]).expect("a request"))?,
+        };
+        let body = response.body_mut().with_config().limit(u64::MAX).read_to_vec()?;
+        Ok(Reply { status: response.status().as_u16(), headers: response.headers().clone(), body })
+    }
+
+    pub fn get(&self, path: &str) -> Reply {
+        self.send("GET", path, &[], "")
+    }
+
+    pub fn delete(&self, path: &str) -> Reply {
+        self.send("DELETE", path, &[], "")
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> Reply {
+        self.send("POST", path, &[], body.to_string())
+    }
+
+    pub fn put(&self, path: &str, body: &Value) -> Reply {
+        self.send("PUT", path, &[], body.to_string())
+    }
+
+    /// Sends a script.
+    pub fn query(&self, script: &str) -> Reply {
+        self.post("/text-query", &json!({"script": script, "params": {}}))
+    }
+
+    /// The rows of a script.
+    pub fn rows(&self, script: &str) -> Value {
+        self.query(script).ok()["rows"].clone()
+    }
+
+    /// Opens a stream of events.
+    pub fn events(&self, path: &str) -> Events {
+        let response = self.agent.get(format!("{}{path}", self.address)).call().expect("it answers");
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        let (sender, events) = channel();
+        let reader = BufReader::new(response.into_body().into_reader());
+        // The connection is closed when the test drops the receiver and the next line comes.
+        thread::spawn(move || {
+            for line in reader.lines().map_while(Result::ok) {
+                let Some(data) = line.strip_prefix("data:") else { continue };
+                if sender.send(serde_json::from_str(data).expect("it is JSON")).is_err() {
+                    break;
+                }
+            }
+        });
+        Events(events)
+    }
+
+    /// Opens a connection and sends this text.
+    pub fn raw(&self, text: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(self.authority()).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("the timeout can be set");
+        stream.write_all(text.as_bytes()).expect("it takes the text");
+        stream
+    }
+
+    /// Sends a signal to the process.
+    pub fn signal(&self, signal: &str) {
+        let status = Command::new("kill").args([signal, &self.child.id().to_string()]).status();
+        assert!(status.expect("there is a kill").success());
+    }
+
+    /// Waits until the process has ended.
+    pub fn wait(&mut self) -> ExitStatus {
+        let start = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().expect("it can be waited for") {
+                return status;
+            }
+            assert!(start.elapsed() < PATIENCE, "the server does not end");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Stops the server in good order.
+    pub fn stop(mut self) {
+        self.signal("-TERM");
+        assert!(self.wait().success());
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The data of events, as they come.
+pub struct Events(Receiver<Value>);
+
+impl Events {
+    /// The next event.
+    pub fn next(&self) -> Value {
+        self.0.recv_timeout(PATIENCE).expect("an event comes")
+    }
+
+    /// Whether the stream has ended, once it does.
+    pub fn ends(&self) -> bool {
+        let start = Instant::now();
+        while start.elapsed() < PATIENCE {
+            match self.0.recv_timeout(PATIENCE) {
+                Ok(_) => continue,
+                Err(RecvTimeoutError::Disconnected) => return true,
+                Err(RecvTimeoutError::Timeout) => return false,
+            }
+        }
+        false
+    }
+}
+
+/// Everything that comes from a connection until it is closed.
+pub fn read_all(mut stream: TcpStream) -> String {
+    let mut text = vec![];
+    // A reset is an end as well.
+    let _ = stream.read_to_end(&mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// Waits until something holds.
+pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < PATIENCE, "never: {what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
