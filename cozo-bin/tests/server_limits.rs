@@ -4,7 +4,8 @@
 
 mod support;
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use support::scratch;
-use support::server::{Server, eventually, read_all, start};
+use support::server::{PATIENCE, Server, eventually, read_all, send_signal, start};
 
 /// A script that would never end.
 const ENDLESS: &str = "n[x] := x = 0  n[x] := n[y], x = y + 1  ?[count(x)] := n[x]";
@@ -172,4 +173,26 @@ fn scripts_that_do_not_end_are_stopped_with_the_server() {
     server.signal("-INT");
     assert!(server.wait().success());
     assert!(begin.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn a_log_that_nobody_reads_does_no_harm() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cozo"));
+    let mut child = command.args(["server", "-P", "0"]).stderr(Stdio::piped()).spawn().expect("the binary starts");
+    let mut first = String::new();
+    let mut log = BufReader::new(child.stderr.take().expect("there is a pipe"));
+    log.read_line(&mut first).expect("there is a line");
+    assert!(first.contains("listening"), "{first}");
+    drop(log);
+    send_signal(&child, "-TERM");
+    let begin = Instant::now();
+    while begin.elapsed() < PATIENCE {
+        if let Some(status) = child.try_wait().expect("it can be waited for") {
+            assert!(status.success());
+            return;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().expect("it can be killed");
+    panic!("it did not end");
 }

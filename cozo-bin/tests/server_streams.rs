@@ -76,7 +76,7 @@ fn rules_of_clients_run() {
     assert_eq!(cancelled.status, 400);
     assert!(cancelled.text().contains("server::rule_cancelled"), "{}", cancelled.text());
     server.delete(&path).failed(404, "server::no_rule_request");
-    server.delete("/rule-result/x").failed(400, "server::bad_request");
+    server.delete("/rule-result/x").failed(404, "server::no_route");
 
     // Rows of another width are an error of the query.
     let waiting = run(&server);
@@ -155,7 +155,7 @@ fn transactions_are_committed_or_aborted() {
     }
     server.post("/transact?write=maybe", &Value::Null).failed(400, "server::bad_request");
     step("/transact/99999", "?[a] <- [[1]]").failed(404, "server::no_transaction");
-    server.post("/transact/x", &Value::Null).failed(400, "server::bad_request");
+    server.post("/transact/x", &Value::Null).failed(404, "server::no_route");
 }
 
 #[test]

@@ -83,7 +83,7 @@ pub struct LimitArguments {
     /// The seconds that a script may take; by default only its own :timeout counts
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
-    /// The seconds that a client may take for the headers of a request, or between two pieces of its body
+    /// The seconds until a connection has the headers of its next request, or between two pieces of a body
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "60")]
     pub client_timeout: Duration,
     /// The seconds after which an idle transaction is aborted

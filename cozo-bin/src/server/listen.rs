@@ -3,7 +3,6 @@
 use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::path::Path;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,10 +17,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::TcpStream;
-use tokio::sync::watch;
-use tokio::time::timeout;
 
-use super::state::Server;
 use crate::error::CliError;
 
 /// Listens on an address, which is a number or a name.
@@ -54,20 +50,19 @@ pub async fn serve(
     listener: TcpListener,
     tls: Option<RustlsConfig>,
     router: Router,
-    app: &Server,
+    client_timeout: Duration,
     handle: Handle<SocketAddr>,
 ) -> io::Result<()> {
-    let client_timeout = app.client_timeout;
-    // A single version, so that the time for the headers begins with the connection.
-    let mut server = axum_server::from_tcp(listener)?.handle(handle).http1_only();
+    let mut server = axum_server::from_tcp(listener)?.handle(handle);
     server.http_builder().http1().timer(TokioTimer::new()).header_read_timeout(client_timeout);
-    let settings = Settings { client_timeout, ending: app.ending.clone() };
+    let settings = Settings { client_timeout };
     let service = router.into_make_service();
+    // A single version of HTTP, so that the time for the headers begins with the connection. It has to be said after the acceptor.
     match tls {
-        None => server.acceptor(settings).serve(service).await,
+        None => server.acceptor(settings).http1_only().serve(service).await,
         Some(tls) => {
             let acceptor = RustlsAcceptor::new(tls).handshake_timeout(client_timeout).acceptor(settings);
-            server.acceptor(acceptor).serve(service).await
+            server.acceptor(acceptor).http1_only().serve(service).await
         }
     }
 }
@@ -76,21 +71,15 @@ pub async fn serve(
 #[derive(Clone)]
 struct Settings {
     client_timeout: Duration,
-    ending: watch::Receiver<bool>,
 }
 
 impl<S: Send + 'static> Accept<TcpStream, S> for Settings {
     type Stream = TcpStream;
     type Service = S;
-    type Future = Pin<Box<dyn Future<Output = io::Result<(TcpStream, S)>> + Send>>;
+    type Future = std::future::Ready<io::Result<(TcpStream, S)>>;
 
     fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
-        let settings = self.clone();
-        Box::pin(async move {
-            settings.set_up(&stream)?;
-            settings.first_word(&stream).await?;
-            Ok((stream, service))
-        })
+        std::future::ready(self.set_up(&stream).map(|()| (stream, service)))
     }
 }
 
@@ -103,13 +92,5 @@ impl Settings {
         #[cfg(target_os = "linux")]
         socket.set_tcp_user_timeout(Some(self.client_timeout))?;
         Ok(())
-    }
-
-    /// Waits until the client says something: the time for headers begins with their first byte.
-    async fn first_word(mut self, stream: &TcpStream) -> io::Result<()> {
-        tokio::select! {
-            heard = timeout(self.client_timeout, stream.readable()) => heard.unwrap_or(Err(io::ErrorKind::TimedOut.into())),
-            _ = self.ending.wait_for(|ending| *ending) => Err(io::ErrorKind::ConnectionAborted.into()),
-        }
     }
 }

@@ -97,8 +97,6 @@ pub fn run(arguments: &ServerArguments) -> miette::Result<ExitCode> {
         .max_blocking_threads(limits.max_running + SPARE_THREADS)
         .build()
         .map_err(CliError::Stream)?;
-    let scheme = if tls.is_some() { "https" } else { "http" };
-    tracing::info!(address = %format!("{scheme}://{address}"), "listening");
     runtime.block_on(serve(app.clone(), listener, tls, end, limits.shutdown_timeout))?;
     app.transactions.abort_all();
     // What still runs now has had its time. The runtime waits for its threads, and so for commits.
@@ -119,6 +117,9 @@ async fn serve(
     let handle = Handle::<SocketAddr>::new();
     let stopper = handle.clone();
     let signals = signals().map_err(CliError::Stream)?;
+    let address = listener.local_addr().map_err(CliError::Stream)?;
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    tracing::info!(address = %format!("{scheme}://{address}"), "listening");
     tokio::spawn(async move {
         signals.await;
         tracing::info!("ending: no new connections; waiting for requests");
@@ -128,7 +129,8 @@ async fn serve(
     });
     let watcher = app.clone();
     tokio::spawn(async move { watcher.transactions.watch_idle().await });
-    listen::serve(listener, tls, routes::router(app.clone()), &app, handle).await.map_err(CliError::Stream)
+    let client_timeout = app.client_timeout;
+    listen::serve(listener, tls, routes::router(app), client_timeout, handle).await.map_err(CliError::Stream)
 }
 
 /// Returns when the process is asked to end: by SIGTERM, or by Ctrl-C.
@@ -148,6 +150,8 @@ fn signals() -> std::io::Result<impl Future<Output = ()>> {
 
 fn start_log(arguments: &ServerArguments) {
     let log = tracing_subscriber::fmt().with_writer(stderr).with_max_level(arguments.log).with_target(false);
+    // Complaints about a log that nobody reads would be panics.
+    let log = log.log_internal_errors(false);
     match arguments.log_format {
         LogFormat::Text => log.with_ansi(output::wants_color(stderr().is_terminal())).init(),
         LogFormat::Json => log.json().flatten_event(true).init(),

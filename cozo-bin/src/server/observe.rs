@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderName, HeaderValue};
+use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::Response;
+use http_body::Body as _;
 use prometheus::{
     Encoder, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, Opts, Registry, TextEncoder, core::Collector,
 };
@@ -95,6 +96,7 @@ pub async fn observe(State(app): State<App>, request: Request, next: Next) -> Re
     let metrics = &app.metrics;
     let id = metrics.ids.of(request.headers().get(REQUEST_ID));
     let method = request.method().clone();
+    let has_body = !request.body().is_end_stream();
     let route = request.extensions().get::<MatchedPath>().cloned();
     let route = route.as_ref().map_or("other", MatchedPath::as_str);
     // The query string may have a token.
@@ -113,7 +115,12 @@ pub async fn observe(State(app): State<App>, request: Request, next: Next) -> Re
         401 | 403 => tracing::warn!(id = shown_id, %method, path, status = status_code, ms, "request refused"),
         _ => tracing::debug!(id = shown_id, %method, path, status = status_code, ms, "request"),
     }
-    response.headers_mut().insert(REQUEST_ID, id);
+    let headers = response.headers_mut();
+    headers.insert(REQUEST_ID, id);
+    if has_body && status_code > 400 {
+        // Whoever refuses a request does not read its body, and the connection is of no further use: the client is to know.
+        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     response
 }
 

@@ -45,7 +45,9 @@ impl FromRequestParts<App> for Number {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ServerError> {
         let number = Path::<u64>::from_request_parts(parts, app).await;
-        number.map(|Path(number)| Number(number)).map_err(|rejected| ServerError::BadRequest(rejected.body_text()))
+        let (method, path) = (&parts.method, parts.uri.path());
+        let no_route = |_| ServerError::NoRoute { method: method.to_string(), path: path.to_string() };
+        number.map(|Path(number)| Number(number)).map_err(no_route)
     }
 }
 

@@ -114,8 +114,12 @@ pub struct Begin {
     write: bool,
 }
 
-/// `POST /transact`: begins a transaction.
-pub async fn begin(client: Client, begin: Result<Query<Begin>, QueryRejection>) -> Result<Response, Failure> {
+/// `POST /transact`: begins a transaction. A body is of no use, but is read so that the connection can be used again.
+pub async fn begin(
+    client: Client,
+    begin: Result<Query<Begin>, QueryRejection>,
+    _: Payload,
+) -> Result<Response, Failure> {
     let Query(Begin { write }) = begin.map_err(|rejected| ServerError::BadRequest(rejected.body_text()))?;
     if write {
         client.must_write()?;

@@ -192,8 +192,7 @@ impl Server {
 
     /// Sends a signal to the process.
     pub fn signal(&self, signal: &str) {
-        let status = Command::new("kill").args([signal, &self.child.id().to_string()]).status();
-        assert!(status.expect("there is a kill").success());
+        send_signal(&self.child, signal);
     }
 
     /// Waits until the process has ended.
@@ -213,6 +212,12 @@ impl Server {
         self.signal("-TERM");
         assert!(self.wait().success());
     }
+}
+
+/// Sends a signal to a process.
+pub fn send_signal(child: &Child, signal: &str) {
+    let status = Command::new("kill").args([signal, &child.id().to_string()]).status();
+    assert!(status.expect("there is a kill").success());
 }
 
 impl Drop for Server {
