@@ -58,7 +58,7 @@ mod tests {
 
     fn read(pointer: *mut c_char) -> String {
         // SAFETY: `owned` made it, and it is freed here only.
-        unsafe { CString::from_raw(pointer) }.into_string().unwrap()
+        unsafe { CString::from_raw(pointer) }.into_string().expect("UTF-8 went in")
     }
 
     #[test]

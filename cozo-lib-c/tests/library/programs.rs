@@ -13,7 +13,7 @@ const FINE: &str = "all as it should be\n";
 const FOUND: i32 = 99;
 
 fn folder() -> TempDir {
-    tempfile::tempdir().unwrap()
+    tempfile::tempdir().expect("a folder can be made")
 }
 
 fn engines() -> &'static [&'static str] {

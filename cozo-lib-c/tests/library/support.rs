@@ -9,7 +9,8 @@ pub fn root() -> &'static Path {
 
 /// The folder of the libraries: cargo builds them beside the tests that use the crate.
 pub fn library_folder() -> PathBuf {
-    let folder = std::env::current_exe().unwrap().parent().unwrap().to_path_buf();
+    let test = std::env::current_exe().expect("a test knows where it lies");
+    let folder = test.parent().expect("a file lies in a folder").to_path_buf();
     assert!(folder.join("libcozo_c.a").exists(), "no libcozo_c.a in {}", folder.display());
     folder
 }
@@ -48,7 +49,7 @@ pub fn compiler() -> Command {
 /// Compiles a program of this crate against the shared library.
 pub fn compile(source: &str, folder: &Path) -> PathBuf {
     let library = library_folder();
-    let program = folder.join(Path::new(source).file_stem().unwrap());
+    let program = folder.join(Path::new(source).file_stem().expect("a source has a name"));
     let rpath = format!("-Wl,-rpath,{}", library.display());
     run(compiler().arg(root().join(source)).arg("-o").arg(&program).arg("-L").arg(&library).args(["-lcozo_c", &rpath]));
     program

@@ -1,0 +1,51 @@
+//! Results and imports as columns.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+
+use cozo::value::{Batch, Column};
+use cozo::{DbInstance, Interrupt, NamedColumns, ScriptMutability};
+
+fn run(db: &DbInstance, script: &str) -> NamedColumns {
+    db.run_script_columns(script, BTreeMap::new(), ScriptMutability::Mutable, &Interrupt::default()).unwrap()
+}
+
+#[test]
+fn columns_and_rows_are_the_same() {
+    let (by_rows, by_columns) = (DbInstance::default(), DbInstance::default());
+    for script in [
+        "?[k, v] <- [[1, 'a'], [2, null]] :create r {k => v}",
+        "?[k, v] := *r[k, v]",
+        "?[k, v] := *r[k, v], k > 2",
+        "?[k, v] <- [[3, 'c']] :put r {k => v} :returning",
+        "::columns r",
+        "{?[k] := *r[k, _]} {?[v] := *r[_, v]}",
+        "%return {?[k] := *r[k, _]}, {?[v] := *r[_, v]}",
+    ] {
+        let rows = by_rows.run_default(script).unwrap().flatten();
+        let mut columns = Some(Box::new(run(&by_columns, script)));
+        for expected in rows {
+            let found = columns.take().unwrap();
+            assert_eq!(found.headers, expected.headers, "{script}");
+            assert_eq!(found.rows.rows().collect::<Vec<_>>(), expected.rows, "{script}");
+            columns = found.next;
+        }
+        assert!(columns.is_none(), "{script}");
+    }
+}
+
+#[test]
+fn imported_columns_are_found_by_name() {
+    let db = DbInstance::default();
+    db.run_default(":create r {k: Int => v: String}").unwrap();
+    let columns = vec![Column::floats(vec![0.5; 2]), Column::repeat(&"x".into(), 2), Column::ints(vec![2, 1])];
+    let headers = ["other", "v", "k"].map(str::to_string).to_vec();
+    db.import_columns("r", NamedColumns::new(headers, Batch::new(columns, 2))).unwrap();
+    assert_eq!(run(&db, "?[k] := *r[k, 'x']").rows.columns[0].as_dense_ints(), Some([1, 2].as_slice()));
+    let keys = NamedColumns::new(vec!["k".to_string()], Batch::new(vec![Column::ints(vec![1])], 1));
+    assert!(db.import_columns("r", keys.clone()).is_err(), "a column is missing");
+    let uneven = NamedColumns { rows: Batch { len: 2, ..keys.rows.clone() }, ..keys.clone() };
+    assert!(db.import_columns("-r", uneven).is_err(), "a column is short");
+    db.import_columns("-r", keys).unwrap();
+    assert_eq!(run(&db, "?[k] := *r[k, _]").rows.columns[0].as_dense_ints(), Some([2].as_slice()));
+}
