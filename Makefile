@@ -34,7 +34,8 @@ python: cargo        ## build the Python module and run its tests
 	@if [ -x cozo-lib-python/test.sh ]; then cozo-lib-python/test.sh; fi
 
 header: cargo        ## write the header of the C library anew
-	COZO_BLESS_HEADER=1 cargo test --quiet --package cozo-lib-c --no-default-features --test library header
+	cargo run --quiet --manifest-path cozo-lib-c/header/Cargo.toml --target-dir "$$CARGO_TARGET_DIR/tmp/header" > "$$CARGO_TARGET_DIR/cozo_c.h"
+	mv "$$CARGO_TARGET_DIR/cozo_c.h" cozo-lib-c/cozo_c.h
 
 soak: cargo          ## the long versions of the crash and isolation tests: some 20 minutes
 	COZO_CRASHES=200 COZO_SOAK_SECONDS=60 $(CARGO) test --package cozo --features storage-rocksdb --test crash --test isolation

@@ -1,9 +1,11 @@
 """Results and imports as Arrow tables."""
 
+import _thread
 import gc
 import math
 import subprocess
 import sys
+import threading
 import uuid
 from decimal import Decimal
 
@@ -132,6 +134,13 @@ def test_errors_are_those_of_run_script(db):
         db.run_script_arrow("?[x] := x = 1", {}, True)
     with pytest.raises(Exception, match="database closed"):
         db.import_arrow("r", pa.table({"k": [1]}))
+
+
+def test_control_c_stops_a_script(db):
+    threading.Timer(0.3, _thread.interrupt_main).start()
+    with pytest.raises(KeyboardInterrupt):
+        db.run_script_arrow("n[x] := x = 0  n[x] := n[y], x = y + 1  ?[x] := n[x], x < 0", {}, True)
+    assert db.run_script_arrow("?[x] := x = 1", {}, True).num_rows == 1
 
 
 def test_pandas_reads_results(arrow):

@@ -48,7 +48,7 @@ pub use crate::exec::Interrupt;
 pub use backup::{BackupProgress, Strictness};
 pub use callbacks::{CallbackOp, Change};
 pub use check::CheckReport;
-pub use columns::{NamedColumns, ScriptResult};
+pub use columns::NamedColumns;
 pub use db::{DbInstance, ScriptMutability};
 pub use engine::{Db, new_cozo_mem};
 pub use error::SessionError;
@@ -57,3 +57,5 @@ pub use multi::{MultiTransaction, TransactionPayload};
 pub use rows::NamedRows;
 pub use simple_rule::{RuleRequest, SimpleFixedRule};
 pub use sys::SYSTEM_OPS;
+
+use columns::ScriptResult;
