@@ -33,7 +33,7 @@ pub enum Command {
     Compact(CompactArguments),
     /// Serve a database over HTTP
     #[cfg(feature = "server")]
-    Server(crate::server::ServerArguments),
+    Server(Box<crate::server::ServerArguments>),
     /// Query the dependency graph of a Rust workspace, to see what the language can do
     Demo(DemoArguments),
 }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use support::scratch;
-use support::server::{PATIENCE, Server, eventually, read_all, send_signal, start};
+use support::server::{Server, eventually, read_all, send_signal, start, wait_for};
 
 /// A script that would never end.
 const ENDLESS: &str = "n[x] := x = 0  n[x] := n[y], x = y + 1  ?[count(x)] := n[x]";
@@ -185,14 +185,5 @@ fn a_log_that_nobody_reads_does_no_harm() {
     assert!(first.contains("listening"), "{first}");
     drop(log);
     send_signal(&child, "-TERM");
-    let begin = Instant::now();
-    while begin.elapsed() < PATIENCE {
-        if let Some(status) = child.try_wait().expect("it can be waited for") {
-            assert!(status.success());
-            return;
-        }
-        thread::sleep(Duration::from_millis(10));
-    }
-    child.kill().expect("it can be killed");
-    panic!("it did not end");
+    assert!(wait_for(&mut child).success());
 }

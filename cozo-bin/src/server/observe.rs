@@ -16,7 +16,7 @@ use prometheus::{
 use super::state::App;
 
 /// The header with the id of a request.
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Ids of clients that are longer are replaced.
 const MAX_ID_LENGTH: usize = 128;
@@ -94,7 +94,7 @@ impl RequestIds {
 pub async fn observe(State(app): State<App>, request: Request, next: Next) -> Response {
     let started = Instant::now();
     let metrics = &app.metrics;
-    let id = metrics.ids.of(request.headers().get(REQUEST_ID));
+    let id = metrics.ids.of(request.headers().get(&REQUEST_ID));
     let method = request.method().clone();
     let has_body = !request.body().is_end_stream();
     let route = request.extensions().get::<MatchedPath>().cloned();
@@ -116,7 +116,7 @@ pub async fn observe(State(app): State<App>, request: Request, next: Next) -> Re
         _ => tracing::debug!(id = shown_id, %method, path, status = status_code, ms, "request"),
     }
     let headers = response.headers_mut();
-    headers.insert(REQUEST_ID, id);
+    headers.insert(&REQUEST_ID, id);
     if has_body && status_code > 400 {
         // Whoever refuses a request does not read its body, and the connection is of no further use: the client is to know.
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));

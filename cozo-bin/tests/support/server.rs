@@ -197,14 +197,7 @@ impl Server {
 
     /// Waits until the process has ended.
     pub fn wait(&mut self) -> ExitStatus {
-        let start = Instant::now();
-        loop {
-            if let Some(status) = self.child.try_wait().expect("it can be waited for") {
-                return status;
-            }
-            assert!(start.elapsed() < PATIENCE, "the server does not end");
-            thread::sleep(Duration::from_millis(10));
-        }
+        wait_for(&mut self.child)
     }
 
     /// Stops the server in good order.
@@ -218,6 +211,19 @@ impl Server {
 pub fn send_signal(child: &Child, signal: &str) {
     let status = Command::new("kill").args([signal, &child.id().to_string()]).status();
     assert!(status.expect("there is a kill").success());
+}
+
+/// Waits until a process has ended; one that does not is killed.
+pub fn wait_for(child: &mut Child) -> ExitStatus {
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
+        if let Some(status) = child.try_wait().expect("it can be waited for") {
+            return status;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().expect("it can be killed");
+    child.wait().expect("it can be waited for")
 }
 
 impl Drop for Server {
