@@ -64,6 +64,9 @@ pub trait Storage: Send + Sync {
     /// reopening. Snapshots taken before do not change.
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError>;
 
+    /// What is to be done now and then before a commit and may take long. Reads go on meanwhile.
+    fn tend(&self) {}
+
     /// Commits of up to so many rows gain if nobody holds the latest snapshot, and are so quick that nobody need begin to
     /// read meanwhile.
     fn max_rows_in_place(&self) -> usize {

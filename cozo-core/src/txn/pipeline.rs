@@ -197,6 +197,7 @@ impl Pipeline {
         committing: usize,
     ) -> Result<(), TxnError> {
         let changes: Vec<ChangeSet> = requests.iter_mut().map(|request| std::mem::take(&mut request.changes)).collect();
+        self.storage.tend();
         let published = match rows_alone(&changes).is_some_and(|rows| rows <= self.storage.max_rows_in_place()) {
             true => self.publish_in_place(history, requests, &changes, committing),
             false => self.publish_copy(history, requests, &changes, committing),
@@ -326,6 +327,7 @@ impl Filler<'_> {
     /// Puts rows into a relation or an index made before, sorted by key, each key once.
     pub fn put(&mut self, relation: RelationId, rows: Batch) -> Result<(), TxnError> {
         let rows = vec![RowChanges { relation, kind: ChangeKind::Put, rows: Arc::new(rows) }];
+        self.pipeline.storage.tend();
         Ok(self.pipeline.storage.commit(&[ChangeSet { rows, ..ChangeSet::default() }])?)
     }
 

@@ -83,6 +83,10 @@ impl Storage for Cached {
         Ok(())
     }
 
+    fn tend(&self) {
+        self.base.tend();
+    }
+
     fn max_rows_in_place(&self) -> usize {
         self.base.max_rows_in_place()
     }

@@ -33,6 +33,8 @@ pub struct SqliteStorage {
 struct Writer {
     connection: Connection,
     log: LogKeeper,
+    /// Whether the next commit saves the numbers of rows.
+    is_time_for_counts: bool,
 }
 
 impl SqliteStorage {
@@ -45,7 +47,7 @@ impl SqliteStorage {
         }
         let Opened { writer, mut tables, lock } = open_database(&path, options.durability)?;
         in_transaction(&writer, |connection| write::drop_strays(connection, &mut tables))?;
-        let writer = Writer { connection: writer, log: LogKeeper::default() };
+        let writer = Writer { connection: writer, log: LogKeeper::default(), is_time_for_counts: false };
         let pool = Arc::new(Pool::new(path, Some(lock)));
         let current = Arc::new(SqliteSnapshot::new(pool.clone(), tables));
         let max_rows_in_place = if options.durability == Durability::Os { MAX_ROWS_IN_PLACE } else { 0 };
@@ -65,7 +67,7 @@ impl SqliteStorage {
     #[cfg(test)]
     pub fn with_writer<T>(&self, work: impl FnOnce(&Connection, &mut LogKeeper) -> T) -> T {
         let mut writer = self.writer.as_ref().expect("open for writing").lock();
-        let Writer { connection, log } = &mut *writer;
+        let Writer { connection, log, .. } = &mut *writer;
         work(connection, log)
     }
 
@@ -87,6 +89,15 @@ impl Storage for SqliteStorage {
         self.current.lock().clone()
     }
 
+    fn tend(&self) {
+        if let Some(writer) = &self.writer {
+            let mut writer = writer.lock();
+            let newest = self.current.lock().clone();
+            let Writer { connection, log, is_time_for_counts } = &mut *writer;
+            *is_time_for_counts |= log.tend(connection, &newest);
+        }
+    }
+
     fn max_rows_in_place(&self) -> usize {
         self.max_rows_in_place
     }
@@ -94,16 +105,16 @@ impl Storage for SqliteStorage {
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
         let mut writer = self.writer()?.lock();
         let mut newest = self.current.lock();
-        let Writer { connection, log } = &mut *writer;
-        let is_time_for_counts = log.tend(connection, &newest);
+        let Writer { connection, is_time_for_counts, .. } = &mut *writer;
         if Arc::strong_count(&newest) > 1 {
             newest.pin()?;
         }
         let mut tables = newest.tables.clone();
         in_transaction(connection, |connection| {
             changes.iter().try_for_each(|changes| write::apply(connection, &mut tables, changes))?;
-            if is_time_for_counts { catalog::save_row_counts(connection, &tables) } else { Ok(()) }
+            if *is_time_for_counts { catalog::save_row_counts(connection, &tables) } else { Ok(()) }
         })?;
+        *is_time_for_counts = false;
         *newest = Arc::new(SqliteSnapshot::new(self.pool.clone(), tables));
         Ok(())
     }
@@ -111,7 +122,7 @@ impl Storage for SqliteStorage {
     /// Commits wait until it is done.
     fn compact(&self) -> Result<(), StorageError> {
         let mut writer = self.writer()?.lock();
-        let Writer { connection, log } = &mut *writer;
+        let Writer { connection, log, .. } = &mut *writer;
         connection.execute_batch("vacuum").map_err(failed("compact the database"))?;
         log.empty(connection, &self.current.lock());
         Ok(())

@@ -44,7 +44,7 @@ impl LogKeeper {
         LogKeeper { pages, checkpoint_at: pages, wait_at: pages * MANY }
     }
 
-    /// Called before each commit, with the newest snapshot; says whether it was time to do something. A checkpoint that
+    /// Called before commits, with the newest snapshot; says whether it was time to do something. A checkpoint that
     /// fails is tried again later: the log keeps what is not in the database.
     pub fn tend(&mut self, writer: &Connection, newest: &SqliteSnapshot) -> bool {
         let pages = checkpoint(writer, CheckpointMode::NOOP).map_or(0, |(pages, _)| pages);

@@ -39,6 +39,7 @@ fn open_with_short_log(file: &TestFile) -> SqliteStorage {
 fn commit_much(file: &TestFile, storage: &SqliteStorage) -> u64 {
     (0..400)
         .map(|step| {
+            storage.tend();
             storage.commit(&[put(&table(), &rows_of_step(step % 7 * 50, 50, step + 1))]).unwrap();
             pages_in_log(file)
         })
@@ -94,6 +95,7 @@ fn a_snapshot_that_is_held_is_kept_and_then_the_log_is_short_again() {
     assert_eq!(rows_of(&*held, &table(), &KeyRange::all()), rows(0, 3));
     drop(held);
     for step in 0..5 {
+        storage.tend();
         storage.commit(&[put(&table(), &rows_of_step(0, 300, step))]).unwrap();
     }
     assert!(pages_in_log(&file) < most / 2, "{} of {most}", pages_in_log(&file));
