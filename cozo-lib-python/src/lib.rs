@@ -31,10 +31,6 @@ mod to_arrow;
 mod to_python;
 mod transaction;
 
-/// Results are many small allocations, which this allocator makes two to three times as fast as that of glibc.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// The cozo database, embedded.
 #[pyo3::pymodule]
 mod cozo_embedded {
