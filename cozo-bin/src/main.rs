@@ -25,7 +25,7 @@ use clap::Parser;
 
 use args::{Arguments, Command};
 
-/// Results are many small allocations, which this allocator makes two to three times as fast as that of glibc.
+/// Results are many small allocations, which this allocator makes faster than that of glibc (`docs/performance.md`).
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -127,17 +127,22 @@ impl<'de> Visitor<'de> for ReadValue {
         Ok(DataValue::Str(SmallStr::from(value)))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<DataValue, A::Error> {
-        let mut list = Vec::with_capacity(items.size_hint().unwrap_or(0));
-        while let Some(Read(item)) = items.next_element()? {
-            list.push(item);
-        }
-        Ok(DataValue::List(list))
+    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<DataValue, A::Error> {
+        read_items(items).map(DataValue::List)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<DataValue, A::Error> {
         Value::deserialize(MapAccessDeserializer::new(fields)).map(|value| DataValue::Json(JsonData(value)))
     }
+}
+
+/// The values of an array.
+fn read_items<'de, A: SeqAccess<'de>>(mut items: A) -> Result<Vec<DataValue>, A::Error> {
+    let mut values = vec![];
+    while let Some(Read(value)) = items.next_element()? {
+        values.push(value);
+    }
+    Ok(values)
 }
 
 /// Parameters: an object, or null for none. For `#[serde(deserialize_with)]`.
@@ -175,12 +180,8 @@ impl<'de> Deserialize<'de> for Row {
                 f.write_str("a row, which is a list of values")
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Row, A::Error> {
-                let mut row = vec![];
-                while let Some(Read(value)) = values.next_element()? {
-                    row.push(value);
-                }
-                Ok(Row(row))
+            fn visit_seq<A: SeqAccess<'de>>(self, values: A) -> Result<Row, A::Error> {
+                read_items(values).map(Row)
             }
         }
         deserializer.deserialize_seq(ReadRow)

@@ -1,7 +1,7 @@
 //! The commit pipeline: one leader at a time commits everything that waits.
 
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
 
@@ -83,9 +83,6 @@ struct History {
 
 /// The history is cleared of what no transaction can conflict with when it has this many keys.
 const HISTORY_PRUNE_AT: usize = 1 << 16;
-
-/// What the current version holds while the engine changes its own in place.
-static NOTHING: LazyLock<Arc<dyn Snapshot>> = LazyLock::new(|| Arc::new(MemSnapshot::default()));
 
 impl Pipeline {
     /// A pipeline over an engine, with the relations that it holds.
@@ -198,59 +195,32 @@ impl Pipeline {
     ) -> Result<(), TxnError> {
         let changes: Vec<ChangeSet> = requests.iter_mut().map(|request| std::mem::take(&mut request.changes)).collect();
         self.storage.tend();
-        let published = match rows_alone(&changes).is_some_and(|rows| rows <= self.storage.max_rows_in_place()) {
-            true => self.publish_in_place(history, requests, &changes, committing),
-            false => self.publish_copy(history, requests, &changes, committing),
-        };
-        if let Err(error) = published {
+        // Nobody can begin to read while a few rows are committed; in return the engine need not copy what no other
+        // snapshot holds. Beside a longer commit everybody may go on to begin with the current version.
+        let are_few = rows_alone(&changes).is_some_and(|rows| rows <= self.storage.max_rows_in_place());
+        let mut held = are_few.then(|| self.current.write());
+        if let Some(current) = &mut held {
+            Arc::make_mut(current).snapshot = MemSnapshot::empty();
+        }
+        let committed = self.storage.commit(&changes);
+        let mut current = held.unwrap_or_else(|| self.current.write());
+        let mut next = Version { snapshot: self.storage.snapshot(), ..Version::clone(&current) };
+        if let Err(error) = committed {
+            *current = Arc::new(next);
             requests.iter_mut().zip(changes).for_each(|(request, changes)| request.changes = changes);
             return Err(error.into());
         }
-        let calls = requests.iter_mut().flat_map(|request| std::mem::take(&mut request.after_commit));
-        calls.for_each(|call| call());
-        Ok(())
-    }
-
-    /// Commits beside the current version, which everybody may go on to begin with.
-    fn publish_copy(
-        &self,
-        history: &mut History,
-        requests: &[CommitRequest],
-        changes: &[ChangeSet],
-        committing: usize,
-    ) -> Result<(), StorageError> {
-        self.storage.commit(changes)?;
-        let mut version = Version::clone(&self.current());
-        version.advance(changes, self.storage.snapshot());
-        let mut current = self.current.write();
+        next.sequence += 1;
+        changes.iter().for_each(|changes| next.catalog.apply(changes, next.sequence));
         // A write transaction begins under this lock: it is either noted before the keys are remembered or dropped, or
         // begins with the new version and cannot conflict with them.
         let mut active = self.active.lock();
-        history.remember(requests, changes, version.sequence, &active, committing);
-        active.advance(&current, &version);
-        *current = Arc::new(version);
-        Ok(())
-    }
-
-    /// Commits into the current version. Nobody can begin to read meanwhile, which is why only few rows are committed so;
-    /// in return an engine need not copy what no other snapshot holds.
-    fn publish_in_place(
-        &self,
-        history: &mut History,
-        requests: &[CommitRequest],
-        changes: &[ChangeSet],
-        committing: usize,
-    ) -> Result<(), StorageError> {
-        let mut current = self.current.write();
-        let version = Arc::make_mut(&mut current);
-        version.snapshot = NOTHING.clone();
-        let committed = self.storage.commit(changes);
-        version.snapshot = self.storage.snapshot();
-        committed?;
-        version.sequence += 1;
-        let mut active = self.active.lock(); // as above
-        history.remember(requests, changes, version.sequence, &active, committing);
-        active.sequence = version.sequence;
+        history.remember(requests, &changes, next.sequence, &active, committing);
+        active.advance(&current, &next);
+        *current = Arc::new(next);
+        drop((active, current));
+        let calls = requests.iter_mut().flat_map(|request| std::mem::take(&mut request.after_commit));
+        calls.for_each(|call| call());
         Ok(())
     }
 
@@ -283,15 +253,6 @@ impl Pipeline {
     /// Gives back the space of what was removed or replaced.
     pub fn compact(&self) -> Result<(), StorageError> {
         self.storage.compact()
-    }
-}
-
-impl Version {
-    /// Makes it the next one.
-    fn advance(&mut self, changes: &[ChangeSet], snapshot: Arc<dyn Snapshot>) {
-        self.sequence += 1;
-        self.snapshot = snapshot;
-        changes.iter().for_each(|changes| self.catalog.apply(changes, self.sequence));
     }
 }
 

@@ -1,7 +1,7 @@
 //! One transaction: a version, and what was written since.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use super::pipeline::{CommitRequest, SchemaChange};
 use super::{AfterCommit, Catalog, FIRST_EPHEMERAL_ID, Pipeline, TxnError, Version, is_ephemeral};
@@ -12,9 +12,6 @@ use crate::value::{Batch, SmallStr, combine_hashes};
 
 /// What holds wherever a transaction writes.
 const WRITES: &str = "only write transactions reach the writing operations";
-
-/// What every transaction has of ephemeral relations at first.
-static EMPTY: LazyLock<Arc<dyn Snapshot>> = LazyLock::new(|| Arc::new(MemSnapshot::default()));
 
 /// A transaction. Dropping it without [`Transaction::commit`] leaves no trace.
 pub struct Transaction {
@@ -83,7 +80,7 @@ impl Transaction {
             base_catalog,
             base,
             writes: write.then(|| Writes { request, ..Default::default() }),
-            ephemeral: Ephemeral { schemas: BTreeMap::new(), rows: EMPTY.clone(), next_id: FIRST_EPHEMERAL_ID },
+            ephemeral: Ephemeral { schemas: BTreeMap::new(), rows: MemSnapshot::empty(), next_id: FIRST_EPHEMERAL_ID },
             now_micros: now.map_or(0, |elapsed| elapsed.as_micros() as i64),
         }
     }
@@ -128,7 +125,7 @@ impl Transaction {
     /// What a query of this transaction that reads these relations sees now.
     pub fn view(&mut self, relations: &[RelationId]) -> Result<View, TxnError> {
         let stored = match relations.iter().all(|id| is_ephemeral(*id)) {
-            true => EMPTY.clone(),
+            true => MemSnapshot::empty(),
             false => {
                 let base = self.base();
                 match &mut self.writes {

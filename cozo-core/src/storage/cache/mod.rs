@@ -67,19 +67,15 @@ impl Storage for Cached {
 
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
         let mut current = self.current.lock();
-        // Nobody else has the latest snapshot of the engine then.
-        if let Some(next) = Arc::get_mut(&mut current) {
-            next.base = Arc::new(MemSnapshot::default());
-            let committed = self.base.commit(changes);
-            next.base = self.base.snapshot();
-            committed?;
-            next.apply(changes);
-            return Ok(());
+        if let Some(alone) = Arc::get_mut(&mut current) {
+            // Nobody else has the latest snapshot of the engine then.
+            alone.base = MemSnapshot::empty();
         }
-        self.base.commit(changes)?;
-        let mut next = CachedSnapshot { base: self.base.snapshot(), ..CachedSnapshot::clone(&current) };
+        let committed = self.base.commit(changes);
+        let next = Arc::make_mut(&mut current);
+        next.base = self.base.snapshot();
+        committed?;
         next.apply(changes);
-        *current = Arc::new(next);
         Ok(())
     }
 

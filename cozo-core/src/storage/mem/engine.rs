@@ -1,6 +1,6 @@
 //! The engine: a persistent map of trees, published as a whole by each commit.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use imbl::OrdMap;
 use parking_lot::Mutex;
@@ -62,6 +62,12 @@ pub struct MemSnapshot {
 }
 
 impl MemSnapshot {
+    /// A snapshot without relations, always the same one.
+    pub fn empty() -> Arc<dyn Snapshot> {
+        static EMPTY: LazyLock<Arc<dyn Snapshot>> = LazyLock::new(|| Arc::new(MemSnapshot::default()));
+        EMPTY.clone()
+    }
+
     /// The tree of a relation, if it exists.
     pub fn tree(&self, relation: RelationId) -> Option<&Tree> {
         self.relations.get(&relation)
