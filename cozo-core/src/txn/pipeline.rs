@@ -84,6 +84,9 @@ struct History {
 /// The history is cleared of what no transaction can conflict with when it has this many keys.
 const HISTORY_PRUNE_AT: usize = 1 << 16;
 
+/// How often a commit looks whether readers have ended: 1 to 5 microseconds, by processor.
+const MAX_SPINS: usize = 100;
+
 impl Pipeline {
     /// A pipeline over an engine, with the relations that it holds.
     pub fn new(storage: Box<dyn Storage>) -> Result<Self, StorageError> {
@@ -200,7 +203,8 @@ impl Pipeline {
         let are_few = rows_alone(&changes).is_some_and(|rows| rows <= self.storage.max_rows_in_place());
         let mut held = are_few.then(|| self.current.write());
         if let Some(current) = &mut held {
-            Arc::make_mut(current).snapshot = MemSnapshot::empty();
+            let snapshot = std::mem::replace(&mut Arc::make_mut(current).snapshot, MemSnapshot::empty());
+            wait_for_readers(&snapshot);
         }
         let committed = self.storage.commit(&changes);
         let mut current = held.unwrap_or_else(|| self.current.write());
@@ -253,6 +257,15 @@ impl Pipeline {
     /// Gives back the space of what was removed or replaced.
     pub fn compact(&self) -> Result<(), StorageError> {
         self.storage.compact()
+    }
+}
+
+/// Waits some microseconds for those who read in a snapshot, besides its holder and the engine: a look-up ends sooner than
+/// what it holds is copied.
+fn wait_for_readers(snapshot: &Arc<dyn Snapshot>) {
+    let mut spins = 0..MAX_SPINS;
+    while Arc::strong_count(snapshot) > 2 && spins.next().is_some() {
+        std::hint::spin_loop();
     }
 }
 

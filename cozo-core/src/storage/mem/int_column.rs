@@ -5,7 +5,8 @@
 
 use std::ops::Range;
 
-use super::nulls::{Nulls, copy_with_room, insert_compact};
+use super::buffer::{Buffer, buffer, copy_with_room, insert_compact};
+use super::nulls::Nulls;
 use super::search::{equal_range_of, run_end};
 use crate::value::Primitive;
 
@@ -20,10 +21,10 @@ pub(super) struct IntColumn {
 /// The distances from the base. `I64` always has base 0.
 #[derive(Clone, Debug)]
 enum Offsets {
-    U8(Vec<u8>),
-    U16(Vec<u16>),
-    U32(Vec<u32>),
-    I64(Vec<i64>),
+    U8(Buffer<u8>),
+    U16(Buffer<u16>),
+    U32(Buffer<u32>),
+    I64(Buffer<i64>),
 }
 
 /// A width of distances.
@@ -88,7 +89,7 @@ impl IntColumn {
             Some(0..=0xff) => (min, Offsets::U8(narrow(values, min))),
             Some(0..=0xffff) => (min, Offsets::U16(narrow(values, min))),
             Some(0..=0xffff_ffff) => (min, Offsets::U32(narrow(values, min))),
-            _ => (0, Offsets::I64(values.to_vec())),
+            _ => (0, Offsets::I64(buffer(values.iter().copied()))),
         };
         IntColumn { base, offsets, nulls }
     }
@@ -185,8 +186,8 @@ impl IntColumn {
 }
 
 /// The distances of values from the base. Null rows hold any value, and may end up at any distance.
-fn narrow<T: Offset>(values: &[i64], base: i64) -> Vec<T> {
-    values.iter().map(|value| T::of(*value, base).unwrap_or_default()).collect()
+fn narrow<T: Offset>(values: &[i64], base: i64) -> Buffer<T> {
+    buffer(values.iter().map(|value| T::of(*value, base).unwrap_or_default()))
 }
 
 fn offset_or_null<T: Offset>(value: Option<i64>, base: i64) -> Option<T> {
@@ -202,6 +203,6 @@ fn search<T: Offset>(values: &[T], range: Range<usize>, base: i64, key: i64) -> 
     }
 }
 
-fn bytes_of<T>(values: &Vec<T>) -> usize {
+fn bytes_of<T>(values: &Buffer<T>) -> usize {
     values.capacity() * size_of::<T>()
 }

@@ -13,9 +13,10 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
+use super::buffer::{Buffer, buffer, copy_with_room, insert_compact};
 use super::int_column::IntColumn;
 use super::key::Key;
-use super::nulls::{Nulls, copy_with_room, insert_compact};
+use super::nulls::Nulls;
 use super::search::{equal_range_by, run_end};
 use super::text_column::{DictionaryColumn, TextColumn};
 use crate::value::{Column, DataValue, Primitive, StrColumn, Validity};
@@ -32,20 +33,20 @@ pub(super) enum LeafColumn {
     Float(PlainColumn<f64>),
     Text(TextColumn),
     Dictionary(DictionaryColumn),
-    Any(Vec<DataValue>),
+    Any(Buffer<DataValue>),
 }
 
 /// Values as they are; a null row holds the default.
 #[derive(Clone, Debug)]
 pub(super) struct PlainColumn<T> {
-    values: Vec<T>,
+    values: Buffer<T>,
     nulls: Nulls,
 }
 
 impl<T: Copy + Default> PlainColumn<T> {
     fn encode(column: &Primitive<T>, range: Range<usize>) -> Self {
         let nulls = Nulls::of(column.nulls.as_ref(), range.clone());
-        PlainColumn { values: column.values[range].to_vec(), nulls }
+        PlainColumn { values: buffer(column.values[range].iter().copied()), nulls }
     }
 
     fn copy_with_room(&self) -> Self {
@@ -105,7 +106,7 @@ impl LeafColumn {
             Column::Float(column) => LeafColumn::Float(PlainColumn::encode(column, range)),
             Column::Str(column) => LeafColumn::encode_strings(column, range),
             Column::Any(values) => match values[range].iter().cloned().collect() {
-                Column::Any(values) => LeafColumn::Any(values),
+                Column::Any(values) => LeafColumn::Any(buffer(values.into_iter())),
                 typed => LeafColumn::encode(&typed, 0..typed.len()),
             },
         }

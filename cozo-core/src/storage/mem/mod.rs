@@ -51,6 +51,7 @@
 
 mod apply;
 mod as_of;
+mod buffer;
 #[cfg(test)]
 mod check;
 mod cursor;

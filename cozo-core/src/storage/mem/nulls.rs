@@ -2,32 +2,17 @@
 
 use std::ops::Range;
 
-/// Room for a few more rows that a copied vector gets, so that the insertion it was copied for does not move it again.
-const ROOM: usize = 4;
-
-/// A copy with room for a few more items.
-pub(super) fn copy_with_room<T: Clone>(items: &[T]) -> Vec<T> {
-    let mut copy = Vec::with_capacity(items.len() + ROOM);
-    copy.extend_from_slice(items);
-    copy
-}
-
-/// Inserts, growing by little: a leaf is rarely inserted into twice before it is copied.
-pub(super) fn insert_compact<T>(items: &mut Vec<T>, index: usize, item: T) {
-    if items.len() == items.capacity() {
-        items.reserve_exact(ROOM * 4);
-    }
-    items.insert(index, item);
-}
+use super::buffer::{Buffer, buffer, copy_with_room, insert_compact};
 
 /// Null flags.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Nulls(Option<Vec<bool>>);
+pub(super) struct Nulls(Option<Buffer<bool>>);
 
 impl Nulls {
     /// Those of a range of a column.
     pub fn of(flags: Option<&Vec<bool>>, range: Range<usize>) -> Self {
-        Nulls(flags.map(|flags| &flags[range]).filter(|flags| flags.contains(&true)).map(<[bool]>::to_vec))
+        let flags = flags.map(|flags| &flags[range]).filter(|flags| flags.contains(&true));
+        Nulls(flags.map(|flags| buffer(flags.iter().copied())))
     }
 
     pub fn copy_with_room(&self) -> Self {
@@ -42,14 +27,14 @@ impl Nulls {
     /// Inserts a row into a column that has `len` of them.
     pub fn insert(&mut self, row: usize, len: usize, null: bool) {
         if null || self.0.is_some() {
-            insert_compact(self.0.get_or_insert_with(|| vec![false; len]), row, null);
+            insert_compact(self.0.get_or_insert_with(|| no_nulls(len)), row, null);
         }
     }
 
     /// Sets a row of a column that has `len` of them.
     pub fn set(&mut self, row: usize, len: usize, null: bool) {
         if null || self.0.is_some() {
-            self.0.get_or_insert_with(|| vec![false; len])[row] = null;
+            self.0.get_or_insert_with(|| no_nulls(len))[row] = null;
         }
     }
 
@@ -78,6 +63,10 @@ impl Nulls {
     }
 
     pub fn heap_bytes(&self) -> usize {
-        self.0.as_ref().map_or(0, Vec::capacity)
+        self.0.as_ref().map_or(0, Buffer::capacity)
     }
+}
+
+fn no_nulls(len: usize) -> Buffer<bool> {
+    buffer(std::iter::repeat_n(false, len))
 }

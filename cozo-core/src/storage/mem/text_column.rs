@@ -8,7 +8,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::nulls::{Nulls, copy_with_room, insert_compact};
+use super::buffer::{Buffer, LeafMemory, buffer, copy_with_room, insert_compact};
+use super::nulls::Nulls;
 use super::search::equal_range_by;
 use crate::value::{SmallStr, StrColumn};
 
@@ -23,8 +24,8 @@ pub(super) struct TextColumn {
 /// Where each string ends: narrow while the text is short.
 #[derive(Clone, Debug)]
 enum Ends {
-    U16(Vec<u16>),
-    U32(Vec<u32>),
+    U16(Buffer<u16>),
+    U32(Buffer<u32>),
 }
 
 impl Ends {
@@ -58,13 +59,13 @@ impl TextColumn {
         let nulls = Nulls::of(column.nulls.as_ref(), range.clone());
         let bytes: usize = range.clone().map(|row| column.bytes_at(row).len()).sum();
         let mut text = String::with_capacity(bytes);
-        let mut ends = Vec::with_capacity(range.len());
+        let mut ends = Buffer::with_capacity_in(range.len(), LeafMemory);
         for row in range {
             text.push_str(column.str_at(row));
             ends.push(text.len() as u32);
         }
         let ends = match u16::try_from(bytes) {
-            Ok(_) => Ends::U16(ends.into_iter().map(|end| end as u16).collect()),
+            Ok(_) => Ends::U16(buffer(ends.iter().map(|end| *end as u16))),
             Err(_) => Ends::U32(ends),
         };
         TextColumn { ends, text, nulls }
@@ -179,7 +180,7 @@ const MAX_DISTINCT: usize = 64;
 /// Codes into distinct strings, which copies of the column share.
 #[derive(Clone, Debug)]
 pub(super) struct DictionaryColumn {
-    codes: Vec<u8>,
+    codes: Buffer<u8>,
     distinct: Arc<Vec<SmallStr>>,
 }
 
@@ -188,7 +189,7 @@ impl DictionaryColumn {
     pub fn encode(column: &StrColumn, range: Range<usize>) -> Option<Self> {
         let most = MAX_DISTINCT.min(range.len() / 4);
         let mut code_of: FxHashMap<&[u8], u8> = FxHashMap::default();
-        let mut codes = Vec::with_capacity(range.len());
+        let mut codes = Buffer::with_capacity_in(range.len(), LeafMemory);
         let mut distinct = vec![];
         for row in range {
             if column.is_null(row) {
