@@ -112,7 +112,8 @@ mod tests {
 
     #[test]
     fn every_file_of_the_folder_is_served() {
-        let folder = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/server/page")).expect("the folder is there");
+        let folder =
+            std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/server/page")).expect("the folder is there");
         let names: BTreeSet<String> =
             folder.map(|entry| entry.expect("it can be read").file_name().to_string_lossy().into_owned()).collect();
         let mut served: BTreeSet<String> = FILES.iter().map(|file| file.name.to_string()).collect();
