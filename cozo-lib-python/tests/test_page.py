@@ -4,6 +4,7 @@ import json
 import time
 
 import pytest
+import requests
 
 import server
 from browser import expect
@@ -46,7 +47,10 @@ def test_code_has_colors(desk):
 
 
 def test_tokens_are_the_text(desk):
-    texts = ["", "'open", "_\"raw\"_ x", "/* open", "a:b ::rel %mod :limit", "*a.b:c{", "\\", "😀é\n\t", "x * y % 3", "1_000.5e-3"]
+    texts = [
+        "", "'open", "_\"raw\"_ x", "/* open", "a:b ::rel %mod :limit", "*a.b:c{", "\\", "😀é\n\t", "x * y % 3",
+        "1_000.5e-3",
+    ]
     joined = desk.module("lexer.js", "return argument.map(text => it.tokens(text).map(t => t.text).join(''));", texts)
     assert joined == texts
     opened = desk.module("lexer.js", "return argument.map(text => it.isOpen(it.tokens(text).at(-1)));",
@@ -63,7 +67,8 @@ def test_errors_stand_at_their_places(desk):
     expect(error).to_contain_text("there is no stored relation 'nope'")
     expect(error).to_contain_text("'::relations' lists them")
     error.get_by_role("button", name="line 2, column 4").click()
-    assert desk.page.evaluate("() => document.querySelector('#script').value.slice(document.querySelector('#script').selectionStart)") == "nope[é, 'long']"
+    behind = desk.locate("#script").evaluate("input => input.value.slice(input.selectionStart)")
+    assert behind == "nope[é, 'long']"
     desk.type(" ")
     expect(desk.locate("#layer .marked")).to_have_count(0)
 
@@ -104,8 +109,9 @@ def test_completion(desk):
     expect(desk.locate(".suggestion-name")).to_have_text(["code", "name"])
     expect(desk.locate(".suggestion-detail")).to_have_text(["String", "String?"])
     desk.page.keyboard.press("ArrowDown")
+    desk.page.keyboard.press("ArrowDown")
     desk.page.keyboard.press("ArrowUp")
-    desk.page.keyboard.press("Tab")
+    desk.page.keyboard.press("Enter")
     desk.type(": c}, l = conc")
     expect(desk.locate(".suggestion-name")).to_have_text(["concat"])
     expect(desk.locate("#suggestion-note")).to_contain_text("Lists or Json values joined")
@@ -137,6 +143,27 @@ def test_completion_knows_the_place(desk, typed, suggested, written):
     expect(desk.locate("#script")).to_have_value(written)
 
 
+def test_completion_knows_the_rules_of_clients(desk, address):
+    with requests.get(f"{address}/rules/Doubled?arity=1", stream=True, timeout=60):
+        desk.page.reload(wait_until="networkidle")
+        desk.write("")
+        desk.type("?[x] <~ Dou")
+        expect(desk.locate(".suggestion-name")).to_have_text(["Doubled"])
+
+
+def test_lines_begin_while_columns_are_listed(desk):
+    desk.run(":create station {code => name}")
+    expect(desk.locate("#relations-list li")).to_have_count(1)
+    desk.write("")
+    desk.type("?[c] := *station{code: c, ")
+    expect(desk.locate(".suggestion-name")).to_have_text(["name"])
+    desk.page.keyboard.press("Enter")
+    desk.type("na")
+    expect(desk.locate("#script")).to_have_value("?[c] := *station{code: c, \nna")
+    desk.page.keyboard.press("Tab")
+    expect(desk.locate("#script")).to_have_value("?[c] := *station{code: c, \nname")
+
+
 def test_nothing_is_completed_in_strings_and_comments(desk):
     desk.write("")
     for text in ("?[a] := a = 'conc", "' # conc"):
@@ -146,12 +173,12 @@ def test_nothing_is_completed_in_strings_and_comments(desk):
 
 
 def test_sorting(desk):
-    desk.run("?[i, v] <- [[1, 10], [2, 9007199254740993], [3, 'b'], [4, null], [5, 9007199254740992], [6, 9.5], [7, 'a'], [8, [1]], [9, true]]")
-    unsorted = [str(i) for i in range(1, 10)]
+    values = "10, 9007199254740993, 'b', null, 9007199254740992, 9.5, 'a', [1], true"
+    desk.run("?[i, v] <- [%s]" % ", ".join(f"[{i}, {value}]" for i, value in enumerate(values.split(", "), 1)))
     head = desk.page.get_by_role("button", name="v", exact=True)
-    for order, state in ((["4", "9", "6", "1", "5", "2", "7", "3", "8"], "ascending"), (["8", "3", "7", "2", "5", "1", "6", "9", "4"], "descending"), (unsorted, "none")):
+    for order, state in (("496152738", "ascending"), ("837251694", "descending"), ("123456789", "none")):
         head.click()
-        assert [row[0] for row in desk.cells()] == order
+        assert "".join(row[0] for row in desk.cells()) == order
         expect(desk.locate("th", has=head)).to_have_attribute("aria-sort", state)
 
 
@@ -173,7 +200,7 @@ def test_large_results(desk):
     desk.page.get_by_role("button", name="i", exact=True).click(click_count=2)
     view.evaluate("view => { view.scrollTop = 0; }")
     expect(desk.locate("tbody tr").first).to_contain_text("row 99999")
-    assert time.monotonic() - start < 30
+    assert time.monotonic() - start < 60
     assert len(desk.cells()) < 100
 
 

@@ -24,7 +24,7 @@ def test_graphs(desk):
     expect(desk.locate(".graph-view .note")).to_have_text("4 nodes, 5 edges")
     desk.page.get_by_label("Label").select_option("none")
     expect(desk.locate(".edge-label").first).to_be_empty()
-    places = desk.page.evaluate("() => [...document.querySelectorAll('.node')].map(node => node.getAttribute('transform'))")
+    places = [node.get_attribute("transform") for node in desk.locate(".node").all()]
     assert len(set(places)) == 4 and "NaN" not in "".join(places)
     before = desk.locate(".graph").get_attribute("viewBox")
     desk.locate(".graph").hover(position={"x": 5, "y": 5})
@@ -53,7 +53,8 @@ def test_relations(desk):
         desk.page.get_by_role("button", name=f"Schema of {name}", exact=True).click()
     schema = desk.locate("#schema-edge")
     expect(schema.locator("tbody tr")).to_have_text(["keyfrAny?", "keytoAny?", "valuewAny?"])
-    for text in ("who knows whom", "index by_to {to, fr}", "trigger on put", "?[x] := _new[x, _, _] :assert some", "access level: normal"):
+    expect(schema).to_contain_text("who knows whom")
+    for text in ("index by_to {to, fr}", "trigger on put", "?[x] := _new[x, _, _] :assert some", "access level: normal"):
         expect(schema).to_contain_text(text)
     expect(desk.locate("#schema-other tbody tr")).to_have_text(["keykInt", "valuevString default"])
     expect(desk.locate("#relations-list .badge")).to_have_text(["index", "read_only"])
@@ -70,7 +71,7 @@ def test_relations(desk):
 
 def test_plans(desk):
     desk.run(EDGES)
-    desk.write("r[x] := *edge{fr: 'a', to: x}\nr[x] := r[y], *edge{fr: y, to: x}\n?[x] := r[x] :create other {x}")
+    desk.write("r[x] := *edge{fr: 'a', to: x}  r[x] := r[y], *edge{fr: y, to: x}\n?[x] := r[x] :create other {x}")
     desk.page.focus("#script")
     desk.page.keyboard.press("Control+Shift+Enter")
     desk.settle()
@@ -158,7 +159,8 @@ def test_light_and_dark(desk):
 
 def test_narrow_windows(desk):
     desk.page.set_viewport_size({"width": 360, "height": 640})
-    desk.run("?[%s] <- [[%s]]" % (", ".join(f"column_{i}" for i in range(30)), ", ".join("'a long text of a cell'" for _ in range(30))))
+    columns = ", ".join(f"column_{i}" for i in range(30))
+    desk.run(f"?[{columns}] <- [[{', '.join(30 * [repr('a long text of a cell')])}]]")
     assert desk.page.evaluate("() => document.documentElement.scrollWidth") == 360
     assert desk.locate(".table-view").evaluate("view => view.scrollWidth > view.clientWidth && view.clientHeight > 100")
     expect(desk.locate("#side")).to_be_hidden()
@@ -189,7 +191,8 @@ def test_tokens(chromium, tmp_path):
         assert desk.cells() == [["1"]]
         desk.page.reload()
         expect(desk.locate("#relations-empty")).to_be_visible()
-        kept = desk.page.evaluate("() => [JSON.stringify(localStorage), JSON.stringify(sessionStorage), document.cookie, location.href]")
+        kept = desk.page.evaluate("() => [localStorage, sessionStorage].map(JSON.stringify)")
+        kept += desk.page.evaluate("() => [document.cookie, location.href]")
         assert ["secret" in text for text in kept] == [False, True, False, False]
         # Another tab asks again; without a token nothing happens.
         desk.page = desk.open()
@@ -212,7 +215,8 @@ def test_texts_of_the_database_stay_texts(desk):
     expect(desk.locate(".node title").first).to_have_text(HOSTILE)
     desk.run("?[a] := a = assert(false, $x)")
     expect(desk.locate(".error")).to_contain_text("<img src=x")
-    desk.run("{:create hostile {k}} {::describe hostile $x} {::set_triggers hostile on put {?[a] := a = '<img src=y>' :assert some}}")
+    trigger = "{::set_triggers hostile on put {?[a] := a = '<img src=y>' :assert some}}"
+    desk.run("{:create hostile {k}} {::describe hostile $x}" + trigger)
     desk.page.get_by_role("button", name="Schema of hostile").click()
     expect(desk.locate("#schema-hostile")).to_contain_text(HOSTILE)
     expect(desk.locate("#schema-hostile pre")).to_contain_text("<img src=y>")
@@ -230,7 +234,7 @@ def test_the_page_may_do_little(desk, address):
     policy = response.headers["content-security-policy"]
     assert "unsafe" not in policy and "default-src 'none'" in policy and "script-src 'self'" in policy
     assert requests.get(f"{address}/page/nope.js", timeout=60).status_code == 404
-    markup = desk.page.evaluate("""() => { try { document.body.innerHTML = '<b>x</b>'; return 'set'; } catch (error) { return error.name; } }""")
-    assert markup == "TypeError"
+    set_markup = "() => { try { document.body.innerHTML = '<b>x</b>'; return 'set'; } catch (error) { return error.name; } }"
+    assert desk.page.evaluate(set_markup) == "TypeError"
     # Chromium reports the attempt.
     assert len(desk.wrong) == 1 and "TrustedHTML" in desk.wrong.pop()

@@ -23,7 +23,9 @@ async function send(path, options) {
   const headers = { 'content-type': 'application/json' };
   // Both the token of the server and those of a relation of tokens may come this way.
   if (used) headers.authorization = `Bearer ${used}`;
-  const response = await fetch(path, { ...options, headers });
+  const response = await fetch(path, { ...options, headers }).catch(error => {
+    throw wasStopped(error) ? error : new Refusal({ message: 'the server does not answer' });
+  });
   if (response.status !== 401) return response;
   // Another request may have got a new token meanwhile.
   const again = token.current() !== used || (await token.ask(Boolean(used)));

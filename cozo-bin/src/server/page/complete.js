@@ -3,6 +3,8 @@
 import { isOpen, precedesRelation, tokens } from './lexer.js';
 
 const MOST = 60;
+/** The kinds of tokens that are values, so that `*` behind one is a multiplication. */
+const VALUES = new Set(['name', 'number', 'string', 'parameter', 'constant']);
 const KEYWORDS = ['not', 'and', 'or', 'in', 'true', 'false', 'null'].map(name => ({ name, kind: 'keyword' }));
 
 /**
@@ -17,7 +19,7 @@ export function complete(text, cursor, names) {
   if (last && isOpen(last)) return { from: cursor, items: [] };
   const word = /[\p{ID_Continue}.]*$/u.exec(text.slice(0, cursor))[0];
   const from = cursor - word.length;
-  const sign = /(?:(?<![\p{ID_Continue}:]):{1,2}|%|\$|\*)$/u.exec(text.slice(0, from))?.[0] ?? '';
+  const sign = /(?:(?<![\p{ID_Continue}:'"]):{1,2}|%|\$|\*)$/u.exec(text.slice(0, from))?.[0] ?? '';
   const start = from - sign.length;
   const context = where(before.filter(token => token.kind !== 'blank' && token.kind !== 'comment' && token.end <= start));
   const relation = /(?:\*|(?<=(?:::?[a-z_]+\s+)))((?:[\p{ID_Continue}.]+:)+)[\p{ID_Continue}]*$/u.exec(text.slice(0, cursor));
@@ -68,7 +70,8 @@ function fitting(candidates, word, from) {
 function where(before) {
   const open = [];
   before.forEach((token, i) => {
-    if (['(', '[', '{'].includes(token.text)) open.push({ index: i, bracket: token.text, opener: before[i - 1], start: before[i - 2] });
+    const [opener, start] = [before[i - 1], before[i - 2]];
+    if (['(', '[', '{'].includes(token.text)) open.push({ index: i, bracket: token.text, opener, start });
     else if ([')', ']', '}'].includes(token.text)) open.pop();
   });
   const previous = before.at(-1);
@@ -77,14 +80,15 @@ function where(before) {
   const found = {
     isRelation: precedesRelation(previous),
     isFixedRule: previous?.text === '<~',
-    isOperand: previous !== undefined && (['name', 'number', 'string', 'parameter', 'constant'].includes(previous.kind) || [')', ']'].includes(previous.text)),
+    isOperand: VALUES.has(previous?.kind) || [')', ']'].includes(previous?.text),
   };
   if (inner?.bracket === '{' && inner.opener?.kind === 'relation') {
     const inside = before.slice(inner.index + 1);
     found.isType = previous.text === ':' && precedesRelation(inner.start);
     if (begins) {
       found.relation = inner.opener.text.replace('*', '');
-      found.used = new Set(inside.filter((token, i) => i === 0 || [',', '=>'].includes(inside[i - 1].text)).map(token => token.text));
+      const names = inside.filter((_, i) => i === 0 || [',', '=>'].includes(inside[i - 1].text));
+      found.used = new Set(names.map(token => token.text));
     }
   }
   if (inner?.bracket === '(' && inner.start?.text === '<~' && begins) found.fixedRule = inner.opener.text;

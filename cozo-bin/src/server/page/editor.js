@@ -82,7 +82,9 @@ export class Editor {
       if (rest <= node.length) {
         const range = document.createRange();
         range.setStart(node, rest);
-        return range.getBoundingClientRect();
+        const found = range.getBoundingClientRect();
+        // An empty line has no rectangle.
+        return found.height ? found : this.gutter.children[lineAndColumn(this.text, index).line - 1].getBoundingClientRect();
       }
       rest -= node.length;
     }
@@ -93,12 +95,19 @@ export class Editor {
     const { text } = this;
     const colored = text.length <= MOST_COLORED ? tokens(text) : [{ kind: 'name', text, start: 0, end: text.length }];
     this.layer.replaceChildren(...this.pieces(colored), '\n');
-    const lines = text.split('\n').length;
-    const wrong = new Set(this.marks.map(mark => lineAndColumn(text, mark.start).line));
+    this.drawNumbers(text.split('\n').length);
+    this.drawBrackets();
+  }
+
+  /** Numbers the lines, of which those with marks stand out. */
+  drawNumbers(lines) {
+    const wrong = new Set(this.marks.map(mark => lineAndColumn(this.text, mark.start).line));
+    const numbers = `${lines} ${[...wrong]}`;
+    if (numbers === this.numbers) return;
+    this.numbers = numbers;
     this.gutter.replaceChildren(...Array.from({ length: lines }, (_, i) => (
       element('div', { class: wrong.has(i + 1) ? 'wrong' : null }, String(i + 1))
     )));
-    this.drawBrackets();
   }
 
   /** The nodes of the layer: tokens, cut where marks begin and end, and the notes of marks at the ends of their lines. */

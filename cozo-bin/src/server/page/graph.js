@@ -12,7 +12,7 @@ const RADIUS = 4;
 /** When all of a large graph is looked at, its nodes become smaller than they are. */
 const MOST_SCALE = 2.5;
 
-/** The nodes and edges of rows, as many as can be drawn: `{nodes, edges, left}`, where `left` counts the rows that are left out. */
+/** The nodes and edges of rows, as many as can be drawn; `left` counts the rows that are left out. */
 export function graphOf(rows, from, to, label) {
   const [places, edges, nodes] = [new Map(), new Map(), []];
   let left = 0;
@@ -102,7 +102,7 @@ export class Graph {
     // Each drawing has its own: one of a hidden drawing would not be seen.
     const id = `arrow-${Graph.count = (Graph.count ?? 0) + 1}`;
     const arrow = drawn('marker', {
-      id, viewBox: '0 0 8 8', refX: 8, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto-start-reverse', markerUnits: 'userSpaceOnUse',
+      id, viewBox: '0 0 8 8', refX: 8, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto', markerUnits: 'userSpaceOnUse',
     }, drawn('path', { d: 'M0 0.5 8 4 0 7.5z', class: 'arrow-head' }));
     this.paths = edges.map(() => drawn('path', { class: 'edge', 'marker-end': `url(#${id})` }));
     this.labels = edges.length <= MOST_LABELS ? edges.map(({ name }) => drawn('text', { class: 'edge-label' }, cut(name))) : [];
@@ -137,7 +137,9 @@ export class Graph {
     const { nodes, edges } = this.forces;
     // Nodes and labels have the same size at any distance.
     const { scale } = this;
-    nodes.forEach((node, i) => this.points[i].setAttribute('transform', `translate(${node.x.toFixed(1)} ${node.y.toFixed(1)}) scale(${scale.toFixed(3)})`));
+    nodes.forEach(({ x, y }, i) => {
+      this.points[i].setAttribute('transform', `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${scale.toFixed(3)})`);
+    });
     edges.forEach((edge, i) => {
       const { path, middle } = line(nodes[edge.from], nodes[edge.to], edge, scale);
       this.paths[i].setAttribute('d', path);
@@ -183,8 +185,10 @@ export class Graph {
   key(event) {
     const { left, top, width, height } = this.drawing.getBoundingClientRect();
     const pan = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
-    if (pan) this.look(this.box.x + (pan[0] * this.box.width) / 10, this.box.y + (pan[1] * this.box.height) / 10, this.box.width, this.box.height);
-    else if (event.key === '+' || event.key === '-') this.zoom(event.key === '+' ? 0.8 : 1.25, left + width / 2, top + height / 2);
+    if (pan) {
+      const { x, y, width: wide, height: high } = this.box;
+      this.look(x + (pan[0] * wide) / 10, y + (pan[1] * high) / 10, wide, high);
+    } else if (event.key === '+' || event.key === '-') this.zoom(event.key === '+' ? 0.8 : 1.25, left + width / 2, top + height / 2);
     else if (event.key === '0') this.fit();
     else return;
     event.preventDefault();

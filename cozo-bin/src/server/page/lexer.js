@@ -3,6 +3,11 @@
 const NAME = '[\\p{ID_Start}_][\\p{ID_Continue}]*';
 const DOTTED = '[\\p{ID_Start}_][\\p{ID_Continue}.]*';
 
+const OPTIONS = [
+  'create', 'replace', 'put', 'insert', 'update', 'rm', 'delete', 'ensure_not', 'ensure', 'limit', 'offset', 'order', 'sort', 'timeout',
+  'sleep', 'assert', 'returning', 'disable_magic_rewrite', 'disable_join_reorder',
+];
+
 const PATTERNS = [
   ['blank', '\\s+'],
   ['comment', '#[^\\n]*|/\\*[^]*?(?:\\*/|$)'],
@@ -10,7 +15,7 @@ const PATTERNS = [
   ['number', '0[xob][\\da-fA-F_]+|\\d[\\d_]*(?:\\.\\d[\\d_]*)?(?:[eE][+-]?\\d+)?'],
   ['parameter', '\\$[\\p{ID_Continue}.]*'],
   ['system', '::[a-z_]*'],
-  ['option', '(?<![\\p{ID_Continue}]):(?:create|replace|put|insert|update|rm|delete|ensure_not|ensure|limit|offset|order|sort|timeout|sleep|assert|returning|disable_magic_rewrite|disable_join_reorder)(?![\\p{ID_Continue}])'],
+  ['option', `(?<![\\p{ID_Continue}]):(?:${OPTIONS.join('|')})(?![\\p{ID_Continue}])`],
   ['control', '%(?:if_not|if|then|else|end|loop|mark|break|continue|return|swap|debug|ignore_error)(?![\\p{ID_Continue}])'],
   ['relation', `\\*${DOTTED}(?::${NAME})*(?=\\s*[\\[{])`],
   ['constant', '(?:null|true|false)(?![\\p{ID_Continue}.])'],
@@ -25,7 +30,10 @@ const TOKEN = new RegExp(PATTERNS.map(([kind, pattern]) => `(?<${kind}>${pattern
 const KINDS = PATTERNS.map(([kind]) => kind);
 
 /** After these words stands a stored relation. */
-const BEFORE_RELATION = /^(?::(?:create|replace|put|insert|update|rm|delete|ensure|ensure_not)|::(?:columns|indices|remove|rename|describe|set_triggers|show_triggers))$/;
+const BEFORE_RELATION = new RegExp([
+  '^:(?:create|replace|put|insert|update|rm|delete|ensure|ensure_not)$',
+  '^::(?:columns|indices|remove|rename|describe|set_triggers|show_triggers)$',
+].join('|'));
 
 /** Whether a stored relation is expected after a token. */
 export const precedesRelation = token => token !== undefined && BEFORE_RELATION.test(token.text);

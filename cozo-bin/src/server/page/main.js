@@ -74,7 +74,7 @@ async function run(prefix = '', suffix = '') {
   const stopping = stop = new AbortController();
   const start = performance.now();
   const seconds = () => (performance.now() - start) / 1000;
-  const clock = setInterval(() => status(`running, ${seconds().toFixed(1)} s`), 100);
+  const clock = setInterval(() => status(`running, ${seconds().toFixed(1)} s`, '', true), 100);
   at('stop').disabled = false;
   editor.mark([]);
   suggestions.close();
@@ -107,13 +107,14 @@ async function run(prefix = '', suffix = '') {
 
 const explain = () => run(EXPLAIN, '\n}');
 
-function suggest() {
+/** Shows what may stand at the cursor; `asked` says that the user wants to know. */
+function suggest(asked) {
   const names = {
     words, relations: relations.names, parameters: parameterNames(),
-    columns: name => relations.columns(name, suggest),
+    columns: name => relations.columns(name, () => suggest(asked)),
   };
   const found = complete(editor.text, editor.cursor, names);
-  suggestions.show(found, editor.rectangle(found.from));
+  suggestions.show(found, editor.rectangle(found.from), asked || found.from < editor.cursor);
 }
 
 function parameterNames() {
@@ -132,7 +133,7 @@ function runOrSuggest(event) {
     else run();
   } else if (event.key === ' ' && event.ctrlKey) {
     event.preventDefault();
-    suggest();
+    suggest(true);
   }
 }
 
@@ -140,8 +141,8 @@ at('script').addEventListener('input', event => {
   keepDraft();
   // Only typing opens the list, or narrows it.
   const typed = event.inputType === 'insertText' && event.data && /[\p{ID_Continue}.:*%$@{[(,~ ]$/u.test(event.data);
-  const asks = typed && (suggestions.isOpen || !/[ ,(~[]$/.test(event.data) || /<~ $|\{\w+, $|[{,] ?$/.test(editor.text.slice(0, editor.cursor)));
-  if (asks || (suggestions.isOpen && event.inputType === 'deleteContentBackward')) suggest();
+  const mayFollow = typed && (!/[ ,(~[]$/.test(event.data) || /<~ $|[{,] ?$/.test(editor.text.slice(0, editor.cursor)));
+  if (mayFollow || (typed && suggestions.isOpen) || (suggestions.isOpen && event.inputType === 'deleteContentBackward')) suggest(false);
   else suggestions.close();
 });
 at('script').addEventListener('blur', () => suggestions.close());
@@ -157,7 +158,9 @@ at('run').addEventListener('click', () => run());
 at('explain').addEventListener('click', explain);
 at('stop').addEventListener('click', () => stop?.abort());
 at('token-open').addEventListener('click', async () => {
-  if (await token.ask(false)) relations.load();
+  if (!(await token.ask(false))) return;
+  learn();
+  relations.load();
 });
 at('side-toggle').addEventListener('click', () => {
   const isOpen = document.body.classList.toggle('side-open');
@@ -169,5 +172,17 @@ const side = tabs('Panels', ['Relations', 'History', 'Running'].map(label => ({ 
 });
 at('side').prepend(side.list);
 
-vocabulary().then(known => { words = known; }, error => status(error.message));
+/** Reads what completion knows besides relations: the words of the language, and the fixed rules that clients have added. */
+async function learn() {
+  try {
+    words = await vocabulary();
+    const known = new Set(words.fixed_rules.map(rule => rule.name));
+    const added = (await query('::fixed_rules')).rows.map(([name]) => name).filter(name => !known.has(name));
+    words.fixed_rules.push(...added.map(name => ({ name, kind: 'fixed rule', insert: `${name}(` })));
+  } catch (error) {
+    status(error.message);
+  }
+}
+
+learn();
 relations.load();

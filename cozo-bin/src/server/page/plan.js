@@ -14,7 +14,8 @@ export function rulesOf({ headers, rows }) {
   for (const row of rows) {
     const operator = Object.fromEntries(headers.map((header, i) => [header, row[i]]));
     const key = `${operator.stratum} ${operator.rule_idx}`;
-    if (!rules.has(key)) rules.set(key, { stratum: operator.stratum, rule: text(operator.rule), head: text(operator.out_relation), operators: [] });
+    const [rule, head] = [text(operator.rule), text(operator.out_relation)];
+    if (!rules.has(key)) rules.set(key, { stratum: operator.stratum, rule, head, operators: [] });
     rules.get(key).operators.push(operator);
   }
   // Rows list the last operator first.
@@ -36,11 +37,12 @@ export class Plan {
     this.lines = drawn('svg', { class: 'plan-lines', 'aria-hidden': 'true' });
     const strata = [...new Set(this.rules.map(rule => rule.stratum))].map(stratum => element(
       'section', { class: 'stratum', 'aria-label': `Stratum ${stratum}` },
-      element('h3', {}, `Stratum ${stratum}`),
+      element('h2', {}, `Stratum ${stratum}`),
       element('div', { class: 'cards' }, this.rules.filter(rule => rule.stratum === stratum).map(rule => this.card(rule))),
     ));
     const legend = analyzed && element(
-      'p', { class: 'legend' }, element('span', { class: 'bar rows' }), ' rows', element('span', { class: 'bar time' }), ` time; ${duration(seconds)} in operators altogether`,
+      'p', { class: 'legend' }, element('span', { class: 'bar rows' }), ' rows', element('span', { class: 'bar time' }),
+      ` time; ${duration(seconds)} in operators altogether`,
     );
     this.picture = element('div', { class: 'plan' }, legend, this.lines, strata);
     this.view = element('div', { class: 'plan-view', tabindex: 0, role: 'region', 'aria-label': 'Plan' }, this.picture);
@@ -51,7 +53,7 @@ export class Plan {
     const code = tokens(rule.rule).map(({ kind, text: part }) => element('span', { class: `token is-${kind}` }, part));
     return rule.card = element(
       'article', { class: 'card', dataset: { head: rule.head } },
-      element('h4', { class: 'code' }, code),
+      element('h3', { class: 'code' }, code),
       element('ol', { class: 'operators' }, rule.operators.map(operator => this.operator(operator))),
     );
   }
@@ -76,6 +78,7 @@ export class Plan {
     return element('div', { class: 'track' }, bar);
   }
 
+  /** Is called when the view is seen. */
   show() {
     this.join();
   }
@@ -97,7 +100,8 @@ export class Plan {
           const isSame = rule.stratum === reader.stratum;
           const [from, card, box] = [rule.card, reader.card, operator.box].map(node => inFrame(node.getBoundingClientRect()));
           const to = { x: card.left, y: (box.top + box.bottom) / 2 };
-          lines.push(drawn('path', { d: curve(from, to, isSame), class: isSame ? 'recursive' : null }), drawn('circle', { cx: to.x, cy: to.y, r: 4 }));
+          lines.push(drawn('path', { d: curve(from, to, isSame), class: isSame ? 'recursive' : null }));
+          lines.push(drawn('circle', { cx: to.x, cy: to.y, r: 4 }));
         }
       }
     }
@@ -107,8 +111,10 @@ export class Plan {
 
 /** Whether an operator reads the rows of a rule. */
 function reads(operator, head) {
-  if (operator.op === 'algo') return (operator['filters/expr'] ?? []).some(call => new RegExp(`(?<![\\p{ID_Continue}*])${head.replaceAll('?', '\\?')}\\[`, 'u').test(text(call)));
-  return operator.ref === head;
+  if (operator.op !== 'algo') return operator.ref === head;
+  // The inputs of a fixed rule stand in its call.
+  const called = (operator['filters/expr'] ?? []).flatMap(call => tokens(text(call)));
+  return called.some(token => token.kind === 'rule' && token.text === head);
 }
 
 /** From the lower edge of a card to the left edge of another one; recursion goes around on the left. Cards lie above the lines. */

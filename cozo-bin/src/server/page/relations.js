@@ -85,7 +85,8 @@ export class Relations {
     const badge = level !== 'normal' && element('span', { class: 'badge' }, level);
     const arity = element('span', { class: 'arity', title: `${keys} keys, ${values} values` }, `${keys}+${values}`);
     if (this.open.has(name)) this.toggle(relation, toggle, details);
-    return element('li', { class: level === 'index' ? 'index' : null }, element('div', { class: 'relation' }, toggle, query, badge, arity), details);
+    const line = element('div', { class: 'relation' }, toggle, query, badge, arity);
+    return element('li', { class: level === 'index' ? 'index' : null }, line, details);
   }
 
   async toggle(relation, toggle, details) {
@@ -116,7 +117,7 @@ export class Relations {
 function* described(relation, { columns, indices, triggers }) {
   if (relation.description) yield element('p', {}, relation.description);
   yield element('table', { class: 'columns' },
-    element('thead', {}, element('tr', {}, ['', 'column', 'type'].map(head => element('th', { scope: 'col' }, head)))),
+    element('thead', {}, element('tr', {}, ['role', 'column', 'type'].map(head => element('th', { scope: 'col' }, head)))),
     element('tbody', {}, columns.map(({ name, isKey, type, hasDefault }) => element('tr', { class: isKey ? 'key' : null },
       element('td', { class: 'role' }, isKey ? 'key' : 'value'),
       element('td', {}, name),

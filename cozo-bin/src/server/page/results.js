@@ -40,13 +40,14 @@ export function showResult(result, elapsed) {
 /** The views of one result, with what can be done with it. */
 function views(result) {
   const table = new Table(result);
-  const entries = [{ label: 'Table', panel: table.view }];
+  const panel = ({ view }) => element('div', { class: 'view' }, view);
+  const entries = [{ label: 'Table', panel: panel(table), view: table }];
   if (isPlan(result)) {
     const plan = new Plan(result);
-    entries.unshift({ label: 'Plan', panel: plan.view, view: plan });
+    entries.unshift({ label: 'Plan', panel: panel(plan), view: plan });
   } else if (result.headers.length >= 2 && result.rows.length) {
     const graph = new Graph(result);
-    entries.push({ label: 'Graph', panel: graph.view, view: graph });
+    entries.push({ label: 'Graph', panel: panel(graph), view: graph });
   }
   const sorted = () => ({ headers: result.headers, rows: table.sortedRows() });
   const tools = element(
@@ -55,12 +56,14 @@ function views(result) {
     button('Copy', () => copy(tabbed(sorted()), counted(result.rows.length, 'row')), { title: 'Copy all rows, for spreadsheets' }),
     button('CSV', () => save('result.csv', 'text/csv;charset=utf-8', csv(sorted())), { title: 'Download as CSV' }),
     button('JSON', () => save('result.json', 'application/json', json(sorted())), { title: 'Download as JSON' }),
-    button('⤢', enlarge, { 'aria-label': 'Enlarge the results', 'aria-pressed': String(document.body.classList.contains('large')), title: 'Enlarge the results' }),
+    button('⤢', enlarge, {
+      'aria-label': 'Enlarge the results', title: 'Enlarge the results',
+      'aria-pressed': String(document.body.classList.contains('large')),
+    }),
   );
-  const shown = index => entries[index].view?.show();
+  const shown = index => entries[index].view.show();
   const { list } = tabs('Views', entries, { shown, className: 'tabs views-tabs' });
-  const panels = entries.map(({ panel }) => panel);
-  return [element('div', { class: 'result-bar' }, list, tools), ...panels];
+  return [element('div', { class: 'result-bar' }, list, tools), ...entries.map(entry => entry.panel)];
 }
 
 /** Gives the place of the editor to the results, or gives it back. */
@@ -78,7 +81,7 @@ export function showError(error, places, script, goTo) {
   });
   at('results').replaceChildren(element(
     'div', { class: 'error', role: 'alert' },
-    element('h3', {}, error.message),
+    element('h2', {}, error.message),
     links.length > 0 && element('ul', {}, links),
     error.causes?.map(cause => element('p', {}, typeof cause === 'string' ? cause : (cause.message ?? ''))),
     error.help && element('p', { class: 'help' }, error.help),
@@ -92,8 +95,9 @@ export function showNothing(text) {
   at('results').replaceChildren();
 }
 
-/** The line above the results. */
-export function status(text, title = '') {
+/** The line above the results. While it is busy, nobody has to hear of every change. */
+export function status(text, title = '', isBusy = false) {
+  at('status').setAttribute('aria-busy', String(isBusy));
   at('status').textContent = text;
   at('status').title = title;
 }

@@ -23,8 +23,11 @@ export class Suggestions {
     return !this.box.hidden;
   }
 
-  /** Shows items below a place on the screen; none close the list. */
-  show({ from, items }, { left, top, bottom }) {
+  /**
+   * Shows items below a place on the screen; none close the list. Where nobody asked for them, the first is not selected, so
+   * that Enter still begins a new line.
+   */
+  show({ from, items }, { left, top, bottom }, asked) {
     if (!items.length) {
       this.close();
       return;
@@ -36,7 +39,7 @@ export class Suggestions {
       element('span', { class: 'suggestion-detail' }, item.detail || item.kind),
     )));
     this.box.hidden = false;
-    this.select(0);
+    this.select(asked ? 0 : -1);
     const { width, height } = this.box.getBoundingClientRect();
     const below = bottom + height < innerHeight || top < height;
     this.box.style.left = `${Math.max(4, Math.min(left, innerWidth - width - 8))}px`;
@@ -49,9 +52,12 @@ export class Suggestions {
     this.input.removeAttribute('aria-activedescendant');
   }
 
+  /** Selects an item; -1 is none. */
   select(index) {
     this.list.querySelector('[aria-selected=true]')?.removeAttribute('aria-selected');
-    this.selected = (index + this.items.length) % this.items.length;
+    this.selected = index;
+    this.note.hidden = true;
+    if (index < 0) return;
     const option = this.list.children[this.selected];
     option.setAttribute('aria-selected', 'true');
     option.scrollIntoView({ block: 'nearest' });
@@ -70,9 +76,13 @@ export class Suggestions {
   key(event) {
     if (!this.isOpen || event.ctrlKey || event.metaKey || event.altKey) return false;
     switch (event.key) {
-      case 'ArrowDown': this.select(this.selected + 1); break;
-      case 'ArrowUp': this.select(this.selected - 1); break;
-      case 'Enter': case 'Tab': this.choose(this.selected); break;
+      case 'ArrowDown': this.select((this.selected + 1) % this.items.length); break;
+      case 'ArrowUp': this.select(this.selected > 0 ? this.selected - 1 : this.items.length - 1); break;
+      case 'Tab': this.choose(Math.max(0, this.selected)); break;
+      case 'Enter':
+        if (this.selected < 0) return false;
+        this.choose(this.selected);
+        break;
       case 'Escape': this.close(); break;
       default: return false;
     }

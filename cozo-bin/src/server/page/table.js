@@ -21,19 +21,23 @@ export class Table {
     this.order = Uint32Array.from(rows, (_, i) => i);
     this.sorted = { column: -1, descending: false };
     this.active = { row: 0, column: 0 };
-    this.body = element('tbody');
+    this.body = element('tbody', { role: 'rowgroup' });
     this.widths = headers.map((header, column) => this.width(header, column));
     this.heads = headers.map((header, column) => this.head(header, column));
     this.grid = element(
-      'table', { role: 'grid', 'aria-rowcount': rows.length + 1, 'aria-colcount': headers.length, class: 'rows' },
+      'table', { role: 'presentation', class: 'rows' },
       element('colgroup', {}, this.column(-1), headers.map((_, column) => this.column(column))),
-      element('thead', {}, element('tr', { 'aria-rowindex': 1 }, element('th', { class: 'row-number', scope: 'col' }, '#'), this.heads)),
+      element('thead', { role: 'rowgroup' }, element(
+        'tr', { role: 'row', 'aria-rowindex': 1 }, element('th', { role: 'columnheader', class: 'row-number' }, '#'), this.heads,
+      )),
       this.body,
     );
-    this.grid.style.width = `calc(${this.widths.reduce((sum, width) => sum + width, 0)}ch + ${headers.length * 18}px + ${this.numberWidth()})`;
+    const characters = this.widths.reduce((sum, width) => sum + width, 0);
+    this.grid.style.width = `calc(${characters}ch + ${headers.length * 18}px + ${this.numberWidth()})`;
     this.space = element('div', { class: 'space' }, this.grid);
     this.view = element('div', {
-      class: 'table-view', tabindex: 0, 'aria-label': 'Rows', role: 'region',
+      class: 'table-view', tabindex: 0, role: 'grid', 'aria-label': 'Rows',
+      'aria-rowcount': rows.length + 1, 'aria-colcount': headers.length + 1,
       scroll: () => this.draw(), keydown: event => this.key(event), copy: event => this.copyCell(event),
     }, this.space);
     this.body.addEventListener('click', event => this.click(event));
@@ -54,7 +58,7 @@ export class Table {
   }
 
   head(header, column) {
-    return element('th', { scope: 'col', 'aria-sort': 'none' }, element('button', {
+    return element('th', { role: 'columnheader', 'aria-sort': 'none' }, element('button', {
       type: 'button', title: `Sort by ${header}`, click: () => this.sort(column),
     }, element('span', { class: 'head-name' }, header), element('span', { class: 'arrow', 'aria-hidden': 'true' })));
   }
@@ -97,6 +101,11 @@ export class Table {
     return { fitting, height, header, range, most, first: Math.min(most, Math.floor(part * most + 1e-6)) };
   }
 
+  /** Is called when the view is seen. */
+  show() {
+    this.draw();
+  }
+
   draw() {
     const { fitting, first, height, header } = this.visible();
     this.space.style.height = `${height + header}px`;
@@ -104,19 +113,21 @@ export class Table {
     const to = Math.min(this.rows.length, first + fitting + ROWS_BEYOND);
     this.body.replaceChildren(...Array.from({ length: to - from }, (_, i) => this.row(from + i)));
     // The rows hang below the header, which sticks to the top, so that the first one in sight is `first`.
-    const top = this.rows.length * ROW_HEIGHT <= MOST_HEIGHT ? from * ROW_HEIGHT : this.view.scrollTop - (first - from) * ROW_HEIGHT;
+    const isWhole = this.rows.length * ROW_HEIGHT <= MOST_HEIGHT;
+    const top = isWhole ? from * ROW_HEIGHT : this.view.scrollTop - (first - from) * ROW_HEIGHT;
     this.body.style.transform = `translateY(${top}px)`;
   }
 
   row(position) {
     const index = this.order[position];
     return element(
-      'tr', { 'aria-rowindex': position + 2, dataset: { position } },
-      element('td', { class: 'row-number' }, String(index + 1)),
+      'tr', { role: 'row', 'aria-rowindex': position + 2, dataset: { position } },
+      element('td', { role: 'rowheader', class: 'row-number' }, String(index + 1)),
       this.rows[index].map((value, column) => {
         const isActive = position === this.active.row && column === this.active.column;
         const id = isActive ? 'active-cell' : null;
-        return element('td', { role: 'gridcell', class: `value ${kind(value)}${isActive ? ' active' : ''}`, id, dataset: { column } }, cut(value));
+        const kinds = `value ${kind(value)}${isActive ? ' active' : ''}`;
+        return element('td', { role: 'gridcell', class: kinds, id, dataset: { column } }, cut(value));
       }),
     );
   }
