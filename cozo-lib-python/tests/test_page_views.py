@@ -166,8 +166,9 @@ def test_narrow_windows(desk):
     expect(desk.locate("#side")).to_be_hidden()
     desk.page.click("#side-toggle")
     desk.tab("History")
-    expect(desk.locate(".history-script")).to_have_count(1)
-    desk.page.click("#side-toggle")
+    desk.locate(".history-script").click()
+    expect(desk.locate("#side")).to_be_hidden()
+    expect(desk.locate("#side-toggle")).to_have_attribute("aria-expanded", "false")
     desk.page.get_by_role("button", name="Enlarge").click()
     expect(desk.locate("#editor")).to_be_hidden()
 

@@ -37,9 +37,16 @@ let words = { system: [], mutations: [], options: [], control: [], functions: []
 let stop = null;
 
 function load({ script, parameters }) {
+  showSide(false);
   editor.load(script);
   if (parameters !== undefined) at('parameters').value = parameters;
   keepDraft();
+}
+
+/** Shows what is beside the editor, or hides it, where the window is too narrow for both. */
+function showSide(shown) {
+  document.body.classList.toggle('side-open', shown);
+  at('side-toggle').setAttribute('aria-expanded', String(shown));
 }
 
 function keepDraft() {
@@ -162,9 +169,9 @@ at('token-open').addEventListener('click', async () => {
   learn();
   relations.load();
 });
-at('side-toggle').addEventListener('click', () => {
-  const isOpen = document.body.classList.toggle('side-open');
-  at('side-toggle').setAttribute('aria-expanded', String(isOpen));
+at('side-toggle').addEventListener('click', () => showSide(!document.body.classList.contains('side-open')));
+at('side').addEventListener('keydown', event => {
+  if (event.key === 'Escape') showSide(false);
 });
 
 const side = tabs('Panels', ['Relations', 'History', 'Running'].map(label => ({ label, panel: at(`${label.toLowerCase()}-panel`) })), {
