@@ -38,7 +38,7 @@ fn addresses_for_others_need_a_token_which_is_made() {
     let body = json!({"script": script}).to_string();
     server.send("POST", &format!("/text-query?auth={token}"), &[], body.clone()).ok();
     assert_eq!(server.send("POST", "/text-query?auth=x", &[], body).status, 401);
-    for open in ["/", "/health", "/openapi.json"] {
+    for open in ["/", "/health", "/openapi.json", "/page/main.js", "/page/vocabulary.json"] {
         assert_eq!(server.get(open).status, 200);
     }
     assert_eq!(server.get("/metrics").status, 401);

@@ -144,7 +144,16 @@ fn the_server_describes_itself() {
     let page = server.get("/");
     assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
     assert!(page.text().contains("<textarea") && !page.text().contains("http://") && !page.text().contains("https://"));
-    assert!(page.header("content-security-policy").is_some_and(|policy| policy.starts_with("default-src 'none'")));
+    let policy = page.header("content-security-policy").expect("there is a policy");
+    assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+    for (file, kind) in [("main.js", "text/javascript"), ("base.css", "text/css"), ("icon.svg", "image/svg+xml")] {
+        let file = server.get(&format!("/page/{file}"));
+        assert!(file.status == 200 && file.header("content-type").is_some_and(|found| found.starts_with(kind)));
+    }
+    server.get("/page/nope.js").failed(404, "server::no_route");
+    server.get("/page/..%2fpage.rs").failed(404, "server::no_route");
+    let words = server.get("/page/vocabulary.json").ok();
+    assert!(words["functions"].as_array().is_some_and(|all| all.iter().any(|word| word["name"] == "concat")));
     assert_eq!(server.get("/health").ok(), json!({"ok": true}));
 
     let openapi = server.get("/openapi.json").ok();

@@ -1,42 +1,25 @@
 """The client pycozo against `cozo server`, whose binary is named by COZO_BINARY."""
 
-import os
 import queue
-import subprocess
 import time
 
 import pytest
 
+import server
+
 client = pytest.importorskip("pycozo.client")
 requests = pytest.importorskip("requests")
-BINARY = os.environ.get("COZO_BINARY")
 
-pytestmark = pytest.mark.skipif(not BINARY, reason="COZO_BINARY names no binary; test.sh builds one")
+pytestmark = pytest.mark.skipif(not server.BINARY, reason="COZO_BINARY names no binary; test.sh builds one")
 
 
-class Server:
-    """A server on a free port, with its working directory."""
-
-    def __init__(self, directory, *arguments):
-        command = [BINARY, "server", "-P", "0", "--log-format", "json", *arguments]
-        self.process = subprocess.Popen(command, cwd=directory, stderr=subprocess.PIPE, text=True)
-        for line in self.process.stderr:
-            if "listening" in line:
-                self.address = line.split('"address":"')[1].split('"')[0].replace("0.0.0.0", "127.0.0.1")
-                return
-        raise RuntimeError("the server ended")
-
+class Server(server.Server):
     def client(self, auth=None):
         return client.Client("http", options={"host": self.address, "auth": auth}, dataframe=False)
 
-    def stop(self):
-        self.process.terminate()
-        self.process.stderr.close()
-        assert self.process.wait(timeout=60) == 0
 
-
-@pytest.fixture
-def server(tmp_path):
+@pytest.fixture(name="server")
+def started(tmp_path):
     started = Server(tmp_path)
     yield started
     started.stop()

@@ -11,14 +11,20 @@ use tower_http::timeout::RequestBodyTimeoutLayer;
 
 use super::error::ServerError;
 use super::state::App;
-use super::{auth, changes, guard, observe, pages, query, rules, transactions, transfer};
+use super::{auth, changes, guard, observe, page, pages, query, rules, transactions, transfer};
 
 /// Shorter responses are sent as they are.
 const MIN_COMPRESSED_BYTES: u64 = 1024;
 
 /// The routes for everybody.
 fn open() -> Vec<(&'static str, MethodRouter<App>)> {
-    vec![("/", get(pages::page)), ("/health", get(pages::health)), ("/openapi.json", get(pages::openapi))]
+    vec![
+        ("/", get(page::page)),
+        ("/health", get(pages::health)),
+        ("/openapi.json", get(pages::openapi)),
+        ("/page/vocabulary.json", get(page::words)),
+        ("/page/{name}", get(page::file)),
+    ]
 }
 
 /// The routes that need a token, where tokens are needed.
