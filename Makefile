@@ -7,7 +7,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 CARGO := tools/with-libclang.sh cargo
 export CARGO_TARGET_DIR ?= $(HOME)/.cache/cozo/target
 
-.PHONY: help demo test fmt lint unit python header soak bench docs fuzz cargo
+.PHONY: help demo test fmt lint unit python header soak bench docs book fuzz cargo
 
 help:                ## show this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST)
@@ -46,10 +46,15 @@ fmt: cargo           ## format the code
 bench: cargo         ## run the benches
 	$(CARGO) bench --workspace
 
-docs: cargo          ## write the reference pages of docs/ anew, and build the documentation of the crate
+docs: cargo          ## write the reference pages and the results in docs/ anew, and build the documentation of the crate
 	COZO_BLESS_DOCS=1 $(CARGO) test --quiet --package cozo --test reference
+	COZO_BLESS_DOCS=1 $(CARGO) test --quiet --package cozo-bin --test book
 	cargo doc --no-deps --package cozo
 	@echo "$$CARGO_TARGET_DIR/doc/cozo/index.html"
+
+book: cargo          ## build the user's book of docs/ as a web site
+	@tools/with-mdbook.sh mdbook build --dest-dir "$$CARGO_TARGET_DIR/book" docs
+	@echo "$$CARGO_TARGET_DIR/book/index.html"
 
 fuzz: cargo          ## fuzz the evaluator (or TARGET=parse) for SECONDS=60; needs a nightly compiler and cargo-fuzz
 	@rustup run nightly rustc --version > /dev/null 2>&1 || { echo "no nightly compiler: rustup toolchain install nightly" >&2; exit 1; }
