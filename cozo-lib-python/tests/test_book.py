@@ -49,13 +49,15 @@ def server(tmp_path):
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_programs_print_what_the_page_says(path, tmp_path, monkeypatch, server):
+def test_programs_print_what_the_page_says(path, tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)
-    lines = path.read_text().splitlines()
+    text = path.read_text()
+    lines = text.splitlines()
+    address = request.getfixturevalue("server").address if ADDRESS in text else ADDRESS
     namespace, differing = {"__name__": "book"}, []
     for (_, begin, end), output in programs(path):
         # Errors show the line in the page.
-        code = "\n" * begin + "\n".join(lines[begin:end]).replace(ADDRESS, server.address)
+        code = "\n" * begin + "\n".join(lines[begin:end]).replace(ADDRESS, address)
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(compile(code, str(path), "exec"), namespace)

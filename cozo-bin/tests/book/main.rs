@@ -72,8 +72,10 @@ fn run(page: &Page) {
             }
             ("cozo", _) => Some(scripts.run(&block, json_follows(page, &block))),
             ("cozo,error", _) => Some(scripts.fail(&block)),
-            ("sh", _) => Some(commands.run(&block)),
-            ("sh,error", _) => Some(commands.fail(&block)),
+            ("sh" | "sh,error", _) => {
+                scripts.close();
+                Some(if block.info == "sh" { commands.run(&block) } else { commands.fail(&block) })
+            }
             (info, _) => {
                 let known = NOT_RUN.iter().any(|(known, _)| *known == info)
                     || ELSEWHERE.iter().any(|(language, _)| *language == block.language());

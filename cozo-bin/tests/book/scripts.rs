@@ -1,6 +1,7 @@
 //! Blocks of CozoScript.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{Cell, CellAlignment, Table};
@@ -21,6 +22,11 @@ pub struct Scripts<'a> {
 impl<'a> Scripts<'a> {
     pub fn new(folder: &'a Scratch) -> Self {
         Scripts { folder, db: None, parameters: BTreeMap::new() }
+    }
+
+    /// Lets go of a file, so that commands can open it.
+    pub fn close(&mut self) {
+        self.db.take_if(|_| database_in(self.folder).is_some());
     }
 
     /// Takes the parameters of the script that follows.
@@ -53,11 +59,16 @@ impl<'a> Scripts<'a> {
     }
 }
 
-/// The database that commands have made in the folder, or an empty one in memory.
-fn open(folder: &Scratch) -> DbInstance {
+/// The database that commands have made in the folder.
+fn database_in(folder: &Scratch) -> Option<PathBuf> {
     let entries = std::fs::read_dir(folder.path("")).expect("the folder can be read");
     let mut paths = entries.map(|entry| entry.expect("the entry can be read").path());
-    match paths.find(|path| path.extension().is_some_and(|extension| extension == "db")) {
+    paths.find(|path| path.extension().is_some_and(|extension| extension == "db"))
+}
+
+/// That database, or an empty one in memory.
+fn open(folder: &Scratch) -> DbInstance {
+    match database_in(folder) {
         Some(file) => DbInstance::new("sqlite", file, "").expect("the database opens"),
         None => DbInstance::default(),
     }
