@@ -32,11 +32,8 @@ const NOT_RUN: &[(&str, &str)] = &[
 const CRATE: &str = "cozo-core/src/lib.rs";
 
 /// Languages whose blocks are run by other tests.
-const ELSEWHERE: &[(&str, &str)] = &[
-    ("rust", CRATE),
-    ("python", "cozo-lib-python/tests/test_book.py"),
-    ("c", "cozo-lib-c/tests/library/book.rs"),
-];
+const ELSEWHERE: &[(&str, &str)] =
+    &[("rust", CRATE), ("python", "cozo-lib-python/tests/test_book.py"), ("c", "cozo-lib-c/tests/library/book.rs")];
 
 /// Pages made of registries by `cozo-core/tests/reference`, which runs their examples.
 const GENERATED: &[&str] = &["aggregations.md", "algorithms.md", "functions.md", "operations.md"];
@@ -56,25 +53,27 @@ fn run(page: &Page) {
     let mut scripts = Scripts::new(&folder);
     let mut expectations = Expectations::new(page);
     let mut given: Option<Given> = None;
-    for block in page.blocks() {
+    let blocks = page.blocks();
+    for (i, block) in blocks.iter().enumerate() {
+        let as_json = blocks.get(i + 1).is_some_and(|next| next.info == "json");
         given = match (block.info.as_str(), given.take()) {
             ("text", Some(Given::Text(text))) => {
-                expectations.expect(&block, &text);
+                expectations.expect(block, &text);
                 None
             }
             ("json", Some(Given::Json(found))) => {
-                check_json(&block, &found, &mut expectations);
+                check_json(block, &found, &mut expectations);
                 None
             }
             ("json,params", _) => {
-                scripts.set_parameters(&block);
+                scripts.set_parameters(block);
                 None
             }
-            ("cozo", _) => Some(scripts.run(&block, json_follows(page, &block))),
-            ("cozo,error", _) => Some(scripts.fail(&block)),
+            ("cozo", _) => Some(scripts.run(block, as_json)),
+            ("cozo,error", _) => Some(scripts.fail(block)),
             ("sh" | "sh,error", _) => {
                 scripts.close();
-                Some(if block.info == "sh" { commands.run(&block) } else { commands.fail(&block) })
+                Some(if block.info == "sh" { commands.run(block) } else { commands.fail(block) })
             }
             (info, _) => {
                 let known = NOT_RUN.iter().any(|(known, _)| *known == info)
@@ -84,12 +83,6 @@ fn run(page: &Page) {
             }
         };
     }
-}
-
-/// Whether the result of a block is shown as JSON.
-fn json_follows(page: &Page, block: &Block) -> bool {
-    let mut blocks = page.blocks().into_iter().skip_while(|other| other.place != block.place).skip(1);
-    blocks.next().is_some_and(|next| next.info == "json")
 }
 
 fn check_json(block: &Block, found: &serde_json::Value, expectations: &mut Expectations) {
