@@ -10,7 +10,7 @@ import os
 import pathlib
 
 import pytest
-from test_http import BINARY, Server
+from test_http import Server
 
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
 ADDRESS = "http://localhost:9070"
@@ -41,7 +41,7 @@ PAGES = [path for path in sorted(DOCS.rglob("*.md")) if any(programs(path))]
 
 @pytest.fixture
 def server(tmp_path):
-    if not BINARY:
+    if not os.environ.get("COZO_BINARY"):
         pytest.skip("COZO_BINARY names no binary; test.sh builds one")
     started = Server(tmp_path)
     yield started
