@@ -1,5 +1,7 @@
 //! Blocks of shell commands.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -8,6 +10,9 @@ use crate::support::Scratch;
 use crate::support::curl::{self, curl};
 use crate::support::page::{Block, book};
 use crate::support::server::{Server, start};
+
+/// Where programs are that stand in for others, below the folder of a page.
+const TOOLS: &str = ".tools";
 
 /// Stands in for the shell of SQLite, which need not be installed.
 const SQLITE3: &str = "\
@@ -34,6 +39,7 @@ impl<'a> Commands<'a> {
             std::fs::copy(entry.path(), folder.path(&entry.file_name().to_string_lossy())).expect("it can be copied");
         }
         std::fs::copy(book().join(LEGACY.0), folder.path(LEGACY.1)).expect("it can be copied");
+        write_program(folder, "sqlite3", SQLITE3);
         Commands { folder, server: None }
     }
 
@@ -65,24 +71,20 @@ impl<'a> Commands<'a> {
     }
 
     fn shell(&self, block: &Block) -> Output {
-        let tools = Path::new(env!("CARGO_TARGET_TMPDIR")).join("book-tools");
-        std::fs::create_dir_all(&tools).expect("the folder can be made");
-        write_program(&tools.join("sqlite3"));
         let binary = Path::new(env!("CARGO_BIN_EXE_cozo")).parent().expect("it lies in a folder");
         let path = std::env::var("PATH").unwrap_or_default();
+        let path = format!("{}:{}:{path}", binary.display(), self.folder.path(TOOLS));
         let mut command = Command::new("sh");
         command.args(["-eu", "-c", &block.code]).current_dir(self.folder.path("")).stdin(Stdio::null());
-        command.env("PATH", format!("{}:{}:{path}", binary.display(), tools.display())).env_remove("COZO_AUTH_TOKEN");
+        command.env("PATH", path).env("LC_ALL", "C").env_remove("COZO_AUTH_TOKEN");
         command.output().expect("there is a shell")
     }
 }
 
-fn write_program(path: &Path) {
-    use std::os::unix::fs::PermissionsExt;
-    if !path.exists() {
-        std::fs::write(path, SQLITE3).expect("the program can be written");
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("it can be made executable");
-    }
+fn write_program(folder: &Scratch, name: &str, content: &str) {
+    std::fs::create_dir(folder.path(TOOLS)).expect("the folder can be made");
+    let program = folder.file(&format!("{TOOLS}/{name}"), content);
+    std::fs::set_permissions(program, Permissions::from_mode(0o755)).expect("it can be made executable");
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -91,11 +93,6 @@ fn text(bytes: &[u8]) -> String {
 
 /// Without the lines that say how many rows came in what time.
 fn without_times(stdout: &str) -> String {
-    let is_summary = |line: &&str| line.split_once(" in ").is_some_and(|(rows, _)| is_count(rows));
+    let is_summary = |line: &&str| line.contains(" rows in ") || line.contains(" row in ");
     stdout.lines().filter(|line| !is_summary(line)).collect::<Vec<_>>().join("\n")
-}
-
-fn is_count(text: &str) -> bool {
-    let number = text.strip_suffix(" rows").or_else(|| text.strip_suffix(" row"));
-    number.is_some_and(|number| number.chars().all(|c| c.is_ascii_digit() || c == ','))
 }

@@ -5,7 +5,7 @@
 //! server. What a block gives is compared with the block of `text` or `json` directly behind it: `make docs` writes those anew.
 //! Blocks in other languages are run by the tests in [`ELSEWHERE`].
 
-#![cfg(feature = "server")]
+#![cfg(all(unix, feature = "server"))]
 
 mod commands;
 mod links;
