@@ -49,6 +49,8 @@ bench: cargo         ## run the benches
 docs: cargo          ## write the reference pages and the results in docs/ anew, and build the documentation of the crate
 	COZO_BLESS_DOCS=1 $(CARGO) test --quiet --package cozo --test reference
 	COZO_BLESS_DOCS=1 $(CARGO) test --quiet --package cozo-bin --test book
+	COZO_BLESS_DOCS=1 $(CARGO) test --quiet --package cozo-lib-c --test library book
+	COZO_BLESS_DOCS=1 cozo-lib-python/test.sh -k book
 	cargo doc --no-deps --package cozo
 	@echo "$$CARGO_TARGET_DIR/doc/cozo/index.html"
 

@@ -69,7 +69,7 @@ def test_programs_print_what_the_page_says(path, tmp_path, monkeypatch, request)
             lines[begin:end] = found
         path.write_text("\n".join(lines) + "\n")
     else:
-        assert not differing, "COZO_BLESS_DOCS=1 cozo-lib-python/test.sh -k book writes what is printed"
+        assert not differing, f"{path}: {differing}\n`make docs` writes what is printed"
 
 
 def test_there_are_programs():
