@@ -7,7 +7,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 CARGO := tools/with-libclang.sh cargo
 export CARGO_TARGET_DIR ?= $(HOME)/.cache/cozo/target
 
-.PHONY: help demo test fmt lint unit python header soak bench docs book fuzz cargo
+.PHONY: help demo test fmt lint unit python header soak bench docs fuzz cargo
 
 help:                ## show this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST)
@@ -46,7 +46,7 @@ fmt: cargo           ## format the code
 bench: cargo         ## run the benches
 	$(CARGO) bench --workspace
 
-docs: cargo          ## write the reference pages and the results in docs/ anew, and build the documentation of the crate
+docs: cargo          ## write the reference pages of docs/ anew, and build the documentation of the crate
 	COZO_BLESS_DOCS=1 $(CARGO) test --quiet --package cozo --test reference
 	COZO_BLESS_DOCS=1 $(CARGO) test --quiet --package cozo-bin --test book
 	COZO_BLESS_DOCS=1 $(CARGO) test --quiet --package cozo-lib-c --test library book
@@ -54,6 +54,7 @@ docs: cargo          ## write the reference pages and the results in docs/ anew,
 	cargo doc --no-deps --package cozo
 	@echo "$$CARGO_TARGET_DIR/doc/cozo/index.html"
 
+.PHONY: book
 book: cargo          ## build the user's book of docs/ as a web site
 	@tools/with-mdbook.sh mdbook build --dest-dir "$$CARGO_TARGET_DIR/book" docs
 	@echo "$$CARGO_TARGET_DIR/book/index.html"
