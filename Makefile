@@ -48,8 +48,16 @@ bench: cargo         ## run the benches
 
 docs: cargo          ## write the reference pages of docs/ anew, and build the documentation of the crate
 	COZO_BLESS_DOCS=1 $(CARGO) test --quiet --package cozo --test reference
+	COZO_BLESS_DOCS=1 $(CARGO) test --quiet --package cozo-bin --test book
+	COZO_BLESS_DOCS=1 $(CARGO) test --quiet --package cozo-lib-c --test library book
+	COZO_BLESS_DOCS=1 cozo-lib-python/test.sh -k book
 	cargo doc --no-deps --package cozo
 	@echo "$$CARGO_TARGET_DIR/doc/cozo/index.html"
+
+.PHONY: book
+book: cargo          ## build the user's book of docs/ as a web site
+	@tools/with-mdbook.sh mdbook build --dest-dir "$$CARGO_TARGET_DIR/book" docs
+	@echo "$$CARGO_TARGET_DIR/book/index.html"
 
 fuzz: cargo          ## fuzz the evaluator (or TARGET=parse) for SECONDS=60; needs a nightly compiler and cargo-fuzz
 	@rustup run nightly rustc --version > /dev/null 2>&1 || { echo "no nightly compiler: rustup toolchain install nightly" >&2; exit 1; }

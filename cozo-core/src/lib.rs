@@ -52,3 +52,12 @@ pub use session::{
 };
 pub use storage::mem::MemStorage;
 pub use value::{DataValue, JsonData, Num, RegexWrapper, SmallStr, Tuple, UuidWrapper, Validity, ValidityTs, Vector};
+
+/// The programs in the user's book, as tests.
+#[cfg(doctest)]
+mod book {
+    #[doc = include_str!("../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../docs/rust.md")]
+    struct Rust;
+}

@@ -3,6 +3,9 @@
 #![allow(dead_code, reason = "each test program uses its part")]
 
 #[cfg(feature = "server")]
+pub mod curl;
+pub mod page;
+#[cfg(feature = "server")]
 pub mod server;
 
 use std::io::Write;

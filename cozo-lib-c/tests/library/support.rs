@@ -48,9 +48,14 @@ pub fn compiler() -> Command {
 
 /// Compiles a program of this crate against the shared library.
 pub fn compile(source: &str, folder: &Path) -> PathBuf {
+    compile_file(&root().join(source), folder)
+}
+
+/// Compiles any program against the shared library.
+pub fn compile_file(source: &Path, folder: &Path) -> PathBuf {
     let library = library_folder();
-    let program = folder.join(Path::new(source).file_stem().expect("a source has a name"));
+    let program = folder.join(source.file_stem().expect("a source has a name"));
     let rpath = format!("-Wl,-rpath,{}", library.display());
-    run(compiler().arg(root().join(source)).arg("-o").arg(&program).arg("-L").arg(&library).args(["-lcozo_c", &rpath]));
+    run(compiler().arg(source).arg("-o").arg(&program).arg("-L").arg(&library).args(["-lcozo_c", &rpath]));
     program
 }
