@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use cozo::DbInstance;
 
+use crate::format::FileFormat;
+
 /// A relational-graph database queried with CozoScript (Datalog).
 #[derive(Parser)]
 #[command(name = "cozo", version, about, arg_required_else_help = true)]
@@ -21,8 +23,10 @@ pub enum Command {
     Run(RunArguments),
     /// Type scripts and see their results
     Repl(ReplArguments),
-    /// Load a CSV or JSON Lines file into a stored relation
+    /// Load a file of CSV, JSON Lines, Parquet or Arrow into a stored relation
     Import(ImportArguments),
+    /// Write a stored relation or the result of a script to a file of CSV, JSON Lines, Parquet or Arrow
+    Export(ExportArguments),
     /// Write all relations to a backup, which is an SQLite file
     Backup(BackupArguments),
     /// Fill an empty database from a backup, or from a database of CozoDB 0.7
@@ -119,7 +123,7 @@ pub struct RunArguments {
     /// A parameter `$NAME` of the scripts; may be repeated
     #[arg(long = "param", value_name = "NAME=JSON")]
     pub parameters: Vec<String>,
-    /// Load a CSV or JSON Lines file before the scripts run, e.g. `trip=trips.csv` or
+    /// Load a file, as `cozo import` does, before the scripts run, e.g. `trip=trips.csv` or
     /// `'trip {id: Int => km: Float}=trips.csv'`; may be repeated
     #[arg(long = "load", value_name = "RELATION=FILE")]
     pub loads: Vec<String>,
@@ -156,11 +160,36 @@ pub struct ReplArguments {
 pub struct ImportArguments {
     /// The relation, by name or as `'name {key: Type => column: Type}'`; it is created if it does not exist
     pub relation: String,
-    /// A `.csv`, `.tsv` or `.jsonl` file
+    /// A `.csv`, `.tsv`, `.jsonl`, `.parquet` or `.arrow` file
     pub file: PathBuf,
+    /// The format of the file, if its name does not say it
+    #[arg(long, value_enum)]
+    pub format: Option<FileFormat>,
     /// A script to run afterwards, in the same process; may be repeated
     #[arg(long, value_name = "SCRIPT")]
     pub then: Vec<String>,
+    #[command(flatten)]
+    pub engine: EngineArguments,
+}
+
+/// `cozo export`.
+#[derive(Args)]
+#[command(allow_missing_positional = true)]
+pub struct ExportArguments {
+    /// The relation
+    #[arg(required_unless_present = "script", conflicts_with = "script")]
+    pub relation: Option<String>,
+    /// A `.csv`, `.tsv`, `.jsonl`, `.parquet` or `.arrow` file, which is replaced if it is there; `-` is standard output
+    pub file: PathBuf,
+    /// A script, whose result is written instead of a relation
+    #[arg(long, value_name = "SCRIPT")]
+    pub script: Option<String>,
+    /// A parameter `$NAME` of the script; may be repeated
+    #[arg(long = "param", value_name = "NAME=JSON", requires = "script")]
+    pub parameters: Vec<String>,
+    /// The format of the file, if its name does not say it; standard output gets CSV by default
+    #[arg(long, value_enum)]
+    pub format: Option<FileFormat>,
     #[command(flatten)]
     pub engine: EngineArguments,
 }

@@ -9,6 +9,8 @@
 mod args;
 mod demo;
 mod error;
+mod export;
+mod format;
 mod import;
 mod load;
 mod maintain;
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         Command::Run(arguments) => run::run(arguments),
         Command::Repl(arguments) => repl::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Backup(arguments) => maintain::backup(&arguments),
         Command::Restore(arguments) => maintain::restore(&arguments),

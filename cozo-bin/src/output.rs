@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
-use cozo::{DataValue, NamedRows};
+use cozo::{DataValue, NamedRows, Num};
 use serde_json::Value;
 
 use crate::error::CliError;
@@ -122,14 +122,24 @@ pub fn csv(rows: &NamedRows) -> miette::Result<()> {
         rows.rows.iter().try_for_each(|row| writer.write_record(row.iter().map(csv_field)))?;
         Ok(writer.flush()?)
     };
-    write(&mut writer).map_err(|error| match error.into_kind() {
-        csv::ErrorKind::Io(error) => CliError::Stream(error).into(),
-        other => miette::miette!(code = "cli::csv", "cannot write CSV: {other:?}"),
-    })
+    write(&mut writer).map_err(csv_error)
 }
 
-/// Strings as they are, null as nothing, all else as its JSON.
-fn csv_field(value: &DataValue) -> String {
+/// The report of what became of writing CSV.
+pub fn csv_error(error: csv::Error) -> miette::Report {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => CliError::Stream(error).into(),
+        other => miette::miette!(code = "cli::csv", "cannot write CSV: {other:?}"),
+    }
+}
+
+/// Strings as they are, null as nothing, all else as its JSON; floats that JSON lacks as `NaN`, `inf` and `-inf`.
+pub fn csv_field(value: &DataValue) -> String {
+    if let DataValue::Num(Num::Float(float)) = value
+        && !float.is_finite()
+    {
+        return float.to_string();
+    }
     match Value::from(value.clone()) {
         Value::Null => String::new(),
         Value::String(text) => text,

@@ -32,7 +32,7 @@ fn run_all(arguments: RunArguments) -> miette::Result<ExitCode> {
     let db = arguments.engine.open()?;
     for load in &arguments.loads {
         let (target, file) = load::split(load)?;
-        import::load_with_progress(&db, target, file)?;
+        import::load_with_progress(&db, target, file, None)?;
     }
     let mutability = if arguments.immutable { ScriptMutability::Immutable } else { ScriptMutability::Mutable };
     let files = arguments.files.iter().map(|file| read_script(file));
@@ -56,7 +56,7 @@ fn read_script(path: &Path) -> miette::Result<String> {
 }
 
 /// `NAME=JSON` a piece.
-fn parameters(given: &[String]) -> Result<BTreeMap<String, DataValue>, CliError> {
+pub fn parameters(given: &[String]) -> Result<BTreeMap<String, DataValue>, CliError> {
     let parse = |given: &String| {
         let bad = |reason: String| CliError::Parameter { given: given.clone(), reason };
         let (name, json) = given.split_once('=').ok_or_else(|| bad("there is no '='".to_string()))?;
