@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use cozo::DbInstance;
 
+use crate::connection::Server;
+use crate::error::CliError;
 use crate::format::FileFormat;
 
 /// A relational-graph database queried with CozoScript (Datalog).
@@ -40,6 +42,10 @@ pub enum Command {
     Server(Box<crate::server::ServerArguments>),
     /// Query the dependency graph of a Rust workspace, to see what the language can do
     Demo(DemoArguments),
+    /// Write the script that completes this command line in a shell
+    Completions(CompletionsArguments),
+    /// Write the manual pages
+    Man(ManArguments),
 }
 
 /// Which database to open, in long form only: `-e` means something else here.
@@ -111,6 +117,26 @@ impl ShortEngineArguments {
     }
 }
 
+/// A server instead of a database of this process.
+#[derive(Args)]
+pub struct ServerAddress {
+    /// The address of a server to use instead of opening a database, such as http://127.0.0.1:9070
+    #[arg(long, value_name = "URL", conflicts_with_all = ["engine", "path", "config"])]
+    url: Option<String>,
+    /// The token of the server; without it, the variable COZO_AUTH_TOKEN has it
+    #[arg(long, value_name = "TOKEN", requires = "url")]
+    token: Option<String>,
+}
+
+impl ServerAddress {
+    /// The server, if one is named.
+    pub fn connect(&self) -> Result<Option<Server>, CliError> {
+        let variable = || std::env::var("COZO_AUTH_TOKEN").ok();
+        let token = || self.token.clone().or_else(variable).filter(|token| !token.is_empty());
+        self.url.as_deref().map(|url| Server::new(url, token())).transpose()
+    }
+}
+
 /// `cozo run`.
 #[derive(Args)]
 pub struct RunArguments {
@@ -125,7 +151,7 @@ pub struct RunArguments {
     pub parameters: Vec<String>,
     /// Load a file, as `cozo import` does, before the scripts run, e.g. `trip=trips.csv` or
     /// `'trip {id: Int => km: Float}=trips.csv'`; may be repeated
-    #[arg(long = "load", value_name = "RELATION=FILE")]
+    #[arg(long = "load", value_name = "RELATION=FILE", conflicts_with = "url")]
     pub loads: Vec<String>,
     /// How results are written
     #[arg(long, value_enum, default_value_t = Format::Table)]
@@ -133,6 +159,8 @@ pub struct RunArguments {
     /// Refuse scripts that write
     #[arg(long)]
     pub immutable: bool,
+    #[command(flatten)]
+    pub server: ServerAddress,
     #[command(flatten)]
     pub engine: EngineArguments,
 }
@@ -151,6 +179,8 @@ pub enum Format {
 /// `cozo repl`.
 #[derive(Args)]
 pub struct ReplArguments {
+    #[command(flatten)]
+    pub server: ServerAddress,
     #[command(flatten)]
     pub engine: ShortEngineArguments,
 }
@@ -241,4 +271,18 @@ pub struct DemoArguments {
     /// Go on with the data in the REPL
     #[arg(long)]
     pub repl: bool,
+}
+
+/// `cozo completions`.
+#[derive(Args)]
+pub struct CompletionsArguments {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+/// `cozo man`.
+#[derive(Args)]
+pub struct ManArguments {
+    /// Where the pages are written, one for each command; without it, the main page goes to standard output
+    pub directory: Option<PathBuf>,
 }

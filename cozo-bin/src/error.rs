@@ -123,6 +123,34 @@ pub enum CliError {
         /// The header.
         column: String,
     },
+    /// An address that is none of a server.
+    #[error("'{0}' is not the address of a server")]
+    #[diagnostic(
+        code(remote::url),
+        help("write --url http://HOST:PORT, or https://HOST:PORT where the server has a certificate")
+    )]
+    Url(String),
+    /// A server that does not answer, or not as one.
+    #[error("cannot use the server at {url}: {reason}")]
+    #[diagnostic(code(remote::unreachable), help("'cozo server' starts one"))]
+    Unreachable {
+        /// The address.
+        url: String,
+        /// Why.
+        reason: String,
+    },
+    /// A server that wants another token.
+    #[error("the server at {0} does not accept the token")]
+    #[diagnostic(code(remote::token), help("give it with --token TOKEN or in the variable COZO_AUTH_TOKEN"))]
+    NoToken(String),
+    /// A script on a server that was interrupted here.
+    #[error("the script is no longer waited for")]
+    #[diagnostic(code(remote::not_waited_for), help("it may still run there: ::running lists it, ::kill N stops it"))]
+    NotWaitedFor,
+    /// What a server does not do for its clients.
+    #[error("that cannot be done from here")]
+    #[diagnostic(code(remote::not_remotely), help("{0}"))]
+    NotRemotely(&'static str),
     /// A lock file that cannot be read.
     #[error("'{path}' is not a lock file of cargo: {reason}")]
     #[diagnostic(code(cli::lockfile), help("give the path of a Cargo.lock: cozo demo path/to/Cargo.lock"))]

@@ -49,8 +49,18 @@ pub fn line(text: impl std::fmt::Display) -> Result<(), CliError> {
     Ok(writeln!(stdout(), "{text}")?)
 }
 
+/// Writes text to standard output as it is.
+pub fn text(text: &[u8]) -> Result<(), CliError> {
+    Ok(stdout().write_all(text)?)
+}
+
 /// Writes up to `limit` rows as a table.
 pub fn table(rows: &NamedRows, limit: usize, strings: Strings) -> Result<(), CliError> {
+    line(table_text(rows, limit, strings))
+}
+
+/// Up to `limit` rows as a table.
+pub fn table_text(rows: &NamedRows, limit: usize, strings: Strings) -> String {
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
     // Some terminals claim to have no columns at all.
@@ -62,7 +72,7 @@ pub fn table(rows: &NamedRows, limit: usize, strings: Strings) -> Result<(), Cli
     for row in rows.rows.iter().take(limit) {
         table.add_row(row.iter().map(|value| cell(value, strings)));
     }
-    line(table)
+    table.to_string()
 }
 
 fn cell(value: &DataValue, strings: Strings) -> Cell {
