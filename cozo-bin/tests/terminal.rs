@@ -40,21 +40,20 @@ fn inputs_are_colored_completed_and_remembered() {
             ["OK", ""],
             [PROMPT, "?[l] := *sta\t{li\t: l}, l > 3\r"],
             ["1 row in ", ""],
-            [PROMPT, " ?[a] :=\r"],
-            ["?[a]", "a = 'several'\r\r"],
-            ["several", ""],
+            [PROMPT, " ?[a] :=\ra = 'several'\r\r"],
+            ["1 row in ", ""],
+            [PROMPT, "?[z] := z = 70 + 7\r"],
             ["1 row in ", ""],
             [PROMPT, END]
         ]),
     );
     assert!(shown.contains("\u{1b}[32m'Bank'"), "strings are green: {shown}");
     assert!(shown.contains("\u{1b}[34mstation"), "relations are blue: {shown}");
-    assert!(shown.contains("│ 4 │"), "{shown}");
+    assert!(shown.contains("│ 4 │") && shown.contains("\"several\""), "{shown}");
     let history = std::fs::read_to_string(directory.path(".cozo_repl_history")).expect("there is a history");
     assert!(history.contains("*station{lines: l}, l > 3"), "{history}");
-    let again =
-        typed(&directory, &json!([[PROMPT, "\u{1b}[A\u{1b}[A%help"], ["%help", END], ["", "\u{3}"], ["Ctrl-C", END]]));
-    assert!(again.contains("lines"), "{again}");
+    let again = typed(&directory, &json!([[PROMPT, "\u{1b}[A\r"], ["1 row in ", ""], [PROMPT, END]]));
+    assert!(again.contains("│ 77 │"), "{again}");
 }
 
 #[test]
@@ -81,16 +80,14 @@ fn long_results_are_paged() {
 #[test]
 fn ctrl_c_stops_what_runs_and_twice_ends_it() {
     let directory = scratch("interrupts");
-    let shown = typed(
+    typed(
         &directory,
         &json!([
             [PROMPT, "n[x] := x = 0 n[x] := n[y], x = y + 1 ?[x] := n[x]\r"],
-            ["?[x]", ""],
-            ["\r\n", "\u{3}"],
+            ["\r\n", "\u{3}", 2],
             ["killed", ""],
             [PROMPT, "\u{3}"],
             ["Ctrl-C again exits", "\u{3}"]
         ]),
     );
-    assert!(shown.contains("eval::killed") || shown.contains("killed"), "{shown}");
 }

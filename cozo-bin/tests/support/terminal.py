@@ -1,7 +1,7 @@
 """Runs a program in a terminal of 24 lines and 80 columns, as a person would.
 
 Arguments: the program and its arguments. Standard input has JSON: a list of [WAIT, TYPE], for each of which TYPE is sent when
-WAIT has come after what was awaited before. Everything that the terminal showed goes to standard output.
+WAIT has come after what was awaited before; a third element are seconds to wait longer. Everything that the terminal showed goes to standard output.
 """
 
 import fcntl
@@ -27,6 +27,7 @@ while time.monotonic() - last < PATIENCE_SECONDS:
         found = shown.find(steps[0][0].encode(), awaited)
         if found >= 0:
             awaited = found + len(steps[0][0].encode())
+            time.sleep(sum(steps[0][2:]))
             os.write(terminal, steps.pop(0)[1].encode())
             last = time.monotonic()
     if select.select([terminal], [], [], 0.05)[0]:
