@@ -14,8 +14,13 @@ const DRIVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/termina
 
 /// Types into a REPL in a terminal, each text when what precedes it has been shown; all that was shown.
 fn typed(directory: &Scratch, steps: &Value) -> String {
+    typed_with(directory, &[], steps)
+}
+
+/// The same with arguments.
+fn typed_with(directory: &Scratch, arguments: &[&str], steps: &Value) -> String {
     let mut command = Command::new("python3");
-    command.args([DRIVER, env!("CARGO_BIN_EXE_cozo"), "repl"]).current_dir(directory.path(""));
+    command.args([DRIVER, env!("CARGO_BIN_EXE_cozo"), "repl"]).args(arguments).current_dir(directory.path(""));
     command.env("TERM", "xterm").env("PAGER", "sed s/^/paged:/").env_remove("NO_COLOR");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("there is python3");
@@ -90,4 +95,27 @@ fn ctrl_c_stops_what_runs_and_twice_ends_it() {
             ["Ctrl-C again exits", "\u{3}"]
         ]),
     );
+}
+
+#[cfg(feature = "server")]
+#[test]
+fn a_server_completes_and_is_not_waited_for() {
+    let directory = scratch("remote-terminal");
+    let server = support::server::start(&[]);
+    server.query(":create station {name => lines}").ok();
+    let shown = typed_with(
+        &directory,
+        &["--url", &server.address],
+        &json!([
+            [PROMPT, "?[count(l)] := *sta\t{li\t: l}\r"],
+            ["1 row in ", ""],
+            [PROMPT, "?[a, b] <~ Consta\t(data: [[1, 2]])\r"],
+            ["1 row in ", ""],
+            [PROMPT, "n[x] := x = 0 n[x] := n[y], x = y + 1 ?[x] := n[x]\r"],
+            ["\r\n", "\u{3}", 2],
+            ["remote::not_waited_for", ""],
+            [PROMPT, END]
+        ]),
+    );
+    assert!(shown.contains("│ 1 ┆ 2 │"), "{shown}");
 }
