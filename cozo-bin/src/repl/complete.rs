@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(completed("?[l] := *station{name, li"), (23, vec!["lines".to_string()]));
         assert_eq!(completed("?[l] <- [] :put station {name => le").1, ["level"]);
         assert_eq!(completed("?[l] := *station{name: sho").1, ["shortest("]);
-        assert_eq!(completed("?[l] := *station{name}, l = [le").1, ["length("]);
+        assert_eq!(completed("?[l] := *station{name}, l = [leng").1, ["length("]);
     }
 
     #[test]
