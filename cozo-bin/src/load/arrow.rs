@@ -31,12 +31,18 @@ pub struct ArrowFile {
     headers: Vec<String>,
 }
 
-type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>>;
+/// An open file.
+struct Opened {
+    schema: SchemaRef,
+    /// How many batches there are, if the file says so.
+    total: Option<u64>,
+    batches: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>>,
+}
 
 impl ArrowFile {
     /// Reads what the file says about itself.
     pub fn open(path: &Path, format: FileFormat) -> miette::Result<Self> {
-        let (schema, _) = read(path, format)?;
+        let schema = read(path, format)?.schema;
         let headers: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
         match headers.is_empty() {
             true => Err(CliError::NoColumns(path.display().to_string()).into()),
@@ -44,13 +50,16 @@ impl ArrowFile {
         }
     }
 
-    fn batches(&self) -> miette::Result<impl Iterator<Item = miette::Result<Batch>> + '_> {
-        let (_, batches) = read(&self.path, self.format)?;
-        let columns = |batch: Result<RecordBatch, ArrowError>| {
+    /// The rows from the first on; the bar, which is as long as the file, follows.
+    fn batches(&self, bar: &ProgressBar) -> miette::Result<impl Iterator<Item = miette::Result<Batch>> + '_> {
+        let Opened { total, batches, .. } = read(&self.path, self.format)?;
+        let (bar, length) = (bar.clone(), bar.length().unwrap_or_default());
+        let columns = move |(done, batch): (u64, Result<RecordBatch, ArrowError>)| {
             let batch = batch.map_err(|error| unreadable(&self.path, error))?;
+            total.filter(|total| *total > 0).inspect(|total| bar.set_position(length * done / total));
             arrow::columns(&batch).map_err(|error| unreadable(&self.path, error).into())
         };
-        Ok(batches.map(columns))
+        Ok((0..).zip(batches).map(columns))
     }
 
     /// What the file says about the columns of the relation that it comes from. The file may come from anywhere: what it
@@ -80,7 +89,7 @@ impl TableFile for ArrowFile {
             Some(declared) => Ok(declared),
             None => {
                 bar.set_message("looking");
-                infer::columns_of_batches(&self.name(), &self.headers, self.batches()?)
+                infer::columns_of_batches(&self.name(), &self.headers, self.batches(bar)?)
             }
         }
     }
@@ -93,7 +102,7 @@ impl TableFile for ArrowFile {
         _: &[usize],
         progress: &mut Progress<'_>,
     ) -> miette::Result<()> {
-        for batch in self.batches()? {
+        for batch in self.batches(progress.bar)? {
             let rows = batch?;
             let len = rows.len;
             db.import_columns(relation, NamedColumns::new(self.headers.clone(), rows))?;
@@ -103,15 +112,16 @@ impl TableFile for ArrowFile {
     }
 }
 
-/// The schema and the batches of a file.
-fn read(path: &Path, format: FileFormat) -> Result<(SchemaRef, Batches), CliError> {
+fn read(path: &Path, format: FileFormat) -> Result<Opened, CliError> {
     let mut file = File::open(path).map_err(CliError::reading(path))?;
     let bad = |error: ArrowError| unreadable(path, error);
     if format == FileFormat::Parquet {
         let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| bad(error.into()))?;
         let schema = builder.schema().clone();
+        let rows = u64::try_from(builder.metadata().file_metadata().num_rows()).ok();
+        let total = rows.map(|rows| rows.div_ceil(BATCH_ROWS as u64));
         let reader = builder.with_batch_size(BATCH_ROWS).build().map_err(|error| bad(error.into()))?;
-        return Ok((schema, Box::new(reader)));
+        return Ok(Opened { schema, total, batches: Box::new(reader) });
     }
     let mut start = vec![];
     file.by_ref().take(MAGIC.len() as u64).read_to_end(&mut start).map_err(CliError::reading(path))?;
@@ -119,10 +129,11 @@ fn read(path: &Path, format: FileFormat) -> Result<(SchemaRef, Batches), CliErro
     let reader = BufReader::new(file);
     if start == MAGIC {
         let reader = FileReader::try_new(reader, None).map_err(bad)?;
-        return Ok((reader.schema(), Box::new(reader)));
+        let total = Some(reader.num_batches() as u64);
+        return Ok(Opened { schema: reader.schema(), total, batches: Box::new(reader) });
     }
     let reader = StreamReader::try_new(reader, None).map_err(bad)?;
-    Ok((reader.schema(), Box::new(reader)))
+    Ok(Opened { schema: reader.schema(), total: None, batches: Box::new(reader) })
 }
 
 fn unreadable(path: &Path, error: impl ToString) -> CliError {
