@@ -5,6 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use cozo::DbInstance;
 
+use crate::connection::Server;
+use crate::error::CliError;
+use crate::format::FileFormat;
+
 /// A relational-graph database queried with CozoScript (Datalog).
 #[derive(Parser)]
 #[command(name = "cozo", version, about, arg_required_else_help = true)]
@@ -21,8 +25,10 @@ pub enum Command {
     Run(RunArguments),
     /// Type scripts and see their results
     Repl(ReplArguments),
-    /// Load a CSV or JSON Lines file into a stored relation
+    /// Load a file of CSV, JSON Lines, Parquet or Arrow into a stored relation
     Import(ImportArguments),
+    /// Write a stored relation or the result of a script to a file of CSV, JSON Lines, Parquet or Arrow
+    Export(ExportArguments),
     /// Write all relations to a backup, which is an SQLite file
     Backup(BackupArguments),
     /// Fill an empty database from a backup, or from a database of CozoDB 0.7
@@ -36,6 +42,10 @@ pub enum Command {
     Server(Box<crate::server::ServerArguments>),
     /// Query the dependency graph of a Rust workspace, to see what the language can do
     Demo(DemoArguments),
+    /// Write the script that completes this command line in a shell
+    Completions(CompletionsArguments),
+    /// Write the manual pages
+    Man(ManArguments),
 }
 
 /// Which database to open, in long form only: `-e` means something else here.
@@ -107,6 +117,26 @@ impl ShortEngineArguments {
     }
 }
 
+/// A server instead of a database of this process.
+#[derive(Args)]
+pub struct ServerAddress {
+    /// The address of a server to use instead of opening a database, such as http://127.0.0.1:9070
+    #[arg(long, value_name = "URL", conflicts_with_all = ["engine", "path", "config"])]
+    url: Option<String>,
+    /// The token of the server; without it, the variable COZO_AUTH_TOKEN has it
+    #[arg(long, value_name = "TOKEN", requires = "url")]
+    token: Option<String>,
+}
+
+impl ServerAddress {
+    /// The server, if one is named.
+    pub fn connect(&self) -> Result<Option<Server>, CliError> {
+        let variable = || std::env::var("COZO_AUTH_TOKEN").ok();
+        let token = || self.token.clone().or_else(variable).filter(|token| !token.is_empty());
+        self.url.as_deref().map(|url| Server::new(url, token())).transpose()
+    }
+}
+
 /// `cozo run`.
 #[derive(Args)]
 pub struct RunArguments {
@@ -119,9 +149,9 @@ pub struct RunArguments {
     /// A parameter `$NAME` of the scripts; may be repeated
     #[arg(long = "param", value_name = "NAME=JSON")]
     pub parameters: Vec<String>,
-    /// Load a CSV or JSON Lines file before the scripts run, e.g. `trip=trips.csv` or
+    /// Load a file, as `cozo import` does, before the scripts run, e.g. `trip=trips.csv` or
     /// `'trip {id: Int => km: Float}=trips.csv'`; may be repeated
-    #[arg(long = "load", value_name = "RELATION=FILE")]
+    #[arg(long = "load", value_name = "RELATION=FILE", conflicts_with = "url")]
     pub loads: Vec<String>,
     /// How results are written
     #[arg(long, value_enum, default_value_t = Format::Table)]
@@ -129,6 +159,8 @@ pub struct RunArguments {
     /// Refuse scripts that write
     #[arg(long)]
     pub immutable: bool,
+    #[command(flatten)]
+    pub server: ServerAddress,
     #[command(flatten)]
     pub engine: EngineArguments,
 }
@@ -148,6 +180,8 @@ pub enum Format {
 #[derive(Args)]
 pub struct ReplArguments {
     #[command(flatten)]
+    pub server: ServerAddress,
+    #[command(flatten)]
     pub engine: ShortEngineArguments,
 }
 
@@ -156,11 +190,36 @@ pub struct ReplArguments {
 pub struct ImportArguments {
     /// The relation, by name or as `'name {key: Type => column: Type}'`; it is created if it does not exist
     pub relation: String,
-    /// A `.csv`, `.tsv` or `.jsonl` file
+    /// A `.csv`, `.tsv`, `.jsonl`, `.parquet` or `.arrow` file
     pub file: PathBuf,
+    /// The format of the file, if its name does not say it
+    #[arg(long, value_enum)]
+    pub format: Option<FileFormat>,
     /// A script to run afterwards, in the same process; may be repeated
     #[arg(long, value_name = "SCRIPT")]
     pub then: Vec<String>,
+    #[command(flatten)]
+    pub engine: EngineArguments,
+}
+
+/// `cozo export`.
+#[derive(Args)]
+#[command(allow_missing_positional = true)]
+pub struct ExportArguments {
+    /// The relation
+    #[arg(required_unless_present = "script", conflicts_with = "script")]
+    pub relation: Option<String>,
+    /// A `.csv`, `.tsv`, `.jsonl`, `.parquet` or `.arrow` file, which is replaced if it is there; `-` is standard output
+    pub file: PathBuf,
+    /// A script, whose result is written instead of a relation
+    #[arg(long, value_name = "SCRIPT")]
+    pub script: Option<String>,
+    /// A parameter `$NAME` of the script; may be repeated
+    #[arg(long = "param", value_name = "NAME=JSON", requires = "script")]
+    pub parameters: Vec<String>,
+    /// The format of the file, if its name does not say it; standard output gets CSV by default
+    #[arg(long, value_enum)]
+    pub format: Option<FileFormat>,
     #[command(flatten)]
     pub engine: EngineArguments,
 }
@@ -212,4 +271,18 @@ pub struct DemoArguments {
     /// Go on with the data in the REPL
     #[arg(long)]
     pub repl: bool,
+}
+
+/// `cozo completions`.
+#[derive(Args)]
+pub struct CompletionsArguments {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+/// `cozo man`.
+#[derive(Args)]
+pub struct ManArguments {
+    /// Where the pages are written, one for each command; without it, the main page goes to standard output
+    pub directory: Option<PathBuf>,
 }

@@ -44,8 +44,42 @@ pub enum CliError {
     RestoreIntoNothing,
     /// A file of data with an unknown extension.
     #[error("cannot tell the format of '{0}'")]
-    #[diagnostic(code(cli::data_format), help("data files end in .csv, .tsv, .jsonl or .ndjson"))]
+    #[diagnostic(
+        code(cli::data_format),
+        help("data files end in .csv, .tsv, .jsonl, .parquet or .arrow; --format names the format of others")
+    )]
     DataFormat(String),
+    /// A format that was left out of this program.
+    #[cfg(not(feature = "arrow"))]
+    #[error("this build knows nothing of Parquet and Arrow")]
+    #[diagnostic(code(cli::without_arrow), help("build it with the feature 'arrow', or use CSV or JSON Lines"))]
+    WithoutArrow,
+    /// A file of Parquet or Arrow that is damaged, or holds what has no counterpart.
+    #[cfg(feature = "arrow")]
+    #[error("cannot read '{path}': {reason}")]
+    #[diagnostic(
+        code(cli::unreadable),
+        help("--format names the format of a file, if it is not what the extension says")
+    )]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Columns that cannot be written as Arrow.
+    #[cfg(feature = "arrow")]
+    #[error("cannot write: {0}")]
+    #[diagnostic(code(cli::arrow))]
+    Arrow(String),
+    /// A binary format would go to standard output.
+    #[error("only text goes to standard output")]
+    #[diagnostic(code(cli::not_to_stdout), help("name a file, or choose --format csv, tsv or jsonl"))]
+    NotToStdout,
+    /// A script with several results cannot be one table.
+    #[error("the script has several results")]
+    #[diagnostic(code(cli::several_results), help("export them one by one"))]
+    SeveralResults,
     /// A record of a data file that does not fit.
     #[error("bad record {record} in '{path}': {reason}")]
     #[diagnostic(code(cli::bad_record), help("mend the file and load it again: rows with the same keys are replaced"))]
@@ -89,6 +123,34 @@ pub enum CliError {
         /// The header.
         column: String,
     },
+    /// An address that is none of a server.
+    #[error("'{0}' is not the address of a server")]
+    #[diagnostic(
+        code(remote::url),
+        help("write --url http://HOST:PORT, or https://HOST:PORT where the server has a certificate")
+    )]
+    Url(String),
+    /// A server that does not answer, or not as one.
+    #[error("cannot use the server at {url}: {reason}")]
+    #[diagnostic(code(remote::unreachable), help("'cozo server' starts one"))]
+    Unreachable {
+        /// The address.
+        url: String,
+        /// Why.
+        reason: String,
+    },
+    /// A server that wants another token.
+    #[error("the server at {0} does not accept the token")]
+    #[diagnostic(code(remote::token), help("give it with --token TOKEN or in the variable COZO_AUTH_TOKEN"))]
+    NoToken(String),
+    /// A script on a server that was interrupted here.
+    #[error("the script is no longer waited for")]
+    #[diagnostic(code(remote::not_waited_for), help("it may still run there: ::running lists it, ::kill N stops it"))]
+    NotWaitedFor,
+    /// What a server does not do for its clients.
+    #[error("that cannot be done from here")]
+    #[diagnostic(code(remote::not_remotely), help("{0}"))]
+    NotRemotely(&'static str),
     /// A lock file that cannot be read.
     #[error("'{path}' is not a lock file of cargo: {reason}")]
     #[diagnostic(code(cli::lockfile), help("give the path of a Cargo.lock: cozo demo path/to/Cargo.lock"))]
@@ -150,6 +212,12 @@ impl CliError {
     /// A file that cannot be written.
     pub fn writing(path: &Path) -> impl FnOnce(io::Error) -> CliError + use<> {
         CliError::on_file("write", path)
+    }
+
+    /// What Arrow does not take.
+    #[cfg(feature = "arrow")]
+    pub fn arrow(error: arrow_schema::ArrowError) -> CliError {
+        CliError::Arrow(error.to_string())
     }
 
     fn on_file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> CliError + use<> {

@@ -1,14 +1,17 @@
 //! The command line of the cozo database.
 //!
-//! `cozo run` runs scripts, `cozo repl` reads them from the terminal, `cozo import` loads files, `cozo backup`, `restore`,
-//! `check` and `compact` look after databases, `cozo server` serves one over HTTP, and `cozo demo` shows what the language can
+//! `cozo run` runs scripts, `cozo repl` reads them from the terminal, `cozo import` and `cozo export` move
+//! files in and out, `cozo backup`, `restore`, `check` and `compact` look after databases, `cozo server` serves one over HTTP, and `cozo demo` shows what the language can
 //! do on the dependency graph of a Rust workspace.
 //!
 //! **Nothing here knows how a query runs**: all goes through the public interface of the library.
 
 mod args;
+mod connection;
 mod demo;
 mod error;
+mod export;
+mod format;
 mod import;
 mod load;
 mod maintain;
@@ -17,6 +20,7 @@ mod repl;
 mod run;
 #[cfg(feature = "server")]
 mod server;
+mod shell;
 
 use std::io::{IsTerminal, stderr};
 use std::process::ExitCode;
@@ -34,6 +38,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         Command::Run(arguments) => run::run(arguments),
         Command::Repl(arguments) => repl::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Backup(arguments) => maintain::backup(&arguments),
         Command::Restore(arguments) => maintain::restore(&arguments),
@@ -42,6 +47,8 @@ fn main() -> ExitCode {
         #[cfg(feature = "server")]
         Command::Server(arguments) => server::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
+        Command::Completions(arguments) => shell::completions(&arguments),
+        Command::Man(arguments) => shell::man(&arguments),
     };
     match outcome {
         Ok(code) => code,

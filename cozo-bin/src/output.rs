@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
-use cozo::{DataValue, NamedRows};
+use cozo::{DataValue, NamedRows, Num};
 use serde_json::Value;
 
 use crate::error::CliError;
@@ -49,8 +49,18 @@ pub fn line(text: impl std::fmt::Display) -> Result<(), CliError> {
     Ok(writeln!(stdout(), "{text}")?)
 }
 
+/// Writes text to standard output as it is.
+pub fn text(text: &[u8]) -> Result<(), CliError> {
+    Ok(stdout().write_all(text)?)
+}
+
 /// Writes up to `limit` rows as a table.
 pub fn table(rows: &NamedRows, limit: usize, strings: Strings) -> Result<(), CliError> {
+    line(table_text(rows, limit, strings))
+}
+
+/// Up to `limit` rows as a table.
+pub fn table_text(rows: &NamedRows, limit: usize, strings: Strings) -> String {
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
     // Some terminals claim to have no columns at all.
@@ -62,7 +72,7 @@ pub fn table(rows: &NamedRows, limit: usize, strings: Strings) -> Result<(), Cli
     for row in rows.rows.iter().take(limit) {
         table.add_row(row.iter().map(|value| cell(value, strings)));
     }
-    line(table)
+    table.to_string()
 }
 
 fn cell(value: &DataValue, strings: Strings) -> Cell {
@@ -122,14 +132,24 @@ pub fn csv(rows: &NamedRows) -> miette::Result<()> {
         rows.rows.iter().try_for_each(|row| writer.write_record(row.iter().map(csv_field)))?;
         Ok(writer.flush()?)
     };
-    write(&mut writer).map_err(|error| match error.into_kind() {
-        csv::ErrorKind::Io(error) => CliError::Stream(error).into(),
-        other => miette::miette!(code = "cli::csv", "cannot write CSV: {other:?}"),
-    })
+    write(&mut writer).map_err(csv_error)
 }
 
-/// Strings as they are, null as nothing, all else as its JSON.
-fn csv_field(value: &DataValue) -> String {
+/// The report of what became of writing CSV.
+pub fn csv_error(error: csv::Error) -> miette::Report {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => CliError::Stream(error).into(),
+        other => miette::miette!(code = "cli::csv", "cannot write CSV: {other:?}"),
+    }
+}
+
+/// Strings as they are, null as nothing, all else as its JSON; floats that JSON lacks as `NaN`, `inf` and `-inf`.
+pub fn csv_field(value: &DataValue) -> String {
+    if let DataValue::Num(Num::Float(float)) = value
+        && !float.is_finite()
+    {
+        return float.to_string();
+    }
     match Value::from(value.clone()) {
         Value::Null => String::new(),
         Value::String(text) => text,

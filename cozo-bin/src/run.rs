@@ -6,10 +6,11 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use cozo::{DataValue, DbInstance, NamedRows, ScriptMutability};
+use cozo::{DataValue, Interrupt, NamedRows, ScriptMutability};
 use serde_json::Value;
 
 use crate::args::{Format, RunArguments};
+use crate::connection::Connection;
 use crate::error::{self, CliError};
 use crate::output::{self, Strings};
 use crate::{import, load};
@@ -29,15 +30,21 @@ pub fn run(arguments: RunArguments) -> miette::Result<ExitCode> {
 /// Runs the scripts one after the other; the first that fails ends it.
 fn run_all(arguments: RunArguments) -> miette::Result<ExitCode> {
     let parameters = parameters(&arguments.parameters)?;
-    let db = arguments.engine.open()?;
-    for load in &arguments.loads {
-        let (target, file) = load::split(load)?;
-        import::load_with_progress(&db, target, file)?;
-    }
+    let connection = match arguments.server.connect()? {
+        Some(server) => Connection::Remote(server),
+        None => {
+            let db = arguments.engine.open()?;
+            for load in &arguments.loads {
+                let (target, file) = load::split(load)?;
+                import::load_with_progress(&db, target, file, None)?;
+            }
+            Connection::Local(db)
+        }
+    };
     let mutability = if arguments.immutable { ScriptMutability::Immutable } else { ScriptMutability::Mutable };
     let files = arguments.files.iter().map(|file| read_script(file));
     for script in files.chain(arguments.scripts.into_iter().map(Ok)) {
-        let succeeded = run_one(&db, &script?, parameters.clone(), mutability, arguments.format)?;
+        let succeeded = run_one(&connection, &script?, parameters.clone(), mutability, arguments.format)?;
         if !succeeded {
             return Ok(ExitCode::FAILURE);
         }
@@ -56,7 +63,7 @@ fn read_script(path: &Path) -> miette::Result<String> {
 }
 
 /// `NAME=JSON` a piece.
-fn parameters(given: &[String]) -> Result<BTreeMap<String, DataValue>, CliError> {
+pub fn parameters(given: &[String]) -> Result<BTreeMap<String, DataValue>, CliError> {
     let parse = |given: &String| {
         let bad = |reason: String| CliError::Parameter { given: given.clone(), reason };
         let (name, json) = given.split_once('=').ok_or_else(|| bad("there is no '='".to_string()))?;
@@ -68,19 +75,19 @@ fn parameters(given: &[String]) -> Result<BTreeMap<String, DataValue>, CliError>
 
 /// Runs a script and shows its result; whether all went well. A failure in JSON is a result like others.
 fn run_one(
-    db: &DbInstance,
+    connection: &Connection,
     script: &str,
     parameters: BTreeMap<String, DataValue>,
     mutability: ScriptMutability,
     format: Format,
 ) -> miette::Result<bool> {
     if format == Format::Json {
-        let result = db.run_script_fold_err(script, parameters, mutability);
+        let result = connection.run_script_fold_err(script, parameters, mutability)?;
         output::line(&result)?;
         return Ok(result["ok"] == true);
     }
     let start = Instant::now();
-    let result = db.run_script(script, parameters, mutability)?;
+    let result = connection.run_script(script, parameters, mutability, &Interrupt::default())?;
     let took = start.elapsed();
     for rows in result.flatten() {
         match format {

@@ -137,7 +137,7 @@ fn large_files_go_in_batches_and_lose_nothing() {
 #[test]
 fn data_files_that_cannot_be_read_are_refused() {
     let directory = scratch("refused");
-    cozo(&["import", "r", &directory.file("x.parquet", "")]).failed("cli::data_format");
+    cozo(&["import", "r", &directory.file("x.xlsx", "")]).failed("cli::data_format");
     cozo(&["import", "r", &directory.file("empty.csv", "")]).failed("cli::no_columns");
     cozo(&["import", "r", &directory.file("ragged.csv", "a,b\n1\n")]).failed("cli::bad_record");
     cozo(&["import", "r", &directory.file("names.csv", "a b\n1\n")]).failed("cli::column_name");
@@ -202,6 +202,18 @@ fn the_repl_goes_on_after_errors() {
         assert!(outcome.stderr.contains(part), "{part} in {}", outcome.stderr);
     }
     assert!(outcome.stdout.contains("%restore FILE") && outcome.stdout.contains("│ 5 │"), "{}", outcome.stdout);
+}
+
+#[test]
+fn the_repl_draws_graphs() {
+    let outcome = repl("%graph\n?[a, b] <- [['x', 'y'], ['x', 1.5]]\n%graph\n%graph ?[a] <- [[1]]\n%pager\n%pager\n");
+    assert!(
+        outcome.stdout.contains("x\n├── y\n└── 1.5\n") || outcome.stdout.contains("x\n├── 1.5\n└── y\n"),
+        "{}",
+        outcome.stdout
+    );
+    assert!(outcome.stdout.ends_with("the pager is off\nthe pager is on\n"), "{}", outcome.stdout);
+    assert_eq!(outcome.stderr.matches("needs two columns").count(), 2, "{}", outcome.stderr);
 }
 
 #[test]

@@ -47,8 +47,8 @@ pub use miette::{Report as Error, Result};
 pub use parse::ast::{Script as CozoScript, Symbol};
 pub use session::{
     BackupProgress, CallbackOp, CheckReport, Db, DbInstance, Interrupt, MultiTransaction, NamedColumns, NamedRows,
-    ScriptMutability, SimpleFixedRule, Strictness, TransactionPayload, evaluate_expressions, get_variables,
-    new_cozo_mem,
+    RelationReader, ScriptMutability, SimpleFixedRule, Strictness, TransactionPayload, evaluate_expressions,
+    get_variables, new_cozo_mem,
 };
 pub use storage::mem::MemStorage;
 pub use value::{DataValue, JsonData, Num, RegexWrapper, SmallStr, Tuple, UuidWrapper, Validity, ValidityTs, Vector};

@@ -3,15 +3,14 @@
 use std::ffi::CStr;
 
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
-use arrow_array::{RecordBatch, RecordBatchIterator};
+use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_schema::ArrowError;
 use arrow_schema::ffi::FFI_ArrowSchema;
 use cozo::NamedColumns;
+use cozo::value::{Batch, arrow};
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-
-use crate::{from_arrow, to_arrow};
 
 /// The names that the interface gives to its capsules.
 const STREAM: &CStr = c"arrow_array_stream";
@@ -28,7 +27,7 @@ pub struct ArrowResult {
 pub fn record_batches(result: NamedColumns) -> Result<Vec<RecordBatch>, ArrowError> {
     let (mut batches, mut rest) = (vec![], Some(result));
     while let Some(result) = rest {
-        batches.push(to_arrow::record_batch(result.headers, result.rows)?);
+        batches.push(arrow::record_batch(result.headers, result.rows)?);
         rest = result.next.map(|next| *next);
     }
     Ok(batches)
@@ -101,7 +100,22 @@ pub fn columns_of(data: &Bound<'_, PyAny>) -> PyResult<NamedColumns> {
     })?;
     let capsule = method.call0()?;
     let reader = reader(capsule.cast::<PyCapsule>()?)?;
-    data.py().detach(|| from_arrow::columns(reader)).map_err(PyException::new_err)
+    data.py().detach(|| columns(reader)).map_err(PyException::new_err)
+}
+
+/// Everything that a stream of batches has, or what is wrong with it.
+fn columns(reader: impl RecordBatchReader) -> Result<NamedColumns, String> {
+    let schema = reader.schema();
+    let headers = schema.fields().iter().map(|field| field.name().clone()).collect();
+    let mut rows = Batch::empty(schema.fields().len());
+    for batch in reader {
+        let more = arrow::columns(&batch.map_err(|error| error.to_string())?)?;
+        match rows.is_empty() {
+            true => rows = more,
+            false => rows.append(&more),
+        }
+    }
+    Ok(NamedColumns::new(headers, rows))
 }
 
 /// Takes the stream out of its capsule.

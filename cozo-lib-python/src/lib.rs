@@ -8,7 +8,7 @@
 //!
 //! * [`database`]: the class.
 //! * [`transaction`]: the class `CozoDbMulTx` of transactions held open.
-//! * [`arrow`], [`to_arrow`], [`from_arrow`]: the class `ArrowResult`; tables in and out without an object for each value.
+//! * [`arrow`]: the class `ArrowResult`; tables in and out without an object for each value.
 //! * [`callbacks`]: functions that are told of changes.
 //! * [`expressions`]: `eval_expressions` and `variables`.
 //! * [`fixed_rule`]: fixed rules written in Python.
@@ -24,10 +24,8 @@ mod database;
 mod error;
 mod expressions;
 mod fixed_rule;
-mod from_arrow;
 mod from_python;
 mod interruptible;
-mod to_arrow;
 mod to_python;
 mod transaction;
 

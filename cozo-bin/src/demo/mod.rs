@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use cozo::{DataValue, DbInstance, NamedRows, ScriptMutability};
 
 use crate::args::DemoArguments;
+use crate::connection::Connection;
 use crate::error::CliError;
 use crate::output::{self, Strings};
 use crate::{import, repl};
@@ -39,7 +40,7 @@ pub fn run(arguments: &DemoArguments) -> miette::Result<ExitCode> {
     QUERIES.iter().enumerate().try_for_each(|(number, query)| ask(&db, number + 1, query, &subjects))?;
     if arguments.repl {
         output::line("\nThe relations are *crate and *depends; any script above can be pasted here.")?;
-        return repl::start(db);
+        return repl::start(Connection::Local(db));
     }
     output::line("\nGo on with this data: cozo demo --repl. The language: docs/ and cozo repl, %help.")?;
     Ok(ExitCode::SUCCESS)

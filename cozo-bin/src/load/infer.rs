@@ -4,6 +4,8 @@ use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
+#[cfg(feature = "arrow")]
+use cozo::value::{Batch, Column, DataValue, Vector};
 use indicatif::ProgressBar;
 use serde_json::Value;
 
@@ -15,19 +17,55 @@ const MAX_KEYS: usize = 3;
 
 /// `a: Int, b: String => c: Float?` for the file.
 pub fn columns(file: &DataFile, bar: &ProgressBar) -> miette::Result<String> {
-    if let Some(bad) = file.headers.iter().find(|header| !is_name(header)) {
-        return Err(CliError::ColumnName { path: file.name(), column: bad.clone() }.into());
-    }
+    check_names(&file.name(), &file.headers)?;
     bar.set_message("looking");
     let types = types(file, bar)?;
     let keys = key_length(file, bar)?;
-    let typed: Vec<String> =
-        file.headers.iter().zip(&types).map(|(name, seen)| format!("{name}: {}", seen.text())).collect();
-    let (keys, values) = typed.split_at(keys);
-    Ok(if values.is_empty() { keys.join(", ") } else { format!("{} => {}", keys.join(", "), values.join(", ")) })
+    Ok(declaration(&file.headers, &types.iter().map(Seen::text).collect::<Vec<_>>(), keys))
 }
 
-fn is_name(text: &str) -> bool {
+/// The same for a file that has columns of typed values.
+#[cfg(feature = "arrow")]
+pub fn columns_of_batches(
+    name: &str,
+    headers: &[String],
+    batches: impl Iterator<Item = miette::Result<Batch>>,
+) -> miette::Result<String> {
+    check_names(name, headers)?;
+    let mut types = vec![SeenValues::default(); headers.len()];
+    let mut keys = vec![Some(HashSet::new()); MAX_KEYS.min(headers.len())];
+    for batch in batches {
+        let batch = batch?;
+        types.iter_mut().zip(&batch.columns).for_each(|(seen, column)| seen.add(column));
+        let mut hashes = vec![0; batch.len];
+        for (key, column) in keys.iter_mut().zip(&batch.columns) {
+            column.hash_into(&mut hashes);
+            // What does not tell all rows apart will not do so later.
+            if key.as_mut().is_some_and(|seen| !hashes.iter().all(|hash| seen.insert(*hash))) {
+                *key = None;
+            }
+        }
+    }
+    let keys = keys.iter().position(Option::is_some).map_or(headers.len(), |position| position + 1);
+    Ok(declaration(headers, &types.iter().map(SeenValues::text).collect::<Vec<_>>(), keys))
+}
+
+/// `a: Int, b: String => c: Float?`, the first columns being keys.
+pub fn declaration(headers: &[String], types: &[String], keys: usize) -> String {
+    let typed: Vec<String> = headers.iter().zip(types).map(|(name, text)| format!("{name}: {text}")).collect();
+    let (keys, values) = typed.split_at(keys);
+    if values.is_empty() { keys.join(", ") } else { format!("{} => {}", keys.join(", "), values.join(", ")) }
+}
+
+fn check_names(file: &str, headers: &[String]) -> Result<(), CliError> {
+    match headers.iter().find(|header| !is_name(header)) {
+        Some(bad) => Err(CliError::ColumnName { path: file.to_string(), column: bad.clone() }),
+        None => Ok(()),
+    }
+}
+
+/// Whether a column may be called so.
+pub fn is_name(text: &str) -> bool {
     text.starts_with(char::is_alphabetic)
         && text.chars().all(|character| character.is_alphanumeric() || character == '_')
 }
@@ -118,6 +156,47 @@ impl Seen {
             Some(Found::Json) | None => "Any",
         };
         format!("{name}{}", if self.nulls { "?" } else { "" })
+    }
+}
+
+/// What a column of values holds, as far as was seen.
+#[cfg(feature = "arrow")]
+#[derive(Clone, Default)]
+struct SeenValues {
+    nulls: bool,
+    column_type: Option<String>,
+}
+
+#[cfg(feature = "arrow")]
+impl SeenValues {
+    fn add(&mut self, column: &Column) {
+        self.nulls |= column.has_nulls();
+        match column {
+            Column::Null(_) => {}
+            Column::Bool(_) => self.join("Bool"),
+            Column::Int(_) => self.join("Int"),
+            Column::Float(_) => self.join("Float"),
+            Column::Str(_) => self.join("String"),
+            Column::Any(values) => values.iter().filter(|value| !value.is_null()).for_each(|value| match value {
+                DataValue::Vec(Vector::F32(vector)) => self.join(&format!("<F32; {}>", vector.len())),
+                DataValue::Vec(Vector::F64(vector)) => self.join(&format!("<F64; {}>", vector.len())),
+                DataValue::List(_) => self.join("Any"),
+                value => self.join(value.type_name()),
+            }),
+        }
+    }
+
+    fn join(&mut self, found: &str) {
+        match self.column_type.as_deref() {
+            None => self.column_type = Some(found.to_string()),
+            Some(before) if before == found => {}
+            Some("Int" | "Float") if found == "Int" || found == "Float" => self.column_type = Some("Float".to_string()),
+            Some(_) => self.column_type = Some("Any".to_string()),
+        }
+    }
+
+    fn text(&self) -> String {
+        format!("{}{}", self.column_type.as_deref().unwrap_or("Any"), if self.nulls { "?" } else { "" })
     }
 }
 

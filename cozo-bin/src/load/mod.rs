@@ -2,8 +2,14 @@
 //!
 //! A relation that exists is filled as it is: the file needs its columns, in any order. One that does not is created,
 //! by the given columns, or by what the file holds: a first pass finds the narrowest type for each column and the
-//! shortest run of leading columns that tells all rows apart, which become the keys.
+//! shortest run of leading columns that tells all rows apart, which become the keys. Parquet and Arrow files that
+//! `cozo export` made of a relation say themselves how it was declared.
+//!
+//! Rows are committed batch by batch. If one does not fit, a relation that was created for the file is removed again, and
+//! of one that was there the error says how many rows it got.
 
+#[cfg(feature = "arrow")]
+mod arrow;
 mod infer;
 mod reader;
 mod target;
@@ -15,6 +21,8 @@ use cozo::{DataValue, DbInstance, NamedRows};
 use indicatif::ProgressBar;
 
 use crate::error::CliError;
+use crate::format::FileFormat;
+use crate::output;
 use reader::{DataFile, Record};
 use target::{Column, columns_of, create, exists};
 pub use target::{Target, split};
@@ -22,60 +30,153 @@ pub use target::{Target, split};
 /// Rows handed to the database at a time: enough to make a commit cheap, few enough to hold.
 const BATCH_ROWS: usize = 10_000;
 
+/// The key in the metadata of an Arrow field for the type that a relation declares.
+#[cfg(feature = "arrow")]
+pub const COLUMN_TYPE: &str = "cozo.column_type";
+
+/// The key in the metadata of an Arrow schema for the number of key columns, which come first.
+#[cfg(feature = "arrow")]
+pub const KEYS: &str = "cozo.keys";
+
+/// A file of rows.
+trait TableFile {
+    /// The path, to show.
+    fn name(&self) -> String;
+
+    /// The names of the columns.
+    fn headers(&self) -> &[String];
+
+    /// The columns of a relation for the file, as between braces.
+    fn columns(&self, bar: &ProgressBar) -> miette::Result<String>;
+
+    /// Puts all rows into the relation; `sources` are the places of its columns among the headers.
+    fn fill(
+        &self,
+        db: &DbInstance,
+        relation: &str,
+        columns: &[Column],
+        sources: &[usize],
+        progress: &mut Progress<'_>,
+    ) -> miette::Result<()>;
+}
+
+/// How far it is.
+struct Progress<'a> {
+    rows: usize,
+    bar: &'a ProgressBar,
+}
+
+impl Progress<'_> {
+    /// Counts rows that are in the relation for good.
+    fn committed(&mut self, rows: usize) {
+        self.rows += rows;
+        self.bar.set_message(output::count(self.rows, "row"));
+    }
+}
+
 /// Loads a file into a relation; the number of its records.
-pub fn load(db: &DbInstance, target: Target<'_>, path: &Path, bar: &ProgressBar) -> miette::Result<usize> {
-    let file = DataFile::open(path, bar)?;
-    if !exists(db, target.name)? {
+pub fn load(
+    db: &DbInstance,
+    target: Target<'_>,
+    path: &Path,
+    format: Option<FileFormat>,
+    bar: &ProgressBar,
+) -> miette::Result<usize> {
+    let file = open(path, FileFormat::of(format, path)?, bar)?;
+    let is_new = !exists(db, target.name)?;
+    if is_new {
         let columns = match target.columns {
             Some(columns) => columns.to_string(),
-            None => infer::columns(&file, bar)?,
+            None => file.columns(bar)?,
         };
         create(db, target.name, &columns)?;
     }
-    let columns = columns_of(db, target.name)?;
-    let sources = sources(&file, target.name, &columns)?;
-    bar.set_message("loading");
-    bar.set_position(0);
-    fill(db, target.name, &columns, &sources, &file, bar)
+    let mut progress = Progress { rows: 0, bar };
+    match fill(db, target.name, file.as_ref(), &mut progress) {
+        Ok(()) => Ok(progress.rows),
+        Err(report) if is_new => {
+            db.run_default(&format!("::remove {}", target.name))?;
+            Err(report)
+        }
+        Err(report) if progress.rows > 0 => {
+            let rows = output::count(progress.rows, "row");
+            Err(cozo::diag::wrap(
+                report,
+                format!("only the first {rows} of '{}' came to '{}'", file.name(), target.name),
+            ))
+        }
+        Err(report) => Err(report),
+    }
+}
+
+fn open(path: &Path, format: FileFormat, bar: &ProgressBar) -> miette::Result<Box<dyn TableFile>> {
+    match format {
+        #[cfg(feature = "arrow")]
+        FileFormat::Parquet | FileFormat::Arrow => Ok(Box::new(arrow::ArrowFile::open(path, format)?)),
+        #[cfg(not(feature = "arrow"))]
+        FileFormat::Parquet | FileFormat::Arrow => Err(CliError::WithoutArrow.into()),
+        _ => Ok(Box::new(DataFile::open(path, format, bar)?)),
+    }
+}
+
+fn fill(db: &DbInstance, relation: &str, file: &dyn TableFile, progress: &mut Progress<'_>) -> miette::Result<()> {
+    let columns = columns_of(db, relation)?;
+    let sources = sources(file, relation, &columns)?;
+    progress.bar.set_message("loading");
+    progress.bar.set_position(0);
+    file.fill(db, relation, &columns, &sources, progress)
 }
 
 /// Where each column of the relation stands in the file.
-fn sources(file: &DataFile, relation: &str, columns: &[Column]) -> Result<Vec<usize>, CliError> {
+fn sources(file: &dyn TableFile, relation: &str, columns: &[Column]) -> Result<Vec<usize>, CliError> {
     let position = |column: &Column| {
         let missing = || CliError::MissingColumn {
             path: file.name(),
             relation: relation.to_string(),
             column: column.name.clone(),
-            found: file.headers.join(", "),
+            found: file.headers().join(", "),
         };
-        file.headers.iter().position(|header| *header == column.name).ok_or_else(missing)
+        file.headers().iter().position(|header| *header == column.name).ok_or_else(missing)
     };
     columns.iter().map(position).collect()
 }
 
-/// Reads the file and imports it batch by batch.
-fn fill(
-    db: &DbInstance,
-    relation: &str,
-    columns: &[Column],
-    sources: &[usize],
-    file: &DataFile,
-    bar: &ProgressBar,
-) -> miette::Result<usize> {
-    let headers: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
-    let mut records = file.records(bar)?;
-    let mut loaded = 0;
-    loop {
-        let mut rows = Vec::with_capacity(BATCH_ROWS);
-        for record in records.by_ref().take(BATCH_ROWS) {
-            let number = (loaded + rows.len() + 1) as u64;
-            rows.push(row(&record?, columns, sources).map_err(|reason| file.bad_record(number, reason))?);
+impl TableFile for DataFile {
+    fn name(&self) -> String {
+        DataFile::name(self)
+    }
+
+    fn headers(&self) -> &[String] {
+        &self.headers
+    }
+
+    fn columns(&self, bar: &ProgressBar) -> miette::Result<String> {
+        infer::columns(self, bar)
+    }
+
+    fn fill(
+        &self,
+        db: &DbInstance,
+        relation: &str,
+        columns: &[Column],
+        sources: &[usize],
+        progress: &mut Progress<'_>,
+    ) -> miette::Result<()> {
+        let headers: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+        let mut records = self.records(progress.bar)?;
+        loop {
+            let mut rows = Vec::with_capacity(BATCH_ROWS);
+            for record in records.by_ref().take(BATCH_ROWS) {
+                let number = (progress.rows + rows.len() + 1) as u64;
+                rows.push(row(&record?, columns, sources).map_err(|reason| self.bad_record(number, reason))?);
+            }
+            let len = rows.len();
+            if len == 0 {
+                return Ok(());
+            }
+            db.import_relations(BTreeMap::from([(relation.to_string(), NamedRows::new(headers.clone(), rows))]))?;
+            progress.committed(len);
         }
-        if rows.is_empty() {
-            return Ok(loaded);
-        }
-        loaded += rows.len();
-        db.import_relations(BTreeMap::from([(relation.to_string(), NamedRows::new(headers.clone(), rows))]))?;
     }
 }
 

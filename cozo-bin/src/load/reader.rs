@@ -11,31 +11,14 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
 use crate::error::CliError;
+use crate::format::FileFormat;
 
 /// A data file whose columns are known.
 pub struct DataFile {
     path: PathBuf,
-    format: Format,
+    format: FileFormat,
     /// The names of the columns.
     pub headers: Vec<String>,
-}
-
-#[derive(Clone, Copy)]
-enum Format {
-    Separated(u8),
-    JsonLines,
-}
-
-impl Format {
-    fn of(path: &Path) -> Result<Self, CliError> {
-        let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
-        match extension.as_deref() {
-            Some("csv") => Ok(Format::Separated(b',')),
-            Some("tsv") => Ok(Format::Separated(b'\t')),
-            Some("jsonl" | "ndjson") => Ok(Format::JsonLines),
-            _ => Err(CliError::DataFormat(path.display().to_string())),
-        }
-    }
 }
 
 /// A record of a file.
@@ -69,12 +52,12 @@ impl Record {
 
 impl DataFile {
     /// Finds out the columns: from the header of CSV, from all objects of JSON Lines.
-    pub fn open(path: &Path, bar: &ProgressBar) -> miette::Result<Self> {
-        let mut file = DataFile { path: path.to_path_buf(), format: Format::of(path)?, headers: vec![] };
+    pub fn open(path: &Path, format: FileFormat, bar: &ProgressBar) -> miette::Result<Self> {
+        let mut file = DataFile { path: path.to_path_buf(), format, headers: vec![] };
         bar.set_message("reading");
-        file.headers = match file.format {
-            Format::Separated(delimiter) => file.separated_headers(delimiter, bar)?,
-            Format::JsonLines => file.json_headers(bar)?,
+        file.headers = match file.delimiter() {
+            Some(delimiter) => file.separated_headers(delimiter, bar)?,
+            None => file.json_headers(bar)?,
         };
         if file.headers.iter().all(String::is_empty) {
             return Err(CliError::NoColumns(file.name()).into());
@@ -87,6 +70,15 @@ impl DataFile {
         self.path.display().to_string()
     }
 
+    /// What separates values; nothing where lines are JSON.
+    fn delimiter(&self) -> Option<u8> {
+        match self.format {
+            FileFormat::Csv => Some(b','),
+            FileFormat::Tsv => Some(b'\t'),
+            _ => None,
+        }
+    }
+
     /// An error about a record, which is counted from 1.
     pub fn bad_record(&self, record: u64, reason: String) -> CliError {
         CliError::Record { path: self.name(), record, reason }
@@ -96,15 +88,15 @@ impl DataFile {
     pub fn records(&self, bar: &ProgressBar) -> miette::Result<Box<dyn Iterator<Item = miette::Result<Record>> + '_>> {
         bar.set_position(0);
         let numbered = 1..;
-        Ok(match self.format {
-            Format::Separated(delimiter) => {
+        Ok(match self.delimiter() {
+            Some(delimiter) => {
                 let records = separated(self.read(bar)?, delimiter).into_records();
                 Box::new(numbered.zip(records).map(|(number, record)| {
                     let bad = |error: csv::Error| self.bad_record(number, error.to_string());
                     Ok(Record::Separated(record.map_err(bad)?))
                 }))
             }
-            Format::JsonLines => {
+            None => {
                 let columns: HashMap<String, usize> = self.headers.iter().cloned().zip(0..).collect();
                 Box::new(self.objects(bar)?.map(move |object| {
                     let mut fields = vec![None; columns.len()];

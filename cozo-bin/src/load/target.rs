@@ -84,7 +84,7 @@ impl Kind {
     pub fn convert(self, cell: Cell<'_>, nullable: bool) -> Result<DataValue, String> {
         let text = match cell {
             Cell::Missing => return Ok(DataValue::Null),
-            Cell::Json(value) => return Ok(DataValue::from(value)),
+            Cell::Json(value) => return Ok(self.of_json(value)),
             Cell::Text("") if nullable => return Ok(DataValue::Null),
             Cell::Text(text) => text,
         };
@@ -99,6 +99,15 @@ impl Kind {
             }
         };
         parsed.ok_or_else(|| format!("'{text}' is no {self:?}"))
+    }
+
+    /// The value, of which JSON has no infinities.
+    fn of_json(self, value: &Value) -> DataValue {
+        match value.as_str() {
+            Some("INFINITY") if self == Kind::Float => DataValue::from(f64::INFINITY),
+            Some("NEGATIVE_INFINITY") if self == Kind::Float => DataValue::from(f64::NEG_INFINITY),
+            _ => DataValue::from(value),
+        }
     }
 }
 

@@ -1,19 +1,21 @@
-//! The line editor of the REPL: history, several lines, completion, matching brackets.
+//! The line editor of the REPL: history, several lines, completion, colors.
 
 use std::borrow::Cow;
+use std::io::IsTerminal;
 
-use cozo::DbInstance;
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
-use rustyline::highlight::{CmdKind, Highlighter, MatchingBracketHighlighter};
+use rustyline::highlight::{CmdKind, Highlighter};
 use rustyline::hint::Hinter;
 use rustyline::history::DefaultHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{Config, Context, Editor, Helper};
+use rustyline::{CompletionType, Config, Context, Editor, Helper};
 
+use super::colors::highlight;
 use super::complete::complete;
 use super::input::is_complete;
 use super::session::Session;
+use crate::connection::Connection;
 use crate::error::CliError;
 use crate::output;
 
@@ -22,7 +24,7 @@ const HISTORY_FILE: &str = ".cozo_repl_history";
 
 /// Reads inputs from the terminal until Ctrl-D, or Ctrl-C twice.
 pub fn read(mut session: Session) -> miette::Result<()> {
-    let mut editor = editor(&session.db).map_err(|error| CliError::Terminal(error.to_string()))?;
+    let mut editor = editor(&session.connection).map_err(|error| CliError::Terminal(error.to_string()))?;
     // A first session has no history yet.
     let _ = editor.load_history(HISTORY_FILE);
     output::line(format!("cozo {}: %help lists the commands, Ctrl-D exits", env!("CARGO_PKG_VERSION")))?;
@@ -44,9 +46,10 @@ pub fn read(mut session: Session) -> miette::Result<()> {
     }
 }
 
-fn editor(db: &DbInstance) -> rustyline::Result<Editor<EditorHelper, DefaultHistory>> {
-    let mut editor = Editor::with_config(Config::builder().build())?;
-    editor.set_helper(Some(EditorHelper { db: db.clone(), brackets: MatchingBracketHighlighter::new() }));
+fn editor(connection: &Connection) -> rustyline::Result<Editor<EditorHelper, DefaultHistory>> {
+    let mut editor = Editor::with_config(Config::builder().completion_type(CompletionType::List).build())?;
+    let colors = output::wants_color(std::io::stdout().is_terminal());
+    editor.set_helper(Some(EditorHelper { connection: connection.clone(), colors }));
     Ok(editor)
 }
 
@@ -58,8 +61,8 @@ fn remember(editor: &mut Editor<EditorHelper, DefaultHistory>, input: &str) {
 }
 
 struct EditorHelper {
-    db: DbInstance,
-    brackets: MatchingBracketHighlighter,
+    connection: Connection,
+    colors: bool,
 }
 
 impl Helper for EditorHelper {}
@@ -78,16 +81,17 @@ impl Completer for EditorHelper {
     type Candidate = String;
 
     fn complete(&self, line: &str, position: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
-        Ok(complete(&self.db, &line[..position]))
+        Ok(complete(&self.connection, &line[..position]))
     }
 }
 
 impl Highlighter for EditorHelper {
     fn highlight<'l>(&self, line: &'l str, position: usize) -> Cow<'l, str> {
-        self.brackets.highlight(line, position)
+        if self.colors { Cow::Owned(highlight(line, position)) } else { Cow::Borrowed(line) }
     }
 
-    fn highlight_char(&self, line: &str, position: usize, kind: CmdKind) -> bool {
-        self.brackets.highlight_char(line, position, kind)
+    /// Any character may change the colors of others, and any move the bracket that stands out.
+    fn highlight_char(&self, _: &str, _: usize, _: CmdKind) -> bool {
+        self.colors
     }
 }

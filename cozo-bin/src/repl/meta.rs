@@ -6,6 +6,7 @@ use cozo::{DataValue, evaluate_expressions};
 use serde_json::Value;
 
 use super::session::Session;
+use super::{graph, pager};
 use crate::error::CliError;
 use crate::output;
 
@@ -32,6 +33,13 @@ pub const COMMANDS: &[Command] = &[
     command("%params", "", "shows the parameters", show_parameters),
     command("%eval", "EXPRESSION", "computes, with the parameters as variables", evaluate),
     command("%run", "FILE", "runs the script in a file", run_file),
+    command(
+        "%graph",
+        "SCRIPT",
+        "draws the edges in the first two columns; without SCRIPT, of the last result",
+        draw_graph,
+    ),
+    command("%pager", "", "switches between showing long results by $PAGER and as they are", switch_pager),
     command("%import", "FILE", "imports relations from a JSON file", import),
     command("%save", "FILE", "writes the next result to a JSON file; without FILE, no more", save),
     command("%backup", "FILE", "writes the database to a file", backup),
@@ -51,7 +59,7 @@ impl<'a> Meta<'a> {
         let (name, arguments) = input.split_once(char::is_whitespace).unwrap_or((input, ""));
         let arguments = arguments.trim();
         let command = COMMANDS.iter().find(|command| command.name == name)?;
-        let optional = command.arguments.is_empty() || command.name == "%save";
+        let optional = command.arguments.is_empty() || matches!(command.name, "%save" | "%graph");
         if arguments.is_empty() && !optional {
             let usage = format!("'{name}' needs its arguments: {name} {}", command.arguments);
             return Some(Err(CliError::Usage(usage).into()));
@@ -101,12 +109,24 @@ fn run_file(session: &mut Session, file: &str) -> miette::Result<()> {
     session.run_script(&script)
 }
 
+fn draw_graph(session: &mut Session, script: &str) -> miette::Result<()> {
+    if !script.is_empty() {
+        session.last = session.result_of(script)?;
+    }
+    Ok(pager::show(&graph::draw(&session.last)?, session.pages)?)
+}
+
+fn switch_pager(session: &mut Session, _: &str) -> miette::Result<()> {
+    session.pages = !session.pages;
+    Ok(output::line(format!("the pager is {}", if session.pages { "on" } else { "off" }))?)
+}
+
 fn import(session: &mut Session, file: &str) -> miette::Result<()> {
     if file.starts_with("http://") || file.starts_with("https://") {
         let advice = format!("'{file}' is not a file: fetch it first, then %import the file");
         return Err(CliError::Usage(advice).into());
     }
-    session.db.import_relations_str_with_err(&read(file)?)
+    session.connection.import(&read(file)?)
 }
 
 fn read(file: &str) -> Result<String, CliError> {
@@ -119,11 +139,11 @@ fn save(session: &mut Session, file: &str) -> miette::Result<()> {
 }
 
 fn backup(session: &mut Session, file: &str) -> miette::Result<()> {
-    session.db.backup_db(file)
+    session.connection.backup(file)
 }
 
 fn restore(session: &mut Session, file: &str) -> miette::Result<()> {
-    session.db.restore_backup(file)
+    session.connection.restore(file)
 }
 
 fn help(_: &mut Session, _: &str) -> miette::Result<()> {

@@ -3,35 +3,43 @@
 //! A [`Session`] takes one complete input at a time, from the line editor or, when standard input is no terminal, from
 //! its lines. Inputs that begin with a known `%` command are meta commands; all others are scripts.
 
+mod colors;
 mod complete;
 mod editor;
+mod graph;
 mod input;
 mod meta;
+mod pager;
 mod session;
+mod tokens;
 
 use std::io::{BufRead, IsTerminal, stdin};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cozo::{DbInstance, Interrupt};
+use cozo::Interrupt;
 
 use crate::args::ReplArguments;
+use crate::connection::Connection;
 use crate::error::CliError;
 use input::is_complete;
 use session::Session;
 
 /// Opens the database and reads scripts until the input ends.
 pub fn run(arguments: &ReplArguments) -> miette::Result<ExitCode> {
-    start(arguments.engine.open()?)
+    start(match arguments.server.connect()? {
+        Some(server) => Connection::Remote(server),
+        None => Connection::Local(arguments.engine.open()?),
+    })
 }
 
 /// Reads scripts for a database until the input ends.
-pub fn start(db: DbInstance) -> miette::Result<ExitCode> {
+pub fn start(connection: Connection) -> miette::Result<ExitCode> {
     let busy = Arc::new(AtomicBool::new(false));
     let interrupt = Interrupt::default();
     stop_queries_on_interrupt(&interrupt, &busy)?;
-    let session = Session::new(db, busy, interrupt);
+    let session = Session::new(connection, busy, interrupt);
     if stdin().is_terminal() {
         editor::read(session)?
     } else {

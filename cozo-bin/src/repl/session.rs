@@ -7,24 +7,33 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use cozo::{DataValue, DbInstance, Interrupt, NamedRows, ScriptMutability};
+use cozo::{DataValue, Interrupt, NamedRows, ScriptMutability};
 use serde_json::{Map, Value};
 
 use super::meta::Meta;
+use super::pager;
+use crate::connection::Connection;
 use crate::error::{self, CliError};
 use crate::output::{self, Strings};
 
 /// More rows are counted, but not shown.
 const MAX_SHOWN_ROWS: usize = 1000;
 
+/// More rows are not handed to the pager.
+const MAX_PAGED_ROWS: usize = 20_000;
+
 /// The state of the REPL between inputs.
 pub struct Session {
-    /// The database.
-    pub db: DbInstance,
+    /// The database, here or on a server.
+    pub connection: Connection,
     /// The parameters of all scripts.
     pub parameters: BTreeMap<String, DataValue>,
     /// Where the next result goes.
     pub save: Option<PathBuf>,
+    /// Whether long results are shown by the pager.
+    pub pages: bool,
+    /// The first result of the script before, for those who want to see it otherwise.
+    pub last: NamedRows,
     /// Set while something runs, so that Ctrl-C knows what to do.
     busy: Arc<AtomicBool>,
     /// Stops the script of the current input.
@@ -33,8 +42,9 @@ pub struct Session {
 
 impl Session {
     /// A session without parameters.
-    pub fn new(db: DbInstance, busy: Arc<AtomicBool>, interrupt: Interrupt) -> Self {
-        Session { db, parameters: BTreeMap::new(), save: None, busy, interrupt }
+    pub fn new(connection: Connection, busy: Arc<AtomicBool>, interrupt: Interrupt) -> Self {
+        let (parameters, last) = (BTreeMap::new(), NamedRows::default());
+        Session { connection, parameters, save: None, pages: true, last, busy, interrupt }
     }
 
     /// Runs an input and shows what comes out; only a broken standard output is an error.
@@ -64,8 +74,7 @@ impl Session {
     /// Runs a script and shows or saves its results.
     pub fn run_script(&mut self, script: &str) -> miette::Result<()> {
         let start = Instant::now();
-        let (parameters, mutability) = (self.parameters.clone(), ScriptMutability::Mutable);
-        let result = self.db.run_script_interruptible(script, parameters, mutability, &self.interrupt)?;
+        let result = self.result_of(script)?;
         let took = start.elapsed();
         if let Some(path) = self.save.take() {
             let text = as_objects(&result).to_string();
@@ -73,28 +82,37 @@ impl Session {
             let saved = output::summary(result.rows.len(), took);
             return Ok(output::line(format!("{saved}, saved to {}", path.display()))?);
         }
-        for rows in result.flatten() {
-            show(&rows)?;
+        let results = result.flatten();
+        for rows in &results {
+            self.show(rows)?;
             output::line(output::dim(&output::summary(rows.rows.len(), took)))?;
         }
+        self.last = results.into_iter().next().unwrap_or_default();
         Ok(())
+    }
+
+    /// Runs a script with the parameters; Ctrl-C stops it.
+    pub fn result_of(&self, script: &str) -> miette::Result<NamedRows> {
+        self.connection.run_script(script, self.parameters.clone(), ScriptMutability::Mutable, &self.interrupt)
+    }
+
+    fn show(&self, rows: &NamedRows) -> Result<(), CliError> {
+        let pages = self.pages && pager::is_possible();
+        let limit = if pages { MAX_PAGED_ROWS } else { MAX_SHOWN_ROWS };
+        if !rows.headers.is_empty() {
+            pager::show(&output::table_text(rows, limit, Strings::Quoted), pages)?;
+        }
+        match rows.rows.len().checked_sub(limit) {
+            Some(hidden @ 1..) => {
+                output::line(format!("… and {}; %save FILE keeps all", output::count(hidden, "more row")))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
 fn is_terminal() -> bool {
     std::io::IsTerminal::is_terminal(&std::io::stderr())
-}
-
-fn show(rows: &NamedRows) -> Result<(), CliError> {
-    if !rows.headers.is_empty() {
-        output::table(rows, MAX_SHOWN_ROWS, Strings::Quoted)?;
-    }
-    match rows.rows.len().checked_sub(MAX_SHOWN_ROWS) {
-        Some(hidden @ 1..) => {
-            output::line(format!("… and {}; %save FILE keeps all", output::count(hidden, "more row")))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// The rows as a JSON array of objects.

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::{DbInstance, NamedRows, ScriptMutability, transfer};
-use crate::exec::Interrupt;
+use crate::exec::{Interrupt, MAX_BATCH_ROWS};
+use crate::schema::SchemaRef;
+use crate::storage::KeyRange;
+use crate::txn::View;
 use crate::value::{Batch, DataValue};
 
 /// Columns under headers: the result of a script as the engine has it, without a value for each cell.
@@ -57,6 +60,41 @@ impl ScriptResult for NamedColumns {
     }
 }
 
+/// A stored relation as of one moment, read batch by batch, as often as is needed.
+pub struct RelationReader {
+    schema: SchemaRef,
+    view: View,
+}
+
+impl RelationReader {
+    pub(super) fn new(schema: SchemaRef, view: View) -> Self {
+        RelationReader { schema, view }
+    }
+
+    /// The names of the columns, keys first.
+    pub fn headers(&self) -> Vec<String> {
+        self.schema.columns().map(|column| column.name.to_string()).collect()
+    }
+
+    /// The types of the columns, as a script spells them.
+    pub fn types(&self) -> Vec<String> {
+        self.schema.columns().map(|column| column.column_type.to_string()).collect()
+    }
+
+    /// How many of the columns are keys.
+    pub fn keys(&self) -> usize {
+        self.schema.keys.len()
+    }
+
+    /// All rows in the order of their keys, some thousand at a time.
+    pub fn batches(&self) -> miette::Result<impl Iterator<Item = miette::Result<Batch>> + '_> {
+        let columns: Vec<usize> = (0..self.schema.arity()).collect();
+        let snapshot = self.view.of(self.schema.id);
+        let mut cursor = snapshot.scan(self.schema.id, &KeyRange::all(), &columns)?;
+        Ok(std::iter::from_fn(move || cursor.next_batch(MAX_BATCH_ROWS).map_err(Into::into).transpose()))
+    }
+}
+
 impl DbInstance {
     /// [`DbInstance::run_script_interruptible`] with the result as columns.
     ///
@@ -77,6 +115,24 @@ impl DbInstance {
         interrupt: &Interrupt,
     ) -> miette::Result<NamedColumns> {
         self.run_script_as(payload, params, mutability, interrupt)
+    }
+
+    /// The rows of a relation as of now, for exports that hold few of them at a time; its index `i` is `relation:i`.
+    ///
+    /// ```
+    /// # fn main() -> cozo::Result<()> {
+    /// let db = cozo::DbInstance::default();
+    /// db.run_default("?[k, v] <- [[1, 'a'], [2, 'b']] :create r {k: Int => v}")?;
+    /// let reader = db.read_relation("r")?;
+    /// db.run_default("?[k] <- [[1]] :rm r {k}")?;
+    /// assert_eq!((reader.headers(), reader.keys()), (vec!["k".to_string(), "v".to_string()], 1));
+    /// let rows = reader.batches()?.map(|batch| batch.map(|batch| batch.len));
+    /// assert_eq!(rows.sum::<cozo::Result<usize>>()?, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn read_relation(&self, relation: &str) -> miette::Result<RelationReader> {
+        transfer::read(self.pipeline(), relation)
     }
 
     /// [`DbInstance::import_relations`] for one relation, from columns; its name begins with `-` to remove rows.

@@ -48,7 +48,7 @@ pub use crate::exec::Interrupt;
 pub use backup::{BackupProgress, Strictness};
 pub use callbacks::{CallbackOp, Change};
 pub use check::CheckReport;
-pub use columns::NamedColumns;
+pub use columns::{NamedColumns, RelationReader};
 pub use db::{DbInstance, ScriptMutability};
 pub use engine::{Db, new_cozo_mem};
 pub use error::SessionError;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{NamedColumns, NamedRows, SessionError};
+use super::{NamedColumns, NamedRows, RelationReader, SessionError};
 use crate::diag::SourceSpan;
 use crate::exec::{MAX_BATCH_ROWS, mutate};
 use crate::parse::ast::MutationOp;
@@ -38,6 +38,14 @@ pub fn export<T: AsRef<str>>(
         exported.insert(name.as_ref().to_string(), NamedRows::from_batch(headers, &all_rows(&schema, &view)?));
     }
     Ok(exported)
+}
+
+/// A relation as of now.
+pub fn read(pipeline: &Arc<Pipeline>, name: &str) -> miette::Result<RelationReader> {
+    let mut txn = Transaction::begin(pipeline, false);
+    let schema = find(&txn, name, AccessLevel::ReadOnly, "exported")?;
+    let view = txn.view(&[schema.id])?;
+    Ok(RelationReader::new(schema, view))
 }
 
 /// Puts rows into relations, or removes them where the name begins with `-`; all of them or none.

@@ -9,6 +9,8 @@
 //! assert_eq!(serde_json::Value::from(DataValue::from(vec![1, 2])), serde_json::json!([1, 2]));
 //! ```
 
+#[cfg(feature = "arrow")]
+pub mod arrow;
 mod batch;
 mod column;
 mod convert;

@@ -5,34 +5,21 @@ use arrow_array::types::{
     ArrowPrimitiveType, Decimal128Type, Decimal256Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type,
     Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, RecordBatchReader};
-use arrow_schema::{DataType, Field};
-use cozo::value::{Batch, Column, Primitive, StrColumn};
-use cozo::{DataValue, JsonData, NamedColumns, UuidWrapper, Vector};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Field, FieldRef};
 use serde_json::Value;
 
-use crate::to_arrow::JSON;
+use super::{JSON, TYPE_KEY, UUID};
+use crate::value::{Batch, Column, DataValue, JsonData, Primitive, StrColumn, UuidWrapper, Validity, Vector};
 
-/// The extension type of arrays whose 16 bytes are UUIDs.
-const UUID: &str = "arrow.uuid";
-
-/// Everything that a stream of batches has, or what is wrong with it.
-pub fn columns(reader: impl RecordBatchReader) -> Result<NamedColumns, String> {
-    let schema = reader.schema();
-    let headers = schema.fields().iter().map(|field| field.name().clone()).collect();
-    let mut rows = Batch::empty(schema.fields().len());
-    for batch in reader {
-        let batch = batch.map_err(|error| error.to_string())?;
-        for ((column, array), field) in rows.columns.iter_mut().zip(batch.columns()).zip(schema.fields()) {
-            let more = column_of(array, field).map_err(|error| format!("column '{}': {error}", field.name()))?;
-            match column.is_empty() {
-                true => *column = more,
-                false => column.append_range(&more, 0..more.len()),
-            }
-        }
-        rows.len += batch.num_rows();
-    }
-    Ok(NamedColumns::new(headers, rows))
+/// The columns of a batch, or which of them has no counterpart.
+pub fn columns(batch: &RecordBatch) -> Result<Batch, String> {
+    let schema = batch.schema_ref();
+    let column = |(array, field): (&ArrayRef, &FieldRef)| {
+        column_of(array, field).map_err(|error| format!("column '{}': {error}", field.name()))
+    };
+    let columns = batch.columns().iter().zip(schema.fields()).map(column).collect::<Result<_, _>>()?;
+    Ok(Batch::new(columns, batch.num_rows()))
 }
 
 fn column_of(array: &ArrayRef, field: &Field) -> Result<Column, String> {
@@ -140,10 +127,13 @@ fn decimals(array: &dyn Array, shown: impl Fn(usize) -> String) -> Column {
 }
 
 fn texts<'a>(texts: impl Iterator<Item = Option<&'a str>>, field: &Field) -> Result<Column, String> {
-    if field.extension_type_name() == Some(JSON) {
-        let parse = |text: &str| serde_json::from_str::<Value>(text).map(DataValue::from);
-        let values = texts.map(|text| text.map_or(Ok(DataValue::Null), parse));
-        return values.collect::<Result<Column, _>>().map_err(|error| format!("bad JSON: {error}"));
+    let json = |text: &str| serde_json::from_str::<Value>(text).map_err(|error| format!("bad JSON: {error}"));
+    match (field.metadata().get(TYPE_KEY).map(String::as_str), field.extension_type_name()) {
+        (Some("Uuid"), _) => return parsed(texts, uuid_of_text),
+        (Some("Json"), _) => return parsed(texts, |text| Ok(DataValue::Json(JsonData(json(text)?)))),
+        (Some("Validity"), _) => return parsed(texts, |text| validity(&json(text)?)),
+        (_, Some(JSON)) => return parsed(texts, |text| Ok(DataValue::from(json(text)?))),
+        _ => {}
     }
     let mut column = Column::Str(StrColumn::default());
     texts.for_each(|text| match text {
@@ -151,6 +141,27 @@ fn texts<'a>(texts: impl Iterator<Item = Option<&'a str>>, field: &Field) -> Res
         None => column.push(&DataValue::Null),
     });
     Ok(column)
+}
+
+fn parsed<'a>(
+    texts: impl Iterator<Item = Option<&'a str>>,
+    parse: impl Fn(&str) -> Result<DataValue, String>,
+) -> Result<Column, String> {
+    texts.map(|text| text.map_or(Ok(DataValue::Null), &parse)).collect()
+}
+
+fn uuid_of_text(text: &str) -> Result<DataValue, String> {
+    Ok(DataValue::Uuid(UuidWrapper(
+        uuid::Uuid::parse_str(text).map_err(|error| format!("bad UUID '{text}': {error}"))?,
+    )))
+}
+
+fn validity(json: &Value) -> Result<DataValue, String> {
+    let parts = (json.get(0).and_then(Value::as_i64), json.get(1).and_then(Value::as_bool));
+    match parts {
+        (Some(micros), Some(asserts)) => Ok(DataValue::Validity(Validity::from((micros, asserts)))),
+        _ => Err(format!("bad Validity {json}: expected [microseconds, true or false]")),
+    }
 }
 
 fn bytes<'a>(bytes: impl Iterator<Item = Option<&'a [u8]>>) -> Column {

@@ -1,0 +1,91 @@
+//! Where scripts run: in a database of this process, or on a server.
+
+mod failure;
+mod remote;
+
+use std::collections::BTreeMap;
+
+use cozo::{DataValue, DbInstance, Interrupt, NamedRows, ScriptMutability};
+use serde_json::Value;
+
+use crate::error::CliError;
+pub use remote::Server;
+
+/// A database, here or behind a server.
+#[derive(Clone)]
+pub enum Connection {
+    /// In this process.
+    Local(DbInstance),
+    /// Behind a server.
+    Remote(Server),
+}
+
+impl Connection {
+    /// Runs a script. An interrupt stops it; on a server it may go on unseen, which the error says.
+    pub fn run_script(
+        &self,
+        script: &str,
+        parameters: BTreeMap<String, DataValue>,
+        mutability: ScriptMutability,
+        interrupt: &Interrupt,
+    ) -> miette::Result<NamedRows> {
+        match self {
+            Connection::Local(db) => db.run_script_interruptible(script, parameters, mutability, interrupt),
+            Connection::Remote(server) => server.run_script(script, parameters, mutability, interrupt),
+        }
+    }
+
+    /// Runs a script; its result or error as the JSON of the API.
+    pub fn run_script_fold_err(
+        &self,
+        script: &str,
+        parameters: BTreeMap<String, DataValue>,
+        mutability: ScriptMutability,
+    ) -> miette::Result<Value> {
+        match self {
+            Connection::Local(db) => Ok(db.run_script_fold_err(script, parameters, mutability)),
+            Connection::Remote(server) => server.answer(script, parameters, mutability),
+        }
+    }
+
+    /// Imports relations from the text of JSON; all of them or none.
+    pub fn import(&self, text: &str) -> miette::Result<()> {
+        match self {
+            Connection::Local(db) => db.import_relations_str_with_err(text),
+            Connection::Remote(server) => server.import(text),
+        }
+    }
+
+    /// Writes a backup; a server writes it where the server is.
+    pub fn backup(&self, file: &str) -> miette::Result<()> {
+        match self {
+            Connection::Local(db) => db.backup_db(file),
+            Connection::Remote(server) => server.backup(file),
+        }
+    }
+
+    /// Fills the empty database from a backup.
+    pub fn restore(&self, file: &str) -> miette::Result<()> {
+        match self {
+            Connection::Local(db) => db.restore_backup(file),
+            Connection::Remote(_) => {
+                Err(CliError::NotRemotely("a server is restored when it starts: cozo server --restore FILE").into())
+            }
+        }
+    }
+
+    /// The first column of what a system operation lists; nothing if it fails.
+    pub fn names(&self, operation: &str) -> Vec<String> {
+        let (immutable, interrupt) = (ScriptMutability::Immutable, Interrupt::default());
+        let listed = self.run_script(operation, BTreeMap::new(), immutable, &interrupt).unwrap_or_default();
+        listed.rows.iter().filter_map(|row| row.first().and_then(DataValue::get_str).map(str::to_string)).collect()
+    }
+
+    /// The fixed rules that scripts may use.
+    pub fn fixed_rules(&self) -> Vec<String> {
+        match self {
+            Connection::Local(db) => db.get_fixed_rules().into_keys().collect(),
+            Connection::Remote(_) => self.names("::fixed_rules"),
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! `cozo export`: a stored relation or the result of a script into a file, with a progress bar.
+//!
+//! A relation is read batch by batch, as of one moment. The formats of Arrow have one type a column, so that a first pass finds the
+//! types that hold all values. A file appears under its name when it is complete.
+
+#[cfg(feature = "arrow")]
+mod arrow;
+mod table;
+mod text;
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::args::ExportArguments;
+use crate::error::CliError;
+use crate::format::FileFormat;
+use crate::import::per_second;
+use crate::{output, run};
+use table::Table;
+
+/// Exports, and says on standard error how much and how fast.
+pub fn run(arguments: &ExportArguments) -> miette::Result<ExitCode> {
+    let to_stdout = arguments.file.as_os_str() == "-";
+    let format = match arguments.format {
+        None if to_stdout => FileFormat::Csv,
+        asked => FileFormat::of(asked, &arguments.file)?,
+    };
+    if to_stdout && !format.is_text() {
+        return Err(CliError::NotToStdout.into());
+    }
+    let db = arguments.engine.open()?;
+    let start = Instant::now();
+    let table = match (&arguments.relation, &arguments.script) {
+        (Some(relation), _) => Table::of_relation(&db, relation)?,
+        (None, script) => {
+            let parameters = run::parameters(&arguments.parameters)?;
+            Table::of_script(&db, script.as_deref().unwrap_or_default(), parameters)?
+        }
+    };
+    let bar = progress_bar();
+    let rows = if to_stdout {
+        write(&table, format, BufWriter::new(io::stdout()), &bar)?
+    } else {
+        let target = Target::new(&arguments.file);
+        let file = File::create(&target.written).map_err(CliError::writing(&target.written))?;
+        let rows = write(&table, format, BufWriter::new(file), &bar)?;
+        target.complete()?;
+        rows
+    };
+    bar.finish_and_clear();
+    let took = start.elapsed();
+    let (count, rate) = (output::count(rows, "row"), output::thousands(per_second(rows, took)));
+    eprintln!("exported: {count} in {}, {rate} rows/s", output::duration(took));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes all rows; how many there were.
+fn write(table: &Table, format: FileFormat, out: impl Write + Send, bar: &ProgressBar) -> miette::Result<usize> {
+    match format {
+        FileFormat::Csv => text::separated(table, b',', out, bar),
+        FileFormat::Tsv => text::separated(table, b'\t', out, bar),
+        FileFormat::Jsonl => text::json_lines(table, out, bar),
+        #[cfg(feature = "arrow")]
+        FileFormat::Parquet | FileFormat::Arrow => arrow::write(table, format, out, bar),
+        #[cfg(not(feature = "arrow"))]
+        FileFormat::Parquet | FileFormat::Arrow => Err(CliError::WithoutArrow.into()),
+    }
+}
+
+/// A file to be, under another name until it is complete.
+struct Target {
+    written: PathBuf,
+    complete: Option<PathBuf>,
+}
+
+impl Target {
+    /// What is there already and is no file, such as a pipe, is written to as it is.
+    fn new(path: &Path) -> Self {
+        if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+            return Target { written: path.to_path_buf(), complete: None };
+        }
+        let mut written = path.to_path_buf().into_os_string();
+        written.push(".part");
+        Target { written: written.into(), complete: Some(path.to_path_buf()) }
+    }
+
+    fn complete(mut self) -> Result<(), CliError> {
+        match self.complete.take() {
+            Some(complete) => fs::rename(&self.written, &complete).map_err(CliError::writing(&complete)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Target {
+    /// Removes what an error has left behind.
+    fn drop(&mut self) {
+        if self.complete.is_some() {
+            let _ = fs::remove_file(&self.written);
+        }
+    }
+}
+
+/// A count of rows; nothing is drawn unless standard error is a terminal.
+fn progress_bar() -> ProgressBar {
+    let bar = ProgressBar::no_length();
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {human_pos} rows {per_sec}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(100));
+    bar
+}

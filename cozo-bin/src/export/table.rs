@@ -1,0 +1,69 @@
+//! What is exported: headers, and batches of rows that can be gone through more than once.
+
+use std::collections::BTreeMap;
+
+use cozo::value::Batch;
+use cozo::{DataValue, DbInstance, Interrupt, RelationReader, ScriptMutability};
+
+use crate::error::CliError;
+
+/// Rows of a batch of a result.
+const BATCH_ROWS: usize = 2048;
+
+/// A relation or a result.
+pub struct Table {
+    /// The names of the columns.
+    pub headers: Vec<String>,
+    rows: Rows,
+}
+
+enum Rows {
+    Relation(RelationReader),
+    Result(Batch),
+}
+
+/// How a relation declares its columns.
+#[cfg(feature = "arrow")]
+pub struct Declared {
+    /// A type a column, as in a script.
+    pub types: Vec<String>,
+    /// How many of the columns are keys.
+    pub keys: usize,
+}
+
+impl Table {
+    /// A stored relation, as of now.
+    pub fn of_relation(db: &DbInstance, relation: &str) -> miette::Result<Self> {
+        let reader = db.read_relation(relation)?;
+        Ok(Table { headers: reader.headers(), rows: Rows::Relation(reader) })
+    }
+
+    /// The result of a script, which may not write.
+    pub fn of_script(db: &DbInstance, script: &str, parameters: BTreeMap<String, DataValue>) -> miette::Result<Self> {
+        let result = db.run_script_columns(script, parameters, ScriptMutability::Immutable, &Interrupt::default())?;
+        match result.next {
+            None => Ok(Table { headers: result.headers, rows: Rows::Result(result.rows) }),
+            Some(_) => Err(CliError::SeveralResults.into()),
+        }
+    }
+
+    /// How the columns are declared, if they are.
+    #[cfg(feature = "arrow")]
+    pub fn declared(&self) -> Option<Declared> {
+        match &self.rows {
+            Rows::Relation(reader) => Some(Declared { types: reader.types(), keys: reader.keys() }),
+            Rows::Result(_) => None,
+        }
+    }
+
+    /// All rows, some thousand at a time.
+    pub fn batches(&self) -> miette::Result<Box<dyn Iterator<Item = miette::Result<Batch>> + '_>> {
+        Ok(match &self.rows {
+            Rows::Relation(reader) => Box::new(reader.batches()?),
+            Rows::Result(rows) => {
+                let starts = (0..rows.len).step_by(BATCH_ROWS);
+                Box::new(starts.map(|start| Ok(rows.slice(start..rows.len.min(start + BATCH_ROWS)))))
+            }
+        })
+    }
+}

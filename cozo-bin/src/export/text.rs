@@ -1,0 +1,55 @@
+//! CSV and JSON Lines, row by row.
+
+use std::io::Write;
+
+use cozo::DataValue;
+use indicatif::ProgressBar;
+use serde_json::Value;
+
+use super::table::Table;
+use crate::error::CliError;
+use crate::output;
+
+/// Writes a header and a line for each row.
+pub fn separated(table: &Table, delimiter: u8, out: impl Write, bar: &ProgressBar) -> miette::Result<usize> {
+    let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
+    let mut rows = 0;
+    writer.write_record(&table.headers).map_err(output::csv_error)?;
+    for batch in table.batches()? {
+        let batch = batch?;
+        for row in batch.rows() {
+            writer.write_record(row.iter().map(output::csv_field)).map_err(output::csv_error)?;
+        }
+        rows += batch.len;
+        bar.set_position(rows as u64);
+    }
+    writer.flush().map_err(CliError::Stream)?;
+    Ok(rows)
+}
+
+/// Writes an object for each row, its fields in the order of the columns.
+pub fn json_lines(table: &Table, mut out: impl Write, bar: &ProgressBar) -> miette::Result<usize> {
+    let names: Vec<String> = table.headers.iter().map(|header| format!("{}:", Value::from(header.as_str()))).collect();
+    let mut rows = 0;
+    for batch in table.batches()? {
+        let batch = batch?;
+        for row in batch.rows() {
+            out.write_all(object(&names, row).as_bytes()).map_err(CliError::Stream)?;
+        }
+        rows += batch.len;
+        bar.set_position(rows as u64);
+    }
+    out.flush().map_err(CliError::Stream)?;
+    Ok(rows)
+}
+
+fn object(names: &[String], row: Vec<DataValue>) -> String {
+    let mut text = String::from("{");
+    for (position, (name, value)) in names.iter().zip(row).enumerate() {
+        text.push_str(if position > 0 { "," } else { "" });
+        text.push_str(name);
+        text.push_str(&Value::from(value).to_string());
+    }
+    text.push_str("}\n");
+    text
+}

@@ -1,0 +1,48 @@
+//! The formats of data files, and which of them a file has.
+
+use std::path::Path;
+
+use clap::ValueEnum;
+
+use crate::error::CliError;
+
+/// A format of tables in files.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum FileFormat {
+    /// Values separated by commas, below a header
+    Csv,
+    /// Values separated by tabs, below a header
+    Tsv,
+    /// A JSON object a line
+    Jsonl,
+    /// Parquet
+    Parquet,
+    /// Arrow IPC, also called Feather
+    Arrow,
+}
+
+impl FileFormat {
+    /// The format that is asked for, else the one that the extension of the file says.
+    pub fn of(asked: Option<FileFormat>, path: &Path) -> Result<Self, CliError> {
+        let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+        let format = asked.or(match extension.as_deref() {
+            Some("csv") => Some(FileFormat::Csv),
+            Some("tsv") => Some(FileFormat::Tsv),
+            Some("jsonl" | "ndjson") => Some(FileFormat::Jsonl),
+            Some("parquet" | "pq") => Some(FileFormat::Parquet),
+            Some("arrow" | "arrows" | "feather" | "ipc") => Some(FileFormat::Arrow),
+            _ => None,
+        });
+        match format {
+            #[cfg(not(feature = "arrow"))]
+            Some(FileFormat::Parquet | FileFormat::Arrow) => Err(CliError::WithoutArrow),
+            Some(format) => Ok(format),
+            None => Err(CliError::DataFormat(path.display().to_string())),
+        }
+    }
+
+    /// Whether people can read it.
+    pub fn is_text(self) -> bool {
+        matches!(self, FileFormat::Csv | FileFormat::Tsv | FileFormat::Jsonl)
+    }
+}

@@ -1,0 +1,258 @@
+//! What the values of a column are, over all batches that were looked at.
+
+use std::sync::Arc;
+
+use arrow_array::{RecordBatch, RecordBatchOptions};
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+
+use super::to_arrow;
+use crate::value::{Batch, Column, DataValue, Num, Vector};
+
+/// Integers up to this are the same as floats.
+const MAX_EXACT_INT: u64 = 1 << 53;
+
+/// What becomes of a column with integers and floats.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Numbers {
+    /// All are floats, if no integer loses digits.
+    Widened,
+    /// Each stays what it is, as JSON.
+    Kept,
+}
+
+/// The Arrow types of the columns of some batches.
+#[derive(Clone, Debug)]
+pub struct ArrowTypes {
+    columns: Vec<Seen>,
+    numbers: Numbers,
+}
+
+impl ArrowTypes {
+    /// Of `width` columns of which nothing was seen.
+    pub fn new(width: usize, numbers: Numbers) -> Self {
+        ArrowTypes { columns: vec![Seen::default(); width], numbers }
+    }
+
+    /// Looks at a batch with these columns.
+    pub fn add(&mut self, rows: &Batch) {
+        self.columns.iter_mut().zip(&rows.columns).for_each(|(seen, column)| seen.add(column, self.numbers));
+    }
+
+    /// Has a column without values have the Arrow type of a column type, such as `Int`; those that Arrow lacks are left aside.
+    pub fn declare(&mut self, column: usize, column_type: &str) {
+        let Some(seen) = self.columns.get_mut(column).filter(|seen| seen.kind.is_none()) else { return };
+        seen.kind = match column_type.trim_end_matches('?') {
+            "Bool" => Some(Kind::Bool),
+            "Int" => Some(Kind::Int),
+            "Float" => Some(Kind::Float),
+            "String" => Some(Kind::Str),
+            "Bytes" => Some(Kind::Bytes),
+            "Uuid" => Some(Kind::Uuid),
+            "Json" => Some(Kind::Document),
+            "Validity" => Some(Kind::Validity),
+            _ => None,
+        };
+    }
+
+    /// The columns, by their position, that hold values of several types of which some do not survive JSON: bytes and UUIDs
+    /// come back as strings, vectors as lists.
+    pub fn lossy(&self) -> impl Iterator<Item = usize> + '_ {
+        let lossy = |seen: &Seen| seen.kind == Some(Kind::Json) && !seen.survives_json;
+        self.columns.iter().enumerate().filter(move |(_, seen)| lossy(seen)).map(|(position, _)| position)
+    }
+
+    /// The schema of all batches.
+    pub fn schema(&self, headers: &[String]) -> Result<SchemaRef, ArrowError> {
+        Ok(self.batch(headers, Batch::empty(self.columns.len()))?.schema())
+    }
+
+    /// A batch of the columns that were looked at, perhaps with others, as Arrow. It is an error if an array comes to hold
+    /// more than two gigabytes of JSON, or a vector more elements than an `i32`.
+    pub fn batch(&self, headers: &[String], rows: Batch) -> Result<RecordBatch, ArrowError> {
+        let (mut fields, mut arrays) = (vec![], vec![]);
+        for ((header, column), seen) in headers.iter().zip(rows.columns).zip(&self.columns) {
+            let array = to_arrow::array(column, seen.kind)?;
+            let field = Field::new(header, array.data_type().clone(), true);
+            fields.push(field.with_metadata(to_arrow::metadata(seen.kind)));
+            arrays.push(array);
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(rows.len));
+        RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)
+    }
+}
+
+/// What was seen of a column.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    /// Nothing if all were nulls.
+    kind: Option<Kind>,
+    survives_json: bool,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Seen { kind: None, survives_json: true }
+    }
+}
+
+impl Seen {
+    fn add(&mut self, column: &Column, numbers: Numbers) {
+        match column {
+            Column::Null(_) => {}
+            Column::Bool(_) => self.join(Kind::Bool, numbers),
+            Column::Int(ints) => {
+                let exact = ints.values.iter().all(|value| value.unsigned_abs() <= MAX_EXACT_INT);
+                self.join(if exact { Kind::Int } else { Kind::LargeInt }, numbers);
+            }
+            Column::Float(floats) => {
+                self.join(Kind::Float, numbers);
+                self.survives_json &= floats.values.iter().all(|value| value.is_finite());
+            }
+            Column::Str(_) => self.join(Kind::Str, numbers),
+            Column::Any(values) => values.iter().filter(|value| !value.is_null()).for_each(|value| {
+                self.join(Kind::of(value), numbers);
+                self.survives_json &= survives_json(value);
+            }),
+        }
+    }
+
+    fn join(&mut self, kind: Kind, numbers: Numbers) {
+        self.kind = Some(self.kind.map_or(kind, |before| before.join(kind, numbers)));
+    }
+}
+
+/// What the values of a column are, nulls aside.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Kind {
+    Bool,
+    /// Integers that are the same as floats.
+    Int,
+    /// Integers, some of which would lose digits as floats.
+    LargeInt,
+    /// Floats, or floats and integers that are the same as floats.
+    Float,
+    Str,
+    Bytes,
+    Uuid,
+    Validity,
+    /// Vectors of one width and length.
+    Vector {
+        wide: bool,
+        len: usize,
+    },
+    /// Nothing but values of the type Json.
+    Document,
+    /// Lists, and whatever does not go together.
+    Json,
+}
+
+impl Kind {
+    fn of(value: &DataValue) -> Kind {
+        match value {
+            DataValue::Bool(_) => Kind::Bool,
+            DataValue::Num(Num::Int(value)) if value.unsigned_abs() <= MAX_EXACT_INT => Kind::Int,
+            DataValue::Num(Num::Int(_)) => Kind::LargeInt,
+            DataValue::Num(Num::Float(_)) => Kind::Float,
+            DataValue::Str(_) => Kind::Str,
+            DataValue::Bytes(_) => Kind::Bytes,
+            DataValue::Uuid(_) => Kind::Uuid,
+            DataValue::Validity(_) => Kind::Validity,
+            DataValue::Vec(vector) if !vector.is_empty() => {
+                Kind::Vector { wide: matches!(vector, Vector::F64(_)), len: vector.len() }
+            }
+            DataValue::Json(_) => Kind::Document,
+            _ => Kind::Json,
+        }
+    }
+
+    fn join(self, other: Kind, numbers: Numbers) -> Kind {
+        match (self, other) {
+            (a, b) if a == b => a,
+            (Kind::Int, Kind::LargeInt) | (Kind::LargeInt, Kind::Int) => Kind::LargeInt,
+            (Kind::Int, Kind::Float) | (Kind::Float, Kind::Int) if numbers == Numbers::Widened => Kind::Float,
+            _ => Kind::Json,
+        }
+    }
+}
+
+/// Whether a value is the same after a detour through JSON.
+fn survives_json(value: &DataValue) -> bool {
+    match value {
+        DataValue::Null | DataValue::Bool(_) | DataValue::Num(Num::Int(_)) | DataValue::Str(_) => true,
+        DataValue::Num(Num::Float(value)) => value.is_finite(),
+        DataValue::List(items) => items.iter().all(survives_json),
+        DataValue::Json(value) => value.0.is_object(),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::arrow::columns;
+    use crate::value::{JsonData, UuidWrapper, Validity};
+    use serde_json::json;
+
+    /// What comes back of two batches with one column each, and whether something is said to be lost.
+    fn round_trip(first: &[DataValue], second: &[DataValue]) -> (Vec<DataValue>, bool) {
+        let batches = [first, second].map(|values| Batch::new(vec![values.iter().cloned().collect()], values.len()));
+        let mut types = ArrowTypes::new(1, Numbers::Kept);
+        batches.iter().for_each(|batch| types.add(batch));
+        let headers = ["a".to_string()];
+        let schema = types.schema(&headers).expect("it has a schema");
+        let back = batches.into_iter().flat_map(|batch| {
+            let arrow = types.batch(&headers, batch).expect("it becomes Arrow");
+            assert_eq!(arrow.schema(), schema);
+            columns(&arrow).expect("it comes back").columns.remove(0).iter().collect::<Vec<_>>()
+        });
+        (back.collect(), types.lossy().next().is_some())
+    }
+
+    #[test]
+    fn values_survive_over_batches() {
+        let vector = |items: Vec<f32>| DataValue::Vec(Vector::F32(items.into()));
+        let validity = |micros, asserts| DataValue::Validity(Validity::from((micros, asserts)));
+        let document = |value| DataValue::Json(JsonData(value));
+        let table: [[DataValue; 3]; 13] = [
+            [1.into(), i64::MAX.into(), DataValue::Null],
+            [1.into(), 2.into(), 2.5.into()],
+            [i64::MIN.into(), DataValue::Null, 1.0.into()],
+            [true.into(), DataValue::Null, false.into()],
+            ["a".into(), "".into(), DataValue::Null],
+            ["a".into(), DataValue::Null, 1.into()],
+            [DataValue::Bytes(vec![0, 255]), DataValue::Bytes(vec![]), DataValue::Null],
+            [DataValue::Uuid(UuidWrapper(uuid::Uuid::from_u128(7))), DataValue::Null, DataValue::Null],
+            [vector(vec![1.0, 2.0]), DataValue::Null, vector(vec![3.0, f32::NAN])],
+            [validity(5, true), validity(-6, false), DataValue::Null],
+            [document(json!([1, "a"])), document(json!(null)), document(json!({"k": 1.0}))],
+            [DataValue::from(vec![1, 2]), DataValue::List(vec![]), document(json!({"k": [1, {}]}))],
+            [f64::NAN.into(), f64::NEG_INFINITY.into(), (-0.0).into()],
+        ];
+        for [a, b, c] in table {
+            let (back, lossy) = round_trip(&[a.clone(), b.clone()], &[c.clone(), DataValue::Null]);
+            assert_eq!(back, [a, b, c, DataValue::Null]);
+            assert!(!lossy, "{back:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_lost_is_known() {
+        for (a, b) in [
+            (DataValue::Bytes(vec![1]), DataValue::from(1)),
+            (DataValue::from(f64::NAN), DataValue::from(1)),
+            (DataValue::Json(JsonData(json!([1]))), DataValue::from(vec![1])),
+        ] {
+            assert!(round_trip(std::slice::from_ref(&a), std::slice::from_ref(&b)).1, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn empty_columns_have_declared_types() {
+        let mut types = ArrowTypes::new(2, Numbers::Kept);
+        types.declare(0, "Int?");
+        types.declare(1, "Any");
+        let schema = types.schema(&["a".to_string(), "b".to_string()]).expect("it has a schema");
+        assert_eq!(schema.field(0).data_type(), &arrow_schema::DataType::Int64);
+        assert_eq!(schema.field(1).data_type(), &arrow_schema::DataType::Null);
+    }
+}
