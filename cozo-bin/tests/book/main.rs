@@ -5,9 +5,10 @@
 //! server. What a block gives is compared with the block of `text` or `json` directly behind it: `make docs` writes those anew.
 //! Blocks in other languages are run by the tests in [`ELSEWHERE`].
 
-#![cfg(all(unix, feature = "server"))]
+#![cfg(all(unix, feature = "arrow", feature = "server"))]
 
 mod commands;
+mod complete;
 mod links;
 mod scripts;
 #[path = "../support/mod.rs"]
