@@ -6,8 +6,14 @@
 //! assert_eq!(cozo_benches::count(&db, "?[count(a)] := *edge{a}"), 18);
 //! ```
 
+pub mod figures;
 pub mod memory;
 pub mod pokec;
+pub mod records;
+pub mod recursion;
+pub mod settings;
+pub mod social;
+pub mod values;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

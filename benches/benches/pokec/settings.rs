@@ -7,6 +7,7 @@ use std::thread::available_parallelism;
 use cozo::DbInstance;
 use cozo_benches::pokec::Size;
 use cozo_benches::pokec::source::{self, Sourced};
+use cozo_benches::settings::setting;
 use regex::Regex;
 use tempfile::TempDir;
 
@@ -92,11 +93,6 @@ pub struct Scratch {
 /// Below the target directory, so that databases are written to the disk that the build is on.
 fn scratch_folder() -> &'static Path {
     Path::new(env!("CARGO_TARGET_TMPDIR"))
-}
-
-/// The value of `COZO_BENCH_` with a name.
-fn setting(name: &str) -> Option<String> {
-    std::env::var(format!("COZO_BENCH_{name}")).ok().filter(|value| !value.is_empty())
 }
 
 /// One thread, and one for each processor, unless others are asked for.
