@@ -62,9 +62,14 @@ impl Figures {
         text + "\n"
     }
 
-    /// Prints the table, and appends a line of JSON for each figure to the file `COZO_BENCH_JSON`, if there is one.
+    /// Prints the table, and what [`Figures::record`] does.
     pub fn publish(&self) -> Result<(), String> {
         println!("{}", self.table());
+        self.record()
+    }
+
+    /// Appends a line of JSON for each figure to the file `COZO_BENCH_JSON`, if there is one.
+    pub fn record(&self) -> Result<(), String> {
         let Some(path) = setting("JSON") else { return Ok(()) };
         let lines: String = self.figures.iter().map(|figure| self.json(figure)).collect();
         let file = OpenOptions::new().create(true).append(true).open(&path);

@@ -25,6 +25,8 @@ pub struct Settings {
     real_folder: Option<PathBuf>,
     /// `COZO_BENCH_CACHE`, where generated data is kept.
     cache_folder: PathBuf,
+    /// `COZO_BENCH_POKEC_CSV`, where the network is written for others.
+    pub csv_folder: Option<PathBuf>,
     /// Only what this finds is measured.
     filter: Option<Regex>,
     /// Everything is run once, to see that it works.
@@ -44,6 +46,7 @@ impl Settings {
             threads: threads()?,
             real_folder: setting("POKEC_DIR").map(PathBuf::from),
             cache_folder: setting("CACHE").map_or_else(|| scratch_folder().join("pokec"), PathBuf::from),
+            csv_folder: setting("POKEC_CSV").map(PathBuf::from),
             filter: filter.map_err(|error| error.to_string())?,
             once: given("--test") || !given("--bench"),
         })

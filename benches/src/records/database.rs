@@ -1,9 +1,8 @@
-//! Records in the database: handed over as columns, asked for by scripts.
+//! Records in the database: handed over in large pieces, asked for by scripts.
 
 use std::collections::BTreeMap;
 
-use cozo::value::{Batch, Column};
-use cozo::{DataValue, DbInstance, NamedColumns, ScriptMutability};
+use cozo::{DataValue, DbInstance, ScriptMutability};
 
 use super::{Record, Records};
 use crate::run;
@@ -29,11 +28,31 @@ impl Database {
         Database(db)
     }
 
-    fn import<const N: usize>(&self, relation: &str, headers: [&str; N], columns: [Column; N]) {
-        let rows = columns[0].len();
-        let headers = headers.map(str::to_string).to_vec();
-        let columns = NamedColumns::new(headers, Batch::new(columns.to_vec(), rows));
+    /// Imports columns of integers, and one of strings behind them, if there are strings.
+    #[cfg(feature = "columns")]
+    fn import<const N: usize>(&self, relation: &str, headers: &[&str], ints: [Vec<i64>; N], strings: Option<&[String]>) {
+        use cozo::value::{Batch, Column};
+        let rows = ints[0].len();
+        let column = |strings: &[String]| {
+            let mut column = Column::default();
+            strings.iter().for_each(|string| column.push_str(string));
+            column
+        };
+        let columns: Vec<Column> = ints.into_iter().map(Column::ints).chain(strings.map(column)).collect();
+        let columns = cozo::NamedColumns::new(names(headers), Batch::new(columns, rows));
         self.0.import_columns(relation, columns).unwrap_or_else(|error| panic!("{error:?}"));
+    }
+
+    /// The same as rows.
+    #[cfg(not(feature = "columns"))]
+    fn import<const N: usize>(&self, relation: &str, headers: &[&str], ints: [Vec<i64>; N], strings: Option<&[String]>) {
+        let row = |place: usize| {
+            let string = strings.map(|strings| DataValue::from(strings[place].as_str()));
+            ints.iter().map(|column| DataValue::from(column[place])).chain(string).collect()
+        };
+        let rows = cozo::NamedRows::new(names(headers), (0..ints[0].len()).map(row).collect());
+        let imported = self.0.import_relations(BTreeMap::from([(relation.to_string(), rows)]));
+        imported.unwrap_or_else(|error| panic!("{error:?}"));
     }
 
     fn one(&self, script: &str, parameters: &[(&str, i64)]) -> i64 {
@@ -43,16 +62,14 @@ impl Database {
 
 impl Records for Database {
     fn insert(&mut self, records: &[Record]) {
-        let column = |of: fn(&Record) -> i64| Column::ints(records.iter().map(of).collect());
+        let column = |of: fn(&Record) -> i64| records.iter().map(of).collect::<Vec<i64>>();
         let columns = [column(|r| r.id), column(|r| r.part), column(|r| r.amount), column(|r| r.stamp), column(|r| r.next)];
-        self.import("record", ["id", "part", "amount", "stamp", "next"], columns);
+        self.import("record", &["id", "part", "amount", "stamp", "next"], columns, None);
     }
 
     fn insert_strings(&mut self, first: i64, strings: &[String]) {
-        let mut values = Column::default();
-        strings.iter().for_each(|string| values.push_str(string));
-        let ids = Column::ints((first..first + strings.len() as i64).collect());
-        self.import("text", ["id", "value"], [ids, values]);
+        let ids = (first..first + strings.len() as i64).collect();
+        self.import("text", &["id", "value"], [ids], Some(strings));
     }
 
     fn count_amount(&mut self, amount: i64) -> i64 {
@@ -73,4 +90,8 @@ impl Records for Database {
     fn chain(&mut self) -> i64 {
         self.one(CHAIN, &[])
     }
+}
+
+fn names(headers: &[&str]) -> Vec<String> {
+    headers.iter().map(|header| header.to_string()).collect()
 }
