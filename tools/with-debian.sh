@@ -25,7 +25,7 @@ if ! command -v "$program" >/dev/null; then
         trap 'rm -rf "$work"' EXIT
         mkdir -p "$work/lists" "$work/cache/archives/partial" "$work/unpacked" "$(dirname "$root")"
         # With lists of its own, since those of the system may be missing or old, and only root may bring them up to date.
-        apt="apt-get -qq -o Dir::State::Lists=$work/lists -o Dir::Cache=$work/cache"
+        apt="apt-get -qq -o APT::Sandbox::User=root -o Dir::State::Lists=$work/lists -o Dir::Cache=$work/cache"
         $apt update
         # $packages are several words.
         # shellcheck disable=SC2086

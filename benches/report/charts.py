@@ -50,7 +50,7 @@ def bars(title: str, unit: str, tests: dict[str, dict[str, float]], systems: lis
 def legend(systems: list[str], colour: dict[str, str]) -> list[str]:
     parts, x, y = [], 12, 40
     for system in systems:
-        wide = 24 + 6.4 * len(system)
+        wide = 28 + 7 * len(system)
         parts.append(f'<rect x="{x:.0f}" y="{y - 9}" width="10" height="10" fill="{colour[system]}"/>')
         parts.append(f'<text x="{x + 14:.0f}" y="{y}" class="name">{escape(system)}</text>')
         x += wide
