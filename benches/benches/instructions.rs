@@ -82,7 +82,8 @@ fn repeat(work: Work, repeats: i64) {
                  :put user {id => name, age}";
     run(&db, users, &[("nodes", NODES)]);
     for first in (0..NODES).step_by(1000) {
-        let edges = (first..first + 1000).flat_map(|node| (0..DEGREE).map(move |n| [node, (node * 31 + n * n * 577) % NODES]));
+        let edges =
+            (first..first + 1000).flat_map(|node| (0..DEGREE).map(move |n| [node, (node * 31 + n * n * 577) % NODES]));
         import(&db, edges);
     }
     (0..repeats).for_each(|n| work(&db, n));

@@ -120,7 +120,7 @@ fn same_generation(criterion: &mut Criterion) {
 /// A points-to analysis: two rules that need each other, with joins of three relations.
 fn points_to(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("points_to");
-    for functions in [200, 400, 800] {
+    for functions in [100, 200, 400] {
         let db = DbInstance::default();
         let program = Program::generate(functions);
         program.load_into(&db);

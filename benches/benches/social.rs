@@ -56,7 +56,7 @@ fn network(system: &str, folder: &Path, users: usize) -> Result<Box<dyn Network>
         #[cfg(feature = "peers")]
         "agdb" => Box::new(cozo_benches::social::agdb::Agdb::mapped(&folder.join("social.agdb"), users)),
         #[cfg(feature = "peers")]
-        "agdb-memory" => Box::new(cozo_benches::social::agdb::Agdb::in_memory(users)),
+        "agdb-memory" => Box::new(cozo_benches::social::agdb::Agdb::in_memory(&folder.join("none"), users)),
         engine => Box::new(Database::new(open(engine, folder)?, users)),
     })
 }

@@ -54,7 +54,8 @@ impl Figures {
         for (test, unit) in tests {
             write(&mut text, format_args!("\n{:<44}", format!("{test}, {unit}")));
             for system in &systems {
-                let of_test = |figure: &&Figure| figure.system == *system && (figure.test.as_str(), figure.unit) == (test, unit);
+                let of_test =
+                    |figure: &&Figure| figure.system == *system && (figure.test.as_str(), figure.unit) == (test, unit);
                 let cell = self.figures.iter().find(of_test).map_or(String::new(), |figure| shown(figure.value));
                 write(&mut text, format_args!(" {cell:>14}"));
             }

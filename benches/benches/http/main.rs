@@ -45,11 +45,8 @@ fn measure() -> Result<(), String> {
     let connections = connections()?;
     let processors = available_parallelism().map_or(1, usize::from);
     let mut figures = Figures::new("http", format!("{seconds} s each, {processors} processors shared with the client"));
-    let servers: [(&str, Command); 3] = [
-        ("mem", cozo()?),
-        ("Node.js", node(1)),
-        ("Node.js, processes", node(processors)),
-    ];
+    let servers: [(&str, Command); 3] =
+        [("mem", cozo()?), ("Node.js", node(1)), ("Node.js, processes", node(processors))];
     for (system, command) in servers {
         let server = Server::start(command)?;
         for (question, script, expected) in QUESTIONS {

@@ -30,7 +30,13 @@ impl Database {
 
     /// Imports columns of integers, and one of strings behind them, if there are strings.
     #[cfg(feature = "columns")]
-    fn import<const N: usize>(&self, relation: &str, headers: &[&str], ints: [Vec<i64>; N], strings: Option<&[String]>) {
+    fn import<const N: usize>(
+        &self,
+        relation: &str,
+        headers: &[&str],
+        ints: [Vec<i64>; N],
+        strings: Option<&[String]>,
+    ) {
         use cozo::value::{Batch, Column};
         let rows = ints[0].len();
         let column = |strings: &[String]| {
@@ -45,7 +51,13 @@ impl Database {
 
     /// The same as rows.
     #[cfg(not(feature = "columns"))]
-    fn import<const N: usize>(&self, relation: &str, headers: &[&str], ints: [Vec<i64>; N], strings: Option<&[String]>) {
+    fn import<const N: usize>(
+        &self,
+        relation: &str,
+        headers: &[&str],
+        ints: [Vec<i64>; N],
+        strings: Option<&[String]>,
+    ) {
         let row = |place: usize| {
             let string = strings.map(|strings| DataValue::from(strings[place].as_str()));
             ints.iter().map(|column| DataValue::from(column[place])).chain(string).collect()
@@ -63,7 +75,8 @@ impl Database {
 impl Records for Database {
     fn insert(&mut self, records: &[Record]) {
         let column = |of: fn(&Record) -> i64| records.iter().map(of).collect::<Vec<i64>>();
-        let columns = [column(|r| r.id), column(|r| r.part), column(|r| r.amount), column(|r| r.stamp), column(|r| r.next)];
+        let columns =
+            [column(|r| r.id), column(|r| r.part), column(|r| r.amount), column(|r| r.stamp), column(|r| r.next)];
         self.import("record", &["id", "part", "amount", "stamp", "next"], columns, None);
     }
 

@@ -107,22 +107,41 @@ impl Size {
 pub fn run(system: &mut dyn Records, size: Size) -> Vec<(&'static str, Duration, i64)> {
     let mut steps = Vec::new();
     let mut step = |name, number, elapsed: Duration| steps.push((name, elapsed, number));
-    step("insert records", size.records, insert(size, |first, end| {
-        (first..end).map(|id| size.record(id)).collect::<Vec<_>>()
-    }, |_, records| system.insert(records)));
-    step("insert strings", size.records, insert(size, |first, end| {
-        (first..end).map(|id| format!("the string with the number {id}")).collect::<Vec<_>>()
-    }, |first, strings| system.insert_strings(first, strings)));
+    step(
+        "insert records",
+        size.records,
+        insert(
+            size,
+            |first, end| (first..end).map(|id| size.record(id)).collect::<Vec<_>>(),
+            |_, records| system.insert(records),
+        ),
+    );
+    step(
+        "insert strings",
+        size.records,
+        insert(
+            size,
+            |first, end| (first..end).map(|id| format!("the string with the number {id}")).collect::<Vec<_>>(),
+            |first, strings| system.insert_strings(first, strings),
+        ),
+    );
     let expected = (0..size.records).filter(|id| size.record(*id).amount == COUNTED).count() as i64;
     step("scan for one value", size.records, timed(|| assert_eq!(system.count_amount(COUNTED), expected)));
     step("make an index", size.records, timed(|| system.index()));
     // Parts far from each other, as a program that knows no order would ask for.
     let parts: Vec<i64> = (0..size.lookups).map(|place| place * 7919 % size.parts()).collect();
-    parts.iter().step_by(1 + parts.len() / 100).for_each(|part| assert_eq!(system.part(*part), size.sum_of_part(*part)));
+    parts
+        .iter()
+        .step_by(1 + parts.len() / 100)
+        .for_each(|part| assert_eq!(system.part(*part), size.sum_of_part(*part)));
     let sum: i64 = parts.iter().map(|part| size.sum_of_part(*part)).sum();
-    step("look up a part of 100 records", size.lookups, timed(|| {
-        assert_eq!(parts.iter().map(|part| system.part(*part)).sum::<i64>(), sum);
-    }));
+    step(
+        "look up a part of 100 records",
+        size.lookups,
+        timed(|| {
+            assert_eq!(parts.iter().map(|part| system.part(*part)).sum::<i64>(), sum);
+        }),
+    );
     step("follow a chain", size.records, timed(|| assert_eq!(system.chain(), size.records)));
     steps
 }

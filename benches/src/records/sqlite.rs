@@ -4,7 +4,8 @@ use rusqlite::{Connection, Result, params};
 
 use super::{Record, Records};
 
-const CREATE: &str = "create table record (id integer primary key, part integer, amount integer, stamp integer, next integer);
+const CREATE: &str =
+    "create table record (id integer primary key, part integer, amount integer, stamp integer, next integer);
                       create table text (id integer primary key, value text)";
 
 const CHAIN: &str = "with recursive at (id) as (
@@ -62,9 +63,16 @@ impl Records for Sqlite {
 
     fn part(&mut self, part: i64) -> i64 {
         let found = || {
-            let mut select = self.0.prepare_cached("select id, part, amount, stamp, next from record where part = ?")?;
+            let mut select =
+                self.0.prepare_cached("select id, part, amount, stamp, next from record where part = ?")?;
             let record = |row: &rusqlite::Row<'_>| {
-                Ok(Record { id: row.get(0)?, part: row.get(1)?, amount: row.get(2)?, stamp: row.get(3)?, next: row.get(4)? })
+                Ok(Record {
+                    id: row.get(0)?,
+                    part: row.get(1)?,
+                    amount: row.get(2)?,
+                    stamp: row.get(3)?,
+                    next: row.get(4)?,
+                })
             };
             select.query_map([part], record)?.collect::<Result<Vec<Record>>>()
         };

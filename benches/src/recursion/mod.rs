@@ -31,13 +31,13 @@ pub fn chain_edges(chains: u32, nodes: u32) -> Vec<(u32, u32)> {
     (0..chains).flat_map(chain).collect()
 }
 
-/// The edges of [`crate::grid`] with their distances.
+/// The edges of [`crate::grid`] with their distances. In CozoScript `%` binds less than `+`: `% 10 + 1` is `% 11`.
 pub fn grid_edges(side: u32) -> Vec<(u32, u32, u32)> {
     let places = (0..side).flat_map(|y| (0..side).map(move |x| (x, y)));
     let from = |(x, y): (u32, u32)| {
         let node = y * side + x;
-        let right = (x + 1 < side).then(|| (node, node + 1, (x * 7 + y * 3) % 10 + 1));
-        let below = (y + 1 < side).then(|| (node, node + side, (x * 5 + y * 11) % 10 + 1));
+        let right = (x + 1 < side).then(|| (node, node + 1, (x * 7 + y * 3) % 11));
+        let below = (y + 1 < side).then(|| (node, node + side, (x * 5 + y * 11) % 11));
         right.into_iter().chain(below)
     };
     places.flat_map(from).collect()

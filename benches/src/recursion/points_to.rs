@@ -44,14 +44,14 @@ impl Program {
         let mut program = Program::default();
         for function in 0..functions {
             let variable = |random: &mut Random| function * VARIABLES + random.random_range(0..VARIABLES);
-            for _ in 0..3 {
+            for _ in 0..4 {
                 let object = program.alloc.len() as u32;
                 program.alloc.push((variable(&mut random), object));
             }
-            for _ in 0..6 {
+            for _ in 0..12 {
                 program.assign.push((variable(&mut random), variable(&mut random)));
             }
-            for _ in 0..3 {
+            for _ in 0..5 {
                 let field = random.random_range(0..FIELDS);
                 program.load.push((variable(&mut random), variable(&mut random), field));
                 program.store.push((variable(&mut random), field, variable(&mut random)));

@@ -20,9 +20,9 @@ impl Agdb {
         Agdb::new(DbAny::new_mapped(&file.to_string_lossy()).expect("agdb opens"), users)
     }
 
-    /// A network of so many users in memory.
-    pub fn in_memory(users: usize) -> Agdb {
-        Agdb::new(DbAny::new_memory("social").expect("agdb opens"), users)
+    /// A network of so many users in memory. If the file is there, agdb begins with what it holds.
+    pub fn in_memory(file: &Path, users: usize) -> Agdb {
+        Agdb::new(DbAny::new_memory(&file.to_string_lossy()).expect("agdb opens"), users)
     }
 
     fn new(mut db: DbAny, users: usize) -> Agdb {
@@ -78,7 +78,8 @@ impl Network for Agdb {
             let post = transaction.exec(newest_post())?.elements[0].id;
             let comment = transaction.exec_mut(QueryBuilder::insert().nodes().values([values]).query())?.elements[0].id;
             let values = [vec![], vec![("commented", 1_u64).into()]];
-            transaction.exec_mut(QueryBuilder::insert().edges().from([post, author]).to(comment).values(values).query())?;
+            transaction
+                .exec_mut(QueryBuilder::insert().edges().from([post, author]).to(comment).values(values).query())?;
             Ok(())
         });
         written.expect("agdb writes a comment");

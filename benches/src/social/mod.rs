@@ -188,7 +188,8 @@ mod tests {
     #[cfg(feature = "peers")]
     #[test]
     fn agdb_keeps_what_was_written() {
-        let network = agdb::Agdb::in_memory(SMALL.users());
+        let folder = tempfile::tempdir().expect("a folder");
+        let network = agdb::Agdb::in_memory(&folder.path().join("none"), SMALL.users());
         assert_eq!(run(&network, &SMALL).len(), 4);
         assert_eq!(network.read_posts().len(), PAGE);
     }
