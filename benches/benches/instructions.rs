@@ -30,19 +30,19 @@ const WORKLOADS: [(&str, i64, Work); 7] = [
         let write = "?[id, name, age] <- [[$id, 'new', 30]] :put user {id => name, age}";
         run(db, write, &[("id", n * 7919 % (2 * NODES))]);
     }),
-    ("import", 20, |db, n| import(db, (0..BATCH).map(|row| [NODES + n, row * 7919 % NODES]))),
-    ("expansion", 20, |db, n| {
+    ("import", 60, |db, n| import(db, (0..BATCH).map(|row| [NODES + n, row * 7919 % NODES]))),
+    ("expansion", 60, |db, n| {
         let script = "one[to] := *edge{fr: $id, to}
                       two[to] := one[fr], *edge{fr, to}
                       ?[count_unique(to)] := two[fr], *edge{fr, to}";
         let reached = run(db, script, &[("id", n * 7919 % NODES)]).rows[0][0].get_int();
         assert!(reached > Some(DEGREE), "{reached:?}");
     }),
-    ("aggregation", 50, |db, _| {
+    ("aggregation", 200, |db, _| {
         let rows = run(db, "?[age, count(id), max(id)] := *user{id, age}", &[]);
         assert_eq!(rows.rows.len(), 80);
     }),
-    ("recursion", 1, |db, _| {
+    ("recursion", 5, |db, _| {
         let script = "path[x, y] := next[x, y]  path[x, y] := path[x, z], next[z, y]
                       next[x, y] := x in int_range(200), y = x + 1
                       ?[count(x)] := path[x, y]";
