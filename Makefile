@@ -7,10 +7,10 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 CARGO := tools/with-libclang.sh cargo
 export CARGO_TARGET_DIR ?= $(HOME)/.cache/cozo/target
 
-.PHONY: help demo test fmt lint unit python header soak bench docs fuzz cargo
+.PHONY: help demo test fmt lint unit python header soak bench bench-check bench-report docs fuzz cargo
 
 help:                ## show this list
-	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST)
 
 demo: cargo          ## build the binary and query the dependency graph of this workspace
 	@cargo build --package cozo-bin --no-default-features
@@ -45,6 +45,12 @@ fmt: cargo           ## format the code
 
 bench: cargo         ## run the benches
 	$(CARGO) bench --workspace
+
+bench-report: cargo  ## measure beside other databases, and draw docs/performance-charts.md (ARGS=--draw only draws)
+	benches/report/run.sh $(ARGS)
+
+bench-check: cargo   ## compare instructions with those of BASE=COMMIT, by default where this branch left main
+	@tools/with-debian.sh valgrind valgrind -- python3 tools/bench-check.py $(if $(BASE),--base $(BASE))
 
 docs: cargo          ## write the reference pages of docs/ anew, and build the documentation of the crate
 	COZO_BLESS_DOCS=1 $(CARGO) test --quiet --package cozo --test reference

@@ -1,11 +1,15 @@
-//! Recursion: many rounds of one row, a few rounds of many rows, and improving values.
+//! Recursion: many rounds of one row, a few rounds of many rows, improving values, and rules that need each other.
 //!
-//! Each group runs at growing sizes and reports rows a second: linear growth shows as the same rate at every size.
+//! Each group runs at growing sizes and reports rows a second: linear growth shows as the same rate at every size. With the
+//! cargo feature `peers` the same rules, compiled to Rust by `ascent`, run beside the scripts: they are the limit.
 
-use std::hint::black_box;
 use std::time::Duration;
 
 use cozo::DbInstance;
+#[cfg(feature = "peers")]
+use cozo_benches::recursion::compiled;
+use cozo_benches::recursion::points_to::{POINTS_TO, Program};
+use cozo_benches::recursion::{SAME_GENERATION, farthest_in_grid, same_generation_pairs, tree};
 use cozo_benches::{chains, count, grid, run};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
@@ -39,6 +43,11 @@ fn closure_of_chains(criterion: &mut Criterion) {
                 bencher.iter(|| assert_eq!(count(&db, &script), rows));
             });
         }
+        #[cfg(feature = "peers")]
+        group.bench_function(BenchmarkId::new("ascent", rows), |bencher| {
+            let edges = cozo_benches::recursion::chain_edges(number as u32, 500);
+            bencher.iter(|| assert_eq!(compiled::closure(edges.clone()), rows));
+        });
     }
 }
 
@@ -56,6 +65,12 @@ fn closure_of_a_grid(criterion: &mut Criterion) {
                 "path[x, y] := *edge[x, y, _]  path[x, y] := path[x, z], *edge[z, y, _]  ?[count(x)] := path[x, y]";
             bencher.iter(|| assert_eq!(count(&db, script), rows));
         });
+        #[cfg(feature = "peers")]
+        group.bench_function(BenchmarkId::new("ascent", rows), |bencher| {
+            let edges: Vec<_> =
+                cozo_benches::recursion::grid_edges(side as u32).into_iter().map(|(a, b, _)| (a, b)).collect();
+            bencher.iter(|| assert_eq!(compiled::closure(edges.clone()), rows));
+        });
     }
 }
 
@@ -64,13 +79,59 @@ fn shortest_distances(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("shortest_distances");
     for side in [100, 200, 400] {
         let db = DbInstance::default();
+        let expected = (side * side, farthest_in_grid(side as u32));
         grid(&db, side);
         group.throughput(Throughput::Elements((side * side) as u64));
         group.bench_function(BenchmarkId::from_parameter(side * side), |bencher| {
             let script = "far[n, min(d)] := n = 0, d = 0
                           far[n, min(d)] := far[m, before], *edge[m, n, step], d = before + step
                           ?[count(n), max(d)] := far[n, d]";
-            bencher.iter(|| black_box(count(&db, script)));
+            bencher.iter(|| {
+                let rows = run(&db, script, &[]).rows;
+                assert_eq!((rows[0][0].get_int(), rows[0][1].get_int()), (Some(expected.0), Some(expected.1)));
+            });
+        });
+        #[cfg(feature = "peers")]
+        group.bench_function(BenchmarkId::new("ascent", side * side), |bencher| {
+            let edges = cozo_benches::recursion::grid_edges(side as u32);
+            bencher.iter(|| assert_eq!(compiled::distances(edges.clone()), expected));
+        });
+    }
+}
+
+/// All pairs of the same generation in a binary tree: the new rows of a round are many, and each is found in several ways.
+fn same_generation(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("same_generation");
+    for levels in [7, 8, 9] {
+        let db = DbInstance::default();
+        tree(&db, levels);
+        let pairs = same_generation_pairs(levels);
+        group.throughput(Throughput::Elements(pairs as u64));
+        group.bench_function(BenchmarkId::from_parameter(pairs), |bencher| {
+            bencher.iter(|| assert_eq!(count(&db, SAME_GENERATION), pairs));
+        });
+        #[cfg(feature = "peers")]
+        group.bench_function(BenchmarkId::new("ascent", pairs), |bencher| {
+            bencher.iter(|| assert_eq!(compiled::same_generation(levels), pairs));
+        });
+    }
+}
+
+/// A points-to analysis: two rules that need each other, with joins of three relations.
+fn points_to(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("points_to");
+    for functions in [100, 200, 400] {
+        let db = DbInstance::default();
+        let program = Program::generate(functions);
+        program.load_into(&db);
+        let pairs = program.pairs() as i64;
+        group.throughput(Throughput::Elements(pairs as u64));
+        group.bench_function(BenchmarkId::from_parameter(pairs), |bencher| {
+            bencher.iter(|| assert_eq!(count(&db, POINTS_TO), pairs));
+        });
+        #[cfg(feature = "peers")]
+        group.bench_function(BenchmarkId::new("ascent", pairs), |bencher| {
+            bencher.iter(|| assert_eq!(compiled::points_to(program.clone()), pairs));
         });
     }
 }
@@ -85,6 +146,6 @@ fn configuration() -> Criterion {
 criterion_group! {
     name = benches;
     config = configuration();
-    targets = steps, closure_of_chains, closure_of_a_grid, shortest_distances
+    targets = steps, closure_of_chains, closure_of_a_grid, shortest_distances, same_generation, points_to
 }
 criterion_main!(benches);

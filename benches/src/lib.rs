@@ -6,14 +6,23 @@
 //! assert_eq!(cozo_benches::count(&db, "?[count(a)] := *edge{a}"), 18);
 //! ```
 
+pub mod figures;
 pub mod memory;
 pub mod pokec;
+pub mod records;
+pub mod recursion;
+pub mod settings;
+pub mod social;
+pub mod values;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use cozo::{DataValue, DbInstance, NamedRows, ScriptMutability};
 use criterion::Criterion;
+
+/// What an operation of the database gives; CozoDB 0.7, with which these sources compile, too, keeps its own to itself.
+pub type Result<T, E = cozo::Error> = std::result::Result<T, E>;
 
 /// Runs a script with integer parameters; panics if it fails.
 pub fn run(db: &DbInstance, script: &str, parameters: &[(&str, i64)]) -> NamedRows {

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use cozo::{DbInstance, Result};
+use cozo::DbInstance;
+use cozo_benches::Result;
 use cozo_benches::pokec::{Network, database};
 
 use super::Bench;

@@ -4,7 +4,8 @@
 //! `COZO_BENCH_POKEC_SIZE` is `tiny` (the default), `small`, `medium`, or numbers of users and friendships such as
 //! `2000x24000`; `COZO_BENCH_ENGINE` is the engine (`mem`) and `COZO_BENCH_OPTIONS` its options; `COZO_BENCH_THREADS` lists
 //! numbers of threads (1 and all processors). `COZO_BENCH_POKEC_DIR` has the real data, see [`cozo_benches::pokec`];
-//! without it a network of the same shape is generated and kept in `COZO_BENCH_CACHE`.
+//! without it a network of the same shape is generated and kept in `COZO_BENCH_CACHE`. Into `COZO_BENCH_POKEC_CSV` the network is
+//! written, for other databases.
 //!
 //! Each answer is compared with one worked out from the data alone before it is timed; a wrong one ends the run.
 
@@ -17,7 +18,7 @@ mod throughput;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use cozo_benches::pokec::{Network, questions};
+use cozo_benches::pokec::{Network, export, questions};
 use cozo_benches::short_runs;
 use criterion::Criterion;
 use rand::rngs::Xoshiro256PlusPlus as Random;
@@ -77,6 +78,9 @@ impl Bench {
     /// Runs all groups; those that write come last.
     fn run(&mut self) -> Result<(), String> {
         println!("{}", self.title);
+        if let Some(folder) = &self.settings.csv_folder {
+            export::write_csv(&self.network, folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        }
         let scratch = loading::imports(self)?;
         let db = &scratch.db;
         latency::questions(self, db, "aggregation", &questions::aggregations());
@@ -89,7 +93,7 @@ impl Bench {
         throughput::mixtures(self, db);
         self.criterion.final_summary();
         println!("{}", self.report.render(&self.title));
-        Ok(())
+        self.report.figures(&self.title, &self.settings.engine).record()
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use cozo_benches::figures::Figures;
 use cozo_benches::memory::{Memory, memory, reset_peak};
 
 /// What is printed at the end.
@@ -66,6 +67,24 @@ impl Report {
                 self.peaks.push(Peak { group: group.to_string(), before_mb: before.now_mb, peak_mb: after.peak_mb })
             }
         }
+    }
+
+    /// All that was measured, as that of a system.
+    pub fn figures(&self, title: &str, system: &str) -> Figures {
+        let mut figures = Figures::new("pokec", title);
+        for run in &self.runs {
+            match run.rows {
+                Some(rows) => figures.add(system, &run.id, "rows/s", rows as f64 / run.median.as_secs_f64()),
+                None => figures.add(system, &run.id, "ms", run.median.as_secs_f64() * 1e3),
+            }
+        }
+        for throughput in &self.throughputs {
+            let test = format!("{}, threads {}", throughput.name, throughput.threads);
+            figures.add(system, &test, "queries/s", throughput.queries_per_second);
+        }
+        let peak = self.peaks.iter().map(|peak| peak.peak_mb).reduce(f64::max);
+        peak.into_iter().for_each(|peak_mb| figures.add(system, "peak of memory", "MB", peak_mb));
+        figures
     }
 
     /// The tables.

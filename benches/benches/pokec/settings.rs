@@ -7,6 +7,7 @@ use std::thread::available_parallelism;
 use cozo::DbInstance;
 use cozo_benches::pokec::Size;
 use cozo_benches::pokec::source::{self, Sourced};
+use cozo_benches::settings::setting;
 use regex::Regex;
 use tempfile::TempDir;
 
@@ -24,6 +25,8 @@ pub struct Settings {
     real_folder: Option<PathBuf>,
     /// `COZO_BENCH_CACHE`, where generated data is kept.
     cache_folder: PathBuf,
+    /// `COZO_BENCH_POKEC_CSV`, where the network is written for others.
+    pub csv_folder: Option<PathBuf>,
     /// Only what this finds is measured.
     filter: Option<Regex>,
     /// Everything is run once, to see that it works.
@@ -43,6 +46,7 @@ impl Settings {
             threads: threads()?,
             real_folder: setting("POKEC_DIR").map(PathBuf::from),
             cache_folder: setting("CACHE").map_or_else(|| scratch_folder().join("pokec"), PathBuf::from),
+            csv_folder: setting("POKEC_CSV").map(PathBuf::from),
             filter: filter.map_err(|error| error.to_string())?,
             once: given("--test") || !given("--bench"),
         })
@@ -92,11 +96,6 @@ pub struct Scratch {
 /// Below the target directory, so that databases are written to the disk that the build is on.
 fn scratch_folder() -> &'static Path {
     Path::new(env!("CARGO_TARGET_TMPDIR"))
-}
-
-/// The value of `COZO_BENCH_` with a name.
-fn setting(name: &str) -> Option<String> {
-    std::env::var(format!("COZO_BENCH_{name}")).ok().filter(|value| !value.is_empty())
 }
 
 /// One thread, and one for each processor, unless others are asked for.

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use cozo::{DataValue, DbInstance, NamedRows, Result, ScriptMutability};
+use cozo::{DataValue, DbInstance, NamedRows, ScriptMutability};
 
 use super::Network;
 use super::truth::{Row, user_row};
-use crate::run;
+use crate::{Result, run};
 
 /// How many rows a small batch has, as in the benchmark.
 pub const BATCH_ROWS: usize = 300;

@@ -15,6 +15,7 @@
 
 pub mod cache;
 pub mod database;
+pub mod export;
 pub mod generate;
 pub mod memgraph;
 pub mod network;

@@ -58,7 +58,7 @@ fn difference(expected: &[Row], got: &[Row]) -> String {
     let place = expected.iter().zip(got).position(|(expected, got)| expected != got);
     let place = place.unwrap_or(expected.len().min(got.len()));
     let shown =
-        |rows: &[Row]| rows.get(place).map_or("none".to_string(), |row| DataValue::from(row.clone()).to_string());
+        |rows: &[Row]| rows.get(place).map_or("none".to_string(), |row| DataValue::List(row.clone()).to_string());
     format!("row {place} of the sorted rows: expected {}, got {}", shown(expected), shown(got))
 }
 

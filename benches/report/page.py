@@ -1,0 +1,102 @@
+"""Draws docs/performance-charts.md and docs/charts/*.svg from a recorded run."""
+
+import json
+import re
+from pathlib import Path
+
+import charts
+
+BENCHES = {
+    "pokec": ("The Pokec benchmark", "A social network of 10,000 users and 121,716 friendships. Peers are asked from Python, with prepared "
+              "statements where they have them; they hold friendships in one direction. igraph has nothing but the graph in memory, and "
+              "goes on with PageRank until scores hardly change, CozoScript for ten rounds."),
+    "recursion": ("Recursion", "`ascent` compiles the rules to Rust in advance: it is the limit, not a database."),
+    "social": ("A social network that many use at once", "The benchmark of agdb: 10 writers of posts and 10 of comments, 100 readers of "
+               "each, 100 actions each. agdb has one lock for all."),
+    "values": ("Large values", "Blocks written at once, and keys read one by one, as a copy."),
+    "records": ("Small records", "On one thread, in memory."),
+    "http": ("HTTP", "Over connections that are kept."),
+}
+
+
+def drawn(path: Path, docs: Path) -> None:
+    recorded = json.loads(path.read_text())
+    folder = docs / "charts"
+    folder.mkdir(exist_ok=True)
+    for old in folder.glob("*.svg"):
+        old.unlink()
+    text = head(recorded["machine"]) + behind(recorded["figures"])
+    for bench, (title, about) in BENCHES.items():
+        figures = [figure for figure in recorded["figures"] if figure["bench"] == bench]
+        if figures:
+            text += f"\n## {title}\n\n{about}\n" + "".join(section(bench, title, figures, folder))
+    (docs / "performance-charts.md").write_text(text)
+
+
+def head(machine: dict) -> str:
+    load = f"{machine['load']:.1f}"
+    return f"""# Performance in charts
+
+`make bench-report` has measured and drawn this, everything in one run: the database by engine, and others that do the same work. What the
+figures mean, and what limits them, stands in [performance](performance.md).
+
+| | |
+|---|---|
+| machine | {machine['processors']} processors, {machine['processor']}; {machine['memory_gb']} GB; {machine['system']} |
+| load when it began | {load} processes{', so others were at work: small differences say nothing' if machine['load'] > 0.5 else ''} |
+| compiler, commit, date | {machine['compiler']}; {machine['commit']}; {machine['date']} |
+| durability | `"{machine['durability']}"` everywhere: what is committed survives the death of the process, not a loss of power |
+"""
+
+
+def ahead(figures: list[dict]) -> list[tuple[float, dict, dict]]:
+    """Where somebody else is ahead of the best of our engines: how far, whose figure, and ours."""
+    tests: dict[tuple, list[dict]] = {}
+    for figure in figures:
+        tests.setdefault((figure["bench"], figure["test"], figure["unit"]), []).append(figure)
+    found = []
+    for (_, _, unit), of_test in tests.items():
+        more_is_better = unit.endswith("/s")
+        best = max if more_is_better else min
+        mine = [figure for figure in of_test if figure["system"].startswith("cozo ")]
+        others = [figure for figure in of_test if not figure["system"].startswith("cozo ") and figure["value"] > 0]
+        if not mine or not others:
+            continue
+        ours, theirs = (best(group, key=lambda figure: figure["value"]) for group in (mine, others))
+        ratio = theirs["value"] / ours["value"] if more_is_better else ours["value"] / theirs["value"]
+        if ratio > 1.05:
+            found.append((ratio, theirs, ours))
+    return sorted(found, key=lambda entry: -entry[0])
+
+
+def behind(figures: list[dict]) -> str:
+    found = ahead(figures)
+    if not found:
+        return "\nNobody measured here is ahead of the best engine by more than 5 %.\n"
+    lines = ["\n## Where others are ahead\n", "The best of the others against the best of our engines, where it is ahead by more than 5 %.\n",
+             "| bench | test | who | their figure | ours | times |", "|---|---|---|---:|---:|---:|"]
+    for ratio, theirs, ours in found:
+        figure = lambda entry: f"{charts.shown(entry['value'])} {entry['unit']}"
+        lines.append(f"| {theirs['bench']} | {theirs['test']} | {theirs['system']} | {figure(theirs)} | "
+                     f"{figure(ours)} ({ours['system']}) | {ratio:.1f} |")
+    return "\n".join(lines) + "\n"
+
+
+def section(bench: str, title: str, figures: list[dict], folder: Path):
+    """A chart and a table for each unit."""
+    for unit in dict.fromkeys(figure["unit"] for figure in figures):
+        of_unit = [figure for figure in figures if figure["unit"] == unit]
+        systems = list(dict.fromkeys(figure["system"] for figure in of_unit))
+        tests: dict[str, dict[str, float]] = {}
+        for figure in of_unit:
+            tests.setdefault(figure["test"], {})[figure["system"]] = figure["value"]
+        tests = {test: row for test, row in tests.items() if any(value > 0 for value in row.values())}
+        if not tests:
+            continue
+        name = f"{bench}-{re.sub('[^a-z]+', '-', unit.lower()).strip('-')}.svg"
+        (folder / name).write_text(charts.bars(title, unit, tests, systems))
+        yield f"\n![{title}, {unit}](charts/{name})\n\n"
+        yield f"| {unit} | {' | '.join(systems)} |\n|---|{'---:|' * len(systems)}\n"
+        for test, row in tests.items():
+            cells = (charts.shown(row[system]) if system in row else "" for system in systems)
+            yield f"| {test} | {' | '.join(cells)} |\n"

@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+"""The questions of bench pokec to other databases: DuckDB, Kuzu, igraph and SQLite, from Python.
+
+peers.py FOLDER [--only duckdb,kuzu,igraph,sqlite] [--seconds 1]
+
+FOLDER has users.csv and friends.csv, as bench pokec writes them into COZO_BENCH_POKEC_CSV. One line of JSON for each figure, in the
+form of the benches. Answers are compared with those worked out from the files before they are timed. A peer that cannot do
+something says so on stderr and is left out.
+"""
+
+import argparse
+import csv
+import json
+import random
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+# So many users are asked about in turn.
+ASKED = 100
+STEPS = (1, 2, 3, 4)
+
+
+class Network:
+    """The network in the files."""
+
+    def __init__(self, folder: Path):
+        self.users_file, self.friends_file = folder / "users.csv", folder / "friends.csv"
+        with open(self.users_file) as file:
+            number = lambda text: int(text) if text else None
+            rows = (list(row.values()) for row in csv.DictReader(file))
+            self.users = [(int(uid), int(done), gender or None, number(age)) for uid, done, gender, age in rows]
+        with open(self.friends_file) as file:
+            next(file)
+            self.friendships = [(int(fr), int(to)) for fr, to in (line.split(",") for line in file)]
+        self.friends: dict[int, list[int]] = {}
+        for fr, to in self.friendships:
+            self.friends.setdefault(fr, []).append(to)
+        self.rows = len(self.users) + len(self.friendships)
+        uids = [user[0] for user in self.users]
+        self.asked = random.Random(42).choices(uids, k=ASKED)
+        ages = [user[3] for user in self.users]
+        self.aggregations = {
+            "aggregation/group": len(set(ages)),
+            "aggregation/count": 1,
+            "aggregation/filter": len({age for age in ages if age is not None and age >= 18}),
+            "aggregation/min_max": 1,
+        }
+
+    def reached(self, uid: int, steps: int) -> int:
+        """How many users are at the end of a walk of so many steps."""
+        ends = {uid}
+        for _ in range(steps):
+            ends = {to for fr in ends for to in self.friends.get(fr, ())}
+        return len(ends)
+
+
+class Peer:
+    """What is measured of one system."""
+
+    def __init__(self, name: str, network: Network, seconds: float):
+        self.name, self.network, self.seconds = name, network, seconds
+
+    def emit(self, test: str, unit: str, value: float) -> None:
+        line = {"bench": "pokec", "system": self.name, "test": test, "unit": unit, "value": value}
+        print(json.dumps(line), flush=True)
+
+    def loaded(self, start: float) -> None:
+        """Users and friendships are there, the latter in one relation."""
+        self.emit("import/bulk", "rows/s", self.network.rows / (time.perf_counter() - start))
+
+    def repeated(self, test: str, ask: Callable[[], int], expected: int) -> None:
+        self.check(test, ask(), expected)
+        times, start = [], time.perf_counter()
+        while len(times) < 3 or time.perf_counter() - start < self.seconds:
+            before = time.perf_counter()
+            ask()
+            times.append(time.perf_counter() - before)
+        self.emit(test, "ms", statistics.median(times) * 1e3)
+
+    def expand(self, steps: int, ask: Callable[[int], int]) -> None:
+        """`ask` gives how many users it got."""
+        test = f"expand/{steps}"
+        for uid in self.network.asked[:5]:
+            self.check(test, ask(uid), self.network.reached(uid, steps))
+        start, asked = time.perf_counter(), 0
+        while asked < 5 or time.perf_counter() - start < self.seconds:
+            ask(self.network.asked[asked % ASKED])
+            asked += 1
+        self.emit(test, "ms", (time.perf_counter() - start) * 1e3 / asked)
+
+    def rate(self, test: str, run: Callable[[int], object], numbers: list[int]) -> None:
+        start, done = time.perf_counter(), 0
+        while time.perf_counter() - start < self.seconds:
+            run(numbers[done % len(numbers)])
+            done += 1
+        self.emit(f"{test}, threads 1", "queries/s", done / (time.perf_counter() - start))
+
+    def check(self, test: str, got: int, expected: int) -> None:
+        if got != expected:
+            sys.exit(f"{self.name} gives a wrong answer to {test}: {got} and not {expected}")
+
+
+def sql_aggregations() -> dict[str, str]:
+    return {
+        "aggregation/group": "select age, count(uid) from users group by age",
+        "aggregation/count": "select count(uid), count(age) from users",
+        "aggregation/filter": "select age, count(age) from users where age >= 18 group by age",
+        "aggregation/min_max": "select min(uid), max(uid), avg(uid) from users",
+    }
+
+
+def sql_expansion(steps: int) -> str:
+    query = "select distinct target from friends where fr = ?"
+    for _ in range(1, steps):
+        query = f"select distinct f.target from ({query}) l join friends f on f.fr = l.target"
+    return query
+
+
+PROFILE = "select cmpl_pct, gender, age from users where uid = ?"
+
+
+def duckdb(network: Network, seconds: float) -> None:
+    import duckdb as module
+
+    peer, db = Peer(f"DuckDB {module.__version__}", network, seconds), module.connect()
+    start = time.perf_counter()
+    db.execute(f"create table users as select * from read_csv('{network.users_file}', header = true)")
+    db.execute(f"create table friends as select fr, \"to\" as target from read_csv('{network.friends_file}', header = true)")
+    peer.loaded(start)
+    db.execute("create index by_uid on users(uid)")
+    db.execute("create index by_fr on friends(fr)")
+    for test, query in sql_aggregations().items():
+        peer.repeated(test, lambda: len(db.execute(query).fetchall()), network.aggregations[test])
+    for steps in STEPS:
+        query = sql_expansion(steps)
+        peer.expand(steps, lambda uid: len(db.execute(query, [uid]).fetchnumpy()["target"]))
+    peer.rate("read", lambda uid: db.execute(PROFILE, [uid]).fetchall(), network.asked)
+
+
+def kuzu(network: Network, seconds: float) -> None:
+    import kuzu as module
+
+    # Its last version would rather have one call, which plans each query anew.
+    warnings.simplefilter("ignore", DeprecationWarning)
+    peer = Peer(f"Kuzu {module.__version__}", network, seconds)
+    with tempfile.TemporaryDirectory() as folder:
+        db = module.Connection(module.Database(str(Path(folder) / "kuzu")))
+        start = time.perf_counter()
+        db.execute("create node table User(uid int64, cmpl_pct int64, gender string, age int64, primary key(uid))")
+        db.execute("create rel table Friend(from User to User)")
+        db.execute(f'copy User from "{network.users_file}" (header = true)')
+        db.execute(f'copy Friend from "{network.friends_file}" (header = true)')
+        peer.loaded(start)
+        aggregations = {
+            "aggregation/group": "match (u:User) return u.age, count(u.uid)",
+            "aggregation/count": "match (u:User) return count(u.uid), count(u.age)",
+            "aggregation/filter": "match (u:User) where u.age >= 18 return u.age, count(u.age)",
+            "aggregation/min_max": "match (u:User) return min(u.uid), max(u.uid), avg(u.uid)",
+        }
+        for test, query in aggregations.items():
+            peer.repeated(test, lambda: len(db.execute(query).get_all()), network.aggregations[test])
+        for steps in STEPS:
+            path = "(u:User {uid: $uid})" + "".join(f"-[:Friend]->(n{n}:User)" for n in range(1, steps + 1))
+            expansion = db.prepare(f"match {path} return distinct n{steps}.uid")
+            peer.expand(steps, lambda uid: len(db.execute(expansion, {"uid": uid}).get_all()))
+        profile = db.prepare("match (u:User {uid: $uid}) return u.cmpl_pct, u.gender, u.age")
+        peer.rate("read", lambda uid: db.execute(profile, {"uid": uid}).get_all(), network.asked)
+
+
+def igraph(network: Network, seconds: float) -> None:
+    import igraph as module
+
+    peer = Peer(f"igraph {module.__version__}", network, seconds)
+    places = {user[0]: place for place, user in enumerate(network.users)}
+    graph = module.Graph(n=len(places), edges=[(places[fr], places[to]) for fr, to in network.friendships], directed=True)
+    # Until the scores hardly change, on a graph that is already made.
+    peer.repeated("page_rank/again", lambda: len(graph.pagerank(damping=0.85)), len(places))
+
+
+def sqlite(network: Network, seconds: float) -> None:
+    peer = Peer(f"SQLite {sqlite3.sqlite_version}", network, seconds)
+    with tempfile.TemporaryDirectory() as folder:
+        db = sqlite3.connect(Path(folder) / "sqlite.db", isolation_level=None)
+        # What was committed survives the death of the process, as with durability "os".
+        db.execute("pragma journal_mode = wal")
+        db.execute("pragma synchronous = off")
+        db.execute("create table users(uid integer primary key, cmpl_pct int, gender text, age int)")
+        db.execute("create table friends(fr int, target int, primary key(fr, target)) without rowid")
+        start = time.perf_counter()
+        for statement, rows in (("users values(?, ?, ?, ?)", network.users), ("friends values(?, ?)", network.friendships)):
+            db.execute("begin")
+            db.executemany(f"insert into {statement}", rows)
+            db.execute("commit")
+        peer.loaded(start)
+        for test, query in sql_aggregations().items():
+            peer.repeated(test, lambda: len(db.execute(query).fetchall()), network.aggregations[test])
+        for steps in STEPS:
+            query = sql_expansion(steps)
+            peer.expand(steps, lambda uid: len(db.execute(query, (uid,)).fetchall()))
+        peer.rate("read", lambda uid: db.execute(PROFILE, (uid,)).fetchone(), network.asked)
+        write = "insert or replace into users values(?, 0, null, null)"
+        new = [len(network.users) * 2 + number for number in random.Random(7).choices(range(10**6), k=10_000)]
+        peer.rate("write", lambda uid: db.execute(write, (uid,)), new)
+
+
+PEERS = {"duckdb": duckdb, "kuzu": kuzu, "igraph": igraph, "sqlite": sqlite}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", default=",".join(PEERS))
+    parser.add_argument("--seconds", type=float, default=1)
+    options = parser.parse_args()
+    network = Network(options.folder)
+    for name in options.only.split(","):
+        try:
+            PEERS[name](network, options.seconds)
+        except Exception as error:
+            print(f"{name} is left out: {error}", file=sys.stderr)
+    return 0
+
+
+sys.exit(main())

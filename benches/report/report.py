@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+"""Measures the benches and those who do the same, and draws docs/performance-charts.md.
+
+report.py [--benches pokec,recursion,...] [--without-reference] [--draw]
+
+The run is recorded in docs/charts/run.json; --draw draws the page from it again without measuring. All together takes about an hour, and
+the first time as long again to compile CozoDB 0.7.6, which is compiled with the same benches outside of the workspace.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import measure
+import page
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+CHOSEN = "pokec,recursion,social,values,records"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--benches", default=CHOSEN, help=f"which benches, of {', '.join(page.BENCHES)}")
+    parser.add_argument("--without-reference", action="store_true", help="leave CozoDB 0.7.6 out")
+    parser.add_argument("--draw", action="store_true", help="draw what was recorded")
+    options = parser.parse_args()
+    recorded = DOCS / "charts" / "run.json"
+    recorded.parent.mkdir(exist_ok=True)
+    if not options.draw:
+        measure.record(options.benches.split(","), recorded, not options.without_reference)
+    page.drawn(recorded, DOCS)
+    print(DOCS / "performance-charts.md")
+    return 0
+
+
+sys.exit(main())
