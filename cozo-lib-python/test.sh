@@ -22,9 +22,14 @@ fi
 target=${CARGO_TARGET_DIR:-$here/../target}
 "$here/../tools/with-libclang.sh" cargo build --quiet --workspace --manifest-path "$here/../Cargo.toml"
 site=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
+# The package as a wheel has it.
 rm -rf "$site"/cozo_embedded*
+mkdir "$site/cozo_embedded"
 for module in "$target/debug/libcozo_embedded.so" "$target/debug/libcozo_embedded.dylib"; do
-    if [ -f "$module" ]; then cp "$module" "$site/cozo_embedded.abi3.so"; fi
+    if [ -f "$module" ]; then cp "$module" "$site/cozo_embedded/cozo_embedded.abi3.so"; fi
 done
+echo 'from .cozo_embedded import *' >"$site/cozo_embedded/__init__.py"
+cp "$here/cozo_embedded.pyi" "$site/cozo_embedded/__init__.pyi"
+touch "$site/cozo_embedded/py.typed"
 export COZO_BINARY="$target/debug/cozo"
 exec "$here/../tools/with-chromium.sh" "$venv/bin/python" -m pytest -q "$here/tests" "$@"
