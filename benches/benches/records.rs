@@ -9,16 +9,10 @@ use cozo::DbInstance;
 use cozo_benches::figures::Figures;
 use cozo_benches::memory::memory;
 use cozo_benches::records::{Records, Size, database::Database, run};
-use cozo_benches::settings::number;
+use cozo_benches::settings::{exit_code, number};
 
 fn main() -> ExitCode {
-    match measure() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("{message}");
-            ExitCode::FAILURE
-        }
-    }
+    exit_code(measure())
 }
 
 fn measure() -> Result<(), String> {

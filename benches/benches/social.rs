@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use cozo_benches::figures::Figures;
-use cozo_benches::settings::{disk_bytes, number, open, systems};
+use cozo_benches::settings::{disk_bytes, exit_code, number, open, systems};
 use cozo_benches::social::{Network, Role, Scenario, database::Database, run};
 
 #[cfg(feature = "peers")]
@@ -18,13 +18,7 @@ const PEERS: &[&str] = &["agdb", "agdb-memory"];
 const PEERS: &[&str] = &[];
 
 fn main() -> ExitCode {
-    match measure() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("{message}");
-            ExitCode::FAILURE
-        }
-    }
+    exit_code(measure())
 }
 
 fn measure() -> Result<(), String> {

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use cozo::DbInstance;
 use cozo_benches::figures::Figures;
-use cozo_benches::settings::{disk_bytes, number, setting, systems};
+use cozo_benches::settings::{disk_bytes, exit_code, number, setting, systems};
 use cozo_benches::values::{SHAPES, Store, database::Database, run};
 
 #[cfg(feature = "peers")]
@@ -19,13 +19,7 @@ const PEERS: &[&str] = &cozo_benches::values::peers::PEERS;
 const PEERS: &[&str] = &[];
 
 fn main() -> ExitCode {
-    match measure() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("{message}");
-            ExitCode::FAILURE
-        }
-    }
+    exit_code(measure())
 }
 
 fn measure() -> Result<(), String> {

@@ -1,6 +1,7 @@
 //! What the environment asks of the benches.
 
 use std::path::Path;
+use std::process::ExitCode;
 
 use cozo::DbInstance;
 
@@ -27,6 +28,17 @@ pub fn systems(peers: &[&'static str]) -> Result<Vec<&'static str>, String> {
     text.split(',')
         .map(|name| find(name).ok_or_else(|| format!("COZO_BENCH_ENGINE has '{name}'; there are {}", known.join(", "))))
         .collect()
+}
+
+/// How a bench ends; what failed goes to standard error.
+pub fn exit_code(outcome: Result<(), String>) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// Opens a new database in a folder, with `COZO_BENCH_OPTIONS`.

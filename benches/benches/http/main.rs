@@ -12,7 +12,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::thread::available_parallelism;
 
 use cozo_benches::figures::Figures;
-use cozo_benches::settings::{number, setting};
+use cozo_benches::settings::{exit_code, number, setting};
 use serde_json::{Value, json};
 
 use server::Server;
@@ -31,13 +31,7 @@ const QUESTIONS: [(&str, &str, &str); 2] = [
 ];
 
 fn main() -> ExitCode {
-    match measure() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("{message}");
-            ExitCode::FAILURE
-        }
-    }
+    exit_code(measure())
 }
 
 fn measure() -> Result<(), String> {
