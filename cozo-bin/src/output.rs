@@ -94,6 +94,16 @@ pub fn summary(rows: usize, took: Duration) -> String {
     format!("{} in {}", count(rows, "row"), duration(took))
 }
 
+/// `3 rows in 1.2 ms, 2,500 rows/s`.
+pub fn summary_with_rate(rows: usize, took: Duration) -> String {
+    format!("{}, {}", summary(rows, took), rate(rows, took))
+}
+
+/// `2,500 rows/s`, rounded down.
+pub fn rate(rows: usize, took: Duration) -> String {
+    format!("{} rows/s", thousands((rows as f64 / took.as_secs_f64().max(1e-9)) as usize))
+}
+
 /// `1 row`, `2,000 rows`.
 pub fn count(number: usize, noun: &str) -> String {
     format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })

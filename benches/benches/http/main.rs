@@ -120,7 +120,7 @@ end
     );
     std::fs::write(&script, lua).map_err(|error| error.to_string())?;
     let mut wrk = Command::new(root().join("tools/with-debian.sh"));
-    wrk.args(["wrk", "wrk", "libluajit-5.1-2", "--", "wrk", "-t", if connections > 1 { "2" } else { "1" }]);
+    wrk.args(["wrk", "wrk", "--", "wrk", "-t", if connections > 1 { "2" } else { "1" }]);
     wrk.args(["-c", &connections.to_string(), "-d", &format!("{seconds}s"), "-s"]).arg(&script).arg(url);
     let output = wrk.stderr(Stdio::inherit()).output().map_err(|error| format!("wrk does not run: {error}"))?;
     let text = String::from_utf8_lossy(&output.stdout);

@@ -29,7 +29,6 @@ impl Database {
     }
 
     /// Imports columns of integers, and one of strings behind them, if there are strings.
-    #[cfg(feature = "columns")]
     fn import<const N: usize>(
         &self,
         relation: &str,
@@ -37,33 +36,14 @@ impl Database {
         ints: [Vec<i64>; N],
         strings: Option<&[String]>,
     ) {
-        use cozo::value::{Batch, Column};
-        let rows = ints[0].len();
-        let column = |strings: &[String]| {
-            let mut column = Column::default();
-            strings.iter().for_each(|string| column.push_str(string));
-            column
+        let headers = headers.iter().map(ToString::to_string).collect();
+        #[cfg(feature = "columns")]
+        let imported = self.0.import_columns(relation, cozo::NamedColumns::new(headers, batch(ints, strings)));
+        #[cfg(not(feature = "columns"))]
+        let imported = {
+            let rows = cozo::NamedRows::new(headers, rows(&ints, strings));
+            self.0.import_relations(BTreeMap::from([(relation.to_string(), rows)]))
         };
-        let columns: Vec<Column> = ints.into_iter().map(Column::ints).chain(strings.map(column)).collect();
-        let columns = cozo::NamedColumns::new(names(headers), Batch::new(columns, rows));
-        self.0.import_columns(relation, columns).unwrap_or_else(|error| panic!("{error:?}"));
-    }
-
-    /// The same as rows.
-    #[cfg(not(feature = "columns"))]
-    fn import<const N: usize>(
-        &self,
-        relation: &str,
-        headers: &[&str],
-        ints: [Vec<i64>; N],
-        strings: Option<&[String]>,
-    ) {
-        let row = |place: usize| {
-            let string = strings.map(|strings| DataValue::from(strings[place].as_str()));
-            ints.iter().map(|column| DataValue::from(column[place])).chain(string).collect()
-        };
-        let rows = cozo::NamedRows::new(names(headers), (0..ints[0].len()).map(row).collect());
-        let imported = self.0.import_relations(BTreeMap::from([(relation.to_string(), rows)]));
         imported.unwrap_or_else(|error| panic!("{error:?}"));
     }
 
@@ -105,6 +85,25 @@ impl Records for Database {
     }
 }
 
-fn names(headers: &[&str]) -> Vec<String> {
-    headers.iter().map(|header| header.to_string()).collect()
+/// Columns as the crate takes them.
+#[cfg(feature = "columns")]
+fn batch<const N: usize>(ints: [Vec<i64>; N], strings: Option<&[String]>) -> cozo::value::Batch {
+    use cozo::value::{Batch, Column};
+    let rows = ints[0].len();
+    let column = |strings: &[String]| {
+        let mut column = Column::default();
+        strings.iter().for_each(|string| column.push_str(string));
+        column
+    };
+    Batch::new(ints.into_iter().map(Column::ints).chain(strings.map(column)).collect(), rows)
+}
+
+/// The same as rows, for a crate that takes no columns.
+#[cfg(not(feature = "columns"))]
+fn rows<const N: usize>(ints: &[Vec<i64>; N], strings: Option<&[String]>) -> Vec<Vec<DataValue>> {
+    let row = |place: usize| {
+        let string = strings.map(|strings| DataValue::from(strings[place].as_str()));
+        ints.iter().map(|column| DataValue::from(column[place])).chain(string).collect()
+    };
+    (0..ints[0].len()).map(row).collect()
 }

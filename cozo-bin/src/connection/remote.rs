@@ -119,8 +119,7 @@ fn rows_of(answer: &Value) -> miette::Result<NamedRows> {
         results.push(NamedRows::from_json(next)?);
         next = &next["next"];
     }
-    let chained = |next: Option<Box<NamedRows>>, rows: NamedRows| Some(Box::new(NamedRows { next, ..rows }));
-    Ok(results.into_iter().rev().fold(None, chained).map_or_else(NamedRows::default, |rows| *rows))
+    Ok(NamedRows::chained(results))
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::args::DemoArguments;
 use crate::connection::Connection;
 use crate::error::CliError;
 use crate::output::{self, Strings};
-use crate::{import, repl};
+use crate::repl;
 use lockfile::Graph;
 use queries::{QUERIES, Query, Subjects};
 
@@ -67,11 +67,10 @@ fn load(db: &DbInstance, graph: Graph, path: &Path) -> miette::Result<()> {
     let start = Instant::now();
     db.import_relations(relations)?;
     let took = start.elapsed();
-    let rate = import::per_second(crates + edges, took);
+    let rate = output::rate(crates + edges, took);
     output::line(output::bold(&format!("The dependency graph in {}", path.display())))?;
     let (crates, edges) = (output::count(crates, "crate"), output::count(edges, "dependency edge"));
-    let (took, rate) = (output::duration(took), output::thousands(rate));
-    Ok(output::line(format!("{crates} and {edges} loaded in {took}, {rate} rows/s"))?)
+    Ok(output::line(format!("{crates} and {edges} loaded in {}, {rate}", output::duration(took)))?)
 }
 
 /// Runs a query and shows its title, script, answer and time.

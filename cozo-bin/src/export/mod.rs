@@ -19,7 +19,6 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::args::ExportArguments;
 use crate::error::CliError;
 use crate::format::FileFormat;
-use crate::import::per_second;
 use crate::{output, run};
 use table::Table;
 
@@ -54,8 +53,7 @@ pub fn run(arguments: &ExportArguments) -> miette::Result<ExitCode> {
     };
     bar.finish_and_clear();
     let took = start.elapsed();
-    let (count, rate) = (output::count(rows, "row"), output::thousands(per_second(rows, took)));
-    eprintln!("exported: {count} in {}, {rate} rows/s", output::duration(took));
+    eprintln!("exported: {}", output::summary_with_rate(rows, took));
     Ok(ExitCode::SUCCESS)
 }
 

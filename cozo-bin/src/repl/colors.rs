@@ -1,7 +1,6 @@
 //! Colors for an input.
 
-use cozo::expr::{aggregations, functions};
-
+use super::complete::callables;
 use super::tokens::{Kind, Token, tokens};
 
 const COMMENT: &str = "2";
@@ -50,16 +49,13 @@ fn color(text: &str, all: &[Token], position: usize) -> Option<&'static str> {
         Kind::Command if before().is_some_and(|name| !name.trim().is_empty()) => Some(RELATION),
         Kind::Command => Some(COMMAND),
         Kind::Name if matches!(before(), Some("*" | "~")) => Some(RELATION),
-        Kind::Name if after() == Some("(") && is_callable(&text[token.place.clone()]) => Some(FUNCTION),
+        Kind::Name if after() == Some("(") && callables().any(|name| name == &text[token.place.clone()]) => {
+            Some(FUNCTION)
+        }
         Kind::Name if after() == Some("[") => Some(RULE),
         Kind::Sign if matches!(&text[token.place.clone()], "?" | "*" | "~") => Some(RULE),
         _ => None,
     }
-}
-
-fn is_callable(name: &str) -> bool {
-    functions::names().any(|known| known == name)
-        || aggregations::AGGREGATIONS.iter().any(|aggregation| aggregation.name == name)
 }
 
 /// The bracket at the cursor or before it, and the one that belongs to it.

@@ -36,7 +36,8 @@ pub fn complete(connection: &Connection, before_cursor: &str) -> (usize, Vec<Str
         Expected::ColumnOf(relation) => connection.names(&format!("::columns {relation}")),
         Expected::FixedRule => connection.fixed_rules(),
         Expected::Callable if word.is_empty() => vec![],
-        Expected::Callable => callables().collect(),
+        // With the bracket that follows them.
+        Expected::Callable => callables().map(|name| format!("{name}(")).collect(),
     };
     (start, starting_with(word, candidates))
 }
@@ -113,10 +114,9 @@ fn starting_with(prefix: &str, candidates: impl IntoIterator<Item = String>) -> 
     fitting
 }
 
-/// Functions and aggregations, with the bracket that follows them.
-fn callables() -> impl Iterator<Item = String> {
-    let aggregations = aggregations::AGGREGATIONS.iter().map(|aggregation| aggregation.name);
-    functions::names().chain(aggregations).map(|name| format!("{name}("))
+/// The names of functions and aggregations.
+pub fn callables() -> impl Iterator<Item = &'static str> {
+    functions::names().chain(aggregations::AGGREGATIONS.iter().map(|aggregation| aggregation.name))
 }
 
 fn signed() -> impl Iterator<Item = String> {

@@ -2,11 +2,12 @@
 //!
 //! A request comes through [`listen`] (connections, TLS) to [`routes`], whose layers give it an id and a line of the log
 //! ([`observe`]), refuse pages of other sites ([`guard`]) and whoever has no token ([`auth`]). Each route is a function in the file of
-//! its kind: [`query`], [`transfer`], [`changes`], [`rules`], [`transactions`], [`page`], [`pages`]. What takes time runs on the threads
+//! its kind: [`query`], [`transfer`], [`changes`], [`rules`], [`transactions`], [`page`], [`about`]. What takes time runs on the threads
 //! of [`work`], which stops a script when its client goes away. Rows become text in [`json_body`], as the client takes them.
 //!
 //! **The threads that serve connections never work on the database.**
 
+mod about;
 mod arguments;
 mod auth;
 mod changes;
@@ -18,7 +19,6 @@ mod json_body;
 mod listen;
 mod observe;
 mod page;
-mod pages;
 mod query;
 mod request;
 mod routes;

@@ -11,7 +11,7 @@ use tower_http::timeout::RequestBodyTimeoutLayer;
 
 use super::error::ServerError;
 use super::state::App;
-use super::{auth, changes, guard, observe, page, pages, query, rules, transactions, transfer};
+use super::{about, auth, changes, guard, observe, page, query, rules, transactions, transfer};
 
 /// Shorter responses are sent as they are.
 const MIN_COMPRESSED_BYTES: u64 = 1024;
@@ -20,8 +20,8 @@ const MIN_COMPRESSED_BYTES: u64 = 1024;
 fn open() -> Vec<(&'static str, MethodRouter<App>)> {
     vec![
         ("/", get(page::page)),
-        ("/health", get(pages::health)),
-        ("/openapi.json", get(pages::openapi)),
+        ("/health", get(about::health)),
+        ("/openapi.json", get(about::openapi)),
         ("/page/vocabulary.json", get(page::words)),
         ("/page/{name}", get(page::file)),
     ]
@@ -35,7 +35,7 @@ fn protected() -> Vec<(&'static str, MethodRouter<App>)> {
         ("/export/{names}", get(transfer::export)),
         ("/import", put(transfer::import)),
         ("/import-from-backup", post(transfer::import_from_backup)),
-        ("/metrics", get(pages::metrics)),
+        ("/metrics", get(about::metrics)),
         ("/rule-result/{id}", post(rules::answer).merge(delete(rules::cancel))),
         ("/rules/{name}", get(rules::rules)),
         ("/text-query", post(query::text_query)),
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn the_description_has_every_route() {
-        let described: Value = serde_json::from_str(pages::OPENAPI).expect("it is JSON");
+        let described: Value = serde_json::from_str(about::OPENAPI).expect("it is JSON");
         let described: BTreeSet<&str> =
             described["paths"].as_object().expect("there are paths").keys().map(String::as_str).collect();
         let routes: BTreeSet<&str> = open().into_iter().chain(protected()).map(|(path, _)| path).collect();

@@ -6,7 +6,7 @@ use super::{DbInstance, NamedRows, ScriptMutability, transfer};
 use crate::exec::{Interrupt, MAX_BATCH_ROWS};
 use crate::schema::SchemaRef;
 use crate::storage::KeyRange;
-use crate::txn::View;
+use crate::txn::{Transaction, TxnError, View};
 use crate::value::{Batch, DataValue};
 
 /// Columns under headers: the result of a script as the engine has it, without a value for each cell.
@@ -67,8 +67,9 @@ pub struct RelationReader {
 }
 
 impl RelationReader {
-    pub(super) fn new(schema: SchemaRef, view: View) -> Self {
-        RelationReader { schema, view }
+    pub(super) fn new(schema: SchemaRef, txn: &mut Transaction) -> Result<Self, TxnError> {
+        let view = txn.view(&[schema.id])?;
+        Ok(RelationReader { schema, view })
     }
 
     /// The names of the columns, keys first.
@@ -92,6 +93,15 @@ impl RelationReader {
         let snapshot = self.view.of(self.schema.id);
         let mut cursor = snapshot.scan(self.schema.id, &KeyRange::all(), &columns)?;
         Ok(std::iter::from_fn(move || cursor.next_batch(MAX_BATCH_ROWS).map_err(Into::into).transpose()))
+    }
+
+    /// All rows at once.
+    pub(super) fn named_rows(&self) -> miette::Result<NamedRows> {
+        let mut rows = Batch::empty(self.schema.arity());
+        for batch in self.batches()? {
+            rows.append(&batch?);
+        }
+        Ok(NamedRows::from_batch(self.headers(), &rows))
     }
 }
 

@@ -2,12 +2,11 @@
 
 use super::compile::PreparedQuery;
 use super::query::{run_query, store_as};
-use super::{NamedRows, SessionError, sys};
+use super::{NamedRows, RelationReader, SessionError, sys};
 use crate::diag::SourceSpan;
 use crate::parse::ast::{self, Condition, Statement, Symbol, SystemOp};
 use crate::schema::{AccessLevel, RelationError};
 use crate::txn::Transaction;
-use crate::value::DataValue;
 
 /// A script, its queries ready to be compiled and kept.
 pub enum Prepared {
@@ -170,10 +169,7 @@ fn run_step(step: &Step, txn: &mut Transaction, context: &sys::SystemContext<'_>
         Step::Continue(label, span) => return Ok(Outcome::Continue(label.clone(), *span)),
         Step::Return(values) => {
             let results = values.iter().map(|value| read(value, txn, context)).collect::<miette::Result<Vec<_>>>()?;
-            let chain = |next: Option<Box<NamedRows>>, rows: NamedRows| Some(Box::new(NamedRows { next, ..rows }));
-            return Ok(Outcome::Return(
-                results.into_iter().rev().fold(None, chain).map_or_else(Default::default, |b| *b),
-            ));
+            return Ok(Outcome::Return(NamedRows::chained(results)));
         }
         Step::Debug(name) => {
             let rows = relation_rows(name, txn)?;
@@ -246,8 +242,5 @@ fn ephemeral(name: &Symbol, txn: &Transaction) -> Result<crate::schema::SchemaRe
 fn relation_rows(name: &Symbol, txn: &mut Transaction) -> miette::Result<NamedRows> {
     let schema = ephemeral(name, txn)?;
     schema.require(AccessLevel::ReadOnly, "read", name.span)?;
-    let rows = super::transfer::all_rows(&schema, &txn.view(&[schema.id])?)?;
-    let headers = schema.columns().map(|column| column.name.to_string()).collect();
-    let rows: Vec<Vec<DataValue>> = rows.rows().collect();
-    Ok(NamedRows::new(headers, rows))
+    RelationReader::new(schema, txn)?.named_rows()
 }

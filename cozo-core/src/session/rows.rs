@@ -62,6 +62,12 @@ impl NamedRows {
         all
     }
 
+    /// Results one after the other, each the `next` of the one before: what [`NamedRows::flatten`] takes apart.
+    pub fn chained(results: Vec<Self>) -> Self {
+        let chain = |next: Option<Box<Self>>, rows: Self| Some(Box::new(NamedRows { next, ..rows }));
+        results.into_iter().rev().fold(None, chain).map_or_else(Default::default, |rows| *rows)
+    }
+
     /// `{"headers": [...], "rows": [[...]], "next": null}`, the values as the API writes them.
     pub fn into_json(self) -> Value {
         let next = self.next.map_or(Value::Null, |next| next.into_json());

@@ -5,24 +5,12 @@ use std::sync::Arc;
 
 use super::{NamedColumns, NamedRows, RelationReader, SessionError};
 use crate::diag::SourceSpan;
-use crate::exec::{MAX_BATCH_ROWS, mutate};
+use crate::exec::mutate;
 use crate::parse::ast::MutationOp;
 use crate::plan::{MutationPlan, ValueSource};
 use crate::schema::{AccessLevel, ColumnDefinition, RelationError, SchemaRef};
-use crate::storage::KeyRange;
-use crate::txn::{Pipeline, Transaction, View};
+use crate::txn::{Pipeline, Transaction};
 use crate::value::{Batch, Column, Tuple};
-
-/// All rows of a relation, as columns.
-pub fn all_rows(schema: &SchemaRef, view: &View) -> miette::Result<Batch> {
-    let columns: Vec<usize> = (0..schema.arity()).collect();
-    let mut rows = Batch::empty(columns.len());
-    let mut cursor = view.of(schema.id).scan(schema.id, &KeyRange::all(), &columns)?;
-    while let Some(batch) = cursor.next_batch(MAX_BATCH_ROWS)? {
-        rows.append(&batch);
-    }
-    Ok(rows)
-}
 
 /// The contents of relations, as of one moment.
 pub fn export<T: AsRef<str>>(
@@ -33,9 +21,7 @@ pub fn export<T: AsRef<str>>(
     let mut exported = BTreeMap::new();
     for name in names {
         let schema = find(&txn, name.as_ref(), AccessLevel::ReadOnly, "exported")?;
-        let view = txn.view(&[schema.id])?;
-        let headers = schema.columns().map(|column| column.name.to_string()).collect();
-        exported.insert(name.as_ref().to_string(), NamedRows::from_batch(headers, &all_rows(&schema, &view)?));
+        exported.insert(name.as_ref().to_string(), RelationReader::new(schema, &mut txn)?.named_rows()?);
     }
     Ok(exported)
 }
@@ -44,8 +30,7 @@ pub fn export<T: AsRef<str>>(
 pub fn read(pipeline: &Arc<Pipeline>, name: &str) -> miette::Result<RelationReader> {
     let mut txn = Transaction::begin(pipeline, false);
     let schema = find(&txn, name, AccessLevel::ReadOnly, "exported")?;
-    let view = txn.view(&[schema.id])?;
-    Ok(RelationReader::new(schema, view))
+    Ok(RelationReader::new(schema, &mut txn)?)
 }
 
 /// Puts rows into relations, or removes them where the name begins with `-`; all of them or none.

@@ -41,12 +41,12 @@ fn column_of(array: &ArrayRef, field: &Field) -> Result<Column, String> {
         DataType::Float32 => floats::<Float32Type>(array),
         DataType::Float64 => floats::<Float64Type>(array),
         DataType::Decimal128(..) => {
-            let array = array.as_primitive::<Decimal128Type>();
-            decimals(array, |row| array.value_as_string(row))
+            let decimals = array.as_primitive::<Decimal128Type>();
+            rows(array, |row| decimal(&decimals.value_as_string(row)))
         }
         DataType::Decimal256(..) => {
-            let array = array.as_primitive::<Decimal256Type>();
-            decimals(array, |row| array.value_as_string(row))
+            let decimals = array.as_primitive::<Decimal256Type>();
+            rows(array, |row| decimal(&decimals.value_as_string(row)))
         }
         DataType::Utf8 => texts(array.as_string::<i32>().iter(), field)?,
         DataType::LargeUtf8 => texts(array.as_string::<i64>().iter(), field)?,
@@ -116,14 +116,9 @@ fn unsigned(value: Option<u64>) -> DataValue {
     }
 }
 
-/// Integers where there is no fraction and 64 bits hold them, otherwise the nearest floats.
-fn decimals(array: &dyn Array, shown: impl Fn(usize) -> String) -> Column {
-    let value = |row| {
-        let text = shown(row);
-        text.parse::<i64>()
-            .map_or_else(|_| text.parse::<f64>().map_or(DataValue::Null, DataValue::from), DataValue::from)
-    };
-    (0..array.len()).map(|row| if array.is_null(row) { DataValue::Null } else { value(row) }).collect()
+/// An integer where there is no fraction and 64 bits hold it, otherwise the nearest float.
+fn decimal(text: &str) -> DataValue {
+    text.parse::<i64>().map_or_else(|_| text.parse::<f64>().map_or(DataValue::Null, DataValue::from), DataValue::from)
 }
 
 fn texts<'a>(texts: impl Iterator<Item = Option<&'a str>>, field: &Field) -> Result<Column, String> {
