@@ -68,6 +68,14 @@ pub struct Cancellation {
     memory_used: Arc<AtomicUsize>,
 }
 
+/// Fails if a query has taken more bytes than it may.
+pub fn within(used: usize, memory_limit: usize) -> Result<(), ExecError> {
+    match used > memory_limit {
+        true => Err(ExecError::OutOfMemory { limit_mb: memory_limit >> 20 }),
+        false => Ok(()),
+    }
+}
+
 impl Cancellation {
     /// Stops on the interrupt, after so many seconds if that many are positive, or beyond so many bytes.
     pub fn new(interrupt: Interrupt, timeout_seconds: f64, memory_limit: usize) -> Self {
@@ -79,10 +87,7 @@ impl Cancellation {
     /// Notes that the query keeps so many bytes more. Fails if it may not.
     pub fn charge(&self, bytes: usize) -> Result<(), ExecError> {
         let used = self.memory_used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
-        match used > self.memory_limit {
-            true => Err(ExecError::OutOfMemory { limit_mb: self.memory_limit >> 20 }),
-            false => Ok(()),
-        }
+        within(used, self.memory_limit)
     }
 
     /// Fails if the query must stop.

@@ -18,11 +18,13 @@ use rayon::prelude::*;
 
 use super::fixed::run_fixed;
 use super::operators::range::key_range;
-use super::operators::{Operator, Tables, build, drive, empty_slots};
-use super::sink::{Flow, Sink, apply_improvements};
+use super::operators::{Operator, Tables, build, drive, empty_slots, scan_part};
+use super::sink::{CONTINUE, Flow, SetSink, Sink, apply_improvements};
 use super::stored::Stored;
 use super::table::Table;
+use super::top::{Chunks, Top};
 use super::{ExecError, Run, Worker};
+use crate::expr::Expr;
 use crate::plan::{
     ComponentPlan, ConstantPlan, JoinPlan, Method, OperatorKind, RulePlan, Source, TableKind, TablePart,
 };
@@ -105,6 +107,7 @@ fn run_once(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_>) -> R
     let mut sink = Sink::new(run.plan, table, None, run.parameters)?;
     if let (Sink::Set(set), true) = (&mut sink, table == run.plan.entry) {
         set.enough = run.enough;
+        set.top = run.top.clone().map(Top::new);
     }
     for rule in &component.rules {
         ensure_indexes(rule, tables);
@@ -206,6 +209,9 @@ fn ensure_indexes(rule: &RulePlan, tables: &mut [Table]) {
 
 /// Pushes everything that a rule reads into a sink.
 fn run_rule<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>, sink: &mut Sink<'_>) -> Flow {
+    if let Some(chunks) = top_chunks(rule, run, sink) {
+        return run_chunks(rule, chunks, tables, run, sink);
+    }
     if let Some(parts) = split(rule, tables, run)
         && let Some(forks) = parts.iter().map(|_| sink.fork()).collect::<Option<Vec<_>>>()
     {
@@ -216,6 +222,43 @@ fn run_rule<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>, sink:
     let flow = drive(&operators, &rule.head, unit(rule), &mut worker, sink);
     worker.finish(rule);
     flow
+}
+
+/// The chunks of the relation that a rule reads first, if it lies in the order of which the sink wants the first rows.
+fn top_chunks<'a>(rule: &'a RulePlan, run: &'a Run<'a>, sink: &Sink<'_>) -> Option<Chunks<'a>> {
+    let Sink::Set(SetSink { top: Some(top), .. }) = sink else { return None };
+    let OperatorKind::Join(join) = &rule.operators.first()?.kind else { return None };
+    let (Source::Stored(source), Method::Scan | Method::Range | Method::Prefix) = (&join.source, join.method) else {
+        return None;
+    };
+    if !join.keys.iter().all(|(_, key)| matches!(key, Expr::Constant(..) | Expr::Parameter(..))) {
+        return None;
+    }
+    let (stored, range) = (Stored::of(source, run), key_range(join, run.parameters));
+    Chunks::new(top, rule, join, stored, range, source.identifying_columns())
+}
+
+/// Runs a rule chunk by chunk, until no further chunk can hold rows that are wanted.
+fn run_chunks<'a>(
+    rule: &'a RulePlan,
+    mut chunks: Chunks<'a>,
+    tables: &Tables<'a>,
+    run: &'a Run<'a>,
+    sink: &mut Sink<'_>,
+) -> Flow {
+    let mut operators = build(rule, tables, run);
+    let mut worker = Worker::new(run, rule);
+    loop {
+        let Sink::Set(SetSink { top: Some(top), .. }) = &*sink else { unreachable!("only sets have chunks") };
+        let Some(range) = chunks.next(top) else { break };
+        operators[0] = scan_part(rule, range, run);
+        let _: ControlFlow<()> = drive(&operators, &rule.head, unit(rule), &mut worker, sink)?;
+        if let Sink::Set(set) = sink {
+            set.end_chunk();
+        }
+    }
+    worker.finish(rule);
+    CONTINUE
 }
 
 /// The input of a rule's first operator: one row, nothing bound.
@@ -283,7 +326,7 @@ fn run_parts<'a, 's>(
         };
         let mut operators = build(rule, &Tables { tables: all, range: &range }, run);
         if let Part::Keys(keys) = &part {
-            operators[0] = super::operators::scan_part(rule, keys.clone(), run);
+            operators[0] = scan_part(rule, keys.clone(), run);
         }
         let operators: Vec<Box<dyn Operator + '_>> = operators;
         let mut worker = Worker::new(run, rule);
@@ -296,5 +339,5 @@ fn run_parts<'a, 's>(
     for outcome in outcomes {
         sink.merge(outcome?)?;
     }
-    super::sink::CONTINUE
+    CONTINUE
 }

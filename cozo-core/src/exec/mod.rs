@@ -7,6 +7,8 @@
 //! 3. A [`sink::Sink`] at the end drops duplicates, or aggregates.
 //! 4. [`results`] sorts and cuts the entry's table, and [`mutate`] applies an operation on a stored relation.
 //!
+//! A query for a single row by its key goes another way: [`point`].
+//!
 //! Each batch boundary checks [`Cancellation`]. **exec never sees text, names or the catalog.**
 
 mod cancel;
@@ -18,21 +20,24 @@ mod index;
 mod lists;
 mod mutate;
 mod operators;
+mod point;
 mod profile;
 mod results;
 mod sink;
 mod stored;
 mod table;
+mod top;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-pub use cancel::{Cancellation, Interrupt};
+pub use cancel::{Cancellation, Interrupt, within};
 pub use error::ExecError;
 pub use fixpoint::evaluate;
 pub use mutate::{Mutated, mutate};
+pub use point::point_row;
 pub use profile::Profile;
 pub use results::{Answer, AnswerError, answer, timeout_seconds};
 
@@ -48,6 +53,7 @@ use lists::Lists;
 use profile::Clock;
 use rustc_hash::FxHashMap;
 use table::Table;
+use top::Wanted;
 
 /// The most rows that operators hand on at a time.
 pub const MAX_BATCH_ROWS: usize = 2048;
@@ -73,6 +79,8 @@ pub struct Run<'a> {
     pub cancellation: &'a Cancellation,
     /// How many distinct rows of the entry are enough.
     pub enough: Option<usize>,
+    /// Which rows of the entry are wanted, if not all.
+    pub top: Option<Wanted>,
     /// Whether large inputs may be split among threads.
     pub parallel: bool,
     /// The times of the plan, as timestamps; evaluated once, so that all rounds and threads read at the same.
@@ -103,6 +111,7 @@ impl<'a> Run<'a> {
             cancellation,
             given: &[],
             enough: None,
+            top: None,
             parallel: true,
             profile: None,
             times: plan.times.iter().map(timestamp).collect::<Result<_, _>>()?,

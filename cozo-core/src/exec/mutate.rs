@@ -1,11 +1,13 @@
 //! Applying the rows of a query to a stored relation.
 
+use smallvec::SmallVec;
+
 use crate::diag::SourceSpan;
 use crate::expr::Frame;
 use crate::index::secondary;
 use crate::parse::ast::MutationOp;
 use crate::plan::{MutationPlan, ValueSource};
-use crate::schema::{SchemaRef, coerce_column};
+use crate::schema::{SchemaRef, coerce_column, surely_fits};
 use crate::storage::{ChangeKind, Snapshot};
 use crate::txn::Transaction;
 use crate::value::{Batch, Column, DataValue, compare_columns};
@@ -36,7 +38,7 @@ impl Mutated {
 pub fn mutate(
     plan: &MutationPlan,
     schema: &SchemaRef,
-    rows: &Batch,
+    rows: Batch,
     parameters: &[DataValue],
     txn: &mut Transaction,
     report: bool,
@@ -73,11 +75,21 @@ impl Mutation<'_> {
     }
 
     /// The columns of the relation from those of the answer.
-    fn columns(&self, rows: &Batch) -> Result<Given, ExecError> {
-        let mut columns = Vec::with_capacity(self.plan.sources.len());
+    fn columns(&self, mut rows: Batch) -> Result<Given, ExecError> {
+        let mut columns: Vec<Column> = Vec::with_capacity(self.plan.sources.len());
+        // The outputs that were moved, and where they are now.
+        let mut moved: SmallVec<[(usize, usize); 8]> = SmallVec::new();
         for (source, definition) in self.plan.sources.iter().zip(self.schema.columns()) {
             let column = match source {
-                ValueSource::Output(output) => rows.columns[*output].clone(),
+                ValueSource::Output(output) => match moved.iter().find(|(known, _)| known == output) {
+                    Some((_, place)) => columns[*place].clone(),
+                    None if surely_fits(&rows.columns[*output], &definition.column_type) => {
+                        moved.push((*output, columns.len()));
+                        columns.push(std::mem::take(&mut rows.columns[*output]));
+                        continue;
+                    }
+                    None => rows.columns[*output].clone(),
+                },
                 ValueSource::Default(expr) => {
                     let frame = Frame { columns: &[], len: rows.len, parameters: self.parameters };
                     expr.eval(frame)?.into_column(rows.len)
@@ -90,7 +102,13 @@ impl Mutation<'_> {
             };
             match coerce_column(column, &definition.column_type, self.now_micros) {
                 Ok(coerced) => columns.push(coerced),
-                Err(column) => return Err(self.misfit(rows, &column, columns.len())),
+                Err(column) => {
+                    let misfit = columns.len();
+                    moved
+                        .iter()
+                        .for_each(|(output, place)| rows.columns[*output] = std::mem::take(&mut columns[*place]));
+                    return Err(self.misfit(&rows, &column, misfit));
+                }
             }
         }
         Ok(Given { rows: Batch { columns, len: rows.len } })

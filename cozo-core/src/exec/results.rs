@@ -1,7 +1,6 @@
 //! From the entry's table to the answer: sorted, cut, asserted.
 
-use std::cmp::Ordering;
-
+use super::top::{Wanted, compare};
 use super::{Cancellation, ExecError, Run, evaluate};
 use crate::expr::Expr;
 use crate::parse::ast::Assertion;
@@ -34,8 +33,11 @@ pub fn answer(run: &mut Run<'_>, options: &Options) -> Result<Answer, AnswerErro
     let parameters = run.parameters;
     let limit = non_negative(":limit", options.limit.as_ref(), parameters)?;
     let offset = non_negative(":offset", options.offset.as_ref(), parameters)?.unwrap_or(0);
-    let stops_early = options.order.is_empty() && entry_is_inline(run);
-    run.enough = limit.filter(|_| stops_early).map(|limit| limit.saturating_add(offset));
+    let inline = entry_is_inline(run);
+    let stops_early = options.order.is_empty() && inline;
+    let enough = limit.filter(|_| inline).map(|limit| limit.saturating_add(offset));
+    run.enough = enough.filter(|_| stops_early);
+    run.top = enough.filter(|_| !stops_early).map(|rows| Wanted { keys: options.order.clone(), rows: rows.max(1) });
     let table = evaluate(run)?;
     // A set of integers that is kept as a bitmap is sorted as it stands.
     let rows = match table.sorted_small_ints().filter(|_| options.order.is_empty() && run.enough.is_none()) {
@@ -123,14 +125,7 @@ fn sort_rows(rows: Batch, keys: &[SortKey]) -> Batch {
         sort_ints(&mut values);
         return Batch { len: values.len(), columns: vec![Column::ints(values)] };
     }
-    let compare = |a: usize, b: usize| -> Ordering {
-        let by_key = keys.iter().map(|key| {
-            let column = &rows.columns[key.column];
-            let order = column.compare_at(a, column, b);
-            if key.descending { order.reverse() } else { order }
-        });
-        by_key.into_iter().find(|order| order.is_ne()).unwrap_or_else(|| rows.compare_rows(a, &rows, b))
-    };
+    let compare = |a: usize, b: usize| compare(keys, (&rows, a), (&rows, b));
     if (1..rows.len).all(|row| compare(row - 1, row).is_le()) {
         return rows;
     }

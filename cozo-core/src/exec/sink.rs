@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use super::ExecError;
 use super::grouping::Grouping;
 use super::table::Table;
+use super::top::Top;
 use crate::diag::SourceSpan;
 use crate::expr::FunctionError;
 use crate::expr::aggregations::{Accumulator, Meet};
@@ -38,7 +39,7 @@ impl<'a> Sink<'a> {
     ) -> Result<Self, ExecError> {
         let planned = &plan.tables[table];
         Ok(match &planned.kind {
-            TableKind::Set => Sink::Set(SetSink { existing, fresh: Table::set(planned.arity), enough: None, grown: 0 }),
+            TableKind::Set => Sink::Set(SetSink::new(existing, planned.arity)),
             TableKind::Groups(aggregations) => Sink::Groups(GroupSink::new(aggregations, parameters)?),
             TableKind::Meet { keys, aggregations } => Sink::Meet(MeetSink {
                 existing: existing.expect("meets are only planned in recursion"),
@@ -71,12 +72,10 @@ impl<'a> Sink<'a> {
     pub fn fork(&self) -> Option<Sink<'a>> {
         match self {
             Sink::Set(SetSink { enough: Some(_), .. }) => None,
-            Sink::Set(sink) => Some(Sink::Set(SetSink {
-                existing: sink.existing,
-                fresh: Table::set(sink.fresh.rows().columns.len()),
-                enough: None,
-                grown: 0,
-            })),
+            Sink::Set(sink) => {
+                let fork = SetSink::new(sink.existing, sink.fresh.rows().columns.len());
+                Some(Sink::Set(SetSink { top: sink.top.clone(), ..fork }))
+            }
             Sink::Groups(sink) => sink.fork().map(Sink::Groups),
             Sink::Meet(_) => None,
         }
@@ -87,6 +86,7 @@ impl<'a> Sink<'a> {
         match (self, other) {
             (Sink::Set(sink), Sink::Set(other)) => {
                 sink.fresh.insert_table(other.fresh);
+                sink.cut_if(Top::is_worth_cutting);
                 Ok(())
             }
             (Sink::Groups(sink), Sink::Groups(other)) => sink.merge(other),
@@ -102,8 +102,12 @@ pub struct SetSink<'a> {
     pub fresh: Table,
     /// How many rows are enough, if not all are wanted.
     pub enough: Option<usize>,
+    /// The first rows of which order are enough, if not all are wanted.
+    pub top: Option<Top>,
     /// See [`Sink::grown`].
     grown: usize,
+    /// How many bytes the new rows take, and how many they have taken at most.
+    bytes: (usize, usize),
 }
 
 /// What a table takes for a row besides its values: its hash, and its place in the hash table.
@@ -114,7 +118,25 @@ fn bytes_of(rows: usize, batch_bytes: usize, batch_rows: usize) -> usize {
     rows * (batch_bytes / batch_rows.max(1) + BYTES_AROUND_ROW)
 }
 
-impl SetSink<'_> {
+impl<'a> SetSink<'a> {
+    fn new(existing: Option<&'a Table>, width: usize) -> Self {
+        SetSink { existing, fresh: Table::set(width), enough: None, top: None, grown: 0, bytes: (0, 0) }
+    }
+
+    /// Cuts the new rows to those that are wanted if `worth` says so.
+    fn cut_if(&mut self, worth: impl Fn(&Top, &Table) -> bool) {
+        if let Some(top) = self.top.as_mut().filter(|top| worth(top, &self.fresh)) {
+            top.cut(&mut self.fresh);
+            let rows = self.fresh.rows();
+            self.bytes.0 = bytes_of(rows.len, rows.memory_bytes(), rows.len);
+        }
+    }
+
+    /// Has a threshold from now on, if there are enough rows for one.
+    pub fn end_chunk(&mut self) {
+        self.cut_if(Top::has_enough);
+    }
+
     fn take(&mut self, rows: Batch) -> ControlFlow<()> {
         let rows = match self.existing {
             Some(existing) => {
@@ -123,9 +145,16 @@ impl SetSink<'_> {
             }
             None => rows,
         };
+        let rows = match self.top.as_ref().and_then(|top| top.before_threshold(&rows)) {
+            Some(wanted) => rows.take(&wanted),
+            None => rows,
+        };
         let (bytes, len) = (rows.memory_bytes(), rows.len);
         let added = self.fresh.insert(rows);
-        self.grown += bytes_of(added, bytes, len);
+        self.bytes.0 += bytes_of(added, bytes, len);
+        self.grown += self.bytes.0.saturating_sub(self.bytes.1);
+        self.bytes.1 = self.bytes.1.max(self.bytes.0);
+        self.cut_if(Top::is_worth_cutting);
         match self.enough {
             Some(enough) if self.fresh.len() >= enough => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),

@@ -67,18 +67,51 @@ impl Expr {
         Ok(self.eval(frame)?.get(0))
     }
 
+    /// Evaluates for one row; `slots` are its values by slot.
+    pub fn eval_row(&self, slots: &[DataValue], parameters: &[DataValue]) -> Result<DataValue, EvalError> {
+        match self {
+            Expr::Constant(value, _) => Ok(value.clone()),
+            Expr::Parameter(index, _) => Ok(parameters[*index].clone()),
+            Expr::Slot(slot, _) => Ok(slots[*slot].clone()),
+            Expr::Variable(name, _) => unreachable!("the planner replaced variable '{name}' by a slot"),
+            Expr::Call { function, args, span } => {
+                let args = args.iter().map(|arg| arg.eval_row(slots, parameters)).collect::<Result<Vec<_>, _>>()?;
+                (function.eval)(&args).map_err(|FunctionError(reason)| EvalError::Throw { reason, span: *span })
+            }
+            Expr::Conditional { branches, .. } => {
+                for (condition, value) in branches {
+                    if condition.holds_for_row(slots, parameters)? {
+                        return value.eval_row(slots, parameters);
+                    }
+                }
+                Ok(DataValue::Null)
+            }
+        }
+    }
+
+    /// Evaluates as a condition for one row, as [`Expr::eval_row`] does.
+    pub fn holds_for_row(&self, slots: &[DataValue], parameters: &[DataValue]) -> Result<bool, EvalError> {
+        match self.eval_row(slots, parameters)? {
+            DataValue::Bool(holds) => Ok(holds),
+            found => Err(self.not_boolean(&found)),
+        }
+    }
+
+    fn not_boolean(&self, found: &DataValue) -> EvalError {
+        EvalError::NotBoolean { found: describe(found), span: self.span() }
+    }
+
     /// Evaluates as a condition: `true` for the rows that hold.
     pub fn eval_condition(&self, frame: Frame<'_>) -> Result<Condition, EvalError> {
-        let not_boolean = |found: DataValue| EvalError::NotBoolean { found: describe(&found), span: self.span() };
         match self.eval(frame)? {
             Operand::Scalar(DataValue::Bool(value)) => Ok(Condition::All(value)),
-            Operand::Scalar(other) => Err(not_boolean(other)),
+            Operand::Scalar(other) => Err(self.not_boolean(&other)),
             Operand::Column(column) => match column.into_owned() {
                 Column::Bool(data) if data.nulls.is_none() => Ok(Condition::Rows(data.values)),
                 other => {
                     let rows = other.iter().map(|value| match value {
                         DataValue::Bool(value) => Ok(value),
-                        other => Err(not_boolean(other)),
+                        other => Err(self.not_boolean(&other)),
                     });
                     Ok(Condition::Rows(rows.collect::<Result<_, _>>()?))
                 }

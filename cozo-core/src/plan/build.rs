@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::order::{Estimates, Ordered, has_choice};
+use super::point::is_point;
 use super::statistics::Statistics;
 use super::{
     ComponentPlan, ConstantPlan, ExistsPlan, FixedInputPlan, FixedPlan, JoinPlan, Method, OperatorKind, OperatorPlan,
@@ -67,7 +68,8 @@ pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrd
     let entry = &program.predicates[ENTRY];
     let (reads, times, depends_on_sizes) = (reads(&components), times(&components), planner.depends_on_sizes);
     let (entry_table, headers) = (numbers[&SmallStr::from(ENTRY)], entry.headers());
-    Plan { tables, components, entry: entry_table, headers, reads, times, depends_on_sizes }
+    let point = is_point(&tables, &components);
+    Plan { tables, components, entry: entry_table, headers, reads, times, depends_on_sizes, point }
 }
 
 fn fixed(table: usize, apply: &FixedApply, numbers: &BTreeMap<&SmallStr, usize>) -> FixedPlan {

@@ -27,6 +27,7 @@ mod intersect;
 mod mutation;
 mod options;
 mod order;
+mod point;
 mod ranges;
 mod statistics;
 
@@ -61,6 +62,8 @@ pub struct Plan {
     pub times: Vec<Expr>,
     /// Whether it would be another plan if relations had other sizes.
     pub depends_on_sizes: bool,
+    /// Whether it gives one row at most, whatever relations hold.
+    pub point: bool,
 }
 
 /// A derived table.

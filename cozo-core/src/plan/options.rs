@@ -114,6 +114,14 @@ pub struct Options {
     pub returning: bool,
 }
 
+impl Options {
+    /// Whether they change nothing about a result of one row, and nothing about how it comes.
+    pub fn keep_single_row(&self) -> bool {
+        let Options { limit, offset, order: _, timeout, sleep, assertion, returning: _ } = self;
+        limit.is_none() && offset.is_none() && timeout.is_none() && sleep.is_none() && assertion.is_none()
+    }
+}
+
 /// A column to sort by.
 #[derive(Clone, Copy, Debug)]
 pub struct SortKey {

@@ -7,7 +7,9 @@ use super::core::Core;
 use super::reactions::{Reaction, before_replacing};
 use super::{NamedRows, ScriptResult, SessionError};
 use crate::diag::locate;
-use crate::exec::{Answer, Cancellation, Interrupt, Mutated, Profile, Run, answer, mutate, timeout_seconds};
+use crate::exec::{
+    Answer, Cancellation, Interrupt, Mutated, Profile, Run, answer, mutate, point_row, timeout_seconds, within,
+};
 use crate::parse::ast::MutationOp;
 use crate::plan::{MutationPlan, Options, Plan};
 use crate::schema::{AccessLevel, RelationError, RelationSchema, SchemaRef};
@@ -51,22 +53,54 @@ pub fn run_compiled<R: ScriptResult>(
     context: &Context<'_>,
 ) -> miette::Result<R> {
     let parameters = compiled.parameters.bind(context.parameters)?;
-    let rows = match &compiled.plan {
-        Some(plan) => run_plan(plan, &compiled.options, &parameters, given, txn, context, &mut None)?,
-        None => Batch::empty(compiled.mutation.as_ref().map_or(0, |mutation| mutation.sources.len())),
-    };
+    let rows = rows_of(compiled, &parameters, given, txn, context)?;
+    let headers = compiled.plan.as_ref().map(|plan| plan.headers.as_slice()).unwrap_or_default();
     let Some(mutation) = &compiled.mutation else {
-        let headers = compiled.plan.as_ref().map(|plan| plan.headers.clone());
-        return Ok(R::of_columns(headers.unwrap_or_default(), rows));
+        return Ok(match rows {
+            Rows::Point(row) => R::of_rows(NamedRows::new(headers.to_vec(), row.into_iter().collect())),
+            Rows::Batch(rows) => R::of_columns(headers.to_vec(), rows),
+        });
+    };
+    let rows = match rows {
+        Rows::Point(row) => Batch::from_rows(headers.len(), row.iter().map(Vec::as_slice)),
+        Rows::Batch(rows) => rows,
     };
     let returning = compiled.options.returning;
     let schema = target(mutation, txn, context)?;
     let reaction = Reaction::to(mutation, &schema, context)?;
-    let mutated = mutate(mutation, &schema, &rows, &parameters, txn, returning || reaction.is_some())?;
+    let mutated = mutate(mutation, &schema, rows, &parameters, txn, returning || reaction.is_some())?;
     if let Some(reaction) = reaction {
         reaction.happen(&mutated, txn, context)?;
     }
     Ok(R::of_rows(if returning { returned(mutation.op, &schema, &mutated) } else { NamedRows::status("OK") }))
+}
+
+/// What a query gives.
+enum Rows {
+    /// One row, or none.
+    Point(Option<Tuple>),
+    /// Any number.
+    Batch(Batch),
+}
+
+fn rows_of(
+    compiled: &CompiledQuery,
+    parameters: &[DataValue],
+    given: &[Batch],
+    txn: &mut Transaction,
+    context: &Context<'_>,
+) -> miette::Result<Rows> {
+    match &compiled.plan {
+        Some(plan) if plan.point && compiled.options.keep_single_row() => {
+            context.interrupt.check()?;
+            let row = point_row(plan, parameters, &txn.view(&plan.reads)?)?;
+            let bytes = row.iter().flatten().map(DataValue::memory_bytes).sum();
+            within(bytes, context.core.query_memory_bytes)?;
+            Ok(Rows::Point(row))
+        }
+        Some(plan) => Ok(Rows::Batch(run_plan(plan, &compiled.options, parameters, given, txn, context, &mut None)?)),
+        None => Ok(Rows::Batch(Batch::empty(compiled.mutation.as_ref().map_or(0, |m| m.sources.len())))),
+    }
 }
 
 /// Runs the plan of a query, and applies its options; with a profile, notes there what each operator does.

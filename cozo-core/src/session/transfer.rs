@@ -39,7 +39,7 @@ pub fn import(pipeline: &Arc<Pipeline>, relations: BTreeMap<String, NamedRows>) 
     for (name, rows) in relations {
         let import = Import::new(&txn, &name, &rows.headers)?;
         let batch = columns_of(&import.schema.name, rows.rows, &import.positions)?;
-        write(&mut txn, &import.schema, import.op, &batch)?;
+        write(&mut txn, &import.schema, import.op, batch)?;
     }
     Ok(txn.commit()?)
 }
@@ -54,7 +54,7 @@ pub fn import_columns(pipeline: &Arc<Pipeline>, name: &str, data: NamedColumns) 
     }
     // No two columns of a relation have the same name, and so none is taken twice.
     let columns = import.positions.iter().map(|position| std::mem::take(&mut columns[*position])).collect();
-    write(&mut txn, &import.schema, import.op, &Batch { columns, len })?;
+    write(&mut txn, &import.schema, import.op, Batch { columns, len })?;
     Ok(txn.commit()?)
 }
 
@@ -88,7 +88,7 @@ pub fn target(txn: &Transaction, name: &str) -> Result<SchemaRef, SessionError> 
 pub fn put_columns(txn: &mut Transaction, schema: &SchemaRef, headers: &[String], rows: Batch) -> miette::Result<()> {
     let positions = positions(schema, schema.arity(), headers)?;
     let columns = positions.iter().map(|position| rows.columns[*position].clone()).collect();
-    write(txn, schema, MutationOp::Put, &Batch { columns, len: rows.len })
+    write(txn, schema, MutationOp::Put, Batch { columns, len: rows.len })
 }
 
 /// Where the first columns of a relation stand among the headers.
@@ -101,7 +101,7 @@ fn positions(schema: &SchemaRef, width: usize, headers: &[String]) -> Result<Vec
     schema.columns().take(width).map(position).collect()
 }
 
-fn write(txn: &mut Transaction, schema: &SchemaRef, op: MutationOp, batch: &Batch) -> miette::Result<()> {
+fn write(txn: &mut Transaction, schema: &SchemaRef, op: MutationOp, batch: Batch) -> miette::Result<()> {
     let sources = (0..batch.columns.len()).map(ValueSource::Output).collect();
     let plan = MutationPlan { op, schema: schema.clone(), sources, span: SourceSpan::default() };
     mutate(&plan, schema, batch, &[], txn, false)?;

@@ -118,6 +118,23 @@ pub trait Snapshot: Send + Sync {
         columns: &[usize],
     ) -> Result<Box<dyn LookupCursor + 'a>, StorageError>;
 
+    /// Finds the row with this key, which has a value for each key column; whether there is one. Each of `outputs` is a
+    /// column and the place where its value goes.
+    fn get(
+        &self,
+        relation: RelationId,
+        key: &[DataValue],
+        outputs: &[(usize, usize)],
+        places: &mut [DataValue],
+    ) -> Result<bool, StorageError> {
+        let prefixes: Vec<Column> = key.iter().map(|value| Column::repeat(value, 1)).collect();
+        let columns: Vec<usize> = outputs.iter().map(|(column, _)| *column).collect();
+        let mut cursor = self.lookup(relation, &prefixes, &columns)?;
+        let Some(found) = cursor.next_matches(1)? else { return Ok(false) };
+        outputs.iter().zip(&found.batch.columns).for_each(|((_, place), column)| places[*place] = column.get(0));
+        Ok(true)
+    }
+
     /// For each row of `prefixes`, whether any stored row has it as its leading key columns.
     fn contains(&self, relation: RelationId, prefixes: &[Column]) -> Result<Vec<bool>, StorageError>;
 

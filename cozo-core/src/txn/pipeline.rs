@@ -144,7 +144,13 @@ impl Pipeline {
     }
 
     /// Commits a transaction, together with all others that wait.
-    pub(super) fn commit(&self, request: CommitRequest) -> Result<(), TxnError> {
+    pub(super) fn commit(&self, mut request: CommitRequest) -> Result<(), TxnError> {
+        if let Some(mut history) = self.leader.try_lock()
+            && self.waiting.lock().is_empty()
+        {
+            admit(&mut request, &history, &[], &mut self.current.read().catalog.clone())?;
+            return self.publish(&mut history, std::slice::from_mut(&mut request), 1);
+        }
         let waiting = Arc::new(Waiting { request: Mutex::new(Some(request)), outcome: OnceLock::new() });
         self.waiting.lock().push(waiting.clone());
         let mut history = self.leader.lock();
@@ -162,17 +168,13 @@ impl Pipeline {
         let (mut winners, mut requests): (Vec<&Waiting>, Vec<CommitRequest>) = (vec![], vec![]);
         for waiting in group {
             let Some(mut request) = waiting.request.lock().take() else { continue };
-            if let Err(error) = validate(&request, history, &requests, &catalog) {
-                waiting.ends(Err(error));
-                continue;
+            match admit(&mut request, history, &requests, &mut catalog) {
+                Ok(()) => {
+                    winners.push(waiting);
+                    requests.push(request);
+                }
+                Err(error) => waiting.ends(Err(error)),
             }
-            if !request.schemas.is_empty() {
-                let definitions = request.schemas.drain(..).map(|change| (change.name, change.after));
-                request.changes.definitions.extend(definitions);
-                catalog.apply(&request.changes, catalog.version + 1);
-            }
-            winners.push(waiting);
-            requests.push(request);
         }
         if winners.is_empty() {
             return;
@@ -354,6 +356,22 @@ fn written<'c>(changes: impl IntoIterator<Item = &'c ChangeSet>) -> impl Iterato
 fn same_indices(a: &SchemaRef, b: &SchemaRef) -> bool {
     let identities = |schema: &SchemaRef| schema.indices.iter().map(|index| index.schema.id).collect::<Vec<_>>();
     identities(a) == identities(b)
+}
+
+/// Readies a transaction for being published after its group, whose catalog becomes its own.
+fn admit(
+    request: &mut CommitRequest,
+    history: &History,
+    group: &[CommitRequest],
+    catalog: &mut Catalog,
+) -> Result<(), TxnError> {
+    validate(request, history, group, catalog)?;
+    if !request.schemas.is_empty() {
+        let definitions = request.schemas.drain(..).map(|change| (change.name, change.after));
+        request.changes.definitions.extend(definitions);
+        catalog.apply(&request.changes, catalog.version + 1);
+    }
+    Ok(())
 }
 
 /// Whether nothing that a transaction wrote or ensured has changed since it began. `group` are those that commit together

@@ -22,6 +22,10 @@ mod modelled {
         pub fn lock(&self) -> MutexGuard<'_, T> {
             self.0.lock().expect("a thread that panics ends the model")
         }
+
+        pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+            self.0.try_lock().ok()
+        }
     }
 
     /// A lock of readers or a writer with the face of `parking_lot`'s.

@@ -30,7 +30,7 @@ use super::{
     AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, RelationShape, Snapshot, Storage, StorageError, probe_count,
 };
 use crate::schema::{RelationId, SchemaRef, with_indices};
-use crate::value::Column;
+use crate::value::{Column, DataValue};
 
 /// A persistent engine with a column cache over it.
 pub struct Cached {
@@ -149,9 +149,9 @@ impl CachedSnapshot {
     }
 
     /// Notes that look-ups read rows from the engine, and has the relation loaded once they are many.
-    fn note_lookups(&self, relation: RelationId, probes: &[Column]) {
+    fn note_lookups(&self, relation: RelationId, probes: usize) {
         let Some(slot) = self.slots.get(&relation) else { return };
-        let probes = probe_count(probes) as u64;
+        let probes = probes as u64;
         let heat = slot.heat.fetch_add(probes, Ordering::Relaxed) + probes;
         if heat >= self.base.row_count(relation).max(1)
             && let Some(load) = self.begin_load(relation)
@@ -226,15 +226,29 @@ impl Snapshot for CachedSnapshot {
                 Box::new(tree.lookup(prefixes, columns))
             })));
         }
-        self.note_lookups(relation, prefixes);
+        self.note_lookups(relation, probe_count(prefixes));
         self.base.lookup(relation, prefixes, columns)
+    }
+
+    fn get(
+        &self,
+        relation: RelationId,
+        key: &[DataValue],
+        outputs: &[(usize, usize)],
+        places: &mut [DataValue],
+    ) -> Result<bool, StorageError> {
+        if let Some(tree) = self.loaded(relation) {
+            return Ok(tree.get(key, outputs, places));
+        }
+        self.note_lookups(relation, 1);
+        self.base.get(relation, key, outputs, places)
     }
 
     fn contains(&self, relation: RelationId, prefixes: &[Column]) -> Result<Vec<bool>, StorageError> {
         if let Some(tree) = self.loaded(relation) {
             return Ok(tree.contains(prefixes));
         }
-        self.note_lookups(relation, prefixes);
+        self.note_lookups(relation, probe_count(prefixes));
         self.base.contains(relation, prefixes)
     }
 
@@ -263,7 +277,7 @@ impl Snapshot for CachedSnapshot {
                 tree.boxed_lookup_as_of(prefixes, columns, as_of)
             })));
         }
-        self.note_lookups(relation, prefixes);
+        self.note_lookups(relation, probe_count(prefixes));
         self.base.lookup_as_of(relation, prefixes, columns, as_of)
     }
 

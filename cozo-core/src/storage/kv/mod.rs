@@ -13,7 +13,8 @@
 //!
 //! # Numbers of rows
 //! They are estimates. A commit looks up a few of the keys that it changes to see how many of them are new, and adds that
-//! share of its rows; up to eight rows are counted exactly. The numbers are written when they have changed by an
+//! share of its rows; the next ones add the same share, until a thousandth of the relation has changed. Up to eight rows of
+//! a relation of less than a thousand are counted exactly. The numbers are written when they have changed by an
 //! eighth and when the database is closed, so that after a sudden end they are about right.
 //!
 //! # The life of a look-up

@@ -31,11 +31,24 @@ pub(super) struct Relation {
     pub rows: u64,
     /// and how many it had when that was written last.
     pub saved_rows: u64,
+    /// What was found out about rows put,
+    pub put: Sample,
+    /// and about rows removed.
+    pub removed: Sample,
+}
+
+/// Which share of changed rows was there before, when that was looked up last.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Sample {
+    pub share_present: f64,
+    /// How many more rows are to be changed before it is looked up again.
+    pub rows_left: u64,
 }
 
 impl Relation {
     pub fn new(schema: &RelationSchema, rows: u64) -> Self {
-        Relation { codec: Arc::new(RowCodec::new(schema)), rows, saved_rows: rows }
+        let codec = Arc::new(RowCodec::new(schema));
+        Relation { codec, rows, saved_rows: rows, put: Sample::default(), removed: Sample::default() }
     }
 }
 

@@ -4,7 +4,7 @@ use imbl::OrdMap;
 
 use super::catalog::{count_key, definition_bytes, definition_key};
 use super::keys::{ByteRange, RELATION_BYTES, relation_prefix};
-use super::snapshot::{KvView, Relation};
+use super::snapshot::{KvView, Relation, Sample};
 use super::{Keys, KvBatch, KvSnapshot};
 use crate::schema::RelationId;
 use crate::storage::codec::RowCodec;
@@ -13,6 +13,9 @@ use crate::value::Batch;
 
 /// So many of the keys that are changed are looked up, to see how many of them are new.
 const SAMPLED_KEYS: usize = 8;
+
+/// They are looked up again once a relation has changed by one part of so many.
+const SAMPLED_EVERY: u64 = 1024;
 
 /// A number of rows is written anew once it has changed by so many rows and a share.
 const SAVED_AFTER: u64 = 64;
@@ -77,7 +80,7 @@ impl<'a, S: KvSnapshot, B: KvBatch> Writer<'a, S, B> {
         let relation = changes.relation;
         let known = self.relations.get_mut(&relation).ok_or(StorageError::NoSuchRelation(relation.0))?;
         let codec = known.codec.clone();
-        known.rows = self.before.rows_after(relation, known, changes)?;
+        self.before.count_change(relation, known, changes)?;
         self.empty &= changes.rows.is_empty();
         self.key.clear();
         self.key.extend_from_slice(&relation_prefix(relation));
@@ -126,13 +129,26 @@ impl<'a, S: KvSnapshot, B: KvBatch> Writer<'a, S, B> {
 }
 
 impl<S: KvSnapshot> KvView<S> {
-    /// About how many rows a relation has after a change.
-    fn rows_after(&self, id: RelationId, relation: &Relation, changes: &RowChanges) -> Result<u64, StorageError> {
-        let present = self.share_present(id, &relation.codec, &changes.rows)? * changes.rows.len as f64;
-        Ok(match changes.kind {
-            ChangeKind::Put => relation.rows + changes.rows.len as u64 - present.round() as u64,
-            ChangeKind::Remove => relation.rows.saturating_sub(present.round() as u64),
-        })
+    /// Notes about how many rows a relation has after a change.
+    fn count_change(&self, id: RelationId, relation: &mut Relation, changes: &RowChanges) -> Result<(), StorageError> {
+        let changed = changes.rows.len as u64;
+        let sample = match changes.kind {
+            ChangeKind::Put => &mut relation.put,
+            ChangeKind::Remove => &mut relation.removed,
+        };
+        match sample.rows_left.checked_sub(changed) {
+            Some(rows_left) => sample.rows_left = rows_left,
+            None => {
+                let share_present = self.share_present(id, &relation.codec, &changes.rows)?;
+                *sample = Sample { share_present, rows_left: relation.rows / SAMPLED_EVERY };
+            }
+        }
+        let present = (sample.share_present * changed as f64).round() as u64;
+        relation.rows = match changes.kind {
+            ChangeKind::Put => relation.rows + changed - present,
+            ChangeKind::Remove => relation.rows.saturating_sub(present),
+        };
+        Ok(())
     }
 
     /// The share of the rows whose keys are there, by a sample of them.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::key::Probe;
+use super::key::{ProbeKeys, keys_at};
 use super::node::{Inner, Node, Sibling};
 use super::search::run_end;
 use crate::storage::ChangeKind;
@@ -24,8 +24,8 @@ pub(super) struct Changes<'a> {
 }
 
 impl<'a> Changes<'a> {
-    fn probe(&self, row: usize) -> Probe<'a> {
-        Probe::new(&self.columns[..self.keys], row)
+    fn key(&self, row: usize) -> ProbeKeys<'a> {
+        keys_at(&self.columns[..self.keys], row)
     }
 }
 
@@ -48,8 +48,11 @@ impl Inner {
         // From right to left, so that new siblings do not move the children that are still to be changed.
         for (index, part) in self.distribute(changes, range).into_iter().rev() {
             let child = &mut self.children[index];
+            let before = child.rows;
             let siblings = apply(&mut child.node, changes, part);
             child.measure();
+            self.rows += child.rows + siblings.iter().map(|sibling| sibling.child.rows).sum::<u64>();
+            self.rows -= before;
             if !siblings.is_empty() {
                 appended |= index == last;
                 self.insert_siblings(index + 1, siblings);
@@ -58,7 +61,6 @@ impl Inner {
         if changes.kind == ChangeKind::Remove {
             self.join_small_children();
         }
-        self.rows = self.children.iter().map(|child| child.rows).sum();
         self.split(appended)
     }
 
@@ -67,8 +69,8 @@ impl Inner {
         let mut parts = SmallVec::new();
         let (mut next, mut child) = (range.start, 0);
         while next < range.end {
-            child = self.child_of(changes.probe(next), child);
-            let here = |row: usize| self.child_of(changes.probe(row), child) == child;
+            child = self.child_of(&changes.key(next), child);
+            let here = |row: usize| self.child_of(&changes.key(row), child) == child;
             let end = end_of_part(next + 1..range.end, here);
             parts.push((child, next..end));
             next = end;

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::cursor::{Seeker, append};
 use super::finger::Finger;
-use super::key::Probe;
+use super::key::{Key, Probe, keys_at};
 use super::leaf::Leaf;
 use super::leaf_column::LeafColumn;
 use super::node::{Node, equal_range};
@@ -60,7 +60,7 @@ impl End<'_> {
         match self {
             End::Before(last, end) if ptr::eq(leaf, *last) => *end,
             End::Before(..) => leaf.len,
-            End::Prefix(columns, probe) => leaf.equal_range(row, Probe::new(columns, *probe)).end,
+            End::Prefix(columns, probe) => leaf.equal_range(row, &keys_at(columns, *probe)).end,
         }
     }
 }
@@ -135,7 +135,7 @@ impl Walk<'_> {
         if !open.decided {
             self.seek(&key, first_candidate(self.as_of));
             let leaf = self.finger.leaf;
-            if leaf.begins_with(self.row, Probe::new(&key, 0)) && leaf.asserts(self.row, self.as_of) {
+            if leaf.begins_with(self.row, &keys_at(&key, 0)) && leaf.asserts(self.row, self.as_of) {
                 append(&self.finger, self.row..self.row + 1, columns, batch);
             }
         }
@@ -145,8 +145,9 @@ impl Walk<'_> {
     /// Moves forward to the first row at or after a version.
     fn seek(&mut self, key: &[Column], validity: Validity) {
         let last = DataValue::Validity(validity);
-        let probe = Probe { last: Some(&last), ..Probe::new(key, 0) };
-        self.row = self.finger.seek_forward(self.row, probe).start;
+        let mut probe = keys_at(key, 0);
+        probe.push(Key::of(&last));
+        self.row = self.finger.seek_forward(self.row, &probe).start;
     }
 }
 
@@ -211,7 +212,7 @@ impl<'a> VersionLookup<'a> {
     fn visible(&mut self, prefix: usize) -> Option<usize> {
         let exact = self.seeker.seek(prefix);
         let (leaf, row) = (self.seeker.finger.as_ref()?.leaf, self.seeker.found.start);
-        let here = exact || leaf.begins_with(row, Probe::new(self.seeker.prefixes, prefix));
+        let here = exact || leaf.begins_with(row, &keys_at(self.seeker.prefixes, prefix));
         (here && leaf.asserts(row, self.as_of)).then_some(row)
     }
 }

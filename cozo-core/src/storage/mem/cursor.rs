@@ -5,7 +5,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::finger::Finger;
-use super::key::Probe;
+use super::key::{Key, Probe, keys_at};
 use super::node::Node;
 use crate::storage::{BatchCursor, LookupCursor, Matches, StorageError, probe_count};
 use crate::value::{Batch, Column, DataValue, compare_columns};
@@ -81,7 +81,9 @@ impl<'a> Seeker<'a> {
     /// Seeks a probe; whether there are rows.
     #[inline]
     pub fn seek(&mut self, row: usize) -> bool {
-        let probe = Probe { last: self.last.as_ref(), ..Probe::new(self.prefixes, row) };
+        let mut keys = keys_at(self.prefixes, row);
+        keys.extend(self.last.as_ref().map(Key::of));
+        let probe: Probe = &keys;
         let order = compare_columns(self.prefixes, row, self.prefixes, self.probe);
         match &mut self.finger {
             Some(finger) if order.is_gt() => self.found = finger.seek_forward(self.found.end, probe),
@@ -103,7 +105,7 @@ impl<'a> Seeker<'a> {
             return false;
         }
         self.moved = true;
-        self.found = finger.leaf.equal_range(0, Probe::new(self.prefixes, self.probe));
+        self.found = finger.leaf.equal_range(0, &keys_at(self.prefixes, self.probe));
         !self.found.is_empty()
     }
 }

@@ -11,7 +11,7 @@ use crate::storage::{
     AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, Nothing, RelationShape, RowChanges, Snapshot, Storage,
     StorageError, probe_count,
 };
-use crate::value::Column;
+use crate::value::{Column, DataValue};
 
 /// As many rows as are changed in less than a millisecond.
 const MAX_ROWS_IN_PLACE: usize = 1024;
@@ -138,6 +138,16 @@ impl Snapshot for MemSnapshot {
         columns: &[usize],
     ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
         Ok(self.tree(relation).map_or_else(|| Box::new(Nothing) as _, |tree| tree.boxed_lookup(prefixes, columns)))
+    }
+
+    fn get(
+        &self,
+        relation: RelationId,
+        key: &[DataValue],
+        outputs: &[(usize, usize)],
+        places: &mut [DataValue],
+    ) -> Result<bool, StorageError> {
+        Ok(self.tree(relation).is_some_and(|tree| tree.get(key, outputs, places)))
     }
 
     fn contains(&self, relation: RelationId, prefixes: &[Column]) -> Result<Vec<bool>, StorageError> {

@@ -1,5 +1,7 @@
 //! Keys to search for and values to write, borrowed from a column without making a `DataValue`.
 
+use smallvec::SmallVec;
+
 use crate::value::{Column, DataValue, Num};
 
 /// One value, borrowed.
@@ -52,27 +54,14 @@ impl<'a> Key<'a> {
     }
 }
 
-/// A row whose values are the leading key columns to search for.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Probe<'a> {
-    /// One column for each leading key column.
-    pub columns: &'a [Column],
-    /// The row in them.
-    pub row: usize,
-    /// The value of the key column after these, where it is the same for all rows.
-    pub last: Option<&'a DataValue>,
-}
+/// The leading key columns to search for.
+pub(super) type Probe<'a> = &'a [Key<'a>];
 
-impl<'a> Probe<'a> {
-    /// A row of columns, and nothing after them.
-    #[inline]
-    pub fn new(columns: &'a [Column], row: usize) -> Self {
-        Probe { columns, row, last: None }
-    }
+/// The values of a [`Probe`]: few enough, nearly always, to need no allocation.
+pub(super) type ProbeKeys<'a> = SmallVec<[Key<'a>; 4]>;
 
-    /// The number of key columns that it has.
-    #[inline]
-    pub fn width(&self) -> usize {
-        self.columns.len() + usize::from(self.last.is_some())
-    }
+/// A row of columns.
+#[inline]
+pub(super) fn keys_at(columns: &[Column], row: usize) -> ProbeKeys<'_> {
+    columns.iter().map(|column| Key::at(column, row)).collect()
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use super::key::{Key, Probe};
+use super::key::{Key, Probe, keys_at};
 use super::leaf_column::{LeafColumn, LeafColumns, column_weight};
 use super::node::{Child, MAX_LEAF_BYTES, MAX_LEAF_ROWS, Node, Sibling, equal_range};
 use super::search::pieces;
@@ -90,7 +90,7 @@ impl Leaf {
 
     /// Puts one row; `false` if there is no room for it.
     fn put_row(&mut self, rows: &[Column], row: usize, keys: usize) -> bool {
-        let found = self.equal_range(0, Probe::new(&rows[..keys], row));
+        let found = self.equal_range(0, &keys_at(&rows[..keys], row));
         if !found.is_empty() {
             for (column, value) in self.columns[keys..].iter_mut().zip(&rows[keys..]) {
                 column.set(found.start, Key::at(value, row));
@@ -109,7 +109,7 @@ impl Leaf {
 
     /// Merges a range of rows with its own and encodes them anew.
     fn merge(&mut self, rows: &[Column], range: Range<usize>, keys: usize) -> Vec<Sibling> {
-        let place = |leaf: &Leaf, row, first| leaf.equal_range(first, Probe::new(&rows[..keys], row));
+        let place = |leaf: &Leaf, row, first| leaf.equal_range(first, &keys_at(&rows[..keys], row));
         let appended = place(self, range.start, 0).start == self.len;
         let siblings;
         if self.len == 0 {
@@ -139,7 +139,7 @@ impl Leaf {
             return self.remove_many(keys, range);
         }
         for row in range {
-            let found = self.equal_range(0, Probe::new(keys, row));
+            let found = self.equal_range(0, &keys_at(keys, row));
             if !found.is_empty() {
                 self.columns.iter_mut().for_each(|column| column.remove(found.start));
                 self.len -= 1;
@@ -151,7 +151,7 @@ impl Leaf {
         let mut kept = vec![Column::default(); self.columns.len()];
         let mut own = 0;
         for row in range {
-            let found = self.equal_range(own, Probe::new(keys, row));
+            let found = self.equal_range(own, &keys_at(keys, row));
             self.decode_range(own..found.start, &mut kept);
             own = found.end;
         }

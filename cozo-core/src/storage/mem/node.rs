@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::key::{Key, Probe};
+use super::key::Probe;
 use super::leaf::Leaf;
 use super::leaf_column::{LeafColumn, LeafColumns};
 use super::search::pieces;
@@ -94,16 +94,13 @@ impl Node {
 /// there are none.
 #[inline]
 pub(super) fn equal_range(columns: &[LeafColumn], mut range: Range<usize>, probe: Probe) -> Range<usize> {
-    for (stored, column) in columns.iter().zip(probe.columns) {
-        range = stored.equal_range(range, Key::at(column, probe.row));
+    for (stored, key) in columns.iter().zip(probe) {
+        range = stored.equal_range(range, *key);
         if range.is_empty() {
-            return range;
+            break;
         }
     }
-    match probe.last {
-        Some(value) => columns[probe.columns.len()].equal_range(range, Key::of(value)),
-        None => range,
-    }
+    range
 }
 
 impl Inner {
@@ -135,7 +132,7 @@ impl Inner {
     #[inline]
     pub fn child_of(&self, probe: Probe, first: usize) -> usize {
         let found = equal_range(&self.separators, first + 1..self.children.len(), probe);
-        match probe.width() == self.separators.len() && !found.is_empty() {
+        match probe.len() == self.separators.len() && !found.is_empty() {
             true => found.start,
             false => found.start - 1,
         }

@@ -7,7 +7,7 @@ use super::apply::{Changes, apply};
 use super::as_of::{AsOfScan, HistoryLookup, VersionLookup, contains_as_of};
 use super::cursor::{ScanCursor, Seeker, TreeLookupCursor};
 use super::finger::Finger;
-use super::key::Probe;
+use super::key::{Key, Probe, ProbeKeys};
 use super::leaf::Leaf;
 use super::leaf_column::{LeafColumn, LeafColumns};
 use super::node::{Child, Inner, MAX_CHILDREN, Node, Sibling, equal_range};
@@ -116,6 +116,28 @@ impl Tree {
         TreeLookupCursor::new(&self.root, prefixes, columns)
     }
 
+    /// The row with this key: its leaf, and its number there.
+    fn find(&self, key: &[DataValue]) -> Option<(&Leaf, usize)> {
+        let probe: ProbeKeys = key.iter().map(Key::of).collect();
+        let mut node = &*self.root;
+        loop {
+            match node {
+                Node::Inner(inner) => node = &inner.children[inner.child_of(&probe, 0)].node,
+                Node::Leaf(leaf) => {
+                    let found = leaf.equal_range(0, &probe);
+                    return (!found.is_empty()).then_some((leaf, found.start));
+                }
+            }
+        }
+    }
+
+    /// Fills places with values of the row with this key; see [`Snapshot::get`](crate::storage::Snapshot::get).
+    pub fn get(&self, key: &[DataValue], outputs: &[(usize, usize)], places: &mut [DataValue]) -> bool {
+        let Some((leaf, row)) = self.find(key) else { return false };
+        outputs.iter().for_each(|(column, place)| places[*place] = leaf.columns[*column].get(row));
+        true
+    }
+
     /// For each prefix, whether any row begins with it.
     pub fn contains(&self, prefixes: &[Column]) -> Vec<bool> {
         let mut seeker = Seeker::new(&self.root, prefixes, None);
@@ -164,12 +186,11 @@ impl Tree {
 
     /// The numbers of the rows that begin with these values.
     fn rank_range<'a>(&self, values: impl Iterator<Item = &'a DataValue>) -> Range<u64> {
-        let columns: Vec<Column> = values.take(self.shape.keys).map(|value| Column::repeat(value, 1)).collect();
-        let probe = Probe::new(&columns, 0);
-        if columns.is_empty() {
+        let probe: ProbeKeys = values.take(self.shape.keys).map(Key::of).collect();
+        if probe.is_empty() {
             0..self.row_count()
         } else {
-            first_rank(&self.root, probe)..end_rank(&self.root, probe)
+            first_rank(&self.root, &probe)..end_rank(&self.root, &probe)
         }
     }
 }

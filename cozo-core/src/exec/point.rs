@@ -1,0 +1,59 @@
+//! Point queries: a plan that gives one row at most runs on single values, without columns, batches or tables, which
+//! would cost many times what the look-up does.
+
+use smallvec::SmallVec;
+
+use super::ExecError;
+use crate::plan::{JoinPlan, OperatorKind, Plan, RulePlan, Source};
+use crate::program::ConstantRows;
+use crate::txn::View;
+use crate::value::{DataValue, Tuple};
+
+/// Values by slot; few enough, nearly always, to need no allocation.
+type Slots = SmallVec<[DataValue; 8]>;
+
+/// The row of a plan that [is a point query](Plan::point), if it has one.
+pub fn point_row(plan: &Plan, parameters: &[DataValue], view: &View) -> Result<Option<Tuple>, ExecError> {
+    let [component] = plan.components.as_slice() else { unreachable!("a point query is one component") };
+    match (component.rules.as_slice(), component.constants.as_slice()) {
+        ([rule], _) => rule_row(rule, parameters, view),
+        (_, [constant]) => {
+            let ConstantRows::Rows(rows) = &constant.rows else { unreachable!("a point query has its row as given") };
+            let row = rows[0].iter().map(|cell| cell.eval_closed(parameters));
+            Ok(Some(row.collect::<Result<_, _>>()?))
+        }
+        _ => unreachable!("a point query has one rule or one row"),
+    }
+}
+
+fn rule_row(rule: &RulePlan, parameters: &[DataValue], view: &View) -> Result<Option<Tuple>, ExecError> {
+    let mut slots = Slots::from_elem(DataValue::Null, rule.slots);
+    for operator in &rule.operators {
+        let holds = match &operator.kind {
+            OperatorKind::Join(join) => look_up(join, &mut slots, parameters, view)?,
+            OperatorKind::Filter(expr) => expr.holds_for_row(&slots, parameters)?,
+            OperatorKind::Same(slot, expr) => expr.eval_row(&slots, parameters)? == slots[*slot],
+            OperatorKind::Unify(slot, expr) => {
+                slots[*slot] = expr.eval_row(&slots, parameters)?;
+                true
+            }
+            OperatorKind::Distinct => true,
+            OperatorKind::Exists(_) | OperatorKind::UnifyEach(..) | OperatorKind::Intersect(_) => {
+                unreachable!("point queries have no such operator")
+            }
+        };
+        if !holds {
+            return Ok(None);
+        }
+    }
+    Ok(Some(rule.head.iter().map(|slot| slots[*slot].clone()).collect()))
+}
+
+/// Fills slots from the row with a key; whether there is one.
+fn look_up(join: &JoinPlan, slots: &mut Slots, parameters: &[DataValue], view: &View) -> Result<bool, ExecError> {
+    let Source::Stored(read) = &join.source else { unreachable!("point queries read stored relations") };
+    let key = join.keys.iter().map(|(_, expr)| expr.eval_row(slots, parameters));
+    let key = key.collect::<Result<SmallVec<[DataValue; 4]>, _>>()?;
+    let relation = read.schema.id;
+    Ok(view.of(relation).get(relation, &key, &join.outputs, slots)?)
+}

@@ -1,0 +1,157 @@
+//! The first rows of an order, where no others are wanted (`:order` with `:limit`).
+//!
+//! Once there are as many rows as are wanted, the last of them is a threshold: what sorts after it is dropped as it comes.
+//! Where the relation that is read first lies in that order, or in its reverse, it is read in chunks from the end that
+//! is wanted, until no chunk can hold a row before the threshold: the newest ten of a million are found by reading some
+//! hundreds.
+
+use std::cmp::Ordering;
+
+use super::stored::Stored;
+use super::table::Table;
+use crate::plan::{JoinPlan, RulePlan, SortKey};
+use crate::storage::KeyRange;
+use crate::value::{Batch, DataValue};
+
+/// The order of two rows: by some columns, and where they tie in them by all columns.
+pub fn compare(keys: &[SortKey], a: (&Batch, usize), b: (&Batch, usize)) -> Ordering {
+    let by_key = keys.iter().map(|key| {
+        let order = a.0.columns[key.column].compare_at(a.1, &b.0.columns[key.column], b.1);
+        if key.descending { order.reverse() } else { order }
+    });
+    by_key.into_iter().find(|order| order.is_ne()).unwrap_or_else(|| a.0.compare_rows(a.1, b.0, b.1))
+}
+
+/// Which rows are wanted.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// The order.
+    pub keys: Vec<SortKey>,
+    /// How many from its beginning, at least one.
+    pub rows: usize,
+}
+
+/// Keeps a table to the rows that are wanted, and some more.
+#[derive(Clone, Debug)]
+pub struct Top {
+    wanted: Wanted,
+    /// The last row that is wanted of those so far, if there are so many.
+    threshold: Option<Batch>,
+}
+
+/// A table is cut when it has twice the rows that are wanted, and so many more.
+const SLACK: usize = 1024;
+
+impl Top {
+    pub fn new(wanted: Wanted) -> Self {
+        Top { wanted, threshold: None }
+    }
+
+    /// The rows that do not sort after the threshold; nothing if none does.
+    pub fn before_threshold(&self, rows: &Batch) -> Option<Vec<u32>> {
+        let threshold = self.threshold.as_ref()?;
+        let ahead = |row: usize| compare(&self.wanted.keys, (rows, row), (threshold, 0)).is_le();
+        let ahead: Vec<u32> = match self.leading_ints(rows, threshold) {
+            // Nearly all comparisons are decided by the first column.
+            Some((values, last, descending)) => (0..rows.len)
+                .filter(|row| if descending { values[*row] >= last } else { values[*row] <= last })
+                .filter(|row| values[*row] != last || ahead(*row))
+                .map(|row| row as u32)
+                .collect(),
+            None => (0..rows.len).filter(|row| ahead(*row)).map(|row| row as u32).collect(),
+        };
+        (ahead.len() < rows.len).then_some(ahead)
+    }
+
+    /// The first column of the order, the value of the threshold in it, and whether it descends, if all are integers.
+    fn leading_ints<'b>(&self, rows: &'b Batch, threshold: &Batch) -> Option<(&'b [i64], i64, bool)> {
+        let key = self.wanted.keys.first()?;
+        let last = threshold.columns[key.column].as_dense_ints()?[0];
+        Some((rows.columns[key.column].as_dense_ints()?, last, key.descending))
+    }
+
+    /// Whether a table has grown so much that it is worth cutting.
+    pub fn is_worth_cutting(&self, table: &Table) -> bool {
+        table.len() / 2 > self.wanted.rows.saturating_add(SLACK / 2)
+    }
+
+    /// Whether a table has all rows that are wanted for the first time, so that cutting it sets the threshold.
+    pub fn has_enough(&self, table: &Table) -> bool {
+        self.threshold.is_none() && table.len() >= self.wanted.rows
+    }
+
+    /// Cuts a table to the rows that are wanted, if it has so many, and sets the threshold.
+    pub fn cut(&mut self, table: &mut Table) {
+        let wanted = self.wanted.rows;
+        if table.len() < wanted {
+            return;
+        }
+        let rows = std::mem::replace(table, Table::set(table.rows().columns.len())).into_rows();
+        let mut order: Vec<u32> = (0..rows.len as u32).collect();
+        let keys = &self.wanted.keys;
+        order.select_nth_unstable_by(wanted - 1, |a, b| compare(keys, (&rows, *a as usize), (&rows, *b as usize)));
+        self.threshold = Some(rows.take(&order[wanted - 1..wanted]));
+        *table = Table::of_distinct(if rows.len == wanted { rows } else { rows.take(&order[..wanted]) });
+    }
+
+    /// Whether all rows whose column that is sorted by first lies on the far side of a value sort after the threshold.
+    fn is_past(&self, value: &DataValue) -> bool {
+        let (Some(threshold), Some(key)) = (&self.threshold, self.wanted.keys.first()) else { return false };
+        let order = value.cmp(&threshold.columns[key.column].get(0));
+        if key.descending { order.is_lt() } else { order.is_gt() }
+    }
+}
+
+/// Up to so many rows are one chunk.
+const CHUNK_ROWS: u64 = 1024;
+
+/// Into so many parts a range is cut at a time, until they are chunks.
+const PARTS: usize = 16;
+
+/// The chunks of what a rule reads first, the wanted end first.
+pub struct Chunks<'a> {
+    stored: Stored<'a>,
+    /// What is left, the next range last, and about how many rows each has at most.
+    ranges: Vec<(KeyRange, u64)>,
+    descending: bool,
+}
+
+impl<'a> Chunks<'a> {
+    /// The chunks of a range, if the relation's order there begins with the column that is sorted by first. `width` is the
+    /// number of columns that the relation is sorted by.
+    pub fn new(
+        top: &Top,
+        rule: &RulePlan,
+        join: &JoinPlan,
+        stored: Stored<'a>,
+        range: KeyRange,
+        width: usize,
+    ) -> Option<Self> {
+        let key = top.wanted.keys.first()?;
+        let (slot, next) = (rule.head[key.column], range.prefix.len());
+        let leads = next < width && join.outputs.contains(&(next, slot));
+        let rows = stored.most_rows(&range);
+        leads.then(|| Chunks { stored, ranges: vec![(range, rows)], descending: key.descending })
+    }
+
+    /// The next chunk that may hold rows before the threshold.
+    pub fn next(&mut self, top: &Top) -> Option<KeyRange> {
+        loop {
+            let (range, rows) = self.ranges.pop()?;
+            // All rows of the range, and of those after it, are at this bound or on its far side.
+            let bound = if self.descending { &range.upper } else { &range.lower };
+            if bound.as_ref().and_then(|bound| bound.first()).is_some_and(|bound| top.is_past(bound)) {
+                return None;
+            }
+            let mut parts = if rows > CHUNK_ROWS { self.stored.parts(&range, PARTS) } else { vec![] };
+            if parts.len() < 2 {
+                return Some(range);
+            }
+            if !self.descending {
+                parts.reverse();
+            }
+            let rows = rows / parts.len() as u64;
+            self.ranges.extend(parts.into_iter().map(|part| (part, rows)));
+        }
+    }
+}
