@@ -3,13 +3,13 @@
 //! Rows `5, 6, 90` at an inner node with separators `_, 10, 80` become rows `5, 6` for child 0 and `90` for child 2.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use smallvec::SmallVec;
 
 use super::key::{ProbeKeys, keys_at};
 use super::node::{Inner, Node, Sibling};
 use super::search::run_end;
+use super::shared::Shared;
 use crate::storage::ChangeKind;
 use crate::value::Column;
 
@@ -30,7 +30,7 @@ impl<'a> Changes<'a> {
 }
 
 /// Applies a range of changes, not empty, to a subtree; gives what splits off to its right. The subtree may become empty.
-pub(super) fn apply(node: &mut Arc<Node>, changes: &Changes, range: Range<usize>) -> Vec<Sibling> {
+pub(super) fn apply(node: &mut Shared<Node>, changes: &Changes, range: Range<usize>) -> Vec<Sibling> {
     match (Node::make_mut(node), changes.kind) {
         (Node::Leaf(leaf), ChangeKind::Put) => leaf.put(changes.columns, range, changes.keys),
         (Node::Leaf(leaf), ChangeKind::Remove) => {

@@ -1,7 +1,7 @@
-//! The memory of leaves: vectors with an allocator of their own.
+//! The memory of trees: vectors with an allocator of their own.
 //!
 //! Data stays for long, what queries allocate for moments only. In one heap the rows of results would come to lie
-//! in the holes between leaves, all over the memory, wherever the program's allocator does not keep sizes apart.
+//! in the holes between nodes, all over the memory, wherever the program's allocator does not keep sizes apart.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::ptr::NonNull;
@@ -9,21 +9,21 @@ use std::ptr::NonNull;
 use allocator_api2::alloc::{AllocError, Allocator};
 use mimalloc::MiMalloc;
 
-/// Values of a leaf column.
-pub(super) type Buffer<T> = allocator_api2::vec::Vec<T, LeafMemory>;
+/// Values of a leaf column, or children of a node.
+pub(super) type Buffer<T> = allocator_api2::vec::Vec<T, TreeMemory>;
 
 /// Room for a few more rows that a copied buffer gets, so that the insertion it was copied for does not move it again.
 const ROOM: usize = 4;
 
-/// The heap of all leaves.
+/// The heap of all trees.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct LeafMemory;
+pub(super) struct TreeMemory;
 
-// SAFETY: mimalloc gives blocks that stay where they are until they are freed, from any thread, and every `LeafMemory` is
+// SAFETY: mimalloc gives blocks that stay where they are until they are freed, from any thread, and every `TreeMemory` is
 // the same heap. `GlobalAlloc` does not take layouts of no size, which `Allocator` does; buffers never ask for them, and
 // here they are an error rather than a dangling block.
 #[allow(unsafe_code)]
-unsafe impl Allocator for LeafMemory {
+unsafe impl Allocator for TreeMemory {
     #[inline]
     fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
         if layout.size() == 0 {
@@ -50,14 +50,14 @@ unsafe impl Allocator for LeafMemory {
 
 /// A buffer of these values.
 pub(super) fn buffer<T>(values: impl ExactSizeIterator<Item = T>) -> Buffer<T> {
-    let mut buffer = Buffer::with_capacity_in(values.len(), LeafMemory);
+    let mut buffer = Buffer::with_capacity_in(values.len(), TreeMemory);
     buffer.extend(values);
     buffer
 }
 
 /// A copy with room for a few more values.
 pub(super) fn copy_with_room<T: Clone>(values: &[T]) -> Buffer<T> {
-    let mut copy = Buffer::with_capacity_in(values.len() + ROOM, LeafMemory);
+    let mut copy = Buffer::with_capacity_in(values.len() + ROOM, TreeMemory);
     copy.extend_from_slice(values);
     copy
 }

@@ -1,10 +1,9 @@
 //! Checks the invariants of a tree; for tests.
 
-use std::sync::Arc;
-
 use super::leaf_column::LeafColumn;
 use super::node::{Inner, MAX_CHILDREN, MAX_LEAF_ROWS, Node};
 use super::rebalance::fit_together;
+use super::shared::Shared;
 use super::tree::Tree;
 use crate::value::DataValue;
 
@@ -19,7 +18,7 @@ pub fn check(tree: &Tree) {
 }
 
 /// Checks a subtree; gives its number of rows and its height.
-fn check_node(node: &Arc<Node>, keys: usize, previous: &mut Option<Key>, root: bool) -> (u64, usize) {
+fn check_node(node: &Shared<Node>, keys: usize, previous: &mut Option<Key>, root: bool) -> (u64, usize) {
     match &**node {
         Node::Leaf(leaf) => {
             assert!(leaf.len <= MAX_LEAF_ROWS && (root || leaf.len > 0), "leaf of {} rows", leaf.len);
@@ -77,8 +76,8 @@ pub fn leaf_sizes(tree: &Tree) -> Vec<usize> {
 
 /// All nodes, by address.
 pub fn nodes(tree: &Tree) -> Vec<*const Node> {
-    fn collect(node: &Arc<Node>, nodes: &mut Vec<*const Node>) {
-        nodes.push(Arc::as_ptr(node));
+    fn collect(node: &Shared<Node>, nodes: &mut Vec<*const Node>) {
+        nodes.push(Shared::as_ptr(node));
         if let Node::Inner(inner) = &**node {
             inner.children.iter().for_each(|child| collect(&child.node, nodes));
         }

@@ -1,7 +1,6 @@
 //! A leaf: a few hundred rows, sorted by key, as encoded columns.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use smallvec::smallvec;
 
@@ -9,6 +8,7 @@ use super::key::{Key, Probe, keys_at};
 use super::leaf_column::{LeafColumn, LeafColumns, column_weight};
 use super::node::{Child, MAX_LEAF_BYTES, MAX_LEAF_ROWS, Node, Sibling, equal_range};
 use super::search::pieces;
+use super::shared::Shared;
 use crate::value::{Column, DataValue};
 
 /// Up to this many changed rows are applied one by one; more are merged in one go.
@@ -44,7 +44,7 @@ impl Leaf {
         let first = Leaf::encode(columns, cuts.next().expect("there is always a piece"));
         let siblings = cuts.map(|rows| Sibling {
             separator: columns[..keys].iter().map(|column| column.get(rows.start)).collect(),
-            child: Child::new(Arc::new(Node::Leaf(Leaf::encode(columns, rows)))),
+            child: Child::new(Shared::new(Node::Leaf(Leaf::encode(columns, rows)))),
         });
         (first, siblings.collect())
     }

@@ -2,7 +2,7 @@
 //!
 //! A column tree is a persistent B+tree. Its leaves hold up to [`MAX_LEAF_ROWS`] rows as compact typed columns, its
 //! inner nodes up to [`MAX_CHILDREN`] children with their row counts and the separators between them. Nodes are shared
-//! by `Arc`, so a snapshot is a clone of the root, and a change copies no more than the paths to the rows it touches.
+//! by counted references, so a snapshot is a clone of the root, and a change copies no more than the paths to the rows it touches.
 //!
 //! # The life of a put
 //! 1. [`MemStorage::commit`](crate::storage::Storage::commit) clones the current [`MemSnapshot`] (a persistent map from
@@ -65,6 +65,7 @@ mod node;
 mod nulls;
 mod rebalance;
 mod search;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod text_column;

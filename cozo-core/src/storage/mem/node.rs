@@ -1,12 +1,13 @@
 //! Nodes of the tree: leaves of rows, and inner nodes of children with the separators between them.
 
 use std::ops::Range;
-use std::sync::Arc;
 
+use super::buffer::{Buffer, buffer};
 use super::key::Probe;
 use super::leaf::Leaf;
 use super::leaf_column::{LeafColumn, LeafColumns};
 use super::search::pieces;
+use super::shared::Shared;
 use crate::value::{Column, DataValue};
 
 /// The most rows of a leaf.
@@ -31,7 +32,7 @@ pub(super) enum Node {
 pub(super) struct Inner {
     /// Row `i` separates child `i - 1` from child `i`; one column for each key column.
     pub separators: LeafColumns,
-    pub children: Vec<Child>,
+    pub children: Buffer<Child>,
     /// The number of rows below.
     pub rows: u64,
 }
@@ -39,7 +40,7 @@ pub(super) struct Inner {
 /// A child with what its parent needs to know without looking at it.
 #[derive(Clone, Debug)]
 pub(super) struct Child {
-    pub node: Arc<Node>,
+    pub node: Shared<Node>,
     /// The number of rows below.
     pub rows: u64,
     /// The number of rows of a leaf, of children of an inner node.
@@ -54,7 +55,7 @@ pub(super) struct Sibling {
 }
 
 impl Child {
-    pub fn new(node: Arc<Node>) -> Self {
+    pub fn new(node: Shared<Node>) -> Self {
         let mut child = Child { node, rows: 0, size: 0 };
         child.measure();
         child
@@ -71,14 +72,14 @@ impl Child {
 
 impl Node {
     /// The node to change: itself if nobody else holds it, otherwise a copy put in its place.
-    pub fn make_mut(node: &mut Arc<Node>) -> &mut Node {
-        if Arc::strong_count(node) > 1 {
-            *node = Arc::new(match &**node {
+    pub fn make_mut(node: &mut Shared<Node>) -> &mut Node {
+        if Shared::holders(node) > 1 {
+            *node = Shared::new(match &**node {
                 Node::Leaf(leaf) => Node::Leaf(leaf.copy_with_room()),
                 Node::Inner(inner) => Node::Inner(inner.copy()),
             });
         }
-        Arc::get_mut(node).expect("a node just made is not shared, and nodes have no weak references")
+        Shared::get_mut(node).expect("a node just made is not shared")
     }
 
     /// The first key below.
@@ -111,10 +112,10 @@ impl Inner {
             let column: Column = items.iter().map(|item| item.separator[key].clone()).collect();
             LeafColumn::encode(&column, 0..column.len())
         });
-        Inner::new(separators.collect(), items.into_iter().map(|item| item.child).collect())
+        Inner::new(separators.collect(), buffer(items.into_iter().map(|item| item.child)))
     }
 
-    pub fn new(separators: LeafColumns, children: Vec<Child>) -> Self {
+    pub fn new(separators: LeafColumns, children: Buffer<Child>) -> Self {
         let rows = children.iter().map(|child| child.rows).sum();
         Inner { separators, children, rows }
     }
@@ -122,7 +123,7 @@ impl Inner {
     fn copy(&self) -> Self {
         // Counting a reference waits for the child's memory, one child after another. Plain loads do not wait for each
         // other: they bring all of it near first.
-        let warm: usize = self.children.iter().map(|child| Arc::strong_count(&child.node)).sum();
+        let warm: usize = self.children.iter().map(|child| Shared::holders(&child.node)).sum();
         std::hint::black_box(warm);
         Inner { separators: self.separators.clone(), children: self.children.clone(), rows: self.rows }
     }
@@ -175,10 +176,10 @@ impl Inner {
         }
         let mut nodes = pieces(self.children.len(), MAX_CHILDREN, appended).into_iter().map(|piece| {
             let separators = self.separators.iter().map(|column| column.slice(piece.clone())).collect();
-            (self.separator(piece.start), Inner::new(separators, self.children[piece].to_vec()))
+            (self.separator(piece.start), Inner::new(separators, buffer(self.children[piece].iter().cloned())))
         });
         let (_, first) = nodes.next().expect("there is always a piece");
-        let sibling = |(separator, inner)| Sibling { separator, child: Child::new(Arc::new(Node::Inner(inner))) };
+        let sibling = |(separator, inner)| Sibling { separator, child: Child::new(Shared::new(Node::Inner(inner))) };
         let siblings = nodes.map(sibling).collect();
         *self = first;
         siblings

@@ -3,14 +3,14 @@
 //! `["m", "f", "f", "m"]` becomes the codes `[0, 1, 1, 0]` and the distinct strings `["m", "f"]`.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::buffer::{Buffer, LeafMemory, buffer, copy_with_room, insert_compact};
+use super::buffer::{Buffer, TreeMemory, buffer, copy_with_room, insert_compact};
 use super::nulls::Nulls;
 use super::search::equal_range_by;
+use super::shared::Shared;
 use crate::value::{SmallStr, StrColumn};
 
 /// Strings in one buffer, each with its end; a null row is empty.
@@ -59,7 +59,7 @@ impl TextColumn {
         let nulls = Nulls::of(column.nulls.as_ref(), range.clone());
         let bytes: usize = range.clone().map(|row| column.bytes_at(row).len()).sum();
         let mut text = String::with_capacity(bytes);
-        let mut ends = Buffer::with_capacity_in(range.len(), LeafMemory);
+        let mut ends = Buffer::with_capacity_in(range.len(), TreeMemory);
         for row in range {
             text.push_str(column.str_at(row));
             ends.push(text.len() as u32);
@@ -181,7 +181,7 @@ const MAX_DISTINCT: usize = 64;
 #[derive(Clone, Debug)]
 pub(super) struct DictionaryColumn {
     codes: Buffer<u8>,
-    distinct: Arc<Vec<SmallStr>>,
+    distinct: Shared<Buffer<SmallStr>>,
 }
 
 impl DictionaryColumn {
@@ -189,8 +189,8 @@ impl DictionaryColumn {
     pub fn encode(column: &StrColumn, range: Range<usize>) -> Option<Self> {
         let most = MAX_DISTINCT.min(range.len() / 4);
         let mut code_of: FxHashMap<&[u8], u8> = FxHashMap::default();
-        let mut codes = Buffer::with_capacity_in(range.len(), LeafMemory);
-        let mut distinct = vec![];
+        let mut codes = Buffer::with_capacity_in(range.len(), TreeMemory);
+        let mut distinct = Buffer::new_in(TreeMemory);
         for row in range {
             if column.is_null(row) {
                 codes.push(NULL_CODE);
@@ -205,7 +205,7 @@ impl DictionaryColumn {
             }
             codes.push(code);
         }
-        Some(DictionaryColumn { codes, distinct: Arc::new(distinct) })
+        Some(DictionaryColumn { codes, distinct: Shared::new(distinct) })
     }
 
     pub fn copy_with_room(&self) -> Self {
@@ -238,7 +238,7 @@ impl DictionaryColumn {
         if self.distinct.len() == MAX_DISTINCT {
             return None;
         }
-        Arc::make_mut(&mut self.distinct).push(value.into());
+        Shared::make_mut(&mut self.distinct).push(value.into());
         Some(self.distinct.len() as u8 - 1)
     }
 

@@ -1,7 +1,6 @@
 //! A relation's rows as one column tree, by itself: for the engine, and for relations local to a transaction.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use super::apply::{Changes, apply};
 use super::as_of::{AsOfScan, HistoryLookup, VersionLookup, contains_as_of};
@@ -12,6 +11,7 @@ use super::leaf::Leaf;
 use super::leaf_column::{LeafColumn, LeafColumns};
 use super::node::{Child, Inner, MAX_CHILDREN, Node, Sibling, equal_range};
 use super::search::pieces;
+use super::shared::Shared;
 use crate::storage::{AsOf, BatchCursor, ChangeKind, KeyRange, LookupCursor, RelationShape, probe_count};
 use crate::value::{Batch, Column, DataValue};
 
@@ -19,13 +19,13 @@ use crate::value::{Batch, Column, DataValue};
 #[derive(Clone, Debug)]
 pub struct Tree {
     shape: RelationShape,
-    pub(super) root: Arc<Node>,
+    pub(super) root: Shared<Node>,
 }
 
 impl Tree {
     /// A tree without rows.
     pub fn new(shape: RelationShape) -> Self {
-        Tree { shape, root: Arc::new(Node::Leaf(Leaf::empty(shape.arity))) }
+        Tree { shape, root: Shared::new(Node::Leaf(Leaf::empty(shape.arity))) }
     }
 
     /// How many columns the rows have.
@@ -88,7 +88,7 @@ impl Tree {
             let above = cuts.into_iter().map(|cut| {
                 let items: Vec<Sibling> = items.by_ref().take(cut.len()).collect();
                 let separator = items[0].separator.clone();
-                Sibling { separator, child: Child::new(Arc::new(Node::Inner(Inner::of(items)))) }
+                Sibling { separator, child: Child::new(Shared::new(Node::Inner(Inner::of(items)))) }
             });
             level = above.collect();
         }
@@ -99,7 +99,7 @@ impl Tree {
     fn shrink(&mut self) {
         while let Node::Inner(inner) = &*self.root {
             self.root = match &inner.children[..] {
-                [] => Arc::new(Node::Leaf(Leaf::empty(self.shape.arity))),
+                [] => Shared::new(Node::Leaf(Leaf::empty(self.shape.arity))),
                 [only] => only.node.clone(),
                 _ => return,
             };
