@@ -103,6 +103,14 @@ fn tokens_of_a_relation_may_only_read_unless_they_are_mutable() {
     refused("DELETE", "/rule-result/0", json!({}));
     query(&server, "::remove r", &reader).failed(403, "server::read_only");
 
+    // Nor may it stop what others run, in whatever way it says so.
+    for kill in ["::kill 0", "{::kill 0}", "%if {?[a] <- [[1]]} %then {?[a] <- [[1]]} %else {::kill 0} %end"] {
+        query(&server, kill, &reader).failed(403, "server::kill");
+        query(&server, kill, &writer).ok();
+    }
+    query(&server, "::running", &reader).ok();
+    query(&server, "?[a] <- [['::kill 0']]", &reader).ok();
+
     // A transaction of others that writes is no way round.
     let step = json!({"script": "?[k] <- [[4]] :put r {k}"}).to_string();
     let id = server.send("POST", "/transact?write=true", &writer, "").ok()["id"].clone();
@@ -123,6 +131,7 @@ fn tokens_of_a_relation_may_only_read_unless_they_are_mutable() {
     query(&server, "?[token] := *keys{token}", &reader).failed(403, "server::token_table");
     server.send("GET", "/export/r,keys", &reader, "").failed(403, "server::token_table");
     server.send("GET", "/changes/keys", &reader, "").failed(403, "server::token_table");
+    server.send("POST", &path, &reader, r#"{"script": "::kill 0"}"#).failed(403, "server::kill");
     let peek = json!({"script": "?[token] := *keys{token}"}).to_string();
     server.send("POST", &path, &reader, peek).failed(403, "server::token_table");
     query(&server, "?[token] := *keys{token}", &writer).ok();

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use support::scratch;
-use support::server::{Server, eventually, read_all, send_signal, start, wait_for};
+use support::server::{Reply, Server, eventually, read_all, send_signal, start, wait_for};
 
 /// A script that would never end.
 const ENDLESS: &str = "n[x] := x = 0  n[x] := n[y], x = y + 1  ?[count(x)] := n[x]";
@@ -82,6 +82,44 @@ fn more_scripts_than_may_run_wait_their_turn() {
 }
 
 #[test]
+fn a_server_with_no_place_left_can_be_rescued() {
+    let directory = scratch("server_rescue");
+    let token = directory.file("token", "master");
+    let server = Arc::new(start(&["--max-running", "2", "--token-file", &token, "--token-table", "keys"]));
+    let as_user = |user: &str, script: &str| {
+        let bearer = format!("Bearer {user}");
+        let body = json!({"script": script}).to_string();
+        server.send("POST", "/text-query", &[("authorization", &bearer)], body)
+    };
+    let keys = "?[token, mutable] <- [['writer', true], ['reader', false]] :create keys {token => mutable}";
+    as_user("master", keys).ok();
+    let endless: Vec<JoinHandle<Reply>> = (0..3)
+        .map(|_| {
+            let server = server.clone();
+            let headers = [("x-cozo-auth", "master")];
+            thread::spawn(move || server.send("POST", "/text-query", &headers, json!({"script": ENDLESS}).to_string()))
+        })
+        .collect();
+    // Two run, the third one waits; each look-up of a token and each list has to pass them.
+    let ids = |user| -> Vec<Value> {
+        let rows = as_user(user, "::running").ok()["rows"].clone();
+        rows.as_array().into_iter().flatten().map(|row| row[0].clone()).collect()
+    };
+    eventually("two run", || ids("reader").len() == 3);
+    for id in &ids("reader")[..2] {
+        as_user("reader", &format!("::kill {id}")).failed(403, "server::kill");
+    }
+    assert_eq!(ids("writer").len(), 3, "they go on");
+    for _ in 0..3 {
+        eventually("another one runs", || ids("writer").len() > 1);
+        let id = ids("writer")[0].clone();
+        assert_eq!(as_user("writer", &format!("::kill {id}")).ok()["rows"], json!([["KILLING"]]));
+        eventually("it has ended", || !ids("writer").contains(&id));
+    }
+    endless.into_iter().for_each(|script| script.join().expect("it answers").failed(400, "eval::killed"));
+}
+
+#[test]
 fn clients_that_dawdle_lose_their_connection() {
     let server = start(&["--client-timeout", "0.5"]);
     let begin = Instant::now();
@@ -91,6 +129,34 @@ fn clients_that_dawdle_lose_their_connection() {
     assert!(reply.starts_with("HTTP/1.1 408 ") && reply.contains("server::slow_client"), "{reply}");
     assert!(!read_all(half).contains("200 OK") && read_all(silent).is_empty());
     assert!(begin.elapsed() < Duration::from_secs(30));
+}
+
+#[test]
+fn a_script_that_was_short_may_take_long_and_holds_nobody_up() {
+    let server = Arc::new(start(&["--timeout", "30"]));
+    let script = "n[x] := x = 0  n[x] := n[y], y < $last, x = y + 1  ?[count(x)] := n[x]";
+    let count = |last: u64| server.post("/text-query", &json!({"script": script, "params": {"last": last}}));
+    // From the second time on it runs where its connection is served; the longer ones are divided from the short ones.
+    for last in [1, 2, 3, 30_000, 1, 100_000] {
+        assert_eq!(count(last).ok()["rows"], json!([[last + 1]]));
+    }
+    (0..200).for_each(|_| drop(count(1).ok()));
+    // More of them than there are processors.
+    let begin = Instant::now();
+    let long: Vec<JoinHandle<Reply>> = (0..8)
+        .map(|_| {
+            let server = server.clone();
+            let body = json!({"script": script, "params": {"last": u32::MAX}});
+            thread::spawn(move || server.post("/text-query", &body))
+        })
+        .collect();
+    eventually("all run", || running(&server) == 9);
+    (0..20).for_each(|_| drop(count(5).ok()));
+    assert_eq!(server.get("/health").status, 200);
+    assert!(begin.elapsed() < Duration::from_secs(20), "the others are answered meanwhile");
+    let ids = server.rows("::running");
+    ids.as_array().into_iter().flatten().for_each(|row| drop(server.query(&format!("::kill {}", row[0])).ok()));
+    long.into_iter().for_each(|script| script.join().expect("it answers").failed(400, "eval::killed"));
 }
 
 /// A client that writes 0, 1, 2, ... until the server does not answer; gives how many were acknowledged.

@@ -210,6 +210,10 @@ fn an_interrupt_stops_its_own_script_and_no_other() {
     assert_eq!(code(again.unwrap_err()), "eval::killed", "the switch stays thrown");
     interrupt.rearm();
     db.run_script_interruptible("?[x] := x = 1", BTreeMap::new(), ScriptMutability::Mutable, &interrupt).unwrap();
+    let passed = interrupt.until(Instant::now());
+    let late = db.run_script_interruptible("?[x] := x = 1", BTreeMap::new(), ScriptMutability::Mutable, &passed);
+    assert_eq!(code(late.unwrap_err()), "eval::killed", "a deadline stops it");
+    interrupt.check().unwrap();
     db.interrupt_all();
     assert!(untouched.recv_timeout(PATIENCE).unwrap().is_err());
 }

@@ -15,6 +15,7 @@ use rand::distr::Alphanumeric;
 use subtle::ConstantTimeEq;
 
 use super::error::{Failure, ServerError};
+use super::scripts;
 use super::state::App;
 use crate::error::CliError;
 
@@ -116,7 +117,8 @@ pub async fn require_token(State(app): State<App>, mut request: Request, next: N
 
 async fn ask_table(app: &App, table: String, token: String) -> Result<Access, Failure> {
     let (db, script) = (app.db.clone(), table_script(&table));
-    match app.workers.finish(move || Ok(look_up(&db, &script, token))).await? {
+    // A look-up is short, and whoever stops scripts must not wait for them.
+    match app.workers.beside(move || Ok(look_up(&db, &script, token))).await? {
         Ok(Some(access)) => Ok(access),
         Ok(None) => Err(ServerError::Unauthorized.into()),
         Err(report) => {
@@ -180,6 +182,12 @@ impl Client {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Fails if a script is not for this client, whatever it would do.
+    pub fn may_run(&self, script: &str) -> Result<(), ServerError> {
+        self.may_mention(script)?;
+        if !self.may_write() && scripts::kills(script) { Err(ServerError::Kill) } else { Ok(()) }
     }
 
     /// Whether the client's scripts may write.

@@ -34,6 +34,13 @@ pub enum ServerError {
     #[error("the token may only read")]
     #[diagnostic(code(server::read_only), help("use a token that may write"))]
     ReadOnly,
+    /// Stopping scripts is not reading.
+    #[error("the token may only read, and cannot stop scripts")]
+    #[diagnostic(
+        code(server::kill),
+        help("use a token that may write; a script also stops when the client that sent it closes its connection")
+    )]
+    Kill,
     /// A token that may only read must not see the tokens that may write.
     #[error("the token may not use the relation of the tokens, '{0}'")]
     #[diagnostic(code(server::token_table), help("use a token that may write"))]
@@ -122,6 +129,7 @@ impl ServerError {
             ServerError::Method { .. } => StatusCode::METHOD_NOT_ALLOWED,
             ServerError::Unauthorized => StatusCode::UNAUTHORIZED,
             ServerError::ReadOnly
+            | ServerError::Kill
             | ServerError::TokenTable(_)
             | ServerError::Host(_)
             | ServerError::Origin(_)

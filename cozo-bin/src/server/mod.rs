@@ -5,7 +5,9 @@
 //! its kind: [`query`], [`transfer`], [`changes`], [`rules`], [`transactions`], [`page`], [`about`]. What takes time runs on the threads
 //! of [`work`], which stops a script when its client goes away. Rows become text in [`json_body`], as the client takes them.
 //!
-//! **The threads that serve connections never work on the database.**
+//! A query that only reads and ended at once before runs where its connection is served, for a millisecond at most ([`habits`]).
+//!
+//! **The threads that serve connections never work on the database for longer than that.**
 
 mod about;
 mod arguments;
@@ -15,6 +17,7 @@ mod error;
 mod events;
 mod files;
 mod guard;
+mod habits;
 mod json_body;
 mod listen;
 mod observe;
@@ -23,6 +26,7 @@ mod query;
 mod request;
 mod routes;
 mod rules;
+mod scripts;
 mod state;
 mod transactions;
 mod transfer;
@@ -48,6 +52,7 @@ use arguments::{AccessArguments, LogFormat};
 use auth::{TOKEN_VARIABLE, Tokens};
 use files::Files;
 use guard::Guard;
+use habits::Habits;
 use observe::Metrics;
 use state::{App, Server};
 use transactions::Transactions;
@@ -89,6 +94,7 @@ pub fn run(arguments: &ServerArguments) -> miette::Result<ExitCode> {
         max_body_bytes: limits.max_body_mb << 20,
         client_timeout: limits.client_timeout,
         transactions: Transactions::new(limits.transaction_timeout, metrics.transactions.clone()),
+        habits: Habits::default(),
         rule_requests: Default::default(),
         metrics,
         ending,

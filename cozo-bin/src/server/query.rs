@@ -1,7 +1,7 @@
 //! `POST /text-query`: scripts.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::response::Response;
 use cozo::{DataValue, Interrupt};
@@ -10,10 +10,13 @@ use super::auth::Client;
 use super::error::Failure;
 use super::json_body::JsonText;
 use super::request::Payload;
-use super::values;
+use super::{scripts, values};
+
+/// How long a query may keep a thread that serves connections.
+const MOMENT: Duration = Duration::from_millis(1);
 
 /// `{"script": ..., "params": {...}, "immutable": bool}`
-#[derive(serde::Deserialize)]
+#[derive(Clone, serde::Deserialize)]
 struct Query {
     script: String,
     #[serde(default, deserialize_with = "values::parameters")]
@@ -21,20 +24,56 @@ struct Query {
     immutable: Option<bool>,
 }
 
+impl Query {
+    fn run(self, client: &Client, interrupt: &Interrupt) -> Result<Response, Failure> {
+        let Query { script, params, immutable } = self;
+        client.may_run(&script)?;
+        let mutability = client.mutability(immutable.unwrap_or(false));
+        let start = Instant::now();
+        let run = client.app().db.run_script_interruptible(&script, params, mutability, interrupt);
+        let rows = run.map_err(|report| client.failure(report, &script))?;
+        Ok(JsonText::of_result(rows, start.elapsed()).into_response())
+    }
+
+    /// Runs a query on the thread that serves the connection if it is likely to end within a moment: to hand it to another
+    /// thread would take longer. Gives nothing if it has not ended by then, or cannot begin now: it read at most, and may begin anew.
+    fn try_at_once(&self, client: &Client) -> Option<Result<Response, Failure>> {
+        let app = client.app();
+        let habit = app.habits.of(&self.script)?;
+        let start = Instant::now();
+        let interrupt = Interrupt::default();
+        let outcome = app.workers.try_at_once(|| self.clone().run(client, &interrupt.until(start + MOMENT)))?;
+        if start.elapsed() < MOMENT {
+            return Some(outcome);
+        }
+        habit.took_long();
+        let stopped = outcome.as_ref().is_err_and(|failure| failure.has_code("eval::killed"));
+        // Somebody else may have stopped it, too.
+        (!stopped || interrupt.check().is_err()).then_some(outcome)
+    }
+}
+
 /// Runs a script.
 pub async fn text_query(client: Client, payload: Payload) -> Result<Response, Failure> {
     let (app, interrupt) = (client.app().clone(), Interrupt::default());
+    if !payload.is_short() {
+        let work = {
+            let interrupt = interrupt.clone();
+            move || payload.parse::<Query>()?.run(&client, &interrupt)
+        };
+        return app.workers.run(interrupt, work).await;
+    }
+    let query: Query = payload.parse()?;
+    if scripts::is_control(&query.script) {
+        // It must not wait for the scripts that it is to stop.
+        return query.run(&client, &interrupt);
+    }
+    if let Some(outcome) = query.try_at_once(&client) {
+        return outcome;
+    }
     let work = {
         let interrupt = interrupt.clone();
-        move || {
-            let Query { script, params, immutable } = payload.parse()?;
-            client.may_mention(&script)?;
-            let mutability = client.mutability(immutable.unwrap_or(false));
-            let start = Instant::now();
-            let run = client.app().db.run_script_interruptible(&script, params, mutability, &interrupt);
-            let rows = run.map_err(|report| client.failure(report, &script))?;
-            Ok(JsonText::of_result(rows, start.elapsed()).into_response())
-        }
+        move || query.run(&client, &interrupt)
     };
     app.workers.run(interrupt, work).await
 }

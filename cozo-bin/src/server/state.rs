@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use super::auth::Tokens;
 use super::files::Files;
 use super::guard::Guard;
+use super::habits::Habits;
 use super::observe::Metrics;
 use super::rules::RuleRequests;
 use super::transactions::Transactions;
@@ -23,6 +24,8 @@ pub struct Server {
     pub db: DbInstance,
     /// The threads that work on it.
     pub workers: Workers,
+    /// Which scripts are short.
+    pub habits: Habits,
     /// Which web pages are let in.
     pub guard: Guard,
     /// Who is let in.

@@ -150,7 +150,7 @@ pub async fn run(client: Client, Number(number): Number, payload: Payload) -> Re
     let work = move || {
         let _turn = turn;
         let Step { script, params } = payload.parse()?;
-        client.may_mention(&script)?;
+        client.may_run(&script)?;
         let run = open.transaction.run_script(&script, params);
         *open.last_used.lock() = Instant::now();
         let rows = run.map_err(|report| client.failure(report, &script))?;

@@ -1,12 +1,14 @@
-//! Work on the database, off the threads that serve connections: so much at a time, stopped when nobody waits for it.
+//! Work on the database, off the threads that serve connections unless it ends within a moment: so much at a time, stopped when nobody waits for it.
 
+use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use cozo::Interrupt;
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::task::{JoinError, spawn_blocking};
+use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout_at};
 
 use super::error::{Failure, ServerError};
@@ -77,6 +79,15 @@ impl Workers {
         ended.unwrap_or_else(|panic| Err(internal(&panic)))
     }
 
+    /// Does work on the thread of the caller, which serves connections: for what ends within a moment. Gives nothing if there
+    /// is no slot.
+    pub fn try_at_once<T>(&self, work: impl FnOnce() -> Result<T, Failure>) -> Option<Result<T, Failure>> {
+        let _slot = self.slots.try_acquire().ok()?;
+        // A panic on another thread would not take the connection with it either.
+        let outcome = catch_unwind(AssertUnwindSafe(work));
+        Some(outcome.unwrap_or_else(|_| Err(internal(&"a script panicked"))))
+    }
+
     /// Does work beside all other: for what scripts that have the slots wait for.
     pub async fn beside<T: Send + 'static>(
         &self,
@@ -118,7 +129,7 @@ impl Drop for Caller {
     }
 }
 
-fn internal(panic: &JoinError) -> Failure {
+fn internal(panic: &dyn Display) -> Failure {
     tracing::error!(%panic, "a worker failed");
     ServerError::Internal("a worker failed, see the log".to_string()).into()
 }

@@ -22,32 +22,42 @@ use super::ExecError;
 /// # }
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Interrupt(Arc<AtomicU8>);
+pub struct Interrupt {
+    state: Arc<AtomicU8>,
+    /// Belongs to this clone alone.
+    deadline: Option<Instant>,
+}
 
 const RUNNING: u8 = 0;
 const KILLED: u8 = 1;
 const CLOSED: u8 = 2;
 
 impl Interrupt {
+    /// The same switch, with which a query also fails (`eval::killed`) if it still runs at an instant. Throws nothing: clones
+    /// without the deadline go on.
+    pub fn until(&self, deadline: Instant) -> Self {
+        Interrupt { state: self.state.clone(), deadline: Some(deadline) }
+    }
+
     /// Stops the script as by `::kill`. It stays stopped: a script that begins with this switch fails at once.
     pub fn kill(&self) {
         // A database that is being closed stays so.
-        let _ = self.0.compare_exchange(RUNNING, KILLED, Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.state.compare_exchange(RUNNING, KILLED, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// Takes a kill back, once what it was meant for has ended.
     pub fn rearm(&self) {
-        let _ = self.0.compare_exchange(KILLED, RUNNING, Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.state.compare_exchange(KILLED, RUNNING, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// Stops the script since its database or transaction is being closed.
     pub fn close(&self) {
-        self.0.store(CLOSED, Ordering::Relaxed);
+        self.state.store(CLOSED, Ordering::Relaxed);
     }
 
     /// Fails if the query is to stop.
     pub fn check(&self) -> Result<(), ExecError> {
-        match self.0.load(Ordering::Relaxed) {
+        match self.state.load(Ordering::Relaxed) {
             RUNNING => Ok(()),
             KILLED => Err(ExecError::Killed("it was killed", "'::kill' or an interrupt from the host stopped it")),
             _ => Err(ExecError::Killed(
@@ -80,7 +90,8 @@ impl Cancellation {
     /// Stops on the interrupt, after so many seconds if that many are positive, or beyond so many bytes.
     pub fn new(interrupt: Interrupt, timeout_seconds: f64, memory_limit: usize) -> Self {
         let timeout = (timeout_seconds > 0.0).then(|| Duration::try_from_secs_f64(timeout_seconds).ok()).flatten();
-        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let timeout = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let deadline = timeout.into_iter().chain(interrupt.deadline).min();
         Cancellation { interrupt, deadline, memory_limit, memory_used: Arc::default() }
     }
 
