@@ -85,7 +85,8 @@ fn more_scripts_than_may_run_wait_their_turn() {
 fn a_server_with_no_place_left_can_be_rescued() {
     let directory = scratch("server_rescue");
     let token = directory.file("token", "master");
-    let server = Arc::new(start(&["--max-running", "2", "--token-file", &token, "--token-table", "keys"]));
+    let server =
+        Arc::new(start(&["--max-running", "2", "--timeout", "30", "--token-file", &token, "--token-table", "keys"]));
     let as_user = |user: &str, script: &str| {
         let bearer = format!("Bearer {user}");
         let body = json!({"script": script}).to_string();

@@ -1,0 +1,112 @@
+//! Which scripts are likely to end within a moment, so that they run on the threads that serve connections.
+//!
+//! A script has to come twice, so that what is written once costs nothing here. It must only read, for it may be stopped and run
+//! again elsewhere, and must not call fixed rules, which may read files and wait for clients. One that takes longer
+//! goes to other threads for its next calls: with other parameters it may be short again.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use cozo::parse::ast::{Query, QueryOption, RuleBody, Script};
+use cozo::parse::parse_script;
+use quick_cache::sync::Cache;
+
+/// How many scripts are known.
+const SCRIPTS: usize = 1000;
+
+/// Longer scripts take long to compile.
+const MAX_BYTES: usize = 4096;
+
+/// How many calls of a script that took long go elsewhere.
+const DETOURS: u32 = 100;
+
+/// The scripts that came before, by text.
+pub struct Habits(Cache<Box<str>, Arc<Habit>>);
+
+impl Default for Habits {
+    fn default() -> Self {
+        Habits(Cache::new(SCRIPTS))
+    }
+}
+
+/// What is known of a script.
+#[derive(Default)]
+pub struct Habit {
+    only_reads: OnceLock<bool>,
+    detours: AtomicU32,
+}
+
+impl Habits {
+    /// The script if it is likely to be short.
+    pub fn of(&self, script: &str) -> Option<Arc<Habit>> {
+        if script.len() > MAX_BYTES {
+            return None;
+        }
+        let Some(habit) = self.0.get(script) else {
+            self.0.insert(script.into(), Arc::default());
+            return None;
+        };
+        habit.is_short(script).then_some(habit)
+    }
+}
+
+impl Habit {
+    fn is_short(&self, script: &str) -> bool {
+        let reads = || matches!(parse_script(script), Ok(Script::Query(query)) if only_reads(&query));
+        *self.only_reads.get_or_init(reads)
+            && self.detours.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_err()
+    }
+
+    /// Notes that the script was not short.
+    pub fn took_long(&self) {
+        self.detours.store(DETOURS, Ordering::Relaxed);
+    }
+}
+
+fn only_reads(query: &Query) -> bool {
+    let derives = |body: &RuleBody| !matches!(body, RuleBody::Fixed(_));
+    let shapes = |option: &QueryOption| match option {
+        QueryOption::Limit(_)
+        | QueryOption::Offset(_)
+        | QueryOption::Order(_)
+        | QueryOption::Timeout(_)
+        | QueryOption::Assert(..)
+        | QueryOption::DisableMagicRewrite(_)
+        | QueryOption::DisableJoinReorder(_) => true,
+        QueryOption::Sleep(_) | QueryOption::Returning(_) | QueryOption::Mutation(_) => false,
+    };
+    query.rules.iter().all(|rule| derives(&rule.body)) && query.options.iter().all(shapes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_that_read_are_short_until_they_take_long() {
+        let habits = Habits::default();
+        let script = "?[v] := *r{k: $k, v} :limit 1";
+        assert!(habits.of(script).is_none(), "nothing is known of it");
+        let habit = habits.of(script).expect("it came before");
+        habit.took_long();
+        assert!((0..DETOURS).all(|_| habits.of(script).is_none()));
+        assert!(habits.of(script).is_some(), "it has another chance");
+    }
+
+    #[test]
+    fn what_writes_waits_or_cannot_be_read_is_never_short() {
+        let habits = Habits::default();
+        let others = [
+            "?[k] <- [[1]] :put r {k}",
+            "?[k] := k = 1 :create _e {k}",
+            "?[k] := k = 1 :sleep 1",
+            "?[a] <~ Mine(*r[])",
+            "{?[k] <- [[1]]}",
+            "::relations",
+            "?[k",
+        ];
+        for script in others {
+            assert!((0..3).all(|_| habits.of(script).is_none()), "{script}");
+        }
+    }
+}
