@@ -2,7 +2,8 @@
 //!
 //! A script has to come twice, so that what is written once costs nothing here. It must only read, for it may be stopped and run
 //! again elsewhere, and must not call fixed rules, which may read files and wait for clients. One that takes longer
-//! goes to other threads for its next calls: with other parameters it may be short again.
+//! goes to other threads for its next calls: one of them at first, for the processor may just have been busy elsewhere, and twice as
+//! many each time that it takes long again. With other parameters it may be short once more.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -17,8 +18,8 @@ const SCRIPTS: usize = 1000;
 /// Longer scripts take long to compile.
 const MAX_BYTES: usize = 4096;
 
-/// How many calls of a script that took long go elsewhere.
-const DETOURS: u32 = 100;
+/// The most calls in a row that go elsewhere.
+const MAX_DETOURS: u32 = 128;
 
 /// The scripts that came before, by text.
 pub struct Habits(Cache<Box<str>, Arc<Habit>>);
@@ -33,7 +34,10 @@ impl Default for Habits {
 #[derive(Default)]
 pub struct Habit {
     only_reads: OnceLock<bool>,
+    /// How many calls are still to go elsewhere.
     detours: AtomicU32,
+    /// How many went after the last call that took long; zero after a short one.
+    last_detours: AtomicU32,
 }
 
 impl Habits {
@@ -57,9 +61,17 @@ impl Habit {
             && self.detours.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_err()
     }
 
-    /// Notes that the script was not short.
-    pub fn took_long(&self) {
-        self.detours.store(DETOURS, Ordering::Relaxed);
+    /// Notes whether a call was short. Calls at the same time may overlook each other: it is a guess anyway.
+    pub fn note(&self, was_short: bool) {
+        let last = self.last_detours.load(Ordering::Relaxed);
+        let next = if was_short { 0 } else { (2 * last).clamp(1, MAX_DETOURS) };
+        if next > 0 {
+            self.detours.store(next, Ordering::Relaxed);
+        }
+        // What all threads read is written only when it changes.
+        if next != last {
+            self.last_detours.store(next, Ordering::Relaxed);
+        }
     }
 }
 
@@ -88,9 +100,16 @@ mod tests {
         let script = "?[v] := *r{k: $k, v} :limit 1";
         assert!(habits.of(script).is_none(), "nothing is known of it");
         let habit = habits.of(script).expect("it came before");
-        habit.took_long();
-        assert!((0..DETOURS).all(|_| habits.of(script).is_none()));
-        assert!(habits.of(script).is_some(), "it has another chance");
+        for detours in [1, 2, 4] {
+            habit.note(false);
+            assert!((0..detours).all(|_| habits.of(script).is_none()));
+            assert!(habits.of(script).is_some(), "it has another chance");
+        }
+        habit.note(true);
+        habit.note(false);
+        assert!(habits.of(script).is_none() && habits.of(script).is_some(), "it was short meanwhile");
+        (0..20).for_each(|_| habit.note(false));
+        assert_eq!((0..1000).filter(|_| habits.of(script).is_none()).count(), MAX_DETOURS as usize);
     }
 
     #[test]

@@ -43,10 +43,11 @@ impl Query {
         let start = Instant::now();
         let interrupt = Interrupt::default();
         let outcome = app.workers.try_at_once(|| self.clone().run(client, &interrupt.until(start + MOMENT)))?;
-        if start.elapsed() < MOMENT {
+        let was_short = start.elapsed() < MOMENT;
+        habit.note(was_short);
+        if was_short {
             return Some(outcome);
         }
-        habit.took_long();
         let stopped = outcome.as_ref().is_err_and(|failure| failure.has_code("eval::killed"));
         // Somebody else may have stopped it, too.
         (!stopped || interrupt.check().is_err()).then_some(outcome)
