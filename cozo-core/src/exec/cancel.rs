@@ -58,7 +58,7 @@ impl Interrupt {
     /// Fails if the query is to stop.
     pub fn check(&self) -> Result<(), ExecError> {
         match self.state.load(Ordering::Relaxed) {
-            RUNNING => Ok(()),
+            RUNNING => before(self.deadline),
             KILLED => Err(ExecError::Killed("it was killed", "'::kill' or an interrupt from the host stopped it")),
             _ => Err(ExecError::Killed(
                 "its database or transaction was closed",
@@ -78,6 +78,17 @@ pub struct Cancellation {
     memory_used: Arc<AtomicUsize>,
 }
 
+/// Fails once a deadline has passed.
+fn before(deadline: Option<Instant>) -> Result<(), ExecError> {
+    match deadline {
+        Some(deadline) if Instant::now() >= deadline => Err(ExecError::Killed(
+            "it ran into its timeout",
+            "':timeout' sets the seconds it may take; 0 means no limit",
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// Fails if a query has taken more bytes than it may.
 pub fn within(used: usize, memory_limit: usize) -> Result<(), ExecError> {
     match used > memory_limit {
@@ -90,8 +101,7 @@ impl Cancellation {
     /// Stops on the interrupt, after so many seconds if that many are positive, or beyond so many bytes.
     pub fn new(interrupt: Interrupt, timeout_seconds: f64, memory_limit: usize) -> Self {
         let timeout = (timeout_seconds > 0.0).then(|| Duration::try_from_secs_f64(timeout_seconds).ok()).flatten();
-        let timeout = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        let deadline = timeout.into_iter().chain(interrupt.deadline).min();
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         Cancellation { interrupt, deadline, memory_limit, memory_used: Arc::default() }
     }
 
@@ -104,13 +114,7 @@ impl Cancellation {
     /// Fails if the query must stop.
     pub fn check(&self) -> Result<(), ExecError> {
         self.interrupt.check()?;
-        match self.deadline {
-            Some(deadline) if Instant::now() >= deadline => Err(ExecError::Killed(
-                "it ran into its timeout",
-                "':timeout' sets the seconds it may take; 0 means no limit",
-            )),
-            _ => Ok(()),
-        }
+        before(self.deadline)
     }
 
     /// Sleeps for a time, or until the query must stop.
