@@ -47,8 +47,7 @@ pub fn evaluate(run: &Run<'_>) -> Result<Table, ExecError> {
             fill_constant(constant, &mut tables[constant.table], run)?;
         }
         for fixed in &component.fixed {
-            let rows = run_fixed(fixed, &tables, run)?;
-            tables[fixed.table].insert(rows);
+            tables[fixed.table] = Table::of(run_fixed(fixed, &tables, run)?);
         }
         if component.recursive {
             run_to_fixpoint(component, &mut tables, run)?;
@@ -94,7 +93,7 @@ fn fill_constant(constant: &ConstantPlan, table: &mut Table, run: &Run<'_>) -> R
             return Ok(());
         }
     };
-    table.insert(rows);
+    *table = Table::of(rows);
     Ok(())
 }
 

@@ -7,9 +7,13 @@ use std::ops::Range;
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
+use rayon::prelude::*;
 
 use super::index::HashIndex;
 use crate::value::{Batch, Column};
+
+/// So many rows are worth comparing on another thread.
+const WORTH_SHARING: usize = 1 << 14;
 
 /// Up to so many rows, duplicates are found by looking at all of them.
 const FEW_ROWS: usize = 8;
@@ -50,6 +54,17 @@ impl Table {
             dead: vec![],
             indexes: vec![],
         }
+    }
+
+    /// The set of these rows. That those which ascend differ from each other is quickly seen; then they are not hashed.
+    pub fn of(rows: Batch) -> Self {
+        let ascends = |row: usize| rows.compare_rows(row - 1, &rows, row).is_lt();
+        if (1..rows.len).into_par_iter().with_min_len(WORTH_SHARING).all(ascends) {
+            return Table::of_distinct(rows);
+        }
+        let mut table = Table::set(rows.columns.len());
+        table.insert(rows);
+        table
     }
 
     /// A table of these rows, which differ from each other.
