@@ -4,42 +4,34 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
+#[path = "common/engines.rs"]
+mod engines;
 
 use std::collections::BTreeMap;
 
 use common::rows;
 use cozo::{DataValue, DbInstance, JsonData, Num, ScriptMutability, format_error_as_json};
+use engines::{SETTINGS, Setting};
 use serde_json::json;
+use tempfile::TempDir;
 
-/// Relations with keys and values of many types, on each engine.
-fn databases(folder: &tempfile::TempDir) -> Vec<(&'static str, DbInstance)> {
-    let engines: &[(&str, &str)] = &[
-        ("mem", ""),
-        ("sqlite", ""),
-        ("sqlite", r#"{"cache_mb": 0}"#),
-        #[cfg(feature = "storage-rocksdb")]
-        ("rocksdb", ""),
-        #[cfg(feature = "storage-rocksdb")]
-        ("rocksdb", r#"{"cache_mb": 0}"#),
-    ];
-    let open = |(number, (engine, options)): (usize, &(&'static str, &str))| {
-        let db = DbInstance::new(engine, folder.path().join(number.to_string()), options).unwrap();
-        for script in [
-            "?[k, v, w] <- [[1, 'a', 2.5], [2, 'b', null], [3, null, -0.0]] :create one {k: Int => v: String?, w: Float?}",
-            "?[a, b, v] <- [['x', 1, [1, 2]], ['x', 2, {'k': 1}], ['', 1, true], ['y', 1, null]]
-             :create two {a: String, b: Int => v: Any?}",
-            "?[k, v] <- [[1, 'int'], [1.0, 'float'], [null, 'null'], ['1', 'string'], [[1], 'list'], [true, 'bool']]
-             :create any {k => v}",
-            "?[k] <- [[7], [8]] :create keys {k: Int}",
-            "?[k, at, v] <- [[1, [10, true], 'old'], [1, [20, true], 'new'], [2, [10, false], 'gone']]
-             :create history {k: Int, at: Validity => v}",
-            "::index create one:by_w {w}",
-        ] {
-            db.run_default(script).unwrap_or_else(|error| panic!("{engine}: {error:?}\n{script}"));
-        }
-        (*engine, db)
-    };
-    engines.iter().enumerate().map(open).collect()
+/// A database with relations whose keys and values are of many types.
+fn database(setting: &Setting, folder: &TempDir) -> DbInstance {
+    let db = setting.open(folder.path()).unwrap();
+    for script in [
+        "?[k, v, w] <- [[1, 'a', 2.5], [2, 'b', null], [3, null, -0.0]] :create one {k: Int => v: String?, w: Float?}",
+        "?[a, b, v] <- [['x', 1, [1, 2]], ['x', 2, {'k': 1}], ['', 1, true], ['y', 1, null]]
+         :create two {a: String, b: Int => v: Any?}",
+        "?[k, v] <- [[1, 'int'], [1.0, 'float'], [null, 'null'], ['1', 'string'], [[1], 'list'], [true, 'bool']]
+         :create any {k => v}",
+        "?[k] <- [[7], [8]] :create keys {k: Int}",
+        "?[k, at, v] <- [[1, [10, true], 'old'], [1, [20, true], 'new'], [2, [10, false], 'gone']]
+         :create history {k: Int, at: Validity => v}",
+        "::index create one:by_w {w}",
+    ] {
+        db.run_default(script).unwrap_or_else(|error| panic!("{setting}: {error:?}\n{script}"));
+    }
+    db
 }
 
 /// What a script gives, or the code of its error, its labels and its help.
@@ -63,7 +55,6 @@ fn keys() -> Vec<DataValue> {
 
 #[test]
 fn they_answer_as_with_columns() {
-    let folder = tempfile::tempdir().unwrap();
     let scripts = [
         "?[v, w] := *one{k: $k, v, w}",
         "?[v, v2, k] := *one{k: $k, v}, v2 = v, k = $k",
@@ -92,7 +83,9 @@ fn they_answer_as_with_columns() {
         "{:create _t {k => v}} {?[k, v] <- [[1, 2]] :put _t {k => v}} {?[v] := *_t{k: $k, v}}",
     ];
     let mut found = 0;
-    for (engine, db) in databases(&folder) {
+    for setting in SETTINGS {
+        let folder = TempDir::new().unwrap();
+        let db = database(setting, &folder);
         for script in scripts {
             let last = script.rfind('}').filter(|_| script.starts_with('{'));
             let (body, end) = script.split_at(last.unwrap_or(script.len()));
@@ -100,7 +93,7 @@ fn they_answer_as_with_columns() {
                 let (point, columns) =
                     (outcome(&db, script, &key), outcome(&db, &format!("{body} :timeout 0 {end}"), &key));
                 found += usize::from(point.as_ref().is_ok_and(|(_, rows)| !rows.is_empty()));
-                assert_eq!(point, columns, "{engine}: {script} with {key}");
+                assert_eq!(point, columns, "{setting}: {script} with {key}");
             }
         }
     }
@@ -109,7 +102,6 @@ fn they_answer_as_with_columns() {
 
 #[test]
 fn operations_write_what_they_would_with_columns() {
-    let folder = tempfile::tempdir().unwrap();
     let scripts = [
         "?[k, v, w] <- [[$k, 'put', 1.5]] :put one {k => v, w}",
         "?[k, v, w] := k = $k, *one{k, w}, v = 'update' :put one {k => v, w}",
@@ -124,9 +116,9 @@ fn operations_write_what_they_would_with_columns() {
         let relations = ["*one{k, v, w}", "*one:by_w{k, w}, v = 0", "*any{k, v}, w = 0", "*keys{k}, v = 0, w = 0"];
         relations.map(|relation| rows(db, &format!("?[k, v, w] := {relation}")))
     };
-    for (number, (engine, point)) in databases(&folder).into_iter().enumerate() {
-        let others = tempfile::tempdir().unwrap();
-        let (_, columns) = databases(&others).swap_remove(number);
+    for setting in SETTINGS {
+        let folders = [TempDir::new().unwrap(), TempDir::new().unwrap()];
+        let [point, columns] = folders.each_ref().map(|folder| database(setting, folder));
         for script in scripts {
             let with_columns = match script.find("} {") {
                 Some(end) => format!("{} :timeout 0 {} :timeout 0 }}", &script[..end], &script[end..script.len() - 1]),
@@ -134,9 +126,9 @@ fn operations_write_what_they_would_with_columns() {
             };
             for key in keys() {
                 let (a, b) = (outcome(&point, script, &key), outcome(&columns, &with_columns, &key));
-                assert_eq!(a, b, "{engine}: {script} with {key}");
+                assert_eq!(a, b, "{setting}: {script} with {key}");
             }
-            assert_eq!(contents(&point), contents(&columns), "{engine}: after {script}");
+            assert_eq!(contents(&point), contents(&columns), "{setting}: after {script}");
         }
     }
 }

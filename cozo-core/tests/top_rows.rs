@@ -3,9 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
+#[path = "common/engines.rs"]
+mod engines;
 
 use common::rows;
 use cozo::{DataValue, DbInstance};
+use engines::{SETTINGS, Setting};
+use tempfile::TempDir;
 
 /// 5,000 rows in the order of `id`, with few groups, many equal scores, and names that are often null.
 const RELATIONS: &str = "
@@ -16,35 +20,19 @@ const RELATIONS: &str = "
     {?[id, at, v] := id in int_range(700), t in [1, 2, 3, 4], at = validity(t * 10, t != 3), v = id + t
      :create history {id: Int, at: Validity => v: Int}}";
 
-/// Databases with the relations on each engine, some of them freshly opened.
-fn databases(folder: &tempfile::TempDir) -> Vec<(String, DbInstance)> {
-    let engines: &[(&str, &str)] = &[
-        ("mem", ""),
-        ("sqlite", ""),
-        ("sqlite", r#"{"cache_mb": 0}"#),
-        #[cfg(feature = "storage-rocksdb")]
-        ("rocksdb", ""),
-        #[cfg(feature = "storage-rocksdb")]
-        ("rocksdb", r#"{"cache_mb": 0}"#),
-    ];
-    let mut databases = vec![];
-    for (number, (engine, options)) in engines.iter().enumerate() {
-        let open = || DbInstance::new(engine, folder.path().join(number.to_string()), options).unwrap();
-        let db = open();
-        db.run_default(RELATIONS).unwrap();
-        if *engine != "mem" {
-            drop(db);
-            databases.push((format!("{engine} {options} reopened"), open()));
-        } else {
-            databases.push((engine.to_string(), db));
-        }
+/// A database with the relations, freshly opened where it is persistent.
+fn database(setting: &Setting, folder: &TempDir) -> DbInstance {
+    let db = setting.open(folder.path()).unwrap();
+    db.run_default(RELATIONS).unwrap();
+    if !setting.is_persistent() {
+        return db;
     }
-    databases
+    drop(db);
+    setting.open(folder.path()).unwrap()
 }
 
 #[test]
 fn they_are_those_of_the_whole_order() {
-    let folder = tempfile::tempdir().unwrap();
     let queries = [
         ("?[id, score] := *row{id, score}", &["-id", "id", "-score", "score, -id", "-score, -id"][..]),
         ("?[name, grp] := *row{name, grp}", &["name", "-name", "grp, -name", "-grp"]),
@@ -64,14 +52,16 @@ fn they_are_those_of_the_whole_order() {
         ("r[a] := a = 0  r[b] := r[a], b = a + 1, b < 3000  ?[a] := r[a]", &["-a"]),
         ("?[grp, count(id)] := *row{grp, id}", &["-grp", "count(id)"]),
     ];
-    for (engine, db) in databases(&folder) {
+    for setting in SETTINGS {
+        let folder = TempDir::new().unwrap();
+        let db = database(setting, &folder);
         for (query, orders) in queries {
             for order in orders {
                 let all = rows(&db, &format!("{query} :order {order}"));
                 for (limit, offset) in [(0, 0), (1, 0), (10, 0), (10, 7), (1500, 3), (100_000, 0), (5, 100_000)] {
                     let expected: Vec<Vec<DataValue>> = all.iter().skip(offset).take(limit).cloned().collect();
                     let script = format!("{query} :order {order} :limit {limit} :offset {offset}");
-                    assert_eq!(rows(&db, &script), expected, "{engine}: {script}");
+                    assert_eq!(rows(&db, &script), expected, "{setting}: {script}");
                 }
             }
         }

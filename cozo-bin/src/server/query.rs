@@ -57,24 +57,19 @@ impl Query {
 /// Runs a script.
 pub async fn text_query(client: Client, payload: Payload) -> Result<Response, Failure> {
     let (app, interrupt) = (client.app().clone(), Interrupt::default());
-    if !payload.is_short() {
-        let work = {
-            let interrupt = interrupt.clone();
-            move || payload.parse::<Query>()?.run(&client, &interrupt)
-        };
-        return app.workers.run(interrupt, work).await;
-    }
-    let query: Query = payload.parse()?;
-    if scripts::is_control(&query.script) {
-        // It must not wait for the scripts that it is to stop.
-        return query.run(&client, &interrupt);
-    }
-    if let Some(outcome) = query.try_at_once(&client) {
-        return outcome;
+    let short: Option<Query> = if payload.is_short() { Some(payload.parse()?) } else { None };
+    if let Some(query) = &short {
+        if scripts::is_control(&query.script) {
+            // It must not wait for the scripts that it is to stop.
+            return query.clone().run(&client, &interrupt);
+        }
+        if let Some(outcome) = query.try_at_once(&client) {
+            return outcome;
+        }
     }
     let work = {
         let interrupt = interrupt.clone();
-        move || query.run(&client, &interrupt)
+        move || short.map_or_else(|| payload.parse(), Ok)?.run(&client, &interrupt)
     };
     app.workers.run(interrupt, work).await
 }

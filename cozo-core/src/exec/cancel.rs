@@ -33,9 +33,10 @@ const KILLED: u8 = 1;
 const CLOSED: u8 = 2;
 
 impl Interrupt {
-    /// The same switch, with which a query also fails (`eval::killed`) if it still runs at an instant. Throws nothing: clones
-    /// without the deadline go on.
+    /// The same switch, with which a query also fails (`eval::killed`) if it still runs at an instant; an earlier deadline
+    /// stays. Throws nothing: clones without the deadline go on.
     pub fn until(&self, deadline: Instant) -> Self {
+        let deadline = self.deadline.map_or(deadline, |earlier| earlier.min(deadline));
         Interrupt { state: self.state.clone(), deadline: Some(deadline) }
     }
 
@@ -58,7 +59,11 @@ impl Interrupt {
     /// Fails if the query is to stop.
     pub fn check(&self) -> Result<(), ExecError> {
         match self.state.load(Ordering::Relaxed) {
-            RUNNING => before(self.deadline),
+            RUNNING if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) => Err(ExecError::Killed(
+                "it ran into its timeout",
+                "':timeout' sets the seconds it may take; 0 means no limit",
+            )),
+            RUNNING => Ok(()),
             KILLED => Err(ExecError::Killed("it was killed", "'::kill' or an interrupt from the host stopped it")),
             _ => Err(ExecError::Killed(
                 "its database or transaction was closed",
@@ -71,22 +76,11 @@ impl Interrupt {
 /// When a query must stop: on an interrupt, at a deadline, or when what it derives outgrows its memory.
 #[derive(Clone, Debug)]
 pub struct Cancellation {
+    /// With the deadline.
     interrupt: Interrupt,
-    deadline: Option<Instant>,
     memory_limit: usize,
     /// The bytes of all that the query has derived so far; it keeps nearly all of it until its end.
     memory_used: Arc<AtomicUsize>,
-}
-
-/// Fails once a deadline has passed.
-fn before(deadline: Option<Instant>) -> Result<(), ExecError> {
-    match deadline {
-        Some(deadline) if Instant::now() >= deadline => Err(ExecError::Killed(
-            "it ran into its timeout",
-            "':timeout' sets the seconds it may take; 0 means no limit",
-        )),
-        _ => Ok(()),
-    }
 }
 
 /// Fails if a query has taken more bytes than it may.
@@ -102,7 +96,11 @@ impl Cancellation {
     pub fn new(interrupt: Interrupt, timeout_seconds: f64, memory_limit: usize) -> Self {
         let timeout = (timeout_seconds > 0.0).then(|| Duration::try_from_secs_f64(timeout_seconds).ok()).flatten();
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        Cancellation { interrupt, deadline, memory_limit, memory_used: Arc::default() }
+        let interrupt = match deadline {
+            Some(deadline) => interrupt.until(deadline),
+            None => interrupt,
+        };
+        Cancellation { interrupt, memory_limit, memory_used: Arc::default() }
     }
 
     /// Notes that the query keeps so many bytes more. Fails if it may not.
@@ -113,8 +111,7 @@ impl Cancellation {
 
     /// Fails if the query must stop.
     pub fn check(&self) -> Result<(), ExecError> {
-        self.interrupt.check()?;
-        before(self.deadline)
+        self.interrupt.check()
     }
 
     /// Sleeps for a time, or until the query must stop.

@@ -24,7 +24,6 @@ use super::stored::Stored;
 use super::table::Table;
 use super::top::{Chunks, Top};
 use super::{ExecError, Run, Worker};
-use crate::expr::Expr;
 use crate::plan::{
     ComponentPlan, ConstantPlan, JoinPlan, Method, OperatorKind, RulePlan, Source, TableKind, TablePart,
 };
@@ -227,14 +226,10 @@ fn run_rule<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>, sink:
 fn top_chunks<'a>(rule: &'a RulePlan, run: &'a Run<'a>, sink: &Sink<'_>) -> Option<Chunks<'a>> {
     let Sink::Set(SetSink { top: Some(top), .. }) = sink else { return None };
     let OperatorKind::Join(join) = &rule.operators.first()?.kind else { return None };
-    let (Source::Stored(source), Method::Scan | Method::Range | Method::Prefix) = (&join.source, join.method) else {
-        return None;
-    };
-    if !join.keys.iter().all(|(_, key)| matches!(key, Expr::Constant(..) | Expr::Parameter(..))) {
-        return None;
-    }
-    let (stored, range) = (Stored::of(source, run), key_range(join, run.parameters));
-    Chunks::new(top, rule, join, stored, range, source.identifying_columns())
+    let (Source::Stored(source), Some(slot)) = (&join.source, join.slot_after_prefix()) else { return None };
+    let order = top.leading_key();
+    let chunks = || Chunks::new(Stored::of(source, run), key_range(join, run.parameters), order.descending);
+    (rule.head[order.column] == slot).then(chunks)
 }
 
 /// Runs a rule chunk by chunk, until no further chunk can hold rows that are wanted.

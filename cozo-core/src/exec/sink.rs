@@ -106,8 +106,10 @@ pub struct SetSink<'a> {
     pub top: Option<Top>,
     /// See [`Sink::grown`].
     grown: usize,
-    /// How many bytes the new rows take, and how many they have taken at most.
-    bytes: (usize, usize),
+    /// How many bytes the new rows take,
+    bytes: usize,
+    /// and how many they have taken at most.
+    most_bytes: usize,
 }
 
 /// What a table takes for a row besides its values: its hash, and its place in the hash table.
@@ -120,7 +122,7 @@ fn bytes_of(rows: usize, batch_bytes: usize, batch_rows: usize) -> usize {
 
 impl<'a> SetSink<'a> {
     fn new(existing: Option<&'a Table>, width: usize) -> Self {
-        SetSink { existing, fresh: Table::set(width), enough: None, top: None, grown: 0, bytes: (0, 0) }
+        SetSink { existing, fresh: Table::set(width), enough: None, top: None, grown: 0, bytes: 0, most_bytes: 0 }
     }
 
     /// Cuts the new rows to those that are wanted if `worth` says so.
@@ -128,7 +130,7 @@ impl<'a> SetSink<'a> {
         if let Some(top) = self.top.as_mut().filter(|top| worth(top, &self.fresh)) {
             top.cut(&mut self.fresh);
             let rows = self.fresh.rows();
-            self.bytes.0 = bytes_of(rows.len, rows.memory_bytes(), rows.len);
+            self.bytes = bytes_of(rows.len, rows.memory_bytes(), rows.len);
         }
     }
 
@@ -151,9 +153,9 @@ impl<'a> SetSink<'a> {
         };
         let (bytes, len) = (rows.memory_bytes(), rows.len);
         let added = self.fresh.insert(rows);
-        self.bytes.0 += bytes_of(added, bytes, len);
-        self.grown += self.bytes.0.saturating_sub(self.bytes.1);
-        self.bytes.1 = self.bytes.1.max(self.bytes.0);
+        self.bytes += bytes_of(added, bytes, len);
+        self.grown += self.bytes.saturating_sub(self.most_bytes);
+        self.most_bytes = self.most_bytes.max(self.bytes);
         self.cut_if(Top::is_worth_cutting);
         match self.enough {
             Some(enough) if self.fresh.len() >= enough => ControlFlow::Break(()),

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 
 use super::stored::Stored;
 use super::table::Table;
-use crate::plan::{JoinPlan, RulePlan, SortKey};
+use crate::plan::SortKey;
 use crate::storage::KeyRange;
 use crate::value::{Batch, DataValue};
 
@@ -25,7 +25,7 @@ pub fn compare(keys: &[SortKey], a: (&Batch, usize), b: (&Batch, usize)) -> Orde
 /// Which rows are wanted.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// The order.
+    /// The order, by one column at least.
     pub keys: Vec<SortKey>,
     /// How many from its beginning, at least one.
     pub rows: usize,
@@ -50,24 +50,20 @@ impl Top {
     /// The rows that do not sort after the threshold; nothing if none does.
     pub fn before_threshold(&self, rows: &Batch) -> Option<Vec<u32>> {
         let threshold = self.threshold.as_ref()?;
-        let ahead = |row: usize| compare(&self.wanted.keys, (rows, row), (threshold, 0)).is_le();
-        let ahead: Vec<u32> = match self.leading_ints(rows, threshold) {
+        let leading = self.leading_key();
+        let [ints, last] = [rows, threshold].map(|batch| batch.columns[leading.column].as_dense_ints());
+        let is_ahead = |row: usize| match (ints, last) {
             // Nearly all comparisons are decided by the first column.
-            Some((values, last, descending)) => (0..rows.len)
-                .filter(|row| if descending { values[*row] >= last } else { values[*row] <= last })
-                .filter(|row| values[*row] != last || ahead(*row))
-                .map(|row| row as u32)
-                .collect(),
-            None => (0..rows.len).filter(|row| ahead(*row)).map(|row| row as u32).collect(),
+            (Some(ints), Some(last)) if ints[row] != last[0] => (ints[row] > last[0]) == leading.descending,
+            _ => compare(&self.wanted.keys, (rows, row), (threshold, 0)).is_le(),
         };
+        let ahead: Vec<u32> = (0..rows.len as u32).filter(|row| is_ahead(*row as usize)).collect();
         (ahead.len() < rows.len).then_some(ahead)
     }
 
-    /// The first column of the order, the value of the threshold in it, and whether it descends, if all are integers.
-    fn leading_ints<'b>(&self, rows: &'b Batch, threshold: &Batch) -> Option<(&'b [i64], i64, bool)> {
-        let key = self.wanted.keys.first()?;
-        let last = threshold.columns[key.column].as_dense_ints()?[0];
-        Some((rows.columns[key.column].as_dense_ints()?, last, key.descending))
+    /// The column that is sorted by first.
+    pub fn leading_key(&self) -> SortKey {
+        self.wanted.keys[0]
     }
 
     /// Whether a table has grown so much that it is worth cutting.
@@ -80,12 +76,9 @@ impl Top {
         self.threshold.is_none() && table.len() >= self.wanted.rows
     }
 
-    /// Cuts a table to the rows that are wanted, if it has so many, and sets the threshold.
+    /// Cuts a table, which has as many rows as are wanted, to those, and sets the threshold.
     pub fn cut(&mut self, table: &mut Table) {
         let wanted = self.wanted.rows;
-        if table.len() < wanted {
-            return;
-        }
         let rows = std::mem::replace(table, Table::set(table.rows().columns.len())).into_rows();
         let mut order: Vec<u32> = (0..rows.len as u32).collect();
         let keys = &self.wanted.keys;
@@ -96,7 +89,8 @@ impl Top {
 
     /// Whether all rows whose column that is sorted by first lies on the far side of a value sort after the threshold.
     fn is_past(&self, value: &DataValue) -> bool {
-        let (Some(threshold), Some(key)) = (&self.threshold, self.wanted.keys.first()) else { return false };
+        let Some(threshold) = &self.threshold else { return false };
+        let key = self.leading_key();
         let order = value.cmp(&threshold.columns[key.column].get(0));
         if key.descending { order.is_lt() } else { order.is_gt() }
     }
@@ -117,21 +111,10 @@ pub struct Chunks<'a> {
 }
 
 impl<'a> Chunks<'a> {
-    /// The chunks of a range, if the relation's order there begins with the column that is sorted by first. `width` is the
-    /// number of columns that the relation is sorted by.
-    pub fn new(
-        top: &Top,
-        rule: &RulePlan,
-        join: &JoinPlan,
-        stored: Stored<'a>,
-        range: KeyRange,
-        width: usize,
-    ) -> Option<Self> {
-        let key = top.wanted.keys.first()?;
-        let (slot, next) = (rule.head[key.column], range.prefix.len());
-        let leads = next < width && join.outputs.contains(&(next, slot));
+    /// The chunks of a range in which rows come in the order of the column that is sorted by first.
+    pub fn new(stored: Stored<'a>, range: KeyRange, descending: bool) -> Self {
         let rows = stored.most_rows(&range);
-        leads.then(|| Chunks { stored, ranges: vec![(range, rows)], descending: key.descending })
+        Chunks { stored, ranges: vec![(range, rows)], descending }
     }
 
     /// The next chunk that may hold rows before the threshold.

@@ -71,6 +71,11 @@ impl Expr {
         }
     }
 
+    /// Whether it is a constant or a parameter: its value is known before any row is read, without a computation.
+    pub fn is_given(&self) -> bool {
+        matches!(self, Expr::Constant(..) | Expr::Parameter(..))
+    }
+
     /// Calls `visit` on this expression and all its parts, outermost first.
     pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
         visit(self);

@@ -82,7 +82,7 @@ pub fn split(schema: &RelationSchema, index: &IndexDefinition, apply: &Apply, id
         let variable = |span: SourceSpan| Variable { name: format!("*{id}.{column}").into(), span };
         match arg {
             Arg::Wildcard => *arg = Arg::Variable(variable(apply.span)),
-            Arg::Expr(expr) if !matches!(expr, Expr::Constant(..) | Expr::Parameter(..)) => {
+            Arg::Expr(expr) if !expr.is_given() => {
                 let variable = variable(expr.span());
                 values.push((variable.clone(), expr.clone()));
                 *arg = Arg::Variable(variable);

@@ -20,7 +20,7 @@ pub fn narrow(operators: &mut [OperatorKind]) {
     }
     for operator in operators {
         let OperatorKind::Join(join) = operator else { continue };
-        let Some(slot) = slot_after_prefix(join) else { continue };
+        let Some(slot) = join.slot_after_prefix() else { continue };
         join.bounds = tests.iter().filter(|(tested, _)| *tested == slot).map(|(_, bound)| bound.clone()).collect();
         if !join.bounds.is_empty() {
             join.method = Method::Range;
@@ -28,21 +28,18 @@ pub fn narrow(operators: &mut [OperatorKind]) {
     }
 }
 
-/// The slot of the key column that follows a prefix of constants.
-fn slot_after_prefix(join: &JoinPlan) -> Option<usize> {
-    let Source::Stored(read) = &join.source else { return None };
-    let next = match join.method {
-        Method::Scan => 0,
-        Method::Prefix if join.keys.iter().all(|(_, expr)| is_given(expr)) => join.keys.len(),
-        _ => return None,
-    };
-    let output = join.outputs.iter().find(|(column, _)| *column == next && next < read.identifying_columns());
-    output.map(|(_, slot)| *slot)
-}
-
-/// Whether a value is known before any row is read.
-fn is_given(expr: &Expr) -> bool {
-    matches!(expr, Expr::Constant(..) | Expr::Parameter(..))
+impl JoinPlan {
+    /// The slot of the key column that follows a prefix of constants: rows come in its order.
+    pub fn slot_after_prefix(&self) -> Option<usize> {
+        let Source::Stored(read) = &self.source else { return None };
+        let next = match self.method {
+            Method::Scan => 0,
+            Method::Prefix | Method::Range if self.keys.iter().all(|(_, expr)| expr.is_given()) => self.keys.len(),
+            _ => return None,
+        };
+        let output = self.outputs.iter().find(|(column, _)| *column == next && next < read.identifying_columns());
+        output.map(|(_, slot)| *slot)
+    }
 }
 
 /// The slot that a filter compares with a constant, and how.
@@ -57,10 +54,10 @@ fn test(operator: &OperatorKind) -> Option<(usize, BoundPlan)> {
         _ => return None,
     };
     match (left, right) {
-        (Expr::Slot(slot, _), value) if is_given(value) => {
+        (Expr::Slot(slot, _), value) if value.is_given() => {
             Some((*slot, BoundPlan { comparison, value: value.clone() }))
         }
-        (value, Expr::Slot(slot, _)) if is_given(value) => {
+        (value, Expr::Slot(slot, _)) if value.is_given() => {
             Some((*slot, BoundPlan { comparison: comparison.turned()?, value: value.clone() }))
         }
         _ => None,

@@ -116,25 +116,14 @@ impl Tree {
         TreeLookupCursor::new(&self.root, prefixes, columns)
     }
 
-    /// The row with this key: its leaf, and its number there.
-    fn find(&self, key: &[DataValue]) -> Option<(&Leaf, usize)> {
-        let probe: ProbeKeys = key.iter().map(Key::of).collect();
-        let mut node = &*self.root;
-        loop {
-            match node {
-                Node::Inner(inner) => node = &inner.children[inner.child_of(&probe, 0)].node,
-                Node::Leaf(leaf) => {
-                    let found = leaf.equal_range(0, &probe);
-                    return (!found.is_empty()).then_some((leaf, found.start));
-                }
-            }
-        }
-    }
-
     /// Fills places with values of the row with this key; see [`Snapshot::get`](crate::storage::Snapshot::get).
     pub fn get(&self, key: &[DataValue], outputs: &[(usize, usize)], places: &mut [DataValue]) -> bool {
-        let Some((leaf, row)) = self.find(key) else { return false };
-        outputs.iter().for_each(|(column, place)| places[*place] = leaf.columns[*column].get(row));
+        let probe: ProbeKeys = key.iter().map(Key::of).collect();
+        let (finger, found) = Finger::seek(&self.root, &probe);
+        if found.is_empty() {
+            return false;
+        }
+        outputs.iter().for_each(|(column, place)| places[*place] = finger.leaf.columns[*column].get(found.start));
         true
     }
 
