@@ -35,7 +35,7 @@ use crate::value::{Batch, DataValue};
 const WORTH_SPLITTING: usize = 16 * 1024;
 
 /// The same for scans that feed a join, where each row may become many.
-const WORTH_SPLITTING_JOIN: usize = 1024;
+const WORTH_SPLITTING_JOIN: usize = 2048;
 
 /// Fills all tables of a plan, and gives that of the entry.
 pub fn evaluate(run: &Run<'_>) -> Result<Table, ExecError> {

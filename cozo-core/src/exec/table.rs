@@ -183,10 +183,11 @@ impl Table {
         self.by_key.clear();
         let (mut set, new) = (set?, fits?);
         let before = self.rows.len;
-        let fresh = new.iter().copied().filter(|value| set.insert(*value));
-        match &mut self.rows.columns[0] {
-            Column::Int(column) => column.values.extend(fresh),
-            empty => *empty = Column::ints(fresh.collect()),
+        if let Column::Null(_) = self.rows.columns[0] {
+            self.rows.columns[0] = Column::ints(vec![]);
+        }
+        if let Column::Int(column) = &mut self.rows.columns[0] {
+            set.insert_all(new, &mut column.values);
         }
         self.rows.len = self.rows.columns[0].len();
         self.small_ints = Some(set);
@@ -329,6 +330,9 @@ impl Table {
     }
 }
 
+/// So many integers are entered at a time, and room made for.
+const CHUNK_ROWS: usize = 2048;
+
 /// Integers from 0 up, a bit for each.
 #[derive(Debug)]
 struct IntSet {
@@ -337,32 +341,39 @@ struct IntSet {
 
 impl IntSet {
     /// The bits that are spent on each row at most. More than a hash table takes, but cleared and read at memory speed.
-    const BITS_PER_ROW: i64 = 1024;
+    const BITS_PER_ROW: u64 = 1024;
 
     /// Whether a set of so many rows may hold these values.
     fn fits(values: &[i64], rows: usize) -> bool {
-        let limit = rows as i64 * Self::BITS_PER_ROW;
-        values.iter().all(|value| (0..limit).contains(value))
+        // Negative ones are the largest.
+        values.iter().fold(0, |most, value| most.max(*value as u64)) < rows as u64 * Self::BITS_PER_ROW
     }
 
     fn of(values: &[i64]) -> Self {
         let mut set = IntSet { words: vec![] };
-        values.iter().for_each(|value| {
-            set.insert(*value);
-        });
+        set.insert_all(values, &mut vec![]);
         set
     }
 
-    /// Adds a value that is not negative; whether it is new.
-    #[inline]
-    fn insert(&mut self, value: i64) -> bool {
-        let (word, bit) = (value as usize / 64, 1 << (value % 64));
-        if word >= self.words.len() {
-            self.words.resize((word + 1).next_power_of_two(), 0);
+    /// Adds values that are not negative, and appends those that are new to `fresh`.
+    fn insert_all(&mut self, values: &[i64], fresh: &mut Vec<i64>) {
+        let most = values.iter().fold(0, |most, value| most.max(*value)) as usize / 64;
+        if most >= self.words.len() {
+            self.words.resize((most + 1).next_power_of_two(), 0);
         }
-        let is_new = self.words[word] & bit == 0;
-        self.words[word] |= bit;
-        is_new
+        for values in values.chunks(CHUNK_ROWS) {
+            // No branch asks whether a value is new, which nobody can foretell: each is written, and the next one over it if
+            // it was not.
+            let mut end = fresh.len();
+            fresh.resize(end + values.len(), 0);
+            for value in values {
+                let (word, bit) = (&mut self.words[*value as usize / 64], 1 << (value % 64));
+                fresh[end] = *value;
+                end += usize::from(*word & bit == 0);
+                *word |= bit;
+            }
+            fresh.truncate(end);
+        }
     }
 
     #[inline]

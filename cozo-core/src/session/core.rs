@@ -6,6 +6,7 @@ use quick_cache::sync::Cache;
 
 use super::callbacks::Callbacks;
 use super::imperative::Prepared;
+use super::rows::keep_memory_of_results;
 use super::triggers::TriggerCache;
 use crate::fixed_rule::FixedRules;
 use crate::parse::parse_script;
@@ -36,6 +37,7 @@ pub struct Core {
 impl Core {
     /// The parts around a pipeline.
     pub fn new(pipeline: Pipeline, options: &Options) -> Self {
+        keep_memory_of_results();
         Core {
             pipeline: Arc::new(pipeline),
             callbacks: Arc::default(),

@@ -71,8 +71,9 @@ impl Default for DbInstance {
 impl DbInstance {
     /// Opens a database.
     ///
-    /// `engine` is `"mem"`, which keeps everything in memory and ignores `path`. `options` is a JSON object as text, or
-    /// empty; see [`Options`].
+    /// `engine` is `"mem"`, which keeps everything in memory and ignores `path`; `"sqlite"`, with the path of a file; or, with
+    /// the feature `storage-rocksdb`, `"rocksdb"`, with that of a folder. `options` is a JSON object as text, or empty; see
+    /// [`Options`].
     pub fn new(engine: &str, path: impl AsRef<Path>, options: &str) -> miette::Result<Self> {
         let options = Options::parse(options)?;
         let storage = storage::open(engine, path.as_ref(), &options)?;

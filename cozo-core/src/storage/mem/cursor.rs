@@ -1,11 +1,12 @@
 //! Cursors over a tree: scans of a range of row numbers, and look-ups of key prefixes.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::finger::Finger;
-use super::key::{Key, Probe, keys_at};
+use super::finger::{Aim, Finger};
+use super::key::{Key, ProbeKeys, keys_at};
 use super::node::Node;
 use crate::storage::{BatchCursor, LookupCursor, Matches, StorageError, probe_count};
 use crate::value::{Batch, Column, DataValue, compare_columns};
@@ -71,31 +72,93 @@ pub(super) struct Seeker<'a> {
     pub found: Range<usize>,
     /// Whether the probe's rows began in an earlier leaf.
     moved: bool,
+    /// The probes that are looked up together.
+    group: Range<usize>,
+    /// What they are aimed at; nothing if each is found from the one before.
+    aims: Vec<Aim<'a>>,
+    /// How many of them lie in another leaf than the one before.
+    jumps: usize,
 }
+
+/// So many probes are looked up together.
+const GROUP: usize = 16;
+
+/// If fewer probes of a group lie in another leaf than the one before, those of the next are not aimed: while they stay in one
+/// leaf, its memory is near.
+const MANY_JUMPS: usize = GROUP * 3 / 4;
 
 impl<'a> Seeker<'a> {
     pub fn new(root: &'a Node, prefixes: &'a [Column], last: Option<DataValue>) -> Self {
-        Seeker { root, prefixes, last, finger: None, probe: 0, found: 0..0, moved: false }
+        Seeker {
+            root,
+            prefixes,
+            last,
+            finger: None,
+            probe: 0,
+            found: 0..0,
+            moved: false,
+            group: 0..0,
+            aims: vec![],
+            jumps: GROUP,
+        }
     }
 
     /// Seeks a probe; whether there are rows.
     #[inline]
     pub fn seek(&mut self, row: usize) -> bool {
-        let mut keys = keys_at(self.prefixes, row);
-        keys.extend(self.last.as_ref().map(Key::of));
-        let probe: Probe = &keys;
+        if !self.group.contains(&row) {
+            self.begin_group(row);
+        }
+        let keys = probe_keys(self.prefixes, &self.last, row);
         let order = compare_columns(self.prefixes, row, self.prefixes, self.probe);
-        match &mut self.finger {
-            Some(finger) if order.is_gt() => self.found = finger.seek_forward(self.found.end, probe),
-            Some(_) if order.is_eq() && !self.moved => {}
-            place => {
-                let (finger, found) = Finger::seek(self.root, probe);
+        match (&mut self.finger, self.aims.get(row - self.group.start)) {
+            (Some(_), _) if order.is_eq() && !self.moved => {}
+            (Some(finger), Some(aim)) => {
+                let first = if order.is_gt() { self.found.end } else { 0 };
+                self.found = finger.seek_aimed(aim, first, &keys);
+            }
+            (Some(finger), None) if order.is_gt() => {
+                let leaf = finger.leaf;
+                self.found = finger.seek_forward(self.found.end, &keys);
+                self.jumps += usize::from(!std::ptr::eq(leaf, finger.leaf));
+            }
+            (place, _) => {
+                let (finger, found) = Finger::seek(self.root, &keys);
                 (*place, self.found) = (Some(finger), found);
+                self.jumps += 1;
             }
         }
         self.moved = false;
         self.probe = row;
         !self.found.is_empty()
+    }
+
+    /// Prepares to seek the probes from `row` on: aims at their leaves, and brings the memory of all of those near at once,
+    /// where one search after the other would wait for each piece of it.
+    fn begin_group(&mut self, row: usize) {
+        self.aims.clear();
+        self.group = row..row + 1;
+        let Some(finger) = &self.finger else { return };
+        self.group.end = probe_count(self.prefixes).min(row + GROUP);
+        let far = std::mem::take(&mut self.jumps) >= MANY_JUMPS;
+        let Some(here) = Aim::of(finger).filter(|_| far) else { return };
+        let mut before = self.probe;
+        for row in self.group.clone() {
+            let ascends = match compare_columns(self.prefixes, before, self.prefixes, row) {
+                Ordering::Less => true,
+                // The finger may have left the leaf where its probe's rows began.
+                Ordering::Equal => !self.aims.is_empty() || !self.moved,
+                Ordering::Greater => false,
+            };
+            let previous = self.aims.last().unwrap_or(&here);
+            let aim = previous.next(ascends, &probe_keys(self.prefixes, &self.last, row));
+            self.jumps += usize::from(!aim.is_at(previous));
+            self.aims.push(aim);
+            before = row;
+        }
+        let headers = self.aims.iter().map(|aim| aim.leaf().len).fold(0, usize::wrapping_add);
+        let values = self.aims.iter().map(|aim| aim.leaf().touch(self.prefixes.len())).fold(0, usize::wrapping_add);
+        std::hint::black_box((headers, values));
     }
 
     /// Moves on to rows of the same probe in the next leaf; whether there are any.
@@ -108,6 +171,16 @@ impl<'a> Seeker<'a> {
         self.found = finger.leaf.equal_range(0, &keys_at(self.prefixes, self.probe));
         !self.found.is_empty()
     }
+}
+
+/// The keys of a probe.
+#[inline]
+fn probe_keys<'k>(prefixes: &'k [Column], last: &'k Option<DataValue>, row: usize) -> ProbeKeys<'k> {
+    let mut keys = keys_at(prefixes, row);
+    if let Some(last) = last {
+        keys.push(Key::of(last));
+    }
+    keys
 }
 
 /// Rows that begin with the prefixes, in the order of the prefixes.

@@ -40,7 +40,7 @@ impl<'a> Finger<'a> {
     #[inline]
     pub fn seek(root: &'a Node, probe: Probe) -> (Self, Range<usize>) {
         let mut path = SmallVec::new();
-        let leaf = descend(root, probe, &mut path);
+        let leaf = descend(root, probe, &mut path, usize::MAX).leaf();
         let mut finger = Finger { path, leaf };
         let found = finger.settle(probe);
         (finger, found)
@@ -50,23 +50,34 @@ impl<'a> Finger<'a> {
     #[inline]
     pub fn seek_forward(&mut self, row: usize, probe: Probe) -> Range<usize> {
         let found = self.leaf.equal_range(row, probe);
-        if found.start < self.leaf.len {
+        if found.start < self.leaf.len || self.path.is_empty() {
             return found;
         }
-        while let Some((inner, child)) = self.path.pop() {
-            let next = inner.child_of(probe, child);
-            if next + 1 < inner.children.len() || self.path.is_empty() {
-                self.path.push((inner, next));
-                self.leaf = descend(&inner.children[next].node, probe, &mut self.path);
-                return self.settle(probe);
-            }
-        }
-        found
+        let height = self.path.len();
+        self.leaf = aim_forward(&mut self.path, height, probe).leaf();
+        self.settle(probe)
+    }
+
+    /// As [`Finger::seek`], in a leaf that the probe was aimed at; if that is this leaf, the probe comes after all rows before
+    /// `row`.
+    #[inline]
+    pub fn seek_aimed(&mut self, aim: &Aim<'a>, row: usize, probe: Probe) -> Range<usize> {
+        let leaf = aim.leaf();
+        let first = if std::ptr::eq(self.leaf, leaf) { row } else { 0 };
+        self.path = Path::from_slice(&aim.path);
+        self.leaf = leaf;
+        self.settle_from(first, probe)
     }
 
     /// The rows of the probe in this leaf, or in the next if all rows of this one come before them.
     fn settle(&mut self, probe: Probe) -> Range<usize> {
-        let found = self.leaf.equal_range(0, probe);
+        self.settle_from(0, probe)
+    }
+
+    /// As [`Finger::settle`], where the probe comes after all rows before `row`.
+    #[inline]
+    fn settle_from(&mut self, row: usize, probe: Probe) -> Range<usize> {
+        let found = self.leaf.equal_range(row, probe);
         if found.start < self.leaf.len || !self.next_leaf() {
             return found;
         }
@@ -97,17 +108,67 @@ impl<'a> Finger<'a> {
     }
 }
 
-/// Follows the probe down to a leaf.
+/// The leaf where a probe's rows begin, found by the nodes above it alone, so that its memory was not waited for.
+pub(super) struct Aim<'a> {
+    path: Path<'a>,
+    node: &'a Node,
+}
+
+impl<'a> Aim<'a> {
+    /// At the leaf of a finger, which is not the only one of its tree.
+    pub fn of(finger: &Finger<'a>) -> Option<Self> {
+        let (inner, child) = finger.path.last()?;
+        Some(Aim { path: Path::from_slice(&finger.path), node: &inner.children[*child].node })
+    }
+
+    /// For another probe, which comes after the rows before this leaf if it ascends.
+    #[inline]
+    pub fn next(&self, ascends: bool, probe: Probe) -> Self {
+        let mut path = Path::from_slice(&self.path);
+        if !ascends {
+            path.truncate(1);
+            path[0].1 = 0;
+        }
+        let node = aim_forward(&mut path, self.path.len(), probe);
+        Aim { path, node }
+    }
+
+    /// Whether both are the same leaf.
+    pub fn is_at(&self, other: &Self) -> bool {
+        std::ptr::eq(self.node, other.node)
+    }
+
+    /// The leaf.
+    pub fn leaf(&self) -> &'a Leaf {
+        self.node.leaf()
+    }
+}
+
+/// Moves a path, which is not empty, on to the leaf for a probe that comes after the rows before it. `height` is the number of
+/// nodes above a leaf.
 #[inline]
-fn descend<'a>(mut node: &'a Node, probe: Probe, path: &mut Path<'a>) -> &'a Leaf {
+fn aim_forward<'a>(path: &mut Path<'a>, height: usize, probe: Probe) -> &'a Node {
+    let (mut inner, mut child);
     loop {
-        match node {
-            Node::Leaf(leaf) => return leaf,
-            Node::Inner(inner) => {
-                let child = inner.child_of(probe, 0);
-                path.push((inner, child));
-                node = &inner.children[child].node;
-            }
+        (inner, child) = path.pop().expect("the loop ends at the root");
+        child = inner.child_of(probe, child);
+        if path.is_empty() || child + 1 < inner.children.len() {
+            break;
         }
     }
+    path.push((inner, child));
+    descend(&inner.children[child].node, probe, path, height)
+}
+
+/// Follows the probe down, until the path is so long or ends at a leaf.
+#[inline]
+fn descend<'a>(mut node: &'a Node, probe: Probe, path: &mut Path<'a>, height: usize) -> &'a Node {
+    while path.len() < height
+        && let Node::Inner(inner) = node
+    {
+        let child = inner.child_of(probe, 0);
+        path.push((inner, child));
+        node = &inner.children[child].node;
+    }
+    node
 }

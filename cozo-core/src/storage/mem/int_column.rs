@@ -27,6 +27,9 @@ enum Offsets {
     I64(Buffer<i64>),
 }
 
+/// So many bytes of memory come near together.
+const CACHE_LINE: usize = 64;
+
 /// A width of distances.
 trait Offset: Copy + Ord + Default {
     /// The distance of a value from the base, if it fits.
@@ -123,6 +126,12 @@ impl IntColumn {
         }
     }
 
+    /// Reads each piece of the memory of the values; what it gives means nothing.
+    #[inline]
+    pub fn touch(&self) -> usize {
+        for_width!(&self.offsets, values => touch(values))
+    }
+
     /// The end of the run of rows that hold the same value as the first of a sorted range.
     #[inline]
     pub fn run_end(&self, range: Range<usize>) -> usize {
@@ -201,6 +210,12 @@ fn search<T: Offset>(values: &[T], range: Range<usize>, base: i64, key: i64) -> 
         None if key < base => range.start..range.start,
         None => range.end..range.end,
     }
+}
+
+#[inline]
+fn touch<T: Offset>(values: &[T]) -> usize {
+    let lines = values.iter().step_by(CACHE_LINE / size_of::<T>());
+    lines.map(|value| value.widen() as usize).fold(0, usize::wrapping_add)
 }
 
 fn bytes_of<T>(values: &Buffer<T>) -> usize {

@@ -63,5 +63,8 @@ pub(super) type ProbeKeys<'a> = SmallVec<[Key<'a>; 4]>;
 /// A row of columns.
 #[inline]
 pub(super) fn keys_at(columns: &[Column], row: usize) -> ProbeKeys<'_> {
-    columns.iter().map(|column| Key::at(column, row)).collect()
+    // A loop: collecting them costs as much as a comparison.
+    let mut keys = ProbeKeys::new();
+    columns.iter().for_each(|column| keys.push(Key::at(column, row)));
+    keys
 }

@@ -70,6 +70,12 @@ impl Leaf {
         self.columns[..keys].iter().map(|column| column.get(row)).collect()
     }
 
+    /// Reads some of the memory that a search by the first key columns goes through; what it gives means nothing.
+    #[inline]
+    pub fn touch(&self, keys: usize) -> usize {
+        self.columns.iter().take(keys).map(LeafColumn::touch).fold(0, usize::wrapping_add)
+    }
+
     /// The rows from `first` on that begin with the probe.
     #[inline]
     pub fn equal_range(&self, first: usize, probe: Probe) -> Range<usize> {

@@ -82,6 +82,15 @@ impl Node {
         Shared::get_mut(node).expect("a node just made is not shared")
     }
 
+    /// This leaf.
+    #[inline]
+    pub fn leaf(&self) -> &Leaf {
+        match self {
+            Node::Leaf(leaf) => leaf,
+            Node::Inner(_) => unreachable!("all leaves are equally far from the root"),
+        }
+    }
+
     /// The first key below.
     pub fn first_key(&self, keys: usize) -> Vec<DataValue> {
         match self {
