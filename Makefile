@@ -16,7 +16,7 @@ demo: cargo          ## build the binary and query the dependency graph of this 
 	@cargo build --package cozo-bin --no-default-features
 	@"$$CARGO_TARGET_DIR/debug/cozo" demo Cargo.lock
 
-test: lint unit python ## everything that CI runs
+test: lint unit python fuzz ## everything that CI runs
 	@echo "--- make demo"
 	@$(MAKE) --no-print-directory demo > /dev/null
 	@echo "all checks passed"
@@ -66,10 +66,8 @@ book: cargo          ## build the user's book of docs/ as a web site
 	@tools/with-mdbook.sh mdbook build --dest-dir "$$CARGO_TARGET_DIR/book" docs
 	@echo "$$CARGO_TARGET_DIR/book/index.html"
 
-fuzz: cargo          ## fuzz the evaluator (or TARGET=parse) for SECONDS=60; needs a nightly compiler and cargo-fuzz
-	@rustup run nightly rustc --version > /dev/null 2>&1 || { echo "no nightly compiler: rustup toolchain install nightly" >&2; exit 1; }
-	@cargo fuzz --version > /dev/null 2>&1 || { echo "cargo-fuzz is not here: cargo install cargo-fuzz" >&2; exit 1; }
-	cargo +nightly fuzz run $(or $(TARGET),evaluate) -- -max_total_time=$(or $(SECONDS),60)
+fuzz: cargo          ## fuzz the parser and the evaluator (or TARGET=parse) for SECONDS=60 each
+	python3 tools/fuzz.py --seconds $(or $(SECONDS),60) $(TARGET)
 
 cargo:
 	@command -v cargo > /dev/null || { echo "cargo is not here: install Rust with rustup, then try again" >&2; exit 1; }

@@ -198,6 +198,25 @@ fn references_in_the_description_lead_somewhere() {
 }
 
 #[test]
+fn queries_that_were_short_before_run_where_their_connection_is_served() {
+    let server = start(&[]);
+    server.query("?[k, v] <- [[1, 'one']] :create r {k => v}").ok();
+    let direct = || {
+        let metrics = server.get("/metrics").text();
+        let count = metrics.lines().find_map(|line| line.strip_prefix("cozo_direct_queries_total "));
+        count.and_then(|count| count.parse::<u32>().ok()).expect("it is counted")
+    };
+    let before = direct();
+    // The first call makes the script known; the processor may be busy elsewhere during some of the others.
+    let answers: Vec<Value> = (0..50).map(|_| server.query("?[v] := *r{k: 1, v}").ok()["rows"].clone()).collect();
+    assert!(answers.iter().all(|rows| *rows == json!([["one"]])), "{answers:?}");
+    let after_reads = direct();
+    assert!(after_reads > before, "{before} and then {after_reads}");
+    (0..5).for_each(|_| drop(server.query("?[k, v] <- [[2, 'two']] :put r {k => v}").ok()));
+    assert_eq!(direct(), after_reads, "what writes is never run there");
+}
+
+#[test]
 fn requests_are_counted_and_have_ids() {
     let server = start(&["--log", "debug", "--log-format", "json"]);
     server.query("?[a] <- [[1]]").ok();

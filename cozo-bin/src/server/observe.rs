@@ -10,7 +10,8 @@ use axum::middleware::Next;
 use axum::response::Response;
 use http_body::Body as _;
 use prometheus::{
-    Encoder, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, Opts, Registry, TextEncoder, core::Collector,
+    Encoder, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts, Registry, TextEncoder,
+    core::Collector,
 };
 
 use super::state::App;
@@ -29,6 +30,8 @@ pub struct Metrics {
     registry: Registry,
     requests: IntCounterVec,
     seconds: HistogramVec,
+    /// The queries that ran where their connection is served.
+    pub direct_queries: IntCounter,
     /// The transactions that are open.
     pub transactions: IntGauge,
     /// The streams of events that are open.
@@ -45,13 +48,18 @@ impl Metrics {
             registry: Registry::new(),
             requests: IntCounterVec::new(requests, &["route", "method", "status"])?,
             seconds: HistogramVec::new(seconds.buckets(BUCKETS.to_vec()), &["route"])?,
+            direct_queries: IntCounter::new(
+                "cozo_direct_queries_total",
+                "Short queries that ran on the threads that serve connections.",
+            )?,
             transactions: IntGauge::new("cozo_open_transactions", "Transactions that clients hold open.")?,
             streams: IntGauge::new("cozo_event_streams", "Streams of changes and of requests to custom rules.")?,
             ids: RequestIds::new(),
         };
-        let collectors: [Box<dyn Collector>; 4] = [
+        let collectors: [Box<dyn Collector>; 5] = [
             Box::new(metrics.requests.clone()),
             Box::new(metrics.seconds.clone()),
+            Box::new(metrics.direct_queries.clone()),
             Box::new(metrics.transactions.clone()),
             Box::new(metrics.streams.clone()),
         ];

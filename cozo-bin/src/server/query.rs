@@ -46,6 +46,7 @@ impl Query {
         let was_short = start.elapsed() < MOMENT;
         habit.note(was_short);
         if was_short {
+            app.metrics.direct_queries.inc();
             return Some(outcome);
         }
         let stopped = outcome.as_ref().is_err_and(|failure| failure.has_code("eval::killed"));

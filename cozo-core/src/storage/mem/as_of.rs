@@ -198,14 +198,13 @@ pub(super) struct VersionLookup<'a> {
     as_of: AsOf,
     /// The next prefix to seek.
     next: usize,
-    columns: SmallVec<[usize; 6]>,
 }
 
 impl<'a> VersionLookup<'a> {
     pub fn new(root: &'a Node, prefixes: &'a [Column], columns: &[usize], as_of: AsOf) -> Self {
         let candidate = DataValue::Validity(first_candidate(as_of));
-        let seeker = Seeker::new(root, prefixes, Some(candidate));
-        VersionLookup { seeker, as_of, next: 0, columns: columns.into() }
+        let seeker = Seeker::new(root, prefixes, Some(candidate), columns);
+        VersionLookup { seeker, as_of, next: 0 }
     }
 
     /// The visible row of a prefix, in the finger's leaf.
@@ -219,11 +218,11 @@ impl<'a> VersionLookup<'a> {
 
 impl LookupCursor for VersionLookup<'_> {
     fn next_matches(&mut self, max_rows: usize) -> Result<Option<Matches>, StorageError> {
-        let mut matches = Matches { probe_rows: vec![], batch: Batch::empty(self.columns.len()) };
+        let mut matches = Matches { probe_rows: vec![], batch: Batch::empty(self.seeker.columns.len()) };
         while matches.batch.len < max_rows.max(1) && self.next < probe_count(self.seeker.prefixes) {
             if let Some(row) = self.visible(self.next) {
                 let finger = self.seeker.finger.as_ref().expect("a row was found");
-                append(finger, row..row + 1, &self.columns, &mut matches.batch);
+                append(finger, row..row + 1, &self.seeker.columns, &mut matches.batch);
                 matches.probe_rows.push(self.next as u32);
             }
             self.next += 1;
@@ -240,13 +239,12 @@ pub(super) struct HistoryLookup<'a> {
     next: usize,
     /// Through the histories of the prefix before the next.
     walk: Option<Walk<'a>>,
-    columns: SmallVec<[usize; 6]>,
 }
 
 impl<'a> HistoryLookup<'a> {
     pub fn new(root: &'a Node, prefixes: &'a [Column], columns: &[usize], as_of: AsOf) -> Self {
-        let seeker = Seeker::new(root, prefixes, None);
-        HistoryLookup { seeker, as_of, next: 0, walk: None, columns: columns.into() }
+        let seeker = Seeker::new(root, prefixes, None, columns);
+        HistoryLookup { seeker, as_of, next: 0, walk: None }
     }
 
     /// A walk through the histories of a prefix, if there are any.
@@ -262,7 +260,7 @@ impl<'a> HistoryLookup<'a> {
 
 impl LookupCursor for HistoryLookup<'_> {
     fn next_matches(&mut self, max_rows: usize) -> Result<Option<Matches>, StorageError> {
-        let mut matches = Matches { probe_rows: vec![], batch: Batch::empty(self.columns.len()) };
+        let mut matches = Matches { probe_rows: vec![], batch: Batch::empty(self.seeker.columns.len()) };
         while matches.batch.len < max_rows.max(1) {
             let Some(walk) = &mut self.walk else {
                 if self.next == probe_count(self.seeker.prefixes) {
@@ -272,7 +270,7 @@ impl LookupCursor for HistoryLookup<'_> {
                 self.next += 1;
                 continue;
             };
-            walk.fill(max_rows.max(1), &self.columns, &mut matches.batch);
+            walk.fill(max_rows.max(1), &self.seeker.columns, &mut matches.batch);
             matches.probe_rows.resize(matches.batch.len, self.next as u32 - 1);
             if matches.batch.len < max_rows.max(1) {
                 self.walk = None;

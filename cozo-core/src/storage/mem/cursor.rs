@@ -65,6 +65,8 @@ pub(super) struct Seeker<'a> {
     pub prefixes: &'a [Column],
     /// What follows each of the prefixes.
     last: Option<DataValue>,
+    /// What will be read of the rows.
+    pub columns: SmallVec<[usize; 6]>,
     pub finger: Option<Finger<'a>>,
     /// The probe sought last.
     pub probe: usize,
@@ -74,8 +76,8 @@ pub(super) struct Seeker<'a> {
     moved: bool,
     /// The probes that are looked up together.
     group: Range<usize>,
-    /// What they are aimed at; nothing if each is found from the one before.
-    aims: Vec<Aim<'a>>,
+    /// Where each of them is found; nothing if each is found from the one before.
+    sought: Vec<(Finger<'a>, Range<usize>)>,
     /// How many of them lie in another leaf than the one before.
     jumps: usize,
 }
@@ -88,17 +90,18 @@ const GROUP: usize = 16;
 const MANY_JUMPS: usize = GROUP * 3 / 4;
 
 impl<'a> Seeker<'a> {
-    pub fn new(root: &'a Node, prefixes: &'a [Column], last: Option<DataValue>) -> Self {
+    pub fn new(root: &'a Node, prefixes: &'a [Column], last: Option<DataValue>, columns: &[usize]) -> Self {
         Seeker {
             root,
             prefixes,
             last,
+            columns: columns.into(),
             finger: None,
             probe: 0,
             found: 0..0,
             moved: false,
             group: 0..0,
-            aims: vec![],
+            sought: vec![],
             jumps: GROUP,
         }
     }
@@ -111,12 +114,9 @@ impl<'a> Seeker<'a> {
         }
         let keys = probe_keys(self.prefixes, &self.last, row);
         let order = compare_columns(self.prefixes, row, self.prefixes, self.probe);
-        match (&mut self.finger, self.aims.get(row - self.group.start)) {
+        match (&mut self.finger, self.sought.get(row - self.group.start)) {
             (Some(_), _) if order.is_eq() && !self.moved => {}
-            (Some(finger), Some(aim)) => {
-                let first = if order.is_gt() { self.found.end } else { 0 };
-                self.found = finger.seek_aimed(aim, first, &keys);
-            }
+            (Some(finger), Some(sought)) => (*finger, self.found) = sought.clone(),
             (Some(finger), None) if order.is_gt() => {
                 let leaf = finger.leaf;
                 self.found = finger.seek_forward(self.found.end, &keys);
@@ -136,29 +136,34 @@ impl<'a> Seeker<'a> {
     /// Prepares to seek the probes from `row` on: aims at their leaves, and brings the memory of all of those near at once,
     /// where one search after the other would wait for each piece of it.
     fn begin_group(&mut self, row: usize) {
-        self.aims.clear();
+        self.sought.clear();
         self.group = row..row + 1;
         let Some(finger) = &self.finger else { return };
         self.group.end = probe_count(self.prefixes).min(row + GROUP);
         let far = std::mem::take(&mut self.jumps) >= MANY_JUMPS;
         let Some(here) = Aim::of(finger).filter(|_| far) else { return };
+        let mut aims: SmallVec<[Aim<'a>; GROUP]> = SmallVec::new();
         let mut before = self.probe;
         for row in self.group.clone() {
             let ascends = match compare_columns(self.prefixes, before, self.prefixes, row) {
                 Ordering::Less => true,
                 // The finger may have left the leaf where its probe's rows began.
-                Ordering::Equal => !self.aims.is_empty() || !self.moved,
+                Ordering::Equal => !aims.is_empty() || !self.moved,
                 Ordering::Greater => false,
             };
-            let previous = self.aims.last().unwrap_or(&here);
+            let previous = aims.last().unwrap_or(&here);
             let aim = previous.next(ascends, &probe_keys(self.prefixes, &self.last, row));
             self.jumps += usize::from(!aim.is_at(previous));
-            self.aims.push(aim);
+            aims.push(aim);
             before = row;
         }
-        let headers = self.aims.iter().map(|aim| aim.leaf().len).fold(0, usize::wrapping_add);
-        let values = self.aims.iter().map(|aim| aim.leaf().touch(self.prefixes.len())).fold(0, usize::wrapping_add);
-        std::hint::black_box((headers, values));
+        let headers = aims.iter().map(|aim| aim.leaf().len).fold(0, usize::wrapping_add);
+        let keys = aims.iter().map(|aim| aim.leaf().touch(self.prefixes.len())).fold(0, usize::wrapping_add);
+        std::hint::black_box((headers, keys));
+        let seek = |(row, aim): (usize, &Aim<'a>)| Finger::seek_aimed(aim, &probe_keys(self.prefixes, &self.last, row));
+        self.sought.extend(self.group.clone().zip(&aims).map(seek));
+        let values = self.sought.iter().map(|(finger, found)| finger.leaf.touch_row(found.start, &self.columns));
+        std::hint::black_box(values.fold(0, usize::wrapping_add));
     }
 
     /// Moves on to rows of the same probe in the next leaf; whether there are any.
@@ -192,14 +197,13 @@ pub struct TreeLookupCursor<'a> {
     len: usize,
     /// The rows of the current leaf that are still to be handed out.
     pending: Range<usize>,
-    columns: SmallVec<[usize; 6]>,
 }
 
 impl<'a> TreeLookupCursor<'a> {
     pub(super) fn new(root: &'a Node, prefixes: &'a [Column], columns: &[usize]) -> Self {
         let len = probe_count(prefixes);
-        let seeker = Seeker::new(root, prefixes, None);
-        TreeLookupCursor { seeker, next: 0, len, pending: 0..0, columns: columns.into() }
+        let seeker = Seeker::new(root, prefixes, None, columns);
+        TreeLookupCursor { seeker, next: 0, len, pending: 0..0 }
     }
 
     /// Makes rows pending; `false` after the last.
@@ -221,14 +225,14 @@ impl LookupCursor for TreeLookupCursor<'_> {
     fn next_matches(&mut self, max_rows: usize) -> Result<Option<Matches>, StorageError> {
         let max_rows = max_rows.max(1);
         let probe_rows = Vec::with_capacity(max_rows.min(self.len - self.next + 4));
-        let mut matches = Matches { probe_rows, batch: Batch::empty(self.columns.len()) };
+        let mut matches = Matches { probe_rows, batch: Batch::empty(self.seeker.columns.len()) };
         while matches.batch.len < max_rows && (!self.pending.is_empty() || self.advance()) {
             let start = self.pending.start;
             let rows = start..self.pending.end.min(start + max_rows - matches.batch.len);
             self.pending.start = rows.end;
             matches.probe_rows.extend(std::iter::repeat_n(self.seeker.probe as u32, rows.len()));
             let finger = self.seeker.finger.as_ref().expect("rows were found");
-            append(finger, rows, &self.columns, &mut matches.batch);
+            append(finger, rows, &self.seeker.columns, &mut matches.batch);
         }
         Ok((matches.batch.len > 0).then_some(matches))
     }

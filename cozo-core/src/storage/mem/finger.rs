@@ -11,11 +11,17 @@ use super::node::{Inner, Node};
 type Path<'a> = SmallVec<[(&'a Inner, usize); 4]>;
 
 /// A place in a tree.
-#[derive(Clone)]
 pub(super) struct Finger<'a> {
     /// The inner nodes from the root down, each with the child that the path goes on to.
     path: Path<'a>,
     pub leaf: &'a Leaf,
+}
+
+impl Clone for Finger<'_> {
+    #[inline]
+    fn clone(&self) -> Self {
+        Finger { path: Path::from_slice(&self.path), leaf: self.leaf }
+    }
 }
 
 impl<'a> Finger<'a> {
@@ -58,26 +64,18 @@ impl<'a> Finger<'a> {
         self.settle(probe)
     }
 
-    /// As [`Finger::seek`], in a leaf that the probe was aimed at; if that is this leaf, the probe comes after all rows before
-    /// `row`.
+    /// As [`Finger::seek`], in the leaf that the probe was aimed at.
     #[inline]
-    pub fn seek_aimed(&mut self, aim: &Aim<'a>, row: usize, probe: Probe) -> Range<usize> {
-        let leaf = aim.leaf();
-        let first = if std::ptr::eq(self.leaf, leaf) { row } else { 0 };
-        self.path = Path::from_slice(&aim.path);
-        self.leaf = leaf;
-        self.settle_from(first, probe)
+    pub fn seek_aimed(aim: &Aim<'a>, probe: Probe) -> (Self, Range<usize>) {
+        let mut finger = Finger { path: Path::from_slice(&aim.path), leaf: aim.leaf() };
+        let found = finger.settle(probe);
+        (finger, found)
     }
 
     /// The rows of the probe in this leaf, or in the next if all rows of this one come before them.
-    fn settle(&mut self, probe: Probe) -> Range<usize> {
-        self.settle_from(0, probe)
-    }
-
-    /// As [`Finger::settle`], where the probe comes after all rows before `row`.
     #[inline]
-    fn settle_from(&mut self, row: usize, probe: Probe) -> Range<usize> {
-        let found = self.leaf.equal_range(row, probe);
+    fn settle(&mut self, probe: Probe) -> Range<usize> {
+        let found = self.leaf.equal_range(0, probe);
         if found.start < self.leaf.len || !self.next_leaf() {
             return found;
         }

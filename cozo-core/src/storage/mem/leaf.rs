@@ -76,6 +76,14 @@ impl Leaf {
         self.columns.iter().take(keys).map(LeafColumn::touch).fold(0, usize::wrapping_add)
     }
 
+    /// Reads some of the memory where a row's columns begin, as [`Leaf::touch`] does.
+    #[inline]
+    pub fn touch_row(&self, row: usize, columns: &[usize]) -> usize {
+        let Some(last) = self.len.checked_sub(1) else { return 0 };
+        let row = row.min(last);
+        columns.iter().map(|column| self.columns[*column].touch_row(row)).fold(0, usize::wrapping_add)
+    }
+
     /// The rows from `first` on that begin with the probe.
     #[inline]
     pub fn equal_range(&self, first: usize, probe: Probe) -> Range<usize> {

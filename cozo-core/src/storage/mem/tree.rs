@@ -129,7 +129,7 @@ impl Tree {
 
     /// For each prefix, whether any row begins with it.
     pub fn contains(&self, prefixes: &[Column]) -> Vec<bool> {
-        let mut seeker = Seeker::new(&self.root, prefixes, None);
+        let mut seeker = Seeker::new(&self.root, prefixes, None, &[]);
         (0..probe_count(prefixes)).map(|row| seeker.seek(row)).collect()
     }
 

@@ -62,7 +62,7 @@ fn rows_in_files_are_found_partitioned_and_compacted() {
     for part in 0..40 {
         storage.commit(&[put(part * 1_000..(part + 1) * 1_000, &"x".repeat(100))]).unwrap();
     }
-    let verify = || {
+    let verify = |most: usize| {
         let snapshot = storage.snapshot();
         assert_eq!(count(&*snapshot, &KeyRange::all()), 40_000);
         let probes = [Column::ints((39_000..41_000).rev().collect())];
@@ -71,11 +71,12 @@ fn rows_in_files_are_found_partitioned_and_compacted() {
         let parts = snapshot.partition(RELATION, &KeyRange::all(), 4);
         let sizes: Vec<usize> = parts.iter().map(|part| count(&*snapshot, part)).collect();
         assert_eq!(sizes.iter().sum::<usize>(), 40_000);
-        assert!(sizes.len() == 4 && sizes.iter().all(|size| (6_000..15_000).contains(size)), "{sizes:?}");
+        assert!(sizes.len() == 4 && sizes.iter().all(|size| (6_000..most).contains(size)), "{sizes:?}");
     };
-    verify();
+    // RocksDB knows sizes of files; how much lies in none yet depends on its threads.
+    verify(25_000);
     storage.compact().unwrap();
-    verify();
+    verify(15_000);
 }
 
 #[test]

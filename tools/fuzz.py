@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""Fuzzes the parser and the evaluator: fuzz.py [--seconds S] [TARGET ...], both targets by default.
+
+Inputs that reach new code are kept in the target directory, and are where the next run begins. Needs a C++ compiler and cargo;
+cargo-fuzz is compiled into a folder that is kept. No sanitizer runs, so that any compiler will do: hardly any of the code is
+unsafe, and what a target checks, it checks itself."""
+
+import argparse
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "cozo"
+CARGO_FUZZ = "0.13.2"
+TARGETS = ["parse", "evaluate"]
+# Files of scripts for the first inputs, and what divides them there.
+SCRIPTS = [("scripts.txt", "\n=====\n"), ("canonical.txt", "\n---\n"), ("broken.txt", "\n---\n")]
+
+
+def cargo_fuzz() -> str:
+    """The program, compiled if it is not there."""
+    if found := shutil.which("cargo-fuzz"):
+        return found
+    root = CACHE / "cargo-fuzz"
+    program = root / "bin" / "cargo-fuzz"
+    if not program.exists():
+        print(f"compiling cargo-fuzz into {root}", flush=True)
+        # The project's own target directory stays out of it.
+        environment = {name: value for name, value in os.environ.items() if name != "CARGO_TARGET_DIR"}
+        install = ["cargo", "install", "--quiet", "--locked", "--debug", "--root", root, f"cargo-fuzz@{CARGO_FUZZ}"]
+        subprocess.run(install, check=True, env=environment)
+    return str(program)
+
+
+def write_seeds(folder: Path) -> None:
+    """Writes the first inputs, a file each."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, divider in SCRIPTS:
+        text = (ROOT / "cozo-core" / "tests" / "corpus" / "parse" / name).read_text()
+        for number, script in enumerate(text.split(divider)):
+            (folder / f"{name}-{number}").write_text(script)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("targets", nargs="*", metavar="TARGET", help=" or ".join(TARGETS))
+    parser.add_argument("--seconds", type=int, default=60, help="how long each target runs")
+    arguments = parser.parse_args()
+    folder = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "fuzz"
+    seeds = folder / "seeds"
+    write_seeds(seeds)
+    for target in arguments.targets or TARGETS:
+        found = folder / "corpus" / target
+        found.mkdir(parents=True, exist_ok=True)
+        command = [cargo_fuzz(), "run", "--dev", "--sanitizer", "none", "--target-dir", folder, target, found, seeds, "--"]
+        # A query's memory is limited by the database.
+        limits = [f"-max_total_time={arguments.seconds}", "-rss_limit_mb=0", "-timeout=120", "-print_final_stats=1"]
+        subprocess.run([*command, *limits], check=True, cwd=ROOT)
+
+
+if __name__ == "__main__":
+    main()
