@@ -4,7 +4,7 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 venv=$("$here/../tools/venv.sh" venv 'duckdb>=1.1' 'ipython>=8' 'networkx>=3.2,<4' 'pandas>=2.2' 'playwright>=1.50,<2' 'polars>=1' \
-    'pyarrow>=16' 'pytest>=8' 'requests>=2.32,<3')
+    'pyarrow>=16' 'pytest>=8' 'requests>=2.32,<3' 'schemathesis>=4.10,<5')
 site=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
 # Only the client itself: the module that it drives is the one built here.
 if [ ! -d "$site/pycozo" ]; then
