@@ -12,8 +12,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "cozo"
-CARGO_FUZZ = "0.13.2"
+CARGO_FUZZ = "cargo-fuzz@0.13.2"
 TARGETS = ["parse", "evaluate"]
 # Files of scripts for the first inputs, and what divides them there.
 SCRIPTS = [("scripts.txt", "\n=====\n"), ("canonical.txt", "\n---\n"), ("broken.txt", "\n---\n")]
@@ -23,15 +22,8 @@ def cargo_fuzz() -> str:
     """The program, compiled if it is not there."""
     if found := shutil.which("cargo-fuzz"):
         return found
-    root = CACHE / "cargo-fuzz"
-    program = root / "bin" / "cargo-fuzz"
-    if not program.exists():
-        print(f"compiling cargo-fuzz into {root}", flush=True)
-        # The project's own target directory stays out of it.
-        environment = {name: value for name, value in os.environ.items() if name != "CARGO_TARGET_DIR"}
-        install = ["cargo", "install", "--quiet", "--locked", "--debug", "--root", root, f"cargo-fuzz@{CARGO_FUZZ}"]
-        subprocess.run(install, check=True, env=environment)
-    return str(program)
+    tool = subprocess.run([ROOT / "tools" / "cargo-tool.sh", CARGO_FUZZ], check=True, stdout=subprocess.PIPE, text=True)
+    return str(Path(tool.stdout.strip()) / "cargo-fuzz")
 
 
 def write_seeds(folder: Path) -> None:
@@ -51,10 +43,11 @@ def main() -> None:
     folder = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "fuzz"
     seeds = folder / "seeds"
     write_seeds(seeds)
+    program = cargo_fuzz()
     for target in arguments.targets or TARGETS:
         found = folder / "corpus" / target
         found.mkdir(parents=True, exist_ok=True)
-        command = [cargo_fuzz(), "run", "--dev", "--sanitizer", "none", "--target-dir", folder, target, found, seeds, "--"]
+        command = [program, "run", "--dev", "--sanitizer", "none", "--target-dir", folder, target, found, seeds, "--"]
         # A query's memory is limited by the database.
         limits = [f"-max_total_time={arguments.seconds}", "-rss_limit_mb=0", "-timeout=120", "-print_final_stats=1"]
         subprocess.run([*command, *limits], check=True, cwd=ROOT)

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use rustc_hash::FxHashMap;
 
 use super::active::Active;
-use super::sync::{AtomicU64, Mutex, RwLock};
+use super::sync::{AtomicU64, Mutex, RwLock, spin};
 use super::{Catalog, TxnError};
 use crate::schema::{RelationId, RelationSchema, SchemaRef, with_indices};
 use crate::storage::mem::MemSnapshot;
@@ -83,9 +83,6 @@ struct History {
 
 /// The history is cleared of what no transaction can conflict with when it has this many keys.
 const HISTORY_PRUNE_AT: usize = 1 << 16;
-
-/// How often a commit looks whether readers have ended: 1 to 5 microseconds, by processor.
-const MAX_SPINS: usize = 100;
 
 impl Pipeline {
     /// A pipeline over an engine, with the relations that it holds.
@@ -265,10 +262,7 @@ impl Pipeline {
 /// Waits some microseconds for those who read in a snapshot, besides its holder and the engine: a look-up ends sooner than
 /// what it holds is copied.
 fn wait_for_readers(snapshot: &Arc<dyn Snapshot>) {
-    let mut spins = 0..MAX_SPINS;
-    while Arc::strong_count(snapshot) > 2 && spins.next().is_some() {
-        std::hint::spin_loop();
-    }
+    let _ = spin(|| (Arc::strong_count(snapshot) <= 2).then_some(()));
 }
 
 impl Waiting {

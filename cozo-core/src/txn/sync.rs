@@ -6,26 +6,27 @@ pub use {modelled::Mutex, modelled::RwLock, shuttle::sync::atomic::AtomicU64};
 #[cfg(not(feature = "shuttle"))]
 pub use {spinning::Mutex, spinning::RwLock, std::sync::atomic::AtomicU64};
 
-/// Locks that are held for a microsecond, hardly ever for longer: who finds one taken spins about as long before anything
-/// is asked of the system, which takes longer to put a thread aside and wake it.
+/// How often [`spin`] tries: 1 to 5 microseconds, by processor.
+const SPINS: usize = 100;
+
+/// Tries until something is given, as often as is worth it: to put a thread aside and wake it takes the system longer.
+#[inline]
+pub fn spin<T>(mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
+    (0..SPINS).find_map(|_| {
+        let given = attempt();
+        if given.is_none() {
+            std::hint::spin_loop();
+        }
+        given
+    })
+}
+
+/// Locks that are held for a microsecond, hardly ever for longer: who finds one taken [spins](spin) before waiting.
 #[cfg(not(feature = "shuttle"))]
 mod spinning {
     use parking_lot::{MutexGuard, RwLockReadGuard, RwLockWriteGuard};
 
-    /// How often a lock is looked at: 1 to 5 microseconds, by processor.
-    const SPINS: usize = 100;
-
-    /// Tries until it succeeds, as often as is worth it.
-    #[inline]
-    fn spin<G>(is_taken: impl Fn() -> bool, try_lock: impl Fn() -> Option<G>) -> Option<G> {
-        (0..SPINS).find_map(|_| {
-            if is_taken() {
-                std::hint::spin_loop();
-                return None;
-            }
-            try_lock()
-        })
-    }
+    use super::spin;
 
     #[derive(Default)]
     pub struct Mutex<T>(parking_lot::Mutex<T>);
@@ -36,7 +37,7 @@ mod spinning {
         }
 
         pub fn lock(&self) -> MutexGuard<'_, T> {
-            spin(|| self.0.is_locked(), || self.0.try_lock()).unwrap_or_else(|| self.0.lock())
+            spin(|| self.0.try_lock()).unwrap_or_else(|| self.0.lock())
         }
 
         pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
@@ -52,11 +53,13 @@ mod spinning {
         }
 
         pub fn read(&self) -> RwLockReadGuard<'_, T> {
-            spin(|| self.0.is_locked_exclusive(), || self.0.try_read()).unwrap_or_else(|| self.0.read())
+            spin(|| self.0.try_read()).unwrap_or_else(|| self.0.read())
         }
 
         pub fn write(&self) -> RwLockWriteGuard<'_, T> {
-            spin(|| self.0.is_locked(), || self.0.try_write()).unwrap_or_else(|| self.0.write())
+            // To look is cheaper than to try, for those who read.
+            let attempt = || if self.0.is_locked() { None } else { self.0.try_write() };
+            spin(attempt).unwrap_or_else(|| self.0.write())
         }
     }
 }

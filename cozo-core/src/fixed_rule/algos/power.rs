@@ -2,8 +2,6 @@
 //!
 //! A node gathers from its edges, which come from the adjacency turned round; so each thread writes only to nodes of its own.
 
-use std::hint::select_unpredictable;
-
 use rayon::prelude::*;
 
 use super::inputs::UNDIRECTED;
@@ -112,10 +110,7 @@ pub fn page_rank(
                 let (node, before) = (node as u32, scores[i]);
                 scores[i] = (1.0 - theta) * part(node)
                     + graph.gather(node, |from| {
-                        // Which of both it is, no processor can foretell.
-                        let (from, here) = (from as usize, (from as usize).wrapping_sub(piece.start));
-                        let is_here = here < next.len();
-                        select_unpredictable(is_here, &*next, &passed)[select_unpredictable(is_here, here, from)]
+                        *next.get((from as usize).wrapping_sub(piece.start)).unwrap_or(&passed[from as usize])
                     });
                 next[i] = pass(node, scores[i]);
                 change += (scores[i] - before).abs();

@@ -112,18 +112,18 @@ impl<'a> Seeker<'a> {
         if !self.group.contains(&row) {
             self.begin_group(row);
         }
-        let keys = probe_keys(self.prefixes, &self.last, row);
+        let keys = || probe_keys(self.prefixes, &self.last, row);
         let order = compare_columns(self.prefixes, row, self.prefixes, self.probe);
         match (&mut self.finger, self.sought.get(row - self.group.start)) {
             (Some(_), _) if order.is_eq() && !self.moved => {}
             (Some(finger), Some(sought)) => (*finger, self.found) = sought.clone(),
             (Some(finger), None) if order.is_gt() => {
                 let leaf = finger.leaf;
-                self.found = finger.seek_forward(self.found.end, &keys);
+                self.found = finger.seek_forward(self.found.end, &keys());
                 self.jumps += usize::from(!std::ptr::eq(leaf, finger.leaf));
             }
             (place, _) => {
-                let (finger, found) = Finger::seek(self.root, &keys);
+                let (finger, found) = Finger::seek(self.root, &keys());
                 (*place, self.found) = (Some(finger), found);
                 self.jumps += 1;
             }
@@ -160,8 +160,8 @@ impl<'a> Seeker<'a> {
         let headers = aims.iter().map(|aim| aim.leaf().len).fold(0, usize::wrapping_add);
         let keys = aims.iter().map(|aim| aim.leaf().touch(self.prefixes.len())).fold(0, usize::wrapping_add);
         std::hint::black_box((headers, keys));
-        let seek = |(row, aim): (usize, &Aim<'a>)| Finger::seek_aimed(aim, &probe_keys(self.prefixes, &self.last, row));
-        self.sought.extend(self.group.clone().zip(&aims).map(seek));
+        let seek = |(row, aim): (usize, Aim<'a>)| aim.seek(&probe_keys(self.prefixes, &self.last, row));
+        self.sought.extend(self.group.clone().zip(aims).map(seek));
         let values = self.sought.iter().map(|(finger, found)| finger.leaf.touch_row(found.start, &self.columns));
         std::hint::black_box(values.fold(0, usize::wrapping_add));
     }

@@ -64,14 +64,6 @@ impl<'a> Finger<'a> {
         self.settle(probe)
     }
 
-    /// As [`Finger::seek`], in the leaf that the probe was aimed at.
-    #[inline]
-    pub fn seek_aimed(aim: &Aim<'a>, probe: Probe) -> (Self, Range<usize>) {
-        let mut finger = Finger { path: Path::from_slice(&aim.path), leaf: aim.leaf() };
-        let found = finger.settle(probe);
-        (finger, found)
-    }
-
     /// The rows of the probe in this leaf, or in the next if all rows of this one come before them.
     #[inline]
     fn settle(&mut self, probe: Probe) -> Range<usize> {
@@ -139,6 +131,14 @@ impl<'a> Aim<'a> {
     /// The leaf.
     pub fn leaf(&self) -> &'a Leaf {
         self.node.leaf()
+    }
+
+    /// As [`Finger::seek`], of the probe that it was aimed for.
+    #[inline]
+    pub fn seek(self, probe: Probe) -> (Finger<'a>, Range<usize>) {
+        let mut finger = Finger { leaf: self.leaf(), path: self.path };
+        let found = finger.settle(probe);
+        (finger, found)
     }
 }
 
