@@ -42,4 +42,8 @@ impl StoredRows for Stored<'_> {
     fn scan_all(&self, columns: &[usize]) -> Result<Box<dyn BatchCursor + '_>, StorageError> {
         self.scan(&KeyRange::all(), columns)
     }
+
+    fn most_rows(&self) -> usize {
+        self.most_rows(&KeyRange::all()) as usize
+    }
 }

@@ -125,12 +125,16 @@ fn sort_rows(rows: Batch, keys: &[SortKey]) -> Batch {
         sort_ints(&mut values);
         return Batch { len: values.len(), columns: vec![Column::ints(values)] };
     }
+    let ints = leading_ints(&rows, keys);
+    if ints.is_some_and(|values| values.is_sorted_by(|a, b| a < b)) {
+        return rows;
+    }
     let compare = |a: usize, b: usize| compare(keys, (&rows, a), (&rows, b));
     if (1..rows.len).all(|row| compare(row - 1, row).is_le()) {
         return rows;
     }
     let mut order: Vec<u32> = (0..rows.len as u32).collect();
-    match leading_ints(&rows, keys) {
+    match ints {
         // Most comparisons are decided by the first column: sort by it alone, then within its ties.
         Some(values) => {
             sort_by_ints(&mut order, values);

@@ -37,6 +37,9 @@ pub enum InputSource<'a> {
 pub trait StoredRows: Send + Sync {
     /// Some columns of all rows, in ascending order of the rows.
     fn scan_all(&self, columns: &[usize]) -> Result<Box<dyn BatchCursor + '_>, StorageError>;
+
+    /// About how many rows there are at most.
+    fn most_rows(&self) -> usize;
 }
 
 impl<'a> Input<'a> {
@@ -67,6 +70,14 @@ impl<'a> Input<'a> {
     pub fn bound_columns(&self, offset: usize) -> impl Iterator<Item = (&'a Symbol, usize)> {
         let bindings = self.bindings.iter().take(self.arity).enumerate();
         bindings.filter(|(_, binding)| !binding.is_wildcard()).map(move |(column, binding)| (binding, column + offset))
+    }
+
+    /// About how many rows there are at most.
+    pub fn most_rows(&self) -> usize {
+        match &self.source {
+            InputSource::Rows(batch) => batch.len,
+            InputSource::Stored(rows) => rows.most_rows(),
+        }
     }
 
     /// Some columns of all rows, in no particular order but that of one another.

@@ -52,7 +52,7 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     for _ in 0..settings.count("iterations") {
         // Keeping what was there changes no eigenvector, and makes bipartite graphs converge.
         fill(&pieces, &mut next, poison, |node| {
-            values[node as usize] + graph.gather(node, |from| values[from as usize])
+            values[node as usize] + graph.gather(graph.into.edges_of(node), |from| values[from as usize])
         })?;
         let length = sum(count, |node| next[node] * next[node]).sqrt();
         let change = sum(count, |node| (next[node] / length - values[node]).abs());

@@ -35,6 +35,7 @@ pub static PAGE_RANK: BuiltInRule = BuiltInRule {
 fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     let graph = Gathering::read(call, settings)?;
     let count = graph.nodes.len();
-    let scores = page_rank(&graph, |_| 1.0 / count as f64, settings, &call.poison)?;
+    let part = 1.0 / count as f64;
+    let scores = page_rank(&graph, |_| part, settings, &call.poison)?;
     Ok(Batch::new(vec![graph.nodes.into_values(), Column::floats(scores)], count))
 }

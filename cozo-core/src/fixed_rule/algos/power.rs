@@ -2,11 +2,13 @@
 //!
 //! A node gathers from its edges, which come from the adjacency turned round; so each thread writes only to nodes of its own.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::inputs::UNDIRECTED;
 use super::parallel::{fill, split};
-use crate::fixed_rule::graph::{Direction, Edges, Graph, Nodes, Weights};
+use crate::fixed_rule::graph::{Direction, Edges, Graph, Nodes, Weights, among_threads};
 use crate::fixed_rule::{Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Poison, Settings};
 
 /// The options of PageRank.
@@ -33,11 +35,14 @@ pub const PAGE_RANK_OPTIONS: &[OptionSpec] = &[
     ),
 ];
 
+/// About so many edges are gathered as one piece of work, in half a millisecond: a thread woken for less comes too late.
+const EDGES_PER_PIECE: usize = 1 << 18;
+
 /// A graph whose nodes gather from the edges that lead to them.
 pub struct Gathering {
     /// The nodes.
     pub nodes: Nodes,
-    /// The edges of each node turned round.
+    /// The edges of each node turned round, in ascending order.
     pub into: Graph,
     /// The total weight of the edges that leave each node.
     pub leaving: Vec<f64>,
@@ -47,21 +52,58 @@ impl Gathering {
     /// The edges of the first input, with weights if the option `weighted` says so.
     pub fn read(call: &Call<'_>, settings: &Settings) -> Result<Self, FixedRuleError> {
         let weights = settings.bool("weighted").then_some(Weights::NonNegative);
-        let edges = call.input(0)?.edges(weights, &call.poison)?.sorted();
+        let edges = call.input(0)?.edges(weights, &call.poison)?;
         let undirected = settings.bool("undirected");
-        let leaving = leaving(&edges, undirected);
-        let (nodes, into) = edges.into_graph(if undirected { Direction::Both } else { Direction::In });
-        Ok(Gathering { nodes, into, leaving })
+        Ok(among_threads(|| Gathering::of(edges.sorted(), undirected)))
     }
 
-    /// The sum over the edges to a node of their weights times a number for each of their starts.
-    #[inline]
-    pub fn gather(&self, node: u32, number: impl Fn(u32) -> f64) -> f64 {
-        if self.into.is_weighted() {
-            self.into.out_neighbors_with_weights(node).map(|(from, weight)| weight * number(from)).sum()
-        } else {
-            self.into.out_neighbors(node).iter().map(|from| number(*from)).sum()
+    fn of(edges: Edges, undirected: bool) -> Self {
+        let leaving = leaving(&edges, undirected);
+        let mut into = edges.graph(if undirected { Direction::Both } else { Direction::In });
+        if undirected {
+            into.sort_neighbors();
         }
+        Gathering { nodes: edges.nodes, into, leaving }
+    }
+
+    /// The sum over edges of their weights times a number for each of their starts.
+    #[inline]
+    pub fn gather(&self, edges: Range<usize>, number: impl Fn(u32) -> f64) -> f64 {
+        if self.into.is_weighted() {
+            edges.map(|edge| self.into.weight(edge) * number(self.into.target(edge))).sum()
+        } else {
+            self.into.targets(edges).iter().map(|from| number(*from)).sum()
+        }
+    }
+
+    /// The nodes of a piece by the number of their edges: then processors foretell where the loop over those ends.
+    fn by_degree(&self, piece: &Range<usize>) -> Vec<u32> {
+        const MOST: usize = 64;
+        let degree = |node: usize| self.into.out_degree(node as u32).min(MOST);
+        let mut starts = [0; MOST + 2];
+        piece.clone().for_each(|node| starts[degree(node) + 1] += 1);
+        (0..MOST).for_each(|degree| starts[degree + 1] += starts[degree]);
+        let mut nodes = vec![0; piece.len()];
+        for node in piece.clone() {
+            let place = &mut starts[degree(node)];
+            nodes[*place] = node as u32;
+            *place += 1;
+        }
+        nodes
+    }
+
+    /// Of each node the edges from nodes of its own piece.
+    fn within(&self, pieces: &[Range<usize>]) -> Vec<Range<usize>> {
+        let mut within = vec![0..0; self.nodes.len()];
+        pieces.par_iter().zip(split(pieces, &mut within)).for_each(|(piece, within)| {
+            for (node, within) in piece.clone().zip(within) {
+                let edges = self.into.edges_of(node as u32);
+                let before =
+                    |end: usize| self.into.targets(edges.clone()).iter().filter(|from| (**from as usize) < end).count();
+                *within = edges.start + before(piece.start)..edges.start + before(piece.end);
+            }
+        });
+        within
     }
 }
 
@@ -83,36 +125,52 @@ fn leaving(edges: &Edges, undirected: bool) -> Vec<f64> {
 /// converges faster than if all saw the scores of the last round; those of other pieces they see as they were.
 pub fn page_rank(
     graph: &Gathering,
-    part: impl Fn(u32) -> f64 + Sync,
+    part: impl Fn(u32) -> f64 + Send + Sync,
+    settings: &Settings,
+    poison: &Poison,
+) -> miette::Result<Vec<f64>> {
+    among_threads(|| page_rank_here(graph, part, settings, poison))
+}
+
+fn page_rank_here(
+    graph: &Gathering,
+    part: impl Fn(u32) -> f64 + Send + Sync,
     settings: &Settings,
     poison: &Poison,
 ) -> miette::Result<Vec<f64>> {
     let (theta, epsilon) = (settings.float("theta"), settings.float("epsilon"));
-    let pieces = graph.into.pieces();
+    let pieces = graph.into.pieces_of(EDGES_PER_PIECE);
     let count = graph.nodes.len();
-    let pass = |node: u32, score: f64| match graph.leaving[node as usize] {
-        0.0 => 0.0,
-        leaving => theta * score / leaving,
-    };
+    let share = |leaving: &f64| if *leaving == 0.0 { 0.0 } else { theta / leaving };
+    let shares: Vec<f64> = graph.leaving.iter().map(share).collect();
+    let pass = |node: u32, score: f64| score * shares[node as usize];
     let mut scores = vec![0.0; count];
     fill(&pieces, &mut scores, poison, &part)?;
     // What each node passes on along an edge of weight 1.
     let mut passed = vec![0.0; count];
     fill(&pieces, &mut passed, poison, |node| pass(node, scores[node as usize]))?;
     let mut next = passed.clone();
+    let orders: Vec<Vec<u32>> = pieces.par_iter().map(|piece| graph.by_degree(piece)).collect();
+    // Which of both it is is asked once for a node: asked for each edge, processors would mostly guess wrong.
+    let within = if pieces.len() == 1 { vec![] } else { graph.within(&pieces) };
     for _ in 0..settings.count("iterations") {
         let parts = split(&pieces, &mut scores).into_par_iter().zip(split(&pieces, &mut next));
-        let changes = pieces.par_iter().zip(parts).map(|(piece, (scores, next))| {
+        let changes = pieces.par_iter().zip(&orders).zip(parts).map(|((piece, order), (scores, next))| {
             poison.check()?;
             next.copy_from_slice(&passed[piece.clone()]);
             let mut change = 0.0;
-            for (i, node) in piece.clone().enumerate() {
-                let (node, before) = (node as u32, scores[i]);
-                scores[i] = (1.0 - theta) * part(node)
-                    + graph.gather(node, |from| {
-                        *next.get((from as usize).wrapping_sub(piece.start)).unwrap_or(&passed[from as usize])
-                    });
-                next[i] = pass(node, scores[i]);
+            for node in order {
+                let i = *node as usize - piece.start;
+                let edges = graph.into.edges_of(*node);
+                let own = if pieces.len() == 1 { edges.clone() } else { within[*node as usize].clone() };
+                let passed = |from: u32| passed[from as usize];
+                let mut gathered = graph.gather(own.clone(), |from| next[from as usize - piece.start]);
+                if own.len() < edges.len() {
+                    gathered += graph.gather(edges.start..own.start, passed) + graph.gather(own.end..edges.end, passed);
+                }
+                let before = scores[i];
+                scores[i] = (1.0 - theta) * part(*node) + gathered;
+                next[i] = pass(*node, scores[i]);
                 change += (scores[i] - before).abs();
             }
             Ok(change)

@@ -8,7 +8,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 /// So few edges are placed by one thread.
-const WORTH_PARALLEL: usize = 1 << 16;
+const WORTH_PARALLEL: usize = 1 << 19;
 
 /// The most threads that read all edges.
 const MOST_READERS: usize = 8;
@@ -90,15 +90,26 @@ impl Graph {
         ranges.into_par_iter().zip(targets).zip(weights).for_each(|((range, targets), mut weights)| {
             let first = starts[range.start];
             let mut next: Vec<usize> = starts[range.clone()].iter().map(|start| start - first).collect();
+            // A node before the range turns into one far behind it.
+            let mut place = |end: u32| {
+                let at = next.get_mut((end as usize).wrapping_sub(range.start))?;
+                *at += 1;
+                Some(*at - 1)
+            };
             for (ends, others) in passes {
-                for (edge, (end, other)) in ends.iter().zip(*others).enumerate() {
-                    // A node before the range turns into one far behind it.
-                    let Some(at) = next.get_mut((*end as usize).wrapping_sub(range.start)) else { continue };
-                    targets[*at] = *other;
-                    if let (Some(weights), Some(given)) = (&mut weights, given) {
-                        weights[*at] = given[edge];
+                match (&mut weights, given) {
+                    (Some(weights), Some(given)) => {
+                        for ((end, other), weight) in ends.iter().zip(*others).zip(given) {
+                            let Some(at) = place(*end) else { continue };
+                            (targets[at], weights[at]) = (*other, *weight);
+                        }
                     }
-                    *at += 1;
+                    _ => {
+                        for (end, other) in ends.iter().zip(*others) {
+                            let Some(at) = place(*end) else { continue };
+                            targets[at] = *other;
+                        }
+                    }
                 }
             }
         });
@@ -131,6 +142,12 @@ impl Graph {
         self.targets[edge]
     }
 
+    /// Where some edges lead.
+    #[inline]
+    pub fn targets(&self, edges: Range<usize>) -> &[u32] {
+        &self.targets[edges]
+    }
+
     /// The weight of an edge.
     #[inline]
     pub fn weight(&self, edge: usize) -> f64 {
@@ -145,7 +162,7 @@ impl Graph {
     /// Where the edges of a node lead.
     #[inline]
     pub fn out_neighbors(&self, node: u32) -> &[u32] {
-        &self.targets[self.edges_of(node)]
+        self.targets(self.edges_of(node))
     }
 
     /// Where the edges of a node lead, with their weights.
@@ -156,7 +173,12 @@ impl Graph {
 
     /// All nodes, in ranges of about as many edges each. They depend on the graph alone, and not on the number of threads.
     pub fn pieces(&self) -> Vec<Range<usize>> {
-        balanced(&self.starts, (self.edge_count() + self.node_count()) / EDGES_PER_PIECE + 1)
+        self.pieces_of(EDGES_PER_PIECE)
+    }
+
+    /// As [`Graph::pieces`], with about so many edges each.
+    pub fn pieces_of(&self, edges: usize) -> Vec<Range<usize>> {
+        balanced(&self.starts, (self.edge_count() + self.node_count()) / edges + 1)
     }
 
     /// Puts the neighbours of each node into ascending order.
@@ -253,9 +275,11 @@ fn starts(nodes: usize, passes: &[Ends<'_>]) -> Vec<usize> {
     let mut starts = vec![0; nodes + 1];
     let share = nodes.div_ceil(readers(passes.iter().map(|(ends, _)| ends.len()).sum())).max(1);
     starts[1..].par_chunks_mut(share).enumerate().for_each(|(i, counts)| {
-        for end in passes.iter().flat_map(|(ends, _)| *ends) {
-            if let Some(count) = counts.get_mut((*end as usize).wrapping_sub(i * share)) {
-                *count += 1;
+        for (ends, _) in passes {
+            for end in *ends {
+                if let Some(count) = counts.get_mut((*end as usize).wrapping_sub(i * share)) {
+                    *count += 1;
+                }
             }
         }
     });

@@ -29,6 +29,13 @@ use crate::value::{Column, Primitive};
 /// How many values are worked on between two looks at the poison.
 const VALUES_PER_CHECK: usize = 1 << 16;
 
+/// Runs work that consists of many short parallel steps on a thread that takes part in them, so that the others need not be
+/// woken, nor this one put aside, for each of them. Nothing that may take long should run alone in there: it keeps the thread
+/// from the work of other queries.
+pub fn among_threads<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    rayon::join(work, || ()).0
+}
+
 /// Which weights are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weights {
@@ -112,8 +119,12 @@ impl Edges {
     /// The edges in ascending order, by from, to and weight: what sums and ties give then does not depend on the order of rows.
     /// Those of a stored relation are so already.
     pub fn sorted(self) -> Self {
-        let pairs = |edge: usize| (self.from[edge], self.to[edge]);
-        if (1..self.len()).into_par_iter().all(|edge| pairs(edge - 1) <= pairs(edge)) {
+        let ascend = |start: usize| {
+            let edges = start..(start + VALUES_PER_CHECK + 1).min(self.len());
+            let pairs = self.from[edges.clone()].iter().zip(&self.to[edges]);
+            pairs.map(|(from, to)| u64::from(*from) << 32 | u64::from(*to)).is_sorted()
+        };
+        if (0..self.len()).into_par_iter().step_by(VALUES_PER_CHECK).all(ascend) {
             return self;
         }
         let mut graph = self.graph(Direction::Out);

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use super::nodes::Nodes;
-use super::{FixedRuleError, Input, Poison, VALUES_PER_CHECK};
+use super::{FixedRuleError, Input, Poison, VALUES_PER_CHECK, among_threads};
 use crate::value::Column;
 
 /// Integers are close together if there are at most so many places for each end of an edge.
@@ -22,6 +22,8 @@ pub struct Near {
     low: i64,
     from: Vec<u32>,
     to: Vec<u32>,
+    /// The least and the greatest distance.
+    bounds: Option<(u32, u32)>,
     /// The third column, if it was asked for.
     pub weights: Option<Column>,
 }
@@ -32,7 +34,8 @@ pub type Numbered = (Nodes, Vec<u32>, Vec<u32>);
 /// The first two columns as integers that lie close together, and the third as it is; nothing if they are not such integers.
 pub fn read(input: &Input<'_>, columns: &[usize], poison: &Poison) -> Result<Option<Near>, FixedRuleError> {
     let weights = (columns.len() > 2).then(Column::default);
-    let mut near = Near { low: 0, from: vec![], to: vec![], weights };
+    let ends = || Vec::with_capacity(input.most_rows());
+    let mut near = Near { low: 0, from: ends(), to: ends(), bounds: None, weights };
     let fits = input.visit(columns, poison, &mut |columns| near.append(columns))?;
     Ok(fits.then_some(near))
 }
@@ -49,13 +52,28 @@ impl Near {
         if let (Some(weights), Some(more)) = (&mut self.weights, columns.get(2)) {
             weights.append_range(more, 0..more.len());
         }
-        append_distances(&mut self.from, from, self.low) && append_distances(&mut self.to, to, self.low)
+        let fits = |values: &[i64]| {
+            let (least, most) =
+                values.iter().fold((i64::MAX, i64::MIN), |(a, b), value| (a.min(*value), b.max(*value)));
+            let distance = |value: i64| u32::try_from(value.checked_sub(self.low)?).ok();
+            Some((distance(least)?, distance(most)?))
+        };
+        let (Some(of_from), Some(of_to)) = (fits(from), fits(to)) else { return from.is_empty() };
+        let both = |a: (u32, u32), b: (u32, u32)| (a.0.min(b.0), a.1.max(b.1));
+        let bounds = both(of_from, of_to);
+        self.bounds = Some(self.bounds.map_or(bounds, |so_far| both(so_far, bounds)));
+        self.from.extend(from.iter().map(|value| (value - self.low) as u32));
+        self.to.extend(to.iter().map(|value| (value - self.low) as u32));
+        true
     }
 
     /// The nodes and the edges between them; nothing if the integers lie too far apart.
-    pub fn number(mut self, poison: &Poison) -> miette::Result<Option<Numbered>> {
-        let ends = || self.from.par_iter().chain(&self.to);
-        let (Some(least), Some(most)) = (ends().min().copied(), ends().max().copied()) else {
+    pub fn number(self, poison: &Poison) -> miette::Result<Option<Numbered>> {
+        among_threads(|| self.number_here(poison))
+    }
+
+    fn number_here(mut self, poison: &Poison) -> miette::Result<Option<Numbered>> {
+        let Some((least, most)) = self.bounds else {
             return Ok(Some((Nodes::default(), vec![], vec![])));
         };
         let span = (most - least) as usize + 1;
@@ -63,16 +81,17 @@ impl Near {
             return Ok(None);
         }
         let present = Present::of(&[&self.from, &self.to], least, span, poison)?;
-        for ends in [&mut self.from, &mut self.to] {
-            ends.par_chunks_mut(VALUES_PER_CHECK).try_for_each(|ends| {
-                poison.check()?;
-                match present.is_full {
-                    true => ends.iter_mut().for_each(|end| *end -= least),
-                    false => ends.iter_mut().for_each(|end| *end = present.rank(*end - least)),
-                }
-                Ok::<_, miette::Report>(())
-            })?;
-        }
+        let numbers = if span <= self.from.len() { present.numbers() } else { vec![] };
+        let ends = self.from.par_chunks_mut(VALUES_PER_CHECK).chain(self.to.par_chunks_mut(VALUES_PER_CHECK));
+        ends.try_for_each(|ends| {
+            poison.check()?;
+            match (present.is_full, numbers.is_empty()) {
+                (true, _) => ends.iter_mut().for_each(|end| *end -= least),
+                (false, true) => ends.iter_mut().for_each(|end| *end = present.rank(*end - least)),
+                (false, false) => ends.iter_mut().for_each(|end| *end = numbers[(*end - least) as usize]),
+            }
+            Ok::<_, miette::Report>(())
+        })?;
         let first = self.low + i64::from(least);
         let values = match present.is_full {
             true => (0..span as i64).map(|place| first + place).collect(),
@@ -80,16 +99,6 @@ impl Near {
         };
         Ok(Some((Nodes::ascending(Column::ints(values)), self.from, self.to)))
     }
-}
-
-/// Appends the distances of integers from `low`; whether all of them have 32 bits.
-fn append_distances(distances: &mut Vec<u32>, values: &[i64], low: i64) -> bool {
-    let mut fits = true;
-    distances.extend(values.iter().map(|value| {
-        fits &= *value >= low && value.abs_diff(low) <= u64::from(u32::MAX);
-        value.wrapping_sub(low) as u32
-    }));
-    fits
 }
 
 /// A set of small integers that can count those before one of them.
@@ -135,6 +144,13 @@ impl Present {
         let word = place as usize / 64;
         let below = (1 << (place % 64)) - 1;
         self.before[word] + (self.bits[word] & below).count_ones()
+    }
+
+    /// The number of each place, which takes more memory than counting each time, and less time.
+    fn numbers(&self) -> Vec<u32> {
+        let mut numbers = vec![0; self.bits.len() * 64];
+        (0..).zip(self.places()).for_each(|(number, place)| numbers[place] = number);
+        numbers
     }
 
     /// The places of all, ascending.
