@@ -291,3 +291,43 @@ fn bodies_are_compressed_both_ways() {
     assert_eq!(server.send("POST", "/text-query", &[], nearly).ok()["rows"], json!([[1]]));
     server.send("PUT", "/import", &[], " ".repeat((1 << 20) + 1)).failed(413, "server::too_large");
 }
+
+/// A short body whose length is said passes by the layers of the routes, one in chunks goes through them.
+#[test]
+fn scripts_get_the_same_response_on_the_direct_way() {
+    let server = start(&[]);
+    let ask = |head: &str, body: &str| {
+        let head = format!("POST /text-query HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{head}");
+        let mut response = vec![];
+        server.raw(&format!("{head}\r\n\r\n{body}")).read_to_end(&mut response).expect("a response comes");
+        let end = response.windows(4).position(|bytes| bytes == b"\r\n\r\n").expect("headers end");
+        let headers = String::from_utf8_lossy(&response[..end]).to_lowercase();
+        let changes =
+            |line: &&str| ["date: ", "x-request-id: ", "content-length: "].iter().any(|name| line.starts_with(name));
+        let mut headers: Vec<String> = headers.lines().filter(|line| !changes(line)).map(str::to_string).collect();
+        headers.sort();
+        let body = String::from_utf8_lossy(&response[end + 4..]).into_owned();
+        // What follows is the time that it took.
+        (headers, body.split("\"took\"").next().map(str::to_string))
+    };
+    let many = "{\"script\": \"?[n] := n in int_range(1000)\"}";
+    let cases = [
+        ("", "{\"script\": \"?[a] <- [[1]]\"}"),
+        ("", "{\"script\": \"?[a\"}"),
+        ("", "no JSON"),
+        ("", "{}"),
+        ("", "{\"script\": \"::relations\"}"),
+        ("", "{\"script\": \"?[a] <- [[1]] :create r {a}\", \"immutable\": true}"),
+        ("Accept-Encoding: identity\r\n", many),
+        ("Accept-Encoding: gzip\r\n", "{\"script\": \"?[a] <- [[1]]\"}"),
+        ("Origin: https://evil.test\r\n", "{\"script\": \"?[a] <- [[1]]\"}"),
+        ("Sec-Fetch-Site: cross-site\r\n", "{\"script\": \"?[a] <- [[1]]\"}"),
+    ];
+    for (head, body) in cases {
+        let direct = ask(&format!("{head}Content-Length: {}", body.len()), body);
+        let chunked = format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
+        assert_eq!(direct, ask(&format!("{head}Transfer-Encoding: chunked"), &chunked), "{head}{body}");
+    }
+    let (headers, _) = ask(&format!("Accept-Encoding: gzip\r\nContent-Length: {}", many.len()), many);
+    assert!(headers.contains(&"content-encoding: gzip".to_string()), "{headers:?}");
+}

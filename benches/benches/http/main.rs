@@ -1,10 +1,12 @@
-//! The server over connections that are kept: a fixed answer of 67 bytes, and a script that sums the factorials of 1 to 100. The
-//! experiment of ArangoDB.
+//! The server over connections that are kept: a fixed answer of 67 bytes, and a script that sums the factorials of 1 to 100, the
+//! experiment of ArangoDB; and one row of a relation of a thousand by its key.
 //!
 //! The binary `cozo` is built first, unless `COZO_BENCH_BINARY` names one. `wrk` asks, from Debian if it is not there; beside the
-//! server Node.js gives the same answers, alone and with a process for each processor, from PyPI if it is not there.
+//! server Node.js gives the first two answers, alone and with a process for each processor, from PyPI if it is not there, and
+//! the framework that the server is made with, axum, an empty answer to the last.
 //! `COZO_BENCH_CONNECTIONS` lists numbers of connections (`1,8,64,512`), `COZO_BENCH_SECONDS` is how long each is asked (2).
 
+mod empty;
 mod server;
 
 use std::path::{Path, PathBuf};
@@ -17,21 +19,36 @@ use serde_json::{Value, json};
 
 use server::Server;
 
-/// What is asked, and what must come back.
-const QUESTIONS: [(&str, &str, &str); 2] = [
-    ("fixed", "?[a] <- [[12]]", "[[12]]"),
-    (
-        "factorials",
-        "factorial[n, f] := n = 1, f = 1.0
+/// What is asked.
+struct Question {
+    name: &'static str,
+    script: &'static str,
+    /// What the answer must contain.
+    expected: &'static str,
+}
+
+const FIXED: Question = Question { name: "fixed", script: "?[a] <- [[12]]", expected: "[[12]]" };
+
+const FACTORIALS: Question = Question {
+    name: "factorials",
+    script: "factorial[n, f] := n = 1, f = 1.0
          factorial[n, f] := factorial[m, g], m < 100, n = m + 1, f = g * n
          ?[sum(f)] := factorial[_, f]",
-        // All but the last digits: floats are added in no certain order.
-        "9.4269001683",
-    ),
-];
+    // All but the last digits: floats are added in no certain order.
+    expected: "9.4269001683",
+};
+
+const POINT: Question = Question { name: "point", script: "?[v] := *entry{k: 500, v}", expected: "[[\"entry 500\"]]" };
+
+/// Makes the relation of [`POINT`].
+const ENTRIES: &str = "?[k, v] := k in int_range(1000), v = concat('entry ', to_string(k)) :create entry {k => v}";
 
 fn main() -> ExitCode {
-    exit_code(measure())
+    let mut arguments = std::env::args().skip(1);
+    exit_code(match arguments.next().as_deref() {
+        Some(empty::ARGUMENT) => empty::serve(arguments.next()),
+        _ => measure(),
+    })
 }
 
 fn measure() -> Result<(), String> {
@@ -39,19 +56,27 @@ fn measure() -> Result<(), String> {
     let connections = connections()?;
     let processors = available_parallelism().map_or(1, usize::from);
     let mut figures = Figures::new("http", format!("{seconds} s each, {processors} processors shared with the client"));
-    let servers: [(&str, Command); 3] =
-        [("mem", cozo()?), ("Node.js", node(1)), ("Node.js, processes", node(processors))];
-    for (system, command) in servers {
+    let empty = Question { expected: "200 OK", ..POINT };
+    let servers: [(&str, Command, &[Question]); 4] = [
+        ("mem", cozo()?, &[FIXED, FACTORIALS, POINT]),
+        ("Node.js", node(1), &[FIXED, FACTORIALS]),
+        ("Node.js, processes", node(processors), &[FIXED, FACTORIALS]),
+        ("axum, empty", empty::command()?, &[empty]),
+    ];
+    for (system, command, questions) in servers {
         let server = Server::start(command)?;
-        for (question, script, expected) in QUESTIONS {
-            let body = json!({ "script": script }).to_string();
+        if system == "mem" {
+            server.post(&json!({ "script": ENTRIES }).to_string())?;
+        }
+        for question in questions {
+            let body = json!({ "script": question.script }).to_string();
             let answer = server.post(&body)?;
-            if !answer.contains(expected) {
-                return Err(format!("{system} gives a wrong answer to {question}: {answer}"));
+            if !answer.contains(question.expected) {
+                return Err(format!("{system} gives a wrong answer to {}: {answer}", question.name));
             }
             for connections in &connections {
                 let [rate, median_ms, last_ms] = wrk(&server.url(), &body, *connections, seconds)?;
-                let test = format!("{question}, connections {connections}");
+                let test = format!("{}, connections {connections}", question.name);
                 figures.add(system, &test, "requests/s", rate);
                 figures.add(system, &format!("{test}, half within"), "ms", median_ms);
                 figures.add(system, &format!("{test}, 99 % within"), "ms", last_ms);

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum_server::Handle;
 use axum_server::accept::Accept;
 use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
@@ -17,7 +16,9 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::TcpStream;
+use tower::make::Shared;
 
+use super::direct::Direct;
 use crate::error::CliError;
 
 /// Listens on an address, which is a number or a name.
@@ -49,14 +50,14 @@ pub fn tls(certificates: &Path, key: &Path) -> miette::Result<RustlsConfig> {
 pub async fn serve(
     listener: TcpListener,
     tls: Option<RustlsConfig>,
-    router: Router,
+    service: Direct,
     client_timeout: Duration,
     handle: Handle<SocketAddr>,
 ) -> io::Result<()> {
     let mut server = axum_server::from_tcp(listener)?.handle(handle);
     server.http_builder().http1().timer(TokioTimer::new()).header_read_timeout(client_timeout);
     let settings = Settings { client_timeout };
-    let service = router.into_make_service();
+    let service = Shared::new(service);
     // A single version of HTTP, so that the time for the headers begins with the connection. It has to be said after the acceptor.
     match tls {
         None => server.acceptor(settings).http1_only().serve(service).await,

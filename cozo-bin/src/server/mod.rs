@@ -5,6 +5,7 @@
 //! its kind: [`query`], [`transfer`], [`changes`], [`rules`], [`transactions`], [`page`], [`about`]. What takes time runs on the threads
 //! of [`work`], which stops a script when its client goes away. Rows become text in [`json_body`], as the client takes them.
 //!
+//! Short scripts, which are most requests, pass by the layers and do the same in fewer steps ([`direct`]).
 //! A query that only reads and ended at once before runs where its connection is served, for a millisecond at most ([`habits`]).
 //!
 //! **The threads that serve connections never work on the database for longer than that.**
@@ -13,6 +14,7 @@ mod about;
 mod arguments;
 mod auth;
 mod changes;
+mod direct;
 mod error;
 mod events;
 mod files;
@@ -50,6 +52,7 @@ pub use arguments::ServerArguments;
 
 use arguments::{AccessArguments, LogFormat};
 use auth::{TOKEN_VARIABLE, Tokens};
+use direct::Direct;
 use files::Files;
 use guard::Guard;
 use habits::Habits;
@@ -138,7 +141,7 @@ async fn serve(
     let watcher = app.clone();
     tokio::spawn(async move { watcher.transactions.watch_idle().await });
     let client_timeout = app.client_timeout;
-    listen::serve(listener, tls, routes::router(app), client_timeout, handle).await.map_err(CliError::Stream)
+    listen::serve(listener, tls, Direct::new(app), client_timeout, handle).await.map_err(CliError::Stream)
 }
 
 /// Returns when the process is asked to end: by SIGTERM, or by Ctrl-C.

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::body::Body;
+use axum::extract::{MatchedPath, State};
+use axum::http::{HeaderName, HeaderValue, Method, Request, header};
 use axum::middleware::Next;
 use axum::response::Response;
-use http_body::Body as _;
 use prometheus::{
     Encoder, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts, Registry, TextEncoder,
     core::Collector,
@@ -98,38 +98,59 @@ impl RequestIds {
     }
 }
 
-/// Measures a request, and logs it: refusals as warnings, failures as errors, the others where details are wanted.
-pub async fn observe(State(app): State<App>, request: Request, next: Next) -> Response {
-    let started = Instant::now();
-    let metrics = &app.metrics;
-    let id = metrics.ids.of(request.headers().get(&REQUEST_ID));
-    let method = request.method().clone();
-    let has_body = !request.body().is_end_stream();
+/// A request on its way.
+pub struct Observed {
+    started: Instant,
+    id: HeaderValue,
+    method: Method,
+    has_body: bool,
+    /// Without the query string, which may have a token; only where it may be logged.
+    path: Option<String>,
+}
+
+impl Observed {
+    /// Notes a request when it comes.
+    pub fn begin<B: http_body::Body>(app: &App, request: &Request<B>) -> Self {
+        Observed {
+            started: Instant::now(),
+            id: app.metrics.ids.of(request.headers().get(&REQUEST_ID)),
+            method: request.method().clone(),
+            has_body: !request.body().is_end_stream(),
+            path: tracing::enabled!(tracing::Level::WARN).then(|| request.uri().path().to_string()),
+        }
+    }
+
+    /// Measures the request when its response is there, and logs it: refusals as warnings, failures as errors, the others where
+    /// details are wanted. The response gets the id.
+    pub fn end(self, app: &App, route: &str, mut response: Response) -> Response {
+        let Observed { started, id, method, has_body, path } = self;
+        let (status, took) = (response.status(), started.elapsed());
+        let known = if method.as_str().len() <= 7 { method.as_str() } else { "other" };
+        app.metrics.requests.with_label_values(&[route, known, status.as_str()]).inc();
+        app.metrics.seconds.with_label_values(&[route]).observe(took.as_secs_f64());
+        let (shown_id, path) = (id.to_str().unwrap_or_default(), path.unwrap_or_default());
+        let (status_code, ms) = (status.as_u16(), took.as_secs_f64() * 1e3);
+        match status_code {
+            500.. => tracing::error!(id = shown_id, %method, path, status = status_code, ms, "request failed"),
+            401 | 403 => tracing::warn!(id = shown_id, %method, path, status = status_code, ms, "request refused"),
+            _ => tracing::debug!(id = shown_id, %method, path, status = status_code, ms, "request"),
+        }
+        let headers = response.headers_mut();
+        headers.insert(&REQUEST_ID, id);
+        if has_body && status_code > 400 {
+            // Whoever refuses a request does not read its body, and the connection is of no further use: the client is to know.
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        response
+    }
+}
+
+/// [Observes](Observed) requests on their way to the routes.
+pub async fn observe(State(app): State<App>, request: Request<Body>, next: Next) -> Response {
+    let observed = Observed::begin(&app, &request);
     let route = request.extensions().get::<MatchedPath>().cloned();
-    let route = route.as_ref().map_or("other", MatchedPath::as_str);
-    // The query string may have a token.
-    let path = tracing::enabled!(tracing::Level::WARN).then(|| request.uri().path().to_string());
-
-    let mut response = next.run(request).await;
-
-    let (status, took) = (response.status(), started.elapsed());
-    let known = if method.as_str().len() <= 7 { method.as_str() } else { "other" };
-    metrics.requests.with_label_values(&[route, known, status.as_str()]).inc();
-    metrics.seconds.with_label_values(&[route]).observe(took.as_secs_f64());
-    let (shown_id, path) = (id.to_str().unwrap_or_default(), path.unwrap_or_default());
-    let (status_code, ms) = (status.as_u16(), took.as_secs_f64() * 1e3);
-    match status_code {
-        500.. => tracing::error!(id = shown_id, %method, path, status = status_code, ms, "request failed"),
-        401 | 403 => tracing::warn!(id = shown_id, %method, path, status = status_code, ms, "request refused"),
-        _ => tracing::debug!(id = shown_id, %method, path, status = status_code, ms, "request"),
-    }
-    let headers = response.headers_mut();
-    headers.insert(&REQUEST_ID, id);
-    if has_body && status_code > 400 {
-        // Whoever refuses a request does not read its body, and the connection is of no further use: the client is to know.
-        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
-    }
-    response
+    let response = next.run(request).await;
+    observed.end(&app, route.as_ref().map_or("other", MatchedPath::as_str), response)
 }
 
 #[cfg(test)]

@@ -72,5 +72,6 @@ pub async fn text_query(client: Client, payload: Payload) -> Result<Response, Fa
         let interrupt = interrupt.clone();
         move || short.map_or_else(|| payload.parse(), Ok)?.run(&client, &interrupt)
     };
-    app.workers.run(interrupt, work).await
+    // Apart, so that what all queries carry along is small.
+    Box::pin(app.workers.run(interrupt, work)).await
 }

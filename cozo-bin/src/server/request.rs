@@ -13,7 +13,7 @@ use super::error::ServerError;
 use super::state::App;
 
 /// Reading the JSON of so many bytes keeps a thread that serves connections for some 50 µs.
-const SHORT_BYTES: usize = 16 * 1024;
+pub const SHORT_BYTES: usize = 16 * 1024;
 
 /// The whole body of a request, within the limit of the server.
 pub struct Payload(Bytes);
@@ -22,18 +22,24 @@ impl FromRequest<App> for Payload {
     type Rejection = ServerError;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, ServerError> {
-        let limit = app.max_body_bytes;
-        let collected = Limited::new(request.into_body(), limit).collect().await;
+        Payload::read(request.into_body(), app.max_body_bytes).await
+    }
+}
+
+impl Payload {
+    /// A body of at most so many bytes.
+    pub async fn read<B>(body: B, limit: usize) -> Result<Self, ServerError>
+    where
+        B: http_body::Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>>,
+    {
         let failed = |error: Box<dyn Error + Send + Sync>| match () {
             () if has_cause::<LengthLimitError>(&*error) => ServerError::TooLarge(limit),
             () if has_cause::<TimeoutError>(&*error) => ServerError::SlowClient,
             () => ServerError::BadRequest(format!("the body cannot be read: {error}")),
         };
-        collected.map(|body| Payload(body.to_bytes())).map_err(failed)
+        Limited::new(body, limit).collect().await.map(|body| Payload(body.to_bytes())).map_err(failed)
     }
-}
 
-impl Payload {
     /// Whether reading the body takes next to no time.
     pub fn is_short(&self) -> bool {
         self.0.len() <= SHORT_BYTES

@@ -14,7 +14,12 @@ use super::state::App;
 use super::{about, auth, changes, guard, observe, page, query, rules, transactions, transfer};
 
 /// Shorter responses are sent as they are.
-const MIN_COMPRESSED_BYTES: u64 = 1024;
+pub const MIN_COMPRESSED_BYTES: u64 = 1024;
+
+/// Compresses responses for clients that want it.
+pub fn compression() -> CompressionLayer<impl Predicate> {
+    CompressionLayer::new().compress_when(SizeAbove::new(MIN_COMPRESSED_BYTES).and(NotForContentType::SSE))
+}
 
 /// The routes for everybody.
 fn open() -> Vec<(&'static str, MethodRouter<App>)> {
@@ -50,7 +55,6 @@ fn router_of(routes: Vec<(&'static str, MethodRouter<App>)>) -> Router<App> {
 
 /// Answers all requests. A request passes through the layers from the last to the first.
 pub fn router(app: App) -> Router {
-    let worth_compressing = SizeAbove::new(MIN_COMPRESSED_BYTES).and(NotForContentType::SSE);
     let routes = router_of(protected())
         .layer(RequestDecompressionLayer::new())
         .layer(RequestBodyTimeoutLayer::new(app.client_timeout))
@@ -64,7 +68,7 @@ pub fn router(app: App) -> Router {
         None => routes,
     };
     routes
-        .layer(CompressionLayer::new().compress_when(worth_compressing))
+        .layer(compression())
         .layer(from_fn_with_state(app.clone(), observe::observe))
         // The limit is that of `Payload`, which counts what has been uncompressed.
         .layer(DefaultBodyLimit::disable())

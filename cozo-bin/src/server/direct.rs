@@ -1,0 +1,110 @@
+//! The way of most requests: a short script in the body of `POST /text-query`.
+//!
+//! The layers of [`routes`](super::routes) copy and allocate more than it takes to find a row. What they do for such a request is done
+//! here step by step, by the same functions; all other requests go to them.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderValue, Method, Request, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http_body::Body as _;
+use tokio::time::timeout;
+use tower::{Layer, Service, ServiceExt, service_fn};
+
+use super::auth::Client;
+use super::error::ServerError;
+use super::observe::Observed;
+use super::query;
+use super::request::{Payload, SHORT_BYTES};
+use super::routes::{self, MIN_COMPRESSED_BYTES};
+use super::state::App;
+
+/// Where scripts are sent.
+const ROUTE: &str = "/text-query";
+
+/// Answers all requests, directly or by their routes.
+#[derive(Clone)]
+pub struct Direct {
+    app: App,
+    routes: Router,
+}
+
+impl Direct {
+    /// The whole server.
+    pub fn new(app: App) -> Self {
+        Direct { routes: routes::router(app.clone()), app }
+    }
+
+    /// Whether a request is a short script, from somebody who needs no more than a look at the headers.
+    fn client<B>(&self, request: &Request<B>) -> Option<Client> {
+        let headers = request.headers();
+        let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+        let is_short = length.is_some_and(|length| length <= SHORT_BYTES.min(self.app.max_body_bytes));
+        let is_script = request.method() == Method::POST && request.uri().path() == ROUTE;
+        let is_plain = !headers.contains_key(header::CONTENT_ENCODING) && !headers.contains_key(header::ORIGIN);
+        match is_script && is_short && is_plain && self.app.guard.check(headers, request.uri()).is_ok() {
+            true => Client::known(&self.app, headers, request.uri()),
+            false => None,
+        }
+    }
+}
+
+impl<B> Service<Request<B>> for Direct
+where
+    B: http_body::Body<Data = Bytes, Error: std::error::Error + Send + Sync> + Send + 'static,
+{
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        match self.client(&request) {
+            Some(client) => Box::pin(async { Ok(answer(client, request).await) }),
+            None => Box::pin(self.routes.call(request)),
+        }
+    }
+}
+
+async fn answer<B>(client: Client, request: Request<B>) -> Response
+where
+    B: http_body::Body<Data = Bytes, Error: std::error::Error + Send + Sync> + Send + 'static,
+{
+    let app = client.app().clone();
+    let observed = Observed::begin(&app, &request);
+    let (mut head, body) = request.into_parts();
+    let read = timeout(app.client_timeout, Payload::read(body, app.max_body_bytes)).await;
+    let response = match read.unwrap_or(Err(ServerError::SlowClient)) {
+        Ok(payload) => query::text_query(client, payload).await.into_response(),
+        Err(error) => error.into_response(),
+    };
+    let response = match head.headers.remove(header::ACCEPT_ENCODING) {
+        Some(accepted) if !is_small(&response) => compressed(response, accepted).await,
+        _ => response,
+    };
+    observed.end(&app, ROUTE, response)
+}
+
+fn is_small(response: &Response) -> bool {
+    response.body().size_hint().upper().is_some_and(|bytes| bytes < MIN_COMPRESSED_BYTES)
+}
+
+/// The response as the layer of the routes makes it.
+async fn compressed(response: Response, accepted: HeaderValue) -> Response {
+    let mut request = Request::new(());
+    request.headers_mut().insert(header::ACCEPT_ENCODING, accepted);
+    let mut response = Some(response);
+    let give = service_fn(|_: Request<()>| std::future::ready(response.take().ok_or(())));
+    match routes::compression().layer(give).oneshot(request).await {
+        Ok(compressed) => compressed.map(Body::new),
+        Err(()) => unreachable!("it is asked for once"),
+    }
+}
