@@ -167,7 +167,7 @@ impl DbInstance {
         interrupt: &Interrupt,
     ) -> miette::Result<R> {
         let Shared { core, running } = &*self.shared;
-        let _entry = running.enter(interrupt.clone());
+        let _entry = Running::enter(&**running, interrupt.clone());
         let context = SystemContext { parameters, interrupt, running, core };
         let result = match script {
             Prepared::Query(query) => run_query(query, &mut txn, &context.query())?,
@@ -358,7 +358,7 @@ impl DbInstance {
         results: Sender<miette::Result<NamedRows>>,
     ) {
         let Shared { core, running } = &*self.shared;
-        let entry = running.enter(Interrupt::default());
+        let entry = Running::enter(running.clone(), Interrupt::default());
         let txn = Transaction::begin_held(&core.pipeline, write);
         multi::serve(core, txn, &entry, &payloads, &results);
     }

@@ -39,7 +39,7 @@ impl MultiTransaction {
     pub(super) fn begin(core: Arc<Core>, running: &Arc<Running>, write: bool) -> Self {
         let (sender, payloads) = bounded(1);
         let (outcomes, receiver) = bounded(1);
-        let entry = running.enter(Interrupt::default());
+        let entry = Running::enter(running.clone(), Interrupt::default());
         let interrupt = entry.interrupt.clone();
         let txn = Transaction::begin_held(&core.pipeline, write);
         std::thread::spawn(move || serve(&core, txn, &entry, &payloads, &outcomes));
@@ -83,7 +83,7 @@ impl Drop for MultiTransaction {
 pub(super) fn serve(
     core: &Core,
     mut txn: Transaction,
-    entry: &Entry,
+    entry: &Entry<Arc<Running>>,
     payloads: &Receiver<TransactionPayload>,
     outcomes: &Sender<miette::Result<NamedRows>>,
 ) {

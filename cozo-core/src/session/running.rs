@@ -1,7 +1,7 @@
 //! The scripts that run at the moment.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::ops::Deref;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
@@ -9,11 +9,25 @@ use rustc_hash::FxHashMap;
 
 use crate::exec::Interrupt;
 
-/// The running scripts by number.
+/// Threads beyond so many share a part of the list.
+const PARTS: usize = 16;
+
+/// The running scripts by number, each in the part of its thread: threads that run short scripts do not wait for one another.
 #[derive(Default)]
 pub struct Running {
-    next: AtomicU64,
-    scripts: Mutex<FxHashMap<u64, RunningScript>>,
+    parts: [Part; PARTS],
+}
+
+/// Apart from the others in memory, too, so that processors do not pass it to and fro.
+#[derive(Default)]
+#[repr(align(128))]
+struct Part(Mutex<Scripts>);
+
+#[derive(Default)]
+struct Scripts {
+    /// How many there have been.
+    count: u64,
+    by_number: FxHashMap<u64, RunningScript>,
 }
 
 struct RunningScript {
@@ -22,8 +36,8 @@ struct RunningScript {
 }
 
 /// Keeps a script on the list until it is dropped.
-pub struct Entry {
-    running: Arc<Running>,
+pub struct Entry<R: Deref<Target = Running>> {
+    running: R,
     number: u64,
     /// Stops the script.
     pub interrupt: Interrupt,
@@ -31,42 +45,61 @@ pub struct Entry {
 
 impl Running {
     /// Puts a script on the list that the interrupt stops.
-    pub fn enter(self: &Arc<Self>, interrupt: Interrupt) -> Entry {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
+    pub fn enter<R: Deref<Target = Running>>(running: R, interrupt: Interrupt) -> Entry<R> {
         let script = RunningScript { started: SystemTime::now(), interrupt: interrupt.clone() };
-        self.scripts.lock().insert(number, script);
-        Entry { running: self.clone(), number, interrupt }
+        let part = part_of_thread();
+        let mut scripts = running.parts[part].0.lock();
+        scripts.count += 1;
+        let number = scripts.count * PARTS as u64 + part as u64;
+        scripts.by_number.insert(number, script);
+        drop(scripts);
+        Entry { running, number, interrupt }
     }
 
-    /// The numbers of the running scripts, and when they started in seconds since the epoch.
+    fn part_of(&self, number: u64) -> &Mutex<Scripts> {
+        &self.parts[number as usize % PARTS].0
+    }
+
+    fn for_each(&self, mut call: impl FnMut(u64, &RunningScript)) {
+        for part in &self.parts {
+            part.0.lock().by_number.iter().for_each(|(number, script)| call(*number, script));
+        }
+    }
+
+    /// The numbers of the running scripts, and when they started in seconds since the epoch; the oldest come first.
     pub fn list(&self) -> Vec<(u64, f64)> {
-        let scripts = self.scripts.lock();
-        let started =
-            |script: &RunningScript| script.started.duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64());
-        let mut list: Vec<(u64, f64)> = scripts.iter().map(|(number, script)| (*number, started(script))).collect();
-        list.sort_by_key(|(number, _)| *number);
-        list
+        let mut list = vec![];
+        self.for_each(|number, script| list.push((script.started, number)));
+        list.sort_unstable();
+        let seconds = |started: SystemTime| started.duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
+        list.into_iter().map(|(started, number)| (number, seconds(started))).collect()
     }
 
     /// Stops a script; whether there is one of this number.
     pub fn kill(&self, number: u64) -> bool {
-        let scripts = self.scripts.lock();
-        scripts.get(&number).map(|script| script.interrupt.kill()).is_some()
+        self.part_of(number).lock().by_number.get(&number).map(|script| script.interrupt.kill()).is_some()
     }
 
     /// Stops all scripts.
     pub fn kill_all(&self) {
-        self.scripts.lock().values().for_each(|script| script.interrupt.kill());
+        self.for_each(|_, script| script.interrupt.kill());
     }
 
     /// Stops all scripts since the database is being closed.
     pub fn close(&self) {
-        self.scripts.lock().values().for_each(|script| script.interrupt.close());
+        self.for_each(|_, script| script.interrupt.close());
     }
 }
 
-impl Drop for Entry {
+impl<R: Deref<Target = Running>> Drop for Entry<R> {
     fn drop(&mut self) {
-        self.running.scripts.lock().remove(&self.number);
+        self.running.part_of(self.number).lock().by_number.remove(&self.number);
     }
+}
+
+/// Threads take the parts in turn.
+fn part_of_thread() -> usize {
+    static THREADS: AtomicUsize = AtomicUsize::new(0);
+    thread_local!(static PART: usize = THREADS.fetch_add(1, Ordering::Relaxed) % PARTS);
+    PART.with(|part| *part)
 }
