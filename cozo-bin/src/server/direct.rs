@@ -21,11 +21,8 @@ use super::error::ServerError;
 use super::observe::Observed;
 use super::query;
 use super::request::{Payload, SHORT_BYTES};
-use super::routes::{self, MIN_COMPRESSED_BYTES};
+use super::routes::{self, MIN_COMPRESSED_BYTES, TEXT_QUERY};
 use super::state::App;
-
-/// Where scripts are sent.
-const ROUTE: &str = "/text-query";
 
 /// Answers all requests, directly or by their routes.
 #[derive(Clone)]
@@ -42,15 +39,15 @@ impl Direct {
 
     /// Whether a request is a short script, from somebody who needs no more than a look at the headers.
     fn client<B>(&self, request: &Request<B>) -> Option<Client> {
-        let headers = request.headers();
-        let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-        let is_short = length.is_some_and(|length| length <= SHORT_BYTES.min(self.app.max_body_bytes));
-        let is_script = request.method() == Method::POST && request.uri().path() == ROUTE;
-        let is_plain = !headers.contains_key(header::CONTENT_ENCODING) && !headers.contains_key(header::ORIGIN);
-        match is_script && is_short && is_plain && self.app.guard.check(headers, request.uri()).is_ok() {
-            true => Client::known(&self.app, headers, request.uri()),
-            false => None,
+        if request.method() != Method::POST || request.uri().path() != TEXT_QUERY {
+            return None;
         }
+        let headers = request.headers();
+        let length = headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse::<usize>().ok()?;
+        let is_short = length <= SHORT_BYTES.min(self.app.max_body_bytes);
+        let is_plain = !headers.contains_key(header::CONTENT_ENCODING) && !headers.contains_key(header::ORIGIN);
+        let passes = is_short && is_plain && self.app.guard.check(headers, request.uri()).is_ok();
+        if passes { Client::known(&self.app, headers, request.uri()) } else { None }
     }
 }
 
@@ -90,7 +87,7 @@ where
         Some(accepted) if !is_small(&response) => compressed(response, accepted).await,
         _ => response,
     };
-    observed.end(&app, ROUTE, response)
+    observed.end(&app, TEXT_QUERY, response)
 }
 
 fn is_small(response: &Response) -> bool {

@@ -13,6 +13,9 @@ use super::error::ServerError;
 use super::state::App;
 use super::{about, auth, changes, guard, observe, page, query, rules, transactions, transfer};
 
+/// Where scripts are sent.
+pub const TEXT_QUERY: &str = "/text-query";
+
 /// Shorter responses are sent as they are.
 pub const MIN_COMPRESSED_BYTES: u64 = 1024;
 
@@ -43,7 +46,7 @@ fn protected() -> Vec<(&'static str, MethodRouter<App>)> {
         ("/metrics", get(about::metrics)),
         ("/rule-result/{id}", post(rules::answer).merge(delete(rules::cancel))),
         ("/rules/{name}", get(rules::rules)),
-        ("/text-query", post(query::text_query)),
+        (TEXT_QUERY, post(query::text_query)),
         ("/transact", post(transactions::begin)),
         ("/transact/{id}", post(transactions::run).merge(put(transactions::end))),
     ]

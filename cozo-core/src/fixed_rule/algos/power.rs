@@ -129,57 +129,52 @@ pub fn page_rank(
     settings: &Settings,
     poison: &Poison,
 ) -> miette::Result<Vec<f64>> {
-    among_threads(|| page_rank_here(graph, part, settings, poison))
-}
-
-fn page_rank_here(
-    graph: &Gathering,
-    part: impl Fn(u32) -> f64 + Send + Sync,
-    settings: &Settings,
-    poison: &Poison,
-) -> miette::Result<Vec<f64>> {
-    let (theta, epsilon) = (settings.float("theta"), settings.float("epsilon"));
-    let pieces = graph.into.pieces_of(EDGES_PER_PIECE);
-    let count = graph.nodes.len();
-    let share = |leaving: &f64| if *leaving == 0.0 { 0.0 } else { theta / leaving };
-    let shares: Vec<f64> = graph.leaving.iter().map(share).collect();
-    let pass = |node: u32, score: f64| score * shares[node as usize];
-    let mut scores = vec![0.0; count];
-    fill(&pieces, &mut scores, poison, &part)?;
-    // What each node passes on along an edge of weight 1.
-    let mut passed = vec![0.0; count];
-    fill(&pieces, &mut passed, poison, |node| pass(node, scores[node as usize]))?;
-    let mut next = passed.clone();
-    let orders: Vec<Vec<u32>> = pieces.par_iter().map(|piece| graph.by_degree(piece)).collect();
-    // Which of both it is is asked once for a node: asked for each edge, processors would mostly guess wrong.
-    let within = if pieces.len() == 1 { vec![] } else { graph.within(&pieces) };
-    for _ in 0..settings.count("iterations") {
-        let parts = split(&pieces, &mut scores).into_par_iter().zip(split(&pieces, &mut next));
-        let changes = pieces.par_iter().zip(&orders).zip(parts).map(|((piece, order), (scores, next))| {
-            poison.check()?;
-            next.copy_from_slice(&passed[piece.clone()]);
-            let mut change = 0.0;
-            for node in order {
-                let i = *node as usize - piece.start;
-                let edges = graph.into.edges_of(*node);
-                let own = if pieces.len() == 1 { edges.clone() } else { within[*node as usize].clone() };
-                let passed = |from: u32| passed[from as usize];
-                let mut gathered = graph.gather(own.clone(), |from| next[from as usize - piece.start]);
-                if own.len() < edges.len() {
-                    gathered += graph.gather(edges.start..own.start, passed) + graph.gather(own.end..edges.end, passed);
+    among_threads(|| {
+        let (theta, epsilon) = (settings.float("theta"), settings.float("epsilon"));
+        let pieces = graph.into.pieces_of(EDGES_PER_PIECE);
+        let count = graph.nodes.len();
+        let share = |leaving: &f64| if *leaving == 0.0 { 0.0 } else { theta / leaving };
+        let shares: Vec<f64> = graph.leaving.iter().map(share).collect();
+        let pass = |node: u32, score: f64| score * shares[node as usize];
+        let mut scores = vec![0.0; count];
+        fill(&pieces, &mut scores, poison, &part)?;
+        // What each node passes on along an edge of weight 1.
+        let mut passed = vec![0.0; count];
+        fill(&pieces, &mut passed, poison, |node| pass(node, scores[node as usize]))?;
+        let mut next = passed.clone();
+        let orders: Vec<Vec<u32>> = pieces.par_iter().map(|piece| graph.by_degree(piece)).collect();
+        // Whether an edge comes from the same piece is asked before: asked in the rounds, processors would mostly guess wrong. In a single piece
+        // all do.
+        let within = if pieces.len() == 1 { vec![] } else { graph.within(&pieces) };
+        for _ in 0..settings.count("iterations") {
+            let parts = split(&pieces, &mut scores).into_par_iter().zip(split(&pieces, &mut next));
+            let changes = pieces.par_iter().zip(&orders).zip(parts).map(|((piece, order), (scores, next))| {
+                poison.check()?;
+                next.copy_from_slice(&passed[piece.clone()]);
+                let mut change = 0.0;
+                for node in order {
+                    let i = *node as usize - piece.start;
+                    let edges = graph.into.edges_of(*node);
+                    let own = within.get(*node as usize).unwrap_or(&edges).clone();
+                    let passed = |from: u32| passed[from as usize];
+                    let mut gathered = graph.gather(own.clone(), |from| next[from as usize - piece.start]);
+                    if own.len() < edges.len() {
+                        gathered +=
+                            graph.gather(edges.start..own.start, passed) + graph.gather(own.end..edges.end, passed);
+                    }
+                    let before = scores[i];
+                    scores[i] = (1.0 - theta) * part(*node) + gathered;
+                    next[i] = pass(*node, scores[i]);
+                    change += (scores[i] - before).abs();
                 }
-                let before = scores[i];
-                scores[i] = (1.0 - theta) * part(*node) + gathered;
-                next[i] = pass(*node, scores[i]);
-                change += (scores[i] - before).abs();
+                Ok(change)
+            });
+            let changes: Vec<f64> = changes.collect::<miette::Result<_>>()?;
+            std::mem::swap(&mut passed, &mut next);
+            if changes.into_iter().sum::<f64>() < epsilon {
+                break;
             }
-            Ok(change)
-        });
-        let changes: Vec<f64> = changes.collect::<miette::Result<_>>()?;
-        std::mem::swap(&mut passed, &mut next);
-        if changes.into_iter().sum::<f64>() < epsilon {
-            break;
         }
-    }
-    Ok(scores)
+        Ok(scores)
+    })
 }

@@ -72,7 +72,7 @@ impl Input<'_> {
         };
         if let Some(near) = near::read(self, columns, poison)? {
             let weights = weigh(near.weights.as_ref())?;
-            if let Some((nodes, from, to)) = near.number(poison)? {
+            if let Some((nodes, from, to)) = among_threads(|| near.number(poison))? {
                 return Ok(Edges { nodes, from, to, weights });
             }
         }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use super::nodes::Nodes;
-use super::{FixedRuleError, Input, Poison, VALUES_PER_CHECK, among_threads};
+use super::{FixedRuleError, Input, Poison, VALUES_PER_CHECK};
 use crate::value::Column;
 
 /// Integers are close together if there are at most so many places for each end of an edge.
@@ -68,11 +68,7 @@ impl Near {
     }
 
     /// The nodes and the edges between them; nothing if the integers lie too far apart.
-    pub fn number(self, poison: &Poison) -> miette::Result<Option<Numbered>> {
-        among_threads(|| self.number_here(poison))
-    }
-
-    fn number_here(mut self, poison: &Poison) -> miette::Result<Option<Numbered>> {
+    pub fn number(mut self, poison: &Poison) -> miette::Result<Option<Numbered>> {
         let Some((least, most)) = self.bounds else {
             return Ok(Some((Nodes::default(), vec![], vec![])));
         };
