@@ -8,7 +8,8 @@ use super::{ExecError, Run};
 use crate::fixed_rule::input::{InputSource, StoredRows};
 use crate::fixed_rule::{Call, Input, OptionMap, Options, Poison};
 use crate::plan::{FixedInputPlan, FixedPlan, Source};
-use crate::storage::{BatchCursor, KeyRange, StorageError};
+use crate::schema::RelationId;
+use crate::storage::{BatchCursor, ContentsId, KeyRange, StorageError};
 use crate::value::Batch;
 
 /// The rows that a fixed rule gives.
@@ -20,7 +21,11 @@ pub fn run_fixed(plan: &FixedPlan, tables: &[Table], run: &Run<'_>) -> Result<Ba
     let cancellation = run.cancellation.clone();
     let poison = Poison::new(move || Ok(cancellation.check()?));
     let arity = run.plan.tables[plan.table].arity;
-    Ok(plan.rule.apply(&Call { options, inputs, poison }, arity)?)
+    let rows = plan.rule.apply(&Call { options, inputs, poison }, arity);
+    if let Some(graphs) = run.graphs {
+        graphs.keep_within_budget();
+    }
+    Ok(rows?)
 }
 
 fn input<'a>(planned: &'a FixedInputPlan, tables: &'a [Table], run: &'a Run<'a>) -> Input<'a> {
@@ -35,7 +40,7 @@ fn input<'a>(planned: &'a FixedInputPlan, tables: &'a [Table], run: &'a Run<'a>)
         }
         Source::Stored(read) => (InputSource::Stored(Box::new(Stored::of(read, run))), read.schema.arity()),
     };
-    Input::new(source, arity, &planned.bindings, planned.span)
+    Input::new(source, arity, &planned.bindings, planned.span).keeping(run.graphs)
 }
 
 impl StoredRows for Stored<'_> {
@@ -45,5 +50,9 @@ impl StoredRows for Stored<'_> {
 
     fn most_rows(&self) -> usize {
         self.most_rows(&KeyRange::all()) as usize
+    }
+
+    fn contents(&self) -> Option<(RelationId, ContentsId)> {
+        self.contents()
     }
 }

@@ -42,6 +42,7 @@ pub use profile::Profile;
 pub use results::{Answer, AnswerError, answer, timeout_seconds};
 
 use crate::expr::Expr;
+use crate::fixed_rule::graph::KeptGraphs;
 use crate::plan::{Plan, RulePlan};
 use crate::program::checked_time;
 use crate::schema::RelationId;
@@ -72,9 +73,11 @@ pub struct Run<'a> {
     /// The parameters, by number.
     pub parameters: &'a [DataValue],
     /// The stored relations.
-    pub view: &'a View,
+    pub view: View<'a>,
     /// The rows of given relations, by number.
     pub given: &'a [Batch],
+    /// Where graphs are kept for other queries.
+    pub graphs: Option<&'a KeptGraphs>,
     /// Whether to stop.
     pub cancellation: &'a Cancellation,
     /// How many distinct rows of the entry are enough.
@@ -98,7 +101,7 @@ impl<'a> Run<'a> {
     pub fn new(
         plan: &'a Plan,
         parameters: &'a [DataValue],
-        view: &'a View,
+        view: View<'a>,
         cancellation: &'a Cancellation,
     ) -> Result<Self, ExecError> {
         let timestamp = |time: &Expr| -> Result<i64, ExecError> {
@@ -110,6 +113,7 @@ impl<'a> Run<'a> {
             view,
             cancellation,
             given: &[],
+            graphs: None,
             enough: None,
             top: None,
             parallel: true,

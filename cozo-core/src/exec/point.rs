@@ -13,7 +13,7 @@ use crate::value::{DataValue, Tuple};
 type Slots = SmallVec<[DataValue; 8]>;
 
 /// The row of a plan that [is a point query](Plan::point), if it has one.
-pub fn point_row(plan: &Plan, parameters: &[DataValue], view: &View) -> Result<Option<Tuple>, ExecError> {
+pub fn point_row(plan: &Plan, parameters: &[DataValue], view: View<'_>) -> Result<Option<Tuple>, ExecError> {
     let [component] = plan.components.as_slice() else { unreachable!("a point query is one component") };
     match (component.rules.as_slice(), component.constants.as_slice()) {
         ([rule], _) => rule_row(rule, parameters, view),
@@ -26,7 +26,7 @@ pub fn point_row(plan: &Plan, parameters: &[DataValue], view: &View) -> Result<O
     }
 }
 
-fn rule_row(rule: &RulePlan, parameters: &[DataValue], view: &View) -> Result<Option<Tuple>, ExecError> {
+fn rule_row(rule: &RulePlan, parameters: &[DataValue], view: View<'_>) -> Result<Option<Tuple>, ExecError> {
     let mut slots = Slots::from_elem(DataValue::Null, rule.slots);
     for operator in &rule.operators {
         let holds = match &operator.kind {
@@ -50,7 +50,7 @@ fn rule_row(rule: &RulePlan, parameters: &[DataValue], view: &View) -> Result<Op
 }
 
 /// Fills slots from the row with a key; whether there is one.
-fn look_up(join: &JoinPlan, slots: &mut Slots, parameters: &[DataValue], view: &View) -> Result<bool, ExecError> {
+fn look_up(join: &JoinPlan, slots: &mut Slots, parameters: &[DataValue], view: View<'_>) -> Result<bool, ExecError> {
     let Source::Stored(read) = &join.source else { unreachable!("point queries read stored relations") };
     let key = join.keys.iter().map(|(_, expr)| expr.eval_row(slots, parameters));
     let key = key.collect::<Result<SmallVec<[DataValue; 4]>, _>>()?;

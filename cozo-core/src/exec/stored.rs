@@ -2,7 +2,8 @@
 
 use crate::program::StoredRead;
 use crate::schema::RelationId;
-use crate::storage::{AsOf, BatchCursor, KeyRange, LookupCursor, Snapshot, StorageError};
+use crate::storage::{AsOf, BatchCursor, ContentsId, KeyRange, LookupCursor, Snapshot, StorageError};
+use crate::txn::is_ephemeral;
 use crate::value::Column;
 
 use super::Run;
@@ -27,6 +28,15 @@ impl<'a> Stored<'a> {
     /// What tells it from other reads of the same run.
     pub fn identity(&self) -> (RelationId, Option<AsOf>) {
         (self.relation, self.as_of)
+    }
+
+    /// A relation that outlives the transaction, and its rows; nothing if they are read as of a time, or if nobody knows when they
+    /// change.
+    pub fn contents(&self) -> Option<(RelationId, ContentsId)> {
+        if self.as_of.is_some() || is_ephemeral(self.relation) {
+            return None;
+        }
+        Some((self.relation, self.snapshot.contents(self.relation)?))
     }
 
     /// See [`Snapshot::scan`].

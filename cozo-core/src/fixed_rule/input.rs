@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
+use super::graph::KeptGraphs;
 use super::{FixedRuleError, InputSpec, Poison, Shape};
 use crate::diag::SourceSpan;
 use crate::parse::ast::Symbol;
-use crate::storage::{BatchCursor, StorageError};
+use crate::schema::RelationId;
+use crate::storage::{BatchCursor, ContentsId, StorageError};
 use crate::value::{Batch, Column, DataValue};
 
 /// How many rows of a stored relation are read between two looks at the poison.
@@ -21,6 +23,8 @@ pub struct Input<'a> {
     /// Where it stands in the script.
     pub span: SourceSpan,
     source: InputSource<'a>,
+    /// Where graphs of stored relations are kept.
+    graphs: Option<&'a KeptGraphs>,
     /// All rows in ascending order, once somebody asked for them.
     ordered: OnceLock<Batch>,
 }
@@ -40,12 +44,27 @@ pub trait StoredRows: Send + Sync {
 
     /// About how many rows there are at most.
     fn most_rows(&self) -> usize;
+
+    /// The relation and its rows; nothing if that is not known, or if not all rows count.
+    fn contents(&self) -> Option<(RelationId, ContentsId)>;
 }
 
 impl<'a> Input<'a> {
     /// An input of `arity` columns.
     pub fn new(source: InputSource<'a>, arity: usize, bindings: &'a [Symbol], span: SourceSpan) -> Self {
-        Input { bindings, arity, span, source, ordered: OnceLock::new() }
+        Input { bindings, arity, span, source, graphs: None, ordered: OnceLock::new() }
+    }
+
+    /// Has graphs of the input kept, if it is a stored relation.
+    pub fn keeping(self, graphs: Option<&'a KeptGraphs>) -> Self {
+        Input { graphs, ..self }
+    }
+
+    /// Where a graph of the input is kept, and as what.
+    pub(super) fn kept(&self) -> Option<(&'a KeptGraphs, RelationId, ContentsId)> {
+        let InputSource::Stored(rows) = &self.source else { return None };
+        let (relation, contents) = rows.contents()?;
+        Some((self.graphs?, relation, contents))
     }
 
     /// Refuses the input if it has too few columns.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, Guard};
 use parking_lot::Mutex;
 
 use super::api::{BuiltInForHost, run_custom};
@@ -183,8 +183,8 @@ pub enum RegisterError {
 
 impl FixedRules {
     /// The rules at this moment.
-    pub fn current(&self) -> Arc<RuleSet> {
-        self.current.load_full()
+    pub fn current(&self) -> Guard<Arc<RuleSet>> {
+        self.current.load()
     }
 
     /// Adds a rule of the host.

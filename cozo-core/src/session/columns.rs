@@ -1,12 +1,13 @@
 //! Results and imports as columns, for hosts that work on columns themselves.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::{DbInstance, NamedRows, ScriptMutability, transfer};
 use crate::exec::{Interrupt, MAX_BATCH_ROWS};
 use crate::schema::SchemaRef;
-use crate::storage::KeyRange;
-use crate::txn::{Transaction, TxnError, View};
+use crate::storage::{KeyRange, Snapshot};
+use crate::txn::{Transaction, TxnError};
 use crate::value::{Batch, DataValue};
 
 /// Columns under headers: the result of a script as the engine has it, without a value for each cell.
@@ -63,13 +64,13 @@ impl ScriptResult for NamedColumns {
 /// A stored relation as of one moment, read batch by batch, as often as is needed.
 pub struct RelationReader {
     schema: SchemaRef,
-    view: View,
+    snapshot: Arc<dyn Snapshot>,
 }
 
 impl RelationReader {
     pub(super) fn new(schema: SchemaRef, txn: &mut Transaction) -> Result<Self, TxnError> {
-        let view = txn.view(&[schema.id])?;
-        Ok(RelationReader { schema, view })
+        let snapshot = txn.view(&[schema.id])?.shared(schema.id).clone();
+        Ok(RelationReader { schema, snapshot })
     }
 
     /// The names of the columns, keys first.
@@ -90,8 +91,7 @@ impl RelationReader {
     /// All rows in the order of their keys, some thousand at a time.
     pub fn batches(&self) -> miette::Result<impl Iterator<Item = miette::Result<Batch>> + '_> {
         let columns: Vec<usize> = (0..self.schema.arity()).collect();
-        let snapshot = self.view.of(self.schema.id);
-        let mut cursor = snapshot.scan(self.schema.id, &KeyRange::all(), &columns)?;
+        let mut cursor = self.snapshot.scan(self.schema.id, &KeyRange::all(), &columns)?;
         Ok(std::iter::from_fn(move || cursor.next_batch(MAX_BATCH_ROWS).map_err(Into::into).transpose()))
     }
 

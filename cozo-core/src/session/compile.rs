@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 
+use super::loaded::Loaded;
 use super::statistics::{Sampled, Sizes};
 use crate::diag::SourceSpan;
 use crate::fixed_rule::RuleSet;
@@ -69,21 +70,21 @@ impl PreparedQuery {
         fixed_rules: &RuleSet,
         values: &BTreeMap<String, DataValue>,
         given: &[GivenRelation],
-    ) -> miette::Result<Arc<CompiledQuery>> {
+    ) -> miette::Result<Loaded<CompiledQuery>> {
         let versions = (txn.catalog().version, fixed_rules.version);
         let reusable = txn.has_base_catalog();
         if reusable
-            && let Some(compiled) = &*self.compiled.load()
+            && let Some(compiled) = Loaded::from(&self.compiled)
             && compiled.compiled_against == versions
             && compiled.sizes.still_hold(txn)
         {
-            return Ok(compiled.clone());
+            return Ok(compiled);
         }
         let compiled = Arc::new(CompiledQuery::compile(&self.query, txn, fixed_rules, values, given)?);
         if reusable && !compiled.parameters.shape_depends_on_values {
             self.compiled.store(Some(compiled.clone()));
         }
-        Ok(compiled)
+        Ok(compiled.into())
     }
 }
 

@@ -1,14 +1,19 @@
 //! What scripts need of a database, whoever runs them: a call of the host, or the thread of a held transaction.
 
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
+use arc_swap::ArcSwapOption;
 use quick_cache::sync::Cache;
+use rustc_hash::FxBuildHasher;
 
 use super::callbacks::Callbacks;
 use super::imperative::Prepared;
+use super::loaded::Loaded;
 use super::rows::keep_memory_of_results;
 use super::triggers::TriggerCache;
 use crate::fixed_rule::FixedRules;
+use crate::fixed_rule::graph::KeptGraphs;
 use crate::parse::parse_script;
 use crate::storage::Options;
 use crate::txn::{Pipeline, Transaction, TxnError};
@@ -18,6 +23,19 @@ const CACHED_SCRIPTS: usize = 1000;
 
 /// Longer scripts are not kept: they are data more often than queries.
 const MAX_CACHED_SCRIPT_BYTES: usize = 64 * 1024;
+
+/// Graphs may take this part of what the cache may.
+const GRAPHS_SHARE: usize = 8;
+
+/// How many are where they are found soonest.
+const RECENT_SCRIPTS: usize = 64;
+
+/// A script that is kept.
+pub struct CachedScript {
+    source: Arc<str>,
+    /// The script, parsed.
+    pub script: Prepared,
+}
 
 /// The parts of an open database.
 pub struct Core {
@@ -29,9 +47,13 @@ pub struct Core {
     pub triggers: TriggerCache,
     /// The fixed rules that queries may use.
     pub fixed_rules: FixedRules,
+    /// The graphs that fixed rules have made of stored relations.
+    pub graphs: KeptGraphs,
     /// How many bytes a query may take for what it derives.
     pub query_memory_bytes: usize,
-    scripts: Cache<Box<str>, Arc<Prepared>>,
+    scripts: Cache<Arc<str>, Arc<CachedScript>>,
+    /// Those used last, by the hash of their text: to load one here takes no lock.
+    recent: [ArcSwapOption<CachedScript>; RECENT_SCRIPTS],
 }
 
 impl Core {
@@ -43,21 +65,33 @@ impl Core {
             callbacks: Arc::default(),
             triggers: TriggerCache::default(),
             fixed_rules: FixedRules::default(),
+            graphs: KeptGraphs::new(options.cache_bytes() / GRAPHS_SHARE),
             query_memory_bytes: options.query_memory_bytes(),
             scripts: Cache::new(CACHED_SCRIPTS),
+            recent: std::array::from_fn(|_| ArcSwapOption::empty()),
         }
     }
 
     /// The script, parsed now or before.
-    pub fn prepared(&self, source: &str) -> miette::Result<Arc<Prepared>> {
-        if let Some(script) = self.scripts.get(source) {
+    pub fn prepared(&self, source: &str) -> miette::Result<Loaded<CachedScript>> {
+        let recent = &self.recent[FxBuildHasher.hash_one(source) as usize % RECENT_SCRIPTS];
+        if let Some(script) = Loaded::from(recent)
+            && *script.source == *source
+        {
             return Ok(script);
         }
-        let script = Arc::new(Prepared::new(parse_script(source)?));
+        let kept = self.scripts.get(source);
+        let script = match kept.clone() {
+            Some(script) => script,
+            None => Arc::new(CachedScript { source: source.into(), script: Prepared::new(parse_script(source)?) }),
+        };
         if source.len() <= MAX_CACHED_SCRIPT_BYTES {
-            self.scripts.insert(source.into(), script.clone());
+            recent.store(Some(script.clone()));
+            if kept.is_none() {
+                self.scripts.insert(script.source.clone(), script.clone());
+            }
         }
-        Ok(script)
+        Ok(script.into())
     }
 
     /// Commits; when this returns, the callbacks have been told.

@@ -121,9 +121,9 @@ impl DbInstance {
         interrupt: &Interrupt,
     ) -> miette::Result<R> {
         let run = || {
-            let script = self.shared.core.prepared(payload)?;
-            let txn = self.begin(&script, mutability);
-            let run = self.run_prepared(&script, txn, &params, interrupt);
+            let script = &self.shared.core.prepared(payload)?.script;
+            let txn = self.begin(script, mutability);
+            let run = self.run_prepared(script, txn, &params, interrupt);
             run.map_err(|report| locate(report, script.place(payload), "nothing of this was applied"))
         };
         run().map_err(|report| report.with_source_code(payload.to_string()))

@@ -33,6 +33,7 @@ mod engine;
 mod error;
 mod expressions;
 mod imperative;
+mod loaded;
 mod multi;
 mod query;
 mod reactions;

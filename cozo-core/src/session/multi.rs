@@ -115,7 +115,7 @@ pub(super) fn serve(
 }
 
 fn query(source: &str, txn: &mut Transaction, context: &Context<'_>) -> miette::Result<NamedRows> {
-    match &*context.core.prepared(source)? {
+    match &context.core.prepared(source)?.script {
         Prepared::Query(query) => run_query(query, txn, context),
         _ => Err(locate(SessionError::ExpectSingleton.into(), first_line(source), "not a single query")),
     }

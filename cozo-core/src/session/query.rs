@@ -93,7 +93,7 @@ fn rows_of(
     match &compiled.plan {
         Some(plan) if plan.point && compiled.options.keep_single_row() => {
             context.interrupt.check()?;
-            let row = point_row(plan, parameters, &txn.view(&plan.reads)?)?;
+            let row = point_row(plan, parameters, txn.view(&plan.reads)?)?;
             let bytes = row.iter().flatten().map(DataValue::memory_bytes).sum();
             within(bytes, context.core.query_memory_bytes)?;
             Ok(Rows::Point(row))
@@ -118,8 +118,9 @@ pub fn run_plan(
     let cancellation = Cancellation::new(context.interrupt.clone(), timeout, context.core.query_memory_bytes);
     cancellation.check()?;
     let view = txn.view(&plan.reads)?;
-    let mut run = Run::new(plan, parameters, &view, &cancellation)?;
+    let mut run = Run::new(plan, parameters, view, &cancellation)?;
     run.given = given;
+    run.graphs = Some(&context.core.graphs);
     run.profile = profile.take();
     let Answer { rows } = answer(&mut run, options)?;
     // They become rows of values now, or a change of a relation.

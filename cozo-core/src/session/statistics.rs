@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use crate::plan::{Size, Statistics};
 use crate::schema::{RelationId, RelationSchema};
 use crate::storage::KeyRange;
-use crate::txn::{Transaction, View};
+use crate::txn::Transaction;
 use crate::value::{Batch, Column};
 
 /// A sample is taken at so many places of a relation,
@@ -18,14 +18,13 @@ const SAMPLED_ROWS: usize = 256;
 /// Statistics from samples, each relation's taken when first asked for.
 pub struct Sampled<'a> {
     txn: &'a Transaction,
-    view: View,
     distinct: RefCell<HashMap<RelationId, Vec<f64>>>,
 }
 
 impl<'a> Sampled<'a> {
     /// What the transaction sees.
     pub fn new(txn: &'a Transaction) -> Self {
-        Sampled { txn, view: txn.estimates_view(), distinct: RefCell::default() }
+        Sampled { txn, distinct: RefCell::default() }
     }
 
     /// The number of different values of each column.
@@ -44,7 +43,7 @@ impl<'a> Sampled<'a> {
 
     /// Some rows from some places; none where they cannot be read, which the query itself will report.
     fn batches(&self, relation: &RelationSchema) -> Option<Vec<Batch>> {
-        let snapshot = self.view.of(relation.id);
+        let snapshot = self.txn.estimates_of(relation.id);
         let columns: Vec<usize> = (0..relation.arity()).collect();
         let places = snapshot.partition(relation.id, &KeyRange::all(), SAMPLED_PLACES);
         let batch = |range: &KeyRange| {
@@ -57,7 +56,7 @@ impl<'a> Sampled<'a> {
 
 impl Statistics for Sampled<'_> {
     fn rows(&self, relation: &RelationSchema) -> f64 {
-        self.view.of(relation.id).row_count(relation.id) as f64 + self.txn.rows_put(relation.id) as f64
+        row_count(relation.id, self.txn) as f64 + self.txn.rows_put(relation.id) as f64
     }
 
     fn distinct(&self, relation: &RelationSchema, column: usize) -> f64 {
@@ -69,6 +68,10 @@ impl Statistics for Sampled<'_> {
         self.distinct.borrow_mut().insert(relation.id, distinct);
         of_column
     }
+}
+
+fn row_count(relation: RelationId, txn: &Transaction) -> u64 {
+    txn.estimates_of(relation).row_count(relation)
 }
 
 /// The number of different values of the first column: rows come sorted by it, so that the changes within the samples
@@ -113,18 +116,13 @@ const SMALL: u64 = 256;
 impl Sizes {
     /// The sizes of these relations.
     pub fn now(relations: &[RelationId], txn: &Transaction) -> Self {
-        let view = txn.estimates_view();
-        Sizes { rows: relations.iter().map(|id| (*id, view.of(*id).row_count(*id))).collect() }
+        Sizes { rows: relations.iter().map(|id| (*id, row_count(*id, txn))).collect() }
     }
 
     /// Whether the relations are still about as large.
     pub fn still_hold(&self, txn: &Transaction) -> bool {
-        if self.rows.is_empty() {
-            return true;
-        }
-        let view = txn.estimates_view();
         let near = |(id, planned): &(RelationId, u64)| {
-            let (now, planned) = (view.of(*id).row_count(*id).max(SMALL), (*planned).max(SMALL));
+            let (now, planned) = (row_count(*id, txn).max(SMALL), (*planned).max(SMALL));
             now <= planned * GROWN && planned <= now * GROWN
         };
         self.rows.iter().all(near)

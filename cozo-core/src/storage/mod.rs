@@ -23,6 +23,7 @@
 pub mod as_of;
 pub mod cache;
 pub mod codec;
+mod contents;
 mod engines;
 mod error;
 pub mod kv;
@@ -39,6 +40,7 @@ pub mod tests;
 use std::sync::Arc;
 
 pub use as_of::AsOf;
+pub use contents::{ContentsId, Identity};
 pub use engines::{ENGINES, Engine, open};
 pub use error::StorageError;
 pub use options::{Durability, NoOptions, Options};
@@ -91,6 +93,11 @@ pub trait Snapshot: Send + Sync {
 
     /// The number of rows; exact for mem, an estimate where counting would cost a scan.
     fn row_count(&self, relation: RelationId) -> u64;
+
+    /// What tells the rows of a relation from those that it has before and after each change; nothing if nobody keeps count.
+    fn contents(&self, _relation: RelationId) -> Option<ContentsId> {
+        None
+    }
 
     /// The number of rows of the range, as exact as [`Snapshot::row_count`], or some number above it.
     fn row_count_within(&self, relation: RelationId, _range: &KeyRange) -> u64 {

@@ -50,7 +50,7 @@ impl Options {
         serde_json::from_value(value).map_err(|error| StorageError::BadOptions(error.to_string()))
     }
 
-    /// The budget of the column cache.
+    /// The budget of the column cache. Graphs that are kept have a part of as much.
     pub fn cache_bytes(&self) -> usize {
         self.cache_mb.map_or_else(|| *MEMORY_BYTES / 4, bytes_of_mb)
     }

@@ -10,8 +10,8 @@ use imbl::OrdMap;
 
 use super::mem::Tree;
 use super::{
-    AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, Matches, Nothing, RelationShape, RowChanges, Snapshot,
-    StorageError, probe_count,
+    AsOf, BatchCursor, ChangeSet, ContentsId, KeyRange, LookupCursor, Matches, Nothing, RelationShape, RowChanges,
+    Snapshot, StorageError, probe_count,
 };
 use crate::schema::RelationId;
 use crate::value::{Batch, Column, compare_columns};
@@ -104,6 +104,13 @@ impl Snapshot for Overlay {
         match self.relations.get(&relation) {
             Some(changed) => changed.as_ref().map(|changed| changed.puts.shape()),
             None => self.base.shape(relation),
+        }
+    }
+
+    fn contents(&self, relation: RelationId) -> Option<ContentsId> {
+        match self.place(relation)? {
+            Place::Base => self.base.contents(relation),
+            Place::Here(_) | Place::Both(_) => None,
         }
     }
 

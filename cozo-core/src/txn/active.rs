@@ -1,7 +1,9 @@
 //! The write transactions that have begun and not ended.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use smallvec::SmallVec;
 
 use super::{Catalog, Version};
 
@@ -10,8 +12,9 @@ pub(super) struct Active {
     /// The number of the current version, with which they begin.
     pub sequence: u64,
     /// Its catalog.
-    pub catalog: Catalog,
-    began: BTreeMap<u64, usize>,
+    pub catalog: ArcSwap<Catalog>,
+    /// The numbers of the versions that they began with, in any order.
+    began: SmallVec<[u64; 8]>,
     /// The last version before each change of the catalog, as long as a transaction that began no later is active.
     superseded: Vec<Arc<Version>>,
 }
@@ -19,45 +22,37 @@ pub(super) struct Active {
 impl Active {
     /// No transactions, at this version.
     pub fn new(sequence: u64, catalog: Catalog) -> Self {
-        Active { sequence, catalog, began: BTreeMap::new(), superseded: vec![] }
+        Active { sequence, catalog: ArcSwap::from_pointee(catalog), began: SmallVec::new(), superseded: vec![] }
     }
 
-    /// Goes on from one version to the next.
-    pub fn advance(&mut self, from: &Arc<Version>, to: &Version) {
-        if from.catalog.version != to.catalog.version {
-            if !self.began.is_empty() {
-                self.superseded.push(from.clone());
-            }
-            self.catalog = to.catalog.clone();
+    /// Goes on to the next version; `superseded` is the one before, where its catalog was another.
+    pub fn advance(&mut self, to: &Version, superseded: Option<Arc<Version>>) {
+        if superseded.is_some() {
+            self.catalog.store(Arc::new(to.catalog.clone()));
         }
+        self.superseded.extend(superseded.filter(|_| !self.began.is_empty()));
         self.sequence = to.sequence;
     }
 
     /// Notes a transaction that begins with a version.
     pub fn begin(&mut self, sequence: u64) {
-        *self.began.entry(sequence).or_default() += 1;
+        self.began.push(sequence);
     }
 
     /// Forgets a transaction that began with a version.
     pub fn end(&mut self, sequence: u64) {
-        if let Some(count) = self.began.get_mut(&sequence) {
-            *count -= 1;
-            if *count == 0 {
-                self.began.remove(&sequence);
-            }
+        if let Some(place) = self.began.iter().position(|began| *began == sequence) {
+            self.began.swap_remove(place);
         }
-        let oldest = self.oldest().unwrap_or(u64::MAX);
-        self.superseded.retain(|version| version.sequence >= oldest);
+        if !self.superseded.is_empty() {
+            let oldest = self.oldest().unwrap_or(u64::MAX);
+            self.superseded.retain(|version| version.sequence >= oldest);
+        }
     }
 
     /// The version that the oldest began with.
     pub fn oldest(&self) -> Option<u64> {
-        self.began.keys().next().copied()
-    }
-
-    /// How many there are.
-    pub fn count(&self) -> usize {
-        self.began.values().sum()
+        self.began.iter().min().copied()
     }
 
     /// The last version with a catalog that a later one has replaced.

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
+use arc_swap::Guard;
 use rustc_hash::FxHashMap;
 
 use super::active::Active;
@@ -27,7 +28,7 @@ pub struct Version {
 /// What a transaction asks to be committed.
 #[derive(Default)]
 pub(super) struct CommitRequest {
-    /// The version that it began with.
+    /// The version that it began with, where it is noted as [active](Pipeline::begin_write).
     pub base: u64,
     /// The version of the catalog that it began with.
     pub base_catalog: u64,
@@ -49,6 +50,13 @@ pub(super) struct CommitRequest {
 /// commits waits for it meanwhile.
 pub type AfterCommit = Box<dyn FnOnce() + Send>;
 
+impl CommitRequest {
+    /// Makes the changes of the catalog, once validated, a part of what is to be stored.
+    fn define(&mut self) {
+        self.changes.definitions.extend(self.schemas.drain(..).map(|change| (change.name, change.after)));
+    }
+}
+
 /// A change to the catalog.
 pub(super) struct SchemaChange {
     pub name: SmallStr,
@@ -67,22 +75,28 @@ pub struct Pipeline {
     storage: Box<dyn Storage>,
     current: RwLock<Arc<Version>>,
     waiting: Mutex<Vec<Arc<Waiting>>>,
+    /// How many wait, for those who only look.
+    waiting_count: AtomicU64,
     leader: Mutex<History>,
     /// Locked after `current`, where both are.
     active: Mutex<Active>,
     next_relation: AtomicU64,
 }
 
-/// The keys committed of late, each with the version that changed it last, and their relations likewise. Only what an
-/// active transaction may conflict with is kept.
-#[derive(Default)]
+/// What a leader validates against: the current catalog, and the keys committed of late, each with the version that changed it
+/// last, and their relations likewise. Only what an active transaction may conflict with is kept. It lies apart from its lock,
+/// which those look at who would lead next.
+#[repr(align(128))]
 struct History {
+    catalog: Catalog,
     changed: FxHashMap<u64, u64>,
     written: FxHashMap<RelationId, u64>,
+    prune_at: usize,
 }
 
-/// The history is cleared of what no transaction can conflict with when it has this many keys.
-const HISTORY_PRUNE_AT: usize = 1 << 16;
+/// The history is cleared of what no transaction can conflict with when it has twice the keys that the last time left, and this
+/// many at least: so few stay near.
+const MIN_PRUNED_KEYS: usize = 256;
 
 impl Pipeline {
     /// A pipeline over an engine, with the relations that it holds.
@@ -91,12 +105,14 @@ impl Pipeline {
         storage.definitions()?.into_iter().for_each(|schema| catalog.insert(schema));
         let next = catalog.iter().flat_map(with_indices).map(|schema| schema.id.0 + 1).max().unwrap_or(1);
         let active = Mutex::new(Active::new(0, catalog.clone()));
+        let leader = Mutex::new(History::new(catalog.clone()));
         let version = Version { sequence: 0, catalog, snapshot: storage.snapshot() };
         Ok(Pipeline {
             storage,
             current: RwLock::new(Arc::new(version)),
             waiting: Mutex::default(),
-            leader: Mutex::default(),
+            waiting_count: AtomicU64::new(0),
+            leader,
             active,
             next_relation: AtomicU64::new(next),
         })
@@ -113,12 +129,13 @@ impl Pipeline {
     }
 
     /// The number and the catalog of the current version, noted as the start of a write transaction until
-    /// [`Pipeline::end_write`]. Its rows are not held: commits may change them in place until [`Pipeline::pin`].
-    pub(super) fn begin_write(&self) -> (u64, Catalog) {
+    /// [`Pipeline::end_write`] or [`Pipeline::commit`]. Its rows are not held: commits may change them in place until
+    /// [`Pipeline::pin`].
+    pub(super) fn begin_write(&self) -> (u64, Guard<Arc<Catalog>>) {
         let mut active = self.active.lock();
         let sequence = active.sequence;
         active.begin(sequence);
-        (sequence, active.catalog.clone())
+        (sequence, active.catalog.load())
     }
 
     /// The latest version with the same catalog as that which a write transaction began with, noted as its start from now
@@ -140,19 +157,37 @@ impl Pipeline {
         self.active.lock().end(sequence);
     }
 
-    /// Commits a transaction, together with all others that wait.
-    pub(super) fn commit(&self, mut request: CommitRequest) -> Result<(), TxnError> {
-        if let Some(mut history) = self.leader.try_lock()
-            && self.waiting.lock().is_empty()
+    /// Commits a transaction, together with all others that wait; it ends, whatever the outcome.
+    pub(super) fn commit(&self, request: CommitRequest) -> Result<(), TxnError> {
+        let base = request.base;
+        let outcome = self.commit_in_turn(request);
+        if outcome.is_err() {
+            self.end_write(base);
+        }
+        outcome
+    }
+
+    fn commit_in_turn(&self, mut request: CommitRequest) -> Result<(), TxnError> {
+        // Where a commit takes microseconds, to wait for the one before takes less than to have it done by another leader.
+        if let Some(mut history) = spin(|| self.leader.try_lock())
+            && self.waiting_count.load(Ordering::Relaxed) == 0
         {
-            admit(&mut request, &history, &[], &mut self.current.read().catalog.clone())?;
-            return self.publish(&mut history, std::slice::from_mut(&mut request), 1);
+            validate(&request, &history, &[], &history.catalog)?;
+            request.define();
+            let changes = std::mem::take(&mut request.changes);
+            let outcome =
+                self.publish(&mut history, std::slice::from_mut(&mut request), std::slice::from_ref(&changes));
+            // Nobody waits while memory is given back.
+            drop(history);
+            return outcome;
         }
         let waiting = Arc::new(Waiting { request: Mutex::new(Some(request)), outcome: OnceLock::new() });
+        self.waiting_count.fetch_add(1, Ordering::Relaxed);
         self.waiting.lock().push(waiting.clone());
         let mut history = self.leader.lock();
         if waiting.outcome.get().is_none() {
             let group = std::mem::take(&mut *self.waiting.lock());
+            self.waiting_count.fetch_sub(group.len() as u64, Ordering::Relaxed);
             self.lead(&mut history, &group);
         }
         drop(history);
@@ -161,12 +196,14 @@ impl Pipeline {
 
     /// Validates a group, and commits those that pass as one.
     fn lead(&self, history: &mut History, group: &[Arc<Waiting>]) {
-        let mut catalog = self.current.read().catalog.clone();
+        let mut catalog = history.catalog.clone();
         let (mut winners, mut requests): (Vec<&Waiting>, Vec<CommitRequest>) = (vec![], vec![]);
         for waiting in group {
             let Some(mut request) = waiting.request.lock().take() else { continue };
-            match admit(&mut request, history, &requests, &mut catalog) {
+            match validate(&request, history, &requests, &catalog) {
                 Ok(()) => {
+                    request.define();
+                    catalog.apply(&request.changes, catalog.version + 1);
                     winners.push(waiting);
                     requests.push(request);
                 }
@@ -176,51 +213,55 @@ impl Pipeline {
         if winners.is_empty() {
             return;
         }
-        match self.publish(history, &mut requests, group.len()) {
+        let changes: Vec<ChangeSet> = requests.iter_mut().map(|request| std::mem::take(&mut request.changes)).collect();
+        match self.publish(history, &mut requests, &changes) {
             Ok(()) => winners.iter().for_each(|waiting| waiting.ends(Ok(()))),
             // One of them may be to blame, so that the others would succeed without it.
             Err(_) if winners.len() > 1 => {
-                for (waiting, request) in winners.iter().zip(&mut requests) {
-                    waiting.ends(self.publish(history, std::slice::from_mut(request), group.len()));
+                for ((waiting, request), changes) in winners.iter().zip(&mut requests).zip(&changes) {
+                    let alone = (std::slice::from_mut(request), std::slice::from_ref(changes));
+                    waiting.ends(self.publish(history, alone.0, alone.1));
                 }
             }
             Err(error) => winners.iter().for_each(|waiting| waiting.ends(Err(error.clone()))),
         }
     }
 
-    /// Commits transactions as one, and publishes the next version. After an error nothing has happened.
+    /// Commits transactions, whose changes are given by themselves, as one, publishes the next version and ends them. After an
+    /// error nothing has happened.
     fn publish(
         &self,
         history: &mut History,
         requests: &mut [CommitRequest],
-        committing: usize,
+        changes: &[ChangeSet],
     ) -> Result<(), TxnError> {
-        let changes: Vec<ChangeSet> = requests.iter_mut().map(|request| std::mem::take(&mut request.changes)).collect();
         self.storage.tend();
         // Nobody can begin to read while a few rows are committed; in return the engine need not copy what no other
         // snapshot holds. Beside a longer commit everybody may go on to begin with the current version.
-        let are_few = rows_alone(&changes).is_some_and(|rows| rows <= self.storage.max_rows_in_place());
+        let are_few = rows_alone(changes).is_some_and(|rows| rows <= self.storage.max_rows_in_place());
         let mut held = are_few.then(|| self.current.write());
         if let Some(current) = &mut held {
-            let snapshot = std::mem::replace(&mut Arc::make_mut(current).snapshot, MemSnapshot::empty());
-            wait_for_readers(&snapshot);
+            wait_for_readers(current);
+            Arc::make_mut(current).snapshot = MemSnapshot::empty().clone();
         }
-        let committed = self.storage.commit(&changes);
+        let committed = self.storage.commit(changes);
         let mut current = held.unwrap_or_else(|| self.current.write());
-        let mut next = Version { snapshot: self.storage.snapshot(), ..Version::clone(&current) };
-        if let Err(error) = committed {
-            *current = Arc::new(next);
-            requests.iter_mut().zip(changes).for_each(|(request, changes)| request.changes = changes);
-            return Err(error.into());
-        }
+        let defines = committed.is_ok() && changes.iter().any(|changes| !changes.definitions.is_empty());
+        let superseded = defines.then(|| current.clone());
+        let next = Arc::make_mut(&mut current);
+        next.snapshot = self.storage.snapshot();
+        committed?;
         next.sequence += 1;
         changes.iter().for_each(|changes| next.catalog.apply(changes, next.sequence));
+        if defines {
+            history.catalog = next.catalog.clone();
+        }
         // A write transaction begins under this lock: it is either noted before the keys are remembered or dropped, or
         // begins with the new version and cannot conflict with them.
         let mut active = self.active.lock();
-        history.remember(requests, &changes, next.sequence, &active, committing);
-        active.advance(&current, &next);
-        *current = Arc::new(next);
+        requests.iter().for_each(|request| active.end(request.base));
+        history.remember(requests, changes, next.sequence, &active);
+        active.advance(next, superseded);
         drop((active, current));
         let calls = requests.iter_mut().flat_map(|request| std::mem::take(&mut request.after_commit));
         calls.for_each(|call| call());
@@ -235,12 +276,14 @@ impl Pipeline {
         if let Some(relation) = current.catalog.iter().next() {
             return Err(TxnError::NotEmpty(relation.name.to_string()).into());
         }
+        let (base, _) = self.begin_write();
         let mut filler = Filler { pipeline: self, created: vec![], definitions: vec![] };
         let outcome = fill(&mut filler).and_then(|()| {
             let changes = ChangeSet { definitions: std::mem::take(&mut filler.definitions), ..ChangeSet::default() };
-            Ok(self.publish(&mut history, &mut [CommitRequest { changes, ..CommitRequest::default() }], 0)?)
+            Ok(self.publish(&mut history, &mut [CommitRequest { base, ..CommitRequest::default() }], &[changes])?)
         });
         if outcome.is_err() {
+            self.end_write(base);
             let undone = ChangeSet { dropped: filler.created, ..ChangeSet::default() };
             // If even that fails, nobody sees what is left, and the next opening takes it away.
             let _ = self.storage.commit(&[undone]);
@@ -259,10 +302,9 @@ impl Pipeline {
     }
 }
 
-/// Waits some microseconds for those who read in a snapshot, besides its holder and the engine: a look-up ends sooner than
-/// what it holds is copied.
-fn wait_for_readers(snapshot: &Arc<dyn Snapshot>) {
-    let _ = spin(|| (Arc::strong_count(snapshot) <= 2).then_some(()));
+/// Waits some microseconds for those who read in a version: a look-up ends sooner than what it holds is copied.
+fn wait_for_readers(version: &Arc<Version>) {
+    let _ = spin(|| (Arc::strong_count(version) == 1).then_some(()));
 }
 
 impl Waiting {
@@ -308,23 +350,22 @@ impl Filler<'_> {
 }
 
 impl History {
-    /// Notes the keys of a commit for the transactions that are active besides those that are committing.
-    fn remember(
-        &mut self,
-        requests: &[CommitRequest],
-        changes: &[ChangeSet],
-        sequence: u64,
-        active: &Active,
-        committing: usize,
-    ) {
-        match active.oldest().filter(|_| active.count() > committing) {
+    fn new(catalog: Catalog) -> Self {
+        History { catalog, changed: FxHashMap::default(), written: FxHashMap::default(), prune_at: MIN_PRUNED_KEYS }
+    }
+
+    /// Notes the keys of a commit for the transactions that are still active.
+    fn remember(&mut self, requests: &[CommitRequest], changes: &[ChangeSet], sequence: u64, active: &Active) {
+        match active.oldest() {
             None => {
                 self.changed.clear();
                 self.written.clear();
+                self.prune_at = MIN_PRUNED_KEYS;
             }
             Some(oldest) => {
-                if self.changed.len() > HISTORY_PRUNE_AT {
+                if self.changed.len() > self.prune_at {
                     self.changed.retain(|_, changed| *changed > oldest);
+                    self.prune_at = MIN_PRUNED_KEYS.max(2 * self.changed.len());
                 }
                 self.written.extend(written(changes).map(|relation| (relation, sequence)));
                 let keys = requests.iter().flat_map(|request| &request.keys);
@@ -350,22 +391,6 @@ fn written<'c>(changes: impl IntoIterator<Item = &'c ChangeSet>) -> impl Iterato
 fn same_indices(a: &SchemaRef, b: &SchemaRef) -> bool {
     let identities = |schema: &SchemaRef| schema.indices.iter().map(|index| index.schema.id).collect::<Vec<_>>();
     identities(a) == identities(b)
-}
-
-/// Readies a transaction for being published after its group, whose catalog becomes its own.
-fn admit(
-    request: &mut CommitRequest,
-    history: &History,
-    group: &[CommitRequest],
-    catalog: &mut Catalog,
-) -> Result<(), TxnError> {
-    validate(request, history, group, catalog)?;
-    if !request.schemas.is_empty() {
-        let definitions = request.schemas.drain(..).map(|change| (change.name, change.after));
-        request.changes.definitions.extend(definitions);
-        catalog.apply(&request.changes, catalog.version + 1);
-    }
-    Ok(())
 }
 
 /// Whether nothing that a transaction wrote or ensured has changed since it began. `group` are those that commit together

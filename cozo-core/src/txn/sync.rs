@@ -21,7 +21,9 @@ pub fn spin<T>(mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
     })
 }
 
-/// Locks that are held for a microsecond, hardly ever for longer: who finds one taken [spins](spin) before waiting.
+/// Locks that are held for a microsecond, hardly ever for longer: who finds one taken [spins](spin) before waiting, and
+/// looks before trying, since a try takes the lock's memory from whoever holds it. Each lies, with what it protects, apart from
+/// other memory, so that processors do not pass that to and fro, too.
 #[cfg(not(feature = "shuttle"))]
 mod spinning {
     use parking_lot::{MutexGuard, RwLockReadGuard, RwLockWriteGuard};
@@ -29,6 +31,7 @@ mod spinning {
     use super::spin;
 
     #[derive(Default)]
+    #[repr(align(128))]
     pub struct Mutex<T>(parking_lot::Mutex<T>);
 
     impl<T> Mutex<T> {
@@ -37,14 +40,15 @@ mod spinning {
         }
 
         pub fn lock(&self) -> MutexGuard<'_, T> {
-            spin(|| self.0.try_lock()).unwrap_or_else(|| self.0.lock())
+            spin(|| self.try_lock()).unwrap_or_else(|| self.0.lock())
         }
 
         pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-            self.0.try_lock()
+            if self.0.is_locked() { None } else { self.0.try_lock() }
         }
     }
 
+    #[repr(align(128))]
     pub struct RwLock<T>(parking_lot::RwLock<T>);
 
     impl<T> RwLock<T> {
@@ -53,11 +57,11 @@ mod spinning {
         }
 
         pub fn read(&self) -> RwLockReadGuard<'_, T> {
-            spin(|| self.0.try_read()).unwrap_or_else(|| self.0.read())
+            let attempt = || if self.0.is_locked_exclusive() { None } else { self.0.try_read() };
+            spin(attempt).unwrap_or_else(|| self.0.read())
         }
 
         pub fn write(&self) -> RwLockWriteGuard<'_, T> {
-            // To look is cheaper than to try, for those who read.
             let attempt = || if self.0.is_locked() { None } else { self.0.try_write() };
             spin(attempt).unwrap_or_else(|| self.0.write())
         }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use arc_swap::Guard;
+
 use super::pipeline::{CommitRequest, SchemaChange};
 use super::{AfterCommit, Catalog, FIRST_EPHEMERAL_ID, Pipeline, TxnError, Version, is_ephemeral};
 use crate::schema::{IndexDefinition, RelationId, RelationSchema, SchemaRef};
@@ -14,25 +16,30 @@ use crate::value::{Batch, SmallStr, combine_hashes};
 const WRITES: &str = "only write transactions reach the writing operations";
 
 /// A transaction. Dropping it without [`Transaction::commit`] leaves no trace.
+///
+/// All that begin share the current version, its catalog and its rows: every reference counted there is memory that
+/// processors pass to and fro. So a reading transaction counts one, to the version, and borrows the rest from it.
 pub struct Transaction {
-    pipeline: Arc<Pipeline>,
-    /// The number of the version that it began with.
-    sequence: u64,
-    /// The catalog of that version.
-    base_catalog: Catalog,
-    /// That version, once anything is read.
-    base: Option<Arc<Version>>,
-    /// The catalog with this transaction's changes.
-    catalog: Catalog,
+    base: Base,
+    /// The catalog, if this transaction has changed it.
+    changed_catalog: Option<Catalog>,
     writes: Option<Writes>,
     ephemeral: Ephemeral,
     /// What `'ASSERT'` means throughout, in microseconds since the epoch.
     now_micros: i64,
 }
 
+/// What a transaction began with.
+enum Base {
+    /// A version.
+    Version(Arc<Version>),
+    /// The catalog of a version of which nothing was read so far; see [`Transaction::base`].
+    Catalog(Guard<Arc<Catalog>>),
+}
+
 /// What a write transaction has done so far.
-#[derive(Default)]
 struct Writes {
+    started: Started,
     request: CommitRequest,
     /// How much of `request.changes` the view below has.
     applied: usize,
@@ -40,47 +47,79 @@ struct Writes {
     view: Option<Arc<dyn Snapshot>>,
 }
 
+/// A write transaction that is noted as active until this is dropped.
+struct Started {
+    pipeline: Arc<Pipeline>,
+    /// The number of the version that it began with; none once it is for the pipeline to end it.
+    sequence: Option<u64>,
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        if let Some(sequence) = self.sequence {
+            self.pipeline.end_write(sequence);
+        }
+    }
+}
+
 /// Relations that live in this transaction only.
+#[derive(Default)]
 struct Ephemeral {
     schemas: BTreeMap<SmallStr, SchemaRef>,
-    rows: Arc<dyn Snapshot>,
-    next_id: u64,
+    /// None before there is any.
+    rows: Option<Arc<dyn Snapshot>>,
+    /// How many there have been.
+    created: u64,
 }
 
 /// What a query reads: stored and ephemeral relations as they are when it starts.
-#[derive(Clone)]
-pub struct View {
-    stored: Arc<dyn Snapshot>,
-    ephemeral: Arc<dyn Snapshot>,
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    stored: &'a Arc<dyn Snapshot>,
+    ephemeral: &'a Arc<dyn Snapshot>,
     /// The instant that stands for "now", in microseconds since the epoch.
     pub now_micros: i64,
 }
 
-impl View {
+impl<'a> View<'a> {
     /// The snapshot that has a relation.
-    pub fn of(&self, relation: RelationId) -> &dyn Snapshot {
-        if is_ephemeral(relation) { &*self.ephemeral } else { &*self.stored }
+    pub fn of(&self, relation: RelationId) -> &'a dyn Snapshot {
+        &**self.shared(relation)
+    }
+
+    /// [`View::of`], for those who keep it.
+    pub fn shared(&self, relation: RelationId) -> &'a Arc<dyn Snapshot> {
+        if is_ephemeral(relation) { self.ephemeral } else { self.stored }
+    }
+}
+
+impl Base {
+    fn catalog(&self) -> &Catalog {
+        match self {
+            Base::Version(version) => &version.catalog,
+            Base::Catalog(catalog) => catalog,
+        }
     }
 }
 
 impl Transaction {
     /// Begins with the current version; see [`Transaction::begin_held`].
     pub fn begin(pipeline: &Arc<Pipeline>, write: bool) -> Self {
-        let base = (!write).then(|| pipeline.current());
-        let (sequence, base_catalog) = match &base {
-            Some(base) => (base.sequence, base.catalog.clone()),
-            None => pipeline.begin_write(),
+        let (base, writes) = match write {
+            false => (Base::Version(pipeline.current()), None),
+            true => {
+                let (sequence, catalog) = pipeline.begin_write();
+                let started = Started { pipeline: pipeline.clone(), sequence: Some(sequence) };
+                let request = CommitRequest { base_catalog: catalog.version, ..Default::default() };
+                (Base::Catalog(catalog), Some(Writes { started, request, applied: 0, view: None }))
+            }
         };
-        let request = CommitRequest { base: sequence, base_catalog: base_catalog.version, ..Default::default() };
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         Transaction {
-            pipeline: pipeline.clone(),
-            sequence,
-            catalog: base_catalog.clone(),
-            base_catalog,
             base,
-            writes: write.then(|| Writes { request, ..Default::default() }),
-            ephemeral: Ephemeral { schemas: BTreeMap::new(), rows: MemSnapshot::empty(), next_id: FIRST_EPHEMERAL_ID },
+            changed_catalog: None,
+            writes,
+            ephemeral: Ephemeral::default(),
             now_micros: now.map_or(0, |elapsed| elapsed.as_micros() as i64),
         }
     }
@@ -109,7 +148,7 @@ impl Transaction {
 
     /// The stored relations as this transaction sees them.
     pub fn catalog(&self) -> &Catalog {
-        &self.catalog
+        self.changed_catalog.as_ref().unwrap_or_else(|| self.base.catalog())
     }
 
     /// Whether relations are as in the version it began with: no schema changes, no ephemeral relations.
@@ -119,44 +158,42 @@ impl Transaction {
 
     /// A relation by name; names that begin with `_` are ephemeral.
     pub fn relation(&self, name: &str) -> Option<&SchemaRef> {
-        if name.starts_with('_') { self.ephemeral.schemas.get(name) } else { self.catalog.find(name) }
+        if name.starts_with('_') { self.ephemeral.schemas.get(name) } else { self.catalog().find(name) }
     }
 
     /// What a query of this transaction that reads these relations sees now.
-    pub fn view(&mut self, relations: &[RelationId]) -> Result<View, TxnError> {
-        let stored = match relations.iter().all(|id| is_ephemeral(*id)) {
-            true => MemSnapshot::empty(),
-            false => {
-                let base = self.base();
-                match &mut self.writes {
-                    Some(writes) if writes.touch(relations) => writes.view(&base)?,
-                    _ => base.snapshot.clone(),
-                }
-            }
+    pub fn view(&mut self, relations: &[RelationId]) -> Result<View<'_>, TxnError> {
+        let reads_stored = !relations.iter().all(|id| is_ephemeral(*id));
+        if reads_stored {
+            self.base();
+        }
+        let stored = match (&self.base, &mut self.writes) {
+            (Base::Version(base), Some(writes)) if writes.touch(relations) => writes.view(base)?,
+            (Base::Version(base), _) => &base.snapshot,
+            (Base::Catalog(_), _) => MemSnapshot::empty(),
         };
-        Ok(View { stored, ephemeral: self.ephemeral.rows.clone(), now_micros: self.now_micros })
+        Ok(View { stored, ephemeral: self.ephemeral.rows(), now_micros: self.now_micros })
     }
 
     /// The version that it reads. A write transaction begins with what is there when it first reads: until then it holds
     /// nothing that others would have to copy before they change it.
-    fn base(&mut self) -> Arc<Version> {
-        if let Some(base) = &self.base {
-            return base.clone();
+    fn base(&mut self) {
+        if let (Base::Catalog(catalog), Some(Writes { started, .. })) = (&self.base, &mut self.writes) {
+            let began = started.sequence.expect("not ended");
+            let version = started.pipeline.pin(began, catalog.version);
+            started.sequence = Some(version.sequence);
+            self.base = Base::Version(version);
         }
-        let base = self.pipeline.pin(self.sequence, self.base_catalog.version);
-        self.sequence = base.sequence;
-        if let Some(writes) = &mut self.writes {
-            writes.request.base = base.sequence;
-        }
-        self.base.insert(base).clone()
     }
 
-    /// Stored and ephemeral relations about as they are, without the writes of this transaction to stored ones: enough to
+    /// The rows of a relation about as they are, without the writes of this transaction to stored ones: enough to
     /// estimate sizes.
-    pub fn estimates_view(&self) -> View {
-        let stored =
-            self.base.as_ref().map_or_else(|| self.pipeline.current().snapshot.clone(), |base| base.snapshot.clone());
-        View { stored, ephemeral: self.ephemeral.rows.clone(), now_micros: self.now_micros }
+    pub fn estimates_of(&self, relation: RelationId) -> Arc<dyn Snapshot> {
+        match &self.base {
+            _ if is_ephemeral(relation) => self.ephemeral.rows().clone(),
+            Base::Version(base) => base.snapshot.clone(),
+            Base::Catalog(_) => self.pipeline().current().snapshot.clone(),
+        }
     }
 
     /// The number of rows that this transaction has put into a stored relation.
@@ -169,14 +206,14 @@ impl Transaction {
     /// Creates a relation; its identity is given here. The name must be free.
     pub fn create(&mut self, mut schema: RelationSchema) -> Result<SchemaRef, TxnError> {
         if schema.name.starts_with('_') {
-            schema.id = RelationId(self.ephemeral.next_id);
-            self.ephemeral.next_id += 1;
+            schema.id = RelationId(FIRST_EPHEMERAL_ID + self.ephemeral.created);
+            self.ephemeral.created += 1;
             let schema = Arc::new(schema);
             self.ephemeral.apply(ChangeSet { created: vec![schema.clone()], ..Default::default() })?;
             self.ephemeral.schemas.insert(schema.name.clone(), schema.clone());
             return Ok(schema);
         }
-        schema.id = self.pipeline.next_relation_id();
+        schema.id = self.pipeline().next_relation_id();
         let schema = Arc::new(schema);
         self.change_schema(&schema.name, Some(schema.clone()));
         self.writes_mut().create(schema.clone());
@@ -186,7 +223,7 @@ impl Transaction {
     /// Creates an index of a relation, empty: whoever calls fills it. Rows that others write to the relation meanwhile
     /// would not be in it, so they make the commit fail.
     pub fn create_index(&mut self, relation: &SchemaRef, name: &SmallStr, listed: &[usize]) -> IndexDefinition {
-        let index = IndexDefinition::new(relation, name, listed, self.pipeline.next_relation_id());
+        let index = IndexDefinition::new(relation, name, listed, self.pipeline().next_relation_id());
         self.redefine(relation, relation.with_index(index.clone()));
         let writes = self.writes_mut();
         writes.create(index.schema.clone());
@@ -268,7 +305,7 @@ impl Transaction {
         let created_here = request.changes.created.iter().any(|created| created.id == id);
         if !created_here && !request.relations.iter().any(|known| known.id == id) {
             // As it was at the start, should this transaction have changed it.
-            let changed = (!request.schemas.is_empty()).then(|| self.base_catalog.find_id(id)).flatten();
+            let changed = (!request.schemas.is_empty()).then(|| self.base.catalog().find_id(id)).flatten();
             request.relations.push(changed.unwrap_or(schema).clone());
         }
     }
@@ -297,7 +334,7 @@ impl Transaction {
             after_commit: writes.request.after_commit.len(),
         });
         Savepoint {
-            catalog: self.catalog.clone(),
+            changed_catalog: self.changed_catalog.clone(),
             writes,
             schemas: self.ephemeral.schemas.clone(),
             rows: self.ephemeral.rows.clone(),
@@ -306,7 +343,7 @@ impl Transaction {
 
     /// Undoes everything since the savepoint.
     pub fn roll_back_to(&mut self, savepoint: Savepoint) {
-        self.catalog = savepoint.catalog;
+        self.changed_catalog = savepoint.changed_catalog;
         self.ephemeral.schemas = savepoint.schemas;
         self.ephemeral.rows = savepoint.rows;
         if let (Some(writes), Some(mark)) = (&mut self.writes, savepoint.writes) {
@@ -330,16 +367,20 @@ impl Transaction {
     }
 
     /// Makes the writes durable and visible, or fails and leaves no trace.
-    pub fn commit(mut self) -> Result<(), TxnError> {
-        let Some(writes) = self.writes.as_mut() else { return Ok(()) };
-        let request = std::mem::take(&mut writes.request);
+    pub fn commit(self) -> Result<(), TxnError> {
+        let Some(Writes { mut started, mut request, view, .. }) = self.writes else { return Ok(()) };
         if request.keys.is_empty() && request.schemas.is_empty() {
             return Ok(());
         }
         // What nobody reads any more can be changed in place.
-        writes.view = None;
-        self.base = None;
-        self.pipeline.commit(request)
+        drop((self.base, view));
+        request.base = started.sequence.take().expect("ended only here");
+        started.pipeline.commit(request)
+    }
+
+    /// What a write transaction will be committed by.
+    fn pipeline(&self) -> &Pipeline {
+        &self.writes.as_ref().expect(WRITES).started.pipeline
     }
 
     fn writes_mut(&mut self) -> &mut Writes {
@@ -347,11 +388,12 @@ impl Transaction {
     }
 
     fn change_schema(&mut self, name: &SmallStr, after: Option<SchemaRef>) {
+        let catalog = self.changed_catalog.get_or_insert_with(|| self.base.catalog().clone());
         match &after {
-            Some(schema) => self.catalog.insert(schema.clone()),
-            None => self.catalog.remove(name),
+            Some(schema) => catalog.insert(schema.clone()),
+            None => catalog.remove(name),
         }
-        let before = self.base_catalog.find(name).cloned();
+        let before = self.base.catalog().find(name).cloned();
         let schemas = &mut self.writes_mut().request.schemas;
         match schemas.iter_mut().find(|change| change.name == *name) {
             Some(change) => change.after = after,
@@ -362,10 +404,10 @@ impl Transaction {
 
 /// See [`Transaction::savepoint`].
 pub struct Savepoint {
-    catalog: Catalog,
+    changed_catalog: Option<Catalog>,
     writes: Option<WritesMark>,
     schemas: BTreeMap<SmallStr, SchemaRef>,
-    rows: Arc<dyn Snapshot>,
+    rows: Option<Arc<dyn Snapshot>>,
 }
 
 struct WritesMark {
@@ -377,14 +419,6 @@ struct WritesMark {
     dropped: usize,
     rows: usize,
     after_commit: usize,
-}
-
-impl Drop for Transaction {
-    fn drop(&mut self) {
-        if self.writes.is_some() {
-            self.pipeline.end_write(self.sequence);
-        }
-    }
 }
 
 impl Writes {
@@ -402,7 +436,7 @@ impl Writes {
 
     /// The base with all changes so far; those not applied yet are applied now, since most transactions never read
     /// what they wrote.
-    fn view(&mut self, base: &Version) -> Result<Arc<dyn Snapshot>, TxnError> {
+    fn view(&mut self, base: &Version) -> Result<&Arc<dyn Snapshot>, TxnError> {
         let changes = &self.request.changes;
         let view = match self.view.take() {
             Some(view) if self.applied == changes.rows.len() => view,
@@ -415,13 +449,17 @@ impl Writes {
             }
         };
         self.applied = changes.rows.len();
-        Ok(self.view.insert(view).clone())
+        Ok(self.view.insert(view))
     }
 }
 
 impl Ephemeral {
+    fn rows(&self) -> &Arc<dyn Snapshot> {
+        self.rows.as_ref().unwrap_or_else(|| MemSnapshot::empty())
+    }
+
     fn apply(&mut self, changes: ChangeSet) -> Result<(), TxnError> {
-        self.rows = self.rows.clone().with_changes(&changes)?;
+        self.rows = Some(self.rows().clone().with_changes(&changes)?);
         Ok(())
     }
 }

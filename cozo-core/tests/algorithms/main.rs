@@ -4,12 +4,15 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/engines.rs"]
+mod engines;
 
 mod by_hand;
 mod centrality;
 mod communities;
 mod components;
 mod flows;
+mod kept;
 mod large;
 mod paths;
 mod random;

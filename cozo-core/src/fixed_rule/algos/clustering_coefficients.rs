@@ -31,7 +31,7 @@ fn run(call: &Call<'_>, _: &Settings) -> Result<Batch, FixedRuleError> {
     let edges = call.input(0)?.edges(None, &call.poison)?;
     let found = triangles(&edges, false, &call.poison)?;
     let mut degrees = vec![0_i64; edges.nodes.len()];
-    edges.from.iter().chain(&edges.to).for_each(|node| degrees[*node as usize] += 1);
+    edges.from().iter().chain(edges.to.iter()).for_each(|node| degrees[*node as usize] += 1);
     let coefficient = |(degree, triangles): (&i64, &u64)| match *degree as f64 {
         degree if degree < 2.0 => 0.0,
         degree => 2.0 * *triangles as f64 / (degree * (degree - 1.0)),

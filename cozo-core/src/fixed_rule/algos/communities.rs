@@ -69,9 +69,9 @@ impl Level {
         let nodes = edges.nodes.len();
         let weight = |edge: usize| edges.weights.as_ref().map_or(1.0, |weights| weights[edge]);
         let (mut leaving, mut reaching) = (vec![0.0; nodes], vec![0.0; nodes]);
-        for edge in 0..edges.len() {
-            leaving[edges.from[edge] as usize] += weight(edge);
-            reaching[edges.to[edge] as usize] += weight(edge);
+        for (edge, (from, to)) in edges.from().iter().zip(edges.to.iter()).enumerate() {
+            leaving[*from as usize] += weight(edge);
+            reaching[*to as usize] += weight(edge);
         }
         let total = sum(edges.len(), weight);
         let mut ends = total;

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::disjoint_sets::DisjointSets;
 use super::inputs::EDGES_OF_ANY_WEIGHT;
-use crate::fixed_rule::graph::{Edges, Weights};
+use crate::fixed_rule::graph::Weights;
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Output, Settings};
 use crate::value::{Batch, Column};
 
@@ -31,19 +31,18 @@ fn run(call: &Call<'_>, _: &Settings) -> Result<Batch, FixedRuleError> {
     let edges = call.input(0)?.edges(Some(Weights::Finite), &call.poison)?;
     let weight = |edge: usize| edges.weights.as_ref().map_or(1.0, |weights| weights[edge]);
     let mut order: Vec<usize> = (0..edges.len()).collect();
-    let key = |edge: usize| (edges.from[edge], edges.to[edge]);
+    let key = |edge: usize| (edges.from()[edge], edges.to[edge]);
     order.par_sort_unstable_by(|a, b| weight(*a).total_cmp(&weight(*b)).then_with(|| key(*a).cmp(&key(*b))));
     let sets = DisjointSets::new(edges.nodes.len());
     let mut pace = call.poison.pace();
     let mut chosen = vec![];
     for edge in order {
         pace.step()?;
-        if sets.unite(edges.from[edge], edges.to[edge]) {
+        if sets.unite(edges.from()[edge], edges.to[edge]) {
             chosen.push(edge);
         }
     }
     let weights = Column::floats(chosen.iter().map(|edge| weight(*edge)).collect());
-    let Edges { nodes, from, to, .. } = edges;
-    let ends = |ends: &[u32]| nodes.values().take(&chosen.iter().map(|edge| ends[*edge]).collect::<Vec<u32>>());
-    Ok(Batch::new(vec![ends(&from), ends(&to), weights], chosen.len()))
+    let ends = |ends: &[u32]| edges.nodes.values().take(&chosen.iter().map(|edge| ends[*edge]).collect::<Vec<u32>>());
+    Ok(Batch::new(vec![ends(edges.from()), ends(&edges.to), weights], chosen.len()))
 }

@@ -47,7 +47,7 @@ fn run(call: &Call<'_>, _: &Settings) -> Result<Batch, FixedRuleError> {
 
 /// The node to start from; none if there are no edges, and none was asked for.
 fn start(call: &Call<'_>, edges: &Edges) -> Result<Option<u32>, FixedRuleError> {
-    let Some(input) = call.inputs.get(1) else { return Ok(edges.from.iter().min().copied()) };
+    let Some(input) = call.inputs.get(1) else { return Ok(edges.from().iter().min().copied()) };
     let rows = input.ordered(&call.poison)?;
     if rows.is_empty() {
         return Err(FixedRuleError::EmptyStarting { span: input.span });

@@ -38,6 +38,12 @@ pub const PAGE_RANK_OPTIONS: &[OptionSpec] = &[
 /// About so many edges are gathered as one piece of work, in half a millisecond: a thread woken for less comes too late.
 const EDGES_PER_PIECE: usize = 1 << 18;
 
+/// Nodes of so many edges and more are not told apart by that.
+const MANY: usize = 64;
+
+/// So many nodes gather at once: an addition takes a processor several steps, in which it can begin others.
+const BESIDE: usize = 4;
+
 /// A graph whose nodes gather from the edges that lead to them.
 pub struct Gathering {
     /// The nodes.
@@ -58,8 +64,8 @@ impl Gathering {
     }
 
     fn of(edges: Edges, undirected: bool) -> Self {
-        let leaving = leaving(&edges, undirected);
-        let mut into = edges.graph(if undirected { Direction::Both } else { Direction::In });
+        let direction = if undirected { Direction::Both } else { Direction::In };
+        let (mut into, leaving) = rayon::join(|| edges.graph(direction), || leaving(&edges, undirected));
         if undirected {
             into.sort_neighbors();
         }
@@ -76,13 +82,34 @@ impl Gathering {
         }
     }
 
+    /// [`Gathering::gather`] for nodes with as many edges each, next to one another: their sums do not wait for one another.
+    #[inline]
+    fn gather_beside(&self, nodes: [Range<usize>; BESIDE], number: impl Fn(u32) -> f64) -> [f64; BESIDE] {
+        let mut sums = [0.0; BESIDE];
+        let count = nodes[0].len();
+        if self.into.is_weighted() {
+            for edge in 0..count {
+                for (sum, edges) in sums.iter_mut().zip(&nodes) {
+                    *sum += self.into.weight(edges.start + edge) * number(self.into.target(edges.start + edge));
+                }
+            }
+        } else {
+            let targets = nodes.map(|edges| &self.into.targets(edges)[..count]);
+            for edge in 0..count {
+                for (sum, targets) in sums.iter_mut().zip(&targets) {
+                    *sum += number(targets[edge]);
+                }
+            }
+        }
+        sums
+    }
+
     /// The nodes of a piece by the number of their edges: then processors foretell where the loop over those ends.
     fn by_degree(&self, piece: &Range<usize>) -> Vec<u32> {
-        const MOST: usize = 64;
-        let degree = |node: usize| self.into.out_degree(node as u32).min(MOST);
-        let mut starts = [0; MOST + 2];
+        let degree = |node: usize| self.into.out_degree(node as u32).min(MANY);
+        let mut starts = [0; MANY + 2];
         piece.clone().for_each(|node| starts[degree(node) + 1] += 1);
-        (0..MOST).for_each(|degree| starts[degree + 1] += starts[degree]);
+        (0..MANY).for_each(|degree| starts[degree + 1] += starts[degree]);
         let mut nodes = vec![0; piece.len()];
         for node in piece.clone() {
             let place = &mut starts[degree(node)];
@@ -108,9 +135,13 @@ impl Gathering {
 }
 
 fn leaving(edges: &Edges, undirected: bool) -> Vec<f64> {
+    if edges.are_kept() && edges.weights.is_none() && !undirected {
+        let out = edges.graph(Direction::Out);
+        return (0..edges.nodes.len() as u32).map(|node| out.out_degree(node) as f64).collect();
+    }
     let mut leaving = vec![0.0; edges.nodes.len()];
     let backwards: &[u32] = if undirected { &edges.to } else { &[] };
-    for ends in [&edges.from, backwards] {
+    for ends in [edges.from(), backwards] {
         for (edge, end) in ends.iter().enumerate() {
             leaving[*end as usize] += edges.weights.as_ref().map_or(1.0, |weights| weights[edge]);
         }
@@ -121,8 +152,9 @@ fn leaving(edges: &Edges, undirected: bool) -> Vec<f64> {
 /// The score of each node: its part of `1 - theta`, and of `theta` times the scores of those with edges to it. Nodes without
 /// edges that leave pass nothing on.
 ///
-/// Nodes of a piece of the graph are scored one after another, each seeing the new scores of those before it there, which
-/// converges faster than if all saw the scores of the last round; those of other pieces they see as they were.
+/// Nodes of a piece of the graph are scored one after another, or some at once that have as many edges each, and see the new scores of
+/// those before them there, which converges faster than if all saw the scores of the last round; those of other pieces they see as they
+/// were.
 pub fn page_rank(
     graph: &Gathering,
     part: impl Fn(u32) -> f64 + Send + Sync,
@@ -135,39 +167,23 @@ pub fn page_rank(
         let count = graph.nodes.len();
         let share = |leaving: &f64| if *leaving == 0.0 { 0.0 } else { theta / leaving };
         let shares: Vec<f64> = graph.leaving.iter().map(share).collect();
-        let pass = |node: u32, score: f64| score * shares[node as usize];
         let mut scores = vec![0.0; count];
         fill(&pieces, &mut scores, poison, &part)?;
         // What each node passes on along an edge of weight 1.
         let mut passed = vec![0.0; count];
-        fill(&pieces, &mut passed, poison, |node| pass(node, scores[node as usize]))?;
+        fill(&pieces, &mut passed, poison, |node| scores[node as usize] * shares[node as usize])?;
         let mut next = passed.clone();
         let orders: Vec<Vec<u32>> = pieces.par_iter().map(|piece| graph.by_degree(piece)).collect();
         // Whether an edge comes from the same piece is asked before: asked in the rounds, processors would mostly guess wrong. In a single piece
         // all do.
         let within = if pieces.len() == 1 { vec![] } else { graph.within(&pieces) };
+        let scoring = Scoring { graph, shares: &shares, within: &within, theta, part: &part };
         for _ in 0..settings.count("iterations") {
             let parts = split(&pieces, &mut scores).into_par_iter().zip(split(&pieces, &mut next));
             let changes = pieces.par_iter().zip(&orders).zip(parts).map(|((piece, order), (scores, next))| {
                 poison.check()?;
                 next.copy_from_slice(&passed[piece.clone()]);
-                let mut change = 0.0;
-                for node in order {
-                    let i = *node as usize - piece.start;
-                    let edges = graph.into.edges_of(*node);
-                    let own = within.get(*node as usize).unwrap_or(&edges).clone();
-                    let passed = |from: u32| passed[from as usize];
-                    let mut gathered = graph.gather(own.clone(), |from| next[from as usize - piece.start]);
-                    if own.len() < edges.len() {
-                        gathered +=
-                            graph.gather(edges.start..own.start, passed) + graph.gather(own.end..edges.end, passed);
-                    }
-                    let before = scores[i];
-                    scores[i] = (1.0 - theta) * part(*node) + gathered;
-                    next[i] = pass(*node, scores[i]);
-                    change += (scores[i] - before).abs();
-                }
-                Ok(change)
+                Ok(scoring.score(piece.start, order, &passed, next, scores))
             });
             let changes: Vec<f64> = changes.collect::<miette::Result<_>>()?;
             std::mem::swap(&mut passed, &mut next);
@@ -177,4 +193,60 @@ pub fn page_rank(
         }
         Ok(scores)
     })
+}
+
+/// What a round of PageRank needs to know.
+struct Scoring<'a, P> {
+    graph: &'a Gathering,
+    /// The part of each node's score that goes along an edge of weight 1.
+    shares: &'a [f64],
+    /// See [`Gathering::within`]; empty if all edges come from the same piece.
+    within: &'a [Range<usize>],
+    theta: f64,
+    /// The part of `1 - theta` that each node has.
+    part: &'a P,
+}
+
+impl<P: Fn(u32) -> f64> Scoring<'_, P> {
+    /// Scores the nodes of a piece that begins with `first`, in this order, and gives the sum of all changes. `passed` is what all nodes
+    /// passed on after the last round, `next` what those of the piece pass on now.
+    fn score(&self, first: usize, order: &[u32], passed: &[f64], next: &mut [f64], scores: &mut [f64]) -> f64 {
+        let graph = self.graph;
+        let mut change = 0.0;
+        let mut scored = |next: &mut [f64], node: u32, gathered: f64| {
+            let i = node as usize - first;
+            let score = (1.0 - self.theta) * (self.part)(node) + gathered;
+            change += (score - scores[i]).abs();
+            scores[i] = score;
+            next[i] = score * self.shares[node as usize];
+        };
+        let mut rest = order;
+        while let Some(&node) = rest.first() {
+            let edges = graph.into.edges_of(node);
+            if let Some(beside) = self.beside(rest, edges.len()) {
+                let edges = beside.map(|node| graph.into.edges_of(node));
+                let gathered = graph.gather_beside(edges, |from| next[from as usize - first]);
+                beside.into_iter().zip(gathered).for_each(|(node, gathered)| scored(next, node, gathered));
+                rest = &rest[BESIDE..];
+                continue;
+            }
+            let own = self.within.get(node as usize).unwrap_or(&edges).clone();
+            let passed = |from: u32| passed[from as usize];
+            let mut gathered = graph.gather(own.clone(), |from| next[from as usize - first]);
+            if own.len() < edges.len() {
+                gathered += graph.gather(edges.start..own.start, passed) + graph.gather(own.end..edges.end, passed);
+            }
+            scored(next, node, gathered);
+            rest = &rest[1..];
+        }
+        change
+    }
+
+    /// The first nodes, if all edges come from the same piece, and if they have as many edges each.
+    #[inline]
+    fn beside(&self, nodes: &[u32], edges: usize) -> Option<[u32; BESIDE]> {
+        let beside = nodes.first_chunk::<BESIDE>()?;
+        let alike = edges < MANY && self.graph.into.out_degree(beside[BESIDE - 1]) == edges;
+        (self.within.is_empty() && alike).then_some(*beside)
+    }
 }

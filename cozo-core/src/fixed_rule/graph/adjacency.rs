@@ -4,6 +4,7 @@
 //! Reading is cheap and in order, placing is neither, so that this pays although every thread reads everything.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -34,13 +35,13 @@ impl Direction {
     }
 }
 
-/// The edges of each node: where they lead, with their weights.
+/// The edges of each node: where they lead, with their weights. A clone shares them until either is changed.
 #[derive(Clone, Debug)]
 pub struct Graph {
     /// The edges of node `n` are those from `starts[n]` to `starts[n + 1]`.
-    starts: Vec<usize>,
-    targets: Vec<u32>,
-    weights: Option<Vec<f64>>,
+    starts: Arc<Vec<usize>>,
+    targets: Arc<Vec<u32>>,
+    weights: Option<Arc<Vec<f64>>>,
 }
 
 /// One end of each edge, and the other.
@@ -56,14 +57,14 @@ impl Graph {
         };
         let starts = starts(nodes, passes);
         let total = starts[nodes];
-        let mut graph = Graph { starts, targets: vec![0; total], weights: weights.map(|_| vec![0.0; total]) };
-        graph.place(passes, weights);
-        graph
+        let (mut targets, mut placed) = (vec![0; total], weights.map(|_| vec![0.0; total]));
+        place(&starts, passes, weights, &mut targets, placed.as_deref_mut());
+        Graph::from_rows(starts, targets, placed)
     }
 
     /// The adjacency of edges that stand in the order of where they start.
-    pub(super) fn of_sorted(nodes: usize, from: &[u32], to: Vec<u32>, weights: Option<Vec<f64>>) -> Self {
-        Graph { starts: starts(nodes, &[(from, &to)]), targets: to, weights }
+    pub(super) fn of_sorted(nodes: usize, from: &[u32], to: Arc<Vec<u32>>, weights: Option<Arc<Vec<f64>>>) -> Self {
+        Graph { starts: starts(nodes, &[(from, &to)]).into(), targets: to, weights }
     }
 
     /// The members of groups as adjacency: an edge from each group to all that are in it.
@@ -75,44 +76,13 @@ impl Graph {
     /// The adjacency with the edges of node `n` from `starts[n]` to `starts[n + 1]`.
     pub fn from_rows(starts: Vec<usize>, targets: Vec<u32>, weights: Option<Vec<f64>>) -> Self {
         debug_assert_eq!(starts.last(), Some(&targets.len()), "the last edges end where all do");
-        Graph { starts, targets, weights }
+        Graph { starts: starts.into(), targets: targets.into(), weights: weights.map(Into::into) }
     }
 
-    fn place(&mut self, passes: &[Ends<'_>], weights: Option<&[f64]>) {
-        let starts = &self.starts;
-        let ranges = balanced(starts, readers(self.targets.len()));
-        let targets = split(&mut self.targets, starts, &ranges);
-        let given = weights;
-        let weights: Vec<Option<&mut [f64]>> = match &mut self.weights {
-            Some(weights) => split(weights, starts, &ranges).into_iter().map(Some).collect(),
-            None => ranges.iter().map(|_| None).collect(),
-        };
-        ranges.into_par_iter().zip(targets).zip(weights).for_each(|((range, targets), mut weights)| {
-            let first = starts[range.start];
-            let mut next: Vec<usize> = starts[range.clone()].iter().map(|start| start - first).collect();
-            // A node before the range turns into one far behind it.
-            let mut place = |end: u32| {
-                let at = next.get_mut((end as usize).wrapping_sub(range.start))?;
-                *at += 1;
-                Some(*at - 1)
-            };
-            for (ends, others) in passes {
-                match (&mut weights, given) {
-                    (Some(weights), Some(given)) => {
-                        for ((end, other), weight) in ends.iter().zip(*others).zip(given) {
-                            let Some(at) = place(*end) else { continue };
-                            (targets[at], weights[at]) = (*other, *weight);
-                        }
-                    }
-                    _ => {
-                        for (end, other) in ends.iter().zip(*others) {
-                            let Some(at) = place(*end) else { continue };
-                            targets[at] = *other;
-                        }
-                    }
-                }
-            }
-        });
+    /// About how many bytes it takes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        let weights = self.weights.as_ref().map_or(0, |weights| weights.len());
+        8 * (self.starts.len() + weights) + 4 * self.targets.len()
     }
 
     /// The number of nodes.
@@ -188,14 +158,14 @@ impl Graph {
             let first = starts[range.start];
             range.clone().map(move |node| starts[node] - first..starts[node + 1] - first)
         };
-        let targets = split(&mut self.targets, starts, &pieces);
+        let targets = split(Arc::make_mut(&mut self.targets).as_mut_slice(), starts, &pieces);
         let Some(weights) = &mut self.weights else {
             pieces.par_iter().zip(targets).for_each(|(piece, targets)| {
                 rows(piece).for_each(|row| targets[row].sort_unstable());
             });
             return;
         };
-        let weights = split(weights, starts, &pieces);
+        let weights = split(Arc::make_mut(weights).as_mut_slice(), starts, &pieces);
         pieces.par_iter().zip(targets).zip(weights).for_each(|((piece, targets), weights)| {
             for row in rows(piece).filter(|row| !row.is_empty()) {
                 let both = |i: usize| (targets[i], weights[i]);
@@ -220,34 +190,36 @@ impl Graph {
 
     fn reduce(mut self, loops: bool) -> Self {
         self.sort_neighbors();
+        let (starts, targets) = (Arc::make_mut(&mut self.starts), Arc::make_mut(&mut self.targets));
+        let mut weights = self.weights.as_mut().map(Arc::make_mut);
         let (mut kept, mut begin) = (0, 0);
-        for node in 0..self.node_count() {
-            let end = self.starts[node + 1];
+        for node in 0..starts.len() - 1 {
+            let end = starts[node + 1];
             let first = kept;
             for edge in begin..end {
-                let target = self.targets[edge];
-                let repeated = kept > first && self.targets[kept - 1] == target;
+                let target = targets[edge];
+                let repeated = kept > first && targets[kept - 1] == target;
                 if repeated || (target as usize == node && !loops) {
                     continue;
                 }
-                self.targets[kept] = target;
-                if let Some(weights) = &mut self.weights {
+                targets[kept] = target;
+                if let Some(weights) = &mut weights {
                     weights[kept] = weights[edge];
                 }
                 kept += 1;
             }
             begin = end;
-            self.starts[node + 1] = kept;
+            starts[node + 1] = kept;
         }
-        self.targets.truncate(kept);
-        if let Some(weights) = &mut self.weights {
+        targets.truncate(kept);
+        if let Some(weights) = weights {
             weights.truncate(kept);
         }
         self
     }
 
     /// Where each edge starts.
-    fn sources(&self) -> Vec<u32> {
+    pub(super) fn sources(&self) -> Vec<u32> {
         let mut sources = Vec::with_capacity(self.edge_count());
         for node in 0..self.node_count() as u32 {
             sources.extend(std::iter::repeat_n(node, self.out_degree(node)));
@@ -257,13 +229,56 @@ impl Graph {
 
     /// Where each edge starts, where it ends, and its weight.
     pub fn into_edges(self) -> (Vec<u32>, Vec<u32>, Option<Vec<f64>>) {
-        (self.sources(), self.targets, self.weights)
+        (self.sources(), Arc::unwrap_or_clone(self.targets), self.weights.map(Arc::unwrap_or_clone))
     }
 
     /// The same edges turned round.
     pub fn reversed(&self) -> Self {
-        Graph::new(self.node_count(), &self.sources(), &self.targets, self.weights.as_deref(), Direction::In)
+        let weights = self.weights.as_ref().map(|weights| weights.as_slice());
+        Graph::new(self.node_count(), &self.sources(), &self.targets, weights, Direction::In)
     }
+}
+
+/// Places the ends of edges, and their weights, where the rows of the nodes are.
+fn place(
+    starts: &[usize],
+    passes: &[Ends<'_>],
+    given: Option<&[f64]>,
+    targets: &mut [u32],
+    weights: Option<&mut [f64]>,
+) {
+    let ranges = balanced(starts, readers(targets.len()));
+    let targets = split(targets, starts, &ranges);
+    let weights: Vec<Option<&mut [f64]>> = match weights {
+        Some(weights) => split(weights, starts, &ranges).into_iter().map(Some).collect(),
+        None => ranges.iter().map(|_| None).collect(),
+    };
+    ranges.into_par_iter().zip(targets).zip(weights).for_each(|((range, targets), mut weights)| {
+        let first = starts[range.start];
+        let mut next: Vec<usize> = starts[range.clone()].iter().map(|start| start - first).collect();
+        // A node before the range turns into one far behind it.
+        let mut place = |end: u32| {
+            let at = next.get_mut((end as usize).wrapping_sub(range.start))?;
+            *at += 1;
+            Some(*at - 1)
+        };
+        for (ends, others) in passes {
+            match (&mut weights, given) {
+                (Some(weights), Some(given)) => {
+                    for ((end, other), weight) in ends.iter().zip(*others).zip(given) {
+                        let Some(at) = place(*end) else { continue };
+                        (targets[at], weights[at]) = (*other, *weight);
+                    }
+                }
+                _ => {
+                    for (end, other) in ends.iter().zip(*others) {
+                        let Some(at) = place(*end) else { continue };
+                        targets[at] = *other;
+                    }
+                }
+            }
+        }
+    });
 }
 
 fn readers(edges: usize) -> usize {

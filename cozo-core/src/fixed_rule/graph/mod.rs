@@ -10,17 +10,23 @@
 //! | `near` | numbering integers that lie close together, by a bit for each |
 //! | `hashed` | numbering any values, by hash tables |
 //! | `adjacency` | compressed rows, made and reshaped in parallel |
+//! | `kept` | graphs of stored relations, kept from one query to the next |
 
 mod adjacency;
 mod hashed;
+mod kept;
 mod near;
 mod nodes;
 #[cfg(test)]
 mod tests;
 
 pub use adjacency::{Direction, Graph};
+pub use kept::{KeptGraphs, Origin};
 pub use nodes::{NO_NODE, Nodes};
 
+use std::sync::{Arc, OnceLock};
+
+use kept::Made;
 use rayon::prelude::*;
 
 use super::{FixedRuleError, Input, Poison};
@@ -50,12 +56,14 @@ pub enum Weights {
 pub struct Edges {
     /// The nodes.
     pub nodes: Nodes,
-    /// Where each edge starts.
-    pub from: Vec<u32>,
+    /// See [`Edges::from`].
+    from: OnceLock<Arc<Vec<u32>>>,
     /// Where each edge ends.
-    pub to: Vec<u32>,
+    pub to: Arc<Vec<u32>>,
     /// The weight of each edge, if weights were asked for and there are any; else each is 1.
-    pub weights: Option<Vec<f64>>,
+    pub weights: Option<Arc<Vec<f64>>>,
+    /// What was made of them, where that is kept: then they are sorted.
+    made: Option<Arc<Made>>,
 }
 
 impl Input<'_> {
@@ -65,6 +73,15 @@ impl Input<'_> {
             return Err(FixedRuleError::NotAnEdge { found: self.arity, span: self.span });
         }
         let allowed = weights.filter(|_| self.arity > 2);
+        let Some((kept, relation, contents)) = self.kept() else { return self.read_edges(allowed, poison) };
+        let origin = Origin { relation, contents, weights: allowed };
+        match kept.find(&origin) {
+            Some(edges) => Ok(edges),
+            None => Ok(kept.keep(origin, self.read_edges(allowed, poison)?)),
+        }
+    }
+
+    fn read_edges(&self, allowed: Option<Weights>, poison: &Poison) -> Result<Edges, FixedRuleError> {
         let columns: &[usize] = if allowed.is_some() { &[0, 1, 2] } else { &[0, 1] };
         let weigh = |column: Option<&Column>| match (column, allowed) {
             (Some(column), Some(allowed)) => self.weights(column, allowed).map(Some),
@@ -73,14 +90,14 @@ impl Input<'_> {
         if let Some(near) = near::read(self, columns, poison)? {
             let weights = weigh(near.weights.as_ref())?;
             if let Some((nodes, from, to)) = among_threads(|| near.number(poison))? {
-                return Ok(Edges { nodes, from, to, weights });
+                return Ok(Edges::new(nodes, from, to, weights));
             }
         }
         let columns = self.columns(columns, poison)?;
         let weights = weigh(columns.get(2).map(|column| &**column))?;
         let numbered = hashed::number([&columns[0], &columns[1]], poison)?;
         let (nodes, [from, to]) = numbered.ok_or_else(|| self.too_many_nodes())?;
-        Ok(Edges { nodes, from, to, weights })
+        Ok(Edges::new(nodes, from, to, weights))
     }
 
     /// The error of more nodes than there are numbers.
@@ -106,22 +123,49 @@ impl Input<'_> {
 }
 
 impl Edges {
+    fn new(nodes: Nodes, from: Vec<u32>, to: Vec<u32>, weights: Option<Vec<f64>>) -> Self {
+        let from = Arc::new(from).into();
+        Edges { nodes, from, to: to.into(), weights: weights.map(Into::into), made: None }
+    }
+
+    /// Where each edge starts.
+    pub fn from(&self) -> &[u32] {
+        let of_adjacency = || self.made.as_ref().and_then(|made| made.get(Direction::Out)).map(Graph::sources);
+        self.from.get_or_init(|| of_adjacency().expect("given up once there is the adjacency").into())
+    }
+
+    /// Whether what is made of them is kept.
+    pub fn are_kept(&self) -> bool {
+        self.made.is_some()
+    }
+
+    /// About how many bytes they take, with what was made of them.
+    fn memory_bytes(&self) -> usize {
+        let weights = self.weights.as_ref().map_or(0, |weights| weights.len());
+        let made = self.made.as_ref().map_or(0, |made| made.memory_bytes());
+        let from = if self.from.get().is_some() { self.len() } else { 0 };
+        8 * (self.nodes.len() + weights) + 4 * (from + self.len()) + made
+    }
+
     /// The number of edges.
     pub fn len(&self) -> usize {
-        self.from.len()
+        self.to.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.from.is_empty()
+        self.to.is_empty()
     }
 
     /// The edges in ascending order, by from, to and weight: what sums and ties give then does not depend on the order of rows.
     /// Those of a stored relation are so already.
     pub fn sorted(self) -> Self {
+        if self.made.is_some() {
+            return self;
+        }
         let ascend = |start: usize| {
             let edges = start..(start + VALUES_PER_CHECK + 1).min(self.len());
-            let pairs = self.from[edges.clone()].iter().zip(&self.to[edges]);
+            let pairs = self.from()[edges.clone()].iter().zip(&self.to[edges]);
             pairs.map(|(from, to)| u64::from(*from) << 32 | u64::from(*to)).is_sorted()
         };
         if (0..self.len()).into_par_iter().step_by(VALUES_PER_CHECK).all(ascend) {
@@ -130,12 +174,25 @@ impl Edges {
         let mut graph = self.graph(Direction::Out);
         graph.sort_neighbors();
         let (from, to, weights) = graph.into_edges();
-        Edges { nodes: self.nodes, from, to, weights }
+        Edges::new(self.nodes, from, to, weights)
     }
 
     /// The adjacency: of each node its edges in a direction, those of the relation in their order.
     pub fn graph(&self, direction: Direction) -> Graph {
-        Graph::new(self.nodes.len(), &self.from, &self.to, self.weights.as_deref(), direction)
+        let nodes = self.nodes.len();
+        let weights = self.weights.as_ref().map(|weights| weights.as_slice());
+        self.made_or(direction, || match (direction, &self.made) {
+            (Direction::Out, Some(_)) => Graph::of_sorted(nodes, self.from(), self.to.clone(), self.weights.clone()),
+            _ => Graph::new(nodes, self.from(), &self.to, weights, direction),
+        })
+    }
+
+    /// The adjacency if it is kept, else what is made now.
+    fn made_or(&self, direction: Direction, make: impl FnOnce() -> Graph) -> Graph {
+        match &self.made {
+            Some(made) if self.nodes.all_have_edges() => made.graph(direction, make),
+            _ => make(),
+        }
     }
 
     /// The nodes, and the adjacency of the sorted edges.
@@ -143,7 +200,8 @@ impl Edges {
         let edges = self.sorted();
         match direction {
             Direction::Out => {
-                let graph = Graph::of_sorted(edges.nodes.len(), &edges.from, edges.to, edges.weights);
+                let (to, weights) = (edges.to.clone(), edges.weights.clone());
+                let graph = edges.made_or(direction, || Graph::of_sorted(edges.nodes.len(), edges.from(), to, weights));
                 (edges.nodes, graph)
             }
             direction => {

@@ -1,6 +1,7 @@
 //! The values of nodes by number, and the number of a value.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -13,10 +14,10 @@ pub const NO_NODE: u32 = u32::MAX;
 
 /// The nodes of a graph, numbered from 0: those of edges in ascending order of their values, then those without edges,
 /// in ascending order too.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Nodes {
     /// The value of each node.
-    values: Column,
+    values: Arc<Column>,
     /// How many nodes have edges.
     with_edges: usize,
     /// The first value, if those of all nodes with edges are integers without gaps.
@@ -31,7 +32,7 @@ impl Nodes {
             Some([first, .., last]) if last.abs_diff(*first) == with_edges as u64 - 1 => Some(*first),
             _ => None,
         };
-        Nodes { values, with_edges, first }
+        Nodes { values: values.into(), with_edges, first }
     }
 
     /// The number of nodes.
@@ -51,7 +52,12 @@ impl Nodes {
 
     /// The values of each node, which are not needed as numbers any longer.
     pub fn into_values(self) -> Column {
-        self.values
+        Arc::unwrap_or_clone(self.values)
+    }
+
+    /// Whether none was added that has no edges.
+    pub(super) fn all_have_edges(&self) -> bool {
+        self.with_edges == self.len()
     }
 
     /// The value of one node.
@@ -115,7 +121,7 @@ impl Nodes {
         let mut new: Vec<u32> = (0..column.len() as u32).filter(|row| found[*row as usize] == NO_NODE).collect();
         new.par_sort_unstable_by(|a, b| column.compare_at(*a as usize, column, *b as usize));
         new.dedup_by(|a, b| column.equals_at(*a as usize, column, *b as usize));
-        self.values.append_take(column, &new);
+        Arc::make_mut(&mut self.values).append_take(column, &new);
         Ok(self.len() < NO_NODE as usize)
     }
 }

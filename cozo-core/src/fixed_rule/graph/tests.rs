@@ -3,10 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 use crate::diag::SourceSpan;
-use crate::fixed_rule::input::InputSource;
+use crate::fixed_rule::input::{InputSource, StoredRows};
+use crate::schema::RelationId;
+use crate::storage::mem::Tree;
+use crate::storage::{BatchCursor, ContentsId, KeyRange, RelationShape, StorageError};
 use crate::value::{Batch, DataValue};
 
 fn edges(rows: &[Vec<DataValue>], weights: Option<Weights>) -> Result<Edges, FixedRuleError> {
@@ -19,9 +23,9 @@ fn edges(rows: &[Vec<DataValue>], weights: Option<Weights>) -> Result<Edges, Fix
 /// That the ends of edges are the numbers of their values, and numbers follow the order of values.
 fn check_numbers(rows: &[Vec<DataValue>], edges: &Edges) {
     for (i, row) in rows.iter().enumerate() {
-        assert_eq!(edges.nodes.value(edges.from[i]), row[0]);
+        assert_eq!(edges.nodes.value(edges.from()[i]), row[0]);
         assert_eq!(edges.nodes.value(edges.to[i]), row[1]);
-        assert_eq!(edges.nodes.find_value(&row[0]), Some(edges.from[i]));
+        assert_eq!(edges.nodes.find_value(&row[0]), Some(edges.from()[i]));
         let column: Column = [row[1].clone()].into_iter().collect();
         assert_eq!(edges.nodes.find(&column, 0), Some(edges.to[i]));
     }
@@ -38,9 +42,9 @@ fn nodes_are_numbered_by_identity_in_the_order_of_values() {
     let edges = edges(&rows, None).unwrap();
     check_numbers(&rows, &edges);
     assert_eq!(edges.nodes.find_value(&2.into()), None);
-    assert_eq!((&edges.from, &edges.to), (&vec![2, 1, 0], &vec![0, 2, 1]));
+    assert_eq!((edges.from(), edges.to.as_slice()), ([2, 1, 0].as_slice(), [0, 2, 1].as_slice()));
     let sorted = edges.sorted();
-    assert_eq!((sorted.from, sorted.to), (vec![0, 1, 2], vec![1, 2, 0]));
+    assert_eq!((sorted.from(), sorted.to.as_slice()), ([0, 1, 2].as_slice(), [1, 2, 0].as_slice()));
 }
 
 #[test]
@@ -128,7 +132,7 @@ fn large_graphs_are_placed_by_several_threads() {
         let mut graph = Graph::new(5000, &from, &to, Some(&weights), Direction::Out);
         assert_eq!(adjacency(&graph), expected);
         if sorted {
-            let moved = Graph::of_sorted(5000, &from, to.clone(), Some(weights.clone()));
+            let moved = Graph::of_sorted(5000, &from, to.clone().into(), Some(weights.clone().into()));
             assert_eq!(adjacency(&moved), expected);
         }
         let pieces = graph.pieces();
@@ -159,4 +163,72 @@ fn weights_must_be_numbers_that_the_algorithm_can_use() {
         assert_eq!(edges(&row(weight.clone()), Some(Weights::NonNegative)).is_ok(), non_negative, "{weight}");
         assert!(edges(&row(weight), None).is_ok(), "weights that nobody asks for are not looked at");
     }
+}
+
+/// A stored relation that counts how often it is read.
+struct Counting {
+    tree: Tree,
+    scans: AtomicUsize,
+}
+
+impl StoredRows for &Counting {
+    fn scan_all(&self, columns: &[usize]) -> Result<Box<dyn BatchCursor + '_>, StorageError> {
+        self.scans.fetch_add(1, Ordering::Relaxed);
+        Ok(Box::new(self.tree.scan(&KeyRange::all(), columns)))
+    }
+
+    fn most_rows(&self) -> usize {
+        self.tree.row_count() as usize
+    }
+
+    fn contents(&self) -> Option<(RelationId, ContentsId)> {
+        Some((RelationId(1), self.tree.contents()))
+    }
+}
+
+#[test]
+fn graphs_are_kept_until_their_rows_change_or_memory_is_short() {
+    let batch = |rows: &[[i64; 3]]| {
+        let rows: Vec<[DataValue; 3]> = rows.iter().map(|row| row.map(DataValue::from)).collect();
+        Batch::from_rows(3, rows.iter().map(<[_; 3]>::as_slice))
+    };
+    let mut stored = Counting { tree: Tree::new(RelationShape { keys: 2, arity: 3 }), scans: AtomicUsize::new(0) };
+    stored.tree.put(&batch(&[[1, 2, 5], [2, 3, 6]]));
+    let kept = KeptGraphs::new(1 << 20);
+    let read = |stored: &Counting, kept: &KeptGraphs, weights: Option<Weights>| {
+        let input =
+            Input::new(InputSource::Stored(Box::new(stored)), 3, &[], SourceSpan::default()).keeping(Some(kept));
+        let edges = input.edges(weights, &Poison::default()).unwrap();
+        let directions = [Direction::Out, Direction::In, Direction::Both];
+        let graphs = directions.map(|direction| adjacency(&edges.graph(direction)));
+        kept.keep_within_budget();
+        (graphs, edges.from().to_vec(), stored.scans.swap(0, Ordering::Relaxed))
+    };
+    let plain = |target: u32| (target, 1.0);
+    let expected = [
+        vec![vec![plain(1)], vec![plain(2)], vec![]],
+        vec![vec![], vec![plain(0)], vec![plain(1)]],
+        vec![vec![plain(1)], vec![plain(2), plain(0)], vec![plain(1)]],
+    ];
+    for scans in [1, 0, 0] {
+        assert_eq!(read(&stored, &kept, None), (expected.clone(), vec![0, 1], scans));
+    }
+    // Other weights are other edges, but both are kept.
+    for scans in [1, 0] {
+        let (graphs, _, scanned) = read(&stored, &kept, Some(Weights::Finite));
+        assert_eq!((&graphs[0][0], scanned), (&vec![(1, 5.0)], scans));
+    }
+    assert_eq!(read(&stored, &kept, None).2, 0);
+    // Whoever changes a clone changes its contents alone.
+    let mut changed = Counting { tree: stored.tree.clone(), scans: AtomicUsize::new(0) };
+    changed.tree.remove(&batch(&[[2, 3, 0]]));
+    let (graphs, from, scans) = read(&changed, &kept, None);
+    assert_eq!((&graphs[0], from, scans), (&vec![vec![plain(1)], vec![]], vec![0], 1));
+    assert_eq!(read(&stored, &kept, None), (expected.clone(), vec![0, 1], 1), "the contents before it are given up");
+    // Without room nothing is kept; with room for one, the other is given up.
+    let none = KeptGraphs::new(10);
+    assert_eq!((read(&stored, &none, None).2, read(&stored, &none, None).2), (1, 1));
+    let one = KeptGraphs::new(350);
+    assert_eq!((read(&stored, &one, None).2, read(&stored, &one, Some(Weights::Finite)).2), (1, 1));
+    assert_eq!((read(&stored, &one, Some(Weights::Finite)).2, read(&stored, &one, None).2), (0, 1));
 }

@@ -27,7 +27,8 @@ use self::slot::{Slot, Usage};
 use super::mem::{MemSnapshot, Tree};
 use super::overlay::overlay;
 use super::{
-    AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, RelationShape, Snapshot, Storage, StorageError, probe_count,
+    AsOf, BatchCursor, ChangeSet, ContentsId, KeyRange, LookupCursor, RelationShape, Snapshot, Storage, StorageError,
+    probe_count,
 };
 use crate::schema::{RelationId, SchemaRef, with_indices};
 use crate::value::{Column, DataValue};
@@ -69,7 +70,7 @@ impl Storage for Cached {
         let mut current = self.current.lock();
         if let Some(alone) = Arc::get_mut(&mut current) {
             // Nobody else has the latest snapshot of the engine then.
-            alone.base = MemSnapshot::empty();
+            alone.base = MemSnapshot::empty().clone();
         }
         let committed = self.base.commit(changes);
         let next = Arc::make_mut(&mut current);
@@ -182,6 +183,10 @@ impl Snapshot for CachedSnapshot {
 
     fn row_count(&self, relation: RelationId) -> u64 {
         self.loaded(relation).map_or_else(|| self.base.row_count(relation), |tree| tree.row_count())
+    }
+
+    fn contents(&self, relation: RelationId) -> Option<ContentsId> {
+        self.slots.get(&relation).map(|slot| slot.identity.id())
     }
 
     fn row_count_within(&self, relation: RelationId, range: &KeyRange) -> u64 {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use arc_swap::ArcSwapOption;
 
 use crate::storage::mem::Tree;
-use crate::storage::{ChangeKind, RelationShape};
+use crate::storage::{ChangeKind, Identity, RelationShape};
 use crate::value::Batch;
 
 /// See the module.
@@ -22,6 +22,8 @@ pub struct Slot {
     /// About how many bytes the tree takes, and how many rows it had when that was measured.
     bytes: AtomicUsize,
     measured_rows: AtomicU64,
+    /// What tells these contents from others.
+    pub identity: Identity,
 }
 
 impl Slot {
@@ -34,6 +36,7 @@ impl Slot {
             last_used: AtomicU64::new(0),
             bytes: AtomicUsize::new(0),
             measured_rows: AtomicU64::new(0),
+            identity: Identity::default(),
         }
     }
 

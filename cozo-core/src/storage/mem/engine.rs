@@ -8,8 +8,8 @@ use parking_lot::Mutex;
 use super::Tree;
 use crate::schema::{RelationId, SchemaRef};
 use crate::storage::{
-    AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, Nothing, RelationShape, RowChanges, Snapshot, Storage,
-    StorageError, probe_count,
+    AsOf, BatchCursor, ChangeSet, ContentsId, KeyRange, LookupCursor, Nothing, RelationShape, RowChanges, Snapshot,
+    Storage, StorageError, probe_count,
 };
 use crate::value::{Column, DataValue};
 
@@ -63,9 +63,9 @@ pub struct MemSnapshot {
 
 impl MemSnapshot {
     /// A snapshot without relations, always the same one.
-    pub fn empty() -> Arc<dyn Snapshot> {
+    pub fn empty() -> &'static Arc<dyn Snapshot> {
         static EMPTY: LazyLock<Arc<dyn Snapshot>> = LazyLock::new(|| Arc::new(MemSnapshot::default()));
-        EMPTY.clone()
+        &EMPTY
     }
 
     /// The tree of a relation, if it exists.
@@ -112,6 +112,10 @@ impl Snapshot for MemSnapshot {
 
     fn row_count(&self, relation: RelationId) -> u64 {
         self.tree(relation).map_or(0, Tree::row_count)
+    }
+
+    fn contents(&self, relation: RelationId) -> Option<ContentsId> {
+        self.tree(relation).map(Tree::contents)
     }
 
     fn row_count_within(&self, relation: RelationId, range: &KeyRange) -> u64 {

@@ -12,7 +12,9 @@ use super::leaf_column::{LeafColumn, LeafColumns};
 use super::node::{Child, Inner, MAX_CHILDREN, Node, Sibling, equal_range};
 use super::search::pieces;
 use super::shared::Shared;
-use crate::storage::{AsOf, BatchCursor, ChangeKind, KeyRange, LookupCursor, RelationShape, probe_count};
+use crate::storage::{
+    AsOf, BatchCursor, ChangeKind, ContentsId, Identity, KeyRange, LookupCursor, RelationShape, probe_count,
+};
 use crate::value::{Batch, Column, DataValue};
 
 /// Rows sorted by key. A clone is a snapshot: it costs nothing, and neither sees the other's changes.
@@ -20,12 +22,13 @@ use crate::value::{Batch, Column, DataValue};
 pub struct Tree {
     shape: RelationShape,
     pub(super) root: Shared<Node>,
+    identity: Identity,
 }
 
 impl Tree {
     /// A tree without rows.
     pub fn new(shape: RelationShape) -> Self {
-        Tree { shape, root: Shared::new(Node::Leaf(Leaf::empty(shape.arity))) }
+        Tree { shape, root: Shared::new(Node::Leaf(Leaf::empty(shape.arity))), identity: Identity::default() }
     }
 
     /// How many columns the rows have.
@@ -39,6 +42,11 @@ impl Tree {
             Node::Leaf(leaf) => leaf.len as u64,
             Node::Inner(inner) => inner.rows,
         }
+    }
+
+    /// See [`Snapshot::contents`](crate::storage::Snapshot::contents).
+    pub fn contents(&self) -> ContentsId {
+        self.identity.id()
     }
 
     /// The number of rows of a range.
@@ -68,6 +76,7 @@ impl Tree {
             return;
         }
         debug_assert!(rows.columns.len() >= self.shape.keys, "changes have all key columns");
+        self.identity = Identity::default();
         let changes = Changes { kind, columns: &rows.columns, keys: self.shape.keys };
         let siblings = apply(&mut self.root, &changes, 0..rows.len);
         match kind {

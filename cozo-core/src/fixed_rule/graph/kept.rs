@@ -1,0 +1,117 @@
+//! Graphs kept from one query to the next.
+//!
+//! What is kept of a stored relation holds for the rows that it had: when it is asked for, they must still be
+//! [the same](crate::storage::ContentsId). Graphs share their parts with what is kept, and copy what they change.
+
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
+
+use super::{Direction, Edges, Graph, Weights};
+use crate::schema::RelationId;
+use crate::storage::ContentsId;
+
+/// The rows that edges are made of, and what is read of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Origin {
+    /// The relation.
+    pub relation: RelationId,
+    /// Its rows.
+    pub contents: ContentsId,
+    /// Which weights were asked for.
+    pub weights: Option<Weights>,
+}
+
+/// The graphs of a database that are kept.
+pub struct KeptGraphs {
+    budget_bytes: usize,
+    /// What was used last comes last.
+    kept: Mutex<Vec<(Origin, Edges)>>,
+}
+
+/// What was made of edges, by direction.
+#[derive(Debug, Default)]
+pub struct Made([OnceLock<Graph>; 3]);
+
+impl KeptGraphs {
+    /// None, and room for so many bytes.
+    pub fn new(budget_bytes: usize) -> Self {
+        KeptGraphs { budget_bytes, kept: Mutex::default() }
+    }
+
+    /// The edges of an origin, if they are kept.
+    pub fn find(&self, origin: &Origin) -> Option<Edges> {
+        let mut kept = self.kept.lock();
+        let place = kept.iter().position(|(of, _)| of == origin)?;
+        let found = kept.remove(place);
+        let edges = found.1.sharing();
+        kept.push(found);
+        Some(edges)
+    }
+
+    /// Keeps edges, in place of what other contents of the same relation gave.
+    pub fn keep(&self, origin: Origin, edges: Edges) -> Edges {
+        if edges.memory_bytes() > self.budget_bytes {
+            return edges;
+        }
+        let edges = Edges { made: Some(Arc::default()), ..edges.sorted() };
+        let mut kept = self.kept.lock();
+        kept.retain(|(of, _)| of.relation != origin.relation || of.contents == origin.contents && *of != origin);
+        kept.push((origin, edges.sharing()));
+        edges
+    }
+
+    /// Gives up what was used longest ago until the rest is within the budget, and what follows from the rest soon enough.
+    pub fn keep_within_budget(&self) {
+        let mut kept = self.kept.lock();
+        kept.iter_mut().for_each(|(_, edges)| edges.give_up_from());
+        let mut total: usize = kept.iter().map(|(_, edges)| edges.memory_bytes()).sum();
+        kept.retain(|(_, edges)| {
+            let stays = total <= self.budget_bytes;
+            if !stays {
+                total -= edges.memory_bytes();
+            }
+            stays
+        });
+    }
+}
+
+impl Edges {
+    /// The same edges, which share everything.
+    fn sharing(&self) -> Self {
+        let Edges { nodes, from, to, weights, made } = self;
+        let (nodes, from, to) = (nodes.clone(), from.clone(), to.clone());
+        Edges { nodes, from, to, weights: weights.clone(), made: made.clone() }
+    }
+
+    /// Forgets where each edge starts if the adjacency has it, too.
+    fn give_up_from(&mut self) {
+        if self.made.as_ref().is_some_and(|made| made.get(Direction::Out).is_some()) {
+            self.from = OnceLock::new();
+        }
+    }
+}
+
+impl Made {
+    /// The adjacency in a direction, if it was made before.
+    pub fn get(&self, direction: Direction) -> Option<&Graph> {
+        self.0[direction as usize].get()
+    }
+
+    /// The adjacency in a direction, as it was made before or as it is made now. Two who make it at once both do: to wait
+    /// for one another, threads that share work must not.
+    pub fn graph(&self, direction: Direction, make: impl FnOnce() -> Graph) -> Graph {
+        if let Some(graph) = self.get(direction) {
+            return graph.clone();
+        }
+        let graph = make();
+        // Where another was faster, its graph is the same.
+        let _ = self.0[direction as usize].set(graph.clone());
+        graph
+    }
+
+    /// About how many bytes there are.
+    pub fn memory_bytes(&self) -> usize {
+        self.0.iter().filter_map(OnceLock::get).map(Graph::memory_bytes).sum()
+    }
+}
