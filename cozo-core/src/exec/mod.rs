@@ -59,7 +59,7 @@ use top::Wanted;
 /// The most rows that operators hand on at a time.
 pub const MAX_BATCH_ROWS: usize = 2048;
 
-/// The rows of the first batches where only a few results are wanted.
+/// The most rows of the first batch where only a few results are wanted.
 const FIRST_BATCH_ROWS: usize = 16;
 
 /// What a hash table of a stored relation holds: the relation and the time it is read at, the columns that it is by, the
@@ -143,7 +143,8 @@ pub struct Worker<'r> {
 
 impl<'r> Worker<'r> {
     fn new(run: &'r Run<'r>, rule: &RulePlan) -> Self {
-        let batch_rows = if run.enough.is_some() { FIRST_BATCH_ROWS } else { MAX_BATCH_ROWS };
+        // The next operator may already hand on twice as many.
+        let batch_rows = run.enough.map_or(MAX_BATCH_ROWS, |enough| enough.clamp(1, FIRST_BATCH_ROWS));
         let clock = run.profile.as_ref().map(|_| Clock::new(rule.operators.len()));
         Worker { run, batch_rows, seen: FxHashMap::default(), clock }
     }
