@@ -74,7 +74,7 @@ impl PreparedQuery {
         let versions = (txn.catalog().version, fixed_rules.version);
         let reusable = txn.has_base_catalog();
         if reusable
-            && let Some(compiled) = Loaded::from(&self.compiled)
+            && let Some(compiled) = Loaded::of(&self.compiled)
             && compiled.compiled_against == versions
             && compiled.sizes.still_hold(txn)
         {

@@ -24,11 +24,11 @@ const CACHED_SCRIPTS: usize = 1000;
 /// Longer scripts are not kept: they are data more often than queries.
 const MAX_CACHED_SCRIPT_BYTES: usize = 64 * 1024;
 
+/// How many of them are where they are found soonest.
+const RECENT_SCRIPTS: usize = 64;
+
 /// Graphs may take this part of what the cache may.
 const GRAPHS_SHARE: usize = 8;
-
-/// How many are where they are found soonest.
-const RECENT_SCRIPTS: usize = 64;
 
 /// A script that is kept.
 pub struct CachedScript {
@@ -75,21 +75,19 @@ impl Core {
     /// The script, parsed now or before.
     pub fn prepared(&self, source: &str) -> miette::Result<Loaded<CachedScript>> {
         let recent = &self.recent[FxBuildHasher.hash_one(source) as usize % RECENT_SCRIPTS];
-        if let Some(script) = Loaded::from(recent)
+        if let Some(script) = Loaded::of(recent)
             && *script.source == *source
         {
             return Ok(script);
         }
-        let kept = self.scripts.get(source);
-        let script = match kept.clone() {
-            Some(script) => script,
-            None => Arc::new(CachedScript { source: source.into(), script: Prepared::new(parse_script(source)?) }),
-        };
-        if source.len() <= MAX_CACHED_SCRIPT_BYTES {
+        if let Some(script) = self.scripts.get(source) {
             recent.store(Some(script.clone()));
-            if kept.is_none() {
-                self.scripts.insert(script.source.clone(), script.clone());
-            }
+            return Ok(script.into());
+        }
+        let script = Arc::new(CachedScript { source: source.into(), script: Prepared::new(parse_script(source)?) });
+        if source.len() <= MAX_CACHED_SCRIPT_BYTES {
+            self.scripts.insert(script.source.clone(), script.clone());
+            recent.store(Some(script.clone()));
         }
         Ok(script.into())
     }

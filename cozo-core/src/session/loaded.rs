@@ -11,7 +11,7 @@ pub struct Loaded<T>(Guard<Option<Arc<T>>>);
 
 impl<T> Loaded<T> {
     /// What is there, if anything.
-    pub fn from(place: &ArcSwapOption<T>) -> Option<Self> {
+    pub fn of(place: &ArcSwapOption<T>) -> Option<Self> {
         let guard = place.load();
         guard.is_some().then_some(Loaded(guard))
     }

@@ -1,5 +1,6 @@
 //! The commit pipeline: one leader at a time commits everything that waits.
 
+use std::slice::{from_mut, from_ref};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
@@ -175,8 +176,7 @@ impl Pipeline {
             validate(&request, &history, &[], &history.catalog)?;
             request.define();
             let changes = std::mem::take(&mut request.changes);
-            let outcome =
-                self.publish(&mut history, std::slice::from_mut(&mut request), std::slice::from_ref(&changes));
+            let outcome = self.publish(&mut history, from_mut(&mut request), from_ref(&changes));
             // Nobody waits while memory is given back.
             drop(history);
             return outcome;
@@ -219,8 +219,7 @@ impl Pipeline {
             // One of them may be to blame, so that the others would succeed without it.
             Err(_) if winners.len() > 1 => {
                 for ((waiting, request), changes) in winners.iter().zip(&mut requests).zip(&changes) {
-                    let alone = (std::slice::from_mut(request), std::slice::from_ref(changes));
-                    waiting.ends(self.publish(history, alone.0, alone.1));
+                    waiting.ends(self.publish(history, from_mut(request), from_ref(changes)));
                 }
             }
             Err(error) => winners.iter().for_each(|waiting| waiting.ends(Err(error.clone()))),

@@ -33,7 +33,7 @@ pub struct Transaction {
 enum Base {
     /// A version.
     Version(Arc<Version>),
-    /// The catalog of a version of which nothing was read so far; see [`Transaction::base`].
+    /// The catalog of a version of which nothing was read so far; see [`Transaction::pin`].
     Catalog(Guard<Arc<Catalog>>),
 }
 
@@ -127,7 +127,7 @@ impl Transaction {
     /// Begins with the current version and holds it, also while a write transaction has not read anything.
     pub fn begin_held(pipeline: &Arc<Pipeline>, write: bool) -> Self {
         let mut txn = Transaction::begin(pipeline, write);
-        txn.base();
+        txn.pin();
         txn
     }
 
@@ -165,7 +165,7 @@ impl Transaction {
     pub fn view(&mut self, relations: &[RelationId]) -> Result<View<'_>, TxnError> {
         let reads_stored = !relations.iter().all(|id| is_ephemeral(*id));
         if reads_stored {
-            self.base();
+            self.pin();
         }
         let stored = match (&self.base, &mut self.writes) {
             (Base::Version(base), Some(writes)) if writes.touch(relations) => writes.view(base)?,
@@ -177,7 +177,7 @@ impl Transaction {
 
     /// The version that it reads. A write transaction begins with what is there when it first reads: until then it holds
     /// nothing that others would have to copy before they change it.
-    fn base(&mut self) {
+    fn pin(&mut self) {
         if let (Base::Catalog(catalog), Some(Writes { started, .. })) = (&self.base, &mut self.writes) {
             let began = started.sequence.expect("not ended");
             let version = started.pipeline.pin(began, catalog.version);

@@ -31,18 +31,19 @@ fn run(call: &Call<'_>, _: &Settings) -> Result<Batch, FixedRuleError> {
     let edges = call.input(0)?.edges(Some(Weights::Finite), &call.poison)?;
     let weight = |edge: usize| edges.weights.as_ref().map_or(1.0, |weights| weights[edge]);
     let mut order: Vec<usize> = (0..edges.len()).collect();
-    let key = |edge: usize| (edges.from()[edge], edges.to[edge]);
+    let (from, to) = (edges.from(), edges.to.as_slice());
+    let key = |edge: usize| (from[edge], to[edge]);
     order.par_sort_unstable_by(|a, b| weight(*a).total_cmp(&weight(*b)).then_with(|| key(*a).cmp(&key(*b))));
     let sets = DisjointSets::new(edges.nodes.len());
     let mut pace = call.poison.pace();
     let mut chosen = vec![];
     for edge in order {
         pace.step()?;
-        if sets.unite(edges.from()[edge], edges.to[edge]) {
+        if sets.unite(from[edge], to[edge]) {
             chosen.push(edge);
         }
     }
     let weights = Column::floats(chosen.iter().map(|edge| weight(*edge)).collect());
     let ends = |ends: &[u32]| edges.nodes.values().take(&chosen.iter().map(|edge| ends[*edge]).collect::<Vec<u32>>());
-    Ok(Batch::new(vec![ends(edges.from()), ends(&edges.to), weights], chosen.len()))
+    Ok(Batch::new(vec![ends(from), ends(to), weights], chosen.len()))
 }

@@ -179,12 +179,17 @@ impl Edges {
 
     /// The adjacency: of each node its edges in a direction, those of the relation in their order.
     pub fn graph(&self, direction: Direction) -> Graph {
-        let nodes = self.nodes.len();
+        if direction == Direction::Out && self.are_kept() {
+            return self.out_of_sorted();
+        }
         let weights = self.weights.as_ref().map(|weights| weights.as_slice());
-        self.made_or(direction, || match (direction, &self.made) {
-            (Direction::Out, Some(_)) => Graph::of_sorted(nodes, self.from(), self.to.clone(), self.weights.clone()),
-            _ => Graph::new(nodes, self.from(), &self.to, weights, direction),
-        })
+        self.made_or(direction, || Graph::new(self.nodes.len(), self.from(), &self.to, weights, direction))
+    }
+
+    /// The adjacency of the edges that leave each node, where the edges are sorted: it shares what they have.
+    fn out_of_sorted(&self) -> Graph {
+        let (to, weights) = (self.to.clone(), self.weights.clone());
+        self.made_or(Direction::Out, || Graph::of_sorted(self.nodes.len(), self.from(), to, weights))
     }
 
     /// The adjacency if it is kept, else what is made now.
@@ -198,16 +203,10 @@ impl Edges {
     /// The nodes, and the adjacency of the sorted edges.
     pub fn into_graph(self, direction: Direction) -> (Nodes, Graph) {
         let edges = self.sorted();
-        match direction {
-            Direction::Out => {
-                let (to, weights) = (edges.to.clone(), edges.weights.clone());
-                let graph = edges.made_or(direction, || Graph::of_sorted(edges.nodes.len(), edges.from(), to, weights));
-                (edges.nodes, graph)
-            }
-            direction => {
-                let graph = edges.graph(direction);
-                (edges.nodes, graph)
-            }
-        }
+        let graph = match direction {
+            Direction::Out => edges.out_of_sorted(),
+            direction => edges.graph(direction),
+        };
+        (edges.nodes, graph)
     }
 }
