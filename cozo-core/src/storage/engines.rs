@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::cache::Cached;
+use super::commit_log::{Leftover, Logged, Place};
 use super::mem::MemStorage;
 use super::options::NoOptions;
 use super::sqlite::SqliteStorage;
@@ -14,8 +15,10 @@ pub struct Engine {
     pub name: &'static str,
     /// What it is, in a line.
     pub doc: &'static str,
-    /// Whether it keeps data on a disk, so that a cache over it pays.
+    /// Whether it keeps data on a disk, so that a cache and a commit log over it pay.
     pub persistent: bool,
+    /// Where its commit log is, for a database at this path, if it has one.
+    log: Option<fn(&Path) -> Place>,
     open: fn(&Path, &Options) -> Opened,
 }
 
@@ -27,6 +30,7 @@ pub const ENGINES: &[Engine] = &[
         name: "mem",
         doc: "keeps everything in memory and nothing on disk",
         persistent: false,
+        log: None,
         open: |_, options| {
             options.of_engine::<NoOptions>()?;
             Ok(Box::new(MemStorage::new()))
@@ -37,12 +41,14 @@ pub const ENGINES: &[Engine] = &[
         name: "rocksdb",
         doc: "keeps a folder of RocksDB files, made for many writes and for more data than memory",
         persistent: true,
+        log: Some(Place::within),
         open: |path, options| Ok(Box::new(super::rocksdb::open(path, options)?)),
     },
     Engine {
         name: "sqlite",
         doc: "a file that any SQLite tool opens, with a table for each relation",
         persistent: true,
+        log: Some(Place::beside),
         open: |path, options| Ok(Box::new(SqliteStorage::open(path, options)?)),
     },
 ];
@@ -53,10 +59,21 @@ pub fn open(engine: &str, path: &Path, options: &Options) -> Opened {
         let known: Vec<&str> = ENGINES.iter().map(|engine| engine.name).collect();
         return Err(StorageError::UnknownEngine { name: engine.to_string(), known: known.join(", ") });
     };
-    let storage = (found.open)(path, options)?;
+    let Some(log) = found.log else { return (found.open)(path, options) };
+    let storage = open_logged(found, log(path), path, options)?;
     let cache_bytes = options.cache_bytes();
-    match found.persistent && cache_bytes > 0 {
+    match cache_bytes > 0 {
         true => Ok(Box::new(Cached::new(storage, cache_bytes)?)),
         false => Ok(storage),
     }
+}
+
+fn open_logged(engine: &Engine, log: Place, path: &Path, options: &Options) -> Opened {
+    // Who only reads may do so while another process writes. What that applies to its engine after the log was read
+    // is known to be applied; what it appends after the engine was read is not asked for.
+    let read_before = options.read_only.then(|| Leftover::find(&log)).transpose()?;
+    let storage = (engine.open)(path, options)?;
+    // Who writes has the engine's lock now, so that nobody else appends.
+    let leftover = read_before.map_or_else(|| Leftover::find(&log), Ok)?;
+    Ok(Box::new(Logged::new(storage, log, leftover, options)?))
 }

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`as_of`] | histories read as of a time, for engines that do not seek in them |
 //! | [`cache`] | relations of a persistent engine as column trees in memory |
+//! | [`commit_log`] | small commits of a persistent engine in a file of their own, until they are applied together |
 //! | [`legacy`] | files of CozoDB 0.7, for importing them |
 //! | [`codec`] | rows as bytes whose order is that of the rows |
 //! | [`kv`] | storage over any engine that keeps ordered bytes |
@@ -23,6 +24,7 @@
 pub mod as_of;
 pub mod cache;
 pub mod codec;
+pub mod commit_log;
 mod contents;
 mod engines;
 mod error;
@@ -40,6 +42,7 @@ pub mod tests;
 use std::sync::Arc;
 
 pub use as_of::AsOf;
+pub use commit_log::LogMark;
 pub use contents::{ContentsId, Identity};
 pub use engines::{ENGINES, Engine, open};
 pub use error::StorageError;
@@ -58,6 +61,11 @@ pub trait Storage: Send + Sync {
 
     /// The definitions of the relations that it holds; asked for once, when a database is opened.
     fn definitions(&self) -> Result<Vec<SchemaRef>, StorageError>;
+
+    /// The mark of the commit log that the last commit with one left.
+    fn log_mark(&self) -> Result<Option<LogMark>, StorageError> {
+        Ok(None)
+    }
 
     /// The contents as of the last commit. Cheap, and never waits for a commit.
     fn snapshot(&self) -> Arc<dyn Snapshot>;
@@ -259,6 +267,20 @@ pub struct ChangeSet {
     /// The names in the catalog whose definition changes, with the new one (its indices are in it), `None` where the name
     /// is free afterwards. What outlives the process keeps them; they never say anything about rows.
     pub definitions: Vec<(SmallStr, Option<SchemaRef>)>,
+    /// How far the commit log is applied with these changes. What outlives the process keeps it.
+    pub log_mark: Option<LogMark>,
+}
+
+impl ChangeSet {
+    /// Changes of rows alone.
+    pub fn of_rows(rows: Vec<RowChanges>) -> Self {
+        ChangeSet { rows, ..ChangeSet::default() }
+    }
+
+    /// Whether nothing changes but rows.
+    pub fn has_rows_alone(&self) -> bool {
+        self.created.is_empty() && self.dropped.is_empty() && self.definitions.is_empty() && self.log_mark.is_none()
+    }
 }
 
 /// How many columns a relation has.

@@ -27,6 +27,9 @@ pub struct Options {
     /// How many megabytes of relations of a persistent engine are kept as columns in memory; 0 for none. By default a
     /// quarter of the machine's memory.
     pub cache_mb: Option<f64>,
+    /// How many megabytes of commits to a persistent engine may wait in the commit log until they are applied; 0 for none,
+    /// so that each commit goes to the engine by itself. By default 8.
+    pub commit_log_mb: Option<f64>,
     /// How many megabytes a query may take for what it derives. By default half of the machine's memory.
     pub query_memory_mb: Option<f64>,
     /// Whether nothing may be written.
@@ -55,6 +58,11 @@ impl Options {
         self.cache_mb.map_or_else(|| *MEMORY_BYTES / 4, bytes_of_mb)
     }
 
+    /// What the commit log may hold.
+    pub fn commit_log_bytes(&self) -> usize {
+        self.commit_log_mb.map_or(DEFAULT_LOG_BYTES, bytes_of_mb)
+    }
+
     /// What a query may take for what it derives.
     pub fn query_memory_bytes(&self) -> usize {
         self.query_memory_mb.map_or_else(|| *MEMORY_BYTES / 2, bytes_of_mb)
@@ -65,6 +73,9 @@ impl Options {
         T::deserialize(Value::Object(self.engine.clone())).map_err(|error| StorageError::BadOptions(error.to_string()))
     }
 }
+
+/// Replayed in a second or two when a database is opened that was not closed.
+const DEFAULT_LOG_BYTES: usize = 8 << 20;
 
 /// Conversions from floats saturate; what is negative is nothing.
 fn bytes_of_mb(mb: f64) -> usize {

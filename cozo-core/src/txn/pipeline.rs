@@ -376,9 +376,8 @@ impl History {
 
 /// The number of rows changed, if nothing else is.
 fn rows_alone(changes: &[ChangeSet]) -> Option<usize> {
-    let rows_only = |set: &ChangeSet| set.created.is_empty() && set.dropped.is_empty() && set.definitions.is_empty();
     let rows = changes.iter().flat_map(|set| &set.rows).map(|rows| rows.rows.len);
-    changes.iter().all(rows_only).then(|| rows.sum())
+    changes.iter().all(ChangeSet::has_rows_alone).then(|| rows.sum())
 }
 
 /// The relations of which rows change.

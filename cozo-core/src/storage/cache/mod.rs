@@ -119,8 +119,7 @@ impl CachedSnapshot {
         let mut measured = false;
         for changes in changes {
             for schema in &changes.created {
-                let tree = Arc::new(Tree::new(RelationShape::from(&**schema)));
-                self.slots.insert(schema.id, Arc::new(Slot::loaded(tree, 0, 0)));
+                self.slots.insert(schema.id, Arc::new(Slot::empty(RelationShape::from(&**schema))));
             }
             for rows in &changes.rows {
                 if let Some(slot) = self.slots.get_mut(&rows.relation) {
@@ -139,14 +138,19 @@ impl CachedSnapshot {
 
     /// The rows of a relation, if they are loaded.
     fn loaded(&self, relation: RelationId) -> Option<Arc<Tree>> {
+        self.with_loaded(relation, Arc::clone)
+    }
+
+    /// Does something with the rows of a relation, if they are loaded. They cannot be given up meanwhile.
+    fn with_loaded<T>(&self, relation: RelationId, read: impl FnOnce(&Arc<Tree>) -> T) -> Option<T> {
         let slot = self.slots.get(&relation)?;
-        let tree = slot.tree.load_full()?;
+        let read = slot.with_tree(read)?;
         let now = self.usage.now();
         // Threads that read the same relation would pass the slot to and fro if each of them wrote to it.
         if slot.last_used.load(Ordering::Relaxed) != now {
             slot.last_used.store(now, Ordering::Relaxed);
         }
-        Some(tree)
+        Some(read)
     }
 
     /// Notes that look-ups read rows from the engine, and has the relation loaded once they are many.
@@ -182,7 +186,7 @@ impl Snapshot for CachedSnapshot {
     }
 
     fn row_count(&self, relation: RelationId) -> u64 {
-        self.loaded(relation).map_or_else(|| self.base.row_count(relation), |tree| tree.row_count())
+        self.with_loaded(relation, |tree| tree.row_count()).unwrap_or_else(|| self.base.row_count(relation))
     }
 
     fn contents(&self, relation: RelationId) -> Option<ContentsId> {
@@ -190,8 +194,8 @@ impl Snapshot for CachedSnapshot {
     }
 
     fn row_count_within(&self, relation: RelationId, range: &KeyRange) -> u64 {
-        let base = || self.base.row_count_within(relation, range);
-        self.loaded(relation).map_or_else(base, |tree| tree.row_count_within(range))
+        let loaded = self.with_loaded(relation, |tree| tree.row_count_within(range));
+        loaded.unwrap_or_else(|| self.base.row_count_within(relation, range))
     }
 
     fn scan<'a>(
@@ -242,16 +246,16 @@ impl Snapshot for CachedSnapshot {
         outputs: &[(usize, usize)],
         places: &mut [DataValue],
     ) -> Result<bool, StorageError> {
-        if let Some(tree) = self.loaded(relation) {
-            return Ok(tree.get(key, outputs, places));
+        if let Some(found) = self.with_loaded(relation, |tree| tree.get(key, outputs, places)) {
+            return Ok(found);
         }
         self.note_lookups(relation, 1);
         self.base.get(relation, key, outputs, places)
     }
 
     fn contains(&self, relation: RelationId, prefixes: &[Column]) -> Result<Vec<bool>, StorageError> {
-        if let Some(tree) = self.loaded(relation) {
-            return Ok(tree.contains(prefixes));
+        if let Some(found) = self.with_loaded(relation, |tree| tree.contains(prefixes)) {
+            return Ok(found);
         }
         self.note_lookups(relation, probe_count(prefixes));
         self.base.contains(relation, prefixes)

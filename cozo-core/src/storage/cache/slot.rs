@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use arc_swap::ArcSwapOption;
+use parking_lot::RwLock;
 
 use crate::storage::mem::Tree;
 use crate::storage::{ChangeKind, Identity, RelationShape};
@@ -11,8 +11,8 @@ use crate::value::Batch;
 
 /// See the module.
 pub struct Slot {
-    /// All rows, if they are loaded.
-    pub tree: ArcSwapOption<Tree>,
+    /// All rows, if they are loaded. Whoever changes them has the slot alone, and locks nothing.
+    tree: RwLock<Option<Arc<Tree>>>,
     /// Whether somebody loads them, or has found that they are too large.
     pub loading: AtomicBool,
     /// How many rows look-ups have read from the engine.
@@ -30,7 +30,7 @@ impl Slot {
     /// A slot that is not loaded; its look-ups have read so many rows.
     pub fn cold(heat: u64) -> Self {
         Slot {
-            tree: ArcSwapOption::empty(),
+            tree: RwLock::new(None),
             loading: AtomicBool::new(false),
             heat: AtomicU64::new(heat),
             last_used: AtomicU64::new(0),
@@ -40,33 +40,53 @@ impl Slot {
         }
     }
 
-    /// A loaded slot, with its size when it had so many rows.
-    pub fn loaded(tree: Arc<Tree>, bytes: usize, measured_rows: u64) -> Self {
-        let slot = Slot::cold(0);
-        slot.tree.store(Some(tree));
-        slot.bytes.store(bytes, Ordering::Relaxed);
-        slot.measured_rows.store(measured_rows, Ordering::Relaxed);
-        slot
+    /// A loaded slot without rows.
+    pub fn empty(shape: RelationShape) -> Self {
+        Slot { tree: RwLock::new(Some(Arc::new(Tree::new(shape)))), ..Slot::cold(0) }
+    }
+
+    /// Does something with the rows, if they are loaded.
+    pub fn with_tree<T>(&self, read: impl FnOnce(&Arc<Tree>) -> T) -> Option<T> {
+        self.tree.read().as_ref().map(read)
     }
 
     /// Goes on to what the slot holds after a change of the relation, in place if nobody else has it; whether its size was
     /// measured: it is when the number of rows has changed by a quarter.
     pub fn change(slot: &mut Arc<Slot>, kind: ChangeKind, rows: &Batch) -> bool {
-        let alone = Arc::get_mut(slot).is_some();
-        let tree = if alone { slot.tree.swap(None) } else { slot.tree.load_full() };
-        let Some(tree) = tree else {
-            *slot = Arc::new(Slot::cold(slot.heat.load(Ordering::Relaxed)));
+        let alone = match Arc::get_mut(slot) {
+            Some(alone) => alone,
+            None => {
+                *slot = Arc::new(Slot::successor(slot));
+                Arc::get_mut(slot).expect("just made")
+            }
+        };
+        alone.identity = Identity::default();
+        let Some(tree) = alone.tree.get_mut() else {
+            // What was too large may fit now.
+            *alone.loading.get_mut() = false;
             return false;
         };
-        let mut tree = Arc::unwrap_or_clone(tree);
+        let tree = Arc::make_mut(tree);
         tree.apply(kind, rows);
-        let (rows, measured) = (tree.row_count(), slot.measured_rows.load(Ordering::Relaxed));
+        let (rows, measured) = (tree.row_count(), *alone.measured_rows.get_mut());
         let measure = rows.abs_diff(measured) > measured / 4 + 1000;
-        let size = if measure { (tree.memory_bytes(), rows) } else { (slot.bytes.load(Ordering::Relaxed), measured) };
-        let next = Slot::loaded(Arc::new(tree), size.0, size.1);
-        next.last_used.store(slot.last_used.load(Ordering::Relaxed), Ordering::Relaxed);
-        *slot = Arc::new(next);
+        if measure {
+            *alone.bytes.get_mut() = tree.memory_bytes();
+            *alone.measured_rows.get_mut() = rows;
+        }
         measure
+    }
+
+    /// A slot with the same rows.
+    fn successor(&self) -> Self {
+        let copied = |number: &AtomicU64| AtomicU64::new(number.load(Ordering::Relaxed));
+        Slot {
+            tree: RwLock::new(self.with_tree(Arc::clone)),
+            last_used: copied(&self.last_used),
+            bytes: AtomicUsize::new(self.bytes.load(Ordering::Relaxed)),
+            measured_rows: copied(&self.measured_rows),
+            ..Slot::cold(self.heat.load(Ordering::Relaxed))
+        }
     }
 
     /// Keeps a tree of so many bytes that was loaded.
@@ -74,7 +94,7 @@ impl Slot {
         self.bytes.store(bytes, Ordering::Relaxed);
         self.measured_rows.store(tree.row_count(), Ordering::Relaxed);
         self.last_used.store(now, Ordering::Relaxed);
-        self.tree.store(Some(Arc::new(tree)));
+        *self.tree.write() = Some(Arc::new(tree));
     }
 
     /// Says that nobody loads the rows any longer.
@@ -84,7 +104,7 @@ impl Slot {
     }
 
     fn bytes(&self) -> usize {
-        if self.tree.load().is_some() { self.bytes.load(Ordering::Relaxed) } else { 0 }
+        if self.tree.read().is_some() { self.bytes.load(Ordering::Relaxed) } else { 0 }
     }
 }
 
@@ -135,7 +155,7 @@ impl Usage {
                 break;
             }
             if bytes > 0 {
-                slot.tree.store(None);
+                *slot.tree.write() = None;
                 total -= bytes;
             }
         }

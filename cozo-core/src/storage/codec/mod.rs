@@ -37,6 +37,7 @@
 //! ```
 
 mod any;
+mod batch;
 mod bounds;
 mod key;
 mod kind;
@@ -48,6 +49,7 @@ mod tests;
 mod value;
 
 pub use any::{MAX_DEPTH, decode_any, encode_any};
+pub use batch::{decode_batch, encode_batch};
 pub use bounds::increment;
 pub use ordered::{VALIDITY_BYTES, encode_validity};
 pub use rows::{RowCodec, RowReader};

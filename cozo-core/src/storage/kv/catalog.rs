@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::keys::{ByteRange, RELATION_BYTES};
 use super::{Keys, KvCursor, KvEngine, KvSnapshot};
 use crate::schema::{RelationId, SchemaRef};
-use crate::storage::StorageError;
+use crate::storage::{LogMark, StorageError};
 
 /// The version of the format that is written.
 pub const FORMAT_VERSION: u64 = 1;
@@ -28,6 +28,11 @@ pub(super) fn count_key(relation: RelationId) -> Vec<u8> {
     key(b'n', &relation.0.to_be_bytes())
 }
 
+/// The key of the mark of the commit log.
+pub(super) fn log_mark_key() -> Vec<u8> {
+    key(b'l', &[])
+}
+
 fn key(kind: u8, rest: &[u8]) -> Vec<u8> {
     [&CATALOG[..], &[kind], rest].concat()
 }
@@ -39,17 +44,7 @@ pub(super) fn definition_bytes(schema: &SchemaRef) -> Result<Vec<u8>, StorageErr
 
 /// Whether the database says its format, as all but empty ones do. Fails for what another program wrote.
 pub(super) fn has_format<E: KvEngine>(engine: &E, snapshot: &E::Snapshot) -> Result<bool, StorageError> {
-    let mut keys = Keys::default();
-    keys.push_with(|out| {
-        out.extend_from_slice(&format_key());
-        Ok(true)
-    })?;
-    let mut found = None;
-    snapshot.get_all(&keys, &mut |_, value| {
-        found = Some(number(value)?);
-        Ok(())
-    })?;
-    match found {
+    match get(snapshot, &format_key(), number)? {
         Some(version) if version > FORMAT_VERSION => {
             Err(StorageError::NewerFormat { path: engine.path(), found: version, known: FORMAT_VERSION })
         }
@@ -61,6 +56,30 @@ pub(super) fn has_format<E: KvEngine>(engine: &E, snapshot: &E::Snapshot) -> Res
         }),
         None => Ok(false),
     }
+}
+
+/// The mark of the commit log.
+pub(super) fn log_mark(snapshot: &impl KvSnapshot) -> Result<Option<LogMark>, StorageError> {
+    get(snapshot, &log_mark_key(), |value| LogMark::of_text(&String::from_utf8_lossy(value)))
+}
+
+/// What a key has, read by `read`.
+fn get<T>(
+    snapshot: &impl KvSnapshot,
+    key: &[u8],
+    read: impl Fn(&[u8]) -> Result<T, StorageError>,
+) -> Result<Option<T>, StorageError> {
+    let mut keys = Keys::default();
+    keys.push_with(|out| {
+        out.extend_from_slice(key);
+        Ok(true)
+    })?;
+    let mut found = None;
+    snapshot.get_all(&keys, &mut |_, value| {
+        found = Some(read(value)?);
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 fn has_keys(snapshot: &impl KvSnapshot) -> Result<bool, StorageError> {

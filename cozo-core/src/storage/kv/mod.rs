@@ -8,6 +8,7 @@
 //! 8 bytes of the relation's number, big-endian, then the key of the row        the value of the row
 //! 8 bytes 0, 'd', the name of a relation                                       its definition as JSON
 //! 8 bytes 0, 'f'                                                               the version of all this, as text
+//! 8 bytes 0, 'l'                                                               the mark of the commit log, as text
 //! 8 bytes 0, 'n', 8 bytes of a relation's number                               how many rows it has, as text
 //! ```
 //!

@@ -11,12 +11,14 @@ use super::snapshot::{KvView, Relation};
 use super::write::Writer;
 use super::{KvBatch, KvEngine};
 use crate::schema::{SchemaRef, with_indices};
-use crate::storage::{ChangeSet, Snapshot, Storage, StorageError};
+use crate::storage::{ChangeSet, LogMark, Snapshot, Storage, StorageError};
 
 /// Relations in an engine of ordered bytes.
 pub struct KvStorage<E: KvEngine> {
     engine: E,
     read_only: bool,
+    /// As it was found.
+    log_mark: Option<LogMark>,
     current: ArcSwap<KvView<E::Snapshot>>,
 }
 
@@ -47,8 +49,9 @@ impl<E: KvEngine> KvStorage<E> {
             engine.write(batch)?;
             snapshot = engine.snapshot();
         }
+        let log_mark = catalog::log_mark(&snapshot)?;
         let current = ArcSwap::from_pointee(KvView { bytes: snapshot, relations });
-        Ok(KvStorage { engine, read_only, current })
+        Ok(KvStorage { engine, read_only, log_mark, current })
     }
 
     /// Writes the numbers of rows that have changed since they were written.
@@ -67,6 +70,10 @@ impl<E: KvEngine> Storage for KvStorage<E> {
 
     fn definitions(&self) -> Result<Vec<SchemaRef>, StorageError> {
         catalog::definitions(&self.current.load().bytes)
+    }
+
+    fn log_mark(&self) -> Result<Option<LogMark>, StorageError> {
+        Ok(self.log_mark)
     }
 
     fn snapshot(&self) -> Arc<dyn Snapshot> {

@@ -2,7 +2,7 @@
 
 use imbl::OrdMap;
 
-use super::catalog::{count_key, definition_bytes, definition_key};
+use super::catalog::{count_key, definition_bytes, definition_key, log_mark_key};
 use super::keys::{ByteRange, RELATION_BYTES, relation_prefix};
 use super::snapshot::{KvView, Relation, Sample};
 use super::{Keys, KvBatch, KvSnapshot};
@@ -64,6 +64,10 @@ impl<'a, S: KvSnapshot, B: KvBatch> Writer<'a, S, B> {
                 Some(schema) => self.batch.put(&definition_key(name), &definition_bytes(schema)?),
                 None => self.batch.delete(&definition_key(name)),
             }
+        }
+        if let Some(mark) = changes.log_mark {
+            self.empty = false;
+            self.batch.put(&log_mark_key(), mark.to_text().as_bytes());
         }
         Ok(())
     }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use imbl::OrdMap;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::error::failed;
-use super::names::{CATALOG, table_name};
+use super::names::{CATALOG, LOG_MARK, table_name};
 use super::table::Table;
 use crate::schema::{RelationId, RelationSchema, SchemaRef};
-use crate::storage::StorageError;
+use crate::storage::{LogMark, StorageError};
 
 /// The relations of a database.
 pub type Tables = OrdMap<RelationId, Entry>;
@@ -37,7 +37,32 @@ pub fn create(connection: &Connection) -> Result<(), StorageError> {
             definition text not null   -- JSON
         )"
     );
+    connection.execute_batch(&creation).map_err(failed("create the catalog"))?;
+    create_log_mark(connection)
+}
+
+/// Makes the table for the mark of the commit log, if it is not there.
+pub fn create_log_mark(connection: &Connection) -> Result<(), StorageError> {
+    let creation = format!("create table if not exists {LOG_MARK} (id integer primary key, mark text not null)");
     connection.execute_batch(&creation).map_err(failed("create the catalog"))
+}
+
+/// Reads the mark of the commit log.
+pub fn log_mark(connection: &Connection) -> Result<Option<LogMark>, StorageError> {
+    let read = || -> rusqlite::Result<Option<String>> {
+        match is_taken(connection, LOG_MARK)? {
+            true => connection.query_row(&format!("select mark from {LOG_MARK}"), [], |row| row.get(0)).optional(),
+            false => Ok(None),
+        }
+    };
+    read().map_err(failed("read the catalog"))?.map(|text| LogMark::of_text(&text)).transpose()
+}
+
+/// Writes the mark of the commit log.
+pub fn save_log_mark(connection: &Connection, mark: LogMark) -> Result<(), StorageError> {
+    let insertion = format!("insert or replace into {LOG_MARK} values (1, ?)");
+    let save = || connection.prepare_cached(&insertion)?.execute([mark.to_text()]);
+    save().map(drop).map_err(failed("write the catalog"))
 }
 
 /// Reads the catalog.

@@ -14,7 +14,7 @@ use super::open::{Opened, check_database, open_database};
 use super::snapshot::SqliteSnapshot;
 use super::write;
 use crate::schema::SchemaRef;
-use crate::storage::{ChangeSet, Durability, NoOptions, Options, Snapshot, Storage, StorageError};
+use crate::storage::{ChangeSet, Durability, LogMark, NoOptions, Options, Snapshot, Storage, StorageError};
 
 /// As many rows as are written in a tenth of a millisecond.
 const MAX_ROWS_IN_PLACE: usize = 16;
@@ -25,6 +25,8 @@ pub struct SqliteStorage {
     max_rows_in_place: usize,
     /// Nothing if the database was opened for reading only.
     writer: Option<Mutex<Writer>>,
+    /// As it was found.
+    log_mark: Option<LogMark>,
     /// It has the lock, so it goes last.
     pool: Arc<Pool>,
 }
@@ -47,20 +49,27 @@ impl SqliteStorage {
         }
         let Opened { writer, mut tables, lock } = open_database(&path, options.durability)?;
         in_transaction(&writer, |connection| write::drop_strays(connection, &mut tables))?;
+        let log_mark = catalog::log_mark(&writer)?;
         let writer = Writer { connection: writer, log: LogKeeper::default(), is_time_for_counts: false };
         let pool = Arc::new(Pool::new(path, Some(lock)));
         let current = Arc::new(SqliteSnapshot::new(pool.clone(), tables));
         let max_rows_in_place = if options.durability == Durability::Os { MAX_ROWS_IN_PLACE } else { 0 };
-        Ok(SqliteStorage { current: Mutex::new(current), max_rows_in_place, writer: Some(Mutex::new(writer)), pool })
+        Ok(SqliteStorage {
+            current: Mutex::new(current),
+            max_rows_in_place,
+            writer: Some(Mutex::new(writer)),
+            log_mark,
+            pool,
+        })
     }
 
     fn open_to_read(path: &Path) -> Result<Self, StorageError> {
         check_database(path)?;
         let pool = Arc::new(Pool::new(path.to_path_buf(), None));
         let connection = pool.take()?;
-        let tables = catalog::load(&connection)?;
+        let (tables, log_mark) = (catalog::load(&connection)?, catalog::log_mark(&connection)?);
         let current = Arc::new(SqliteSnapshot::pinned(pool.clone(), tables, connection));
-        Ok(SqliteStorage { current: Mutex::new(current), max_rows_in_place: 0, writer: None, pool })
+        Ok(SqliteStorage { current: Mutex::new(current), max_rows_in_place: 0, writer: None, log_mark, pool })
     }
 
     /// The connection that writes, and what keeps its log short.
@@ -83,6 +92,10 @@ impl Storage for SqliteStorage {
 
     fn definitions(&self) -> Result<Vec<SchemaRef>, StorageError> {
         Ok(self.current.lock().tables.values().filter_map(|entry| entry.definition.clone()).collect())
+    }
+
+    fn log_mark(&self) -> Result<Option<LogMark>, StorageError> {
+        Ok(self.log_mark)
     }
 
     fn snapshot(&self) -> Arc<dyn Snapshot> {

@@ -5,6 +5,9 @@ use std::collections::HashSet;
 /// The name of the catalog's table.
 pub const CATALOG: &str = "cozo_catalog";
 
+/// The name of the table with the mark of the commit log.
+pub const LOG_MARK: &str = "cozo_commit_log";
+
 /// How much of a name is kept, in bytes: statements repeat names, and SQLite bounds the length of statements.
 const MAX_BYTES: usize = 100;
 

@@ -52,8 +52,9 @@ pub fn open_database(path: &Path, durability: Durability) -> Result<Opened, Stor
         }
     };
     let writer = open_writer(path, durability)?;
-    if content == Content::Nothing {
-        create(&writer)?;
+    match content {
+        Content::Nothing => create(&writer)?,
+        Content::Database => catalog::create_log_mark(&writer)?,
     }
     let tables = catalog::load(&writer)?;
     Ok(Opened { writer, tables, lock })

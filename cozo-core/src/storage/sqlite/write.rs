@@ -28,7 +28,8 @@ pub fn apply(connection: &Connection, tables: &mut Tables, changes: &ChangeSet) 
     for rows in changes.rows.iter().filter(|rows| !is_dropped(rows.relation)) {
         apply_rows(connection, tables, rows)?;
     }
-    define(connection, tables, &changes.definitions)
+    define(connection, tables, &changes.definitions)?;
+    changes.log_mark.map_or(Ok(()), |mark| catalog::save_log_mark(connection, mark))
 }
 
 /// Makes the table of a relation or an index. It is taken for an index until there is a definition.

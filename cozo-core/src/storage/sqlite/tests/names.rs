@@ -15,7 +15,7 @@ fn row(number: i64) -> Vec<Tuple> {
 
 fn table_names(file: &TestFile) -> Vec<String> {
     let connection = file.plain();
-    let query = "select name from sqlite_schema where name <> 'cozo_catalog' order by name";
+    let query = "select name from sqlite_schema where name not in ('cozo_catalog', 'cozo_commit_log') order by name";
     let mut statement = connection.prepare(query).unwrap();
     statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
 }

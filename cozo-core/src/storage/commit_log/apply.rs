@@ -1,0 +1,54 @@
+//! The thread that applies the log.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use super::{APPLIED_AT, PERIOD, Shared};
+
+/// The running thread.
+pub struct Applier(JoinHandle<()>);
+
+impl Applier {
+    /// Starts the thread. Without one the log is applied when it is as long as it may be.
+    pub fn start(shared: &Arc<Shared>) -> Option<Self> {
+        let shared = shared.clone();
+        std::thread::Builder::new().name("cozo-commits".to_string()).spawn(move || run(&shared)).ok().map(Applier)
+    }
+
+    /// Waits for its end.
+    pub fn join(self) {
+        // A panic there was reported there; what was not applied still is in the log.
+        let _ = self.0.join();
+    }
+}
+
+fn run(shared: &Shared) {
+    while wait(shared) {
+        if shared.apply().is_err() {
+            // It stays in the log, and the next attempt may find space on the disk.
+            pause(shared);
+        }
+    }
+}
+
+/// Waits for something to apply; false when the log is closed.
+fn wait(shared: &Shared) -> bool {
+    let mut state = shared.state.lock();
+    while state.bytes == 0 && !state.is_closed {
+        shared.news.wait(&mut state);
+    }
+    let deadline = Instant::now() + PERIOD;
+    while !state.is_closed && state.active_bytes < shared.max_bytes / APPLIED_AT {
+        if shared.news.wait_until(&mut state, deadline).timed_out() {
+            break;
+        }
+    }
+    !state.is_closed
+}
+
+fn pause(shared: &Shared) {
+    let mut state = shared.state.lock();
+    let deadline = Instant::now() + PERIOD;
+    while !state.is_closed && !shared.news.wait_until(&mut state, deadline).timed_out() {}
+}

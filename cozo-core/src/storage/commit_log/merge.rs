@@ -1,0 +1,92 @@
+//! Many changes as few: of each relation the rows that are there afterwards, and the keys that are gone.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::schema::RelationId;
+use crate::storage::{ChangeKind, RelationShape, RowChanges};
+use crate::value::{Batch, Column, DataValue, compare_columns};
+
+/// Changes of relations, one after another.
+#[derive(Default)]
+pub struct Merge(BTreeMap<RelationId, Gathered>);
+
+impl Merge {
+    /// Takes the next change; `shape` knows the relations. Changes of one that does not exist are left out.
+    pub fn take(&mut self, change: &RowChanges, shape: impl Fn(RelationId) -> Option<RelationShape>) {
+        if let Some(gathered) = self.0.get_mut(&change.relation) {
+            gathered.take(change);
+        } else if let Some(shape) = shape(change.relation) {
+            self.0.entry(change.relation).or_insert(Gathered::new(shape)).take(change);
+        }
+    }
+
+    /// The changes that have the effect of all.
+    pub fn finish(self) -> Vec<RowChanges> {
+        self.0.into_iter().flat_map(|(relation, gathered)| gathered.finish(relation)).collect()
+    }
+}
+
+/// The changes of one relation, in order.
+struct Gathered {
+    keys: usize,
+    /// Rows put, and the keys of rows removed, with nulls after them.
+    rows: Batch,
+    is_removed: Vec<bool>,
+}
+
+impl Gathered {
+    fn new(shape: RelationShape) -> Self {
+        Gathered { keys: shape.keys, rows: Batch::empty(shape.arity), is_removed: vec![] }
+    }
+
+    fn take(&mut self, change: &RowChanges) {
+        let rows = &change.rows;
+        self.is_removed.resize(self.is_removed.len() + rows.len, change.kind == ChangeKind::Remove);
+        if change.kind == ChangeKind::Put {
+            self.rows.append(rows);
+            return;
+        }
+        let mut padded = rows.columns[..self.keys].to_vec();
+        padded.resize(self.rows.columns.len(), Column::repeat(&DataValue::Null, rows.len));
+        self.rows.append(&Batch::new(padded, rows.len));
+    }
+
+    fn finish(self, relation: RelationId) -> Vec<RowChanges> {
+        let keys = &self.rows.columns[..self.keys];
+        let last: Vec<u32> = last_of_each_key(keys, self.rows.len);
+        let (removed, put): (Vec<u32>, Vec<u32>) = last.iter().partition(|row| self.is_removed[**row as usize]);
+        let removed = Batch::new(keys.iter().map(|column| column.take(&removed)).collect(), removed.len());
+        // What came sorted, each key once, is not copied.
+        let is_as_it_came = put.len() == self.rows.len && put.is_sorted();
+        let put = if is_as_it_came { self.rows } else { self.rows.take(&put) };
+        [(ChangeKind::Put, put), (ChangeKind::Remove, removed)]
+            .into_iter()
+            .filter(|(_, rows)| !rows.is_empty())
+            .map(|(kind, rows)| RowChanges { relation, kind, rows: Arc::new(rows) })
+            .collect()
+    }
+}
+
+/// The last row of each key, sorted by key.
+fn last_of_each_key(keys: &[Column], len: usize) -> Vec<u32> {
+    let dense: Option<Vec<&[i64]>> = keys.iter().map(Column::as_dense_ints).collect();
+    match dense.as_deref() {
+        Some([first]) => last_of_ints((0..len).map(|row| (first[row], row as u32)).collect()),
+        Some([first, second]) => last_of_ints((0..len).map(|row| ((first[row], second[row]), row as u32)).collect()),
+        _ => {
+            let compare = |a: u32, b: u32| compare_columns(keys, a as usize, keys, b as usize);
+            let mut rows: Vec<u32> = (0..len as u32).collect();
+            rows.sort_unstable_by(|a, b| compare(*a, *b).then(b.cmp(a)));
+            rows.dedup_by(|a, b| compare(*a, *b).is_eq());
+            rows
+        }
+    }
+}
+
+/// The same for keys that are integers, with their rows.
+fn last_of_ints<K: Ord>(mut rows: Vec<(K, u32)>) -> Vec<u32> {
+    rows.sort_unstable_by(|(a, row_a), (b, row_b)| a.cmp(b).then(row_b.cmp(row_a)));
+    rows.dedup_by(|a, b| a.0 == b.0);
+    rows.into_iter().map(|(_, row)| row).collect()
+}
