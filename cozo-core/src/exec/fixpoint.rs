@@ -286,7 +286,7 @@ fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<Part
         }
         Source::Stored(source) => {
             let (stored, range) = (Stored::of(source, run), key_range(join, run.parameters));
-            if stored.most_rows(&range) < enough as u64 {
+            if stored.most_rows(&range).saturating_mul(stored.row_cost()) < enough as u64 {
                 return None;
             }
             Some(stored.parts(&range, threads * 4).into_iter().map(Part::Keys).collect())

@@ -75,6 +75,11 @@ impl<'a> Stored<'a> {
         self.snapshot.row_count_within(self.relation, range)
     }
 
+    /// See [`Snapshot::row_cost`].
+    pub fn row_cost(&self) -> u64 {
+        self.snapshot.row_cost(self.relation)
+    }
+
     /// Cuts a range into at most so many consecutive ranges; never through a history that is read as of a time.
     pub fn parts(&self, range: &KeyRange, parts: usize) -> Vec<KeyRange> {
         // How many key columns after the prefix a history has in common.

@@ -59,7 +59,10 @@ pub struct Core {
 impl Core {
     /// The parts around a pipeline.
     pub fn new(pipeline: Pipeline, options: &Options) -> Self {
-        keep_memory_of_results();
+        // Where nothing is cached, little memory is wanted rather than fast results.
+        if options.cache_bytes() > 0 {
+            keep_memory_of_results();
+        }
         Core {
             pipeline: Arc::new(pipeline),
             callbacks: Arc::default(),

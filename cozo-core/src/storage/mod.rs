@@ -83,6 +83,11 @@ pub trait Storage: Send + Sync {
         0
     }
 
+    /// How many rows at once an empty relation is filled with soonest; 0 where it makes no difference.
+    fn rows_to_fill_with(&self) -> usize {
+        0
+    }
+
     /// What the engine itself finds wrong with what it has stored, in words.
     fn verify(&self) -> Result<Vec<String>, StorageError> {
         Ok(vec![])
@@ -119,6 +124,12 @@ pub trait Snapshot: Send + Sync {
         range: &KeyRange,
         columns: &[usize],
     ) -> Result<Box<dyn BatchCursor + 'a>, StorageError>;
+
+    /// About how many times as long as with a column tree it takes to read a row: what is slow is worth dividing among threads
+    /// sooner.
+    fn row_cost(&self, _relation: RelationId) -> u64 {
+        1
+    }
 
     /// Cuts a range into at most `parts` consecutive ranges of about equal size that together are the whole.
     fn partition(&self, relation: RelationId, range: &KeyRange, parts: usize) -> Vec<KeyRange>;

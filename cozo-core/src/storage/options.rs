@@ -28,7 +28,7 @@ pub struct Options {
     /// quarter of the machine's memory.
     pub cache_mb: Option<f64>,
     /// How many megabytes of commits to a persistent engine may wait in the commit log until they are applied; 0 for none,
-    /// so that each commit goes to the engine by itself. By default 8.
+    /// so that each commit goes to the engine by itself. By default a 32nd of the cache, from 2 to 8.
     pub commit_log_mb: Option<f64>,
     /// How many megabytes a query may take for what it derives. By default half of the machine's memory.
     pub query_memory_mb: Option<f64>,
@@ -60,7 +60,8 @@ impl Options {
 
     /// What the commit log may hold.
     pub fn commit_log_bytes(&self) -> usize {
-        self.commit_log_mb.map_or(DEFAULT_LOG_BYTES, bytes_of_mb)
+        let by_default = || (self.cache_bytes() / CACHE_PER_LOG).clamp(LEAST_LOG_BYTES, MOST_LOG_BYTES);
+        self.commit_log_mb.map_or_else(by_default, bytes_of_mb)
     }
 
     /// What a query may take for what it derives.
@@ -74,8 +75,14 @@ impl Options {
     }
 }
 
-/// Replayed in a second or two when a database is opened that was not closed.
-const DEFAULT_LOG_BYTES: usize = 8 << 20;
+/// By default the log is such a part of the cache: to apply it takes about six times as much memory.
+const CACHE_PER_LOG: usize = 32;
+
+/// But at least this,
+const LEAST_LOG_BYTES: usize = 2 << 20;
+
+/// and at most this: a larger one makes an import little faster.
+const MOST_LOG_BYTES: usize = 8 << 20;
 
 /// Conversions from floats saturate; what is negative is nothing.
 fn bytes_of_mb(mb: f64) -> usize {

@@ -14,7 +14,7 @@ use super::{
     Snapshot, StorageError, probe_count,
 };
 use crate::schema::RelationId;
-use crate::value::{Batch, Column, compare_columns};
+use crate::value::{Batch, Column, DataValue, compare_columns};
 
 /// A snapshot with changes applied to it.
 pub fn overlay(base: Arc<dyn Snapshot>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
@@ -124,6 +124,10 @@ impl Snapshot for Overlay {
         }
     }
 
+    fn row_cost(&self, relation: RelationId) -> u64 {
+        self.base.row_cost(relation)
+    }
+
     fn scan<'a>(
         &'a self,
         relation: RelationId,
@@ -167,6 +171,24 @@ impl Snapshot for Overlay {
         let below = FoundRows(self.base.lookup(relation, prefixes, &columns)?);
         let above = FoundRows(Box::new(changed.puts.lookup(prefixes, &columns)));
         Ok(Box::new(MergedLookup(Merge::new(Box::new(below), Box::new(above), &changed.touched, 1))))
+    }
+
+    fn get(
+        &self,
+        relation: RelationId,
+        key: &[DataValue],
+        outputs: &[(usize, usize)],
+        places: &mut [DataValue],
+    ) -> Result<bool, StorageError> {
+        Ok(match self.place(relation) {
+            None => false,
+            Some(Place::Base) => self.base.get(relation, key, outputs, places)?,
+            Some(Place::Here(tree)) => tree.get(key, outputs, places),
+            Some(Place::Both(changed)) => {
+                changed.puts.get(key, outputs, places)
+                    || (!changed.touched.get(key, &[], &mut []) && self.base.get(relation, key, outputs, places)?)
+            }
+        })
     }
 
     fn contains(&self, relation: RelationId, prefixes: &[Column]) -> Result<Vec<bool>, StorageError> {

@@ -13,7 +13,7 @@ use super::{Catalog, TxnError};
 use crate::schema::{RelationId, RelationSchema, SchemaRef, with_indices};
 use crate::storage::mem::MemSnapshot;
 use crate::storage::{ChangeKind, ChangeSet, RowChanges, Snapshot, Storage, StorageError};
-use crate::value::{Batch, SmallStr};
+use crate::value::{Batch, SmallStr, compare_columns};
 
 /// The database at one moment.
 #[derive(Clone)]
@@ -276,8 +276,9 @@ impl Pipeline {
             return Err(TxnError::NotEmpty(relation.name.to_string()).into());
         }
         let (base, _) = self.begin_write();
-        let mut filler = Filler { pipeline: self, created: vec![], definitions: vec![] };
+        let mut filler = Filler { pipeline: self, created: vec![], definitions: vec![], pending: None };
         let outcome = fill(&mut filler).and_then(|()| {
+            filler.flush()?;
             let changes = ChangeSet { definitions: std::mem::take(&mut filler.definitions), ..ChangeSet::default() };
             Ok(self.publish(&mut history, &mut [CommitRequest { base, ..CommitRequest::default() }], &[changes])?)
         });
@@ -317,7 +318,12 @@ pub struct Filler<'p> {
     pipeline: &'p Pipeline,
     created: Vec<RelationId>,
     definitions: Vec<(SmallStr, Option<SchemaRef>)>,
+    /// Rows of one relation that come after each other, not put yet.
+    pending: Option<(SchemaRef, Batch)>,
 }
+
+/// Rows of so many bytes are put at once, however few they are.
+const FILLED_BYTES: usize = 16 << 20;
 
 impl Filler<'_> {
     /// Makes a relation with its indices, all empty and with identities of this database.
@@ -336,16 +342,33 @@ impl Filler<'_> {
     }
 
     /// Puts rows into a relation or an index made before, sorted by key, each key once.
-    pub fn put(&mut self, relation: RelationId, rows: Batch) -> Result<(), TxnError> {
-        let rows = vec![RowChanges { relation, kind: ChangeKind::Put, rows: Arc::new(rows) }];
-        self.pipeline.storage.tend();
-        Ok(self.pipeline.storage.commit(&[ChangeSet { rows, ..ChangeSet::default() }])?)
+    pub fn put(&mut self, relation: &SchemaRef, rows: Batch) -> Result<(), TxnError> {
+        match &mut self.pending {
+            Some((pending, before)) if pending.id == relation.id && follow(relation.keys.len(), before, &rows) => {
+                before.append(&rows);
+            }
+            _ => {
+                self.flush()?;
+                self.pending = Some((relation.clone(), rows));
+            }
+        }
+        let enough = self.pipeline.storage.rows_to_fill_with();
+        let is_much = |rows: &Batch| rows.len >= enough || rows.memory_bytes() >= FILLED_BYTES;
+        if self.pending.as_ref().is_some_and(|(_, rows)| is_much(rows)) { self.flush() } else { Ok(()) }
     }
 
-    /// The rows so far.
-    pub fn snapshot(&self) -> Arc<dyn Snapshot> {
-        self.pipeline.storage.snapshot()
+    fn flush(&mut self) -> Result<(), TxnError> {
+        let Some((relation, rows)) = self.pending.take() else { return Ok(()) };
+        let rows = RowChanges { relation: relation.id, kind: ChangeKind::Put, rows: Arc::new(rows) };
+        self.pipeline.storage.tend();
+        Ok(self.pipeline.storage.commit(&[ChangeSet::of_rows(vec![rows])])?)
     }
+}
+
+/// Whether rows come after others, by so many key columns.
+fn follow(keys: usize, before: &Batch, rows: &Batch) -> bool {
+    let Some(last) = before.len.checked_sub(1) else { return true };
+    rows.is_empty() || compare_columns(&before.columns[..keys], last, &rows.columns[..keys], 0).is_lt()
 }
 
 impl History {

@@ -22,7 +22,7 @@ pub use error::BackupError;
 use file::BackupFile;
 
 use super::transfer;
-use crate::schema::{IndexDefinition, RelationId, RelationSchema, SchemaRef, with_indices};
+use crate::schema::{IndexDefinition, RelationSchema, SchemaRef, with_indices};
 use crate::storage::sqlite::FileWriter;
 use crate::storage::{KeyRange, Snapshot, StorageError};
 use crate::txn::{Filler, Pipeline, Transaction};
@@ -156,16 +156,16 @@ fn restore_one(
     meter: &mut Meter<'_>,
 ) -> Result<Vec<String>, BackupError> {
     let created = filler.create(relation)?;
-    let mut fill = |index: Option<&IndexDefinition>, into: RelationId| {
+    let mut fill = |index: Option<&IndexDefinition>, into: &SchemaRef| {
         meter.begins(index.map_or(relation, |index| &index.schema));
         file.copy(relation, index, |batch| {
             meter.copied(batch.len);
             Ok(filler.put(into, batch)?)
         })
     };
-    let remarks = fill(None, created.id)?;
+    let remarks = fill(None, &created)?;
     for (index, into) in relation.indices.iter().zip(&created.indices) {
-        fill(Some(index), into.schema.id)?;
+        fill(Some(index), &into.schema)?;
     }
     Ok(remarks)
 }

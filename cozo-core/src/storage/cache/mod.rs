@@ -88,6 +88,10 @@ impl Storage for Cached {
         self.base.max_rows_in_place()
     }
 
+    fn rows_to_fill_with(&self) -> usize {
+        self.base.rows_to_fill_with()
+    }
+
     fn verify(&self) -> Result<Vec<String>, StorageError> {
         self.base.verify()
     }
@@ -196,6 +200,10 @@ impl Snapshot for CachedSnapshot {
     fn row_count_within(&self, relation: RelationId, range: &KeyRange) -> u64 {
         let loaded = self.with_loaded(relation, |tree| tree.row_count_within(range));
         loaded.unwrap_or_else(|| self.base.row_count_within(relation, range))
+    }
+
+    fn row_cost(&self, relation: RelationId) -> u64 {
+        self.with_loaded(relation, |_| 1).unwrap_or_else(|| self.base.row_cost(relation))
     }
 
     fn scan<'a>(

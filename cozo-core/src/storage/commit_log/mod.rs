@@ -370,6 +370,10 @@ impl Storage for Logged {
         }
     }
 
+    fn rows_to_fill_with(&self) -> usize {
+        self.shared.base.rows_to_fill_with()
+    }
+
     fn verify(&self) -> Result<Vec<String>, StorageError> {
         self.shared.base.verify()
     }

@@ -170,6 +170,10 @@ impl Snapshot for LoggedSnapshot {
         self.about().row_count_within(relation, range)
     }
 
+    fn row_cost(&self, relation: RelationId) -> u64 {
+        self.era.base.row_cost(relation)
+    }
+
     fn scan<'a>(
         &'a self,
         relation: RelationId,

@@ -1,66 +1,123 @@
 //! Rows by their keys, or by the first columns of their keys.
 
+use std::ops::Range;
+
+use rayon::prelude::*;
+
 use super::keys::{Keys, RELATION_BYTES};
 use super::snapshot::Probes;
 use super::{KvCursor, KvSnapshot};
-use crate::storage::codec::RowReader;
+use crate::storage::codec::{RowCodec, RowReader};
 use crate::storage::{LookupCursor, Matches, StorageError};
+
+/// So many rows are got by several threads.
+const WORTH_SHARING: usize = 256;
 
 /// Gets rows by all of their key columns.
 pub(super) struct PointLookup<'a, S> {
     bytes: &'a S,
     probes: Probes<'a>,
-    rows: RowReader<'a>,
+    codec: &'a RowCodec,
+    columns: Vec<usize>,
     /// The next probe.
     next: usize,
+    /// One for each thread that has got rows.
+    lanes: Vec<Lane<'a>>,
+}
+
+/// What one thread gets at a time.
+struct Lane<'a> {
+    keys: ProbeKeys,
+    rows: RowReader<'a>,
+    /// The probe of each row.
+    found: Vec<u32>,
+}
+
+/// Probes as whole keys.
+#[derive(Default)]
+struct ProbeKeys {
     keys: Keys,
     /// The probe of each key.
     probe_of: Vec<u32>,
 }
 
-impl<'a, S: KvSnapshot> PointLookup<'a, S> {
-    pub fn new(bytes: &'a S, probes: Probes<'a>, rows: RowReader<'a>) -> Self {
-        PointLookup { bytes, probes, rows, next: 0, keys: Keys::default(), probe_of: vec![] }
-    }
-
-    /// Encodes the next probes, at most so many.
-    fn encode(&mut self, count: usize) -> Result<(), StorageError> {
+impl ProbeKeys {
+    /// Encodes some probes, in place of those before.
+    fn encode(&mut self, probes: &Probes, range: Range<usize>) -> Result<(), StorageError> {
         self.keys.clear();
         self.probe_of.clear();
-        let end = self.probes.len().min(self.next.saturating_add(count));
-        for probe in self.next..end {
-            if self.probes.push(probe, &mut self.keys)? {
+        for probe in range {
+            if probes.push(probe, &mut self.keys)? {
                 self.probe_of.push(probe as u32);
             }
         }
-        self.next = end;
         Ok(())
     }
+}
 
-    /// For each probe, whether there is a row.
-    pub fn contains(mut self) -> Result<Vec<bool>, StorageError> {
-        let mut contained = vec![false; self.probes.len()];
-        self.encode(contained.len())?;
-        self.bytes.get_all(&self.keys, &mut |number, _| {
-            contained[self.probe_of[number] as usize] = true;
-            Ok(())
-        })?;
-        Ok(contained)
+/// For each probe of all key columns, whether there is a row.
+pub(super) fn contained<S: KvSnapshot>(bytes: &S, probes: &Probes) -> Result<Vec<bool>, StorageError> {
+    let (mut contained, mut encoded) = (vec![false; probes.len()], ProbeKeys::default());
+    encoded.encode(probes, 0..probes.len())?;
+    bytes.get_all(&encoded.keys, &mut |number, _| {
+        contained[encoded.probe_of[number] as usize] = true;
+        Ok(())
+    })?;
+    Ok(contained)
+}
+
+impl Lane<'_> {
+    fn get<S: KvSnapshot>(&mut self, bytes: &S, probes: &Probes, range: Range<usize>) -> Result<(), StorageError> {
+        self.keys.encode(probes, range)?;
+        let (ProbeKeys { keys, probe_of }, rows, found) = (&self.keys, &mut self.rows, &mut self.found);
+        bytes.get_all(keys, &mut |number, value| {
+            found.push(probe_of[number]);
+            rows.read(&keys.get(number)[RELATION_BYTES..], value)
+        })
+    }
+}
+
+impl<'a, S: KvSnapshot> PointLookup<'a, S> {
+    pub fn new(bytes: &'a S, probes: Probes<'a>, codec: &'a RowCodec, columns: &[usize]) -> Self {
+        PointLookup { bytes, probes, codec, columns: columns.to_vec(), next: 0, lanes: vec![] }
+    }
+
+    /// Gets the next rows, of at most so many probes.
+    fn get(&mut self, count: usize) -> Result<(), StorageError> {
+        let range = self.next..self.probes.len().min(self.next.saturating_add(count));
+        self.next = range.end;
+        let lanes = if range.len() < WORTH_SHARING { 1 } else { rayon::current_num_threads() };
+        let (codec, columns) = (self.codec, &self.columns);
+        let lane = || Lane { keys: ProbeKeys::default(), rows: RowReader::new(codec, columns), found: vec![] };
+        self.lanes.resize_with(self.lanes.len().max(lanes), lane);
+        let (bytes, probes, share) = (self.bytes, &self.probes, range.len().div_ceil(lanes));
+        if let [lane] = &mut self.lanes[..lanes] {
+            return lane.get(bytes, probes, range);
+        }
+        let part = |number: usize| (range.start + number * share).min(range.end);
+        let lanes = self.lanes[..lanes].par_iter_mut().enumerate();
+        lanes.try_for_each(|(number, lane)| lane.get(bytes, probes, part(number)..part(number + 1)))
     }
 }
 
 impl<S: KvSnapshot> LookupCursor for PointLookup<'_, S> {
     fn next_matches(&mut self, max_rows: usize) -> Result<Option<Matches>, StorageError> {
-        let mut probe_rows = vec![];
-        while probe_rows.len() < max_rows.max(1) && self.next < self.probes.len() {
-            self.encode(max_rows.max(1) - probe_rows.len())?;
-            let (rows, keys, probe_of) = (&mut self.rows, &self.keys, &self.probe_of);
-            self.bytes.get_all(keys, &mut |number, value| {
-                probe_rows.push(probe_of[number]);
-                rows.read(&keys.get(number)[RELATION_BYTES..], value)
-            })?;
+        let found = |lanes: &[Lane]| lanes.iter().map(|lane| lane.found.len()).sum::<usize>();
+        while found(&self.lanes) == 0 && self.next < self.probes.len() {
+            self.get(max_rows.max(1))?;
         }
-        Ok(matches(probe_rows, &mut self.rows))
+        let mut all: Option<Matches> = None;
+        for Lane { rows, found, .. } in &mut self.lanes {
+            let Some(more) = matches(std::mem::take(found), rows) else { continue };
+            match &mut all {
+                None => all = Some(more),
+                Some(all) => {
+                    all.probe_rows.extend(more.probe_rows);
+                    all.batch.append(&more.batch);
+                }
+            }
+        }
+        Ok(all)
     }
 }
 

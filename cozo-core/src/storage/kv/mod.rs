@@ -69,6 +69,17 @@ pub trait KvEngine: Send + Sync + 'static {
     /// Applies a batch, all or nothing, in the order in which it was filled. Called by one thread at a time.
     fn write(&self, batch: Self::Batch) -> Result<(), StorageError>;
 
+    /// Values of fewer bytes can be [appended](KvEngine::append); 0 if none can.
+    fn appendable_bytes(&self) -> usize {
+        0
+    }
+
+    /// Adds keys with their values, all or nothing. The keys ascend, and between the first and the last of those of a relation
+    /// there is nothing yet. Made for many; called by one thread at a time.
+    fn append(&self, _keys: &Keys, _values: &Keys) -> Result<(), StorageError> {
+        unreachable!("an engine that appends nothing is not asked to")
+    }
+
     /// See [`Storage::max_rows_in_place`](crate::storage::Storage::max_rows_in_place).
     fn max_rows_in_place(&self) -> usize {
         0

@@ -6,12 +6,21 @@ use arc_swap::ArcSwap;
 use imbl::OrdMap;
 
 use super::catalog::{self, FORMAT_VERSION, format_key};
-use super::keys::ByteRange;
+use super::keys::{ByteRange, Keys, relation_prefix};
 use super::snapshot::{KvView, Relation};
 use super::write::Writer;
-use super::{KvBatch, KvEngine};
+use super::{KvBatch, KvEngine, KvSnapshot};
 use crate::schema::{SchemaRef, with_indices};
-use crate::storage::{ChangeSet, LogMark, Snapshot, Storage, StorageError};
+use crate::storage::{ChangeKind, ChangeSet, LogMark, RowChanges, Snapshot, Storage, StorageError};
+
+/// From so many rows on it pays to append them.
+const MANY_ROWS: usize = 16 * 1024;
+
+/// Appended with a file of RocksDB at a time 9 million rows a second, and 5 million when a file has 16,384.
+const ROWS_TO_FILL_WITH: usize = 256 * 1024;
+
+/// Commits write a number of rows again when it has changed by one part of so many.
+const SAVED_SHARE: u64 = 8;
 
 /// Relations in an engine of ordered bytes.
 pub struct KvStorage<E: KvEngine> {
@@ -54,13 +63,66 @@ impl<E: KvEngine> KvStorage<E> {
         Ok(KvStorage { engine, read_only, log_mark, current })
     }
 
-    /// Writes the numbers of rows that have changed since they were written.
-    fn save_counts(&self) -> Result<(), StorageError> {
+    /// Commits many rows that come after all others of their relations; whether they do.
+    fn append(&self, before: &KvView<E::Snapshot>, changes: &[ChangeSet]) -> Result<bool, StorageError> {
+        let [changes] = changes else { return Ok(false) };
+        let appendable = self.engine.appendable_bytes();
+        if appendable == 0 || !changes.has_rows_alone() || !are_appended(before, &changes.rows)? {
+            return Ok(false);
+        }
+        let (mut keys, mut values, mut relations) = (Keys::default(), Keys::default(), before.relations.clone());
+        for RowChanges { relation, rows, .. } in &changes.rows {
+            let known = relations.get_mut(relation).ok_or(StorageError::NoSuchRelation(relation.0))?;
+            for row in 0..rows.len {
+                keys.push_with(|out| {
+                    out.extend_from_slice(&relation_prefix(*relation));
+                    known.codec.write_key(&rows.columns, row, out).map(|()| true)
+                })?;
+                values.push_with(|out| known.codec.write_value(&rows.columns, row, out).map(|()| true))?;
+            }
+            known.rows += rows.len as u64;
+        }
+        if values.iter().any(|value| value.len() >= appendable) {
+            return Ok(false);
+        }
+        self.engine.append(&keys, &values)?;
+        self.current.store(Arc::new(KvView { bytes: self.engine.snapshot(), relations }));
+        // They are estimates, and written again later.
+        let _ = self.save_counts(SAVED_SHARE);
+        Ok(true)
+    }
+
+    /// Writes the numbers of rows that have changed by more than one part of so many since they were written.
+    fn save_counts(&self, parts: u64) -> Result<(), StorageError> {
         let view = self.current.load_full();
         let mut writer = Writer::new(self.engine.batch(), &view);
-        writer.save_counts(0);
-        if writer.is_empty() { Ok(()) } else { self.engine.write(writer.finish().0) }
+        writer.save_counts(parts);
+        if writer.is_empty() {
+            return Ok(());
+        }
+        let (batch, relations) = writer.finish();
+        self.engine.write(batch)?;
+        self.current.store(Arc::new(KvView { bytes: self.engine.snapshot(), relations }));
+        Ok(())
     }
+}
+
+/// Whether these are puts of [many](MANY_ROWS) rows, sorted by relation, that come after all others of their relations.
+fn are_appended<S: KvSnapshot>(before: &KvView<S>, changes: &[RowChanges]) -> Result<bool, StorageError> {
+    let are_many = changes.iter().map(|change| change.rows.len).sum::<usize>() >= MANY_ROWS;
+    let are_puts = changes.iter().all(|change| change.kind == ChangeKind::Put && !change.rows.is_empty());
+    if !are_many || !are_puts || !changes.is_sorted_by(|a, b| a.relation < b.relation) {
+        return Ok(false);
+    }
+    for RowChanges { relation, rows, .. } in changes {
+        let Some(codec) = before.codec(*relation) else { return Ok(false) };
+        let mut first = relation_prefix(*relation).to_vec();
+        codec.write_key(&rows.columns, 0, &mut first)?;
+        if before.bytes.last_key(&ByteRange::of_relation(*relation))?.is_some_and(|last| last >= first) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 impl<E: KvEngine> Storage for KvStorage<E> {
@@ -85,12 +147,15 @@ impl<E: KvEngine> Storage for KvStorage<E> {
             return Err(StorageError::ReadOnly);
         }
         let before = self.current.load_full();
+        if self.append(&before, changes)? {
+            return Ok(());
+        }
         let mut writer = Writer::new(self.engine.batch(), &before);
         changes.iter().try_for_each(|changes| writer.apply(changes))?;
         if writer.is_empty() {
             return Ok(());
         }
-        writer.save_counts(8);
+        writer.save_counts(SAVED_SHARE);
         let (batch, relations) = writer.finish();
         self.engine.write(batch)?;
         self.current.store(Arc::new(KvView { bytes: self.engine.snapshot(), relations }));
@@ -99,6 +164,10 @@ impl<E: KvEngine> Storage for KvStorage<E> {
 
     fn max_rows_in_place(&self) -> usize {
         self.engine.max_rows_in_place()
+    }
+
+    fn rows_to_fill_with(&self) -> usize {
+        if self.engine.appendable_bytes() > 0 { ROWS_TO_FILL_WITH } else { 0 }
     }
 
     fn compact(&self) -> Result<(), StorageError> {
@@ -110,7 +179,7 @@ impl<E: KvEngine> Drop for KvStorage<E> {
     fn drop(&mut self) {
         if !self.read_only {
             // They are estimates: not worth an error, and there is nobody to give it to.
-            let _ = self.save_counts();
+            let _ = self.save_counts(0);
         }
     }
 }

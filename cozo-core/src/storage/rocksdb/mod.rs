@@ -21,7 +21,8 @@ use std::sync::Arc;
 
 use ::rocksdb::{
     BottommostLevelCompaction, ColumnFamilyDescriptor, CompactOptions, DB, DBRawIterator, DEFAULT_COLUMN_FAMILY_NAME,
-    Error, ErrorKind, Range, ReadOptions, Snapshot, WriteBatch, WriteOptions,
+    Error, ErrorKind, IngestExternalFileOptions, Options as Setup, Range, ReadOptions, Snapshot, SstFileWriter,
+    WriteBatch, WriteOptions,
 };
 use self_cell::self_cell;
 
@@ -44,16 +45,25 @@ pub fn open(path: &Path, options: &Options) -> Result<RocksDbStorage, StorageErr
 /// An open RocksDB.
 pub struct RocksDb {
     db: Arc<DB>,
+    /// How files are written.
+    setup: Setup,
+    min_blob_bytes: usize,
     write: WriteOptions,
     max_rows_in_place: usize,
 }
+
+/// A file that is being made, in the folder of the database, until it is added. What is left of one after a sudden end, the next
+/// replaces.
+const APPENDED_FILE: &str = "appended.tmp";
 
 /// As many rows as are written in a tenth of a millisecond.
 const MAX_ROWS_IN_PLACE: usize = 16;
 
 impl RocksDb {
     fn open(path: &Path, options: &Options) -> Result<Self, StorageError> {
-        let setup = options.of_engine::<RocksOptions>()?.setup()?;
+        let engine_options = options.of_engine::<RocksOptions>()?;
+        let setup = engine_options.setup()?;
+        let min_blob_bytes = engine_options.min_blob_bytes.min(usize::MAX as u64) as usize;
         place::check(path, options.read_only)?;
         // By name, since only then there is a handle for getting several keys at once.
         let family = ColumnFamilyDescriptor::new(DEFAULT_COLUMN_FAMILY_NAME, setup.clone());
@@ -66,7 +76,7 @@ impl RocksDb {
         let sync = options.durability == Durability::Disk;
         write.set_sync(sync);
         let max_rows_in_place = if sync { 0 } else { MAX_ROWS_IN_PLACE };
-        Ok(RocksDb { db: Arc::new(db), write, max_rows_in_place })
+        Ok(RocksDb { db: Arc::new(db), setup, min_blob_bytes, write, max_rows_in_place })
     }
 }
 
@@ -109,6 +119,27 @@ impl KvEngine for RocksDb {
 
     fn write(&self, batch: WriteBatch) -> Result<(), StorageError> {
         self.db.write_opt(batch, &self.write).map_err(failed("write"))
+    }
+
+    /// Larger ones go to files of their own, which files that are added do not have.
+    fn appendable_bytes(&self) -> usize {
+        self.min_blob_bytes
+    }
+
+    /// Makes a file of them, and adds it to the database.
+    fn append(&self, keys: &Keys, values: &Keys) -> Result<(), StorageError> {
+        let write = || {
+            let path = self.db.path().join(APPENDED_FILE);
+            let mut file = SstFileWriter::create(&self.setup);
+            file.open(&path)?;
+            keys.iter().zip(values.iter()).try_for_each(|(key, value)| file.put(key, value))?;
+            file.finish()?;
+            let mut options = IngestExternalFileOptions::default();
+            options.set_move_files(true);
+            let family = self.db.cf_handle(DEFAULT_COLUMN_FAMILY_NAME).expect("the family was opened by name");
+            self.db.ingest_external_file_cf_opts(family, &options, vec![path])
+        };
+        write().map_err(failed("add a file"))
     }
 
     fn compact(&self) -> Result<(), StorageError> {

@@ -198,3 +198,39 @@ fn options_are_checked() {
     drop(storage);
     assert_eq!(count(&*open_at(folder.path()).snapshot(), &KeyRange::all()), 10);
 }
+
+/// The files with rows.
+fn row_files(folder: &Path) -> usize {
+    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    files.filter(|path| path.extension().is_some_and(|extension| extension == "sst")).count()
+}
+
+#[test]
+fn many_rows_after_all_others_are_added_as_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = open_at(folder.path());
+    storage.commit(&[texts()]).unwrap();
+    storage.commit(&[put([0], "before")]).unwrap();
+    let before = storage.snapshot();
+    storage.commit(&[put(1..20_001, "added")]).unwrap();
+    assert_eq!(row_files(folder.path()), 1);
+    assert_eq!(count(&*before, &KeyRange::all()), 1, "an earlier snapshot does not see them");
+    assert_eq!(count(&*storage.snapshot(), &KeyRange::all()), 20_001);
+    // Some of these are there already, and these values are too large for such a file.
+    let large = "x".repeat(5000).leak();
+    storage.commit(&[put(10_000..30_000, "again")]).unwrap();
+    storage.commit(&[put(40_000..56_384, large)]).unwrap();
+    assert_eq!(row_files(folder.path()), 1);
+    // Removed rows stay removed where others are added.
+    storage.commit(&[ChangeSet { dropped: vec![RELATION], ..ChangeSet::default() }]).unwrap();
+    storage.commit(&[texts()]).unwrap();
+    storage.commit(&[put((0..40_000).step_by(2), "new")]).unwrap();
+    drop((before, storage));
+    let storage = open_at(folder.path());
+    assert_eq!(count(&*storage.snapshot(), &KeyRange::all()), 20_000);
+    assert_eq!(storage.snapshot().row_count(RELATION), 20_000);
+    let key = [Column::ints(vec![10_000])];
+    let snapshot = storage.snapshot();
+    let mut cursor = snapshot.lookup(RELATION, &key, &[1]).unwrap();
+    assert_eq!(cursor.next_matches(1).unwrap().unwrap().batch.columns[0].get(0), DataValue::from("new"));
+}

@@ -13,7 +13,7 @@ use super::names::CATALOG;
 use crate::storage::{Durability, StorageError};
 
 /// How many idle connections are kept for later.
-const MAX_IDLE: usize = 8;
+const MAX_IDLE: usize = 4;
 
 /// How many prepared statements a connection keeps.
 const STATEMENTS: usize = 100;
@@ -35,15 +35,17 @@ pub fn open_writer(path: &Path, durability: Durability) -> Result<Connection, St
     };
     let pragmas = format!(
         "pragma journal_mode = wal; pragma synchronous = {synchronous}; pragma wal_autocheckpoint = 0;
-         pragma journal_size_limit = {IDLE_LOG_BYTES}; pragma cache_size = -8000;"
+         pragma journal_size_limit = {IDLE_LOG_BYTES}; pragma cache_size = -4000;"
     );
     connection.execute_batch(&pragmas).map_err(failed("open the database"))?;
     Ok(connection)
 }
 
-/// A connection that reads.
+/// A connection that reads. There are several, and what they have in common the system keeps.
 pub fn open_reader(path: &Path) -> Result<Connection, StorageError> {
-    open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+    let connection = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    connection.execute_batch("pragma cache_size = -1500").map_err(failed("open the database"))?;
+    Ok(connection)
 }
 
 /// A connection to the file of this very name: neither `:memory:` nor `file:` mean anything.
