@@ -48,6 +48,15 @@ impl StoredRows for Stored<'_> {
         self.scan(&KeyRange::all(), columns)
     }
 
+    fn scan_part(&self, part: &KeyRange, columns: &[usize]) -> Result<Box<dyn BatchCursor + '_>, StorageError> {
+        self.scan(part, columns)
+    }
+
+    fn parts(&self, parts: usize) -> Vec<(KeyRange, usize)> {
+        let parts = self.parts(&KeyRange::all(), parts).into_iter();
+        parts.map(|part| (self.most_rows(&part) as usize, part)).map(|(rows, part)| (part, rows)).collect()
+    }
+
     fn most_rows(&self) -> usize {
         self.most_rows(&KeyRange::all()) as usize
     }

@@ -8,11 +8,11 @@ use super::{FixedRuleError, InputSpec, Poison, Shape};
 use crate::diag::SourceSpan;
 use crate::parse::ast::Symbol;
 use crate::schema::RelationId;
-use crate::storage::{BatchCursor, ContentsId, StorageError};
+use crate::storage::{BatchCursor, ContentsId, KeyRange, StorageError};
 use crate::value::{Batch, Column, DataValue};
 
 /// How many rows of a stored relation are read between two looks at the poison.
-const ROWS_PER_CHECK: usize = 4096;
+pub(super) const ROWS_PER_CHECK: usize = 4096;
 
 /// An input relation. Rows are read when they are asked for.
 pub struct Input<'a> {
@@ -41,6 +41,12 @@ pub enum InputSource<'a> {
 pub trait StoredRows: Send + Sync {
     /// Some columns of all rows, in ascending order of the rows.
     fn scan_all(&self, columns: &[usize]) -> Result<Box<dyn BatchCursor + '_>, StorageError>;
+
+    /// Some columns of the rows of a part, likewise.
+    fn scan_part(&self, part: &KeyRange, columns: &[usize]) -> Result<Box<dyn BatchCursor + '_>, StorageError>;
+
+    /// At most so many parts that are all rows, one after the other, each with the number of its rows, as far as it is known.
+    fn parts(&self, parts: usize) -> Vec<(KeyRange, usize)>;
 
     /// About how many rows there are at most.
     fn most_rows(&self) -> usize;
@@ -131,6 +137,14 @@ impl<'a> Input<'a> {
                 }
                 Ok(true)
             }
+        }
+    }
+
+    /// The rows where they are stored, if they are.
+    pub fn stored(&self) -> Option<&dyn StoredRows> {
+        match &self.source {
+            InputSource::Rows(_) => None,
+            InputSource::Stored(rows) => Some(&**rows),
         }
     }
 

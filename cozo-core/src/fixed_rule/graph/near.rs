@@ -9,13 +9,21 @@ use rayon::prelude::*;
 
 use super::nodes::Nodes;
 use super::{FixedRuleError, Input, Poison, VALUES_PER_CHECK};
-use crate::value::Column;
+use crate::fixed_rule::input::{ROWS_PER_CHECK, StoredRows};
+use crate::storage::KeyRange;
+use crate::value::{Column, DataValue, Num};
 
 /// Integers are close together if there are at most so many places for each end of an edge.
 const SPARSEST: usize = 32;
 
 /// The lower bound lies so far below the first integer.
 const BELOW: i64 = 1 << 31;
+
+/// So many edges are read by several threads.
+const WORTH_SHARING: usize = 1 << 15;
+
+/// In so many parts for each, since they do not all take equally long.
+const PARTS_PER_THREAD: usize = 2;
 
 /// The ends of edges as distances from a lower bound.
 pub struct Near {
@@ -33,11 +41,76 @@ pub type Numbered = (Nodes, Vec<u32>, Vec<u32>);
 
 /// The first two columns as integers that lie close together, and the third as it is; nothing if they are not such integers.
 pub fn read(input: &Input<'_>, columns: &[usize], poison: &Poison) -> Result<Option<Near>, FixedRuleError> {
+    if let (&[from, to], Some(rows)) = (columns, input.stored())
+        && rows.most_rows() >= WORTH_SHARING
+        && let Some(near) = read_parts(rows, [from, to], poison)?
+    {
+        return Ok(Some(near));
+    }
     let weights = (columns.len() > 2).then(Column::default);
     let ends = || Vec::with_capacity(input.most_rows());
     let mut near = Near { low: 0, from: ends(), to: ends(), bounds: None, weights };
     let fits = input.visit(columns, poison, &mut |columns| near.append(columns))?;
     Ok(fits.then_some(near))
+}
+
+/// As [`read`], by several threads, each of which fills its part of the lists; nothing also if the numbers of rows in the parts
+/// are not known exactly.
+fn read_parts(rows: &dyn StoredRows, columns: [usize; 2], poison: &Poison) -> Result<Option<Near>, FixedRuleError> {
+    let parts = rows.parts(rayon::current_num_threads() * PARTS_PER_THREAD);
+    let first = match parts.first() {
+        Some((part, _)) => rows.scan_part(part, &columns[..1])?.next_batch(1)?,
+        None => None,
+    };
+    let Some(DataValue::Num(Num::Int(first))) = first.map(|batch| batch.columns[0].get(0)) else { return Ok(None) };
+    let low = first.saturating_sub(BELOW);
+    let total = parts.iter().map(|(_, rows)| rows).sum();
+    let (mut from, mut to) = (vec![0; total], vec![0; total]);
+    let (mut from_left, mut to_left) = (&mut from[..], &mut to[..]);
+    let mut slices = vec![];
+    for (part, rows) in &parts {
+        let from = from_left.split_off_mut(..*rows).expect("the lists are as long as all parts");
+        let to = to_left.split_off_mut(..*rows).expect("the lists are as long as all parts");
+        slices.push((part, from, to));
+    }
+    let fill = |(part, from, to): (&KeyRange, &mut [u32], &mut [u32])| {
+        let mut filled = 0;
+        let mut bounds: Option<(u32, u32)> = None;
+        let mut cursor = rows.scan_part(part, &columns)?;
+        while let Some(batch) = cursor.next_batch(ROWS_PER_CHECK)? {
+            poison.check()?;
+            let place = filled..filled + batch.len;
+            let (Some(from), Some(to)) = (from.get_mut(place.clone()), to.get_mut(place.clone())) else {
+                return Ok(None);
+            };
+            for (column, list) in batch.columns.iter().zip([from, to]) {
+                let Some((values, of_values)) = column.as_dense_ints().and_then(|v| Some((v, distances(v, low)?)))
+                else {
+                    return Ok(None);
+                };
+                bounds = Some(bounds.map_or(of_values, |so_far| both(so_far, of_values)));
+                list.iter_mut().zip(values).for_each(|(place, value)| *place = (value - low) as u32);
+            }
+            filled = place.end;
+        }
+        Ok::<_, FixedRuleError>((filled == from.len()).then_some(bounds))
+    };
+    let filled: Vec<Option<Option<(u32, u32)>>> =
+        slices.into_par_iter().map(fill).collect::<Result<_, FixedRuleError>>()?;
+    let Some(bounds) = filled.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+    let bounds = bounds.into_iter().flatten().reduce(both);
+    Ok(Some(Near { low, from, to, bounds, weights: None }))
+}
+
+/// The least and the greatest distance of values from a bound, if all fit.
+fn distances(values: &[i64], low: i64) -> Option<(u32, u32)> {
+    let (least, most) = values.iter().fold((i64::MAX, i64::MIN), |(a, b), value| (a.min(*value), b.max(*value)));
+    let distance = |value: i64| u32::try_from(value.checked_sub(low)?).ok();
+    Some((distance(least)?, distance(most)?))
+}
+
+fn both(a: (u32, u32), b: (u32, u32)) -> (u32, u32) {
+    (a.0.min(b.0), a.1.max(b.1))
 }
 
 impl Near {
@@ -52,14 +125,9 @@ impl Near {
         if let (Some(weights), Some(more)) = (&mut self.weights, columns.get(2)) {
             weights.append_range(more, 0..more.len());
         }
-        let fits = |values: &[i64]| {
-            let (least, most) =
-                values.iter().fold((i64::MAX, i64::MIN), |(a, b), value| (a.min(*value), b.max(*value)));
-            let distance = |value: i64| u32::try_from(value.checked_sub(self.low)?).ok();
-            Some((distance(least)?, distance(most)?))
+        let (Some(of_from), Some(of_to)) = (distances(from, self.low), distances(to, self.low)) else {
+            return from.is_empty();
         };
-        let (Some(of_from), Some(of_to)) = (fits(from), fits(to)) else { return from.is_empty() };
-        let both = |a: (u32, u32), b: (u32, u32)| (a.0.min(b.0), a.1.max(b.1));
         let bounds = both(of_from, of_to);
         self.bounds = Some(self.bounds.map_or(bounds, |so_far| both(so_far, bounds)));
         self.from.extend(from.iter().map(|value| (value - self.low) as u32));

@@ -174,7 +174,16 @@ struct Counting {
 impl StoredRows for &Counting {
     fn scan_all(&self, columns: &[usize]) -> Result<Box<dyn BatchCursor + '_>, StorageError> {
         self.scans.fetch_add(1, Ordering::Relaxed);
-        Ok(Box::new(self.tree.scan(&KeyRange::all(), columns)))
+        self.scan_part(&KeyRange::all(), columns)
+    }
+
+    fn scan_part(&self, part: &KeyRange, columns: &[usize]) -> Result<Box<dyn BatchCursor + '_>, StorageError> {
+        Ok(Box::new(self.tree.scan(part, columns)))
+    }
+
+    fn parts(&self, parts: usize) -> Vec<(KeyRange, usize)> {
+        let parts = self.tree.partition(&KeyRange::all(), parts).into_iter();
+        parts.map(|part| (self.tree.row_count_within(&part) as usize, part)).map(|(rows, part)| (part, rows)).collect()
     }
 
     fn most_rows(&self) -> usize {
@@ -231,4 +240,40 @@ fn graphs_are_kept_until_their_rows_change_or_memory_is_short() {
     let one = KeptGraphs::new(350);
     assert_eq!((read(&stored, &one, None).2, read(&stored, &one, Some(Weights::Finite)).2), (1, 1));
     assert_eq!((read(&stored, &one, Some(Weights::Finite)).2, read(&stored, &one, None).2), (0, 1));
+}
+
+/// Edges read by several threads are those that one thread reads, whatever it is that does not fit.
+#[test]
+fn many_stored_edges_are_read_in_parts() {
+    let regular: Vec<[DataValue; 2]> = (0..100_000).map(|i| [(i / 7).into(), (i * 31 % 9973).into()]).collect();
+    let with = |place: usize, edge: [DataValue; 2]| {
+        let mut edges = regular.clone();
+        edges[place] = edge;
+        edges
+    };
+    let inputs = [
+        regular.clone(),
+        with(50_000, [7142.into(), (-5).into()]),
+        with(90_000, [12_857.into(), (1i64 << 40).into()]),
+        with(99_999, [14_285.into(), "far".into()]),
+        with(60_000, [DataValue::from(8571), DataValue::Null]),
+    ];
+    for (number, rows) in inputs.iter().enumerate() {
+        let batch = Batch::from_rows(2, rows.iter().map(<[_; 2]>::as_slice));
+        let mut tree = Tree::new(RelationShape { keys: 2, arity: 2 });
+        let mut sorted: Vec<&[DataValue; 2]> = rows.iter().collect();
+        sorted.sort();
+        tree.put(&Batch::from_rows(2, sorted.iter().map(|row| row.as_slice())));
+        let stored = Counting { tree, scans: AtomicUsize::new(0) };
+        let read = |source| Input::new(source, 2, &[], SourceSpan::default()).edges(None, &Poison::default()).unwrap();
+        let (all, parts) = (read(InputSource::Rows(Cow::Owned(batch))), read(InputSource::Stored(Box::new(&stored))));
+        assert_eq!(stored.scans.into_inner() == 0, number < 2, "input {number}");
+        assert_eq!(parts.nodes.len(), all.nodes.len(), "input {number}");
+        let pairs = |edges: &Edges| {
+            let mut pairs: Vec<(u32, u32)> = edges.from().iter().copied().zip(edges.to.iter().copied()).collect();
+            pairs.sort_unstable();
+            pairs
+        };
+        assert_eq!(pairs(&parts), pairs(&all), "input {number}");
+    }
 }
