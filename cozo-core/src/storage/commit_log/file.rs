@@ -7,7 +7,7 @@
 //! in little-endian order, and then records.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crc32fast::Hasher;
@@ -48,18 +48,21 @@ impl LogFile {
         record::write(changes, &self.head, record)
     }
 
-    /// Appends a record. After an error it is not there.
+    /// Appends a record. After an error the file is not to be appended to again.
     pub fn append(&mut self, record: &[u8]) -> std::io::Result<()> {
-        let written =
-            self.file.write_all(record).and_then(|()| if self.is_synced { self.file.sync_data() } else { Ok(()) });
-        match written {
+        let mut write = || {
+            self.file.write_all(record)?;
+            if self.is_synced { self.file.sync_data() } else { Ok(()) }
+        };
+        match write() {
             Ok(()) => self.len += record.len() as u64,
-            Err(_) => {
-                self.file.set_len(self.len)?;
-                self.file.seek(SeekFrom::Start(self.len))?;
+            Err(error) => {
+                // What failed should not come back after a kill.
+                let _ = self.file.set_len(self.len);
+                return Err(error);
             }
         }
-        written
+        Ok(())
     }
 }
 

@@ -231,7 +231,11 @@ impl Shared {
             *record = vec![];
             return None;
         }
-        file.append(record).ok()?;
+        if file.append(record).is_err() {
+            // Nobody knows what is in the file now. The engine's next commit leaves it behind, by a new mark.
+            (state.file, state.is_known) = (None, false);
+            return None;
+        }
         let len = record.len();
         state.newest.era.active.append(&state.record);
         let was = state.active_bytes;

@@ -10,8 +10,7 @@ use super::record;
 use crate::schema::RelationId;
 use crate::storage::overlay::overlay;
 use crate::storage::{
-    AsOf, BatchCursor, ChangeSet, ContentsId, KeyRange, LookupCursor, RelationShape, RowChanges, Snapshot, Storage,
-    StorageError,
+    AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, RelationShape, RowChanges, Snapshot, Storage, StorageError,
 };
 use crate::value::{Column, DataValue};
 
@@ -160,10 +159,6 @@ impl Snapshot for LoggedSnapshot {
 
     fn row_count(&self, relation: RelationId) -> u64 {
         self.about().row_count(relation)
-    }
-
-    fn contents(&self, relation: RelationId) -> Option<ContentsId> {
-        self.about().contents(relation)
     }
 
     fn row_count_within(&self, relation: RelationId, range: &KeyRange) -> u64 {
