@@ -120,8 +120,10 @@ pub fn numbers(place: &Place) -> std::io::Result<Vec<u64>> {
     let mut numbers = vec![];
     for entry in entries {
         let entry = entry?.file_name();
-        let number = entry.to_str().zip(name.to_str()).and_then(|(entry, name)| entry.strip_prefix(name));
-        numbers.extend(number.and_then(|number| number.strip_prefix('-')?.parse::<u64>().ok()));
+        // Names need not be text.
+        let rest = entry.as_encoded_bytes().strip_prefix(name.as_encoded_bytes());
+        let number = rest.and_then(|rest| std::str::from_utf8(rest.strip_prefix(b"-")?).ok()?.parse::<u64>().ok());
+        numbers.extend(number);
     }
     Ok(numbers)
 }

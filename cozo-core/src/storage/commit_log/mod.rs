@@ -80,7 +80,7 @@ const PERIOD: Duration = Duration::from_millis(100);
 /// A commit of more rows goes to the engine.
 const MAX_ROWS: usize = 4096;
 
-/// Also one of more bytes, as they come in the log.
+/// Also one of more bytes, as its values have them in memory.
 const MAX_BYTES: usize = 1 << 20;
 
 /// The log is applied at once when it is this part of what it may be.
@@ -217,6 +217,7 @@ impl Shared {
         let rows = || changes.iter().flat_map(|set| &set.rows);
         let is_small = changes.iter().all(ChangeSet::has_rows_alone)
             && rows().map(|rows| rows.rows.len).sum::<usize>() <= MAX_ROWS
+            && rows().map(|rows| rows.rows.memory_bytes()).sum::<usize>() <= MAX_BYTES
             && rows().all(|rows| state.newest.era.base.shape(rows.relation).is_some());
         if !is_small || !state.is_known || state.bytes >= self.max_bytes {
             return None;
@@ -227,10 +228,6 @@ impl Shared {
         }
         let file = file.as_mut().expect("just made");
         file.encode(changes, record).ok()?;
-        if record.len() > MAX_BYTES {
-            *record = vec![];
-            return None;
-        }
         if file.append(record).is_err() {
             // Nobody knows what is in the file now. The engine's next commit leaves it behind, by a new mark.
             (state.file, state.is_known) = (None, false);

@@ -309,3 +309,25 @@ fn the_thread_applies_commits_soon_by_itself() {
     }
     assert_eq!(rows(&*logged.shared.base.snapshot()), texts([(2, "d"), (3, "c")]));
 }
+
+#[test]
+fn commits_of_large_values_go_to_the_engine() {
+    let folder = TestFolder::new();
+    let (logged, _) = filled(&folder);
+    let large: &str = "x".repeat(MAX_BYTES).leak();
+    let killed = folder.killed_after(&logged, []);
+    logged.commit(&[put([(2, large)])]).unwrap();
+    assert_eq!(folder.logs(), Vec::<PathBuf>::new());
+    assert_eq!(rows(&*logged.snapshot())[&2], large);
+    assert_eq!(commits(&killed), Some(4));
+}
+
+#[cfg(unix)]
+#[test]
+fn files_of_any_name_are_found() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place::beside(&folder.path().join(std::ffi::OsStr::from_bytes(b"\xff")));
+    LogFile::create(&place, LogMark { session: 1, next: 42 }, true).unwrap();
+    assert_eq!(file::numbers(&place).unwrap(), [42]);
+}
