@@ -1,7 +1,12 @@
+import signal
+
 import pytest
 from cozo_embedded import CozoDbPy
 
 import server
+
+# A shell ignores Ctrl-C for what it starts in the background, and so would the tests.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

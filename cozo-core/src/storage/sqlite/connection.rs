@@ -44,7 +44,7 @@ pub fn open_writer(path: &Path, durability: Durability) -> Result<Connection, St
 /// A connection that reads. There are several, and what they have in common the system keeps.
 pub fn open_reader(path: &Path) -> Result<Connection, StorageError> {
     let connection = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    connection.execute_batch("pragma cache_size = -1500").map_err(failed("open the database"))?;
+    connection.execute_batch("pragma cache_size = -1000").map_err(failed("open the database"))?;
     Ok(connection)
 }
 
