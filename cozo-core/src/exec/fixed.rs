@@ -44,17 +44,16 @@ fn input<'a>(planned: &'a FixedInputPlan, tables: &'a [Table], run: &'a Run<'a>)
 }
 
 impl StoredRows for Stored<'_> {
-    fn scan_all(&self, columns: &[usize]) -> Result<Box<dyn BatchCursor + '_>, StorageError> {
-        self.scan(&KeyRange::all(), columns)
-    }
-
     fn scan_part(&self, part: &KeyRange, columns: &[usize]) -> Result<Box<dyn BatchCursor + '_>, StorageError> {
         self.scan(part, columns)
     }
 
     fn parts(&self, parts: usize) -> Vec<(KeyRange, usize)> {
-        let parts = self.parts(&KeyRange::all(), parts).into_iter();
-        parts.map(|part| (self.most_rows(&part) as usize, part)).map(|(rows, part)| (part, rows)).collect()
+        let counted = |part| {
+            let rows = self.most_rows(&part) as usize;
+            (part, rows)
+        };
+        self.parts(&KeyRange::all(), parts).into_iter().map(counted).collect()
     }
 
     fn most_rows(&self) -> usize {

@@ -40,7 +40,9 @@ pub enum InputSource<'a> {
 /// The rows of a stored relation, as they are or as of a time.
 pub trait StoredRows: Send + Sync {
     /// Some columns of all rows, in ascending order of the rows.
-    fn scan_all(&self, columns: &[usize]) -> Result<Box<dyn BatchCursor + '_>, StorageError>;
+    fn scan_all(&self, columns: &[usize]) -> Result<Box<dyn BatchCursor + '_>, StorageError> {
+        self.scan_part(&KeyRange::all(), columns)
+    }
 
     /// Some columns of the rows of a part, likewise.
     fn scan_part(&self, part: &KeyRange, columns: &[usize]) -> Result<Box<dyn BatchCursor + '_>, StorageError>;

@@ -15,9 +15,7 @@ pub struct Engine {
     pub name: &'static str,
     /// What it is, in a line.
     pub doc: &'static str,
-    /// Whether it keeps data on a disk, so that a cache and a commit log over it pay.
-    pub persistent: bool,
-    /// Where its commit log is, for a database at this path, if it has one.
+    /// Where its commit log is, for a database at this path, if it keeps data on a disk, so that a cache and a log over it pay.
     log: Option<fn(&Path) -> Place>,
     open: fn(&Path, &Options) -> Opened,
 }
@@ -29,7 +27,6 @@ pub const ENGINES: &[Engine] = &[
     Engine {
         name: "mem",
         doc: "keeps everything in memory and nothing on disk",
-        persistent: false,
         log: None,
         open: |_, options| {
             options.of_engine::<NoOptions>()?;
@@ -40,14 +37,12 @@ pub const ENGINES: &[Engine] = &[
     Engine {
         name: "rocksdb",
         doc: "keeps a folder of RocksDB files, made for many writes and for more data than memory",
-        persistent: true,
         log: Some(Place::within),
         open: |path, options| Ok(Box::new(super::rocksdb::open(path, options)?)),
     },
     Engine {
         name: "sqlite",
         doc: "a file that any SQLite tool opens, with a table for each relation",
-        persistent: true,
         log: Some(Place::beside),
         open: |path, options| Ok(Box::new(SqliteStorage::open(path, options)?)),
     },

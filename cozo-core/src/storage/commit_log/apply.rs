@@ -39,7 +39,7 @@ fn wait(shared: &Shared) -> bool {
         shared.news.wait(&mut state);
     }
     let deadline = Instant::now() + PERIOD;
-    while !state.is_closed && state.active_bytes < shared.max_bytes / APPLIED_AT {
+    while !state.is_closed && state.newest.end() < shared.max_bytes / APPLIED_AT {
         if shared.news.wait_until(&mut state, deadline).timed_out() {
             break;
         }

@@ -87,14 +87,16 @@ pub struct Found {
 }
 
 impl Found {
-    /// The whole records, if the file is the one of this mark.
-    pub fn records(mut self, mark: LogMark) -> Option<Vec<u8>> {
+    /// The whole records, if the file is the one of this mark, and whether there is nothing else after them.
+    pub fn records(mut self, mark: LogMark) -> Option<(Vec<u8>, bool)> {
         let expected = head(mark);
         if self.head != expected {
             return None;
         }
-        self.records.truncate(record::whole_records(&self.records, &hasher(&expected)));
-        Some(self.records)
+        let whole = record::whole_records(&self.records, &hasher(&expected));
+        let is_whole = whole == self.records.len();
+        self.records.truncate(whole);
+        Some((self.records, is_whole))
     }
 }
 

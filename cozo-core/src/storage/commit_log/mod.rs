@@ -113,8 +113,7 @@ struct Shared {
 
 struct State {
     newest: Arc<LoggedSnapshot>,
-    /// The bytes of the active segment, and of all that are not applied.
-    active_bytes: usize,
+    /// How many bytes are not applied.
     bytes: usize,
     file: Option<LogFile>,
     /// The file that is written, or will be next.
@@ -147,10 +146,14 @@ impl Leftover {
         let (mut records, mut next) = (vec![], mark.next);
         for (number, file) in self.0 {
             if number == next
-                && let Some(more) = file.records(LogMark { next, ..mark })
+                && let Some((more, is_whole)) = file.records(LogMark { next, ..mark })
             {
                 records.extend(more);
                 next += 1;
+                if !is_whole {
+                    // Commits are missing here: those of later files, if power left any, came after them.
+                    break;
+                }
             }
         }
         (records, next)
@@ -176,7 +179,6 @@ impl Logged {
         let era = Era::new(base.snapshot(), sealed, Arc::default());
         let state = State {
             newest: Arc::new(LoggedSnapshot::new(era, 0)),
-            active_bytes: 0,
             bytes,
             file: None,
             mark: LogMark { session: rand::random(), next },
@@ -233,15 +235,12 @@ impl Shared {
             (state.file, state.is_known) = (None, false);
             return None;
         }
-        let len = record.len();
-        state.newest.era.active.append(&state.record);
-        let was = state.active_bytes;
-        state.bytes += len;
-        state.active_bytes += len;
-        let State { newest, active_bytes, .. } = &mut *state;
-        LoggedSnapshot::advance(newest, *active_bytes);
+        let State { newest, bytes, record, .. } = &mut *state;
+        let (was, is) = (newest.end(), newest.era.active.append(record));
+        *bytes += record.len();
+        LoggedSnapshot::advance(newest, is);
         let at_once = self.max_bytes / APPLIED_AT;
-        Some(WakeApplier(was == 0 || (was < at_once && *active_bytes >= at_once)))
+        Some(WakeApplier(was == 0 || (was < at_once && is >= at_once)))
     }
 
     /// Commits to the engine, after all that is in the log and together with it.
@@ -262,7 +261,7 @@ impl Shared {
         self.base.commit(&all)?;
         let mut state = self.state.lock();
         state.newest = LoggedSnapshot::of_engine(&*self.base);
-        (state.file, state.active_bytes, state.bytes) = (None, 0, 0);
+        (state.file, state.bytes) = (None, 0);
         (state.mark, state.is_known) = (mark, true);
         drop(state);
         self.remove_files(mark.next);
@@ -284,37 +283,36 @@ impl Shared {
     /// Applies what is in the log; commits go on meanwhile. After an error it is still there.
     fn apply(&self) -> Result<(), StorageError> {
         let _engine = self.engine.lock();
-        let (era, next) = self.seal();
+        let (era, applied) = self.seal();
         if era.sealed.is_none() {
             return Ok(());
         }
         self.base.tend();
-        let (session, rows) = (self.state.lock().mark.session, era.sealed_changes()?);
-        let applied = LogMark { session, next };
+        let rows = era.sealed_changes()?;
         self.base.commit(&[ChangeSet { rows, log_mark: Some(applied), ..ChangeSet::default() }])?;
         let mut state = self.state.lock();
         let era = Era::new(self.base.snapshot(), None, era.active.clone());
-        let end = state.active_bytes;
+        let end = state.newest.end();
         LoggedSnapshot::renew(&mut state.newest, era, end);
         state.bytes = end;
         drop(state);
-        self.remove_files(next);
+        self.remove_files(applied.next);
         Ok(())
     }
 
-    /// Begins a new segment, unless the last one that was sealed is not applied yet; the era then, and the number of the file
-    /// of the new segment.
-    fn seal(&self) -> (Arc<Era>, u64) {
+    /// Begins a new segment, unless the last one that was sealed is not applied yet; the era then, and the mark for when what
+    /// is sealed is applied.
+    fn seal(&self) -> (Arc<Era>, LogMark) {
         let mut state = self.state.lock();
         let era = state.newest.era.clone();
-        if era.sealed.is_some() || state.active_bytes == 0 {
-            return (era, state.mark.next);
+        if era.sealed.is_some() || state.newest.end() == 0 {
+            return (era, state.mark);
         }
         let era = Era::new(era.base.clone(), Some(era.active.clone()), Arc::default());
         LoggedSnapshot::renew(&mut state.newest, era.clone(), 0);
-        (state.file, state.active_bytes) = (None, 0);
+        state.file = None;
         state.mark.next += 1;
-        (era, state.mark.next)
+        (era, state.mark)
     }
 
     /// Removes the files that are applied. One that cannot be removed does no harm: its number has passed.

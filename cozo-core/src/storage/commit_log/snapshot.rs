@@ -98,7 +98,6 @@ impl Era {
 /// The contents after some commit.
 pub struct LoggedSnapshot {
     pub era: Arc<Era>,
-    /// How far it goes in the active segment.
     end: usize,
     view: OnceLock<Result<Arc<dyn Snapshot>, StorageError>>,
     /// The same contents in a later era, where less of them is laid over the engine.
@@ -108,6 +107,11 @@ pub struct LoggedSnapshot {
 impl LoggedSnapshot {
     pub fn new(era: Arc<Era>, end: usize) -> Self {
         LoggedSnapshot { era, end, view: OnceLock::new(), renewed: OnceLock::new() }
+    }
+
+    /// How far it goes in the active segment: of the newest snapshot, the length of the segment.
+    pub fn end(&self) -> usize {
+        self.end
     }
 
     /// What an engine holds now.

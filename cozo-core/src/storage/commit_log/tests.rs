@@ -175,6 +175,24 @@ fn nothing_after_a_damaged_byte_is_taken_for_a_commit() {
 }
 
 #[test]
+fn files_after_a_torn_one_are_not_applied() {
+    let (folder, is_full) = (TestFolder::new(), Arc::new(AtomicBool::new(false)));
+    let logged = folder.open_over(PATIENT, |storage| Box::new(Full(storage, is_full.clone())));
+    logged.commit(&[relation()]).unwrap();
+    is_full.store(true, Ordering::Relaxed);
+    logged.commit(&[put([(1, "a")])]).unwrap();
+    logged.commit(&[put([(2, "b")])]).unwrap();
+    assert!(logged.shared.apply().is_err());
+    let killed = folder.killed_after(&logged, [put([(3, "c")])]);
+    assert_eq!(killed.logs().len(), 2);
+    let (whole, torn) = (killed.copy(), killed);
+    let first = fs::File::options().write(true).open(&torn.logs()[0]).unwrap();
+    first.set_len(first.metadata().unwrap().len() - 1).unwrap();
+    assert_eq!(rows(&*whole.open(PATIENT).snapshot()), texts([(1, "a"), (2, "b"), (3, "c")]));
+    assert_eq!(rows(&*torn.open(PATIENT).snapshot()), texts([(1, "a")]));
+}
+
+#[test]
 fn a_log_that_was_applied_is_not_applied_again() {
     let folder = TestFolder::new();
     let (logged, before) = filled(&folder);

@@ -55,7 +55,7 @@ impl Relation {
 /// The rows of ranges up to so many are counted.
 const COUNTED_ROWS: u64 = 64;
 
-/// A cursor of RocksDB takes 60 ns from a row to the next, and what is read is decoded.
+/// A scan with RocksDB takes 65 to 100 ns a row.
 const ROW_COST: u64 = 8;
 
 impl<S: KvSnapshot> KvView<S> {
@@ -216,7 +216,6 @@ impl<S: KvSnapshot> Snapshot for KvView<S> {
 }
 
 /// The prefixes of a look-up as bytes.
-#[derive(Clone, Copy)]
 pub(super) struct Probes<'a> {
     relation: RelationId,
     codec: &'a RowCodec,

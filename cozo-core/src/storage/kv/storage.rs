@@ -79,11 +79,11 @@ impl<E: KvEngine> KvStorage<E> {
                     known.codec.write_key(&rows.columns, row, out).map(|()| true)
                 })?;
                 values.push_with(|out| known.codec.write_value(&rows.columns, row, out).map(|()| true))?;
+                if values.get(values.len() - 1).len() >= appendable {
+                    return Ok(false);
+                }
             }
             known.rows += rows.len as u64;
-        }
-        if values.iter().any(|value| value.len() >= appendable) {
-            return Ok(false);
         }
         self.engine.append(&keys, &values)?;
         self.current.store(Arc::new(KvView { bytes: self.engine.snapshot(), relations }));
