@@ -16,6 +16,8 @@ demo: cargo          ## build the binary and query the dependency graph of this 
 	@cargo build --package cozo-bin --no-default-features
 	@"$$CARGO_TARGET_DIR/debug/cozo" demo Cargo.lock
 
+# With a seed, so that what passed passes again; without, `make fuzz` goes on where it ended.
+test: SEED ?= 1
 test: lint unit python fuzz ## everything that CI runs
 	@echo "--- make demo"
 	@$(MAKE) --no-print-directory demo > /dev/null
@@ -66,8 +68,8 @@ book: cargo          ## build the user's book of docs/ as a web site
 	@tools/with-mdbook.sh mdbook build --dest-dir "$$CARGO_TARGET_DIR/book" docs
 	@echo "$$CARGO_TARGET_DIR/book/index.html"
 
-fuzz: cargo          ## fuzz the parser and the evaluator (or TARGET=parse) for SECONDS=60 each
-	python3 tools/fuzz.py --seconds $(or $(SECONDS),60) $(TARGET)
+fuzz: cargo          ## fuzz the parser and the evaluator (or TARGET=parse) for SECONDS=60 each (the same inputs with SEED=1)
+	python3 tools/fuzz.py --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED)) $(TARGET)
 
 cargo:
 	@command -v cargo > /dev/null || { echo "cargo is not here: install Rust with rustup, then try again" >&2; exit 1; }

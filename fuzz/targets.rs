@@ -25,12 +25,14 @@ const SETUP: &[&str] = &[
     "?[a] <- [[1], [2], [3]] :create s {a}",
 ];
 
-/// A text is parsed, and what is parsed prints as a script again; or it is an error that points into the text.
+/// A text is parsed, and what is parsed prints as a script that says the same; or it is an error that points into the
+/// text.
 pub fn parse(text: &str) {
     match parse_script(text) {
         Ok(script) => {
             let printed = script.to_string();
-            assert!(parse_script(&printed).is_ok(), "{text:?} printed as {printed:?}");
+            let again = parse_script(&printed).map(|script| script.to_string());
+            assert_eq!(again.as_ref(), Ok(&printed), "{text:?}");
         }
         Err(error) => {
             let span = error.span();

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Fuzzes the parser and the evaluator: fuzz.py [--seconds S] [TARGET ...], both targets by default.
+"""Fuzzes the parser and the evaluator: fuzz.py [--seconds S] [--seed N] [TARGET ...], both targets by default.
 
-Inputs that reach new code are kept in the target directory, and are where the next run begins. Needs a C++ compiler and cargo;
+Inputs that reach new code are kept in the target directory, and are where the next run begins. With a seed, a run begins
+with the scripts of the tests alone and keeps nothing, so that it tries the same inputs as the run before it. Needs a C++ compiler and cargo;
 cargo-fuzz is compiled into a folder that is kept. No sanitizer runs, so that any compiler will do: hardly any of the code is
 unsafe, and what a target checks, it checks itself."""
 
@@ -39,17 +40,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=" or ".join(TARGETS))
     parser.add_argument("--seconds", type=int, default=60, help="how long each target runs")
+    parser.add_argument("--seed", type=int, help="where the random numbers begin, from 1 on")
     arguments = parser.parse_args()
     folder = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "fuzz"
     seeds = folder / "seeds"
     write_seeds(seeds)
     program = cargo_fuzz()
     for target in arguments.targets or TARGETS:
-        found = folder / "corpus" / target
+        found = folder / ("corpus" if arguments.seed is None else "seeded") / target
+        if arguments.seed is not None:
+            shutil.rmtree(found, ignore_errors=True)
         found.mkdir(parents=True, exist_ok=True)
         command = [program, "run", "--dev", "--sanitizer", "none", "--target-dir", folder, target, found, seeds, "--"]
         # A query's memory is limited by the database.
         limits = [f"-max_total_time={arguments.seconds}", "-rss_limit_mb=0", "-timeout=120", "-print_final_stats=1"]
+        limits += [] if arguments.seed is None else [f"-seed={arguments.seed}"]
         subprocess.run([*command, *limits], check=True, cwd=ROOT)
 
 

@@ -10,11 +10,19 @@ use crate::parse::ast::{
 };
 use crate::parse::option::MUTATIONS;
 
+/// Words that join what is before them to what follows, also where the next rule has such a name.
+const JOINING_WORDS: [&str; 3] = ["and", "in", "or"];
+
 impl Display for Query {
     /// A rule or option a line.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         for (i, rule) in self.rules.iter().enumerate() {
-            write!(f, "{}{rule}", if i > 0 { "\n" } else { "" })?;
+            let end = match JOINING_WORDS.contains(&&*rule.head.name) {
+                _ if i == 0 => "",
+                true => ";\n",
+                false => "\n",
+            };
+            write!(f, "{end}{rule}")?;
         }
         for (i, option) in self.options.iter().enumerate() {
             write!(f, "{}{option}", if i > 0 || !self.rules.is_empty() { "\n" } else { "" })?;
