@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use smallvec::SmallVec;
+
 use super::order::{Estimates, Ordered, has_choice};
 use super::point::is_point;
 use super::statistics::Statistics;
@@ -104,8 +106,8 @@ fn sources(components: &[ComponentPlan]) -> impl Iterator<Item = &Source> {
 }
 
 /// The stored relations that are read.
-fn reads(components: &[ComponentPlan]) -> Vec<RelationId> {
-    let mut reads: Vec<RelationId> = sources(components)
+fn reads(components: &[ComponentPlan]) -> SmallVec<[RelationId; 4]> {
+    let mut reads: SmallVec<[RelationId; 4]> = sources(components)
         .filter_map(|source| match source {
             Source::Stored(read) => Some(read.schema.id),
             Source::Table(_) => None,

@@ -37,6 +37,8 @@ pub use mutation::{MutationError, MutationPlan, Source as ValueSource, default_s
 pub use options::{OptionError, Options, PlanOptionsError, SortKey, constant, plan_options};
 pub use statistics::{Size, Statistics};
 
+use smallvec::SmallVec;
+
 use crate::diag::SourceSpan;
 use crate::expr::Expr;
 use crate::fixed_rule::{OptionMap, Rule as FixedRule};
@@ -56,8 +58,9 @@ pub struct Plan {
     pub entry: usize,
     /// The headers of the answer.
     pub headers: Vec<String>,
-    /// The stored relations that are read.
-    pub reads: Vec<RelationId>,
+    /// The stored relations that are read. A few lie in the plan itself: so small a vector of its own might lie beside what a
+    /// thread changes all the time.
+    pub reads: SmallVec<[RelationId; 4]>,
     /// The times that histories are read at, for all sources of the plan: expressions without variables.
     pub times: Vec<Expr>,
     /// Whether it would be another plan if relations had other sizes.

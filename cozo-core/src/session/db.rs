@@ -153,10 +153,15 @@ impl DbInstance {
         &self.shared.core.pipeline
     }
 
-    /// A transaction for a script.
+    /// A transaction for a script. One of several steps takes time: what others commit meanwhile to what it writes is a conflict,
+    /// even if it reads nothing.
     fn begin(&self, script: &Prepared, mutability: ScriptMutability) -> Transaction {
         let write = mutability == ScriptMutability::Mutable && script.writes();
-        Transaction::begin(&self.shared.core.pipeline, write)
+        let pipeline = self.pipeline();
+        match script {
+            Prepared::Steps(_) => Transaction::begin_held(pipeline, write),
+            Prepared::Query(_) | Prepared::System(_) => Transaction::begin(pipeline, write),
+        }
     }
 
     fn run_prepared<R: ScriptResult>(

@@ -12,7 +12,7 @@ use crate::exec::{
 };
 use crate::parse::ast::MutationOp;
 use crate::plan::{MutationPlan, Options, Plan};
-use crate::schema::{AccessLevel, RelationError, RelationSchema, SchemaRef};
+use crate::schema::{AccessLevel, RelationSchema, SchemaRef};
 use crate::txn::Transaction;
 use crate::value::{Batch, Column, DataValue, SmallStr, Tuple};
 
@@ -66,13 +66,14 @@ pub fn run_compiled<R: ScriptResult>(
         Rows::Batch(rows) => rows,
     };
     let returning = compiled.options.returning;
-    let schema = target(mutation, txn, context)?;
-    let reaction = Reaction::to(mutation, &schema, context)?;
-    let mutated = mutate(mutation, &schema, rows, &parameters, txn, returning || reaction.is_some())?;
+    let made = make_target(mutation, txn, context)?;
+    let schema = made.as_ref().unwrap_or(&mutation.schema);
+    let reaction = Reaction::to(mutation, schema, context)?;
+    let mutated = mutate(mutation, schema, rows, &parameters, txn, returning || reaction.is_some())?;
     if let Some(reaction) = reaction {
         reaction.happen(&mutated, txn, context)?;
     }
-    Ok(R::of_rows(if returning { returned(mutation.op, &schema, &mutated) } else { NamedRows::status("OK") }))
+    Ok(R::of_rows(if returning { returned(mutation.op, schema, &mutated) } else { NamedRows::status("OK") }))
 }
 
 /// What a query gives.
@@ -129,17 +130,22 @@ pub fn run_plan(
     Ok(rows)
 }
 
-/// The relation that an operation writes; `:create` and `:replace` make it.
-fn target(mutation: &MutationPlan, txn: &mut Transaction, context: &Context<'_>) -> miette::Result<SchemaRef> {
-    if !txn.is_write() && !mutation.schema.name.starts_with('_') {
-        return Err(SessionError::ReadOnly(mutation.schema.name.to_string(), mutation.span).into());
+/// Makes the relation that `:create` and `:replace` write. What other operations write is there, as the plan knows it.
+fn make_target(
+    mutation: &MutationPlan,
+    txn: &mut Transaction,
+    context: &Context<'_>,
+) -> miette::Result<Option<SchemaRef>> {
+    let name = &mutation.schema.name;
+    if !txn.is_write() && !name.starts_with('_') {
+        return Err(SessionError::ReadOnly(name.to_string(), mutation.span).into());
     }
-    let existing = txn.relation(&mutation.schema.name).cloned();
-    match (mutation.op, existing) {
-        (MutationOp::Create, _) | (MutationOp::Replace, None) => {
-            Ok(txn.create(RelationSchema::clone(&mutation.schema))?)
-        }
-        (MutationOp::Replace, Some(old)) => {
+    if !matches!(mutation.op, MutationOp::Create | MutationOp::Replace) {
+        return Ok(None);
+    }
+    match (mutation.op, txn.relation(name).cloned()) {
+        (MutationOp::Create, _) | (_, None) => Ok(Some(txn.create(RelationSchema::clone(&mutation.schema))?)),
+        (_, Some(old)) => {
             old.require(AccessLevel::Normal, "replaced", mutation.span)?;
             if let Some(index) = old.indices.first() {
                 let (relation, index) = (old.name.to_string(), index.schema.name.to_string());
@@ -148,10 +154,9 @@ fn target(mutation: &MutationPlan, txn: &mut Transaction, context: &Context<'_>)
             before_replacing(&old, mutation.span, txn, context)?;
             txn.drop_relation(&old)?;
             let (description, triggers) = (old.description.clone(), old.triggers.clone());
-            Ok(txn.create(RelationSchema { description, triggers, ..RelationSchema::clone(&mutation.schema) })?)
+            let schema = RelationSchema { description, triggers, ..RelationSchema::clone(&mutation.schema) };
+            Ok(Some(txn.create(schema)?))
         }
-        (_, Some(schema)) => Ok(schema),
-        (_, None) => Err(RelationError::not_found(&mutation.schema.name, mutation.span).into()),
     }
 }
 

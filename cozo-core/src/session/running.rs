@@ -1,21 +1,18 @@
 //! The scripts that run at the moment.
 
 use std::ops::Deref;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
 use crate::exec::Interrupt;
-
-/// Threads beyond so many share a part of the list.
-const PARTS: usize = 16;
+use crate::txn::{THREAD_PARTS, part_of_thread};
 
 /// The running scripts by number, each in the part of its thread: threads that run short scripts do not wait for one another.
 #[derive(Default)]
 pub struct Running {
-    parts: [Part; PARTS],
+    parts: [Part; THREAD_PARTS],
 }
 
 /// Apart from the others in memory, too, so that processors do not pass it to and fro.
@@ -50,14 +47,14 @@ impl Running {
         let part = part_of_thread();
         let mut scripts = running.parts[part].0.lock();
         scripts.count += 1;
-        let number = scripts.count * PARTS as u64 + part as u64;
+        let number = scripts.count * THREAD_PARTS as u64 + part as u64;
         scripts.by_number.insert(number, script);
         drop(scripts);
         Entry { running, number, interrupt }
     }
 
     fn part_of(&self, number: u64) -> &Mutex<Scripts> {
-        &self.parts[number as usize % PARTS].0
+        &self.parts[number as usize % THREAD_PARTS].0
     }
 
     fn for_each(&self, mut call: impl FnMut(u64, &RunningScript)) {
@@ -95,11 +92,4 @@ impl<R: Deref<Target = Running>> Drop for Entry<R> {
     fn drop(&mut self) {
         self.running.part_of(self.number).lock().by_number.remove(&self.number);
     }
-}
-
-/// Threads take the parts in turn.
-fn part_of_thread() -> usize {
-    static THREADS: AtomicUsize = AtomicUsize::new(0);
-    thread_local!(static PART: usize = THREADS.fetch_add(1, Ordering::Relaxed) % PARTS);
-    PART.with(|part| *part)
 }

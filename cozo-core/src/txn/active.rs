@@ -1,62 +1,128 @@
 //! The write transactions that have begun and not ended.
+//!
+//! Most read nothing: they put rows, and are over. Those only begin with a catalog, and commit whatever others have committed
+//! meanwhile, as if they had begun just then. Each is noted in the part of its thread, so that threads which write do not
+//! wait for one another here. Only what has read rows can conflict, and is noted where commits look.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, Guard};
 use smallvec::SmallVec;
 
+use super::current::{THREAD_PARTS, part_of_thread};
+use super::sync::{AtomicU64, Mutex};
 use super::{Catalog, Version};
 
-/// Write transactions by the version that each began with, and what they may still come to read.
+/// The write transactions.
 pub(super) struct Active {
-    /// The number of the current version, with which they begin.
-    pub sequence: u64,
-    /// Its catalog.
-    pub catalog: ArcSwap<Catalog>,
-    /// The numbers of the versions that they began with, in any order.
-    began: SmallVec<[u64; 8]>,
-    /// The last version before each change of the catalog, as long as a transaction that began no later is active.
-    superseded: Vec<Arc<Version>>,
+    /// The catalog of the current version, with which they begin.
+    catalog: ArcSwap<Catalog>,
+    /// The catalogs, by version, of those that have read nothing; in any order.
+    starting: [Mutex<SmallVec<[u64; 8]>>; THREAD_PARTS],
+    /// The last version before each change of the catalog, as long as one of those may come to read it.
+    superseded: Mutex<Vec<Arc<Version>>>,
+    /// The versions, by number, that the others read; in any order.
+    reading: Mutex<SmallVec<[u64; 8]>>,
+    /// How many of `superseded` and `reading` there are, for those who only look.
+    superseded_count: AtomicU64,
+    reading_count: AtomicU64,
+}
+
+/// Where a transaction is noted that has read nothing.
+#[derive(Clone, Copy)]
+pub(super) struct Starting {
+    part: usize,
+    /// The version of the catalog that it began with.
+    catalog: u64,
 }
 
 impl Active {
-    /// No transactions, at this version.
-    pub fn new(sequence: u64, catalog: Catalog) -> Self {
-        Active { sequence, catalog: ArcSwap::from_pointee(catalog), began: SmallVec::new(), superseded: vec![] }
-    }
-
-    /// Goes on to the next version; `superseded` is the one before, where its catalog was another.
-    pub fn advance(&mut self, to: &Version, superseded: Option<Arc<Version>>) {
-        if superseded.is_some() {
-            self.catalog.store(Arc::new(to.catalog.clone()));
-        }
-        self.superseded.extend(superseded.filter(|_| !self.began.is_empty()));
-        self.sequence = to.sequence;
-    }
-
-    /// Notes a transaction that begins with a version.
-    pub fn begin(&mut self, sequence: u64) {
-        self.began.push(sequence);
-    }
-
-    /// Forgets a transaction that began with a version.
-    pub fn end(&mut self, sequence: u64) {
-        if let Some(place) = self.began.iter().position(|began| *began == sequence) {
-            self.began.swap_remove(place);
-        }
-        if !self.superseded.is_empty() {
-            let oldest = self.oldest().unwrap_or(u64::MAX);
-            self.superseded.retain(|version| version.sequence >= oldest);
+    /// No transactions, with this catalog.
+    pub fn new(catalog: Catalog) -> Self {
+        Active {
+            catalog: ArcSwap::from_pointee(catalog),
+            starting: std::array::from_fn(|_| Mutex::default()),
+            superseded: Mutex::default(),
+            reading: Mutex::default(),
+            superseded_count: AtomicU64::new(0),
+            reading_count: AtomicU64::new(0),
         }
     }
 
-    /// The version that the oldest began with.
+    /// Notes a transaction that begins, until [`Active::end_starting`] or [`Active::read`].
+    pub fn begin(&self) -> (Starting, Guard<Arc<Catalog>>) {
+        let part = part_of_thread();
+        // Within the lock: a change of the catalog looks here after it is done.
+        let mut starting = self.starting[part].lock();
+        let catalog = self.catalog.load();
+        starting.push(catalog.version);
+        (Starting { part, catalog: catalog.version }, catalog)
+    }
+
+    /// Forgets a transaction that has read nothing.
+    pub fn end_starting(&self, started: Starting) {
+        remove(&mut self.starting[started.part].lock(), started.catalog);
+        if self.superseded_count.load(Ordering::Acquire) > 0 {
+            let mut superseded = self.superseded.lock();
+            superseded.retain(|version| self.may_be_read(version));
+            self.superseded_count.store(superseded.len() as u64, Ordering::Release);
+        }
+    }
+
+    /// Whether a transaction that has read nothing has begun with the catalog of a version.
+    fn may_be_read(&self, version: &Version) -> bool {
+        self.starting.iter().any(|part| part.lock().contains(&version.catalog.version))
+    }
+
+    /// The version that a transaction reads from now on, with the catalog that it began with; noted until
+    /// [`Active::end_reading`]. Nobody commits meanwhile.
+    pub fn read(&self, started: Starting, current: &Arc<Version>) -> Arc<Version> {
+        let superseded = || {
+            let superseded = self.superseded.lock();
+            superseded.iter().find(|version| version.catalog.version == started.catalog).cloned()
+        };
+        let version = match current.catalog.version == started.catalog {
+            true => current.clone(),
+            false => superseded().expect("kept for transactions that began with its catalog"),
+        };
+        let mut reading = self.reading.lock();
+        reading.push(version.sequence);
+        self.reading_count.store(reading.len() as u64, Ordering::Release);
+        drop(reading);
+        self.end_starting(started);
+        version
+    }
+
+    /// Forgets a transaction that reads a version.
+    pub fn end_reading(&self, sequence: u64) {
+        let mut reading = self.reading.lock();
+        remove(&mut reading, sequence);
+        self.reading_count.store(reading.len() as u64, Ordering::Release);
+    }
+
+    /// The oldest version that a transaction reads.
     pub fn oldest(&self) -> Option<u64> {
-        self.began.iter().min().copied()
+        match self.reading_count.load(Ordering::Acquire) {
+            0 => None,
+            _ => self.reading.lock().iter().min().copied(),
+        }
     }
 
-    /// The last version with a catalog that a later one has replaced.
-    pub fn last_with_catalog(&self, catalog: u64) -> Option<Arc<Version>> {
-        self.superseded.iter().find(|version| version.catalog.version == catalog).cloned()
+    /// Goes on to another catalog; `superseded` is the last version with the one before. Nobody begins to read meanwhile.
+    pub fn catalog_changes(&self, catalog: &Catalog, superseded: Arc<Version>) {
+        self.catalog.store(Arc::new(catalog.clone()));
+        if self.may_be_read(&superseded) {
+            let mut all = self.superseded.lock();
+            all.push(superseded);
+            self.superseded_count.store(all.len() as u64, Ordering::Release);
+        }
+    }
+}
+
+/// Removes one of these.
+fn remove(noted: &mut SmallVec<[u64; 8]>, number: u64) {
+    if let Some(place) = noted.iter().position(|noted| *noted == number) {
+        noted.swap_remove(place);
     }
 }

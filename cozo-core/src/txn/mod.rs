@@ -1,10 +1,10 @@
 //! Transactions: snapshot isolation over any storage engine, implemented once.
 //!
-//! The database is a sequence of immutable [`Version`]s. A transaction begins by picking up the current one, without a
-//! lock; it sees that version plus its own writes, whatever others commit meanwhile. At the end it hands its changes,
+//! The database is a sequence of immutable [`Version`]s. A transaction picks up the current one, at the latest when it first
+//! reads; it sees that version plus its own writes, whatever others commit meanwhile. At the end it hands its changes,
 //! and the keys it relies on, to the [`Pipeline`], where whoever comes first leads: it validates all waiting
-//! transactions against the keys committed since their versions (the first committer wins, a loser gets
-//! [`TxnError::Conflict`]), commits the engine once for all of them, publishes the next version, and lets them go.
+//! transactions that have read anything against the keys committed since their versions (the first committer wins, a loser
+//! gets [`TxnError::Conflict`]), commits the engine once for all of them, publishes the next version, and lets them go.
 //!
 //! Two transactions may each read what the other writes and both commit (write skew), unless they `:ensure` what they
 //! read.
@@ -13,6 +13,7 @@
 
 mod active;
 mod catalog;
+mod current;
 mod error;
 mod pipeline;
 mod sync;
@@ -21,6 +22,7 @@ mod tests;
 mod transaction;
 
 pub use catalog::Catalog;
+pub use current::{Held, THREAD_PARTS, part_of_thread};
 pub use error::TxnError;
 pub use pipeline::{AfterCommit, Filler, Pipeline, Version};
 pub use transaction::{Savepoint, Transaction, View};

@@ -4,11 +4,12 @@ use std::slice::{from_mut, from_ref};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
-use arc_swap::Guard;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
-use super::active::Active;
-use super::sync::{AtomicU64, Mutex, RwLock, spin};
+use super::active::{Active, Starting};
+use super::current::{Current, Held};
+use super::sync::{AtomicU64, Mutex, spin};
 use super::{Catalog, TxnError};
 use crate::schema::{RelationId, RelationSchema, SchemaRef, with_indices};
 use crate::storage::mem::MemSnapshot;
@@ -29,14 +30,14 @@ pub struct Version {
 /// What a transaction asks to be committed.
 #[derive(Default)]
 pub(super) struct CommitRequest {
-    /// The version that it began with, where it is noted as [active](Pipeline::begin_write).
-    pub base: u64,
+    /// The version that it reads, by number; none if it has read nothing, and so cannot conflict.
+    pub base: Option<u64>,
     /// The version of the catalog that it began with.
     pub base_catalog: u64,
     /// Hashes of the keys written and ensured, with their relations.
     pub keys: Vec<u64>,
     /// Relations written or ensured, that existed before, as they were at the start.
-    pub relations: Vec<SchemaRef>,
+    pub relations: Vec<KnownRelation>,
     /// Relations read as a whole: nobody else may have written any of their rows.
     pub whole: Vec<RelationId>,
     /// Names whose relation changed: what it was at the start, and what it becomes.
@@ -58,6 +59,27 @@ impl CommitRequest {
     }
 }
 
+/// What a transaction relies on in the definition of a relation. No reference to the definition: many write the same relation
+/// at once, and would pass the counter to and fro.
+pub(super) struct KnownRelation {
+    pub id: RelationId,
+    name: SmallStr,
+    /// Who writes a relation must write its indices too.
+    indices: SmallVec<[RelationId; 4]>,
+}
+
+impl KnownRelation {
+    pub fn new(schema: &RelationSchema) -> Self {
+        let indices = schema.indices.iter().map(|index| index.schema.id);
+        KnownRelation { id: schema.id, name: schema.name.clone(), indices: indices.collect() }
+    }
+
+    /// Whether the relation as it is now has the same indices.
+    fn agrees_with(&self, now: &RelationSchema) -> bool {
+        self.indices.iter().copied().eq(now.indices.iter().map(|index| index.schema.id))
+    }
+}
+
 /// A change to the catalog.
 pub(super) struct SchemaChange {
     pub name: SmallStr,
@@ -74,13 +96,13 @@ struct Waiting {
 /// The sequence of versions, and the way to a next one.
 pub struct Pipeline {
     storage: Box<dyn Storage>,
-    current: RwLock<Arc<Version>>,
+    current: Current,
     waiting: Mutex<Vec<Arc<Waiting>>>,
     /// How many wait, for those who only look.
     waiting_count: AtomicU64,
     leader: Mutex<History>,
-    /// Locked after `current`, where both are.
-    active: Mutex<Active>,
+    /// Its locks are taken after `current`, where both are.
+    active: Active,
     next_relation: AtomicU64,
 }
 
@@ -93,6 +115,9 @@ struct History {
     changed: FxHashMap<u64, u64>,
     written: FxHashMap<RelationId, u64>,
     prune_at: usize,
+    /// A snapshot of nothing, for want of another while rows are changed in place. To count a reference to one that all
+    /// databases share would wait for their processors.
+    nothing: Option<Arc<dyn Snapshot>>,
 }
 
 /// The history is cleared of what no transaction can conflict with when it has twice the keys that the last time left, and this
@@ -105,12 +130,12 @@ impl Pipeline {
         let mut catalog = Catalog::default();
         storage.definitions()?.into_iter().for_each(|schema| catalog.insert(schema));
         let next = catalog.iter().flat_map(with_indices).map(|schema| schema.id.0 + 1).max().unwrap_or(1);
-        let active = Mutex::new(Active::new(0, catalog.clone()));
+        let active = Active::new(catalog.clone());
         let leader = Mutex::new(History::new(catalog.clone()));
         let version = Version { sequence: 0, catalog, snapshot: storage.snapshot() };
         Ok(Pipeline {
             storage,
-            current: RwLock::new(Arc::new(version)),
+            current: Current::new(version),
             waiting: Mutex::default(),
             waiting_count: AtomicU64::new(0),
             leader,
@@ -120,8 +145,8 @@ impl Pipeline {
     }
 
     /// The current version.
-    pub fn current(&self) -> Arc<Version> {
-        self.current.read().clone()
+    pub fn current(&self) -> Held {
+        self.current.hold()
     }
 
     /// An identity for a new relation.
@@ -129,41 +154,23 @@ impl Pipeline {
         RelationId(self.next_relation.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// The number and the catalog of the current version, noted as the start of a write transaction until
-    /// [`Pipeline::end_write`] or [`Pipeline::commit`]. Its rows are not held: commits may change them in place until
-    /// [`Pipeline::pin`].
-    pub(super) fn begin_write(&self) -> (u64, Guard<Arc<Catalog>>) {
-        let mut active = self.active.lock();
-        let sequence = active.sequence;
-        active.begin(sequence);
-        (sequence, active.catalog.load())
+    /// The write transactions.
+    pub(super) fn active(&self) -> &Active {
+        &self.active
     }
 
-    /// The latest version with the same catalog as that which a write transaction began with, noted as its start from now
-    /// on. Nothing that it has done so far may depend on rows.
-    pub(super) fn pin(&self, began: u64, catalog: u64) -> Arc<Version> {
-        let current = self.current.read();
-        let mut active = self.active.lock();
-        let version = match current.catalog.version == catalog {
-            true => current.clone(),
-            false => active.last_with_catalog(catalog).expect("kept for active transactions that began with it"),
-        };
-        active.begin(version.sequence);
-        active.end(began);
-        version
+    /// What a write transaction reads from now on: the latest version with the catalog that it began with. Until then
+    /// commits may change all rows in place.
+    pub(super) fn pin(&self, started: Starting) -> Arc<Version> {
+        self.active.read(started, &self.current.read())
     }
 
-    /// Ends a write transaction that began with this version.
-    pub(super) fn end_write(&self, sequence: u64) {
-        self.active.lock().end(sequence);
-    }
-
-    /// Commits a transaction, together with all others that wait; it ends, whatever the outcome.
+    /// Commits a transaction, together with all others that wait. It reads no more, whatever the outcome.
     pub(super) fn commit(&self, request: CommitRequest) -> Result<(), TxnError> {
         let base = request.base;
         let outcome = self.commit_in_turn(request);
-        if outcome.is_err() {
-            self.end_write(base);
+        if let (Some(base), Err(_)) = (base, &outcome) {
+            self.active.end_reading(base);
         }
         outcome
     }
@@ -241,27 +248,31 @@ impl Pipeline {
         let mut held = are_few.then(|| self.current.write());
         if let Some(current) = &mut held {
             wait_for_readers(current);
-            Arc::make_mut(current).snapshot = MemSnapshot::empty().clone();
+            let nothing = history.nothing.take().unwrap_or_else(|| MemSnapshot::empty().clone());
+            Arc::make_mut(current).snapshot = nothing;
         }
+        let in_place = held.is_some();
         let committed = self.storage.commit(changes);
         let mut current = held.unwrap_or_else(|| self.current.write());
         let defines = committed.is_ok() && changes.iter().any(|changes| !changes.definitions.is_empty());
         let superseded = defines.then(|| current.clone());
         let next = Arc::make_mut(&mut current);
-        next.snapshot = self.storage.snapshot();
+        let before = std::mem::replace(&mut next.snapshot, self.storage.snapshot());
+        history.nothing = in_place.then_some(before);
         committed?;
         next.sequence += 1;
         changes.iter().for_each(|changes| next.catalog.apply(changes, next.sequence));
         if defines {
             history.catalog = next.catalog.clone();
         }
-        // A write transaction begins under this lock: it is either noted before the keys are remembered or dropped, or
-        // begins with the new version and cannot conflict with them.
-        let mut active = self.active.lock();
-        requests.iter().for_each(|request| active.end(request.base));
-        history.remember(requests, changes, next.sequence, &active);
-        active.advance(next, superseded);
-        drop((active, current));
+        // Nobody begins to read before all this is done: a transaction is either noted before the keys are remembered or
+        // dropped, or reads the new version and cannot conflict with them.
+        requests.iter().filter_map(|request| request.base).for_each(|base| self.active.end_reading(base));
+        history.remember(requests, changes, next.sequence, self.active.oldest());
+        if let Some(superseded) = superseded {
+            self.active.catalog_changes(&next.catalog, superseded);
+        }
+        drop(current);
         let calls = requests.iter_mut().flat_map(|request| std::mem::take(&mut request.after_commit));
         calls.for_each(|call| call());
         Ok(())
@@ -275,15 +286,13 @@ impl Pipeline {
         if let Some(relation) = current.catalog.iter().next() {
             return Err(TxnError::NotEmpty(relation.name.to_string()).into());
         }
-        let (base, _) = self.begin_write();
         let mut filler = Filler { pipeline: self, created: vec![], definitions: vec![], pending: None };
         let outcome = fill(&mut filler).and_then(|()| {
             filler.flush()?;
             let changes = ChangeSet { definitions: std::mem::take(&mut filler.definitions), ..ChangeSet::default() };
-            Ok(self.publish(&mut history, &mut [CommitRequest { base, ..CommitRequest::default() }], &[changes])?)
+            Ok(self.publish(&mut history, &mut [], &[changes])?)
         });
         if outcome.is_err() {
-            self.end_write(base);
             let undone = ChangeSet { dropped: filler.created, ..ChangeSet::default() };
             // If even that fails, nobody sees what is left, and the next opening takes it away.
             let _ = self.storage.commit(&[undone]);
@@ -373,12 +382,14 @@ fn follow(keys: usize, before: &Batch, rows: &Batch) -> bool {
 
 impl History {
     fn new(catalog: Catalog) -> Self {
-        History { catalog, changed: FxHashMap::default(), written: FxHashMap::default(), prune_at: MIN_PRUNED_KEYS }
+        let (changed, written) = Default::default();
+        History { catalog, changed, written, prune_at: MIN_PRUNED_KEYS, nothing: None }
     }
 
     /// Notes the keys of a commit for the transactions that are still active.
-    fn remember(&mut self, requests: &[CommitRequest], changes: &[ChangeSet], sequence: u64, active: &Active) {
-        match active.oldest() {
+    fn remember(&mut self, requests: &[CommitRequest], changes: &[ChangeSet], sequence: u64, oldest: Option<u64>) {
+        match oldest {
+            None if self.changed.is_empty() && self.written.is_empty() => {}
             None => {
                 self.changed.clear();
                 self.written.clear();
@@ -408,13 +419,7 @@ fn written<'c>(changes: impl IntoIterator<Item = &'c ChangeSet>) -> impl Iterato
     changes.into_iter().flat_map(|changes| &changes.rows).map(|rows| rows.relation)
 }
 
-/// Whether two definitions of a relation have the same indices.
-fn same_indices(a: &SchemaRef, b: &SchemaRef) -> bool {
-    let identities = |schema: &SchemaRef| schema.indices.iter().map(|index| index.schema.id).collect::<Vec<_>>();
-    identities(a) == identities(b)
-}
-
-/// Whether nothing that a transaction wrote or ensured has changed since it began. `group` are those that commit together
+/// Whether nothing that a transaction wrote or ensured has changed since what it reads. `group` are those that commit together
 /// with it, before it.
 fn validate(
     request: &CommitRequest,
@@ -423,8 +428,7 @@ fn validate(
     catalog: &Catalog,
 ) -> Result<(), TxnError> {
     if request.base_catalog != catalog.version {
-        // Who writes a relation must write its indices too.
-        let moved = |known: &&SchemaRef| !catalog.find_id(known.id).is_some_and(|now| same_indices(known, now));
+        let moved = |known: &&KnownRelation| !catalog.find_id(known.id).is_some_and(|now| known.agrees_with(now));
         if let Some(relation) = request.relations.iter().find(moved) {
             return Err(TxnError::SchemaConflict(relation.name.to_string()));
         }
@@ -433,10 +437,11 @@ fn validate(
             return Err(TxnError::SchemaConflict(change.name.to_string()));
         }
     }
-    let changed_since = |key: &u64| history.changed.get(key).is_some_and(|sequence| *sequence > request.base);
+    let Some(base) = request.base else { return Ok(()) };
+    let changed_since = |key: &u64| history.changed.get(key).is_some_and(|sequence| *sequence > base);
     let changed_in_group = |key: &u64| group.iter().any(|other| other.keys.contains(key));
     let written_since = |id: &RelationId| {
-        let since = history.written.get(id).is_some_and(|sequence| *sequence > request.base);
+        let since = history.written.get(id).is_some_and(|sequence| *sequence > base);
         since || group.iter().any(|other| written([&other.changes]).any(|written| written == *id))
     };
     if request.keys.iter().any(|key| changed_since(key) || changed_in_group(key)) {

@@ -2,9 +2,16 @@
 //! pipeline's tests through all kinds of interleavings.
 
 #[cfg(feature = "shuttle")]
-pub use {modelled::Mutex, modelled::RwLock, shuttle::sync::atomic::AtomicU64};
+pub use {
+    modelled::{Mutex, RwLock},
+    shuttle::sync::{RwLockReadGuard, RwLockWriteGuard, atomic::AtomicU64},
+};
 #[cfg(not(feature = "shuttle"))]
-pub use {spinning::Mutex, spinning::RwLock, std::sync::atomic::AtomicU64};
+pub use {
+    parking_lot::{RwLockReadGuard, RwLockWriteGuard},
+    spinning::{Mutex, RwLock},
+    std::sync::atomic::AtomicU64,
+};
 
 /// How often [`spin`] tries: 1 to 5 microseconds, by processor.
 const SPINS: usize = 100;

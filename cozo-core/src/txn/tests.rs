@@ -149,20 +149,24 @@ fn versions_come_in_order_and_snapshots_fit_their_catalogs() {
     shuttle::check_random(
         || {
             let (pipeline, schema) = pipeline(None);
+            let committed = ModelArc::new(AtomicUsize::new(0));
             let writer = {
-                let (pipeline, schema) = (pipeline.clone(), schema.clone());
+                let (pipeline, schema, committed) = (pipeline.clone(), schema.clone(), committed.clone());
                 shuttle::thread::spawn(move || {
                     for key in 0..4 {
                         let mut txn = Transaction::begin(&pipeline, true);
                         put(&mut txn, &schema, key, 1);
                         txn.commit().unwrap();
+                        committed.fetch_add(1, Ordering::SeqCst);
                     }
                 })
             };
             let reader = shuttle::thread::spawn(move || {
                 let mut seen = BTreeSet::new();
                 for _ in 0..6 {
+                    let committed = committed.load(Ordering::SeqCst) as u64;
                     let version = pipeline.current();
+                    assert!(version.sequence > committed, "whoever begins sees what was committed before");
                     let rows = version.snapshot.row_count(schema.id);
                     assert_eq!(rows + 1, version.sequence, "a version has the rows of its moment");
                     assert!(seen.iter().next_back().is_none_or(|last| *last <= version.sequence));

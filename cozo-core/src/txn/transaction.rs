@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use arc_swap::Guard;
 
-use super::pipeline::{CommitRequest, SchemaChange};
-use super::{AfterCommit, Catalog, FIRST_EPHEMERAL_ID, Pipeline, TxnError, Version, is_ephemeral};
+use super::active::Starting;
+use super::pipeline::{CommitRequest, KnownRelation, SchemaChange};
+use super::{AfterCommit, Catalog, FIRST_EPHEMERAL_ID, Held, Pipeline, TxnError, Version, is_ephemeral};
 use crate::schema::{IndexDefinition, RelationId, RelationSchema, SchemaRef};
 use crate::storage::mem::MemSnapshot;
 use crate::storage::{ChangeKind, ChangeSet, RowChanges, Snapshot};
@@ -32,7 +33,7 @@ pub struct Transaction {
 /// What a transaction began with.
 enum Base {
     /// A version.
-    Version(Arc<Version>),
+    Version(Held),
     /// The catalog of a version of which nothing was read so far; see [`Transaction::pin`].
     Catalog(Guard<Arc<Catalog>>),
 }
@@ -50,14 +51,26 @@ struct Writes {
 /// A write transaction that is noted as active until this is dropped.
 struct Started {
     pipeline: Arc<Pipeline>,
-    /// The number of the version that it began with; none once it is for the pipeline to end it.
-    sequence: Option<u64>,
+    noted: Noted,
+}
+
+/// Where it is noted.
+#[derive(Clone, Copy)]
+enum Noted {
+    /// Among those that have read nothing.
+    Starting(Starting),
+    /// Among those that read the version of this number.
+    Reading(u64),
+    /// Nowhere: it is for the pipeline to forget it, or done.
+    Ended,
 }
 
 impl Drop for Started {
     fn drop(&mut self) {
-        if let Some(sequence) = self.sequence {
-            self.pipeline.end_write(sequence);
+        match self.noted {
+            Noted::Starting(started) => self.pipeline.active().end_starting(started),
+            Noted::Reading(sequence) => self.pipeline.active().end_reading(sequence),
+            Noted::Ended => {}
         }
     }
 }
@@ -108,8 +121,8 @@ impl Transaction {
         let (base, writes) = match write {
             false => (Base::Version(pipeline.current()), None),
             true => {
-                let (sequence, catalog) = pipeline.begin_write();
-                let started = Started { pipeline: pipeline.clone(), sequence: Some(sequence) };
+                let (starting, catalog) = pipeline.active().begin();
+                let started = Started { pipeline: pipeline.clone(), noted: Noted::Starting(starting) };
                 let request = CommitRequest { base_catalog: catalog.version, ..Default::default() };
                 (Base::Catalog(catalog), Some(Writes { started, request, applied: 0, view: None }))
             }
@@ -178,11 +191,12 @@ impl Transaction {
     /// The version that it reads. A write transaction begins with what is there when it first reads: until then it holds
     /// nothing that others would have to copy before they change it.
     fn pin(&mut self) {
-        if let (Base::Catalog(catalog), Some(Writes { started, .. })) = (&self.base, &mut self.writes) {
-            let began = started.sequence.expect("not ended");
-            let version = started.pipeline.pin(began, catalog.version);
-            started.sequence = Some(version.sequence);
-            self.base = Base::Version(version);
+        if let Some(Writes { started, .. }) = &mut self.writes
+            && let Noted::Starting(starting) = started.noted
+        {
+            let version = started.pipeline.pin(starting);
+            started.noted = Noted::Reading(version.sequence);
+            self.base = Base::Version(Held::Version(version));
         }
     }
 
@@ -223,6 +237,7 @@ impl Transaction {
     /// Creates an index of a relation, empty: whoever calls fills it. Rows that others write to the relation meanwhile
     /// would not be in it, so they make the commit fail.
     pub fn create_index(&mut self, relation: &SchemaRef, name: &SmallStr, listed: &[usize]) -> IndexDefinition {
+        self.pin();
         let index = IndexDefinition::new(relation, name, listed, self.pipeline().next_relation_id());
         self.redefine(relation, relation.with_index(index.clone()));
         let writes = self.writes_mut();
@@ -306,7 +321,7 @@ impl Transaction {
         if !created_here && !request.relations.iter().any(|known| known.id == id) {
             // As it was at the start, should this transaction have changed it.
             let changed = (!request.schemas.is_empty()).then(|| self.base.catalog().find_id(id)).flatten();
-            request.relations.push(changed.unwrap_or(schema).clone());
+            request.relations.push(KnownRelation::new(changed.unwrap_or(schema)));
         }
     }
 
@@ -374,7 +389,9 @@ impl Transaction {
         }
         // What nobody reads any more can be changed in place.
         drop((self.base, view));
-        request.base = started.sequence.take().expect("ended only here");
+        if let Noted::Reading(sequence) = started.noted {
+            (request.base, started.noted) = (Some(sequence), Noted::Ended);
+        }
         started.pipeline.commit(request)
     }
 

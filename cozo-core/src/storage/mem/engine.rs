@@ -44,7 +44,11 @@ impl Storage for MemStorage {
 
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
         let mut current = self.current.lock();
-        current.check(changes)?;
+        // What is the first change to fail has changed nothing.
+        let is_one = matches!(changes, [only] if only.has_rows_alone() && only.rows.len() == 1);
+        if !is_one {
+            current.check(changes)?;
+        }
         // In place, unless a snapshot of it is held.
         let next = Arc::make_mut(&mut current);
         changes.iter().try_for_each(|change_set| next.apply(change_set))
