@@ -153,13 +153,12 @@ impl DbInstance {
         &self.shared.core.pipeline
     }
 
-    /// A transaction for a script. One of several steps takes time: what others commit meanwhile to what it writes is a conflict,
-    /// even if it reads nothing.
+    /// A transaction for a script.
     fn begin(&self, script: &Prepared, mutability: ScriptMutability) -> Transaction {
         let write = mutability == ScriptMutability::Mutable && script.writes();
         let pipeline = self.pipeline();
         match script {
-            Prepared::Steps(_) => Transaction::begin_held(pipeline, write),
+            Prepared::Steps(_) => Transaction::begin_long(pipeline, write),
             Prepared::Query(_) | Prepared::System(_) => Transaction::begin(pipeline, write),
         }
     }

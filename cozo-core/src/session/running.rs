@@ -7,18 +7,13 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
 use crate::exec::Interrupt;
-use crate::txn::{THREAD_PARTS, part_of_thread};
+use crate::txn::{Apart, THREAD_PARTS, part_of_thread};
 
 /// The running scripts by number, each in the part of its thread: threads that run short scripts do not wait for one another.
 #[derive(Default)]
 pub struct Running {
-    parts: [Part; THREAD_PARTS],
+    parts: [Apart<Mutex<Scripts>>; THREAD_PARTS],
 }
-
-/// Apart from the others in memory, too, so that processors do not pass it to and fro.
-#[derive(Default)]
-#[repr(align(128))]
-struct Part(Mutex<Scripts>);
 
 #[derive(Default)]
 struct Scripts {
@@ -45,7 +40,7 @@ impl Running {
     pub fn enter<R: Deref<Target = Running>>(running: R, interrupt: Interrupt) -> Entry<R> {
         let script = RunningScript { started: SystemTime::now(), interrupt: interrupt.clone() };
         let part = part_of_thread();
-        let mut scripts = running.parts[part].0.lock();
+        let mut scripts = running.parts[part].lock();
         scripts.count += 1;
         let number = scripts.count * THREAD_PARTS as u64 + part as u64;
         scripts.by_number.insert(number, script);
@@ -54,12 +49,12 @@ impl Running {
     }
 
     fn part_of(&self, number: u64) -> &Mutex<Scripts> {
-        &self.parts[number as usize % THREAD_PARTS].0
+        &self.parts[number as usize % THREAD_PARTS]
     }
 
     fn for_each(&self, mut call: impl FnMut(u64, &RunningScript)) {
         for part in &self.parts {
-            part.0.lock().by_number.iter().for_each(|(number, script)| call(*number, script));
+            part.lock().by_number.iter().for_each(|(number, script)| call(*number, script));
         }
     }
 

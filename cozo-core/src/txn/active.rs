@@ -11,7 +11,7 @@ use arc_swap::{ArcSwap, Guard};
 use smallvec::SmallVec;
 
 use super::current::{THREAD_PARTS, part_of_thread};
-use super::sync::{AtomicU64, Mutex};
+use super::sync::{Apart, AtomicU64, Mutex};
 use super::{Catalog, Version};
 
 /// The write transactions.
@@ -19,14 +19,22 @@ pub(super) struct Active {
     /// The catalog of the current version, with which they begin.
     catalog: ArcSwap<Catalog>,
     /// The catalogs, by version, of those that have read nothing; in any order.
-    starting: [Mutex<SmallVec<[u64; 8]>>; THREAD_PARTS],
+    starting: [Apart<Mutex<SmallVec<[u64; 8]>>>; THREAD_PARTS],
     /// The last version before each change of the catalog, as long as one of those may come to read it.
     superseded: Mutex<Vec<Arc<Version>>>,
-    /// The versions, by number, that the others read; in any order.
-    reading: Mutex<SmallVec<[u64; 8]>>,
-    /// How many of `superseded` and `reading` there are, for those who only look.
+    /// How many there are, for those who only look.
     superseded_count: AtomicU64,
-    reading_count: AtomicU64,
+    /// Those that have read rows.
+    reading: Apart<Reading>,
+}
+
+/// The write transactions that have read rows.
+#[derive(Default)]
+struct Reading {
+    /// How many there are, for those who only look.
+    count: AtomicU64,
+    /// The versions, by number, that they read; in any order.
+    versions: Mutex<SmallVec<[u64; 8]>>,
 }
 
 /// Where a transaction is noted that has read nothing.
@@ -42,11 +50,10 @@ impl Active {
     pub fn new(catalog: Catalog) -> Self {
         Active {
             catalog: ArcSwap::from_pointee(catalog),
-            starting: std::array::from_fn(|_| Mutex::default()),
+            starting: std::array::from_fn(|_| Apart::default()),
             superseded: Mutex::default(),
-            reading: Mutex::default(),
             superseded_count: AtomicU64::new(0),
-            reading_count: AtomicU64::new(0),
+            reading: Apart::default(),
         }
     }
 
@@ -76,7 +83,7 @@ impl Active {
     }
 
     /// The version that a transaction reads from now on, with the catalog that it began with; noted until
-    /// [`Active::end_reading`]. Nobody commits meanwhile.
+    /// [`Active::end_readings`]. Nobody commits meanwhile.
     pub fn read(&self, started: Starting, current: &Arc<Version>) -> Arc<Version> {
         let superseded = || {
             let superseded = self.superseded.lock();
@@ -86,27 +93,29 @@ impl Active {
             true => current.clone(),
             false => superseded().expect("kept for transactions that began with its catalog"),
         };
-        let mut reading = self.reading.lock();
-        reading.push(version.sequence);
-        self.reading_count.store(reading.len() as u64, Ordering::Release);
-        drop(reading);
+        self.note_reading(version.sequence);
         self.end_starting(started);
         version
     }
 
-    /// Forgets a transaction that reads a version.
-    pub fn end_reading(&self, sequence: u64) {
-        let mut reading = self.reading.lock();
-        remove(&mut reading, sequence);
-        self.reading_count.store(reading.len() as u64, Ordering::Release);
+    /// Notes a transaction that reads a version, until [`Active::end_readings`]. Nobody commits meanwhile, unless it has done
+    /// nothing before.
+    pub fn note_reading(&self, sequence: u64) {
+        let mut versions = self.reading.versions.lock();
+        versions.push(sequence);
+        self.reading.count.store(versions.len() as u64, Ordering::Release);
     }
 
-    /// The oldest version that a transaction reads.
-    pub fn oldest(&self) -> Option<u64> {
-        match self.reading_count.load(Ordering::Acquire) {
-            0 => None,
-            _ => self.reading.lock().iter().min().copied(),
+    /// Forgets transactions that read these versions, and gives the oldest version that another reads.
+    pub fn end_readings(&self, sequences: impl IntoIterator<Item = u64>) -> Option<u64> {
+        let mut sequences = sequences.into_iter().peekable();
+        if sequences.peek().is_none() && self.reading.count.load(Ordering::Acquire) == 0 {
+            return None;
         }
+        let mut versions = self.reading.versions.lock();
+        sequences.for_each(|sequence| remove(&mut versions, sequence));
+        self.reading.count.store(versions.len() as u64, Ordering::Release);
+        versions.iter().min().copied()
     }
 
     /// Goes on to another catalog; `superseded` is the last version with the one before. Nobody begins to read meanwhile.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Version;
-use super::sync::{AtomicU64, Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use super::sync::{Apart, AtomicU64, Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Threads beyond so many share what each has for itself.
 pub const THREAD_PARTS: usize = 16;
@@ -23,10 +23,16 @@ pub fn part_of_thread() -> usize {
 /// counter would go to and fro between processors for longer than the reading takes; so a thread that finds a version for
 /// the second time keeps a handle of its own, and counts there.
 pub(super) struct Current {
-    version: RwLock<Arc<Version>>,
-    handles: [Mutex<Handle>; THREAD_PARTS],
-    /// A bit for each handle there is. Set while `version` is locked for reading, and cleared while it is for writing.
+    latest: Apart<Latest>,
+    handles: [Apart<Mutex<Handle>>; THREAD_PARTS],
+    /// A bit for each handle there is. Set while the version is locked for reading, and cleared while it is for writing.
     given: AtomicU64,
+}
+
+struct Latest {
+    /// Its number, for those who only look.
+    sequence: AtomicU64,
+    version: RwLock<Arc<Version>>,
 }
 
 /// What a thread has of the current version for itself.
@@ -58,8 +64,10 @@ impl Deref for Held {
 
 impl Current {
     pub fn new(version: Version) -> Self {
-        let handles = std::array::from_fn(|_| Mutex::default());
-        Current { version: RwLock::new(Arc::new(version)), handles, given: AtomicU64::new(0) }
+        let handles = std::array::from_fn(|_| Apart::default());
+        let sequence = AtomicU64::new(version.sequence);
+        let latest = Apart(Latest { sequence, version: RwLock::new(Arc::new(version)) });
+        Current { latest, handles, given: AtomicU64::new(0) }
     }
 
     /// The version, held.
@@ -68,7 +76,7 @@ impl Current {
         if let Some(version) = &self.handles[part].lock().version {
             return Held::Handle(version.clone());
         }
-        let version = self.version.read();
+        let version = self.latest.version.read();
         let mut handle = self.handles[part].lock();
         if handle.seen != version.sequence {
             handle.seen = version.sequence;
@@ -78,14 +86,24 @@ impl Current {
         Held::Handle(handle.version.get_or_insert_with(|| Arc::new(version.clone())).clone())
     }
 
+    /// The number of the latest version. It may be that of the version before while one is committed.
+    pub fn sequence(&self) -> u64 {
+        self.latest.sequence.load(Ordering::Acquire)
+    }
+
+    /// Makes known the number of the version that has been committed.
+    pub fn set_sequence(&self, sequence: u64) {
+        self.latest.sequence.store(sequence, Ordering::Release);
+    }
+
     /// The version, which nobody replaces meanwhile.
     pub fn read(&self) -> RwLockReadGuard<'_, Arc<Version>> {
-        self.version.read()
+        self.latest.version.read()
     }
 
     /// The version to be replaced: nobody can begin to read meanwhile, and who still reads has a count of it.
     pub fn write(&self) -> RwLockWriteGuard<'_, Arc<Version>> {
-        let version = self.version.write();
+        let version = self.latest.version.write();
         let given = self.given.load(Ordering::Relaxed);
         if given != 0 {
             for part in (0..THREAD_PARTS).filter(|part| given & (1 << part) != 0) {

@@ -25,6 +25,7 @@ pub use catalog::Catalog;
 pub use current::{Held, THREAD_PARTS, part_of_thread};
 pub use error::TxnError;
 pub use pipeline::{AfterCommit, Filler, Pipeline, Version};
+pub use sync::Apart;
 pub use transaction::{Savepoint, Transaction, View};
 
 use crate::schema::RelationId;

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use super::active::{Active, Starting};
 use super::current::{Current, Held};
-use super::sync::{AtomicU64, Mutex, spin};
+use super::sync::{Apart, AtomicU64, Mutex, spin};
 use super::{Catalog, TxnError};
 use crate::schema::{RelationId, RelationSchema, SchemaRef, with_indices};
 use crate::storage::mem::MemSnapshot;
@@ -97,10 +97,10 @@ struct Waiting {
 pub struct Pipeline {
     storage: Box<dyn Storage>,
     current: Current,
-    waiting: Mutex<Vec<Arc<Waiting>>>,
+    waiting: Apart<Mutex<Vec<Arc<Waiting>>>>,
     /// How many wait, for those who only look.
     waiting_count: AtomicU64,
-    leader: Mutex<History>,
+    leader: Apart<Mutex<Apart<History>>>,
     /// Its locks are taken after `current`, where both are.
     active: Active,
     next_relation: AtomicU64,
@@ -108,8 +108,7 @@ pub struct Pipeline {
 
 /// What a leader validates against: the current catalog, and the keys committed of late, each with the version that changed it
 /// last, and their relations likewise. Only what an active transaction may conflict with is kept. It lies apart from its lock,
-/// which those look at who would lead next.
-#[repr(align(128))]
+/// too, which those look at who would lead next.
 struct History {
     catalog: Catalog,
     changed: FxHashMap<u64, u64>,
@@ -131,12 +130,12 @@ impl Pipeline {
         storage.definitions()?.into_iter().for_each(|schema| catalog.insert(schema));
         let next = catalog.iter().flat_map(with_indices).map(|schema| schema.id.0 + 1).max().unwrap_or(1);
         let active = Active::new(catalog.clone());
-        let leader = Mutex::new(History::new(catalog.clone()));
+        let leader = Apart(Mutex::new(Apart(History::new(catalog.clone()))));
         let version = Version { sequence: 0, catalog, snapshot: storage.snapshot() };
         Ok(Pipeline {
             storage,
             current: Current::new(version),
-            waiting: Mutex::default(),
+            waiting: Apart::default(),
             waiting_count: AtomicU64::new(0),
             leader,
             active,
@@ -165,12 +164,20 @@ impl Pipeline {
         self.active.read(started, &self.current.read())
     }
 
+    /// The number of the current version, noted as one that is read. It is not held. What is committed before it is noted is
+    /// no conflict for a transaction that has done nothing before.
+    pub(super) fn note_current(&self) -> u64 {
+        let sequence = self.current.sequence();
+        self.active.note_reading(sequence);
+        sequence
+    }
+
     /// Commits a transaction, together with all others that wait. It reads no more, whatever the outcome.
     pub(super) fn commit(&self, request: CommitRequest) -> Result<(), TxnError> {
         let base = request.base;
         let outcome = self.commit_in_turn(request);
         if let (Some(base), Err(_)) = (base, &outcome) {
-            self.active.end_reading(base);
+            self.active.end_readings([base]);
         }
         outcome
     }
@@ -183,7 +190,7 @@ impl Pipeline {
             validate(&request, &history, &[], &history.catalog)?;
             request.define();
             let changes = std::mem::take(&mut request.changes);
-            let outcome = self.publish(&mut history, from_mut(&mut request), from_ref(&changes));
+            let outcome = self.publish(&mut history.0, from_mut(&mut request), from_ref(&changes));
             // Nobody waits while memory is given back.
             drop(history);
             return outcome;
@@ -195,7 +202,7 @@ impl Pipeline {
         if waiting.outcome.get().is_none() {
             let group = std::mem::take(&mut *self.waiting.lock());
             self.waiting_count.fetch_sub(group.len() as u64, Ordering::Relaxed);
-            self.lead(&mut history, &group);
+            self.lead(&mut history.0, &group);
         }
         drop(history);
         waiting.outcome.get().cloned().expect("a leader gives every waiting transaction an outcome")
@@ -261,14 +268,15 @@ impl Pipeline {
         history.nothing = in_place.then_some(before);
         committed?;
         next.sequence += 1;
+        self.current.set_sequence(next.sequence);
         changes.iter().for_each(|changes| next.catalog.apply(changes, next.sequence));
         if defines {
             history.catalog = next.catalog.clone();
         }
         // Nobody begins to read before all this is done: a transaction is either noted before the keys are remembered or
         // dropped, or reads the new version and cannot conflict with them.
-        requests.iter().filter_map(|request| request.base).for_each(|base| self.active.end_reading(base));
-        history.remember(requests, changes, next.sequence, self.active.oldest());
+        let oldest = self.active.end_readings(requests.iter().filter_map(|request| request.base));
+        history.remember(requests, changes, next.sequence, oldest);
         if let Some(superseded) = superseded {
             self.active.catalog_changes(&next.catalog, superseded);
         }
@@ -290,7 +298,7 @@ impl Pipeline {
         let outcome = fill(&mut filler).and_then(|()| {
             filler.flush()?;
             let changes = ChangeSet { definitions: std::mem::take(&mut filler.definitions), ..ChangeSet::default() };
-            Ok(self.publish(&mut history, &mut [], &[changes])?)
+            Ok(self.publish(&mut history.0, &mut [], &[changes])?)
         });
         if outcome.is_err() {
             let undone = ChangeSet { dropped: filler.created, ..ChangeSet::default() };

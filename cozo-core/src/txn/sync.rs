@@ -1,6 +1,8 @@
 //! The synchronisation that the pipeline is built of; with the feature `shuttle` that of a model checker, which runs the
 //! pipeline's tests through all kinds of interleavings.
 
+use std::ops::Deref;
+
 #[cfg(feature = "shuttle")]
 pub use {
     modelled::{Mutex, RwLock},
@@ -28,9 +30,21 @@ pub fn spin<T>(mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
     })
 }
 
+/// Something that many threads change, apart from other memory: processors would pass that to and fro, too.
+#[derive(Default)]
+#[repr(align(128))]
+pub struct Apart<T>(pub T);
+
+impl<T> Deref for Apart<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
 /// Locks that are held for a microsecond, hardly ever for longer: who finds one taken [spins](spin) before waiting, and
-/// looks before trying, since a try takes the lock's memory from whoever holds it. Each lies, with what it protects, apart from
-/// other memory, so that processors do not pass that to and fro, too.
+/// looks before trying, since a try takes the lock's memory from whoever holds it.
 #[cfg(not(feature = "shuttle"))]
 mod spinning {
     use parking_lot::{MutexGuard, RwLockReadGuard, RwLockWriteGuard};
@@ -38,7 +52,6 @@ mod spinning {
     use super::spin;
 
     #[derive(Default)]
-    #[repr(align(128))]
     pub struct Mutex<T>(parking_lot::Mutex<T>);
 
     impl<T> Mutex<T> {
@@ -55,7 +68,6 @@ mod spinning {
         }
     }
 
-    #[repr(align(128))]
     pub struct RwLock<T>(parking_lot::RwLock<T>);
 
     impl<T> RwLock<T> {

@@ -51,27 +51,29 @@ struct Writes {
 /// A write transaction that is noted as active until this is dropped.
 struct Started {
     pipeline: Arc<Pipeline>,
-    noted: Noted,
+    /// Where it is noted as long as it has read nothing.
+    starting: Option<Starting>,
+    /// The version that it reads, or began with, by number: what others change after it is a conflict.
+    since: Option<u64>,
 }
 
-/// Where it is noted.
-#[derive(Clone, Copy)]
-enum Noted {
-    /// Among those that have read nothing.
-    Starting(Starting),
-    /// Among those that read the version of this number.
-    Reading(u64),
-    /// Nowhere: it is for the pipeline to forget it, or done.
-    Ended,
+impl Started {
+    /// Begins to read the version that this gives.
+    fn read(&mut self, starting: Starting) -> Arc<Version> {
+        let version = self.pipeline.pin(starting);
+        let before = self.since.replace(version.sequence);
+        self.pipeline.active().end_readings(before);
+        version
+    }
 }
 
 impl Drop for Started {
     fn drop(&mut self) {
-        match self.noted {
-            Noted::Starting(started) => self.pipeline.active().end_starting(started),
-            Noted::Reading(sequence) => self.pipeline.active().end_reading(sequence),
-            Noted::Ended => {}
+        let active = self.pipeline.active();
+        if let Some(starting) = self.starting {
+            active.end_starting(starting);
         }
+        active.end_readings(self.since);
     }
 }
 
@@ -116,13 +118,14 @@ impl Base {
 }
 
 impl Transaction {
-    /// Begins with the current version; see [`Transaction::begin_held`].
+    /// Begins with the current version. What only writes, and reads nothing, counts as begun when it commits; see
+    /// [`Transaction::begin_long`] and [`Transaction::begin_held`].
     pub fn begin(pipeline: &Arc<Pipeline>, write: bool) -> Self {
         let (base, writes) = match write {
             false => (Base::Version(pipeline.current()), None),
             true => {
                 let (starting, catalog) = pipeline.active().begin();
-                let started = Started { pipeline: pipeline.clone(), noted: Noted::Starting(starting) };
+                let started = Started { pipeline: pipeline.clone(), starting: Some(starting), since: None };
                 let request = CommitRequest { base_catalog: catalog.version, ..Default::default() };
                 (Base::Catalog(catalog), Some(Writes { started, request, applied: 0, view: None }))
             }
@@ -135,6 +138,16 @@ impl Transaction {
             ephemeral: Ephemeral::default(),
             now_micros: now.map_or(0, |elapsed| elapsed.as_micros() as i64),
         }
+    }
+
+    /// Begins with the current version, without holding it: if the transaction takes time, what others commit meanwhile to what
+    /// it has written is a conflict, even if it reads nothing.
+    pub fn begin_long(pipeline: &Arc<Pipeline>, write: bool) -> Self {
+        let mut txn = Transaction::begin(pipeline, write);
+        if let Some(Writes { started, .. }) = &mut txn.writes {
+            started.since = Some(pipeline.note_current());
+        }
+        txn
     }
 
     /// Begins with the current version and holds it, also while a write transaction has not read anything.
@@ -192,11 +205,9 @@ impl Transaction {
     /// nothing that others would have to copy before they change it.
     fn pin(&mut self) {
         if let Some(Writes { started, .. }) = &mut self.writes
-            && let Noted::Starting(starting) = started.noted
+            && let Some(starting) = started.starting.take()
         {
-            let version = started.pipeline.pin(starting);
-            started.noted = Noted::Reading(version.sequence);
-            self.base = Base::Version(Held::Version(version));
+            self.base = Base::Version(Held::Version(started.read(starting)));
         }
     }
 
@@ -389,9 +400,7 @@ impl Transaction {
         }
         // What nobody reads any more can be changed in place.
         drop((self.base, view));
-        if let Noted::Reading(sequence) = started.noted {
-            (request.base, started.noted) = (Some(sequence), Noted::Ended);
-        }
+        request.base = started.since.take();
         started.pipeline.commit(request)
     }
 
