@@ -3,8 +3,8 @@
 
 report.py [--benches pokec,recursion,...] [--without-reference] [--draw]
 
-The run is recorded in docs/charts/run.json; --draw draws the page from it again without measuring. All together takes about an hour, and
-the first time as long again to compile CozoDB 0.7.6, which is compiled with the same benches outside of the workspace.
+The run is recorded in docs/charts/run.json; --draw draws the page from it again without measuring. All together takes some twenty
+minutes on two processors, and the first time longer, to compile CozoDB 0.7.6 with the same benches outside of the workspace.
 """
 
 import argparse

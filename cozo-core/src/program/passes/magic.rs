@@ -132,7 +132,7 @@ impl Pass<'_> {
             Arg::Expr(_) => true,
         };
         let adornment: String = apply.args.iter().map(|arg| if is_bound(arg) { 'b' } else { 'f' }).collect();
-        if !adornment.contains('b') {
+        if !adornment.contains('b') || self.follows_the_whole(name, &adornment) {
             self.needed_whole.insert(name.clone());
             self.waiting.push((name.clone(), None));
             return apply;
@@ -140,6 +140,27 @@ impl Pass<'_> {
         self.seed(name, &adornment, &apply, before);
         self.waiting.push((name.clone(), Some(adornment.clone())));
         Apply { target: Target::Predicate(restricted_name(name, &adornment)), ..apply }
+    }
+
+    /// Whether every rule of a predicate takes a binding that is asked for from a predicate which is derived together with it,
+    /// and as a whole. Such rules derive little that nobody asks for, and to know what is asked for would take another join
+    /// in every round.
+    fn follows_the_whole(&self, name: &SmallStr, adornment: &str) -> bool {
+        let Some(component) = self.program.components.iter().find(|component| component.predicates.contains(name))
+        else {
+            return false;
+        };
+        let is_whole = |target: &SmallStr| self.excluded.contains(target) && component.predicates.contains(target);
+        let binds = |atom: &Atom, column: usize, rule: &Rule| match atom {
+            Atom::Apply(Apply { target: Target::Predicate(target), negated: false, .. }) => {
+                is_whole(target) && atom.variables().contains(&&rule.head[column].name)
+            }
+            _ => false,
+        };
+        let rules = self.program.rules(name);
+        let follows =
+            |rule: &Rule| bound_columns(adornment).any(|column| rule.body.iter().any(|atom| binds(atom, column, rule)));
+        !rules.is_empty() && rules.iter().all(follows)
     }
 
     /// Adds the rule that derives the bindings which an application asks for.

@@ -85,3 +85,16 @@ fn magic_sets_pass_bindings_through_rules_and_strata() {
          ?[a, n] := start[a], busy[a, n]"
     ));
 }
+
+#[test]
+fn magic_sets_leave_alone_what_follows_from_a_whole_predicate() {
+    insta::assert_snapshot!(stages(
+        "new[v, o] <- [[1, 2]]
+         set[v, w] <- [[1, 2]]
+         get[v, w] <- [[2, 1]]
+         points[v, o] := new[v, o]
+         points[v, o] := get[v, w], points[w, p], holds[p, o]
+         holds[p, o] := set[v, w], points[v, p], points[w, o]
+         ?[v, o] := points[v, o]"
+    ));
+}
