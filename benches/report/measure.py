@@ -104,7 +104,7 @@ def run(command: list, folder: Path, bench: str, engine: str, system: str, envir
             print(f"{bench} {engine} failed, or did not end in {MAX_SECONDS} s, and is left out", file=sys.stderr)
             return []
         figures = [json.loads(line) for line in lines.read_text().splitlines()] if lines.exists() else []
-        figures += criterion(Path(scratch), bench, engine or "mem")
+        figures += criterion(Path(scratch), bench, engine if engine in ENGINES else "mem")
     for figure in figures:
         # Peers keep their names.
         if figure["system"] in ENGINES:
