@@ -40,8 +40,9 @@ header: cargo        ## write the header of the C library anew
 	mv "$$CARGO_TARGET_DIR/cozo_c.h" cozo-lib-c/cozo_c.h
 
 soak: cargo          ## the long versions of the crash, isolation and load tests: some 25 minutes
-	COZO_CRASHES=200 COZO_SOAK_SECONDS=60 $(CARGO) test --package cozo --features storage-rocksdb --test crash --test isolation
-	COZO_CRASHES=50 COZO_SOAK_SECONDS=60 $(CARGO) test --package cozo-bin --test server_soak
+	# Of the whole workspace, as for the other tests, so that RocksDB is not compiled with other features again.
+	COZO_CRASHES=200 COZO_SOAK_SECONDS=60 $(CARGO) test --workspace --test crash --test isolation
+	COZO_CRASHES=50 COZO_SOAK_SECONDS=60 $(CARGO) test --workspace --test server_soak
 
 fmt: cargo           ## format the code
 	cargo fmt --all
