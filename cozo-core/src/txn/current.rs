@@ -40,15 +40,18 @@ struct Latest {
 struct Handle {
     /// The number of the version that it read last.
     seen: u64,
-    version: Option<Arc<Arc<Version>>>,
+    version: Option<Arc<Counter>>,
 }
+
+/// A reference to the version that is counted once, however many count references to it.
+pub struct Counter(Arc<Version>);
 
 /// A version that is held: nobody changes its rows in place.
 pub enum Held {
     /// Counted with the version.
     Version(Arc<Version>),
     /// Counted with a thread's handle.
-    Handle(Arc<Arc<Version>>),
+    Handle(Arc<Counter>),
 }
 
 impl Deref for Held {
@@ -57,7 +60,7 @@ impl Deref for Held {
     fn deref(&self) -> &Version {
         match self {
             Held::Version(version) => version,
-            Held::Handle(handle) => handle,
+            Held::Handle(counter) => &counter.0,
         }
     }
 }
@@ -83,7 +86,7 @@ impl Current {
             return Held::Version(version.clone());
         }
         self.given.fetch_or(1 << part, Ordering::Relaxed);
-        Held::Handle(handle.version.get_or_insert_with(|| Arc::new(version.clone())).clone())
+        Held::Handle(handle.version.get_or_insert_with(|| Arc::new(Counter(version.clone()))).clone())
     }
 
     /// The number of the latest version. It may be that of the version before while one is committed.
