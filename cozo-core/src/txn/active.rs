@@ -2,7 +2,7 @@
 //!
 //! Most read nothing: they put rows, and are over. Those only begin with a catalog, and commit whatever others have committed
 //! meanwhile, as if they had begun just then. Each is noted in the part of its thread, so that threads which write do not
-//! wait for one another here. Only what has read rows can conflict, and is noted where commits look.
+//! wait for one another here. Only what has read rows, or takes several steps, can conflict, and is noted where commits look.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -24,16 +24,16 @@ pub(super) struct Active {
     superseded: Mutex<Vec<Arc<Version>>>,
     /// How many there are, for those who only look.
     superseded_count: AtomicU64,
-    /// Those that have read rows.
+    /// Those that can conflict.
     reading: Apart<Reading>,
 }
 
-/// The write transactions that have read rows.
+/// The write transactions that have read rows, or take several steps.
 #[derive(Default)]
 struct Reading {
     /// How many there are, for those who only look.
     count: AtomicU64,
-    /// The versions, by number, that they read; in any order.
+    /// The versions, by number, that they read or began with; in any order.
     versions: Mutex<SmallVec<[u64; 8]>>,
 }
 
