@@ -258,14 +258,13 @@ impl Pipeline {
             let nothing = history.nothing.take().unwrap_or_else(|| MemSnapshot::empty().clone());
             Arc::make_mut(current).snapshot = nothing;
         }
-        let in_place = held.is_some();
         let committed = self.storage.commit(changes);
         let mut current = held.unwrap_or_else(|| self.current.write());
         let defines = committed.is_ok() && changes.iter().any(|changes| !changes.definitions.is_empty());
         let superseded = defines.then(|| current.clone());
         let next = Arc::make_mut(&mut current);
         let before = std::mem::replace(&mut next.snapshot, self.storage.snapshot());
-        history.nothing = in_place.then_some(before);
+        history.nothing = are_few.then_some(before);
         committed?;
         next.sequence += 1;
         self.current.set_sequence(next.sequence);
@@ -397,7 +396,6 @@ impl History {
     /// Notes the keys of a commit for the transactions that are still active.
     fn remember(&mut self, requests: &[CommitRequest], changes: &[ChangeSet], sequence: u64, oldest: Option<u64>) {
         match oldest {
-            None if self.changed.is_empty() && self.written.is_empty() => {}
             None => {
                 self.changed.clear();
                 self.written.clear();

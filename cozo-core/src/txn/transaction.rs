@@ -61,8 +61,9 @@ impl Started {
     /// Begins to read the version that this gives.
     fn read(&mut self, starting: Starting) -> Arc<Version> {
         let version = self.pipeline.pin(starting);
-        let before = self.since.replace(version.sequence);
-        self.pipeline.active().end_readings(before);
+        if let Some(before) = self.since.replace(version.sequence) {
+            self.pipeline.active().end_readings([before]);
+        }
         version
     }
 }
@@ -73,7 +74,9 @@ impl Drop for Started {
         if let Some(starting) = self.starting {
             active.end_starting(starting);
         }
-        active.end_readings(self.since);
+        if let Some(since) = self.since {
+            active.end_readings([since]);
+        }
     }
 }
 
