@@ -31,11 +31,8 @@ use crate::program::{ConstantRows, ProgramError};
 use crate::storage::KeyRange;
 use crate::value::{Batch, DataValue};
 
-/// Scans of at least so many rows are split among threads.
-const WORTH_SPLITTING: usize = 16 * 1024;
-
-/// The same for scans that feed a join, where each row may become many.
-const WORTH_SPLITTING_JOIN: usize = 2048;
+/// Scans are split among threads from so many rows on, or fewer of which each makes more work: about a millisecond of it.
+const WORTH_SPLITTING: u64 = 1 << 17;
 
 /// Fills all tables of a plan, and gives that of the entry.
 pub fn evaluate(run: &Run<'_>) -> Result<Table, ExecError> {
@@ -269,27 +266,32 @@ enum Part {
 }
 
 /// The parts into which a rule's first scan is worth splitting, if it is.
+///
+/// The number of threads is asked for last, since that starts them: a program whose queries are small keeps a single thread, and
+/// an allocator then need not lock.
 fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<Part>> {
-    let threads = rayon::current_num_threads();
     let OperatorKind::Join(join) = &rule.operators.first()?.kind else { return None };
-    if !run.parallel || run.enough.is_some() || threads < 2 || !matches!(join.method, Method::Scan | Method::Range) {
+    if !run.parallel || run.enough.is_some() || !matches!(join.method, Method::Scan | Method::Range) {
         return None;
     }
-    let feeds_join = rule.operators[1..].iter().any(|operator| matches!(operator.kind, OperatorKind::Join(_)));
-    let enough = if feeds_join { WORTH_SPLITTING_JOIN } else { WORTH_SPLITTING };
+    let worth = |rows: u64| rows.saturating_mul(rule.row_work()) >= WORTH_SPLITTING;
+    let threads = || Some(rayon::current_num_threads()).filter(|&threads| threads > 1);
     match &join.source {
         Source::Table(table) => {
             let range = (tables.range)(0, *table);
-            let step = range.len().div_ceil(threads * 2).max(1);
+            if !worth(range.len() as u64) {
+                return None;
+            }
+            let step = range.len().div_ceil(threads()? * 2);
             let parts = range.clone().step_by(step).map(|start| Part::Rows(start..(start + step).min(range.end)));
-            (range.len() >= enough).then(|| parts.collect())
+            Some(parts.collect())
         }
         Source::Stored(source) => {
             let (stored, range) = (Stored::of(source, run), key_range(join, run.parameters));
-            if stored.most_rows(&range).saturating_mul(stored.row_cost()) < enough as u64 {
+            if !worth(stored.most_rows(&range).saturating_mul(stored.row_cost())) {
                 return None;
             }
-            Some(stored.parts(&range, threads * 4).into_iter().map(Part::Keys).collect())
+            Some(stored.parts(&range, threads()? * 4).into_iter().map(Part::Keys).collect())
         }
     }
 }

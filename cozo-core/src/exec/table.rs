@@ -59,7 +59,12 @@ impl Table {
     /// The set of these rows. That those which ascend differ from each other is quickly seen; then they are not hashed.
     pub fn of(rows: Batch) -> Self {
         let ascends = |row: usize| rows.compare_rows(row - 1, &rows, row).is_lt();
-        if (1..rows.len).into_par_iter().with_min_len(WORTH_SHARING).all(ascends) {
+        let mut neighbours = 1..rows.len;
+        let all_ascend = match rows.len {
+            0..WORTH_SHARING => neighbours.all(ascends),
+            _ => neighbours.into_par_iter().with_min_len(WORTH_SHARING).all(ascends),
+        };
+        if all_ascend {
             return Table::of_distinct(rows);
         }
         let mut table = Table::set(rows.columns.len());

@@ -172,6 +172,33 @@ pub struct RulePlan {
     pub text: String,
 }
 
+/// What looking a row up costs, or applying a function to one that has no kernel for columns, where reading a row costs 1.
+const ROW_AT_A_TIME: u64 = 8;
+
+impl RulePlan {
+    /// About the work that each row of the first operator makes, where reading a row is 1.
+    pub fn row_work(&self) -> u64 {
+        let mut calls = 0;
+        let mut count =
+            |expr: &Expr| calls += u64::from(matches!(expr, Expr::Call { function, .. } if function.kernel.is_none()));
+        let mut lookups = 0;
+        for operator in self.operators.iter().skip(1) {
+            match &operator.kind {
+                OperatorKind::Filter(expr) | OperatorKind::Same(_, expr) | OperatorKind::Unify(_, expr) => {
+                    expr.walk(&mut count);
+                }
+                OperatorKind::UnifyEach(_, expr) => {
+                    expr.walk(&mut count);
+                    lookups += 1;
+                }
+                OperatorKind::Join(_) | OperatorKind::Exists(_) | OperatorKind::Intersect(_) => lookups += 1,
+                OperatorKind::Distinct => {}
+            }
+        }
+        1 + ROW_AT_A_TIME * (calls + lookups)
+    }
+}
+
 /// Which rows of a table that still grows an operator reads in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TablePart {
