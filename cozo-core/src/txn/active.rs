@@ -106,16 +106,24 @@ impl Active {
         self.reading.count.store(versions.len() as u64, Ordering::Release);
     }
 
-    /// Forgets transactions that read these versions, and gives the oldest version that another reads.
-    pub fn end_readings(&self, sequences: impl IntoIterator<Item = u64>) -> Option<u64> {
+    /// Forgets transactions that read these versions.
+    pub fn end_readings(&self, sequences: impl IntoIterator<Item = u64>) {
         let mut sequences = sequences.into_iter().peekable();
-        if sequences.peek().is_none() && self.reading.count.load(Ordering::Acquire) == 0 {
-            return None;
+        if sequences.peek().is_some() {
+            let mut versions = self.reading.versions.lock();
+            sequences.for_each(|sequence| remove(&mut versions, sequence));
+            self.reading.count.store(versions.len() as u64, Ordering::Release);
         }
-        let mut versions = self.reading.versions.lock();
-        sequences.for_each(|sequence| remove(&mut versions, sequence));
-        self.reading.count.store(versions.len() as u64, Ordering::Release);
-        versions.iter().min().copied()
+    }
+
+    /// The oldest version that a transaction reads or may come to read: what is committed after it may be a conflict. Nobody
+    /// begins to read meanwhile.
+    pub fn oldest(&self) -> Option<u64> {
+        let is_any = |count: &AtomicU64| count.load(Ordering::Acquire) > 0;
+        let read = is_any(&self.reading.count).then(|| self.reading.versions.lock().iter().min().copied()).flatten();
+        let superseded = || self.superseded.lock().iter().map(|version| version.sequence).min();
+        let kept = is_any(&self.superseded_count).then(superseded).flatten();
+        read.into_iter().chain(kept).min()
     }
 
     /// Goes on to another catalog; `superseded` is the last version with the one before. Nobody begins to read meanwhile.

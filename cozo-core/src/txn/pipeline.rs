@@ -274,11 +274,11 @@ impl Pipeline {
         }
         // Nobody begins to read before all this is done: a transaction is either noted before the keys are remembered or
         // dropped, or reads the new version and cannot conflict with them.
-        let oldest = self.active.end_readings(requests.iter().filter_map(|request| request.base));
-        history.remember(requests, changes, next.sequence, oldest);
         if let Some(superseded) = superseded {
             self.active.catalog_changes(&next.catalog, superseded);
         }
+        self.active.end_readings(requests.iter().filter_map(|request| request.base));
+        history.remember(requests, changes, next.sequence, self.active.oldest());
         drop(current);
         let calls = requests.iter_mut().flat_map(|request| std::mem::take(&mut request.after_commit));
         calls.for_each(|call| call());
