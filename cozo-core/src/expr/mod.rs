@@ -51,6 +51,11 @@ pub enum Expr {
 }
 
 impl Expr {
+    /// Whether it is a value or a variable by itself, which cannot fail.
+    pub fn is_leaf(&self) -> bool {
+        !matches!(self, Expr::Call { .. } | Expr::Conditional { .. })
+    }
+
     /// Where the expression stands in the script.
     pub fn span(&self) -> SourceSpan {
         match self {

@@ -245,6 +245,10 @@ impl<'a> RuleBuilder<'a> {
                     let expr = self.slotted(expr);
                     self.operators.push(OperatorKind::Filter(expr));
                 }
+                Atom::Same(variable, expr) => {
+                    let expr = self.slotted(expr);
+                    self.operators.push(OperatorKind::Same(self.slots[&variable.name], expr));
+                }
                 Atom::Unify(variable, expr) => self.unify(variable, expr),
                 Atom::UnifyEach(variable, expr) => {
                     let expr = self.slotted(expr);

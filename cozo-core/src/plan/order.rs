@@ -2,8 +2,9 @@
 //!
 //! Orders are compared by estimated work, found by dynamic programming over sets of atoms (Selinger et al. 1979) for
 //! bodies of up to [`MAX_EXHAUSTIVE`] atoms that give rows, and by taking the cheapest next atom for longer ones. A unit
-//! of work is a look-up of one key, about 100 ns. Only atoms that give rows are moved: the safety pass then puts filters,
-//! unifications and negations as early as they can stand.
+//! of work is a look-up of one key, about 100 ns. Only atoms that give rows are moved: the safety pass then puts filters and
+//! negations as early as they can stand. A unification that may fail, or give each row another value, still comes after all
+//! that stood before it, so that it sees no row that it did not see as written.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,6 +77,11 @@ fn is_application(atom: &Atom) -> bool {
 /// Whether an atom gives rows: those are what an order is about.
 fn gives_rows(atom: &Atom) -> bool {
     is_application(atom) || matches!(atom, Atom::UnifyEach(..))
+}
+
+/// Whether an atom must not come before those that give rows and stand before it.
+fn keeps_its_place(atom: &Atom) -> bool {
+    matches!(atom, Atom::Unify(_, expr) if !expr.is_leaf())
 }
 
 /// Whether any rule could run in another order. Most scripts are short: for them nothing needs to be estimated.
@@ -151,9 +157,7 @@ impl<'a> Estimates<'a> {
         let Some((order, after)) = best.filter(|(_, after)| before.cost > after.cost * enough) else {
             return as_written(true);
         };
-        let moved: Vec<Atom> = order.iter().map(|giver| rule.body[costs.givers[*giver]].clone()).collect();
-        let others = (0..rule.body.len()).filter(|at| !costs.givers.contains(at)).map(|at| rule.body[at].clone());
-        match order_body(&rule.head, others.chain(moved).collect()) {
+        match order_body(&rule.head, costs.in_order(&order)) {
             Ok(body) => {
                 let reason = match delta {
                     None => format!("reordered: cost {} instead of {}", rounded(after.cost), rounded(before.cost)),
@@ -185,6 +189,8 @@ struct Step {
     bound: BTreeSet<SmallStr>,
     /// The other atoms (by position in the body) that have been taken account of.
     settled: BTreeSet<usize>,
+    /// The atoms that give rows and have been taken account of: a bit for each, by its number.
+    given: u64,
 }
 
 /// The atoms of one body.
@@ -213,9 +219,35 @@ impl<'e> Costs<'e> {
     }
 
     fn start(&self) -> Step {
-        let mut step = Step { cost: 0.0, rows: 1.0, bound: BTreeSet::new(), settled: BTreeSet::new() };
+        let mut step = Step { cost: 0.0, rows: 1.0, bound: BTreeSet::new(), settled: BTreeSet::new(), given: 0 };
         self.settle(&mut step);
         step
+    }
+
+    /// Whether all atoms that give rows and stood before a position have been taken account of.
+    fn follows_all(&self, at: usize, given: u64) -> bool {
+        self.givers.iter().take_while(|giver| **giver < at).enumerate().all(|(number, _)| given & (1 << number) != 0)
+    }
+
+    /// The body with the atoms that give rows in this order; the others where they may stand first.
+    fn in_order(&self, order: &[usize]) -> Vec<Atom> {
+        let mut given = 0;
+        let mut body = vec![];
+        let mut waiting: Vec<usize> = (0..self.body.len()).filter(|at| !self.givers.contains(at)).collect();
+        for next in std::iter::once(None).chain(order.iter().map(Some)) {
+            if let Some(giver) = next {
+                given |= 1 << giver;
+                body.push(self.body[self.givers[*giver]].clone());
+            }
+            waiting.retain(|&at| {
+                let waits = keeps_its_place(&self.body[at]) && !self.follows_all(at, given);
+                if !waits {
+                    body.push(self.body[at].clone());
+                }
+                waits
+            });
+        }
+        body
     }
 
     /// Takes account of filters, unifications and negations whose variables are bound.
@@ -226,12 +258,15 @@ impl<'e> Costs<'e> {
                 if step.settled.contains(&at) || self.givers.contains(&at) {
                     continue;
                 }
+                if keeps_its_place(atom) && !self.follows_all(at, step.given) {
+                    continue;
+                }
                 let all_bound = |names: Vec<&SmallStr>| names.into_iter().all(|name| step.bound.contains(name));
                 match atom {
                     Atom::Unify(variable, expr) if all_bound(expr.variables()) => {
                         step.bound.insert(variable.name.clone());
                     }
-                    Atom::Filter(expr) if all_bound(expr.variables()) => step.rows *= PASSING,
+                    Atom::Filter(_) | Atom::Same(..) if all_bound(atom.variables()) => step.rows *= PASSING,
                     Atom::Apply(_) if all_bound(atom.variables()) => {
                         step.cost += step.rows * LOOK_UP;
                         step.rows *= PASSING;
@@ -249,6 +284,7 @@ impl<'e> Costs<'e> {
     /// One more atom that gives rows; none if it cannot stand here.
     fn then(&self, step: &Step, giver: usize) -> Option<Step> {
         let mut next = step.clone();
+        next.given |= 1 << giver;
         match &self.body[self.givers[giver]] {
             Atom::Apply(apply) => {
                 let (cost, rows) = self.join(step, apply, &self.sizes[giver]);

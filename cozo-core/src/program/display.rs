@@ -138,6 +138,7 @@ impl Display for Atom {
         match self {
             Atom::Apply(apply) => write!(f, "{apply}"),
             Atom::Filter(expr) => write!(f, "{expr}"),
+            Atom::Same(variable, expr) => write!(f, "{} is {expr}", variable.name),
             Atom::Unify(variable, expr) => write!(f, "{} = {expr}", variable.name),
             Atom::UnifyEach(variable, expr) => write!(f, "{} in {expr}", variable.name),
         }

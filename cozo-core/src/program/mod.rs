@@ -188,6 +188,8 @@ pub enum Atom {
     Unify(Variable, Expr),
     /// The variable is each element of a list; binds it, or tests membership if it is bound.
     UnifyEach(Variable, Expr),
+    /// The variable, which is bound, is the same value as the expression. Bodies have it that were put into another order.
+    Same(Variable, Expr),
 }
 
 /// A relation applied to arguments.
@@ -295,7 +297,7 @@ impl Atom {
         match self {
             Atom::Apply(apply) => apply.args.iter().flat_map(Arg::variables).collect(),
             Atom::Filter(expr) => expr.variables(),
-            Atom::Unify(variable, expr) | Atom::UnifyEach(variable, expr) => {
+            Atom::Unify(variable, expr) | Atom::UnifyEach(variable, expr) | Atom::Same(variable, expr) => {
                 std::iter::once(&variable.name).chain(expr.variables()).collect()
             }
         }

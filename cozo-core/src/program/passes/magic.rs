@@ -225,7 +225,7 @@ fn relevant(before: &[Atom], head: &[Variable], computed: &[Atom]) -> Vec<Atom> 
     let binds = |atom: &Atom| match atom {
         Atom::Apply(apply) => !apply.negated,
         Atom::Unify(..) | Atom::UnifyEach(..) => true,
-        Atom::Filter(_) => false,
+        Atom::Filter(_) | Atom::Same(..) => false,
     };
     loop {
         let before_count = wanted.len();

@@ -10,9 +10,10 @@ mod tests;
 
 use super::{Atom, Formula, Program, ProgramError, Variable};
 
-/// Puts the atoms of a body where their variables are bound; those that give rows keep their order.
+/// Puts the atoms of a prepared body, given in another order, where their variables are bound; those that give rows keep
+/// the order as given, and what is compared is compared as before.
 pub fn order_body(head: &[Variable], atoms: Vec<Atom>) -> Result<Vec<Atom>, ProgramError> {
-    safety::order_body(head, atoms, safety::Choice::Textual)
+    safety::order_body(head, atoms, safety::Choice::AsGiven)
 }
 
 /// Which of the optional passes run; the result of a query never depends on it.

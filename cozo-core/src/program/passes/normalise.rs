@@ -91,7 +91,7 @@ impl Pass {
             Formula::Or(parts) if negated => Formula::And(self.push_all(parts, true, scope, span)?),
             Formula::And(parts) => Formula::And(self.push_all(parts, false, scope, span)?),
             Formula::Or(parts) => Formula::Or(self.push_all(parts, false, scope, span)?),
-            Formula::Atom(atom) if negated => match self.with_repetitions_as_tests(&atom) {
+            Formula::Atom(atom) if negated => match self.with_repetitions_as_tests(&atom, scope) {
                 Some(parts) => {
                     let group = self.negated_group(&parts, scope, span)?;
                     Formula::Atom(group.unwrap_or_else(|| negate(atom)))
@@ -105,16 +105,16 @@ impl Pass {
         })
     }
 
-    /// An application that has a variable twice as an application with each variable once and a test for each further
-    /// occurrence; none if it has no variable twice. Negated, it must mean the same `==` as when it is not.
-    fn with_repetitions_as_tests(&mut self, atom: &Atom) -> Option<Vec<Formula>> {
+    /// An application that has a variable of its own twice as an application with each once and a test for each further
+    /// occurrence; none if it has none twice. Negated, it must mean the same `==` as when it is not.
+    fn with_repetitions_as_tests(&mut self, atom: &Atom, scope: &Scope) -> Option<Vec<Formula>> {
         let Atom::Apply(apply) = atom else { return None };
         let mut apply = apply.clone();
         let mut seen = BTreeSet::new();
         let mut tests = vec![];
         for arg in &mut apply.args {
             let Arg::Variable(variable) = arg else { continue };
-            if seen.insert(variable.name.clone()) {
+            if scope.bound.contains(&variable.name) || seen.insert(variable.name.clone()) {
                 continue;
             }
             self.repetitions += 1;
@@ -184,6 +184,7 @@ fn negate(atom: Atom) -> Atom {
         Atom::Filter(expr) => Atom::Filter(not(expr)),
         Atom::Unify(variable, expr) => Atom::Filter(call("neq", vec![use_of(variable), expr])),
         Atom::UnifyEach(variable, expr) => Atom::Filter(not(call("is_in", vec![use_of(variable), expr]))),
+        Atom::Same(..) => unreachable!("bodies are normalised before they are ordered"),
     }
 }
 

@@ -1,15 +1,20 @@
 //! Safety: puts the atoms of every body where their variables are bound, or says which variable never is.
 //!
-//! Applications keep their textual order. A unification stands as soon as its right side is bound, filters and
-//! negations as early as they can be tested. After this pass, an expression among an application's arguments uses only
-//! variables bound before the atom, and no application has a variable twice.
+//! Applications and unifications keep their textual order, but for a unification whose right side is bound only later:
+//! it stands as soon as that is. Filters and negations stand as early as they can be tested. So an expression that may fail is
+//! reached only by the rows that what stands before it leaves, and by those that all tests leave that can be made before.
+//!
+//! The order decides what a variable's second occurrence means: to unify a bound variable is `==`, and so is an expression
+//! among arguments that is bound only after its atom; a bound variable among arguments is the same value. After this pass all
+//! that is settled: an expression among an application's arguments uses only variables bound before the atom, no variable
+//! that is not bound before stands twice in an application, and a body that is put into another order compares as this one does.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::normalise::{call, use_of};
 use crate::expr::Expr;
 use crate::program::{Apply, Arg, Atom, Definition, Predicate, Program, ProgramError, Rule, Variable};
-use crate::value::SmallStr;
+use crate::value::{DataValue, SmallStr};
 
 /// Orders the bodies of all rules.
 pub fn order_bodies(program: Program) -> Result<Program, ProgramError> {
@@ -32,13 +37,15 @@ pub fn order_bodies(program: Program) -> Result<Program, ProgramError> {
     Ok(Program { predicates, components: vec![] })
 }
 
-/// Which application comes next where several could.
+/// What puts a body into an order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
-    /// The first in the text.
+    /// This pass: the first atom of the text comes first.
     Textual,
-    /// The first that has an argument bound already, if any has.
+    /// The first application that has an argument bound already, if any has; of a body that this pass has ordered.
     BoundFirst,
+    /// The first atom as given, of a body that this pass has ordered, and somebody else once more.
+    AsGiven,
 }
 
 /// The most atoms of one body: each becomes an operator, and operators call each other.
@@ -54,7 +61,7 @@ pub fn order_body(head: &[Variable], atoms: Vec<Atom>, choice: Choice) -> Result
         ordered: vec![],
         choice,
     };
-    while ordering.settle_ready_atoms()? || ordering.place_next_binder() {}
+    while ordering.settle_ready_atoms()? || ordering.place_next()? {}
     if let Some(atom) = ordering.waiting.first() {
         return Err(ordering.complaint(atom));
     }
@@ -116,10 +123,18 @@ impl Ordering {
         Ok(settled)
     }
 
+    /// Whether an atom can stand here that gives no rows, and need not keep its place.
     fn is_ready(&self, atom: &Atom) -> bool {
         match atom {
-            Atom::Filter(expr) | Atom::Unify(_, expr) => self.all_bound(expr),
-            Atom::UnifyEach(variable, expr) => self.bound.contains(&variable.name) && self.all_bound(expr),
+            Atom::Filter(expr) => self.all_bound(expr),
+            Atom::Same(variable, expr) | Atom::UnifyEach(variable, expr) => {
+                self.bound.contains(&variable.name) && self.all_bound(expr)
+            }
+            // A variable that is any value but a number by `==` is the same value, wherever that is said.
+            Atom::Unify(_, Expr::Constant(value, _)) if self.choice == Choice::Textual => {
+                !matches!(value, DataValue::Num(_))
+            }
+            Atom::Unify(_, expr) => self.choice != Choice::Textual && expr.is_leaf() && self.all_bound(expr),
             Atom::Apply(apply) => {
                 let pending = |name: &&SmallStr| self.bindable.contains(*name) && !self.bound.contains(*name);
                 apply.negated && !apply.args.iter().flat_map(Arg::variables).any(|name| pending(&name))
@@ -133,9 +148,7 @@ impl Ordering {
 
     fn settle(&mut self, atom: Atom) -> Result<(), ProgramError> {
         let placed = match atom {
-            Atom::Unify(variable, expr) if self.bound.contains(&variable.name) => {
-                Atom::Filter(call("eq", vec![use_of(variable), expr]))
-            }
+            Atom::Unify(variable, expr) if self.bound.contains(&variable.name) => self.test(variable, expr),
             Atom::Unify(variable, expr) => {
                 if variable.name != "_" {
                     self.bound.insert(variable.name.clone());
@@ -144,10 +157,19 @@ impl Ordering {
             }
             Atom::UnifyEach(variable, expr) => Atom::Filter(call("is_in", vec![use_of(variable), expr])),
             Atom::Apply(apply) => Atom::Apply(self.negated(apply)?),
-            Atom::Filter(expr) => Atom::Filter(expr),
+            tested @ (Atom::Filter(_) | Atom::Same(..)) => tested,
         };
         self.ordered.push(placed);
         Ok(())
+    }
+
+    /// The test that a bound variable has the value of an expression.
+    fn test(&self, variable: Variable, expr: Expr) -> Atom {
+        match self.choice {
+            Choice::Textual => Atom::Filter(call("eq", vec![use_of(variable), expr])),
+            // In the order that the first pass found, the one was bound by the other.
+            Choice::BoundFirst | Choice::AsGiven => Atom::Same(variable, expr),
+        }
     }
 
     /// A negated application tests its bound arguments; its other variables stand for anything.
@@ -169,55 +191,60 @@ impl Ordering {
         Ok(apply)
     }
 
-    /// Places the next atom that binds variables by giving rows; whether there was one.
-    fn place_next_binder(&mut self) -> bool {
-        let can_bind = |atom: &&Atom| match atom {
+    /// Places the next atom that gives rows, or a unification that had to wait for its turn; whether there was one.
+    fn place_next(&mut self) -> Result<bool, ProgramError> {
+        let can_stand = |atom: &Atom| match atom {
             Atom::Apply(apply) => !apply.negated,
-            Atom::UnifyEach(_, expr) => self.all_bound(expr),
-            _ => false,
+            Atom::Unify(_, expr) | Atom::UnifyEach(_, expr) => self.all_bound(expr),
+            Atom::Filter(_) | Atom::Same(..) => false,
         };
         let is_bound = |arg: &Arg| match arg {
             Arg::Wildcard => false,
             Arg::Variable(variable) => self.bound.contains(&variable.name),
             Arg::Expr(expr) => self.all_bound(expr),
         };
-        let touches_bound = |atom: &&Atom| match atom {
-            Atom::Apply(apply) => can_bind(atom) && apply.args.iter().any(is_bound),
-            _ => can_bind(atom),
+        let touches_bound = |atom: &Atom| match atom {
+            Atom::Apply(apply) => can_stand(atom) && apply.args.iter().any(is_bound),
+            Atom::UnifyEach(..) => can_stand(atom),
+            _ => false,
         };
-        let textual = self.waiting.iter().position(|atom| can_bind(&atom));
-        let position = match self.choice {
-            Choice::Textual => textual,
-            Choice::BoundFirst => self.waiting.iter().position(|atom| touches_bound(&atom)).or(textual),
+        let Some(textual) = self.waiting.iter().position(can_stand) else { return Ok(false) };
+        let position = match (self.choice, &self.waiting[textual]) {
+            (Choice::BoundFirst, Atom::Apply(_) | Atom::UnifyEach(..)) => {
+                self.waiting.iter().position(touches_bound).unwrap_or(textual)
+            }
+            _ => textual,
         };
-        let Some(position) = position else { return false };
-        let placed = match self.waiting.remove(position) {
-            Atom::Apply(apply) => Atom::Apply(self.applied(apply)),
+        match self.waiting.remove(position) {
+            Atom::Apply(apply) => {
+                let applied = Atom::Apply(self.applied(apply));
+                self.ordered.push(applied);
+            }
             Atom::UnifyEach(variable, expr) => {
                 if variable.name != "_" {
                     self.bound.insert(variable.name.clone());
                 }
-                Atom::UnifyEach(variable, expr)
+                self.ordered.push(Atom::UnifyEach(variable, expr));
             }
-            _ => unreachable!("only applications and 'in' give rows"),
-        };
-        self.ordered.push(placed);
-        true
+            unification => self.settle(unification)?,
+        }
+        Ok(true)
     }
 
-    /// Turns arguments that cannot be looked up into tests of the rows found: expressions that are not bound yet, and
-    /// a variable's second occurrence.
+    /// Turns arguments that cannot be looked up into tests of the rows found: expressions that are not bound yet, and the
+    /// second occurrence of a variable that the atom binds.
     fn applied(&mut self, mut apply: Apply) -> Apply {
         let mut seen: BTreeSet<SmallStr> = BTreeSet::new();
         for arg in &mut apply.args {
-            let test = match arg {
+            let value = match arg {
+                Arg::Variable(variable) if self.bound.contains(&variable.name) => continue,
                 Arg::Variable(variable) if !seen.insert(variable.name.clone()) => use_of(variable.clone()),
                 Arg::Expr(expr) if !self.all_bound(expr) => expr.clone(),
                 _ => continue,
             };
             self.fresh += 1;
-            let column = Variable { name: SmallStr::from(format!("#{}", self.fresh)), span: test.span() };
-            self.waiting.push(Atom::Filter(call("eq", vec![use_of(column.clone()), test])));
+            let column = Variable { name: SmallStr::from(format!("#{}", self.fresh)), span: value.span() };
+            self.waiting.push(self.test(column.clone(), value));
             seen.insert(column.name.clone());
             *arg = Arg::Variable(column);
         }
@@ -240,7 +267,7 @@ impl Ordering {
     /// Why an atom could not be placed.
     fn complaint(&self, atom: &Atom) -> ProgramError {
         match atom {
-            Atom::Filter(expr) | Atom::Unify(_, expr) | Atom::UnifyEach(_, expr) => {
+            Atom::Filter(expr) | Atom::Same(_, expr) | Atom::Unify(_, expr) | Atom::UnifyEach(_, expr) => {
                 self.unbound_in(expr).unwrap_or(ProgramError::UnboundVariable { name: "_".into(), span: expr.span() })
             }
             Atom::Apply(apply) => ProgramError::UnsafeNegation { span: apply.span },
