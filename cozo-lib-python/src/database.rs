@@ -13,13 +13,15 @@ use crate::fixed_rule::python_rule;
 use crate::from_python::{named_values, relations};
 use crate::interruptible::interruptible;
 use crate::to_python::rows_to_python;
-use crate::transaction::CozoDbMulTx;
+use crate::transaction::{CozoDbMulTx, WeakTransaction};
 
 /// A database. Threads may share it, and their scripts run at the same time.
 #[pyclass(frozen, module = "cozo_embedded")]
 pub struct CozoDbPy {
     /// Nothing once it is closed.
     db: Mutex<Option<DbInstance>>,
+    /// The transactions that may be open.
+    transactions: Mutex<Vec<WeakTransaction>>,
 }
 
 impl CozoDbPy {
@@ -34,7 +36,7 @@ impl CozoDbPy {
     #[new]
     fn new(py: Python<'_>, engine: &str, path: &str, options: &str) -> PyResult<Self> {
         let db = py.detach(|| DbInstance::new_with_str(engine, path, options)).map_err(PyException::new_err)?;
-        Ok(CozoDbPy { db: Mutex::new(Some(db)) })
+        Ok(CozoDbPy { db: Mutex::new(Some(db)), transactions: Mutex::default() })
     }
 
     /// Runs a script: `{'headers': [...], 'rows': [[...]], 'next': None or such a dict}`.
@@ -151,14 +153,21 @@ impl CozoDbPy {
     /// Begins a transaction that spans several scripts.
     fn multi_transact(&self, py: Python<'_>, write: bool) -> PyResult<CozoDbMulTx> {
         let db = self.open_handle()?;
-        Ok(CozoDbMulTx::new(py.detach(|| db.multi_transaction(write))))
+        let transaction = CozoDbMulTx::new(py.detach(|| db.multi_transaction(write)));
+        let mut open = self.transactions.lock();
+        open.retain(|other| other.strong_count() > 0);
+        open.push(transaction.downgrade());
+        Ok(transaction)
     }
 
-    /// Stops the scripts that run and lets go of the database. True the first time.
+    /// Stops the scripts that run, undoes open transactions and lets go of the database. True the first time.
     fn close(&self, py: Python<'_>) -> bool {
         let Some(db) = self.db.lock().take() else { return false };
         py.detach(|| {
             db.interrupt_all();
+            let open = std::mem::take(&mut *self.transactions.lock());
+            // Those that have ended already say so.
+            open.iter().filter_map(WeakTransaction::upgrade).for_each(|open| drop(open.lock().abort()));
             drop(db);
         });
         true

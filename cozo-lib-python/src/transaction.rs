@@ -1,6 +1,6 @@
 //! The class `CozoDbMulTx`.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use cozo::{Interrupt, MultiTransaction};
 use parking_lot::Mutex;
@@ -21,10 +21,27 @@ pub struct CozoDbMulTx {
     switch: Interrupt,
 }
 
+/// A transaction that its database knows of as long as somebody has it.
+pub type WeakTransaction = Weak<Mutex<MultiTransaction>>;
+
 impl CozoDbMulTx {
+    /// What its database keeps of it.
+    pub fn downgrade(&self) -> WeakTransaction {
+        Arc::downgrade(&self.transaction)
+    }
+
     /// The object of a transaction.
     pub fn new(transaction: MultiTransaction) -> Self {
         CozoDbMulTx { switch: transaction.interrupt(), transaction: Arc::new(Mutex::new(transaction)) }
+    }
+}
+
+impl Drop for CozoDbMulTx {
+    fn drop(&mut self) {
+        // Once this is gone, so is its hold on the database. Should a query that was interrupted still run, it ends by itself.
+        if let Some(transaction) = self.transaction.try_lock() {
+            drop(transaction.abort());
+        }
     }
 }
 

@@ -11,7 +11,7 @@ pub fn kills(script: &str) -> bool {
     script.contains(SYSTEM)
         && parse_script(script).is_ok_and(|script| match script {
             Script::System(op) => is_kill(&op),
-            Script::Imperative(statements) => any_kills(&statements),
+            Script::Imperative { statements, .. } => any_kills(&statements),
             Script::Query(_) => false,
         })
 }

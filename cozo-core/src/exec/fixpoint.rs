@@ -19,7 +19,8 @@ use rayon::prelude::*;
 use super::fixed::run_fixed;
 use super::operators::range::key_range;
 use super::operators::{Operator, Tables, build, drive, empty_slots, scan_part};
-use super::sink::{CONTINUE, Flow, SetSink, Sink, apply_improvements};
+use super::results::sort_rows;
+use super::sink::{CONTINUE, Flow, GroupSink, SetSink, Sink, apply_improvements};
 use super::stored::Stored;
 use super::table::Table;
 use super::top::{Chunks, Top};
@@ -61,7 +62,8 @@ fn empty_table(planned: &crate::plan::TablePlan) -> Table {
     }
 }
 
-/// Fills the table of a constant rule, or of a given relation.
+/// Fills the table of a constant rule, or of a given relation. Rules read it in ascending order: what depends on what comes first,
+/// as a list does that is collected, then does not depend on how the rows are written.
 fn fill_constant(constant: &ConstantPlan, table: &mut Table, run: &Run<'_>) -> Result<(), ExecError> {
     let arity = table.rows().columns.len();
     let rows = match &constant.rows {
@@ -89,7 +91,8 @@ fn fill_constant(constant: &ConstantPlan, table: &mut Table, run: &Run<'_>) -> R
             return Ok(());
         }
     };
-    *table = Table::of(rows);
+    let is_read = constant.table != run.plan.entry;
+    *table = Table::of(if is_read { sort_rows(rows, &[]) } else { rows });
     Ok(())
 }
 
@@ -124,6 +127,7 @@ fn run_to_fixpoint(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_
     for rule in component.rules.iter().filter(|rule| rule.reads.is_empty()) {
         run_recursive(rule, &[], tables, run, 0)?;
     }
+    start_whole_groups(component, tables, run)?;
     let mut deltas: Vec<Range<usize>> = tables.iter().map(|table| 0..table.len()).collect();
     while component.tables.iter().any(|table| !deltas[*table].is_empty()) {
         for rule in component.rules.iter().filter(|rule| !rule.reads.is_empty()) {
@@ -132,6 +136,22 @@ fn run_to_fixpoint(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_
         }
         for table in &component.tables {
             deltas[*table] = deltas[*table].end..tables[*table].len();
+        }
+    }
+    Ok(())
+}
+
+/// Where all columns are aggregated, all rows are one group: if no rule has given a row, it is that of no rows.
+fn start_whole_groups(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_>) -> Result<(), ExecError> {
+    for &number in &component.tables {
+        let table = &mut tables[number];
+        if let TableKind::Meet { keys: 0, aggregations } = &run.plan.tables[number].kind
+            && table.len() == 0
+        {
+            let row = GroupSink::new(aggregations.iter().map(Some), run.parameters)?.finish()?;
+            let hash = table.key_hashes(&row)[0];
+            table.append_keyed(&row, 0, hash);
+            table.set_placeholder(true);
         }
     }
     Ok(())

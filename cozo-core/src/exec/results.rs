@@ -114,7 +114,7 @@ fn cut(rows: Batch, offset: usize, limit: Option<usize>) -> Batch {
 }
 
 /// Sorts by some columns, and rows that tie in them by all columns.
-fn sort_rows(rows: Batch, keys: &[SortKey]) -> Batch {
+pub(super) fn sort_rows(rows: Batch, keys: &[SortKey]) -> Batch {
     if rows.len < 2 {
         return rows;
     }

@@ -40,7 +40,9 @@ impl<'a> Sink<'a> {
         let planned = &plan.tables[table];
         Ok(match &planned.kind {
             TableKind::Set => Sink::Set(SetSink::new(existing, planned.arity)),
-            TableKind::Groups(aggregations) => Sink::Groups(GroupSink::new(aggregations, parameters)?),
+            TableKind::Groups(aggregations) => {
+                Sink::Groups(GroupSink::new(aggregations.iter().map(Option::as_ref), parameters)?)
+            }
             TableKind::Meet { keys, aggregations } => Sink::Meet(MeetSink {
                 existing: existing.expect("meets are only planned in recursion"),
                 fresh: Table::keyed(planned.arity, *keys),
@@ -176,7 +178,12 @@ pub struct GroupSink {
 }
 
 impl GroupSink {
-    fn new(columns: &[Option<AggregationUse>], parameters: &[DataValue]) -> Result<Self, ExecError> {
+    /// No rows yet; `columns` are the aggregations of the head, none for those that group.
+    pub fn new<'u>(
+        columns: impl Iterator<Item = Option<&'u AggregationUse>>,
+        parameters: &[DataValue],
+    ) -> Result<Self, ExecError> {
+        let columns: Vec<Option<&AggregationUse>> = columns.collect();
         let mut accumulators = vec![];
         for used in columns.iter().flatten() {
             let args = used.args.iter().map(|arg| arg.eval_closed(parameters)).collect::<Result<Vec<_>, _>>()?;
@@ -184,7 +191,7 @@ impl GroupSink {
             accumulators.push(started.map_err(|error| failed(used.aggregation.name, used.span, error))?);
         }
         let aggregations: Vec<_> =
-            columns.iter().map(|used| used.as_ref().map(|used| (used.aggregation.name, used.span))).collect();
+            columns.iter().map(|used| used.map(|used| (used.aggregation.name, used.span))).collect();
         let grouping = Grouping::new(aggregations.iter().filter(|aggregation| aggregation.is_none()).count());
         let mut sink = GroupSink { aggregations, grouping, accumulators, grown: 0 };
         sink.resize();
@@ -353,7 +360,7 @@ impl MeetSink<'_> {
                 }
                 continue;
             }
-            match self.existing.find_key(&rows, row, hash) {
+            match self.existing.find_key(&rows, row, hash).filter(|_| !self.existing.is_placeholder()) {
                 None => {
                     self.fresh.append_keyed(&rows, row, hash);
                 }
@@ -380,6 +387,10 @@ pub fn apply_improvements(table: &mut Table, fresh: Table, meets: &Meets, seen: 
         match table.find_key(&fresh, row, hash) {
             None => {
                 table.append_keyed(&fresh, row, hash);
+            }
+            Some(known) if table.is_placeholder() => {
+                table.supersede(known, &fresh, row, hash);
+                table.set_placeholder(false);
             }
             Some(known) if !meets.improves(table.rows(), known as usize, &fresh, row)? => {}
             Some(known) if (known as usize) < seen => {

@@ -33,6 +33,8 @@ pub struct Table {
     small_ints: Option<IntSet>,
     /// Which rows are dead; empty if none is.
     dead: Vec<bool>,
+    /// Whether the only living row stands for there being none: it is not improved, but superseded.
+    is_placeholder: bool,
     /// The indexes made so far.
     indexes: Vec<HashIndex>,
 }
@@ -52,6 +54,7 @@ impl Table {
             by_key: HashTable::new(),
             small_ints: None,
             dead: vec![],
+            is_placeholder: false,
             indexes: vec![],
         }
     }
@@ -301,6 +304,16 @@ impl Table {
     pub fn find_key(&self, batch: &Batch, row: usize, hash: u64) -> Option<u32> {
         let (known, probe) = (&self.rows.columns[..self.key_width], &batch.columns[..self.key_width]);
         self.by_key.find(hash, |i| same_row(known, *i as usize, probe, row)).copied()
+    }
+
+    /// Whether the only living row stands for there being none.
+    pub fn is_placeholder(&self) -> bool {
+        self.is_placeholder
+    }
+
+    /// Says whether the only living row stands for there being none.
+    pub fn set_placeholder(&mut self, is_placeholder: bool) {
+        self.is_placeholder = is_placeholder;
     }
 
     /// Appends a row with a key that no living row has.

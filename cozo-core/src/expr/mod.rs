@@ -146,14 +146,20 @@ impl Expr {
             Expr::Conditional { branches, span } => {
                 let fold = |(condition, value): (Expr, Expr)| (condition.fold_constants(), value.fold_constants());
                 let branches: Vec<(Expr, Expr)> = branches.into_iter().map(fold).collect();
-                for (condition, value) in &branches {
-                    match condition.as_constant() {
-                        Some(DataValue::Bool(false)) => {}
-                        Some(DataValue::Bool(true)) => return value.clone(),
-                        _ => return Expr::Conditional { branches, span },
-                    }
+                let taken = branches.iter().position(|(condition, _)| condition.as_constant() != Some(&false.into()));
+                let chosen = match taken.map(|taken| &branches[taken]) {
+                    None => Expr::Constant(DataValue::Null, span),
+                    Some((condition, value)) if condition.as_constant() == Some(&true.into()) => value.clone(),
+                    Some(_) => return Expr::Conditional { branches, span },
+                };
+                // A branch that is never taken may still name a variable that nothing binds.
+                let parts = branches
+                    .iter()
+                    .flat_map(|(condition, value)| condition.variables().into_iter().chain(value.variables()));
+                match parts.count() == chosen.variables().len() {
+                    true => chosen,
+                    false => Expr::Conditional { branches, span },
                 }
-                Expr::Constant(DataValue::Null, span)
             }
             leaf => leaf,
         }

@@ -20,7 +20,12 @@ pub enum Script {
     /// One query in a transaction of its own.
     Query(Box<Query>),
     /// Blocks and control flow in one transaction.
-    Imperative(Vec<Statement>),
+    Imperative {
+        /// The statements.
+        statements: Vec<Statement>,
+        /// The parameters where they are mentioned, in textual order: all must be given, whatever statements come to run.
+        parameters: Vec<Symbol>,
+    },
     /// One system operation.
     System(SystemOp),
 }

@@ -2,8 +2,9 @@
 //!
 //! Each file of the module adds the methods for its part of the grammar.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
+use super::ast::Symbol;
 use super::error::ParseError;
 use super::position::describe_position;
 use crate::diag::SourceSpan;
@@ -16,11 +17,13 @@ pub(super) const MAX_TREE_DEPTH: usize = 1000;
 pub(super) struct Builder<'s> {
     pub source: &'s str,
     depth: Cell<usize>,
+    /// The parameters mentioned so far.
+    pub parameters: RefCell<Vec<Symbol>>,
 }
 
 impl<'s> Builder<'s> {
     pub fn new(source: &'s str) -> Builder<'s> {
-        Builder { source, depth: Cell::new(0) }
+        Builder { source, depth: Cell::new(0), parameters: RefCell::default() }
     }
 
     /// How many levels may still be added to the tree.

@@ -45,7 +45,7 @@ pub(super) fn name_of(rule: Rule) -> &'static str {
         rbrace => "`}`",
         bar => "`|`",
         ident => "a name",
-        column_name => "a column",
+        column_name | spec_name => "a column",
         column_spec | column_list => "a column",
         binding_name => "a variable",
         rule_name | rule_apply | fixed_rule_input => "a rule",

@@ -56,7 +56,11 @@ impl Builder<'_> {
             Rule::integer => Expr::Literal(self.integer(&node)?.into(), span),
             Rule::float => Expr::Literal(float(&node).into(), span),
             Rule::constant => Expr::Literal(constant(node.as_str()), span),
-            Rule::parameter => Expr::Parameter(Symbol::new(&node.as_str()[1..], span)),
+            Rule::parameter => {
+                let name = Symbol::new(&node.as_str()[1..], span);
+                self.parameters.borrow_mut().push(name.clone());
+                Expr::Parameter(name)
+            }
             Rule::list => Expr::List(self.exprs(parts(node))?, span),
             Rule::object => Expr::Object(parts(node).map(|pair| self.pair(pair)).collect::<Result<_, _>>()?, span),
             Rule::call => self.call(node)?,

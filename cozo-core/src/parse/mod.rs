@@ -57,7 +57,10 @@ pub fn parse_script(source: &str) -> Result<Script, ParseError> {
     parse_with(source, script_rule, |builder, node| {
         Ok(match node.as_rule() {
             Rule::query => Script::Query(Box::new(builder.query(node)?)),
-            Rule::statements => Script::Imperative(builder.statements(node)?),
+            Rule::statements => {
+                let statements = builder.statements(node)?;
+                Script::Imperative { statements, parameters: builder.parameters.take() }
+            }
             _ => Script::System(builder.system_op(node)?),
         })
     })

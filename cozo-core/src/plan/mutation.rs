@@ -209,7 +209,10 @@ impl Planner<'_, '_> {
         for spec in specs.keys.iter().chain(&specs.values) {
             sources.push(match &spec.source {
                 _ if self.headers.is_none() => Source::Null,
-                ColumnSource::Default(expr) => Source::Default(self.resolver.closed(expr)?),
+                ColumnSource::Default(expr) => match self.output(&spec.name.name, spec.name.span) {
+                    Ok(output) => Source::Output(output),
+                    Err(_) => Source::Default(self.resolver.closed(expr)?),
+                },
                 ColumnSource::Binding(symbol) => Source::Output(self.output(&symbol.name, symbol.span)?),
                 ColumnSource::SameName => Source::Output(self.output(&spec.name.name, spec.name.span)?),
             });
@@ -290,8 +293,7 @@ impl Planner<'_, '_> {
         self.check_access(&schema)?;
         let given = self.given_columns(&schema)?;
         let op = self.mutation.op;
-        let keys_only = matches!(op, MutationOp::Rm | MutationOp::Delete | MutationOp::EnsureNot);
-        let width = if keys_only { schema.keys.len() } else { schema.arity() };
+        let width = if self.on_keys_alone() { schema.keys.len() } else { schema.arity() };
         let mut sources = vec![];
         for (i, column) in schema.columns().enumerate().take(width) {
             let given = given.iter().find(|(name, _)| *name == column.name).map(|(_, output)| *output);
@@ -322,6 +324,11 @@ impl Planner<'_, '_> {
         Ok(schema.require(needed, "written", self.mutation.relation.span).map_err(ProgramError::from)?)
     }
 
+    /// Whether the operation looks at nothing but keys.
+    fn on_keys_alone(&self) -> bool {
+        matches!(self.mutation.op, MutationOp::Rm | MutationOp::Delete | MutationOp::EnsureNot)
+    }
+
     /// The columns of the relation that the operation gives, with the output columns they come from.
     fn given_columns(&mut self, schema: &SchemaRef) -> Result<Vec<(SmallStr, usize)>, MutationError> {
         let no_such = |name: &str, span| MutationError::NoSuchColumn {
@@ -340,30 +347,31 @@ impl Planner<'_, '_> {
             return headers.iter().enumerate().map(known).collect();
         };
         check_duplicates(&specs)?;
+        let keys_only = self.on_keys_alone();
         let mut given = vec![];
         for spec in specs.keys.iter().chain(&specs.values) {
             let (name, span) = (&spec.name.name, spec.name.span);
             let index = schema.column_index(name).ok_or_else(|| no_such(name, span))?;
             let written = self.column_type(spec)?;
-            let actual = &schema.columns().nth(index).expect("the index was just found").column_type;
-            if written != ColumnType::ANY && written != *actual {
+            let column = schema.columns().nth(index).expect("the index was just found");
+            if written != ColumnType::ANY && written != column.column_type {
                 return Err(MutationError::TypeMismatch {
                     name: name.to_string(),
-                    actual: actual.clone(),
+                    actual: column.column_type.clone(),
                     given: written,
                     span,
                 });
             }
             let output = match &spec.source {
-                ColumnSource::Binding(symbol) => self.output(&symbol.name, symbol.span),
-                _ => self.output(name, span),
+                ColumnSource::Binding(symbol) => self.output(&symbol.name, symbol.span)?,
+                _ => match self.output(name, span) {
+                    Ok(output) => output,
+                    // A column with a default, or one that is not looked at, need not be in the query.
+                    Err(_) if column.default.is_some() || (keys_only && index >= schema.keys.len()) => continue,
+                    Err(error) => return Err(error),
+                },
             };
-            match output {
-                Ok(output) => given.push((name.clone(), output)),
-                // A column that is removed or filled by a default need not be in the query.
-                Err(_) if matches!(spec.source, ColumnSource::Default(_)) => {}
-                Err(error) => return Err(error),
-            }
+            given.push((name.clone(), output));
         }
         Ok(given)
     }

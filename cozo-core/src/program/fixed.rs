@@ -56,6 +56,12 @@ impl Resolver<'_> {
                 let target = Target::Predicate(name.name.clone());
                 Ok(FixedInput { target, bindings: bindings.clone(), span: *span })
             }
+            ast::FixedInput::Stored { name, bindings: StoredBindings::Positional(bindings), span, .. }
+                if !self.is_used =>
+            {
+                let target = Target::Predicate(name.name.clone());
+                Ok(FixedInput { target, bindings: bindings.clone(), span: *span })
+            }
             ast::FixedInput::Stored { name, bindings, validity, span } => {
                 let read = self.stored_read(name, validity.as_ref())?;
                 let bindings = match bindings {
@@ -105,7 +111,9 @@ fn fixed_columns(rule: &ast::Rule, name: &SmallStr, arity: usize) -> Result<Vec<
 /// Names by column as names by position.
 fn by_position(schema: &SchemaRef, named: &[(Symbol, Symbol)]) -> Result<Vec<Symbol>, ProgramError> {
     let mut bindings: Vec<Symbol> = schema.columns().map(|_| Symbol::new("_", Default::default())).collect();
+    let mut seen: Vec<&Symbol> = vec![];
     for (column, binding) in named {
+        check_binding(binding, &mut seen)?;
         let index = schema.column_index(&column.name).ok_or_else(|| ProgramError::ColumnNotFound {
             relation: schema.name.to_string(),
             column: column.name.to_string(),
@@ -119,10 +127,14 @@ fn by_position(schema: &SchemaRef, named: &[(Symbol, Symbol)]) -> Result<Vec<Sym
 /// Refuses a name that stands for two columns.
 fn check_bindings(inputs: &[FixedInput]) -> Result<(), ProgramError> {
     let mut seen: Vec<&Symbol> = vec![];
-    for binding in inputs.iter().flat_map(|input| &input.bindings).filter(|binding| !binding.is_wildcard()) {
-        if seen.contains(&binding) {
-            return Err(ProgramError::DuplicateBinding { name: binding.to_string(), span: binding.span });
-        }
+    inputs.iter().flat_map(|input| &input.bindings).try_for_each(|binding| check_binding(binding, &mut seen))
+}
+
+fn check_binding<'s>(binding: &'s Symbol, seen: &mut Vec<&'s Symbol>) -> Result<(), ProgramError> {
+    if seen.contains(&binding) {
+        return Err(ProgramError::DuplicateBinding { name: binding.to_string(), span: binding.span });
+    }
+    if !binding.is_wildcard() {
         seen.push(binding);
     }
     Ok(())

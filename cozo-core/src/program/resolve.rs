@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     AggregationUse, Apply, Arg, Atom, ConstantRows, Definition, ENTRY, Formula, GivenRelation, HeadColumn, Predicate,
-    Program, ProgramError, Rule, Target, Variable,
+    Program, ProgramError, Rule, Target, Variable, passes,
 };
 use crate::diag::SourceSpan;
 use crate::expr::functions::Function;
@@ -53,12 +53,23 @@ pub struct Resolver<'a> {
     pub values: &'a BTreeMap<String, DataValue>,
     /// The parameters met so far.
     pub parameters: Parameters,
+    /// Whether the rule being resolved is needed: one that is not may apply what does not exist, or with other columns.
+    pub(super) is_used: bool,
 }
 
 impl<'a> Resolver<'a> {
+    /// A resolver that has met no parameters.
+    pub fn new(
+        relations: &'a dyn Fn(&str) -> Option<SchemaRef>,
+        fixed_rules: Option<&'a RuleSet>,
+        values: &'a BTreeMap<String, DataValue>,
+    ) -> Self {
+        Resolver { relations, fixed_rules, values, parameters: Parameters::default(), is_used: true }
+    }
+
     /// A resolver that knows no stored relations and no fixed rules.
     pub fn standalone(values: &'a BTreeMap<String, DataValue>) -> Self {
-        Resolver { relations: &|_| None, fixed_rules: None, values, parameters: Parameters::default() }
+        Resolver::new(&|_| None, None, values)
     }
 }
 
@@ -75,15 +86,11 @@ impl Resolver<'_> {
         let reachable = reachable(&by_name);
         let mut predicates = BTreeMap::new();
         for (name, rules) in &by_name {
-            match self.predicate(name, rules) {
-                Ok(predicate) if reachable.contains(name) => {
-                    predicates.insert(name.clone(), predicate);
-                }
-                // A rule that nothing needs may speak of relations that do not exist.
-                Err(ProgramError::Relation(RelationError::NotFound { .. })) if !reachable.contains(name) => {}
-                outcome => {
-                    outcome?;
-                }
+            self.is_used = reachable.contains(name);
+            let predicate = self.predicate(name, rules)?;
+            match self.is_used {
+                true => drop(predicates.insert(name.clone(), predicate)),
+                false => passes::check_unused(predicate)?,
             }
         }
         for (number, relation) in given.iter().enumerate().filter(|(_, given)| reachable.contains(&given.name)) {
@@ -167,7 +174,7 @@ impl Resolver<'_> {
                 if let Some(width) = width.filter(|width| *width != named) {
                     return Err(ProgramError::ConstantHead { head: named, data: width, span });
                 }
-                self.head(rule)?.into_iter().map(|column| column.name).collect()
+                rule.head.args.iter().map(|arg| arg.variable.name.clone()).collect()
             }
             None => return Err(ProgramError::EmptyConstant { span }),
             Some(width) => {
@@ -238,6 +245,11 @@ impl Resolver<'_> {
     }
 
     fn stored(&mut self, apply: &ast::StoredApply) -> Result<Atom, ProgramError> {
+        if let (false, ast::StoredArgs::Positional(args)) = (self.is_used, &apply.args) {
+            let args = args.iter().map(|arg| self.arg(arg)).collect::<Result<_, _>>()?;
+            let target = Target::Predicate(apply.name.name.clone());
+            return Ok(Atom::Apply(Apply { target, args, negated: false, span: apply.span }));
+        }
         let read = self.stored_read(&apply.name, apply.validity.as_ref())?;
         let schema = &read.schema;
         let args = match &apply.args {

@@ -8,7 +8,7 @@
 //! An index is a relation of its own, of keys only. It lives in the definition of its relation, so that it is renamed,
 //! found and checked together with it.
 
-use super::{AccessLevel, ColumnDefinition, RelationId, RelationSchema, SchemaRef, Triggers};
+use super::{AccessLevel, RelationId, RelationSchema, SchemaRef, Triggers};
 use crate::value::SmallStr;
 
 /// An ordinary index of a relation.
@@ -28,9 +28,8 @@ impl IndexDefinition {
         let rest = (0..relation.keys.len()).filter(|key| !listed.contains(key));
         let columns: Vec<usize> = listed.iter().copied().chain(rest).collect();
         let key = |position: &usize| {
-            let column =
-                relation.columns().nth(*position).expect("the columns of an index are columns of its relation");
-            ColumnDefinition { default: None, ..column.clone() }
+            let column = relation.columns().nth(*position);
+            column.expect("the columns of an index are columns of its relation").clone()
         };
         let schema = RelationSchema {
             id,
@@ -95,7 +94,7 @@ impl RelationSchema {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::ColumnType;
+    use crate::schema::{ColumnDefinition, ColumnType};
 
     #[test]
     fn keys_not_listed_follow_and_need_no_sorting() {

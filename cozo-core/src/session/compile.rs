@@ -99,7 +99,7 @@ impl CompiledQuery {
     ) -> miette::Result<Self> {
         let relations = |name: &str| txn.relation(name).cloned();
         let (fixed_rules_version, fixed_rules) = (fixed_rules.version, Some(fixed_rules));
-        let mut resolver = Resolver { relations: &relations, fixed_rules, values, parameters: Parameters::default() };
+        let mut resolver = Resolver::new(&relations, fixed_rules, values);
         let mut mutations = query.options.iter().filter_map(|option| match option {
             QueryOption::Mutation(mutation) => Some(mutation),
             _ => None,

@@ -158,7 +158,7 @@ impl DbInstance {
         let write = mutability == ScriptMutability::Mutable && script.writes();
         let pipeline = self.pipeline();
         match script {
-            Prepared::Steps(_) => Transaction::begin_long(pipeline, write),
+            Prepared::Steps(..) => Transaction::begin_long(pipeline, write),
             Prepared::Query(_) | Prepared::System(_) => Transaction::begin(pipeline, write),
         }
     }
@@ -175,7 +175,7 @@ impl DbInstance {
         let context = SystemContext { parameters, interrupt, running, core };
         let result = match script {
             Prepared::Query(query) => run_query(query, &mut txn, &context.query())?,
-            Prepared::Steps(steps) => R::of_rows(run_steps(steps, &mut txn, &context)?),
+            Prepared::Steps(steps, mentioned) => R::of_rows(run_steps(steps, mentioned, &mut txn, &context)?),
             Prepared::System(op) => R::of_rows(sys::run(op, &mut txn, &context)?),
         };
         core.commit(txn)?;
@@ -364,7 +364,7 @@ impl DbInstance {
         let Shared { core, running } = &*self.shared;
         let entry = Running::enter(running.clone(), Interrupt::default());
         let txn = Transaction::begin_held(&core.pipeline, write);
-        multi::serve(core, txn, &entry, &payloads, &results);
+        multi::serve(core.clone(), txn, &entry, &payloads, &results);
     }
 
     /// Stops all scripts that run at the moment; they fail with `eval::killed`.

@@ -5,6 +5,7 @@ use super::query::{run_query, store_as};
 use super::{NamedRows, RelationReader, SessionError, sys};
 use crate::diag::SourceSpan;
 use crate::parse::ast::{self, Condition, Statement, Symbol, SystemOp};
+use crate::program::ProgramError;
 use crate::schema::{AccessLevel, RelationError};
 use crate::txn::Transaction;
 
@@ -12,8 +13,8 @@ use crate::txn::Transaction;
 pub enum Prepared {
     /// One query.
     Query(PreparedQuery),
-    /// Statements.
-    Steps(Vec<Step>),
+    /// Statements, and the parameters that they mention.
+    Steps(Vec<Step>, Vec<Symbol>),
     /// One system operation.
     System(SystemOp),
 }
@@ -55,7 +56,7 @@ impl Prepared {
     pub fn new(script: ast::Script) -> Self {
         match script {
             ast::Script::Query(query) => Prepared::Query(PreparedQuery::new(*query)),
-            ast::Script::Imperative(statements) => Prepared::Steps(steps(statements)),
+            ast::Script::Imperative { statements, parameters } => Prepared::Steps(steps(statements), parameters),
             ast::Script::System(op) => Prepared::System(op),
         }
     }
@@ -64,7 +65,7 @@ impl Prepared {
     pub fn writes(&self) -> bool {
         match self {
             Prepared::Query(query) => query.writes(),
-            Prepared::Steps(steps) => steps.iter().any(Step::writes),
+            Prepared::Steps(steps, _) => steps.iter().any(Step::writes),
             Prepared::System(op) => sys::writes(op),
         }
     }
@@ -74,7 +75,7 @@ impl Prepared {
         match self {
             Prepared::Query(query) => query.written_at().unwrap_or_else(|| query.place()),
             Prepared::System(op) => op.span,
-            Prepared::Steps(_) => first_line(source),
+            Prepared::Steps(..) => first_line(source),
         }
     }
 }
@@ -134,8 +135,17 @@ impl Step {
     }
 }
 
-/// Runs statements; the result is the value of the last.
-pub fn run_steps(steps: &[Step], txn: &mut Transaction, context: &sys::SystemContext<'_>) -> miette::Result<NamedRows> {
+/// Runs statements; the result is the value of the last. `mentioned` are their parameters.
+pub fn run_steps(
+    steps: &[Step],
+    mentioned: &[Symbol],
+    txn: &mut Transaction,
+    context: &sys::SystemContext<'_>,
+) -> miette::Result<NamedRows> {
+    if let Some(missing) = mentioned.iter().find(|name| !context.parameters.contains_key(name.name.as_str())) {
+        let (name, span) = (missing.name.to_string(), missing.span);
+        return Err(ProgramError::ParameterNotFound { name, span }.into());
+    }
     let dangling = |keyword, span| SessionError::DanglingControlFlow { keyword, span };
     match run_all(steps, txn, context)? {
         Outcome::Value(rows) | Outcome::Return(rows) => Ok(rows),

@@ -42,7 +42,7 @@ impl MultiTransaction {
         let entry = Running::enter(running.clone(), Interrupt::default());
         let interrupt = entry.interrupt.clone();
         let txn = Transaction::begin_held(&core.pipeline, write);
-        std::thread::spawn(move || serve(&core, txn, &entry, &payloads, &outcomes));
+        std::thread::spawn(move || serve(core, txn, &entry, &payloads, &outcomes));
         MultiTransaction { sender, receiver, interrupt }
     }
 
@@ -79,9 +79,10 @@ impl Drop for MultiTransaction {
     }
 }
 
-/// Does what the payloads ask for until the transaction ends, or until nobody can ask any more.
+/// Does what the payloads ask for until the transaction ends, or until nobody can ask any more. Whoever hears that it has ended
+/// may open the database's files anew: by then nothing is held here.
 pub(super) fn serve(
-    core: &Core,
+    core: Arc<Core>,
     mut txn: Transaction,
     entry: &Entry<Arc<Running>>,
     payloads: &Receiver<TransactionPayload>,
@@ -93,7 +94,7 @@ pub(super) fn serve(
             TransactionPayload::Query((source, parameters)) => {
                 let savepoint = txn.savepoint();
                 let interrupt = &entry.interrupt;
-                let context = Context { parameters: &parameters, interrupt, core, sets_off_triggers: true };
+                let context = Context { parameters: &parameters, interrupt, core: &core, sets_off_triggers: true };
                 let outcome = query(&source, &mut txn, &context);
                 if outcome.is_err() {
                     txn.roll_back_to(savepoint);
@@ -102,11 +103,13 @@ pub(super) fn serve(
                 let _ = outcomes.send(outcome.map_err(|report| report.with_source_code(source)));
             }
             TransactionPayload::Commit => {
-                let _ = outcomes.send(core.commit(txn).map(|()| NamedRows::default()).map_err(miette::Report::from));
+                let outcome = core.commit(txn).map(|()| NamedRows::default()).map_err(miette::Report::from);
+                drop(core);
+                let _ = outcomes.send(outcome);
                 return;
             }
             TransactionPayload::Abort => {
-                drop(txn);
+                drop((txn, core));
                 let _ = outcomes.send(Ok(NamedRows::default()));
                 return;
             }

@@ -88,7 +88,7 @@ impl Hash for DataValue {
             DataValue::Set(value) => value.hash(state),
             DataValue::Vec(super::Vector::F32(value)) => value.iter().for_each(|x| x.to_bits().hash(state)),
             DataValue::Vec(super::Vector::F64(value)) => value.iter().for_each(|x| x.to_bits().hash(state)),
-            DataValue::Json(value) => value.0.to_string().hash(state),
+            DataValue::Json(value) => value.text().hash(state),
             DataValue::Validity(value) => value.hash(state),
         }
     }

@@ -1,6 +1,10 @@
 //! JSON in and out: the conventions of the API, and those of the function `json`.
 
+use std::io;
+
 use base64::Engine as _;
+use serde::Serialize as _;
+use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::{DataValue, Num, SmallStr};
@@ -9,7 +13,29 @@ use super::{DataValue, Num, SmallStr};
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct JsonData(pub Value);
 
+/// The compact text of a JSON value, with exponents as in `1e21`: `serde_json` writes `1e+21`.
+pub fn json_text(value: &Value) -> String {
+    struct PlainExponents;
+    impl Formatter for PlainExponents {
+        fn write_f64<W: ?Sized + io::Write>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
+            writer.write_all(json_float(value).to_string().replace("e+", "e").as_bytes())
+        }
+    }
+    let text = value.to_string();
+    if !text.contains("e+") {
+        return text;
+    }
+    let mut plain = vec![];
+    let written = value.serialize(&mut Serializer::with_formatter(&mut plain, PlainExponents));
+    written.ok().and_then(|()| String::from_utf8(plain).ok()).unwrap_or(text)
+}
+
 impl JsonData {
+    /// Its compact text, by which it sorts.
+    pub fn text(&self) -> String {
+        json_text(&self.0)
+    }
+
     /// About how many bytes it takes besides itself.
     pub fn memory_bytes(&self) -> usize {
         fn held(value: &Value) -> usize {

@@ -30,7 +30,7 @@ pub use batch::{Batch, compare_columns};
 pub use column::{Column, Primitive};
 pub use convert::{ParseError, decode_base64, encode_base64, parse_rfc3339_micros, parse_uuid};
 pub use hash::{combine_hashes, hash_value};
-pub use json::{JsonData, json_to_value, json_value_of, scalar_of_json};
+pub use json::{JsonData, json_text, json_to_value, json_value_of, scalar_of_json};
 pub use number::Num;
 pub use strings::StrColumn;
 pub use validity::{Validity, ValidityTs};

@@ -98,7 +98,7 @@ impl Eq for RegexWrapper {}
 /// By the compact text; object keys are sorted.
 impl Ord for JsonData {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.0.to_string().cmp(&other.0.to_string())
+        self.text().cmp(&other.text())
     }
 }
 

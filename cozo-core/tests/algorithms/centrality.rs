@@ -142,15 +142,17 @@ fn joined(graph: &Graph) -> (Pairs, Pairs) {
 fn clustering_counts_triangles() {
     for_each_graph(100, |graph| {
         let (_, both) = joined(graph);
-        let (nodes, n) = (graph.nodes(), graph.len());
+        let nodes = graph.nodes();
         let degree = |node: usize| {
             graph.edges.iter().map(|(a, b, _)| usize::from(*a == node) + usize::from(*b == node)).sum::<usize>() as f64
         };
+        // Pairs of its edges that lead to two nodes which are joined; parallel edges count each.
         let triangles = |node: usize| {
-            let pairs = (0..n).flat_map(|a| (0..a).map(move |b| (a, b)));
-            pairs
-                .filter(|(a, b)| both.contains(&(*a, *b)) && both.contains(&(node, *a)) && both.contains(&(node, *b)))
-                .count() as f64
+            let leaving = graph.edges.iter().filter(|(a, ..)| *a == node).map(|(_, b, _)| *b);
+            let ends: Vec<usize> =
+                leaving.chain(graph.edges.iter().filter(|(_, b, _)| *b == node).map(|(a, ..)| *a)).collect();
+            let pairs = (0..ends.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
+            pairs.filter(|(a, b)| ends[*a] != ends[*b] && both.contains(&(ends[*a], ends[*b]))).count() as f64
         };
         let rows = graph.run("?[node, c, t, d] <~ ClusteringCoefficients(e[])");
         graph.expect("triangles", &graph.numbers(&rows, 0, 2), &nodes, triangles);

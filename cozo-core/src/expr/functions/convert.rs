@@ -2,7 +2,7 @@
 
 use super::arguments::{Outcome, fail, unexpected};
 use super::{Family, Function, kernels};
-use crate::value::{DataValue, JsonData, Num, UuidWrapper, json_value_of, parse_uuid};
+use crate::value::{DataValue, JsonData, Num, UuidWrapper, json_text, json_value_of, parse_uuid};
 
 pub(super) const FAMILY: Family = Family { title: "Conversions", functions: FUNCTIONS };
 
@@ -142,8 +142,8 @@ pub(super) fn text_of(value: &DataValue) -> String {
     match value {
         DataValue::Str(text) => text.to_string(),
         DataValue::Json(JsonData(serde_json::Value::String(text))) => text.clone(),
-        DataValue::Json(JsonData(value)) => value.to_string(),
-        other => json_value_of(other).to_string(),
+        DataValue::Json(json) => json.text(),
+        other => json_text(&json_value_of(other)),
     }
 }
 

@@ -18,7 +18,7 @@ static FUNCTIONS: &[Function] = &[
         "The compact text of a Json value, with the keys of objects sorted.",
         &[("dump_json({'b': 1, 'a': [true]})", "'{\"a\":[true],\"b\":1}'"), ("dump_json(1)", "")],
         |args| match &args[0] {
-            DataValue::Json(JsonData(value)) => Ok(value.to_string().into()),
+            DataValue::Json(json) => Ok(json.text().into()),
             _ => Err(unexpected("dump_json", args, 0, "Json")),
         },
     ),

@@ -1,7 +1,7 @@
 //! `ClusteringCoefficients`: how far the neighbours of each node are neighbours of one another.
 
 use super::inputs::EDGES;
-use super::triangles::triangles;
+use super::triangles::{Joined, triangles};
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Output, Settings};
 use crate::value::{Batch, Column};
 
@@ -10,8 +10,8 @@ pub static CLUSTERING_COEFFICIENTS: BuiltInRule = BuiltInRule {
     name: "ClusteringCoefficients",
     aliases: &[],
     doc: "Gives for each node 2 t / (d (d - 1)), the number t of triangles that it is part of, and its degree d; 0.0 for a degree \
-          below 2. Edges count whatever their direction; the degree counts parallel edges and both ends of a loop, which make no \
-          further triangles. `LCC` counts different neighbours instead.",
+          below 2. Edges count whatever their direction. Parallel edges count each, in the degree and in triangles; a loop counts twice, \
+          and makes its node one of its own neighbours. `LCC` counts different neighbours instead.",
     cost: "Time O(E sqrt(E)), in parallel over edges; space O(V + E).",
     source: "D. J. Watts and S. H. Strogatz, Collective dynamics of 'small-world' networks, Nature 393 (1998); \
              M. Latapy, Main-memory triangle computations for very large graphs, Theor. Comput. Sci. 407 (2008)",
@@ -29,15 +29,20 @@ pub static CLUSTERING_COEFFICIENTS: BuiltInRule = BuiltInRule {
 
 fn run(call: &Call<'_>, _: &Settings) -> Result<Batch, FixedRuleError> {
     let edges = call.input(0)?.edges(None, &call.poison)?;
-    let found = triangles(&edges, false, &call.poison)?;
+    let found = triangles(&edges, Joined::ByEnds, &call.poison)?;
     let mut degrees = vec![0_i64; edges.nodes.len()];
     edges.from().iter().chain(edges.to.iter()).for_each(|node| degrees[*node as usize] += 1);
-    let coefficient = |(degree, triangles): (&i64, &u64)| match *degree as f64 {
+    let mut loops = vec![0_i64; edges.nodes.len()];
+    let ends = edges.from().iter().zip(edges.to.iter());
+    ends.filter(|(from, to)| from == to).for_each(|(node, _)| loops[*node as usize] += 2);
+    let coefficient = |(degree, triangles): (&i64, &i64)| match *degree as f64 {
         degree if degree < 2.0 => 0.0,
         degree => 2.0 * *triangles as f64 / (degree * (degree - 1.0)),
     };
-    let coefficients = degrees.iter().zip(&found.joined).map(coefficient).collect();
-    let triangles = found.joined.iter().map(|count| *count as i64).collect();
+    // A node with a loop is a neighbour of its own, and joined with its other neighbours.
+    let with_loops = |node: usize| found.joined[node] as i64 + loops[node] * (degrees[node] - loops[node]);
+    let triangles: Vec<i64> = (0..degrees.len()).map(with_loops).collect();
+    let coefficients = degrees.iter().zip(&triangles).map(coefficient).collect();
     let count = degrees.len();
     let columns =
         vec![edges.nodes.into_values(), Column::floats(coefficients), Column::ints(triangles), Column::ints(degrees)];

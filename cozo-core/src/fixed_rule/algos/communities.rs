@@ -15,7 +15,7 @@ pub const MAX_ITER: OptionSpec =
 /// When a level is done.
 pub const DELTA: OptionSpec = OptionSpec::new(
     "delta",
-    OptionKind::Float,
+    OptionKind::UnitInterval,
     DefaultValue::Float(0.0001),
     "a level is done when modularity gains less than this in a round",
 );

@@ -1,7 +1,7 @@
 //! `LCC`: the local clustering coefficient as LDBC Graphalytics defines it.
 
 use super::inputs::{EDGES, UNDIRECTED};
-use super::triangles::triangles;
+use super::triangles::{Joined, triangles};
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Output, Settings};
 use crate::value::{Batch, Column};
 
@@ -28,7 +28,8 @@ pub static LCC: BuiltInRule = BuiltInRule {
 fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     let edges = call.input(0)?.edges(None, &call.poison)?;
     let directed = !settings.bool("undirected");
-    let found = triangles(&edges, directed, &call.poison)?;
+    let joined = if directed { Joined::ByDirections } else { Joined::Once };
+    let found = triangles(&edges, joined, &call.poison)?;
     // Without directions a pair that is joined counts as two edges.
     let times = if directed { 1.0 } else { 2.0 };
     let coefficient = |(neighbors, joined): (&u64, &u64)| match *neighbors as f64 {

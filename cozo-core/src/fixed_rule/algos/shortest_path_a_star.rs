@@ -46,12 +46,15 @@ pub static SHORTEST_PATH_A_STAR: BuiltInRule = BuiltInRule {
 };
 
 fn run(call: &Call<'_>, _: &Settings) -> Result<Batch, FixedRuleError> {
-    let (edges, node_input, goal_input) = (weighted_edges(call)?, call.input(1)?, call.input(3)?);
+    let (mut edges, node_input, goal_input) = (weighted_edges(call)?, call.input(1)?, call.input(3)?);
     let bindings: Vec<_> = node_input.bound_columns(0).chain(goal_input.bound_columns(node_input.arity)).collect();
     let heuristic = call.options.expr("heuristic").ok_or_else(|| call.options.missing("heuristic"))?;
     let heuristic = bind(heuristic, &bindings)?;
-    let (nodes, graph) = edges.into_graph(Direction::Out);
     let (rows, goals) = (node_input.ordered(&call.poison)?, goal_input.ordered(&call.poison)?);
+    if !edges.nodes.add_without_edges(&rows.columns[0], &call.poison)? {
+        return Err(node_input.too_many_nodes());
+    }
+    let (nodes, graph) = edges.into_graph(Direction::Out);
     let row_of = row_of_each(call, rows, &nodes)?;
     let starts = call.input(2)?.columns(&[0], &call.poison)?;
     let mut batch = Batch::empty(4);

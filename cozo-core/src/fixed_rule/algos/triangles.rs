@@ -1,4 +1,5 @@
-//! Triangles: for each node, how many edges join two of its neighbours.
+//! Triangles: for each node, how many edges join two of its neighbours, or how many pairs of its edges lead to neighbours that
+//! are joined.
 //!
 //! Edges are turned towards the node of the greater degree, so that no node has many that leave it; each triangle is then found
 //! once, in the intersection of two sorted lists (Chiba and Nishizeki 1985; Latapy 2008).
@@ -15,24 +16,54 @@ use crate::fixed_rule::graph::{Direction, Edges, Graph};
 pub struct Triangles {
     /// How many different neighbours each node has, itself not among them.
     pub neighbors: Vec<u64>,
-    /// How many edges there are between them.
+    /// How many edges there are between them, or pairs of edges to those that have one between them.
     pub joined: Vec<u64>,
+}
+
+/// What counts at a node for two neighbours that are joined.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Joined {
+    /// One.
+    Once,
+    /// The directions in which they are joined: one or two.
+    ByDirections,
+    /// The pairs of edges to them, of which parallel ones count each.
+    ByEnds,
 }
 
 /// Edges towards the node of the greater degree.
 struct Upwards {
     graph: Graph,
     /// How often each edge counts.
-    counts: Vec<u8>,
+    counts: Vec<u32>,
+    /// Whether it counts for the nodes that it leads to, and not for the node opposite.
+    by_ends: bool,
 }
 
-/// Counts triangles. With `directed` two nodes are joined by one or two edges, according to their directions; else by one.
-/// The edges must have been read without weights.
-pub fn triangles(edges: &Edges, directed: bool, poison: &Poison) -> miette::Result<Triangles> {
+/// Counts triangles. The edges must have been read without weights.
+pub fn triangles(edges: &Edges, joined: Joined, poison: &Poison) -> miette::Result<Triangles> {
     let both = edges.graph(Direction::Both).simple();
-    let out = directed.then(|| edges.graph(Direction::Out).simple());
-    let upwards = Upwards::new(&both, out.as_ref());
-    drop(out);
+    let upwards = match joined {
+        Joined::Once => Upwards::new(&both, |_, _| 1),
+        Joined::ByDirections => {
+            let out = edges.graph(Direction::Out).simple();
+            let has = |from: u32, to: u32| u32::from(out.out_neighbors(from).binary_search(&to).is_ok());
+            Upwards::new(&both, |a, b| has(a, b) + has(b, a))
+        }
+        Joined::ByEnds => {
+            let mut all = edges.graph(Direction::Both);
+            if all.edge_count() == both.edge_count() {
+                return triangles(edges, Joined::Once, poison);
+            }
+            all.sort_neighbors();
+            let until = |ends: &[u32], end: u32| ends.partition_point(|other| *other <= end);
+            let copies = |a: u32, b: u32| {
+                let ends = all.out_neighbors(a);
+                (until(ends, b) - b.checked_sub(1).map_or(0, |before| until(ends, before))) as u32
+            };
+            Upwards { by_ends: true, ..Upwards::new(&both, copies) }
+        }
+    };
     let joined: Vec<AtomicU64> = (0..both.node_count()).map(|_| AtomicU64::new(0)).collect();
     upwards.graph.pieces().into_par_iter().try_for_each(|piece| {
         let mut pace = poison.pace();
@@ -49,10 +80,8 @@ pub fn triangles(edges: &Edges, directed: bool, poison: &Poison) -> miette::Resu
 }
 
 impl Upwards {
-    fn new(both: &Graph, out: Option<&Graph>) -> Self {
+    fn new(both: &Graph, count: impl Fn(u32, u32) -> u32) -> Self {
         let rank = |node: u32| (both.out_degree(node), node);
-        let has = |out: &Graph, from: u32, to: u32| u8::from(out.out_neighbors(from).binary_search(&to).is_ok());
-        let count = |a: u32, b: u32| out.map_or(1, |out| has(out, a, b) + has(out, b, a));
         let (mut starts, mut targets) = (vec![0], vec![]);
         for node in 0..both.node_count() as u32 {
             targets.extend(both.out_neighbors(node).iter().filter(|other| rank(node) < rank(**other)));
@@ -63,7 +92,14 @@ impl Upwards {
         for node in 0..graph.node_count() as u32 {
             counts.extend(graph.out_neighbors(node).iter().map(|other| count(node, *other)));
         }
-        Upwards { graph, counts }
+        Upwards { graph, counts, by_ends: false }
+    }
+
+    /// What a triangle counts at one of its nodes, by the edge opposite and those that lead there.
+    #[inline]
+    fn counted(&self, opposite: usize, ends: [usize; 2]) -> u64 {
+        let count = |edge: usize| u64::from(self.counts[edge]);
+        if self.by_ends { count(ends[0]) * count(ends[1]) } else { count(opposite) }
     }
 
     /// Counts the triangles that an edge begins: those with a node to which both its ends have edges.
@@ -78,9 +114,9 @@ impl Upwards {
                 Ordering::Less => our += 1,
                 Ordering::Greater => their += 1,
                 Ordering::Equal => {
-                    of_low += u64::from(self.counts[their]);
-                    of_middle += u64::from(self.counts[our]);
-                    add(graph.target(our), self.counts[edge].into());
+                    of_low += self.counted(their, [edge, our]);
+                    of_middle += self.counted(our, [edge, their]);
+                    add(graph.target(our), self.counted(edge, [our, their]));
                     our += 1;
                     their += 1;
                 }

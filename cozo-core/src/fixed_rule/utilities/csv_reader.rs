@@ -122,7 +122,7 @@ fn push(column: &mut Column, field: &Field, text: Option<&str>) -> Result<(), St
             column.push_str(text);
             return Ok(());
         }
-        (kind, Some(text)) => convert(kind, text.trim()),
+        (kind, Some(text)) => convert(kind, text),
         (_, None) => None,
     };
     match (value, text) {

@@ -12,7 +12,7 @@ impl Display for Script {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Script::Query(query) => write!(f, "{query}"),
-            Script::Imperative(statements) => separated(f, "\n", statements),
+            Script::Imperative { statements, .. } => separated(f, "\n", statements),
             Script::System(op) => write!(f, "{op}"),
         }
     }

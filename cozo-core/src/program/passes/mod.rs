@@ -8,7 +8,7 @@ mod stratify;
 #[cfg(test)]
 mod tests;
 
-use super::{Atom, Formula, Program, ProgramError, Variable};
+use super::{Atom, Formula, Predicate, Program, ProgramError, Variable};
 
 /// Puts the atoms of a prepared body, given in another order, where their variables are bound; those that give rows keep
 /// the order as given, and what is compared is compared as before.
@@ -21,6 +21,16 @@ pub fn order_body(head: &[Variable], atoms: Vec<Atom>) -> Result<Vec<Atom>, Prog
 pub struct Rewriting {
     /// Restrict rules to the bindings that are asked for.
     pub magic_sets: bool,
+}
+
+/// Finds what is wrong with a predicate that nothing needs, whatever else there is: variables of its rules that nothing binds.
+/// That a column of the head is not bound is no harm.
+pub(super) fn check_unused(predicate: Predicate<Formula>) -> Result<(), ProgramError> {
+    let program = Program { predicates: [("unused".into(), predicate)].into(), components: vec![] };
+    match normalise::normalise(program).and_then(safety::order_bodies) {
+        Ok(_) | Err(ProgramError::UnboundInHead { .. }) => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// A resolved program in the form that the planner takes.

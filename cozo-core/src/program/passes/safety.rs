@@ -57,7 +57,7 @@ pub fn order_body(head: &[Variable], atoms: Vec<Atom>, choice: Choice) -> Result
         bindable: bindable_variables(&atoms),
         bound: BTreeSet::new(),
         fresh: count_made_up(&atoms),
-        waiting: atoms,
+        waiting: if choice == Choice::Textual { with_parts_of_filters(atoms) } else { atoms },
         ordered: vec![],
         choice,
     };
@@ -69,6 +69,45 @@ pub fn order_body(head: &[Variable], atoms: Vec<Atom>, choice: Choice) -> Result
         Some(unbound) => Err(ProgramError::UnboundInHead { name: unbound.name.to_string(), span: unbound.span }),
         None => Ok(ordering.ordered),
     }
+}
+
+/// The atoms, with filters of rows that are conjunctions as one filter for each part: `is_int(x) && x > 1` after `*r{x}` looks at
+/// `x > 1` only where the first part holds.
+fn with_parts_of_filters(atoms: Vec<Atom>) -> Vec<Atom> {
+    let from_rows = |name: &SmallStr| {
+        atoms.iter().any(|atom| match atom {
+            Atom::Apply(apply) => {
+                !apply.negated && apply.args.iter().any(|arg| matches!(arg, Arg::Variable(v) if v.name == *name))
+            }
+            _ => false,
+        })
+    };
+    let is_split = |atom: &Atom| match atom {
+        Atom::Filter(expr @ Expr::Call { function, .. }) => {
+            function.name == "and" && expr.variables().into_iter().any(from_rows)
+        }
+        _ => false,
+    };
+    if !atoms.iter().any(is_split) {
+        return atoms;
+    }
+    fn parts(expr: Expr, into: &mut Vec<Atom>) {
+        match expr {
+            Expr::Call { function, args, .. } if function.name == "and" => {
+                args.into_iter().for_each(|arg| parts(arg, into))
+            }
+            part => into.push(Atom::Filter(part)),
+        }
+    }
+    let split: Vec<bool> = atoms.iter().map(is_split).collect();
+    let mut all = vec![];
+    for (atom, split) in atoms.into_iter().zip(split) {
+        match atom {
+            Atom::Filter(expr) if split => parts(expr, &mut all),
+            atom => all.push(atom),
+        }
+    }
+    all
 }
 
 /// At least as many as the variables that an earlier ordering made up, so that new ones get other names.

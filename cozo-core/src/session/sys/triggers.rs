@@ -8,7 +8,6 @@ use super::relations::{count, headers};
 use super::{NamedRows, SessionError, SystemContext, find};
 use crate::fixed_rule::RuleSet;
 use crate::parse::ast::{MutationOp, QueryOption, Symbol, TriggerEvent, TriggerSpec};
-use crate::plan::MutationError;
 use crate::program::ProgramError;
 use crate::schema::{AccessLevel, RelationSchema, Triggers};
 use crate::txn::Transaction;
@@ -38,7 +37,7 @@ pub fn set(
     Ok(NamedRows::status("OK"))
 }
 
-/// Finds what is wrong with a trigger whatever relations there will be when it runs.
+/// Finds what is wrong with the text of a trigger. What its names stand for is found when it runs.
 fn check(spec: &TriggerSpec, schema: &RelationSchema, txn: &Transaction, fixed_rules: &RuleSet) -> miette::Result<()> {
     for option in &spec.query.options {
         if let QueryOption::Mutation(mutation) = option
@@ -48,26 +47,16 @@ fn check(spec: &TriggerSpec, schema: &RelationSchema, txn: &Transaction, fixed_r
         }
     }
     match CompiledQuery::compile(&spec.query, txn, fixed_rules, &BTreeMap::new(), &given(spec.event, schema)) {
-        Err(report) if !depends_on_relations(&report) => Err(report),
+        Err(report) if is_of_the_text(&report) => Err(report),
         Err(_) => Ok(()),
         Ok(compiled) => Ok(compiled.parameters.bind(&BTreeMap::new()).map(|_| ())?),
     }
 }
 
-/// Whether an error may go away when other relations exist, or the same with other columns.
-fn depends_on_relations(report: &miette::Report) -> bool {
-    let program = report.downcast_ref::<ProgramError>();
-    let program = program.is_some_and(|error| {
-        matches!(
-            error,
-            ProgramError::Relation(_)
-                | ProgramError::ApplicationArity { .. }
-                | ProgramError::ColumnNotFound { .. }
-                | ProgramError::FixedRuleNotFound { .. }
-                | ProgramError::InvalidTimeTravel { .. }
-        )
-    });
-    program || report.downcast_ref::<MutationError>().is_some()
+/// Whether an error is one of the text by itself. A fixed rule may be registered by the time that the trigger runs.
+fn is_of_the_text(report: &miette::Report) -> bool {
+    let is_rule = matches!(report.downcast_ref(), Some(ProgramError::FixedRuleNotFound { .. }));
+    !is_rule && report.code().is_some_and(|code| code.to_string().starts_with("parser::"))
 }
 
 /// `::show_triggers rel`

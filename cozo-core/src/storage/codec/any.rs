@@ -86,7 +86,7 @@ fn write_other(value: &DataValue, out: &mut Vec<u8>, depth: usize) -> Result<(),
         DataValue::Vec(vector) => write_vector(vector, out),
         DataValue::Json(value) => {
             check_depth(&value.0, 0)?;
-            tagged_text(tag::JSON, value.0.to_string().as_bytes(), out);
+            tagged_text(tag::JSON, value.text().as_bytes(), out);
         }
         DataValue::Validity(value) => {
             out.push(tag::VALIDITY);

@@ -93,7 +93,7 @@ impl Form {
             (Form::Json, Key::Other(DataValue::Json(json))) => {
                 // What is nested too deep to be read again is refused.
                 tagged(value)?;
-                Some(ToSqlOutput::Owned(Value::Text(json.0.to_string())))
+                Some(ToSqlOutput::Owned(Value::Text(json.text())))
             }
             (Form::Float, Key::Float(_)) | (Form::Mixed, _) => Some(tagged(value)?),
             _ => None,
