@@ -46,7 +46,7 @@ pub fn answer(run: &mut Run<'_>, options: &Options) -> Result<Answer, AnswerErro
     };
     check_assertion(options, &rows)?;
     let sleep = sleep_seconds(options, parameters)?;
-    if stops_early && (limit.is_some() || offset > 0) {
+    if stops_early && limit.is_some() {
         return finish(sort_rows(cut(rows, offset, limit), &[]), sleep, run.cancellation);
     }
     finish(cut(sort_rows(rows, &options.order), offset, limit), sleep, run.cancellation)
@@ -84,7 +84,10 @@ pub fn non_negative(
 ) -> Result<Option<usize>, AnswerError> {
     let Some(expr) = expr else { return Ok(None) };
     let value = expr.eval_closed(parameters).map_err(ExecError::from)?;
-    match value.get_int().and_then(|count| usize::try_from(count).ok()) {
+    // More than there can be is as many as there are.
+    let is_vast = value.get_float().is_some_and(|count| count.is_finite() && count >= i64::MAX as f64);
+    let count = value.get_int().and_then(|count| usize::try_from(count).ok());
+    match count.or(is_vast.then_some(usize::MAX)) {
         Some(count) => Ok(Some(count)),
         None => Err(OptionError::NotNonNegative { option, found: value.to_string(), span: expr.span() }.into()),
     }

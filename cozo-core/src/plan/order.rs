@@ -4,16 +4,18 @@
 //! bodies of up to [`MAX_EXHAUSTIVE`] atoms that give rows, and by taking the cheapest next atom for longer ones. A unit
 //! of work is a look-up of one key, about 100 ns. Only atoms that give rows are moved: the safety pass then puts filters and
 //! negations as early as they can stand. A unification that may fail, or give each row another value, still comes after all
-//! that stood before it, so that it sees no row that it did not see as written.
+//! that stood before it, so that it sees no row that it did not see as written; and so do tests that may fail.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::indices;
 use super::statistics::{Size, Statistics};
+use crate::expr::Expr;
 use crate::program::{
     Apply, Arg, Atom, ConstantRows, Definition, HeadColumn, Predicate, Program, Rule, Target, order_body,
 };
-use crate::value::SmallStr;
+use crate::schema::{BaseType, ColumnType};
+use crate::value::{DataValue, SmallStr};
 
 /// The most atoms whose orders are all looked at.
 const MAX_EXHAUSTIVE: usize = 9;
@@ -77,11 +79,6 @@ fn is_application(atom: &Atom) -> bool {
 /// Whether an atom gives rows: those are what an order is about.
 fn gives_rows(atom: &Atom) -> bool {
     is_application(atom) || matches!(atom, Atom::UnifyEach(..))
-}
-
-/// Whether an atom must not come before those that give rows and stand before it.
-fn keeps_its_place(atom: &Atom) -> bool {
-    matches!(atom, Atom::Unify(_, expr) if !expr.is_leaf())
 }
 
 /// Whether any rule could run in another order. Most scripts are short: for them nothing needs to be estimated.
@@ -199,6 +196,64 @@ struct Costs<'e> {
     /// The positions of the atoms that give rows.
     givers: Vec<usize>,
     sizes: Vec<Size>,
+    /// Whether an atom must not come before those that give rows and stand before it.
+    keeps_its_place: Vec<bool>,
+}
+
+/// Whether each atom may fail, or give each row another value.
+fn may_fail(body: &[Atom]) -> Vec<bool> {
+    let numbers = numbers(body);
+    let is_safe = |expr: &Expr| never_fails(expr, &numbers);
+    let may_fail = |atom: &Atom| match atom {
+        Atom::Unify(_, expr) => !expr.is_leaf(),
+        Atom::Filter(expr) | Atom::Same(_, expr) => !is_safe(expr),
+        Atom::Apply(apply) => {
+            apply.negated && apply.args.iter().any(|arg| matches!(arg, Arg::Expr(expr) if !is_safe(expr)))
+        }
+        Atom::UnifyEach(..) => false,
+    };
+    body.iter().map(may_fail).collect()
+}
+
+/// The variables that are numbers whichever application binds them.
+fn numbers(body: &[Atom]) -> BTreeSet<&SmallStr> {
+    let (mut numbers, mut others) = (BTreeSet::new(), BTreeSet::new());
+    for atom in body {
+        let Atom::Apply(apply) = atom else { continue };
+        let columns = match &apply.target {
+            Target::Stored(read) => read.schema.columns().map(|column| Some(&column.column_type)).collect(),
+            Target::Predicate(_) => vec![None; apply.args.len()],
+        };
+        for (arg, column_type) in apply.args.iter().zip(columns) {
+            let Arg::Variable(variable) = arg else { continue };
+            let is_number =
+                |found: &ColumnType| !found.nullable && matches!(found.base, BaseType::Int | BaseType::Float);
+            match column_type {
+                Some(found) if is_number(found) => numbers.insert(&variable.name),
+                _ => others.insert(&variable.name),
+            };
+        }
+    }
+    &numbers - &others
+}
+
+/// Whether a test is known to give true or false for every row: an equality, or a comparison of numbers. That parameters fit is
+/// taken for granted.
+fn never_fails(expr: &Expr, numbers: &BTreeSet<&SmallStr>) -> bool {
+    let is_number = |expr: &Expr| match expr {
+        Expr::Variable(name, _) => numbers.contains(name),
+        Expr::Constant(value, _) => matches!(value, DataValue::Num(_)),
+        Expr::Parameter(..) => true,
+        _ => false,
+    };
+    match expr {
+        Expr::Call { function, args, .. } => match function.name {
+            "eq" | "neq" => args.iter().all(Expr::is_leaf),
+            "gt" | "ge" | "lt" | "le" => args.iter().all(is_number),
+            _ => false,
+        },
+        leaf => matches!(leaf, Expr::Constant(DataValue::Bool(_), _)),
+    }
 }
 
 impl<'e> Costs<'e> {
@@ -215,7 +270,7 @@ impl<'e> Costs<'e> {
             _ => Size::guessed(LIST_LENGTH, 1),
         };
         let sizes = givers.iter().map(size).collect();
-        Costs { body, givers, sizes }
+        Costs { body, givers, sizes, keeps_its_place: may_fail(body) }
     }
 
     fn start(&self) -> Step {
@@ -240,7 +295,7 @@ impl<'e> Costs<'e> {
                 body.push(self.body[self.givers[*giver]].clone());
             }
             waiting.retain(|&at| {
-                let waits = keeps_its_place(&self.body[at]) && !self.follows_all(at, given);
+                let waits = self.keeps_its_place[at] && !self.follows_all(at, given);
                 if !waits {
                     body.push(self.body[at].clone());
                 }
@@ -258,7 +313,7 @@ impl<'e> Costs<'e> {
                 if step.settled.contains(&at) || self.givers.contains(&at) {
                     continue;
                 }
-                if keeps_its_place(atom) && !self.follows_all(at, step.given) {
+                if self.keeps_its_place[at] && !self.follows_all(at, step.given) {
                     continue;
                 }
                 let all_bound = |names: Vec<&SmallStr>| names.into_iter().all(|name| step.bound.contains(name));

@@ -20,7 +20,7 @@ impl Resolver<'_> {
         if name == "Constant" {
             let (rule_name, option) = (name.to_string(), "data".to_string());
             let missing = FixedRuleError::OptionNotFound { rule: rule_name, option, span: call.span };
-            let data = call.options.iter().find(|(option, _)| option.name == "data");
+            let data = call.options.iter().rfind(|(option, _)| option.name == "data");
             return self.constant(rule, &data.ok_or(missing)?.1);
         }
         let found = self.fixed_rule(&call.name)?;

@@ -139,7 +139,7 @@ impl Resolver<'_> {
     pub(super) fn head(&mut self, rule: &ast::Rule) -> Result<Vec<HeadColumn>, ProgramError> {
         let mut columns = vec![];
         for arg in &rule.head.args {
-            if arg.variable.name == "_" {
+            if arg.variable.name == "_" && self.is_used {
                 return Err(ProgramError::WildcardInHead { span: arg.variable.span });
             }
             let aggregation = match &arg.aggregation {

@@ -18,7 +18,7 @@ pub struct NamedRows {
 }
 
 /// From so many rows on, threads make them together. Fewer are made, and dropped, sooner in the heap of one thread.
-const WORTH_SHARING: usize = 1 << 16;
+const WORTH_SHARING: usize = 1 << 17;
 
 /// About the memory of a result that its reader drops and the next query asks for again.
 const USUAL_RESULT_BYTES: usize = 4 << 20;

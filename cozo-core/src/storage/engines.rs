@@ -1,6 +1,7 @@
 //! The engines by name.
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use super::cache::Cached;
 use super::commit_log::{Leftover, Logged, Place};
@@ -55,12 +56,24 @@ pub fn open(engine: &str, path: &Path, options: &Options) -> Opened {
         return Err(StorageError::UnknownEngine { name: engine.to_string(), known: known.join(", ") });
     };
     let Some(log) = found.log else { return (found.open)(path, options) };
-    let storage = open_logged(found, log(path), path, options)?;
+    let path = one_name_of(path);
+    let storage = open_logged(found, log(&path), &path, options)?;
     let cache_bytes = options.cache_bytes();
     match cache_bytes > 0 {
         true => Ok(Box::new(Cached::new(storage, cache_bytes)?)),
         false => Ok(storage),
     }
+}
+
+/// The path without links and detours. A database has one place, its lock and its log beside it or in it, and engines tell by the text
+/// of the path whether this process has it open already. What is not there yet keeps its name in its folder.
+fn one_name_of(path: &Path) -> PathBuf {
+    let in_folder = |_: io::Error| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        Ok::<PathBuf, io::Error>(folder.canonicalize()?.join(name))
+    };
+    path.canonicalize().or_else(in_folder).unwrap_or_else(|_| path.to_path_buf())
 }
 
 fn open_logged(engine: &Engine, log: Place, path: &Path, options: &Options) -> Opened {

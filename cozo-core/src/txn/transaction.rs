@@ -273,7 +273,10 @@ impl Transaction {
             return self.ephemeral.apply(ChangeSet { dropped: vec![schema.id], ..Default::default() });
         }
         self.change_schema(&schema.name, None);
-        self.writes_mut().request.changes.dropped.push(schema.id);
+        let request = &mut self.writes_mut().request;
+        request.changes.dropped.push(schema.id);
+        // Rows that others have written meanwhile would be gone, though this transaction has not seen them.
+        request.whole.push(schema.id);
         Ok(())
     }
 

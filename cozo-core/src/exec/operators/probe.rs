@@ -149,10 +149,13 @@ impl Operator for HashJoin<'_> {
         let mut room = worker.next_batch_rows()?;
         let (mut left, mut right): (Vec<u32>, Vec<u32>) = (vec![], vec![]);
         for row in 0..input.len {
+            let mut first = right.len();
             for found in probe.matches(&keys, row) {
                 left.push(row as u32);
                 right.push(found);
                 if left.len() >= room {
+                    right[first..].reverse();
+                    first = 0;
                     let flow = self.emit(&probe, &input, &left, &right, worker, emit)?;
                     if stopped(&flow) {
                         return Ok(flow);
@@ -162,6 +165,8 @@ impl Operator for HashJoin<'_> {
                     room = worker.next_batch_rows()?;
                 }
             }
+            // As a look-up in the relation or one of its indices gives them.
+            right[first..].reverse();
         }
         if left.is_empty() { CONTINUE } else { self.emit(&probe, &input, &left, &right, worker, emit) }
     }

@@ -84,7 +84,8 @@ fn with_parts_of_filters(atoms: Vec<Atom>) -> Vec<Atom> {
     };
     let is_split = |atom: &Atom| match atom {
         Atom::Filter(expr @ Expr::Call { function, .. }) => {
-            function.name == "and" && expr.variables().into_iter().any(from_rows)
+            let variables = expr.variables();
+            function.name == "and" && !variables.is_empty() && variables.into_iter().all(from_rows)
         }
         _ => false,
     };
@@ -274,6 +275,7 @@ impl Ordering {
     /// second occurrence of a variable that the atom binds.
     fn applied(&mut self, mut apply: Apply) -> Apply {
         let mut seen: BTreeSet<SmallStr> = BTreeSet::new();
+        let mut tests = vec![];
         for arg in &mut apply.args {
             let value = match arg {
                 Arg::Variable(variable) if self.bound.contains(&variable.name) => continue,
@@ -283,11 +285,13 @@ impl Ordering {
             };
             self.fresh += 1;
             let column = Variable { name: SmallStr::from(format!("#{}", self.fresh)), span: value.span() };
-            self.waiting.push(self.test(column.clone(), value));
+            tests.push(self.test(column.clone(), value));
             seen.insert(column.name.clone());
             *arg = Arg::Variable(column);
         }
         self.bound.extend(seen);
+        // Rows that the application does not match are seen by no other test.
+        self.waiting.splice(0..0, tests);
         apply
     }
 

@@ -1,0 +1,40 @@
+//! A database lies in one place, however its path is written.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+#[path = "common/engines.rs"]
+mod engines;
+
+use std::path::PathBuf;
+
+use cozo::DbInstance;
+
+use common::{code, number, rows};
+use engines::persistent;
+
+#[test]
+#[cfg(unix)]
+fn a_database_is_open_once_however_its_path_is_written() {
+    for setting in persistent() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().join("real");
+        std::fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink(&real, folder.path().join("linked")).unwrap();
+        std::os::unix::fs::symlink(real.join("db"), folder.path().join("db-link")).unwrap();
+        let open = |path: PathBuf| DbInstance::new(setting.engine, path, setting.options);
+        let db = open(real.join("db")).unwrap();
+        rows(&db, "?[k] <- [[1]] :create r {k}");
+        let others = ["linked/db", "db-link", "real/./db", "real/../real/db", "linked/../real/db"];
+        for other in others {
+            let refused = open(folder.path().join(other)).err();
+            assert_eq!(refused.map(code).as_deref(), Some("storage::locked"), "{other} on {setting}");
+        }
+        rows(&db, "?[k] <- [[2]] :put r {k}");
+        drop(db);
+        for other in others {
+            let db = open(folder.path().join(other)).unwrap();
+            assert_eq!(number(&db, "?[count(k)] := *r{k}"), 2, "{other} on {setting}");
+        }
+    }
+}
