@@ -98,6 +98,15 @@ fn comparisons_of_strings_lose_no_row() {
 }
 
 #[test]
+fn equality_with_values_of_any_type_loses_no_row() {
+    let list = |items: &[DataValue]| DataValue::List(items.to_vec());
+    let others = [DataValue::Null, true.into(), false.into(), DataValue::Bytes(vec![]), DataValue::Bytes(vec![1])];
+    let lists = [list(&[]), list(&[1.into()]), list(&[1.0.into()]), list(&["p".into(), DataValue::Null])];
+    let values: Vec<DataValue> = numbers().into_iter().chain(texts()).chain(others).chain(lists).collect();
+    check(&values, &["@ == $c", "$c == @", "@ = $c"]);
+}
+
+#[test]
 fn a_range_is_read_where_a_key_column_is_compared_with_a_constant() {
     let db = database(&numbers());
     let reads = |query: &str| {

@@ -10,7 +10,15 @@ use crate::value::{DataValue, Num};
 
 /// The range of keys that a join reads by constants.
 pub fn key_range(join: &JoinPlan, parameters: &[DataValue]) -> KeyRange {
-    let prefix = join.keys.iter().map(|(_, expr)| given(expr, parameters).clone()).collect();
+    let mut prefix: Vec<DataValue> = join.keys.iter().map(|(_, expr)| given(expr, parameters).clone()).collect();
+    // What equals a value that is not a number is that value.
+    let is_one = |bound: &&BoundPlan| {
+        bound.comparison == Comparison::Equal && !matches!(given(&bound.value, parameters), DataValue::Num(_))
+    };
+    if let Some(bound) = join.bounds.iter().find(is_one) {
+        prefix.push(given(&bound.value, parameters).clone());
+        return KeyRange { prefix, lower: None, upper: None };
+    }
     let (mut lower, mut upper): (Option<DataValue>, Option<DataValue>) = (None, None);
     for bound in &join.bounds {
         let (least, end) = limits(bound, parameters);

@@ -44,6 +44,8 @@ struct Upwards {
 pub fn triangles(edges: &Edges, joined: Joined, poison: &Poison) -> miette::Result<Triangles> {
     let both = edges.graph(Direction::Both).simple();
     let upwards = match joined {
+        // Without parallel edges and loops there is a pair of ends for each edge opposite.
+        Joined::ByEnds if 2 * edges.len() == both.edge_count() => Upwards::new(&both, |_, _| 1),
         Joined::Once => Upwards::new(&both, |_, _| 1),
         Joined::ByDirections => {
             let out = edges.graph(Direction::Out).simple();
@@ -52,9 +54,6 @@ pub fn triangles(edges: &Edges, joined: Joined, poison: &Poison) -> miette::Resu
         }
         Joined::ByEnds => {
             let mut all = edges.graph(Direction::Both);
-            if all.edge_count() == both.edge_count() {
-                return triangles(edges, Joined::Once, poison);
-            }
             all.sort_neighbors();
             let until = |ends: &[u32], end: u32| ends.partition_point(|other| *other <= end);
             let copies = |a: u32, b: u32| {
