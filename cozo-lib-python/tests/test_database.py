@@ -302,3 +302,20 @@ def test_the_types_are_declared():
 
     assert CozoDbPy.__module__ == "cozo_embedded" and CozoDbPy.__doc__
     assert (pathlib.Path(cozo_embedded.__file__).parent / "py.typed").exists()
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "rocksdb"])
+@pytest.mark.parametrize("end", ["close", "drop", "commit", "abort"])
+def test_files_are_free_once_it_is_closed(tmp_path, engine, end):
+    path = str(tmp_path / "db")
+    for _ in range(20):
+        db = CozoDbPy(engine, path, "{}")
+        transaction = db.multi_transact(True)
+        transaction.run_script("?[x] <- [[1]] :replace r {x}", {})
+        if end == "drop":
+            del transaction
+        db.close()
+        if end in ("commit", "abort"):
+            with pytest.raises(Exception, match="ended"):
+                getattr(transaction, end)()
+        CozoDbPy(engine, path, "{}").close()
