@@ -44,3 +44,13 @@ fn a_long_chain_of_rules_runs() {
     let rows = DbInstance::default().run_default(&script).unwrap().rows;
     assert_eq!(rows, vec![vec![cozo::DataValue::from(7)]]);
 }
+
+#[test]
+fn a_rule_of_many_joins_is_read_by_another() {
+    let db = DbInstance::default();
+    db.run_default("?[a, b] <- [[1, 1], [2, 2]] :create r {a => b}").unwrap();
+    let joins: Vec<String> = (0..100).map(|i| format!("*r[x{i}, x{}]", i + 1)).collect();
+    let script = format!("s[x0, y] := {}, y = x0 + 1, y > 2  ?[a, y] := s[a, y], *r[a, y - 1]", joins.join(", "));
+    let rows = db.run_default(&script).unwrap().rows;
+    assert_eq!(rows, [[2.into(), 3.into()]]);
+}

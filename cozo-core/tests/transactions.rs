@@ -376,17 +376,14 @@ fn an_immutable_run_refuses_every_write() {
 #[test]
 fn what_others_write_to_a_relation_that_is_replaced_or_removed_is_not_lost() {
     for script in [
-        "?[k, v] := *r{k, v} :replace r {k => v}",
+        "{?[k, v] := *r{k, v} :replace r {k => v}}",
         "{?[k, v] := *r{k, v: old}, v = old + 1 :replace r {k => v}}",
         "{?[k] := *r{k} :assert some} {::remove r}",
         "{?[k, v] := *r{k, v} :create other {k => v}} {::remove r} {::rename other -> r}",
     ] {
         let db = database(&["?[k, v] <- [[1, 1]] :create r {k => v}"]);
         // The script begins with its first statement, and waits in it until another has written.
-        let slow = format!(
-            "{{?[k] := *r{{k}} :sleep 0.3}} {}",
-            script.strip_prefix('{').map_or(format!("{{{script}}}"), |_| script.to_string())
-        );
+        let slow = format!("{{?[k] := *r{{k}} :sleep 0.3}} {script}");
         let outcome = std::thread::scope(|scope| {
             let replacing = scope.spawn(|| db.run_default(&slow));
             std::thread::sleep(Duration::from_millis(100));

@@ -186,8 +186,8 @@ struct Step {
     bound: BTreeSet<SmallStr>,
     /// The other atoms (by position in the body) that have been taken account of.
     settled: BTreeSet<usize>,
-    /// The atoms that give rows and have been taken account of: a bit for each, by its number.
-    given: u64,
+    /// The atoms that give rows and have been taken account of, by number.
+    given: BTreeSet<usize>,
 }
 
 /// The atoms of one body.
@@ -213,6 +213,11 @@ fn may_fail(body: &[Atom]) -> Vec<bool> {
         Atom::UnifyEach(..) => false,
     };
     body.iter().map(may_fail).collect()
+}
+
+/// How many numbers from 0 on there are without a gap.
+fn leading(given: &BTreeSet<usize>) -> usize {
+    given.iter().enumerate().take_while(|(expected, number)| expected == *number).count()
 }
 
 /// The variables that are numbers whichever application binds them.
@@ -274,28 +279,31 @@ impl<'e> Costs<'e> {
     }
 
     fn start(&self) -> Step {
-        let mut step = Step { cost: 0.0, rows: 1.0, bound: BTreeSet::new(), settled: BTreeSet::new(), given: 0 };
+        let mut step =
+            Step { cost: 0.0, rows: 1.0, bound: BTreeSet::new(), settled: BTreeSet::new(), given: BTreeSet::new() };
         self.settle(&mut step);
         step
     }
 
-    /// Whether all atoms that give rows and stood before a position have been taken account of.
-    fn follows_all(&self, at: usize, given: u64) -> bool {
-        self.givers.iter().take_while(|giver| **giver < at).enumerate().all(|(number, _)| given & (1 << number) != 0)
+    /// Whether an atom must wait for some that gives rows and stood before it. The first `leading` ones of those have been taken account
+    /// of, and the next has not.
+    fn waits(&self, at: usize, leading: usize) -> bool {
+        self.keeps_its_place[at] && self.givers.partition_point(|giver| *giver < at) > leading
     }
 
     /// The body with the atoms that give rows in this order; the others where they may stand first.
     fn in_order(&self, order: &[usize]) -> Vec<Atom> {
-        let mut given = 0;
+        let mut given = BTreeSet::new();
         let mut body = vec![];
         let mut waiting: Vec<usize> = (0..self.body.len()).filter(|at| !self.givers.contains(at)).collect();
         for next in std::iter::once(None).chain(order.iter().map(Some)) {
             if let Some(giver) = next {
-                given |= 1 << giver;
+                given.insert(*giver);
                 body.push(self.body[self.givers[*giver]].clone());
             }
+            let leading = leading(&given);
             waiting.retain(|&at| {
-                let waits = self.keeps_its_place[at] && !self.follows_all(at, given);
+                let waits = self.waits(at, leading);
                 if !waits {
                     body.push(self.body[at].clone());
                 }
@@ -307,13 +315,14 @@ impl<'e> Costs<'e> {
 
     /// Takes account of filters, unifications and negations whose variables are bound.
     fn settle(&self, step: &mut Step) {
+        let leading = leading(&step.given);
         loop {
             let before = step.settled.len();
             for (at, atom) in self.body.iter().enumerate() {
                 if step.settled.contains(&at) || self.givers.contains(&at) {
                     continue;
                 }
-                if self.keeps_its_place[at] && !self.follows_all(at, step.given) {
+                if self.waits(at, leading) {
                     continue;
                 }
                 let all_bound = |names: Vec<&SmallStr>| names.into_iter().all(|name| step.bound.contains(name));
@@ -339,16 +348,13 @@ impl<'e> Costs<'e> {
     /// One more atom that gives rows; none if it cannot stand here.
     fn then(&self, step: &Step, giver: usize) -> Option<Step> {
         let mut next = step.clone();
-        next.given |= 1 << giver;
+        next.given.insert(giver);
         match &self.body[self.givers[giver]] {
             Atom::Apply(apply) => {
                 let (cost, rows) = self.join(step, apply, &self.sizes[giver]);
                 next.cost += cost;
                 next.rows = rows;
-                next.bound.extend(apply.args.iter().filter_map(|arg| match arg {
-                    Arg::Variable(variable) => Some(variable.name.clone()),
-                    _ => None,
-                }));
+                next.bound.extend(apply.bindings().cloned());
             }
             Atom::UnifyEach(variable, expr) => {
                 if !expr.variables().into_iter().all(|name| step.bound.contains(name)) {

@@ -241,6 +241,16 @@ pub enum Arg {
     Expr(Expr),
 }
 
+impl Apply {
+    /// The variables among its arguments: those that it binds, if it is not negated.
+    pub fn bindings(&self) -> impl Iterator<Item = &SmallStr> {
+        self.args.iter().filter_map(|arg| match arg {
+            Arg::Variable(variable) => Some(&variable.name),
+            _ => None,
+        })
+    }
+}
+
 impl FixedApply {
     /// The predicates among its inputs.
     pub fn predicates(&self) -> impl Iterator<Item = &SmallStr> {

@@ -88,9 +88,10 @@ impl Resolver<'_> {
         for (name, rules) in &by_name {
             self.is_used = reachable.contains(name);
             let predicate = self.predicate(name, rules)?;
-            match self.is_used {
-                true => drop(predicates.insert(name.clone(), predicate)),
-                false => passes::check_unused(predicate)?,
+            if self.is_used {
+                predicates.insert(name.clone(), predicate);
+            } else {
+                passes::check_unused(predicate)?;
             }
         }
         for (number, relation) in given.iter().enumerate().filter(|(_, given)| reachable.contains(&given.name)) {

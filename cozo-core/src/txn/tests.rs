@@ -87,6 +87,11 @@ fn put(txn: &mut Transaction, schema: &SchemaRef, key: i64, value: i64) {
     txn.write(schema, ChangeKind::Put, Batch::new(vec![ints(&[key]), ints(&[value])], 1)).unwrap();
 }
 
+/// Makes a relation with the same columns.
+fn create_like(txn: &mut Transaction, schema: &SchemaRef, name: &str) -> SchemaRef {
+    txn.create(RelationSchema { name: name.into(), ..RelationSchema::clone(schema) }).unwrap()
+}
+
 /// Adds one to the value of key 0; whether nobody else did meanwhile.
 fn increment(pipeline: &Arc<Pipeline>, schema: &SchemaRef) -> bool {
     let mut txn = Transaction::begin(pipeline, true);
@@ -111,8 +116,7 @@ fn no_increment_is_lost_while_the_catalog_changes() {
                 shuttle::thread::spawn(move || {
                     for name in ["s", "t"] {
                         let mut txn = Transaction::begin(&pipeline, true);
-                        let created = RelationSchema { name: name.into(), ..RelationSchema::clone(&schema) };
-                        txn.create(created).unwrap();
+                        create_like(&mut txn, &schema, name);
                         txn.commit().unwrap();
                     }
                 })
@@ -231,9 +235,8 @@ fn who_reads_late_sees_the_catalog_that_it_began_with() {
                 shuttle::thread::spawn(move || {
                     for name in ["s", "t"] {
                         let mut txn = Transaction::begin(&pipeline, true);
-                        let created =
-                            txn.create(RelationSchema { name: name.into(), ..RelationSchema::clone(&schema) });
-                        put(&mut txn, &created.unwrap(), 0, 0);
+                        let created = create_like(&mut txn, &schema, name);
+                        put(&mut txn, &created, 0, 0);
                         let relations = txn.catalog().iter().count() as i64;
                         put(&mut txn, &schema, 0, relations);
                         txn.commit().unwrap();

@@ -241,11 +241,7 @@ fn bound_variables(formula: &Formula, bound: &mut BTreeSet<SmallStr>) {
         }
         Formula::Not(..) => {}
         Formula::Atom(Atom::Apply(apply)) if !apply.negated => {
-            for arg in &apply.args {
-                if let Arg::Variable(variable) = arg {
-                    bound.insert(variable.name.clone());
-                }
-            }
+            bound.extend(apply.bindings().cloned());
         }
         Formula::Atom(Atom::Unify(variable, _) | Atom::UnifyEach(variable, _)) => {
             bound.insert(variable.name.clone());

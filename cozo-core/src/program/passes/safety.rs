@@ -75,12 +75,9 @@ pub fn order_body(head: &[Variable], atoms: Vec<Atom>, choice: Choice) -> Result
 /// `x > 1` only where the first part holds.
 fn with_parts_of_filters(atoms: Vec<Atom>) -> Vec<Atom> {
     let from_rows = |name: &SmallStr| {
-        atoms.iter().any(|atom| match atom {
-            Atom::Apply(apply) => {
-                !apply.negated && apply.args.iter().any(|arg| matches!(arg, Arg::Variable(v) if v.name == *name))
-            }
-            _ => false,
-        })
+        atoms
+            .iter()
+            .any(|atom| matches!(atom, Atom::Apply(apply) if !apply.negated && apply.bindings().any(|v| v == name)))
     };
     let is_split = |atom: &Atom| match atom {
         Atom::Filter(expr @ Expr::Call { function, .. }) => {
@@ -122,11 +119,7 @@ fn bindable_variables(atoms: &[Atom]) -> BTreeSet<SmallStr> {
     for atom in atoms {
         match atom {
             Atom::Apply(apply) if !apply.negated => {
-                let variables = apply.args.iter().filter_map(|arg| match arg {
-                    Arg::Variable(variable) => Some(variable.name.clone()),
-                    _ => None,
-                });
-                bindable.extend(variables);
+                bindable.extend(apply.bindings().cloned());
             }
             Atom::Unify(variable, _) | Atom::UnifyEach(variable, _) => {
                 bindable.insert(variable.name.clone());
