@@ -115,7 +115,7 @@ fn run_once(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_>) -> R
         }
     }
     tables[table] = match sink {
-        Sink::Set(set) => set.fresh,
+        Sink::Set(set) => set.finish(),
         Sink::Groups(groups) => Table::of_distinct(groups.finish()?),
         Sink::Meet(_) => unreachable!("meets are only planned in recursion"),
     };
@@ -195,7 +195,7 @@ fn run_recursive(
     let _: ControlFlow<()> = run_rule(rule, &Tables { tables, range: &range }, run, &mut sink)?;
     match sink {
         Sink::Set(set) => {
-            let fresh = set.fresh;
+            let fresh = set.finish();
             tables[rule.table].insert_table(fresh);
         }
         Sink::Meet(meet) => {

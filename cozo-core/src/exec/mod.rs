@@ -17,6 +17,7 @@ mod fixed;
 mod fixpoint;
 mod grouping;
 mod index;
+mod int_set;
 mod lists;
 mod mutate;
 mod operators;

@@ -38,12 +38,7 @@ pub fn answer(run: &mut Run<'_>, options: &Options) -> Result<Answer, AnswerErro
     let enough = limit.filter(|_| inline).map(|limit| limit.saturating_add(offset));
     run.enough = enough.filter(|_| stops_early);
     run.top = enough.filter(|_| !stops_early).map(|rows| Wanted { keys: options.order.clone(), rows: rows.max(1) });
-    let table = evaluate(run)?;
-    // A set of integers that is kept as a bitmap is sorted as it stands.
-    let rows = match table.sorted_small_ints().filter(|_| options.order.is_empty() && run.enough.is_none()) {
-        Some(values) => Batch { len: values.len(), columns: vec![Column::ints(values)] },
-        None => table.into_rows(),
-    };
+    let rows = evaluate(run)?.into_rows();
     check_assertion(options, &rows)?;
     let sleep = sleep_seconds(options, parameters)?;
     if stops_early && limit.is_some() {

@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use super::ExecError;
 use super::grouping::Grouping;
-use super::table::Table;
+use super::int_set::IntSet;
+use super::table::{FEW_ROWS, Table, ints_of};
 use super::top::Top;
 use crate::diag::SourceSpan;
 use crate::expr::FunctionError;
@@ -87,6 +88,7 @@ impl<'a> Sink<'a> {
     pub fn merge(&mut self, other: Sink<'a>) -> Result<(), ExecError> {
         match (self, other) {
             (Sink::Set(sink), Sink::Set(other)) => {
+                sink.ints.union(other.ints);
                 sink.fresh.insert_table(other.fresh);
                 sink.cut_if(Top::is_worth_cutting);
                 Ok(())
@@ -100,8 +102,11 @@ impl<'a> Sink<'a> {
 /// Keeps rows that are new.
 pub struct SetSink<'a> {
     existing: Option<&'a Table>,
-    /// The new rows.
-    pub fresh: Table,
+    /// New rows.
+    fresh: Table,
+    /// More of them, if they are single integers that lie close together and all are wanted. They need not be listed before all are
+    /// known, and come in ascending order then, in which they are soonest looked up.
+    ints: IntSet,
     /// How many rows are enough, if not all are wanted.
     pub enough: Option<usize>,
     /// The first rows of which order are enough, if not all are wanted.
@@ -124,7 +129,16 @@ fn bytes_of(rows: usize, batch_bytes: usize, batch_rows: usize) -> usize {
 
 impl<'a> SetSink<'a> {
     fn new(existing: Option<&'a Table>, width: usize) -> Self {
-        SetSink { existing, fresh: Table::set(width), enough: None, top: None, grown: 0, bytes: 0, most_bytes: 0 }
+        SetSink {
+            existing,
+            fresh: Table::set(width),
+            ints: IntSet::default(),
+            enough: None,
+            top: None,
+            grown: 0,
+            bytes: 0,
+            most_bytes: 0,
+        }
     }
 
     /// Cuts the new rows to those that are wanted if `worth` says so.
@@ -154,7 +168,7 @@ impl<'a> SetSink<'a> {
             None => rows,
         };
         let (bytes, len) = (rows.memory_bytes(), rows.len);
-        let added = self.fresh.insert(rows);
+        let added = self.insert_ints(&rows).unwrap_or_else(|| self.fresh.insert(rows));
         self.bytes += bytes_of(added, bytes, len);
         self.grown += self.bytes.saturating_sub(self.most_bytes);
         self.most_bytes = self.most_bytes.max(self.bytes);
@@ -163,6 +177,31 @@ impl<'a> SetSink<'a> {
             Some(enough) if self.fresh.len() >= enough => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),
         }
+    }
+
+    /// Inserts rows as integers without listing them, if that is how to keep them; gives the number of those that are new.
+    fn insert_ints(&mut self, rows: &Batch) -> Option<usize> {
+        let (before, [column]) = (self.ints.len(), rows.columns.as_slice()) else { return None };
+        if self.enough.is_some() || self.top.is_some() || before + rows.len <= FEW_ROWS {
+            return None;
+        }
+        let values = column.as_dense_ints().filter(|values| self.ints.make_room(values, before + values.len()))?;
+        self.ints.insert_all(values);
+        Some(self.ints.len() - before)
+    }
+
+    /// The new rows.
+    pub fn finish(mut self) -> Table {
+        if self.ints.len() == 0 {
+            return self.fresh;
+        }
+        let listed = ints_of(&self.fresh.rows().columns[0]);
+        if let Some(listed) = listed.filter(|listed| self.ints.make_room(listed, self.ints.len() + listed.len())) {
+            self.ints.insert_all(listed);
+            return Table::of_ints(self.ints);
+        }
+        self.fresh.insert_table(Table::of_ints(self.ints));
+        self.fresh
     }
 }
 

@@ -10,13 +10,14 @@ use hashbrown::hash_table::Entry;
 use rayon::prelude::*;
 
 use super::index::HashIndex;
+use super::int_set::IntSet;
 use crate::value::{Batch, Column};
 
 /// So many rows are worth comparing on another thread.
 const WORTH_SHARING: usize = 1 << 14;
 
 /// Up to so many rows, duplicates are found by looking at all of them.
-const FEW_ROWS: usize = 8;
+pub const FEW_ROWS: usize = 8;
 
 /// A derived table.
 #[derive(Debug)]
@@ -31,6 +32,8 @@ pub struct Table {
     by_key: HashTable<u32>,
     /// In place of the hashes, for a set of single integers that lie close together.
     small_ints: Option<IntSet>,
+    /// From so many rows on, it is worth trying whether they do.
+    worth_a_bitmap: usize,
     /// Which rows are dead; empty if none is.
     dead: Vec<bool>,
     /// Whether the only living row stands for there being none: it is not improved, but superseded.
@@ -53,6 +56,7 @@ impl Table {
             hashes: vec![],
             by_key: HashTable::new(),
             small_ints: None,
+            worth_a_bitmap: 0,
             dead: vec![],
             is_placeholder: false,
             indexes: vec![],
@@ -79,6 +83,13 @@ impl Table {
     pub fn of_distinct(rows: Batch) -> Self {
         let width = rows.columns.len();
         Table { rows, ..Table::set(width) }
+    }
+
+    /// A table of single integers, in ascending order.
+    pub fn of_ints(set: IntSet) -> Self {
+        let values = set.to_values();
+        let rows = Batch { len: values.len(), columns: vec![Column::ints(values)] };
+        Table { small_ints: Some(set), ..Table::of_distinct(rows) }
     }
 
     /// The rows, also dead ones.
@@ -110,20 +121,6 @@ impl Table {
     /// The rows, without dead ones.
     pub fn into_rows(self) -> Batch {
         if self.has_dead() { self.rows.take(&self.living(0..self.rows.len)) } else { self.rows }
-    }
-
-    /// The rows in ascending order, if they are single integers that are kept as a bitmap.
-    pub fn sorted_small_ints(&self) -> Option<Vec<i64>> {
-        let set = self.small_ints.as_ref()?;
-        let mut values = Vec::with_capacity(self.rows.len);
-        for (number, word) in set.words.iter().enumerate() {
-            let mut rest = *word;
-            while rest != 0 {
-                values.push(number as i64 * 64 + i64::from(rest.trailing_zeros()));
-                rest &= rest - 1;
-            }
-        }
-        Some(values)
     }
 
     /// Makes sure that there is an index on these columns, with all rows.
@@ -179,25 +176,25 @@ impl Table {
     /// Inserts single integers by a bitmap, if all of them lie close enough together.
     fn insert_small_ints(&mut self, batch: &Batch) -> Option<usize> {
         let ([known], [new]) = (self.rows.columns.as_slice(), batch.columns.as_slice()) else { return None };
-        let fits = new.as_dense_ints().filter(|new| IntSet::fits(new, self.rows.len + new.len()));
-        let set = match (self.small_ints.take(), fits, ints_of(known)) {
-            (Some(set), Some(_), _) => Some(set),
-            (None, Some(new), Some(known)) if IntSet::fits(known, known.len() + new.len()) => Some(IntSet::of(known)),
-            // Hashes are made again when they are needed.
-            (Some(_), None, _) => None,
-            _ => return None,
+        let rows = self.rows.len + batch.len;
+        let set = match self.small_ints.take() {
+            Some(set) => Some(set),
+            None if rows < self.worth_a_bitmap => return None,
+            None => ints_of(known).and_then(|known| IntSet::of(known, rows)),
         };
+        // Hashes are made again when they are needed. As long as integers lie too far apart, that is as often as their number doubles.
         self.hashes.clear();
         self.by_key.clear();
-        let (mut set, new) = (set?, fits?);
-        let before = self.rows.len;
+        self.worth_a_bitmap = rows * 2;
+        let mut set = set?;
+        let new = new.as_dense_ints().filter(|new| set.make_room(new, rows))?;
         if let Column::Null(_) = self.rows.columns[0] {
             self.rows.columns[0] = Column::ints(vec![]);
         }
         if let Column::Int(column) = &mut self.rows.columns[0] {
-            set.insert_all(new, &mut column.values);
+            set.insert_fresh(new, &mut column.values);
         }
-        self.rows.len = self.rows.columns[0].len();
+        let before = std::mem::replace(&mut self.rows.len, set.len());
         self.small_ints = Some(set);
         Some(self.rows.len - before)
     }
@@ -348,59 +345,6 @@ impl Table {
     }
 }
 
-/// So many integers are entered at a time, and room made for.
-const CHUNK_ROWS: usize = 2048;
-
-/// Integers from 0 up, a bit for each.
-#[derive(Debug)]
-struct IntSet {
-    words: Vec<u64>,
-}
-
-impl IntSet {
-    /// The bits that are spent on each row at most. More than a hash table takes, but cleared and read at memory speed.
-    const BITS_PER_ROW: u64 = 1024;
-
-    /// Whether a set of so many rows may hold these values.
-    fn fits(values: &[i64], rows: usize) -> bool {
-        // Negative ones are the largest.
-        values.iter().fold(0, |most, value| most.max(*value as u64)) < rows as u64 * Self::BITS_PER_ROW
-    }
-
-    fn of(values: &[i64]) -> Self {
-        let mut set = IntSet { words: vec![] };
-        set.insert_all(values, &mut vec![]);
-        set
-    }
-
-    /// Adds values that are not negative, and appends those that are new to `fresh`.
-    fn insert_all(&mut self, values: &[i64], fresh: &mut Vec<i64>) {
-        let most = values.iter().fold(0, |most, value| most.max(*value)) as usize / 64;
-        if most >= self.words.len() {
-            self.words.resize((most + 1).next_power_of_two(), 0);
-        }
-        for values in values.chunks(CHUNK_ROWS) {
-            // No branch asks whether a value is new, which nobody can foretell: each is written, and the next one over it if
-            // it was not.
-            let mut end = fresh.len();
-            fresh.resize(end + values.len(), 0);
-            for value in values {
-                let (word, bit) = (&mut self.words[*value as usize / 64], 1 << (value % 64));
-                fresh[end] = *value;
-                end += usize::from(*word & bit == 0);
-                *word |= bit;
-            }
-            fresh.truncate(end);
-        }
-    }
-
-    #[inline]
-    fn contains(&self, value: i64) -> bool {
-        let word = usize::try_from(value).ok().and_then(|value| self.words.get(value / 64));
-        word.is_some_and(|word| word & (1 << (value % 64)) != 0)
-    }
-}
-
 /// A search for the rows of a batch that a table does not have.
 struct Search<'a> {
     by_key: &'a mut HashTable<u32>,
@@ -443,7 +387,7 @@ fn same_row(a: &[Column], i: usize, b: &[Column], j: usize) -> bool {
 }
 
 /// The integers of a column that has nothing else; an empty column has none that differ.
-fn ints_of(column: &Column) -> Option<&[i64]> {
+pub fn ints_of(column: &Column) -> Option<&[i64]> {
     match column {
         Column::Null(0) => Some(&[]),
         other => other.as_dense_ints(),
