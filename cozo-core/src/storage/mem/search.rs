@@ -49,9 +49,15 @@ const NEAR: usize = 32;
 /// ones, and bisects the rest.
 #[inline]
 fn count_front<T: Copy>(values: &[T], holds: impl Fn(T) -> bool) -> usize {
-    let near = &values[..values.len().min(NEAR)];
-    let count = near.iter().map(|value| usize::from(holds(*value))).sum();
-    if count < NEAR { count } else { NEAR + values[NEAR..].partition_point(|value| holds(*value)) }
+    // Narrow counters, and a number of values that is known beforehand, are counted many at once.
+    let count = |near: &[T]| usize::from(near.iter().map(|value| u16::from(holds(*value))).sum::<u16>());
+    match values.split_first_chunk::<NEAR>() {
+        None => count(values),
+        Some((near, rest)) => match count(near) {
+            NEAR => NEAR + rest.partition_point(|value| holds(*value)),
+            count => count,
+        },
+    }
 }
 
 /// The run of values equal to `key` within a range of a slice.
