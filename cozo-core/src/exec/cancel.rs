@@ -1,7 +1,7 @@
 //! Stopping a query from outside, at its deadline, or when it has taken all the memory that it may.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering, fence};
 use std::time::{Duration, Instant};
 
 use super::ExecError;
@@ -54,6 +54,14 @@ impl Interrupt {
     /// Stops the script since its database or transaction is being closed.
     pub fn close(&self) {
         self.state.store(CLOSED, Ordering::Relaxed);
+    }
+
+    /// How many references to the switch there are.
+    pub(crate) fn holders(&self) -> usize {
+        let holders = Arc::strong_count(&self.state);
+        // What those did who have none any more is seen.
+        fence(Ordering::Acquire);
+        holders
     }
 
     /// Fails if the query is to stop.

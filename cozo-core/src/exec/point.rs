@@ -27,7 +27,8 @@ pub fn point_row(plan: &Plan, parameters: &[DataValue], view: View<'_>) -> Resul
 }
 
 fn rule_row(rule: &RulePlan, parameters: &[DataValue], view: View<'_>) -> Result<Option<Tuple>, ExecError> {
-    let mut slots = Slots::from_elem(DataValue::Null, rule.slots);
+    let mut slots = Slots::new();
+    slots.resize(rule.slots, DataValue::Null);
     for operator in &rule.operators {
         let holds = match &operator.kind {
             OperatorKind::Join(join) => look_up(join, &mut slots, parameters, view)?,
@@ -52,8 +53,11 @@ fn rule_row(rule: &RulePlan, parameters: &[DataValue], view: View<'_>) -> Result
 /// Fills slots from the row with a key; whether there is one.
 fn look_up(join: &JoinPlan, slots: &mut Slots, parameters: &[DataValue], view: View<'_>) -> Result<bool, ExecError> {
     let Source::Stored(read) = &join.source else { unreachable!("point queries read stored relations") };
-    let key = join.keys.iter().map(|(_, expr)| expr.eval_row(slots, parameters));
-    let key = key.collect::<Result<SmallVec<[DataValue; 4]>, _>>()?;
+    // Filled in place: to collect it within a result copies all of its room twice.
+    let mut key: SmallVec<[DataValue; 4]> = SmallVec::new();
+    for (_, expr) in &join.keys {
+        key.push(expr.eval_row(slots, parameters)?);
+    }
     let relation = read.schema.id;
     Ok(view.of(relation).get(relation, &key, &join.outputs, slots)?)
 }

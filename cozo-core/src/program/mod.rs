@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 
 pub use error::ProgramError;
 pub use passes::{Rewriting, order_body, prepare};
-pub use resolve::{Parameters, Resolver, check_constant_rows, resolve_column_type};
+pub use resolve::{ParameterValues, Parameters, Resolver, check_constant_rows, resolve_column_type};
 pub use time_travel::checked_time;
 
 use crate::diag::SourceSpan;

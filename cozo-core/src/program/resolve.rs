@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use smallvec::SmallVec;
+
 use super::{
     AggregationUse, Apply, Arg, Atom, ConstantRows, Definition, ENTRY, Formula, GivenRelation, HeadColumn, Predicate,
     Program, ProgramError, Rule, Target, Variable, passes,
@@ -13,6 +15,9 @@ use crate::fixed_rule::RuleSet;
 use crate::parse::{ast, nearest};
 use crate::schema::{AccessLevel, BaseType, ColumnType, RelationError, SchemaRef};
 use crate::value::{DataValue, SmallStr};
+
+/// The values of parameters, by number; few enough, nearly always, to need no allocation.
+pub type ParameterValues = SmallVec<[DataValue; 4]>;
 
 /// The parameters that a script mentions, numbered in the order of their first mention.
 #[derive(Clone, Debug, Default)]
@@ -34,12 +39,26 @@ impl Parameters {
     }
 
     /// The values in the order of the numbers.
-    pub fn bind(&self, given: &BTreeMap<String, DataValue>) -> Result<Vec<DataValue>, ProgramError> {
-        let bind = |(name, span): &(SmallStr, SourceSpan)| {
-            let missing = || ProgramError::ParameterNotFound { name: name.to_string(), span: *span };
-            given.get(name.as_str()).cloned().ok_or_else(missing)
-        };
-        self.mentioned.iter().map(bind).collect()
+    pub fn bind(&self, given: &BTreeMap<String, DataValue>) -> Result<ParameterValues, ProgramError> {
+        let mut values = ParameterValues::new();
+        self.bind_into(given, &mut values)?;
+        Ok(values)
+    }
+
+    /// Appends the values in the order of the numbers.
+    #[inline]
+    pub fn bind_into(
+        &self,
+        given: &BTreeMap<String, DataValue>,
+        values: &mut ParameterValues,
+    ) -> Result<(), ProgramError> {
+        for (name, span) in &self.mentioned {
+            match given.get(name.as_str()) {
+                Some(value) => values.push(value.clone()),
+                None => return Err(ProgramError::ParameterNotFound { name: name.to_string(), span: *span }),
+            }
+        }
+        Ok(())
     }
 }
 

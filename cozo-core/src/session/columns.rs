@@ -124,7 +124,7 @@ impl DbInstance {
         mutability: ScriptMutability,
         interrupt: &Interrupt,
     ) -> miette::Result<NamedColumns> {
-        self.run_script_as(payload, params, mutability, interrupt)
+        self.run_script_as(payload, params, mutability, Some(interrupt))
     }
 
     /// The rows of a relation as of now, for exports that hold few of them at a time; its index `i` is `relation:i`.

@@ -97,7 +97,7 @@ impl DbInstance {
         params: BTreeMap<String, DataValue>,
         mutability: ScriptMutability,
     ) -> miette::Result<NamedRows> {
-        self.run_script_interruptible(payload, params, mutability, &Interrupt::default())
+        self.run_script_as(payload, params, mutability, None)
     }
 
     /// Runs a script that [`Interrupt::kill`] stops from another thread, and nothing else with it. Whatever else stops the
@@ -109,7 +109,7 @@ impl DbInstance {
         mutability: ScriptMutability,
         interrupt: &Interrupt,
     ) -> miette::Result<NamedRows> {
-        self.run_script_as(payload, params, mutability, interrupt)
+        self.run_script_as(payload, params, mutability, Some(interrupt))
     }
 
     /// Runs a script; the result is handed out as whatever the caller wants.
@@ -118,7 +118,7 @@ impl DbInstance {
         payload: &str,
         params: BTreeMap<String, DataValue>,
         mutability: ScriptMutability,
-        interrupt: &Interrupt,
+        interrupt: Option<&Interrupt>,
     ) -> miette::Result<R> {
         let run = || {
             let script = &self.shared.core.prepared(payload)?.script;
@@ -140,7 +140,7 @@ impl DbInstance {
         let script = Prepared::new(payload);
         let mut txn = self.begin(&script, mutability);
         txn.set_now(now.0.0);
-        self.run_prepared(&script, txn, &BTreeMap::new(), &Interrupt::default())
+        self.run_prepared(&script, txn, &BTreeMap::new(), None)
     }
 
     /// Runs a script that may write, without parameters.
@@ -168,11 +168,11 @@ impl DbInstance {
         script: &Prepared,
         mut txn: Transaction,
         parameters: &BTreeMap<String, DataValue>,
-        interrupt: &Interrupt,
+        interrupt: Option<&Interrupt>,
     ) -> miette::Result<R> {
         let Shared { core, running } = &*self.shared;
-        let _entry = Running::enter(&**running, interrupt.clone());
-        let context = SystemContext { parameters, interrupt, running, core };
+        let entry = Running::enter(&**running, interrupt, txn.began_micros());
+        let context = SystemContext { parameters, interrupt: &entry.interrupt, running, core };
         let result = match script {
             Prepared::Query(query) => run_query(query, &mut txn, &context.query())?,
             Prepared::Steps(steps, mentioned) => R::of_rows(run_steps(steps, mentioned, &mut txn, &context)?),
@@ -362,8 +362,8 @@ impl DbInstance {
         results: Sender<miette::Result<NamedRows>>,
     ) {
         let Shared { core, running } = &*self.shared;
-        let entry = Running::enter(running.clone(), Interrupt::default());
         let txn = Transaction::begin_held(&core.pipeline, write);
+        let entry = Running::enter(running.clone(), None, txn.began_micros());
         multi::serve(core.clone(), txn, &entry, &payloads, &results);
     }
 

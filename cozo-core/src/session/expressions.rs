@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::expr::Expr;
 use crate::parse::parse_expr;
-use crate::program::{ProgramError, Resolver};
+use crate::program::{ParameterValues, ProgramError, Resolver};
 use crate::value::DataValue;
 
 /// The value of an expression; `params` are its `$` parameters, `vars` its variables.
@@ -41,7 +41,7 @@ pub fn get_variables(src: &str, params: &BTreeMap<String, DataValue>) -> miette:
     Ok(expr.variables().into_iter().map(|name| name.to_string()).collect())
 }
 
-fn resolve(src: &str, params: &BTreeMap<String, DataValue>) -> miette::Result<(Expr, Vec<DataValue>)> {
+fn resolve(src: &str, params: &BTreeMap<String, DataValue>) -> miette::Result<(Expr, ParameterValues)> {
     let mut resolver = Resolver::standalone(params);
     let expr = resolver.expr(&parse_expr(src)?)?;
     let values = resolver.parameters.bind(params)?;

@@ -39,9 +39,9 @@ impl MultiTransaction {
     pub(super) fn begin(core: Arc<Core>, running: &Arc<Running>, write: bool) -> Self {
         let (sender, payloads) = bounded(1);
         let (outcomes, receiver) = bounded(1);
-        let entry = Running::enter(running.clone(), Interrupt::default());
-        let interrupt = entry.interrupt.clone();
         let txn = Transaction::begin_held(&core.pipeline, write);
+        let entry = Running::enter(running.clone(), None, txn.began_micros());
+        let interrupt = entry.interrupt.clone();
         std::thread::spawn(move || serve(core, txn, &entry, &payloads, &outcomes));
         MultiTransaction { sender, receiver, interrupt }
     }

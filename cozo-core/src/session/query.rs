@@ -12,6 +12,7 @@ use crate::exec::{
 };
 use crate::parse::ast::MutationOp;
 use crate::plan::{MutationPlan, Options, Plan};
+use crate::program::ParameterValues;
 use crate::schema::{AccessLevel, RelationSchema, SchemaRef};
 use crate::txn::Transaction;
 use crate::value::{Batch, Column, DataValue, SmallStr, Tuple};
@@ -52,7 +53,8 @@ pub fn run_compiled<R: ScriptResult>(
     txn: &mut Transaction,
     context: &Context<'_>,
 ) -> miette::Result<R> {
-    let parameters = compiled.parameters.bind(context.parameters)?;
+    let mut parameters = ParameterValues::new();
+    compiled.parameters.bind_into(context.parameters, &mut parameters)?;
     let rows = rows_of(compiled, &parameters, given, txn, context)?;
     let headers = compiled.plan.as_ref().map(|plan| plan.headers.as_slice()).unwrap_or_default();
     let Some(mutation) = &compiled.mutation else {

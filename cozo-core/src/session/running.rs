@@ -1,10 +1,8 @@
 //! The scripts that run at the moment.
 
 use std::ops::Deref;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
-use rustc_hash::FxHashMap;
 
 use crate::exec::Interrupt;
 use crate::txn::{Apart, THREAD_PARTS, part_of_thread};
@@ -19,11 +17,16 @@ pub struct Running {
 struct Scripts {
     /// How many there have been.
     count: u64,
-    by_number: FxHashMap<u64, RunningScript>,
+    /// Those that run; few enough to look through.
+    running: Vec<RunningScript>,
+    /// The switch of one that has ended, for the next that has none.
+    spare: Option<Interrupt>,
 }
 
 struct RunningScript {
-    started: SystemTime,
+    number: u64,
+    /// When it began, in microseconds since the epoch.
+    began_micros: i64,
     interrupt: Interrupt,
 }
 
@@ -36,14 +39,14 @@ pub struct Entry<R: Deref<Target = Running>> {
 }
 
 impl Running {
-    /// Puts a script on the list that the interrupt stops.
-    pub fn enter<R: Deref<Target = Running>>(running: R, interrupt: Interrupt) -> Entry<R> {
-        let script = RunningScript { started: SystemTime::now(), interrupt: interrupt.clone() };
+    /// Puts a script on the list that the interrupt stops, or one of its own if there is none.
+    pub fn enter<R: Deref<Target = Running>>(running: R, interrupt: Option<&Interrupt>, began_micros: i64) -> Entry<R> {
         let part = part_of_thread();
         let mut scripts = running.parts[part].lock();
         scripts.count += 1;
         let number = scripts.count * THREAD_PARTS as u64 + part as u64;
-        scripts.by_number.insert(number, script);
+        let interrupt = interrupt.cloned().or_else(|| scripts.spare.take()).unwrap_or_default();
+        scripts.running.push(RunningScript { number, began_micros, interrupt: interrupt.clone() });
         drop(scripts);
         Entry { running, number, interrupt }
     }
@@ -52,39 +55,45 @@ impl Running {
         &self.parts[number as usize % THREAD_PARTS]
     }
 
-    fn for_each(&self, mut call: impl FnMut(u64, &RunningScript)) {
+    fn for_each(&self, mut call: impl FnMut(&RunningScript)) {
         for part in &self.parts {
-            part.lock().by_number.iter().for_each(|(number, script)| call(*number, script));
+            part.lock().running.iter().for_each(&mut call);
         }
     }
 
-    /// The numbers of the running scripts, and when they started in seconds since the epoch; the oldest come first.
+    /// The numbers of the running scripts, and when they began in seconds since the epoch; the oldest come first.
     pub fn list(&self) -> Vec<(u64, f64)> {
         let mut list = vec![];
-        self.for_each(|number, script| list.push((script.started, number)));
+        self.for_each(|script| list.push((script.began_micros, script.number)));
         list.sort_unstable();
-        let seconds = |started: SystemTime| started.duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
-        list.into_iter().map(|(started, number)| (number, seconds(started))).collect()
+        list.into_iter().map(|(began_micros, number)| (number, began_micros as f64 / 1e6)).collect()
     }
 
     /// Stops a script; whether there is one of this number.
     pub fn kill(&self, number: u64) -> bool {
-        self.part_of(number).lock().by_number.get(&number).map(|script| script.interrupt.kill()).is_some()
+        let scripts = self.part_of(number).lock();
+        scripts.running.iter().find(|script| script.number == number).map(|script| script.interrupt.kill()).is_some()
     }
 
     /// Stops all scripts.
     pub fn kill_all(&self) {
-        self.for_each(|_, script| script.interrupt.kill());
+        self.for_each(|script| script.interrupt.kill());
     }
 
     /// Stops all scripts since the database is being closed.
     pub fn close(&self) {
-        self.for_each(|_, script| script.interrupt.close());
+        self.for_each(|script| script.interrupt.close());
     }
 }
 
 impl<R: Deref<Target = Running>> Drop for Entry<R> {
     fn drop(&mut self) {
-        self.running.part_of(self.number).lock().by_number.remove(&self.number);
+        let mut scripts = self.running.part_of(self.number).lock();
+        let Some(place) = scripts.running.iter().rposition(|script| script.number == self.number) else { return };
+        let ended = scripts.running.swap_remove(place).interrupt;
+        // Besides these two references nobody has one, who could still stop what begins with it.
+        if ended.holders() == 2 && ended.check().is_ok() {
+            scripts.spare = Some(ended);
+        }
     }
 }

@@ -26,6 +26,8 @@ pub struct Transaction {
     changed_catalog: Option<Catalog>,
     writes: Option<Writes>,
     ephemeral: Ephemeral,
+    /// When it began, in microseconds since the epoch.
+    began_micros: i64,
     /// What `'ASSERT'` means throughout, in microseconds since the epoch.
     now_micros: i64,
 }
@@ -133,13 +135,15 @@ impl Transaction {
                 (Base::Catalog(catalog), Some(Writes { started, request, applied: 0, view: None }))
             }
         };
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let began = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let began_micros = began.map_or(0, |elapsed| elapsed.as_micros() as i64);
         Transaction {
             base,
             changed_catalog: None,
             writes,
             ephemeral: Ephemeral::default(),
-            now_micros: now.map_or(0, |elapsed| elapsed.as_micros() as i64),
+            began_micros,
+            now_micros: began_micros,
         }
     }
 
@@ -163,6 +167,11 @@ impl Transaction {
     /// Whether it may write stored relations.
     pub fn is_write(&self) -> bool {
         self.writes.is_some()
+    }
+
+    /// When it began, in microseconds since the epoch.
+    pub fn began_micros(&self) -> i64 {
+        self.began_micros
     }
 
     /// The instant that stands for "now" throughout the transaction, in microseconds since the epoch.
