@@ -99,3 +99,42 @@ impl IntSet {
         values
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn a_set_has_what_was_inserted_once_and_ascending() {
+        let mut model = BTreeSet::new();
+        let mut set_of = |starts_and_steps: &[(i64, i64)]| {
+            let mut set = IntSet::default();
+            for (start, step) in starts_and_steps {
+                let values: Vec<i64> = (0..700).map(|i| (start + i * step) % 10_007).collect();
+                assert!(set.make_room(&values, set.len() + values.len()));
+                set.insert_all(&values);
+                model.extend(values);
+            }
+            set
+        };
+        let (mut one, other) = (set_of(&[(3, 7), (0, 5)]), set_of(&[(9_000, 11)]));
+        one.union(other);
+        let expected: Vec<i64> = model.iter().copied().collect();
+        assert_eq!((one.len(), one.to_values()), (model.len(), expected));
+        assert!((-1..12_000).all(|value| one.contains(value) == model.contains(&value)));
+        let mut fresh = vec![];
+        one.insert_fresh(&[3, 10_006, 10_006, 4, 3], &mut fresh);
+        let new = |value: &i64| !model.contains(value);
+        assert_eq!(fresh, [3, 10_006, 4].into_iter().filter(new).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn there_is_no_room_for_values_far_apart() {
+        for values in [[0, 1 << 40], [5, -1], [i64::MIN, i64::MAX]] {
+            assert!(IntSet::of(&values, values.len()).is_none());
+        }
+        assert!(IntSet::of(&[0, 2_000], 2).is_some());
+    }
+}

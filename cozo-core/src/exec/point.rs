@@ -19,8 +19,11 @@ pub fn point_row(plan: &Plan, parameters: &[DataValue], view: View<'_>) -> Resul
         ([rule], _) => rule_row(rule, parameters, view),
         (_, [constant]) => {
             let ConstantRows::Rows(rows) = &constant.rows else { unreachable!("a point query has its row as given") };
-            let row = rows[0].iter().map(|cell| cell.eval_closed(parameters));
-            Ok(Some(row.collect::<Result<_, _>>()?))
+            let mut row = Vec::with_capacity(rows[0].len());
+            for cell in &rows[0] {
+                row.push(cell.eval_closed(parameters)?);
+            }
+            Ok(Some(row))
         }
         _ => unreachable!("a point query has one rule or one row"),
     }
@@ -53,7 +56,7 @@ fn rule_row(rule: &RulePlan, parameters: &[DataValue], view: View<'_>) -> Result
 /// Fills slots from the row with a key; whether there is one.
 fn look_up(join: &JoinPlan, slots: &mut Slots, parameters: &[DataValue], view: View<'_>) -> Result<bool, ExecError> {
     let Source::Stored(read) = &join.source else { unreachable!("point queries read stored relations") };
-    // Filled in place: to collect it within a result copies all of its room twice.
+    // Collected within a result, all of its room would be copied twice.
     let mut key: SmallVec<[DataValue; 4]> = SmallVec::new();
     for (_, expr) in &join.keys {
         key.push(expr.eval_row(slots, parameters)?);

@@ -63,8 +63,7 @@ impl Expr {
 
     /// Evaluates an expression without variables, once.
     pub fn eval_closed(&self, parameters: &[DataValue]) -> Result<DataValue, EvalError> {
-        let frame = Frame { columns: &[], len: 1, parameters };
-        Ok(self.eval(frame)?.get(0))
+        self.eval_row(&[], parameters)
     }
 
     /// Evaluates for one row; `slots` are its values by slot.
