@@ -1,14 +1,16 @@
 //! The class `CozoDbPy`.
 
-use cozo::{DbInstance, Interrupt, ScriptMutability};
+use std::ffi::CString;
+
+use cozo::{DbInstance, Interrupt, ScriptMutability, Strictness};
 use parking_lot::Mutex;
-use pyo3::exceptions::{PyException, PyTypeError};
+use pyo3::exceptions::{PyException, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrow::{self, ArrowResult, arrow_error};
 use crate::callbacks;
-use crate::error::{closed, import_error, message_error, script_error};
+use crate::error::{closed, message_error, script_error};
 use crate::fixed_rule::python_rule;
 use crate::from_python::{named_values, relations};
 use crate::interruptible::interruptible;
@@ -82,7 +84,7 @@ impl CozoDbPy {
     fn import_arrow(&self, py: Python<'_>, relation: &str, data: &Bound<'_, PyAny>) -> PyResult<()> {
         let db = self.open_handle()?;
         let columns = arrow::columns_of(data)?;
-        py.detach(|| db.import_columns(relation, columns)).map_err(import_error)
+        py.detach(|| db.import_columns(relation, columns)).map_err(message_error)
     }
 
     /// The contents of relations: `{name: {'headers': [...], 'rows': [[...]], 'next': None}}`.
@@ -107,10 +109,14 @@ impl CozoDbPy {
         py.detach(|| db.backup_db(path)).map_err(message_error)
     }
 
-    /// Fills an empty database from a backup.
+    /// Fills an empty database from a backup; warns of what could not be carried over.
     fn restore(&self, py: Python<'_>, path: &str) -> PyResult<()> {
         let db = self.open_handle()?;
-        py.detach(|| db.restore_backup(path)).map_err(message_error)
+        let restore = || db.restore_with_progress(path, Strictness::EveryRow, |_| ());
+        let left_behind = py.detach(restore).map_err(message_error)?;
+        let category = py.get_type::<PyUserWarning>();
+        let warn = |text: String| PyErr::warn(py, &category, &CString::new(text)?, 1);
+        left_behind.into_iter().try_for_each(warn)
     }
 
     /// Puts the rows of some relations of a backup into those of the same names.

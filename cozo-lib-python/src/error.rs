@@ -16,13 +16,8 @@ pub fn script_error(py: Python<'_>, report: cozo::Error, script: &str) -> PyErr 
     }
 }
 
-/// The exception of any other failed operation: its argument is the message.
+/// The exception of any other failed operation: its argument is the message with its causes, which say what did not fit.
 pub fn message_error(report: cozo::Error) -> PyErr {
-    PyException::new_err(report.to_string())
-}
-
-/// The exception of a failed import of a table: its argument is the message with its causes, which say what did not fit.
-pub fn import_error(report: cozo::Error) -> PyErr {
     PyException::new_err(format!("{report:#}"))
 }
 

@@ -8,12 +8,15 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from cozo_embedded import CozoDbPy, eval_expressions, variables
 
 # Counts far enough to run for many minutes.
 ENDLESS = "n[x] := x = 0 n[y] := n[x], y = x + 1, y < 1000000000 ?[count(x)] := n[x]"
+# Databases of CozoDB 0.7, the same as in the tests of the crate.
+SAMPLES = Path(__file__).parents[2] / "cozo-core" / "tests" / "data" / "cozo-0.7"
 CLOSED = '{"ok":false,"message":"database closed"}'
 
 
@@ -75,6 +78,7 @@ def test_export_and_import(db):
     [
         ({"nope": {"headers": ["a"], "rows": [[1]]}}, Exception),
         ({"r": {"headers": ["a"], "rows": [["text"]]}}, Exception),
+        ({"r": {"headers": ["a", "b", "a"], "rows": [[1, 2, 3]]}}, Exception),
         ({"r": {"headers": ["a"]}}, Exception),
         ({"r": {"headers": ["x"], "rows": [[1]]}}, Exception),
         ({"r": {"headers": ["a"], "rows": [[]]}}, Exception),
@@ -121,6 +125,18 @@ def test_close(db):
         assert raised.value.args == (CLOSED,)
     assert db.unregister_callback(0) is False
     assert db.unregister_fixed_rule("R") is False
+
+
+def test_a_bad_import_says_what_does_not_fit(db):
+    db.run_script(":create r {a: Int}", {}, False)
+    with pytest.raises(Exception, match='"text" of type String does not fit the type Int'):
+        db.import_relations({"r": {"headers": ["a"], "rows": [[1], ["text"]]}})
+
+
+def test_restoring_warns_of_what_is_left_behind():
+    with pytest.warns(UserWarning) as warned:
+        CozoDbPy("mem", "", "{}").restore(str(SAMPLES / "catalog.db"))
+    assert any("index" in str(warning.message) for warning in warned)
 
 
 @pytest.mark.parametrize("engine", ["mem", "sqlite", "rocksdb"])

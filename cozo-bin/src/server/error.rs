@@ -185,8 +185,14 @@ impl From<ServerError> for Failure {
 }
 
 impl From<Report> for Failure {
+    /// An error without a script. Clients show the message alone, so it says the causes, too.
     fn from(report: Report) -> Self {
-        Failure::of_report(report, None)
+        let message = format!("{report:#}");
+        let mut failure = Failure::of_report(report, None);
+        if let Some(body) = &mut failure.body {
+            body["message"] = message.into();
+        }
+        failure
     }
 }
 

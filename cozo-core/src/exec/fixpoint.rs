@@ -51,6 +51,13 @@ pub fn evaluate(run: &Run<'_>) -> Result<Table, ExecError> {
         } else {
             run_once(component, &mut tables, run)?;
         }
+        for &table in &component.tables {
+            let planned = &plan.tables[table];
+            if planned.in_order || planned.read_by_entry && run.enough.is_some() {
+                let rows = std::mem::replace(&mut tables[table], Table::set(0)).into_rows();
+                tables[table] = Table::of_distinct(sort_rows(rows, &[]));
+            }
+        }
     }
     Ok(tables.swap_remove(plan.entry))
 }
@@ -62,8 +69,7 @@ fn empty_table(planned: &crate::plan::TablePlan) -> Table {
     }
 }
 
-/// Fills the table of a constant rule, or of a given relation. Rules read it in ascending order: what depends on what comes first,
-/// as a list does that is collected, then does not depend on how the rows are written.
+/// Fills the table of a constant rule, or of a given relation.
 fn fill_constant(constant: &ConstantPlan, table: &mut Table, run: &Run<'_>) -> Result<(), ExecError> {
     let arity = table.rows().columns.len();
     let rows = match &constant.rows {
@@ -91,8 +97,7 @@ fn fill_constant(constant: &ConstantPlan, table: &mut Table, run: &Run<'_>) -> R
             return Ok(());
         }
     };
-    let is_read = constant.table != run.plan.entry;
-    *table = Table::of(if is_read { sort_rows(rows, &[]) } else { rows });
+    *table = Table::of(rows);
     Ok(())
 }
 

@@ -245,6 +245,15 @@ impl Mutation<'_> {
             Some(order) => given.rows.take(&order),
             None => given.rows.clone(),
         };
+        if self.plan.op == MutationOp::Delete && sorted.len < given.rows.len {
+            let row = self.repeated_key(&given.rows);
+            let help = "use ':rm' to ignore missing rows";
+            return Err(self.assertion(
+                &given.rows.row(row),
+                "has a key that is given twice: the row is gone by then",
+                help,
+            ));
+        }
         let mutated = self.report(given.rows, &sorted, txn, report)?;
         self.write(ChangeKind::Remove, sorted, &mutated.old, txn)?;
         Ok(mutated)

@@ -116,16 +116,16 @@ pub(super) fn sort_rows(rows: Batch, keys: &[SortKey]) -> Batch {
     if rows.len < 2 {
         return rows;
     }
+    let ints = leading_ints(&rows, keys);
+    if ints.is_some_and(|values| values.is_sorted_by(|a, b| a < b)) {
+        return rows;
+    }
     if let ([], [Column::Int(column)]) = (keys, rows.columns.as_slice())
         && column.nulls.is_none()
     {
         let mut values = column.values.clone();
         sort_ints(&mut values);
         return Batch { len: values.len(), columns: vec![Column::ints(values)] };
-    }
-    let ints = leading_ints(&rows, keys);
-    if ints.is_some_and(|values| values.is_sorted_by(|a, b| a < b)) {
-        return rows;
     }
     let compare = |a: usize, b: usize| compare(keys, (&rows, a), (&rows, b));
     if (1..rows.len).all(|row| compare(row - 1, row).is_le()) {

@@ -13,8 +13,8 @@ use super::{
 };
 use crate::expr::Expr;
 use crate::program::{
-    AggregationUse, Apply, Arg, Atom, Definition, ENTRY, FixedApply, FixedInput, Predicate, Program, Rule, StoredRead,
-    Target, Variable,
+    AggregationUse, Apply, Arg, Atom, ConstantRows, Definition, ENTRY, FixedApply, FixedInput, Predicate, Program,
+    Rule, StoredRead, Target, Variable,
 };
 use crate::schema::RelationId;
 use crate::value::SmallStr;
@@ -52,26 +52,49 @@ pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrd
         for name in &component.predicates {
             let (predicate, table) = (&program.predicates[name], numbers[name]);
             let kind = table_kind(predicate, component.recursive);
+            // However constants are written, the first of equal numbers is always the same one.
+            let written =
+                matches!(predicate.definition, Definition::Constant(ConstantRows::Rows(_) | ConstantRows::List(_)));
+            let in_order = written && name != ENTRY;
             match &predicate.definition {
                 Definition::Constant(rows) => {
                     plan.constants.push(ConstantPlan { table, rows: rows.clone(), span: predicate.span });
                 }
                 Definition::Fixed(apply) => plan.fixed.push(fixed(table, apply, &numbers)),
                 Definition::Rules(rules) => {
-                    let bag = matches!(kind, TableKind::Groups(_));
                     let own: &[usize] = if component.recursive { &members } else { &[] };
-                    plan.rules.extend(rules.iter().flat_map(|rule| planner.rule(table, rule, own, bag)));
+                    plan.rules.extend(rules.iter().flat_map(|rule| planner.rule(table, rule, own, &kind)));
                 }
             }
-            tables.push(TablePlan { name: name.clone(), arity: predicate.columns.len(), kind });
+            let arity = predicate.columns.len();
+            tables.push(TablePlan { name: name.clone(), arity, kind, in_order, read_by_entry: false });
         }
         components.push(plan);
     }
     let entry = &program.predicates[ENTRY];
     let (reads, times, depends_on_sizes) = (reads(&components), times(&components), planner.depends_on_sizes);
     let (entry_table, headers) = (numbers[&SmallStr::from(ENTRY)], entry.headers());
+    components.iter().for_each(|component| note_readers(component, entry_table, &mut tables));
     let point = is_point(&tables, &components);
     Plan { tables, components, entry: entry_table, headers, reads, times, depends_on_sizes, point }
+}
+
+/// Notes which tables a component wants in order. Fixed rules may be those of the host, who sees the rows.
+fn note_readers(component: &ComponentPlan, entry: usize, tables: &mut [TablePlan]) {
+    for input in component.fixed.iter().flat_map(|fixed| &fixed.inputs) {
+        if let Source::Table(table) = input.source {
+            tables[table].in_order = true;
+        }
+    }
+    for rule in &component.rules {
+        let order_matters = tables[rule.table].kind.order_matters();
+        for operator in &rule.operators {
+            if let OperatorKind::Join(JoinPlan { source: Source::Table(table), .. }) = operator.kind {
+                tables[table].in_order |= order_matters && !component.tables.contains(&table);
+                tables[table].read_by_entry |= rule.table == entry;
+            }
+        }
+    }
 }
 
 fn fixed(table: usize, apply: &FixedApply, numbers: &BTreeMap<&SmallStr, usize>) -> FixedPlan {
@@ -141,7 +164,7 @@ struct Planner<'a> {
 
 impl Planner<'_> {
     /// Plans a rule: once, or once for each atom of its own component.
-    fn rule(&mut self, table: usize, rule: &Rule, own: &[usize], bag: bool) -> Vec<RulePlan> {
+    fn rule(&mut self, table: usize, rule: &Rule, own: &[usize], kind: &TableKind) -> Vec<RulePlan> {
         let is_own = |atom: &Atom| match atom {
             Atom::Apply(Apply { target: Target::Predicate(name), negated: false, .. }) => {
                 own.contains(&self.numbers[name])
@@ -150,7 +173,7 @@ impl Planner<'_> {
         };
         let recursive: Vec<usize> = (0..rule.body.len()).filter(|at| is_own(&rule.body[*at])).collect();
         if recursive.is_empty() {
-            return vec![self.variant(table, rule, &[], bag)];
+            return vec![self.variant(table, rule, &[], kind)];
         }
         let part = |at: usize, delta: usize| match at.cmp(&delta) {
             std::cmp::Ordering::Less => TablePart::Old,
@@ -159,14 +182,16 @@ impl Planner<'_> {
         };
         let variants = recursive.iter().map(|delta| {
             let parts: Vec<(usize, TablePart)> = recursive.iter().map(|at| (*at, part(*at, *delta))).collect();
-            self.variant(table, rule, &parts, bag)
+            self.variant(table, rule, &parts, kind)
         });
         variants.collect()
     }
 
     /// Plans a rule whose atoms of its own component read these parts.
-    fn variant(&mut self, table: usize, rule: &Rule, parts: &[(usize, TablePart)], bag: bool) -> RulePlan {
+    fn variant(&mut self, table: usize, rule: &Rule, parts: &[(usize, TablePart)], kind: &TableKind) -> RulePlan {
+        let keeps_order = matches!(kind, TableKind::Groups(_)) && kind.order_matters();
         let ordered = match self.join_order {
+            _ if keeps_order => Ordered::as_written(rule),
             JoinOrder::Written => Ordered::as_written(rule),
             JoinOrder::ByCost => {
                 let delta = parts.iter().find(|(_, part)| *part == TablePart::Delta).map(|(position, _)| *position);
@@ -175,7 +200,8 @@ impl Planner<'_> {
         };
         self.depends_on_sizes |= ordered.had_choice;
         let estimates = (self.join_order == JoinOrder::ByCost).then_some(&self.estimates);
-        RuleBuilder::new(self.numbers, estimates, parts, bag).rule(table, rule, ordered)
+        let bag = matches!(kind, TableKind::Groups(_));
+        RuleBuilder::new(self.numbers, estimates, parts, bag, keeps_order).rule(table, rule, ordered)
     }
 }
 
@@ -199,6 +225,8 @@ pub(super) struct RuleBuilder<'a> {
     parts: &'a [(usize, TablePart)],
     /// Whether each solution counts, also those that give equal rows.
     bag: bool,
+    /// Whether solutions come in the order that atoms and relations give.
+    keeps_order: bool,
     pub(super) slots: BTreeMap<SmallStr, usize>,
     next_slot: usize,
     pub(super) operators: Vec<OperatorKind>,
@@ -212,9 +240,10 @@ impl<'a> RuleBuilder<'a> {
         estimates: Option<&'a Estimates<'a>>,
         parts: &'a [(usize, TablePart)],
         bag: bool,
+        keeps_order: bool,
     ) -> Self {
         let (slots, operators, reads) = (BTreeMap::new(), vec![], vec![]);
-        RuleBuilder { numbers, estimates, parts, bag, slots, next_slot: 0, operators, reads }
+        RuleBuilder { numbers, estimates, parts, bag, keeps_order, slots, next_slot: 0, operators, reads }
     }
 
     fn rule(mut self, table: usize, rule: &Rule, ordered: Ordered) -> RulePlan {
@@ -263,7 +292,9 @@ impl<'a> RuleBuilder<'a> {
         if !self.bag {
             (operators, self.reads) = drop_repetitions(operators, self.reads);
         }
-        sort_before_lookup(&mut operators);
+        if !self.keeps_order {
+            sort_before_lookup(&mut operators);
+        }
         RulePlan {
             table,
             operators,
@@ -414,6 +445,7 @@ impl<'a> RuleBuilder<'a> {
             outputs,
             bounds: vec![],
             sort_by: None,
+            keeps_order: self.keeps_order,
         }));
         self.operators.extend(tests);
     }

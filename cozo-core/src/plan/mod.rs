@@ -78,6 +78,10 @@ pub struct TablePlan {
     pub arity: usize,
     /// What its rows are.
     pub kind: TableKind,
+    /// Whether its rows are put in ascending order once they are complete, since those who read them give others in another order.
+    pub in_order: bool,
+    /// Whether the entry reads it. If the entry stops early, which rows it gives depends on the order, too.
+    pub read_by_entry: bool,
 }
 
 /// What the rows of a table are.
@@ -94,6 +98,18 @@ pub enum TableKind {
         /// One for each further column.
         aggregations: Vec<AggregationUse>,
     },
+}
+
+impl TableKind {
+    /// Whether its rows depend on the order of what it aggregates.
+    pub fn order_matters(&self) -> bool {
+        let matters = |used: &AggregationUse| used.aggregation.order_matters;
+        match self {
+            TableKind::Set => false,
+            TableKind::Groups(aggregations) => aggregations.iter().flatten().any(matters),
+            TableKind::Meet { aggregations, .. } => aggregations.iter().any(matters),
+        }
+    }
 }
 
 /// Tables that are filled together.
@@ -290,6 +306,8 @@ pub struct JoinPlan {
     /// For a scan of a table: the column to sort by, so that the look-up that follows goes through its relation in
     /// order.
     pub sort_by: Option<usize>,
+    /// Whether matches must come in the order of the input.
+    pub keeps_order: bool,
 }
 
 /// A bound of a key column.

@@ -297,13 +297,11 @@ impl Planner<'_, '_> {
         let mut sources = vec![];
         for (i, column) in schema.columns().enumerate().take(width) {
             let given = given.iter().find(|(name, _)| *name == column.name).map(|(_, output)| *output);
-            let must_be_given =
-                i < schema.keys.len() && matches!(op, MutationOp::Rm | MutationOp::Delete | MutationOp::Update);
             sources.push(match (given, &column.default) {
                 (Some(output), _) => Source::Output(output),
                 (None, _) if op == MutationOp::Update && i >= schema.keys.len() => Source::Kept,
-                (None, Some(text)) if !must_be_given => Source::Default(self.resolver.closed(&parse_expr(text)?)?),
-                (None, None) if !must_be_given && column.column_type.nullable && i >= schema.keys.len() => Source::Null,
+                (None, Some(text)) => Source::Default(self.resolver.closed(&parse_expr(text)?)?),
+                (None, None) if column.column_type.nullable && i >= schema.keys.len() => Source::Null,
                 _ => {
                     return Err(MutationError::ColumnNotProvided {
                         relation: schema.name.to_string(),

@@ -271,7 +271,8 @@ impl DbInstance {
     }
 
     /// Fills this database, which must have no relations, from a backup, from any database of the engine `sqlite`, or from
-    /// one of CozoDB 0.7. After an error nothing has changed; rows of a damaged file that cannot be kept are an error.
+    /// one of CozoDB 0.7. After an error nothing has changed; rows of a damaged file that cannot be kept are an error. What else could
+    /// not be carried over, [`DbInstance::restore_with_progress`] says.
     pub fn restore_backup(&self, in_file: impl AsRef<Path>) -> miette::Result<()> {
         self.restore_with_progress(in_file, Strictness::EveryRow, |_| ()).map(drop)
     }
@@ -319,9 +320,12 @@ impl DbInstance {
         outcome_as_text(self.backup_db(out_file))
     }
 
-    /// [`DbInstance::restore_backup`] with the outcome as the text of JSON.
+    /// [`DbInstance::restore_backup`] with the outcome as the text of JSON; `"notes"` says what could not be carried over, if anything.
     pub fn restore_backup_str(&self, in_file: impl AsRef<Path>) -> String {
-        outcome_as_text(self.restore_backup(in_file))
+        match self.restore_with_progress(in_file, Strictness::EveryRow, |_| ()) {
+            Ok(notes) if !notes.is_empty() => json!({"ok": true, "notes": notes}).to_string(),
+            outcome => outcome_as_text(outcome.map(drop)),
+        }
     }
 
     /// Imports `{"path": ..., "relations": [...]}` from a backup file; the outcome as the text of JSON.
@@ -380,11 +384,11 @@ struct BackupImport {
     relations: Vec<String>,
 }
 
-/// `{"ok": true}` or the error as the text of JSON.
+/// `{"ok": true}` or the error with its causes as the text of JSON.
 fn outcome_as_text(outcome: miette::Result<()>) -> String {
     match outcome {
         Ok(()) => json!({"ok": true}).to_string(),
-        Err(error) => json!({"ok": false, "message": error.to_string()}).to_string(),
+        Err(error) => json!({"ok": false, "message": format!("{error:#}")}).to_string(),
     }
 }
 

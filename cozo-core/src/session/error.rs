@@ -174,6 +174,15 @@ pub enum SessionError {
         /// The column.
         column: String,
     },
+    /// An import has two columns of one name.
+    #[error("the header '{column}' for relation '{relation}' occurs twice")]
+    #[diagnostic(code(import::bad_data), help("give every column its own name"))]
+    ImportRepeatedColumn {
+        /// The relation.
+        relation: String,
+        /// The column.
+        column: String,
+    },
     /// An import of columns is not a table: give one column for each header, all of the same length.
     #[error("the columns for relation '{relation}' are not one for each header, each as long as there are rows")]
     #[diagnostic(code(import::bad_data))]

@@ -93,6 +93,10 @@ pub fn put_columns(txn: &mut Transaction, schema: &SchemaRef, headers: &[String]
 
 /// Where the first columns of a relation stand among the headers.
 fn positions(schema: &SchemaRef, width: usize, headers: &[String]) -> Result<Vec<usize>, SessionError> {
+    if let Some((_, repeated)) = headers.iter().enumerate().find(|(i, header)| headers[..*i].contains(header)) {
+        let (relation, column) = (schema.name.to_string(), repeated.clone());
+        return Err(SessionError::ImportRepeatedColumn { relation, column });
+    }
     let position = |column: &ColumnDefinition| {
         let (relation, name) = (schema.name.to_string(), column.name.to_string());
         let missing = || SessionError::ImportColumn { relation, column: name };

@@ -38,7 +38,8 @@ impl<'a> PrefixLookup<'a> {
 impl Operator for PrefixLookup<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
         let mut prefixes = key_columns(&self.plan.keys, &input, worker)?;
-        let input = match lookup_order(&prefixes[0]) {
+        let order = if self.plan.keeps_order { None } else { lookup_order(&prefixes[0]) };
+        let input = match order {
             Some(order) => {
                 prefixes.iter_mut().for_each(|column| *column = column.take(&order));
                 self.shape.take(&input, &order)

@@ -149,26 +149,29 @@ impl Operator for HashJoin<'_> {
         let mut room = worker.next_batch_rows()?;
         let (mut left, mut right): (Vec<u32>, Vec<u32>) = (vec![], vec![]);
         for row in 0..input.len {
-            let mut first = right.len();
-            for found in probe.matches(&keys, row) {
-                left.push(row as u32);
-                right.push(found);
-                if left.len() >= room {
-                    right[first..].reverse();
-                    first = 0;
-                    let flow = self.emit(&probe, &input, &left, &right, worker, emit)?;
-                    if stopped(&flow) {
-                        return Ok(flow);
-                    }
-                    left.clear();
-                    right.clear();
-                    room = worker.next_batch_rows()?;
-                }
-            }
+            let first = right.len();
+            right.extend(probe.matches(&keys, row));
             // As a look-up in the relation or one of its indices gives them.
             right[first..].reverse();
+            left.resize(right.len(), row as u32);
+            let is_last = row + 1 == input.len && !left.is_empty();
+            if right.len() < room && !is_last {
+                continue;
+            }
+            let mut start = 0;
+            while start < left.len() {
+                let part = start..left.len().min(start + room);
+                let flow = self.emit(&probe, &input, &left[part.clone()], &right[part.clone()], worker, emit)?;
+                if stopped(&flow) {
+                    return Ok(flow);
+                }
+                start = part.end;
+                room = worker.next_batch_rows()?;
+            }
+            left.clear();
+            right.clear();
         }
-        if left.is_empty() { CONTINUE } else { self.emit(&probe, &input, &left, &right, worker, emit) }
+        CONTINUE
     }
 }
 

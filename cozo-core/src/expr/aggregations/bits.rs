@@ -13,6 +13,7 @@ pub(super) static BIT_AND: Aggregation = Aggregation {
         ("?[bit_and(b)] := x in ['Dw==', 'PA=='], b = decode_base64(x)", "decode_base64('DA==')"),
         ("?[bit_and(b)] := b in [15]", ""),
     ],
+    order_matters: false,
     start: |_| Ok(folded(&AND_FOLD, no_bytes)),
     meet: Some(AND_FOLD),
 };
@@ -25,6 +26,7 @@ pub(super) static BIT_OR: Aggregation = Aggregation {
         ("?[bit_or(b)] := x in ['Dw==', 'PA=='], b = decode_base64(x)", "decode_base64('Pw==')"),
         ("?[bit_or(b)] := b in [null]", ""),
     ],
+    order_matters: false,
     start: |_| Ok(folded(&OR_FOLD, no_bytes)),
     meet: Some(OR_FOLD),
 };
@@ -37,6 +39,7 @@ pub(super) static BIT_XOR: Aggregation = Aggregation {
         ("?[bit_xor(b)] := x in ['Dw==', 'PA=='], b = decode_base64(x)", "decode_base64('Mw==')"),
         ("?[bit_xor(b)] := b in [null]", ""),
     ],
+    order_matters: false,
     start: |_| Ok(folded(&XOR_FOLD, no_bytes)),
     meet: None,
 };

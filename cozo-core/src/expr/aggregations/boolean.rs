@@ -14,6 +14,7 @@ pub(super) static AND: Aggregation = Aggregation {
         ("?[and(x)] := x in []", "true"),
         ("?[and(x)] := x in [1]", ""),
     ],
+    order_matters: false,
     start: |_| Ok(grouped(CONJUNCTION)),
     meet: Some(Meet {
         start: |value| CONJUNCTION.check(&value).map(DataValue::Bool),
@@ -31,6 +32,7 @@ pub(super) static OR: Aggregation = Aggregation {
         ("?[or(x)] := x in []", "false"),
         ("?[or(x)] := x in [null]", ""),
     ],
+    order_matters: false,
     start: |_| Ok(grouped(DISJUNCTION)),
     meet: Some(Meet {
         start: |value| DISJUNCTION.check(&value).map(DataValue::Bool),

@@ -13,6 +13,7 @@ pub(super) static CHOICE: Aggregation = Aggregation {
     parameters: &["x"],
     doc: "One of the values that are not null (the first one met); null if there is none.",
     examples: &[("?[choice(x)] := x in [null, 7, 7]", "7"), ("?[choice(x)] := x in [null]", "null")],
+    order_matters: true,
     start: |_| Ok(grouped(Choice)),
     meet: Some(Meet { start: Ok, improve: |current, new| Ok(take_first(current, new)), int_improves: None }),
 };
@@ -22,6 +23,7 @@ pub(super) static CHOICE_RAND: Aggregation = Aggregation {
     parameters: &["x"],
     doc: "A value chosen at random, each row equally likely, nulls among them. No rows give null.",
     examples: &[("?[choice_rand(x)] := x in [7, 7]", "7"), ("?[choice_rand(x)] := x in []", "null")],
+    order_matters: false,
     start: |_| Ok(grouped(ChoiceRand { random: rand::make_rng() })),
     meet: None,
 };

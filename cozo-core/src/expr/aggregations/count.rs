@@ -10,6 +10,7 @@ pub(super) static COUNT: Aggregation = Aggregation {
     parameters: &["x"],
     doc: "The number of rows, an Int. Nulls count; no rows give 0.",
     examples: &[("?[count(x)] := x in [1, null, 1]", "3"), ("?[count(x)] := x in []", "0")],
+    order_matters: false,
     start: |_| Ok(grouped(Count)),
     meet: None,
 };

@@ -16,6 +16,7 @@ pub(super) static MIN: Aggregation = Aggregation {
         ("?[min(x)] := x in []", "null"),
         ("?[min(x)] := x in ['a']", ""),
     ],
+    order_matters: false,
     start: |_| Ok(grouped(Min)),
     meet: Some(Meet {
         start: |value| number_or_null::<Min>(&value).map(to_value),
@@ -33,6 +34,7 @@ pub(super) static MAX: Aggregation = Aggregation {
         ("?[max(x)] := x in [null]", "null"),
         ("?[max(x)] := x in ['a']", ""),
     ],
+    order_matters: false,
     start: |_| Ok(grouped(Max)),
     meet: Some(Meet {
         start: |value| number_or_null::<Max>(&value).map(to_value),

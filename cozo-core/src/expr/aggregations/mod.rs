@@ -36,6 +36,9 @@ pub struct Aggregation {
     pub doc: &'static str,
     /// Queries that apply it, and the one value that each gives, as an expression; an empty outcome means an error.
     pub examples: &'static [(&'static str, &'static str)],
+    /// Whether it gives another value if the same rows come in another order: a list of them, or the first of equals. Rounding does
+    /// not count.
+    pub order_matters: bool,
     /// Makes the state for no group at all; `args` are the constant arguments after the variable.
     pub start: Start,
     /// The meet form, if it is one.

@@ -18,6 +18,7 @@ pub(super) static MIN_COST: Aggregation = Aggregation {
         ("?[min_cost(x)] := x in [['a', 3], ['b', 1.5], ['c', 2]]", "['b', 1.5]"),
         ("?[min_cost(x)] := x in [['a', 'cheap']]", ""),
     ],
+    order_matters: true,
     start: |_| Ok(folded(&MIN_COST_MEET, || DataValue::List(vec![DataValue::Null, f64::INFINITY.into()]))),
     meet: Some(MIN_COST_MEET),
 };
@@ -31,6 +32,7 @@ pub(super) static LATEST_BY: Aggregation = Aggregation {
         ("?[latest_by(x)] := x in [['old', 1], ['new', 5], ['never', null]]", "'new'"),
         ("?[latest_by(x)] := x in [[1]]", ""),
     ],
+    order_matters: true,
     start: |_| Ok(by_key(&LATEST_FOLD)),
     meet: None,
 };
@@ -44,6 +46,7 @@ pub(super) static SMALLEST_BY: Aggregation = Aggregation {
         ("?[smallest_by(x)] := x in [['far', 9], ['near', 2], ['unknown', null]]", "'near'"),
         ("?[smallest_by(x)] := x in [1]", ""),
     ],
+    order_matters: true,
     start: |_| Ok(by_key(&SMALLEST_FOLD)),
     meet: None,
 };
@@ -53,6 +56,7 @@ pub(super) static SHORTEST: Aggregation = Aggregation {
     parameters: &["list"],
     doc: "The list with the fewest elements; the first of equals. Nulls are ignored; no lists give null.",
     examples: &[("?[shortest(l)] := l in [[1, 2, 3], [4, 5], null]", "[4, 5]"), ("?[shortest(l)] := l in [1]", "")],
+    order_matters: true,
     start: |_| Ok(folded(&SHORTEST_MEET, DataValue::default)),
     meet: Some(SHORTEST_MEET),
 };

@@ -15,6 +15,7 @@ pub(super) static COUNT_UNIQUE: Aggregation = Aggregation {
     parameters: &["x"],
     doc: "The number of distinct values, an Int; null is a value, and 1 and 1.0 are two. No rows give 0.",
     examples: &[("?[count_unique(x)] := x in [1, 1, 1.0, null]", "3"), ("?[count_unique(x)] := x in []", "0")],
+    order_matters: false,
     start: |_| Ok(sets(Form::CountUnique)),
     meet: None,
 };
@@ -24,6 +25,7 @@ pub(super) static UNIQUE: Aggregation = Aggregation {
     parameters: &["x"],
     doc: "The sorted list of distinct values, null among them. No rows give [].",
     examples: &[("?[unique(x)] := x in [3, 1, 3, null]", "[null, 1, 3]"), ("?[unique(x)] := x in []", "[]")],
+    order_matters: false,
     start: |_| Ok(sets(Form::Unique)),
     meet: None,
 };
@@ -36,6 +38,7 @@ pub(super) static GROUP_COUNT: Aggregation = Aggregation {
         ("?[group_count(x)] := x in ['b', 'a', 'b']", "[['a', 1], ['b', 2]]"),
         ("?[group_count(x)] := x in []", "[]"),
     ],
+    order_matters: false,
     start: |_| Ok(sets(Form::GroupCount)),
     meet: None,
 };
@@ -45,6 +48,7 @@ pub(super) static UNION: Aggregation = Aggregation {
     parameters: &["list"],
     doc: "The sorted list of the distinct elements of all lists. Nulls are an error; no rows give [].",
     examples: &[("?[union(l)] := l in [[3, 1], [2, 1]]", "[1, 2, 3]"), ("?[union(l)] := l in [null]", "")],
+    order_matters: false,
     start: |_| Ok(sets(Form::Union)),
     meet: Some(Meet {
         start: |value| Ok(DataValue::List(sorted_elements("union", &value)?)),
@@ -62,6 +66,7 @@ pub(super) static INTERSECTION: Aggregation = Aggregation {
         ("?[intersection(l)] := l in [[3, 1, 2], [2, 3], null]", "[2, 3]"),
         ("?[intersection(l)] := l in [1]", ""),
     ],
+    order_matters: false,
     start: |_| Ok(folded(&INTERSECTION_MEET, || DataValue::List(vec![]))),
     meet: Some(INTERSECTION_MEET),
 };

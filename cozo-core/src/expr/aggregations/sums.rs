@@ -18,6 +18,7 @@ pub(super) static SUM: Aggregation = Aggregation {
         ("?[sum(x)] := x in []", "0.0"),
         ("?[sum(x)] := x in [null]", ""),
     ],
+    order_matters: false,
     start: |_| Ok(grouped(Numeric { name: "sum", empty: Sum(0.0), result: |sum| sum.0 })),
     meet: None,
 };
@@ -31,6 +32,7 @@ pub(super) static PRODUCT: Aggregation = Aggregation {
         ("?[product(x)] := x in []", "1.0"),
         ("?[product(x)] := x in [null]", ""),
     ],
+    order_matters: false,
     start: |_| Ok(grouped(Numeric { name: "product", empty: Product(1.0), result: |product| product.0 })),
     meet: None,
 };
@@ -40,6 +42,7 @@ pub(super) static MEAN: Aggregation = Aggregation {
     parameters: &["x"],
     doc: "The arithmetic mean of numbers, a Float. Nulls are an error; no rows give NaN.",
     examples: &[("?[mean(x)] := x in [1, 2, 6]", "3.0"), ("?[mean(x)] := x in [1, null]", "")],
+    order_matters: false,
     start: |_| Ok(grouped(Numeric { name: "mean", empty: Mean { sum: 0.0, count: 0 }, result: Mean::mean })),
     meet: None,
 };
@@ -49,6 +52,7 @@ pub(super) static VARIANCE: Aggregation = Aggregation {
     parameters: &["x"],
     doc: "The sample variance of numbers (divided by n - 1), a Float. Nulls are an error; fewer than two rows give NaN.",
     examples: &[("?[variance(x)] := x in [1, 2, 3]", "1.0"), ("?[variance(x)] := x in [1, null]", "")],
+    order_matters: false,
     start: |_| Ok(grouped(Numeric { name: "variance", empty: Moments::EMPTY, result: Moments::variance })),
     meet: None,
 };
@@ -59,6 +63,7 @@ pub(super) static STD_DEV: Aggregation = Aggregation {
     doc: "The sample standard deviation of numbers, the square root of `variance`. Nulls are an error; \
           fewer than two rows give NaN.",
     examples: &[("?[std_dev(x)] := x in [1, 2, 3]", "1.0"), ("?[std_dev(x)] := x in [1, null]", "")],
+    order_matters: false,
     start: |_| {
         Ok(grouped(Numeric { name: "std_dev", empty: Moments::EMPTY, result: |moments| moments.variance().sqrt() }))
     },
