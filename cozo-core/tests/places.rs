@@ -8,7 +8,7 @@ mod engines;
 
 use std::path::PathBuf;
 
-use cozo::DbInstance;
+use cozo::{DbInstance, NamedRows};
 
 use common::{code, number, rows};
 use engines::persistent;
@@ -36,5 +36,30 @@ fn a_database_is_open_once_however_its_path_is_written() {
             let db = open(folder.path().join(other)).unwrap();
             assert_eq!(number(&db, "?[count(k)] := *r{k}"), 2, "{other} on {setting}");
         }
+    }
+}
+
+#[test]
+fn a_closed_file_holds_everything() {
+    for setting in persistent().filter(|setting| setting.engine == "sqlite") {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, copy) = (folder.path().join("db"), folder.path().join("copy"));
+        let db = DbInstance::new(setting.engine, &path, setting.options).unwrap();
+        rows(&db, ":create r {k: Int => v: Int}");
+        let many = NamedRows::new(
+            vec!["k".to_string(), "v".to_string()],
+            (0..1000).map(|k| vec![k.into(), (k * 2).into()]).collect(),
+        );
+        db.import_relations([("r".to_string(), many)].into()).unwrap();
+        // The version that is read last is still there when the database closes.
+        for _ in 0..3 {
+            assert_eq!(number(&db, "?[count(k)] := *r{k, v}, v >= 0"), 1000);
+        }
+        drop(db);
+        let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert!(!left.iter().any(|name| name == "db-wal" || name == "db-shm"), "{left:?} on {setting}");
+        std::fs::copy(path, &copy).unwrap();
+        let db = DbInstance::new(setting.engine, &copy, setting.options).unwrap();
+        assert_eq!(number(&db, "?[count(k)] := *r{k}"), 1000, "{setting}");
     }
 }

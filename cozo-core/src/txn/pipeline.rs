@@ -95,7 +95,6 @@ struct Waiting {
 
 /// The sequence of versions, and the way to a next one.
 pub struct Pipeline {
-    storage: Box<dyn Storage>,
     current: Current,
     waiting: Apart<Mutex<Vec<Arc<Waiting>>>>,
     /// How many wait, for those who only look.
@@ -104,6 +103,8 @@ pub struct Pipeline {
     /// Its locks are taken after `current`, where both are.
     active: Active,
     next_relation: AtomicU64,
+    /// Versions have snapshots of it, which go before it: an engine that closes while one is read leaves its own log behind.
+    storage: Box<dyn Storage>,
 }
 
 /// What a leader validates against: the current catalog, and the keys committed of late, each with the version that changed it

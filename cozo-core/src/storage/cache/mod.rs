@@ -35,9 +35,10 @@ use crate::value::{Column, DataValue};
 
 /// A persistent engine with a column cache over it.
 pub struct Cached {
-    base: Box<dyn Storage>,
+    /// It has a snapshot of the engine, which goes before it.
     current: Mutex<Arc<CachedSnapshot>>,
     loader: Loader,
+    base: Box<dyn Storage>,
 }
 
 impl Cached {
