@@ -125,6 +125,40 @@ fn json_lines_find_their_types_nulls_and_keys() {
     assert!(table.contains("│ 2 ┆ null ┆ null  │"), "{table}");
 }
 
+/// The types and the rows that `id` gets from a file.
+fn ids(load: &str) -> (Value, Value) {
+    let rows = loaded(load, "?[id] := *t{id}")["rows"].clone();
+    (loaded(load, "::columns t")["rows"][0][3].clone(), rows)
+}
+
+#[test]
+fn numbers_that_no_float_holds_keep_their_digits() {
+    let directory = scratch("digits");
+    let beyond = directory.file("beyond.csv", "id,v\n12345678901234567890,a\n12345678901234567891,b\n");
+    let expected = json!([["12345678901234567890"], ["12345678901234567891"]]);
+    assert_eq!(ids(&format!("t={beyond}")), (json!("String"), expected));
+    let mixed = directory.file("mixed.csv", "id\n9007199254740993\n9007199254740992\n0.5\n");
+    let expected = json!([["0.5"], ["9007199254740992"], ["9007199254740993"]]);
+    assert_eq!(ids(&format!("t={mixed}")), (json!("String"), expected));
+    let lines = "{\"id\":9007199254740993}\n{\"id\":9007199254740992}\n{\"id\":0.5}\n";
+    let (column_type, rows) = ids(&format!("t={}", directory.file("mixed.jsonl", lines)));
+    assert_eq!((column_type, rows.as_array().map(Vec::len)), (json!("Any"), Some(3)));
+    let lines = directory.file("beyond.jsonl", "{\"id\":1}\n{\"id\":12345678901234567891}\n");
+    let outcome = cozo(&["import", "t", &lines]);
+    assert!(outcome.stderr.contains("bad record 2"), "{}", outcome.stderr);
+    outcome.failed("column 'id': 12345678901234567891 is beyond Int");
+}
+
+#[test]
+fn one_number_written_twice_tells_no_rows_apart() {
+    let directory = scratch("twice");
+    for numbers in ["1.0,a\n1,b\n", "0.1,a\n0.10000000000000000001,b\n", "0,a\n-0,b\n"] {
+        let load = format!("t={}", directory.file("twice.csv", &format!("id,v\n{numbers}")));
+        let rows = loaded(&load, "?[v] := *t{v}");
+        assert_eq!(rows["rows"], json!([["a"], ["b"]]), "{numbers}");
+    }
+}
+
 #[test]
 fn large_files_go_in_batches_and_lose_nothing() {
     let directory = scratch("large");

@@ -235,3 +235,28 @@ fn a_file_cannot_smuggle_in_a_script() {
     let lines = relations.succeeded();
     assert!(lines.contains("[[5]]") && !lines.contains("evil"), "{lines}");
 }
+
+#[cfg(feature = "arrow")]
+#[test]
+fn integers_that_no_float_holds_are_refused() {
+    use std::sync::Arc;
+
+    use arrow_array::{RecordBatch, UInt64Array};
+    use arrow_schema::{DataType, Field, Schema};
+
+    let directory = scratch("import-unsigned");
+    let schema = Arc::new(Schema::new(vec![Field::new("id", DataType::UInt64, false)]));
+    for (name, last, is_held) in [("held.parquet", 1 << 63, true), ("lost.parquet", (1 << 63) + 1, false)] {
+        let batch = RecordBatch::try_new(schema.clone(), vec![Arc::new(UInt64Array::from(vec![7, last]))]);
+        let path = directory.path(name);
+        let file = std::fs::File::create(&path).expect("it can be written");
+        let mut writer = parquet::arrow::ArrowWriter::try_new(file, schema.clone(), None).expect("a writer");
+        writer.write(&batch.expect("a batch")).expect("it is written");
+        writer.close().expect("it is finished");
+        let outcome = cozo(&["import", "t", &path]);
+        match is_held {
+            true => drop(outcome.succeeded()),
+            false => outcome.failed("column 'id': 9223372036854775809 is beyond Int"),
+        }
+    }
+}

@@ -20,7 +20,7 @@ pub fn columns(file: &DataFile, bar: &ProgressBar) -> miette::Result<String> {
     check_names(&file.name(), &file.headers)?;
     bar.set_message("looking");
     let types = types(file, bar)?;
-    let keys = key_length(file, bar)?;
+    let keys = key_length(file, &types, bar)?;
     Ok(declaration(&file.headers, &types.iter().map(Seen::text).collect::<Vec<_>>(), keys))
 }
 
@@ -72,28 +72,31 @@ pub fn is_name(text: &str) -> bool {
 
 fn types(file: &DataFile, bar: &ProgressBar) -> miette::Result<Vec<Seen>> {
     let mut columns = vec![Seen::default(); file.headers.len()];
-    for record in file.records(bar)? {
+    for (number, record) in (1..).zip(file.records(bar)?) {
         let record = record?;
-        columns.iter_mut().enumerate().for_each(|(position, seen)| seen.add(record.cell(position)));
+        for (position, seen) in columns.iter_mut().enumerate() {
+            let bad = |reason| file.bad_record(number, format!("column '{}': {reason}", file.headers[position]));
+            seen.add(record.cell(position)).map_err(bad)?;
+        }
     }
     Ok(columns)
 }
 
 /// How many leading columns tell all rows apart.
-fn key_length(file: &DataFile, bar: &ProgressBar) -> miette::Result<usize> {
+fn key_length(file: &DataFile, types: &[Seen], bar: &ProgressBar) -> miette::Result<usize> {
     let width = file.headers.len();
     for length in 1..=MAX_KEYS.min(width) {
-        if is_unique(file, length, bar)? {
+        if is_unique(file, &types[..length], bar)? {
             return Ok(length);
         }
     }
     Ok(width)
 }
 
-fn is_unique(file: &DataFile, length: usize, bar: &ProgressBar) -> miette::Result<bool> {
+fn is_unique(file: &DataFile, keys: &[Seen], bar: &ProgressBar) -> miette::Result<bool> {
     let mut seen = HashSet::new();
     for record in file.records(bar)? {
-        if !seen.insert(key_hash(&record?, length)) {
+        if !seen.insert(key_hash(&record?, keys)) {
             return Ok(false);
         }
     }
@@ -101,16 +104,28 @@ fn is_unique(file: &DataFile, length: usize, bar: &ProgressBar) -> miette::Resul
 }
 
 /// Hashes stand for keys: should two collide, a column more becomes a key, which does no harm.
-fn key_hash(record: &Record, length: usize) -> u64 {
+fn key_hash(record: &Record, keys: &[Seen]) -> u64 {
     let mut hasher = DefaultHasher::new();
-    for column in 0..length {
-        match record.cell(column) {
-            Cell::Missing => 0.hash(&mut hasher),
-            Cell::Text(text) => text.hash(&mut hasher),
-            Cell::Json(value) => value.to_string().hash(&mut hasher),
+    for (column, seen) in keys.iter().enumerate() {
+        match (record.cell(column), seen.kind) {
+            (Cell::Missing, _) => 0.hash(&mut hasher),
+            // `1` and `1.0` are the same number, and so are two that are nearest to one float.
+            (Cell::Text(text), Some(Found::Float)) => hash_number(text.trim().parse().ok(), &mut hasher),
+            (Cell::Json(value), Some(Found::Float)) => hash_number(value.as_f64(), &mut hasher),
+            (Cell::Text(text), Some(Found::Int | Found::LargeInt)) => {
+                text.trim().parse::<i64>().ok().hash(&mut hasher);
+            }
+            (Cell::Text(text), Some(Found::Bool)) => text.trim().hash(&mut hasher),
+            (Cell::Text(text), _) => text.hash(&mut hasher),
+            (Cell::Json(value), _) => value.to_string().hash(&mut hasher),
         }
     }
     hasher.finish()
+}
+
+fn hash_number(number: Option<f64>, hasher: &mut DefaultHasher) {
+    // Zero has two signs, and one place in a key.
+    number.map(|number| (number + 0.0).to_bits()).hash(hasher);
 }
 
 /// What a column holds, as far as was seen.
@@ -124,6 +139,8 @@ struct Seen {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Found {
     Int,
+    /// Integers, some of which would lose digits as floats.
+    LargeInt,
     Float,
     Bool,
     String,
@@ -131,25 +148,27 @@ enum Found {
 }
 
 impl Seen {
-    fn add(&mut self, cell: Cell<'_>) {
+    /// Takes note of a cell; an error says what no type holds.
+    fn add(&mut self, cell: Cell<'_>) -> Result<(), String> {
         let found = match cell {
             Cell::Missing | Cell::Text("") | Cell::Json(Value::Null) => {
                 self.nulls = true;
-                return;
+                return Ok(());
             }
             // Once text, always text: nothing more to learn.
-            Cell::Text(_) if self.kind == Some(Found::String) => return,
+            Cell::Text(_) if self.kind == Some(Found::String) => return Ok(()),
             Cell::Text(text) => Found::of_text(text.trim()),
-            Cell::Json(value) => Found::of_json(value),
+            Cell::Json(value) => Found::of_json(value)?,
         };
         let mixed = if matches!(cell, Cell::Text(_)) { Found::String } else { Found::Json };
         self.kind = Some(self.kind.map_or(found, |kind| kind.union(found, mixed)));
+        Ok(())
     }
 
-    /// The type as in a script. Whole numbers beyond `Int` come from JSON as floats.
+    /// The type as in a script.
     fn text(&self) -> String {
         let name = match self.kind {
-            Some(Found::Int) => "Int",
+            Some(Found::Int | Found::LargeInt) => "Int",
             Some(Found::Float) => "Float",
             Some(Found::Bool) => "Bool",
             Some(Found::String) => "String",
@@ -164,6 +183,8 @@ impl Seen {
 #[derive(Clone, Default)]
 struct SeenValues {
     nulls: bool,
+    /// Whether there are integers that would lose digits as floats.
+    large_ints: bool,
     column_type: Option<String>,
 }
 
@@ -174,14 +195,20 @@ impl SeenValues {
         match column {
             Column::Null(_) => {}
             Column::Bool(_) => self.join("Bool"),
-            Column::Int(_) => self.join("Int"),
+            Column::Int(ints) => {
+                self.large_ints |= ints.values.iter().any(|value| !is_exact_float(*value));
+                self.join("Int");
+            }
             Column::Float(_) => self.join("Float"),
             Column::Str(_) => self.join("String"),
             Column::Any(values) => values.iter().filter(|value| !value.is_null()).for_each(|value| match value {
                 DataValue::Vec(Vector::F32(vector)) => self.join(&format!("<F32; {}>", vector.len())),
                 DataValue::Vec(Vector::F64(vector)) => self.join(&format!("<F64; {}>", vector.len())),
                 DataValue::List(_) => self.join("Any"),
-                value => self.join(value.type_name()),
+                value => {
+                    self.large_ints |= value.get_int().is_some_and(|value| !is_exact_float(value));
+                    self.join(value.type_name());
+                }
             }),
         }
     }
@@ -196,7 +223,12 @@ impl SeenValues {
     }
 
     fn text(&self) -> String {
-        format!("{}{}", self.column_type.as_deref().unwrap_or("Any"), if self.nulls { "?" } else { "" })
+        let name = match self.column_type.as_deref() {
+            // Integers and floats are held as themselves.
+            Some("Float") if self.large_ints => "Any",
+            found => found.unwrap_or("Any"),
+        };
+        format!("{name}{}", if self.nulls { "?" } else { "" })
     }
 }
 
@@ -206,32 +238,56 @@ impl Found {
         let digits = text.trim_start_matches('-');
         let plain = digits.starts_with(|first: char| first.is_ascii_digit())
             && !(digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0."));
+        let int = || text.parse::<i64>().ok();
+        let float = || text.parse::<f64>().ok().filter(|value| value.is_finite() && !loses_digits(text, *value));
         match text {
             "true" | "false" => Found::Bool,
-            _ if plain && text.parse::<i64>().is_ok() => Found::Int,
-            _ if plain && text.parse::<f64>().is_ok_and(f64::is_finite) => Found::Float,
-            _ => Found::String,
+            _ if !plain => Found::String,
+            _ => int().map(Found::of_int).or_else(|| float().map(|_| Found::Float)).unwrap_or(Found::String),
         }
     }
 
-    fn of_json(value: &Value) -> Self {
-        match value {
-            Value::Number(number) if number.is_i64() => Found::Int,
-            Value::Number(_) => Found::Float,
+    fn of_json(value: &Value) -> Result<Self, String> {
+        Ok(match value {
+            Value::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
+                (Some(int), ..) => Found::of_int(int),
+                (None, Some(int), Some(float)) if loses_digits(&int.to_string(), float) => {
+                    return Err(format!(
+                        "{int} is beyond Int, and Float would not keep its digits: write it as a string"
+                    ));
+                }
+                _ => Found::Float,
+            },
             Value::Bool(_) => Found::Bool,
             Value::String(_) => Found::String,
             _ => Found::Json,
-        }
+        })
+    }
+
+    fn of_int(value: i64) -> Self {
+        if is_exact_float(value) { Found::Int } else { Found::LargeInt }
     }
 
     /// The narrowest type of both, `mixed` if they have nothing in common.
     fn union(self, other: Found, mixed: Found) -> Found {
         match (self, other) {
             _ if self == other => self,
+            (Found::Int, Found::LargeInt) | (Found::LargeInt, Found::Int) => Found::LargeInt,
             (Found::Int, Found::Float) | (Found::Float, Found::Int) => Found::Float,
             _ => mixed,
         }
     }
+}
+
+/// Whether an integer is the same as a float.
+fn is_exact_float(value: i64) -> bool {
+    value as f64 as i128 == i128::from(value)
+}
+
+/// Whether an integer is another one as the float that is nearest to it; what has a fraction or an exponent is no integer.
+pub fn loses_digits(text: &str, float: f64) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    digits.bytes().all(|byte| byte.is_ascii_digit()) && format!("{float:.0}") != text
 }
 
 #[cfg(test)]
@@ -240,7 +296,7 @@ mod tests {
 
     fn type_of(cells: &[&str]) -> String {
         let mut seen = Seen::default();
-        cells.iter().for_each(|cell| seen.add(Cell::Text(cell)));
+        cells.iter().for_each(|cell| seen.add(Cell::Text(cell)).expect("text holds everything"));
         seen.text()
     }
 
@@ -252,14 +308,24 @@ mod tests {
         assert_eq!(type_of(&["true", "1"]), "String");
         assert_eq!(type_of(&["007"]), "String");
         assert_eq!(type_of(&["nan", "inf"]), "String");
-        assert_eq!(type_of(&["99999999999999999999"]), "Float");
+        assert_eq!(type_of(&["100000000000000000000"]), "Float");
+        assert_eq!(type_of(&["99999999999999999999"]), "String");
+        assert_eq!(type_of(&["9007199254740993", "1"]), "Int");
+        assert_eq!(type_of(&["9007199254740993", "0.5"]), "String");
+        assert_eq!(type_of(&["0.5", "1", "9007199254740993"]), "String");
+        assert_eq!(type_of(&["9007199254740992", "0.5"]), "Float");
         assert_eq!(type_of(&[""]), "Any?");
     }
 
     #[test]
     fn types_of_json() {
-        let mut seen = Seen::default();
-        [Value::from(1), Value::from("a")].iter().for_each(|value| seen.add(Cell::Json(value)));
-        assert_eq!(seen.text(), "Any");
+        let type_of = |values: &[Value]| {
+            let mut seen = Seen::default();
+            values.iter().try_for_each(|value| seen.add(Cell::Json(value))).map(|()| seen.text())
+        };
+        assert_eq!(type_of(&[Value::from(1), Value::from("a")]).as_deref(), Ok("Any"));
+        assert_eq!(type_of(&[Value::from(9_007_199_254_740_993_i64), Value::from(0.5)]).as_deref(), Ok("Any"));
+        assert_eq!(type_of(&[Value::from(1_u64 << 63)]).as_deref(), Ok("Float"));
+        assert!(type_of(&[Value::from((1_u64 << 63) + 1)]).is_err());
     }
 }
