@@ -1,6 +1,6 @@
 //! What can be said on the command line.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use cozo::DbInstance;
@@ -71,29 +71,62 @@ pub struct ShortEngineArguments {
 /// Where a database is, and its options.
 #[derive(Args)]
 struct Place {
-    /// The file or directory of the database
-    #[arg(short, long, value_name = "PATH", default_value = "cozo.db")]
-    path: PathBuf,
+    /// The file or directory of the database; by default cozo.db
+    #[arg(short, long, value_name = "PATH")]
+    path: Option<PathBuf>,
     /// The options of the engine, a JSON object
     #[arg(short, long, value_name = "JSON", default_value = "{}")]
     config: String,
 }
 
+/// The engine that keeps nothing on disk.
+pub const MEM: &str = "mem";
+
 impl Place {
+    fn path(&self) -> &Path {
+        self.path.as_deref().unwrap_or(Path::new("cozo.db"))
+    }
+
     fn open(&self, engine: &str) -> miette::Result<DbInstance> {
-        DbInstance::new(engine, &self.path, &self.config)
+        DbInstance::new(engine, self.path(), &self.config)
+    }
+
+    /// Opens a database that is there: at a mistyped path none shall be made.
+    fn open_existing(&self, engine: &str) -> miette::Result<DbInstance> {
+        if engine == MEM {
+            return Err(CliError::NothingInMem.into());
+        }
+        must_exist(self.path())?;
+        self.open(engine)
+    }
+}
+
+/// Refuses a path where nothing is.
+pub fn must_exist(path: &Path) -> Result<(), CliError> {
+    // What cannot be looked at may be there; opening it says what is wrong.
+    match path.try_exists() {
+        Ok(false) => Err(CliError::NoDatabase(path.display().to_string())),
+        _ => Ok(()),
     }
 }
 
 impl EngineArguments {
-    /// Opens the database.
+    /// Opens the database, and makes it first if it is not there.
     pub fn open(&self) -> miette::Result<DbInstance> {
         self.place.open(&self.engine)
     }
 
+    /// Opens the database to read from it. Scripts need none: where none is named they have an empty one.
+    pub fn open_to_read(&self) -> miette::Result<DbInstance> {
+        match self.forgets() && self.place.path.is_none() {
+            true => self.open(),
+            false => self.place.open_existing(&self.engine),
+        }
+    }
+
     /// Whether what is written is gone when the program ends.
     pub fn forgets(&self) -> bool {
-        self.engine == "mem"
+        self.engine == MEM
     }
 }
 
@@ -101,19 +134,29 @@ impl ShortEngineArguments {
     /// The file with the token of a server of this database.
     #[cfg(feature = "server")]
     pub fn token_file(&self) -> PathBuf {
-        let mut file = self.place.path.clone().into_os_string();
+        let mut file = self.place.path().as_os_str().to_owned();
         file.push(format!(".{}.cozo_auth", self.engine));
         file.into()
     }
 
-    /// Opens the database.
+    /// Where the database is.
+    pub fn path(&self) -> &Path {
+        self.place.path()
+    }
+
+    /// Opens the database, and makes it first if it is not there.
     pub fn open(&self) -> miette::Result<DbInstance> {
         self.place.open(&self.engine)
     }
 
+    /// Opens a database that is there.
+    pub fn open_existing(&self) -> miette::Result<DbInstance> {
+        self.place.open_existing(&self.engine)
+    }
+
     /// Whether what is written is gone when the program ends.
     pub fn forgets(&self) -> bool {
-        self.engine == "mem"
+        self.engine == MEM
     }
 }
 

@@ -42,6 +42,20 @@ pub enum CliError {
     #[error("the mem engine keeps nothing after this program")]
     #[diagnostic(code(cli::restore_into_nothing), help("name an engine and a path, e.g. -e sqlite -p new.db"))]
     RestoreIntoNothing,
+    /// Something is to be read from the mem engine, which begins with nothing.
+    #[error("the mem engine has nothing to read")]
+    #[diagnostic(
+        code(cli::nothing_in_mem),
+        help("name the engine and the path of a database, e.g. --engine sqlite --path app.db")
+    )]
+    NothingInMem,
+    /// A database is to be read that is not there.
+    #[error("there is no database at '{0}'")]
+    #[diagnostic(
+        code(cli::no_database),
+        help("name the path of one that is there; 'cozo run', 'repl' and 'import' make new ones")
+    )]
+    NoDatabase(String),
     /// A file of data with an unknown extension.
     #[error("cannot tell the format of '{0}'")]
     #[diagnostic(

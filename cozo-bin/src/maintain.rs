@@ -7,26 +7,32 @@ use std::time::Instant;
 use cozo::{BackupProgress, DbInstance, Strictness};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::args::{BackupArguments, CheckArguments, CompactArguments, RestoreArguments};
+use crate::args::{BackupArguments, CheckArguments, CompactArguments, MEM, RestoreArguments, must_exist};
 use crate::error::CliError;
 use crate::output;
 
 /// Writes a backup.
 pub fn backup(arguments: &BackupArguments) -> miette::Result<ExitCode> {
-    let db = arguments.engine.open()?;
+    let db = arguments.engine.open_existing()?;
     with_progress("backed up", |report| db.backup_with_progress(&arguments.file, report))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Fills an empty database from a backup, and lists what could not be carried over.
 pub fn restore(arguments: &RestoreArguments) -> miette::Result<ExitCode> {
-    let db = arguments.engine.open()?;
     if arguments.engine.forgets() {
         return Err(CliError::RestoreIntoNothing.into());
     }
+    let path = arguments.engine.path();
+    let is_new = path.try_exists().is_ok_and(|exists| !exists);
+    let db = arguments.engine.open()?;
     let strictness = if arguments.what_fits { Strictness::WhatFits } else { Strictness::EveryRow };
-    let remarks = with_progress("restored", |report| db.restore_with_progress(&arguments.file, strictness, report))?;
-    for remark in remarks {
+    let outcome = with_progress("restored", |report| db.restore_with_progress(&arguments.file, strictness, report));
+    if is_new && outcome.is_err() {
+        drop(db);
+        remove_database(path);
+    }
+    for remark in outcome? {
         eprintln!("note: {remark}");
     }
     Ok(ExitCode::SUCCESS)
@@ -35,6 +41,10 @@ pub fn restore(arguments: &RestoreArguments) -> miette::Result<ExitCode> {
 /// Reads a database to its end, and says what is wrong with it.
 pub fn check(arguments: &CheckArguments) -> miette::Result<ExitCode> {
     let path = &arguments.path;
+    if arguments.engine.as_deref() == Some(MEM) {
+        return Err(CliError::NothingInMem.into());
+    }
+    must_exist(path)?;
     let engine = arguments.engine.as_deref().map_or_else(|| engine_of(path), Ok)?;
     let db = DbInstance::new(engine, path, r#"{"read_only": true, "cache_mb": 0}"#)?;
     let report = db.check()?;
@@ -53,8 +63,22 @@ pub fn check(arguments: &CheckArguments) -> miette::Result<ExitCode> {
 
 /// Gives back the space of what was removed or replaced.
 pub fn compact(arguments: &CompactArguments) -> miette::Result<ExitCode> {
-    arguments.engine.open()?.run_default("::compact")?;
+    arguments.engine.open_existing()?.run_default("::compact")?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Removes a database that was made for nothing. What cannot be removed is left: why it was made for nothing matters more.
+fn remove_database(path: &Path) {
+    if path.is_dir() {
+        let _ = std::fs::remove_dir_all(path);
+        return;
+    }
+    // What SQLite and its engine put beside the file.
+    for suffix in ["", "-wal", "-shm", "-lock"] {
+        let mut file = path.as_os_str().to_owned();
+        file.push(suffix);
+        let _ = std::fs::remove_file(file);
+    }
 }
 
 /// The engine that a path looks like: a folder or a file.

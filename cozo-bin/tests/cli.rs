@@ -179,6 +179,52 @@ fn data_files_that_cannot_be_read_are_refused() {
     cozo(&["run", "--load", "r", "-e", "?[x] <- [[1]]"]).failed("cli::load");
 }
 
+#[test]
+fn what_reads_makes_no_database() {
+    let directory = scratch("reads");
+    let (typo, copy) = (directory.path("typo.db"), directory.path("copy.db"));
+    let damaged = directory.file("damaged.db", "this is no database, and has nothing in it that could be one");
+    for arguments in [
+        &["backup", &copy, "-p", &damaged][..],
+        &["backup", &copy],
+        &["compact", "-p", &damaged],
+        &["export", "r", "-", "-p", &damaged],
+        &["check", "-e", "mem", &damaged],
+    ] {
+        cozo(arguments).failed("cli::nothing_in_mem");
+    }
+    for engine in ["sqlite", "rocksdb"] {
+        for arguments in [
+            &["backup", &copy, "-e", engine, "-p", &typo][..],
+            &["compact", "-e", engine, "-p", &typo],
+            &["export", "r", "-", "--engine", engine, "-p", &typo],
+            &["check", "-e", engine, &typo],
+            &["check", &typo],
+        ] {
+            cozo(arguments).failed("cli::no_database");
+        }
+    }
+    assert_eq!(directory.names(), ["damaged.db"]);
+}
+
+#[test]
+fn a_restore_that_fails_leaves_no_database() {
+    let directory = scratch("restore-fails");
+    let damaged = directory.file("damaged.db", "this is no database, and has nothing in it that could be one");
+    let (kept, missing) = (directory.path("kept.db"), directory.path("missing.db"));
+    cozo(&["run", "--engine", "sqlite", "-p", &kept, "-e", "?[a] <- [[1]] :create r {a}"]).succeeded();
+    let before = directory.names();
+    for backup in [&damaged, &missing] {
+        assert_eq!(cozo(&["restore", backup, "-e", "sqlite", "-p", &directory.path("new.db")]).code, 1);
+        #[cfg(feature = "storage-rocksdb")]
+        assert_eq!(cozo(&["restore", backup, "-e", "rocksdb", "-p", &directory.path("new.rocks")]).code, 1);
+        assert_eq!(cozo(&["restore", backup, "-e", "sqlite", "-p", &kept]).code, 1);
+    }
+    assert_eq!(directory.names(), before);
+    let rows = cozo(&["run", "--engine", "sqlite", "-p", &kept, "-e", "?[a] := *r{a}", "--format", "csv"]).succeeded();
+    assert_eq!(rows, "a\n1\n");
+}
+
 /// Pipes lines into the REPL.
 fn repl(input: &str) -> Outcome {
     cozo_with_input(&["repl"], input)

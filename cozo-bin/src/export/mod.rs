@@ -32,7 +32,7 @@ pub fn run(arguments: &ExportArguments) -> miette::Result<ExitCode> {
     if to_stdout && !format.is_text() {
         return Err(CliError::NotToStdout.into());
     }
-    let db = arguments.engine.open()?;
+    let db = arguments.engine.open_to_read()?;
     let start = Instant::now();
     let table = match (&arguments.relation, &arguments.script) {
         (Some(relation), _) => Table::of_relation(&db, relation)?,

@@ -82,4 +82,13 @@ impl Scratch {
         std::fs::write(self.0.join(name), content).expect("the file can be written");
         self.path(name)
     }
+
+    /// The names of the files in it, in order.
+    pub fn names(&self) -> Vec<String> {
+        let files = std::fs::read_dir(&self.0).expect("the directory is there");
+        let name = |file: std::io::Result<std::fs::DirEntry>| file.expect("it can be listed").file_name();
+        let mut names: Vec<String> = files.map(|file| name(file).to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
 }
