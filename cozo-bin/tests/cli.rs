@@ -125,6 +125,29 @@ fn json_lines_find_their_types_nulls_and_keys() {
     assert!(table.contains("│ 2 ┆ null ┆ null  │"), "{table}");
 }
 
+#[test]
+fn quotes_must_be_closed() {
+    let directory = scratch("quotes");
+    for (text, record) in [
+        ("k,v\n1,\"a\n2,b\n3,c\n", 1),
+        ("k,v\n1,a\n\"2,b\n3,c", 2),
+        ("k,v\n1,a\n2,\"\n", 2),
+        ("k,\"v\n1,a\n", 0),
+        ("k\n1\n\"", 2),
+    ] {
+        let file = directory.file("open.csv", text);
+        for relation in ["t", "t {k: String}"] {
+            let outcome = cozo(&["import", relation, &file]);
+            assert!(outcome.stderr.contains(&format!("bad record {record} in ")), "{text} {}", outcome.stderr);
+            outcome.failed("a quote begins here");
+        }
+    }
+    for text in ["k,v\n1,\"a\n\"\"2,b\"\n2,\"\"", "k,v\r\n1,a\r\n2,\"b\"\r\n", "k,v\n\n1,\"\"\n2,b\n\n\n"] {
+        let load = format!("t={}", directory.file("closed.csv", text));
+        assert_eq!(loaded(&load, "?[k] := *t{k}")["rows"], json!([[1], [2]]), "{text}");
+    }
+}
+
 /// The types and the rows that `id` gets from a file.
 fn ids(load: &str) -> (Value, Value) {
     let rows = loaded(load, "?[id] := *t{id}")["rows"].clone();

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use csv::StringRecord;
@@ -12,6 +12,11 @@ use serde_json::Value;
 
 use crate::error::CliError;
 use crate::format::FileFormat;
+use crate::output;
+
+/// What follows the last record of a file with separators, as a record of its own: if it comes out as a part of another, a quote
+/// was not closed, which the reader does not tell. The text means nothing, and is hardly in a file by chance.
+const END: &str = "\u{3}end of the file\u{3}";
 
 /// A data file whose columns are known.
 pub struct DataFile {
@@ -90,10 +95,11 @@ impl DataFile {
         let numbered = 1..;
         Ok(match self.delimiter() {
             Some(delimiter) => {
-                let records = separated(self.read(bar)?, delimiter).into_records();
-                Box::new(numbered.zip(records).map(|(number, record)| {
-                    let bad = |error: csv::Error| self.bad_record(number, error.to_string());
-                    Ok(Record::Separated(record.map_err(bad)?))
+                let mut records = self.separated(delimiter, bar)?.into_records().zip(numbered).peekable();
+                Box::new(std::iter::from_fn(move || {
+                    let (record, number) = records.next()?;
+                    let is_last = records.peek().is_none();
+                    self.separated_record(record, number, is_last).transpose()
                 }))
             }
             None => {
@@ -113,10 +119,45 @@ impl DataFile {
         Ok(bar.wrap_read(file))
     }
 
+    /// A record of values between separators, or nothing if it is [`END`].
+    fn separated_record(
+        &self,
+        record: csv::Result<StringRecord>,
+        number: u64,
+        is_last: bool,
+    ) -> miette::Result<Option<Record>> {
+        let record = record.map_err(|error| self.bad_record(number, error.to_string()))?;
+        if is_last && record == [END][..] {
+            return Ok(None);
+        }
+        if is_last && swallows_end(&record) {
+            return Err(self.bad_record(number, NOT_CLOSED.to_string()).into());
+        }
+        let (found, wanted) = (record.len(), self.headers.len());
+        if found != wanted {
+            let fields = output::count(found, "field");
+            return Err(self.bad_record(number, format!("it has {fields}, and the header has {wanted}")).into());
+        }
+        Ok(Some(Record::Separated(record)))
+    }
+
     fn separated_headers(&self, delimiter: u8, bar: &ProgressBar) -> miette::Result<Vec<String>> {
-        let mut reader = separated(self.read(bar)?, delimiter);
+        let mut reader = self.separated(delimiter, bar)?;
         let headers = reader.headers().map_err(|error| self.bad_record(0, error.to_string()))?;
+        if *headers == [END][..] {
+            return Ok(vec![]);
+        }
+        if swallows_end(headers) {
+            return Err(self.bad_record(0, NOT_CLOSED.to_string()).into());
+        }
         Ok(headers.iter().map(|header| header.trim().trim_start_matches('\u{feff}').to_string()).collect())
+    }
+
+    /// The records of the file, then [`END`].
+    fn separated(&self, delimiter: u8, bar: &ProgressBar) -> Result<csv::Reader<impl Read + use<>>, CliError> {
+        let reader = self.read(bar)?.chain(Cursor::new(format!("\n{END}")));
+        // The end has another number of fields than the records, which are compared with the header later.
+        Ok(csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).buffer_capacity(1 << 16).from_reader(reader))
     }
 
     fn json_headers(&self, bar: &ProgressBar) -> miette::Result<Vec<String>> {
@@ -147,8 +188,12 @@ impl DataFile {
     }
 }
 
-fn separated<R: Read>(reader: R, delimiter: u8) -> csv::Reader<R> {
-    csv::ReaderBuilder::new().delimiter(delimiter).buffer_capacity(1 << 16).from_reader(reader)
+/// What is wrong with a record that begins a quote which goes on to the end of the file.
+const NOT_CLOSED: &str = "a quote begins here that is not closed";
+
+/// Whether the end of the file is a part of the record.
+fn swallows_end(record: &StringRecord) -> bool {
+    record.iter().next_back().is_some_and(|last| last.ends_with(END))
 }
 
 /// The fields of an object in the order in which they are written, which a map of JSON would forget.
