@@ -1,10 +1,15 @@
-//! The formats of data files, and which of them a file has.
+//! The formats of data files, which of them a file has, and how text begins.
 
 use std::path::Path;
 
 use clap::ValueEnum;
 
 use crate::error::CliError;
+
+/// The text without the mark for the order of bytes that some editors begin UTF-8 with.
+pub fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
 
 /// A format of tables in files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

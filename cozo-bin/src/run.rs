@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::args::{Format, RunArguments};
 use crate::connection::Connection;
 use crate::error::{self, CliError};
+use crate::format::without_mark;
 use crate::output::{self, Strings};
 use crate::{import, load};
 
@@ -57,9 +58,15 @@ fn read_script(path: &Path) -> miette::Result<String> {
     if path.as_os_str() == "-" {
         let mut text = String::new();
         std::io::stdin().read_to_string(&mut text).map_err(CliError::Stream)?;
-        return Ok(text);
+        return Ok(without_mark(&text).to_string());
     }
-    Ok(std::fs::read_to_string(path).map_err(CliError::reading(path))?)
+    Ok(read_text(path)?)
+}
+
+/// The text of a file, without its mark.
+pub fn read_text(path: &Path) -> Result<String, CliError> {
+    let text = std::fs::read_to_string(path).map_err(CliError::reading(path))?;
+    Ok(without_mark(&text).to_string())
 }
 
 /// `NAME=JSON` a piece.

@@ -126,6 +126,21 @@ fn json_lines_find_their_types_nulls_and_keys() {
 }
 
 #[test]
+fn text_may_begin_with_a_byte_order_mark() {
+    let directory = scratch("mark");
+    for (name, text) in [("m.csv", "\u{feff}k\n1\n"), ("m.jsonl", "\u{feff}{\"k\":1}\n")] {
+        let load = format!("t={}", directory.file(name, text));
+        assert_eq!(loaded(&load, "?[k] := *t{k}")["rows"], json!([[1]]), "{name}");
+    }
+    let script = "\u{feff}?[k] <- [[1]]";
+    let file = directory.file("m.cozo", script);
+    assert_eq!(cozo(&["run", &file, "--format", "csv"]).succeeded(), "k\n1\n");
+    assert_eq!(cozo_with_input(&["run", "-", "--format", "csv"], script).succeeded(), "k\n1\n");
+    let outcome = repl(&format!("%run {file}\n"));
+    assert!(outcome.stdout.contains("│ 1 │"), "{}", outcome.stderr);
+}
+
+#[test]
 fn quotes_must_be_closed() {
     let directory = scratch("quotes");
     for (text, record) in [

@@ -11,7 +11,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
 use crate::error::CliError;
-use crate::format::FileFormat;
+use crate::format::{FileFormat, without_mark};
 use crate::output;
 
 /// What follows the last record of a file with separators, as a record of its own: if it comes out as a part of another, a quote
@@ -150,7 +150,7 @@ impl DataFile {
         if swallows_end(headers) {
             return Err(self.bad_record(0, NOT_CLOSED.to_string()).into());
         }
-        Ok(headers.iter().map(|header| header.trim().trim_start_matches('\u{feff}').to_string()).collect())
+        Ok(headers.iter().map(|header| without_mark(header.trim()).to_string()).collect())
     }
 
     /// The records of the file, then [`END`].
@@ -179,10 +179,11 @@ impl DataFile {
         bar: &ProgressBar,
     ) -> miette::Result<impl Iterator<Item = miette::Result<Vec<(String, Value)>>> + '_> {
         let lines = BufReader::with_capacity(1 << 16, self.read(bar)?).lines();
-        let filled = lines.filter(|line| line.as_ref().map_or(true, |line| !line.trim().is_empty()));
+        let filled = lines.filter(|line| line.as_ref().map_or(true, |line| !without_mark(line).trim().is_empty()));
         Ok((1..).zip(filled).map(|(number, line)| {
             let line = line.map_err(CliError::reading(&self.path))?;
-            let fields = serde_json::from_str::<Fields>(&line);
+            // No JSON begins with the mark, so that it can be taken off each line: files that were joined have several.
+            let fields = serde_json::from_str::<Fields>(without_mark(&line));
             Ok(fields.map_err(|error| self.bad_record(number, error.to_string()))?.0)
         }))
     }

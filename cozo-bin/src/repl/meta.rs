@@ -9,6 +9,7 @@ use super::session::Session;
 use super::{graph, pager};
 use crate::error::CliError;
 use crate::output;
+use crate::run::read_text;
 
 /// A meta command.
 pub struct Command {
@@ -105,7 +106,7 @@ fn evaluate(session: &mut Session, expression: &str) -> miette::Result<()> {
 }
 
 fn run_file(session: &mut Session, file: &str) -> miette::Result<()> {
-    let script = read(file)?;
+    let script = read_text(Path::new(file))?;
     session.run_script(&script)
 }
 
@@ -126,11 +127,7 @@ fn import(session: &mut Session, file: &str) -> miette::Result<()> {
         let advice = format!("'{file}' is not a file: fetch it first, then %import the file");
         return Err(CliError::Usage(advice).into());
     }
-    session.connection.import(&read(file)?)
-}
-
-fn read(file: &str) -> Result<String, CliError> {
-    std::fs::read_to_string(file).map_err(CliError::reading(Path::new(file)))
+    session.connection.import(&read_text(Path::new(file))?)
 }
 
 fn save(session: &mut Session, file: &str) -> miette::Result<()> {
