@@ -38,6 +38,38 @@ pub enum CliError {
         help("write RELATION=FILE, e.g. trip=trips.csv or 'trip {{id: Int => km: Float}}=trips.csv'")
     )]
     Load(String),
+    /// What cannot be the name of a relation.
+    #[error("'{0}' is not the name of a relation")]
+    #[diagnostic(
+        code(cli::relation_name),
+        help("names begin with a letter, then come letters, digits, _ and parts after dots, e.g. trip or city.trip_2")
+    )]
+    RelationName(String),
+    /// An index, which cannot be loaded into.
+    #[error("'{index}' is an index")]
+    #[diagnostic(code(cli::is_index), help("import into '{relation}': its indices follow it"))]
+    IsIndex {
+        /// What was named.
+        index: String,
+        /// The relation before the colon.
+        relation: String,
+    },
+    /// Columns of a relation that are not between braces.
+    #[error("the columns in '{0}' do not end with '}}'")]
+    #[diagnostic(code(cli::columns), help("write 'name {{key: Type => column: Type}}', or the name alone"))]
+    Columns(String),
+    /// The columns that were given are not those of the relation.
+    #[error("the relation '{relation}' is there, with other columns")]
+    #[diagnostic(
+        code(cli::other_columns),
+        help("it has {{{found}}}: leave the braces out to fill it, or name another relation")
+    )]
+    OtherColumns {
+        /// The relation.
+        relation: String,
+        /// Its columns.
+        found: String,
+    },
     /// A backup is restored into the mem engine, which forgets it when the program ends.
     #[error("the mem engine keeps nothing after this program")]
     #[diagnostic(code(cli::restore_into_nothing), help("name an engine and a path, e.g. -e sqlite -p new.db"))]

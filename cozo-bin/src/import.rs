@@ -15,8 +15,9 @@ use crate::{output, run};
 
 /// Loads the file, then runs the scripts that shall follow.
 pub fn run(arguments: &ImportArguments) -> miette::Result<ExitCode> {
+    let target = Target::parse(&arguments.relation)?;
     let db = arguments.engine.open()?;
-    load_with_progress(&db, Target::parse(&arguments.relation), &arguments.file, arguments.format)?;
+    load_with_progress(&db, target, &arguments.file, arguments.format)?;
     if arguments.engine.forgets() && arguments.then.is_empty() {
         eprintln!("note: the mem engine keeps nothing after this program; query the data with --then SCRIPT");
     }

@@ -126,6 +126,40 @@ fn json_lines_find_their_types_nulls_and_keys() {
 }
 
 #[test]
+fn given_columns_are_those_of_the_relation() {
+    let directory = scratch("schema");
+    let (file, path) = (directory.file("kv.csv", "k,v\n1,a\n"), directory.path("kv.db"));
+    let import = |relation: &str| cozo(&["import", relation, &file, "--engine", "sqlite", "-p", &path]);
+    import("t {k: Int => v: String").failed("cli::columns");
+    import("t {k: Int => v: }").failed("parser::");
+    import("t {k: Int => v: String}").succeeded();
+    import("t { k : Int=>v:String }").succeeded();
+    import("t").succeeded();
+    import("t {k: Int => v: String").failed("cli::columns");
+    import("t {k: Int => v: }").failed("parser::");
+    for other in ["t {k: Int, v: String}", "t {k: Int => v: String?}", "t {k: Int}", "t {k: Int => w: String}"] {
+        let outcome = import(other);
+        assert!(outcome.stderr.contains("it has {k: Int => v: String}"), "{}", outcome.stderr);
+        outcome.failed("cli::other_columns");
+    }
+}
+
+#[test]
+fn relations_have_names() {
+    let directory = scratch("names");
+    let file = directory.file("kv.csv", "k,v\n1,a\n");
+    for name in ["_t", "", "bad name", "2t", "t {k: Int} {v: Int"] {
+        let outcome = cozo(&["import", name, &file]);
+        assert!(!outcome.stderr.contains(":create"), "{}", outcome.stderr);
+        outcome.failed("cli::");
+    }
+    cozo(&["import", "_t", &file]).failed("'_t' is not the name of a relation");
+    cozo(&["import", "t:idx", &file]).failed("cli::is_index");
+    cozo(&["run", "--load", &format!("bad name={file}"), "-e", "?[x] <- [[1]]"]).failed("cli::relation_name");
+    cozo(&["import", "city.trip_2", &file, "--then", "?[v] := *city.trip_2{v}"]).succeeded();
+}
+
+#[test]
 fn text_may_begin_with_a_byte_order_mark() {
     let directory = scratch("mark");
     for (name, text) in [("m.csv", "\u{feff}k\n1\n"), ("m.jsonl", "\u{feff}{\"k\":1}\n")] {

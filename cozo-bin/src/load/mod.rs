@@ -24,7 +24,7 @@ use crate::error::CliError;
 use crate::format::FileFormat;
 use crate::output;
 use reader::{DataFile, Record};
-use target::{Column, columns_of, create, exists};
+use target::{Column, check_columns, columns_of, create, exists};
 pub use target::{Target, split};
 
 /// Rows handed to the database at a time: enough to make a commit cheap, few enough to hold.
@@ -90,6 +90,8 @@ pub fn load(
             None => file.columns(bar)?,
         };
         create(db, target.name, &columns)?;
+    } else if let Some(columns) = target.columns {
+        check_columns(db, target.name, columns)?;
     }
     let mut progress = Progress { rows: 0, bar };
     match fill(db, target.name, file.as_ref(), &mut progress) {

@@ -6,6 +6,7 @@ use std::path::Path;
 use cozo::{DataValue, DbInstance, ScriptMutability};
 use serde_json::Value;
 
+use super::infer::{self, is_name};
 use super::reader::Cell;
 use crate::error::CliError;
 
@@ -20,14 +21,26 @@ pub struct Target<'a> {
 
 impl<'a> Target<'a> {
     /// `name` or `name {key: Type => column: Type}`.
-    pub fn parse(text: &'a str) -> Self {
-        match text.split_once('{') {
-            None => Target { name: text.trim(), columns: None },
-            Some((name, rest)) => {
-                let columns = rest.trim_end();
-                Target { name: name.trim(), columns: Some(columns.strip_suffix('}').unwrap_or(columns)) }
-            }
+    pub fn parse(text: &'a str) -> Result<Self, CliError> {
+        let (name, rest) = match text.split_once('{') {
+            None => (text.trim(), None),
+            Some((name, rest)) => (name.trim(), Some(rest.trim_end())),
+        };
+        check_name(name)?;
+        let closed = |rest: &'a str| rest.strip_suffix('}').ok_or_else(|| CliError::Columns(text.to_string()));
+        Ok(Target { name, columns: rest.map(closed).transpose()? })
+    }
+}
+
+/// Refuses what cannot be the name of a stored relation, of which scripts would say it in other words.
+fn check_name(name: &str) -> Result<(), CliError> {
+    let is_relation = |name: &str| name.split('.').all(is_name);
+    match name.split_once(':') {
+        _ if is_relation(name) => Ok(()),
+        Some((relation, _)) if is_relation(relation) => {
+            Err(CliError::IsIndex { index: name.to_string(), relation: relation.to_string() })
         }
+        _ => Err(CliError::RelationName(name.to_string())),
     }
 }
 
@@ -36,17 +49,21 @@ pub fn split(text: &str) -> Result<(Target<'_>, &Path), CliError> {
     let bad = || CliError::Load(text.to_string());
     let after_columns = text.rfind('}').map_or(0, |brace| brace + 1);
     let equals = after_columns + text[after_columns..].find('=').ok_or_else(bad)?;
-    let (target, file) = (Target::parse(&text[..equals]), &text[equals + 1..]);
-    if target.name.is_empty() || file.is_empty() {
+    let (target, file) = (text[..equals].trim(), &text[equals + 1..]);
+    if target.is_empty() || file.is_empty() {
         return Err(bad());
     }
-    Ok((target, Path::new(file)))
+    Ok((Target::parse(target)?, Path::new(file)))
 }
 
 /// A column of a stored relation.
+#[derive(PartialEq)]
 pub struct Column {
     /// Its name.
     pub name: String,
+    is_key: bool,
+    /// Its type as in a script.
+    column_type: String,
     /// How cells become its values.
     pub kind: Kind,
     /// Whether it takes nulls.
@@ -122,17 +139,37 @@ pub fn create(db: &DbInstance, relation: &str, columns: &str) -> miette::Result<
     db.run_default(&format!(":create {relation} {{{columns}}}")).map(drop)
 }
 
+/// Refuses columns that are not those of the relation.
+pub fn check_columns(db: &DbInstance, relation: &str, columns: &str) -> miette::Result<()> {
+    let given = DbInstance::default();
+    create(&given, relation, columns)?;
+    let found = columns_of(db, relation)?;
+    match columns_of(&given, relation)? == found {
+        true => Ok(()),
+        false => Err(CliError::OtherColumns { relation: relation.to_string(), found: declaration(&found) }.into()),
+    }
+}
+
+/// The columns as between braces.
+fn declaration(columns: &[Column]) -> String {
+    let headers: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+    let types: Vec<String> = columns.iter().map(|column| column.column_type.clone()).collect();
+    infer::declaration(&headers, &types, columns.iter().filter(|column| column.is_key).count())
+}
+
 /// The columns of the relation.
 pub fn columns_of(db: &DbInstance, relation: &str) -> miette::Result<Vec<Column>> {
     let listed = db.run_script(&format!("::columns {relation}"), BTreeMap::new(), ScriptMutability::Immutable)?;
+    let position = |header: &str| listed.headers.iter().position(|name| name == header);
     let text = |row: &[DataValue], header: &str| {
-        let position = listed.headers.iter().position(|name| name == header);
-        position.and_then(|position| row[position].get_str()).unwrap_or_default().to_string()
+        position(header).and_then(|position| row[position].get_str()).unwrap_or_default().to_string()
     };
+    let is_key = |row: &[DataValue]| position("is_key").and_then(|position| row[position].get_bool()).unwrap_or(false);
     let column = |row: &Vec<DataValue>| {
         let column_type = text(row, "type");
         let bare = column_type.trim_end_matches('?');
-        Column { name: text(row, "column"), kind: Kind::of(bare), nullable: bare != column_type }
+        let (kind, nullable) = (Kind::of(bare), bare != column_type);
+        Column { name: text(row, "column"), is_key: is_key(row), kind, nullable, column_type }
     };
     Ok(listed.rows.iter().map(column).collect())
 }
@@ -148,6 +185,15 @@ mod tests {
         let given = "r {a: Int, b => c: String}=f.csv";
         assert_eq!(split(given).ok(), Some((target("r", Some("a: Int, b => c: String")), Path::new("f.csv"))));
         assert!(split("r").is_err() && split("r=").is_err() && split("=f.csv").is_err());
+        assert!(split("r {a: Int, b => c: String=f.csv").is_err());
+    }
+
+    #[test]
+    fn relations_have_names() {
+        assert!(["t", "a.b", "é_2", " t {a}"].iter().all(|text| Target::parse(text).is_ok()));
+        assert!(
+            ["", "_t", "t:idx", "bad name", "2t", "a.", "{a}", "t}"].iter().all(|text| Target::parse(text).is_err())
+        );
     }
 
     #[test]
