@@ -346,6 +346,26 @@ fn the_repl_reads_and_writes_files() {
 }
 
 #[test]
+fn the_repl_saves_where_it_can() {
+    let directory = scratch("saves");
+    let outcome = repl(&format!("%save {}\n?[x] := x = 41 + 1\n", directory.path("no/such/directory.json")));
+    assert!(outcome.stderr.contains("cannot write"), "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("│ 42 │"), "nothing is saved: {}", outcome.stdout);
+    let kept = directory.file("kept.json", "old");
+    repl(&format!("%save {kept}\n")).succeeded();
+    assert_eq!(std::fs::read_to_string(&kept).expect("it is there"), "old");
+}
+
+/// A device takes no byte, which is found out when the result is written.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_repl_shows_what_it_cannot_save() {
+    let outcome = repl("%save /dev/full\n?[x] := x = 41 + 1\n");
+    assert!(outcome.stderr.contains("cannot write '/dev/full'"), "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("│ 42 │"), "{}", outcome.stdout);
+}
+
+#[test]
 fn the_repl_goes_on_after_errors() {
     let outcome = repl(
         "?[x] :- y\n%set\n%unset nope\n%import https://example.org/x.json\n%run nope\n%nonsense\n%help\n?[x] := x = 5\n",

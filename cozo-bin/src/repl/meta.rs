@@ -1,5 +1,6 @@
 //! The commands of the REPL that are not scripts. All of them are [`COMMANDS`].
 
+use std::fs::{self, OpenOptions};
 use std::path::Path;
 
 use cozo::{DataValue, evaluate_expressions};
@@ -131,8 +132,26 @@ fn import(session: &mut Session, file: &str) -> miette::Result<()> {
 }
 
 fn save(session: &mut Session, file: &str) -> miette::Result<()> {
-    session.save = (!file.is_empty()).then(|| file.into());
+    session.save = None;
+    if !file.is_empty() {
+        check_writable(Path::new(file))?;
+        session.save = Some(file.into());
+    }
     Ok(())
+}
+
+/// Finds out whether a file can be written, and leaves things as they are: a script that writes shall not run for nothing.
+fn check_writable(path: &Path) -> Result<(), CliError> {
+    let found = fs::metadata(path);
+    if found.as_ref().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        // To open a pipe would wait for who reads it.
+        return Ok(());
+    }
+    OpenOptions::new().append(true).create(true).open(path).map_err(CliError::writing(path))?;
+    match found {
+        Ok(_) => Ok(()),
+        Err(_) => fs::remove_file(path).map_err(CliError::writing(path)),
+    }
 }
 
 fn backup(session: &mut Session, file: &str) -> miette::Result<()> {

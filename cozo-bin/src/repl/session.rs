@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use cozo::{DataValue, Interrupt, NamedRows, ScriptMutability};
 use serde_json::{Map, Value};
@@ -76,12 +76,19 @@ impl Session {
         let start = Instant::now();
         let result = self.result_of(script)?;
         let took = start.elapsed();
-        if let Some(path) = self.save.take() {
-            let text = as_objects(&result).to_string();
-            fs::write(&path, text).map_err(CliError::writing(&path))?;
-            let saved = output::summary(result.rows.len(), took);
-            return Ok(output::line(format!("{saved}, saved to {}", path.display()))?);
+        let Some(path) = self.save.take() else { return self.show_all(result, took) };
+        let text = as_objects(&result).to_string();
+        if let Err(error) = fs::write(&path, text).map_err(CliError::writing(&path)) {
+            // The script has run, perhaps for long, and has written what it writes: its result is not thrown away.
+            self.show_all(result, took)?;
+            return Err(error.into());
         }
+        let saved = output::summary(result.rows.len(), took);
+        Ok(output::line(format!("{saved}, saved to {}", path.display()))?)
+    }
+
+    /// Shows the results of a script, and keeps the first.
+    fn show_all(&mut self, result: NamedRows, took: Duration) -> miette::Result<()> {
         let results = result.flatten();
         for rows in &results {
             self.show(rows)?;
