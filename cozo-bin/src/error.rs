@@ -243,6 +243,18 @@ pub enum CliError {
     #[error("{0}")]
     #[diagnostic(code(repl::usage), help("%help lists the commands"))]
     Usage(String),
+    /// A `%set` without a value, or with one that is no JSON.
+    #[error("bad parameter '{given}': {reason}")]
+    #[diagnostic(
+        code(repl::parameter),
+        help("write %set KEY JSON, e.g. %set n 3 or %set name \"Ann\": strings need their quotes")
+    )]
+    SetParameter {
+        /// What was given.
+        given: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The line editor or the signal handler cannot be set up.
     #[error("the terminal cannot be set up: {0}")]
     #[diagnostic(code(repl::terminal), help("pipe scripts into 'cozo repl', or use 'cozo run'"))]

@@ -368,9 +368,18 @@ fn the_repl_shows_what_it_cannot_save() {
 #[test]
 fn the_repl_goes_on_after_errors() {
     let outcome = repl(
-        "?[x] :- y\n%set\n%unset nope\n%import https://example.org/x.json\n%run nope\n%nonsense\n%help\n?[x] := x = 5\n",
+        "?[x] :- y\n%set\n%set x\n%set y z\n%unset nope\n%import https://example.org/x.json\n%run nope\n%nonsense\n%help\n?[x] := x = 5\n",
     );
-    for part in ["parser::pest", "'%set' needs", "no parameter 'nope'", "fetch it first", "cannot read 'nope'"] {
+    assert_eq!(outcome.stderr.matches("write %set KEY JSON").count(), 2, "{}", outcome.stderr);
+    for part in [
+        "parser::pest",
+        "'%set' needs",
+        "'x': there is no value",
+        "'y z': expected value",
+        "no parameter 'nope'",
+        "fetch it first",
+        "cannot read 'nope'",
+    ] {
         assert!(outcome.stderr.contains(part), "{part} in {}", outcome.stderr);
     }
     assert!(outcome.stdout.contains("%restore FILE") && outcome.stdout.contains("│ 5 │"), "{}", outcome.stdout);

@@ -77,9 +77,11 @@ impl<'a> Meta<'a> {
 
 fn set(session: &mut Session, arguments: &str) -> miette::Result<()> {
     let (name, json) = arguments.split_once(char::is_whitespace).unwrap_or((arguments, ""));
-    let bad =
-        |error: serde_json::Error| CliError::Parameter { given: arguments.to_string(), reason: error.to_string() };
-    let value: Value = serde_json::from_str(json).map_err(bad)?;
+    let bad = |reason: String| CliError::SetParameter { given: arguments.to_string(), reason };
+    if json.trim().is_empty() {
+        return Err(bad("there is no value".to_string()).into());
+    }
+    let value: Value = serde_json::from_str(json).map_err(|error| bad(error.to_string()))?;
     session.parameters.insert(name.trim_start_matches('$').to_string(), DataValue::from(value));
     Ok(())
 }
