@@ -118,6 +118,41 @@ fn results_find_types_and_keys_on_the_way_back() {
     assert!(outcome.stderr.contains("note: 'a' holds values of several types"), "{}", outcome.stderr);
 }
 
+#[cfg(feature = "arrow")]
+#[test]
+fn notes_say_what_an_import_does_not_undo() {
+    let directory = scratch("export-notes");
+    let from = database(&directory, "from.db");
+    for (column_type, value, note) in [
+        ("[Bytes]", "[decode_base64('eA==')]", None),
+        ("[Uuid]", "[to_uuid('f3b4958c-52a1-11e7-802a-010203040506')]", None),
+        ("[Json]", "[json([1]), json('x')]", None),
+        ("[<F32; 2>]", "[vec([1, 2])]", None),
+        ("[Float]", "[1.5]", None),
+        ("[Float]", "[to_float('NAN')]", Some("note: 'v' is written as JSON, which has no NaN")),
+        ("(Int, Float)", "[1, to_float('INF')]", Some("note: 'v' is written as JSON, which has no NaN")),
+        ("[Any]", "[1, decode_base64('eA==')]", Some("note: 'v' holds values of several types")),
+    ] {
+        let create = format!("?[k, v] <- [[1, {value}]] :create r {{k: Int => v: {column_type}}}");
+        run(&from, &["run", "-e", &create]).succeeded();
+        let file = directory.path("r.parquet");
+        let outcome = run(&from, &["export", "r", &file]);
+        match note {
+            Some(note) => assert!(outcome.stderr.contains(note), "{}", outcome.stderr),
+            None => {
+                assert!(!outcome.stderr.contains("note:"), "{column_type}: {}", outcome.stderr);
+                let to = database(&directory, "to.db");
+                run(&to, &["import", "r", &file]).succeeded();
+                let script = "?[k, v] := *r{k, v}";
+                assert_eq!(shown(&from, script), shown(&to, script), "{column_type}");
+                run(&to, &["run", "-e", "::remove r"]).succeeded();
+            }
+        }
+        outcome.succeeded();
+        run(&from, &["run", "-e", "::remove r"]).succeeded();
+    }
+}
+
 #[test]
 fn standard_output_takes_text() {
     let script = "?[a, b] <- [[1, 'x'], [2, null]]";

@@ -28,10 +28,10 @@ pub fn write(table: &Table, format: FileFormat, out: impl Write + Send, bar: &Pr
     bar.set_message("looking at");
     let (types, declared) = (types(table, bar)?, table.declared());
     for column in types.lossy() {
-        let name = &table.headers[column];
-        eprintln!(
-            "note: '{name}' holds values of several types: bytes and UUIDs are written as text, vectors as lists"
-        );
+        let column_type = declared.as_ref().map(|declared| declared.types[column].as_str());
+        if let Some(change) = change_of(column_type) {
+            eprintln!("note: '{}' {change}", table.headers[column]);
+        }
     }
     let schema = types.schema(&table.headers).map_err(CliError::arrow)?;
     let schema = declared.map_or(schema.clone(), |declared| with_declarations(&schema, &declared));
@@ -70,6 +70,17 @@ fn types(table: &Table, bar: &ProgressBar) -> miette::Result<ArrowTypes> {
         types.declare(column, column_type);
     }
     Ok(types)
+}
+
+/// What becomes of values that are written as JSON, which has fewer types, if an import does not undo it: it gives values the
+/// types that their relation declares, down to the elements of lists.
+fn change_of(column_type: Option<&str>) -> Option<&'static str> {
+    match column_type {
+        Some(declared) if !declared.contains("Any") => declared.contains("Float").then_some(
+            "is written as JSON, which has no NaN and no infinities: they become null and text, which no import takes for Float",
+        ),
+        _ => Some("holds values of several types: bytes and UUIDs are written as text, vectors as lists"),
+    }
 }
 
 /// The schema with what an import needs to make the same relation.
