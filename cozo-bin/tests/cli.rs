@@ -279,6 +279,31 @@ fn what_reads_makes_no_database() {
     assert_eq!(directory.names(), ["damaged.db"]);
 }
 
+/// SQLite's log is written back when a database is closed, so that the file alone is the whole of it.
+#[test]
+fn databases_are_closed_at_the_end() {
+    let directory = scratch("closed");
+    let (file, path) = (directory.file("kv.csv", "k,v\n1,a\n"), directory.path("kv.db"));
+    let query = "?[k] := *t{k}";
+    let place = ["--engine", "sqlite", "-p", &path];
+    for (arguments, input, code) in [
+        (&["import", "t", &file][..], "", 0),
+        (&["import", "t", &file, "--then", query], "", 0),
+        (&["import", "t", &directory.path("missing.csv")], "", 1),
+        (&["run", "-e", query, "-e", "?[x] := *nope{x}"], "", 1),
+        (&["run", "--load", &format!("t={file}"), "-e", query], "", 0),
+        (&["export", "t", "-"], "", 0),
+        (&["backup", &directory.path("backup.db")], "", 0),
+        (&["compact"], "", 0),
+        (&["repl"], &format!("{query}\n?[x] := y\n"), 0),
+    ] {
+        let outcome = cozo_with_input(&[arguments, &place].concat(), input);
+        assert_eq!(outcome.code, code, "{arguments:?}: {}", outcome.stderr);
+        let left = directory.names().into_iter().find(|name| name.starts_with("kv.db-") && name != "kv.db-lock");
+        assert_eq!(left, None, "{arguments:?}");
+    }
+}
+
 #[test]
 fn a_restore_that_fails_leaves_no_database() {
     let directory = scratch("restore-fails");
