@@ -178,16 +178,17 @@ impl Table {
         let ([known], [new]) = (self.rows.columns.as_slice(), batch.columns.as_slice()) else { return None };
         let rows = self.rows.len + batch.len;
         let set = match self.small_ints.take() {
-            Some(set) => Some(set),
             None if rows < self.worth_a_bitmap => return None,
             None => ints_of(known).and_then(|known| IntSet::of(known, rows)),
+            set => set,
         };
-        // Hashes are made again when they are needed. As long as integers lie too far apart, that is as often as their number doubles.
-        self.hashes.clear();
-        self.by_key.clear();
+        // As long as integers lie too far apart, it is tried as often as their number doubles.
         self.worth_a_bitmap = rows * 2;
         let mut set = set?;
         let new = new.as_dense_ints().filter(|new| set.make_room(new, rows))?;
+        // Hashes are made again when they are needed.
+        self.hashes.clear();
+        self.by_key.clear();
         if let Column::Null(_) = self.rows.columns[0] {
             self.rows.columns[0] = Column::ints(vec![]);
         }
