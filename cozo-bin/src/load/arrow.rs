@@ -150,22 +150,27 @@ fn lost_integer(batch: &RecordBatch) -> Option<(usize, String)> {
         text.parse::<i64>().is_err() && text.parse().is_ok_and(|float: f64| infer::loses_digits(text, float))
     };
     batch.columns().iter().zip(batch.schema_ref().fields()).find_map(|(array, field)| {
-        let text: Box<dyn Fn(usize) -> String + '_> = match array.data_type() {
+        // The text of an integer; of none that is seen to be an Int without it.
+        let text: Box<dyn Fn(usize) -> Option<String> + '_> = match array.data_type() {
             DataType::UInt64 => {
                 let values = array.as_primitive::<UInt64Type>();
-                Box::new(move |row| values.value(row).to_string())
+                Box::new(move |row| {
+                    Some(values.value(row))
+                        .filter(|value| i64::try_from(*value).is_err())
+                        .map(|value| value.to_string())
+                })
             }
             DataType::Decimal128(..) => {
                 let values = array.as_primitive::<Decimal128Type>();
-                Box::new(move |row| values.value_as_string(row))
+                Box::new(move |row| Some(values.value_as_string(row)))
             }
             DataType::Decimal256(..) => {
                 let values = array.as_primitive::<Decimal256Type>();
-                Box::new(move |row| values.value_as_string(row))
+                Box::new(move |row| Some(values.value_as_string(row)))
             }
             _ => return None,
         };
-        let mut texts = (0..array.len()).filter(|row| array.is_valid(*row)).map(|row| (row, text(row)));
+        let mut texts = (0..array.len()).filter(|row| array.is_valid(*row)).filter_map(|row| Some((row, text(row)?)));
         let (row, text) = texts.find(|(_, text)| is_lost(text))?;
         let reason = "is beyond Int, and Float would not keep its digits: cast the column to strings";
         Some((row, format!("column '{}': {text} {reason}", field.name())))

@@ -191,12 +191,11 @@ impl Planner<'_> {
     fn variant(&mut self, table: usize, rule: &Rule, parts: &[(usize, TablePart)], kind: &TableKind) -> RulePlan {
         let keeps_order = matches!(kind, TableKind::Groups(_)) && kind.order_matters();
         let ordered = match self.join_order {
-            _ if keeps_order => Ordered::as_written(rule),
-            JoinOrder::Written => Ordered::as_written(rule),
-            JoinOrder::ByCost => {
+            JoinOrder::ByCost if !keeps_order => {
                 let delta = parts.iter().find(|(_, part)| *part == TablePart::Delta).map(|(position, _)| *position);
                 self.estimates.order(rule, delta)
             }
+            _ => Ordered::as_written(rule),
         };
         self.depends_on_sizes |= ordered.had_choice;
         let estimates = (self.join_order == JoinOrder::ByCost).then_some(&self.estimates);
