@@ -5,9 +5,9 @@
 mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
+use std::sync::{Barrier, Mutex};
 use std::time::Duration;
 
 use cozo::{DataValue, DbInstance, NamedRows, ScriptMutability, format_error_as_json};
@@ -37,6 +37,43 @@ fn writers_of_different_keys_never_fail() {
         }
     });
     assert_eq!(number(&db, "?[count(n)] := *r{n, twice}, twice == n * 2"), 4 * EACH);
+}
+
+#[test]
+fn of_many_puts_of_one_key_the_last_stays_and_all_see_it() {
+    const EACH: i64 = 3000;
+    let db = database(&["?[k, n] <- [[0, 0]] :create r {k: Int => n: Int}"]);
+    let put = |k: i64, n: i64| {
+        run_with(&db, "?[k, n] <- [[$k, $n]] :put r {k => n}", &[("k", k), ("n", n)]).expect("it reads nothing");
+    };
+    let last = Mutex::new(0);
+    let writers_left = AtomicUsize::new(3);
+    std::thread::scope(|scope| {
+        for writer in 1..=3 {
+            let (put, last, writers_left) = (&put, &last, &writers_left);
+            scope.spawn(move || {
+                for n in 1..=EACH {
+                    put(writer * EACH + n, n);
+                    if n % 3 == 0 {
+                        // One writer after another puts a larger number.
+                        let mut last = last.lock().unwrap();
+                        *last += 1;
+                        put(0, *last);
+                    }
+                }
+                writers_left.fetch_sub(1, Ordering::Relaxed);
+            });
+        }
+        while writers_left.load(Ordering::Relaxed) > 0 {
+            let before = *last.lock().unwrap();
+            let seen = number(&db, "?[n] := *r{k: 0, n}");
+            let after = *last.lock().unwrap();
+            assert!((before..=after).contains(&seen), "{seen} was seen, {before} before and {after} after");
+            std::thread::sleep(Duration::from_micros(300));
+        }
+    });
+    assert_eq!(number(&db, "?[n] := *r{k: 0, n}"), EACH);
+    assert_eq!(number(&db, "?[count(k)] := *r{k}"), 3 * EACH + 1);
 }
 
 /// Adds one to the counter, again and again until no one else came first.
@@ -83,9 +120,9 @@ fn the_first_of_two_committers_wins() {
 
 #[test]
 fn a_conflict_shows_the_script_that_lost() {
-    let db = database(&[":create r {k => v}"]);
+    let db = database(&["?[k, v] <- [[1, 'first']] :create r {k => v}"]);
     let loser = db.clone();
-    let script = "\n {?[k, v] <- [[1, 'late']] :put r {k => v}}\n {?[x] <- [[1]] :sleep 0.5}";
+    let script = "\n {?[k, v] := *r{k}, v = 'late' :put r {k => v}}\n {?[x] <- [[1]] :sleep 0.5}";
     let thread = std::thread::spawn(move || format_error_as_json(loser.run_default(script).unwrap_err(), Some(script)));
     running_number(&db);
     rows(&db, "?[k, v] <- [[1, 'early']] :put r {k => v}");
@@ -93,6 +130,18 @@ fn a_conflict_shows_the_script_that_lost() {
     assert_eq!(error["code"], "transact::conflict");
     let first_line = script.trim_start().lines().next().unwrap();
     assert_eq!(error["labels"][0]["span"], serde_json::json!({"offset": 2, "length": first_line.len()}));
+}
+
+#[test]
+fn a_script_that_reads_nothing_counts_as_begun_when_it_commits() {
+    let db = database(&[":create r {k => v}"]);
+    let late = db.clone();
+    let script = "{?[k, v] <- [[1, 'late']] :put r {k => v}} {?[x] <- [[1]] :sleep 0.3}";
+    let thread = std::thread::spawn(move || late.run_default(script).map(drop));
+    running_number(&db);
+    rows(&db, "?[k, v] <- [[1, 'early']] :put r {k => v}");
+    thread.join().unwrap().unwrap();
+    assert_eq!(rows(&db, "?[v] := *r{k: 1, v}"), [[DataValue::from("late")]]);
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! What the server refuses, and how a refusal or an error of the database becomes a response.
 
+use axum::body::to_bytes;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use miette::Report;
 use serde_json::Value;
+
+const JSON: &str = "application/json";
 
 /// A request that the server itself refuses.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
@@ -113,6 +116,15 @@ pub enum ServerError {
     #[error("the script did not end in {0} s, the time limit of the server")]
     #[diagnostic(code(server::timeout), help("narrow the query, or start the server with a longer --timeout"))]
     Timeout(f64),
+    /// What the libraries below refuse before a route sees it, in their words.
+    #[error("{reason}")]
+    #[diagnostic(code(server::refused), help("the routes and their requests are described at /openapi.json"))]
+    Refused {
+        /// The status of the response.
+        status: StatusCode,
+        /// Why.
+        reason: String,
+    },
     /// A defect.
     #[error("internal failure: {0}")]
     #[diagnostic(code(server::internal), help("this is a defect of the server, please report it"))]
@@ -142,9 +154,32 @@ impl ServerError {
             ServerError::SlowClient => StatusCode::REQUEST_TIMEOUT,
             ServerError::TooMany(_) => StatusCode::SERVICE_UNAVAILABLE,
             ServerError::Timeout(_) => StatusCode::GATEWAY_TIMEOUT,
+            ServerError::Refused { status, .. } => *status,
             ServerError::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
+}
+
+/// The longest text of a refusal that is passed on.
+const MAX_REASON_BYTES: usize = 4096;
+
+/// Describes what the libraries below refuse as the server's own errors: they say it as plain text, or by the status alone.
+pub async fn describe_refusal(response: Response) -> Response {
+    let status = response.status();
+    let is_described = response.headers().get(header::CONTENT_TYPE).is_some_and(|found| found == JSON);
+    if !status.is_client_error() || status == StatusCode::UNAUTHORIZED || is_described {
+        return response;
+    }
+    let (mut head, body) = response.into_parts();
+    let text = to_bytes(body, MAX_REASON_BYTES).await.unwrap_or_default();
+    let reason = match text.is_empty() {
+        true => status.canonical_reason().unwrap_or("the request is refused").to_lowercase(),
+        false => String::from_utf8_lossy(&text).into_owned(),
+    };
+    let mut described = ServerError::Refused { status, reason }.into_response();
+    [header::CONTENT_TYPE, header::CONTENT_LENGTH].iter().for_each(|name| drop(head.headers.remove(name)));
+    described.headers_mut().extend(head.headers);
+    described
 }
 
 /// What goes back instead of a result.
@@ -199,7 +234,7 @@ impl From<Report> for Failure {
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         match self.body {
-            Some(body) => (self.status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response(),
+            Some(body) => (self.status, [(header::CONTENT_TYPE, JSON)], body.to_string()).into_response(),
             None => self.status.into_response(),
         }
     }

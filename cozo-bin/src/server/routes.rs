@@ -2,14 +2,14 @@
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn_with_state, map_response};
 use axum::routing::{MethodRouter, delete, get, post, put};
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 use tower_http::decompression::RequestDecompressionLayer;
 use tower_http::timeout::RequestBodyTimeoutLayer;
 
-use super::error::ServerError;
+use super::error::{ServerError, describe_refusal};
 use super::state::App;
 use super::{about, auth, changes, guard, observe, page, query, rules, transactions, transfer};
 
@@ -65,6 +65,7 @@ pub fn router(app: App) -> Router {
         .merge(router_of(open()))
         .fallback(no_route)
         .method_not_allowed_fallback(method_not_allowed)
+        .layer(map_response(describe_refusal))
         .layer(from_fn_with_state(app.clone(), guard::refuse_foreign_pages));
     let routes = match app.guard.cors() {
         Some(cors) => routes.layer(cors),

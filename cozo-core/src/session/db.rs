@@ -155,12 +155,7 @@ impl DbInstance {
 
     /// A transaction for a script.
     fn begin(&self, script: &Prepared, mutability: ScriptMutability) -> Transaction {
-        let write = mutability == ScriptMutability::Mutable && script.writes();
-        let pipeline = self.pipeline();
-        match script {
-            Prepared::Steps(..) => Transaction::begin_long(pipeline, write),
-            Prepared::Query(_) | Prepared::System(_) => Transaction::begin(pipeline, write),
-        }
+        Transaction::begin(self.pipeline(), mutability == ScriptMutability::Mutable && script.writes())
     }
 
     fn run_prepared<R: ScriptResult>(

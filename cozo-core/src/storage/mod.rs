@@ -83,6 +83,12 @@ pub trait Storage: Send + Sync {
         0
     }
 
+    /// Whether rows may be committed some time after their transaction has ended: no commit of rows alone fails, and none outlives
+    /// the process.
+    fn may_defer(&self) -> bool {
+        false
+    }
+
     /// How many rows at once an empty relation is filled with soonest; 0 where it makes no difference.
     fn rows_to_fill_with(&self) -> usize {
         0

@@ -2,7 +2,7 @@
 //!
 //! Most read nothing: they put rows, and are over. Those only begin with a catalog, and commit whatever others have committed
 //! meanwhile, as if they had begun just then. Each is noted in the part of its thread, so that threads which write do not
-//! wait for one another here. Only what has read rows, or takes several steps, can conflict, and is noted where commits look.
+//! wait for one another here. Only what has read rows can conflict, and is noted where commits look.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -28,12 +28,12 @@ pub(super) struct Active {
     reading: Apart<Reading>,
 }
 
-/// The write transactions that have read rows, or take several steps.
+/// The write transactions that have read rows.
 #[derive(Default)]
 struct Reading {
     /// How many there are, for those who only look.
     count: AtomicU64,
-    /// The versions, by number, that they read or began with; in any order.
+    /// The versions, by number, that they read; in any order.
     versions: Mutex<SmallVec<[u64; 8]>>,
 }
 
@@ -93,17 +93,12 @@ impl Active {
             true => current.clone(),
             false => superseded().expect("kept for transactions that began with its catalog"),
         };
-        self.note_reading(version.sequence);
+        let mut versions = self.reading.versions.lock();
+        versions.push(version.sequence);
+        self.reading.count.store(versions.len() as u64, Ordering::Release);
+        drop(versions);
         self.end_starting(started);
         version
-    }
-
-    /// Notes a transaction that reads a version, until [`Active::end_readings`]. Nobody commits meanwhile, unless it has done
-    /// nothing before.
-    pub fn note_reading(&self, sequence: u64) {
-        let mut versions = self.reading.versions.lock();
-        versions.push(sequence);
-        self.reading.count.store(versions.len() as u64, Ordering::Release);
     }
 
     /// Forgets transactions that read these versions.

@@ -2,7 +2,9 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+#[cfg(not(feature = "shuttle"))]
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering;
 
 use super::Version;
 use super::sync::{Apart, AtomicU64, Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -11,10 +13,17 @@ use super::sync::{Apart, AtomicU64, Mutex, RwLock, RwLockReadGuard, RwLockWriteG
 pub const THREAD_PARTS: usize = 16;
 
 /// The part of the calling thread: threads take the parts in turn.
+#[cfg(not(feature = "shuttle"))]
 pub fn part_of_thread() -> usize {
     static THREADS: AtomicUsize = AtomicUsize::new(0);
     thread_local!(static PART: usize = THREADS.fetch_add(1, Ordering::Relaxed) % THREAD_PARTS);
     PART.with(|part| *part)
+}
+
+/// The part of the calling task of the model.
+#[cfg(feature = "shuttle")]
+pub fn part_of_thread() -> usize {
+    usize::from(shuttle::thread::current().id()) % THREAD_PARTS
 }
 
 /// The current version.
@@ -23,16 +32,10 @@ pub fn part_of_thread() -> usize {
 /// counter would go to and fro between processors for longer than the reading takes; so a thread that finds a version for
 /// the second time keeps a handle of its own, and counts there.
 pub(super) struct Current {
-    latest: Apart<Latest>,
+    latest: Apart<RwLock<Arc<Version>>>,
     handles: [Apart<Mutex<Handle>>; THREAD_PARTS],
     /// A bit for each handle there is. Set while the version is locked for reading, and cleared while it is for writing.
     given: AtomicU64,
-}
-
-struct Latest {
-    /// Its number, for those who only look.
-    sequence: AtomicU64,
-    version: RwLock<Arc<Version>>,
 }
 
 /// What a thread has of the current version for itself.
@@ -68,8 +71,7 @@ impl Deref for Held {
 impl Current {
     pub fn new(version: Version) -> Self {
         let handles = std::array::from_fn(|_| Apart::default());
-        let sequence = AtomicU64::new(version.sequence);
-        let latest = Apart(Latest { sequence, version: RwLock::new(Arc::new(version)) });
+        let latest = Apart(RwLock::new(Arc::new(version)));
         Current { latest, handles, given: AtomicU64::new(0) }
     }
 
@@ -79,7 +81,7 @@ impl Current {
         if let Some(version) = &self.handles[part].lock().version {
             return Held::Handle(version.clone());
         }
-        let version = self.latest.version.read();
+        let version = self.latest.read();
         let mut handle = self.handles[part].lock();
         if handle.seen != version.sequence {
             handle.seen = version.sequence;
@@ -89,24 +91,14 @@ impl Current {
         Held::Handle(handle.version.get_or_insert_with(|| Arc::new(Counter(version.clone()))).clone())
     }
 
-    /// The number of the latest version. It may be that of the version before while one is committed.
-    pub fn sequence(&self) -> u64 {
-        self.latest.sequence.load(Ordering::Acquire)
-    }
-
-    /// Makes known the number of the version that has been committed.
-    pub fn set_sequence(&self, sequence: u64) {
-        self.latest.sequence.store(sequence, Ordering::Release);
-    }
-
     /// The version, which nobody replaces meanwhile.
     pub fn read(&self) -> RwLockReadGuard<'_, Arc<Version>> {
-        self.latest.version.read()
+        self.latest.read()
     }
 
     /// The version to be replaced: nobody can begin to read meanwhile, and who still reads has a count of it.
     pub fn write(&self) -> RwLockWriteGuard<'_, Arc<Version>> {
-        let version = self.latest.version.write();
+        let version = self.latest.write();
         let given = self.given.load(Ordering::Relaxed);
         if given != 0 {
             for part in (0..THREAD_PARTS).filter(|part| given & (1 << part) != 0) {

@@ -14,6 +14,7 @@
 mod active;
 mod catalog;
 mod current;
+mod deferred;
 mod error;
 mod pipeline;
 mod sync;

@@ -8,8 +8,9 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::active::{Active, Starting};
-use super::current::{Current, Held};
-use super::sync::{Apart, AtomicU64, Mutex, spin};
+use super::current::{Current, Held, part_of_thread};
+use super::deferred::{Closed, Deferred, Locked, Outcome};
+use super::sync::{Apart, AtomicU64, Mutex, spin, yield_now};
 use super::{Catalog, TxnError};
 use crate::schema::{RelationId, RelationSchema, SchemaRef, with_indices};
 use crate::storage::mem::MemSnapshot;
@@ -53,6 +54,15 @@ pub(super) struct CommitRequest {
 pub type AfterCommit = Box<dyn FnOnce() + Send>;
 
 impl CommitRequest {
+    /// Whether it may be set aside after it is told to be committed: it cannot conflict, and nobody is called.
+    fn can_wait(&self) -> bool {
+        self.base.is_none()
+            && self.keys.len() <= MAX_DEFERRED_ROWS
+            && self.schemas.is_empty()
+            && self.after_commit.is_empty()
+            && self.changes.has_rows_alone()
+    }
+
     /// Makes the changes of the catalog, once validated, a part of what is to be stored.
     fn define(&mut self) {
         self.changes.definitions.extend(self.schemas.drain(..).map(|change| (change.name, change.after)));
@@ -102,6 +112,7 @@ pub struct Pipeline {
     leader: Apart<Mutex<Apart<History>>>,
     /// Its locks are taken after `current`, where both are.
     active: Active,
+    deferred: Deferred,
     next_relation: AtomicU64,
     /// Versions have snapshots of it, which go before it: an engine that closes while one is read leaves its own log behind.
     storage: Box<dyn Storage>,
@@ -115,10 +126,15 @@ struct History {
     changed: FxHashMap<u64, u64>,
     written: FxHashMap<RelationId, u64>,
     prune_at: usize,
+    /// The part of the thread that led last.
+    leader: Option<usize>,
     /// A snapshot of nothing, for want of another while rows are changed in place. To count a reference to one that all
     /// databases share would wait for their processors.
     nothing: Option<Arc<dyn Snapshot>>,
 }
+
+/// Who puts more rows at once commits them.
+const MAX_DEFERRED_ROWS: usize = 4;
 
 /// The history is cleared of what no transaction can conflict with when it has twice the keys that the last time left, and this
 /// many at least: so few stay near.
@@ -131,6 +147,7 @@ impl Pipeline {
         storage.definitions()?.into_iter().for_each(|schema| catalog.insert(schema));
         let next = catalog.iter().flat_map(with_indices).map(|schema| schema.id.0 + 1).max().unwrap_or(1);
         let active = Active::new(catalog.clone());
+        let deferred = Deferred::new(catalog.version);
         let leader = Apart(Mutex::new(Apart(History::new(catalog.clone()))));
         let version = Version { sequence: 0, catalog, snapshot: storage.snapshot() };
         Ok(Pipeline {
@@ -140,13 +157,76 @@ impl Pipeline {
             waiting_count: AtomicU64::new(0),
             leader,
             active,
+            deferred,
             next_relation: AtomicU64::new(next),
         })
     }
 
     /// The current version.
     pub fn current(&self) -> Held {
+        self.settle();
         self.current.hold()
+    }
+
+    /// Commits what lies aside, for who begins to read.
+    #[inline]
+    fn settle(&self) {
+        if self.deferred.is_any() {
+            self.settle_now();
+        }
+    }
+
+    #[cold]
+    fn settle_now(&self) {
+        // Who leads may begin a long commit once it has committed what lies aside: nobody waits for that.
+        while self.deferred.is_any() {
+            match spin(|| self.leader.try_lock()) {
+                Some(mut history) => self.commit_deferred(&mut history.0),
+                None => yield_now(),
+            }
+        }
+    }
+
+    /// Commits all that lies aside.
+    fn commit_deferred(&self, history: &mut History) {
+        if self.deferred.is_any() {
+            self.commit_locked(history, self.deferred.all());
+        }
+    }
+
+    fn commit_locked(&self, history: &mut History, mut locked: Locked<'_>) {
+        if let Some(part) = locked.in_order() {
+            let committed = self.publish(history, [], &part.keys, from_ref(&part.changes));
+            committed.expect("an engine that defers takes rows of relations that exist");
+        }
+    }
+
+    /// Commits what the calling thread has set aside, or all if that must come before.
+    fn commit_own(&self, history: &mut History) {
+        match self.deferred.own() {
+            Some(own) => self.commit_locked(history, own),
+            None => self.commit_deferred(history),
+        }
+    }
+
+    /// Notes that the calling thread leads. If another did before, they take turns, and it sets rows aside from now on.
+    fn note_leader(&self, history: &mut History) {
+        let part = part_of_thread();
+        let before = history.leader.replace(part);
+        if before.is_some_and(|before| before != part) {
+            self.deferred.expect_more(part);
+        }
+    }
+
+    /// Has nothing be set aside while something is committed that takes long or changes the catalog.
+    fn close_for(&self, request: &CommitRequest) -> Option<Closed<'_>> {
+        let is_short = request.schemas.is_empty() && self.are_few(from_ref(&request.changes));
+        (!is_short).then(|| self.deferred.close())
+    }
+
+    /// Whether these are few rows, and nothing else.
+    fn are_few(&self, changes: &[ChangeSet]) -> bool {
+        rows_alone(changes).is_some_and(|rows| rows <= self.storage.max_rows_in_place())
     }
 
     /// An identity for a new relation.
@@ -162,19 +242,28 @@ impl Pipeline {
     /// What a write transaction reads from now on: the latest version with the catalog that it began with. Until then
     /// commits may change all rows in place.
     pub(super) fn pin(&self, started: Starting) -> Arc<Version> {
+        self.settle();
         self.active.read(started, &self.current.read())
     }
 
-    /// The number of the current version, noted as one that is read. It is not held. What is committed before it is noted is
-    /// no conflict for a transaction that has done nothing before.
-    pub(super) fn note_current(&self) -> u64 {
-        let sequence = self.current.sequence();
-        self.active.note_reading(sequence);
-        sequence
+    /// Commits a transaction, together with all others that wait. It reads no more, whatever the outcome.
+    pub(super) fn commit(&self, mut request: CommitRequest) -> Result<(), TxnError> {
+        if self.storage.may_defer() && request.can_wait() {
+            let leader = match self.deferred.push(&mut request) {
+                Outcome::Refused => return self.commit_now(request),
+                Outcome::Aside => None,
+                Outcome::Enough => self.leader.try_lock(),
+                Outcome::Full => Some(self.leader.lock()),
+            };
+            if let Some(mut history) = leader {
+                self.commit_own(&mut history.0);
+            }
+            return Ok(());
+        }
+        self.commit_now(request)
     }
 
-    /// Commits a transaction, together with all others that wait. It reads no more, whatever the outcome.
-    pub(super) fn commit(&self, request: CommitRequest) -> Result<(), TxnError> {
+    fn commit_now(&self, request: CommitRequest) -> Result<(), TxnError> {
         let base = request.base;
         let outcome = self.commit_in_turn(request);
         if let (Some(base), Err(_)) = (base, &outcome) {
@@ -188,10 +277,14 @@ impl Pipeline {
         if let Some(mut history) = spin(|| self.leader.try_lock())
             && self.waiting_count.load(Ordering::Relaxed) == 0
         {
+            self.note_leader(&mut history.0);
+            let closed = self.close_for(&request);
+            self.commit_deferred(&mut history.0);
             validate(&request, &history, &[], &history.catalog)?;
             request.define();
             let changes = std::mem::take(&mut request.changes);
-            let outcome = self.publish(&mut history.0, from_mut(&mut request), from_ref(&changes));
+            let outcome = self.publish_requests(&mut history.0, from_mut(&mut request), from_ref(&changes));
+            drop(closed);
             // Nobody waits while memory is given back.
             drop(history);
             return outcome;
@@ -211,6 +304,8 @@ impl Pipeline {
 
     /// Validates a group, and commits those that pass as one.
     fn lead(&self, history: &mut History, group: &[Arc<Waiting>]) {
+        let _closed = self.deferred.close();
+        self.commit_deferred(history);
         let mut catalog = history.catalog.clone();
         let (mut winners, mut requests): (Vec<&Waiting>, Vec<CommitRequest>) = (vec![], vec![]);
         for waiting in group {
@@ -229,12 +324,12 @@ impl Pipeline {
             return;
         }
         let changes: Vec<ChangeSet> = requests.iter_mut().map(|request| std::mem::take(&mut request.changes)).collect();
-        match self.publish(history, &mut requests, &changes) {
+        match self.publish_requests(history, &mut requests, &changes) {
             Ok(()) => winners.iter().for_each(|waiting| waiting.ends(Ok(()))),
             // One of them may be to blame, so that the others would succeed without it.
             Err(_) if winners.len() > 1 => {
                 for ((waiting, request), changes) in winners.iter().zip(&mut requests).zip(&changes) {
-                    waiting.ends(self.publish(history, from_mut(request), from_ref(changes)));
+                    waiting.ends(self.publish_requests(history, from_mut(request), from_ref(changes)));
                 }
             }
             Err(error) => winners.iter().for_each(|waiting| waiting.ends(Err(error.clone()))),
@@ -243,16 +338,32 @@ impl Pipeline {
 
     /// Commits transactions, whose changes are given by themselves, as one, publishes the next version and ends them. After an
     /// error nothing has happened.
-    fn publish(
+    fn publish_requests(
         &self,
         history: &mut History,
         requests: &mut [CommitRequest],
         changes: &[ChangeSet],
     ) -> Result<(), TxnError> {
+        let keys = requests.iter().flat_map(|request| &request.keys);
+        self.publish(history, requests.iter().filter_map(|request| request.base), keys, changes)?;
+        let calls = requests.iter_mut().flat_map(|request| std::mem::take(&mut request.after_commit));
+        calls.for_each(|call| call());
+        Ok(())
+    }
+
+    /// Commits changes of these keys, and publishes the next version; ends the reading of those that began with the versions
+    /// `ended`. After an error nothing has happened.
+    fn publish<'k>(
+        &self,
+        history: &mut History,
+        ended: impl IntoIterator<Item = u64>,
+        keys: impl IntoIterator<Item = &'k u64>,
+        changes: &[ChangeSet],
+    ) -> Result<(), TxnError> {
         self.storage.tend();
         // Nobody can begin to read while a few rows are committed; in return the engine need not copy what no other
         // snapshot holds. Beside a longer commit everybody may go on to begin with the current version.
-        let are_few = rows_alone(changes).is_some_and(|rows| rows <= self.storage.max_rows_in_place());
+        let are_few = self.are_few(changes);
         let mut held = are_few.then(|| self.current.write());
         if let Some(current) = &mut held {
             wait_for_readers(current);
@@ -268,21 +379,18 @@ impl Pipeline {
         history.nothing = are_few.then_some(before);
         committed?;
         next.sequence += 1;
-        self.current.set_sequence(next.sequence);
         changes.iter().for_each(|changes| next.catalog.apply(changes, next.sequence));
         if defines {
             history.catalog = next.catalog.clone();
+            self.deferred.set_catalog(next.catalog.version);
         }
         // Nobody begins to read before all this is done: a transaction is either noted before the keys are remembered or
         // dropped, or reads the new version and cannot conflict with them.
         if let Some(superseded) = superseded {
             self.active.catalog_changes(&next.catalog, superseded);
         }
-        self.active.end_readings(requests.iter().filter_map(|request| request.base));
-        history.remember(requests, changes, next.sequence, self.active.oldest());
-        drop(current);
-        let calls = requests.iter_mut().flat_map(|request| std::mem::take(&mut request.after_commit));
-        calls.for_each(|call| call());
+        self.active.end_readings(ended);
+        history.remember(keys, changes, next.sequence, self.active.oldest());
         Ok(())
     }
 
@@ -290,6 +398,8 @@ impl Pipeline {
     /// is left after an error.
     pub fn fill<E: From<TxnError>>(&self, fill: impl FnOnce(&mut Filler<'_>) -> Result<(), E>) -> Result<(), E> {
         let mut history = self.leader.lock();
+        let _closed = self.deferred.close();
+        self.commit_deferred(&mut history.0);
         let current = self.current();
         if let Some(relation) = current.catalog.iter().next() {
             return Err(TxnError::NotEmpty(relation.name.to_string()).into());
@@ -298,7 +408,7 @@ impl Pipeline {
         let outcome = fill(&mut filler).and_then(|()| {
             filler.flush()?;
             let changes = ChangeSet { definitions: std::mem::take(&mut filler.definitions), ..ChangeSet::default() };
-            Ok(self.publish(&mut history.0, &mut [], &[changes])?)
+            Ok(self.publish(&mut history.0, [], [], &[changes])?)
         });
         if outcome.is_err() {
             let undone = ChangeSet { dropped: filler.created, ..ChangeSet::default() };
@@ -391,11 +501,17 @@ fn follow(keys: usize, before: &Batch, rows: &Batch) -> bool {
 impl History {
     fn new(catalog: Catalog) -> Self {
         let (changed, written) = Default::default();
-        History { catalog, changed, written, prune_at: MIN_PRUNED_KEYS, nothing: None }
+        History { catalog, changed, written, prune_at: MIN_PRUNED_KEYS, leader: None, nothing: None }
     }
 
     /// Notes the keys of a commit for the transactions that are still active.
-    fn remember(&mut self, requests: &[CommitRequest], changes: &[ChangeSet], sequence: u64, oldest: Option<u64>) {
+    fn remember<'k>(
+        &mut self,
+        keys: impl IntoIterator<Item = &'k u64>,
+        changes: &[ChangeSet],
+        sequence: u64,
+        oldest: Option<u64>,
+    ) {
         match oldest {
             None => {
                 self.changed.clear();
@@ -408,8 +524,7 @@ impl History {
                     self.prune_at = MIN_PRUNED_KEYS.max(2 * self.changed.len());
                 }
                 self.written.extend(written(changes).map(|relation| (relation, sequence)));
-                let keys = requests.iter().flat_map(|request| &request.keys);
-                self.changed.extend(keys.map(|key| (*key, sequence)));
+                self.changed.extend(keys.into_iter().map(|key| (*key, sequence)));
             }
         }
     }

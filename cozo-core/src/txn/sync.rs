@@ -6,13 +6,15 @@ use std::ops::Deref;
 #[cfg(feature = "shuttle")]
 pub use {
     modelled::{Mutex, RwLock},
-    shuttle::sync::{RwLockReadGuard, RwLockWriteGuard, atomic::AtomicU64},
+    shuttle::sync::{MutexGuard, RwLockReadGuard, RwLockWriteGuard, atomic::AtomicU64},
+    shuttle::thread::yield_now,
 };
 #[cfg(not(feature = "shuttle"))]
 pub use {
-    parking_lot::{RwLockReadGuard, RwLockWriteGuard},
+    parking_lot::{MutexGuard, RwLockReadGuard, RwLockWriteGuard},
     spinning::{Mutex, RwLock},
     std::sync::atomic::AtomicU64,
+    std::thread::yield_now,
 };
 
 /// How often [`spin`] tries: 1 to 5 microseconds, by processor.

@@ -55,7 +55,7 @@ struct Started {
     pipeline: Arc<Pipeline>,
     /// Where it is noted as long as it has read nothing.
     starting: Option<Starting>,
-    /// The version that it reads, or began with, by number: what others change after it is a conflict.
+    /// The version that it reads, by number: what others change after it is a conflict.
     since: Option<u64>,
 }
 
@@ -63,9 +63,7 @@ impl Started {
     /// Begins to read the version that this gives.
     fn read(&mut self, starting: Starting) -> Arc<Version> {
         let version = self.pipeline.pin(starting);
-        if let Some(before) = self.since.replace(version.sequence) {
-            self.pipeline.active().end_readings([before]);
-        }
+        self.since = Some(version.sequence);
         version
     }
 }
@@ -124,7 +122,7 @@ impl Base {
 
 impl Transaction {
     /// Begins with the current version. What only writes, and reads nothing, counts as begun when it commits; see
-    /// [`Transaction::begin_long`] and [`Transaction::begin_held`].
+    /// [`Transaction::begin_held`].
     pub fn begin(pipeline: &Arc<Pipeline>, write: bool) -> Self {
         let (base, writes) = match write {
             false => (Base::Version(pipeline.current()), None),
@@ -145,16 +143,6 @@ impl Transaction {
             began_micros,
             now_micros: began_micros,
         }
-    }
-
-    /// Begins with the current version, without holding it: if the transaction takes time, what others commit meanwhile to what
-    /// it has written is a conflict, even if it reads nothing.
-    pub fn begin_long(pipeline: &Arc<Pipeline>, write: bool) -> Self {
-        let mut txn = Transaction::begin(pipeline, write);
-        if let Some(Writes { started, .. }) = &mut txn.writes {
-            started.since = Some(pipeline.note_current());
-        }
-        txn
     }
 
     /// Begins with the current version and holds it, also while a write transaction has not read anything.

@@ -57,6 +57,10 @@ impl Storage for MemStorage {
     fn max_rows_in_place(&self) -> usize {
         MAX_ROWS_IN_PLACE
     }
+
+    fn may_defer(&self) -> bool {
+        true
+    }
 }
 
 /// The relations at one moment; by default there are none.
