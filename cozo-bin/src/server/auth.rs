@@ -149,7 +149,8 @@ pub fn check_table(db: &DbInstance, table: &str) -> miette::Result<()> {
 #[derive(Clone)]
 pub struct Client {
     access: Access,
-    app: App,
+    /// References are counted with the connection: all threads count those to the server.
+    app: Arc<App>,
 }
 
 impl FromRequestParts<App> for Client {
@@ -158,13 +159,13 @@ impl FromRequestParts<App> for Client {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ServerError> {
         // A route that forgot to ask for tokens is closed.
         let access = parts.extensions.get::<Access>().copied().ok_or(ServerError::Unauthorized)?;
-        Ok(Client { access, app: app.clone() })
+        Ok(Client { access, app: Arc::new(app.clone()) })
     }
 }
 
 impl Client {
     /// Whoever sent a request with these headers, if they alone say that it may do everything.
-    pub fn known(app: &App, headers: &HeaderMap, uri: &Uri) -> Option<Self> {
+    pub fn known(app: &Arc<App>, headers: &HeaderMap, uri: &Uri) -> Option<Self> {
         let is_allowed = matches!(app.tokens.judge(headers, uri), Verdict::Allowed);
         is_allowed.then(|| Client { access: Access::Full, app: app.clone() })
     }
@@ -211,7 +212,7 @@ impl Client {
     }
 
     /// The server.
-    pub fn app(&self) -> &Arc<super::state::Server> {
+    pub fn app(&self) -> &App {
         &self.app
     }
 }

@@ -4,7 +4,9 @@
 //! here step by step, by the same functions; all other requests go to them.
 
 use std::convert::Infallible;
-use std::pin::Pin;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use axum::Router;
@@ -24,17 +26,23 @@ use super::request::{Payload, SHORT_BYTES};
 use super::routes::{self, MIN_COMPRESSED_BYTES, TEXT_QUERY};
 use super::state::App;
 
-/// Answers all requests, directly or by their routes.
+/// Answers all requests of a connection, directly or by their routes. A clone is made for each request, and counted with the
+/// connection.
 #[derive(Clone)]
 pub struct Direct {
-    app: App,
-    routes: Router,
+    app: Arc<App>,
+    routes: Arc<Router>,
 }
 
 impl Direct {
     /// The whole server.
     pub fn new(app: App) -> Self {
-        Direct { routes: routes::router(app.clone()), app }
+        Direct { routes: Arc::new(routes::router(app.clone())), app: Arc::new(app) }
+    }
+
+    /// The server for another connection.
+    pub fn for_connection(&self) -> Self {
+        Direct { routes: Arc::new(Router::clone(&self.routes)), app: Arc::new(App::clone(&self.app)) }
     }
 
     /// Whether a request is a short script, from somebody who needs no more than a look at the headers.
@@ -66,7 +74,7 @@ where
     fn call(&mut self, request: Request<B>) -> Self::Future {
         match self.client(&request) {
             Some(client) => Box::pin(async { Ok(answer(client, request).await) }),
-            None => Box::pin(self.routes.call(request)),
+            None => Box::pin(Router::clone(&self.routes).call(request)),
         }
     }
 }
@@ -75,11 +83,17 @@ async fn answer<B>(client: Client, request: Request<B>) -> Response
 where
     B: http_body::Body<Data = Bytes, Error: std::error::Error + Send + Sync> + Send + 'static,
 {
-    let app = client.app().clone();
-    let observed = Observed::begin(&app, &request);
+    let own = client.clone();
+    let app = own.app();
+    let observed = Observed::begin(app, &request);
     let (mut head, body) = request.into_parts();
-    let read = timeout(app.client_timeout, Payload::read(body, app.max_body_bytes)).await;
-    let response = match read.unwrap_or(Err(ServerError::SlowClient)) {
+    let mut read = pin!(Payload::read(body, app.max_body_bytes));
+    // What is there at once needs no timer.
+    let read = match poll_fn(|context| Poll::Ready(read.as_mut().poll(context))).await {
+        Poll::Ready(read) => read,
+        Poll::Pending => timeout(app.client_timeout, read).await.unwrap_or(Err(ServerError::SlowClient)),
+    };
+    let response = match read {
         Ok(payload) => query::text_query(client, payload).await.into_response(),
         Err(error) => error.into_response(),
     };
@@ -87,7 +101,7 @@ where
         Some(accepted) if !is_small(&response) => compressed(response, accepted).await,
         _ => response,
     };
-    observed.end(&app, TEXT_QUERY, response)
+    observed.end(app, TEXT_QUERY, response)
 }
 
 fn is_small(response: &Response) -> bool {

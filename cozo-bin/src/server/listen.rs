@@ -1,5 +1,7 @@
 //! Connections: the address, encryption, slow clients, and an orderly end.
 
+use std::convert::Infallible;
+use std::future::ready;
 use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::path::Path;
@@ -16,7 +18,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::TcpStream;
-use tower::make::Shared;
+use tower::service_fn;
 
 use super::direct::Direct;
 use crate::error::CliError;
@@ -57,7 +59,7 @@ pub async fn serve(
     let mut server = axum_server::from_tcp(listener)?.handle(handle);
     server.http_builder().http1().timer(TokioTimer::new()).header_read_timeout(client_timeout);
     let settings = Settings { client_timeout };
-    let service = Shared::new(service);
+    let service = service_fn(move |_: SocketAddr| ready(Ok::<_, Infallible>(service.for_connection())));
     // A single version of HTTP, so that the time for the headers begins with the connection. It has to be said after the acceptor.
     match tls {
         None => server.acceptor(settings).http1_only().serve(service).await,

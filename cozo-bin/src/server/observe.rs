@@ -1,8 +1,10 @@
 //! What is seen of each request from outside: its id, a line of the log, and the metrics.
 
+use std::cell::Cell;
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::{MatchedPath, State};
@@ -10,10 +12,11 @@ use axum::http::{HeaderName, HeaderValue, Method, Request, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use prometheus::{
-    Encoder, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts, Registry, TextEncoder,
+    Encoder, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts, Registry, TextEncoder,
     core::Collector,
 };
 
+use super::routes::TEXT_QUERY;
 use super::state::App;
 
 /// The header with the id of a request.
@@ -30,6 +33,8 @@ pub struct Metrics {
     registry: Registry,
     requests: IntCounterVec,
     seconds: HistogramVec,
+    /// Those of most requests: to find them takes longer than to count.
+    text_queries: (IntCounter, Histogram),
     /// The queries that ran where their connection is served.
     pub direct_queries: IntCounter,
     /// The transactions that are open.
@@ -44,10 +49,15 @@ impl Metrics {
     pub fn new() -> prometheus::Result<Self> {
         let requests = Opts::new("cozo_http_requests_total", "Responses by route, method and status.");
         let seconds = HistogramOpts::new("cozo_http_request_seconds", "Seconds until the headers of the response.");
+        let requests = IntCounterVec::new(requests, &["route", "method", "status"])?;
+        let seconds = HistogramVec::new(seconds.buckets(BUCKETS.to_vec()), &["route"])?;
+        let text_queries =
+            (requests.with_label_values(&[TEXT_QUERY, "POST", "200"]), seconds.with_label_values(&[TEXT_QUERY]));
         let metrics = Metrics {
             registry: Registry::new(),
-            requests: IntCounterVec::new(requests, &["route", "method", "status"])?,
-            seconds: HistogramVec::new(seconds.buckets(BUCKETS.to_vec()), &["route"])?,
+            requests,
+            seconds,
+            text_queries,
             direct_queries: IntCounter::new(
                 "cozo_direct_queries_total",
                 "Short queries that ran on the threads that serve connections.",
@@ -67,6 +77,17 @@ impl Metrics {
         Ok(metrics)
     }
 
+    fn count(&self, route: &str, method: &str, status: &str, took: Duration) {
+        let seconds = took.as_secs_f64();
+        if (route, method, status) == (TEXT_QUERY, "POST", "200") {
+            self.text_queries.0.inc();
+            self.text_queries.1.observe(seconds);
+        } else {
+            self.requests.with_label_values(&[route, method, status]).inc();
+            self.seconds.with_label_values(&[route]).observe(seconds);
+        }
+    }
+
     /// The numbers as Prometheus reads them.
     pub fn text(&self) -> prometheus::Result<Vec<u8>> {
         let mut text = vec![];
@@ -78,12 +99,30 @@ impl Metrics {
 /// Ids that no other request has: a number, after one that the process got by chance.
 struct RequestIds {
     process: u64,
-    next: AtomicU64,
+}
+
+/// A thread takes so many numbers at once: to count them all in one place would cost each a wait for other processors.
+const NUMBERS_AT_ONCE: u64 = 1024;
+
+/// A number that no other call gives.
+fn unique_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    thread_local!(static OWN: Cell<Range<u64>> = const { Cell::new(0..0) });
+    OWN.with(|own| {
+        let mut numbers = own.take();
+        if numbers.is_empty() {
+            let first = NEXT.fetch_add(NUMBERS_AT_ONCE, Ordering::Relaxed);
+            numbers = first..first + NUMBERS_AT_ONCE;
+        }
+        let number = numbers.start;
+        own.set(number + 1..numbers.end);
+        number
+    })
 }
 
 impl RequestIds {
     fn new() -> Self {
-        RequestIds { process: rand::random(), next: AtomicU64::new(1) }
+        RequestIds { process: rand::random() }
     }
 
     /// The id that the client gave, if it is a usable one, or a new one.
@@ -92,7 +131,7 @@ impl RequestIds {
         given.filter(usable).cloned().unwrap_or_else(|| {
             let mut text = String::with_capacity(32);
             // Memory takes all text, of which every character may stand in a header.
-            let _ = write!(text, "{:016x}-{}", self.process, self.next.fetch_add(1, Ordering::Relaxed));
+            let _ = write!(text, "{:016x}-{}", self.process, unique_number());
             HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("none"))
         })
     }
@@ -126,8 +165,7 @@ impl Observed {
         let Observed { started, id, method, has_body, path } = self;
         let (status, took) = (response.status(), started.elapsed());
         let known = if method.as_str().len() <= 7 { method.as_str() } else { "other" };
-        app.metrics.requests.with_label_values(&[route, known, status.as_str()]).inc();
-        app.metrics.seconds.with_label_values(&[route]).observe(took.as_secs_f64());
+        app.metrics.count(route, known, status.as_str(), took);
         let (shown_id, path) = (id.to_str().unwrap_or_default(), path.unwrap_or_default());
         let (status_code, ms) = (status.as_u16(), took.as_secs_f64() * 1e3);
         match status_code {

@@ -57,17 +57,17 @@ impl Query {
 
 /// Runs a script.
 pub async fn text_query(client: Client, payload: Payload) -> Result<Response, Failure> {
-    let (app, interrupt) = (client.app().clone(), Interrupt::default());
     let short: Option<Query> = if payload.is_short() { Some(payload.parse()?) } else { None };
     if let Some(query) = &short {
         if scripts::is_control(&query.script) {
             // It must not wait for the scripts that it is to stop.
-            return query.clone().run(&client, &interrupt);
+            return query.clone().run(&client, &Interrupt::default());
         }
         if let Some(outcome) = query.try_at_once(&client) {
             return outcome;
         }
     }
+    let (app, interrupt) = (client.app().clone(), Interrupt::default());
     let work = {
         let interrupt = interrupt.clone();
         move || short.map_or_else(|| payload.parse(), Ok)?.run(&client, &interrupt)
