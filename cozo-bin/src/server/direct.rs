@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::Poll;
 
 use axum::Router;
 use axum::body::Body;
@@ -15,8 +15,9 @@ use axum::http::{HeaderValue, Method, Request, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http_body::Body as _;
+use hyper::service::Service;
 use tokio::time::timeout;
-use tower::{Layer, Service, ServiceExt, service_fn};
+use tower::{Layer, Service as _, ServiceExt, service_fn};
 
 use super::auth::Client;
 use super::error::ServerError;
@@ -26,8 +27,7 @@ use super::request::{Payload, SHORT_BYTES};
 use super::routes::{self, MIN_COMPRESSED_BYTES, TEXT_QUERY};
 use super::state::App;
 
-/// Answers all requests of a connection, directly or by their routes. A clone is made for each request, and counted with the
-/// connection.
+/// Answers all requests of a thread, directly or by their routes. What it holds is counted with the thread.
 #[derive(Clone)]
 pub struct Direct {
     app: Arc<App>,
@@ -40,8 +40,8 @@ impl Direct {
         Direct { routes: Arc::new(routes::router(app.clone())), app: Arc::new(app) }
     }
 
-    /// The server for another connection.
-    pub fn for_connection(&self) -> Self {
+    /// The server for another thread.
+    pub fn for_thread(&self) -> Self {
         Direct { routes: Arc::new(Router::clone(&self.routes)), app: Arc::new(App::clone(&self.app)) }
     }
 
@@ -67,11 +67,7 @@ where
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<B>) -> Self::Future {
+    fn call(&self, request: Request<B>) -> Self::Future {
         match self.client(&request) {
             Some(client) => Box::pin(async { Ok(answer(client, request).await) }),
             None => Box::pin(Router::clone(&self.routes).call(request)),

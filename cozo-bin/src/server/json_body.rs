@@ -15,6 +15,9 @@ use http_body::Frame;
 
 use super::values::{write_json, write_list, write_name, write_seconds, write_value};
 
+/// Many results are no longer than that.
+const SHORT_BYTES: usize = 256;
+
 /// About how many bytes a chunk has.
 const CHUNK_BYTES: usize = 64 * 1024;
 
@@ -77,7 +80,7 @@ impl JsonText {
     /// The text at the end.
     fn text(&mut self) -> &mut Vec<u8> {
         if !matches!(self.pieces.back(), Some(Piece::Text(_))) {
-            self.pieces.push_back(Piece::Text(vec![]));
+            self.pieces.push_back(Piece::Text(Vec::with_capacity(SHORT_BYTES)));
         }
         match self.pieces.back_mut() {
             Some(Piece::Text(text)) => text,

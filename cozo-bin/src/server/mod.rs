@@ -1,6 +1,6 @@
 //! `cozo server`: a database over HTTP.
 //!
-//! A request comes through [`listen`] (connections, TLS) to [`routes`], whose layers give it an id and a line of the log
+//! A connection is accepted by [`listen`] (TLS) and served by a thread of [`connections`]. Its requests come to [`routes`], whose layers give it an id and a line of the log
 //! ([`observe`]), refuse pages of other sites ([`guard`]) and whoever has no token ([`auth`]). Each route is a function in the file of
 //! its kind: [`query`], [`transfer`], [`changes`], [`rules`], [`transactions`], [`page`], [`about`]. What takes time runs on the threads
 //! of [`work`], which stops a script when its client goes away. Rows become text in [`json_body`], as the client takes them.
@@ -11,9 +11,11 @@
 //! **The threads that serve connections never work on the database for longer than that.**
 
 mod about;
+mod activity;
 mod arguments;
 mod auth;
 mod changes;
+mod connections;
 mod direct;
 mod error;
 mod events;
@@ -36,22 +38,21 @@ mod values;
 mod vocabulary;
 mod work;
 
-use std::io::{IsTerminal, stderr};
+use std::io::{self, IsTerminal, stderr};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
-use axum_server::Handle;
-use axum_server::tls_rustls::RustlsConfig;
 use cozo::DbInstance;
 use tokio::sync::watch;
+use tokio::task::spawn_blocking;
 
 pub use arguments::ServerArguments;
 
 use arguments::{AccessArguments, LogFormat};
 use auth::{TOKEN_VARIABLE, Tokens};
+use connections::{Protocol, Threads};
 use direct::Direct;
 use files::Files;
 use guard::Guard;
@@ -86,11 +87,17 @@ pub fn run(arguments: &ServerArguments) -> miette::Result<ExitCode> {
     if tokens.are_needed() && tls.is_none() && !address.ip().is_loopback() {
         tracing::warn!("tokens and data travel unencrypted: use --tls-cert and --tls-key, or a proxy that encrypts");
     }
+    let limits = &arguments.limits;
+    // It accepts connections, and has the threads that work on the database.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(limits.max_running + SPARE_THREADS)
+        .build()
+        .map_err(CliError::Stream)?;
     let (end, ending) = watch::channel(false);
     let metrics = Metrics::new().map_err(|error| miette::miette!(code = "server::metrics", "{error}"))?;
-    let limits = &arguments.limits;
     let app = Arc::new(Server {
-        workers: Workers::new(limits.max_running, limits.timeout),
+        workers: Workers::new(runtime.handle().clone(), limits.max_running, limits.timeout),
         guard: guard(access, address),
         tokens,
         files: files(arguments.files.as_deref(), address)?,
@@ -103,12 +110,8 @@ pub fn run(arguments: &ServerArguments) -> miette::Result<ExitCode> {
         ending,
         db,
     });
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .max_blocking_threads(limits.max_running + SPARE_THREADS)
-        .build()
-        .map_err(CliError::Stream)?;
-    runtime.block_on(serve(app.clone(), listener, tls, end, limits.shutdown_timeout))?;
+    let protocol = Protocol { tls, client_timeout: limits.client_timeout, patience: limits.shutdown_timeout };
+    runtime.block_on(serve(app.clone(), listener, protocol, end)).map_err(CliError::Stream)?;
     app.transactions.abort_all();
     // What still runs now has had its time. The runtime waits for its threads, and so for commits.
     app.db.interrupt_all();
@@ -121,31 +124,24 @@ pub fn run(arguments: &ServerArguments) -> miette::Result<ExitCode> {
 async fn serve(
     app: App,
     listener: std::net::TcpListener,
-    tls: Option<RustlsConfig>,
+    protocol: Protocol,
     end: watch::Sender<bool>,
-    patience: Duration,
-) -> Result<(), CliError> {
-    let handle = Handle::<SocketAddr>::new();
-    let stopper = handle.clone();
-    let signals = signals().map_err(CliError::Stream)?;
-    let address = listener.local_addr().map_err(CliError::Stream)?;
-    let scheme = if tls.is_some() { "https" } else { "http" };
-    tracing::info!(address = %format!("{scheme}://{address}"), "listening");
-    tokio::spawn(async move {
-        signals.await;
-        tracing::info!("ending: no new connections; waiting for requests");
-        stopper.graceful_shutdown(Some(patience));
-        // Streams of events would never end by themselves.
-        end.send_replace(true);
-    });
+) -> io::Result<()> {
+    let signals = signals()?;
+    let scheme = if protocol.tls.is_some() { "https" } else { "http" };
+    tracing::info!(address = %format!("{scheme}://{}", listener.local_addr()?), "listening");
     let watcher = app.clone();
     tokio::spawn(async move { watcher.transactions.watch_idle().await });
-    let client_timeout = app.client_timeout;
-    listen::serve(listener, tls, Direct::new(app), client_timeout, handle).await.map_err(CliError::Stream)
+    let threads = Threads::start(&Direct::new(app), &protocol)?;
+    listen::accept(listener, |stream| threads.serve(stream), signals).await?;
+    tracing::info!("ending: no new connections; waiting for requests");
+    // Streams of events would never end by themselves.
+    end.send_replace(true);
+    spawn_blocking(|| threads.end()).await.map_err(io::Error::other)
 }
 
 /// Returns when the process is asked to end: by SIGTERM, or by Ctrl-C.
-fn signals() -> std::io::Result<impl Future<Output = ()>> {
+fn signals() -> io::Result<impl Future<Output = ()>> {
     #[cfg(unix)]
     let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
     Ok(async move {

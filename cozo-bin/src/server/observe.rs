@@ -98,8 +98,11 @@ impl Metrics {
 
 /// Ids that no other request has: a number, after one that the process got by chance.
 struct RequestIds {
-    process: u64,
+    process: String,
 }
+
+/// A number of 64 bits has no more.
+const MAX_DIGITS: usize = 20;
 
 /// A thread takes so many numbers at once: to count them all in one place would cost each a wait for other processors.
 const NUMBERS_AT_ONCE: u64 = 1024;
@@ -122,16 +125,17 @@ fn unique_number() -> u64 {
 
 impl RequestIds {
     fn new() -> Self {
-        RequestIds { process: rand::random() }
+        RequestIds { process: format!("{:016x}-", rand::random::<u64>()) }
     }
 
     /// The id that the client gave, if it is a usable one, or a new one.
     fn of(&self, given: Option<&HeaderValue>) -> HeaderValue {
         let usable = |id: &&HeaderValue| !id.is_empty() && id.len() <= MAX_ID_LENGTH && id.to_str().is_ok();
         given.filter(usable).cloned().unwrap_or_else(|| {
-            let mut text = String::with_capacity(32);
+            let mut text = String::with_capacity(self.process.len() + MAX_DIGITS);
+            text.push_str(&self.process);
             // Memory takes all text, of which every character may stand in a header.
-            let _ = write!(text, "{:016x}-{}", self.process, unique_number());
+            let _ = write!(text, "{}", unique_number());
             HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("none"))
         })
     }

@@ -191,7 +191,7 @@ impl<'de> Deserialize<'de> for Row {
 /// Appends the seconds that something took.
 pub fn write_seconds(out: &mut Vec<u8>, took: std::time::Duration) {
     // Memory takes all text.
-    let _ = write!(out, "{:.9}", took.as_secs_f64());
+    let _ = write!(out, "{}.{:09}", took.as_secs(), took.subsec_nanos());
 }
 
 #[cfg(test)]

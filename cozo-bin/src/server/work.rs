@@ -7,14 +7,16 @@ use std::time::Duration;
 
 use cozo::Interrupt;
 use parking_lot::Mutex;
+use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout_at};
 
 use super::error::{Failure, ServerError};
 
 /// The threads that work on the database.
 pub struct Workers {
+    /// The runtime that they are of.
+    runtime: Handle,
     slots: Arc<Semaphore>,
     /// How long a script may wait and run.
     time_limit: Option<Duration>,
@@ -22,8 +24,8 @@ pub struct Workers {
 
 impl Workers {
     /// So many pieces of work at a time; scripts for so long.
-    pub fn new(slots: usize, time_limit: Option<Duration>) -> Self {
-        Workers { slots: Arc::new(Semaphore::new(slots)), time_limit }
+    pub fn new(runtime: Handle, slots: usize, time_limit: Option<Duration>) -> Self {
+        Workers { runtime, slots: Arc::new(Semaphore::new(slots)), time_limit }
     }
 
     /// Does work that is not to be stopped half-way, to its end even if nobody waits for it any more.
@@ -32,7 +34,7 @@ impl Workers {
         work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let slot = self.slot().await?;
-        let task = spawn_blocking(move || {
+        let task = self.runtime.spawn_blocking(move || {
             let _slot = slot;
             work()
         });
@@ -54,7 +56,7 @@ impl Workers {
         };
         let switch = Arc::new(Switch(Mutex::new(Some(interrupt))));
         let caller = Caller(switch.clone());
-        let mut task = spawn_blocking(move || {
+        let mut task = self.runtime.spawn_blocking(move || {
             let _slot = slot;
             let outcome = work();
             switch.ended();
@@ -93,7 +95,7 @@ impl Workers {
         &self,
         work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
-        spawn_blocking(work).await.unwrap_or_else(|panic| Err(internal(&panic)))
+        self.runtime.spawn_blocking(work).await.unwrap_or_else(|panic| Err(internal(&panic)))
     }
 
     async fn slot(&self) -> Result<OwnedSemaphorePermit, Failure> {

@@ -1,0 +1,146 @@
+//! Whether the client of a connection is silent: whether no request has come for a while and none is being answered.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{Request, Response};
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+use hyper::body::Incoming;
+use hyper::service::Service;
+use tokio::time::sleep;
+
+use super::direct::Direct;
+
+/// How often within the time that a client has it is looked whether a request came.
+const LOOKS: u32 = 4;
+
+/// What happens on a connection: how many requests have begun and how many responses have ended. It is odd while one is being answered.
+#[derive(Default)]
+pub struct Activity(AtomicU64);
+
+impl Activity {
+    /// Returns when nothing has happened for so long, or up to a fourth longer.
+    pub async fn has_ceased(&self, limit: Duration) {
+        let (mut seen, mut looks) = (0, 0);
+        while looks < LOOKS {
+            sleep(limit / LOOKS).await;
+            let events = self.0.load(Ordering::Relaxed);
+            let is_silent = events == seen && events.is_multiple_of(2);
+            looks = if is_silent { looks + 1 } else { 0 };
+            seen = events;
+        }
+    }
+
+    fn note(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// A request that is being answered.
+struct Answer(Arc<Activity>);
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        self.0.note();
+    }
+}
+
+/// A service that notes each request, and the end of each response.
+pub struct Watched {
+    service: Direct,
+    activity: Arc<Activity>,
+}
+
+impl Watched {
+    /// What the service does is noted there.
+    pub fn new(service: Direct, activity: Arc<Activity>) -> Self {
+        Watched { service, activity }
+    }
+}
+
+impl Service<Request<Incoming>> for Watched {
+    type Response = Response<WatchedBody>;
+    type Error = Infallible;
+    type Future = WatchedResponse<<Direct as Service<Request<Incoming>>>::Future>;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        self.activity.note();
+        let answer = Some(Answer(self.activity.clone()));
+        WatchedResponse { response: self.service.call(request), answer }
+    }
+}
+
+/// The response to a noted request.
+pub struct WatchedResponse<F> {
+    response: F,
+    answer: Option<Answer>,
+}
+
+impl<F: Future<Output = Result<Response<Body>, Infallible>> + Unpin> Future for WatchedResponse<F> {
+    type Output = Result<Response<WatchedBody>, Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let response = ready!(Pin::new(&mut self.response).poll(context));
+        let answer = self.answer.take();
+        Poll::Ready(response.map(|response| response.map(|body| WatchedBody { body, _answer: answer })))
+    }
+}
+
+/// A body with whose end the response has ended.
+pub struct WatchedBody {
+    body: Body,
+    _answer: Option<Answer>,
+}
+
+impl http_body::Body for WatchedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn a_connection_is_silent_only_when_nothing_happens() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("there is a runtime");
+        let limit = Duration::from_millis(200);
+        let activity = Arc::<Activity>::default();
+        let waited = |activity: &Activity| {
+            let begin = Instant::now();
+            runtime.block_on(async {
+                let waits = activity.has_ceased(limit);
+                tokio::time::timeout(10 * limit, waits).await.ok().map(|()| begin.elapsed())
+            })
+        };
+        assert!(waited(&activity).is_some_and(|time| time >= limit), "nothing comes");
+        activity.note();
+        let answer = Answer(activity.clone());
+        assert!(waited(&activity).is_none(), "a long answer is none of the client's silence");
+        drop(answer);
+        assert!(waited(&activity).is_some_and(|time| time >= limit), "nothing more comes");
+    }
+}
