@@ -26,7 +26,7 @@ use super::table::Table;
 use super::top::{Chunks, Top};
 use super::{ExecError, Run, Worker};
 use crate::plan::{
-    ComponentPlan, ConstantPlan, JoinPlan, Method, OperatorKind, RulePlan, Source, TableKind, TablePart,
+    ComponentPlan, ConstantPlan, End, JoinPlan, Method, OperatorKind, RulePlan, Source, TableKind, TablePart,
 };
 use crate::program::{ConstantRows, ProgramError};
 use crate::storage::KeyRange;
@@ -229,7 +229,7 @@ fn ensure_indexes(rule: &RulePlan, tables: &mut [Table]) {
 
 /// Pushes everything that a rule reads into a sink.
 fn run_rule<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>, sink: &mut Sink<'_>) -> Flow {
-    if let Some(chunks) = top_chunks(rule, run, sink) {
+    if let Some(chunks) = chunks(rule, run, sink) {
         return run_chunks(rule, chunks, tables, run, sink);
     }
     if let Some(parts) = split(rule, tables, run)
@@ -244,14 +244,20 @@ fn run_rule<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>, sink:
     flow
 }
 
-/// The chunks of the relation that a rule reads first, if it lies in the order of which the sink wants the first rows.
-fn top_chunks<'a>(rule: &'a RulePlan, run: &'a Run<'a>, sink: &Sink<'_>) -> Option<Chunks<'a>> {
-    let Sink::Set(SetSink { top: Some(top), .. }) = sink else { return None };
+/// The chunks of the relation that a rule reads first, if it lies in an order of which one end is wanted.
+fn chunks<'a>(rule: &'a RulePlan, run: &'a Run<'a>, sink: &Sink<'_>) -> Option<Chunks<'a>> {
     let OperatorKind::Join(join) = &rule.operators.first()?.kind else { return None };
-    let (Source::Stored(source), Some(slot)) = (&join.source, join.slot_after_prefix()) else { return None };
-    let order = top.leading_key();
-    let chunks = || Chunks::new(Stored::of(source, run), key_range(join, run.parameters), order.descending);
-    (rule.head[order.column] == slot).then(chunks)
+    let Source::Stored(source) = &join.source else { return None };
+    let (wanted, end) = match (sink, rule.end) {
+        (_, Some(end)) => (1, end),
+        (Sink::Set(SetSink { top: Some(top), .. }), None)
+            if join.slot_after_prefix() == Some(rule.head[top.leading_key().column]) =>
+        {
+            (top.wanted_rows(), if top.leading_key().descending { End::Last } else { End::First })
+        }
+        _ => return None,
+    };
+    Some(Chunks::new(Stored::of(source, run), key_range(join, run.parameters), wanted, end))
 }
 
 /// Runs a rule chunk by chunk, until no further chunk can hold rows that are wanted.
@@ -264,14 +270,10 @@ fn run_chunks<'a>(
 ) -> Flow {
     let mut operators = build(rule, tables, run);
     let mut worker = Worker::new(run, rule);
-    loop {
-        let Sink::Set(SetSink { top: Some(top), .. }) = &*sink else { unreachable!("only sets have chunks") };
-        let Some(range) = chunks.next(top) else { break };
+    while let Some(range) = chunks.next(|value| sink.is_past(value)) {
         operators[0] = scan_part(rule, range, run);
         let _: ControlFlow<()> = drive(&operators, &rule.head, unit(rule), &mut worker, sink)?;
-        if let Sink::Set(set) = sink {
-            set.end_chunk();
-        }
+        sink.end_chunk();
     }
     worker.finish(rule);
     CONTINUE

@@ -10,7 +10,7 @@ use super::top::Top;
 use crate::diag::SourceSpan;
 use crate::expr::FunctionError;
 use crate::expr::aggregations::{Accumulator, Meet};
-use crate::plan::{Plan, TableKind};
+use crate::plan::{Plan, TableKind, TablePlan};
 use crate::program::AggregationUse;
 use crate::value::{Batch, Column, DataValue};
 
@@ -40,7 +40,7 @@ impl<'a> Sink<'a> {
     ) -> Result<Self, ExecError> {
         let planned = &plan.tables[table];
         Ok(match &planned.kind {
-            TableKind::Set => Sink::Set(SetSink::new(existing, planned.arity)),
+            TableKind::Set => Sink::Set(SetSink::new(existing, planned)),
             TableKind::Groups(aggregations) => {
                 Sink::Groups(GroupSink::new(aggregations.iter().map(Option::as_ref), parameters)?)
             }
@@ -62,6 +62,22 @@ impl<'a> Sink<'a> {
         }
     }
 
+    /// The rows of a chunk of what lies in order have come.
+    pub fn end_chunk(&mut self) {
+        if let Sink::Set(sink) = self {
+            sink.cut_if(Top::has_enough);
+        }
+    }
+
+    /// Whether rows with a value, or on its far side, in the column that is ordered by cannot change anything.
+    pub fn is_past(&self, value: &DataValue) -> bool {
+        match self {
+            Sink::Set(sink) => sink.top.as_ref().is_some_and(|top| top.is_past(value)),
+            Sink::Groups(sink) => sink.grouping.len() > 0,
+            Sink::Meet(_) => false,
+        }
+    }
+
     /// About how many bytes it keeps more than when it was asked last.
     pub fn grown(&mut self) -> usize {
         std::mem::take(match self {
@@ -76,7 +92,7 @@ impl<'a> Sink<'a> {
         match self {
             Sink::Set(SetSink { enough: Some(_), .. }) => None,
             Sink::Set(sink) => {
-                let fork = SetSink::new(sink.existing, sink.fresh.rows().columns.len());
+                let fork = SetSink::empty(sink.existing, sink.fresh.rows().columns.len(), sink.unique);
                 Some(Sink::Set(SetSink { top: sink.top.clone(), ..fork }))
             }
             Sink::Groups(sink) => sink.fork().map(Sink::Groups),
@@ -89,7 +105,10 @@ impl<'a> Sink<'a> {
         match (self, other) {
             (Sink::Set(sink), Sink::Set(other)) => {
                 sink.ints.union(other.ints);
-                sink.fresh.insert_table(other.fresh);
+                match sink.unique {
+                    true => sink.fresh.append(other.fresh.into_rows()),
+                    false => sink.fresh.insert_table(other.fresh),
+                };
                 sink.cut_if(Top::is_worth_cutting);
                 Ok(())
             }
@@ -102,6 +121,8 @@ impl<'a> Sink<'a> {
 /// Keeps rows that are new.
 pub struct SetSink<'a> {
     existing: Option<&'a Table>,
+    /// Whether no row comes twice.
+    unique: bool,
     /// New rows.
     fresh: Table,
     /// More of them, if they are single integers that lie close together and all are wanted. They need not be listed before all are
@@ -128,9 +149,15 @@ fn bytes_of(rows: usize, batch_bytes: usize, batch_rows: usize) -> usize {
 }
 
 impl<'a> SetSink<'a> {
-    fn new(existing: Option<&'a Table>, width: usize) -> Self {
+    fn new(existing: Option<&'a Table>, planned: &TablePlan) -> Self {
+        // Single integers are soonest looked up in a bitmap, which tells them apart anyway.
+        SetSink::empty(existing, planned.arity, planned.unique && planned.arity > 1)
+    }
+
+    fn empty(existing: Option<&'a Table>, width: usize, unique: bool) -> Self {
         SetSink {
             existing,
+            unique,
             fresh: Table::set(width),
             ints: IntSet::default(),
             enough: None,
@@ -150,11 +177,6 @@ impl<'a> SetSink<'a> {
         }
     }
 
-    /// Has a threshold from now on, if there are enough rows for one.
-    pub fn end_chunk(&mut self) {
-        self.cut_if(Top::has_enough);
-    }
-
     fn take(&mut self, rows: Batch) -> ControlFlow<()> {
         let rows = match self.existing {
             Some(existing) => {
@@ -168,7 +190,10 @@ impl<'a> SetSink<'a> {
             None => rows,
         };
         let (bytes, len) = (rows.memory_bytes(), rows.len);
-        let added = self.insert_ints(&rows).unwrap_or_else(|| self.fresh.insert(rows));
+        let added = match self.unique {
+            true => self.fresh.append(rows),
+            false => self.insert_ints(&rows).unwrap_or_else(|| self.fresh.insert(rows)),
+        };
         self.bytes += bytes_of(added, bytes, len);
         self.grown += self.bytes.saturating_sub(self.most_bytes);
         self.most_bytes = self.most_bytes.max(self.bytes);

@@ -160,6 +160,18 @@ impl Table {
         }
     }
 
+    /// Appends rows that differ from each other and from those that are there, to a table that got all its rows so; gives the number of
+    /// them.
+    pub fn append(&mut self, batch: Batch) -> usize {
+        debug_assert!(self.hashes.is_empty() && self.small_ints.is_none(), "rows that are hashed are inserted");
+        let added = batch.len;
+        match self.rows.len {
+            0 => self.rows = batch,
+            _ => self.rows.append(&batch),
+        }
+        added
+    }
+
     /// Appends the rows that are not there yet; gives the number of them.
     pub fn insert(&mut self, batch: Batch) -> usize {
         debug_assert_eq!(self.key_width, self.rows.columns.len(), "only sets take rows this way");

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 
 use super::stored::Stored;
 use super::table::Table;
-use crate::plan::SortKey;
+use crate::plan::{End, SortKey};
 use crate::storage::KeyRange;
 use crate::value::{Batch, DataValue};
 
@@ -61,6 +61,11 @@ impl Top {
         (ahead.len() < rows.len).then_some(ahead)
     }
 
+    /// How many rows are wanted.
+    pub fn wanted_rows(&self) -> usize {
+        self.wanted.rows
+    }
+
     /// The column that is sorted by first.
     pub fn leading_key(&self) -> SortKey {
         self.wanted.keys[0]
@@ -88,7 +93,7 @@ impl Top {
     }
 
     /// Whether all rows whose column that is sorted by first lies on the far side of a value sort after the threshold.
-    fn is_past(&self, value: &DataValue) -> bool {
+    pub fn is_past(&self, value: &DataValue) -> bool {
         let Some(threshold) = &self.threshold else { return false };
         let key = self.leading_key();
         let order = value.cmp(&threshold.columns[key.column].get(0));
@@ -96,41 +101,50 @@ impl Top {
     }
 }
 
-/// Up to so many rows are one chunk.
-const CHUNK_ROWS: u64 = 1024;
+/// About how many rows the first chunk has, unless more are wanted; the next one may have twice as many,
+const FIRST_ROWS: u64 = 64;
+
+/// and so on, up to so many.
+const MOST_ROWS: u64 = 1024;
 
 /// Into so many parts a range is cut at a time, until they are chunks.
-const PARTS: usize = 16;
+const PARTS: u64 = 16;
 
 /// The chunks of what a rule reads first, the wanted end first.
 pub struct Chunks<'a> {
     stored: Stored<'a>,
     /// What is left, the next range last, and about how many rows each has at most.
     ranges: Vec<(KeyRange, u64)>,
-    descending: bool,
+    /// Up to so many rows are one chunk.
+    chunk_rows: u64,
+    end: End,
 }
 
 impl<'a> Chunks<'a> {
-    /// The chunks of a range in which rows come in the order of the column that is sorted by first.
-    pub fn new(stored: Stored<'a>, range: KeyRange, descending: bool) -> Self {
+    /// The chunks of a range whose rows come in an order, in which about so many are wanted first.
+    pub fn new(stored: Stored<'a>, range: KeyRange, wanted: usize, end: End) -> Self {
         let rows = stored.most_rows(&range);
-        Chunks { stored, ranges: vec![(range, rows)], descending }
+        Chunks { stored, ranges: vec![(range, rows)], chunk_rows: FIRST_ROWS.max(wanted as u64), end }
     }
 
-    /// The next chunk that may hold rows before the threshold.
-    pub fn next(&mut self, top: &Top) -> Option<KeyRange> {
+    /// The next chunk, unless it and all after it are at a value or on its far side that `is_past` says is of no use.
+    pub fn next(&mut self, is_past: impl Fn(&DataValue) -> bool) -> Option<KeyRange> {
         loop {
             let (range, rows) = self.ranges.pop()?;
-            // All rows of the range, and of those after it, are at this bound or on its far side.
-            let bound = if self.descending { &range.upper } else { &range.lower };
-            if bound.as_ref().and_then(|bound| bound.first()).is_some_and(|bound| top.is_past(bound)) {
+            let bound = match self.end {
+                End::First => &range.lower,
+                End::Last => &range.upper,
+            };
+            if bound.as_ref().and_then(|bound| bound.first()).is_some_and(&is_past) {
                 return None;
             }
-            let mut parts = if rows > CHUNK_ROWS { self.stored.parts(&range, PARTS) } else { vec![] };
+            let parts = rows.div_ceil(self.chunk_rows).min(PARTS);
+            let mut parts = if parts > 1 { self.stored.parts(&range, parts as usize) } else { vec![] };
             if parts.len() < 2 {
+                self.chunk_rows = self.chunk_rows.max((self.chunk_rows * 2).min(MOST_ROWS));
                 return Some(range);
             }
-            if !self.descending {
+            if self.end == End::First {
                 parts.reverse();
             }
             let rows = rows / parts.len() as u64;

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use smallvec::SmallVec;
 
+use super::extreme::note_extreme;
 use super::order::{Estimates, Ordered, has_choice};
 use super::point::is_point;
 use super::statistics::Statistics;
+use super::unique::note_unique;
 use super::{
     ComponentPlan, ConstantPlan, ExistsPlan, FixedInputPlan, FixedPlan, JoinPlan, Method, OperatorKind, OperatorPlan,
     Plan, RulePlan, Source, TableKind, TablePart, TablePlan, indices, ranges,
@@ -67,14 +69,18 @@ pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrd
                 }
             }
             let arity = predicate.columns.len();
-            tables.push(TablePlan { name: name.clone(), arity, kind, in_order, read_by_entry: false });
+            tables.push(TablePlan { name: name.clone(), arity, kind, in_order, unique: false, read_by_entry: false });
         }
         components.push(plan);
     }
     let entry = &program.predicates[ENTRY];
     let (reads, times, depends_on_sizes) = (reads(&components), times(&components), planner.depends_on_sizes);
     let (entry_table, headers) = (numbers[&SmallStr::from(ENTRY)], entry.headers());
-    components.iter().for_each(|component| note_readers(component, entry_table, &mut tables));
+    for component in &mut components {
+        note_extreme(component, &tables);
+        note_readers(component, entry_table, &mut tables);
+        note_unique(component, &mut tables);
+    }
     let point = is_point(&tables, &components);
     Plan { tables, components, entry: entry_table, headers, reads, times, depends_on_sizes, point }
 }
@@ -300,6 +306,7 @@ impl<'a> RuleBuilder<'a> {
             head,
             slots: self.next_slot,
             reads: self.reads,
+            end: None,
             reason: ordered.reason,
             text: rule.to_string(),
         }

@@ -22,6 +22,7 @@
 
 mod build;
 mod explain;
+mod extreme;
 mod indices;
 mod intersect;
 mod mutation;
@@ -30,9 +31,11 @@ mod order;
 mod point;
 mod ranges;
 mod statistics;
+mod unique;
 
 pub use build::{JoinOrder, build};
 pub use explain::{EXPLAIN_HEADERS, explain};
+pub use extreme::End;
 pub use mutation::{MutationError, MutationPlan, Source as ValueSource, default_schema, plan_mutation};
 pub use options::{OptionError, Options, PlanOptionsError, SortKey, constant, plan_options};
 pub use statistics::{Size, Statistics};
@@ -80,6 +83,8 @@ pub struct TablePlan {
     pub kind: TableKind,
     /// Whether its rows are put in ascending order once they are complete, since those who read them give others in another order.
     pub in_order: bool,
+    /// Whether the rules give no row twice.
+    pub unique: bool,
     /// Whether the entry reads it. If the entry stops early, which rows it gives depends on the order, too.
     pub read_by_entry: bool,
 }
@@ -182,6 +187,8 @@ pub struct RulePlan {
     /// The operators that read a table of the rule's own component, and which of its rows; exactly one reads the delta.
     /// A recursive rule is planned once for each such atom.
     pub reads: Vec<(usize, TablePart)>,
+    /// Where rows at one end of what it reads are all that matter: from that end it is read until there is a row.
+    pub end: Option<End>,
     /// Why its atoms are in another order than written, if they are.
     pub reason: Option<String>,
     /// The rule as text.

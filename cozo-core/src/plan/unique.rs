@@ -1,0 +1,78 @@
+//! Rules that give no row twice, whose rows need not be compared with each other.
+
+use std::collections::BTreeSet;
+
+use super::{ComponentPlan, JoinPlan, OperatorKind, RulePlan, Source, TableKind, TablePlan};
+use crate::expr::Expr;
+
+/// Notes a table whose rows come from one rule that gives none twice.
+pub(super) fn note_unique(component: &ComponentPlan, tables: &mut [TablePlan]) {
+    if let ([rule], false) = (&component.rules[..], component.recursive)
+        && let TableKind::Set = tables[rule.table].kind
+    {
+        tables[rule.table].unique = gives_none_twice(rule, tables);
+    }
+}
+
+/// Whether the head tells the solutions of a rule apart: whether it says, of each relation that is joined, which row it is.
+fn gives_none_twice(rule: &RulePlan, tables: &[TablePlan]) -> bool {
+    // The slots whose values follow from the head.
+    let mut known: BTreeSet<usize> = rule.head.iter().copied().collect();
+    loop {
+        let before = known.len();
+        let open = rule.operators.iter().filter(|operator| !follows(&operator.kind, &mut known, tables)).count();
+        if open == 0 || known.len() == before {
+            return open == 0;
+        }
+    }
+}
+
+/// Whether what an operator adds to a solution follows from the slots that are known, which may become more.
+fn follows(operator: &OperatorKind, known: &mut BTreeSet<usize>, tables: &[TablePlan]) -> bool {
+    match operator {
+        OperatorKind::Join(join) => {
+            let follows = identifying_columns(&join.source, tables).all(|column| is_known(join, column, known));
+            if follows {
+                known.extend(join.outputs.iter().map(|(_, slot)| *slot));
+            }
+            follows
+        }
+        OperatorKind::Same(slot, expr) => {
+            match expr {
+                Expr::Slot(other, _) if known.contains(slot) => known.insert(*other),
+                _ => is_fixed(expr, known) && known.insert(*slot),
+            };
+            true
+        }
+        OperatorKind::Intersect(intersect) => known.contains(&intersect.slot),
+        // A list may have an element twice.
+        OperatorKind::UnifyEach(..) => false,
+        OperatorKind::Exists(_) | OperatorKind::Filter(_) | OperatorKind::Unify(..) | OperatorKind::Distinct => true,
+    }
+}
+
+/// The columns that tell the rows of a relation apart.
+fn identifying_columns<'a>(source: &Source, tables: &'a [TablePlan]) -> Box<dyn Iterator<Item = usize> + 'a> {
+    match source {
+        Source::Stored(read) => Box::new(0..read.identifying_columns()),
+        Source::Table(table) => match &tables[*table].kind {
+            TableKind::Groups(aggregations) => Box::new((0..aggregations.len()).filter(|i| aggregations[*i].is_none())),
+            TableKind::Set | TableKind::Meet { .. } => Box::new(0..tables[*table].arity),
+        },
+    }
+}
+
+/// Whether a column of a joined relation is the same in all solutions with the same known slots.
+fn is_known(join: &JoinPlan, column: usize, known: &BTreeSet<usize>) -> bool {
+    join.keys.iter().any(|(key, expr)| *key == column && is_fixed(expr, known))
+        || join.outputs.iter().any(|(output, slot)| *output == column && known.contains(slot))
+}
+
+/// Whether an expression has the same value in all solutions with the same known slots. Functions may be random.
+fn is_fixed(expr: &Expr, known: &BTreeSet<usize>) -> bool {
+    match expr {
+        Expr::Constant(..) | Expr::Parameter(..) => true,
+        Expr::Slot(slot, _) => known.contains(slot),
+        _ => false,
+    }
+}
