@@ -12,6 +12,7 @@
 //! rows of path:   0 ....... old ....... | ... delta ... | ... pending ...
 //! ```
 
+use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
 
 use rayon::prelude::*;
@@ -21,10 +22,12 @@ use super::operators::range::key_range;
 use super::operators::{Operator, Tables, build, drive, empty_slots, scan_part};
 use super::results::sort_rows;
 use super::sink::{CONTINUE, Flow, GroupSink, SetSink, Sink, apply_improvements};
+use super::steps::Steps;
 use super::stored::Stored;
 use super::table::Table;
 use super::top::{Chunks, Top};
 use super::{ExecError, Run, Worker};
+use crate::expr::Expr;
 use crate::plan::{
     ComponentPlan, ConstantPlan, End, JoinPlan, Method, OperatorKind, RulePlan, Source, TableKind, TablePart,
 };
@@ -84,7 +87,11 @@ fn fill_constant(constant: &ConstantPlan, table: &mut Table, run: &Run<'_>) -> R
             batch
         }
         ConstantRows::List(expr) => {
-            let value = expr.eval_closed(run.parameters)?;
+            let value = match expr {
+                Expr::Constant(value, _) => Cow::Borrowed(value),
+                Expr::Parameter(number, _) => Cow::Borrowed(run.parameters[*number]),
+                expr => Cow::Owned(expr.eval_closed(run.parameters)?),
+            };
             let width = crate::program::check_constant_rows(&value, expr.span())?;
             if let Some(data) = width.filter(|width| *width != arity) {
                 return Err(ProgramError::ConstantHead { head: arity, data, span: constant.span }.into());
@@ -134,8 +141,10 @@ fn run_to_fixpoint(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_
     }
     start_whole_groups(component, tables, run)?;
     let mut deltas: Vec<Range<usize>> = tables.iter().map(|table| 0..table.len()).collect();
+    let mut steps = Steps::of(component, run);
     while component.tables.iter().any(|table| !deltas[*table].is_empty()) {
-        for rule in component.rules.iter().filter(|rule| !rule.reads.is_empty()) {
+        let stepped = steps.as_mut().map_or(Ok(false), |steps| steps.round(&deltas, tables, run))?;
+        for rule in component.rules.iter().filter(|rule| !stepped && !rule.reads.is_empty()) {
             let Some(ranges) = round_ranges(rule, &deltas) else { continue };
             run_recursive(rule, &ranges, tables, run, deltas[rule.table].end)?;
         }
@@ -143,7 +152,7 @@ fn run_to_fixpoint(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_
             deltas[*table] = deltas[*table].end..tables[*table].len();
         }
     }
-    Ok(())
+    steps.map_or(Ok(()), |mut steps| steps.check(run))
 }
 
 /// Where all columns are aggregated, all rows are one group: if no rule has given a row, it is that of no rows.

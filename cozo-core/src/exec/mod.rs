@@ -25,6 +25,7 @@ mod point;
 mod profile;
 mod results;
 mod sink;
+mod steps;
 mod stored;
 mod table;
 mod top;
@@ -38,7 +39,7 @@ pub use cancel::{Cancellation, Interrupt, within};
 pub use error::ExecError;
 pub use fixpoint::evaluate;
 pub use mutate::{Mutated, mutate};
-pub use point::point_row;
+pub use point::{point_batch, point_row};
 pub use profile::Profile;
 pub use results::{Answer, AnswerError, answer, timeout_seconds};
 
@@ -72,7 +73,7 @@ pub struct Run<'a> {
     /// What is run.
     pub plan: &'a Plan,
     /// The parameters, by number.
-    pub parameters: &'a [DataValue],
+    pub parameters: &'a [&'a DataValue],
     /// The stored relations.
     pub view: View<'a>,
     /// The rows of given relations, by number.
@@ -101,7 +102,7 @@ impl<'a> Run<'a> {
     /// An execution that wants all rows.
     pub fn new(
         plan: &'a Plan,
-        parameters: &'a [DataValue],
+        parameters: &'a [&'a DataValue],
         view: View<'a>,
         cancellation: &'a Cancellation,
     ) -> Result<Self, ExecError> {

@@ -7,7 +7,7 @@ use crate::expr::Frame;
 use crate::index::secondary;
 use crate::parse::ast::MutationOp;
 use crate::plan::{MutationPlan, ValueSource};
-use crate::schema::{SchemaRef, coerce_column, surely_fits};
+use crate::schema::{ColumnDefinition, SchemaRef, coerce_column, surely_fits};
 use crate::storage::{ChangeKind, Snapshot};
 use crate::txn::Transaction;
 use crate::value::{Batch, Column, DataValue, compare_columns};
@@ -39,7 +39,7 @@ pub fn mutate(
     plan: &MutationPlan,
     schema: &SchemaRef,
     rows: Batch,
-    parameters: &[DataValue],
+    parameters: &[&DataValue],
     txn: &mut Transaction,
     report: bool,
 ) -> Result<Mutated, ExecError> {
@@ -60,7 +60,7 @@ pub fn mutate(
 struct Mutation<'a> {
     plan: &'a MutationPlan,
     schema: &'a SchemaRef,
-    parameters: &'a [DataValue],
+    parameters: &'a [&'a DataValue],
     now_micros: i64,
 }
 
@@ -76,6 +76,9 @@ impl Mutation<'_> {
 
     /// The columns of the relation from those of the answer.
     fn columns(&self, mut rows: Batch) -> Result<Given, ExecError> {
+        if self.are_as_given(&rows) {
+            return Ok(Given { rows });
+        }
         let mut columns: Vec<Column> = Vec::with_capacity(self.plan.sources.len());
         // The outputs that were moved, and where they are now.
         let mut moved: SmallVec<[(usize, usize); 8]> = SmallVec::new();
@@ -112,6 +115,16 @@ impl Mutation<'_> {
             }
         }
         Ok(Given { rows: Batch { columns, len: rows.len } })
+    }
+
+    /// Whether the columns of the answer are those of the relation, and need not be changed.
+    fn are_as_given(&self, rows: &Batch) -> bool {
+        let fits = |(i, definition): (usize, &ColumnDefinition)| {
+            matches!(self.plan.sources[i], ValueSource::Output(output) if output == i)
+                && surely_fits(&rows.columns[i], &definition.column_type)
+        };
+        self.plan.sources.len() == rows.columns.len()
+            && self.schema.columns().take(rows.columns.len()).enumerate().all(fits)
     }
 
     /// Finds the row that does not fit, for the error.

@@ -4,57 +4,99 @@
 use smallvec::SmallVec;
 
 use super::ExecError;
-use crate::plan::{JoinPlan, OperatorKind, Plan, RulePlan, Source};
+use crate::plan::{JoinPlan, OperatorKind, OperatorPlan, Plan, RulePlan, Source};
 use crate::program::ConstantRows;
 use crate::txn::View;
-use crate::value::{DataValue, Tuple};
+use crate::value::{Batch, Column, DataValue, Tuple};
 
 /// Values by slot; few enough, nearly always, to need no allocation.
 type Slots = SmallVec<[DataValue; 8]>;
 
 /// The row of a plan that [is a point query](Plan::point), if it has one.
-pub fn point_row(plan: &Plan, parameters: &[DataValue], view: View<'_>) -> Result<Option<Tuple>, ExecError> {
+pub fn point_row(plan: &Plan, parameters: &[&DataValue], view: View<'_>) -> Result<Option<Tuple>, ExecError> {
+    let mut row = Vec::with_capacity(plan.headers.len());
+    let found = point_values(plan, parameters, view, |value| row.push(value))?;
+    Ok(found.then_some(row))
+}
+
+/// [`point_row`] as a batch of one row or none.
+pub fn point_batch(plan: &Plan, parameters: &[&DataValue], view: View<'_>) -> Result<Batch, ExecError> {
+    let mut columns = Vec::with_capacity(plan.headers.len());
+    let found = point_values(plan, parameters, view, |value| columns.push(Column::repeat(&value, 1)))?;
+    Ok(if found { Batch::new(columns, 1) } else { Batch::empty(plan.headers.len()) })
+}
+
+/// Takes the values of the row, if there is one; whether there is.
+fn point_values(
+    plan: &Plan,
+    parameters: &[&DataValue],
+    view: View<'_>,
+    mut take: impl FnMut(DataValue),
+) -> Result<bool, ExecError> {
     let [component] = plan.components.as_slice() else { unreachable!("a point query is one component") };
     match (component.rules.as_slice(), component.constants.as_slice()) {
-        ([rule], _) => rule_row(rule, parameters, view),
+        ([rule], _) => rule_values(rule, parameters, view, take),
         (_, [constant]) => {
             let ConstantRows::Rows(rows) = &constant.rows else { unreachable!("a point query has its row as given") };
-            let mut row = Vec::with_capacity(rows[0].len());
             for cell in &rows[0] {
-                row.push(cell.eval_closed(parameters)?);
+                take(cell.eval_closed(parameters)?);
             }
-            Ok(Some(row))
+            Ok(true)
         }
         _ => unreachable!("a point query has one rule or one row"),
     }
 }
 
-fn rule_row(rule: &RulePlan, parameters: &[DataValue], view: View<'_>) -> Result<Option<Tuple>, ExecError> {
+fn rule_values(
+    rule: &RulePlan,
+    parameters: &[&DataValue],
+    view: View<'_>,
+    take: impl FnMut(DataValue),
+) -> Result<bool, ExecError> {
     let mut slots = Slots::new();
     slots.resize(rule.slots, DataValue::Null);
-    for operator in &rule.operators {
+    let holds = run_on_row(&rule.operators, &mut slots, parameters, view)?;
+    if holds {
+        rule.head.iter().map(|slot| slots[*slot].clone()).for_each(take);
+    }
+    Ok(holds)
+}
+
+/// Runs operators that [give one row at most](OperatorPlan::is_point) on one row; whether it has become one.
+pub fn run_on_row(
+    operators: &[OperatorPlan],
+    slots: &mut [DataValue],
+    parameters: &[&DataValue],
+    view: View<'_>,
+) -> Result<bool, ExecError> {
+    for operator in operators {
         let holds = match &operator.kind {
-            OperatorKind::Join(join) => look_up(join, &mut slots, parameters, view)?,
-            OperatorKind::Filter(expr) => expr.holds_for_row(&slots, parameters)?,
-            OperatorKind::Same(slot, expr) => expr.eval_row(&slots, parameters)? == slots[*slot],
+            OperatorKind::Join(join) => look_up(join, slots, parameters, view)?,
+            OperatorKind::Filter(expr) => expr.holds_for_row(slots, parameters)?,
+            OperatorKind::Same(slot, expr) => expr.eval_row(slots, parameters)? == slots[*slot],
             OperatorKind::Unify(slot, expr) => {
-                slots[*slot] = expr.eval_row(&slots, parameters)?;
+                slots[*slot] = expr.eval_row(slots, parameters)?;
                 true
             }
             OperatorKind::Distinct => true,
             OperatorKind::Exists(_) | OperatorKind::UnifyEach(..) | OperatorKind::Intersect(_) => {
-                unreachable!("point queries have no such operator")
+                unreachable!("these operators may give many rows")
             }
         };
         if !holds {
-            return Ok(None);
+            return Ok(false);
         }
     }
-    Ok(Some(rule.head.iter().map(|slot| slots[*slot].clone()).collect()))
+    Ok(true)
 }
 
 /// Fills slots from the row with a key; whether there is one.
-fn look_up(join: &JoinPlan, slots: &mut Slots, parameters: &[DataValue], view: View<'_>) -> Result<bool, ExecError> {
+fn look_up(
+    join: &JoinPlan,
+    slots: &mut [DataValue],
+    parameters: &[&DataValue],
+    view: View<'_>,
+) -> Result<bool, ExecError> {
     let Source::Stored(read) = &join.source else { unreachable!("point queries read stored relations") };
     // Collected within a result, all of its room would be copied twice.
     let mut key: SmallVec<[DataValue; 4]> = SmallVec::new();

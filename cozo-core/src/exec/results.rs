@@ -75,7 +75,7 @@ fn check_assertion(options: &Options, rows: &Batch) -> Result<(), ExecError> {
 pub fn non_negative(
     option: &'static str,
     expr: Option<&Expr>,
-    parameters: &[DataValue],
+    parameters: &[&DataValue],
 ) -> Result<Option<usize>, AnswerError> {
     let Some(expr) = expr else { return Ok(None) };
     let value = expr.eval_closed(parameters).map_err(ExecError::from)?;
@@ -89,7 +89,7 @@ pub fn non_negative(
 }
 
 /// The seconds of `:timeout`, which may be zero or negative.
-pub fn timeout_seconds(options: &Options, parameters: &[DataValue]) -> Result<Option<f64>, AnswerError> {
+pub fn timeout_seconds(options: &Options, parameters: &[&DataValue]) -> Result<Option<f64>, AnswerError> {
     let Some(expr) = &options.timeout else { return Ok(None) };
     let value = expr.eval_closed(parameters).map_err(ExecError::from)?;
     let bad = || OptionError::TimeoutNotSeconds { found: value.to_string(), span: expr.span() };
@@ -97,7 +97,7 @@ pub fn timeout_seconds(options: &Options, parameters: &[DataValue]) -> Result<Op
 }
 
 /// The seconds of `:sleep`, which are positive.
-fn sleep_seconds(options: &Options, parameters: &[DataValue]) -> Result<Option<f64>, AnswerError> {
+fn sleep_seconds(options: &Options, parameters: &[&DataValue]) -> Result<Option<f64>, AnswerError> {
     let Some(expr) = &options.sleep else { return Ok(None) };
     let value = expr.eval_closed(parameters).map_err(ExecError::from)?;
     let bad = || OptionError::SleepNotPositive { found: value.to_string(), span: expr.span() };

@@ -36,7 +36,7 @@ impl<'a> Sink<'a> {
         plan: &Plan,
         table: usize,
         existing: Option<&'a Table>,
-        parameters: &[DataValue],
+        parameters: &[&DataValue],
     ) -> Result<Self, ExecError> {
         let planned = &plan.tables[table];
         Ok(match &planned.kind {
@@ -141,7 +141,7 @@ pub struct SetSink<'a> {
 }
 
 /// What a table takes for a row besides its values: its hash, and its place in the hash table.
-const BYTES_AROUND_ROW: usize = 16;
+pub const BYTES_AROUND_ROW: usize = 16;
 
 /// About how many bytes a table takes for some rows of a batch of so many bytes.
 fn bytes_of(rows: usize, batch_bytes: usize, batch_rows: usize) -> usize {
@@ -245,7 +245,7 @@ impl GroupSink {
     /// No rows yet; `columns` are the aggregations of the head, none for those that group.
     pub fn new<'u>(
         columns: impl Iterator<Item = Option<&'u AggregationUse>>,
-        parameters: &[DataValue],
+        parameters: &[&DataValue],
     ) -> Result<Self, ExecError> {
         let columns: Vec<Option<&AggregationUse>> = columns.collect();
         let mut accumulators = vec![];

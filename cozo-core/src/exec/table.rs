@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::index::HashIndex;
 use super::int_set::IntSet;
-use crate::value::{Batch, Column};
+use crate::value::{Batch, Column, DataValue, Num, hash_row};
 
 /// So many rows are worth comparing on another thread.
 const WORTH_SHARING: usize = 1 << 14;
@@ -178,17 +178,47 @@ impl Table {
         if self.small_ints.is_none() && self.rows.len + batch.len <= FEW_ROWS {
             return self.insert_few(&batch);
         }
-        if let Some(added) = self.insert_small_ints(&batch) {
+        if let Some(added) = self.insert_small_ints(single_ints(&batch), batch.len) {
             return added;
         }
         let hashes = self.key_hashes(&batch);
         self.insert_hashed(batch, &hashes)
     }
 
-    /// Inserts single integers by a bitmap, if all of them lie close enough together.
-    fn insert_small_ints(&mut self, batch: &Batch) -> Option<usize> {
-        let ([known], [new]) = (self.rows.columns.as_slice(), batch.columns.as_slice()) else { return None };
-        let rows = self.rows.len + batch.len;
+    /// Appends a row if it is not there yet; whether it was not.
+    pub fn insert_row(&mut self, row: &[DataValue]) -> bool {
+        debug_assert_eq!(self.key_width, self.rows.columns.len(), "only sets take rows this way");
+        let is_row = |columns: &[Column], known: usize| {
+            columns.iter().zip(row).all(|(column, value)| column.compare_value(known, value).is_eq())
+        };
+        if self.small_ints.is_none() && self.rows.len < FEW_ROWS {
+            let known = (0..self.rows.len).any(|known| is_row(&self.rows.columns, known));
+            if !known {
+                self.rows.push_row(row);
+            }
+            return !known;
+        }
+        let int = match row {
+            [DataValue::Num(Num::Int(value))] => Some(std::slice::from_ref(value)),
+            _ => None,
+        };
+        if let Some(added) = self.insert_small_ints(int, 1) {
+            return added == 1;
+        }
+        self.hash_rows();
+        let hash = hash_row(row);
+        let known = self.by_key.find(hash, |known| is_row(&self.rows.columns, *known as usize)).is_some();
+        if !known {
+            self.rows.push_row(row);
+            self.enter(hash);
+        }
+        !known
+    }
+
+    /// Inserts so many rows by a bitmap if they are single integers and all lie close enough together.
+    fn insert_small_ints(&mut self, new: Option<&[i64]>, new_rows: usize) -> Option<usize> {
+        let [known] = self.rows.columns.as_slice() else { return None };
+        let rows = self.rows.len + new_rows;
         let set = match self.small_ints.take() {
             None if rows < self.worth_a_bitmap => return None,
             None => ints_of(known).and_then(|known| IntSet::of(known, rows)),
@@ -197,7 +227,7 @@ impl Table {
         // As long as integers lie too far apart, it is tried as often as their number doubles.
         self.worth_a_bitmap = rows * 2;
         let mut set = set?;
-        let new = new.as_dense_ints().filter(|new| set.make_room(new, rows))?;
+        let new = new.filter(|new| set.make_room(new, rows))?;
         // Hashes are made again when they are needed.
         self.hashes.clear();
         self.by_key.clear();
@@ -222,7 +252,7 @@ impl Table {
         if self.small_ints.is_none() && self.rows.len + other.rows.len <= FEW_ROWS {
             return self.insert_few(&other.rows);
         }
-        if let Some(added) = self.insert_small_ints(&other.rows) {
+        if let Some(added) = self.insert_small_ints(single_ints(&other.rows), other.rows.len) {
             return added;
         }
         other.hash_rows();
@@ -328,12 +358,17 @@ impl Table {
 
     /// Appends a row with a key that no living row has.
     pub fn append_keyed(&mut self, batch: &Batch, row: usize, hash: u64) -> u32 {
-        let number = self.rows.len as u32;
         self.append_row(batch, row);
-        self.hashes.push(hash);
         if self.has_dead() {
             self.dead.push(false);
         }
+        self.enter(hash)
+    }
+
+    /// Enters the last row into the hash table; gives its number.
+    fn enter(&mut self, hash: u64) -> u32 {
+        let number = self.hashes.len() as u32;
+        self.hashes.push(hash);
         let hashes = &self.hashes;
         self.by_key.insert_unique(hash, number, |row| hashes[*row as usize]);
         number
@@ -399,6 +434,12 @@ fn same_row(a: &[Column], i: usize, b: &[Column], j: usize) -> bool {
     a.iter().zip(b).all(|(x, y)| x.equals_at(i, y, j))
 }
 
+/// The rows of a batch as integers, if they are.
+fn single_ints(batch: &Batch) -> Option<&[i64]> {
+    let [column] = batch.columns.as_slice() else { return None };
+    column.as_dense_ints()
+}
+
 /// The integers of a column that has nothing else; an empty column has none that differ.
 pub fn ints_of(column: &Column) -> Option<&[i64]> {
     match column {
@@ -412,7 +453,6 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::value::DataValue;
 
     fn batch(rows: &[Vec<DataValue>]) -> Batch {
         Batch::from_rows(rows[0].len(), rows.iter().map(Vec::as_slice))
@@ -434,6 +474,12 @@ mod tests {
                 assert_eq!(table.absent(&batch(&rows)).len(), rows.iter().filter(|r| fresh.contains(r)).count());
                 assert_eq!(table.insert(batch(&rows)), fresh.len());
                 order.extend(fresh);
+                // What is inserted row by row is found among what came in batches, and the other way round.
+                for row in (0..3).map(|i| vec![value(size * i % 17), value(i)]) {
+                    let is_new = model.insert(row.clone());
+                    assert_eq!(table.insert_row(&row), is_new, "{row:?}");
+                    order.extend(is_new.then_some(row));
+                }
                 assert_eq!(table.rows().rows().collect::<Vec<_>>(), order);
             }
         }
@@ -453,6 +499,8 @@ mod tests {
             let rows: Vec<_> = (0..100).map(|i| vec![value(i)]).collect();
             let absent = rows.iter().filter(|row| !model.contains(*row)).count();
             assert_eq!(table.absent(&batch(&rows)).len(), absent, "round {round}");
+            let row = vec![value(round * 37)];
+            assert_eq!(table.insert_row(&row), model.insert(row), "round {round}");
             let fresh = rows.iter().filter(|row| model.insert((*row).clone())).count();
             assert_eq!(table.insert(batch(&rows)), fresh, "round {round}");
         }

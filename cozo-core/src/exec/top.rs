@@ -108,7 +108,7 @@ const FIRST_ROWS: u64 = 64;
 const MOST_ROWS: u64 = 1024;
 
 /// Into so many parts a range is cut at a time, until they are chunks.
-const PARTS: u64 = 16;
+const PARTS: u64 = 4;
 
 /// The chunks of what a rule reads first, the wanted end first.
 pub struct Chunks<'a> {

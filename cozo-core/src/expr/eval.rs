@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::functions::Function;
+use super::functions::{Function, Scalar};
 use super::{EvalError, Expr, FunctionError};
 use crate::value::{Column, DataValue};
 
@@ -14,7 +14,7 @@ pub struct Frame<'a> {
     /// The number of rows.
     pub len: usize,
     /// The parameters, by number.
-    pub parameters: &'a [DataValue],
+    pub parameters: &'a [&'a DataValue],
 }
 
 /// The outcome of an expression: one value for all rows, or one for each.
@@ -62,20 +62,36 @@ impl Expr {
     }
 
     /// Evaluates an expression without variables, once.
-    pub fn eval_closed(&self, parameters: &[DataValue]) -> Result<DataValue, EvalError> {
+    pub fn eval_closed(&self, parameters: &[&DataValue]) -> Result<DataValue, EvalError> {
         self.eval_row(&[], parameters)
     }
 
     /// Evaluates for one row; `slots` are its values by slot.
-    pub fn eval_row(&self, slots: &[DataValue], parameters: &[DataValue]) -> Result<DataValue, EvalError> {
+    #[inline]
+    pub fn eval_row(&self, slots: &[DataValue], parameters: &[&DataValue]) -> Result<DataValue, EvalError> {
+        match self.scalar(slots, parameters) {
+            Some(scalar) => Ok(scalar.into()),
+            None => self.eval_any(slots, parameters),
+        }
+    }
+
+    fn eval_any(&self, slots: &[DataValue], parameters: &[&DataValue]) -> Result<DataValue, EvalError> {
         match self {
             Expr::Constant(value, _) => Ok(value.clone()),
             Expr::Parameter(index, _) => Ok(parameters[*index].clone()),
             Expr::Slot(slot, _) => Ok(slots[*slot].clone()),
             Expr::Variable(name, _) => unreachable!("the planner replaced variable '{name}' by a slot"),
             Expr::Call { function, args, span } => {
-                let args = args.iter().map(|arg| arg.eval_row(slots, parameters)).collect::<Result<Vec<_>, _>>()?;
-                (function.eval)(&args).map_err(|FunctionError(reason)| EvalError::Throw { reason, span: *span })
+                let outcome = match args.as_slice() {
+                    // Most functions have one argument or two, which need no memory of their own.
+                    [arg] => (function.eval)(&[arg.eval_any(slots, parameters)?]),
+                    [a, b] => (function.eval)(&[a.eval_any(slots, parameters)?, b.eval_any(slots, parameters)?]),
+                    args => {
+                        let args = args.iter().map(|arg| arg.eval_any(slots, parameters));
+                        (function.eval)(&args.collect::<Result<Vec<_>, _>>()?)
+                    }
+                };
+                outcome.map_err(|FunctionError(reason)| EvalError::Throw { reason, span: *span })
             }
             Expr::Conditional { branches, .. } => {
                 for (condition, value) in branches {
@@ -88,9 +104,39 @@ impl Expr {
         }
     }
 
+    /// The number or Boolean that it gives for one row, if that takes nothing but numbers on the way.
+    fn scalar(&self, slots: &[DataValue], parameters: &[&DataValue]) -> Option<Scalar> {
+        let value = match self {
+            Expr::Constant(value, _) => value,
+            Expr::Parameter(index, _) => parameters[*index],
+            Expr::Slot(slot, _) => &slots[*slot],
+            Expr::Call { function, args, .. } => {
+                let (Some(numbers), [a, b]) = (function.numbers, args.as_slice()) else { return None };
+                return match (a.scalar(slots, parameters)?, b.scalar(slots, parameters)?) {
+                    (Scalar::Num(a), Scalar::Num(b)) => numbers(a, b),
+                    _ => None,
+                };
+            }
+            Expr::Variable(..) | Expr::Conditional { .. } => return None,
+        };
+        match value {
+            DataValue::Num(number) => Some(Scalar::Num(*number)),
+            DataValue::Bool(value) => Some(Scalar::Bool(*value)),
+            _ => None,
+        }
+    }
+
     /// Evaluates as a condition for one row, as [`Expr::eval_row`] does.
-    pub fn holds_for_row(&self, slots: &[DataValue], parameters: &[DataValue]) -> Result<bool, EvalError> {
-        match self.eval_row(slots, parameters)? {
+    #[inline]
+    pub fn holds_for_row(&self, slots: &[DataValue], parameters: &[&DataValue]) -> Result<bool, EvalError> {
+        match self.scalar(slots, parameters) {
+            Some(Scalar::Bool(holds)) => Ok(holds),
+            _ => self.holds_for_any(slots, parameters),
+        }
+    }
+
+    fn holds_for_any(&self, slots: &[DataValue], parameters: &[&DataValue]) -> Result<bool, EvalError> {
+        match self.eval_any(slots, parameters)? {
             DataValue::Bool(holds) => Ok(holds),
             found => Err(self.not_boolean(&found)),
         }

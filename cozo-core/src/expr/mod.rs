@@ -113,7 +113,7 @@ impl Expr {
     }
 
     /// The expression with its parameters replaced by their values.
-    pub fn with_parameters(&self, parameters: &[DataValue]) -> Expr {
+    pub fn with_parameters(&self, parameters: &[&DataValue]) -> Expr {
         let replaced = self.map_leaves(&mut |leaf| match leaf {
             Expr::Parameter(index, span) => Expr::Constant(parameters[*index].clone(), *span),
             other => other.clone(),

@@ -16,8 +16,9 @@ use crate::parse::{ast, nearest};
 use crate::schema::{AccessLevel, BaseType, ColumnType, RelationError, SchemaRef};
 use crate::value::{DataValue, SmallStr};
 
-/// The values of parameters, by number; few enough, nearly always, to need no allocation.
-pub type ParameterValues = SmallVec<[DataValue; 4]>;
+/// The values of parameters, by number; few enough, nearly always, to need no allocation. They are borrowed, since one may be all the
+/// rows of an import.
+pub type ParameterValues<'v> = SmallVec<[&'v DataValue; 4]>;
 
 /// The parameters that a script mentions, numbered in the order of their first mention.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +40,7 @@ impl Parameters {
     }
 
     /// The values in the order of the numbers.
-    pub fn bind(&self, given: &BTreeMap<String, DataValue>) -> Result<ParameterValues, ProgramError> {
+    pub fn bind<'v>(&self, given: &'v BTreeMap<String, DataValue>) -> Result<ParameterValues<'v>, ProgramError> {
         let mut values = ParameterValues::new();
         self.bind_into(given, &mut values)?;
         Ok(values)
@@ -47,14 +48,14 @@ impl Parameters {
 
     /// Appends the values in the order of the numbers.
     #[inline]
-    pub fn bind_into(
+    pub fn bind_into<'v>(
         &self,
-        given: &BTreeMap<String, DataValue>,
-        values: &mut ParameterValues,
+        given: &'v BTreeMap<String, DataValue>,
+        values: &mut ParameterValues<'v>,
     ) -> Result<(), ProgramError> {
         for (name, span) in &self.mentioned {
             match given.get(name.as_str()) {
-                Some(value) => values.push(value.clone()),
+                Some(value) => values.push(value),
                 None => return Err(ProgramError::ParameterNotFound { name: name.to_string(), span: *span }),
             }
         }

@@ -87,7 +87,7 @@ pub fn coerce(value: DataValue, target: &ColumnType, now_micros: i64) -> Result<
     }
 }
 
-/// Whether the values of a column fit a type as they are, as far as the column's own type tells.
+/// Whether the values of a column fit a type as they are, as far as is quickly seen.
 pub fn surely_fits(column: &Column, target: &ColumnType) -> bool {
     match (column, &target.base) {
         (Column::Int(data), BaseType::Int) => data.nulls.is_none() || target.nullable,
@@ -95,6 +95,21 @@ pub fn surely_fits(column: &Column, target: &ColumnType) -> bool {
         (Column::Bool(data), BaseType::Bool) => data.nulls.is_none() || target.nullable,
         (Column::Str(data), BaseType::String) => data.nulls.is_none() || target.nullable,
         (Column::Null(_), _) | (_, BaseType::Any) => target.nullable,
+        (Column::Any(values), _) => values.iter().all(|value| fits(value, target)),
+        _ => false,
+    }
+}
+
+/// Whether a value that no column has a type for fits as it is; what may be large is seen at once.
+fn fits(value: &DataValue, target: &ColumnType) -> bool {
+    match (value, &target.base) {
+        (DataValue::Null, _) => target.nullable,
+        (DataValue::Bytes(_), BaseType::Bytes)
+        | (DataValue::Uuid(_), BaseType::Uuid)
+        | (DataValue::Json(_), BaseType::Json) => true,
+        (DataValue::Vec(vector), BaseType::Vector { wide, len }) => {
+            vector.len() == *len && matches!(vector, Vector::F64(_)) == *wide
+        }
         _ => false,
     }
 }

@@ -41,7 +41,7 @@ pub fn get_variables(src: &str, params: &BTreeMap<String, DataValue>) -> miette:
     Ok(expr.variables().into_iter().map(|name| name.to_string()).collect())
 }
 
-fn resolve(src: &str, params: &BTreeMap<String, DataValue>) -> miette::Result<(Expr, ParameterValues)> {
+fn resolve<'v>(src: &str, params: &'v BTreeMap<String, DataValue>) -> miette::Result<(Expr, ParameterValues<'v>)> {
     let mut resolver = Resolver::standalone(params);
     let expr = resolver.expr(&parse_expr(src)?)?;
     let values = resolver.parameters.bind(params)?;

@@ -8,7 +8,8 @@ use super::reactions::{Reaction, before_replacing};
 use super::{NamedRows, ScriptResult, SessionError};
 use crate::diag::locate;
 use crate::exec::{
-    Answer, Cancellation, Interrupt, Mutated, Profile, Run, answer, mutate, point_row, timeout_seconds, within,
+    Answer, Cancellation, Interrupt, Mutated, Profile, Run, answer, mutate, point_batch, point_row, timeout_seconds,
+    within,
 };
 use crate::parse::ast::MutationOp;
 use crate::plan::{MutationPlan, Options, Plan};
@@ -63,10 +64,7 @@ pub fn run_compiled<R: ScriptResult>(
             Rows::Batch(rows) => R::of_columns(headers.to_vec(), rows),
         });
     };
-    let rows = match rows {
-        Rows::Point(row) => Batch::from_rows(headers.len(), row.iter().map(Vec::as_slice)),
-        Rows::Batch(rows) => rows,
-    };
+    let Rows::Batch(rows) = rows else { unreachable!("what is written comes as columns") };
     let returning = compiled.options.returning;
     let made = make_target(mutation, txn, context)?;
     let schema = made.as_ref().unwrap_or(&mutation.schema);
@@ -88,7 +86,7 @@ enum Rows {
 
 fn rows_of(
     compiled: &CompiledQuery,
-    parameters: &[DataValue],
+    parameters: &[&DataValue],
     given: &[Batch],
     txn: &mut Transaction,
     context: &Context<'_>,
@@ -96,10 +94,18 @@ fn rows_of(
     match &compiled.plan {
         Some(plan) if plan.point && compiled.options.keep_single_row() => {
             context.interrupt.check()?;
-            let row = point_row(plan, parameters, txn.view(&plan.reads)?)?;
-            let bytes = row.iter().flatten().map(DataValue::memory_bytes).sum();
+            let view = txn.view(&plan.reads)?;
+            let (rows, bytes) = if compiled.mutation.is_some() {
+                let batch = point_batch(plan, parameters, view)?;
+                let bytes = batch.memory_bytes();
+                (Rows::Batch(batch), bytes)
+            } else {
+                let row = point_row(plan, parameters, view)?;
+                let bytes = row.iter().flatten().map(DataValue::memory_bytes).sum();
+                (Rows::Point(row), bytes)
+            };
             within(bytes, context.core.query_memory_bytes)?;
-            Ok(Rows::Point(row))
+            Ok(rows)
         }
         Some(plan) => Ok(Rows::Batch(run_plan(plan, &compiled.options, parameters, given, txn, context, &mut None)?)),
         None => Ok(Rows::Batch(Batch::empty(compiled.mutation.as_ref().map_or(0, |m| m.sources.len())))),
@@ -110,7 +116,7 @@ fn rows_of(
 pub fn run_plan(
     plan: &Plan,
     options: &Options,
-    parameters: &[DataValue],
+    parameters: &[&DataValue],
     given: &[Batch],
     txn: &mut Transaction,
     context: &Context<'_>,

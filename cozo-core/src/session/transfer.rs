@@ -116,12 +116,16 @@ fn write(txn: &mut Transaction, schema: &SchemaRef, op: MutationOp, batch: Batch
 fn columns_of(name: &str, rows: Vec<Tuple>, positions: &[usize]) -> Result<Batch, SessionError> {
     let needed = positions.iter().max().map_or(0, |last| last + 1);
     let mut batch = Batch { columns: vec![Column::default(); positions.len()], len: rows.len() };
-    for (number, row) in rows.into_iter().enumerate() {
+    for (number, mut row) in rows.into_iter().enumerate() {
         if row.len() < needed {
             return Err(SessionError::ImportRow { relation: name.to_string(), row: number, found: row.len() });
         }
         for (column, position) in batch.columns.iter_mut().zip(positions) {
-            column.push(&row[*position]);
+            match &mut row[*position] {
+                value if value.is_scalar() => column.push(value),
+                // It may be large. No two columns of a relation have the same name, and so none is taken twice.
+                value => column.push_owned(std::mem::take(value)),
+            }
         }
     }
     Ok(batch)

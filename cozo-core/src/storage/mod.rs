@@ -48,6 +48,8 @@ pub use engines::{ENGINES, Engine, open};
 pub use error::StorageError;
 pub use options::{Durability, NoOptions, Options};
 
+use smallvec::SmallVec;
+
 use crate::schema::{RelationId, RelationSchema, SchemaRef};
 use crate::value::{Batch, Column, DataValue, SmallStr};
 
@@ -280,7 +282,7 @@ pub struct ChangeSet {
     /// Relations and indices that cease to exist.
     pub dropped: Vec<RelationId>,
     /// Changed rows, applied after `created` and before `dropped`, in order.
-    pub rows: Vec<RowChanges>,
+    pub rows: SmallVec<[RowChanges; 2]>,
     /// The names in the catalog whose definition changes, with the new one (its indices are in it), `None` where the name
     /// is free afterwards. What outlives the process keeps them; they never say anything about rows.
     pub definitions: Vec<(SmallStr, Option<SchemaRef>)>,
@@ -291,7 +293,7 @@ pub struct ChangeSet {
 impl ChangeSet {
     /// Changes of rows alone.
     pub fn of_rows(rows: Vec<RowChanges>) -> Self {
-        ChangeSet { rows, ..ChangeSet::default() }
+        ChangeSet { rows: rows.into(), ..ChangeSet::default() }
     }
 
     /// Whether nothing changes but rows.

@@ -36,9 +36,9 @@ pub(super) struct CommitRequest {
     /// The version of the catalog that it began with.
     pub base_catalog: u64,
     /// Hashes of the keys written and ensured, with their relations.
-    pub keys: Vec<u64>,
+    pub keys: SmallVec<[u64; 4]>,
     /// Relations written or ensured, that existed before, as they were at the start.
-    pub relations: Vec<KnownRelation>,
+    pub relations: SmallVec<[KnownRelation; 1]>,
     /// Relations read as a whole: nobody else may have written any of their rows.
     pub whole: Vec<RelationId>,
     /// Names whose relation changed: what it was at the start, and what it becomes.

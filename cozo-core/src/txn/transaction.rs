@@ -302,7 +302,7 @@ impl Transaction {
         }
         let change = RowChanges { relation: schema.id, kind, rows: Arc::new(rows) };
         if is_ephemeral(schema.id) {
-            return self.ephemeral.apply(ChangeSet { rows: vec![change], ..Default::default() });
+            return self.ephemeral.apply(ChangeSet::of_rows(vec![change]));
         }
         self.rely_on(schema, &change.rows);
         self.writes_mut().request.changes.rows.push(change);
@@ -323,14 +323,15 @@ impl Transaction {
         if is_ephemeral(schema.id) {
             return;
         }
-        let mut hashes = vec![schema.id.0; keys.len];
-        keys.columns[..schema.keys.len()].iter().for_each(|column| column.hash_into(&mut hashes));
-        // The relation is mixed in twice: before the keys, and after, so that no key hash can cancel it.
-        hashes.iter_mut().for_each(|hash| *hash = combine_hashes(*hash, schema.id.0));
         let id = schema.id;
         let writes = self.writes.as_mut().expect(WRITES);
         let request = &mut writes.request;
-        request.keys.append(&mut hashes);
+        let before = request.keys.len();
+        request.keys.resize(before + keys.len, id.0);
+        let hashes = &mut request.keys[before..];
+        keys.columns[..schema.keys.len()].iter().for_each(|column| column.hash_into(hashes));
+        // The relation is mixed in twice: before the keys, and after, so that no key hash can cancel it.
+        hashes.iter_mut().for_each(|hash| *hash = combine_hashes(*hash, id.0));
         let created_here = request.changes.created.iter().any(|created| created.id == id);
         if !created_here && !request.relations.iter().any(|known| known.id == id) {
             // As it was at the start, should this transaction have changed it.
@@ -472,7 +473,7 @@ impl Writes {
             None if changes.rows.is_empty() && changes.created.is_empty() => base.snapshot.clone(),
             found => {
                 let created = if found.is_none() { changes.created.clone() } else { vec![] };
-                let rows = changes.rows[self.applied..].to_vec();
+                let rows = changes.rows[self.applied..].iter().cloned().collect();
                 let pending = ChangeSet { created, rows, ..ChangeSet::default() };
                 found.unwrap_or_else(|| base.snapshot.clone()).with_changes(&pending)?
             }

@@ -143,7 +143,10 @@ impl Column {
             DataValue::Num(Num::Int(value)) => Column::ints(vec![*value; len]),
             DataValue::Num(Num::Float(value)) => Column::floats(vec![*value; len]),
             other => {
-                let mut column = Column::default();
+                let mut column = match other {
+                    DataValue::Str(text) if len == 1 => Column::Str(StrColumn::with_capacity(1, text.len())),
+                    _ => Column::default(),
+                };
                 (0..len).for_each(|_| column.push(other));
                 column
             }
@@ -264,11 +267,12 @@ impl Column {
         }
     }
 
-    /// Appends an owned value; cheaper than [`Column::push`] where the column is a mixture.
+    /// Appends an owned value; cheaper than [`Column::push`] where the column is a mixture, or becomes one.
     pub fn push_owned(&mut self, value: DataValue) {
-        match self {
-            Column::Any(values) => values.push(value),
-            _ => self.push(&value),
+        match (&mut *self, value) {
+            (Column::Any(values), value) => values.push(value),
+            (_, value) if value.is_scalar() => self.push(&value),
+            (_, value) => self.make_any().push(value),
         }
     }
 

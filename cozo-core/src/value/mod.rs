@@ -29,7 +29,7 @@ use std::collections::BTreeSet;
 pub use batch::{Batch, compare_columns};
 pub use column::{Column, Primitive};
 pub use convert::{ParseError, decode_base64, encode_base64, parse_rfc3339_micros, parse_uuid};
-pub use hash::{combine_hashes, hash_value};
+pub use hash::{combine_hashes, hash_row, hash_value};
 pub use json::{JsonData, json_text, json_to_value, json_value_of, scalar_of_json};
 pub use number::Num;
 pub use strings::StrColumn;
@@ -148,6 +148,11 @@ impl DataValue {
             _ => 0,
         };
         size_of::<DataValue>() + held
+    }
+
+    /// Whether this is of a type that columns may have, or null.
+    pub fn is_scalar(&self) -> bool {
+        matches!(self, DataValue::Null | DataValue::Bool(_) | DataValue::Num(_) | DataValue::Str(_))
     }
 
     /// Whether this is null.

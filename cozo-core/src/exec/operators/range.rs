@@ -9,7 +9,7 @@ use crate::storage::KeyRange;
 use crate::value::{DataValue, Num};
 
 /// The range of keys that a join reads by constants.
-pub fn key_range(join: &JoinPlan, parameters: &[DataValue]) -> KeyRange {
+pub fn key_range(join: &JoinPlan, parameters: &[&DataValue]) -> KeyRange {
     let mut prefix: Vec<DataValue> = join.keys.iter().map(|(_, expr)| given(expr, parameters).clone()).collect();
     // What equals a value that is not a number is that value.
     let is_one = |bound: &&BoundPlan| {
@@ -28,16 +28,16 @@ pub fn key_range(join: &JoinPlan, parameters: &[DataValue]) -> KeyRange {
     KeyRange { prefix, lower: lower.map(|value| vec![value]), upper: upper.map(|value| vec![value]) }
 }
 
-fn given<'v>(expr: &'v Expr, parameters: &'v [DataValue]) -> &'v DataValue {
+fn given<'v>(expr: &'v Expr, parameters: &'v [&'v DataValue]) -> &'v DataValue {
     match expr {
         Expr::Constant(value, _) => value,
-        Expr::Parameter(number, _) => &parameters[*number],
+        Expr::Parameter(number, _) => parameters[*number],
         _ => unreachable!("ranges are planned by constants and parameters"),
     }
 }
 
 /// A value at or below everything that the comparison holds for, and one above everything; none where there is no limit.
-fn limits(bound: &BoundPlan, parameters: &[DataValue]) -> (Option<DataValue>, Option<DataValue>) {
+fn limits(bound: &BoundPlan, parameters: &[&DataValue]) -> (Option<DataValue>, Option<DataValue>) {
     let value = given(&bound.value, parameters);
     let (least, end) = match (bound.comparison, value) {
         (Comparison::StartsWith, DataValue::Str(text)) => return (Some(value.clone()), after_all_with(text)),

@@ -2,7 +2,7 @@
 
 use super::arguments::{Outcome, fail, float, number, overflow, unexpected};
 use super::vectors::{self, Elementwise};
-use super::{Family, Function, kernels};
+use super::{Family, Function, Scalar, kernels};
 use crate::expr::FunctionError;
 use crate::value::{DataValue, Num};
 
@@ -25,6 +25,7 @@ static FUNCTIONS: &[Function] = &[
         &[("1 + 2", "3"), ("add(1, 2, 0.5)", "3.5"), ("1 + null", "")],
         |args| fold("add", args, 0, &ADD),
     )
+    .with_numbers(|a, b| ADD.numbers(a, b))
     .with_kernel(kernels::arithmetic::add),
     Function::new(
         "ceil",
@@ -42,6 +43,7 @@ static FUNCTIONS: &[Function] = &[
         &[("6 / 4", "1.5"), ("4 / 2", "2.0"), ("1 / 0", "to_float('INF')")],
         |args| binary("div", args, &DIV),
     )
+    .with_numbers(|a, b| DIV.numbers(a, b))
     .with_kernel(kernels::arithmetic::div),
     Function::new(
         "floor",
@@ -67,6 +69,7 @@ static FUNCTIONS: &[Function] = &[
         &[("-5 % 3", "-2"), ("7.5 % 2", "1.5"), ("5 % 0", "")],
         |args| binary("mod", args, &MOD),
     )
+    .with_numbers(|a, b| MOD.numbers(a, b))
     .with_kernel(kernels::arithmetic::modulo),
     Function::new(
         "mul",
@@ -76,6 +79,7 @@ static FUNCTIONS: &[Function] = &[
         &[("6 * 7", "42"), ("2.0 * 0.5", "1.0"), ("9223372036854775807 * 2", "")],
         |args| fold("mul", args, 1, &MUL),
     )
+    .with_numbers(|a, b| MUL.numbers(a, b))
     .with_kernel(kernels::arithmetic::mul),
     Function::new(
         "pow",
@@ -107,6 +111,7 @@ static FUNCTIONS: &[Function] = &[
         &[("5 - 8", "-3"), ("5 - 0.5", "4.5"), ("1 - vec([1, 2])", "vec([0, -1])")],
         |args| binary("sub", args, &SUB),
     )
+    .with_numbers(|a, b| SUB.numbers(a, b))
     .with_kernel(kernels::arithmetic::sub),
 ];
 
@@ -115,6 +120,17 @@ struct Operation {
     ints: fn(i64, i64) -> Result<Num, FunctionError>,
     floats: fn(f64, f64) -> f64,
     elements: Option<Elementwise>,
+}
+
+impl Operation {
+    /// The outcome for two numbers, if there is one.
+    #[inline]
+    fn numbers(&self, a: Num, b: Num) -> Option<Scalar> {
+        Some(Scalar::Num(match (a, b) {
+            (Num::Int(a), Num::Int(b)) => (self.ints)(a, b).ok()?,
+            (a, b) => Num::Float(canonical((self.floats)(a.get_float(), b.get_float()))),
+        }))
+    }
 }
 
 const ADD: Operation =

@@ -35,7 +35,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::{FunctionError, Operand};
-use crate::value::{Column, DataValue};
+use crate::value::{Column, DataValue, Num};
 
 /// A function that expressions may call.
 pub struct Function {
@@ -53,6 +53,8 @@ pub struct Function {
     pub examples: &'static [(&'static str, &'static str)],
     /// Applies it to one row's arguments, as many as the arity allows.
     pub eval: fn(&[DataValue]) -> Result<DataValue, FunctionError>,
+    /// Applies it to two numbers, sooner than `eval` does, or declines with `None`, as where `eval` fails.
+    pub numbers: Option<fn(Num, Num) -> Option<Scalar>>,
     /// Applies it to whole columns, or declines with `None`. At least one operand is a column of the given length.
     pub kernel: Option<Kernel>,
 }
@@ -67,7 +69,12 @@ impl Function {
         eval: fn(&[DataValue]) -> Result<DataValue, FunctionError>,
     ) -> Self {
         let arity = Arity::of(parameters);
-        Function { name, parameters, arity, deterministic: true, doc, examples, eval, kernel: None }
+        Function { name, parameters, arity, deterministic: true, doc, examples, eval, numbers: None, kernel: None }
+    }
+
+    /// With a form for two numbers.
+    const fn with_numbers(self, numbers: fn(Num, Num) -> Option<Scalar>) -> Self {
+        Function { numbers: Some(numbers), ..self }
     }
 
     /// With a columnar form.
@@ -78,6 +85,25 @@ impl Function {
     /// Evaluated anew for every row.
     const fn volatile(self) -> Self {
         Function { deterministic: false, ..self }
+    }
+}
+
+/// A number or a Boolean: what a processor keeps in its registers, as it does no [`DataValue`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Scalar {
+    /// A number.
+    Num(Num),
+    /// A Boolean.
+    Bool(bool),
+}
+
+impl From<Scalar> for DataValue {
+    #[inline]
+    fn from(scalar: Scalar) -> DataValue {
+        match scalar {
+            Scalar::Num(number) => DataValue::Num(number),
+            Scalar::Bool(value) => DataValue::Bool(value),
+        }
     }
 }
 

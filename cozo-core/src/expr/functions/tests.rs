@@ -84,6 +84,29 @@ fn operand(kind: usize, len: usize, random: &mut StdRng) -> Operand<'static> {
     Operand::Column(Cow::Owned(if untyped { Column::Any(column) } else { column.into_iter().collect() }))
 }
 
+#[test]
+fn forms_for_two_numbers_agree_with_the_general_ones() {
+    let mut random = StdRng::seed_from_u64(11);
+    let number = |random: &mut StdRng| match value(random.random_range(2..5), random) {
+        DataValue::Num(number) => number,
+        other => panic!("kinds 2 to 4 are numbers: {other:?}"),
+    };
+    let functions: Vec<_> = all().filter_map(|function| Some((function, function.numbers?))).collect();
+    assert!(functions.len() > 10, "{functions:?}");
+    for (function, numbers) in functions {
+        for _ in 0..20_000 {
+            let (a, b) = (number(&mut random), number(&mut random));
+            let expected = (function.eval)(&[DataValue::Num(a), DataValue::Num(b)]).ok();
+            let found = numbers(a, b).map(DataValue::from);
+            let agree = match (&found, &expected) {
+                (Some(found), Some(expected)) => same(found, expected),
+                (found, expected) => found == expected,
+            };
+            assert!(agree, "{function:?} of {a:?} and {b:?}: {found:?} and {expected:?}");
+        }
+    }
+}
+
 /// Row by row, as the evaluator does without a kernel.
 fn by_rows(function: &Function, operands: &[Operand<'_>], len: usize) -> Result<Vec<DataValue>, FunctionError> {
     (0..len).map(|row| (function.eval)(&operands.iter().map(|operand| operand.get(row)).collect::<Vec<_>>())).collect()

@@ -61,7 +61,7 @@ fn squares(values: std::ops::Range<i64>) -> Batch {
 
 fn put(relation: RelationId, values: std::ops::Range<i64>) -> ChangeSet {
     let rows = RowChanges { relation, kind: ChangeKind::Put, rows: Arc::new(squares(values)) };
-    ChangeSet { rows: vec![rows], ..ChangeSet::default() }
+    ChangeSet::of_rows(vec![rows])
 }
 
 /// Two relations of 10,000 rows each, not loaded.

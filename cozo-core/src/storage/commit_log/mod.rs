@@ -256,7 +256,7 @@ impl Shared {
             }
             (state.newest.era.clone(), LogMark { next: state.mark.next + 1, ..state.mark })
         };
-        let pending = ChangeSet { rows: era.pending()?, log_mark: Some(mark), ..ChangeSet::default() };
+        let pending = ChangeSet { log_mark: Some(mark), ..ChangeSet::of_rows(era.pending()?) };
         let all: Vec<ChangeSet> = std::iter::once(pending).chain(changes.iter().cloned()).collect();
         self.base.commit(&all)?;
         let mut state = self.state.lock();
@@ -289,7 +289,7 @@ impl Shared {
         }
         self.base.tend();
         let rows = era.sealed_changes()?;
-        self.base.commit(&[ChangeSet { rows, log_mark: Some(applied), ..ChangeSet::default() }])?;
+        self.base.commit(&[ChangeSet { log_mark: Some(applied), ..ChangeSet::of_rows(rows) }])?;
         let mut state = self.state.lock();
         let era = Era::new(self.base.snapshot(), None, era.active.clone());
         let end = state.newest.end();

@@ -156,7 +156,7 @@ fn of(base: BaseType) -> ColumnType {
 }
 
 fn change(kind: ChangeKind, rows: Batch) -> ChangeSet {
-    ChangeSet { rows: vec![RowChanges { relation: RELATION, kind, rows: Arc::new(rows) }], ..ChangeSet::default() }
+    ChangeSet::of_rows(vec![RowChanges { relation: RELATION, kind, rows: Arc::new(rows) }])
 }
 
 #[test]
@@ -333,7 +333,7 @@ fn indices_come_back_with_their_relation() {
     storage.commit(&[created]).unwrap();
     let entries = Batch::from_rows(2, [&["x".into(), 1.into()][..]]);
     let rows = vec![RowChanges { relation: RelationId(8), kind: ChangeKind::Put, rows: Arc::new(entries) }];
-    storage.commit(&[ChangeSet { rows, ..ChangeSet::default() }]).unwrap();
+    storage.commit(&[ChangeSet::of_rows(rows)]).unwrap();
     drop(storage);
     let storage = open(&memory);
     assert_eq!(storage.definitions().unwrap(), [indexed]);

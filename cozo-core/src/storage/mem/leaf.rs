@@ -43,7 +43,7 @@ impl Leaf {
         let mut cuts = pieces(range.len(), most, appended).into_iter().map(cut);
         let first = Leaf::encode(columns, cuts.next().expect("there is always a piece"));
         let siblings = cuts.map(|rows| Sibling {
-            separator: columns[..keys].iter().map(|column| column.get(rows.start)).collect(),
+            separator: columns_key(columns, rows.start, keys),
             child: Child::new(Shared::new(Node::Leaf(Leaf::encode(columns, rows)))),
         });
         (first, siblings.collect())
@@ -130,6 +130,13 @@ impl Leaf {
             (*self, siblings) = Leaf::encode_all(rows, range, keys, appended);
             return siblings;
         }
+        if appended && self.weight() > MAX_LEAF_BYTES {
+            // Its rows are not copied for nothing: there is no room among them.
+            let separator = columns_key(rows, range.start, keys);
+            let (first, further) = Leaf::encode_all(rows, range, keys, appended);
+            let first = Sibling { separator, child: Child::new(Shared::new(Node::Leaf(first))) };
+            return std::iter::once(first).chain(further).collect();
+        }
         let mut merged = vec![Column::default(); self.columns.len()];
         let (mut own, mut next) = (0, range.start);
         while next < range.end && own < self.len {
@@ -172,6 +179,11 @@ impl Leaf {
         self.decode_range(own..self.len, &mut kept);
         *self = Leaf::encode(&kept, 0..kept[0].len());
     }
+}
+
+/// The key of a row.
+fn columns_key(columns: &[Column], row: usize, keys: usize) -> Vec<DataValue> {
+    columns[..keys].iter().map(|column| column.get(row)).collect()
 }
 
 fn append_rows(rows: &[Column], range: Range<usize>, targets: &mut [Column]) {

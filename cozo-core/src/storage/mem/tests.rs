@@ -75,7 +75,14 @@ fn heavy_rows_make_small_leaves() {
     let mut bulk = Tree::new(tree.shape());
     bulk.put(&tree.scan_all());
     check(&bulk);
-    for tree in [&tree, &bulk] {
+    let mut blocks = Tree::new(tree.shape());
+    for block in 0..50 {
+        let rows: Vec<_> = (block * 20..(block + 1) * 20).map(row).collect();
+        blocks.put(&Batch::from_rows(3, rows.iter().map(|row| &row[..])));
+        check(&blocks);
+    }
+    identical(&blocks.scan_all().rows().collect::<Vec<_>>(), &tree.scan_all().rows().collect::<Vec<_>>());
+    for tree in [&tree, &bulk, &blocks] {
         assert!(leaf_sizes(tree).iter().all(|rows| *rows <= 12), "{:?}", leaf_sizes(tree));
     }
     (0..990).for_each(|key| tree.remove(&ints([key])));

@@ -35,7 +35,7 @@ fn texts() -> ChangeSet {
 fn put(keys: impl IntoIterator<Item = i64>, text: &str) -> ChangeSet {
     let rows: Vec<[DataValue; 2]> = keys.into_iter().map(|key| [key.into(), text.into()]).collect();
     let rows = Arc::new(Batch::from_rows(2, rows.iter().map(|row| &row[..])));
-    ChangeSet { rows: vec![RowChanges { relation: RELATION, kind: ChangeKind::Put, rows }], ..ChangeSet::default() }
+    ChangeSet::of_rows(vec![RowChanges { relation: RELATION, kind: ChangeKind::Put, rows }])
 }
 
 fn count(snapshot: &dyn Snapshot, range: &KeyRange) -> usize {

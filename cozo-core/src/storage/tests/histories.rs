@@ -101,7 +101,7 @@ impl Histories {
             rows(ChangeKind::Remove, batch_of(self.column + 1, &removed)),
             rows(ChangeKind::Put, batch_of(self.column + 2, &model_rows(&puts))),
         ];
-        self.storage.commit(&[ChangeSet { rows: changes, ..ChangeSet::default() }]).unwrap();
+        self.storage.commit(&[ChangeSet::of_rows(changes)]).unwrap();
         removed.iter().for_each(|key| drop(self.model.remove(key)));
         self.model.extend(puts);
     }

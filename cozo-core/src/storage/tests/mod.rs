@@ -245,8 +245,7 @@ impl Pair {
 
     fn step(&mut self) {
         let sets = self.random.random_range(1..4);
-        let sets: Vec<ChangeSet> =
-            (0..sets).map(|_| ChangeSet { rows: vec![self.random_change()], ..ChangeSet::default() }).collect();
+        let sets: Vec<ChangeSet> = (0..sets).map(|_| ChangeSet::of_rows(vec![self.random_change()])).collect();
         self.storage.commit(&sets).unwrap();
     }
 
@@ -265,7 +264,7 @@ impl Pair {
         let mut overlay = snapshot.clone();
         for _ in 0..2 {
             let rows = vec![self.random_change(), self.random_change()];
-            overlay = overlay.with_changes(&ChangeSet { rows, ..ChangeSet::default() }).unwrap();
+            overlay = overlay.with_changes(&ChangeSet::of_rows(rows)).unwrap();
             self.verify_ranges(&*overlay);
             self.verify_lookups(&*overlay);
         }
@@ -384,7 +383,7 @@ fn relations_without_a_definition_are_gone_after_reopening(subject: &Subject) {
     }
     let schema = schema(1, vec![of(BaseType::Int, false)]);
     let rows = vec![RowChanges { relation: RELATION, kind: ChangeKind::Put, rows: Arc::new(ints(0..100)) }];
-    let unfinished = ChangeSet { created: vec![schema.clone()], rows, ..ChangeSet::default() };
+    let unfinished = ChangeSet { created: vec![schema.clone()], ..ChangeSet::of_rows(rows) };
     let storage = (subject.open)();
     storage.commit(&[unfinished]).unwrap();
     drop(storage);
@@ -402,9 +401,9 @@ fn unknown_relations_are_empty_or_errors(subject: &Subject) {
     assert!(scan(&*empty, &KeyRange::all(), &[0], 10).is_empty());
     assert_eq!(empty.contains(RELATION, &ints([1, 2]).columns).unwrap(), [false, false]);
     let rows = vec![RowChanges { relation: RELATION, kind: ChangeKind::Put, rows: Arc::new(ints([1])) }];
-    let put = ChangeSet { rows: rows.clone(), ..ChangeSet::default() };
+    let put = ChangeSet::of_rows(rows.clone());
     assert!(empty.clone().with_changes(&put).is_err());
-    let created = ChangeSet { rows, ..creation(&schema) };
+    let created = ChangeSet { rows: rows.into(), ..creation(&schema) };
     let local = empty.clone().with_changes(&created).unwrap();
     assert_eq!(
         (scan(&*empty, &KeyRange::all(), &[0], 10).len(), scan(&*local, &KeyRange::all(), &[0], 10).len()),

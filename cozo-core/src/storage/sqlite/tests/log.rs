@@ -144,7 +144,7 @@ fn numbers_of_rows_follow_changes() {
         kind: ChangeKind::Remove,
         rows: Arc::new(Batch::from_rows(1, keys.iter().map(Vec::as_slice))),
     };
-    storage.commit(&[ChangeSet { rows: vec![removed], ..ChangeSet::default() }]).unwrap();
+    storage.commit(&[ChangeSet::of_rows(vec![removed])]).unwrap();
     assert_eq!(storage.snapshot().row_count(table().id), 1200);
     drop(storage);
     assert_eq!(file.open().unwrap().snapshot().row_count(table().id), 1200);
@@ -159,7 +159,7 @@ fn compaction_gives_space_back() {
     let keys: Vec<Tuple> = (10..2000i64).map(|i| vec![i.into()]).collect();
     let rows_gone = Arc::new(Batch::from_rows(1, keys.iter().map(Vec::as_slice)));
     let removed = RowChanges { relation: table().id, kind: ChangeKind::Remove, rows: rows_gone };
-    storage.commit(&[ChangeSet { rows: vec![removed], ..ChangeSet::default() }]).unwrap();
+    storage.commit(&[ChangeSet::of_rows(vec![removed])]).unwrap();
     storage.compact().unwrap();
     assert_eq!(rows_of(&*held, &table(), &KeyRange::all()).len(), 2000);
     drop(held);

@@ -82,7 +82,7 @@ fn relation(id: u64, name: &str, keys: usize, columns: &[(&str, ColumnType)]) ->
 fn put(schema: &SchemaRef, rows: &[Tuple]) -> ChangeSet {
     let batch = Batch::from_rows(schema.arity(), rows.iter().map(Vec::as_slice));
     let rows = RowChanges { relation: schema.id, kind: ChangeKind::Put, rows: Arc::new(batch) };
-    ChangeSet { rows: vec![rows], ..ChangeSet::default() }
+    ChangeSet::of_rows(vec![rows])
 }
 
 /// A relation that is created with these rows.
