@@ -4,7 +4,7 @@
 use smallvec::SmallVec;
 
 use super::ExecError;
-use crate::plan::{JoinPlan, OperatorKind, OperatorPlan, Plan, RulePlan, Source};
+use crate::plan::{JoinPlan, OperatorKind, OperatorPlan, Plan, Source};
 use crate::program::ConstantRows;
 use crate::txn::View;
 use crate::value::{Batch, Column, DataValue, Tuple};
@@ -14,52 +14,40 @@ type Slots = SmallVec<[DataValue; 8]>;
 
 /// The row of a plan that [is a point query](Plan::point), if it has one.
 pub fn point_row(plan: &Plan, parameters: &[&DataValue], view: View<'_>) -> Result<Option<Tuple>, ExecError> {
-    let mut row = Vec::with_capacity(plan.headers.len());
-    let found = point_values(plan, parameters, view, |value| row.push(value))?;
-    Ok(found.then_some(row))
+    point(plan, parameters, view, |value| value)
 }
 
 /// [`point_row`] as a batch of one row or none.
 pub fn point_batch(plan: &Plan, parameters: &[&DataValue], view: View<'_>) -> Result<Batch, ExecError> {
-    let mut columns = Vec::with_capacity(plan.headers.len());
-    let found = point_values(plan, parameters, view, |value| columns.push(Column::repeat(&value, 1)))?;
-    Ok(if found { Batch::new(columns, 1) } else { Batch::empty(plan.headers.len()) })
+    let row = point(plan, parameters, view, Column::of)?;
+    Ok(row.map_or_else(|| Batch::empty(plan.headers.len()), |columns| Batch::new(columns, 1)))
 }
 
-/// Takes the values of the row, if there is one; whether there is.
-fn point_values(
+/// What is made of each value of the row, if there is one.
+fn point<T>(
     plan: &Plan,
     parameters: &[&DataValue],
     view: View<'_>,
-    mut take: impl FnMut(DataValue),
-) -> Result<bool, ExecError> {
+    make: impl Fn(DataValue) -> T,
+) -> Result<Option<Vec<T>>, ExecError> {
     let [component] = plan.components.as_slice() else { unreachable!("a point query is one component") };
     match (component.rules.as_slice(), component.constants.as_slice()) {
-        ([rule], _) => rule_values(rule, parameters, view, take),
+        ([rule], _) => {
+            let mut slots = Slots::new();
+            slots.resize(rule.slots, DataValue::Null);
+            let holds = run_on_row(&rule.operators, &mut slots, parameters, view)?;
+            Ok(holds.then(|| rule.head.iter().map(|slot| make(slots[*slot].clone())).collect()))
+        }
         (_, [constant]) => {
             let ConstantRows::Rows(rows) = &constant.rows else { unreachable!("a point query has its row as given") };
+            let mut row = Vec::with_capacity(rows[0].len());
             for cell in &rows[0] {
-                take(cell.eval_closed(parameters)?);
+                row.push(make(cell.eval_closed(parameters)?));
             }
-            Ok(true)
+            Ok(Some(row))
         }
         _ => unreachable!("a point query has one rule or one row"),
     }
-}
-
-fn rule_values(
-    rule: &RulePlan,
-    parameters: &[&DataValue],
-    view: View<'_>,
-    take: impl FnMut(DataValue),
-) -> Result<bool, ExecError> {
-    let mut slots = Slots::new();
-    slots.resize(rule.slots, DataValue::Null);
-    let holds = run_on_row(&rule.operators, &mut slots, parameters, view)?;
-    if holds {
-        rule.head.iter().map(|slot| slots[*slot].clone()).for_each(take);
-    }
-    Ok(holds)
 }
 
 /// Runs operators that [give one row at most](OperatorPlan::is_point) on one row; whether it has become one.

@@ -8,7 +8,7 @@ use super::sink::BYTES_AROUND_ROW;
 use super::table::{FEW_ROWS, Table};
 use super::{ExecError, Run};
 use crate::plan::{ComponentPlan, JoinPlan, OperatorKind, OperatorPlan, RulePlan, Source, TableKind};
-use crate::value::DataValue;
+use crate::value::{Cell, Column, DataValue, Scalar};
 
 /// So many rows are made, or so many bytes, between two looks at whether the query is to stop.
 const ROWS_BETWEEN_CHECKS: usize = 16;
@@ -28,8 +28,29 @@ struct Step<'a> {
     source: usize,
     /// and which columns of them fill which slots.
     columns: &'a [(usize, usize)],
-    slots: Vec<DataValue>,
-    head: Vec<DataValue>,
+    values: Row<DataValue>,
+    /// In its place as long as all values are numbers and Booleans.
+    scalars: Option<Row<Scalar>>,
+}
+
+/// Values by slot, and those of the head.
+struct Row<V> {
+    slots: Vec<V>,
+    head: Vec<V>,
+}
+
+impl<V: Cell + Clone> Row<V> {
+    fn new(rule: &RulePlan, nothing: V) -> Self {
+        Row { slots: vec![nothing; rule.slots], head: Vec::with_capacity(rule.head.len()) }
+    }
+
+    /// Inserts the head into the rule's table; the bytes that it takes if it is new.
+    fn insert(&mut self, rule: &RulePlan, tables: &mut [Table]) -> Option<usize> {
+        self.head.clear();
+        self.head.extend(rule.head.iter().map(|slot| self.slots[*slot].clone()));
+        let is_new = tables[rule.table].insert_row(&self.head);
+        is_new.then(|| self.head.iter().map(Cell::column_bytes).sum::<usize>() + BYTES_AROUND_ROW)
+    }
 }
 
 impl<'a> Steps<'a> {
@@ -51,9 +72,9 @@ impl<'a> Steps<'a> {
         }
         for step in &mut self.rules {
             for row in deltas[step.source].clone() {
-                if step.run(row, tables, run)? {
+                if let Some(bytes) = step.run(row, tables, run)? {
                     self.rows += 1;
-                    self.bytes += step.head.iter().map(bytes_of).sum::<usize>() + BYTES_AROUND_ROW;
+                    self.bytes += bytes;
                 }
             }
         }
@@ -71,11 +92,6 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// About how many bytes a value takes in a column.
-fn bytes_of(value: &DataValue) -> usize {
-    size_of::<u64>() + value.memory_bytes() - size_of::<DataValue>()
-}
-
 impl<'a> Step<'a> {
     fn of(rule: &'a RulePlan) -> Option<Self> {
         let (first, rest) = rule.operators.split_first()?;
@@ -87,22 +103,62 @@ impl<'a> Step<'a> {
             rule,
             source: *source,
             columns: outputs,
-            slots: vec![DataValue::Null; rule.slots],
-            head: Vec::with_capacity(rule.head.len()),
+            values: Row::new(rule, DataValue::Null),
+            scalars: Some(Row::new(rule, Scalar::Bool(false))),
         })
     }
 
-    /// Makes a row of a row of the last round, if it gives one; whether that is new.
-    fn run(&mut self, row: usize, tables: &mut [Table], run: &Run<'_>) -> Result<bool, ExecError> {
+    /// Makes a row of a row of the last round, if it gives one; the bytes that it takes if it is new.
+    fn run(&mut self, row: usize, tables: &mut [Table], run: &Run<'_>) -> Result<Option<usize>, ExecError> {
         let known = &tables[self.source].rows().columns;
+        let operators = &self.rule.operators[1..];
+        if let Some(scalars) = &mut self.scalars {
+            match run_on_scalars(operators, self.columns, known, row, &mut scalars.slots, run.parameters) {
+                Some(true) => return Ok(scalars.insert(self.rule, tables)),
+                Some(false) => return Ok(None),
+                None => self.scalars = None,
+            }
+        }
         for (column, slot) in self.columns {
-            self.slots[*slot] = known[*column].get(row);
+            self.values.slots[*slot] = known[*column].get(row);
         }
-        if !run_on_row(&self.rule.operators[1..], &mut self.slots, run.parameters, run.view)? {
-            return Ok(false);
+        match run_on_row(operators, &mut self.values.slots, run.parameters, run.view)? {
+            true => Ok(self.values.insert(self.rule, tables)),
+            false => Ok(None),
         }
-        self.head.clear();
-        self.head.extend(self.rule.head.iter().map(|slot| self.slots[*slot].clone()));
-        Ok(tables[self.rule.table].insert_row(&self.head))
     }
+}
+
+/// Runs operators on a row of a table, of which columns fill slots; whether it has become one. Nothing if that takes other values than
+/// numbers and Booleans, or fails.
+fn run_on_scalars(
+    operators: &[OperatorPlan],
+    columns: &[(usize, usize)],
+    known: &[Column],
+    row: usize,
+    slots: &mut [Scalar],
+    parameters: &[&DataValue],
+) -> Option<bool> {
+    for (column, slot) in columns {
+        slots[*slot] = known[*column].scalar(row)?;
+    }
+    for operator in operators {
+        let holds = match &operator.kind {
+            OperatorKind::Filter(expr) => match expr.scalar(slots, parameters)? {
+                Scalar::Bool(holds) => holds,
+                Scalar::Num(_) => return None,
+            },
+            OperatorKind::Same(slot, expr) => expr.scalar(slots, parameters)? == slots[*slot],
+            OperatorKind::Unify(slot, expr) => {
+                slots[*slot] = expr.scalar(slots, parameters)?;
+                true
+            }
+            OperatorKind::Distinct => true,
+            _ => return None,
+        };
+        if !holds {
+            return Some(false);
+        }
+    }
+    Some(true)
 }

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::index::HashIndex;
 use super::int_set::IntSet;
-use crate::value::{Batch, Column, DataValue, Num, hash_row};
+use crate::value::{Batch, Cell, Column, Num, Scalar, hash_row};
 
 /// So many rows are worth comparing on another thread.
 const WORTH_SHARING: usize = 1 << 14;
@@ -186,33 +186,39 @@ impl Table {
     }
 
     /// Appends a row if it is not there yet; whether it was not.
-    pub fn insert_row(&mut self, row: &[DataValue]) -> bool {
+    pub fn insert_row(&mut self, row: &[impl Cell]) -> bool {
         debug_assert_eq!(self.key_width, self.rows.columns.len(), "only sets take rows this way");
-        let is_row = |columns: &[Column], known: usize| {
-            columns.iter().zip(row).all(|(column, value)| column.compare_value(known, value).is_eq())
-        };
+        let is_row =
+            |columns: &[Column], known: usize| columns.iter().zip(row).all(|(column, cell)| cell.is_at(column, known));
         if self.small_ints.is_none() && self.rows.len < FEW_ROWS {
             let known = (0..self.rows.len).any(|known| is_row(&self.rows.columns, known));
             if !known {
-                self.rows.push_row(row);
+                self.push_row(row);
             }
             return !known;
         }
-        let int = match row {
-            [DataValue::Num(Num::Int(value))] => Some(std::slice::from_ref(value)),
-            _ => None,
-        };
-        if let Some(added) = self.insert_small_ints(int, 1) {
-            return added == 1;
+        if let [cell] = row {
+            let int = match cell.scalar() {
+                Some(Scalar::Num(Num::Int(value))) => Some([value]),
+                _ => None,
+            };
+            if let Some(added) = self.insert_small_ints(int.as_ref().map(|int| &int[..]), 1) {
+                return added == 1;
+            }
         }
         self.hash_rows();
         let hash = hash_row(row);
         let known = self.by_key.find(hash, |known| is_row(&self.rows.columns, *known as usize)).is_some();
         if !known {
-            self.rows.push_row(row);
+            self.push_row(row);
             self.enter(hash);
         }
         !known
+    }
+
+    fn push_row(&mut self, row: &[impl Cell]) {
+        self.rows.columns.iter_mut().zip(row).for_each(|(column, cell)| cell.push_to(column));
+        self.rows.len += 1;
     }
 
     /// Inserts so many rows by a bitmap if they are single integers and all lie close enough together.
@@ -453,6 +459,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::value::DataValue;
 
     fn batch(rows: &[Vec<DataValue>]) -> Batch {
         Batch::from_rows(rows[0].len(), rows.iter().map(Vec::as_slice))

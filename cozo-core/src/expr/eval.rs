@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::functions::{Function, Scalar};
+use super::functions::Function;
 use super::{EvalError, Expr, FunctionError};
-use crate::value::{Column, DataValue};
+use crate::value::{Cell, Column, DataValue, Scalar};
 
 /// What an expression is evaluated over: columns by slot, all of one length, and the parameters.
 #[derive(Clone, Copy)]
@@ -69,7 +69,8 @@ impl Expr {
     /// Evaluates for one row; `slots` are its values by slot.
     #[inline]
     pub fn eval_row(&self, slots: &[DataValue], parameters: &[&DataValue]) -> Result<DataValue, EvalError> {
-        match self.scalar(slots, parameters) {
+        let is_computed = matches!(self, Expr::Call { .. } | Expr::Conditional { .. });
+        match is_computed.then(|| self.scalar(slots, parameters)).flatten() {
             Some(scalar) => Ok(scalar.into()),
             None => self.eval_any(slots, parameters),
         }
@@ -96,7 +97,7 @@ impl Expr {
             Expr::Conditional { branches, .. } => {
                 for (condition, value) in branches {
                     if condition.holds_for_row(slots, parameters)? {
-                        return value.eval_row(slots, parameters);
+                        return value.eval_any(slots, parameters);
                     }
                 }
                 Ok(DataValue::Null)
@@ -104,25 +105,30 @@ impl Expr {
         }
     }
 
-    /// The number or Boolean that it gives for one row, if that takes nothing but numbers on the way.
-    fn scalar(&self, slots: &[DataValue], parameters: &[&DataValue]) -> Option<Scalar> {
-        let value = match self {
-            Expr::Constant(value, _) => value,
-            Expr::Parameter(index, _) => parameters[*index],
-            Expr::Slot(slot, _) => &slots[*slot],
+    /// The number or Boolean that it gives for one row, if that takes nothing else on the way.
+    pub fn scalar(&self, slots: &[impl Cell], parameters: &[&DataValue]) -> Option<Scalar> {
+        match self {
+            Expr::Constant(value, _) => value.scalar(),
+            Expr::Parameter(index, _) => parameters[*index].scalar(),
+            Expr::Slot(slot, _) => slots[*slot].scalar(),
             Expr::Call { function, args, .. } => {
                 let (Some(numbers), [a, b]) = (function.numbers, args.as_slice()) else { return None };
-                return match (a.scalar(slots, parameters)?, b.scalar(slots, parameters)?) {
+                match (a.scalar(slots, parameters)?, b.scalar(slots, parameters)?) {
                     (Scalar::Num(a), Scalar::Num(b)) => numbers(a, b),
                     _ => None,
-                };
+                }
             }
-            Expr::Variable(..) | Expr::Conditional { .. } => return None,
-        };
-        match value {
-            DataValue::Num(number) => Some(Scalar::Num(*number)),
-            DataValue::Bool(value) => Some(Scalar::Bool(*value)),
-            _ => None,
+            Expr::Conditional { branches, .. } => {
+                for (condition, value) in branches {
+                    match condition.scalar(slots, parameters)? {
+                        Scalar::Bool(true) => return value.scalar(slots, parameters),
+                        Scalar::Bool(false) => {}
+                        Scalar::Num(_) => return None,
+                    }
+                }
+                None
+            }
+            Expr::Variable(..) => None,
         }
     }
 

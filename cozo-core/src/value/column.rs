@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::hash::{combine_hashes, hash_bool, hash_float, hash_int, hash_null, hash_str, hash_value};
-use super::{DataValue, Num, SmallStr, StrColumn};
+use super::{Cell, DataValue, Num, Scalar, SmallStr, StrColumn};
 
 /// Values of one fixed-size type. Null rows hold the type's default in `values`.
 #[derive(Clone, Debug, Default)]
@@ -143,13 +143,27 @@ impl Column {
             DataValue::Num(Num::Int(value)) => Column::ints(vec![*value; len]),
             DataValue::Num(Num::Float(value)) => Column::floats(vec![*value; len]),
             other => {
-                let mut column = match other {
-                    DataValue::Str(text) if len == 1 => Column::Str(StrColumn::with_capacity(1, text.len())),
-                    _ => Column::default(),
-                };
+                let mut column = Column::default();
                 (0..len).for_each(|_| column.push(other));
                 column
             }
+        }
+    }
+
+    /// A column of one row.
+    #[inline]
+    pub fn of(value: DataValue) -> Self {
+        match value {
+            DataValue::Null => Column::Null(1),
+            DataValue::Bool(value) => Column::Bool(Primitive::dense(vec![value])),
+            DataValue::Num(Num::Int(value)) => Column::Int(Primitive::dense(vec![value])),
+            DataValue::Num(Num::Float(value)) => Column::Float(Primitive::dense(vec![value])),
+            DataValue::Str(text) if text.len() <= StrColumn::MAX_BYTES => {
+                let mut strings = StrColumn::with_capacity(1, text.len());
+                strings.push(&text);
+                Column::Str(strings)
+            }
+            other => Column::Any(vec![other]),
         }
     }
 
@@ -196,6 +210,18 @@ impl Column {
             Column::Str(column) if column.is_null(row) => DataValue::Null,
             Column::Str(column) => DataValue::Str(SmallStr::from(column.str_at(row))),
             Column::Any(values) => values[row].clone(),
+        }
+    }
+
+    /// The number or Boolean of a row, if it holds one.
+    #[inline]
+    pub fn scalar(&self, row: usize) -> Option<Scalar> {
+        match self {
+            Column::Int(column) => column.get(row).map(|value| Scalar::Num(Num::Int(value))),
+            Column::Float(column) => column.get(row).map(|value| Scalar::Num(Num::Float(value))),
+            Column::Bool(column) => column.get(row).map(Scalar::Bool),
+            Column::Any(values) => values[row].scalar(),
+            Column::Null(_) | Column::Str(_) => None,
         }
     }
 

@@ -64,11 +64,6 @@ pub fn hash_value(value: &DataValue) -> u64 {
     }
 }
 
-/// The hash of a row, as columns make it.
-pub fn hash_row(row: &[DataValue]) -> u64 {
-    row.iter().fold(0, |hash, value| combine_hashes(hash, hash_value(value)))
-}
-
 impl Hash for Num {
     fn hash<H: Hasher>(&self, state: &mut H) {
         match self {

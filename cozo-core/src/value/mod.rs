@@ -12,6 +12,7 @@
 #[cfg(feature = "arrow")]
 pub mod arrow;
 mod batch;
+mod cell;
 mod column;
 mod convert;
 mod display;
@@ -27,9 +28,10 @@ mod vector;
 use std::collections::BTreeSet;
 
 pub use batch::{Batch, compare_columns};
+pub use cell::{Cell, Scalar, hash_row};
 pub use column::{Column, Primitive};
 pub use convert::{ParseError, decode_base64, encode_base64, parse_rfc3339_micros, parse_uuid};
-pub use hash::{combine_hashes, hash_row, hash_value};
+pub use hash::{combine_hashes, hash_value};
 pub use json::{JsonData, json_text, json_to_value, json_value_of, scalar_of_json};
 pub use number::Num;
 pub use strings::StrColumn;

@@ -2,9 +2,9 @@
 
 use super::arguments::{Outcome, fail, float, number, overflow, unexpected};
 use super::vectors::{self, Elementwise};
-use super::{Family, Function, Scalar, kernels};
+use super::{Family, Function, kernels};
 use crate::expr::FunctionError;
-use crate::value::{DataValue, Num};
+use crate::value::{DataValue, Num, Scalar};
 
 pub(super) const FAMILY: Family = Family { title: "Arithmetic", functions: FUNCTIONS };
 

@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 
 use super::arguments::{Outcome, fail, list, number, quote};
-use super::{Family, Function, Scalar, kernels};
+use super::{Family, Function, kernels};
 use crate::expr::FunctionError;
-use crate::value::{DataValue, Num};
+use crate::value::{DataValue, Num, Scalar};
 
 pub(super) const FAMILY: Family = Family { title: "Comparison", functions: FUNCTIONS };
 

@@ -35,7 +35,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::{FunctionError, Operand};
-use crate::value::{Column, DataValue, Num};
+use crate::value::{Column, DataValue, Num, Scalar};
 
 /// A function that expressions may call.
 pub struct Function {
@@ -85,25 +85,6 @@ impl Function {
     /// Evaluated anew for every row.
     const fn volatile(self) -> Self {
         Function { deterministic: false, ..self }
-    }
-}
-
-/// A number or a Boolean: what a processor keeps in its registers, as it does no [`DataValue`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Scalar {
-    /// A number.
-    Num(Num),
-    /// A Boolean.
-    Bool(bool),
-}
-
-impl From<Scalar> for DataValue {
-    #[inline]
-    fn from(scalar: Scalar) -> DataValue {
-        match scalar {
-            Scalar::Num(number) => DataValue::Num(number),
-            Scalar::Bool(value) => DataValue::Bool(value),
-        }
     }
 }
 
