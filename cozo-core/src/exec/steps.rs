@@ -104,7 +104,7 @@ impl<'a> Step<'a> {
             source: *source,
             columns: outputs,
             values: Row::new(rule, DataValue::Null),
-            scalars: Some(Row::new(rule, Scalar::Bool(false))),
+            scalars: Some(Row::new(rule, Scalar::bool(false))),
         })
     }
 
@@ -144,10 +144,7 @@ fn run_on_scalars(
     }
     for operator in operators {
         let holds = match &operator.kind {
-            OperatorKind::Filter(expr) => match expr.scalar(slots, parameters)? {
-                Scalar::Bool(holds) => holds,
-                Scalar::Num(_) => return None,
-            },
+            OperatorKind::Filter(expr) => expr.scalar(slots, parameters)?.get_bool()?,
             OperatorKind::Same(slot, expr) => expr.scalar(slots, parameters)? == slots[*slot],
             OperatorKind::Unify(slot, expr) => {
                 slots[*slot] = expr.scalar(slots, parameters)?;

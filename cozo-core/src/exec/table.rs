@@ -19,6 +19,9 @@ const WORTH_SHARING: usize = 1 << 14;
 /// Up to so many rows, duplicates are found by looking at all of them.
 pub const FEW_ROWS: usize = 8;
 
+/// For so many rows a hash table has room from the start: to grow to it would take longer than all else that a few rows take.
+const FIRST_ROOM: usize = 112;
+
 /// A derived table.
 #[derive(Debug)]
 pub struct Table {
@@ -152,7 +155,7 @@ impl Table {
         }
         self.hashes = self.key_hashes(&self.rows);
         let hashes = &self.hashes;
-        self.by_key.reserve(hashes.len(), |row| hashes[*row as usize]);
+        self.by_key.reserve(hashes.len().max(FIRST_ROOM), |row| hashes[*row as usize]);
         for row in 0..hashes.len() {
             if self.dead.get(row) != Some(&true) {
                 self.by_key.insert_unique(hashes[row], row as u32, |row| hashes[*row as usize]);
@@ -198,8 +201,8 @@ impl Table {
             return !known;
         }
         if let [cell] = row {
-            let int = match cell.scalar() {
-                Some(Scalar::Num(Num::Int(value))) => Some([value]),
+            let int = match cell.scalar().and_then(Scalar::num) {
+                Some(Num::Int(value)) => Some([value]),
                 _ => None,
             };
             if let Some(added) = self.insert_small_ints(int.as_ref().map(|int| &int[..]), 1) {

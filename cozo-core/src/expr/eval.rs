@@ -113,17 +113,12 @@ impl Expr {
             Expr::Slot(slot, _) => slots[*slot].scalar(),
             Expr::Call { function, args, .. } => {
                 let (Some(numbers), [a, b]) = (function.numbers, args.as_slice()) else { return None };
-                match (a.scalar(slots, parameters)?, b.scalar(slots, parameters)?) {
-                    (Scalar::Num(a), Scalar::Num(b)) => numbers(a, b),
-                    _ => None,
-                }
+                numbers(a.scalar(slots, parameters)?, b.scalar(slots, parameters)?)
             }
             Expr::Conditional { branches, .. } => {
                 for (condition, value) in branches {
-                    match condition.scalar(slots, parameters)? {
-                        Scalar::Bool(true) => return value.scalar(slots, parameters),
-                        Scalar::Bool(false) => {}
-                        Scalar::Num(_) => return None,
+                    if condition.scalar(slots, parameters)?.get_bool()? {
+                        return value.scalar(slots, parameters);
                     }
                 }
                 None
@@ -135,9 +130,9 @@ impl Expr {
     /// Evaluates as a condition for one row, as [`Expr::eval_row`] does.
     #[inline]
     pub fn holds_for_row(&self, slots: &[DataValue], parameters: &[&DataValue]) -> Result<bool, EvalError> {
-        match self.scalar(slots, parameters) {
-            Some(Scalar::Bool(holds)) => Ok(holds),
-            _ => self.holds_for_any(slots, parameters),
+        match self.scalar(slots, parameters).and_then(Scalar::get_bool) {
+            Some(holds) => Ok(holds),
+            None => self.holds_for_any(slots, parameters),
         }
     }
 

@@ -3,21 +3,61 @@
 use super::hash::{combine_hashes, hash_bool, hash_float, hash_int, hash_value};
 use super::{Column, DataValue, Num};
 
-/// A number or a Boolean.
+/// A number or a Boolean. Two words, which functions are given and give in registers; an enum with such variants would go through
+/// memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Scalar {
-    /// A number.
-    Num(Num),
+pub struct Scalar {
+    kind: Kind,
+    bits: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Int,
+    Float,
+    Bool,
+}
+
+impl Scalar {
     /// A Boolean.
-    Bool(bool),
+    #[inline]
+    pub fn bool(value: bool) -> Self {
+        Scalar { kind: Kind::Bool, bits: u64::from(value) }
+    }
+
+    /// The number, if it is one.
+    #[inline]
+    pub fn num(self) -> Option<Num> {
+        match self.kind {
+            Kind::Int => Some(Num::Int(self.bits as i64)),
+            Kind::Float => Some(Num::Float(f64::from_bits(self.bits))),
+            Kind::Bool => None,
+        }
+    }
+
+    /// The Boolean, if it is one.
+    #[inline]
+    pub fn get_bool(self) -> Option<bool> {
+        (self.kind == Kind::Bool).then_some(self.bits != 0)
+    }
+}
+
+impl From<Num> for Scalar {
+    #[inline]
+    fn from(number: Num) -> Scalar {
+        match number {
+            Num::Int(value) => Scalar { kind: Kind::Int, bits: value as u64 },
+            Num::Float(value) => Scalar { kind: Kind::Float, bits: value.to_bits() },
+        }
+    }
 }
 
 impl From<Scalar> for DataValue {
     #[inline]
     fn from(scalar: Scalar) -> DataValue {
-        match scalar {
-            Scalar::Num(number) => DataValue::Num(number),
-            Scalar::Bool(value) => DataValue::Bool(value),
+        match scalar.num() {
+            Some(number) => DataValue::Num(number),
+            None => DataValue::Bool(scalar.bits != 0),
         }
     }
 }
@@ -40,8 +80,8 @@ impl Cell for DataValue {
     #[inline]
     fn scalar(&self) -> Option<Scalar> {
         match self {
-            DataValue::Num(number) => Some(Scalar::Num(*number)),
-            DataValue::Bool(value) => Some(Scalar::Bool(*value)),
+            DataValue::Num(number) => Some(Scalar::from(*number)),
+            DataValue::Bool(value) => Some(Scalar::bool(*value)),
             _ => None,
         }
     }
@@ -71,10 +111,10 @@ impl Cell for Scalar {
 
     #[inline]
     fn hash(&self) -> u64 {
-        match self {
-            Scalar::Num(Num::Int(value)) => hash_int(*value),
-            Scalar::Num(Num::Float(value)) => hash_float(*value),
-            Scalar::Bool(value) => hash_bool(*value),
+        match self.kind {
+            Kind::Int => hash_int(self.bits as i64),
+            Kind::Float => hash_float(f64::from_bits(self.bits)),
+            Kind::Bool => hash_bool(self.bits != 0),
         }
     }
 
@@ -85,10 +125,10 @@ impl Cell for Scalar {
 
     #[inline]
     fn push_to(&self, column: &mut Column) {
-        match (column, self) {
-            (Column::Int(column), Scalar::Num(Num::Int(value))) => column.push(*value),
-            (Column::Float(column), Scalar::Num(Num::Float(value))) => column.push(*value),
-            (column, value) => column.push(&DataValue::from(*value)),
+        match (column, self.kind) {
+            (Column::Int(column), Kind::Int) => column.push(self.bits as i64),
+            (Column::Float(column), Kind::Float) => column.push(f64::from_bits(self.bits)),
+            (column, _) => column.push(&DataValue::from(*self)),
         }
     }
 

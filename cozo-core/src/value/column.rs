@@ -217,9 +217,9 @@ impl Column {
     #[inline]
     pub fn scalar(&self, row: usize) -> Option<Scalar> {
         match self {
-            Column::Int(column) => column.get(row).map(|value| Scalar::Num(Num::Int(value))),
-            Column::Float(column) => column.get(row).map(|value| Scalar::Num(Num::Float(value))),
-            Column::Bool(column) => column.get(row).map(Scalar::Bool),
+            Column::Int(column) => column.get(row).map(|value| Scalar::from(Num::Int(value))),
+            Column::Float(column) => column.get(row).map(|value| Scalar::from(Num::Float(value))),
+            Column::Bool(column) => column.get(row).map(Scalar::bool),
             Column::Any(values) => values[row].scalar(),
             Column::Null(_) | Column::Str(_) => None,
         }

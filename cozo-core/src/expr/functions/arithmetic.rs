@@ -125,8 +125,8 @@ struct Operation {
 impl Operation {
     /// The outcome for two numbers, if there is one.
     #[inline]
-    fn numbers(&self, a: Num, b: Num) -> Option<Scalar> {
-        Some(Scalar::Num(match (a, b) {
+    fn numbers(&self, a: Scalar, b: Scalar) -> Option<Scalar> {
+        Some(Scalar::from(match (a.num()?, b.num()?) {
             (Num::Int(a), Num::Int(b)) => (self.ints)(a, b).ok()?,
             (a, b) => Num::Float(canonical((self.floats)(a.get_float(), b.get_float()))),
         }))

@@ -18,7 +18,7 @@ static FUNCTIONS: &[Function] = &[
         &[("1 == 1.0", "true"), ("[1] == [1.0]", "false"), ("null == null", "true")],
         |args| Ok(args[0].loosely_equals(&args[1]).into()),
     )
-    .with_numbers(|a, b| Some(Scalar::Bool(a.loosely_equals(b))))
+    .with_numbers(|a, b| Some(Scalar::bool(a.num()?.loosely_equals(b.num()?))))
     .with_kernel(kernels::comparison::eq),
     Function::new(
         "ge",
@@ -28,7 +28,7 @@ static FUNCTIONS: &[Function] = &[
         &[("2 >= 2.0", "true"), ("'a' >= 1", "")],
         |args| Ok(compare("ge", args)?.is_ge().into()),
     )
-    .with_numbers(|a, b| Some(Scalar::Bool(a.loosely_compare(b).is_ge())))
+    .with_numbers(|a, b| Some(Scalar::bool(a.num()?.loosely_compare(b.num()?).is_ge())))
     .with_kernel(kernels::comparison::ge),
     Function::new(
         "gt",
@@ -37,7 +37,7 @@ static FUNCTIONS: &[Function] = &[
         &[("2 > 1.5", "true"), ("[2] > [1, 9]", "true"), ("null > 1", "")],
         |args| Ok(compare("gt", args)?.is_gt().into()),
     )
-    .with_numbers(|a, b| Some(Scalar::Bool(a.loosely_compare(b).is_gt())))
+    .with_numbers(|a, b| Some(Scalar::bool(a.num()?.loosely_compare(b.num()?).is_gt())))
     .with_kernel(kernels::comparison::gt),
     Function::new(
         "is_in",
@@ -55,7 +55,7 @@ static FUNCTIONS: &[Function] = &[
         &[("1 <= 1.0", "true"), ("null <= null", "true"), ("1 <= 'a'", "")],
         |args| Ok(compare("le", args)?.is_le().into()),
     )
-    .with_numbers(|a, b| Some(Scalar::Bool(a.loosely_compare(b).is_le())))
+    .with_numbers(|a, b| Some(Scalar::bool(a.num()?.loosely_compare(b.num()?).is_le())))
     .with_kernel(kernels::comparison::le),
     Function::new(
         "lt",
@@ -64,7 +64,7 @@ static FUNCTIONS: &[Function] = &[
         &[("'B' < 'a'", "true"), ("1 < 1.0", "false"), ("null < 1", "")],
         |args| Ok(compare("lt", args)?.is_lt().into()),
     )
-    .with_numbers(|a, b| Some(Scalar::Bool(a.loosely_compare(b).is_lt())))
+    .with_numbers(|a, b| Some(Scalar::bool(a.num()?.loosely_compare(b.num()?).is_lt())))
     .with_kernel(kernels::comparison::lt),
     Function::new(
         "max",
@@ -89,7 +89,7 @@ static FUNCTIONS: &[Function] = &[
         &[("1 != 'a'", "true"), ("1 != 1.0", "false")],
         |args| Ok((!args[0].loosely_equals(&args[1])).into()),
     )
-    .with_numbers(|a, b| Some(Scalar::Bool(!a.loosely_equals(b))))
+    .with_numbers(|a, b| Some(Scalar::bool(!a.num()?.loosely_equals(b.num()?))))
     .with_kernel(kernels::comparison::neq),
 ];
 

@@ -35,7 +35,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::{FunctionError, Operand};
-use crate::value::{Column, DataValue, Num, Scalar};
+use crate::value::{Column, DataValue, Scalar};
 
 /// A function that expressions may call.
 pub struct Function {
@@ -54,7 +54,7 @@ pub struct Function {
     /// Applies it to one row's arguments, as many as the arity allows.
     pub eval: fn(&[DataValue]) -> Result<DataValue, FunctionError>,
     /// Applies it to two numbers, sooner than `eval` does, or declines with `None`, as where `eval` fails.
-    pub numbers: Option<fn(Num, Num) -> Option<Scalar>>,
+    pub numbers: Option<fn(Scalar, Scalar) -> Option<Scalar>>,
     /// Applies it to whole columns, or declines with `None`. At least one operand is a column of the given length.
     pub kernel: Option<Kernel>,
 }
@@ -73,7 +73,7 @@ impl Function {
     }
 
     /// With a form for two numbers.
-    const fn with_numbers(self, numbers: fn(Num, Num) -> Option<Scalar>) -> Self {
+    const fn with_numbers(self, numbers: fn(Scalar, Scalar) -> Option<Scalar>) -> Self {
         Function { numbers: Some(numbers), ..self }
     }
 

@@ -97,7 +97,7 @@ fn forms_for_two_numbers_agree_with_the_general_ones() {
         for _ in 0..20_000 {
             let (a, b) = (number(&mut random), number(&mut random));
             let expected = (function.eval)(&[DataValue::Num(a), DataValue::Num(b)]).ok();
-            let found = numbers(a, b).map(DataValue::from);
+            let found = numbers(a.into(), b.into()).map(DataValue::from);
             let agree = match (&found, &expected) {
                 (Some(found), Some(expected)) => same(found, expected),
                 (found, expected) => found == expected,
