@@ -27,7 +27,6 @@ use super::stored::Stored;
 use super::table::Table;
 use super::top::{Chunks, Top};
 use super::{ExecError, Run, Worker};
-use crate::expr::Expr;
 use crate::plan::{
     ComponentPlan, ConstantPlan, End, JoinPlan, Method, OperatorKind, RulePlan, Source, TableKind, TablePart,
 };
@@ -87,10 +86,9 @@ fn fill_constant(constant: &ConstantPlan, table: &mut Table, run: &Run<'_>) -> R
             batch
         }
         ConstantRows::List(expr) => {
-            let value = match expr {
-                Expr::Constant(value, _) => Cow::Borrowed(value),
-                Expr::Parameter(number, _) => Cow::Borrowed(run.parameters[*number]),
-                expr => Cow::Owned(expr.eval_closed(run.parameters)?),
+            let value = match expr.given(run.parameters) {
+                Some(value) => Cow::Borrowed(value),
+                None => Cow::Owned(expr.eval_closed(run.parameters)?),
             };
             let width = crate::program::check_constant_rows(&value, expr.span())?;
             if let Some(data) = width.filter(|width| *width != arity) {
@@ -144,15 +142,28 @@ fn run_to_fixpoint(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_
     let mut steps = Steps::of(component, run);
     while component.tables.iter().any(|table| !deltas[*table].is_empty()) {
         let stepped = steps.as_mut().map_or(Ok(false), |steps| steps.round(&deltas, tables, run))?;
-        for rule in component.rules.iter().filter(|rule| !stepped && !rule.reads.is_empty()) {
-            let Some(ranges) = round_ranges(rule, &deltas) else { continue };
-            run_recursive(rule, &ranges, tables, run, deltas[rule.table].end)?;
+        if !stepped {
+            run_round(component, &deltas, tables, run)?;
         }
         for table in &component.tables {
             deltas[*table] = deltas[*table].end..tables[*table].len();
         }
     }
     steps.map_or(Ok(()), |mut steps| steps.check(run))
+}
+
+/// Runs all rules for what is new in the tables that they read.
+fn run_round(
+    component: &ComponentPlan,
+    deltas: &[Range<usize>],
+    tables: &mut [Table],
+    run: &Run<'_>,
+) -> Result<(), ExecError> {
+    for rule in component.rules.iter().filter(|rule| !rule.reads.is_empty()) {
+        let Some(ranges) = round_ranges(rule, deltas) else { continue };
+        run_recursive(rule, &ranges, tables, run, deltas[rule.table].end)?;
+    }
+    Ok(())
 }
 
 /// Where all columns are aggregated, all rows are one group: if no rule has given a row, it is that of no rows.

@@ -66,6 +66,15 @@ impl Expr {
         self.eval_row(&[], parameters)
     }
 
+    /// The value of a constant or a parameter, where it is; nothing for what must be evaluated.
+    pub fn given<'v>(&'v self, parameters: &[&'v DataValue]) -> Option<&'v DataValue> {
+        match self {
+            Expr::Constant(value, _) => Some(value),
+            Expr::Parameter(number, _) => Some(parameters[*number]),
+            _ => None,
+        }
+    }
+
     /// Evaluates for one row; `slots` are its values by slot.
     #[inline]
     pub fn eval_row(&self, slots: &[DataValue], parameters: &[&DataValue]) -> Result<DataValue, EvalError> {

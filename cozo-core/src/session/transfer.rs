@@ -122,7 +122,7 @@ fn columns_of(name: &str, rows: Vec<Tuple>, positions: &[usize]) -> Result<Batch
         }
         for (column, position) in batch.columns.iter_mut().zip(positions) {
             match &mut row[*position] {
-                value if value.is_scalar() => column.push(value),
+                value if value.has_column_type() => column.push(value),
                 // It may be large. No two columns of a relation have the same name, and so none is taken twice.
                 value => column.push_owned(std::mem::take(value)),
             }

@@ -155,9 +155,9 @@ impl Column {
     pub fn of(value: DataValue) -> Self {
         match value {
             DataValue::Null => Column::Null(1),
-            DataValue::Bool(value) => Column::Bool(Primitive::dense(vec![value])),
-            DataValue::Num(Num::Int(value)) => Column::Int(Primitive::dense(vec![value])),
-            DataValue::Num(Num::Float(value)) => Column::Float(Primitive::dense(vec![value])),
+            DataValue::Bool(value) => Column::bools(vec![value]),
+            DataValue::Num(Num::Int(value)) => Column::ints(vec![value]),
+            DataValue::Num(Num::Float(value)) => Column::floats(vec![value]),
             DataValue::Str(text) if text.len() <= StrColumn::MAX_BYTES => {
                 let mut strings = StrColumn::with_capacity(1, text.len());
                 strings.push(&text);
@@ -297,7 +297,7 @@ impl Column {
     pub fn push_owned(&mut self, value: DataValue) {
         match (&mut *self, value) {
             (Column::Any(values), value) => values.push(value),
-            (_, value) if value.is_scalar() => self.push(&value),
+            (_, value) if value.has_column_type() => self.push(&value),
             (_, value) => self.make_any().push(value),
         }
     }

@@ -152,8 +152,8 @@ impl DataValue {
         size_of::<DataValue>() + held
     }
 
-    /// Whether this is of a type that columns may have, or null.
-    pub fn is_scalar(&self) -> bool {
+    /// Whether there are columns of its type alone; there are of nulls, too.
+    pub fn has_column_type(&self) -> bool {
         matches!(self, DataValue::Null | DataValue::Bool(_) | DataValue::Num(_) | DataValue::Str(_))
     }
 

@@ -28,12 +28,8 @@ pub fn key_range(join: &JoinPlan, parameters: &[&DataValue]) -> KeyRange {
     KeyRange { prefix, lower: lower.map(|value| vec![value]), upper: upper.map(|value| vec![value]) }
 }
 
-fn given<'v>(expr: &'v Expr, parameters: &'v [&'v DataValue]) -> &'v DataValue {
-    match expr {
-        Expr::Constant(value, _) => value,
-        Expr::Parameter(number, _) => parameters[*number],
-        _ => unreachable!("ranges are planned by constants and parameters"),
-    }
+fn given<'v>(expr: &'v Expr, parameters: &[&'v DataValue]) -> &'v DataValue {
+    expr.given(parameters).expect("ranges are planned by constants and parameters")
 }
 
 /// A value at or below everything that the comparison holds for, and one above everything; none where there is no limit.

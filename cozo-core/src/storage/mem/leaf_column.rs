@@ -105,7 +105,7 @@ impl LeafColumn {
             Column::Int(column) => LeafColumn::Int(IntColumn::encode(column, range)),
             Column::Float(column) => LeafColumn::Float(PlainColumn::encode(column, range)),
             Column::Str(column) => LeafColumn::encode_strings(column, range),
-            Column::Any(values) if values[range.clone()].iter().all(DataValue::is_scalar) => {
+            Column::Any(values) if values[range.clone()].iter().all(DataValue::has_column_type) => {
                 match values[range].iter().cloned().collect() {
                     Column::Any(values) => LeafColumn::Any(buffer(values.into_iter())),
                     typed => LeafColumn::encode(&typed, 0..typed.len()),
