@@ -125,6 +125,21 @@ fn values_change_their_types() {
 }
 
 #[test]
+fn conditions_choose_between_numbers() {
+    let script = "r[x] := x in [1, 27]
+                  r[y] := r[x], y = if(x % 3 == 0, x + 1, if(x > $most, -1, 2 * x)), y > 0
+                  r[y] := r[x], x = cond(x == 16, 16, x > 50, 0, x < 30, x + 1, true, 56), y = 3000 * x
+                  ?[x] := r[x]";
+    let most = 100_000;
+    let doubled = |x: i64| Some(if x % 3 == 0 { x + 1 } else { 2 * x }).filter(|_| x % 3 == 0 || x <= most);
+    let expected = reached(&[1, 27], &[&doubled, &|x| (x == 16).then_some(48_000)]);
+    assert!(expected.len() > 30, "{}", expected.len());
+    let parameters = [("most".to_string(), DataValue::from(most))].into();
+    let found = DbInstance::default().run_script(script, parameters, cozo::ScriptMutability::Immutable).unwrap();
+    assert_eq!(found.rows, expected);
+}
+
+#[test]
 fn an_error_in_a_step_is_the_error_of_the_query() {
     let script = "r[x] := x = 10  r[y] := r[x], y = if(x > 0, x - 1, 'end' + 1)  ?[x] := r[x]";
     let error = DbInstance::default().run_default(script).unwrap_err();

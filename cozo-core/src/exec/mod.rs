@@ -23,6 +23,7 @@ mod mutate;
 mod operators;
 mod point;
 mod profile;
+mod registers;
 mod results;
 mod sink;
 mod steps;

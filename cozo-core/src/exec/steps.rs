@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::point::run_on_row;
+use super::registers::Program;
 use super::sink::BYTES_AROUND_ROW;
 use super::table::{FEW_ROWS, Table};
 use super::{ExecError, Run};
@@ -28,29 +29,17 @@ struct Step<'a> {
     source: usize,
     /// and which columns of them fill which slots.
     columns: &'a [(usize, usize)],
-    values: Row<DataValue>,
-    /// In its place as long as all values are numbers and Booleans.
-    scalars: Option<Row<Scalar>>,
+    /// Values by slot.
+    slots: Vec<DataValue>,
+    /// In their place as long as all values are numbers and Booleans.
+    program: Option<Program>,
 }
 
-/// Values by slot, and those of the head.
-struct Row<V> {
-    slots: Vec<V>,
-    head: Vec<V>,
-}
-
-impl<V: Cell + Clone> Row<V> {
-    fn new(rule: &RulePlan, nothing: V) -> Self {
-        Row { slots: vec![nothing; rule.slots], head: Vec::with_capacity(rule.head.len()) }
-    }
-
-    /// Inserts the head into the rule's table; the bytes that it takes if it is new.
-    fn insert(&mut self, rule: &RulePlan, tables: &mut [Table]) -> Option<usize> {
-        self.head.clear();
-        self.head.extend(rule.head.iter().map(|slot| self.slots[*slot].clone()));
-        let is_new = tables[rule.table].insert_row(&self.head);
-        is_new.then(|| self.head.iter().map(Cell::column_bytes).sum::<usize>() + BYTES_AROUND_ROW)
-    }
+/// Inserts the head of a rule into its table; the bytes that it takes if it is new.
+fn insert(rule: &RulePlan, slots: &[impl Cell], tables: &mut [Table]) -> Option<usize> {
+    let head = rule.head.iter().map(|slot| &slots[*slot]);
+    let is_new = tables[rule.table].insert_row(head.clone());
+    is_new.then(|| head.map(Cell::column_bytes).sum::<usize>() + BYTES_AROUND_ROW)
 }
 
 impl<'a> Steps<'a> {
@@ -62,7 +51,7 @@ impl<'a> Steps<'a> {
             return None;
         }
         let recursive = component.rules.iter().filter(|rule| !rule.reads.is_empty());
-        Some(Steps { rules: recursive.map(Step::of).collect::<Option<_>>()?, rows: 0, bytes: 0 })
+        Some(Steps { rules: recursive.map(|rule| Step::of(rule, run)).collect::<Option<_>>()?, rows: 0, bytes: 0 })
     }
 
     /// Runs a round, if it is small: all rules, for the rows of each table that are new. Whether it did.
@@ -93,7 +82,7 @@ impl<'a> Steps<'a> {
 }
 
 impl<'a> Step<'a> {
-    fn of(rule: &'a RulePlan) -> Option<Self> {
+    fn of(rule: &'a RulePlan, run: &Run<'_>) -> Option<Self> {
         let (first, rest) = rule.operators.split_first()?;
         let OperatorKind::Join(JoinPlan { source: Source::Table(source), keys, outputs, .. }) = &first.kind else {
             return None;
@@ -103,59 +92,36 @@ impl<'a> Step<'a> {
             rule,
             source: *source,
             columns: outputs,
-            values: Row::new(rule, DataValue::Null),
-            scalars: Some(Row::new(rule, Scalar::bool(false))),
+            slots: vec![DataValue::Null; rule.slots],
+            program: Some(Program::new(rest, rule.slots, run.parameters)),
         })
     }
 
     /// Makes a row of a row of the last round, if it gives one; the bytes that it takes if it is new.
     fn run(&mut self, row: usize, tables: &mut [Table], run: &Run<'_>) -> Result<Option<usize>, ExecError> {
         let known = &tables[self.source].rows().columns;
-        let operators = &self.rule.operators[1..];
-        if let Some(scalars) = &mut self.scalars {
-            match run_on_scalars(operators, self.columns, known, row, &mut scalars.slots, run.parameters) {
-                Some(true) => return Ok(scalars.insert(self.rule, tables)),
+        if let Some(program) = &mut self.program {
+            match fill(program.registers(), self.columns, known, row).and_then(|()| program.run()) {
+                Some(true) => return Ok(insert(self.rule, program.registers(), tables)),
                 Some(false) => return Ok(None),
-                None => self.scalars = None,
+                None => self.program = None,
             }
         }
         for (column, slot) in self.columns {
-            self.values.slots[*slot] = known[*column].get(row);
+            self.slots[*slot] = known[*column].get(row);
         }
-        match run_on_row(operators, &mut self.values.slots, run.parameters, run.view)? {
-            true => Ok(self.values.insert(self.rule, tables)),
+        match run_on_row(&self.rule.operators[1..], &mut self.slots, run.parameters, run.view)? {
+            true => Ok(insert(self.rule, &self.slots, tables)),
             false => Ok(None),
         }
     }
 }
 
-/// Runs operators on a row of a table, of which columns fill slots; whether it has become one. Nothing if that takes other values than
-/// numbers and Booleans, or fails.
-fn run_on_scalars(
-    operators: &[OperatorPlan],
-    columns: &[(usize, usize)],
-    known: &[Column],
-    row: usize,
-    slots: &mut [Scalar],
-    parameters: &[&DataValue],
-) -> Option<bool> {
+/// Fills slots from columns of a row, if it has nothing but numbers and Booleans there.
+#[inline]
+fn fill(slots: &mut [Scalar], columns: &[(usize, usize)], known: &[Column], row: usize) -> Option<()> {
     for (column, slot) in columns {
         slots[*slot] = known[*column].scalar(row)?;
     }
-    for operator in operators {
-        let holds = match &operator.kind {
-            OperatorKind::Filter(expr) => expr.scalar(slots, parameters)?.get_bool()?,
-            OperatorKind::Same(slot, expr) => expr.scalar(slots, parameters)? == slots[*slot],
-            OperatorKind::Unify(slot, expr) => {
-                slots[*slot] = expr.scalar(slots, parameters)?;
-                true
-            }
-            OperatorKind::Distinct => true,
-            _ => return None,
-        };
-        if !holds {
-            return Some(false);
-        }
-    }
-    Some(true)
+    Some(())
 }

@@ -189,10 +189,11 @@ impl Table {
     }
 
     /// Appends a row if it is not there yet; whether it was not.
-    pub fn insert_row(&mut self, row: &[impl Cell]) -> bool {
+    pub fn insert_row<'c, C: Cell + 'c>(&mut self, row: impl Iterator<Item = &'c C> + Clone) -> bool {
         debug_assert_eq!(self.key_width, self.rows.columns.len(), "only sets take rows this way");
-        let is_row =
-            |columns: &[Column], known: usize| columns.iter().zip(row).all(|(column, cell)| cell.is_at(column, known));
+        let is_row = |columns: &[Column], known: usize| {
+            columns.iter().zip(row.clone()).all(|(column, cell)| cell.is_at(column, known))
+        };
         if self.small_ints.is_none() && self.rows.len < FEW_ROWS {
             let known = (0..self.rows.len).any(|known| is_row(&self.rows.columns, known));
             if !known {
@@ -200,8 +201,8 @@ impl Table {
             }
             return !known;
         }
-        if let [cell] = row {
-            let int = match cell.scalar().and_then(Scalar::num) {
+        if self.key_width == 1 {
+            let int = match row.clone().next().and_then(Cell::scalar).and_then(Scalar::num) {
                 Some(Num::Int(value)) => Some([value]),
                 _ => None,
             };
@@ -210,16 +211,19 @@ impl Table {
             }
         }
         self.hash_rows();
-        let hash = hash_row(row);
-        let known = self.by_key.find(hash, |known| is_row(&self.rows.columns, *known as usize)).is_some();
-        if !known {
-            self.push_row(row);
-            self.enter(hash);
-        }
-        !known
+        let hash = hash_row(row.clone());
+        let hashes = &self.hashes;
+        let is_known = |known: &u32| is_row(&self.rows.columns, *known as usize);
+        let Entry::Vacant(entry) = self.by_key.entry(hash, is_known, |known| hashes[*known as usize]) else {
+            return false;
+        };
+        entry.insert(self.rows.len as u32);
+        self.hashes.push(hash);
+        self.push_row(row);
+        true
     }
 
-    fn push_row(&mut self, row: &[impl Cell]) {
+    fn push_row<'c, C: Cell + 'c>(&mut self, row: impl Iterator<Item = &'c C>) {
         self.rows.columns.iter_mut().zip(row).for_each(|(column, cell)| cell.push_to(column));
         self.rows.len += 1;
     }
@@ -487,7 +491,7 @@ mod tests {
                 // What is inserted row by row is found among what came in batches, and the other way round.
                 for row in (0..3).map(|i| vec![value(size * i % 17), value(i)]) {
                     let is_new = model.insert(row.clone());
-                    assert_eq!(table.insert_row(&row), is_new, "{row:?}");
+                    assert_eq!(table.insert_row(row.iter()), is_new, "{row:?}");
                     order.extend(is_new.then_some(row));
                 }
                 assert_eq!(table.rows().rows().collect::<Vec<_>>(), order);
@@ -510,7 +514,7 @@ mod tests {
             let absent = rows.iter().filter(|row| !model.contains(*row)).count();
             assert_eq!(table.absent(&batch(&rows)).len(), absent, "round {round}");
             let row = vec![value(round * 37)];
-            assert_eq!(table.insert_row(&row), model.insert(row), "round {round}");
+            assert_eq!(table.insert_row(row.iter()), model.insert(row), "round {round}");
             let fresh = rows.iter().filter(|row| model.insert((*row).clone())).count();
             assert_eq!(table.insert(batch(&rows)), fresh, "round {round}");
         }

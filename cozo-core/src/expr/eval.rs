@@ -115,7 +115,7 @@ impl Expr {
     }
 
     /// The number or Boolean that it gives for one row, if that takes nothing else on the way.
-    pub fn scalar(&self, slots: &[impl Cell], parameters: &[&DataValue]) -> Option<Scalar> {
+    fn scalar(&self, slots: &[DataValue], parameters: &[&DataValue]) -> Option<Scalar> {
         match self {
             Expr::Constant(value, _) => value.scalar(),
             Expr::Parameter(index, _) => parameters[*index].scalar(),

@@ -139,6 +139,6 @@ impl Cell for Scalar {
 
 /// The hash of a row, as columns make it.
 #[inline]
-pub fn hash_row(row: &[impl Cell]) -> u64 {
-    row.iter().fold(0, |hash, cell| combine_hashes(hash, cell.hash()))
+pub fn hash_row<'c, C: Cell + 'c>(row: impl Iterator<Item = &'c C>) -> u64 {
+    row.fold(0, |hash, cell| combine_hashes(hash, cell.hash()))
 }
