@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::{ArcSwap, Guard};
 use parking_lot::Mutex;
@@ -164,6 +165,8 @@ impl RuleSet {
 #[derive(Default)]
 pub struct FixedRules {
     current: ArcSwap<RuleSet>,
+    /// That of the current set, for those who only compare it.
+    version: AtomicU64,
     /// Held while they change.
     changing: Mutex<()>,
 }
@@ -185,6 +188,12 @@ impl FixedRules {
     /// The rules at this moment.
     pub fn current(&self) -> Guard<Arc<RuleSet>> {
         self.current.load()
+    }
+
+    /// The version of the rules at this moment.
+    #[inline]
+    pub fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
     }
 
     /// Adds a rule of the host.
@@ -220,7 +229,9 @@ impl FixedRules {
         let mut set = RuleSet::clone(&self.current.load());
         let outcome = change(&mut set)?;
         set.version += 1;
+        let version = set.version;
         let before = self.current.swap(Arc::new(set));
+        self.version.store(version, Ordering::Release);
         // A rule of the host may be dropped with the set before, and do anything while it is.
         drop(changing);
         drop(before);

@@ -8,7 +8,7 @@ use arc_swap::ArcSwapOption;
 use super::loaded::Loaded;
 use super::statistics::{Sampled, Sizes};
 use crate::diag::SourceSpan;
-use crate::fixed_rule::RuleSet;
+use crate::fixed_rule::{FixedRules, RuleSet};
 use crate::parse::ast::{MutationOp, Query, QueryOption};
 use crate::plan::{JoinOrder, MutationPlan, OptionError, Options, Plan, build, constant, plan_mutation, plan_options};
 use crate::program::{ENTRY, GivenRelation, Parameters, Program, Resolver, Rewriting, prepare};
@@ -67,11 +67,11 @@ impl PreparedQuery {
     pub fn compiled(
         &self,
         txn: &Transaction,
-        fixed_rules: &RuleSet,
+        fixed_rules: &FixedRules,
         values: &BTreeMap<String, DataValue>,
         given: &[GivenRelation],
     ) -> miette::Result<Loaded<CompiledQuery>> {
-        let versions = (txn.catalog().version, fixed_rules.version);
+        let versions = (txn.catalog().version, fixed_rules.version());
         let reusable = txn.has_base_catalog();
         if reusable
             && let Some(compiled) = Loaded::of(&self.compiled)
@@ -80,7 +80,7 @@ impl PreparedQuery {
         {
             return Ok(compiled);
         }
-        let compiled = Arc::new(CompiledQuery::compile(&self.query, txn, fixed_rules, values, given)?);
+        let compiled = Arc::new(CompiledQuery::compile(&self.query, txn, &fixed_rules.current(), values, given)?);
         if reusable && !compiled.parameters.shape_depends_on_values {
             self.compiled.store(Some(compiled.clone()));
         }

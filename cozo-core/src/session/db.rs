@@ -167,7 +167,7 @@ impl DbInstance {
     ) -> miette::Result<R> {
         let Shared { core, running } = &*self.shared;
         let entry = Running::enter(&**running, interrupt, txn.began_micros());
-        let context = SystemContext { parameters, interrupt: &entry.interrupt, running, core };
+        let context = SystemContext { parameters, interrupt: entry.interrupt(), running, core };
         let result = match script {
             Prepared::Query(query) => run_query(query, &mut txn, &context.query())?,
             Prepared::Steps(steps, mentioned) => R::of_rows(run_steps(steps, mentioned, &mut txn, &context)?),

@@ -41,7 +41,7 @@ impl MultiTransaction {
         let (outcomes, receiver) = bounded(1);
         let txn = Transaction::begin_held(&core.pipeline, write);
         let entry = Running::enter(running.clone(), None, txn.began_micros());
-        let interrupt = entry.interrupt.clone();
+        let interrupt = entry.interrupt().clone();
         std::thread::spawn(move || serve(core, txn, &entry, &payloads, &outcomes));
         MultiTransaction { sender, receiver, interrupt }
     }
@@ -93,7 +93,7 @@ pub(super) fn serve(
         match payload {
             TransactionPayload::Query((source, parameters)) => {
                 let savepoint = txn.savepoint();
-                let interrupt = &entry.interrupt;
+                let interrupt = entry.interrupt();
                 let context = Context { parameters: &parameters, interrupt, core: &core, sets_off_triggers: true };
                 let outcome = query(&source, &mut txn, &context);
                 if outcome.is_err() {

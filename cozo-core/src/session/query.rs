@@ -40,8 +40,7 @@ pub fn run_query<R: ScriptResult>(
     context: &Context<'_>,
 ) -> miette::Result<R> {
     let mut run = || {
-        let fixed_rules = context.core.fixed_rules.current();
-        let compiled = query.compiled(txn, &fixed_rules, context.parameters, &[])?;
+        let compiled = query.compiled(txn, &context.core.fixed_rules, context.parameters, &[])?;
         run_compiled(&compiled, &[], txn, context)
     };
     run().map_err(|report| locate(report, query.place(), "in this query"))

@@ -19,8 +19,8 @@ struct Scripts {
     count: u64,
     /// Those that run; few enough to look through.
     running: Vec<RunningScript>,
-    /// The switch of one that has ended, for the next that has none.
-    spare: Option<Interrupt>,
+    /// The switch of one that has ended, for the next that has none: both of the references that are needed, so that none is counted.
+    spare: Option<[Interrupt; 2]>,
 }
 
 struct RunningScript {
@@ -34,8 +34,8 @@ struct RunningScript {
 pub struct Entry<R: Deref<Target = Running>> {
     running: R,
     number: u64,
-    /// Stops the script.
-    pub interrupt: Interrupt,
+    /// There until it is dropped.
+    interrupt: Option<Interrupt>,
 }
 
 impl Running {
@@ -45,10 +45,17 @@ impl Running {
         let mut scripts = running.parts[part].lock();
         scripts.count += 1;
         let number = scripts.count * THREAD_PARTS as u64 + part as u64;
-        let interrupt = interrupt.cloned().or_else(|| scripts.spare.take()).unwrap_or_default();
-        scripts.running.push(RunningScript { number, began_micros, interrupt: interrupt.clone() });
+        let spare = match interrupt {
+            Some(_) => None,
+            None => scripts.spare.take(),
+        };
+        let [own, listed] = spare.unwrap_or_else(|| {
+            let interrupt = interrupt.cloned().unwrap_or_default();
+            [interrupt.clone(), interrupt]
+        });
+        scripts.running.push(RunningScript { number, began_micros, interrupt: listed });
         drop(scripts);
-        Entry { running, number, interrupt }
+        Entry { running, number, interrupt: Some(own) }
     }
 
     fn part_of(&self, number: u64) -> &Mutex<Scripts> {
@@ -86,14 +93,21 @@ impl Running {
     }
 }
 
+impl<R: Deref<Target = Running>> Entry<R> {
+    /// Stops the script.
+    pub fn interrupt(&self) -> &Interrupt {
+        self.interrupt.as_ref().expect("an entry has it until it is dropped")
+    }
+}
+
 impl<R: Deref<Target = Running>> Drop for Entry<R> {
     fn drop(&mut self) {
         let mut scripts = self.running.part_of(self.number).lock();
         let Some(place) = scripts.running.iter().rposition(|script| script.number == self.number) else { return };
-        let ended = scripts.running.swap_remove(place).interrupt;
+        let listed = scripts.running.swap_remove(place).interrupt;
         // Besides these two references nobody has one, who could still stop what begins with it.
-        if ended.holders() == 2 && ended.check().is_ok() {
-            scripts.spare = Some(ended);
+        if listed.holders() == 2 && listed.check().is_ok() {
+            scripts.spare = self.interrupt.take().map(|own| [own, listed]);
         }
     }
 }

@@ -85,9 +85,9 @@ impl PreparedTriggers {
         context: &Context<'_>,
     ) -> miette::Result<()> {
         let context = Context { parameters: &NO_PARAMETERS, sets_off_triggers: false, ..*context };
-        let fixed_rules = context.core.fixed_rules.current();
+        let fixed_rules = &context.core.fixed_rules;
         for (number, trigger) in self.0.iter().enumerate() {
-            let compiled = trigger.query.compiled(txn, &fixed_rules, &NO_PARAMETERS, &trigger.given);
+            let compiled = trigger.query.compiled(txn, fixed_rules, &NO_PARAMETERS, &trigger.given);
             let outcome = compiled.and_then(|compiled| run_compiled::<NamedRows>(&compiled, rows, txn, &context));
             outcome.map_err(|report| occasion.failed(number, &trigger.source, report))?;
         }

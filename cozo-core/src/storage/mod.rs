@@ -76,6 +76,12 @@ pub trait Storage: Send + Sync {
     /// reopening. Snapshots taken before do not change.
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError>;
 
+    /// [`Storage::commit`], and the contents after it.
+    fn advance(&self, changes: &[ChangeSet]) -> (Result<(), StorageError>, Arc<dyn Snapshot>) {
+        let committed = self.commit(changes);
+        (committed, self.snapshot())
+    }
+
     /// What is to be done now and then before a commit and may take long. Reads go on meanwhile.
     fn tend(&self) {}
 

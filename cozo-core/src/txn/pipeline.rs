@@ -370,12 +370,12 @@ impl Pipeline {
             let nothing = history.nothing.take().unwrap_or_else(|| MemSnapshot::empty().clone());
             Arc::make_mut(current).snapshot = nothing;
         }
-        let committed = self.storage.commit(changes);
+        let (committed, snapshot) = self.storage.advance(changes);
         let mut current = held.unwrap_or_else(|| self.current.write());
         let defines = committed.is_ok() && changes.iter().any(|changes| !changes.definitions.is_empty());
         let superseded = defines.then(|| current.clone());
         let next = Arc::make_mut(&mut current);
-        let before = std::mem::replace(&mut next.snapshot, self.storage.snapshot());
+        let before = std::mem::replace(&mut next.snapshot, snapshot);
         history.nothing = are_few.then_some(before);
         committed?;
         next.sequence += 1;

@@ -43,15 +43,12 @@ impl Storage for MemStorage {
     }
 
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
+        self.advance(changes).0
+    }
+
+    fn advance(&self, changes: &[ChangeSet]) -> (Result<(), StorageError>, Arc<dyn Snapshot>) {
         let mut current = self.current.lock();
-        // What is the first change to fail has changed nothing.
-        let is_one = matches!(changes, [only] if only.has_rows_alone() && only.rows.len() == 1);
-        if !is_one {
-            current.check(changes)?;
-        }
-        // In place, unless a snapshot of it is held.
-        let next = Arc::make_mut(&mut current);
-        changes.iter().try_for_each(|change_set| next.apply(change_set))
+        (commit_to(&mut current, changes), current.clone())
     }
 
     fn max_rows_in_place(&self) -> usize {
@@ -61,6 +58,17 @@ impl Storage for MemStorage {
     fn may_defer(&self) -> bool {
         true
     }
+}
+
+/// Applies changes in place, unless a snapshot is held.
+fn commit_to(current: &mut Arc<MemSnapshot>, changes: &[ChangeSet]) -> Result<(), StorageError> {
+    // What is the first change to fail has changed nothing.
+    let is_one = matches!(changes, [only] if only.has_rows_alone() && only.rows.len() == 1);
+    if !is_one {
+        current.check(changes)?;
+    }
+    let next = Arc::make_mut(current);
+    changes.iter().try_for_each(|change_set| next.apply(change_set))
 }
 
 /// The relations at one moment; by default there are none.

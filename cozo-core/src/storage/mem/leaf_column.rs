@@ -19,7 +19,7 @@ use super::key::Key;
 use super::nulls::Nulls;
 use super::search::{equal_range_by, run_end};
 use super::text_column::{DictionaryColumn, TextColumn};
-use crate::value::{Column, DataValue, Primitive, StrColumn, Validity};
+use crate::value::{Column, DataValue, Num, Primitive, StrColumn, Validity};
 
 /// Columns of a leaf, or of separators: up to four in place, which spares a search a detour through memory.
 pub(super) type LeafColumns = SmallVec<[LeafColumn; 4]>;
@@ -161,6 +161,19 @@ impl LeafColumn {
             LeafColumn::Text(column) => value(column.get(row)),
             LeafColumn::Dictionary(column) => value(column.get(row)),
             LeafColumn::Any(values) => values[row].clone(),
+        }
+    }
+
+    /// Puts the value of a row into a place. An integer is written where it goes: to move a value reads it in larger pieces than it
+    /// was just written in, for which a processor waits.
+    #[inline]
+    pub fn get_into(&self, row: usize, place: &mut DataValue) {
+        match self {
+            LeafColumn::Int(column) => match column.get(row) {
+                Some(value) => *place = DataValue::Num(Num::Int(value)),
+                None => *place = DataValue::Null,
+            },
+            other => *place = other.get(row),
         }
     }
 

@@ -132,7 +132,9 @@ impl Tree {
         if found.is_empty() {
             return false;
         }
-        outputs.iter().for_each(|(column, place)| places[*place] = finger.leaf.columns[*column].get(found.start));
+        outputs
+            .iter()
+            .for_each(|(column, place)| finger.leaf.columns[*column].get_into(found.start, &mut places[*place]));
         true
     }
 
