@@ -12,7 +12,6 @@
 //! rows of path:   0 ....... old ....... | ... delta ... | ... pending ...
 //! ```
 
-use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
 
 use rayon::prelude::*;
@@ -86,10 +85,7 @@ fn fill_constant(constant: &ConstantPlan, table: &mut Table, run: &Run<'_>) -> R
             batch
         }
         ConstantRows::List(expr) => {
-            let value = match expr.given(run.parameters) {
-                Some(value) => Cow::Borrowed(value),
-                None => Cow::Owned(expr.eval_closed(run.parameters)?),
-            };
+            let value = expr.eval_or_borrow(run.parameters)?;
             let width = crate::program::check_constant_rows(&value, expr.span())?;
             if let Some(data) = width.filter(|width| *width != arity) {
                 return Err(ProgramError::ConstantHead { head: arity, data, span: constant.span }.into());

@@ -9,7 +9,7 @@ use super::ExecError;
 use crate::plan::{JoinPlan, OperatorKind, OperatorPlan, Plan, Source};
 use crate::program::ConstantRows;
 use crate::txn::View;
-use crate::value::{Batch, Column, DataValue, Num, Tuple};
+use crate::value::{Batch, Column, DataValue, Tuple};
 
 /// Values by slot; few enough, nearly always, to need no allocation.
 type Slots = SmallVec<[DataValue; 8]>;
@@ -21,12 +21,7 @@ pub fn point_row(plan: &Plan, parameters: &[&DataValue], view: View<'_>) -> Resu
 
 /// [`point_row`] as a batch of one row or none.
 pub fn point_batch(plan: &Plan, parameters: &[&DataValue], view: View<'_>) -> Result<Batch, ExecError> {
-    let row = point(plan, parameters, view, |value| match &*value {
-        // Most values are these, which need not be copied first.
-        DataValue::Null => Column::Null(1),
-        DataValue::Num(Num::Int(number)) => Column::ints(vec![*number]),
-        _ => Column::of(value.into_owned()),
-    })?;
+    let row = point(plan, parameters, view, Column::of)?;
     Ok(row.map_or_else(|| Batch::empty(plan.headers.len()), |columns| Batch::new(columns, 1)))
 }
 
@@ -49,10 +44,7 @@ fn point<T>(
             let ConstantRows::Rows(rows) = &constant.rows else { unreachable!("a point query has its row as given") };
             let mut row = Vec::with_capacity(rows[0].len());
             for cell in &rows[0] {
-                row.push(make(match cell.given(parameters) {
-                    Some(value) => Cow::Borrowed(value),
-                    None => Cow::Owned(cell.eval_closed(parameters)?),
-                }));
+                row.push(make(cell.eval_or_borrow(parameters)?));
             }
             Ok(Some(row))
         }

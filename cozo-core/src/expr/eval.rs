@@ -75,6 +75,14 @@ impl Expr {
         }
     }
 
+    /// [`Expr::eval_closed`], without a copy of what is [given](Expr::given).
+    pub fn eval_or_borrow<'v>(&'v self, parameters: &[&'v DataValue]) -> Result<Cow<'v, DataValue>, EvalError> {
+        match self.given(parameters) {
+            Some(value) => Ok(Cow::Borrowed(value)),
+            None => self.eval_closed(parameters).map(Cow::Owned),
+        }
+    }
+
     /// Evaluates for one row; `slots` are its values by slot.
     #[inline]
     pub fn eval_row(&self, slots: &[DataValue], parameters: &[&DataValue]) -> Result<DataValue, EvalError> {

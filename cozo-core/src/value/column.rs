@@ -4,6 +4,7 @@
 //! falls back to [`Column::Any`] when a value of another type arrives. Nothing that reads a column may depend on which
 //! representation it has, only be faster for some.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -152,18 +153,18 @@ impl Column {
 
     /// A column of one row.
     #[inline]
-    pub fn of(value: DataValue) -> Self {
-        match value {
+    pub fn of(value: Cow<'_, DataValue>) -> Self {
+        match &*value {
             DataValue::Null => Column::Null(1),
-            DataValue::Bool(value) => Column::bools(vec![value]),
-            DataValue::Num(Num::Int(value)) => Column::ints(vec![value]),
-            DataValue::Num(Num::Float(value)) => Column::floats(vec![value]),
+            DataValue::Bool(value) => Column::bools(vec![*value]),
+            DataValue::Num(Num::Int(value)) => Column::ints(vec![*value]),
+            DataValue::Num(Num::Float(value)) => Column::floats(vec![*value]),
             DataValue::Str(text) if text.len() <= StrColumn::MAX_BYTES => {
                 let mut strings = StrColumn::with_capacity(1, text.len());
-                strings.push(&text);
+                strings.push(text);
                 Column::Str(strings)
             }
-            other => Column::Any(vec![other]),
+            _ => Column::Any(vec![value.into_owned()]),
         }
     }
 
