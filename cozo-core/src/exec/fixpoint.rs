@@ -18,9 +18,9 @@ use rayon::prelude::*;
 
 use super::fixed::run_fixed;
 use super::operators::range::key_range;
-use super::operators::{Operator, Tables, build, drive, empty_slots, scan_part};
+use super::operators::{Tables, build, drive, empty_slots, scan_part};
 use super::results::sort_rows;
-use super::sink::{CONTINUE, Flow, GroupSink, SetSink, Sink, apply_improvements};
+use super::sink::{self, CONTINUE, Flow, GroupSink, SetSink, Sink, apply_improvements};
 use super::steps::Steps;
 use super::stored::Stored;
 use super::table::Table;
@@ -108,7 +108,7 @@ fn run_once(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_>) -> R
     if component.rules.is_empty() {
         return Ok(());
     }
-    let mut sink = Sink::new(run.plan, table, None, run.parameters)?;
+    let mut sink = Sink::new(run.plan, table, None, None, run.parameters)?;
     if let (Sink::Set(set), true) = (&mut sink, table == run.plan.entry) {
         set.enough = run.enough;
         set.top = run.top.clone().map(Top::new);
@@ -207,17 +207,19 @@ fn run_recursive(
     pending: usize,
 ) -> Result<(), ExecError> {
     ensure_indexes(rule, tables);
+    let grows = matches!(run.plan.tables[rule.table].kind, TableKind::Set);
+    let growth = grows.then(|| tables[rule.table].growth());
     let range = |position: usize, table: usize| {
         let part = ranges.iter().find(|(at, _)| *at == position).map(|(_, range)| range.clone());
         part.unwrap_or(0..tables[table].len())
     };
-    let mut sink = Sink::new(run.plan, rule.table, Some(&tables[rule.table]), run.parameters)?;
+    let mut sink = Sink::new(run.plan, rule.table, Some(&tables[rule.table]), growth, run.parameters)?;
     // Nobody counts the rows of a recursive rule: whether it is told to stop makes no difference.
     let _: ControlFlow<()> = run_rule(rule, &Tables { tables, range: &range }, run, &mut sink)?;
     match sink {
         Sink::Set(set) => {
-            let fresh = set.finish();
-            tables[rule.table].insert_table(fresh);
+            let growth = set.finish();
+            tables[rule.table].grow(growth);
         }
         Sink::Meet(meet) => {
             let (fresh, meets) = (meet.fresh, meet.meets);
@@ -251,7 +253,11 @@ fn run_rule<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>, sink:
     if let Some(parts) = split(rule, tables, run)
         && let Some(forks) = parts.iter().map(|_| sink.fork()).collect::<Option<Vec<_>>>()
     {
-        return run_parts(rule, parts, forks, tables, run, sink);
+        let parts = run_parts(rule, parts.into_iter().zip(forks).collect(), tables, run);
+        for part in parts {
+            sink.merge(part?)?;
+        }
+        return CONTINUE;
     }
     let operators = build(rule, tables, run);
     let mut worker = Worker::new(run, rule);
@@ -339,15 +345,13 @@ fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<Part
     }
 }
 
-/// Runs the parts of a rule in parallel, and merges their outcomes in order.
-fn run_parts<'a, 's>(
+/// Runs the parts of a rule in parallel, each into its sink; what these have got, in order.
+fn run_parts<'a>(
     rule: &'a RulePlan,
-    parts: Vec<Part>,
-    forks: Vec<Sink<'s>>,
+    parts: Vec<(Part, Sink<'_>)>,
     tables: &Tables<'a>,
     run: &'a Run<'a>,
-    sink: &mut Sink<'s>,
-) -> Flow {
+) -> Vec<Result<sink::Part, ExecError>> {
     let all = tables.tables;
     let ranges: Vec<Option<Range<usize>>> = rule
         .operators
@@ -358,7 +362,7 @@ fn run_parts<'a, 's>(
             _ => None,
         })
         .collect();
-    let run_part = |(part, mut fork): (Part, Sink<'s>)| -> Result<Sink<'s>, ExecError> {
+    let run_part = |(part, mut sink): (Part, Sink<'_>)| {
         let range = |position: usize, table: usize| match (&part, position) {
             (Part::Rows(rows), 0) => rows.clone(),
             _ => ranges[position].clone().unwrap_or(0..all[table].len()),
@@ -367,16 +371,10 @@ fn run_parts<'a, 's>(
         if let Part::Keys(keys) = &part {
             operators[0] = scan_part(rule, keys.clone(), run);
         }
-        let operators: Vec<Box<dyn Operator + '_>> = operators;
         let mut worker = Worker::new(run, rule);
-        let _ = drive(&operators, &rule.head, unit(rule), &mut worker, &mut fork)?;
+        let _ = drive(&operators, &rule.head, unit(rule), &mut worker, &mut sink)?;
         worker.finish(rule);
-        Ok(fork)
+        Ok(sink.into_part())
     };
-    let work: Vec<(Part, Sink<'s>)> = parts.into_iter().zip(forks).collect();
-    let outcomes: Vec<Result<Sink<'s>, ExecError>> = work.into_par_iter().map(run_part).collect();
-    for outcome in outcomes {
-        sink.merge(outcome?)?;
-    }
-    CONTINUE
+    parts.into_par_iter().map(run_part).collect()
 }

@@ -18,6 +18,7 @@ mod fixpoint;
 mod grouping;
 mod index;
 mod int_set;
+mod keys;
 mod lists;
 mod mutate;
 mod operators;

@@ -4,8 +4,9 @@ use std::ops::ControlFlow;
 
 use super::ExecError;
 use super::grouping::Grouping;
-use super::int_set::IntSet;
-use super::table::{FEW_ROWS, Table, ints_of};
+use super::int_set::{IntSet, all_ints};
+use super::keys::{FEW_ROWS, NO_ROWS};
+use super::table::Table;
 use super::top::Top;
 use crate::diag::SourceSpan;
 use crate::expr::FunctionError;
@@ -31,16 +32,18 @@ pub type Flow = Result<ControlFlow<()>, ExecError>;
 pub const CONTINUE: Flow = Ok(ControlFlow::Continue(()));
 
 impl<'a> Sink<'a> {
-    /// A sink for the rules of a table; `existing` is what the table has already, if its component is recursive.
+    /// A sink for the rules of a table. If its component is recursive, `existing` is what the table has already, and `growth` what takes
+    /// more rows of a set.
     pub fn new(
         plan: &Plan,
         table: usize,
         existing: Option<&'a Table>,
+        growth: Option<Table>,
         parameters: &[&DataValue],
     ) -> Result<Self, ExecError> {
         let planned = &plan.tables[table];
         Ok(match &planned.kind {
-            TableKind::Set => Sink::Set(SetSink::new(existing, planned)),
+            TableKind::Set => Sink::Set(SetSink::new(existing, growth, planned)),
             TableKind::Groups(aggregations) => {
                 Sink::Groups(GroupSink::new(aggregations.iter().map(Option::as_ref), parameters)?)
             }
@@ -88,45 +91,56 @@ impl<'a> Sink<'a> {
     }
 
     /// An empty sink of the same kind for another thread, if its outcome can be merged later.
-    pub fn fork(&self) -> Option<Sink<'a>> {
+    pub fn fork(&self) -> Option<Sink<'_>> {
         match self {
-            Sink::Set(SetSink { enough: Some(_), .. }) => None,
-            Sink::Set(sink) => {
-                let fork = SetSink::empty(sink.existing, sink.fresh.rows().columns.len(), sink.unique);
-                Some(Sink::Set(SetSink { top: sink.top.clone(), ..fork }))
-            }
+            Sink::Set(sink) => sink.fork().map(Sink::Set),
             Sink::Groups(sink) => sink.fork().map(Sink::Groups),
             Sink::Meet(_) => None,
         }
     }
 
+    /// What a fork has got, apart from the sink that it is of.
+    pub fn into_part(self) -> Part {
+        match self {
+            Sink::Set(sink) => Part::Set { fresh: sink.fresh, ints: sink.ints },
+            Sink::Groups(sink) => Part::Groups(sink),
+            Sink::Meet(_) => unreachable!("meets do not fork"),
+        }
+    }
+
     /// Takes what a fork has got from later rows.
-    pub fn merge(&mut self, other: Sink<'a>) -> Result<(), ExecError> {
-        match (self, other) {
-            (Sink::Set(sink), Sink::Set(other)) => {
-                sink.ints.union(other.ints);
-                match sink.unique {
-                    true => sink.fresh.append(other.fresh.into_rows()),
-                    false => sink.fresh.insert_table(other.fresh),
-                };
-                sink.cut_if(Top::is_worth_cutting);
+    pub fn merge(&mut self, part: Part) -> Result<(), ExecError> {
+        match (self, part) {
+            (Sink::Set(sink), Part::Set { fresh, ints }) => {
+                sink.merge(fresh, ints);
                 Ok(())
             }
-            (Sink::Groups(sink), Sink::Groups(other)) => sink.merge(other),
-            _ => unreachable!("forks are of the same kind, and meets do not fork"),
+            (Sink::Groups(sink), Part::Groups(other)) => sink.merge(other),
+            _ => unreachable!("forks are of the same kind"),
         }
     }
 }
 
+/// What a fork of a sink has got.
+pub enum Part {
+    /// New rows, and more of them: see [`SetSink`].
+    Set { fresh: Table, ints: IntSet },
+    /// Groups.
+    Groups(GroupSink),
+}
+
 /// Keeps rows that are new.
 pub struct SetSink<'a> {
-    existing: Option<&'a Table>,
+    /// The rows whose growth the new rows are, if the table is recursive.
+    known: &'a Batch,
+    /// What this is a fork of: the rows that are known there, and those that were new there.
+    origin: Option<(&'a Batch, &'a Table)>,
     /// Whether no row comes twice.
     unique: bool,
     /// New rows.
     fresh: Table,
-    /// More of them, if they are single integers that lie close together and all are wanted. They need not be listed before all are
-    /// known, and come in ascending order then, in which they are soonest looked up.
+    /// More of them, if they are integers that lie close together, all are wanted, and nothing is known. They need not be listed before
+    /// all have come, and are in ascending order then, in which they are soonest looked up.
     ints: IntSet,
     /// How many rows are enough, if not all are wanted.
     pub enough: Option<usize>,
@@ -149,16 +163,19 @@ fn bytes_of(rows: usize, batch_bytes: usize, batch_rows: usize) -> usize {
 }
 
 impl<'a> SetSink<'a> {
-    fn new(existing: Option<&'a Table>, planned: &TablePlan) -> Self {
+    fn new(existing: Option<&'a Table>, growth: Option<Table>, planned: &TablePlan) -> Self {
         // Single integers are soonest looked up in a bitmap, which tells them apart anyway.
-        SetSink::empty(existing, planned.arity, planned.unique && planned.arity > 1)
+        let unique = planned.unique && planned.arity > 1;
+        let fresh = growth.unwrap_or_else(|| Table::set(planned.arity));
+        SetSink { known: existing.map_or(&NO_ROWS, Table::rows), ..SetSink::empty(fresh, unique) }
     }
 
-    fn empty(existing: Option<&'a Table>, width: usize, unique: bool) -> Self {
+    fn empty(fresh: Table, unique: bool) -> Self {
         SetSink {
-            existing,
+            known: &NO_ROWS,
+            origin: None,
             unique,
-            fresh: Table::set(width),
+            fresh,
             ints: IntSet::default(),
             enough: None,
             top: None,
@@ -166,6 +183,33 @@ impl<'a> SetSink<'a> {
             bytes: 0,
             most_bytes: 0,
         }
+    }
+
+    fn fork(&self) -> Option<SetSink<'_>> {
+        if self.enough.is_some() {
+            return None;
+        }
+        let fresh = Table::set(self.fresh.rows().columns.len());
+        let origin = (self.known.len + self.fresh.len() > 0).then_some((self.known, &self.fresh));
+        Some(SetSink { origin, top: self.top.clone(), ..SetSink::empty(fresh, self.unique) })
+    }
+
+    fn merge(&mut self, fresh: Table, ints: IntSet) {
+        if self.unique {
+            self.fresh.append(fresh.into_rows());
+        } else {
+            let listed = match self.keeps_ints() {
+                true => self.ints.union(ints).err(),
+                false => (ints.len() > 0).then_some(ints),
+            };
+            for part in listed.map(Table::of_ints).into_iter().chain([fresh]) {
+                match self.known.len {
+                    0 => self.fresh.insert_table(part),
+                    _ => self.fresh.insert_table_after(self.known, part),
+                };
+            }
+        }
+        self.cut_if(Top::is_worth_cutting);
     }
 
     /// Cuts the new rows to those that are wanted if `worth` says so.
@@ -178,9 +222,9 @@ impl<'a> SetSink<'a> {
     }
 
     fn take(&mut self, rows: Batch) -> ControlFlow<()> {
-        let rows = match self.existing {
-            Some(existing) => {
-                let absent = existing.absent(&rows);
+        let rows = match self.origin {
+            Some((known, fresh)) => {
+                let absent = fresh.absent_after(known, &rows);
                 if absent.len() == rows.len { rows } else { rows.take(&absent) }
             }
             None => rows,
@@ -192,7 +236,7 @@ impl<'a> SetSink<'a> {
         let (bytes, len) = (rows.memory_bytes(), rows.len);
         let added = match self.unique {
             true => self.fresh.append(rows),
-            false => self.insert_ints(&rows).unwrap_or_else(|| self.fresh.insert(rows)),
+            false => self.insert_ints(&rows).unwrap_or_else(|| self.fresh.insert_after(self.known, rows)),
         };
         self.bytes += bytes_of(added, bytes, len);
         self.grown += self.bytes.saturating_sub(self.most_bytes);
@@ -204,14 +248,22 @@ impl<'a> SetSink<'a> {
         }
     }
 
+    /// Whether rows may be inserted as integers without listing them.
+    fn keeps_ints(&self) -> bool {
+        self.known.is_empty() && self.enough.is_none() && self.top.is_none()
+    }
+
     /// Inserts rows as integers without listing them, if that is how to keep them; gives the number of those that are new.
     fn insert_ints(&mut self, rows: &Batch) -> Option<usize> {
-        let (before, [column]) = (self.ints.len(), rows.columns.as_slice()) else { return None };
-        if self.enough.is_some() || self.top.is_some() || before + rows.len <= FEW_ROWS {
+        let before = self.ints.len();
+        if !self.keeps_ints() || before + rows.len <= FEW_ROWS || rows.columns.is_empty() {
             return None;
         }
-        let values = column.as_dense_ints().filter(|values| self.ints.make_room(values, before + values.len()))?;
-        self.ints.insert_all(values);
+        let columns = all_ints(&rows.columns)?;
+        if !self.ints.make_room(&columns, before + rows.len) {
+            return None;
+        }
+        self.ints.insert_all(&columns);
         Some(self.ints.len() - before)
     }
 
@@ -220,9 +272,14 @@ impl<'a> SetSink<'a> {
         if self.ints.len() == 0 {
             return self.fresh;
         }
-        let listed = ints_of(&self.fresh.rows().columns[0]);
-        if let Some(listed) = listed.filter(|listed| self.ints.make_room(listed, self.ints.len() + listed.len())) {
-            self.ints.insert_all(listed);
+        let listed = self.fresh.rows();
+        if listed.is_empty() {
+            return Table::of_ints(self.ints);
+        }
+        if let Some(columns) = all_ints(&listed.columns)
+            && self.ints.make_room(&columns, self.ints.len() + listed.len)
+        {
+            self.ints.insert_all(&columns);
             return Table::of_ints(self.ints);
         }
         self.fresh.insert_table(Table::of_ints(self.ints));

@@ -3,10 +3,11 @@
 
 use std::ops::Range;
 
+use super::keys::FEW_ROWS;
 use super::point::run_on_row;
 use super::registers::Program;
 use super::sink::BYTES_AROUND_ROW;
-use super::table::{FEW_ROWS, Table};
+use super::table::Table;
 use super::{ExecError, Run};
 use crate::plan::{ComponentPlan, JoinPlan, OperatorKind, OperatorPlan, RulePlan, Source, TableKind};
 use crate::value::{Cell, Column, DataValue, Scalar};

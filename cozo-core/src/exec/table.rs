@@ -5,22 +5,15 @@
 
 use std::ops::Range;
 
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 use rayon::prelude::*;
 
 use super::index::HashIndex;
 use super::int_set::IntSet;
-use crate::value::{Batch, Cell, Column, Num, Scalar, hash_row};
+use super::keys::{Keys, NO_ROWS, key_hashes, same_row};
+use crate::value::{Batch, Cell, Column};
 
 /// So many rows are worth comparing on another thread.
 const WORTH_SHARING: usize = 1 << 14;
-
-/// Up to so many rows, duplicates are found by looking at all of them.
-pub const FEW_ROWS: usize = 8;
-
-/// For so many rows a hash table has room from the start: to grow to it would take longer than all else that a few rows take.
-const FIRST_ROOM: usize = 112;
 
 /// A derived table.
 #[derive(Debug)]
@@ -29,14 +22,8 @@ pub struct Table {
     rows: Batch,
     /// The number of leading columns that tell rows apart; all of them for a set.
     key_width: usize,
-    /// The hash of each row's key; empty while there are few rows.
-    hashes: Vec<u64>,
-    /// The rows by key; empty while there are few.
-    by_key: HashTable<u32>,
-    /// In place of the hashes, for a set of single integers that lie close together.
-    small_ints: Option<IntSet>,
-    /// From so many rows on, it is worth trying whether they do.
-    worth_a_bitmap: usize,
+    /// What finds the rows by their keys.
+    keys: Keys,
     /// Which rows are dead; empty if none is.
     dead: Vec<bool>,
     /// Whether the only living row stands for there being none: it is not improved, but superseded.
@@ -56,10 +43,7 @@ impl Table {
         Table {
             rows: Batch::empty(width),
             key_width,
-            hashes: vec![],
-            by_key: HashTable::new(),
-            small_ints: None,
-            worth_a_bitmap: 0,
+            keys: Keys::default(),
             dead: vec![],
             is_placeholder: false,
             indexes: vec![],
@@ -88,11 +72,11 @@ impl Table {
         Table { rows, ..Table::set(width) }
     }
 
-    /// A table of single integers, in ascending order.
+    /// A table of rows of integers, in ascending order.
     pub fn of_ints(set: IntSet) -> Self {
-        let values = set.to_values();
-        let rows = Batch { len: values.len(), columns: vec![Column::ints(values)] };
-        Table { small_ints: Some(set), ..Table::of_distinct(rows) }
+        let columns = set.to_columns().into_iter().map(Column::ints).collect();
+        let rows = Batch { len: set.len(), columns };
+        Table { keys: Keys::of_ints(set), ..Table::of_distinct(rows) }
     }
 
     /// The rows, also dead ones.
@@ -143,30 +127,18 @@ impl Table {
 
     /// The hashes of the keys of a batch, for [`Table::find_key`].
     pub fn key_hashes(&self, batch: &Batch) -> Vec<u64> {
-        let mut hashes = vec![0; batch.len];
-        batch.columns[..self.key_width].iter().for_each(|column| column.hash_into(&mut hashes));
-        hashes
+        key_hashes(batch, self.key_width)
     }
 
     /// Enters all rows into the hash table, if they are not.
     fn hash_rows(&mut self) {
-        if self.hashes.len() == self.rows.len {
-            return;
-        }
-        self.hashes = self.key_hashes(&self.rows);
-        let hashes = &self.hashes;
-        self.by_key.reserve(hashes.len().max(FIRST_ROOM), |row| hashes[*row as usize]);
-        for row in 0..hashes.len() {
-            if self.dead.get(row) != Some(&true) {
-                self.by_key.insert_unique(hashes[row], row as u32, |row| hashes[*row as usize]);
-            }
-        }
+        let dead = &self.dead;
+        self.keys.hash_rows(&NO_ROWS, &self.rows, self.key_width, |row| dead.get(row) == Some(&true));
     }
 
     /// Appends rows that differ from each other and from those that are there, to a table that got all its rows so; gives the number of
     /// them.
     pub fn append(&mut self, batch: Batch) -> usize {
-        debug_assert!(self.hashes.is_empty() && self.small_ints.is_none(), "rows that are hashed are inserted");
         let added = batch.len;
         match self.rows.len {
             0 => self.rows = batch,
@@ -177,149 +149,52 @@ impl Table {
 
     /// Appends the rows that are not there yet; gives the number of them.
     pub fn insert(&mut self, batch: Batch) -> usize {
-        debug_assert_eq!(self.key_width, self.rows.columns.len(), "only sets take rows this way");
-        if self.small_ints.is_none() && self.rows.len + batch.len <= FEW_ROWS {
-            return self.insert_few(&batch);
-        }
-        if let Some(added) = self.insert_small_ints(single_ints(&batch), batch.len) {
-            return added;
-        }
-        let hashes = self.key_hashes(&batch);
-        self.insert_hashed(batch, &hashes)
+        self.insert_after(&NO_ROWS, batch)
     }
 
     /// Appends a row if it is not there yet; whether it was not.
     pub fn insert_row<'c, C: Cell + 'c>(&mut self, row: impl Iterator<Item = &'c C> + Clone) -> bool {
         debug_assert_eq!(self.key_width, self.rows.columns.len(), "only sets take rows this way");
-        let is_row = |columns: &[Column], known: usize| {
-            columns.iter().zip(row.clone()).all(|(column, cell)| cell.is_at(column, known))
-        };
-        if self.small_ints.is_none() && self.rows.len < FEW_ROWS {
-            let known = (0..self.rows.len).any(|known| is_row(&self.rows.columns, known));
-            if !known {
-                self.push_row(row);
-            }
-            return !known;
-        }
-        if self.key_width == 1 {
-            let int = match row.clone().next().and_then(Cell::scalar).and_then(Scalar::num) {
-                Some(Num::Int(value)) => Some([value]),
-                _ => None,
-            };
-            if let Some(added) = self.insert_small_ints(int.as_ref().map(|int| &int[..]), 1) {
-                return added == 1;
-            }
-        }
-        self.hash_rows();
-        let hash = hash_row(row.clone());
-        let hashes = &self.hashes;
-        let is_known = |known: &u32| is_row(&self.rows.columns, *known as usize);
-        let Entry::Vacant(entry) = self.by_key.entry(hash, is_known, |known| hashes[*known as usize]) else {
-            return false;
-        };
-        entry.insert(self.rows.len as u32);
-        self.hashes.push(hash);
-        self.push_row(row);
-        true
+        self.keys.insert_row(&mut self.rows, row)
     }
 
-    fn push_row<'c, C: Cell + 'c>(&mut self, row: impl Iterator<Item = &'c C>) {
-        self.rows.columns.iter_mut().zip(row).for_each(|(column, cell)| cell.push_to(column));
-        self.rows.len += 1;
-    }
-
-    /// Inserts so many rows by a bitmap if they are single integers and all lie close enough together.
-    fn insert_small_ints(&mut self, new: Option<&[i64]>, new_rows: usize) -> Option<usize> {
-        let [known] = self.rows.columns.as_slice() else { return None };
-        let rows = self.rows.len + new_rows;
-        let set = match self.small_ints.take() {
-            None if rows < self.worth_a_bitmap => return None,
-            None => ints_of(known).and_then(|known| IntSet::of(known, rows)),
-            set => set,
-        };
-        // As long as integers lie too far apart, it is tried as often as their number doubles.
-        self.worth_a_bitmap = rows * 2;
-        let mut set = set?;
-        let new = new.filter(|new| set.make_room(new, rows))?;
-        // Hashes are made again when they are needed.
-        self.hashes.clear();
-        self.by_key.clear();
-        if let Column::Null(_) = self.rows.columns[0] {
-            self.rows.columns[0] = Column::ints(vec![]);
-        }
-        if let Column::Int(column) = &mut self.rows.columns[0] {
-            set.insert_fresh(new, &mut column.values);
-        }
-        let before = std::mem::replace(&mut self.rows.len, set.len());
-        self.small_ints = Some(set);
-        Some(self.rows.len - before)
-    }
-
-    /// Appends the rows of another set that are not there yet.
-    pub fn insert_table(&mut self, mut other: Table) -> usize {
+    /// Appends the rows of another set that are not there yet; gives the number of them.
+    pub fn insert_table(&mut self, other: Table) -> usize {
         if self.rows.len == 0 && self.indexes.is_empty() {
             let added = other.rows.len;
             *self = other;
             return added;
         }
-        if self.small_ints.is_none() && self.rows.len + other.rows.len <= FEW_ROWS {
-            return self.insert_few(&other.rows);
-        }
-        if let Some(added) = self.insert_small_ints(single_ints(&other.rows), other.rows.len) {
-            return added;
-        }
-        other.hash_rows();
-        let hashes = std::mem::take(&mut other.hashes);
-        self.insert_hashed(other.rows, &hashes)
+        self.insert_table_after(&NO_ROWS, other)
     }
 
-    fn insert_few(&mut self, batch: &Batch) -> usize {
-        let before = self.rows.len;
-        for row in 0..batch.len {
-            if !(0..self.rows.len).any(|known| self.rows.compare_rows(known, batch, row).is_eq()) {
-                self.append_row(batch, row);
-            }
-        }
-        self.rows.len - before
+    /// An empty set that takes this one's further rows while this one is read; see [`Table::grow`].
+    pub fn growth(&mut self) -> Table {
+        Table { keys: std::mem::take(&mut self.keys), ..Table::set(self.rows.columns.len()) }
     }
 
-    fn append_row(&mut self, batch: &Batch, row: usize) {
-        for (column, source) in self.rows.columns.iter_mut().zip(&batch.columns) {
-            column.push_from(source, row);
-        }
-        self.rows.len += 1;
+    /// Appends the rows of the set that was made for them.
+    pub fn grow(&mut self, growth: Table) {
+        self.keys = growth.keys;
+        self.append(growth.rows);
     }
 
-    fn insert_hashed(&mut self, batch: Batch, hashes: &[u64]) -> usize {
-        self.hash_rows();
-        let mut by_key = std::mem::take(&mut self.by_key);
-        let mut search = Search { by_key: &mut by_key, known: &self.hashes, new: hashes };
-        let fresh = match (self.rows.columns.as_slice(), batch.columns.as_slice()) {
-            ([known], [new]) if let (Some(known), Some(new)) = (ints_of(known), new.as_dense_ints()) => {
-                search.fresh(|a, b| known[a] == new[b], |a, b| new[a] == new[b])
-            }
-            ([known_a, known_b], [new_a, new_b])
-                if let (Some(known_a), Some(known_b)) = (ints_of(known_a), ints_of(known_b))
-                    && let (Some(new_a), Some(new_b)) = (new_a.as_dense_ints(), new_b.as_dense_ints()) =>
-            {
-                search.fresh(
-                    |a, b| known_a[a] == new_a[b] && known_b[a] == new_b[b],
-                    |a, b| new_a[a] == new_a[b] && new_b[a] == new_b[b],
-                )
-            }
-            (known, new) => search.fresh(|a, b| same_row(known, a, new, b), |a, b| same_row(new, a, new, b)),
-        };
-        self.by_key = by_key;
-        self.hashes.extend(fresh.iter().map(|row| hashes[*row as usize]));
-        if fresh.len() == batch.len && self.rows.len == 0 {
-            self.rows = batch;
-        } else {
-            for (column, source) in self.rows.columns.iter_mut().zip(&batch.columns) {
-                column.append_take(source, &fresh);
-            }
-            self.rows.len += fresh.len();
-        }
-        fresh.len()
+    /// Appends the rows that are neither there yet nor among the rows that this set is the growth of; gives the number of them.
+    pub fn insert_after(&mut self, known: &Batch, batch: Batch) -> usize {
+        debug_assert_eq!(self.key_width, self.rows.columns.len(), "only sets take rows this way");
+        self.keys.insert(known, &mut self.rows, batch, None)
+    }
+
+    /// The same for the rows of another set.
+    pub fn insert_table_after(&mut self, known: &Batch, other: Table) -> usize {
+        let hashes = other.keys.is_hashed(other.rows.len).then(|| other.keys.into_hashes());
+        self.keys.insert(known, &mut self.rows, other.rows, hashes)
+    }
+
+    /// The rows of a batch that are neither here nor among the rows that this set is the growth of. Where only inserting them tells, they
+    /// may be named as well.
+    pub fn absent_after(&self, known: &Batch, batch: &Batch) -> Vec<u32> {
+        self.keys.absent(known, &self.rows, batch)
     }
 
     /// The row number of each row of a batch; rows that are not there yet are appended.
@@ -334,29 +209,10 @@ impl Table {
         numbers
     }
 
-    /// The rows of a batch that are not in this set.
-    pub fn absent(&self, batch: &Batch) -> Vec<u32> {
-        let columns = (self.rows.columns.as_slice(), batch.columns.as_slice());
-        if let (Some(set), [new]) = (&self.small_ints, columns.1) {
-            let known = |row: usize| matches!(new, Column::Int(new) if new.get(row).is_some_and(|v| set.contains(v)));
-            return (0..batch.len).filter(|row| !known(*row)).map(|row| row as u32).collect();
-        }
-        if self.hashes.len() < self.rows.len {
-            let known = |row: usize| (0..self.rows.len).any(|i| same_row(columns.0, i, columns.1, row));
-            return (0..batch.len).filter(|row| !known(*row)).map(|row| row as u32).collect();
-        }
-        let hashes = self.key_hashes(batch);
-        let absent = |row: &usize| {
-            let same = |known: &u32| same_row(columns.0, *known as usize, columns.1, *row);
-            self.by_key.find(hashes[*row], same).is_none()
-        };
-        (0..batch.len).filter(absent).map(|row| row as u32).collect()
-    }
-
     /// The living row with the same key as a row of `batch`, whose key hashes to `hash`.
     pub fn find_key(&self, batch: &Batch, row: usize, hash: u64) -> Option<u32> {
         let (known, probe) = (&self.rows.columns[..self.key_width], &batch.columns[..self.key_width]);
-        self.by_key.find(hash, |i| same_row(known, *i as usize, probe, row)).copied()
+        self.keys.find(hash, |number| same_row(known, number, probe, row))
     }
 
     /// Whether the only living row stands for there being none.
@@ -371,27 +227,16 @@ impl Table {
 
     /// Appends a row with a key that no living row has.
     pub fn append_keyed(&mut self, batch: &Batch, row: usize, hash: u64) -> u32 {
-        self.append_row(batch, row);
+        self.rows.append_row(batch, row);
         if self.has_dead() {
             self.dead.push(false);
         }
-        self.enter(hash)
-    }
-
-    /// Enters the last row into the hash table; gives its number.
-    fn enter(&mut self, hash: u64) -> u32 {
-        let number = self.hashes.len() as u32;
-        self.hashes.push(hash);
-        let hashes = &self.hashes;
-        self.by_key.insert_unique(hash, number, |row| hashes[*row as usize]);
-        number
+        self.keys.enter(hash)
     }
 
     /// Appends a better row for the key of a living row, which dies.
     pub fn supersede(&mut self, old: u32, batch: &Batch, row: usize, hash: u64) -> u32 {
-        if let Ok(entry) = self.by_key.find_entry(hash, |known| *known == old) {
-            entry.remove();
-        }
+        self.keys.forget(hash, old);
         if self.dead.is_empty() {
             self.dead.resize(self.rows.len, false);
         }
@@ -403,61 +248,6 @@ impl Table {
     pub fn column_mut(&mut self, column: usize) -> &mut Column {
         debug_assert!(column >= self.key_width, "keys never change");
         &mut self.rows.columns[column]
-    }
-}
-
-/// A search for the rows of a batch that a table does not have.
-struct Search<'a> {
-    by_key: &'a mut HashTable<u32>,
-    /// The hashes of the table's rows.
-    known: &'a [u64],
-    /// The hashes of the batch's rows.
-    new: &'a [u64],
-}
-
-impl Search<'_> {
-    /// The rows to append, in order, entered into the hash table under the numbers that they will have.
-    fn fresh(
-        &mut self,
-        same_as_known: impl Fn(usize, usize) -> bool,
-        same_as_new: impl Fn(usize, usize) -> bool,
-    ) -> Vec<u32> {
-        let (base, known, new) = (self.known.len(), self.known, self.new);
-        let mut fresh: Vec<u32> = Vec::new();
-        for (row, hash) in new.iter().enumerate() {
-            let same = |number: &u32| match (*number as usize).checked_sub(base) {
-                None => same_as_known(*number as usize, row),
-                Some(nth) => same_as_new(fresh[nth] as usize, row),
-            };
-            let hash_of = |number: &u32| match (*number as usize).checked_sub(base) {
-                None => known[*number as usize],
-                Some(nth) => new[fresh[nth] as usize],
-            };
-            if let Entry::Vacant(entry) = self.by_key.entry(*hash, same, hash_of) {
-                entry.insert((base + fresh.len()) as u32);
-                fresh.push(row as u32);
-            }
-        }
-        fresh
-    }
-}
-
-#[inline]
-fn same_row(a: &[Column], i: usize, b: &[Column], j: usize) -> bool {
-    a.iter().zip(b).all(|(x, y)| x.equals_at(i, y, j))
-}
-
-/// The rows of a batch as integers, if they are.
-fn single_ints(batch: &Batch) -> Option<&[i64]> {
-    let [column] = batch.columns.as_slice() else { return None };
-    column.as_dense_ints()
-}
-
-/// The integers of a column that has nothing else; an empty column has none that differ.
-pub fn ints_of(column: &Column) -> Option<&[i64]> {
-    match column {
-        Column::Null(0) => Some(&[]),
-        other => other.as_dense_ints(),
     }
 }
 
@@ -485,7 +275,10 @@ mod tests {
                 };
                 let rows: Vec<_> = (0..size).map(|i| vec![value(i * 7 % 11), value(size * i % 13)]).collect();
                 let fresh: Vec<_> = rows.iter().filter(|row| model.insert((*row).clone())).cloned().collect();
-                assert_eq!(table.absent(&batch(&rows)).len(), rows.iter().filter(|r| fresh.contains(r)).count());
+                assert_eq!(
+                    table.absent_after(&NO_ROWS, &batch(&rows)).len(),
+                    rows.iter().filter(|r| fresh.contains(r)).count()
+                );
                 assert_eq!(table.insert(batch(&rows)), fresh.len());
                 order.extend(fresh);
                 // What is inserted row by row is found among what came in batches, and the other way round.
@@ -512,7 +305,7 @@ mod tests {
             };
             let rows: Vec<_> = (0..100).map(|i| vec![value(i)]).collect();
             let absent = rows.iter().filter(|row| !model.contains(*row)).count();
-            assert_eq!(table.absent(&batch(&rows)).len(), absent, "round {round}");
+            assert_eq!(table.absent_after(&NO_ROWS, &batch(&rows)).len(), absent, "round {round}");
             let row = vec![value(round * 37)];
             assert_eq!(table.insert_row(row.iter()), model.insert(row), "round {round}");
             let fresh = rows.iter().filter(|row| model.insert((*row).clone())).count();

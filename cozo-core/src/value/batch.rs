@@ -63,6 +63,14 @@ impl Batch {
         self.len += 1;
     }
 
+    /// Appends a row of another batch of the same width.
+    pub fn append_row(&mut self, other: &Batch, row: usize) {
+        for (column, source) in self.columns.iter_mut().zip(&other.columns) {
+            column.push_from(source, row);
+        }
+        self.len += 1;
+    }
+
     /// Appends all rows of another batch of the same width.
     pub fn append(&mut self, other: &Batch) {
         for (column, more) in self.columns.iter_mut().zip(&other.columns) {
