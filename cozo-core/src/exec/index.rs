@@ -1,21 +1,33 @@
-//! Hash indexes over rows held as columns: made on demand, extended as rows arrive.
+//! Indexes over rows held as columns: made on demand, extended as rows arrive.
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
+use super::codes::{Codes, all_ints};
 use crate::value::{Batch, Column};
 
-/// No further row.
+/// No row, or no further one.
 const END: u32 = u32::MAX;
 
 /// Rows by the values of some columns. Rows with equal values form a chain, the last one first.
 #[derive(Debug)]
-pub struct HashIndex {
+pub struct Index {
     /// The columns.
     pub columns: Vec<usize>,
-    heads: HashTable<Head>,
+    heads: Heads,
     /// For each row, the row before it with the same values.
     previous: Vec<u32>,
+    /// From so many rows on, it is worth trying whether they are integers that lie close together.
+    worth_codes: usize,
+}
+
+/// The last row of each chain.
+#[derive(Debug)]
+enum Heads {
+    /// By the hash of its values.
+    Hashed(HashTable<Head>),
+    /// By the code of its values: integers that lie close together. [`END`] where there is none.
+    Coded { codes: Codes, rows: Vec<u32> },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -24,10 +36,15 @@ struct Head {
     row: u32,
 }
 
-impl HashIndex {
+/// The most codes for an index of so many rows: of four bytes each, they take no more than a few times what a hash table would.
+fn most_codes(rows: usize) -> u64 {
+    rows as u64 * 16 + 1024
+}
+
+impl Index {
     /// An index of no rows.
     pub fn new(columns: Vec<usize>) -> Self {
-        HashIndex { columns, heads: HashTable::new(), previous: vec![] }
+        Index { columns, heads: Heads::Hashed(HashTable::new()), previous: vec![], worth_codes: 0 }
     }
 
     /// Enters the rows that came since the last time.
@@ -37,12 +54,66 @@ impl HashIndex {
             return;
         }
         let keys: Vec<&Column> = self.columns.iter().map(|column| &rows.columns[*column]).collect();
-        self.previous.reserve(rows.len - start);
-        self.heads.reserve(rows.len - start, |head| head.hash);
-        for row in start..rows.len {
-            let hash = hash_row(&keys, row);
-            let same = |head: &Head| head.hash == hash && rows_equal(&keys, head.row as usize, &keys, row);
-            match self.heads.entry(hash, same, |head| head.hash) {
+        if matches!(self.heads, Heads::Coded { .. }) || rows.len >= self.worth_codes {
+            // As long as values lie too far apart, it is tried as often as the number of rows doubles.
+            self.worth_codes = rows.len * 2;
+            let ints = all_ints(keys.iter().copied()).filter(|ints| !ints.is_empty());
+            if ints.is_some_and(|ints| self.extend_coded(&ints, start)) {
+                return;
+            }
+            if let Heads::Coded { .. } = self.heads {
+                self.heads = Heads::default();
+                self.previous.clear();
+            }
+        }
+        self.extend_hashed(&keys, rows.len);
+    }
+
+    /// Enters rows from `start` on by their codes; `false` if they lie too far apart.
+    fn extend_coded(&mut self, ints: &[&[i64]], start: usize) -> bool {
+        let new: Vec<&[i64]> = ints.iter().map(|column| &column[start..]).collect();
+        let len = ints[0].len();
+        let known = match &self.heads {
+            Heads::Coded { codes, .. } => Some(codes.widened(&new)),
+            Heads::Hashed(_) => None,
+        };
+        let widened = known.unwrap_or_else(|| Codes::default().widened(ints));
+        let Some(count) = widened.count().filter(|count| *count <= most_codes(len)) else { return false };
+        let mut from = start;
+        let mut heads = match std::mem::take(&mut self.heads) {
+            Heads::Coded { codes, rows } if codes.agree_with(&widened) => rows,
+            _ => {
+                self.previous.clear();
+                from = 0;
+                vec![]
+            }
+        };
+        if heads.len() < count as usize {
+            heads.resize((count as usize).next_power_of_two(), END);
+        }
+        let mut row = from as u32;
+        self.previous.reserve(len - from);
+        let entered: Vec<&[i64]> = ints.iter().map(|column| &column[from..]).collect();
+        widened.each_chunk(&entered, |codes| {
+            for code in codes {
+                self.previous.push(std::mem::replace(&mut heads[*code as usize], row));
+                row += 1;
+            }
+        });
+        self.heads = Heads::Coded { codes: widened, rows: heads };
+        true
+    }
+
+    /// Enters the rows that are not, up to so many, by the hashes of their values.
+    fn extend_hashed(&mut self, keys: &[&Column], rows: usize) {
+        let Heads::Hashed(heads) = &mut self.heads else { unreachable!("codes were given up") };
+        let start = self.previous.len();
+        self.previous.reserve(rows - start);
+        heads.reserve(rows - start, |head| head.hash);
+        for row in start..rows {
+            let hash = hash_row(keys, row);
+            let same = |head: &Head| head.hash == hash && rows_equal(keys, head.row as usize, keys, row);
+            match heads.entry(hash, same, |head| head.hash) {
                 Entry::Occupied(mut entry) => {
                     self.previous.push(entry.get().row);
                     entry.get_mut().row = row as u32;
@@ -55,27 +126,57 @@ impl HashIndex {
         }
     }
 
-    /// The last row whose columns equal a row of `probe`, if any; then [`HashIndex::before`] gives the others.
-    #[inline]
-    pub fn find(&self, rows: &Batch, probe: &[&Column], probe_row: usize) -> Option<u32> {
-        let hash = hash_row(probe, probe_row);
-        let same = |head: &Head| {
-            head.hash == hash
-                && self
-                    .columns
-                    .iter()
-                    .zip(probe)
-                    .all(|(column, probe)| rows.columns[*column].equals_at(head.row as usize, probe, probe_row))
-        };
-        self.heads.find(hash, same).map(|head| head.row)
+    /// For each of so many rows of `probe`, the last row of the indexed ones whose columns equal it; then [`Index::before`] gives the
+    /// others.
+    pub fn find(&self, rows: &Batch, probe: &[&Column], probe_rows: usize) -> Found {
+        let mut found = Vec::with_capacity(probe_rows);
+        match &self.heads {
+            Heads::Coded { codes, rows: heads } => {
+                let mut find = |code: i64| found.push(heads.get(code as usize).copied().unwrap_or(END));
+                match all_ints(probe.iter().copied()) {
+                    Some(ints) => codes.each_chunk_of_any(&ints, |codes| codes.iter().copied().for_each(&mut find)),
+                    None => (0..probe_rows).for_each(|row| find(codes.code_at(probe, row))),
+                }
+            }
+            Heads::Hashed(heads) => {
+                let known: Vec<&Column> = self.columns.iter().map(|column| &rows.columns[*column]).collect();
+                found.extend((0..probe_rows).map(|row| {
+                    let hash = hash_row(probe, row);
+                    let same = |head: &Head| head.hash == hash && rows_equal(&known, head.row as usize, probe, row);
+                    heads.find(hash, same).map_or(END, |head| head.row)
+                }));
+            }
+        }
+        Found(found)
     }
 
     /// The row before this one with the same values, if any.
     #[inline]
     pub fn before(&self, row: u32) -> Option<u32> {
-        let previous = self.previous[row as usize];
-        (previous != END).then_some(previous)
+        some_row(self.previous[row as usize])
     }
+}
+
+impl Default for Heads {
+    fn default() -> Self {
+        Heads::Hashed(HashTable::new())
+    }
+}
+
+/// The last matching row of each row that was looked for.
+pub struct Found(Vec<u32>);
+
+impl Found {
+    /// That of a row, if any matches.
+    #[inline]
+    pub fn last(&self, row: usize) -> Option<u32> {
+        some_row(self.0[row])
+    }
+}
+
+#[inline]
+fn some_row(row: u32) -> Option<u32> {
+    (row != END).then_some(row)
 }
 
 #[inline]
@@ -94,13 +195,13 @@ pub struct IndexedRows {
     /// The rows: the key columns first.
     pub rows: Batch,
     /// An index on the key columns.
-    pub index: HashIndex,
+    pub index: Index,
 }
 
 impl IndexedRows {
     /// Indexes rows by their first `keys` columns.
     pub fn new(rows: Batch, keys: usize) -> Self {
-        let mut index = HashIndex::new((0..keys).collect());
+        let mut index = Index::new((0..keys).collect());
         index.extend(&rows);
         IndexedRows { rows, index }
     }

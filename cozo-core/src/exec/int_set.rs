@@ -2,45 +2,31 @@
 
 use std::iter::zip;
 
-use crate::value::Column;
+use super::codes::Codes;
 
-/// So many rows are entered at a time, and room made for.
-const CHUNK_ROWS: usize = 2048;
+/// So many codes are listed at a time.
+const LISTED_CODES: usize = 2048;
 
 /// Rows of integers from 0 up, all of one width: a bit for each combination of values.
-///
-/// The bits of a row's values, side by side, are its *code*: of the later columns as many as their values need so far, of the first
-/// one all. Codes ascend as rows do.
 #[derive(Debug, Default)]
 pub struct IntSet {
-    /// The bits of all values of each column together: no value of it is above.
-    bounds: Vec<u64>,
-    /// The bitmap, by code.
+    /// Which bit stands for which row.
+    codes: Codes,
     words: Vec<u64>,
     len: usize,
 }
 
-/// How many bits the values up to a bound need.
-fn bits_of(bound: u64) -> u32 {
-    u64::BITS - bound.leading_zeros()
-}
-
-/// How many bits of a code lie below the first column's.
-fn lower_bits(bounds: &[u64]) -> u32 {
-    bounds[1..].iter().map(|bound| bits_of(*bound)).sum()
-}
-
-/// How many codes there are for values within these bounds, if their number can be told.
-fn codes_within(bounds: &[u64]) -> Option<u64> {
-    let (lower, first) = (lower_bits(bounds), bounds[0].checked_add(1)?);
-    (lower < first.leading_zeros()).then(|| first << lower)
-}
-
-/// The most codes that a set of so many rows is made for: up to a limit more than a hash table takes, but cleared and read at memory
-/// speed; then no more.
-fn most_codes(rows: usize) -> u64 {
+/// The most bits for a set of so many rows: up to a limit more than a hash table takes, but cleared and read at memory speed; then no
+/// more.
+fn most_bits(rows: usize) -> u64 {
     let rows = rows as u64;
     (rows * 128).max((rows * 1024).min(1 << 28))
+}
+
+/// The place of a code's bit.
+#[inline]
+fn place(code: i64) -> (usize, u64) {
+    (code as usize / 64, 1 << (code % 64))
 }
 
 impl IntSet {
@@ -51,99 +37,57 @@ impl IntSet {
 
     /// Makes room for rows, if their values lie close enough together for a set of so many rows; otherwise `false`.
     pub fn make_room(&mut self, columns: &[&[i64]], rows: usize) -> bool {
-        self.bounds.resize(columns.len(), 0);
-        // The bits of all values are found sooner than the largest one. Negative ones have the highest.
-        let bound = |(bound, column): (&u64, &&[i64])| column.iter().fold(*bound, |bits, value| bits | *value as u64);
-        let bounds = zip(&self.bounds, columns).map(bound).collect();
-        self.widen(bounds, rows)
+        self.widen(self.codes.widened(columns), rows)
     }
 
-    /// Makes room for values within these bounds, none below those so far.
-    fn widen(&mut self, bounds: Vec<u64>, rows: usize) -> bool {
-        let Some(codes) = codes_within(&bounds).filter(|codes| *codes <= most_codes(rows)) else { return false };
-        let keeps_codes = zip(&bounds[1..], &self.bounds[1..]).all(|(new, old)| bits_of(*new) == bits_of(*old));
-        if !keeps_codes && self.len > 0 {
-            let columns = self.to_columns();
-            self.words = vec![0; codes.div_ceil(64) as usize];
-            self.len = 0;
-            self.bounds = bounds;
-            self.insert_all(&columns.iter().map(Vec::as_slice).collect::<Vec<_>>());
-            return true;
-        }
-        let words = codes.div_ceil(64) as usize;
-        if words > self.words.len() {
-            self.words.resize(words.next_power_of_two(), 0);
-        }
-        self.bounds = bounds;
-        true
-    }
-
-    /// The codes of rows within the bounds.
-    fn codes<'c>(&self, columns: &[&'c [i64]], rows: std::ops::Range<usize>, buffer: &'c mut Vec<i64>) -> &'c [i64] {
-        if let [column] = columns {
-            return &column[rows];
-        }
-        buffer.clear();
-        buffer.extend_from_slice(&columns[0][rows.clone()]);
-        for (column, bound) in zip(columns, &self.bounds).skip(1) {
-            let bits = bits_of(*bound);
-            zip(&mut *buffer, &column[rows.clone()]).for_each(|(code, value)| *code = *code << bits | *value);
-        }
-        buffer
-    }
-
-    /// The chunks of so many rows.
-    fn chunks(rows: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
-        (0..rows).step_by(CHUNK_ROWS).map(move |start| start..rows.min(start + CHUNK_ROWS))
-    }
-
-    /// Appends the values of codes to columns.
-    fn decode(&self, codes: &[i64], columns: &mut [&mut Vec<i64>]) {
-        let mut shift = 0;
-        for (nth, (column, bound)) in zip(columns, &self.bounds).enumerate().rev() {
-            match nth {
-                0 => column.extend(codes.iter().map(|code| code >> shift)),
-                _ => {
-                    let mask = (1 << bits_of(*bound)) - 1;
-                    column.extend(codes.iter().map(|code| code >> shift & mask));
-                }
+    /// Changes to codes that have all that there are, if a set of so many rows is worth them.
+    fn widen(&mut self, codes: Codes, rows: usize) -> bool {
+        let Some(bits) = codes.count().filter(|bits| *bits <= most_bits(rows)) else { return false };
+        let words = (bits.div_ceil(64) as usize).next_power_of_two();
+        if self.len == 0 || codes.agree_with(&self.codes) {
+            if words > self.words.len() {
+                self.words.resize(words, 0);
             }
-            shift += bits_of(*bound);
+            self.codes = codes;
+        } else {
+            let columns = self.to_columns();
+            *self = IntSet { codes, words: vec![0; words], len: 0 };
+            self.insert_all(&columns.iter().map(Vec::as_slice).collect::<Vec<_>>());
         }
+        true
     }
 
     /// Adds rows for which there is room.
     pub fn insert_all(&mut self, columns: &[&[i64]]) {
-        let (mut added, mut buffer) = (0, vec![]);
-        for rows in Self::chunks(columns[0].len()) {
-            for code in self.codes(columns, rows, &mut buffer) {
-                let (word, bit) = (&mut self.words[*code as usize / 64], 1 << (code % 64));
-                added += usize::from(*word & bit == 0);
-                *word |= bit;
+        let (words, mut added) = (&mut self.words, 0);
+        self.codes.each_chunk(columns, |codes| {
+            for code in codes {
+                let (word, bit) = place(*code);
+                added += usize::from(words[word] & bit == 0);
+                words[word] |= bit;
             }
-        }
+        });
         self.len += added;
     }
 
     /// Adds rows for which there is room, and appends those that are new to `fresh`; gives the number of them.
     pub fn insert_fresh(&mut self, columns: &[&[i64]], fresh: &mut [&mut Vec<i64>]) -> usize {
-        let before = self.len;
-        let (mut buffer, mut codes) = (vec![], vec![]);
-        for rows in Self::chunks(columns[0].len()) {
-            let given = self.codes(columns, rows, &mut buffer);
-            codes.resize(given.len().max(codes.len()), 0);
+        let (words, mut added, mut new) = (&mut self.words, 0, vec![]);
+        self.codes.each_chunk(columns, |codes| {
+            new.resize(codes.len(), 0);
             // No branch asks whether a row is new, which nobody can foretell: each is written, and the next one over it if it was not.
             let mut end = 0;
-            for code in given {
-                let (word, bit) = (&mut self.words[*code as usize / 64], 1 << (code % 64));
-                codes[end] = *code;
-                end += usize::from(*word & bit == 0);
-                *word |= bit;
+            for code in codes {
+                let (word, bit) = place(*code);
+                new[end] = *code;
+                end += usize::from(words[word] & bit == 0);
+                words[word] |= bit;
             }
-            self.len += end;
-            self.decode(&codes[..end], fresh);
-        }
-        self.len - before
+            added += end;
+            self.codes.decode(&new[..end], fresh);
+        });
+        self.len += added;
+        added
     }
 
     /// Adds the rows of another set, if there is room for them in a set of all; otherwise gives it back.
@@ -154,9 +98,8 @@ impl IntSet {
             }
             return Ok(());
         }
-        let rows = self.len + other.len;
-        let bounds: Vec<u64> = zip(&self.bounds, &other.bounds).map(|(a, b)| a | b).collect();
-        if !self.widen(bounds.clone(), rows) || !other.widen(bounds, rows) {
+        let (rows, codes) = (self.len + other.len, self.codes.united(&other.codes));
+        if !self.widen(codes.clone(), rows) || !other.widen(codes, rows) {
             return Err(other);
         }
         if other.words.len() > self.words.len() {
@@ -171,50 +114,38 @@ impl IntSet {
 
     /// The numbers of the rows that are not in the set.
     pub fn absent(&self, columns: &[&[i64]]) -> Vec<u32> {
-        let (mut absent, mut buffer) = (vec![], vec![]);
-        for rows in Self::chunks(columns[0].len()) {
-            let within = |(bound, column): (&u64, &&[i64])| {
-                let bits = column[rows.clone()].iter().fold(0, |bits, value| bits | *value as u64);
-                bits_of(bits) <= bits_of(*bound)
-            };
-            let all_within = zip(&self.bounds, columns).all(within);
-            let first = rows.start as u32;
-            let codes = self.codes(columns, rows, &mut buffer);
-            let is_known = |(nth, code): (usize, &i64)| {
-                let row = first as usize + nth;
-                let mut each = zip(&self.bounds, columns);
-                (all_within || each.all(|(bound, column)| bits_of(column[row] as u64) <= bits_of(*bound)))
-                    && self.words.get(*code as usize / 64).is_some_and(|word| word & 1 << (code % 64) != 0)
-            };
-            absent.extend(codes.iter().enumerate().filter(|row| !is_known(*row)).map(|(nth, _)| first + nth as u32));
-        }
+        let (mut absent, mut row) = (vec![], 0);
+        self.codes.each_chunk_of_any(columns, |codes| {
+            for code in codes {
+                let (word, bit) = place(*code);
+                if self.words.get(word).is_none_or(|word| word & bit == 0) {
+                    absent.push(row);
+                }
+                row += 1;
+            }
+        });
         absent
     }
 
     /// The rows in ascending order, as columns.
     pub fn to_columns(&self) -> Vec<Vec<i64>> {
-        let mut columns = vec![Vec::with_capacity(self.len); self.bounds.len()];
+        let mut columns = self.codes.columns(self.len);
         let mut places: Vec<&mut Vec<i64>> = columns.iter_mut().collect();
-        let mut codes = Vec::with_capacity(self.len.min(CHUNK_ROWS + 64));
+        let mut codes = Vec::with_capacity(self.len.min(LISTED_CODES + 64));
         for (number, word) in self.words.iter().enumerate() {
             let mut rest = *word;
             while rest != 0 {
                 codes.push(number as i64 * 64 + i64::from(rest.trailing_zeros()));
                 rest &= rest - 1;
             }
-            if codes.len() >= CHUNK_ROWS {
-                self.decode(&codes, &mut places);
+            if codes.len() >= LISTED_CODES {
+                self.codes.decode(&codes, &mut places);
                 codes.clear();
             }
         }
-        self.decode(&codes, &mut places);
+        self.codes.decode(&codes, &mut places);
         columns
     }
-}
-
-/// Columns as integers, if they have nothing else.
-pub fn all_ints(columns: &[Column]) -> Option<Vec<&[i64]>> {
-    columns.iter().map(Column::as_dense_ints).collect()
 }
 
 #[cfg(test)]

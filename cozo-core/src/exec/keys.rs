@@ -4,7 +4,8 @@
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
-use super::int_set::{IntSet, all_ints};
+use super::codes::all_ints;
+use super::int_set::IntSet;
 use crate::value::{Batch, Cell, Column, Num, Scalar, hash_row};
 
 /// Up to so many rows, duplicates are found by looking at all of them.

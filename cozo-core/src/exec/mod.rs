@@ -12,6 +12,7 @@
 //! Each batch boundary checks [`Cancellation`]. **exec never sees text, names or the catalog.**
 
 mod cancel;
+mod codes;
 mod error;
 mod fixed;
 mod fixpoint;
@@ -96,6 +97,9 @@ pub struct Run<'a> {
     pub profile: Option<Profile>,
     /// Hash tables of stored relations.
     hashed: Mutex<HashMap<HashedColumns, Arc<IndexedRows>>>,
+    /// How many more rows are looked up before a join takes the look-up's place, by the address of its plan: see
+    /// [`operators`].
+    lookups_left: Mutex<FxHashMap<usize, u64>>,
     /// The lists of intersections, by the address of their plans.
     lists: Mutex<HashMap<usize, Arc<Lists>>>,
 }
@@ -124,6 +128,7 @@ impl<'a> Run<'a> {
             profile: None,
             times: plan.times.iter().map(timestamp).collect::<Result<_, _>>()?,
             hashed: Mutex::default(),
+            lookups_left: Mutex::default(),
             lists: Mutex::default(),
         })
     }

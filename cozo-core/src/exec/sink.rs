@@ -3,8 +3,9 @@
 use std::ops::ControlFlow;
 
 use super::ExecError;
+use super::codes::all_ints;
 use super::grouping::Grouping;
-use super::int_set::{IntSet, all_ints};
+use super::int_set::IntSet;
 use super::keys::{FEW_ROWS, NO_ROWS};
 use super::table::Table;
 use super::top::Top;

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::index::HashIndex;
+use super::index::Index;
 use super::int_set::IntSet;
 use super::keys::{Keys, NO_ROWS, key_hashes, same_row};
 use crate::value::{Batch, Cell, Column};
@@ -29,7 +29,7 @@ pub struct Table {
     /// Whether the only living row stands for there being none: it is not improved, but superseded.
     is_placeholder: bool,
     /// The indexes made so far.
-    indexes: Vec<HashIndex>,
+    indexes: Vec<Index>,
 }
 
 impl Table {
@@ -113,7 +113,7 @@ impl Table {
     /// Makes sure that there is an index on these columns, with all rows.
     pub fn ensure_index(&mut self, columns: &[usize]) {
         if !self.indexes.iter().any(|index| index.columns == columns) {
-            self.indexes.push(HashIndex::new(columns.to_vec()));
+            self.indexes.push(Index::new(columns.to_vec()));
         }
         for index in self.indexes.iter_mut().filter(|index| index.columns == columns) {
             index.extend(&self.rows);
@@ -121,7 +121,7 @@ impl Table {
     }
 
     /// The index on these columns; see [`Table::ensure_index`].
-    pub fn index(&self, columns: &[usize]) -> &HashIndex {
+    pub fn index(&self, columns: &[usize]) -> &Index {
         self.indexes.iter().find(|index| index.columns == columns).expect("indexes are made before rules run")
     }
 
@@ -337,7 +337,7 @@ mod tests {
         table.ensure_index(&[0]);
         let probe: Column = std::iter::once(DataValue::from(1)).collect();
         let index = table.index(&[0]);
-        let first = index.find(table.rows(), &[&probe], 0);
+        let first = index.find(table.rows(), &[&probe], 1).last(0);
         let chain: Vec<u32> = std::iter::successors(first, |row| index.before(*row)).collect();
         assert_eq!(chain, vec![3, 2, 0]);
     }

@@ -7,7 +7,7 @@ use crate::exec::Worker;
 use crate::exec::sink::Flow;
 use crate::exec::stored::Stored;
 use crate::plan::ExistsPlan;
-use crate::value::{Batch, Column};
+use crate::value::Batch;
 
 /// Tests for stored rows with a key prefix.
 pub struct PrefixExists<'a> {
@@ -38,9 +38,9 @@ impl Operator for HashExists<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
         let probe = self.rows.resolve()?;
         let keys = key_columns(&self.plan.keys, &input, worker)?;
-        let keys: Vec<&Column> = keys.iter().collect();
-        let found = |row: usize| probe.matches(&keys, row).next().is_some();
-        let holds: Vec<bool> = (0..input.len).map(|row| found(row) != self.plan.negated).collect();
+        let found = probe.find(&keys.iter().collect::<Vec<_>>(), input.len);
+        let matches = |row: usize| probe.matches(&found, row).next().is_some();
+        let holds: Vec<bool> = (0..input.len).map(|row| matches(row) != self.plan.negated).collect();
         emit_where(&self.shape, input, &holds, worker, emit)
     }
 }

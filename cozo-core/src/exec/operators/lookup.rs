@@ -1,11 +1,13 @@
 //! Joins input rows with the rows of a stored relation that have a given key prefix.
 
+use super::probe::HashJoin;
 use super::scan::place;
 use super::{Emit, Operator, Shape, key_columns, stopped};
-use crate::exec::Worker;
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::exec::stored::Stored;
+use crate::exec::{Run, Worker};
 use crate::plan::JoinPlan;
+use crate::storage::KeyRange;
 use crate::value::sort::sort_by_ints;
 use crate::value::{Batch, Column};
 
@@ -26,17 +28,37 @@ pub struct PrefixLookup<'a> {
     shape: Shape<'a>,
     stored: Stored<'a>,
     columns: Vec<usize>,
+    /// What takes its place when that is quicker, in a rule that runs again and again.
+    join: Option<HashJoin<'a>>,
 }
 
+/// To look up so many rows costs what it costs to read that many times as many one after the other, and to index them.
+const ROWS_PER_LOOKUP: u64 = 4;
+
 impl<'a> PrefixLookup<'a> {
-    pub fn new(plan: &'a JoinPlan, shape: Shape<'a>, stored: Stored<'a>) -> Self {
+    pub fn new(plan: &'a JoinPlan, shape: Shape<'a>, stored: Stored<'a>, join: Option<HashJoin<'a>>) -> Self {
         let columns = plan.outputs.iter().map(|(column, _)| *column).collect();
-        PrefixLookup { plan, shape, stored, columns }
+        PrefixLookup { plan, shape, stored, columns, join }
+    }
+
+    /// The join that takes its place from now on, if all rows looked up in the run, these many more with them, have cost as much
+    /// as that would.
+    fn join_instead(&self, rows: usize, run: &Run<'_>) -> Option<&HashJoin<'a>> {
+        let join = self.join.as_ref()?;
+        let mut left = run.lookups_left.lock();
+        let left = left
+            .entry(std::ptr::from_ref(self.plan) as usize)
+            .or_insert_with(|| self.stored.most_rows(&KeyRange::all()) / ROWS_PER_LOOKUP);
+        *left = left.saturating_sub(rows as u64);
+        (*left == 0).then_some(join)
     }
 }
 
 impl Operator for PrefixLookup<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
+        if let Some(join) = self.join_instead(input.len, worker.run) {
+            return join.push(input, worker, emit);
+        }
         let mut prefixes = key_columns(&self.plan.keys, &input, worker)?;
         let order = if self.plan.keeps_order { None } else { lookup_order(&prefixes[0]) };
         let input = match order {

@@ -43,7 +43,7 @@ pub fn build<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>) -> V
     let build = |(position, operator): (usize, &'a crate::plan::OperatorPlan)| -> Box<dyn Operator + 'a> {
         let shape = Shape { slots: rule.slots, keep: &operator.keep };
         match &operator.kind {
-            OperatorKind::Join(join) => build_join(join, shape, position, tables, run),
+            OperatorKind::Join(join) => build_join(join, shape, position, !rule.reads.is_empty(), tables, run),
             OperatorKind::Exists(exists) => match (&exists.source, exists.method) {
                 (Source::Stored(source), Method::Prefix) => {
                     Box::new(exists::PrefixExists { plan: exists, shape, stored: Stored::of(source, run) })
@@ -68,9 +68,14 @@ fn build_join<'a>(
     join: &'a JoinPlan,
     shape: Shape<'a>,
     position: usize,
+    recursive: bool,
     tables: &Tables<'a>,
     run: &'a Run<'a>,
 ) -> Box<dyn Operator + 'a> {
+    let hash_join = || {
+        let rows = probe::Rows::of(&join.source, &join.keys, &join.outputs, position, tables, run);
+        probe::HashJoin { plan: join, shape, rows }
+    };
     match (&join.source, join.method) {
         (Source::Table(table), Method::Scan) => {
             let range = (tables.range)(position, *table);
@@ -84,12 +89,9 @@ fn build_join<'a>(
             Box::new(scan::StoredScan::new(join, shape, Stored::of(source, run), range))
         }
         (Source::Stored(source), Method::Prefix) => {
-            Box::new(lookup::PrefixLookup::new(join, shape, Stored::of(source, run)))
+            Box::new(lookup::PrefixLookup::new(join, shape, Stored::of(source, run), recursive.then(hash_join)))
         }
-        (source, _) => {
-            let rows = probe::Rows::of(source, &join.keys, &join.outputs, position, tables, run);
-            Box::new(probe::HashJoin { plan: join, shape, rows })
-        }
+        _ => Box::new(hash_join()),
     }
 }
 

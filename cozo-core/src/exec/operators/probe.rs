@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::{Emit, Operator, Shape, Tables, key_columns, stopped};
-use crate::exec::index::{HashIndex, IndexedRows};
+use crate::exec::index::{Found, Index, IndexedRows};
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::exec::stored::Stored;
 use crate::exec::table::Table;
@@ -17,7 +17,7 @@ use crate::value::{Batch, Column};
 /// Rows that are found by hash.
 pub enum Rows<'a> {
     /// Those of a derived table within a range, by one of its indexes.
-    Table { table: &'a Table, index: &'a HashIndex, range: Range<usize> },
+    Table { table: &'a Table, index: &'a Index, range: Range<usize> },
     /// Those of a stored relation; its hash table is made when first needed.
     Stored {
         run: &'a Run<'a>,
@@ -109,15 +109,21 @@ fn hash_stored(
 /// Rows and an index of them.
 pub struct Probe<'a> {
     pub rows: &'a Batch,
-    index: &'a HashIndex,
+    index: &'a Index,
     range: Range<usize>,
     table: Option<&'a Table>,
 }
 
-impl<'a> Probe<'a> {
-    /// The matching rows in range, last first.
-    pub fn matches(&self, keys: &[&Column], row: usize) -> impl Iterator<Item = u32> + use<'_, 'a> {
-        let mut next = self.index.find(self.rows, keys, row);
+impl Probe<'_> {
+    /// Looks for the rows that match so many rows of the keys.
+    pub fn find(&self, keys: &[&Column], rows: usize) -> Found {
+        self.index.find(self.rows, keys, rows)
+    }
+
+    /// The matches in range of a row that was looked for, last first.
+    #[inline]
+    pub fn matches(&self, found: &Found, row: usize) -> impl Iterator<Item = u32> + use<'_> {
+        let mut next = found.last(row);
         std::iter::from_fn(move || {
             loop {
                 let row = next?;
@@ -145,12 +151,12 @@ impl Operator for HashJoin<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
         let probe = self.rows.resolve()?;
         let keys = key_columns(&self.plan.keys, &input, worker)?;
-        let keys: Vec<&Column> = keys.iter().collect();
+        let found = probe.find(&keys.iter().collect::<Vec<_>>(), input.len);
         let mut room = worker.next_batch_rows()?;
         let (mut left, mut right): (Vec<u32>, Vec<u32>) = (vec![], vec![]);
         for row in 0..input.len {
             let first = right.len();
-            right.extend(probe.matches(&keys, row));
+            right.extend(probe.matches(&found, row));
             // As a look-up in the relation or one of its indices gives them.
             right[first..].reverse();
             left.resize(right.len(), row as u32);

@@ -1,0 +1,135 @@
+//! Numbers for rows of integers that lie close together.
+
+use std::iter::zip;
+use std::ops::Range;
+
+use crate::value::{Column, Num, Scalar};
+
+/// So many rows are given codes at a time.
+const CHUNK_ROWS: usize = 2048;
+
+/// How rows of integers from 0 up, all of one width, are made into single ones: the bits of their values side by side, of the later
+/// columns as many as the values known so far need, of the first one all. Codes ascend as rows do.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Codes {
+    /// The bits of all values of each column together: no value of it is above.
+    bounds: Vec<u64>,
+}
+
+/// What is not the code of any row.
+pub const NO_CODE: i64 = -1;
+
+/// How many bits the values up to a bound need.
+fn bits_of(bound: u64) -> u32 {
+    u64::BITS - bound.leading_zeros()
+}
+
+impl Codes {
+    /// Those for the values of more rows, too.
+    pub fn widened(&self, columns: &[&[i64]]) -> Codes {
+        let known = self.bounds.iter().copied().chain(std::iter::repeat(0));
+        // The bits of all values are found sooner than the largest one. Negative ones have the highest.
+        let bound = |(bound, column): (u64, &&[i64])| column.iter().fold(bound, |bits, value| bits | *value as u64);
+        Codes { bounds: zip(known, columns).map(bound).collect() }
+    }
+
+    /// Those for the values of both.
+    pub fn united(&self, other: &Codes) -> Codes {
+        Codes { bounds: zip(&self.bounds, &other.bounds).map(|(a, b)| a | b).collect() }
+    }
+
+    /// How many there are, if their number can be told.
+    pub fn count(&self) -> Option<u64> {
+        let (first, later) = self.bounds.split_first()?;
+        let (first, lower): (_, u32) = (first.checked_add(1)?, later.iter().map(|bound| bits_of(*bound)).sum());
+        (lower < first.leading_zeros()).then(|| first << lower)
+    }
+
+    /// Whether rows have the same codes in both.
+    pub fn agree_with(&self, other: &Codes) -> bool {
+        let bits = |codes: &Codes| codes.bounds.iter().skip(1).map(|bound| bits_of(*bound)).collect::<Vec<_>>();
+        bits(self) == bits(other)
+    }
+
+    /// The codes of rows whose values are within the bounds, a chunk after the other.
+    pub fn each_chunk(&self, columns: &[&[i64]], mut take: impl FnMut(&[i64])) {
+        let mut buffer = vec![];
+        for rows in chunks(columns[0].len()) {
+            take(self.codes(columns, rows, &mut buffer));
+        }
+    }
+
+    /// The codes of any rows, a chunk after the other: [`NO_CODE`] for those that can have none.
+    pub fn each_chunk_of_any(&self, columns: &[&[i64]], mut take: impl FnMut(&[i64])) {
+        let mut buffer = vec![];
+        for rows in chunks(columns[0].len()) {
+            let bits = |column: &[i64]| column[rows.clone()].iter().fold(0, |bits, value| bits | *value as u64);
+            if zip(&self.bounds, columns).all(|(bound, column)| bits_of(bits(column)) <= bits_of(*bound)) {
+                take(self.codes(columns, rows, &mut buffer));
+                continue;
+            }
+            let code = |row: usize| self.code(columns.iter().map(|column| Some(column[row])));
+            take(&rows.map(code).collect::<Vec<_>>());
+        }
+    }
+
+    /// The code of a row, some of whose values may not be integers; [`NO_CODE`] if it can have none.
+    fn code(&self, values: impl Iterator<Item = Option<i64>>) -> i64 {
+        let code = zip(&self.bounds, values).try_fold(0, |code: i64, (bound, value)| {
+            let (bits, value) = (bits_of(*bound), value?);
+            (bits_of(value as u64) <= bits).then(|| code << bits | value)
+        });
+        code.unwrap_or(NO_CODE)
+    }
+
+    /// The code of a row of columns of any type; [`NO_CODE`] if it can have none.
+    pub fn code_at(&self, columns: &[&Column], row: usize) -> i64 {
+        self.code(columns.iter().map(|column| match column.scalar(row).and_then(Scalar::num) {
+            Some(Num::Int(value)) => Some(value),
+            _ => None,
+        }))
+    }
+
+    fn codes<'c>(&self, columns: &[&'c [i64]], rows: Range<usize>, buffer: &'c mut Vec<i64>) -> &'c [i64] {
+        if let [column] = columns {
+            return &column[rows];
+        }
+        buffer.clear();
+        buffer.extend_from_slice(&columns[0][rows.clone()]);
+        for (column, bound) in zip(columns, &self.bounds).skip(1) {
+            let bits = bits_of(*bound);
+            zip(&mut *buffer, &column[rows.clone()]).for_each(|(code, value)| *code = *code << bits | *value);
+        }
+        buffer
+    }
+
+    /// Columns with room for so many rows.
+    pub fn columns(&self, rows: usize) -> Vec<Vec<i64>> {
+        self.bounds.iter().map(|_| Vec::with_capacity(rows)).collect()
+    }
+
+    /// Appends the values of codes to columns.
+    pub fn decode(&self, codes: &[i64], columns: &mut [&mut Vec<i64>]) {
+        let mut shift = 0;
+        for (nth, (column, bound)) in zip(columns, &self.bounds).enumerate().rev() {
+            match nth {
+                0 => column.extend(codes.iter().map(|code| code >> shift)),
+                _ => {
+                    let mask = (1 << bits_of(*bound)) - 1;
+                    column.extend(codes.iter().map(|code| code >> shift & mask));
+                }
+            }
+            shift += bits_of(*bound);
+        }
+    }
+}
+
+/// The chunks of so many rows.
+fn chunks(rows: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..rows).step_by(CHUNK_ROWS).map(move |start| start..rows.min(start + CHUNK_ROWS))
+}
+
+/// Columns as integers, if they have nothing else.
+pub fn all_ints<'c>(columns: impl IntoIterator<Item = &'c Column>) -> Option<Vec<&'c [i64]>> {
+    columns.into_iter().map(Column::as_dense_ints).collect()
+}
