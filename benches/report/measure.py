@@ -129,12 +129,18 @@ def criterion(folder: Path, bench: str, engine: str) -> list[dict]:
     return figures
 
 
-def peers() -> list[dict]:
-    if not (CACHE / "pokec" / "friends.csv").exists():
-        print("bench pokec has not run, and its peers are left out", file=sys.stderr)
+def peers(benches: list[str]) -> list[dict]:
+    """What others from Python have to say to these benches."""
+    asked = ["--recursion"] if "recursion" in benches else []
+    if "pokec" in benches:
+        if (CACHE / "pokec" / "friends.csv").exists():
+            asked += ["--pokec", CACHE / "pokec"]
+        else:
+            print("bench pokec has not run, and its peers are left out", file=sys.stderr)
+    if not asked:
         return []
     print("peers from Python", file=sys.stderr, flush=True)
-    command = [sys.executable, Path(__file__).parent / "peers.py", CACHE / "pokec"]
+    command = [sys.executable, Path(__file__).parent / "peers.py", *asked]
     lines = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
     return [json.loads(line) for line in lines.splitlines()]
 
@@ -162,6 +168,5 @@ def record(benches: list[str], path: Path, with_reference: bool) -> None:
     recorded = {"machine": machine(), "figures": ours(benches)}
     if with_reference and shutil.which("cargo"):
         recorded["figures"] += reference([bench for bench in benches if bench not in UNENDING])
-    if "pokec" in benches:
-        recorded["figures"] += peers()
+    recorded["figures"] += peers(benches)
     path.write_text(json.dumps(recorded, indent=1) + "\n")

@@ -10,7 +10,8 @@ BENCHES = {
     "pokec": ("The Pokec benchmark", "A social network of 10,000 users and 121,716 friendships. Peers are asked from Python, with prepared "
               "statements where they have them; they hold friendships in one direction. igraph has nothing but the graph in memory, and "
               "goes on with PageRank until scores hardly change, CozoScript for ten rounds."),
-    "recursion": ("Recursion", "`ascent` compiles the rules to Rust in advance: it is the limit, not a database."),
+    "recursion": ("Recursion", "`ascent` compiles the rules to Rust in advance: it is the limit, not a database. DuckDB and SQLite "
+                  "are asked from Python, in recursive common table expressions; SQLite has an index for each direction."),
     "social": ("A social network that many use at once", "The benchmark of agdb: 10 writers of posts and 10 of comments, 100 readers of "
                "each, 100 actions each. agdb has one lock for all."),
     "values": ("Large values", "Blocks written at once, and keys read one by one, as a copy."),

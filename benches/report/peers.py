@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The questions of bench pokec to other databases: DuckDB, Kuzu, igraph and SQLite, from Python.
+"""The questions of the benches pokec and recursion to other databases: DuckDB, Kuzu, igraph and SQLite, from Python.
 
-peers.py FOLDER [--only duckdb,kuzu,igraph,sqlite] [--seconds 1]
+peers.py [--pokec FOLDER] [--recursion] [--only duckdb,kuzu,igraph,sqlite] [--seconds 1]
 
 FOLDER has users.csv and friends.csv, as bench pokec writes them into COZO_BENCH_POKEC_CSV. One line of JSON for each figure, in the
-form of the benches. Answers are compared with those worked out from the files before they are timed. A peer that cannot do
-something says so on stderr and is left out.
+form of the benches. Answers are compared with those worked out from the files, or known beforehand, before they are timed. A peer
+that cannot do something says so on stderr and is left out.
 """
 
 import argparse
@@ -61,13 +61,13 @@ class Network:
 
 
 class Peer:
-    """What is measured of one system."""
+    """What is measured of one system, in bench recursion if there is no network."""
 
-    def __init__(self, name: str, network: Network, seconds: float):
+    def __init__(self, name: str, network: Network | None, seconds: float):
         self.name, self.network, self.seconds = name, network, seconds
 
     def emit(self, test: str, unit: str, value: float) -> None:
-        line = {"bench": "pokec", "system": self.name, "test": test, "unit": unit, "value": value}
+        line = {"bench": "pokec" if self.network else "recursion", "system": self.name, "test": test, "unit": unit, "value": value}
         print(json.dumps(line), flush=True)
 
     def loaded(self, start: float) -> None:
@@ -209,19 +209,93 @@ def sqlite(network: Network, seconds: float) -> None:
         peer.rate("write", lambda uid: db.execute(write, (uid,)), new)
 
 
+Pairs = list[tuple[int, int]]
+
+
+def chains(number: int, nodes: int = 500) -> Pairs:
+    return [(chain * nodes + step, chain * nodes + step + 1) for chain in range(number) for step in range(nodes - 1)]
+
+
+def grid(side: int) -> Pairs:
+    nodes = [(x, y) for y in range(side) for x in range(side)]
+    right = [(y * side + x, y * side + x + 1) for x, y in nodes if x + 1 < side]
+    return right + [(y * side + x, y * side + side + x) for x, y in nodes if y + 1 < side]
+
+
+def tree(levels: int) -> Pairs:
+    """Children and their parents: node n has the children 2n and 2n + 1."""
+    return [(2 * parent + child, parent) for parent in range(1, 1 << levels) for child in range(2)]
+
+
+CLOSURE = """with recursive path(a, b) as (
+    select a, b from edge union select path.a, edge.b from path join edge on path.b = edge.a) select count(*) from path"""
+SAME_GENERATION = """with recursive same(x, y) as (
+    select a.a, b.a from edge a join edge b on a.b = b.b
+    union select a.a, b.a from same join edge a on a.b = same.x join edge b on b.b = same.y) select count(*) from same"""
+
+
+def recursion(peer: Peer, execute: Callable, load: Callable[[Pairs], None]) -> None:
+    """The questions of bench recursion to a system that has recursive common table expressions. `load` fills `edge(a, b)`."""
+    count = lambda query: lambda: execute(query).fetchall()[0][0]
+    for number in (2, 4, 8):
+        load(chains(number))
+        pairs = number * 500 * 499 // 2
+        peer.repeated(f"closure_of_chains/{pairs}", count(CLOSURE), pairs)
+    for side in (31, 37, 44):
+        load(grid(side))
+        pairs = (side * (side + 1) // 2) ** 2 - side * side
+        peer.repeated(f"closure_of_a_grid/{pairs}", count(CLOSURE), pairs)
+    for levels in (7, 8, 9):
+        load(tree(levels))
+        pairs = sum(1 << (2 * level) for level in range(1, levels + 1))
+        peer.repeated(f"same_generation/{pairs}", count(SAME_GENERATION), pairs)
+    for steps in (2500, 5000, 10000):
+        query = f"with recursive n(x) as (select 0 union select x + 1 from n where x < {steps}) select max(x) from n"
+        peer.repeated(f"steps/{steps}", count(query), steps)
+
+
+def duckdb_recursion(seconds: float) -> None:
+    import duckdb as module
+
+    db = module.connect()
+
+    def load(pairs: Pairs) -> None:
+        first, second = ([pair[place] for pair in pairs] for place in range(2))
+        db.execute("create or replace table edge as select unnest($1::int[]) a, unnest($2::int[]) b", [first, second])
+
+    recursion(Peer(f"DuckDB {module.__version__}", None, seconds), db.execute, load)
+
+
+def sqlite_recursion(seconds: float) -> None:
+    db = sqlite3.connect(":memory:", isolation_level=None)
+
+    def load(pairs: Pairs) -> None:
+        db.execute("drop table if exists edge")
+        db.execute("create table edge(a int, b int, primary key(a, b)) without rowid")
+        db.executemany("insert into edge values(?, ?)", pairs)
+        db.execute("create index by_b on edge(b)")
+
+    recursion(Peer(f"SQLite {sqlite3.sqlite_version}", None, seconds), db.execute, load)
+
+
 PEERS = {"duckdb": duckdb, "kuzu": kuzu, "igraph": igraph, "sqlite": sqlite}
+RECURSIVE_PEERS = {"duckdb": duckdb_recursion, "sqlite": sqlite_recursion}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("--pokec", type=Path, metavar="FOLDER")
+    parser.add_argument("--recursion", action="store_true")
     parser.add_argument("--only", default=",".join(PEERS))
     parser.add_argument("--seconds", type=float, default=1)
     options = parser.parse_args()
-    network = Network(options.folder)
+    network = Network(options.pokec) if options.pokec else None
     for name in options.only.split(","):
         try:
-            PEERS[name](network, options.seconds)
+            if network:
+                PEERS[name](network, options.seconds)
+            if options.recursion and name in RECURSIVE_PEERS:
+                RECURSIVE_PEERS[name](options.seconds)
         except Exception as error:
             print(f"{name} is left out: {error}", file=sys.stderr)
     return 0

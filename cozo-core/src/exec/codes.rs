@@ -47,8 +47,13 @@ impl Codes {
 
     /// Whether rows have the same codes in both.
     pub fn agree_with(&self, other: &Codes) -> bool {
-        let bits = |codes: &Codes| codes.bounds.iter().skip(1).map(|bound| bits_of(*bound)).collect::<Vec<_>>();
-        bits(self) == bits(other)
+        zip(&self.bounds, &other.bounds).skip(1).all(|(a, b)| bits_of(*a) == bits_of(*b))
+    }
+
+    /// Whether the value of a single column is within its bound.
+    #[inline]
+    pub fn is_within(&self, value: i64) -> bool {
+        matches!(self.bounds[..], [bound] if value as u64 <= bound)
     }
 
     /// The codes of rows whose values are within the bounds, a chunk after the other.
@@ -59,17 +64,24 @@ impl Codes {
         }
     }
 
-    /// The codes of any rows, a chunk after the other: [`NO_CODE`] for those that can have none.
+    /// The codes of any rows, a chunk after the other: what is no code, and likely negative, for those that can have none.
     pub fn each_chunk_of_any(&self, columns: &[&[i64]], mut take: impl FnMut(&[i64])) {
-        let mut buffer = vec![];
+        let (mut buffer, mut beyond) = (vec![], vec![]);
         for rows in chunks(columns[0].len()) {
-            let bits = |column: &[i64]| column[rows.clone()].iter().fold(0, |bits, value| bits | *value as u64);
-            if zip(&self.bounds, columns).all(|(bound, column)| bits_of(bits(column)) <= bits_of(*bound)) {
-                take(self.codes(columns, rows, &mut buffer));
+            if let [column] = columns {
+                take(&column[rows]);
                 continue;
             }
-            let code = |row: usize| self.code(columns.iter().map(|column| Some(column[row])));
-            take(&rows.map(code).collect::<Vec<_>>());
+            beyond.clear();
+            beyond.resize(rows.len(), 0);
+            for (column, bound) in zip(columns, &self.bounds) {
+                let bits = bits_of(*bound);
+                let above = |value: i64| (value as u64).unbounded_shr(bits);
+                zip(&mut beyond, &column[rows.clone()]).for_each(|(beyond, value)| *beyond |= above(*value));
+            }
+            self.codes(columns, rows, &mut buffer);
+            zip(&mut buffer, &beyond).filter(|(_, beyond)| **beyond != 0).for_each(|(code, _)| *code = NO_CODE);
+            take(&buffer);
         }
     }
 

@@ -36,6 +36,9 @@ use crate::value::{Batch, DataValue};
 /// Scans are split among threads from so many rows on, or fewer of which each makes more work: about a millisecond of it.
 const WORTH_SPLITTING: u64 = 1 << 17;
 
+/// So many times more in a recursive rule, since its rows must be compared with all that are there when they come together again.
+const WORTH_MERGING: u64 = 4;
+
 /// Fills all tables of a plan, and gives that of the entry.
 pub fn evaluate(run: &Run<'_>) -> Result<Table, ExecError> {
     let plan = run.plan;
@@ -323,7 +326,8 @@ fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<Part
     if !run.parallel || run.enough.is_some() || !matches!(join.method, Method::Scan | Method::Range) {
         return None;
     }
-    let worth = |rows: u64| rows.saturating_mul(rule.row_work()) >= WORTH_SPLITTING;
+    let least = if rule.reads.is_empty() { WORTH_SPLITTING } else { WORTH_SPLITTING * WORTH_MERGING };
+    let worth = |rows: u64| rows.saturating_mul(rule.row_work()) >= least;
     let threads = || Some(rayon::current_num_threads()).filter(|&threads| threads > 1);
     match &join.source {
         Source::Table(table) => {

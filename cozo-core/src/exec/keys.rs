@@ -39,6 +39,11 @@ impl Keys {
         Keys { ints: Some(set), ..Keys::default() }
     }
 
+    /// Whether a bitmap tells rows apart.
+    pub fn has_bitmap(&self) -> bool {
+        self.ints.is_some()
+    }
+
     /// Whether rows of this key are found by their hashes; otherwise, only sets may be asked.
     pub fn is_hashed(&self, rows: usize) -> bool {
         self.hashes.len() == rows
@@ -101,11 +106,20 @@ impl Keys {
             }
             return is_new;
         }
-        if fresh.columns.len() == 1 {
+        if let [column] = fresh.columns.as_mut_slice() {
             let int = match row.clone().next().and_then(Cell::scalar).and_then(Scalar::num) {
                 Some(Num::Int(value)) => Some([value]),
                 _ => None,
             };
+            if let (Some(set), Some([value]), Column::Int(column)) = (&mut self.ints, int, column)
+                && let Some(is_new) = set.insert_one(value)
+            {
+                if is_new {
+                    column.values.push(value);
+                    fresh.len += 1;
+                }
+                return is_new;
+            }
             if let Some(added) = self.insert_ints(&NO_ROWS, fresh, int.as_ref().map(|int| vec![&int[..]]), 1) {
                 return added == 1;
             }

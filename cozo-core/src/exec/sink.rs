@@ -136,6 +136,8 @@ pub struct SetSink<'a> {
     known: &'a Batch,
     /// What this is a fork of: the rows that are known there, and those that were new there.
     origin: Option<(&'a Batch, &'a Table)>,
+    /// Whether rows are only listed, because what this is a fork of soon tells which of them come twice.
+    lists: bool,
     /// Whether no row comes twice.
     unique: bool,
     /// New rows.
@@ -154,6 +156,9 @@ pub struct SetSink<'a> {
     /// and how many they have taken at most.
     most_bytes: usize,
 }
+
+/// So many rows are listed before those that come twice are dropped, so that they do not take more and more memory.
+const MOST_LISTED: usize = 1 << 20;
 
 /// What a table takes for a row besides its values: its hash, and its place in the hash table.
 pub const BYTES_AROUND_ROW: usize = 16;
@@ -175,6 +180,7 @@ impl<'a> SetSink<'a> {
         SetSink {
             known: &NO_ROWS,
             origin: None,
+            lists: false,
             unique,
             fresh,
             ints: IntSet::default(),
@@ -192,7 +198,8 @@ impl<'a> SetSink<'a> {
         }
         let fresh = Table::set(self.fresh.rows().columns.len());
         let origin = (self.known.len + self.fresh.len() > 0).then_some((self.known, &self.fresh));
-        Some(SetSink { origin, top: self.top.clone(), ..SetSink::empty(fresh, self.unique) })
+        let lists = origin.is_some_and(|(_, origin)| origin.has_bitmap());
+        Some(SetSink { origin, lists, top: self.top.clone(), ..SetSink::empty(fresh, self.unique) })
     }
 
     fn merge(&mut self, fresh: Table, ints: IntSet) {
@@ -235,7 +242,12 @@ impl<'a> SetSink<'a> {
             None => rows,
         };
         let (bytes, len) = (rows.memory_bytes(), rows.len);
-        let added = match self.unique {
+        if self.lists && self.fresh.len() > MOST_LISTED {
+            self.lists = false;
+            let listed = std::mem::replace(&mut self.fresh, Table::set(rows.columns.len()));
+            self.fresh.insert(listed.into_rows());
+        }
+        let added = match self.unique || self.lists {
             true => self.fresh.append(rows),
             false => self.insert_ints(&rows).unwrap_or_else(|| self.fresh.insert_after(self.known, rows)),
         };

@@ -136,6 +136,11 @@ impl Table {
         self.keys.hash_rows(&NO_ROWS, &self.rows, self.key_width, |row| dead.get(row) == Some(&true));
     }
 
+    /// Whether a bitmap tells rows apart.
+    pub fn has_bitmap(&self) -> bool {
+        self.keys.has_bitmap()
+    }
+
     /// Appends rows that differ from each other and from those that are there, to a table that got all its rows so; gives the number of
     /// them.
     pub fn append(&mut self, batch: Batch) -> usize {

@@ -6,7 +6,7 @@ use super::{Emit, Operator, Shape, key_columns, stopped};
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::exec::stored::Stored;
 use crate::exec::{Run, Worker};
-use crate::plan::JoinPlan;
+use crate::plan::{JoinPlan, OperatorKind, OperatorPlan};
 use crate::storage::KeyRange;
 use crate::value::sort::sort_by_ints;
 use crate::value::{Batch, Column};
@@ -35,6 +35,17 @@ pub struct PrefixLookup<'a> {
 /// To look up so many rows costs what it costs to read that many times as many one after the other, and to index them.
 const ROWS_PER_LOOKUP: u64 = 4;
 
+/// Whether an operator looked up so much that a join has taken its place.
+pub fn is_joined(operator: &OperatorPlan, run: &Run<'_>) -> bool {
+    let OperatorKind::Join(join) = &operator.kind else { return false };
+    run.lookups_left.lock().get(&identity(join)) == Some(&0)
+}
+
+/// What tells look-ups apart.
+fn identity(plan: &JoinPlan) -> usize {
+    std::ptr::from_ref(plan) as usize
+}
+
 impl<'a> PrefixLookup<'a> {
     pub fn new(plan: &'a JoinPlan, shape: Shape<'a>, stored: Stored<'a>, join: Option<HashJoin<'a>>) -> Self {
         let columns = plan.outputs.iter().map(|(column, _)| *column).collect();
@@ -47,7 +58,7 @@ impl<'a> PrefixLookup<'a> {
         let join = self.join.as_ref()?;
         let mut left = run.lookups_left.lock();
         let left = left
-            .entry(std::ptr::from_ref(self.plan) as usize)
+            .entry(identity(self.plan))
             .or_insert_with(|| self.stored.most_rows(&KeyRange::all()) / ROWS_PER_LOOKUP);
         *left = left.saturating_sub(rows as u64);
         (*left == 0).then_some(join)

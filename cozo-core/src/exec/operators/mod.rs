@@ -43,7 +43,7 @@ pub fn build<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>) -> V
     let build = |(position, operator): (usize, &'a crate::plan::OperatorPlan)| -> Box<dyn Operator + 'a> {
         let shape = Shape { slots: rule.slots, keep: &operator.keep };
         match &operator.kind {
-            OperatorKind::Join(join) => build_join(join, shape, position, !rule.reads.is_empty(), tables, run),
+            OperatorKind::Join(join) => build_join(join, rule, position, tables, run),
             OperatorKind::Exists(exists) => match (&exists.source, exists.method) {
                 (Source::Stored(source), Method::Prefix) => {
                     Box::new(exists::PrefixExists { plan: exists, shape, stored: Stored::of(source, run) })
@@ -66,12 +66,12 @@ pub fn build<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>) -> V
 
 fn build_join<'a>(
     join: &'a JoinPlan,
-    shape: Shape<'a>,
+    rule: &'a RulePlan,
     position: usize,
-    recursive: bool,
     tables: &Tables<'a>,
     run: &'a Run<'a>,
 ) -> Box<dyn Operator + 'a> {
+    let shape = Shape { slots: rule.slots, keep: &rule.operators[position].keep };
     let hash_join = || {
         let rows = probe::Rows::of(&join.source, &join.keys, &join.outputs, position, tables, run);
         probe::HashJoin { plan: join, shape, rows }
@@ -79,7 +79,11 @@ fn build_join<'a>(
     match (&join.source, join.method) {
         (Source::Table(table), Method::Scan) => {
             let range = (tables.range)(position, *table);
-            Box::new(scan::TableScan { plan: join, shape, table: &tables.tables[*table], range })
+            // Only look-ups gain by an order.
+            let sort_by = join
+                .sort_by
+                .filter(|_| !rule.operators.get(position + 1).is_some_and(|next| lookup::is_joined(next, run)));
+            Box::new(scan::TableScan { plan: join, shape, table: &tables.tables[*table], range, sort_by })
         }
         (Source::Stored(source), Method::Scan) => {
             Box::new(scan::StoredScan::new(join, shape, Stored::of(source, run), KeyRange::all()))
@@ -89,7 +93,8 @@ fn build_join<'a>(
             Box::new(scan::StoredScan::new(join, shape, Stored::of(source, run), range))
         }
         (Source::Stored(source), Method::Prefix) => {
-            Box::new(lookup::PrefixLookup::new(join, shape, Stored::of(source, run), recursive.then(hash_join)))
+            let join_instead = (!rule.reads.is_empty()).then(hash_join);
+            Box::new(lookup::PrefixLookup::new(join, shape, Stored::of(source, run), join_instead))
         }
         _ => Box::new(hash_join()),
     }

@@ -156,7 +156,9 @@ impl Operator for HashJoin<'_> {
         let (mut left, mut right): (Vec<u32>, Vec<u32>) = (vec![], vec![]);
         for row in 0..input.len {
             let first = right.len();
-            right.extend(probe.matches(&found, row));
+            for matching in probe.matches(&found, row) {
+                right.push(matching);
+            }
             // As a look-up in the relation or one of its indices gives them.
             right[first..].reverse();
             left.resize(right.len(), row as u32);

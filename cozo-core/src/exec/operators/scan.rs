@@ -18,6 +18,8 @@ pub struct TableScan<'a> {
     pub shape: Shape<'a>,
     pub table: &'a Table,
     pub range: Range<usize>,
+    /// See [`JoinPlan::sort_by`].
+    pub sort_by: Option<usize>,
 }
 
 /// So many rows are worth sorting before they are looked up elsewhere.
@@ -27,7 +29,7 @@ impl TableScan<'_> {
     /// The rows to read and their order, if it is not simply the range.
     fn order(&self) -> Option<Vec<u32>> {
         let living = || self.table.living(self.range.clone());
-        match self.plan.sort_by {
+        match self.sort_by {
             Some(column) if self.range.len() > WORTH_SORTING => {
                 let mut rows = living();
                 let column = &self.table.rows().columns[column];
