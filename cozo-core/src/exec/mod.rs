@@ -19,6 +19,7 @@ mod fixpoint;
 mod grouping;
 mod index;
 mod int_set;
+mod kept;
 mod keys;
 mod lists;
 mod mutate;
@@ -41,6 +42,7 @@ use parking_lot::Mutex;
 pub use cancel::{Cancellation, Interrupt, within};
 pub use error::ExecError;
 pub use fixpoint::evaluate;
+pub use kept::KeptIndexes;
 pub use mutate::{Mutated, mutate};
 pub use point::{point_batch, point_row};
 pub use profile::Profile;
@@ -50,11 +52,10 @@ use crate::expr::Expr;
 use crate::fixed_rule::graph::KeptGraphs;
 use crate::plan::{Plan, RulePlan};
 use crate::program::checked_time;
-use crate::schema::RelationId;
-use crate::storage::AsOf;
 use crate::txn::View;
 use crate::value::{Batch, DataValue};
 use index::IndexedRows;
+use kept::Indexed;
 use lists::Lists;
 use profile::Clock;
 use rustc_hash::FxHashMap;
@@ -66,10 +67,6 @@ pub const MAX_BATCH_ROWS: usize = 2048;
 
 /// The most rows of the first batch where only a few results are wanted.
 const FIRST_BATCH_ROWS: usize = 16;
-
-/// What a hash table of a stored relation holds: the relation and the time it is read at, the columns that it is by, the
-/// columns that it gives.
-type HashedColumns = ((RelationId, Option<AsOf>), Vec<usize>, Vec<usize>);
 
 /// One execution of a plan: all that its operators share.
 pub struct Run<'a> {
@@ -83,6 +80,8 @@ pub struct Run<'a> {
     pub given: &'a [Batch],
     /// Where graphs are kept for other queries.
     pub graphs: Option<&'a KeptGraphs>,
+    /// Where indexes are kept for other queries.
+    pub kept_indexes: Option<&'a KeptIndexes>,
     /// Whether to stop.
     pub cancellation: &'a Cancellation,
     /// How many distinct rows of the entry are enough.
@@ -95,10 +94,10 @@ pub struct Run<'a> {
     times: Vec<i64>,
     /// Where it is noted what each operator does, if anybody wants to know.
     pub profile: Option<Profile>,
-    /// Hash tables of stored relations.
-    hashed: Mutex<HashMap<HashedColumns, Arc<IndexedRows>>>,
-    /// How many more rows are looked up before a join takes the look-up's place, by the address of its plan: see
-    /// [`operators`].
+    /// Indexes made of stored relations.
+    indexes: Mutex<HashMap<Indexed, Arc<IndexedRows>>>,
+    /// In recursion, how many more rows are looked up before a join takes the look-up's place, by the address of its plan: none if it
+    /// has.
     lookups_left: Mutex<FxHashMap<usize, u64>>,
     /// The lists of intersections, by the address of their plans.
     lists: Mutex<HashMap<usize, Arc<Lists>>>,
@@ -127,7 +126,8 @@ impl<'a> Run<'a> {
             parallel: true,
             profile: None,
             times: plan.times.iter().map(timestamp).collect::<Result<_, _>>()?,
-            hashed: Mutex::default(),
+            kept_indexes: None,
+            indexes: Mutex::default(),
             lookups_left: Mutex::default(),
             lists: Mutex::default(),
         })

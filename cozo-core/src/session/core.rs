@@ -12,6 +12,7 @@ use super::imperative::Prepared;
 use super::loaded::Loaded;
 use super::rows::keep_memory_of_results;
 use super::triggers::TriggerCache;
+use crate::exec::KeptIndexes;
 use crate::fixed_rule::FixedRules;
 use crate::fixed_rule::graph::KeptGraphs;
 use crate::parse::parse_script;
@@ -27,8 +28,11 @@ const MAX_CACHED_SCRIPT_BYTES: usize = 64 * 1024;
 /// How many of them are where they are found soonest.
 const RECENT_SCRIPTS: usize = 64;
 
-/// Graphs may take this part of what the cache may.
+/// Graphs may take this part of what the cache may,
 const GRAPHS_SHARE: usize = 8;
+
+/// and indexes made of relations this part.
+const INDEXES_SHARE: usize = 8;
 
 /// A script that is kept.
 pub struct CachedScript {
@@ -49,6 +53,8 @@ pub struct Core {
     pub fixed_rules: FixedRules,
     /// The graphs that fixed rules have made of stored relations.
     pub graphs: KeptGraphs,
+    /// The indexes that queries have made of stored relations.
+    pub indexes: KeptIndexes,
     /// How many bytes a query may take for what it derives.
     pub query_memory_bytes: usize,
     scripts: Cache<Arc<str>, Arc<CachedScript>>,
@@ -69,6 +75,7 @@ impl Core {
             triggers: TriggerCache::default(),
             fixed_rules: FixedRules::default(),
             graphs: KeptGraphs::new(options.cache_bytes() / GRAPHS_SHARE),
+            indexes: KeptIndexes::new(options.cache_bytes() / INDEXES_SHARE),
             query_memory_bytes: options.query_memory_bytes(),
             scripts: Cache::new(CACHED_SCRIPTS),
             recent: std::array::from_fn(|_| ArcSwapOption::empty()),

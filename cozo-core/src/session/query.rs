@@ -129,6 +129,7 @@ pub fn run_plan(
     let mut run = Run::new(plan, parameters, view, &cancellation)?;
     run.given = given;
     run.graphs = Some(&context.core.graphs);
+    run.kept_indexes = Some(&context.core.indexes);
     run.profile = profile.take();
     let Answer { rows } = answer(&mut run, options)?;
     // They become rows of values now, or a change of a relation.

@@ -38,9 +38,10 @@ impl Operator for HashExists<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
         let probe = self.rows.resolve()?;
         let keys = key_columns(&self.plan.keys, &input, worker)?;
-        let found = probe.find(&keys.iter().collect::<Vec<_>>(), input.len);
-        let matches = |row: usize| probe.matches(&found, row).next().is_some();
-        let holds: Vec<bool> = (0..input.len).map(|row| matches(row) != self.plan.negated).collect();
+        let mut holds = probe.matches_any(&keys.iter().collect::<Vec<_>>(), input.len);
+        if self.plan.negated {
+            holds.iter_mut().for_each(|found| *found = !*found);
+        }
         emit_where(&self.shape, input, &holds, worker, emit)
     }
 }

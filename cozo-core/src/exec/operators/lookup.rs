@@ -1,8 +1,11 @@
 //! Joins input rows with the rows of a stored relation that have a given key prefix.
 
-use super::probe::HashJoin;
+use std::sync::OnceLock;
+
+use super::probe::{HashJoin, Rows};
 use super::scan::place;
 use super::{Emit, Operator, Shape, key_columns, stopped};
+use crate::exec::kept::{Advice, lookups_before_index};
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::exec::stored::Stored;
 use crate::exec::{Run, Worker};
@@ -28,14 +31,17 @@ pub struct PrefixLookup<'a> {
     shape: Shape<'a>,
     stored: Stored<'a>,
     columns: Vec<usize>,
-    /// What takes its place when that is quicker, in a rule that runs again and again.
-    join: Option<HashJoin<'a>>,
+    /// Whether its rule runs again and again.
+    recursive: bool,
+    run: &'a Run<'a>,
+    /// What takes its place when that is quicker.
+    join: OnceLock<HashJoin<'a>>,
 }
 
-/// To look up so many rows costs what it costs to read that many times as many one after the other, and to index them.
-const ROWS_PER_LOOKUP: u64 = 4;
+/// So many rows at a time are worth asking whether there is something quicker than looking them up.
+const WORTH_ASKING: usize = 16;
 
-/// Whether an operator looked up so much that a join has taken its place.
+/// Whether an operator of a rule that runs again and again does not look up any more, so that the order of its input makes no difference.
 pub fn is_joined(operator: &OperatorPlan, run: &Run<'_>) -> bool {
     let OperatorKind::Join(join) = &operator.kind else { return false };
     run.lookups_left.lock().get(&identity(join)) == Some(&0)
@@ -47,27 +53,46 @@ fn identity(plan: &JoinPlan) -> usize {
 }
 
 impl<'a> PrefixLookup<'a> {
-    pub fn new(plan: &'a JoinPlan, shape: Shape<'a>, stored: Stored<'a>, join: Option<HashJoin<'a>>) -> Self {
+    pub fn new(plan: &'a JoinPlan, shape: Shape<'a>, stored: Stored<'a>, recursive: bool, run: &'a Run<'a>) -> Self {
         let columns = plan.outputs.iter().map(|(column, _)| *column).collect();
-        PrefixLookup { plan, shape, stored, columns, join }
+        PrefixLookup { plan, shape, stored, columns, recursive, run, join: OnceLock::new() }
     }
 
-    /// The join that takes its place from now on, if all rows looked up in the run, these many more with them, have cost as much
-    /// as that would.
-    fn join_instead(&self, rows: usize, run: &Run<'_>) -> Option<&HashJoin<'a>> {
-        let join = self.join.as_ref()?;
-        let mut left = run.lookups_left.lock();
-        let left = left
-            .entry(identity(self.plan))
-            .or_insert_with(|| self.stored.most_rows(&KeyRange::all()) / ROWS_PER_LOOKUP);
-        *left = left.saturating_sub(rows as u64);
-        (*left == 0).then_some(join)
+    /// The join that takes its place from now on, if all rows looked up so far, these many more with them, have cost as much as that would.
+    fn join_instead(&self, rows: usize) -> Option<&HashJoin<'a>> {
+        if rows < WORTH_ASKING && !self.recursive {
+            return None;
+        }
+        let join = self.join.get_or_init(|| {
+            let rows = Rows::of_stored(self.stored, &self.plan.keys, &self.plan.outputs, self.run);
+            HashJoin { plan: self.plan, shape: self.shape, rows }
+        });
+        (join.rows.is_made() || self.is_worth_an_index(rows, join)).then_some(join)
+    }
+
+    fn is_worth_an_index(&self, rows: usize, join: &HashJoin<'_>) -> bool {
+        let most_rows = || self.stored.most_rows(&KeyRange::all());
+        let kept = self.run.kept_indexes.zip(self.stored.contents()).zip(join.rows.indexed());
+        let advice = kept.map_or(Advice::Unknown, |((kept, (_, contents)), indexed)| {
+            kept.advice(&indexed, contents, rows, most_rows)
+        });
+        if !self.recursive {
+            return advice == Advice::Index;
+        }
+        let mut left = self.run.lookups_left.lock();
+        let left = left.entry(identity(self.plan)).or_insert_with(|| lookups_before_index(most_rows()));
+        *left = match advice {
+            Advice::Index => 0,
+            Advice::LookUp => *left,
+            Advice::Unknown => left.saturating_sub(rows as u64),
+        };
+        *left == 0
     }
 }
 
 impl Operator for PrefixLookup<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
-        if let Some(join) = self.join_instead(input.len, worker.run) {
+        if let Some(join) = self.join_instead(input.len) {
             return join.push(input, worker, emit);
         }
         let mut prefixes = key_columns(&self.plan.keys, &input, worker)?;

@@ -72,10 +72,6 @@ fn build_join<'a>(
     run: &'a Run<'a>,
 ) -> Box<dyn Operator + 'a> {
     let shape = Shape { slots: rule.slots, keep: &rule.operators[position].keep };
-    let hash_join = || {
-        let rows = probe::Rows::of(&join.source, &join.keys, &join.outputs, position, tables, run);
-        probe::HashJoin { plan: join, shape, rows }
-    };
     match (&join.source, join.method) {
         (Source::Table(table), Method::Scan) => {
             let range = (tables.range)(position, *table);
@@ -93,10 +89,13 @@ fn build_join<'a>(
             Box::new(scan::StoredScan::new(join, shape, Stored::of(source, run), range))
         }
         (Source::Stored(source), Method::Prefix) => {
-            let join_instead = (!rule.reads.is_empty()).then(hash_join);
-            Box::new(lookup::PrefixLookup::new(join, shape, Stored::of(source, run), join_instead))
+            let recursive = !rule.reads.is_empty();
+            Box::new(lookup::PrefixLookup::new(join, shape, Stored::of(source, run), recursive, run))
         }
-        _ => Box::new(hash_join()),
+        (source, _) => {
+            let rows = probe::Rows::of(source, &join.keys, &join.outputs, position, tables, run);
+            Box::new(probe::HashJoin { plan: join, shape, rows })
+        }
     }
 }
 

@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::{Emit, Operator, Shape, Tables, key_columns, stopped};
-use crate::exec::index::{Found, Index, IndexedRows};
+use crate::exec::index::{Finder, Found, Groups, Index, IndexedRows};
+use crate::exec::kept::Indexed;
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::exec::stored::Stored;
 use crate::exec::table::Table;
@@ -18,7 +19,7 @@ use crate::value::{Batch, Column};
 pub enum Rows<'a> {
     /// Those of a derived table within a range, by one of its indexes.
     Table { table: &'a Table, index: &'a Index, range: Range<usize> },
-    /// Those of a stored relation; its hash table is made when first needed.
+    /// Those of a stored relation; its index is made when first needed.
     Stored {
         run: &'a Run<'a>,
         stored: Stored<'a>,
@@ -38,36 +39,61 @@ impl<'a> Rows<'a> {
         tables: &Tables<'a>,
         run: &'a Run<'a>,
     ) -> Self {
-        let columns: Vec<usize> = keys.iter().map(|(column, _)| *column).collect();
         match source {
             Source::Table(number) => {
+                let columns: Vec<usize> = keys.iter().map(|(column, _)| *column).collect();
                 let table = &tables.tables[*number];
                 let range = (tables.range)(position, *number);
                 Rows::Table { table, index: table.index(&columns), range }
             }
-            Source::Stored(source) => {
-                let outputs = outputs.iter().map(|(column, _)| *column).collect();
-                let stored = Stored::of(source, run);
-                Rows::Stored { run, stored, keys: columns, outputs, built: OnceLock::new() }
-            }
+            Source::Stored(source) => Rows::of_stored(Stored::of(source, run), keys, outputs, run),
         }
     }
 
-    /// The rows, their index, and which of them count.
+    /// The rows of a stored relation.
+    pub fn of_stored(stored: Stored<'a>, keys: &[(usize, Expr)], outputs: &[(usize, usize)], run: &'a Run<'a>) -> Self {
+        let keys = keys.iter().map(|(column, _)| *column).collect();
+        let outputs = outputs.iter().map(|(column, _)| *column).collect();
+        Rows::Stored { run, stored, keys, outputs, built: OnceLock::new() }
+    }
+
+    /// Whether there is no need to make anything any more.
+    pub fn is_made(&self) -> bool {
+        match self {
+            Rows::Table { .. } => true,
+            Rows::Stored { built, .. } => built.get().is_some(),
+        }
+    }
+
+    /// What is asked for in the stored relation, as others that ask for the same name it.
+    pub fn indexed(&self) -> Option<Indexed> {
+        match self {
+            Rows::Table { .. } => None,
+            Rows::Stored { stored, keys, outputs, .. } => Some((stored.identity(), keys.clone(), outputs.clone())),
+        }
+    }
+
+    /// The rows, how they are found, and which of them count.
     pub fn resolve(&self) -> Result<Probe<'_>, ExecError> {
         match self {
             Rows::Table { table, index, range } => {
-                Ok(Probe { rows: table.rows(), index, range: range.clone(), table: Some(table) })
+                Ok(Probe::Indexed(IndexProbe { rows: table.rows(), index, range: range.clone(), table: Some(table) }))
             }
             Rows::Stored { run, stored, keys, outputs, built } => {
                 let indexed = match built.get() {
                     Some(indexed) => indexed,
                     None => {
-                        let indexed = hash_stored(run, stored, keys, outputs)?;
+                        let indexed = index_stored(run, stored, keys, outputs)?;
                         built.get_or_init(|| indexed)
                     }
                 };
-                Ok(Probe { rows: &indexed.rows, index: &indexed.index, range: 0..indexed.rows.len, table: None })
+                let rows = &indexed.rows;
+                Ok(match &indexed.finder {
+                    Finder::Grouped(groups) => Probe::Grouped { rows, groups },
+                    Finder::Indexed(index) => {
+                        Probe::Indexed(IndexProbe { rows, index, range: 0..rows.len, table: None })
+                    }
+                })
             }
         }
     }
@@ -76,45 +102,77 @@ impl<'a> Rows<'a> {
     fn output_column(&self, nth: usize, column: usize) -> usize {
         match self {
             Rows::Table { .. } => column,
-            Rows::Stored { keys, .. } => keys.len() + nth,
+            Rows::Stored { built, .. } => built.get().map_or(0, |indexed| indexed.first_output) + nth,
         }
     }
 }
 
-/// Reads a stored relation into a hash table, once for each run.
-fn hash_stored(
+/// Reads a stored relation and indexes it, once for each run, or for all that see the same contents.
+fn index_stored(
     run: &Run<'_>,
     stored: &Stored<'_>,
     keys: &[usize],
     outputs: &[usize],
 ) -> Result<Arc<IndexedRows>, ExecError> {
     let identity = (stored.identity(), keys.to_vec(), outputs.to_vec());
-    let mut hashed = run.hashed.lock();
-    if let Some(indexed) = hashed.get(&identity) {
+    let mut indexes = run.indexes.lock();
+    if let Some(indexed) = indexes.get(&identity) {
         return Ok(indexed.clone());
     }
-    let columns: Vec<usize> = keys.iter().chain(outputs).copied().collect();
-    let mut rows = Batch::empty(columns.len());
-    let mut cursor = stored.scan(&KeyRange::all(), &columns)?;
-    while let Some(batch) = cursor.next_batch(MAX_BATCH_ROWS)? {
-        run.cancellation.check()?;
-        run.cancellation.charge(batch.memory_bytes())?;
-        rows.append(&batch);
-    }
-    let indexed = Arc::new(IndexedRows::new(rows, keys.len()));
-    hashed.insert(identity, indexed.clone());
+    let kept = run.kept_indexes.zip(stored.contents());
+    let found = kept.and_then(|(kept, (_, contents))| kept.find(&identity, contents));
+    let indexed = match found {
+        Some(found) => found,
+        None => {
+            let columns: Vec<usize> = keys.iter().chain(outputs).copied().collect();
+            let mut rows = Batch::empty(columns.len());
+            let mut cursor = stored.scan(&KeyRange::all(), &columns)?;
+            while let Some(batch) = cursor.next_batch(MAX_BATCH_ROWS)? {
+                run.cancellation.check()?;
+                run.cancellation.charge(batch.memory_bytes())?;
+                rows.append(&batch);
+            }
+            let indexed = Arc::new(IndexedRows::new(rows, keys.len()));
+            if let Some((kept, (_, contents))) = kept {
+                kept.keep(&identity, contents, &indexed);
+            }
+            indexed
+        }
+    };
+    indexes.insert(identity, indexed.clone());
     Ok(indexed)
 }
 
+/// Rows, and how they are found.
+pub enum Probe<'a> {
+    /// Those of a key are neighbours.
+    Grouped { rows: &'a Batch, groups: &'a Groups },
+    /// By an index.
+    Indexed(IndexProbe<'a>),
+}
+
 /// Rows and an index of them.
-pub struct Probe<'a> {
-    pub rows: &'a Batch,
+pub struct IndexProbe<'a> {
+    rows: &'a Batch,
     index: &'a Index,
     range: Range<usize>,
     table: Option<&'a Table>,
 }
 
 impl Probe<'_> {
+    /// Which of so many rows of the keys have a match.
+    pub fn matches_any(&self, keys: &[&Column], rows: usize) -> Vec<bool> {
+        match self {
+            Probe::Grouped { groups, .. } => groups.find(keys, rows).iter().map(|group| !group.is_empty()).collect(),
+            Probe::Indexed(probe) => {
+                let found = probe.find(keys, rows);
+                (0..rows).map(|row| probe.matches(&found, row).next().is_some()).collect()
+            }
+        }
+    }
+}
+
+impl IndexProbe<'_> {
     /// Looks for the rows that match so many rows of the keys.
     pub fn find(&self, keys: &[&Column], rows: usize) -> Found {
         self.index.find(self.rows, keys, rows)
@@ -149,14 +207,77 @@ pub struct HashJoin<'a> {
 
 impl Operator for HashJoin<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
-        let probe = self.rows.resolve()?;
         let keys = key_columns(&self.plan.keys, &input, worker)?;
-        let found = probe.find(&keys.iter().collect::<Vec<_>>(), input.len);
+        let keys: Vec<&Column> = keys.iter().collect();
+        match self.rows.resolve()? {
+            Probe::Grouped { rows, groups } => {
+                let found = groups.find(&keys, input.len);
+                self.push_groups(rows, &found, &input, worker, emit)
+            }
+            Probe::Indexed(probe) => {
+                let found = probe.find(&keys, input.len);
+                self.push_matches(&probe, &found, &input, worker, emit)
+            }
+        }
+    }
+}
+
+impl HashJoin<'_> {
+    /// Joins each input row with a range of the rows.
+    fn push_groups(
+        &self,
+        rows: &Batch,
+        found: &[Range<u32>],
+        input: &Batch,
+        worker: &mut Worker<'_>,
+        emit: &mut Emit<'_>,
+    ) -> Flow {
+        let mut room = worker.next_batch_rows()?;
+        let (mut left, mut right, mut len): (Vec<u32>, Vec<Range<u32>>, usize) = (vec![], vec![], 0);
+        let take = |left: &[u32], right: &[Range<u32>], len: usize| {
+            let mut output = self.shape.take(input, left);
+            output.len = len;
+            self.fill(&mut output, rows, |column| column.take_ranges(right, len));
+            output
+        };
+        for (row, group) in found.iter().enumerate() {
+            let mut group = group.clone();
+            while !group.is_empty() {
+                let part = group.start..group.end.min(group.start + (room - len) as u32);
+                group.start = part.end;
+                len += part.len();
+                if !self.shape.keeps_nothing() {
+                    left.resize(len, row as u32);
+                }
+                right.push(part);
+                if len == room {
+                    let flow = emit(take(&left, &right, len), worker)?;
+                    if stopped(&flow) {
+                        return Ok(flow);
+                    }
+                    (left.clear(), right.clear());
+                    len = 0;
+                    room = worker.next_batch_rows()?;
+                }
+            }
+        }
+        if len == 0 { CONTINUE } else { emit(take(&left, &right, len), worker) }
+    }
+
+    /// Joins each input row with the rows that an index finds.
+    fn push_matches(
+        &self,
+        probe: &IndexProbe<'_>,
+        found: &Found,
+        input: &Batch,
+        worker: &mut Worker<'_>,
+        emit: &mut Emit<'_>,
+    ) -> Flow {
         let mut room = worker.next_batch_rows()?;
         let (mut left, mut right): (Vec<u32>, Vec<u32>) = (vec![], vec![]);
         for row in 0..input.len {
             let first = right.len();
-            for matching in probe.matches(&found, row) {
+            for matching in probe.matches(found, row) {
                 right.push(matching);
             }
             // As a look-up in the relation or one of its indices gives them.
@@ -169,7 +290,9 @@ impl Operator for HashJoin<'_> {
             let mut start = 0;
             while start < left.len() {
                 let part = start..left.len().min(start + room);
-                let flow = self.emit(&probe, &input, &left[part.clone()], &right[part.clone()], worker, emit)?;
+                let mut output = self.shape.take(input, &left[part.clone()]);
+                self.fill(&mut output, probe.rows, |column| column.take(&right[part.clone()]));
+                let flow = emit(output, worker)?;
                 if stopped(&flow) {
                     return Ok(flow);
                 }
@@ -181,22 +304,11 @@ impl Operator for HashJoin<'_> {
         }
         CONTINUE
     }
-}
 
-impl HashJoin<'_> {
-    fn emit(
-        &self,
-        probe: &Probe<'_>,
-        input: &Batch,
-        left: &[u32],
-        right: &[u32],
-        worker: &mut Worker<'_>,
-        emit: &mut Emit<'_>,
-    ) -> Flow {
-        let mut output = self.shape.take(input, left);
+    /// Fills the slots of the outputs with what is taken of the rows' columns.
+    fn fill(&self, output: &mut Batch, rows: &Batch, take: impl Fn(&Column) -> Column) {
         for (nth, (column, slot)) in self.plan.outputs.iter().enumerate() {
-            output.columns[*slot] = probe.rows.columns[self.rows.output_column(nth, *column)].take(right);
+            output.columns[*slot] = take(&rows.columns[self.rows.output_column(nth, *column)]);
         }
-        emit(output, worker)
     }
 }

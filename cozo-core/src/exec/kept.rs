@@ -1,0 +1,177 @@
+//! Indexes of stored relations kept from one query to the next.
+//!
+//! Many look-ups take longer than to read all rows once and index them. How many there were is counted over queries, as long as the
+//! relation has [the same contents](ContentsId): when they have cost as much as that, it is done, and the index kept.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::index::IndexedRows;
+use crate::schema::RelationId;
+use crate::storage::{AsOf, ContentsId};
+
+/// What is indexed: a relation and the time it is read at, the columns that the index is by, the columns that it gives.
+pub type Indexed = ((RelationId, Option<AsOf>), Vec<usize>, Vec<usize>);
+
+/// To look up so many rows costs what it costs to read that many times as many one after the other, and to index them.
+const ROWS_PER_LOOKUP: u64 = 4;
+
+/// What is counted, or kept, of so many indexes at most.
+const MOST_INDEXES: usize = 64;
+
+/// How many more rows may be looked up in so many before it is worth indexing them.
+pub fn lookups_before_index(rows: u64) -> u64 {
+    rows / ROWS_PER_LOOKUP
+}
+
+/// The indexes of a database that are kept.
+pub struct KeptIndexes {
+    budget_bytes: usize,
+    /// What was used last comes last.
+    kept: Mutex<Vec<Kept>>,
+}
+
+struct Kept {
+    of: Indexed,
+    contents: ContentsId,
+    state: State,
+}
+
+enum State {
+    /// It is worth making after so many more look-ups.
+    Awaited { lookups: u64 },
+    /// It is there.
+    Made(Arc<IndexedRows>),
+    /// It is too large to be kept, or no better than looking up.
+    Unfit,
+}
+
+/// What to do about rows that are to be looked up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Advice {
+    /// Look them up.
+    LookUp,
+    /// Use the index, or make it.
+    Index,
+    /// Nothing is known: the index cannot be kept.
+    Unknown,
+}
+
+impl KeptIndexes {
+    /// None, and room for so many bytes.
+    pub fn new(budget_bytes: usize) -> Self {
+        KeptIndexes { budget_bytes, kept: Mutex::default() }
+    }
+
+    /// What to do about so many look-ups, which are counted; `rows` tells how many rows there are to look up in.
+    pub fn advice(&self, of: &Indexed, contents: ContentsId, lookups: usize, rows: impl FnOnce() -> u64) -> Advice {
+        let mut kept = self.kept.lock();
+        if !matches!(find(&mut kept, of), Some(found) if found.contents == contents) {
+            let state = State::Awaited { lookups: lookups_before_index(rows()) };
+            put(&mut kept, Kept { of: of.clone(), contents, state });
+        }
+        match find(&mut kept, of).map(|found| &mut found.state) {
+            Some(State::Awaited { lookups: left }) => {
+                *left = left.saturating_sub(lookups as u64);
+                if *left == 0 { Advice::Index } else { Advice::LookUp }
+            }
+            Some(State::Made(_)) => Advice::Index,
+            Some(State::Unfit) | None => Advice::Unknown,
+        }
+    }
+
+    /// The index of these contents, if it is kept.
+    pub fn find(&self, of: &Indexed, contents: ContentsId) -> Option<Arc<IndexedRows>> {
+        match find(&mut self.kept.lock(), of)? {
+            Kept { contents: known, state: State::Made(index), .. } if *known == contents => Some(index.clone()),
+            _ => None,
+        }
+    }
+
+    /// Keeps an index, if it is one that is found by place rather than by hash, and not too large.
+    pub fn keep(&self, of: &Indexed, contents: ContentsId, index: &Arc<IndexedRows>) {
+        let fits = index.is_grouped() && index.memory_bytes() <= self.budget_bytes;
+        let state = if fits { State::Made(index.clone()) } else { State::Unfit };
+        let mut kept = self.kept.lock();
+        // What there is of other contents of the relation, nobody will ask for again.
+        kept.retain(|kept| kept.of.0.0 != of.0.0 || kept.contents == contents);
+        put(&mut kept, Kept { of: of.clone(), contents, state });
+        let mut total: usize = kept.iter().map(Kept::memory_bytes).sum();
+        kept.retain(|kept| {
+            let stays = total <= self.budget_bytes;
+            if !stays {
+                total -= kept.memory_bytes();
+            }
+            stays || kept.memory_bytes() == 0
+        });
+    }
+}
+
+/// An entry, which is the one used last then.
+fn find<'k>(kept: &'k mut Vec<Kept>, of: &Indexed) -> Option<&'k mut Kept> {
+    let place = kept.iter().position(|kept| kept.of == *of)?;
+    let last = kept.len() - 1;
+    kept[place..].rotate_left(1);
+    Some(&mut kept[last])
+}
+
+/// Adds an entry in place of what there was.
+fn put(kept: &mut Vec<Kept>, new: Kept) {
+    kept.retain(|kept| kept.of != new.of);
+    if kept.len() >= MOST_INDEXES {
+        kept.remove(0);
+    }
+    kept.push(new);
+}
+
+impl Kept {
+    fn memory_bytes(&self) -> usize {
+        match &self.state {
+            State::Made(index) => index.memory_bytes(),
+            _ => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::Identity;
+    use crate::value::{Batch, Column};
+
+    fn indexed(rows: i64) -> Arc<IndexedRows> {
+        let columns = vec![Column::ints((0..rows).collect()), Column::ints(vec![7; rows as usize])];
+        Arc::new(IndexedRows::new(Batch::new(columns, rows as usize), 1))
+    }
+
+    #[test]
+    fn look_ups_are_counted_until_an_index_is_due_and_begin_anew_with_other_contents() {
+        let kept = KeptIndexes::new(1 << 20);
+        let of: Indexed = ((RelationId(3), None), vec![0], vec![1]);
+        let (first, second) = (Identity::default().id(), Identity::default().id());
+        let advice = |contents, lookups| kept.advice(&of, contents, lookups, || 400);
+        assert_eq!(
+            [advice(first, 60), advice(first, 39), advice(first, 1)],
+            [Advice::LookUp, Advice::LookUp, Advice::Index]
+        );
+        assert!(kept.find(&of, first).is_none());
+        kept.keep(&of, first, &indexed(400));
+        assert_eq!(advice(first, 1), Advice::Index);
+        assert!(kept.find(&of, first).is_some() && kept.find(&of, second).is_none());
+        assert_eq!([advice(second, 99), advice(second, 1)], [Advice::LookUp, Advice::Index]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_not_kept_and_what_was_used_longest_ago_gives_way() {
+        let kept = KeptIndexes::new(indexed(1_000).memory_bytes() * 2);
+        let of = |relation| ((RelationId(relation), None), vec![0], vec![1]);
+        let contents = Identity::default().id();
+        kept.keep(&of(1), contents, &indexed(10_000));
+        assert_eq!(kept.advice(&of(1), contents, 1, || 10_000), Advice::Unknown);
+        (2..4).for_each(|relation| kept.keep(&of(relation), contents, &indexed(1_000)));
+        assert!(kept.find(&of(2), contents).is_some());
+        kept.keep(&of(4), contents, &indexed(1_000));
+        assert_eq!([2, 3, 4].map(|relation| kept.find(&of(relation), contents).is_some()), [true, false, true]);
+    }
+}
