@@ -1,11 +1,10 @@
 //! Indexes over rows held as columns: made on demand, extended as rows arrive.
 
-use std::ops::Range;
-
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
 use super::codes::{Codes, all_ints};
+use super::groups::Groups;
 use crate::value::{Batch, Column};
 
 /// No row, or no further one.
@@ -39,8 +38,8 @@ struct Head {
 }
 
 /// The most codes for an index of so many rows: of four bytes each, they take no more than a few times what a hash table would.
-fn most_codes(rows: usize) -> u64 {
-    rows as u64 * 16 + 1024
+pub fn most_codes(rows: u64) -> u64 {
+    rows.saturating_mul(16).saturating_add(1024)
 }
 
 impl Index {
@@ -80,7 +79,7 @@ impl Index {
             Heads::Hashed(_) => None,
         };
         let widened = known.unwrap_or_else(|| Codes::default().widened(ints));
-        let Some(count) = widened.count().filter(|count| *count <= most_codes(len)) else { return false };
+        let Some(count) = widened.count().filter(|count| *count <= most_codes(len as u64)) else { return false };
         let mut from = start;
         let mut heads = match std::mem::take(&mut self.heads) {
             Heads::Coded { codes, rows } if codes.agree_with(&widened) => rows,
@@ -191,92 +190,20 @@ fn rows_equal(a: &[&Column], a_row: usize, b: &[&Column], b_row: usize) -> bool 
     a.iter().zip(b).all(|(x, y)| x.equals_at(a_row, y, b_row))
 }
 
-/// Rows that do not change any more, and an index of them.
+/// Rows that do not change any more, and how they are found.
 #[derive(Debug)]
-pub struct IndexedRows {
-    /// The rows.
-    pub rows: Batch,
-    /// Which column is the first that is not a key.
-    pub first_output: usize,
-    /// How they are found.
-    pub finder: Finder,
-}
-
-/// How rows that do not change any more are found.
-#[derive(Debug)]
-pub enum Finder {
-    /// Those of a key are neighbours.
+pub enum IndexedRows {
+    /// By their place, which follows from their key.
     Grouped(Groups),
-    /// By an index on the key columns.
-    Indexed(Index),
-}
-
-/// Where the rows of each key begin, by the code of the key, and those of the next one.
-#[derive(Debug)]
-pub struct Groups {
-    codes: Codes,
-    starts: Vec<u32>,
-}
-
-impl Groups {
-    /// The groups of keys that ascend and lie close together.
-    fn of(keys: &[&[i64]]) -> Option<Self> {
-        let rows = keys.first()?.len();
-        let codes = Codes::default().widened(keys);
-        let count = codes.count().filter(|count| *count <= most_codes(rows))?;
-        let mut starts = Vec::with_capacity(count as usize + 1);
-        let (mut row, mut ascend) = (0, true);
-        codes.each_chunk(keys, |codes| {
-            for code in codes {
-                let next = *code as usize + 1;
-                ascend &= next >= starts.len();
-                starts.resize(next.max(starts.len()), row);
-                row += 1;
-            }
-        });
-        starts.resize(count as usize + 1, row);
-        ascend.then_some(Groups { codes, starts })
-    }
-
-    /// The matching rows for each of so many rows of `probe`.
-    pub fn find(&self, probe: &[&Column], probe_rows: usize) -> Vec<Range<u32>> {
-        let mut found = Vec::with_capacity(probe_rows);
-        let mut find = |code: i64| {
-            let group = usize::try_from(code).ok().and_then(|code| self.starts.get(code..)?.first_chunk());
-            found.push(group.map_or(0..0, |[start, end]| *start..*end));
-        };
-        match all_ints(probe.iter().copied()) {
-            Some(ints) => self.codes.each_chunk_of_any(&ints, |codes| codes.iter().copied().for_each(&mut find)),
-            None => (0..probe_rows).for_each(|row| find(self.codes.code_at(probe, row))),
-        }
-        found
-    }
+    /// By an index on the key columns, which are the first ones.
+    Indexed { rows: Batch, index: Index },
 }
 
 impl IndexedRows {
     /// Indexes rows by their first `keys` columns.
-    pub fn new(mut rows: Batch, keys: usize) -> Self {
-        let groups = all_ints(&rows.columns[..keys]).and_then(|keys| Groups::of(&keys));
-        if let Some(groups) = groups {
-            rows.columns.drain(..keys);
-            return IndexedRows { rows, first_output: 0, finder: Finder::Grouped(groups) };
-        }
+    pub fn new(rows: Batch, keys: usize) -> Self {
         let mut index = Index::new((0..keys).collect());
         index.extend(&rows);
-        IndexedRows { rows, first_output: keys, finder: Finder::Indexed(index) }
-    }
-
-    /// Whether rows are found by place rather than by hash.
-    pub fn is_grouped(&self) -> bool {
-        matches!(self.finder, Finder::Grouped(_))
-    }
-
-    /// About how many bytes there are, without the hash table if there is one.
-    pub fn memory_bytes(&self) -> usize {
-        let places = match &self.finder {
-            Finder::Grouped(groups) => groups.starts.capacity(),
-            Finder::Indexed(index) => index.previous.capacity(),
-        };
-        self.rows.memory_bytes() + places * size_of::<u32>()
+        IndexedRows::Indexed { rows, index }
     }
 }

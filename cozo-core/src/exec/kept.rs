@@ -91,8 +91,10 @@ impl KeptIndexes {
 
     /// Keeps an index, if it is one that is found by place rather than by hash, and not too large.
     pub fn keep(&self, of: &Indexed, contents: ContentsId, index: &Arc<IndexedRows>) {
-        let fits = index.is_grouped() && index.memory_bytes() <= self.budget_bytes;
-        let state = if fits { State::Made(index.clone()) } else { State::Unfit };
+        let state = match &**index {
+            IndexedRows::Grouped(groups) if groups.memory_bytes() <= self.budget_bytes => State::Made(index.clone()),
+            _ => State::Unfit,
+        };
         let mut kept = self.kept.lock();
         // What there is of other contents of the relation, nobody will ask for again.
         kept.retain(|kept| kept.of.0.0 != of.0.0 || kept.contents == contents);
@@ -128,7 +130,10 @@ fn put(kept: &mut Vec<Kept>, new: Kept) {
 impl Kept {
     fn memory_bytes(&self) -> usize {
         match &self.state {
-            State::Made(index) => index.memory_bytes(),
+            State::Made(index) => match &**index {
+                IndexedRows::Grouped(groups) => groups.memory_bytes(),
+                IndexedRows::Indexed { .. } => unreachable!("what is found by hash is not kept"),
+            },
             _ => 0,
         }
     }
@@ -137,12 +142,15 @@ impl Kept {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exec::groups::Groups;
     use crate::storage::Identity;
     use crate::value::{Batch, Column};
 
     fn indexed(rows: i64) -> Arc<IndexedRows> {
         let columns = vec![Column::ints((0..rows).collect()), Column::ints(vec![7; rows as usize])];
-        Arc::new(IndexedRows::new(Batch::new(columns, rows as usize), 1))
+        let mut groups = Groups::new(1);
+        groups.append(&Batch::new(columns, rows as usize), rows as u64).expect("keys ascend and lie close together");
+        Arc::new(IndexedRows::Grouped(groups))
     }
 
     #[test]
@@ -164,7 +172,8 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_not_kept_and_what_was_used_longest_ago_gives_way() {
-        let kept = KeptIndexes::new(indexed(1_000).memory_bytes() * 2);
+        let IndexedRows::Grouped(one) = &*indexed(1_000) else { unreachable!("made so") };
+        let kept = KeptIndexes::new(one.memory_bytes() * 2);
         let of = |relation| ((RelationId(relation), None), vec![0], vec![1]);
         let contents = Identity::default().id();
         kept.keep(&of(1), contents, &indexed(10_000));

@@ -17,6 +17,7 @@ mod error;
 mod fixed;
 mod fixpoint;
 mod grouping;
+mod groups;
 mod index;
 mod int_set;
 mod kept;

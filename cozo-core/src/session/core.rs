@@ -28,11 +28,8 @@ const MAX_CACHED_SCRIPT_BYTES: usize = 64 * 1024;
 /// How many of them are where they are found soonest.
 const RECENT_SCRIPTS: usize = 64;
 
-/// Graphs may take this part of what the cache may,
-const GRAPHS_SHARE: usize = 8;
-
-/// and indexes made of relations this part.
-const INDEXES_SHARE: usize = 8;
+/// Graphs may take this part of what the cache may, and so may indexes made of relations.
+const KEPT_SHARE: usize = 8;
 
 /// A script that is kept.
 pub struct CachedScript {
@@ -74,8 +71,8 @@ impl Core {
             callbacks: Arc::default(),
             triggers: TriggerCache::default(),
             fixed_rules: FixedRules::default(),
-            graphs: KeptGraphs::new(options.cache_bytes() / GRAPHS_SHARE),
-            indexes: KeptIndexes::new(options.cache_bytes() / INDEXES_SHARE),
+            graphs: KeptGraphs::new(options.cache_bytes() / KEPT_SHARE),
+            indexes: KeptIndexes::new(options.cache_bytes() / KEPT_SHARE),
             query_memory_bytes: options.query_memory_bytes(),
             scripts: Cache::new(CACHED_SCRIPTS),
             recent: std::array::from_fn(|_| ArcSwapOption::empty()),

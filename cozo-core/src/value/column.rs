@@ -403,20 +403,6 @@ impl Column {
         column
     }
 
-    /// The rows of ranges, `len` together.
-    pub fn take_ranges(&self, ranges: &[Range<u32>], len: usize) -> Column {
-        if let Some(values) = self.as_dense_ints() {
-            let mut taken = Vec::with_capacity(len);
-            for range in ranges {
-                taken.extend_from_slice(&values[range.start as usize..range.end as usize]);
-            }
-            return Column::ints(taken);
-        }
-        let mut column = Column::default();
-        ranges.iter().for_each(|range| column.append_range(self, range.start as usize..range.end as usize));
-        column
-    }
-
     /// The rows of a range.
     pub fn slice(&self, range: Range<usize>) -> Column {
         let mut column = Column::default();

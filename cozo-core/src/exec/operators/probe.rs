@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::{Emit, Operator, Shape, Tables, key_columns, stopped};
-use crate::exec::index::{Finder, Found, Groups, Index, IndexedRows};
+use crate::exec::groups::Groups;
+use crate::exec::index::{Found, Index, IndexedRows};
 use crate::exec::kept::Indexed;
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::exec::stored::Stored;
@@ -87,10 +88,9 @@ impl<'a> Rows<'a> {
                         built.get_or_init(|| indexed)
                     }
                 };
-                let rows = &indexed.rows;
-                Ok(match &indexed.finder {
-                    Finder::Grouped(groups) => Probe::Grouped { rows, groups },
-                    Finder::Indexed(index) => {
+                Ok(match &**indexed {
+                    IndexedRows::Grouped(groups) => Probe::Grouped(groups),
+                    IndexedRows::Indexed { rows, index } => {
                         Probe::Indexed(IndexProbe { rows, index, range: 0..rows.len, table: None })
                     }
                 })
@@ -98,11 +98,11 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The column of the resolved rows that gives the `nth` output.
+    /// The column of indexed rows that gives the `nth` output.
     fn output_column(&self, nth: usize, column: usize) -> usize {
         match self {
             Rows::Table { .. } => column,
-            Rows::Stored { built, .. } => built.get().map_or(0, |indexed| indexed.first_output) + nth,
+            Rows::Stored { keys, .. } => keys.len() + nth,
         }
     }
 }
@@ -124,29 +124,58 @@ fn index_stored(
     let indexed = match found {
         Some(found) => found,
         None => {
-            let columns: Vec<usize> = keys.iter().chain(outputs).copied().collect();
-            let mut rows = Batch::empty(columns.len());
-            let mut cursor = stored.scan(&KeyRange::all(), &columns)?;
-            while let Some(batch) = cursor.next_batch(MAX_BATCH_ROWS)? {
-                run.cancellation.check()?;
-                run.cancellation.charge(batch.memory_bytes())?;
-                rows.append(&batch);
-            }
-            let indexed = Arc::new(IndexedRows::new(rows, keys.len()));
+            let made = Arc::new(read_indexed(run, stored, keys, outputs)?);
             if let Some((kept, (_, contents))) = kept {
-                kept.keep(&identity, contents, &indexed);
+                kept.keep(&identity, contents, &made);
             }
-            indexed
+            made
         }
     };
     indexes.insert(identity, indexed.clone());
     Ok(indexed)
 }
 
+fn read_indexed(
+    run: &Run<'_>,
+    stored: &Stored<'_>,
+    keys: &[usize],
+    outputs: &[usize],
+) -> Result<IndexedRows, ExecError> {
+    let columns: Vec<usize> = keys.iter().chain(outputs).copied().collect();
+    // `take` gives how many bytes it keeps; nothing if it has no use for more.
+    let read = |take: &mut dyn FnMut(&Batch) -> Option<usize>| -> Result<bool, ExecError> {
+        let mut cursor = stored.scan(&KeyRange::all(), &columns)?;
+        while let Some(batch) = cursor.next_batch(MAX_BATCH_ROWS)? {
+            run.cancellation.check()?;
+            let Some(bytes) = take(&batch) else { return Ok(false) };
+            run.cancellation.charge(bytes)?;
+        }
+        Ok(true)
+    };
+    if keys.len() == 1 {
+        let (rows, mut groups) = (stored.most_rows(&KeyRange::all()), Groups::new(outputs.len()));
+        let fits = read(&mut |batch| {
+            let before = groups.memory_bytes();
+            groups.append(batch, rows)?;
+            Some(groups.memory_bytes() - before)
+        })?;
+        if fits {
+            groups.shrink();
+            return Ok(IndexedRows::Grouped(groups));
+        }
+    }
+    let mut rows = Batch::empty(columns.len());
+    read(&mut |batch| {
+        rows.append(batch);
+        Some(batch.memory_bytes())
+    })?;
+    Ok(IndexedRows::new(rows, keys.len()))
+}
+
 /// Rows, and how they are found.
 pub enum Probe<'a> {
-    /// Those of a key are neighbours.
-    Grouped { rows: &'a Batch, groups: &'a Groups },
+    /// Those of a key, a single one, are neighbours.
+    Grouped(&'a Groups),
     /// By an index.
     Indexed(IndexProbe<'a>),
 }
@@ -163,7 +192,7 @@ impl Probe<'_> {
     /// Which of so many rows of the keys have a match.
     pub fn matches_any(&self, keys: &[&Column], rows: usize) -> Vec<bool> {
         match self {
-            Probe::Grouped { groups, .. } => groups.find(keys, rows).iter().map(|group| !group.is_empty()).collect(),
+            Probe::Grouped(groups) => groups.find(keys[0], rows).iter().map(|group| !group.is_empty()).collect(),
             Probe::Indexed(probe) => {
                 let found = probe.find(keys, rows);
                 (0..rows).map(|row| probe.matches(&found, row).next().is_some()).collect()
@@ -210,10 +239,7 @@ impl Operator for HashJoin<'_> {
         let keys = key_columns(&self.plan.keys, &input, worker)?;
         let keys: Vec<&Column> = keys.iter().collect();
         match self.rows.resolve()? {
-            Probe::Grouped { rows, groups } => {
-                let found = groups.find(&keys, input.len);
-                self.push_groups(rows, &found, &input, worker, emit)
-            }
+            Probe::Grouped(groups) => self.push_groups(groups, &groups.find(keys[0], input.len), &input, worker, emit),
             Probe::Indexed(probe) => {
                 let found = probe.find(&keys, input.len);
                 self.push_matches(&probe, &found, &input, worker, emit)
@@ -226,7 +252,7 @@ impl HashJoin<'_> {
     /// Joins each input row with a range of the rows.
     fn push_groups(
         &self,
-        rows: &Batch,
+        groups: &Groups,
         found: &[Range<u32>],
         input: &Batch,
         worker: &mut Worker<'_>,
@@ -237,7 +263,9 @@ impl HashJoin<'_> {
         let take = |left: &[u32], right: &[Range<u32>], len: usize| {
             let mut output = self.shape.take(input, left);
             output.len = len;
-            self.fill(&mut output, rows, |column| column.take_ranges(right, len));
+            for (nth, (_, slot)) in self.plan.outputs.iter().enumerate() {
+                output.columns[*slot] = groups.take(nth, right, len);
+            }
             output
         };
         for (row, group) in found.iter().enumerate() {
@@ -291,7 +319,10 @@ impl HashJoin<'_> {
             while start < left.len() {
                 let part = start..left.len().min(start + room);
                 let mut output = self.shape.take(input, &left[part.clone()]);
-                self.fill(&mut output, probe.rows, |column| column.take(&right[part.clone()]));
+                for (nth, (column, slot)) in self.plan.outputs.iter().enumerate() {
+                    let column = &probe.rows.columns[self.rows.output_column(nth, *column)];
+                    output.columns[*slot] = column.take(&right[part.clone()]);
+                }
                 let flow = emit(output, worker)?;
                 if stopped(&flow) {
                     return Ok(flow);
@@ -303,12 +334,5 @@ impl HashJoin<'_> {
             right.clear();
         }
         CONTINUE
-    }
-
-    /// Fills the slots of the outputs with what is taken of the rows' columns.
-    fn fill(&self, output: &mut Batch, rows: &Batch, take: impl Fn(&Column) -> Column) {
-        for (nth, (column, slot)) in self.plan.outputs.iter().enumerate() {
-            output.columns[*slot] = take(&rows.columns[self.rows.output_column(nth, *column)]);
-        }
     }
 }

@@ -1,0 +1,184 @@
+//! Rows of a relation that lie in the order of their key, a single integer: those of a key are neighbours, found by their place.
+
+use std::ops::Range;
+
+use super::index::most_codes;
+use crate::value::{Batch, Column, Num, Scalar};
+
+/// The rows of each key.
+#[derive(Debug, Default)]
+pub struct Groups {
+    /// Where the rows of each key begin; those of the next key begin where they end.
+    starts: Vec<u32>,
+    /// The columns that are not the key.
+    columns: Vec<Values>,
+}
+
+/// The values of a column.
+#[derive(Debug)]
+enum Values {
+    /// Integers as they are in most relations of things that are numbered.
+    Narrow(Vec<u32>),
+    /// Others.
+    Wide(Column),
+}
+
+impl Groups {
+    /// No rows, and so many columns besides the key.
+    pub fn new(columns: usize) -> Self {
+        Groups { starts: vec![], columns: (0..columns).map(|_| Values::Narrow(vec![])).collect() }
+    }
+
+    /// Appends rows that come after those that are there, the key first; `rows` is about how many there are to be. Fails if the keys do
+    /// not ascend, or are not integers that lie close together.
+    pub fn append(&mut self, batch: &Batch, rows: u64) -> Option<()> {
+        let (key, columns) = batch.columns.split_first()?;
+        let mut row = self.starts.last().copied().unwrap_or(0);
+        let _ = self.starts.pop();
+        for key in key.as_dense_ints()? {
+            let next = usize::try_from(*key).ok().filter(|key| (*key as u64) < most_codes(rows))? + 1;
+            if next < self.starts.len() {
+                return None;
+            }
+            self.starts.resize(next, row);
+            row = row.checked_add(1)?;
+        }
+        self.starts.push(row);
+        self.columns.iter_mut().zip(columns).for_each(|(values, column)| values.append(column));
+        Some(())
+    }
+
+    /// Gives back the room for more rows.
+    pub fn shrink(&mut self) {
+        self.starts.shrink_to_fit();
+        for values in &mut self.columns {
+            if let Values::Narrow(values) = values {
+                values.shrink_to_fit();
+            }
+        }
+    }
+
+    /// The rows for each of so many keys.
+    pub fn find(&self, keys: &Column, len: usize) -> Vec<Range<u32>> {
+        let rows_of = |key: i64| {
+            let bounds = usize::try_from(key).ok().and_then(|key| self.starts.get(key..)?.first_chunk());
+            bounds.map_or(0..0, |[start, end]| *start..*end)
+        };
+        match keys.as_dense_ints() {
+            Some(keys) => keys.iter().map(|key| rows_of(*key)).collect(),
+            None => (0..len)
+                .map(|row| match keys.scalar(row).and_then(Scalar::num) {
+                    Some(Num::Int(key)) => rows_of(key),
+                    _ => 0..0,
+                })
+                .collect(),
+        }
+    }
+
+    /// A column of the rows of ranges, `len` together.
+    pub fn take(&self, column: usize, ranges: &[Range<u32>], len: usize) -> Column {
+        let ranges = ranges.iter().map(|range| range.start as usize..range.end as usize);
+        match &self.columns[column] {
+            Values::Narrow(values) => {
+                let mut taken = Vec::with_capacity(len);
+                ranges.for_each(|range| taken.extend(values[range].iter().map(|value| i64::from(*value))));
+                Column::ints(taken)
+            }
+            Values::Wide(values) => {
+                let mut taken = Column::default();
+                ranges.for_each(|range| taken.append_range(values, range));
+                taken
+            }
+        }
+    }
+
+    /// About how many bytes there are.
+    pub fn memory_bytes(&self) -> usize {
+        let of_columns: usize = self.columns.iter().map(Values::memory_bytes).sum();
+        of_columns + self.starts.capacity() * size_of::<u32>()
+    }
+}
+
+impl Values {
+    fn append(&mut self, column: &Column) {
+        if let Values::Narrow(values) = self {
+            let narrow =
+                column.as_dense_ints().filter(|ints| ints.iter().fold(0, |bits, int| bits | *int as u64) >> 32 == 0);
+            if let Some(ints) = narrow {
+                values.extend(ints.iter().map(|int| *int as u32));
+                return;
+            }
+            let mut wide = Column::default();
+            if !values.is_empty() {
+                wide = Column::ints(values.iter().map(|value| i64::from(*value)).collect());
+            }
+            *self = Values::Wide(wide);
+        }
+        if let Values::Wide(values) = self {
+            values.append_range(column, 0..column.len());
+        }
+    }
+
+    fn memory_bytes(&self) -> usize {
+        match self {
+            Values::Narrow(values) => values.capacity() * size_of::<u32>(),
+            Values::Wide(column) => column.memory_bytes(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::DataValue;
+
+    #[test]
+    fn the_rows_of_a_key_are_found_by_place_also_where_values_grow_wide() {
+        let keys: Vec<i64> = (0..900).map(|row| row / 7 * 2).collect();
+        let values: Vec<DataValue> = (0..900i64)
+            .map(|row| match row {
+                ..300 => row.into(),
+                300..600 => (row * 1_000_000_000).into(),
+                _ => format!("{row}").into(),
+            })
+            .collect();
+        let mut groups = Groups::new(2);
+        for rows in (0..9).map(|part| part * 100..part * 100 + 100) {
+            let columns = vec![
+                Column::ints(keys[rows.clone()].to_vec()),
+                values[rows.clone()].iter().cloned().collect(),
+                Column::ints(keys[rows].iter().map(|key| key + 1).collect()),
+            ];
+            groups.append(&Batch::new(columns, 100), 900).expect("keys ascend and lie close together");
+        }
+        groups.shrink();
+        let asked = [3, 256, -1, 0, 1 << 40, 42, 258];
+        let found = groups.find(&Column::ints(asked.to_vec()), asked.len());
+        let mixed: Column =
+            asked.iter().map(|key| DataValue::from(*key)).chain([DataValue::Null, 2.0.into(), "2".into()]).collect();
+        assert_eq!(groups.find(&mixed, asked.len() + 3)[..asked.len()], found);
+        assert!(groups.find(&mixed, asked.len() + 3)[asked.len()..].iter().all(Range::is_empty));
+        let expected: Vec<usize> = asked.iter().flat_map(|key| (0..900).filter(|row| keys[*row] == *key)).collect();
+        let len = expected.len();
+        let taken = groups.take(0, &found, len);
+        assert_eq!(
+            taken.iter().collect::<Vec<_>>(),
+            expected.iter().map(|row| values[*row].clone()).collect::<Vec<_>>()
+        );
+        let beside = groups.take(1, &found, len);
+        assert_eq!(
+            beside.iter().collect::<Vec<_>>(),
+            expected.iter().map(|row| (keys[*row] + 1).into()).collect::<Vec<DataValue>>()
+        );
+    }
+
+    #[test]
+    fn keys_that_descend_or_lie_far_apart_are_refused() {
+        let append =
+            |keys: &[i64]| Groups::new(0).append(&Batch::new(vec![Column::ints(keys.to_vec())], keys.len()), 3);
+        assert_eq!(append(&[1, 1, 5]), Some(()));
+        for keys in [[1, 5, 4], [-1, 0, 1], [0, 1, 1 << 40]] {
+            assert_eq!(append(&keys), None, "{keys:?}");
+        }
+    }
+}
