@@ -158,7 +158,7 @@ fn a_relation_is_read_as_of_the_time_that_is_asked_for() {
                 "?[count(y), sum(z)] := *e{{a: s, b: x @ {time}}}, *e{{a: x, b: y @ {time}}}, z = y - s
                  r[x, d] := x = 0, d = 0  r[y, c] := r[x, d], *e{{a: x, b: y @ {time}}}, c = d + 1"
             );
-            let counted = rows(&db, &script.lines().next().unwrap().to_string());
+            let counted = rows(&db, script.lines().next().unwrap());
             assert_eq!(counted[0][0].get_int(), Some(300 - time), "as of {time}");
             assert_eq!(counted[0][1].get_float(), Some((2 * time * (300 - time)) as f64), "as of {time}");
             let reached = rows(&db, &format!("{} ?[max(x)] := r[x, _]", script.lines().nth(1).unwrap()));

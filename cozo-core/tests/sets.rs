@@ -50,8 +50,11 @@ fn rows_are_there_once_whichever_rules_derive_them_first() {
     }
 }
 
+/// How the number of a node is written.
+type Spelling = fn(i64) -> DataValue;
+
 /// How the numbers of nodes are written: close together, far apart, growing apart while rules run, and not all as integers.
-fn spellings() -> Vec<(&'static str, fn(i64) -> DataValue)> {
+fn spellings() -> Vec<(&'static str, Spelling)> {
     vec![
         ("close together", |node| node.into()),
         ("with gaps", |node| (node * 37).into()),

@@ -111,7 +111,7 @@ impl KeptIndexes {
 }
 
 /// An entry, which is the one used last then.
-fn find<'k>(kept: &'k mut Vec<Kept>, of: &Indexed) -> Option<&'k mut Kept> {
+fn find<'k>(kept: &'k mut [Kept], of: &Indexed) -> Option<&'k mut Kept> {
     let place = kept.iter().position(|kept| kept.of == *of)?;
     let last = kept.len() - 1;
     kept[place..].rotate_left(1);

@@ -227,7 +227,7 @@ impl IndexProbe<'_> {
     }
 }
 
-/// Joins by hash.
+/// Joins by an index, or by the place of the rows.
 pub struct HashJoin<'a> {
     pub plan: &'a JoinPlan,
     pub shape: Shape<'a>,
@@ -283,7 +283,8 @@ impl HashJoin<'_> {
                     if stopped(&flow) {
                         return Ok(flow);
                     }
-                    (left.clear(), right.clear());
+                    left.clear();
+                    right.clear();
                     len = 0;
                     room = worker.next_batch_rows()?;
                 }
