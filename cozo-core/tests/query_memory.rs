@@ -52,3 +52,31 @@ fn what_is_small_runs_however_much_it_reads() {
         db.run_default("?[x, sum(a), min(b), unique(y)] := *r[a, b], *r[c, d], c < 20, x = a % 10, y = b % 3").unwrap();
     assert_eq!(grouped.rows.len(), 10);
 }
+
+/// Look-ups that are so many that reading the whole relation would be quicker, if it were not larger than the memory for queries.
+#[test]
+fn what_is_read_only_to_be_quicker_is_not_what_outgrows_the_limit() {
+    const NODES: i64 = 100_000;
+    let db = db();
+    db.run_default(":create edge {a: Int => b: Int, text: String}").unwrap();
+    for start in (0..NODES).step_by(10_000) {
+        let script = format!(
+            "?[a, b, text] := a in int_range({start}, {}), b = a + 1, text = concat('{}', to_string(a))  :put edge {{a => b, text}}",
+            start + 10_000,
+            "long text ".repeat(30)
+        );
+        db.run_default(&script).unwrap();
+    }
+    let walk = format!(
+        "r[x, n] := x = {}, n = 0  r[y, n] := r[x, _], *edge{{a: x, b: y, text}}, n = length(text)  ?[count(x), max(n)] := r[x, n]",
+        NODES - 30_000
+    );
+    let joined = "?[count(x), max(n)] := x in int_range(0, 100000, 2), *edge{a: x, text}, n = length(text)";
+    for _ in 0..2 {
+        let rows = db.run_default(&walk).unwrap().rows;
+        assert_eq!((rows[0][0].get_int(), rows[0][1].get_int()), (Some(30_001), Some(305)));
+        let rows = db.run_default(joined).unwrap().rows;
+        assert_eq!((rows[0][0].get_int(), rows[0][1].get_int()), (Some(50_000), Some(305)));
+    }
+    refused(&db, "s[x] := x = 0  s[x] := s[y], x = y + 1  ?[x] := s[x]");
+}

@@ -117,6 +117,11 @@ impl Cancellation {
         within(used, self.memory_limit)
     }
 
+    /// How many bytes more the query may take.
+    pub fn spare_bytes(&self) -> usize {
+        self.memory_limit.saturating_sub(self.memory_used.load(Ordering::Relaxed))
+    }
+
     /// Fails if the query must stop.
     pub fn check(&self) -> Result<(), ExecError> {
         self.interrupt.check()

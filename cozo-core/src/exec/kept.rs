@@ -89,12 +89,13 @@ impl KeptIndexes {
         }
     }
 
-    /// Keeps an index, if it is one that is found by place rather than by hash, and not too large.
-    pub fn keep(&self, of: &Indexed, contents: ContentsId, index: &Arc<IndexedRows>) {
-        let state = match &**index {
-            IndexedRows::Grouped(groups) if groups.memory_bytes() <= self.budget_bytes => State::Made(index.clone()),
-            _ => State::Unfit,
+    /// Keeps an index, if there is one that is found by place rather than by hash, and not too large. Without, none is advised again.
+    pub fn keep(&self, of: &Indexed, contents: ContentsId, index: Option<&Arc<IndexedRows>>) {
+        let fits = |index: &&Arc<IndexedRows>| match &***index {
+            IndexedRows::Grouped(groups) => groups.memory_bytes() <= self.budget_bytes,
+            IndexedRows::Indexed { .. } => false,
         };
+        let state = index.filter(fits).map_or(State::Unfit, |index| State::Made(index.clone()));
         let mut kept = self.kept.lock();
         // What there is of other contents of the relation, nobody will ask for again.
         kept.retain(|kept| kept.of.0.0 != of.0.0 || kept.contents == contents);
@@ -164,7 +165,7 @@ mod tests {
             [Advice::LookUp, Advice::LookUp, Advice::Index]
         );
         assert!(kept.find(&of, first).is_none());
-        kept.keep(&of, first, &indexed(400));
+        kept.keep(&of, first, Some(&indexed(400)));
         assert_eq!(advice(first, 1), Advice::Index);
         assert!(kept.find(&of, first).is_some() && kept.find(&of, second).is_none());
         assert_eq!([advice(second, 99), advice(second, 1)], [Advice::LookUp, Advice::Index]);
@@ -176,11 +177,11 @@ mod tests {
         let kept = KeptIndexes::new(one.memory_bytes() * 2);
         let of = |relation| ((RelationId(relation), None), vec![0], vec![1]);
         let contents = Identity::default().id();
-        kept.keep(&of(1), contents, &indexed(10_000));
+        kept.keep(&of(1), contents, Some(&indexed(10_000)));
         assert_eq!(kept.advice(&of(1), contents, 1, || 10_000), Advice::Unknown);
-        (2..4).for_each(|relation| kept.keep(&of(relation), contents, &indexed(1_000)));
+        (2..4).for_each(|relation| kept.keep(&of(relation), contents, Some(&indexed(1_000))));
         assert!(kept.find(&of(2), contents).is_some());
-        kept.keep(&of(4), contents, &indexed(1_000));
+        kept.keep(&of(4), contents, Some(&indexed(1_000)));
         assert_eq!([2, 3, 4].map(|relation| kept.find(&of(relation), contents).is_some()), [true, false, true]);
     }
 }

@@ -95,8 +95,8 @@ pub struct Run<'a> {
     times: Vec<i64>,
     /// Where it is noted what each operator does, if anybody wants to know.
     pub profile: Option<Profile>,
-    /// Indexes made of stored relations.
-    indexes: Mutex<HashMap<Indexed, Arc<IndexedRows>>>,
+    /// Indexes made of stored relations; nothing for those that are too large to be made if not necessary.
+    indexes: Mutex<HashMap<Indexed, Option<Arc<IndexedRows>>>>,
     /// In recursion, how many more rows are looked up before a join takes the look-up's place, by the address of its plan: none if it
     /// has.
     lookups_left: Mutex<FxHashMap<usize, u64>>,

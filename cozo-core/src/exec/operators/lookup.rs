@@ -8,7 +8,7 @@ use super::{Emit, Operator, Shape, key_columns, stopped};
 use crate::exec::kept::{Advice, lookups_before_index};
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::exec::stored::Stored;
-use crate::exec::{Run, Worker};
+use crate::exec::{ExecError, Run, Worker};
 use crate::plan::{JoinPlan, OperatorKind, OperatorPlan};
 use crate::storage::KeyRange;
 use crate::value::sort::sort_by_ints;
@@ -41,6 +41,9 @@ pub struct PrefixLookup<'a> {
 /// So many rows at a time are worth asking whether there is something quicker than looking them up.
 const WORTH_ASKING: usize = 16;
 
+/// An index that is made only to be quicker may take this part of the memory that a query has left.
+const SHARE_OF_MEMORY: usize = 4;
+
 /// Whether an operator of a rule that runs again and again does not look up any more, so that the order of its input makes no difference.
 pub fn is_joined(operator: &OperatorPlan, run: &Run<'_>) -> bool {
     let OperatorKind::Join(join) = &operator.kind else { return false };
@@ -58,16 +61,24 @@ impl<'a> PrefixLookup<'a> {
         PrefixLookup { plan, shape, stored, columns, recursive, run, join: OnceLock::new() }
     }
 
-    /// The join that takes its place from now on, if all rows looked up so far, these many more with them, have cost as much as that would.
-    fn join_instead(&self, rows: usize) -> Option<&HashJoin<'a>> {
+    /// The join that takes its place from now on, if all rows looked up so far, these many more with them, have cost as much as that would,
+    /// and it takes no more than a part of the memory that the query has left.
+    fn join_instead(&self, rows: usize) -> Result<Option<&HashJoin<'a>>, ExecError> {
         if rows < WORTH_ASKING && !self.recursive {
-            return None;
+            return Ok(None);
         }
         let join = self.join.get_or_init(|| {
             let rows = Rows::of_stored(self.stored, &self.plan.keys, &self.plan.outputs, self.run);
             HashJoin { plan: self.plan, shape: self.shape, rows }
         });
-        (join.rows.is_made() || self.is_worth_an_index(rows, join)).then_some(join)
+        if !join.rows.is_made() {
+            let is_made = self.is_worth_an_index(rows, join)
+                && join.rows.make_within(self.run.cancellation.spare_bytes() / SHARE_OF_MEMORY)?;
+            if !is_made {
+                return Ok(None);
+            }
+        }
+        Ok(Some(join))
     }
 
     fn is_worth_an_index(&self, rows: usize, join: &HashJoin<'_>) -> bool {
@@ -92,7 +103,7 @@ impl<'a> PrefixLookup<'a> {
 
 impl Operator for PrefixLookup<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
-        if let Some(join) = self.join_instead(input.len) {
+        if let Some(join) = self.join_instead(input.len)? {
             return join.push(input, worker, emit);
         }
         let mut prefixes = key_columns(&self.plan.keys, &input, worker)?;

@@ -7,7 +7,7 @@ use super::{Emit, Operator, Shape, Tables, key_columns, stopped};
 use crate::exec::groups::Groups;
 use crate::exec::index::{Found, Index, IndexedRows};
 use crate::exec::kept::Indexed;
-use crate::exec::sink::{CONTINUE, Flow};
+use crate::exec::sink::{BYTES_AROUND_ROW, CONTINUE, Flow};
 use crate::exec::stored::Stored;
 use crate::exec::table::Table;
 use crate::exec::{ExecError, MAX_BATCH_ROWS, Run, Worker};
@@ -74,6 +74,17 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// Makes the index of a stored relation, unless it would take more bytes than that; whether it did, or there is nothing to make.
+    pub fn make_within(&self, most_bytes: usize) -> Result<bool, ExecError> {
+        if let Rows::Stored { run, stored, keys, outputs, built } = self
+            && built.get().is_none()
+        {
+            let Some(indexed) = index_stored(run, stored, keys, outputs, Some(most_bytes))? else { return Ok(false) };
+            built.get_or_init(|| indexed);
+        }
+        Ok(true)
+    }
+
     /// The rows, how they are found, and which of them count.
     pub fn resolve(&self) -> Result<Probe<'_>, ExecError> {
         match self {
@@ -84,8 +95,8 @@ impl<'a> Rows<'a> {
                 let indexed = match built.get() {
                     Some(indexed) => indexed,
                     None => {
-                        let indexed = index_stored(run, stored, keys, outputs)?;
-                        built.get_or_init(|| indexed)
+                        let indexed = index_stored(run, stored, keys, outputs, None)?;
+                        built.get_or_init(|| indexed.expect("without a limit, it is made"))
                     }
                 };
                 Ok(match &**indexed {
@@ -107,26 +118,31 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Reads a stored relation and indexes it, once for each run, or for all that see the same contents.
+/// Reads a stored relation and indexes it, once for each run, or for all that see the same contents; nothing if it would take more bytes
+/// than that.
 fn index_stored(
     run: &Run<'_>,
     stored: &Stored<'_>,
     keys: &[usize],
     outputs: &[usize],
-) -> Result<Arc<IndexedRows>, ExecError> {
+    most_bytes: Option<usize>,
+) -> Result<Option<Arc<IndexedRows>>, ExecError> {
     let identity = (stored.identity(), keys.to_vec(), outputs.to_vec());
     let mut indexes = run.indexes.lock();
-    if let Some(indexed) = indexes.get(&identity) {
-        return Ok(indexed.clone());
+    // What was too large once is, for those who do without.
+    match indexes.get(&identity) {
+        Some(Some(indexed)) => return Ok(Some(indexed.clone())),
+        Some(None) if most_bytes.is_some() => return Ok(None),
+        _ => {}
     }
     let kept = run.kept_indexes.zip(stored.contents());
     let found = kept.and_then(|(kept, (_, contents))| kept.find(&identity, contents));
     let indexed = match found {
-        Some(found) => found,
+        Some(found) => Some(found),
         None => {
-            let made = Arc::new(read_indexed(run, stored, keys, outputs)?);
+            let made = read_indexed(run, stored, keys, outputs, most_bytes)?.map(Arc::new);
             if let Some((kept, (_, contents))) = kept {
-                kept.keep(&identity, contents, &made);
+                kept.keep(&identity, contents, made.as_ref());
             }
             made
         }
@@ -140,36 +156,42 @@ fn read_indexed(
     stored: &Stored<'_>,
     keys: &[usize],
     outputs: &[usize],
-) -> Result<IndexedRows, ExecError> {
+    most_bytes: Option<usize>,
+) -> Result<Option<IndexedRows>, ExecError> {
     let columns: Vec<usize> = keys.iter().chain(outputs).copied().collect();
-    // `take` gives how many bytes it keeps; nothing if it has no use for more.
+    // `take` gives how many bytes are kept then; nothing if it has no use for more. Whether all was taken.
     let read = |take: &mut dyn FnMut(&Batch) -> Option<usize>| -> Result<bool, ExecError> {
-        let mut cursor = stored.scan(&KeyRange::all(), &columns)?;
+        let (mut cursor, mut bytes) = (stored.scan(&KeyRange::all(), &columns)?, 0);
         while let Some(batch) = cursor.next_batch(MAX_BATCH_ROWS)? {
             run.cancellation.check()?;
-            let Some(bytes) = take(&batch) else { return Ok(false) };
+            let Some(kept) = take(&batch).filter(|kept| most_bytes.is_none_or(|most| *kept <= most)) else {
+                return Ok(false);
+            };
+            if most_bytes.is_none() {
+                run.cancellation.charge(kept.saturating_sub(bytes))?;
+            }
+            bytes = kept;
+        }
+        if most_bytes.is_some() {
             run.cancellation.charge(bytes)?;
         }
         Ok(true)
     };
-    if keys.len() == 1 {
+    // In the order of its key alone a relation is sure to lie.
+    if *keys == [0] {
         let (rows, mut groups) = (stored.most_rows(&KeyRange::all()), Groups::new(outputs.len()));
-        let fits = read(&mut |batch| {
-            let before = groups.memory_bytes();
-            groups.append(batch, rows)?;
-            Some(groups.memory_bytes() - before)
-        })?;
-        if fits {
+        if read(&mut |batch| groups.append(batch, rows).map(|()| groups.memory_bytes()))? {
             groups.shrink();
-            return Ok(IndexedRows::Grouped(groups));
+            return Ok(Some(IndexedRows::Grouped(groups)));
         }
     }
-    let mut rows = Batch::empty(columns.len());
-    read(&mut |batch| {
+    let (mut rows, mut bytes) = (Batch::empty(columns.len()), 0);
+    let is_read = read(&mut |batch| {
         rows.append(batch);
-        Some(batch.memory_bytes())
+        bytes += batch.memory_bytes() + batch.len * BYTES_AROUND_ROW;
+        Some(bytes)
     })?;
-    Ok(IndexedRows::new(rows, keys.len()))
+    Ok(is_read.then(|| IndexedRows::new(rows, keys.len())))
 }
 
 /// Rows, and how they are found.
