@@ -25,6 +25,7 @@ fn database(setting: &Setting, folder: &TempDir) -> DbInstance {
         "?[k, v] <- [[1, 'int'], [1.0, 'float'], [null, 'null'], ['1', 'string'], [[1], 'list'], [true, 'bool']]
          :create any {k => v}",
         "?[k] <- [[7], [8]] :create keys {k: Int}",
+        "?[k, v] <- [[1, 'a'], [8, 'b']] :create plain {k: Int => v: String?, w: Float default 0.5, u: Any? default null}",
         "?[k, at, v] <- [[1, [10, true], 'old'], [1, [20, true], 'new'], [2, [10, false], 'gone']]
          :create history {k: Int, at: Validity => v}",
         "::index create one:by_w {w}",
@@ -111,9 +112,25 @@ fn operations_write_what_they_would_with_columns() {
         "?[k] <- [[$k]] :ensure keys {k} :returning",
         "{?[k] <- [[$k]] :put keys {k}} {?[n] := *keys{k: $k}, n = 1}",
         "?[k, v] := k = $k, *two{a: 'x', b: $k, v} :put any {k => v} :returning",
+        "?[w, v, u, k] := k = $k, v = 'moved', w = 1.5, u = 7 :put plain {k => w, v, u}",
+        "?[k, v] <- [[$k, 'with a default']] :put plain {k => v}",
+        "?[k, x, w] := k = $k, x = 'twice', w = 0.0 :put plain {k => v = x, u = x, w}",
+        "?[k, v, w] <- [[$k, 'converted', 1]] :put plain {k => v, w}",
+        "?[k, v, w] <- [[$k, null, null]] :put plain {k => v, w}",
+        "?[k, v, w, u] <- [[1, $k, 2.5, $k]] :put plain {k => v, w, u}",
+        "?[k, v, w, u] := k = $k, v = null, w = -0.0, u = int_range(500) :put plain {k => v, w, u}",
+        "{?[k, v] <- [[$k, [1]]] :put any {k => v}} {?[k, v] := *any{k: $k, v: u}, k = $k, v = u ++ [2] :put any {k => v}}",
+        "?[k] <- [[$k]] :rm any {k}",
+        "?[v, k] := k = $k, *plain{k, v} :rm plain {k}",
     ];
     let contents = |db: &DbInstance| {
-        let relations = ["*one{k, v, w}", "*one:by_w{k, w}, v = 0", "*any{k, v}, w = 0", "*keys{k}, v = 0, w = 0"];
+        let relations = [
+            "*one{k, v, w}",
+            "*one:by_w{k, w}, v = 0",
+            "*any{k, v}, w = 0",
+            "*keys{k}, v = 0, w = 0",
+            "*plain{k, v, w: x, u}, w = [x, u]",
+        ];
         relations.map(|relation| rows(db, &format!("?[k, v, w] := {relation}")))
     };
     for setting in SETTINGS {

@@ -7,6 +7,9 @@ use super::codes::Codes;
 /// So many codes are listed at a time.
 const LISTED_CODES: usize = 2048;
 
+/// So many words are looked through at a time.
+const LISTED_WORDS: usize = 64;
+
 /// Rows of integers from 0 up, all of one width: a bit for each combination of values.
 #[derive(Debug, Default)]
 pub struct IntSet {
@@ -143,21 +146,41 @@ impl IntSet {
     /// The rows in ascending order, as columns.
     pub fn to_columns(&self) -> Vec<Vec<i64>> {
         let mut columns = self.codes.columns(self.len);
+        if let [column] = &mut columns[..] {
+            // Codes of single values are the values.
+            self.list(column, |_| ());
+            return columns;
+        }
         let mut places: Vec<&mut Vec<i64>> = columns.iter_mut().collect();
-        let mut codes = Vec::with_capacity(self.len.min(LISTED_CODES + 64));
-        for (number, word) in self.words.iter().enumerate() {
-            let mut rest = *word;
-            while rest != 0 {
-                codes.push(number as i64 * 64 + i64::from(rest.trailing_zeros()));
-                rest &= rest - 1;
-            }
+        let mut codes = Vec::with_capacity(self.len.min(LISTED_CODES + LISTED_WORDS * 64));
+        self.list(&mut codes, |codes| {
             if codes.len() >= LISTED_CODES {
-                self.codes.decode(&codes, &mut places);
+                self.codes.decode(codes, &mut places);
                 codes.clear();
             }
-        }
+        });
         self.codes.decode(&codes, &mut places);
         columns
+    }
+
+    /// Appends all codes in ascending order, and calls `took` now and then.
+    fn list(&self, codes: &mut Vec<i64>, mut took: impl FnMut(&mut Vec<i64>)) {
+        for (nth, words) in self.words.chunks(LISTED_WORDS).enumerate() {
+            // No branch asks whether a word has rows, which nobody can foretell where they are sparse.
+            let (mut filled, mut end) = ([0_u8; LISTED_WORDS], 0);
+            for (number, word) in words.iter().enumerate() {
+                filled[end] = number as u8;
+                end += usize::from(*word != 0);
+            }
+            for number in filled[..end].iter().map(|number| usize::from(*number)) {
+                let (first, mut rest) = (((nth * LISTED_WORDS + number) * 64) as i64, words[number]);
+                while rest != 0 {
+                    codes.push(first + i64::from(rest.trailing_zeros()));
+                    rest &= rest - 1;
+                }
+            }
+            took(codes);
+        }
     }
 }
 

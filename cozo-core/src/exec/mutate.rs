@@ -284,7 +284,7 @@ impl Mutation<'_> {
                 Some(_) => {}
             }
         }
-        txn.rely_on(self.schema, &given.rows);
+        txn.rely_on(self.schema, &given.rows.into());
         Ok(Mutated::default())
     }
 
@@ -294,7 +294,7 @@ impl Mutation<'_> {
             let help = "the script is not applied";
             return Err(self.assertion(&given.rows.row(row), "is in the relation", help));
         }
-        txn.rely_on(self.schema, &given.rows);
+        txn.rely_on(self.schema, &given.rows.into());
         Ok(Mutated::default())
     }
 }

@@ -1,50 +1,42 @@
 //! Point queries: a plan that gives one row at most runs on single values, without columns, batches or tables, which
 //! would cost many times what the look-up does.
 
-use std::borrow::Cow;
-
 use smallvec::SmallVec;
 
 use super::ExecError;
 use crate::plan::{JoinPlan, OperatorKind, OperatorPlan, Plan, Source};
 use crate::program::ConstantRows;
 use crate::txn::View;
-use crate::value::{Batch, Column, DataValue, Tuple};
+use crate::value::{DataValue, Tuple};
 
 /// Values by slot; few enough, nearly always, to need no allocation.
 type Slots = SmallVec<[DataValue; 8]>;
 
 /// The row of a plan that [is a point query](Plan::point), if it has one.
 pub fn point_row(plan: &Plan, parameters: &[&DataValue], view: View<'_>) -> Result<Option<Tuple>, ExecError> {
-    point(plan, parameters, view, |value| value.into_owned())
-}
-
-/// [`point_row`] as a batch of one row or none.
-pub fn point_batch(plan: &Plan, parameters: &[&DataValue], view: View<'_>) -> Result<Batch, ExecError> {
-    let row = point(plan, parameters, view, Column::of)?;
-    Ok(row.map_or_else(|| Batch::empty(plan.headers.len()), |columns| Batch::new(columns, 1)))
-}
-
-/// What is made of each value of the row, if there is one.
-fn point<T>(
-    plan: &Plan,
-    parameters: &[&DataValue],
-    view: View<'_>,
-    make: impl Fn(Cow<'_, DataValue>) -> T,
-) -> Result<Option<Vec<T>>, ExecError> {
     let [component] = plan.components.as_slice() else { unreachable!("a point query is one component") };
     match (component.rules.as_slice(), component.constants.as_slice()) {
         ([rule], _) => {
             // To resize would copy a null for each.
-            let mut slots: Slots = (0..rule.slots).map(|_| DataValue::Null).collect();
-            let holds = run_on_row(&rule.operators, &mut slots, parameters, view)?;
-            Ok(holds.then(|| rule.head.iter().map(|slot| make(Cow::Borrowed(&slots[*slot]))).collect()))
+            let mut slots = Slots::new();
+            (0..rule.slots).for_each(|_| slots.push(DataValue::Null));
+            if !run_on_row(&rule.operators, &mut slots, parameters, view)? {
+                return Ok(None);
+            }
+            let mut row = Vec::with_capacity(rule.head.len());
+            for (i, slot) in rule.head.iter().enumerate() {
+                row.push(match rule.head[i + 1..].contains(slot) {
+                    true => slots[*slot].clone(),
+                    false => std::mem::take(&mut slots[*slot]),
+                });
+            }
+            Ok(Some(row))
         }
         (_, [constant]) => {
             let ConstantRows::Rows(rows) = &constant.rows else { unreachable!("a point query has its row as given") };
             let mut row = Vec::with_capacity(rows[0].len());
             for cell in &rows[0] {
-                row.push(make(cell.eval_or_borrow(parameters)?));
+                row.push(cell.eval_or_borrow(parameters)?.into_owned());
             }
             Ok(Some(row))
         }

@@ -2,7 +2,7 @@
 
 use super::{BaseType, ColumnType};
 use crate::value::{
-    Column, DataValue, Validity, Vector, decode_base64, json_to_value, parse_rfc3339_micros, parse_uuid,
+    Column, DataValue, Num, Validity, Vector, decode_base64, json_to_value, parse_rfc3339_micros, parse_uuid,
 };
 
 /// A value that does not fit its column.
@@ -95,16 +95,21 @@ pub fn surely_fits(column: &Column, target: &ColumnType) -> bool {
         (Column::Bool(data), BaseType::Bool) => data.nulls.is_none() || target.nullable,
         (Column::Str(data), BaseType::String) => data.nulls.is_none() || target.nullable,
         (Column::Null(_), _) | (_, BaseType::Any) => target.nullable,
-        (Column::Any(values), _) => values.iter().all(|value| fits(value, target)),
+        (Column::Any(values), _) => values.iter().all(|value| value_surely_fits(value, target)),
         _ => false,
     }
 }
 
-/// Whether a value that no column has a type for fits as it is; what may be large is seen at once.
-fn fits(value: &DataValue, target: &ColumnType) -> bool {
+/// Whether a value fits a type as it is, as far as is quickly seen.
+pub fn value_surely_fits(value: &DataValue, target: &ColumnType) -> bool {
     match (value, &target.base) {
         (DataValue::Null, _) => target.nullable,
-        (DataValue::Bytes(_), BaseType::Bytes)
+        (_, BaseType::Any)
+        | (DataValue::Num(Num::Int(_)), BaseType::Int)
+        | (DataValue::Num(Num::Float(_)), BaseType::Float)
+        | (DataValue::Str(_), BaseType::String)
+        | (DataValue::Bool(_), BaseType::Bool)
+        | (DataValue::Bytes(_), BaseType::Bytes)
         | (DataValue::Uuid(_), BaseType::Uuid)
         | (DataValue::Json(_), BaseType::Json) => true,
         (DataValue::Vec(vector), BaseType::Vector { wide, len }) => {

@@ -1,7 +1,8 @@
 //! Compiled queries, and the scripts that hold them.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwapOption;
 
@@ -35,13 +36,28 @@ pub struct CompiledQuery {
 pub struct PreparedQuery {
     /// The query as parsed.
     pub query: Query,
-    compiled: ArcSwapOption<CompiledQuery>,
+    /// What it was compiled to first. That stays, so that to use it takes no reference.
+    first: OnceLock<Box<CompiledQuery>>,
+    /// What it was compiled to after that, last.
+    later: ArcSwapOption<CompiledQuery>,
+    /// Whether the first has been replaced.
+    is_outdated: AtomicBool,
 }
 
 impl PreparedQuery {
     /// A query not yet compiled.
     pub fn new(query: Query) -> Self {
-        PreparedQuery { query, compiled: ArcSwapOption::empty() }
+        PreparedQuery {
+            query,
+            first: OnceLock::new(),
+            later: ArcSwapOption::empty(),
+            is_outdated: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether a new one, compiled as things are now, would be found sooner.
+    pub fn is_outdated(&self) -> bool {
+        self.is_outdated.load(Ordering::Relaxed)
     }
 
     /// Whether it writes a relation that outlives the transaction.
@@ -70,20 +86,31 @@ impl PreparedQuery {
         fixed_rules: &FixedRules,
         values: &BTreeMap<String, DataValue>,
         given: &[GivenRelation],
-    ) -> miette::Result<Loaded<CompiledQuery>> {
+    ) -> miette::Result<Loaded<'_, CompiledQuery>> {
         let versions = (txn.catalog().version, fixed_rules.version());
         let reusable = txn.has_base_catalog();
-        if reusable
-            && let Some(compiled) = Loaded::of(&self.compiled)
-            && compiled.compiled_against == versions
-            && compiled.sizes.still_hold(txn)
-        {
-            return Ok(compiled);
+        let still_holds =
+            |compiled: &CompiledQuery| compiled.compiled_against == versions && compiled.sizes.still_hold(txn);
+        if reusable && let Some(first) = self.first.get() {
+            if still_holds(first) {
+                return Ok(Loaded::Here(first));
+            }
+            if let Some(later) = Loaded::of(&self.later)
+                && still_holds(&later)
+            {
+                return Ok(later);
+            }
         }
-        let compiled = Arc::new(CompiledQuery::compile(&self.query, txn, &fixed_rules.current(), values, given)?);
-        if reusable && !compiled.parameters.shape_depends_on_values {
-            self.compiled.store(Some(compiled.clone()));
+        let compiled = CompiledQuery::compile(&self.query, txn, &fixed_rules.current(), values, given)?;
+        if !reusable || compiled.parameters.shape_depends_on_values {
+            return Ok(Arc::new(compiled).into());
         }
+        let compiled = match self.first.set(Box::new(compiled)) {
+            Ok(()) => return Ok(Loaded::Here(self.first.get().expect("just set"))),
+            Err(compiled) => Arc::new(*compiled),
+        };
+        self.later.store(Some(compiled.clone()));
+        self.is_outdated.store(true, Ordering::Relaxed);
         Ok(compiled.into())
     }
 }

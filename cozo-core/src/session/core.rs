@@ -80,14 +80,15 @@ impl Core {
     }
 
     /// The script, parsed now or before.
-    pub fn prepared(&self, source: &str) -> miette::Result<Loaded<CachedScript>> {
+    pub fn prepared(&self, source: &str) -> miette::Result<Loaded<'_, CachedScript>> {
         let recent = &self.recent[FxBuildHasher.hash_one(source) as usize % RECENT_SCRIPTS];
         if let Some(script) = Loaded::of(recent)
             && *script.source == *source
+            && !script.script.is_outdated()
         {
             return Ok(script);
         }
-        if let Some(script) = self.scripts.get(source) {
+        if let Some(script) = self.scripts.get(source).filter(|script| !script.script.is_outdated()) {
             recent.store(Some(script.clone()));
             return Ok(script.into());
         }
@@ -100,7 +101,7 @@ impl Core {
     }
 
     /// Commits; when this returns, the callbacks have been told.
-    pub fn commit(&self, txn: Transaction) -> Result<(), TxnError> {
+    pub fn commit(&self, txn: &mut Transaction) -> Result<(), TxnError> {
         let noted = txn.has_after_commit();
         txn.commit()?;
         if noted {

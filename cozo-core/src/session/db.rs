@@ -122,8 +122,8 @@ impl DbInstance {
     ) -> miette::Result<R> {
         let run = || {
             let script = &self.shared.core.prepared(payload)?.script;
-            let txn = self.begin(script, mutability);
-            let run = self.run_prepared(script, txn, &params, interrupt);
+            let mut txn = self.begin(script, mutability);
+            let run = self.run_prepared(script, &mut txn, &params, interrupt);
             run.map_err(|report| locate(report, script.place(payload), "nothing of this was applied"))
         };
         run().map_err(|report| report.with_source_code(payload.to_string()))
@@ -140,7 +140,7 @@ impl DbInstance {
         let script = Prepared::new(payload);
         let mut txn = self.begin(&script, mutability);
         txn.set_now(now.0.0);
-        self.run_prepared(&script, txn, &BTreeMap::new(), None)
+        self.run_prepared(&script, &mut txn, &BTreeMap::new(), None)
     }
 
     /// Runs a script that may write, without parameters.
@@ -161,7 +161,7 @@ impl DbInstance {
     fn run_prepared<R: ScriptResult>(
         &self,
         script: &Prepared,
-        mut txn: Transaction,
+        txn: &mut Transaction,
         parameters: &BTreeMap<String, DataValue>,
         interrupt: Option<&Interrupt>,
     ) -> miette::Result<R> {
@@ -169,9 +169,9 @@ impl DbInstance {
         let entry = Running::enter(&**running, interrupt, txn.began_micros());
         let context = SystemContext { parameters, interrupt: entry.interrupt(), running, core };
         let result = match script {
-            Prepared::Query(query) => run_query(query, &mut txn, &context.query())?,
-            Prepared::Steps(steps, mentioned) => R::of_rows(run_steps(steps, mentioned, &mut txn, &context)?),
-            Prepared::System(op) => R::of_rows(sys::run(op, &mut txn, &context)?),
+            Prepared::Query(query) => run_query(query, txn, &context.query())?,
+            Prepared::Steps(steps, mentioned) => R::of_rows(run_steps(steps, mentioned, txn, &context)?),
+            Prepared::System(op) => R::of_rows(sys::run(op, txn, &context)?),
         };
         core.commit(txn)?;
         Ok(result)

@@ -70,6 +70,11 @@ impl Prepared {
         }
     }
 
+    /// Whether to prepare it anew would make it faster.
+    pub fn is_outdated(&self) -> bool {
+        matches!(self, Prepared::Query(query) if query.is_outdated())
+    }
+
     /// Where an error shows that concerns the script as a whole: what it writes, or its first line.
     pub fn place(&self, source: &str) -> SourceSpan {
         match self {

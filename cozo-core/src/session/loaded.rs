@@ -5,28 +5,36 @@ use std::sync::Arc;
 
 use arc_swap::{ArcSwapOption, Guard};
 
-/// A shared value, held. Where it was loaded from a place of its own, no reference is counted: threads that use the same value
-/// do not pass a counter to and fro.
-pub struct Loaded<T>(Guard<Option<Arc<T>>>);
+/// A shared value, held. No reference to it is counted unless it has no place of its own: threads that use the same value do
+/// not pass a counter to and fro.
+pub enum Loaded<'a, T> {
+    /// It stays where it is.
+    Here(&'a T),
+    /// It may be replaced meanwhile.
+    Held(Guard<Option<Arc<T>>>),
+}
 
-impl<T> Loaded<T> {
+impl<T> Loaded<'_, T> {
     /// What is there, if anything.
     pub fn of(place: &ArcSwapOption<T>) -> Option<Self> {
         let guard = place.load();
-        guard.is_some().then_some(Loaded(guard))
+        guard.is_some().then_some(Loaded::Held(guard))
     }
 }
 
-impl<T> From<Arc<T>> for Loaded<T> {
+impl<T> From<Arc<T>> for Loaded<'_, T> {
     fn from(value: Arc<T>) -> Self {
-        Loaded(Guard::from_inner(Some(value)))
+        Loaded::Held(Guard::from_inner(Some(value)))
     }
 }
 
-impl<T> Deref for Loaded<T> {
+impl<T> Deref for Loaded<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        self.0.as_deref().expect("made of a value")
+        match self {
+            Loaded::Here(value) => value,
+            Loaded::Held(guard) => guard.as_deref().expect("made of a value"),
+        }
     }
 }

@@ -103,8 +103,8 @@ pub(super) fn serve(
                 let _ = outcomes.send(outcome.map_err(|report| report.with_source_code(source)));
             }
             TransactionPayload::Commit => {
-                let outcome = core.commit(txn).map(|()| NamedRows::default()).map_err(miette::Report::from);
-                drop(core);
+                let outcome = core.commit(&mut txn).map(|()| NamedRows::default()).map_err(miette::Report::from);
+                drop((txn, core));
                 let _ = outcomes.send(outcome);
                 return;
             }

@@ -1,5 +1,6 @@
 //! Running one compiled query inside a transaction.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::compile::{CompiledQuery, PreparedQuery};
@@ -8,8 +9,8 @@ use super::reactions::{Reaction, before_replacing};
 use super::{NamedRows, ScriptResult, SessionError};
 use crate::diag::locate;
 use crate::exec::{
-    Answer, Cancellation, Interrupt, Mutated, Profile, Run, answer, mutate, point_batch, point_row, timeout_seconds,
-    within,
+    Answer, Cancellation, Interrupt, MAX_ROW_BYTES, Mutated, Profile, Run, answer, mutate, point_row, timeout_seconds,
+    within, write_row,
 };
 use crate::parse::ast::MutationOp;
 use crate::plan::{MutationPlan, Options, Plan};
@@ -59,16 +60,28 @@ pub fn run_compiled<R: ScriptResult>(
     let headers = compiled.plan.as_ref().map(|plan| plan.headers.as_slice()).unwrap_or_default();
     let Some(mutation) = &compiled.mutation else {
         return Ok(match rows {
-            Rows::Point(row) => R::of_rows(NamedRows::new(headers.to_vec(), row.into_iter().collect())),
+            Rows::Point(row, _) => R::of_rows(NamedRows::new(headers.to_vec(), row.into_iter().collect())),
             Rows::Batch(rows) => R::of_columns(headers.to_vec(), rows),
         });
     };
-    let Rows::Batch(rows) = rows else { unreachable!("what is written comes as columns") };
     let returning = compiled.options.returning;
     let made = make_target(mutation, txn, context)?;
     let schema = made.as_ref().unwrap_or(&mutation.schema);
     let reaction = Reaction::to(mutation, schema, context)?;
-    let mutated = mutate(mutation, schema, rows, &parameters, txn, returning || reaction.is_some())?;
+    let report = returning || reaction.is_some();
+    let rows = match rows {
+        Rows::Batch(rows) => rows,
+        Rows::Point(None, _) => Batch::empty(headers.len()),
+        Rows::Point(Some(row), bytes) => {
+            let left = match report || bytes > MAX_ROW_BYTES {
+                true => Some(row),
+                false => write_row(mutation, schema, row, txn)?,
+            };
+            let Some(row) = left else { return Ok(R::of_rows(NamedRows::status("OK"))) };
+            Batch::of_row(row.into_iter().map(Cow::Owned))
+        }
+    };
+    let mutated = mutate(mutation, schema, rows, &parameters, txn, report)?;
     if let Some(reaction) = reaction {
         reaction.happen(&mutated, txn, context)?;
     }
@@ -77,8 +90,8 @@ pub fn run_compiled<R: ScriptResult>(
 
 /// What a query gives.
 enum Rows {
-    /// One row, or none.
-    Point(Option<Tuple>),
+    /// One row, or none, and the bytes of its values.
+    Point(Option<Tuple>, usize),
     /// Any number.
     Batch(Batch),
 }
@@ -94,17 +107,10 @@ fn rows_of(
         Some(plan) if plan.point && compiled.options.keep_single_row() => {
             context.interrupt.check()?;
             let view = txn.view(&plan.reads)?;
-            let (rows, bytes) = if compiled.mutation.is_some() {
-                let batch = point_batch(plan, parameters, view)?;
-                let bytes = batch.memory_bytes();
-                (Rows::Batch(batch), bytes)
-            } else {
-                let row = point_row(plan, parameters, view)?;
-                let bytes = row.iter().flatten().map(DataValue::memory_bytes).sum();
-                (Rows::Point(row), bytes)
-            };
+            let row = point_row(plan, parameters, view)?;
+            let bytes = row.iter().flatten().map(DataValue::memory_bytes).sum();
             within(bytes, context.core.query_memory_bytes)?;
-            Ok(rows)
+            Ok(Rows::Point(row, bytes))
         }
         Some(plan) => Ok(Rows::Batch(run_plan(plan, &compiled.options, parameters, given, txn, context, &mut None)?)),
         None => Ok(Rows::Batch(Batch::empty(compiled.mutation.as_ref().map_or(0, |m| m.sources.len())))),

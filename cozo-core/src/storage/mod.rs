@@ -23,6 +23,7 @@
 
 pub mod as_of;
 pub mod cache;
+mod changes;
 pub mod codec;
 pub mod commit_log;
 mod contents;
@@ -42,16 +43,15 @@ pub mod tests;
 use std::sync::Arc;
 
 pub use as_of::AsOf;
+pub use changes::{ChangeKind, ChangeSet, ChangedRows, RowChanges};
 pub use commit_log::LogMark;
 pub use contents::{ContentsId, Identity};
 pub use engines::{ENGINES, Engine, open};
 pub use error::StorageError;
 pub use options::{Durability, NoOptions, Options};
 
-use smallvec::SmallVec;
-
 use crate::schema::{RelationId, RelationSchema, SchemaRef};
-use crate::value::{Batch, Column, DataValue, SmallStr};
+use crate::value::{Batch, Column, DataValue};
 
 /// An engine that keeps relations.
 ///
@@ -280,34 +280,6 @@ impl KeyRange {
     }
 }
 
-/// Changes to relations, applied together.
-#[derive(Clone, Debug, Default)]
-pub struct ChangeSet {
-    /// Relations and indices that begin to exist, empty.
-    pub created: Vec<SchemaRef>,
-    /// Relations and indices that cease to exist.
-    pub dropped: Vec<RelationId>,
-    /// Changed rows, applied after `created` and before `dropped`, in order.
-    pub rows: SmallVec<[RowChanges; 2]>,
-    /// The names in the catalog whose definition changes, with the new one (its indices are in it), `None` where the name
-    /// is free afterwards. What outlives the process keeps them; they never say anything about rows.
-    pub definitions: Vec<(SmallStr, Option<SchemaRef>)>,
-    /// How far the commit log is applied with these changes. What outlives the process keeps it.
-    pub log_mark: Option<LogMark>,
-}
-
-impl ChangeSet {
-    /// Changes of rows alone.
-    pub fn of_rows(rows: Vec<RowChanges>) -> Self {
-        ChangeSet { rows: rows.into(), ..ChangeSet::default() }
-    }
-
-    /// Whether nothing changes but rows.
-    pub fn has_rows_alone(&self) -> bool {
-        self.created.is_empty() && self.dropped.is_empty() && self.definitions.is_empty() && self.log_mark.is_none()
-    }
-}
-
 /// How many columns a relation has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RelationShape {
@@ -321,24 +293,4 @@ impl From<&RelationSchema> for RelationShape {
     fn from(schema: &RelationSchema) -> Self {
         RelationShape { keys: schema.keys.len(), arity: schema.arity() }
     }
-}
-
-/// Changed rows of one relation.
-#[derive(Clone, Debug)]
-pub struct RowChanges {
-    /// The relation.
-    pub relation: RelationId,
-    /// Whether the rows are put or removed.
-    pub kind: ChangeKind,
-    /// For puts all columns, for removals the key columns; sorted by key in the total order, each key once.
-    pub rows: Arc<Batch>,
-}
-
-/// What happens to the rows of a [`RowChanges`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChangeKind {
-    /// They are there afterwards, in place of rows with the same keys.
-    Put,
-    /// They are gone afterwards; missing ones are ignored.
-    Remove,
 }

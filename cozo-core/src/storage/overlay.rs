@@ -48,8 +48,9 @@ impl Changed {
     }
 
     fn apply(&mut self, changes: &RowChanges) {
-        let keys = changes.rows.columns[..self.touched.shape().keys].to_vec();
-        self.touched.put(&Batch::new(keys, changes.rows.len));
+        let rows = changes.rows.batch();
+        let keys = rows.columns[..self.touched.shape().keys].to_vec();
+        self.touched.put(&Batch::new(keys, rows.len));
         self.puts.apply(changes.kind, &changes.rows);
     }
 }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use arc_swap::{ArcSwap, Guard};
+use arc_swap::ArcSwap;
 use smallvec::SmallVec;
 
 use super::current::{THREAD_PARTS, part_of_thread};
@@ -18,14 +18,25 @@ use super::{Catalog, Version};
 pub(super) struct Active {
     /// The catalog of the current version, with which they begin.
     catalog: ArcSwap<Catalog>,
-    /// The catalogs, by version, of those that have read nothing; in any order.
-    starting: [Apart<Mutex<SmallVec<[u64; 8]>>>; THREAD_PARTS],
+    /// Its version, noted before those that begin find it.
+    catalog_version: AtomicU64,
+    /// Those that have read nothing.
+    starting: [Apart<Mutex<Beginners>>; THREAD_PARTS],
     /// The last version before each change of the catalog, as long as one of those may come to read it.
     superseded: Mutex<Vec<Arc<Version>>>,
     /// How many there are, for those who only look.
     superseded_count: AtomicU64,
     /// Those that can conflict.
     reading: Apart<Reading>,
+}
+
+/// The write transactions of one part that have read nothing.
+#[derive(Default)]
+struct Beginners {
+    /// Their catalogs, by version; in any order.
+    catalogs: SmallVec<[u64; 8]>,
+    /// The current catalog, for the next to begin: left by the one before, so that no reference is counted.
+    spare: Option<Arc<Catalog>>,
 }
 
 /// The write transactions that have read rows.
@@ -38,17 +49,17 @@ struct Reading {
 }
 
 /// Where a transaction is noted that has read nothing.
-#[derive(Clone, Copy)]
 pub(super) struct Starting {
     part: usize,
-    /// The version of the catalog that it began with.
-    catalog: u64,
+    /// The catalog that it began with.
+    pub catalog: Arc<Catalog>,
 }
 
 impl Active {
     /// No transactions, with this catalog.
     pub fn new(catalog: Catalog) -> Self {
         Active {
+            catalog_version: AtomicU64::new(catalog.version),
             catalog: ArcSwap::from_pointee(catalog),
             starting: std::array::from_fn(|_| Apart::default()),
             superseded: Mutex::default(),
@@ -58,18 +69,25 @@ impl Active {
     }
 
     /// Notes a transaction that begins, until [`Active::end_starting`] or [`Active::read`].
-    pub fn begin(&self) -> (Starting, Guard<Arc<Catalog>>) {
+    pub fn begin(&self) -> Starting {
         let part = part_of_thread();
         // Within the lock: a change of the catalog looks here after it is done.
-        let mut starting = self.starting[part].lock();
-        let catalog = self.catalog.load();
-        starting.push(catalog.version);
-        (Starting { part, catalog: catalog.version }, catalog)
+        let mut beginners = self.starting[part].lock();
+        let catalog = beginners.spare.take().unwrap_or_else(|| self.catalog.load_full());
+        beginners.catalogs.push(catalog.version);
+        Starting { part, catalog }
     }
 
     /// Forgets a transaction that has read nothing.
     pub fn end_starting(&self, started: Starting) {
-        remove(&mut self.starting[started.part].lock(), started.catalog);
+        let Starting { part, catalog } = started;
+        let mut beginners = self.starting[part].lock();
+        remove(&mut beginners.catalogs, catalog.version);
+        // A change of the catalog notes its version, and takes the spare ones after that.
+        if beginners.spare.is_none() && self.catalog_version.load(Ordering::Acquire) == catalog.version {
+            beginners.spare = Some(catalog);
+        }
+        drop(beginners);
         if self.superseded_count.load(Ordering::Acquire) > 0 {
             let mut superseded = self.superseded.lock();
             superseded.retain(|version| self.may_be_read(version));
@@ -79,7 +97,7 @@ impl Active {
 
     /// Whether a transaction that has read nothing has begun with the catalog of a version.
     fn may_be_read(&self, version: &Version) -> bool {
-        self.starting.iter().any(|part| part.lock().contains(&version.catalog.version))
+        self.starting.iter().any(|part| part.lock().catalogs.contains(&version.catalog.version))
     }
 
     /// The version that a transaction reads from now on, with the catalog that it began with; noted until
@@ -87,9 +105,9 @@ impl Active {
     pub fn read(&self, started: Starting, current: &Arc<Version>) -> Arc<Version> {
         let superseded = || {
             let superseded = self.superseded.lock();
-            superseded.iter().find(|version| version.catalog.version == started.catalog).cloned()
+            superseded.iter().find(|version| version.catalog.version == started.catalog.version).cloned()
         };
-        let version = match current.catalog.version == started.catalog {
+        let version = match current.catalog.version == started.catalog.version {
             true => current.clone(),
             false => superseded().expect("kept for transactions that began with its catalog"),
         };
@@ -124,6 +142,8 @@ impl Active {
     /// Goes on to another catalog; `superseded` is the last version with the one before. Nobody begins to read meanwhile.
     pub fn catalog_changes(&self, catalog: &Catalog, superseded: Arc<Version>) {
         self.catalog.store(Arc::new(catalog.clone()));
+        self.catalog_version.store(catalog.version, Ordering::Release);
+        self.starting.iter().for_each(|part| drop(part.lock().spare.take()));
         if self.may_be_read(&superseded) {
             let mut all = self.superseded.lock();
             all.push(superseded);

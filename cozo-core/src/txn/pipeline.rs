@@ -63,6 +63,11 @@ impl CommitRequest {
             && self.changes.has_rows_alone()
     }
 
+    /// Calls who waits for the commit.
+    fn call_back(&mut self) {
+        self.after_commit.drain(..).for_each(|call| call());
+    }
+
     /// Makes the changes of the catalog, once validated, a part of what is to be stored.
     fn define(&mut self) {
         self.changes.definitions.extend(self.schemas.drain(..).map(|change| (change.name, change.after)));
@@ -246,10 +251,11 @@ impl Pipeline {
         self.active.read(started, &self.current.read())
     }
 
-    /// Commits a transaction, together with all others that wait. It reads no more, whatever the outcome.
-    pub(super) fn commit(&self, mut request: CommitRequest) -> Result<(), TxnError> {
+    /// Commits a transaction, together with all others that wait. It reads no more, whatever the outcome; what is left of the
+    /// request is of no use.
+    pub(super) fn commit(&self, request: &mut CommitRequest) -> Result<(), TxnError> {
         if self.storage.may_defer() && request.can_wait() {
-            let leader = match self.deferred.push(&mut request) {
+            let leader = match self.deferred.push(request) {
                 Outcome::Refused => return self.commit_now(request),
                 Outcome::Aside => None,
                 Outcome::Enough => self.leader.try_lock(),
@@ -263,7 +269,7 @@ impl Pipeline {
         self.commit_now(request)
     }
 
-    fn commit_now(&self, request: CommitRequest) -> Result<(), TxnError> {
+    fn commit_now(&self, request: &mut CommitRequest) -> Result<(), TxnError> {
         let base = request.base;
         let outcome = self.commit_in_turn(request);
         if let (Some(base), Err(_)) = (base, &outcome) {
@@ -272,24 +278,22 @@ impl Pipeline {
         outcome
     }
 
-    fn commit_in_turn(&self, mut request: CommitRequest) -> Result<(), TxnError> {
+    fn commit_in_turn(&self, request: &mut CommitRequest) -> Result<(), TxnError> {
         // Where a commit takes microseconds, to wait for the one before takes less than to have it done by another leader.
         if let Some(mut history) = spin(|| self.leader.try_lock())
             && self.waiting_count.load(Ordering::Relaxed) == 0
         {
             self.note_leader(&mut history.0);
-            let closed = self.close_for(&request);
+            let _closed = self.close_for(request);
             self.commit_deferred(&mut history.0);
-            validate(&request, &history, &[], &history.catalog)?;
+            validate(request, &history, &[], &history.catalog)?;
             request.define();
-            let changes = std::mem::take(&mut request.changes);
-            let outcome = self.publish_requests(&mut history.0, from_mut(&mut request), from_ref(&changes));
-            drop(closed);
-            // Nobody waits while memory is given back.
-            drop(history);
-            return outcome;
+            self.publish(&mut history.0, request.base, &request.keys, from_ref(&request.changes))?;
+            request.call_back();
+            return Ok(());
         }
-        let waiting = Arc::new(Waiting { request: Mutex::new(Some(request)), outcome: OnceLock::new() });
+        let request = Mutex::new(Some(std::mem::take(request)));
+        let waiting = Arc::new(Waiting { request, outcome: OnceLock::new() });
         self.waiting_count.fetch_add(1, Ordering::Relaxed);
         self.waiting.lock().push(waiting.clone());
         let mut history = self.leader.lock();
@@ -346,8 +350,7 @@ impl Pipeline {
     ) -> Result<(), TxnError> {
         let keys = requests.iter().flat_map(|request| &request.keys);
         self.publish(history, requests.iter().filter_map(|request| request.base), keys, changes)?;
-        let calls = requests.iter_mut().flat_map(|request| std::mem::take(&mut request.after_commit));
-        calls.for_each(|call| call());
+        requests.iter_mut().for_each(CommitRequest::call_back);
         Ok(())
     }
 
@@ -364,23 +367,28 @@ impl Pipeline {
         // Nobody can begin to read while a few rows are committed; in return the engine need not copy what no other
         // snapshot holds. Beside a longer commit everybody may go on to begin with the current version.
         let are_few = self.are_few(changes);
-        let mut held = are_few.then(|| self.current.write());
-        if let Some(current) = &mut held {
-            wait_for_readers(current);
-            let nothing = history.nothing.take().unwrap_or_else(|| MemSnapshot::empty().clone());
-            Arc::make_mut(current).snapshot = nothing;
+        let mut current;
+        let (committed, snapshot, next);
+        let mut superseded = None;
+        if are_few {
+            current = self.current.write();
+            wait_for_readers(&current);
+            next = Arc::make_mut(&mut current);
+            next.snapshot = history.nothing.take().unwrap_or_else(|| MemSnapshot::empty().clone());
+            (committed, snapshot) = self.storage.advance(changes);
+        } else {
+            (committed, snapshot) = self.storage.advance(changes);
+            current = self.current.write();
+            let defines = committed.is_ok() && changes.iter().any(|changes| !changes.definitions.is_empty());
+            superseded = defines.then(|| current.clone());
+            next = Arc::make_mut(&mut current);
         }
-        let (committed, snapshot) = self.storage.advance(changes);
-        let mut current = held.unwrap_or_else(|| self.current.write());
-        let defines = committed.is_ok() && changes.iter().any(|changes| !changes.definitions.is_empty());
-        let superseded = defines.then(|| current.clone());
-        let next = Arc::make_mut(&mut current);
         let before = std::mem::replace(&mut next.snapshot, snapshot);
         history.nothing = are_few.then_some(before);
         committed?;
         next.sequence += 1;
         changes.iter().for_each(|changes| next.catalog.apply(changes, next.sequence));
-        if defines {
+        if superseded.is_some() {
             history.catalog = next.catalog.clone();
             self.deferred.set_catalog(next.catalog.version);
         }
@@ -486,7 +494,7 @@ impl Filler<'_> {
 
     fn flush(&mut self) -> Result<(), TxnError> {
         let Some((relation, rows)) = self.pending.take() else { return Ok(()) };
-        let rows = RowChanges { relation: relation.id, kind: ChangeKind::Put, rows: Arc::new(rows) };
+        let rows = RowChanges::new(relation.id, ChangeKind::Put, rows);
         self.pipeline.storage.tend();
         Ok(self.pipeline.storage.commit(&[ChangeSet::of_rows(vec![rows])])?)
     }
@@ -532,7 +540,7 @@ impl History {
 
 /// The number of rows changed, if nothing else is.
 fn rows_alone(changes: &[ChangeSet]) -> Option<usize> {
-    let rows = changes.iter().flat_map(|set| &set.rows).map(|rows| rows.rows.len);
+    let rows = changes.iter().flat_map(|set| &set.rows).map(|rows| rows.rows.len());
     changes.iter().all(ChangeSet::has_rows_alone).then(|| rows.sum())
 }
 

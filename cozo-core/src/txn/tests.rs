@@ -61,8 +61,9 @@ impl Storage for Touchy {
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
         assert_eq!(self.inside.fetch_add(1, Ordering::SeqCst), 0, "commits come one at a time");
         shuttle::thread::yield_now();
-        let keys = changes.iter().flat_map(|set| &set.rows).filter_map(|rows| rows.rows.columns[0].as_dense_ints());
-        let refused = keys.flatten().any(|key| Some(*key) == self.refused);
+        let rows =
+            changes.iter().flat_map(|set| &set.rows).flat_map(|rows| rows.rows.batch().rows().collect::<Vec<_>>());
+        let refused = rows.filter_map(|row| row[0].get_int()).any(|key| Some(key) == self.refused);
         let outcome = if refused { Err(StorageError::ReadOnly) } else { self.storage.commit(changes) };
         self.inside.fetch_sub(1, Ordering::SeqCst);
         outcome
@@ -276,6 +277,37 @@ fn who_reads_late_sees_the_catalog_that_it_began_with() {
 }
 
 #[test]
+fn who_begins_to_write_sees_every_relation_made_before() {
+    check(
+        || {
+            let (pipeline, schema) = pipeline(None);
+            let created = ModelArc::new(AtomicUsize::new(0));
+            let creator = {
+                let (pipeline, schema, created) = (pipeline.clone(), schema.clone(), created.clone());
+                shuttle::thread::spawn(move || {
+                    for name in ["s", "t"] {
+                        let mut txn = Transaction::begin(&pipeline, true);
+                        create_like(&mut txn, &schema, name);
+                        txn.commit().unwrap();
+                        created.fetch_add(1, Ordering::SeqCst);
+                    }
+                })
+            };
+            // Each leaves a catalog to the next of its thread.
+            for key in 0..4 {
+                let before = created.load(Ordering::SeqCst);
+                let mut txn = Transaction::begin(&pipeline, true);
+                assert!(txn.catalog().iter().count() > before, "{before} were made besides the first");
+                put(&mut txn, &schema, key, 1);
+                txn.commit().unwrap();
+            }
+            creator.join().unwrap();
+        },
+        2000,
+    );
+}
+
+#[test]
 fn what_is_put_last_stays_and_is_seen() {
     check(
         || {
@@ -380,11 +412,11 @@ fn rows_of_a_relation_that_is_gone_are_not_set_aside() {
             put(&mut txn, &schema, key, 0);
             txn
         };
-        let another = begin_to_put(1);
-        shuttle::thread::spawn(|| another.commit().unwrap()).join().unwrap();
+        let mut another = begin_to_put(1);
+        shuttle::thread::spawn(move || another.commit().unwrap()).join().unwrap();
         // Now that another thread led before, the next rows are set aside.
         begin_to_put(2).commit().unwrap();
-        let late = begin_to_put(3);
+        let mut late = begin_to_put(3);
         let mut dropping = Transaction::begin_held(&pipeline, true);
         dropping.drop_relation(&schema).unwrap();
         dropping.commit().unwrap();

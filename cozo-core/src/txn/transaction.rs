@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arc_swap::Guard;
-
 use super::active::Starting;
 use super::pipeline::{CommitRequest, KnownRelation, SchemaChange};
 use super::{AfterCommit, Catalog, FIRST_EPHEMERAL_ID, Held, Pipeline, TxnError, Version, is_ephemeral};
 use crate::schema::{IndexDefinition, RelationId, RelationSchema, SchemaRef};
 use crate::storage::mem::MemSnapshot;
-use crate::storage::{ChangeKind, ChangeSet, RowChanges, Snapshot};
+use crate::storage::{ChangeKind, ChangeSet, ChangedRows, RowChanges, Snapshot};
 use crate::value::{Batch, SmallStr, combine_hashes};
 
 /// What holds wherever a transaction writes.
@@ -21,7 +19,8 @@ const WRITES: &str = "only write transactions reach the writing operations";
 /// All that begin share the current version, its catalog and its rows: every reference counted there is memory that
 /// processors pass to and fro. So a reading transaction counts one, to the version, and borrows the rest from it.
 pub struct Transaction {
-    base: Base,
+    /// The version that it reads; none as long as a write transaction has read nothing, see [`Transaction::pin`].
+    base: Option<Held>,
     /// The catalog, if this transaction has changed it.
     changed_catalog: Option<Catalog>,
     writes: Option<Writes>,
@@ -30,14 +29,6 @@ pub struct Transaction {
     began_micros: i64,
     /// What `'ASSERT'` means throughout, in microseconds since the epoch.
     now_micros: i64,
-}
-
-/// What a transaction began with.
-enum Base {
-    /// A version.
-    Version(Held),
-    /// The catalog of a version of which nothing was read so far; see [`Transaction::pin`].
-    Catalog(Guard<Arc<Catalog>>),
 }
 
 /// What a write transaction has done so far.
@@ -71,7 +62,7 @@ impl Started {
 impl Drop for Started {
     fn drop(&mut self) {
         let active = self.pipeline.active();
-        if let Some(starting) = self.starting {
+        if let Some(starting) = self.starting.take() {
             active.end_starting(starting);
         }
         if let Some(since) = self.since {
@@ -111,26 +102,17 @@ impl<'a> View<'a> {
     }
 }
 
-impl Base {
-    fn catalog(&self) -> &Catalog {
-        match self {
-            Base::Version(version) => &version.catalog,
-            Base::Catalog(catalog) => catalog,
-        }
-    }
-}
-
 impl Transaction {
     /// Begins with the current version. What only writes, and reads nothing, counts as begun when it commits; see
     /// [`Transaction::begin_held`].
     pub fn begin(pipeline: &Arc<Pipeline>, write: bool) -> Self {
         let (base, writes) = match write {
-            false => (Base::Version(pipeline.current()), None),
+            false => (Some(pipeline.current()), None),
             true => {
-                let (starting, catalog) = pipeline.active().begin();
+                let starting = pipeline.active().begin();
+                let request = CommitRequest { base_catalog: starting.catalog.version, ..Default::default() };
                 let started = Started { pipeline: pipeline.clone(), starting: Some(starting), since: None };
-                let request = CommitRequest { base_catalog: catalog.version, ..Default::default() };
-                (Base::Catalog(catalog), Some(Writes { started, request, applied: 0, view: None }))
+                (None, Some(Writes { started, request, applied: 0, view: None }))
             }
         };
         let began = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
@@ -174,7 +156,16 @@ impl Transaction {
 
     /// The stored relations as this transaction sees them.
     pub fn catalog(&self) -> &Catalog {
-        self.changed_catalog.as_ref().unwrap_or_else(|| self.base.catalog())
+        self.changed_catalog.as_ref().unwrap_or_else(|| self.base_catalog())
+    }
+
+    /// The catalog that it began with.
+    fn base_catalog(&self) -> &Catalog {
+        match (&self.base, &self.writes) {
+            (Some(version), _) => &version.catalog,
+            (None, Some(Writes { started: Started { starting: Some(starting), .. }, .. })) => &starting.catalog,
+            (None, _) => unreachable!("what has no version has noted that it begins"),
+        }
     }
 
     /// Whether relations are as in the version it began with: no schema changes, no ephemeral relations.
@@ -194,9 +185,9 @@ impl Transaction {
             self.pin();
         }
         let stored = match (&self.base, &mut self.writes) {
-            (Base::Version(base), Some(writes)) if writes.touch(relations) => writes.view(base)?,
-            (Base::Version(base), _) => &base.snapshot,
-            (Base::Catalog(_), _) => MemSnapshot::empty(),
+            (Some(base), Some(writes)) if writes.touch(relations) => writes.view(base)?,
+            (Some(base), _) => &base.snapshot,
+            (None, _) => MemSnapshot::empty(),
         };
         Ok(View { stored, ephemeral: self.ephemeral.rows(), now_micros: self.now_micros })
     }
@@ -207,7 +198,7 @@ impl Transaction {
         if let Some(Writes { started, .. }) = &mut self.writes
             && let Some(starting) = started.starting.take()
         {
-            self.base = Base::Version(Held::Version(started.read(starting)));
+            self.base = Some(Held::Version(started.read(starting)));
         }
     }
 
@@ -216,8 +207,8 @@ impl Transaction {
     pub fn estimates_of(&self, relation: RelationId) -> Arc<dyn Snapshot> {
         match &self.base {
             _ if is_ephemeral(relation) => self.ephemeral.rows().clone(),
-            Base::Version(base) => base.snapshot.clone(),
-            Base::Catalog(_) => self.pipeline().current().snapshot.clone(),
+            Some(base) => base.snapshot.clone(),
+            None => self.pipeline().current().snapshot.clone(),
         }
     }
 
@@ -225,7 +216,7 @@ impl Transaction {
     pub fn rows_put(&self, relation: RelationId) -> usize {
         let changes = self.writes.iter().flat_map(|writes| &writes.request.changes.rows);
         let puts = changes.filter(|change| change.relation == relation && change.kind == ChangeKind::Put);
-        puts.map(|change| change.rows.len).sum()
+        puts.map(|change| change.rows.len()).sum()
     }
 
     /// Creates a relation; its identity is given here. The name must be free.
@@ -296,11 +287,16 @@ impl Transaction {
     }
 
     /// Puts or removes rows that are sorted by key, each key once.
-    pub fn write(&mut self, schema: &SchemaRef, kind: ChangeKind, rows: Batch) -> Result<(), TxnError> {
-        if rows.is_empty() {
+    pub fn write(
+        &mut self,
+        schema: &SchemaRef,
+        kind: ChangeKind,
+        rows: impl Into<ChangedRows>,
+    ) -> Result<(), TxnError> {
+        let change = RowChanges::new(schema.id, kind, rows);
+        if change.rows.is_empty() {
             return Ok(());
         }
-        let change = RowChanges { relation: schema.id, kind, rows: Arc::new(rows) };
         if is_ephemeral(schema.id) {
             return self.ephemeral.apply(ChangeSet::of_rows(vec![change]));
         }
@@ -313,13 +309,12 @@ impl Transaction {
     /// where those do.
     pub fn write_index(&mut self, index: &IndexDefinition, kind: ChangeKind, rows: Batch) {
         if !rows.is_empty() {
-            let change = RowChanges { relation: index.schema.id, kind, rows: Arc::new(rows) };
-            self.writes_mut().request.changes.rows.push(change);
+            self.writes_mut().request.changes.rows.push(RowChanges::new(index.schema.id, kind, rows));
         }
     }
 
     /// Makes the commit fail if another transaction changes any of these keys.
-    pub fn rely_on(&mut self, schema: &SchemaRef, keys: &Batch) {
+    pub fn rely_on(&mut self, schema: &SchemaRef, keys: &ChangedRows) {
         if is_ephemeral(schema.id) {
             return;
         }
@@ -327,16 +322,17 @@ impl Transaction {
         let writes = self.writes.as_mut().expect(WRITES);
         let request = &mut writes.request;
         let before = request.keys.len();
-        request.keys.resize(before + keys.len, id.0);
+        request.keys.resize(before + keys.len(), id.0);
         let hashes = &mut request.keys[before..];
-        keys.columns[..schema.keys.len()].iter().for_each(|column| column.hash_into(hashes));
+        keys.hash_keys_into(schema.keys.len(), hashes);
         // The relation is mixed in twice: before the keys, and after, so that no key hash can cancel it.
         hashes.iter_mut().for_each(|hash| *hash = combine_hashes(*hash, id.0));
         let created_here = request.changes.created.iter().any(|created| created.id == id);
         if !created_here && !request.relations.iter().any(|known| known.id == id) {
             // As it was at the start, should this transaction have changed it.
-            let changed = (!request.schemas.is_empty()).then(|| self.base.catalog().find_id(id)).flatten();
-            request.relations.push(KnownRelation::new(changed.unwrap_or(schema)));
+            let changed = (!request.schemas.is_empty()).then(|| self.base_catalog().find_id(id)).flatten();
+            let known = KnownRelation::new(changed.unwrap_or(schema));
+            self.writes_mut().request.relations.push(known);
         }
     }
 
@@ -396,14 +392,15 @@ impl Transaction {
         }
     }
 
-    /// Makes the writes durable and visible, or fails and leaves no trace.
-    pub fn commit(self) -> Result<(), TxnError> {
-        let Some(Writes { mut started, mut request, view, .. }) = self.writes else { return Ok(()) };
+    /// Makes the writes durable and visible, or fails and leaves no trace. Nothing more can be done with the transaction, which
+    /// is too large to be handed over for nothing.
+    pub fn commit(&mut self) -> Result<(), TxnError> {
+        let Some(Writes { started, request, view, .. }) = &mut self.writes else { return Ok(()) };
         if request.keys.is_empty() && request.schemas.is_empty() {
             return Ok(());
         }
         // What nobody reads any more can be changed in place.
-        drop((self.base, view));
+        drop((self.base.take(), view.take()));
         request.base = started.since.take();
         started.pipeline.commit(request)
     }
@@ -418,12 +415,15 @@ impl Transaction {
     }
 
     fn change_schema(&mut self, name: &SmallStr, after: Option<SchemaRef>) {
-        let catalog = self.changed_catalog.get_or_insert_with(|| self.base.catalog().clone());
+        if self.changed_catalog.is_none() {
+            self.changed_catalog = Some(self.base_catalog().clone());
+        }
+        let catalog = self.changed_catalog.as_mut().expect("just made");
         match &after {
             Some(schema) => catalog.insert(schema.clone()),
             None => catalog.remove(name),
         }
-        let before = self.base.catalog().find(name).cloned();
+        let before = self.base_catalog().find(name).cloned();
         let schemas = &mut self.writes_mut().request.schemas;
         match schemas.iter_mut().find(|change| change.name == *name) {
             Some(change) => change.after = after,

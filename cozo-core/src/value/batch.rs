@@ -1,5 +1,6 @@
 //! A batch: columns of equal length.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use super::{Column, DataValue, Tuple};
@@ -32,6 +33,11 @@ impl Batch {
             batch.push_row(row);
         }
         batch
+    }
+
+    /// A batch of one row.
+    pub fn of_row<'a>(row: impl IntoIterator<Item = Cow<'a, DataValue>>) -> Self {
+        Batch::new(row.into_iter().map(Column::of).collect(), 1)
     }
 
     /// Whether there are no rows.

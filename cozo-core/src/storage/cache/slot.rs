@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use parking_lot::RwLock;
 
 use crate::storage::mem::Tree;
-use crate::storage::{ChangeKind, Identity, RelationShape};
-use crate::value::Batch;
+use crate::storage::{ChangeKind, ChangedRows, Identity, RelationShape};
 
 /// See the module.
 pub struct Slot {
@@ -52,7 +51,7 @@ impl Slot {
 
     /// Goes on to what the slot holds after a change of the relation, in place if nobody else has it; whether its size was
     /// measured: it is when the number of rows has changed by a quarter.
-    pub fn change(slot: &mut Arc<Slot>, kind: ChangeKind, rows: &Batch) -> bool {
+    pub fn change(slot: &mut Arc<Slot>, kind: ChangeKind, rows: &ChangedRows) -> bool {
         let alone = match Arc::get_mut(slot) {
             Some(alone) => alone,
             None => {

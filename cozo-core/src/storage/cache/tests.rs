@@ -60,7 +60,7 @@ fn squares(values: std::ops::Range<i64>) -> Batch {
 }
 
 fn put(relation: RelationId, values: std::ops::Range<i64>) -> ChangeSet {
-    let rows = RowChanges { relation, kind: ChangeKind::Put, rows: Arc::new(squares(values)) };
+    let rows = RowChanges::new(relation, ChangeKind::Put, squares(values));
     ChangeSet::of_rows(vec![rows])
 }
 

@@ -1,7 +1,6 @@
 //! Many changes as few: of each relation the rows that are there afterwards, and the keys that are gone.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use crate::schema::RelationId;
 use crate::storage::{ChangeKind, RelationShape, RowChanges};
@@ -41,10 +40,10 @@ impl Gathered {
     }
 
     fn take(&mut self, change: &RowChanges) {
-        let rows = &change.rows;
+        let rows = change.rows.batch();
         self.is_removed.resize(self.is_removed.len() + rows.len, change.kind == ChangeKind::Remove);
         if change.kind == ChangeKind::Put {
-            self.rows.append(rows);
+            self.rows.append(&rows);
             return;
         }
         let mut padded = rows.columns[..self.keys].to_vec();
@@ -63,7 +62,7 @@ impl Gathered {
         [(ChangeKind::Put, put), (ChangeKind::Remove, removed)]
             .into_iter()
             .filter(|(_, rows)| !rows.is_empty())
-            .map(|(kind, rows)| RowChanges { relation, kind, rows: Arc::new(rows) })
+            .map(|(kind, rows)| RowChanges::new(relation, kind, rows))
             .collect()
     }
 }

@@ -218,7 +218,7 @@ impl Shared {
         let mut state = self.state.lock();
         let rows = || changes.iter().flat_map(|set| &set.rows);
         let is_small = changes.iter().all(ChangeSet::has_rows_alone)
-            && rows().map(|rows| rows.rows.len).sum::<usize>() <= MAX_ROWS
+            && rows().map(|rows| rows.rows.len()).sum::<usize>() <= MAX_ROWS
             && rows().map(|rows| rows.rows.memory_bytes()).sum::<usize>() <= MAX_BYTES
             && rows().all(|rows| state.newest.era.base.shape(rows.relation).is_some());
         if !is_small || !state.is_known || state.bytes >= self.max_bytes {

@@ -9,8 +9,6 @@
 //!     a batch  see the codec
 //! ```
 
-use std::sync::Arc;
-
 use crc32fast::Hasher;
 
 use crate::schema::RelationId;
@@ -30,7 +28,7 @@ pub fn write(changes: &[ChangeSet], head: &Hasher, out: &mut Vec<u8>) -> Result<
     for rows in changes.iter().flat_map(|set| &set.rows).filter(|rows| !rows.rows.is_empty()) {
         out.push(u8::from(rows.kind == ChangeKind::Remove));
         out.extend_from_slice(&rows.relation.0.to_le_bytes());
-        encode_batch(&rows.rows, out)?;
+        encode_batch(&rows.rows.batch(), out)?;
     }
     let len = u32::try_from(out.len() - FRAME).map_err(|_| StorageError::Unstorable("it is too large".to_string()))?;
     let sum = checksum(head, &out[FRAME..]);
@@ -86,5 +84,5 @@ fn read_change(record: &[u8]) -> Result<(RowChanges, usize), StorageError> {
     let (rows, len) = decode_batch(rest)?;
     let kind = if *kind == 0 { ChangeKind::Put } else { ChangeKind::Remove };
     let relation = RelationId(u64::from_le_bytes(*relation));
-    Ok((RowChanges { relation, kind, rows: Arc::new(rows) }, CHANGE_HEAD + len))
+    Ok((RowChanges::new(relation, kind, rows), CHANGE_HEAD + len))
 }

@@ -99,13 +99,13 @@ fn relation() -> ChangeSet {
 
 fn put(rows: impl IntoIterator<Item = (i64, &'static str)>) -> ChangeSet {
     let rows: Vec<[DataValue; 2]> = rows.into_iter().map(|(key, text)| [key.into(), text.into()]).collect();
-    let rows = Arc::new(Batch::from_rows(2, rows.iter().map(|row| &row[..])));
-    ChangeSet::of_rows(vec![RowChanges { relation: RELATION, kind: ChangeKind::Put, rows }])
+    let rows = Batch::from_rows(2, rows.iter().map(|row| &row[..]));
+    ChangeSet::of_rows(vec![RowChanges::new(RELATION, ChangeKind::Put, rows)])
 }
 
 fn remove(key: i64) -> ChangeSet {
-    let rows = Arc::new(suite::ints([key]));
-    ChangeSet::of_rows(vec![RowChanges { relation: RELATION, kind: ChangeKind::Remove, rows }])
+    let rows = suite::ints([key]);
+    ChangeSet::of_rows(vec![RowChanges::new(RELATION, ChangeKind::Remove, rows)])
 }
 
 fn rows(snapshot: &dyn Snapshot) -> BTreeMap<i64, String> {

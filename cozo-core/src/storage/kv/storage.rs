@@ -73,6 +73,7 @@ impl<E: KvEngine> KvStorage<E> {
         let (mut keys, mut values, mut relations) = (Keys::default(), Keys::default(), before.relations.clone());
         for RowChanges { relation, rows, .. } in &changes.rows {
             let known = relations.get_mut(relation).ok_or(StorageError::NoSuchRelation(relation.0))?;
+            let rows = rows.batch();
             for row in 0..rows.len {
                 keys.push_with(|out| {
                     out.extend_from_slice(&relation_prefix(*relation));
@@ -109,7 +110,7 @@ impl<E: KvEngine> KvStorage<E> {
 
 /// Whether these are puts of [many](MANY_ROWS) rows, sorted by relation, that come after all others of their relations.
 fn are_appended<S: KvSnapshot>(before: &KvView<S>, changes: &[RowChanges]) -> Result<bool, StorageError> {
-    let are_many = changes.iter().map(|change| change.rows.len).sum::<usize>() >= MANY_ROWS;
+    let are_many = changes.iter().map(|change| change.rows.len()).sum::<usize>() >= MANY_ROWS;
     let are_puts = changes.iter().all(|change| change.kind == ChangeKind::Put && !change.rows.is_empty());
     if !are_many || !are_puts || !changes.is_sorted_by(|a, b| a.relation < b.relation) {
         return Ok(false);
@@ -117,7 +118,7 @@ fn are_appended<S: KvSnapshot>(before: &KvView<S>, changes: &[RowChanges]) -> Re
     for RowChanges { relation, rows, .. } in changes {
         let Some(codec) = before.codec(*relation) else { return Ok(false) };
         let mut first = relation_prefix(*relation).to_vec();
-        codec.write_key(&rows.columns, 0, &mut first)?;
+        codec.write_key(&rows.batch().columns, 0, &mut first)?;
         if before.bytes.last_key(&ByteRange::of_relation(*relation))?.is_some_and(|last| last >= first) {
             return Ok(false);
         }

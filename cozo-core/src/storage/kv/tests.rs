@@ -156,7 +156,7 @@ fn of(base: BaseType) -> ColumnType {
 }
 
 fn change(kind: ChangeKind, rows: Batch) -> ChangeSet {
-    ChangeSet::of_rows(vec![RowChanges { relation: RELATION, kind, rows: Arc::new(rows) }])
+    ChangeSet::of_rows(vec![RowChanges::new(RELATION, kind, rows)])
 }
 
 #[test]
@@ -332,7 +332,7 @@ fn indices_come_back_with_their_relation() {
     created.created.push(index_schema);
     storage.commit(&[created]).unwrap();
     let entries = Batch::from_rows(2, [&["x".into(), 1.into()][..]]);
-    let rows = vec![RowChanges { relation: RelationId(8), kind: ChangeKind::Put, rows: Arc::new(entries) }];
+    let rows = vec![RowChanges::new(RelationId(8), ChangeKind::Put, entries)];
     storage.commit(&[ChangeSet::of_rows(rows)]).unwrap();
     drop(storage);
     let storage = open(&memory);

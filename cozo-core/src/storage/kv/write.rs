@@ -84,13 +84,14 @@ impl<'a, S: KvSnapshot, B: KvBatch> Writer<'a, S, B> {
         let relation = changes.relation;
         let known = self.relations.get_mut(&relation).ok_or(StorageError::NoSuchRelation(relation.0))?;
         let codec = known.codec.clone();
-        self.before.count_change(relation, known, changes)?;
-        self.empty &= changes.rows.is_empty();
+        let rows = changes.rows.batch();
+        self.before.count_change(relation, known, changes.kind, &rows)?;
+        self.empty &= rows.is_empty();
         self.key.clear();
         self.key.extend_from_slice(&relation_prefix(relation));
         match changes.kind {
-            ChangeKind::Put => self.put(&codec, &changes.rows),
-            ChangeKind::Remove => self.remove(&codec, &changes.rows),
+            ChangeKind::Put => self.put(&codec, &rows),
+            ChangeKind::Remove => self.remove(&codec, &rows),
         }
     }
 
@@ -134,21 +135,27 @@ impl<'a, S: KvSnapshot, B: KvBatch> Writer<'a, S, B> {
 
 impl<S: KvSnapshot> KvView<S> {
     /// Notes about how many rows a relation has after a change.
-    fn count_change(&self, id: RelationId, relation: &mut Relation, changes: &RowChanges) -> Result<(), StorageError> {
-        let changed = changes.rows.len as u64;
-        let sample = match changes.kind {
+    fn count_change(
+        &self,
+        id: RelationId,
+        relation: &mut Relation,
+        kind: ChangeKind,
+        rows: &Batch,
+    ) -> Result<(), StorageError> {
+        let changed = rows.len as u64;
+        let sample = match kind {
             ChangeKind::Put => &mut relation.put,
             ChangeKind::Remove => &mut relation.removed,
         };
         match sample.rows_left.checked_sub(changed) {
             Some(rows_left) => sample.rows_left = rows_left,
             None => {
-                let share_present = self.share_present(id, &relation.codec, &changes.rows)?;
+                let share_present = self.share_present(id, &relation.codec, rows)?;
                 *sample = Sample { share_present, rows_left: relation.rows / SAMPLED_EVERY };
             }
         }
         let present = (sample.share_present * changed as f64).round() as u64;
-        relation.rows = match changes.kind {
+        relation.rows = match kind {
             ChangeKind::Put => relation.rows + changed - present,
             ChangeKind::Remove => relation.rows.saturating_sub(present),
         };

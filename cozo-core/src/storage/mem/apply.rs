@@ -2,11 +2,12 @@
 //!
 //! Rows `5, 6, 90` at an inner node with separators `_, 10, 80` become rows `5, 6` for child 0 and `90` for child 2.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::key::{ProbeKeys, keys_at};
+use super::key::{Probe, ProbeKeys, keys_at};
 use super::node::{Inner, Node, Sibling};
 use super::search::run_end;
 use super::shared::Shared;
@@ -14,27 +15,54 @@ use crate::storage::ChangeKind;
 use crate::value::Column;
 
 /// Changed rows.
-#[derive(Clone, Copy)]
 pub(super) struct Changes<'a> {
     pub kind: ChangeKind,
     /// All columns of rows to put, the key columns of rows to remove.
-    pub columns: &'a [Column],
+    pub rows: Rows<'a>,
     /// The number of key columns.
     pub keys: usize,
 }
 
-impl<'a> Changes<'a> {
-    fn key(&self, row: usize) -> ProbeKeys<'a> {
-        keys_at(&self.columns[..self.keys], row)
+/// The rows of [`Changes`].
+pub(super) enum Rows<'a> {
+    One(ProbeKeys<'a>),
+    Many(&'a [Column]),
+}
+
+impl Changes<'_> {
+    /// Does something with the key of a row.
+    #[inline]
+    pub fn with_key<T>(&self, row: usize, then: impl FnOnce(Probe) -> T) -> T {
+        match &self.rows {
+            Rows::One(values) => then(&values[..self.keys]),
+            Rows::Many(columns) => then(&keys_at(&columns[..self.keys], row)),
+        }
+    }
+
+    /// Does something with all values of a row.
+    #[inline]
+    pub fn with_row<T>(&self, row: usize, then: impl FnOnce(Probe) -> T) -> T {
+        match &self.rows {
+            Rows::One(values) => then(values),
+            Rows::Many(columns) => then(&keys_at(columns, row)),
+        }
+    }
+
+    /// The rows as columns.
+    pub fn columns(&self) -> Cow<'_, [Column]> {
+        match &self.rows {
+            Rows::One(values) => values.iter().map(|value| Column::of(Cow::Owned(value.to_value()))).collect(),
+            Rows::Many(columns) => Cow::Borrowed(columns),
+        }
     }
 }
 
 /// Applies a range of changes, not empty, to a subtree; gives what splits off to its right. The subtree may become empty.
 pub(super) fn apply(node: &mut Shared<Node>, changes: &Changes, range: Range<usize>) -> Vec<Sibling> {
     match (Node::make_mut(node), changes.kind) {
-        (Node::Leaf(leaf), ChangeKind::Put) => leaf.put(changes.columns, range, changes.keys),
+        (Node::Leaf(leaf), ChangeKind::Put) => leaf.put(changes, range),
         (Node::Leaf(leaf), ChangeKind::Remove) => {
-            leaf.remove(&changes.columns[..changes.keys], range);
+            leaf.remove(changes, range);
             vec![]
         }
         (Node::Inner(inner), _) => inner.apply(changes, range),
@@ -43,19 +71,14 @@ pub(super) fn apply(node: &mut Shared<Node>, changes: &Changes, range: Range<usi
 
 impl Inner {
     fn apply(&mut self, changes: &Changes, range: Range<usize>) -> Vec<Sibling> {
-        let last = self.children.len() - 1;
         let mut appended = false;
-        // From right to left, so that new siblings do not move the children that are still to be changed.
-        for (index, part) in self.distribute(changes, range).into_iter().rev() {
-            let child = &mut self.children[index];
-            let before = child.rows;
-            let siblings = apply(&mut child.node, changes, part);
-            child.measure();
-            self.rows += child.rows + siblings.iter().map(|sibling| sibling.child.rows).sum::<u64>();
-            self.rows -= before;
-            if !siblings.is_empty() {
-                appended |= index == last;
-                self.insert_siblings(index + 1, siblings);
+        if range.len() == 1 {
+            let index = changes.with_key(range.start, |key| self.child_of(key, 0));
+            appended = self.apply_to_child(index, changes, range);
+        } else {
+            // From right to left, so that new siblings do not move the children that are still to be changed.
+            for (index, part) in self.distribute(changes, range).into_iter().rev() {
+                appended |= self.apply_to_child(index, changes, part);
             }
         }
         if changes.kind == ChangeKind::Remove {
@@ -64,13 +87,29 @@ impl Inner {
         self.split(appended)
     }
 
+    /// Applies changes to a child, and takes in what splits off; whether that is behind all others.
+    fn apply_to_child(&mut self, index: usize, changes: &Changes, range: Range<usize>) -> bool {
+        let last = self.children.len() - 1;
+        let child = &mut self.children[index];
+        let before = child.rows;
+        let siblings = apply(&mut child.node, changes, range);
+        child.measure();
+        self.rows += child.rows + siblings.iter().map(|sibling| sibling.child.rows).sum::<u64>();
+        self.rows -= before;
+        if siblings.is_empty() {
+            return false;
+        }
+        self.insert_siblings(index + 1, siblings);
+        index == last
+    }
+
     /// Which changes go to which child.
     fn distribute(&self, changes: &Changes, range: Range<usize>) -> SmallVec<[(usize, Range<usize>); 4]> {
         let mut parts = SmallVec::new();
         let (mut next, mut child) = (range.start, 0);
         while next < range.end {
-            child = self.child_of(&changes.key(next), child);
-            let here = |row: usize| self.child_of(&changes.key(row), child) == child;
+            child = changes.with_key(next, |key| self.child_of(key, child));
+            let here = |row: usize| changes.with_key(row, |key| self.child_of(key, child)) == child;
             let end = end_of_part(next + 1..range.end, here);
             parts.push((child, next..end));
             next = end;

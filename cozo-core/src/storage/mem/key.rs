@@ -60,6 +60,14 @@ pub(super) type Probe<'a> = &'a [Key<'a>];
 /// The values of a [`Probe`]: few enough, nearly always, to need no allocation.
 pub(super) type ProbeKeys<'a> = SmallVec<[Key<'a>; 4]>;
 
+/// A row of values.
+#[inline]
+pub(super) fn row_of(values: &[DataValue]) -> ProbeKeys<'_> {
+    let mut keys = ProbeKeys::new();
+    values.iter().for_each(|value| keys.push(Key::of(value)));
+    keys
+}
+
 /// A row of columns.
 #[inline]
 pub(super) fn keys_at(columns: &[Column], row: usize) -> ProbeKeys<'_> {

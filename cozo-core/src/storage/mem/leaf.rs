@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use smallvec::smallvec;
 
+use super::apply::Changes;
 use super::key::{Key, Probe, keys_at};
 use super::leaf_column::{LeafColumn, LeafColumns, column_weight};
 use super::node::{Child, MAX_LEAF_BYTES, MAX_LEAF_ROWS, Node, Sibling, equal_range};
@@ -91,31 +92,31 @@ impl Leaf {
     }
 
     /// Puts a range of rows, sorted by key; gives what splits off.
-    pub fn put(&mut self, rows: &[Column], range: Range<usize>, keys: usize) -> Vec<Sibling> {
+    pub fn put(&mut self, changes: &Changes, range: Range<usize>) -> Vec<Sibling> {
         let mut next = range.start;
         while range.len() <= FEW_ROWS && next < range.end {
-            if !self.put_row(rows, next, keys) {
+            if !changes.with_row(next, |row| self.put_row(row, changes.keys)) {
                 break;
             }
             next += 1;
         }
-        if next == range.end { vec![] } else { self.merge(rows, next..range.end, keys) }
+        if next == range.end { vec![] } else { self.merge(&changes.columns(), next..range.end, changes.keys) }
     }
 
     /// Puts one row; `false` if there is no room for it.
-    fn put_row(&mut self, rows: &[Column], row: usize, keys: usize) -> bool {
-        let found = self.equal_range(0, &keys_at(&rows[..keys], row));
+    fn put_row(&mut self, row: &[Key], keys: usize) -> bool {
+        let found = self.equal_range(0, &row[..keys]);
         if !found.is_empty() {
-            for (column, value) in self.columns[keys..].iter_mut().zip(&rows[keys..]) {
-                column.set(found.start, Key::at(value, row));
+            for (column, value) in self.columns[keys..].iter_mut().zip(&row[keys..]) {
+                column.set(found.start, *value);
             }
             return true;
         }
         if self.len == MAX_LEAF_ROWS || (self.len > 1 && self.weight() > MAX_LEAF_BYTES) {
             return false;
         }
-        for (column, value) in self.columns.iter_mut().zip(rows) {
-            column.insert(found.start, Key::at(value, row));
+        for (column, value) in self.columns.iter_mut().zip(row) {
+            column.insert(found.start, *value);
         }
         self.len += 1;
         true
@@ -154,13 +155,13 @@ impl Leaf {
         siblings
     }
 
-    /// Removes the rows with keys in a range of `keys`, sorted.
-    pub fn remove(&mut self, keys: &[Column], range: Range<usize>) {
+    /// Removes the rows with the keys of a range, sorted.
+    pub fn remove(&mut self, changes: &Changes, range: Range<usize>) {
         if range.len() > FEW_ROWS {
-            return self.remove_many(keys, range);
+            return self.remove_many(&changes.columns()[..changes.keys], range);
         }
         for row in range {
-            let found = self.equal_range(0, &keys_at(keys, row));
+            let found = changes.with_key(row, |key| self.equal_range(0, key));
             if !found.is_empty() {
                 self.columns.iter_mut().for_each(|column| column.remove(found.start));
                 self.len -= 1;

@@ -2,18 +2,19 @@
 
 use std::ops::Range;
 
-use super::apply::{Changes, apply};
+use super::apply::{Changes, Rows, apply};
 use super::as_of::{AsOfScan, HistoryLookup, VersionLookup, contains_as_of};
 use super::cursor::{ScanCursor, Seeker, TreeLookupCursor};
 use super::finger::Finger;
-use super::key::{Key, Probe, ProbeKeys};
+use super::key::{Key, Probe, ProbeKeys, row_of};
 use super::leaf::Leaf;
 use super::leaf_column::{LeafColumn, LeafColumns};
 use super::node::{Child, Inner, MAX_CHILDREN, Node, Sibling, equal_range};
 use super::search::pieces;
 use super::shared::Shared;
 use crate::storage::{
-    AsOf, BatchCursor, ChangeKind, ContentsId, Identity, KeyRange, LookupCursor, RelationShape, probe_count,
+    AsOf, BatchCursor, ChangeKind, ChangedRows, ContentsId, Identity, KeyRange, LookupCursor, RelationShape,
+    probe_count,
 };
 use crate::value::{Batch, Column, DataValue};
 
@@ -62,23 +63,29 @@ impl Tree {
 
     /// Puts rows, sorted by key, each key once, in place of rows with the same keys.
     pub fn put(&mut self, rows: &Batch) {
-        self.apply(ChangeKind::Put, rows);
+        self.change(ChangeKind::Put, Rows::Many(&rows.columns), rows.len);
     }
 
     /// Removes the rows with these keys, sorted, each once; missing ones are ignored.
     pub fn remove(&mut self, keys: &Batch) {
-        self.apply(ChangeKind::Remove, keys);
+        self.change(ChangeKind::Remove, Rows::Many(&keys.columns), keys.len);
     }
 
     /// Puts or removes rows; see [`Tree::put`] and [`Tree::remove`].
-    pub fn apply(&mut self, kind: ChangeKind, rows: &Batch) {
-        if rows.is_empty() {
+    pub fn apply(&mut self, kind: ChangeKind, rows: &ChangedRows) {
+        match rows {
+            ChangedRows::One(row) => self.change(kind, Rows::One(row_of(row)), 1),
+            ChangedRows::Many(rows) => self.change(kind, Rows::Many(&rows.columns), rows.len),
+        }
+    }
+
+    fn change(&mut self, kind: ChangeKind, rows: Rows<'_>, len: usize) {
+        if len == 0 {
             return;
         }
-        debug_assert!(rows.columns.len() >= self.shape.keys, "changes have all key columns");
         self.identity = Identity::default();
-        let changes = Changes { kind, columns: &rows.columns, keys: self.shape.keys };
-        let siblings = apply(&mut self.root, &changes, 0..rows.len);
+        let changes = Changes { kind, rows, keys: self.shape.keys };
+        let siblings = apply(&mut self.root, &changes, 0..len);
         match kind {
             ChangeKind::Put if !siblings.is_empty() => self.grow(siblings),
             ChangeKind::Put => {}
@@ -127,7 +134,7 @@ impl Tree {
 
     /// Fills places with values of the row with this key; see [`Snapshot::get`](crate::storage::Snapshot::get).
     pub fn get(&self, key: &[DataValue], outputs: &[(usize, usize)], places: &mut [DataValue]) -> bool {
-        let probe: ProbeKeys = key.iter().map(Key::of).collect();
+        let probe = row_of(key);
         let (finger, found) = Finger::seek(&self.root, &probe);
         if found.is_empty() {
             return false;

@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
-use std::sync::Arc;
 
 use super::*;
 use crate::schema::{BaseType, ColumnType};
@@ -34,8 +33,8 @@ fn texts() -> ChangeSet {
 
 fn put(keys: impl IntoIterator<Item = i64>, text: &str) -> ChangeSet {
     let rows: Vec<[DataValue; 2]> = keys.into_iter().map(|key| [key.into(), text.into()]).collect();
-    let rows = Arc::new(Batch::from_rows(2, rows.iter().map(|row| &row[..])));
-    ChangeSet::of_rows(vec![RowChanges { relation: RELATION, kind: ChangeKind::Put, rows }])
+    let rows = Batch::from_rows(2, rows.iter().map(|row| &row[..]));
+    ChangeSet::of_rows(vec![RowChanges::new(RELATION, ChangeKind::Put, rows)])
 }
 
 fn count(snapshot: &dyn Snapshot, range: &KeyRange) -> usize {

@@ -96,7 +96,7 @@ impl Histories {
         }
         let share = if self.random.random_bool(0.2) { 0.5 } else { 0.05 };
         let removed: Vec<Tuple> = self.model.keys().filter(|_| self.random.random_bool(share)).cloned().collect();
-        let rows = |kind, rows| RowChanges { relation: RELATION, kind, rows: Arc::new(rows) };
+        let rows = |kind, rows| RowChanges::new(RELATION, kind, rows);
         let changes = vec![
             rows(ChangeKind::Remove, batch_of(self.column + 1, &removed)),
             rows(ChangeKind::Put, batch_of(self.column + 2, &model_rows(&puts))),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use super::{ChangeKind, ChangeSet, KeyRange, RelationShape, RowChanges, Snapshot, Storage};
+use super::{ChangeKind, ChangeSet, ChangedRows, KeyRange, RelationShape, RowChanges, Snapshot, Storage};
 use crate::schema::{
     AccessLevel, BaseType, ColumnDefinition, ColumnType, RelationId, RelationSchema, SchemaRef, Triggers,
 };
@@ -240,7 +240,8 @@ impl Pair {
             true => (ChangeKind::Put, self.random_put(count)),
             false => (ChangeKind::Remove, self.random_remove(count)),
         };
-        RowChanges { relation: RELATION, kind, rows: Arc::new(rows) }
+        let rows = if rows.len == 1 { ChangedRows::One(rows.row(0)) } else { rows.into() };
+        RowChanges::new(RELATION, kind, rows)
     }
 
     fn step(&mut self) {
@@ -382,7 +383,7 @@ fn relations_without_a_definition_are_gone_after_reopening(subject: &Subject) {
         return;
     }
     let schema = schema(1, vec![of(BaseType::Int, false)]);
-    let rows = vec![RowChanges { relation: RELATION, kind: ChangeKind::Put, rows: Arc::new(ints(0..100)) }];
+    let rows = vec![RowChanges::new(RELATION, ChangeKind::Put, ints(0..100))];
     let unfinished = ChangeSet { created: vec![schema.clone()], ..ChangeSet::of_rows(rows) };
     let storage = (subject.open)();
     storage.commit(&[unfinished]).unwrap();
@@ -400,7 +401,7 @@ fn unknown_relations_are_empty_or_errors(subject: &Subject) {
     assert_eq!(empty.row_count(RELATION), 0);
     assert!(scan(&*empty, &KeyRange::all(), &[0], 10).is_empty());
     assert_eq!(empty.contains(RELATION, &ints([1, 2]).columns).unwrap(), [false, false]);
-    let rows = vec![RowChanges { relation: RELATION, kind: ChangeKind::Put, rows: Arc::new(ints([1])) }];
+    let rows = vec![RowChanges::new(RELATION, ChangeKind::Put, ints([1]))];
     let put = ChangeSet::of_rows(rows.clone());
     assert!(empty.clone().with_changes(&put).is_err());
     let created = ChangeSet { rows: rows.into(), ..creation(&schema) };

@@ -139,11 +139,8 @@ fn numbers_of_rows_follow_changes() {
     let key = |i: i64| vec![DataValue::from(i)];
     storage.commit(&[created(&table(), &rows(0, 1000)), put(&table(), &rows(500, 777))]).unwrap();
     let keys: Vec<Tuple> = (1200..1400).map(key).collect();
-    let removed = RowChanges {
-        relation: table().id,
-        kind: ChangeKind::Remove,
-        rows: Arc::new(Batch::from_rows(1, keys.iter().map(Vec::as_slice))),
-    };
+    let keys = Batch::from_rows(1, keys.iter().map(Vec::as_slice));
+    let removed = RowChanges::new(table().id, ChangeKind::Remove, keys);
     storage.commit(&[ChangeSet::of_rows(vec![removed])]).unwrap();
     assert_eq!(storage.snapshot().row_count(table().id), 1200);
     drop(storage);
@@ -157,8 +154,8 @@ fn compaction_gives_space_back() {
     storage.commit(&[created(&table(), &rows(0, 2000))]).unwrap();
     let held = storage.snapshot();
     let keys: Vec<Tuple> = (10..2000i64).map(|i| vec![i.into()]).collect();
-    let rows_gone = Arc::new(Batch::from_rows(1, keys.iter().map(Vec::as_slice)));
-    let removed = RowChanges { relation: table().id, kind: ChangeKind::Remove, rows: rows_gone };
+    let rows_gone = Batch::from_rows(1, keys.iter().map(Vec::as_slice));
+    let removed = RowChanges::new(table().id, ChangeKind::Remove, rows_gone);
     storage.commit(&[ChangeSet::of_rows(vec![removed])]).unwrap();
     storage.compact().unwrap();
     assert_eq!(rows_of(&*held, &table(), &KeyRange::all()).len(), 2000);

@@ -8,7 +8,6 @@ mod names;
 mod values;
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -81,7 +80,7 @@ fn relation(id: u64, name: &str, keys: usize, columns: &[(&str, ColumnType)]) ->
 
 fn put(schema: &SchemaRef, rows: &[Tuple]) -> ChangeSet {
     let batch = Batch::from_rows(schema.arity(), rows.iter().map(Vec::as_slice));
-    let rows = RowChanges { relation: schema.id, kind: ChangeKind::Put, rows: Arc::new(batch) };
+    let rows = RowChanges::new(schema.id, ChangeKind::Put, batch);
     ChangeSet::of_rows(vec![rows])
 }
 
