@@ -121,7 +121,8 @@ fn operations_write_what_they_would_with_columns() {
         "?[k, v, w, u] := k = $k, v = null, w = -0.0, u = int_range(500) :put plain {k => v, w, u}",
         "{?[k, v] <- [[$k, [1]]] :put any {k => v}} {?[k, v] := *any{k: $k, v: u}, k = $k, v = u ++ [2] :put any {k => v}}",
         "?[k] <- [[$k]] :rm any {k}",
-        "?[v, k] := k = $k, *plain{k, v} :rm plain {k}",
+        "?[v, k] := k = $k, *plain{k, v} :order v :rm plain {k}",
+        "?[v, k] := k = $k + 1, *plain{k, v} :rm plain {k}",
     ];
     let contents = |db: &DbInstance| {
         let relations = [

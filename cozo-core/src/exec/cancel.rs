@@ -1,7 +1,7 @@
 //! Stopping a query from outside, at its deadline, or when it has taken all the memory that it may.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::ExecError;
@@ -23,14 +23,19 @@ use super::ExecError;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt {
-    state: Arc<AtomicU8>,
+    /// One of the below, beside the number of the script that it is for, if it serves one after the other.
+    state: Arc<AtomicU64>,
     /// Belongs to this clone alone.
     deadline: Option<Instant>,
 }
 
-const RUNNING: u8 = 0;
-const KILLED: u8 = 1;
-const CLOSED: u8 = 2;
+const RUNNING: u64 = 0;
+const KILLED: u64 = 1;
+const CLOSED: u64 = 2;
+
+/// The bits of those.
+const STATE_BITS: u32 = 2;
+const STATE_MASK: u64 = (1 << STATE_BITS) - 1;
 
 impl Interrupt {
     /// The same switch, with which a query also fails (`eval::killed`) if it still runs at an instant; an earlier deadline
@@ -43,30 +48,47 @@ impl Interrupt {
     /// Stops the script as by `::kill`. It stays stopped: a script that begins with this switch fails at once.
     pub fn kill(&self) {
         // A database that is being closed stays so.
-        let _ = self.state.compare_exchange(RUNNING, KILLED, Ordering::Relaxed, Ordering::Relaxed);
+        self.turn(RUNNING, KILLED);
     }
 
     /// Takes a kill back, once what it was meant for has ended.
     pub fn rearm(&self) {
-        let _ = self.state.compare_exchange(KILLED, RUNNING, Ordering::Relaxed, Ordering::Relaxed);
+        self.turn(KILLED, RUNNING);
     }
 
     /// Stops the script since its database or transaction is being closed.
     pub fn close(&self) {
-        self.state.store(CLOSED, Ordering::Relaxed);
+        self.state.fetch_or(CLOSED, Ordering::Relaxed);
     }
 
-    /// How many references to the switch there are.
-    pub(crate) fn holders(&self) -> usize {
-        let holders = Arc::strong_count(&self.state);
-        // What those did who have none any more is seen.
-        fence(Ordering::Acquire);
-        holders
+    fn turn(&self, from: u64, to: u64) {
+        let turned = |state: u64| (state & STATE_MASK == from).then_some(state & !STATE_MASK | to);
+        let _ = self.state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, turned);
+    }
+
+    /// Begins to serve the script of a number, and no other.
+    pub(crate) fn serve(&self, number: u64) {
+        self.state.store(number << STATE_BITS | RUNNING, Ordering::Relaxed);
+    }
+
+    /// [`Interrupt::kill`], if it serves the script of this number; whether it does.
+    pub(crate) fn kill_script(&self, number: u64) -> bool {
+        self.stop_script(number, KILLED)
+    }
+
+    /// [`Interrupt::close`], if it serves the script of this number.
+    pub(crate) fn close_script(&self, number: u64) {
+        self.stop_script(number, CLOSED);
+    }
+
+    fn stop_script(&self, number: u64, how: u64) -> bool {
+        let stopped = |state: u64| (state >> STATE_BITS == number).then_some(state | how);
+        self.state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, stopped).is_ok()
     }
 
     /// Fails if the query is to stop.
     pub fn check(&self) -> Result<(), ExecError> {
-        match self.state.load(Ordering::Relaxed) {
+        match self.state.load(Ordering::Relaxed) & STATE_MASK {
             RUNNING if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) => Err(ExecError::Killed(
                 "it ran into its timeout",
                 "':timeout' sets the seconds it may take; 0 means no limit",

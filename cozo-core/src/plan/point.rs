@@ -1,6 +1,9 @@
 //! Plans that give one row at most, whatever relations hold.
 
-use super::{ComponentPlan, JoinPlan, Method, OperatorKind, OperatorPlan, Source, TableKind, TablePlan};
+use super::{
+    ComponentPlan, JoinPlan, Method, MutationPlan, OperatorKind, OperatorPlan, Plan, Source, TableKind, TablePlan,
+    ValueSource,
+};
 use crate::program::ConstantRows;
 
 /// Whether a program is a single rule whose operators give one row at most for each, or a single row as given.
@@ -10,6 +13,24 @@ pub(super) fn is_point(tables: &[TablePlan], components: &[ComponentPlan]) -> bo
         ([rule], []) => !component.recursive && rule.operators.iter().all(OperatorPlan::is_point),
         ([], [constant]) => matches!(&constant.rows, ConstantRows::Rows(rows) if rows.len() == 1),
         _ => false,
+    }
+}
+
+impl Plan {
+    /// Has a rule that gives one row at most give the columns of the relation that an operation writes, where they all come from
+    /// the rule: its row is written as it is then. (Of more rows, the order of the columns decides about the order of the rows.)
+    pub fn give_in_order_of(&mut self, mutation: &mut MutationPlan) {
+        let output = |source: &ValueSource| match source {
+            ValueSource::Output(output) => Some(*output),
+            _ => None,
+        };
+        let outputs: Option<Vec<usize>> = mutation.sources.iter().map(output).collect();
+        let (Some(outputs), true) = (outputs, self.point) else { return };
+        let Some(rule) = self.components.iter_mut().flat_map(|component| &mut component.rules).next() else { return };
+        rule.head = outputs.iter().map(|output| rule.head[*output]).collect();
+        self.headers = outputs.iter().map(|output| self.headers[*output].clone()).collect();
+        self.tables[self.entry].arity = outputs.len();
+        mutation.sources = (0..outputs.len()).map(ValueSource::Output).collect();
     }
 }
 

@@ -136,7 +136,7 @@ impl CompiledQuery {
             return Err(OptionError::MultipleMutations { span: second.span }.into());
         }
         let creates_empty = query.rules.is_empty() && mutation.is_some_and(|m| m.op == MutationOp::Create);
-        let plan = match creates_empty {
+        let mut plan = match creates_empty {
             true => None,
             false => {
                 let (program, join_order) = rewritten(query, given, &mut resolver)?;
@@ -145,13 +145,18 @@ impl CompiledQuery {
         };
         let headers = plan.as_ref().map(|plan| plan.headers.as_slice());
         let options = plan_options(&query.options, headers.unwrap_or_default(), &mut resolver)?;
-        let mutation = match mutation {
+        let mut mutation = match mutation {
             Some(mutation) => {
                 let existing = txn.relation(&mutation.relation.name);
                 Some(plan_mutation(mutation, headers, existing, &mut resolver)?)
             }
             None => None,
         };
+        // Those name columns of the rule.
+        let names_columns = !options.order.is_empty();
+        if let (Some(plan), Some(mutation), false) = (&mut plan, &mut mutation, names_columns) {
+            plan.give_in_order_of(mutation);
+        }
         let parameters = std::mem::take(&mut resolver.parameters);
         let compiled_against = (txn.catalog().version, fixed_rules_version);
         let sizes = plan.as_ref().filter(|plan| plan.depends_on_sizes).map(|plan| Sizes::now(&plan.reads, txn));

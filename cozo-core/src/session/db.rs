@@ -362,7 +362,7 @@ impl DbInstance {
     ) {
         let Shared { core, running } = &*self.shared;
         let txn = Transaction::begin_held(&core.pipeline, write);
-        let entry = Running::enter(running.clone(), None, txn.began_micros());
+        let entry = Running::enter(running.clone(), Some(&Interrupt::default()), txn.began_micros());
         multi::serve(core.clone(), txn, &entry, &payloads, &results);
     }
 

@@ -40,7 +40,7 @@ impl MultiTransaction {
         let (sender, payloads) = bounded(1);
         let (outcomes, receiver) = bounded(1);
         let txn = Transaction::begin_held(&core.pipeline, write);
-        let entry = Running::enter(running.clone(), None, txn.began_micros());
+        let entry = Running::enter(running.clone(), Some(&Interrupt::default()), txn.began_micros());
         let interrupt = entry.interrupt().clone();
         std::thread::spawn(move || serve(core, txn, &entry, &payloads, &outcomes));
         MultiTransaction { sender, receiver, interrupt }

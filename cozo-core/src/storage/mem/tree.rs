@@ -135,13 +135,18 @@ impl Tree {
     /// Fills places with values of the row with this key; see [`Snapshot::get`](crate::storage::Snapshot::get).
     pub fn get(&self, key: &[DataValue], outputs: &[(usize, usize)], places: &mut [DataValue]) -> bool {
         let probe = row_of(key);
-        let (finger, found) = Finger::seek(&self.root, &probe);
+        let mut node = &*self.root;
+        while let Node::Inner(inner) = node {
+            node = &inner.children[inner.child_of(&probe, 0)].node;
+        }
+        let leaf = node.leaf();
+        let found = leaf.equal_range(0, &probe);
         if found.is_empty() {
             return false;
         }
-        outputs
-            .iter()
-            .for_each(|(column, place)| finger.leaf.columns[*column].get_into(found.start, &mut places[*place]));
+        for (column, place) in outputs {
+            leaf.columns[*column].get_into(found.start, &mut places[*place]);
+        }
         true
     }
 
