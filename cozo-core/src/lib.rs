@@ -26,6 +26,7 @@
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+mod clock;
 pub mod diag;
 pub mod exec;
 pub mod expr;

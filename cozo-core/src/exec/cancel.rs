@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::ExecError;
+use crate::clock::about_now_since_start;
 
 /// A switch that other threads throw to stop a script. Clones are the same switch.
 ///
@@ -25,8 +26,8 @@ use super::ExecError;
 pub struct Interrupt {
     /// One of the below, beside the number of the script that it is for, if it serves one after the other.
     state: Arc<AtomicU64>,
-    /// Belongs to this clone alone.
-    deadline: Option<Instant>,
+    /// By the coarse clock; belongs to this clone alone.
+    deadline: Option<Duration>,
 }
 
 const RUNNING: u64 = 0;
@@ -38,9 +39,15 @@ const STATE_BITS: u32 = 2;
 const STATE_MASK: u64 = (1 << STATE_BITS) - 1;
 
 impl Interrupt {
-    /// The same switch, with which a query also fails (`eval::killed`) if it still runs at an instant; an earlier deadline
-    /// stays. Throws nothing: clones without the deadline go on.
+    /// The same switch, with which a query also fails (`eval::killed`) if it still runs at an instant, give or take some
+    /// milliseconds; an earlier deadline stays. Throws nothing: clones without the deadline go on.
     pub fn until(&self, deadline: Instant) -> Self {
+        self.within(deadline.saturating_duration_since(Instant::now()))
+    }
+
+    /// [`Interrupt::until`] after so long.
+    fn within(&self, timeout: Duration) -> Self {
+        let deadline = about_now_since_start().saturating_add(timeout);
         let deadline = self.deadline.map_or(deadline, |earlier| earlier.min(deadline));
         Interrupt { state: self.state.clone(), deadline: Some(deadline) }
     }
@@ -89,10 +96,12 @@ impl Interrupt {
     /// Fails if the query is to stop.
     pub fn check(&self) -> Result<(), ExecError> {
         match self.state.load(Ordering::Relaxed) & STATE_MASK {
-            RUNNING if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) => Err(ExecError::Killed(
-                "it ran into its timeout",
-                "':timeout' sets the seconds it may take; 0 means no limit",
-            )),
+            RUNNING if self.deadline.is_some_and(|deadline| about_now_since_start() >= deadline) => {
+                Err(ExecError::Killed(
+                    "it ran into its timeout",
+                    "':timeout' sets the seconds it may take; 0 means no limit",
+                ))
+            }
             RUNNING => Ok(()),
             KILLED => Err(ExecError::Killed("it was killed", "'::kill' or an interrupt from the host stopped it")),
             _ => Err(ExecError::Killed(
@@ -125,9 +134,8 @@ impl Cancellation {
     /// Stops on the interrupt, after so many seconds if that many are positive, or beyond so many bytes.
     pub fn new(interrupt: Interrupt, timeout_seconds: f64, memory_limit: usize) -> Self {
         let timeout = (timeout_seconds > 0.0).then(|| Duration::try_from_secs_f64(timeout_seconds).ok()).flatten();
-        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        let interrupt = match deadline {
-            Some(deadline) => interrupt.until(deadline),
+        let interrupt = match timeout {
+            Some(timeout) => interrupt.within(timeout),
             None => interrupt,
         };
         Cancellation { interrupt, memory_limit, memory_used: Arc::default() }

@@ -115,7 +115,7 @@ impl<'a> Run<'a> {
         cancellation: &'a Cancellation,
     ) -> Result<Self, ExecError> {
         let timestamp = |time: &Expr| -> Result<i64, ExecError> {
-            Ok(checked_time(&time.eval_closed(parameters)?, view.now_micros, time.span())?)
+            Ok(checked_time(&time.eval_closed(parameters)?, view.now_micros(), time.span())?)
         };
         Ok(Run {
             plan,

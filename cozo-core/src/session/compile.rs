@@ -60,6 +60,12 @@ impl PreparedQuery {
         self.is_outdated.load(Ordering::Relaxed)
     }
 
+    /// Whether it is known to read stored relations, since it has run before.
+    pub fn is_known_to_read(&self) -> bool {
+        let plan = self.first.get().and_then(|compiled| compiled.plan.as_ref());
+        plan.is_some_and(|plan| !plan.reads.is_empty())
+    }
+
     /// Whether it writes a relation that outlives the transaction.
     pub fn writes(&self) -> bool {
         self.written_at().is_some()

@@ -155,7 +155,12 @@ impl DbInstance {
 
     /// A transaction for a script.
     fn begin(&self, script: &Prepared, mutability: ScriptMutability) -> Transaction {
-        Transaction::begin(self.pipeline(), mutability == ScriptMutability::Mutable && script.writes())
+        let write = mutability == ScriptMutability::Mutable && script.writes();
+        match write && script.begins_by_reading() {
+            // It need not be noted before it reads, and again when it does.
+            true => Transaction::begin_held(self.pipeline(), true),
+            false => Transaction::begin(self.pipeline(), write),
+        }
     }
 
     fn run_prepared<R: ScriptResult>(
@@ -167,7 +172,7 @@ impl DbInstance {
     ) -> miette::Result<R> {
         let Shared { core, running } = &*self.shared;
         let entry = Running::enter(&**running, interrupt, txn.began_micros());
-        let context = SystemContext { parameters, interrupt: entry.interrupt(), running, core };
+        let context = SystemContext { parameters, interrupt: entry.interrupt(), script: entry.number(), running, core };
         let result = match script {
             Prepared::Query(query) => run_query(query, txn, &context.query())?,
             Prepared::Steps(steps, mentioned) => R::of_rows(run_steps(steps, mentioned, txn, &context)?),

@@ -70,6 +70,11 @@ impl Prepared {
         }
     }
 
+    /// Whether it is known to begin by reading stored relations.
+    pub fn begins_by_reading(&self) -> bool {
+        matches!(self, Prepared::Query(query) if query.is_known_to_read())
+    }
+
     /// Whether to prepare it anew would make it faster.
     pub fn is_outdated(&self) -> bool {
         matches!(self, Prepared::Query(query) if query.is_outdated())

@@ -125,14 +125,15 @@ impl Running {
         &self.parts[number as usize % THREAD_PARTS]
     }
 
-    /// The numbers of the running scripts, and when they began in seconds since the epoch; the oldest come first.
-    pub fn list(&self) -> Vec<(u64, f64)> {
+    /// The numbers of the running scripts, and when they began in seconds since the epoch; the oldest come first, and the script
+    /// that asks comes last.
+    pub fn list(&self, asking: u64) -> Vec<(u64, f64)> {
         let mut list = vec![];
         for part in &self.parts {
             list.extend(part.place.listed());
             list.extend(part.others.lock().running.iter().map(|script| (script.began_micros, script.number)));
         }
-        list.sort_unstable();
+        list.sort_unstable_by_key(|(began_micros, number)| (*number == asking, *began_micros, *number));
         list.into_iter().map(|(began_micros, number)| (number, began_micros as f64 / 1e6)).collect()
     }
 
@@ -168,6 +169,11 @@ impl Running {
 }
 
 impl<R: Deref<Target = Running>> Entry<R> {
+    /// The script's number.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
     /// Stops the script.
     pub fn interrupt(&self) -> &Interrupt {
         self.interrupt.as_ref().unwrap_or_else(|| &self.running.part_of(self.number).place.interrupt)
@@ -201,7 +207,7 @@ mod tests {
         let interrupt = Interrupt::default();
         let own = Running::enter(&running, Some(&interrupt), 4);
         let numbers = [with_place.number, beside.number, own.number];
-        assert_eq!(running.list().iter().map(|(number, _)| *number).collect::<Vec<_>>(), numbers);
+        assert_eq!(running.list(0).iter().map(|(number, _)| *number).collect::<Vec<_>>(), numbers);
         let stopped = || [&with_place, &beside, &own].map(|entry| entry.interrupt().check().is_err());
         assert!(!running.kill(ended) && !running.kill(0) && !running.kill(1));
         assert_eq!(stopped(), [false; 3]);
@@ -210,7 +216,7 @@ mod tests {
             assert_eq!(stopped(), std::array::from_fn(|entry| entry <= killed));
         }
         drop((with_place, beside));
-        assert_eq!(running.list().len(), 1);
+        assert_eq!(running.list(0).len(), 1);
         let next = Running::enter(&running, None, 5);
         assert!(next.interrupt().check().is_ok() && !running.kill(numbers[0]));
         running.close();

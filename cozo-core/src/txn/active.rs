@@ -111,12 +111,16 @@ impl Active {
             true => current.clone(),
             false => superseded().expect("kept for transactions that began with its catalog"),
         };
-        let mut versions = self.reading.versions.lock();
-        versions.push(version.sequence);
-        self.reading.count.store(versions.len() as u64, Ordering::Release);
-        drop(versions);
+        self.begin_reading(version.sequence);
         self.end_starting(started);
         version
+    }
+
+    /// Notes a transaction that reads a version from now on, until [`Active::end_readings`]. Nobody commits meanwhile.
+    pub fn begin_reading(&self, sequence: u64) {
+        let mut versions = self.reading.versions.lock();
+        versions.push(sequence);
+        self.reading.count.store(versions.len() as u64, Ordering::Release);
     }
 
     /// Forgets transactions that read these versions.

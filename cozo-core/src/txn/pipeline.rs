@@ -251,6 +251,14 @@ impl Pipeline {
         self.active.read(started, &self.current.read())
     }
 
+    /// What a write transaction reads that begins by reading: the latest version.
+    pub(super) fn begin_reading(&self) -> Arc<Version> {
+        self.settle();
+        let current = self.current.read();
+        self.active.begin_reading(current.sequence);
+        current.clone()
+    }
+
     /// Commits a transaction, together with all others that wait. It reads no more, whatever the outcome; what is left of the
     /// request is of no use.
     pub(super) fn commit(&self, request: &mut CommitRequest) -> Result<(), TxnError> {

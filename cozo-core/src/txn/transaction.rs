@@ -1,11 +1,12 @@
 //! One transaction: a version, and what was written since.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::active::Starting;
 use super::pipeline::{CommitRequest, KnownRelation, SchemaChange};
 use super::{AfterCommit, Catalog, FIRST_EPHEMERAL_ID, Held, Pipeline, TxnError, Version, is_ephemeral};
+use crate::clock::{about_now_micros, now_micros};
 use crate::schema::{IndexDefinition, RelationId, RelationSchema, SchemaRef};
 use crate::storage::mem::MemSnapshot;
 use crate::storage::{ChangeKind, ChangeSet, ChangedRows, RowChanges, Snapshot};
@@ -25,10 +26,20 @@ pub struct Transaction {
     changed_catalog: Option<Catalog>,
     writes: Option<Writes>,
     ephemeral: Ephemeral,
-    /// When it began, in microseconds since the epoch.
+    /// About when it began, in microseconds since the epoch.
     began_micros: i64,
-    /// What `'ASSERT'` means throughout, in microseconds since the epoch.
-    now_micros: i64,
+    now: Now,
+}
+
+/// The instant that `'ASSERT'` stands for throughout a transaction: when it was first asked for, which few do.
+#[derive(Default)]
+struct Now(OnceLock<i64>);
+
+impl Now {
+    /// In microseconds since the epoch.
+    fn micros(&self) -> i64 {
+        *self.0.get_or_init(now_micros)
+    }
 }
 
 /// What a write transaction has done so far.
@@ -86,11 +97,15 @@ struct Ephemeral {
 pub struct View<'a> {
     stored: &'a Arc<dyn Snapshot>,
     ephemeral: &'a Arc<dyn Snapshot>,
-    /// The instant that stands for "now", in microseconds since the epoch.
-    pub now_micros: i64,
+    now: &'a Now,
 }
 
 impl<'a> View<'a> {
+    /// The instant that stands for "now", in microseconds since the epoch.
+    pub fn now_micros(&self) -> i64 {
+        self.now.micros()
+    }
+
     /// The snapshot that has a relation.
     pub fn of(&self, relation: RelationId) -> &'a dyn Snapshot {
         &**self.shared(relation)
@@ -106,32 +121,37 @@ impl Transaction {
     /// Begins with the current version. What only writes, and reads nothing, counts as begun when it commits; see
     /// [`Transaction::begin_held`].
     pub fn begin(pipeline: &Arc<Pipeline>, write: bool) -> Self {
-        let (base, writes) = match write {
-            false => (Some(pipeline.current()), None),
+        match write {
+            false => Transaction::new(Some(pipeline.current()), None),
             true => {
                 let starting = pipeline.active().begin();
-                let request = CommitRequest { base_catalog: starting.catalog.version, ..Default::default() };
+                let base_catalog = starting.catalog.version;
                 let started = Started { pipeline: pipeline.clone(), starting: Some(starting), since: None };
-                (None, Some(Writes { started, request, applied: 0, view: None }))
+                Transaction::new(None, Some(Writes::new(started, base_catalog)))
             }
-        };
-        let began = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        let began_micros = began.map_or(0, |elapsed| elapsed.as_micros() as i64);
+        }
+    }
+
+    /// Begins with the current version and holds it, also before a write transaction has read anything.
+    pub fn begin_held(pipeline: &Arc<Pipeline>, write: bool) -> Self {
+        if !write {
+            return Transaction::begin(pipeline, false);
+        }
+        let version = pipeline.begin_reading();
+        let started = Started { pipeline: pipeline.clone(), starting: None, since: Some(version.sequence) };
+        let writes = Writes::new(started, version.catalog.version);
+        Transaction::new(Some(Held::Version(version)), Some(writes))
+    }
+
+    fn new(base: Option<Held>, writes: Option<Writes>) -> Self {
         Transaction {
             base,
             changed_catalog: None,
             writes,
             ephemeral: Ephemeral::default(),
-            began_micros,
-            now_micros: began_micros,
+            began_micros: about_now_micros(),
+            now: Now::default(),
         }
-    }
-
-    /// Begins with the current version and holds it, also while a write transaction has not read anything.
-    pub fn begin_held(pipeline: &Arc<Pipeline>, write: bool) -> Self {
-        let mut txn = Transaction::begin(pipeline, write);
-        txn.pin();
-        txn
     }
 
     /// Whether it may write stored relations.
@@ -139,19 +159,19 @@ impl Transaction {
         self.writes.is_some()
     }
 
-    /// When it began, in microseconds since the epoch.
+    /// When it began, in microseconds since the epoch, to within some milliseconds.
     pub fn began_micros(&self) -> i64 {
         self.began_micros
     }
 
     /// The instant that stands for "now" throughout the transaction, in microseconds since the epoch.
     pub fn now_micros(&self) -> i64 {
-        self.now_micros
+        self.now.micros()
     }
 
     /// Sets what [`Transaction::now_micros`] gives.
     pub fn set_now(&mut self, micros: i64) {
-        self.now_micros = micros;
+        self.now = Now(micros.into());
     }
 
     /// The stored relations as this transaction sees them.
@@ -189,7 +209,7 @@ impl Transaction {
             (Some(base), _) => &base.snapshot,
             (None, _) => MemSnapshot::empty(),
         };
-        Ok(View { stored, ephemeral: self.ephemeral.rows(), now_micros: self.now_micros })
+        Ok(View { stored, ephemeral: self.ephemeral.rows(), now: &self.now })
     }
 
     /// The version that it reads. A write transaction begins with what is there when it first reads: until then it holds
@@ -452,6 +472,12 @@ struct WritesMark {
 }
 
 impl Writes {
+    /// None so far.
+    fn new(started: Started, base_catalog: u64) -> Self {
+        let request = CommitRequest { base_catalog, ..CommitRequest::default() };
+        Writes { started, request, applied: 0, view: None }
+    }
+
     /// Makes room for a new relation.
     fn create(&mut self, schema: SchemaRef) {
         self.request.changes.created.push(schema);

@@ -27,6 +27,8 @@ pub struct SystemContext<'a> {
     pub parameters: &'a BTreeMap<String, DataValue>,
     /// Stops the script.
     pub interrupt: &'a Interrupt,
+    /// The number of the script.
+    pub script: u64,
     /// The scripts that run.
     pub running: &'a Arc<Running>,
     /// The database.

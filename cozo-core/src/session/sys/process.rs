@@ -9,7 +9,7 @@ use crate::value::DataValue;
 pub fn running(context: &SystemContext<'_>) -> NamedRows {
     let row = |(number, started): (u64, f64)| vec![DataValue::from(number as i64), started.to_string().into()];
     let headers = vec!["id".to_string(), "started_at".to_string()];
-    NamedRows::new(headers, context.running.list().into_iter().map(row).collect())
+    NamedRows::new(headers, context.running.list(context.script).into_iter().map(row).collect())
 }
 
 /// `::kill n`
