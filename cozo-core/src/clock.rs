@@ -7,10 +7,34 @@ pub fn now_micros() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_micros() as i64)
 }
 
-pub use coarse::{about_now_micros, about_now_since_start};
+/// How far the coarse clock is behind at most, unless the machine is very busy.
+const BEHIND: Duration = Duration::from_millis(20);
+
+/// From so long on, a time may be too short by as much as the coarse clock is behind.
+const LONG: Duration = Duration::from_secs(1);
+
+/// An instant in the future. To ask whether it has come takes the exact time only when it is near.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Deadline(Duration);
+
+impl Deadline {
+    /// After so long.
+    pub fn after(time: Duration) -> Self {
+        let now = if time < LONG { now_since_start() } else { about_now_since_start() };
+        Deadline(now.saturating_add(time))
+    }
+
+    /// Whether it has come.
+    pub fn is_over(self) -> bool {
+        about_now_since_start() + BEHIND >= self.0 && now_since_start() >= self.0
+    }
+}
+
+pub use sources::about_now_micros;
+use sources::{about_now_since_start, now_since_start};
 
 #[cfg(target_os = "linux")]
-mod coarse {
+mod sources {
     use rustix::time::{ClockId, clock_gettime};
 
     use super::Duration;
@@ -21,15 +45,24 @@ mod coarse {
         time.tv_sec * 1_000_000 + time.tv_nsec / 1_000
     }
 
-    /// About the time since some start, which is the same for the whole process; it never goes back.
+    /// The time since some start, which is the same for the whole process; it never goes back.
+    pub fn now_since_start() -> Duration {
+        since_start(ClockId::Monotonic)
+    }
+
+    /// About the time since the same start.
     pub fn about_now_since_start() -> Duration {
-        let time = clock_gettime(ClockId::MonotonicCoarse);
+        since_start(ClockId::MonotonicCoarse)
+    }
+
+    fn since_start(clock: ClockId) -> Duration {
+        let time = clock_gettime(clock);
         Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-mod coarse {
+mod sources {
     use std::sync::LazyLock;
     use std::time::Instant;
 
@@ -41,23 +74,37 @@ mod coarse {
     }
 
     /// The time since some start, which is the same for the whole process; it never goes back.
-    pub fn about_now_since_start() -> Duration {
+    pub fn now_since_start() -> Duration {
         static START: LazyLock<Instant> = LazyLock::new(Instant::now);
         START.elapsed()
+    }
+
+    /// The time since the same start.
+    pub fn about_now_since_start() -> Duration {
+        now_since_start()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
 
     #[test]
     fn coarse_clocks_are_a_little_behind() {
         let (before, about, after) = (now_micros(), about_now_micros(), now_micros());
         assert!(before - 1_000_000 < about && about <= after, "{before} {about} {after}");
-        let start = about_now_since_start();
-        std::thread::sleep(Duration::from_millis(200));
-        let passed = about_now_since_start() - start;
-        assert!(passed > Duration::from_millis(100), "{passed:?}");
+        let (before, about, after) = (now_since_start(), about_now_since_start(), now_since_start());
+        assert!(before < about + Duration::from_secs(1) && about <= after, "{before:?} {about:?} {after:?}");
+    }
+
+    #[test]
+    fn a_deadline_is_over_no_sooner_than_it_says() {
+        let (start, time) = (Instant::now(), Duration::from_millis(3));
+        let deadline = Deadline::after(time);
+        while !deadline.is_over() {}
+        assert!(start.elapsed() >= time);
+        assert!(!Deadline::after(Duration::from_secs(100)).is_over() && !Deadline::after(Duration::MAX).is_over());
     }
 }

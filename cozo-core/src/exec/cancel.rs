@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::ExecError;
-use crate::clock::about_now_since_start;
+use crate::clock::Deadline;
 
 /// A switch that other threads throw to stop a script. Clones are the same switch.
 ///
@@ -26,8 +26,8 @@ use crate::clock::about_now_since_start;
 pub struct Interrupt {
     /// One of the below, beside the number of the script that it is for, if it serves one after the other.
     state: Arc<AtomicU64>,
-    /// By the coarse clock; belongs to this clone alone.
-    deadline: Option<Duration>,
+    /// Belongs to this clone alone.
+    deadline: Option<Deadline>,
 }
 
 const RUNNING: u64 = 0;
@@ -39,15 +39,15 @@ const STATE_BITS: u32 = 2;
 const STATE_MASK: u64 = (1 << STATE_BITS) - 1;
 
 impl Interrupt {
-    /// The same switch, with which a query also fails (`eval::killed`) if it still runs at an instant, give or take some
-    /// milliseconds; an earlier deadline stays. Throws nothing: clones without the deadline go on.
+    /// The same switch, with which a query also fails (`eval::killed`) if it still runs at an instant; an earlier deadline
+    /// stays. Throws nothing: clones without the deadline go on.
     pub fn until(&self, deadline: Instant) -> Self {
         self.within(deadline.saturating_duration_since(Instant::now()))
     }
 
     /// [`Interrupt::until`] after so long.
     fn within(&self, timeout: Duration) -> Self {
-        let deadline = about_now_since_start().saturating_add(timeout);
+        let deadline = Deadline::after(timeout);
         let deadline = self.deadline.map_or(deadline, |earlier| earlier.min(deadline));
         Interrupt { state: self.state.clone(), deadline: Some(deadline) }
     }
@@ -96,12 +96,10 @@ impl Interrupt {
     /// Fails if the query is to stop.
     pub fn check(&self) -> Result<(), ExecError> {
         match self.state.load(Ordering::Relaxed) & STATE_MASK {
-            RUNNING if self.deadline.is_some_and(|deadline| about_now_since_start() >= deadline) => {
-                Err(ExecError::Killed(
-                    "it ran into its timeout",
-                    "':timeout' sets the seconds it may take; 0 means no limit",
-                ))
-            }
+            RUNNING if self.deadline.is_some_and(Deadline::is_over) => Err(ExecError::Killed(
+                "it ran into its timeout",
+                "':timeout' sets the seconds it may take; 0 means no limit",
+            )),
             RUNNING => Ok(()),
             KILLED => Err(ExecError::Killed("it was killed", "'::kill' or an interrupt from the host stopped it")),
             _ => Err(ExecError::Killed(
