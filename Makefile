@@ -50,7 +50,7 @@ fmt: cargo           ## format the code
 bench: cargo         ## run the benches
 	$(CARGO) bench --workspace
 
-bench-report: cargo  ## measure beside other databases, and draw docs/performance-charts.md (ARGS=--draw only draws)
+bench-report: cargo  ## measure beside other databases, and draw docs/performance.md (ARGS=--draw only draws)
 	benches/report/run.sh $(ARGS)
 
 bench-check: cargo   ## compare instructions with those of BASE=COMMIT, by default where this branch left main

@@ -1,6 +1,6 @@
 //! Millions of records of five integers, on one thread, in memory: the experiment of WhiteDB.
 //!
-//! `COZO_BENCH_RECORDS` is how many records there are (a million; WhiteDB had ten), a tenth as many look-ups, and as many
+//! `COZO_BENCH_RECORDS` is how many records there are (ten million, as WhiteDB had), a tenth as many look-ups, and as many
 //! strings. With the cargo feature `peers` SQLite does the same in memory. What is 1 record, string, or look-up stands as `ns`.
 
 use std::process::ExitCode;
@@ -19,7 +19,7 @@ fn measure() -> Result<(), String> {
     // The experiment is about one thread.
     let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build_global();
     one_thread.map_err(|error| error.to_string())?;
-    let size = Size::of(number("RECORDS", 1_000_000)?);
+    let size = Size::of(number("RECORDS", 10_000_000)?);
     let mut figures =
         Figures::new("records", format!("{} records, {} look-ups, one thread", size.records, size.lookups));
     add(&mut figures, "mem", &mut Database::new(DbInstance::default()), size);

@@ -2,7 +2,8 @@
 //!
 //! `COZO_BENCH_ENGINE` lists what it runs on: `mem`, `sqlite`, `rocksdb` (all by default), and with the cargo feature `peers`
 //! `agdb` (mapped into memory) and `agdb-memory`. `COZO_BENCH_ACTIONS` is how often each of the 220 users acts (100), and
-//! `COZO_BENCH_PAUSE_MS` how long each waits after an action (100); everything is done once with that pause and once without.
+//! `COZO_BENCH_PAUSE_MS` how long each waits after an action (100); everything is done with that pause and without, `COZO_BENCH_ROUNDS`
+//! times (3) by all systems in turn, of which the medians are shown: most of an action is waiting for a processor.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -28,8 +29,9 @@ fn measure() -> Result<(), String> {
     let mut figures = Figures::new("social", title);
     let name = format!("{} ms apart", pause.as_millis());
     let at_once = Scenario { pause: Duration::ZERO, ..paused.clone() };
+    let rounds = number("ROUNDS", 3)?;
     for (speed, scenario) in [("at once", &at_once), (name.as_str(), &paused)] {
-        for system in systems(PEERS)? {
+        for system in (0..rounds).map(|_| systems(PEERS)).collect::<Result<Vec<_>, _>>()?.concat() {
             let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).map_err(|error| error.to_string())?;
             let network = network(system, folder.path(), scenario.users())?;
             let roles = run(&*network, scenario);
@@ -42,6 +44,7 @@ fn measure() -> Result<(), String> {
             }
         }
     }
+    figures.take_medians();
     figures.publish()
 }
 

@@ -18,13 +18,25 @@ ROOT = Path(__file__).resolve().parents[2]
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cozo" / "bench-report"
 REFERENCE = "CozoDB 0.7.6"
 ENGINES = ("mem", "sqlite", "rocksdb")
-REFERENCE_ENGINES = ("mem", "sqlite")
-# Each of its look-ups in the index of `records` reads all of them.
-UNENDING = ("records",)
+# Each look-up of CozoDB 0.7.6 in the index of `records` reads all of them; bench http starts the binary `cozo`.
+WITHOUT_REFERENCE = ("records", "http")
 # No bench takes half as long.
-MAX_SECONDS = 900
-# What is asked of all in bench pokec; the rest of it takes CozoDB 0.7.6 too long.
-POKEC = r"^import/(batches_of_300|bulk)$|^aggregation|^expand/\d$|^pattern|^page_rank|^backup|^throughput/(read|write|update|edge_write)/1$"
+MAX_SECONDS = 1800
+# The sizes of the network, and who is asked at each. What bench pokec measures beside takes too long.
+SIZES = ("small", "medium")
+POKEC_PEERS = {"small": "duckdb,kuzu,igraph,sqlite", "medium": "duckdb,igraph"}
+ASKED = r"^aggregation|^expand/\d$|^pattern"
+RATES = r"^backup|^throughput/(read|write|update|edge_write)/1$"
+IMPORTS = r"^import/(csv|batches_of_300|bulk)$"
+POKEC = {
+    ("ours", "small", "mem"): f"{IMPORTS}|{ASKED}|^page_rank|{RATES}",
+    ("ours", "small", "sqlite"): f"{IMPORTS}|{ASKED}|{RATES}",
+    ("ours", "small", "rocksdb"): f"{IMPORTS}|{ASKED}|{RATES}",
+    ("ours", "medium", "mem"): rf"^import/(csv|batches_of_300)$|{ASKED}|^page_rank|{RATES}",
+    ("reference", "small", "mem"): rf"^import/batches_of_300$|{ASKED}|^page_rank/first|{RATES}",
+    ("reference", "small", "sqlite"): rf"^import/batches_of_300$|{RATES}",
+    ("reference", "medium", "mem"): rf"^import/batches_of_300$|{ASKED}|^page_rank/first|^throughput/(read|write|update|edge_write)/1$",
+}
 # Sources that know nothing but what CozoDB 0.7 has, too.
 REFERENCE_MANIFEST = """[package]
 name = "cozo-benches"
@@ -32,7 +44,9 @@ version = "0.0.0"
 edition = "2024"
 [workspace]
 [features]
+default = ["mimalloc"]
 columns = []
+mimalloc = []
 peers = []
 [lib]
 path = "{benches}/src/lib.rs"
@@ -40,6 +54,7 @@ path = "{benches}/src/lib.rs"
 cozo = {{ version = "=0.7.6", default-features = false, features = ["minimal", "graph-algo"] }}
 criterion = {{ version = "0.8", default-features = false, features = ["cargo_bench_support"] }}
 flate2 = "1.1"
+mimalloc = {{ version = "0.1", default-features = false }}
 rand = "0.10"
 rayon = "1.12"
 regex = "1.13"
@@ -50,17 +65,30 @@ debug = 1
 """
 
 
-def ours(benches: list[str]) -> list[dict]:
+def ours(benches: list[str], sizes: list[str]) -> list[dict]:
     command = [ROOT / "tools/with-libclang.sh", "cargo", "bench", "--package", "cozo-benches", "--features", "peers"]
     figures = []
     for bench in benches:
-        for engine in ENGINES if bench == "pokec" else ("",):
-            filtered = [POKEC] if bench == "pokec" else []
-            figures += run([*command, "--bench", bench, "--", *filtered], ROOT, bench, engine, "cozo {}")
+        bench_command = [*command, "--bench", bench, "--"]
+        if bench == "pokec":
+            figures += pokec("ours", sizes, bench_command, ROOT, "cozo {}")
+        else:
+            figures += run(bench_command, ROOT, bench, bench, "", "cozo {}")
     return figures
 
 
-def reference(benches: list[str]) -> list[dict]:
+def pokec(whose: str, sizes: list[str], command: list, folder: Path, system: str, environment: dict | None = None) -> list[dict]:
+    """Bench pokec on all engines at all sizes."""
+    figures = []
+    for size in sizes:
+        for engine in ENGINES:
+            if filtered := POKEC.get((whose, size, engine)):
+                variables = {"COZO_BENCH_POKEC_SIZE": size, "COZO_BENCH_POKEC_CSV": str(CACHE / f"pokec-{size}"), **(environment or {})}
+                figures += run([*command, filtered], folder, "pokec", f"pokec {size}", engine, system, variables)
+    return figures
+
+
+def reference(benches: list[str], sizes: list[str]) -> list[dict]:
     """The figures of CozoDB 0.7.6, from the same sources in a project outside of the workspace."""
     project = CACHE / "reference"
     project.mkdir(parents=True, exist_ok=True)
@@ -74,22 +102,25 @@ def reference(benches: list[str]) -> list[dict]:
     figures = []
     for bench in benches:
         command = ["cargo", "bench", "--bench", bench, "--"]
-        for engine in REFERENCE_ENGINES if bench == "pokec" else (",".join(REFERENCE_ENGINES),):
-            filtered = [POKEC] if bench == "pokec" else []
-            figures += run([*command, *filtered], project, bench, engine, REFERENCE + " {}", environment)
+        if bench == "pokec":
+            figures += pokec("reference", sizes, command, project, REFERENCE + " {}", environment)
+        else:
+            # Its writers on sqlite fail: the database is locked.
+            engines = "mem" if bench == "social" else "mem,sqlite"
+            figures += run(command, project, bench, bench, engines, REFERENCE + " {}", environment)
     return figures
 
 
-def run(command: list, folder: Path, bench: str, engine: str, system: str, environment: dict | None = None) -> list[dict]:
+def run(
+    command: list, folder: Path, bench: str, title: str, engine: str, system: str, environment: dict | None = None
+) -> list[dict]:
     """One run of one bench on an engine, or on those that it chooses. One that fails or does not end is told and left out."""
     with tempfile.TemporaryDirectory() as scratch:
         lines = Path(scratch) / "figures.json"
         variables = dict(os.environ, COZO_BENCH_JSON=str(lines), CRITERION_HOME=scratch, **(environment or {}))
-        if bench == "pokec":
-            variables["COZO_BENCH_POKEC_CSV"] = str(CACHE / "pokec")
         if engine:
             variables["COZO_BENCH_ENGINE"] = engine
-        print(f"{bench} {engine}: {system.format('')}", file=sys.stderr, flush=True)
+        print(f"{title} {engine}: {system.format('')}", file=sys.stderr, flush=True)
         process = subprocess.Popen(command, cwd=folder, env=variables, stdout=subprocess.DEVNULL, start_new_session=True)
         try:
             failed = process.wait(MAX_SECONDS) != 0
@@ -101,11 +132,12 @@ def run(command: list, folder: Path, bench: str, engine: str, system: str, envir
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
         if failed:
-            print(f"{bench} {engine} failed, or did not end in {MAX_SECONDS} s, and is left out", file=sys.stderr)
+            print(f"{title} {engine} failed, or did not end in {MAX_SECONDS} s, and is left out", file=sys.stderr)
             return []
         figures = [json.loads(line) for line in lines.read_text().splitlines()] if lines.exists() else []
         figures += criterion(Path(scratch), bench, engine if engine in ENGINES else "mem")
     for figure in figures:
+        figure["bench"] = title
         # Peers keep their names.
         if figure["system"] in ENGINES:
             figure["system"] = system.format(figure["system"])
@@ -129,18 +161,23 @@ def criterion(folder: Path, bench: str, engine: str) -> list[dict]:
     return figures
 
 
-def peers(benches: list[str]) -> list[dict]:
+def peers(benches: list[str], sizes: list[str]) -> list[dict]:
     """What others from Python have to say to these benches."""
-    asked = ["--recursion"] if "recursion" in benches else []
-    if "pokec" in benches:
-        if (CACHE / "pokec" / "friends.csv").exists():
-            asked += ["--pokec", CACHE / "pokec"]
+    figures = []
+    for size in sizes if "pokec" in benches else []:
+        folder = CACHE / f"pokec-{size}"
+        if (folder / "friends.csv").exists():
+            figures += asked_of_peers(["--pokec", folder, "--bench", f"pokec {size}", "--only", POKEC_PEERS[size]])
         else:
-            print("bench pokec has not run, and its peers are left out", file=sys.stderr)
-    if not asked:
-        return []
-    print("peers from Python", file=sys.stderr, flush=True)
-    command = [sys.executable, Path(__file__).parent / "peers.py", *asked]
+            print(f"bench pokec has not run on {size}, and its peers are left out", file=sys.stderr)
+    if "recursion" in benches:
+        figures += asked_of_peers(["--recursion"])
+    return figures
+
+
+def asked_of_peers(arguments: list) -> list[dict]:
+    print(f"peers from Python {arguments[-1]}", file=sys.stderr, flush=True)
+    command = [sys.executable, Path(__file__).parent / "peers.py", *arguments]
     lines = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
     return [json.loads(line) for line in lines.splitlines()]
 
@@ -163,10 +200,15 @@ def machine() -> dict:
     }
 
 
-def record(benches: list[str], path: Path, with_reference: bool) -> None:
-    """Measures everything once and writes it down."""
-    recorded = {"machine": machine(), "figures": ours(benches)}
+def record(benches: list[str], sizes: list[str], path: Path, with_reference: bool) -> None:
+    """Measures everything once and writes it down, piece by piece."""
+    recorded = {"machine": machine(), "figures": []}
+
+    def add(figures: list[dict]) -> None:
+        recorded["figures"] += figures
+        path.write_text(json.dumps(recorded, indent=1) + "\n")
+
+    add(ours(benches, sizes))
     if with_reference and shutil.which("cargo"):
-        recorded["figures"] += reference([bench for bench in benches if bench not in UNENDING])
-    recorded["figures"] += peers(benches)
-    path.write_text(json.dumps(recorded, indent=1) + "\n")
+        add(reference([bench for bench in benches if bench not in WITHOUT_REFERENCE], sizes))
+    add(peers(benches, sizes))

@@ -1,4 +1,4 @@
-"""Draws docs/performance-charts.md and docs/charts/*.svg from a recorded run."""
+"""Draws docs/performance.md and docs/charts/*.svg from a recorded run."""
 
 import json
 import re
@@ -6,17 +6,20 @@ from pathlib import Path
 
 import charts
 
+ABOUT_POKEC = ("Peers are asked from Python, with prepared statements where they have them, but for \"SQLite, prepared\" and \"raw RocksDB\", "
+               "which are asked from Rust; those from Python hold friendships in one direction. igraph has nothing but the graph in memory: "
+               "it counts who is within so many steps, and goes on with PageRank until scores hardly change, CozoScript for ten rounds.")
 BENCHES = {
-    "pokec": ("The Pokec benchmark", "A social network of 10,000 users and 121,716 friendships. Peers are asked from Python, with prepared "
-              "statements where they have them; they hold friendships in one direction. igraph has nothing but the graph in memory, and "
-              "goes on with PageRank until scores hardly change, CozoScript for ten rounds."),
+    "pokec small": ("The Pokec benchmark, small", f"A social network of 100,000 users and 1,768,515 friendships. {ABOUT_POKEC}"),
+    "pokec medium": ("The Pokec benchmark, medium", "1,632,803 users and 30,622,564 friendships, 62.9 million rows in all."),
     "recursion": ("Recursion", "`ascent` compiles the rules to Rust in advance: it is the limit, not a database. DuckDB and SQLite "
                   "are asked from Python, in recursive common table expressions; SQLite has an index for each direction."),
     "social": ("A social network that many use at once", "The benchmark of agdb: 10 writers of posts and 10 of comments, 100 readers of "
                "each, 100 actions each. agdb has one lock for all."),
     "values": ("Large values", "Blocks written at once, and keys read one by one, as a copy."),
     "records": ("Small records", "On one thread, in memory."),
-    "http": ("HTTP", "Over connections that are kept."),
+    "http": ("HTTP", "Over connections that are kept, asked by `wrk` on the same processors: a fixed answer, the sum of the factorials of 1 to 100, "
+             "and a row by its key, beside Node.js and an empty handler of the framework that the server is made with."),
 }
 
 
@@ -31,15 +34,15 @@ def drawn(path: Path, docs: Path) -> None:
         figures = [figure for figure in recorded["figures"] if figure["bench"] == bench]
         if figures:
             text += f"\n## {title}\n\n{about}\n" + "".join(section(bench, title, figures, folder))
-    (docs / "performance-charts.md").write_text(text)
+    (docs / "performance.md").write_text(text)
 
 
 def head(machine: dict) -> str:
     load = f"{machine['load']:.1f}"
-    return f"""# Performance in charts
+    return f"""# Performance
 
 `make bench-report` has measured and drawn this, everything in one run: the database by engine, and others that do the same work. What the
-figures mean, and what limits them, stands in [performance](performance.md).
+figures mean, what limits them, and how to measure it yourself stands in the [notes](performance-notes.md).
 
 | | |
 |---|---|
@@ -50,6 +53,10 @@ figures mean, and what limits them, stands in [performance](performance.md).
 """
 
 
+def more_is_better(unit: str) -> bool:
+    return unit.endswith("/s")
+
+
 def ahead(figures: list[dict]) -> list[tuple[float, dict, dict]]:
     """Where somebody else is ahead of the best of our engines: how far, whose figure, and ours."""
     tests: dict[tuple, list[dict]] = {}
@@ -57,14 +64,13 @@ def ahead(figures: list[dict]) -> list[tuple[float, dict, dict]]:
         tests.setdefault((figure["bench"], figure["test"], figure["unit"]), []).append(figure)
     found = []
     for (_, _, unit), of_test in tests.items():
-        more_is_better = unit.endswith("/s")
-        best = max if more_is_better else min
+        best = max if more_is_better(unit) else min
         mine = [figure for figure in of_test if figure["system"].startswith("cozo ")]
         others = [figure for figure in of_test if not figure["system"].startswith("cozo ") and figure["value"] > 0]
         if not mine or not others:
             continue
         ours, theirs = (best(group, key=lambda figure: figure["value"]) for group in (mine, others))
-        ratio = theirs["value"] / ours["value"] if more_is_better else ours["value"] / theirs["value"]
+        ratio = theirs["value"] / ours["value"] if more_is_better(unit) else ours["value"] / theirs["value"]
         if ratio > 1.05:
             found.append((ratio, theirs, ours))
     return sorted(found, key=lambda entry: -entry[0])
@@ -97,7 +103,17 @@ def section(bench: str, title: str, figures: list[dict], folder: Path):
         name = f"{bench}-{re.sub('[^a-z]+', '-', unit.lower()).strip('-')}.svg"
         (folder / name).write_text(charts.bars(title, unit, tests, systems))
         yield f"\n![{title}, {unit}](charts/{name})\n\n"
-        yield f"| {unit} | {' | '.join(systems)} |\n|---|{'---:|' * len(systems)}\n"
+        pairs = [(name, f"CozoDB 0.7.6 {name}") for name in ("mem", "sqlite") if {f"cozo {name}", f"CozoDB 0.7.6 {name}"} <= set(systems)]
+        heads = systems + [f"{name}, times 0.7.6" for name, _ in pairs]
+        yield f"| {unit} | {' | '.join(heads)} |\n|---|{'---:|' * len(heads)}\n"
         for test, row in tests.items():
-            cells = (charts.shown(row[system]) if system in row else "" for system in systems)
+            cells = [charts.shown(row[system]) if system in row else "" for system in systems]
+            cells += [times(row.get(f"cozo {name}"), row.get(reference), unit) for name, reference in pairs]
             yield f"| {test} | {' | '.join(cells)} |\n"
+
+
+def times(ours: float | None, theirs: float | None, unit: str) -> str:
+    """How many times as good as another figure one is."""
+    if not ours or not theirs:
+        return ""
+    return charts.shown(ours / theirs if more_is_better(unit) else theirs / ours)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The questions of the benches pokec and recursion to other databases: DuckDB, Kuzu, igraph and SQLite, from Python.
 
-peers.py [--pokec FOLDER] [--recursion] [--only duckdb,kuzu,igraph,sqlite] [--seconds 1]
+peers.py [--pokec FOLDER [--bench NAME]] [--recursion] [--only duckdb,kuzu,igraph,sqlite] [--seconds 1]
 
-FOLDER has users.csv and friends.csv, as bench pokec writes them into COZO_BENCH_POKEC_CSV. One line of JSON for each figure, in the
+FOLDER has users.csv and friends.csv, as bench pokec writes them into COZO_BENCH_POKEC_CSV; NAME is what figures are told to be of. One line of JSON for each figure, in the
 form of the benches. Answers are compared with those worked out from the files, or known beforehand, before they are timed. A peer
 that cannot do something says so on stderr and is left out.
 """
@@ -21,6 +21,8 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy
+
 # So many users are asked about in turn.
 ASKED = 100
 STEPS = (1, 2, 3, 4)
@@ -29,21 +31,23 @@ STEPS = (1, 2, 3, 4)
 class Network:
     """The network in the files."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, bench: str):
+        import duckdb
+
+        self.bench = bench
         self.users_file, self.friends_file = folder / "users.csv", folder / "friends.csv"
         with open(self.users_file) as file:
             number = lambda text: int(text) if text else None
             rows = (list(row.values()) for row in csv.DictReader(file))
             self.users = [(int(uid), int(done), gender or None, number(age)) for uid, done, gender, age in rows]
-        with open(self.friends_file) as file:
-            next(file)
-            self.friendships = [(int(fr), int(to)) for fr, to in (line.split(",") for line in file)]
-        self.friends: dict[int, list[int]] = {}
-        for fr, to in self.friendships:
-            self.friends.setdefault(fr, []).append(to)
-        self.rows = len(self.users) + len(self.friendships)
-        uids = [user[0] for user in self.users]
-        self.asked = random.Random(42).choices(uids, k=ASKED)
+        self.uids = numpy.array([user[0] for user in self.users])
+        friends = duckdb.sql(f"select fr, \"to\" from read_csv('{self.friends_file}', header = true) order by all").fetchnumpy()
+        # The numbers of both, and their places among the users.
+        self.sources, self.targets = friends["fr"], friends["to"]
+        self.source_places, self.target_places = (numpy.searchsorted(self.uids, ends) for ends in (self.sources, self.targets))
+        self.begins = numpy.searchsorted(self.source_places, numpy.arange(len(self.uids) + 1))
+        self.rows = len(self.users) + len(self.sources)
+        self.asked = random.Random(42).choices([user[0] for user in self.users], k=ASKED)
         ages = [user[3] for user in self.users]
         self.aggregations = {
             "aggregation/group": len(set(ages)),
@@ -52,12 +56,25 @@ class Network:
             "aggregation/min_max": 1,
         }
 
-    def reached(self, uid: int, steps: int) -> int:
-        """How many users are at the end of a walk of so many steps."""
-        ends = {uid}
+    def place(self, uid: int) -> int:
+        """Where a user stands among all."""
+        return int(numpy.searchsorted(self.uids, uid))
+
+    def reached(self, uid: int, steps: int) -> list[numpy.ndarray]:
+        """The places of the users at the end of a walk of none, one, ... so many steps."""
+        levels = [numpy.array([self.place(uid)])]
         for _ in range(steps):
-            ends = {to for fr in ends for to in self.friends.get(fr, ())}
-        return len(ends)
+            ends = [self.target_places[self.begins[place] : self.begins[place + 1]] for place in levels[-1]]
+            levels.append(numpy.unique(numpy.concatenate(ends)) if ends else levels[-1])
+        return levels
+
+    def ends(self, uid: int, steps: int) -> int:
+        """How many users are at the end of a walk of so many steps."""
+        return len(self.reached(uid, steps)[-1])
+
+    def within(self, uid: int, steps: int) -> int:
+        """How many users are at most so many steps away, with the one asked about."""
+        return len(numpy.unique(numpy.concatenate(self.reached(uid, steps))))
 
 
 class Peer:
@@ -67,12 +84,12 @@ class Peer:
         self.name, self.network, self.seconds = name, network, seconds
 
     def emit(self, test: str, unit: str, value: float) -> None:
-        line = {"bench": "pokec" if self.network else "recursion", "system": self.name, "test": test, "unit": unit, "value": value}
+        line = {"bench": self.network.bench if self.network else "recursion", "system": self.name, "test": test, "unit": unit, "value": value}
         print(json.dumps(line), flush=True)
 
-    def loaded(self, start: float) -> None:
+    def loaded(self, test: str, start: float) -> None:
         """Users and friendships are there, the latter in one relation."""
-        self.emit("import/bulk", "rows/s", self.network.rows / (time.perf_counter() - start))
+        self.emit(test, "rows/s", self.network.rows / (time.perf_counter() - start))
 
     def repeated(self, test: str, ask: Callable[[], int], expected: int) -> None:
         self.check(test, ask(), expected)
@@ -83,11 +100,11 @@ class Peer:
             times.append(time.perf_counter() - before)
         self.emit(test, "ms", statistics.median(times) * 1e3)
 
-    def expand(self, steps: int, ask: Callable[[int], int]) -> None:
+    def expand(self, steps: int, ask: Callable[[int], int], expected: Callable[[int, int], int] | None = None) -> None:
         """`ask` gives how many users it got."""
         test = f"expand/{steps}"
         for uid in self.network.asked[:5]:
-            self.check(test, ask(uid), self.network.reached(uid, steps))
+            self.check(test, ask(uid), (expected or self.network.ends)(uid, steps))
         start, asked = time.perf_counter(), 0
         while asked < 5 or time.perf_counter() - start < self.seconds:
             ask(self.network.asked[asked % ASKED])
@@ -132,7 +149,7 @@ def duckdb(network: Network, seconds: float) -> None:
     start = time.perf_counter()
     db.execute(f"create table users as select * from read_csv('{network.users_file}', header = true)")
     db.execute(f"create table friends as select fr, \"to\" as target from read_csv('{network.friends_file}', header = true)")
-    peer.loaded(start)
+    peer.loaded("import/csv", start)
     db.execute("create index by_uid on users(uid)")
     db.execute("create index by_fr on friends(fr)")
     for test, query in sql_aggregations().items():
@@ -156,7 +173,7 @@ def kuzu(network: Network, seconds: float) -> None:
         db.execute("create rel table Friend(from User to User)")
         db.execute(f'copy User from "{network.users_file}" (header = true)')
         db.execute(f'copy Friend from "{network.friends_file}" (header = true)')
-        peer.loaded(start)
+        peer.loaded("import/csv", start)
         aggregations = {
             "aggregation/group": "match (u:User) return u.age, count(u.uid)",
             "aggregation/count": "match (u:User) return count(u.uid), count(u.age)",
@@ -177,10 +194,16 @@ def igraph(network: Network, seconds: float) -> None:
     import igraph as module
 
     peer = Peer(f"igraph {module.__version__}", network, seconds)
-    places = {user[0]: place for place, user in enumerate(network.users)}
-    graph = module.Graph(n=len(places), edges=[(places[fr], places[to]) for fr, to in network.friendships], directed=True)
-    # Until the scores hardly change, on a graph that is already made.
-    peer.repeated("page_rank/again", lambda: len(graph.pagerank(damping=0.85)), len(places))
+    edges = numpy.column_stack([network.source_places, network.target_places])
+    # PageRank goes on until the scores hardly change.
+    start = time.perf_counter()
+    graph = module.Graph(n=len(network.users), edges=edges, directed=True)
+    peer.check("page_rank/first", len(graph.pagerank(damping=0.85)), len(network.users))
+    peer.emit("page_rank/first", "rows/s", len(edges) / (time.perf_counter() - start))
+    peer.repeated("page_rank/again", lambda: len(graph.pagerank(damping=0.85)), len(network.users))
+    for steps in STEPS:
+        within = lambda uid: len(graph.neighborhood(network.place(uid), order=steps, mode="out"))
+        peer.expand(steps, within, network.within)
 
 
 def sqlite(network: Network, seconds: float) -> None:
@@ -192,12 +215,13 @@ def sqlite(network: Network, seconds: float) -> None:
         db.execute("pragma synchronous = off")
         db.execute("create table users(uid integer primary key, cmpl_pct int, gender text, age int)")
         db.execute("create table friends(fr int, target int, primary key(fr, target)) without rowid")
+        friendships = list(zip(network.sources.tolist(), network.targets.tolist()))
         start = time.perf_counter()
-        for statement, rows in (("users values(?, ?, ?, ?)", network.users), ("friends values(?, ?)", network.friendships)):
+        for statement, rows in (("users values(?, ?, ?, ?)", network.users), ("friends values(?, ?)", friendships)):
             db.execute("begin")
             db.executemany(f"insert into {statement}", rows)
             db.execute("commit")
-        peer.loaded(start)
+        peer.loaded("import/bulk", start)
         for test, query in sql_aggregations().items():
             peer.repeated(test, lambda: len(db.execute(query).fetchall()), network.aggregations[test])
         for steps in STEPS:
@@ -285,11 +309,12 @@ RECURSIVE_PEERS = {"duckdb": duckdb_recursion, "sqlite": sqlite_recursion}
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pokec", type=Path, metavar="FOLDER")
+    parser.add_argument("--bench", default="pokec")
     parser.add_argument("--recursion", action="store_true")
     parser.add_argument("--only", default=",".join(PEERS))
     parser.add_argument("--seconds", type=float, default=1)
     options = parser.parse_args()
-    network = Network(options.pokec) if options.pokec else None
+    network = Network(options.pokec, options.bench) if options.pokec else None
     for name in options.only.split(","):
         try:
             if network:

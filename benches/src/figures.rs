@@ -4,8 +4,10 @@
 //! let mut figures = cozo_benches::figures::Figures::new("social", "10 writers");
 //! figures.add("mem", "write post", "ms", 0.25);
 //! figures.add("agdb", "write post", "ms", 0.5);
+//! (1..=2).for_each(|round| figures.add("agdb", "write post", "ms", f64::from(round) / 100.0));
+//! figures.take_medians();
 //! let table = figures.table();
-//! assert!(table.lines().any(|line| line.split_whitespace().eq(["write", "post,", "ms", "0.250", "0.500"])), "{table}");
+//! assert!(table.lines().any(|line| line.split_whitespace().eq(["write", "post,", "ms", "0.250", "0.020"])), "{table}");
 //! ```
 
 use std::fmt::Write as _;
@@ -39,6 +41,23 @@ impl Figures {
     /// Adds what a system needed for a test.
     pub fn add(&mut self, system: &str, test: &str, unit: &'static str, value: f64) {
         self.figures.push(Figure { system: system.to_string(), test: test.to_string(), unit, value });
+    }
+
+    /// Keeps of the figures of a system for a test the median, in place of the first.
+    pub fn take_medians(&mut self) {
+        let mut medians: Vec<(Figure, Vec<f64>)> = vec![];
+        for figure in std::mem::take(&mut self.figures) {
+            let is_same =
+                |(other, _): &&mut (Figure, Vec<f64>)| (&other.system, &other.test) == (&figure.system, &figure.test);
+            match medians.iter_mut().find(is_same) {
+                Some((_, values)) => values.push(figure.value),
+                None => {
+                    let values = vec![figure.value];
+                    medians.push((figure, values));
+                }
+            }
+        }
+        self.figures = medians.into_iter().map(|(figure, values)| Figure { value: median(values), ..figure }).collect();
     }
 
     /// A row for each test, a column for each system.
@@ -85,6 +104,12 @@ impl Figures {
         });
         format!("{line}\n")
     }
+}
+
+/// The middle one of some values.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }
 
 /// Three digits behind the point, unless the number is large anyhow.

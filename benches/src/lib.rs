@@ -21,6 +21,10 @@ use std::time::Duration;
 use cozo::{DataValue, DbInstance, NamedRows, ScriptMutability};
 use criterion::Criterion;
 
+#[cfg(feature = "mimalloc")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// What an operation of the database gives; CozoDB 0.7, with which these sources compile, too, keeps its own to itself.
 pub type Result<T, E = cozo::Error> = std::result::Result<T, E>;
 

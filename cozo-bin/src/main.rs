@@ -29,7 +29,7 @@ use clap::Parser;
 
 use args::{Arguments, Command};
 
-/// Results are many small allocations, which this allocator makes faster than that of glibc (`docs/performance.md`).
+/// Results are many small allocations, which this allocator makes faster than that of glibc (`docs/performance-notes.md`).
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

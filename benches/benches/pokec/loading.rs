@@ -1,26 +1,36 @@
-//! Rows into a database: by scripts and imports, in batches of 300 rows and in large pieces; backup and restore.
+//! Rows into a database: by scripts and imports, in batches of 300 rows and in large pieces, and from files of CSV; backup and restore.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use cozo::DbInstance;
 use cozo_benches::Result;
-use cozo_benches::pokec::{Network, database};
+use cozo_benches::pokec::{Network, database, export};
 
 use super::Bench;
 use super::report::watch;
 use super::settings::Scratch;
 
-type Load = fn(&DbInstance, &Network) -> Result<()>;
+/// Brings a network, which also lies in a folder as [`CSV`] if that is wanted, into a database.
+type Load = fn(&DbInstance, &Network, &Path) -> Result<()>;
 
 /// The ways to bring a network into a database that has its relations; the last is the quickest.
-const WAYS: [(&str, Load); 3] = [
-    ("import/scripts_of_300", |db, network| database::put(db, network, database::BATCH_ROWS)),
-    ("import/batches_of_300", |db, network| database::import(db, network, database::BATCH_ROWS)),
-    ("import/bulk", |db, network| database::import(db, network, database::BULK_ROWS)),
+const WAYS: [(&str, Load); 4] = [
+    (CSV, |db, _, folder| database::import_csv(db, folder)),
+    ("import/scripts_of_300", |db, network, _| database::put(db, network, database::BATCH_ROWS)),
+    ("import/batches_of_300", |db, network, _| database::import(db, network, database::BATCH_ROWS)),
+    ("import/bulk", |db, network, _| database::import(db, network, database::BULK_ROWS)),
 ];
+
+/// The way that reads files.
+const CSV: &str = "import/csv";
 
 /// Measures all ways; the database that the last has filled.
 pub fn imports(bench: &mut Bench) -> Result<Scratch, String> {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).map_err(|error| error.to_string())?;
+    if bench.settings.wants(CSV) {
+        export::write_csv(&bench.network, folder.path()).map_err(|error| error.to_string())?;
+    }
     let mut loaded = None;
     for (id, load) in WAYS {
         if bench.settings.wants(id) {
@@ -31,7 +41,7 @@ pub fn imports(bench: &mut Bench) -> Result<Scratch, String> {
             for _ in 0..repeats {
                 // One database at a time, or the peak of memory is that of two.
                 drop(loaded.take());
-                let (scratch, duration) = timed_load(bench, load)?;
+                let (scratch, duration) = timed_load(bench, load, folder.path())?;
                 durations.push(duration);
                 loaded = Some(scratch);
             }
@@ -41,16 +51,16 @@ pub fn imports(bench: &mut Bench) -> Result<Scratch, String> {
     }
     match loaded {
         Some(scratch) => Ok(scratch),
-        None => Ok(timed_load(bench, WAYS[WAYS.len() - 1].1)?.0),
+        None => Ok(timed_load(bench, WAYS[WAYS.len() - 1].1, folder.path())?.0),
     }
 }
 
 /// A new database, filled and checked, and how long the filling took.
-fn timed_load(bench: &Bench, load: Load) -> Result<(Scratch, Duration), String> {
+fn timed_load(bench: &Bench, load: Load, folder: &Path) -> Result<(Scratch, Duration), String> {
     let scratch = bench.settings.database()?;
     database::create(&scratch.db).map_err(|error| format!("{error:?}"))?;
     let start = Instant::now();
-    load(&scratch.db, &bench.network).map_err(|error| format!("{error:?}"))?;
+    load(&scratch.db, &bench.network, folder).map_err(|error| format!("{error:?}"))?;
     let duration = start.elapsed();
     database::check(&scratch.db, &bench.network);
     Ok((scratch, duration))

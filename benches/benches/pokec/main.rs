@@ -11,6 +11,8 @@
 
 mod latency;
 mod loading;
+#[cfg(feature = "peers")]
+mod peers;
 mod report;
 mod settings;
 mod throughput;
@@ -91,6 +93,11 @@ impl Bench {
         latency::page_rank(self, db);
         loading::backups(self, &scratch)?;
         throughput::mixtures(self, db);
+        #[cfg(feature = "peers")]
+        if self.settings.engine == "mem" {
+            // Once, beside the engine that is asked first.
+            peers::measure(self)?;
+        }
         self.criterion.final_summary();
         println!("{}", self.report.render(&self.title));
         self.report.figures(&self.title, &self.settings.engine).record()

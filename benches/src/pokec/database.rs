@@ -1,6 +1,7 @@
 //! Bringing a network into a database.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use cozo::{DataValue, DbInstance, NamedRows, ScriptMutability};
 
@@ -21,6 +22,14 @@ const CREATE: &str = "{:create user {uid: Int => cmpl_pct: Int, gender: String?,
 const PUT_USERS: &str = "?[uid, cmpl_pct, gender, age] <- $data :put user {uid => cmpl_pct, gender, age}";
 
 const PUT_FRIENDS: &str = "{?[fr, to] <- $data :put friends {fr, to}} {?[fr, to] <- $data :put friends.rev {to, fr}}";
+
+const READ_USERS: &str =
+    "read[uid, cmpl_pct, gender, age] <~ CsvReader(types: ['Int', 'Int', 'String', 'Int?'], url: $url)
+    ?[uid, cmpl_pct, gender, age] := read[uid, cmpl_pct, text, age], gender = if(text != '', text, null)
+    :put user {uid => cmpl_pct, gender, age}";
+
+const READ_FRIENDS: &str = "{?[fr, to] <~ CsvReader(types: ['Int', 'Int'], url: $url) :put friends {fr, to}}
+    {?[to, fr] := *friends{fr, to} :put friends.rev {to, fr}}";
 
 /// How many rows a network has in all relations; a friendship is in two.
 pub fn rows(network: &Network) -> usize {
@@ -60,6 +69,15 @@ pub fn put(db: &DbInstance, network: &Network, batch_rows: usize) -> Result<()> 
     };
     batches(network.users.iter().map(user_row), batch_rows).try_for_each(|batch| put(PUT_USERS, batch))?;
     batches(friend_rows(network), batch_rows).try_for_each(|batch| put(PUT_FRIENDS, batch))
+}
+
+/// Has scripts read the files of [`write_csv`](super::export::write_csv) in a folder, whose path is absolute.
+pub fn import_csv(db: &DbInstance, folder: &Path) -> Result<()> {
+    for (script, file) in [(READ_USERS, "users.csv"), (READ_FRIENDS, "friends.csv")] {
+        let url = format!("file://{}", folder.join(file).display());
+        db.run_script(script, BTreeMap::from([("url".to_string(), url.into())]), ScriptMutability::Mutable)?;
+    }
+    Ok(())
 }
 
 /// Panics unless all relations have as many rows as the network, and sums of their columns as they must be.
@@ -108,16 +126,24 @@ fn named(headers: &[&str], rows: Vec<Row>) -> NamedRows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pokec::generate;
+    use crate::count;
+    use crate::pokec::{export, generate};
 
     #[test]
     fn every_way_brings_the_whole_network() {
         let network = generate::network(&"1000x4000".parse().expect("a size"));
-        for load in [load, |db: &DbInstance, network: &Network| create(db).and_then(|()| put(db, network, BATCH_ROWS))]
-        {
+        let folder = tempfile::tempdir().expect("a folder");
+        export::write_csv(&network, folder.path()).expect("files");
+        let ways: [&dyn Fn(&DbInstance) -> Result<()>; 3] =
+            [&|db| import(db, &network, BULK_ROWS), &|db| put(db, &network, BATCH_ROWS), &|db| {
+                import_csv(db, folder.path())
+            }];
+        for fill in ways {
             let db = DbInstance::default();
-            load(&db, &network).expect("the network fits");
+            create(&db).and_then(|()| fill(&db)).expect("the network fits");
             check(&db, &network);
+            let unknown = count(&db, "?[count(uid)] := *user{uid, gender: null}");
+            assert_eq!(unknown, network.users.iter().filter(|user| user.gender.is_none()).count() as i64);
         }
     }
 }

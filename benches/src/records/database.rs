@@ -14,6 +14,8 @@ const COUNT: &str = "?[count(id)] := *record{id, amount: $amount}";
 
 const PART: &str = "?[id, part, amount, stamp, next] := part = $part, *record{id, part, amount, stamp, next}";
 
+const COUNT_PART: &str = "?[count(id)] := *record{id, part: $part}";
+
 const CHAIN: &str = "at[id] := id = 0
                      at[next] := at[id], *record{id, next}, next >= 0
                      ?[count(id)] := at[id]";
@@ -78,6 +80,10 @@ impl Records for Database {
         let rows = self.0.run_script(PART, parameters, ScriptMutability::Immutable);
         let rows = rows.unwrap_or_else(|error| panic!("{error:?}\n{PART}")).rows;
         rows.iter().map(|row| row[0].get_int().expect("an integer")).sum()
+    }
+
+    fn count_part(&mut self, part: i64) -> i64 {
+        self.one(COUNT_PART, &[("part", part)])
     }
 
     fn chain(&mut self) -> i64 {

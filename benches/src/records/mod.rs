@@ -42,6 +42,9 @@ pub trait Records {
     /// Reads the records of a part by the index, whole; the sum of their numbers.
     fn part(&mut self, part: i64) -> i64;
 
+    /// How many records a part has, by the index.
+    fn count_part(&mut self, part: i64) -> i64;
+
     /// Follows the chain from record 0 to its end; how many records it has.
     fn chain(&mut self) -> i64;
 }
@@ -142,6 +145,11 @@ pub fn run(system: &mut dyn Records, size: Size) -> Vec<(&'static str, Duration,
             assert_eq!(parts.iter().map(|part| system.part(*part)).sum::<i64>(), sum);
         }),
     );
+    step(
+        "count a part of 100 records",
+        size.lookups,
+        timed(|| assert_eq!(parts.iter().map(|part| system.count_part(*part)).sum::<i64>(), size.lookups * PER_PART)),
+    );
     step("follow a chain", size.records, timed(|| assert_eq!(system.chain(), size.records)));
     steps
 }
@@ -179,12 +187,12 @@ mod tests {
     #[test]
     fn the_database_gives_the_right_answers() {
         let steps = run(&mut database::Database::new(cozo::DbInstance::default()), Size::of(2000));
-        assert_eq!(steps.len(), 6);
+        assert_eq!(steps.len(), 7);
     }
 
     #[cfg(feature = "peers")]
     #[test]
     fn sqlite_gives_the_right_answers() {
-        assert_eq!(run(&mut sqlite::Sqlite::in_memory(), Size::of(2000)).len(), 6);
+        assert_eq!(run(&mut sqlite::Sqlite::in_memory(), Size::of(2000)).len(), 7);
     }
 }

@@ -24,7 +24,7 @@ impl Sqlite {
     }
 
     fn one(&self, query: &str, parameters: impl rusqlite::Params) -> i64 {
-        let answer = self.0.query_row(query, parameters, |row| row.get(0));
+        let answer = self.0.prepare_cached(query).and_then(|mut query| query.query_row(parameters, |row| row.get(0)));
         answer.expect("SQLite answers an integer")
     }
 
@@ -77,6 +77,10 @@ impl Records for Sqlite {
             select.query_map([part], record)?.collect::<Result<Vec<Record>>>()
         };
         found().expect("SQLite answers records").iter().map(|record| record.id).sum()
+    }
+
+    fn count_part(&mut self, part: i64) -> i64 {
+        self.one("select count(*) from record where part = ?", [part])
     }
 
     fn chain(&mut self) -> i64 {

@@ -21,9 +21,9 @@ impl Database {
 }
 
 impl Store for Database {
-    fn write(&mut self, block: &[(u64, Vec<u8>)]) {
-        let row = |(key, value): &(u64, Vec<u8>)| vec![DataValue::from(*key as i64), DataValue::Bytes(value.clone())];
-        let rows = NamedRows::new(vec!["key".to_string(), "value".to_string()], block.iter().map(row).collect());
+    fn write(&mut self, block: Vec<(u64, Vec<u8>)>) {
+        let row = |(key, value): (u64, Vec<u8>)| vec![DataValue::from(key as i64), DataValue::Bytes(value)];
+        let rows = NamedRows::new(vec!["key".to_string(), "value".to_string()], block.into_iter().map(row).collect());
         let written = self.0.import_relations(BTreeMap::from([("value".to_string(), rows)]));
         written.unwrap_or_else(|error| panic!("{error:?}"));
     }

@@ -12,8 +12,8 @@ use rand::{Rng, RngExt, SeedableRng};
 
 /// Something that keeps a value for each key.
 pub trait Store {
-    /// Writes a block: all of it or nothing.
-    fn write(&mut self, block: &[(u64, Vec<u8>)]);
+    /// Writes a block that is handed over: all of it or nothing.
+    fn write(&mut self, block: Vec<(u64, Vec<u8>)>);
 
     /// The value of a key, a copy of its own.
     fn read(&mut self, key: u64) -> Option<Vec<u8>>;
@@ -52,7 +52,7 @@ pub fn run(store: &mut dyn Store, shape: Shape, blocks: usize) -> Times {
         let keys = (block * shape.keys) as u64..((block + 1) * shape.keys) as u64;
         let block: Vec<_> = keys.map(|key| (key, value(key, shape.bytes))).collect();
         let start = Instant::now();
-        store.write(&block);
+        store.write(block);
         writing += start.elapsed();
     }
     let keys = (blocks * shape.keys) as u64;

@@ -34,7 +34,7 @@ struct RocksDb {
 }
 
 impl Store for RocksDb {
-    fn write(&mut self, block: &[(u64, Vec<u8>)]) {
+    fn write(&mut self, block: Vec<(u64, Vec<u8>)>) {
         let mut batch = WriteBatch::default();
         block.iter().for_each(|(key, value)| batch.put(key.to_be_bytes(), value));
         let mut options = WriteOptions::default();
@@ -75,9 +75,9 @@ fn open_environment(options: &mut EnvOpenOptions, folder: &Path, sync: bool) -> 
 }
 
 impl Store for Lmdb {
-    fn write(&mut self, block: &[(u64, Vec<u8>)]) {
+    fn write(&mut self, block: Vec<(u64, Vec<u8>)>) {
         let mut transaction = self.environment.write_txn().expect("LMDB begins");
-        for (key, value) in block {
+        for (key, value) in &block {
             self.values.put(&mut transaction, key, value).expect("LMDB puts");
         }
         transaction.commit().expect("LMDB commits");
@@ -112,7 +112,7 @@ impl Files {
 }
 
 impl Store for Files {
-    fn write(&mut self, block: &[(u64, Vec<u8>)]) {
+    fn write(&mut self, block: Vec<(u64, Vec<u8>)>) {
         block.iter().for_each(|(key, value)| self.write_one(*key, value).expect("a file is written"));
         if self.sync {
             File::open(&self.folder).and_then(|folder| folder.sync_all()).expect("the names are written");

@@ -139,11 +139,14 @@ fn run_to_fixpoint(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_
     start_whole_groups(component, tables, run)?;
     let mut deltas: Vec<Range<usize>> = tables.iter().map(|table| 0..table.len()).collect();
     let mut steps = Steps::of(component, run);
-    while component.tables.iter().any(|table| !deltas[*table].is_empty()) {
-        let stepped = steps.as_mut().map_or(Ok(false), |steps| steps.round(&deltas, tables, run))?;
-        if !stepped {
-            run_round(component, &deltas, tables, run)?;
+    loop {
+        if let Some(steps) = &mut steps {
+            steps.run(&mut deltas, tables, run)?;
         }
+        if component.tables.iter().all(|table| deltas[*table].is_empty()) {
+            break;
+        }
+        run_round(component, &deltas, tables, run)?;
         for table in &component.tables {
             deltas[*table] = deltas[*table].end..tables[*table].len();
         }

@@ -1,5 +1,5 @@
-//! Telling rows apart: by looking at all of them while they are few, by a bitmap if they are integers that lie close together, by a
-//! hash table otherwise.
+//! Telling rows apart: by looking at all of them while they are few, by their order while each comes after the one before, by a bitmap
+//! if they are integers that lie close together, by a hash table otherwise.
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -23,7 +23,7 @@ pub static NO_ROWS: Batch = Batch { columns: Vec::new(), len: 0 };
 /// numbered through.
 #[derive(Debug, Default)]
 pub struct Keys {
-    /// The hash of each row's key; empty while there are few rows, and where there is a bitmap.
+    /// The hash of each row's key; empty while there are few rows, or rows that ascend, and where there is a bitmap.
     hashes: Vec<u64>,
     /// The rows by hash, if there are hashes; without those that died.
     by_hash: HashTable<u32>,
@@ -31,6 +31,9 @@ pub struct Keys {
     ints: Option<IntSet>,
     /// From so many rows on, it is worth trying whether they do.
     worth_a_bitmap: usize,
+    /// So many rows are known to have a greater integer in their first column than the row before, as those of a recursion that counts do:
+    /// as long as these are all, nothing else tells them apart.
+    ascending: usize,
 }
 
 impl Keys {
@@ -47,6 +50,27 @@ impl Keys {
     /// Whether rows of this key are found by their hashes; otherwise, only sets may be asked.
     pub fn is_hashed(&self, rows: usize) -> bool {
         self.hashes.len() == rows
+    }
+
+    /// Whether all rows ascend, and nothing else tells them apart. It is found out while they are few.
+    #[inline]
+    fn ascend(&mut self, rows: &Batch) -> bool {
+        if self.ints.is_some() || !self.hashes.is_empty() {
+            return false;
+        }
+        if self.ascending != rows.len && rows.len < FEW_ROWS {
+            let ints = rows.columns.first().and_then(Column::as_dense_ints);
+            let ascend = rows.len == 0 || ints.is_some_and(|ints| ints.is_sorted_by(|a, b| a < b));
+            self.ascending = if ascend { rows.len } else { 0 };
+        }
+        self.ascending == rows.len
+    }
+
+    /// Sees to it that further rows can be told from many of a set, other than one by one.
+    pub fn settle(&mut self, rows: &Batch) {
+        if self.ints.is_none() && rows.len > FEW_ROWS {
+            self.hash_rows(&NO_ROWS, rows, rows.columns.len(), |_| false);
+        }
     }
 
     /// Enters all rows by the hashes of their keys, if they are not.
@@ -97,6 +121,18 @@ impl Keys {
         fresh: &mut Batch,
         row: impl Iterator<Item = &'c C> + Clone,
     ) -> bool {
+        let first_int = match row.clone().next().and_then(Cell::scalar).and_then(Scalar::num) {
+            Some(Num::Int(value)) => Some([value]),
+            _ => None,
+        };
+        if let Some([value]) = first_int
+            && self.ascend(fresh)
+            && last_int(fresh).is_none_or(|last| last < value)
+        {
+            self.ascending += 1;
+            push_row(fresh, row);
+            return true;
+        }
         let is_row =
             |number: usize| fresh.columns.iter().zip(row.clone()).all(|(column, cell)| cell.is_at(column, number));
         if self.ints.is_none() && fresh.len < FEW_ROWS {
@@ -107,11 +143,7 @@ impl Keys {
             return is_new;
         }
         if let [column] = fresh.columns.as_mut_slice() {
-            let int = match row.clone().next().and_then(Cell::scalar).and_then(Scalar::num) {
-                Some(Num::Int(value)) => Some([value]),
-                _ => None,
-            };
-            if let (Some(set), Some([value]), Column::Int(column)) = (&mut self.ints, int, column)
+            if let (Some(set), Some([value]), Column::Int(column)) = (&mut self.ints, first_int, column)
                 && let Some(is_new) = set.insert_one(value)
             {
                 if is_new {
@@ -120,7 +152,7 @@ impl Keys {
                 }
                 return is_new;
             }
-            if let Some(added) = self.insert_ints(&NO_ROWS, fresh, int.as_ref().map(|int| vec![&int[..]]), 1) {
+            if let Some(added) = self.insert_ints(&NO_ROWS, fresh, first_int.as_ref().map(|int| vec![&int[..]]), 1) {
                 return added == 1;
             }
         }
@@ -264,6 +296,16 @@ fn set_of(batches: [&Batch; 2], rows: usize) -> Option<IntSet> {
     Some(set)
 }
 
+/// The integer in the first column of the last row, if there are rows, whose first column has nothing but integers.
+#[inline]
+fn last_int(rows: &Batch) -> Option<i64> {
+    match rows.columns.first() {
+        Some(Column::Int(column)) => column.values.last().copied(),
+        _ => None,
+    }
+}
+
+#[inline]
 fn push_row<'c, C: Cell + 'c>(batch: &mut Batch, row: impl Iterator<Item = &'c C>) {
     batch.columns.iter_mut().zip(row).for_each(|(column, cell)| cell.push_to(column));
     batch.len += 1;

@@ -46,7 +46,7 @@ pub use error::ExecError;
 pub use fixpoint::evaluate;
 pub use kept::KeptIndexes;
 pub use mutate::{Mutated, mutate};
-pub use point::point_row;
+pub use point::{counted_row, point_row};
 pub use profile::Profile;
 pub use results::{Answer, AnswerError, answer, timeout_seconds};
 pub use single_row::{MAX_ROW_BYTES, write_row};

@@ -1,11 +1,12 @@
-//! Point queries: a plan that gives one row at most runs on single values, without columns, batches or tables, which
-//! would cost many times what the look-up does.
+//! Point queries: a plan that gives one row at most, or the number of rows that begin with a key, runs on single values, without
+//! columns, batches or tables, which would cost many times what the look-up does.
 
 use smallvec::SmallVec;
 
 use super::ExecError;
-use crate::plan::{JoinPlan, OperatorKind, OperatorPlan, Plan, Source};
+use crate::plan::{JoinPlan, OperatorKind, OperatorPlan, Plan, RulePlan, Source};
 use crate::program::ConstantRows;
+use crate::schema::RelationId;
 use crate::txn::View;
 use crate::value::{DataValue, Tuple};
 
@@ -17,9 +18,7 @@ pub fn point_row(plan: &Plan, parameters: &[&DataValue], view: View<'_>) -> Resu
     let [component] = plan.components.as_slice() else { unreachable!("a point query is one component") };
     match (component.rules.as_slice(), component.constants.as_slice()) {
         ([rule], _) => {
-            // To resize would copy a null for each.
-            let mut slots = Slots::new();
-            (0..rule.slots).for_each(|_| slots.push(DataValue::Null));
+            let mut slots = empty_slots(rule);
             if !run_on_row(&rule.operators, &mut slots, parameters, view)? {
                 return Ok(None);
             }
@@ -42,6 +41,34 @@ pub fn point_row(plan: &Plan, parameters: &[&DataValue], view: View<'_>) -> Resu
         }
         _ => unreachable!("a point query has one rule or one row"),
     }
+}
+
+/// The row of a plan that [counts](Plan::count), if the engine knows the number without reading the rows.
+pub fn counted_row(plan: &Plan, parameters: &[&DataValue], view: View<'_>) -> Result<Option<Tuple>, ExecError> {
+    let rule = plan.components.first().and_then(|component| component.rules.first());
+    let Some((OperatorPlan { kind: OperatorKind::Join(join), .. }, before)) =
+        rule.and_then(|rule| rule.operators.split_last())
+    else {
+        unreachable!("what is counted is read by a join")
+    };
+    let rule = rule.expect("it has operators");
+    let mut slots = empty_slots(rule);
+    let count = match run_on_row(before, &mut slots, parameters, view)? {
+        true => {
+            let (relation, key) = key_of(join, &slots, parameters)?;
+            view.of(relation).count(relation, &key)
+        }
+        false => Some(0),
+    };
+    Ok(count.map(|count| vec![DataValue::from(count as i64); rule.head.len()]))
+}
+
+/// Room for the values of a rule.
+fn empty_slots(rule: &RulePlan) -> Slots {
+    // To resize would copy a null for each.
+    let mut slots = Slots::new();
+    (0..rule.slots).for_each(|_| slots.push(DataValue::Null));
+    slots
 }
 
 /// Runs operators that [give one row at most](OperatorPlan::is_point) on one row; whether it has become one.
@@ -79,12 +106,22 @@ fn look_up(
     parameters: &[&DataValue],
     view: View<'_>,
 ) -> Result<bool, ExecError> {
+    let (relation, key) = key_of(join, slots, parameters)?;
+    Ok(view.of(relation).get(relation, &key, &join.outputs, slots)?)
+}
+
+/// The stored relation that a join reads, and the values of its leading key columns.
+#[inline]
+fn key_of(
+    join: &JoinPlan,
+    slots: &[DataValue],
+    parameters: &[&DataValue],
+) -> Result<(RelationId, SmallVec<[DataValue; 4]>), ExecError> {
     let Source::Stored(read) = &join.source else { unreachable!("point queries read stored relations") };
     // Collected within a result, all of its room would be copied twice.
-    let mut key: SmallVec<[DataValue; 4]> = SmallVec::new();
+    let mut key = SmallVec::new();
     for (_, expr) in &join.keys {
         key.push(expr.eval_row(slots, parameters)?);
     }
-    let relation = read.schema.id;
-    Ok(view.of(relation).get(relation, &key, &join.outputs, slots)?)
+    Ok((read.schema.id, key))
 }

@@ -1,5 +1,5 @@
-//! Recursion in small steps: where each row of the last round gives one new row at most, rounds of a few rows run on single
-//! values, since a batch costs many times what a row does.
+//! Recursion in small steps: where each row gives one new row at most, a few rows at a time run on single values, since a batch costs
+//! many times what a row does. They are taken one after the other, in no rounds: what follows from a set of rows is the same set.
 
 use std::ops::Range;
 
@@ -19,6 +19,8 @@ const BYTES_BETWEEN_CHECKS: usize = 1 << 14;
 /// The recursive rules of a component that can run so.
 pub struct Steps<'a> {
     rules: Vec<Step<'a>>,
+    /// The tables of the component.
+    tables: &'a [usize],
     /// How many rows, and bytes, were made since it was looked whether the query is to stop.
     rows: usize,
     bytes: usize,
@@ -52,26 +54,39 @@ impl<'a> Steps<'a> {
             return None;
         }
         let recursive = component.rules.iter().filter(|rule| !rule.reads.is_empty());
-        Some(Steps { rules: recursive.map(|rule| Step::of(rule, run)).collect::<Option<_>>()?, rows: 0, bytes: 0 })
+        let rules = recursive.map(|rule| Step::of(rule, run)).collect::<Option<_>>()?;
+        Some(Steps { rules, tables: &component.tables, rows: 0, bytes: 0 })
     }
 
-    /// Runs a round, if it is small: all rules, for the rows of each table that are new. Whether it did.
-    pub fn round(&mut self, deltas: &[Range<usize>], tables: &mut [Table], run: &Run<'_>) -> Result<bool, ExecError> {
-        if self.rules.iter().any(|step| deltas[step.source].len() > FEW_ROWS) {
-            return Ok(false);
-        }
-        for step in &mut self.rules {
-            for row in deltas[step.source].clone() {
-                if let Some(bytes) = step.run(row, tables, run)? {
-                    self.rows += 1;
-                    self.bytes += bytes;
+    /// Runs all rules for the new rows of their tables, one by one, and for those that come of them, as long as they are few. What is
+    /// left of the new rows was read by no rule.
+    pub fn run(&mut self, deltas: &mut [Range<usize>], tables: &mut [Table], run: &Run<'_>) -> Result<(), ExecError> {
+        loop {
+            let mut idle = true;
+            for &table in self.tables {
+                while (1..=FEW_ROWS).contains(&(tables[table].len() - deltas[table].start)) {
+                    idle = false;
+                    let row = deltas[table].start;
+                    deltas[table].start += 1;
+                    for step in self.rules.iter_mut().filter(|step| step.source == table) {
+                        if let Some(bytes) = step.run(row, tables, run)? {
+                            self.rows += 1;
+                            self.bytes += bytes;
+                        }
+                    }
+                    if self.rows >= ROWS_BETWEEN_CHECKS || self.bytes >= BYTES_BETWEEN_CHECKS {
+                        self.check(run)?;
+                    }
                 }
             }
+            if idle {
+                break;
+            }
         }
-        if self.rows >= ROWS_BETWEEN_CHECKS || self.bytes >= BYTES_BETWEEN_CHECKS {
-            self.check(run)?;
+        for &table in self.tables {
+            deltas[table].end = tables[table].len();
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Fails if the query is to stop.

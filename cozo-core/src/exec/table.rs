@@ -175,6 +175,7 @@ impl Table {
 
     /// An empty set that takes this one's further rows while this one is read; see [`Table::grow`].
     pub fn growth(&mut self) -> Table {
+        self.keys.settle(&self.rows);
         Table { keys: std::mem::take(&mut self.keys), ..Table::set(self.rows.columns.len()) }
     }
 

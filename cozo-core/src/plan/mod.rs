@@ -70,6 +70,8 @@ pub struct Plan {
     pub depends_on_sizes: bool,
     /// Whether it gives one row at most, whatever relations hold.
     pub point: bool,
+    /// Whether it gives one row, of how many rows begin with a key.
+    pub count: bool,
 }
 
 /// A derived table.

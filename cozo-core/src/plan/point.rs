@@ -1,10 +1,10 @@
-//! Plans that give one row at most, whatever relations hold.
+//! Plans that give one row at most, whatever relations hold: that of a key, or the number of rows that begin with one.
 
 use super::{
     ComponentPlan, JoinPlan, Method, MutationPlan, OperatorKind, OperatorPlan, Plan, Source, TableKind, TablePlan,
     ValueSource,
 };
-use crate::program::ConstantRows;
+use crate::program::{AggregationUse, ConstantRows};
 
 /// Whether a program is a single rule whose operators give one row at most for each, or a single row as given.
 pub(super) fn is_point(tables: &[TablePlan], components: &[ComponentPlan]) -> bool {
@@ -14,6 +14,21 @@ pub(super) fn is_point(tables: &[TablePlan], components: &[ComponentPlan]) -> bo
         ([], [constant]) => matches!(&constant.rows, ConstantRows::Rows(rows) if rows.len() == 1),
         _ => false,
     }
+}
+
+/// Whether a program does nothing but count the rows of a stored relation that begin with a key, or all of them.
+pub(super) fn is_count(tables: &[TablePlan], components: &[ComponentPlan]) -> bool {
+    let ([TablePlan { kind: TableKind::Groups(aggregations), .. }], [component]) = (tables, components) else {
+        return false;
+    };
+    let [rule] = component.rules.as_slice() else { return false };
+    let Some((OperatorPlan { kind: OperatorKind::Join(join), .. }, before)) = rule.operators.split_last() else {
+        return false;
+    };
+    let counts = |used: &Option<AggregationUse>| used.as_ref().is_some_and(|used| used.aggregation.name == "count");
+    let is_stored = matches!(&join.source, Source::Stored(read) if read.as_of.is_none());
+    let by_prefix = matches!(join.method, Method::Prefix | Method::Scan);
+    aggregations.iter().all(counts) && is_stored && by_prefix && before.iter().all(OperatorPlan::is_point)
 }
 
 impl Plan {

@@ -9,8 +9,8 @@ use super::reactions::{Reaction, before_replacing};
 use super::{NamedRows, ScriptResult, SessionError};
 use crate::diag::locate;
 use crate::exec::{
-    Answer, Cancellation, Interrupt, MAX_ROW_BYTES, Mutated, Profile, Run, answer, mutate, point_row, timeout_seconds,
-    within, write_row,
+    Answer, Cancellation, Interrupt, MAX_ROW_BYTES, Mutated, Profile, Run, answer, counted_row, mutate, point_row,
+    timeout_seconds, within, write_row,
 };
 use crate::parse::ast::MutationOp;
 use crate::plan::{MutationPlan, Options, Plan};
@@ -103,15 +103,18 @@ fn rows_of(
     txn: &mut Transaction,
     context: &Context<'_>,
 ) -> miette::Result<Rows> {
-    match &compiled.plan {
-        Some(plan) if plan.point && compiled.options.keep_single_row() => {
-            context.interrupt.check()?;
-            let view = txn.view(&plan.reads)?;
-            let row = point_row(plan, parameters, view)?;
+    let single = |plan: &Plan| (plan.point || plan.count) && compiled.options.keep_single_row();
+    if let Some(plan) = compiled.plan.as_ref().filter(|plan| single(plan)) {
+        context.interrupt.check()?;
+        let view = txn.view(&plan.reads)?;
+        let row = if plan.point { point_row(plan, parameters, view)? } else { counted_row(plan, parameters, view)? };
+        if plan.point || row.is_some() {
             let bytes = row.iter().flatten().map(DataValue::memory_bytes).sum();
             within(bytes, context.core.query_memory_bytes)?;
-            Ok(Rows::Point(row, bytes))
+            return Ok(Rows::Point(row, bytes));
         }
+    }
+    match &compiled.plan {
         Some(plan) => Ok(Rows::Batch(run_plan(plan, &compiled.options, parameters, given, txn, context, &mut None)?)),
         None => Ok(Rows::Batch(Batch::empty(compiled.mutation.as_ref().map_or(0, |m| m.sources.len())))),
     }

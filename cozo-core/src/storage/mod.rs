@@ -131,6 +131,11 @@ pub trait Snapshot: Send + Sync {
         self.row_count(relation)
     }
 
+    /// The number of rows whose leading key columns are identical to these, exactly; nothing if counting would cost a scan.
+    fn count(&self, _relation: RelationId, _prefix: &[DataValue]) -> Option<u64> {
+        None
+    }
+
     /// All rows of the range in key order. `columns` says which columns the batches have, in which order.
     fn scan<'a>(
         &'a self,

@@ -11,7 +11,9 @@ pub struct Scalar {
     bits: u64,
 }
 
+/// As wide as the bits beside it: a byte that was just written could not be passed on to whoever reads the word that it is in.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(u64)]
 enum Kind {
     Int,
     Float,

@@ -203,6 +203,10 @@ impl Snapshot for CachedSnapshot {
         loaded.unwrap_or_else(|| self.base.row_count_within(relation, range))
     }
 
+    fn count(&self, relation: RelationId, prefix: &[DataValue]) -> Option<u64> {
+        self.with_loaded(relation, |tree| tree.count(prefix))
+    }
+
     fn row_cost(&self, relation: RelationId) -> u64 {
         self.with_loaded(relation, |_| 1).unwrap_or_else(|| self.base.row_cost(relation))
     }

@@ -138,6 +138,10 @@ impl Snapshot for MemSnapshot {
         self.tree(relation).map_or(0, |tree| tree.row_count_within(range))
     }
 
+    fn count(&self, relation: RelationId, prefix: &[DataValue]) -> Option<u64> {
+        Some(self.tree(relation).map_or(0, |tree| tree.count(prefix)))
+    }
+
     fn scan<'a>(
         &'a self,
         relation: RelationId,

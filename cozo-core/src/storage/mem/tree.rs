@@ -56,6 +56,12 @@ impl Tree {
         ranks.end.saturating_sub(ranks.start)
     }
 
+    /// The number of rows that begin with these values.
+    pub fn count(&self, prefix: &[DataValue]) -> u64 {
+        let ranks = self.rank_range(prefix.iter());
+        ranks.end - ranks.start
+    }
+
     /// Roughly the bytes that the tree occupies, shared nodes included.
     pub fn memory_bytes(&self) -> usize {
         memory_of(&self.root)
