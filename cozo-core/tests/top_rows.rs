@@ -39,6 +39,16 @@ fn they_are_those_of_the_whole_order() {
         ("?[id] := *row{id, grp}, grp == 3", &["-id", "id"]),
         ("?[id] := *row{id}, id > 1000, id < 1400", &["-id", "id"]),
         ("?[id, score] := *by_group{grp: 5, id, score}", &["-id", "id", "-score"]),
+        (
+            "last[max(grp)] := *by_group{grp}  ?[id, score] := last[grp], *by_group{grp, id, score}",
+            &["-id", "id", "-score, id", "id, -score"],
+        ),
+        ("one[g] := g = 3  ?[id, g] := one[g], *by_group{grp: g, id, score}, score > 3", &["-id", "id"]),
+        ("few[g, n] := g in [4, 2], n = g + 1  ?[id] := few[g, n], *by_group{grp: n, id}", &["-id", "id"]),
+        ("none[g] := g = 5, g > 5  ?[id] := none[g], *by_group{grp: g, id}", &["-id"]),
+        ("one[g] := g = 8  ?[id] := one[g], *by_group{grp: g, id}  ?[id] := *by_group{grp: 9, id}", &["-id", "id"]),
+        ("one[g] := g = 30  ?[v, at] := one[g], *history{id: g, at, v}", &["-v, at", "v"]),
+        ("one[g] := g = 30  ?[at, v] := one[g], *history{id: g, at, v}", &["-at", "at"]),
         ("?[grp, id] := *by_group{grp, id}", &["-grp", "grp, -id", "-id"]),
         (
             "?[id, other] := *row{id, grp}, *by_group{grp, id: other}, other < id, id < 300",
@@ -89,7 +99,8 @@ fn few_rows_are_read_at_either_end() {
         // All rows of one value of the first column tie in it.
         assert!((10_000..15_000).contains(&read), "{read} rows are read for {order}");
     }
-    for query in ["?[b] := *pair{a: 1, b}", "?[b] := *pair{a: 1, b}, b > 2000, mod(b, 2) == 0"] {
+    let of_one_row = "one[x] := x = 1 ?[b, x] := one[x], *pair{a: x, b}";
+    for query in ["?[b] := *pair{a: 1, b}", "?[b] := *pair{a: 1, b}, b > 2000, mod(b, 2) == 0", of_one_row] {
         for order in ["b", "-b"] {
             let read = rows_read(&db, &format!("{query} :order {order} :limit 5"));
             assert!((5..400).contains(&read), "{read} rows are read for {query} {order}");

@@ -29,6 +29,10 @@ mod interruptible;
 mod to_python;
 mod transaction;
 
+/// Results are many small allocations, which this allocator makes faster than that of glibc (`docs/performance-notes.md`).
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The cozo database, embedded.
 #[pyo3::pymodule]
 mod cozo_embedded {

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 
 use super::fixed::run_fixed;
 use super::operators::range::key_range;
-use super::operators::{Tables, build, drive, empty_slots, scan_part};
+use super::operators::{Tables, build, drive, empty_slots, place, scan_part};
 use super::results::sort_rows;
 use super::sink::{self, CONTINUE, Flow, GroupSink, SetSink, Sink, apply_improvements};
 use super::steps::Steps;
@@ -26,6 +26,7 @@ use super::stored::Stored;
 use super::table::Table;
 use super::top::{Chunks, Top};
 use super::{ExecError, Run, Worker};
+use crate::expr::{Expr, Frame};
 use crate::plan::{
     ComponentPlan, ConstantPlan, End, JoinPlan, Method, OperatorKind, RulePlan, Source, TableKind, TablePart,
 };
@@ -253,8 +254,8 @@ fn ensure_indexes(rule: &RulePlan, tables: &mut [Table]) {
 
 /// Pushes everything that a rule reads into a sink.
 fn run_rule<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>, sink: &mut Sink<'_>) -> Flow {
-    if let Some(chunks) = chunks(rule, run, sink) {
-        return run_chunks(rule, chunks, tables, run, sink);
+    if let Some(ordered) = ordered(rule, tables, run, sink)? {
+        return run_chunks(rule, ordered, tables, run, sink);
     }
     if let Some(parts) = split(rule, tables, run)
         && let Some(forks) = parts.iter().map(|_| sink.fork()).collect::<Option<Vec<_>>>()
@@ -272,35 +273,93 @@ fn run_rule<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>, sink:
     flow
 }
 
-/// The chunks of the relation that a rule reads first, if it lies in an order of which one end is wanted.
-fn chunks<'a>(rule: &'a RulePlan, run: &'a Run<'a>, sink: &Sink<'_>) -> Option<Chunks<'a>> {
-    let OperatorKind::Join(join) = &rule.operators.first()?.kind else { return None };
-    let Source::Stored(source) = &join.source else { return None };
-    let (wanted, end) = match (sink, rule.end) {
+/// What a rule reads in an order of which one end is wanted.
+struct Ordered<'a> {
+    /// The chunks of the relation.
+    chunks: Chunks<'a>,
+    /// The operator that reads them,
+    position: usize,
+    /// and the one row that it gets from those before it.
+    input: Batch,
+}
+
+/// The chunks of the relation that a rule reads first, or for the one row of a table, if it lies in an order of which one end is wanted.
+fn ordered<'a>(
+    rule: &'a RulePlan,
+    tables: &Tables<'a>,
+    run: &'a Run<'a>,
+    sink: &Sink<'_>,
+) -> Result<Option<Ordered<'a>>, ExecError> {
+    let top = match sink {
+        Sink::Set(SetSink { top, .. }) => top.as_ref(),
+        _ => None,
+    };
+    if rule.end.is_none() && top.is_none() {
+        return Ok(None);
+    }
+    let (position, input) = match only_row(rule, tables) {
+        Some(row) => (1, row),
+        None => (0, unit(rule)),
+    };
+    let Some(OperatorKind::Join(join)) = rule.operators.get(position).map(|operator| &operator.kind) else {
+        return Ok(None);
+    };
+    let (Source::Stored(source), true) = (&join.source, position == 0 || join.method == Method::Prefix) else {
+        return Ok(None);
+    };
+    let (wanted, end) = match (top, rule.end) {
         (_, Some(end)) => (1, end),
-        (Sink::Set(SetSink { top: Some(top), .. }), None)
-            if join.slot_after_prefix() == Some(rule.head[top.leading_key().column]) =>
-        {
+        (Some(top), None) => {
+            let slot = if position == 0 { join.slot_after_prefix() } else { join.slot_after_keys() };
+            if slot != Some(rule.head[top.leading_key().column]) {
+                return Ok(None);
+            }
             (top.wanted_rows(), if top.leading_key().descending { End::Last } else { End::First })
         }
-        _ => return None,
+        (None, None) => return Ok(None),
     };
-    Some(Chunks::new(Stored::of(source, run), key_range(join, run.parameters), wanted, end))
+    let range = match position {
+        0 => key_range(join, run.parameters),
+        _ => {
+            let frame = Frame { columns: &input.columns, len: 1, parameters: run.parameters };
+            let value = |(_, key): &(usize, Expr)| Ok::<_, ExecError>(key.eval(frame)?.into_column(1).get(0));
+            KeyRange::prefix(join.keys.iter().map(value).collect::<Result<_, _>>()?)
+        }
+    };
+    Ok(Some(Ordered { chunks: Chunks::new(Stored::of(source, run), range, wanted, end), position, input }))
+}
+
+/// What the first operator of a rule gives if it reads a table that has one row.
+fn only_row(rule: &RulePlan, tables: &Tables<'_>) -> Option<Batch> {
+    let OperatorKind::Join(join) = &rule.operators.first()?.kind else { return None };
+    let (Source::Table(table), Method::Scan) = (&join.source, join.method) else { return None };
+    let (range, table) = ((tables.range)(0, *table), &tables.tables[*table]);
+    if range.len() != 1 || table.is_dead(range.start) {
+        return None;
+    }
+    let columns = join.outputs.iter().map(|(column, _)| table.rows().columns[*column].slice(range.clone()));
+    Some(place(join, unit(rule), Batch { columns: columns.collect(), len: 1 }))
 }
 
 /// Runs a rule chunk by chunk, until no further chunk can hold rows that are wanted.
 fn run_chunks<'a>(
     rule: &'a RulePlan,
-    mut chunks: Chunks<'a>,
+    ordered: Ordered<'a>,
     tables: &Tables<'a>,
     run: &'a Run<'a>,
     sink: &mut Sink<'_>,
 ) -> Flow {
+    let Ordered { mut chunks, position, input } = ordered;
     let mut operators = build(rule, tables, run);
     let mut worker = Worker::new(run, rule);
+    if position > 0 {
+        worker.runs(operators.len());
+        worker.gave(operators.len(), input.len);
+    }
     while let Some(range) = chunks.next(|value| sink.is_past(value)) {
-        operators[0] = scan_part(rule, range, run);
-        let _: ControlFlow<()> = drive(&operators, &rule.head, unit(rule), &mut worker, sink)?;
+        operators[position] = scan_part(rule, position, range, run);
+        let input = input.clone();
+        let _: ControlFlow<()> = drive(&operators[position..], &rule.head, input, &mut worker, sink)?;
         sink.end_chunk();
     }
     worker.finish(rule);
@@ -376,7 +435,7 @@ fn run_parts<'a>(
         };
         let mut operators = build(rule, &Tables { tables: all, range: &range }, run);
         if let Part::Keys(keys) = &part {
-            operators[0] = scan_part(rule, keys.clone(), run);
+            operators[0] = scan_part(rule, 0, keys.clone(), run);
         }
         let mut worker = Worker::new(run, rule);
         let _ = drive(&operators, &rule.head, unit(rule), &mut worker, &mut sink)?;

@@ -31,11 +31,16 @@ pub fn narrow(operators: &mut [OperatorKind]) {
 impl JoinPlan {
     /// The slot of the key column that follows a prefix of constants: rows come in its order.
     pub fn slot_after_prefix(&self) -> Option<usize> {
+        self.keys.iter().all(|(_, expr)| expr.is_given()).then(|| self.slot_after_keys()).flatten()
+    }
+
+    /// The slot of the key column that follows the prefix of a stored relation: rows of one prefix come in its order.
+    pub fn slot_after_keys(&self) -> Option<usize> {
         let Source::Stored(read) = &self.source else { return None };
         let next = match self.method {
             Method::Scan => 0,
-            Method::Prefix | Method::Range if self.keys.iter().all(|(_, expr)| expr.is_given()) => self.keys.len(),
-            _ => return None,
+            Method::Prefix | Method::Range => self.keys.len(),
+            Method::Hash => return None,
         };
         let output = self.outputs.iter().find(|(column, _)| *column == next && next < read.identifying_columns());
         output.map(|(_, slot)| *slot)

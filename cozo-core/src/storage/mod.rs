@@ -76,8 +76,8 @@ pub trait Storage: Send + Sync {
     /// reopening. Snapshots taken before do not change.
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError>;
 
-    /// [`Storage::commit`], and the contents after it.
-    fn advance(&self, changes: &[ChangeSet]) -> (Result<(), StorageError>, Arc<dyn Snapshot>) {
+    /// [`Storage::commit`], and the contents after it. Rows that are committed may be taken out of the changes.
+    fn advance(&self, changes: &mut [ChangeSet]) -> (Result<(), StorageError>, Arc<dyn Snapshot>) {
         let committed = self.commit(changes);
         (committed, self.snapshot())
     }

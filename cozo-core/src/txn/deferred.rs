@@ -204,7 +204,7 @@ pub(super) struct Locked<'d> {
 
 impl Locked<'_> {
     /// What they have, in the order in which it was set aside.
-    pub fn in_order(&mut self) -> Option<&Part> {
+    pub fn in_order(&mut self) -> Option<&mut Part> {
         let (first, others) = self.parts.split_first_mut()?;
         if !others.is_empty() {
             for (_, other) in others.iter_mut() {
@@ -212,7 +212,7 @@ impl Locked<'_> {
             }
             first.1.sort();
         }
-        Some(&first.1)
+        Some(&mut first.1)
     }
 }
 

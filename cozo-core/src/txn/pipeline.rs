@@ -201,7 +201,7 @@ impl Pipeline {
 
     fn commit_locked(&self, history: &mut History, mut locked: Locked<'_>) {
         if let Some(part) = locked.in_order() {
-            let committed = self.publish(history, [], &part.keys, from_ref(&part.changes));
+            let committed = self.publish(history, [], &part.keys, from_mut(&mut part.changes));
             committed.expect("an engine that defers takes rows of relations that exist");
         }
     }
@@ -296,7 +296,7 @@ impl Pipeline {
             self.commit_deferred(&mut history.0);
             validate(request, &history, &[], &history.catalog)?;
             request.define();
-            self.publish(&mut history.0, request.base, &request.keys, from_ref(&request.changes))?;
+            self.publish(&mut history.0, request.base, &request.keys, from_mut(&mut request.changes))?;
             request.call_back();
             return Ok(());
         }
@@ -335,13 +335,13 @@ impl Pipeline {
         if winners.is_empty() {
             return;
         }
-        let changes: Vec<ChangeSet> = requests.iter_mut().map(|request| std::mem::take(&mut request.changes)).collect();
-        match self.publish_requests(history, &mut requests, &changes) {
+        let mut changes: Vec<ChangeSet> = requests.iter_mut().map(|request| std::mem::take(&mut request.changes)).collect();
+        match self.publish_requests(history, &mut requests, &mut changes) {
             Ok(()) => winners.iter().for_each(|waiting| waiting.ends(Ok(()))),
             // One of them may be to blame, so that the others would succeed without it.
             Err(_) if winners.len() > 1 => {
-                for ((waiting, request), changes) in winners.iter().zip(&mut requests).zip(&changes) {
-                    waiting.ends(self.publish_requests(history, from_mut(request), from_ref(changes)));
+                for ((waiting, request), changes) in winners.iter().zip(&mut requests).zip(&mut changes) {
+                    waiting.ends(self.publish_requests(history, from_mut(request), from_mut(changes)));
                 }
             }
             Err(error) => winners.iter().for_each(|waiting| waiting.ends(Err(error.clone()))),
@@ -354,7 +354,7 @@ impl Pipeline {
         &self,
         history: &mut History,
         requests: &mut [CommitRequest],
-        changes: &[ChangeSet],
+        changes: &mut [ChangeSet],
     ) -> Result<(), TxnError> {
         let keys = requests.iter().flat_map(|request| &request.keys);
         self.publish(history, requests.iter().filter_map(|request| request.base), keys, changes)?;
@@ -369,7 +369,7 @@ impl Pipeline {
         history: &mut History,
         ended: impl IntoIterator<Item = u64>,
         keys: impl IntoIterator<Item = &'k u64>,
-        changes: &[ChangeSet],
+        changes: &mut [ChangeSet],
     ) -> Result<(), TxnError> {
         self.storage.tend();
         // Nobody can begin to read while a few rows are committed; in return the engine need not copy what no other
@@ -424,7 +424,7 @@ impl Pipeline {
         let outcome = fill(&mut filler).and_then(|()| {
             filler.flush()?;
             let changes = ChangeSet { definitions: std::mem::take(&mut filler.definitions), ..ChangeSet::default() };
-            Ok(self.publish(&mut history.0, [], [], &[changes])?)
+            Ok(self.publish(&mut history.0, [], [], &mut [changes])?)
         });
         if outcome.is_err() {
             let undone = ChangeSet { dropped: filler.created, ..ChangeSet::default() };

@@ -12,6 +12,8 @@ mod unify;
 
 use std::ops::{ControlFlow, Range};
 
+pub use scan::place;
+
 use super::sink::{CONTINUE, Flow, Sink};
 use super::stored::Stored;
 use super::table::Table;
@@ -99,9 +101,14 @@ fn build_join<'a>(
     }
 }
 
-/// A rule's first operator, a scan of a stored relation, for a part of the relation.
-pub fn scan_part<'a>(rule: &'a RulePlan, range: KeyRange, run: &'a Run<'a>) -> Box<dyn Operator + 'a> {
-    let operator = &rule.operators[0];
+/// An operator of a rule that reads a stored relation, in order, for a part of the relation.
+pub fn scan_part<'a>(
+    rule: &'a RulePlan,
+    position: usize,
+    range: KeyRange,
+    run: &'a Run<'a>,
+) -> Box<dyn Operator + 'a> {
+    let operator = &rule.operators[position];
     let OperatorKind::Join(join @ JoinPlan { source: Source::Stored(source), .. }) = &operator.kind else {
         unreachable!("only scans of stored relations are split by key")
     };

@@ -3,7 +3,7 @@
 //! Rows `5, 6, 90` at an inner node with separators `_, 10, 80` become rows `5, 6` for child 0 and `90` for child 2.
 
 use std::borrow::Cow;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 
 use smallvec::SmallVec;
 
@@ -27,6 +27,27 @@ pub(super) struct Changes<'a> {
 pub(super) enum Rows<'a> {
     One(ProbeKeys<'a>),
     Many(&'a [Column]),
+    /// Of which values may be taken once they are where they go.
+    Given(&'a mut [Column]),
+}
+
+/// Rows as columns, of which leaves are made.
+pub(super) enum Columns<'a> {
+    /// Values are copied.
+    Kept(Cow<'a, [Column]>),
+    /// Values that are large may be taken, each once.
+    Given(&'a mut [Column]),
+}
+
+impl Deref for Columns<'_> {
+    type Target = [Column];
+
+    fn deref(&self) -> &[Column] {
+        match self {
+            Columns::Kept(columns) => columns,
+            Columns::Given(columns) => columns,
+        }
+    }
 }
 
 impl Changes<'_> {
@@ -36,6 +57,7 @@ impl Changes<'_> {
         match &self.rows {
             Rows::One(values) => then(&values[..self.keys]),
             Rows::Many(columns) => then(&keys_at(&columns[..self.keys], row)),
+            Rows::Given(columns) => then(&keys_at(&columns[..self.keys], row)),
         }
     }
 
@@ -45,20 +67,24 @@ impl Changes<'_> {
         match &self.rows {
             Rows::One(values) => then(values),
             Rows::Many(columns) => then(&keys_at(columns, row)),
+            Rows::Given(columns) => then(&keys_at(columns, row)),
         }
     }
 
     /// The rows as columns.
-    pub fn columns(&self) -> Cow<'_, [Column]> {
-        match &self.rows {
-            Rows::One(values) => values.iter().map(|value| Column::of(Cow::Owned(value.to_value()))).collect(),
-            Rows::Many(columns) => Cow::Borrowed(columns),
+    pub fn columns(&mut self) -> Columns<'_> {
+        match &mut self.rows {
+            Rows::One(values) => {
+                Columns::Kept(values.iter().map(|value| Column::of(Cow::Owned(value.to_value()))).collect())
+            }
+            Rows::Many(columns) => Columns::Kept(Cow::Borrowed(columns)),
+            Rows::Given(columns) => Columns::Given(columns),
         }
     }
 }
 
 /// Applies a range of changes, not empty, to a subtree; gives what splits off to its right. The subtree may become empty.
-pub(super) fn apply(node: &mut Shared<Node>, changes: &Changes, range: Range<usize>) -> Vec<Sibling> {
+pub(super) fn apply(node: &mut Shared<Node>, changes: &mut Changes, range: Range<usize>) -> Vec<Sibling> {
     match (Node::make_mut(node), changes.kind) {
         (Node::Leaf(leaf), ChangeKind::Put) => leaf.put(changes, range),
         (Node::Leaf(leaf), ChangeKind::Remove) => {
@@ -70,7 +96,7 @@ pub(super) fn apply(node: &mut Shared<Node>, changes: &Changes, range: Range<usi
 }
 
 impl Inner {
-    fn apply(&mut self, changes: &Changes, range: Range<usize>) -> Vec<Sibling> {
+    fn apply(&mut self, changes: &mut Changes, range: Range<usize>) -> Vec<Sibling> {
         let mut appended = false;
         if range.len() == 1 {
             let index = changes.with_key(range.start, |key| self.child_of(key, 0));
@@ -88,7 +114,7 @@ impl Inner {
     }
 
     /// Applies changes to a child, and takes in what splits off; whether that is behind all others.
-    fn apply_to_child(&mut self, index: usize, changes: &Changes, range: Range<usize>) -> bool {
+    fn apply_to_child(&mut self, index: usize, changes: &mut Changes, range: Range<usize>) -> bool {
         let last = self.children.len() - 1;
         let child = &mut self.children[index];
         let before = child.rows;

@@ -43,12 +43,15 @@ impl Storage for MemStorage {
     }
 
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
-        self.advance(changes).0
+        let mut current = self.current.lock();
+        current.check(changes)?;
+        let next = Arc::make_mut(&mut current);
+        changes.iter().try_for_each(|change_set| next.apply(change_set))
     }
 
-    fn advance(&self, changes: &[ChangeSet]) -> (Result<(), StorageError>, Arc<dyn Snapshot>) {
+    fn advance(&self, changes: &mut [ChangeSet]) -> (Result<(), StorageError>, Arc<dyn Snapshot>) {
         let mut current = self.current.lock();
-        (commit_to(&mut current, changes), current.clone())
+        (advance_to(&mut current, changes), current.clone())
     }
 
     fn max_rows_in_place(&self) -> usize {
@@ -61,14 +64,14 @@ impl Storage for MemStorage {
 }
 
 /// Applies changes in place, unless a snapshot is held.
-fn commit_to(current: &mut Arc<MemSnapshot>, changes: &[ChangeSet]) -> Result<(), StorageError> {
+fn advance_to(current: &mut Arc<MemSnapshot>, changes: &mut [ChangeSet]) -> Result<(), StorageError> {
     // What is the first change to fail has changed nothing.
     let is_one = matches!(changes, [only] if only.has_rows_alone() && only.rows.len() == 1);
     if !is_one {
         current.check(changes)?;
     }
     let next = Arc::make_mut(current);
-    changes.iter().try_for_each(|change_set| next.apply(change_set))
+    changes.iter_mut().try_for_each(|change_set| next.take(change_set))
 }
 
 /// The relations at one moment; by default there are none.
@@ -101,23 +104,38 @@ impl MemSnapshot {
 
     /// Applies changes; after an error some of them are.
     pub(super) fn apply(&mut self, changes: &ChangeSet) -> Result<(), StorageError> {
-        for schema in &changes.created {
-            self.relations.insert(schema.id, Tree::new(RelationShape::from(&**schema)));
+        self.create(&changes.created);
+        for RowChanges { relation, kind, rows } in &changes.rows {
+            self.tree_mut(*relation)?.apply(*kind, rows);
         }
-        for rows in &changes.rows {
-            self.apply_rows(rows)?;
-        }
-        for relation in &changes.dropped {
-            self.relations.remove(relation);
-        }
+        self.remove(&changes.dropped);
         Ok(())
     }
 
-    fn apply_rows(&mut self, changes: &RowChanges) -> Result<(), StorageError> {
-        let tree = self.relations.get_mut(&changes.relation);
-        let tree = tree.ok_or(StorageError::NoSuchRelation(changes.relation.0))?;
-        tree.apply(changes.kind, &changes.rows);
+    /// [`MemSnapshot::apply`]; what would be copied of the rows may be taken.
+    fn take(&mut self, changes: &mut ChangeSet) -> Result<(), StorageError> {
+        self.create(&changes.created);
+        for RowChanges { relation, kind, rows } in &mut changes.rows {
+            self.tree_mut(*relation)?.take(*kind, rows);
+        }
+        self.remove(&changes.dropped);
         Ok(())
+    }
+
+    fn create(&mut self, relations: &[SchemaRef]) {
+        for schema in relations {
+            self.relations.insert(schema.id, Tree::new(RelationShape::from(&**schema)));
+        }
+    }
+
+    fn remove(&mut self, relations: &[RelationId]) {
+        for relation in relations {
+            self.relations.remove(relation);
+        }
+    }
+
+    fn tree_mut(&mut self, relation: RelationId) -> Result<&mut Tree, StorageError> {
+        self.relations.get_mut(&relation).ok_or(StorageError::NoSuchRelation(relation.0))
     }
 }
 

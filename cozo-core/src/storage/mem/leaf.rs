@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use smallvec::smallvec;
 
-use super::apply::Changes;
+use super::apply::{Changes, Columns};
 use super::key::{Key, Probe, keys_at};
 use super::leaf_column::{LeafColumn, LeafColumns, column_weight};
 use super::node::{Child, MAX_LEAF_BYTES, MAX_LEAF_ROWS, Node, Sibling, equal_range};
@@ -30,22 +30,37 @@ impl Leaf {
     }
 
     /// Encodes a range of rows.
-    pub fn encode(columns: &[Column], range: Range<usize>) -> Self {
-        let encode = |column| LeafColumn::encode(column, range.clone());
-        Leaf { columns: columns.iter().map(encode).collect(), len: range.len() }
+    pub fn encode(mut columns: Columns<'_>, range: Range<usize>) -> Self {
+        Leaf::encode_range(&mut columns, range)
+    }
+
+    fn encode_range(columns: &mut Columns<'_>, range: Range<usize>) -> Self {
+        let len = range.len();
+        let columns = match columns {
+            Columns::Kept(columns) => columns.iter().map(|column| LeafColumn::encode(column, range.clone())).collect(),
+            Columns::Given(columns) => {
+                columns.iter_mut().map(|column| LeafColumn::encode_given(column, range.clone())).collect()
+            }
+        };
+        Leaf { columns, len }
     }
 
     /// Encodes rows as as many leaves as it takes: the first, and its right siblings.
-    fn encode_all(columns: &[Column], range: Range<usize>, keys: usize, appended: bool) -> (Self, Vec<Sibling>) {
+    fn encode_all(
+        mut columns: Columns<'_>,
+        range: Range<usize>,
+        keys: usize,
+        appended: bool,
+    ) -> (Self, Vec<Sibling>) {
         let weight: usize = columns.iter().map(|column| column_weight(column, range.clone())).sum();
         let light = (range.len() * MAX_LEAF_BYTES).checked_div(weight).unwrap_or(MAX_LEAF_ROWS);
         let most = light.clamp(1, MAX_LEAF_ROWS);
         let cut = |piece: Range<usize>| range.start + piece.start..range.start + piece.end;
         let mut cuts = pieces(range.len(), most, appended).into_iter().map(cut);
-        let first = Leaf::encode(columns, cuts.next().expect("there is always a piece"));
+        let first = Leaf::encode_range(&mut columns, cuts.next().expect("there is always a piece"));
         let siblings = cuts.map(|rows| Sibling {
-            separator: columns_key(columns, rows.start, keys),
-            child: Child::new(Shared::new(Node::Leaf(Leaf::encode(columns, rows)))),
+            separator: columns_key(&columns, rows.start, keys),
+            child: Child::new(Shared::new(Node::Leaf(Leaf::encode_range(&mut columns, rows)))),
         });
         (first, siblings.collect())
     }
@@ -92,7 +107,7 @@ impl Leaf {
     }
 
     /// Puts a range of rows, sorted by key; gives what splits off.
-    pub fn put(&mut self, changes: &Changes, range: Range<usize>) -> Vec<Sibling> {
+    pub fn put(&mut self, changes: &mut Changes, range: Range<usize>) -> Vec<Sibling> {
         let mut next = range.start;
         while range.len() <= FEW_ROWS && next < range.end {
             if !changes.with_row(next, |row| self.put_row(row, changes.keys)) {
@@ -100,7 +115,8 @@ impl Leaf {
             }
             next += 1;
         }
-        if next == range.end { vec![] } else { self.merge(&changes.columns(), next..range.end, changes.keys) }
+        let keys = changes.keys;
+        if next == range.end { vec![] } else { self.merge(changes.columns(), next..range.end, keys) }
     }
 
     /// Puts one row; `false` if there is no room for it.
@@ -123,7 +139,7 @@ impl Leaf {
     }
 
     /// Merges a range of rows with its own and encodes them anew.
-    fn merge(&mut self, rows: &[Column], range: Range<usize>, keys: usize) -> Vec<Sibling> {
+    fn merge(&mut self, rows: Columns<'_>, range: Range<usize>, keys: usize) -> Vec<Sibling> {
         let place = |leaf: &Leaf, row, first| leaf.equal_range(first, &keys_at(&rows[..keys], row));
         let appended = place(self, range.start, 0).start == self.len;
         let siblings;
@@ -133,7 +149,7 @@ impl Leaf {
         }
         if appended && self.weight() > MAX_LEAF_BYTES {
             // Its rows are not copied for nothing: there is no room among them.
-            let separator = columns_key(rows, range.start, keys);
+            let separator = columns_key(&rows, range.start, keys);
             let (first, further) = Leaf::encode_all(rows, range, keys, appended);
             let first = Sibling { separator, child: Child::new(Shared::new(Node::Leaf(first))) };
             return std::iter::once(first).chain(further).collect();
@@ -145,20 +161,22 @@ impl Leaf {
             self.decode_range(own..found.start, &mut merged);
             own = found.end;
             if own < self.len {
-                append_rows(rows, next..next + 1, &mut merged);
+                append_rows(&rows, next..next + 1, &mut merged);
                 next += 1;
             }
         }
-        append_rows(rows, next..range.end, &mut merged);
+        append_rows(&rows, next..range.end, &mut merged);
         self.decode_range(own..self.len, &mut merged);
-        (*self, siblings) = Leaf::encode_all(&merged, 0..merged[0].len(), keys, appended);
+        let len = merged[0].len();
+        (*self, siblings) = Leaf::encode_all(Columns::Given(&mut merged), 0..len, keys, appended);
         siblings
     }
 
     /// Removes the rows with the keys of a range, sorted.
-    pub fn remove(&mut self, changes: &Changes, range: Range<usize>) {
+    pub fn remove(&mut self, changes: &mut Changes, range: Range<usize>) {
         if range.len() > FEW_ROWS {
-            return self.remove_many(&changes.columns()[..changes.keys], range);
+            let keys = changes.keys;
+            return self.remove_many(&changes.columns()[..keys], range);
         }
         for row in range {
             let found = changes.with_key(row, |key| self.equal_range(0, key));
@@ -178,7 +196,8 @@ impl Leaf {
             own = found.end;
         }
         self.decode_range(own..self.len, &mut kept);
-        *self = Leaf::encode(&kept, 0..kept[0].len());
+        let len = kept[0].len();
+        *self = Leaf::encode(Columns::Given(&mut kept), 0..len);
     }
 }
 

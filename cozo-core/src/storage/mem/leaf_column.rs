@@ -115,6 +115,16 @@ impl LeafColumn {
         }
     }
 
+    /// Encodes a range of a column, of which values that a copy would be made of are taken.
+    pub fn encode_given(column: &mut Column, range: Range<usize>) -> Self {
+        match column {
+            Column::Any(values) if !values[range.clone()].iter().all(DataValue::has_column_type) => {
+                LeafColumn::Any(buffer(values[range].iter_mut().map(std::mem::take)))
+            }
+            column => LeafColumn::encode(column, range),
+        }
+    }
+
     fn encode_strings(column: &StrColumn, range: Range<usize>) -> Self {
         match DictionaryColumn::encode(column, range.clone()) {
             Some(dictionary) => LeafColumn::Dictionary(dictionary),

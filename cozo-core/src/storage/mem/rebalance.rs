@@ -3,6 +3,7 @@
 //! Two neighbours are joined when one node half full holds them both, so that a leaf that grows and shrinks by a row is
 //! not split and joined again and again.
 
+use super::apply::Columns;
 use super::leaf::Leaf;
 use super::leaf_column::LeafColumn;
 use super::node::{Child, Inner, MAX_CHILDREN, MAX_LEAF_BYTES, MAX_LEAF_ROWS, Node};
@@ -74,6 +75,6 @@ impl Leaf {
         let mut joined = vec![Column::default(); self.columns.len()];
         self.decode_range(0..self.len, &mut joined);
         right.decode_range(0..right.len, &mut joined);
-        *self = Leaf::encode(&joined, 0..self.len + right.len);
+        *self = Leaf::encode(Columns::Given(&mut joined), 0..self.len + right.len);
     }
 }

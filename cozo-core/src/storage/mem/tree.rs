@@ -1,6 +1,7 @@
 //! A relation's rows as one column tree, by itself: for the engine, and for relations local to a transaction.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::apply::{Changes, Rows, apply};
 use super::as_of::{AsOfScan, HistoryLookup, VersionLookup, contains_as_of};
@@ -85,13 +86,23 @@ impl Tree {
         }
     }
 
+    /// [`Tree::apply`]; what would be copied of the rows may be taken, if nobody else has them.
+    pub fn take(&mut self, kind: ChangeKind, rows: &mut ChangedRows) {
+        if let ChangedRows::Many(shared) = rows
+            && let Some(rows) = Arc::get_mut(shared)
+        {
+            return self.change(kind, Rows::Given(&mut rows.columns), rows.len);
+        }
+        self.apply(kind, rows);
+    }
+
     fn change(&mut self, kind: ChangeKind, rows: Rows<'_>, len: usize) {
         if len == 0 {
             return;
         }
         self.identity = Identity::default();
-        let changes = Changes { kind, rows, keys: self.shape.keys };
-        let siblings = apply(&mut self.root, &changes, 0..len);
+        let mut changes = Changes { kind, rows, keys: self.shape.keys };
+        let siblings = apply(&mut self.root, &mut changes, 0..len);
         match kind {
             ChangeKind::Put if !siblings.is_empty() => self.grow(siblings),
             ChangeKind::Put => {}
