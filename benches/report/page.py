@@ -39,9 +39,10 @@ def drawn(path: Path, docs: Path) -> None:
 
 def head(machine: dict) -> str:
     load = f"{machine['load']:.1f}"
+    remark = f"\n| remark | {machine['remark']} |" if "remark" in machine else ""
     return f"""# Performance
 
-`make bench-report` has measured and drawn this, everything in one run: the database by engine, and others that do the same work. What the
+`make bench-report` has measured and drawn this, the database by engine, and others that do the same work. What the
 figures mean, what limits them, and how to measure it yourself stands in the [notes](performance-notes.md).
 
 | | |
@@ -49,7 +50,7 @@ figures mean, what limits them, and how to measure it yourself stands in the [no
 | machine | {machine['processors']} processors, {machine['processor']}; {machine['memory_gb']} GB; {machine['system']} |
 | load when it began | {load} processes{', so others were at work: small differences say nothing' if machine['load'] > 0.5 else ''} |
 | compiler, commit, date | {machine['compiler']}; {machine['commit']}; {machine['date']} |
-| durability | `"{machine['durability']}"` everywhere: what is committed survives the death of the process, not a loss of power |
+| durability | `"{machine['durability']}"` everywhere: what is committed survives the death of the process, not a loss of power |{remark}
 """
 
 
@@ -100,7 +101,7 @@ def section(bench: str, title: str, figures: list[dict], folder: Path):
         tests = {test: row for test, row in tests.items() if any(value > 0 for value in row.values())}
         if not tests:
             continue
-        name = f"{bench}-{re.sub('[^a-z]+', '-', unit.lower()).strip('-')}.svg"
+        name = f"{re.sub('[^a-z]+', '-', f'{bench} {unit}'.lower()).strip('-')}.svg"
         (folder / name).write_text(charts.bars(title, unit, tests, systems))
         yield f"\n![{title}, {unit}](charts/{name})\n\n"
         pairs = [(name, f"CozoDB 0.7.6 {name}") for name in ("mem", "sqlite") if {f"cozo {name}", f"CozoDB 0.7.6 {name}"} <= set(systems)]

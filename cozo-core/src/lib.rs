@@ -48,7 +48,7 @@ pub use miette::{Report as Error, Result};
 pub use parse::ast::{Script as CozoScript, Symbol};
 pub use session::{
     BackupProgress, CallbackOp, CheckReport, Db, DbInstance, Interrupt, MultiTransaction, NamedColumns, NamedRows,
-    RelationReader, ScriptMutability, SimpleFixedRule, Strictness, TransactionPayload, evaluate_expressions,
+    RelationReader, ScriptMutability, SimpleFixedRule, Statement, Strictness, TransactionPayload, evaluate_expressions,
     get_variables, new_cozo_mem,
 };
 pub use storage::mem::MemStorage;

@@ -96,7 +96,7 @@ impl Bench {
         #[cfg(feature = "peers")]
         if self.settings.engine == "mem" {
             // Once, beside the engine that is asked first.
-            peers::measure(self)?;
+            peers::measure(self, db)?;
         }
         self.criterion.final_summary();
         println!("{}", self.report.render(&self.title));

@@ -1,17 +1,21 @@
 //! Reads and writes of one user at a time by others that are embedded in a program: SQLite with prepared statements, in memory, and
-//! RocksDB as it is.
+//! RocksDB as it is; and by the database, prepared.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use cozo::{DataValue, DbInstance, ScriptMutability, Statement};
 use cozo_benches::figures::Figures;
-use cozo_benches::pokec::{Network, User};
+use cozo_benches::pokec::{Network, User, questions};
 use rand::rngs::Xoshiro256PlusPlus as Random;
 use rand::{RngExt, SeedableRng};
 use rocksdb::{DB, WriteBatch};
 use rusqlite::{Connection, params};
 
 use super::Bench;
+use super::throughput::{UPDATE, WRITE};
 
+const PREPARED: &str = "cozo mem, prepared";
 const SQLITE: &str = "SQLite, prepared";
 const ROCKSDB: &str = "raw RocksDB";
 
@@ -19,13 +23,14 @@ const ROCKSDB: &str = "raw RocksDB";
 const ASKED_FOR: Duration = Duration::from_secs(1);
 
 /// Measures what is wanted of it, on one thread; what is wrong ends the run.
-pub fn measure(bench: &Bench) -> Result<(), String> {
+pub fn measure(bench: &Bench, db: &DbInstance) -> Result<(), String> {
     let wanted = |name: &&str| bench.settings.wants(&format!("throughput/{name}/1"));
     let wanted: Vec<&str> = ["read", "write", "update"].into_iter().filter(wanted).collect();
     if bench.settings.once || wanted.is_empty() {
         return Ok(());
     }
     let mut figures = Figures::new("pokec", &bench.title);
+    prepared(db, &bench.network, &wanted, &mut figures).map_err(|error| format!("{error:?}"))?;
     sqlite(&bench.network, &wanted, &mut figures).map_err(|error| format!("{SQLITE}: {error}"))?;
     rocksdb(&bench.network, &wanted, &mut figures).map_err(|error| format!("{ROCKSDB}: {error}"))?;
     figures.publish()
@@ -60,6 +65,30 @@ fn rate<E>(
         done += 100;
     }
     figures.add(system, &format!("{name}, threads 1"), "queries/s", f64::from(done) / start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+fn prepared(db: &DbInstance, network: &Network, wanted: &[&str], figures: &mut Figures) -> cozo::Result<()> {
+    let read = db.prepare(questions::READ, ScriptMutability::Immutable)?;
+    let [write, update] = [WRITE, UPDATE].map(|script| db.prepare(script, ScriptMutability::Mutable));
+    let (write, update) = (write?, update?);
+    let mut parameters: BTreeMap<String, DataValue> =
+        ["id", "n"].map(|name| (name.to_string(), DataValue::from(0))).into();
+    let mut run = |statement: &Statement, id: i64, n: i64| {
+        for (name, value) in [("id", id), ("n", n)] {
+            if let Some(place) = parameters.get_mut(name) {
+                *place = value.into();
+            }
+        }
+        statement.rows(&parameters).map(|rows| drop(std::hint::black_box(rows)))
+    };
+    for name in wanted {
+        rate(figures, PREPARED, name, |random| match *name {
+            "read" => run(&read, one_of(network, random), 0),
+            "write" => run(&write, new_one(network, random), 0),
+            _ => run(&update, one_of(network, random), random.random_range(0..100)),
+        })?;
+    }
     Ok(())
 }
 

@@ -20,9 +20,12 @@ use rand::{RngExt, SeedableRng};
 use super::Bench;
 use super::report::watch;
 
-const WRITE: &str = "?[uid, cmpl_pct, gender, age] <- [[$id, 0, null, null]] :put user {uid => cmpl_pct, gender, age}";
+/// Writes a user of which nothing is known.
+pub const WRITE: &str =
+    "?[uid, cmpl_pct, gender, age] <- [[$id, 0, null, null]] :put user {uid => cmpl_pct, gender, age}";
 
-const UPDATE: &str = "?[uid, cmpl_pct, age, gender] := uid = $id, *user{uid, age, gender}, cmpl_pct = $n
+/// Changes how much of a profile is filled in.
+pub const UPDATE: &str = "?[uid, cmpl_pct, age, gender] := uid = $id, *user{uid, age, gender}, cmpl_pct = $n
     :put user {uid => cmpl_pct, age, gender}";
 
 const WRITE_EDGE: &str =

@@ -134,10 +134,10 @@ mod tests {
         let network = generate::network(&"1000x4000".parse().expect("a size"));
         let folder = tempfile::tempdir().expect("a folder");
         export::write_csv(&network, folder.path()).expect("files");
-        let ways: [&dyn Fn(&DbInstance) -> Result<()>; 3] =
-            [&|db| import(db, &network, BULK_ROWS), &|db| put(db, &network, BATCH_ROWS), &|db| {
-                import_csv(db, folder.path())
-            }];
+        type Fill<'a> = &'a dyn Fn(&DbInstance) -> Result<()>;
+        let ways: [Fill<'_>; 3] = [&|db| import(db, &network, BULK_ROWS), &|db| put(db, &network, BATCH_ROWS), &|db| {
+            import_csv(db, folder.path())
+        }];
         for fill in ways {
             let db = DbInstance::default();
             create(&db).and_then(|()| fill(&db)).expect("the network fits");

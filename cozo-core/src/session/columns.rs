@@ -8,7 +8,7 @@ use crate::exec::{Interrupt, MAX_BATCH_ROWS};
 use crate::schema::SchemaRef;
 use crate::storage::{KeyRange, Snapshot};
 use crate::txn::{Transaction, TxnError};
-use crate::value::{Batch, DataValue};
+use crate::value::{Batch, DataValue, Tuple};
 
 /// Columns under headers: the result of a script as the engine has it, without a value for each cell.
 ///
@@ -37,6 +37,26 @@ pub trait ScriptResult: Sized {
 
     /// From the rows that anything else gives.
     fn of_rows(rows: NamedRows) -> Self;
+
+    /// From the one row that a query gives, if it gives one.
+    fn of_row(headers: &[String], row: Option<Tuple>) -> Self {
+        Self::of_rows(NamedRows::new(headers.to_vec(), row.into_iter().collect()))
+    }
+}
+
+/// Rows alone.
+impl ScriptResult for Vec<Tuple> {
+    fn of_columns(headers: Vec<String>, rows: Batch) -> Self {
+        NamedRows::from_batch(headers, &rows).rows
+    }
+
+    fn of_rows(rows: NamedRows) -> Self {
+        rows.rows
+    }
+
+    fn of_row(_: &[String], row: Option<Tuple>) -> Self {
+        row.into_iter().collect()
+    }
 }
 
 impl ScriptResult for NamedRows {

@@ -33,7 +33,8 @@ const KEPT_SHARE: usize = 8;
 
 /// A script that is kept.
 pub struct CachedScript {
-    source: Arc<str>,
+    /// Its text.
+    pub source: Arc<str>,
     /// The script, parsed.
     pub script: Prepared,
 }

@@ -8,7 +8,7 @@ use crossbeam_channel::{Receiver, Sender};
 use serde_json::{Value, json};
 
 use super::backup::{self, BackupProgress, Strictness};
-use super::core::Core;
+use super::core::{CachedScript, Core};
 use super::imperative::{Prepared, run_steps};
 use super::query::run_query;
 use super::running::Running;
@@ -120,13 +120,32 @@ impl DbInstance {
         mutability: ScriptMutability,
         interrupt: Option<&Interrupt>,
     ) -> miette::Result<R> {
-        let run = || {
-            let script = &self.shared.core.prepared(payload)?.script;
-            let mut txn = self.begin(script, mutability);
-            let run = self.run_prepared(script, &mut txn, &params, interrupt);
-            run.map_err(|report| locate(report, script.place(payload), "nothing of this was applied"))
-        };
-        run().map_err(|report| report.with_source_code(payload.to_string()))
+        let cached = self.shared.core.prepared(payload);
+        let cached = cached.map_err(|report| report.with_source_code(payload.to_string()))?;
+        self.run_cached(&cached, &params, mutability, interrupt)
+    }
+
+    /// Runs a script that is kept.
+    pub(super) fn run_cached<R: ScriptResult>(
+        &self,
+        cached: &CachedScript,
+        params: &BTreeMap<String, DataValue>,
+        mutability: ScriptMutability,
+        interrupt: Option<&Interrupt>,
+    ) -> miette::Result<R> {
+        let CachedScript { source, script } = cached;
+        let mut txn = self.begin(script, mutability);
+        let run = self.run_prepared(script, &mut txn, params, interrupt);
+        run.map_err(|report| {
+            let report = locate(report, script.place(source), "nothing of this was applied");
+            report.with_source_code(source.to_string())
+        })
+    }
+
+    /// A script, parsed, for those who keep it.
+    pub(super) fn cached(&self, source: &str) -> miette::Result<Arc<CachedScript>> {
+        let loaded = self.shared.core.prepared(source)?;
+        Ok(loaded.to_shared().expect("scripts are kept where they may be replaced"))
     }
 
     /// Runs a script that [`parse_script`](crate::parse::parse_script) made; `now` is the instant that `'NOW'` and

@@ -22,6 +22,16 @@ impl<T> Loaded<'_, T> {
     }
 }
 
+impl<T> Loaded<'_, T> {
+    /// A reference of its own to what may be replaced; nothing if it stays where it is.
+    pub fn to_shared(&self) -> Option<Arc<T>> {
+        match self {
+            Loaded::Here(_) => None,
+            Loaded::Held(guard) => Option::clone(guard),
+        }
+    }
+}
+
 impl<T> From<Arc<T>> for Loaded<'_, T> {
     fn from(value: Arc<T>) -> Self {
         Loaded::Held(Guard::from_inner(Some(value)))

@@ -40,6 +40,7 @@ mod reactions;
 mod rows;
 mod running;
 mod simple_rule;
+mod statement;
 mod statistics;
 mod sys;
 mod transfer;
@@ -57,6 +58,7 @@ pub use expressions::{evaluate_expressions, get_variables};
 pub use multi::{MultiTransaction, TransactionPayload};
 pub use rows::NamedRows;
 pub use simple_rule::{RuleRequest, SimpleFixedRule};
+pub use statement::Statement;
 pub use sys::SYSTEM_OPS;
 
 use columns::ScriptResult;

@@ -60,7 +60,7 @@ pub fn run_compiled<R: ScriptResult>(
     let headers = compiled.plan.as_ref().map(|plan| plan.headers.as_slice()).unwrap_or_default();
     let Some(mutation) = &compiled.mutation else {
         return Ok(match rows {
-            Rows::Point(row, _) => R::of_rows(NamedRows::new(headers.to_vec(), row.into_iter().collect())),
+            Rows::Point(row, _) => R::of_row(headers, row),
             Rows::Batch(rows) => R::of_columns(headers.to_vec(), rows),
         });
     };

@@ -335,7 +335,8 @@ impl Pipeline {
         if winners.is_empty() {
             return;
         }
-        let mut changes: Vec<ChangeSet> = requests.iter_mut().map(|request| std::mem::take(&mut request.changes)).collect();
+        let mut changes: Vec<ChangeSet> =
+            requests.iter_mut().map(|request| std::mem::take(&mut request.changes)).collect();
         match self.publish_requests(history, &mut requests, &mut changes) {
             Ok(()) => winners.iter().for_each(|waiting| waiting.ends(Ok(()))),
             // One of them may be to blame, so that the others would succeed without it.

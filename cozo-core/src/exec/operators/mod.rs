@@ -102,12 +102,7 @@ fn build_join<'a>(
 }
 
 /// An operator of a rule that reads a stored relation, in order, for a part of the relation.
-pub fn scan_part<'a>(
-    rule: &'a RulePlan,
-    position: usize,
-    range: KeyRange,
-    run: &'a Run<'a>,
-) -> Box<dyn Operator + 'a> {
+pub fn scan_part<'a>(rule: &'a RulePlan, position: usize, range: KeyRange, run: &'a Run<'a>) -> Box<dyn Operator + 'a> {
     let operator = &rule.operators[position];
     let OperatorKind::Join(join @ JoinPlan { source: Source::Stored(source), .. }) = &operator.kind else {
         unreachable!("only scans of stored relations are split by key")

@@ -46,12 +46,7 @@ impl Leaf {
     }
 
     /// Encodes rows as as many leaves as it takes: the first, and its right siblings.
-    fn encode_all(
-        mut columns: Columns<'_>,
-        range: Range<usize>,
-        keys: usize,
-        appended: bool,
-    ) -> (Self, Vec<Sibling>) {
+    fn encode_all(mut columns: Columns<'_>, range: Range<usize>, keys: usize, appended: bool) -> (Self, Vec<Sibling>) {
         let weight: usize = columns.iter().map(|column| column_weight(column, range.clone())).sum();
         let light = (range.len() * MAX_LEAF_BYTES).checked_div(weight).unwrap_or(MAX_LEAF_ROWS);
         let most = light.clamp(1, MAX_LEAF_ROWS);
