@@ -28,10 +28,6 @@ use std::ptr::null_mut;
 use boundary::{answer, guarded, out_pointer, owned, text};
 use cozo::DbInstance;
 
-/// Results are many small allocations, which this allocator makes faster than that of glibc (`docs/performance-notes.md`).
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// Opens a database.
 ///
 /// `engine` is "mem", which keeps everything in memory, "sqlite" or, where the library was built with it, "rocksdb".
