@@ -58,6 +58,10 @@ def more_is_better(unit: str) -> bool:
     return unit.endswith("/s")
 
 
+def times_as_good(one: float, other: float, unit: str) -> float:
+    return one / other if more_is_better(unit) else other / one
+
+
 def ahead(figures: list[dict]) -> list[tuple[float, dict, dict]]:
     """Where somebody else is ahead of the best of our engines: how far, whose figure, and ours."""
     tests: dict[tuple, list[dict]] = {}
@@ -71,7 +75,7 @@ def ahead(figures: list[dict]) -> list[tuple[float, dict, dict]]:
         if not mine or not others:
             continue
         ours, theirs = (best(group, key=lambda figure: figure["value"]) for group in (mine, others))
-        ratio = theirs["value"] / ours["value"] if more_is_better(unit) else ours["value"] / theirs["value"]
+        ratio = times_as_good(theirs["value"], ours["value"], unit)
         if ratio > 1.05:
             found.append((ratio, theirs, ours))
     return sorted(found, key=lambda entry: -entry[0])
@@ -114,7 +118,5 @@ def section(bench: str, title: str, figures: list[dict], folder: Path):
 
 
 def times(ours: float | None, theirs: float | None, unit: str) -> str:
-    """How many times as good as another figure one is."""
-    if not ours or not theirs:
-        return ""
-    return charts.shown(ours / theirs if more_is_better(unit) else theirs / ours)
+    """How many times as good as another figure one is, in words."""
+    return charts.shown(times_as_good(ours, theirs, unit)) if ours and theirs else ""

@@ -13,7 +13,7 @@ use rocksdb::{DB, WriteBatch};
 use rusqlite::{Connection, params};
 
 use super::Bench;
-use super::throughput::{UPDATE, WRITE};
+use super::throughput::{UPDATE, WRITE, new_uid, uid};
 
 const PREPARED: &str = "cozo mem, prepared";
 const SQLITE: &str = "SQLite, prepared";
@@ -34,18 +34,6 @@ pub fn measure(bench: &Bench, db: &DbInstance) -> Result<(), String> {
     sqlite(&bench.network, &wanted, &mut figures).map_err(|error| format!("{SQLITE}: {error}"))?;
     rocksdb(&bench.network, &wanted, &mut figures).map_err(|error| format!("{ROCKSDB}: {error}"))?;
     figures.publish()
-}
-
-/// The number of a user, drawn.
-fn one_of(network: &Network, random: &mut Random) -> i64 {
-    i64::from(network.users[random.random_range(0..network.users.len())].uid)
-}
-
-/// The number of a user who was not there at first, drawn.
-fn new_one(network: &Network, random: &mut Random) -> i64 {
-    let users = network.users.len() as i64;
-    let last = network.users.last().map_or(0, |user| i64::from(user.uid));
-    last + random.random_range(1..=users * 10)
 }
 
 /// Runs something for users that are drawn, over and over, and adds how often a second.
@@ -84,9 +72,9 @@ fn prepared(db: &DbInstance, network: &Network, wanted: &[&str], figures: &mut F
     };
     for name in wanted {
         rate(figures, PREPARED, name, |random| match *name {
-            "read" => run(&read, one_of(network, random), 0),
-            "write" => run(&write, new_one(network, random), 0),
-            _ => run(&update, one_of(network, random), random.random_range(0..100)),
+            "read" => run(&read, uid(network, random), 0),
+            "write" => run(&write, new_uid(network, random), 0),
+            _ => run(&update, uid(network, random), random.random_range(0..100)),
         })?;
     }
     Ok(())
@@ -109,14 +97,14 @@ fn sqlite(network: &Network, wanted: &[&str], figures: &mut Figures) -> rusqlite
     for name in wanted {
         rate(figures, SQLITE, name, |random| match *name {
             "read" => {
-                let uid = one_of(network, random);
+                let uid = uid(network, random);
                 let row = |row: &rusqlite::Row<'_>| {
                     Ok((row.get::<_, i64>(0)?, row.get::<_, Option<String>>(1)?, row.get::<_, Option<i64>>(2)?))
                 };
                 read.query_row([uid], row).map(|found| drop(std::hint::black_box(found)))
             }
-            "write" => write.execute([new_one(network, random)]).map(drop),
-            _ => update.execute([random.random_range(0..100), one_of(network, random)]).map(drop),
+            "write" => write.execute([new_uid(network, random)]).map(drop),
+            _ => update.execute([random.random_range(0..100), uid(network, random)]).map(drop),
         })?;
     }
     Ok(())
@@ -140,10 +128,10 @@ fn rocksdb(network: &Network, wanted: &[&str], figures: &mut Figures) -> Result<
     db.write(all).map_err(|error| error.to_string())?;
     for name in wanted {
         let outcome = rate(figures, ROCKSDB, name, |random| match *name {
-            "read" => db.get(one_of(network, random).to_be_bytes()).map(|found| drop(std::hint::black_box(found))),
-            "write" => db.put(new_one(network, random).to_be_bytes(), value_of(0, "", None)),
+            "read" => db.get(uid(network, random).to_be_bytes()).map(|found| drop(std::hint::black_box(found))),
+            "write" => db.put(new_uid(network, random).to_be_bytes(), value_of(0, "", None)),
             _ => {
-                let key = one_of(network, random).to_be_bytes();
+                let key = uid(network, random).to_be_bytes();
                 let mut value = db.get(key)?.unwrap_or_default();
                 if let Some(completion) = value.first_mut() {
                     *completion = random.random_range(0..100);

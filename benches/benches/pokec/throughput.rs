@@ -131,22 +131,11 @@ impl Client<'_> {
             found
         });
         match kind {
-            Some(0) => drop(run(self.db, questions::READ, &[("id", self.uid(random))])),
-            Some(1) => self.write(WRITE, &[("id", self.new_uid(random))]),
-            Some(2) => self.write(UPDATE, &[("id", self.uid(random)), ("n", random.random_range(0..100))]),
-            _ => self.write(WRITE_EDGE, &[("i", self.uid(random)), ("j", self.uid(random))]),
+            Some(0) => drop(run(self.db, questions::READ, &[("id", uid(self.network, random))])),
+            Some(1) => self.write(WRITE, &[("id", new_uid(self.network, random))]),
+            Some(2) => self.write(UPDATE, &[("id", uid(self.network, random)), ("n", random.random_range(0..100))]),
+            _ => self.write(WRITE_EDGE, &[("i", uid(self.network, random)), ("j", uid(self.network, random))]),
         }
-    }
-
-    /// The number of one of the users.
-    fn uid(&self, random: &mut Random) -> i64 {
-        i64::from(self.network.users[random.random_range(0..self.network.users.len())].uid)
-    }
-
-    /// A number that no user had at first.
-    fn new_uid(&self, random: &mut Random) -> i64 {
-        let users = self.network.users.len() as i64;
-        last_uid(self.network) + random.random_range(1..=users * 10)
     }
 
     fn write(&self, script: &str, parameters: &[(&str, i64)]) {
@@ -158,6 +147,17 @@ impl Client<'_> {
             panic!("refused {ATTEMPTS} times: {error:?}\n{script}");
         }
     }
+}
+
+/// The number of one of the users, drawn.
+pub fn uid(network: &Network, random: &mut Random) -> i64 {
+    i64::from(network.users[random.random_range(0..network.users.len())].uid)
+}
+
+/// A number that no user had at first, drawn.
+pub fn new_uid(network: &Network, random: &mut Random) -> i64 {
+    let users = network.users.len() as i64;
+    last_uid(network) + random.random_range(1..=users * 10)
 }
 
 fn last_uid(network: &Network) -> i64 {

@@ -45,13 +45,11 @@ pub fn point_row(plan: &Plan, parameters: &[&DataValue], view: View<'_>) -> Resu
 
 /// The row of a plan that [counts](Plan::count), if the engine knows the number without reading the rows.
 pub fn counted_row(plan: &Plan, parameters: &[&DataValue], view: View<'_>) -> Result<Option<Tuple>, ExecError> {
-    let rule = plan.components.first().and_then(|component| component.rules.first());
-    let Some((OperatorPlan { kind: OperatorKind::Join(join), .. }, before)) =
-        rule.and_then(|rule| rule.operators.split_last())
-    else {
+    let [component] = plan.components.as_slice() else { unreachable!("what counts is one component") };
+    let [rule] = component.rules.as_slice() else { unreachable!("what counts is one rule") };
+    let Some((OperatorPlan { kind: OperatorKind::Join(join), .. }, before)) = rule.operators.split_last() else {
         unreachable!("what is counted is read by a join")
     };
-    let rule = rule.expect("it has operators");
     let mut slots = empty_slots(rule);
     let count = match run_on_row(before, &mut slots, parameters, view)? {
         true => {

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::backup::{self, BackupProgress, Strictness};
 use super::core::{CachedScript, Core};
 use super::imperative::{Prepared, run_steps};
+use super::loaded::Loaded;
 use super::query::run_query;
 use super::running::Running;
 use super::sys::{self, SystemContext};
@@ -120,9 +121,7 @@ impl DbInstance {
         mutability: ScriptMutability,
         interrupt: Option<&Interrupt>,
     ) -> miette::Result<R> {
-        let cached = self.shared.core.prepared(payload);
-        let cached = cached.map_err(|report| report.with_source_code(payload.to_string()))?;
-        self.run_cached(&cached, &params, mutability, interrupt)
+        self.run_cached(&*self.cached(payload)?, &params, mutability, interrupt)
     }
 
     /// Runs a script that is kept.
@@ -142,10 +141,9 @@ impl DbInstance {
         })
     }
 
-    /// A script, parsed, for those who keep it.
-    pub(super) fn cached(&self, source: &str) -> miette::Result<Arc<CachedScript>> {
-        let loaded = self.shared.core.prepared(source)?;
-        Ok(loaded.to_shared().expect("scripts are kept where they may be replaced"))
+    /// A script, parsed now or before.
+    pub(super) fn cached(&self, source: &str) -> miette::Result<Loaded<'_, CachedScript>> {
+        self.shared.core.prepared(source).map_err(|report| report.with_source_code(source.to_string()))
     }
 
     /// Runs a script that [`parse_script`](crate::parse::parse_script) made; `now` is the instant that `'NOW'` and

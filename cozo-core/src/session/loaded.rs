@@ -20,9 +20,7 @@ impl<T> Loaded<'_, T> {
         let guard = place.load();
         guard.is_some().then_some(Loaded::Held(guard))
     }
-}
 
-impl<T> Loaded<'_, T> {
     /// A reference of its own to what may be replaced; nothing if it stays where it is.
     pub fn to_shared(&self) -> Option<Arc<T>> {
         match self {

@@ -19,10 +19,6 @@ pub struct Statement {
 }
 
 impl Statement {
-    pub(super) fn new(db: DbInstance, script: Arc<CachedScript>, mutability: ScriptMutability) -> Self {
-        Statement { db, script, mutability }
-    }
-
     /// The text of the script.
     pub fn script(&self) -> &str {
         &self.script.source
@@ -58,7 +54,7 @@ impl DbInstance {
     ///
     /// Errors of syntax come here; what names stand for is found out when it runs.
     pub fn prepare(&self, script: &str, mutability: ScriptMutability) -> miette::Result<Statement> {
-        let cached = self.cached(script).map_err(|report| report.with_source_code(script.to_string()))?;
-        Ok(Statement::new(self.clone(), cached, mutability))
+        let script = self.cached(script)?.to_shared().expect("scripts are kept where they may be replaced");
+        Ok(Statement { db: self.clone(), script, mutability })
     }
 }

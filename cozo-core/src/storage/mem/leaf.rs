@@ -30,11 +30,7 @@ impl Leaf {
     }
 
     /// Encodes a range of rows.
-    pub fn encode(mut columns: Columns<'_>, range: Range<usize>) -> Self {
-        Leaf::encode_range(&mut columns, range)
-    }
-
-    fn encode_range(columns: &mut Columns<'_>, range: Range<usize>) -> Self {
+    pub fn encode(columns: &mut Columns<'_>, range: Range<usize>) -> Self {
         let len = range.len();
         let columns = match columns {
             Columns::Kept(columns) => columns.iter().map(|column| LeafColumn::encode(column, range.clone())).collect(),
@@ -52,10 +48,10 @@ impl Leaf {
         let most = light.clamp(1, MAX_LEAF_ROWS);
         let cut = |piece: Range<usize>| range.start + piece.start..range.start + piece.end;
         let mut cuts = pieces(range.len(), most, appended).into_iter().map(cut);
-        let first = Leaf::encode_range(&mut columns, cuts.next().expect("there is always a piece"));
+        let first = Leaf::encode(&mut columns, cuts.next().expect("there is always a piece"));
         let siblings = cuts.map(|rows| Sibling {
             separator: columns_key(&columns, rows.start, keys),
-            child: Child::new(Shared::new(Node::Leaf(Leaf::encode_range(&mut columns, rows)))),
+            child: Child::new(Shared::new(Node::Leaf(Leaf::encode(&mut columns, rows)))),
         });
         (first, siblings.collect())
     }
@@ -192,7 +188,7 @@ impl Leaf {
         }
         self.decode_range(own..self.len, &mut kept);
         let len = kept[0].len();
-        *self = Leaf::encode(Columns::Given(&mut kept), 0..len);
+        *self = Leaf::encode(&mut Columns::Given(&mut kept), 0..len);
     }
 }
 

@@ -75,6 +75,6 @@ impl Leaf {
         let mut joined = vec![Column::default(); self.columns.len()];
         self.decode_range(0..self.len, &mut joined);
         right.decode_range(0..right.len, &mut joined);
-        *self = Leaf::encode(Columns::Given(&mut joined), 0..self.len + right.len);
+        *self = Leaf::encode(&mut Columns::Given(&mut joined), 0..self.len + right.len);
     }
 }
