@@ -10,7 +10,8 @@ use crate::plan::{MutationPlan, ValueSource};
 use crate::schema::{ColumnDefinition, SchemaRef, coerce_column, surely_fits};
 use crate::storage::{ChangeKind, Snapshot};
 use crate::txn::Transaction;
-use crate::value::{Batch, Column, DataValue, compare_columns};
+use crate::value::sort::last_of_each_key;
+use crate::value::{Batch, Column, DataValue};
 
 use super::error::RowError;
 use super::{ExecError, MAX_BATCH_ROWS};
@@ -27,10 +28,7 @@ pub struct Mutated {
 impl Mutated {
     /// The new rows that are there in the end: of those with equal keys the last.
     pub fn last_new(&self, key_width: usize) -> Batch {
-        match last_of_each_key(&self.new, key_width) {
-            Some(order) => self.new.take(&order),
-            None => self.new.clone(),
-        }
+        last_of_each_key(&self.new, key_width).unwrap_or_else(|| self.new.clone())
     }
 }
 
@@ -147,7 +145,7 @@ impl Mutation<'_> {
     }
 
     /// See [`last_of_each_key`].
-    fn sorted(&self, rows: &Batch) -> Option<Vec<u32>> {
+    fn sorted(&self, rows: &Batch) -> Option<Batch> {
         last_of_each_key(rows, self.key_width())
     }
 
@@ -180,7 +178,7 @@ impl Mutation<'_> {
 
     fn put(&self, given: Given, txn: &mut Transaction, report: bool) -> Result<Mutated, ExecError> {
         let sorted = match self.sorted(&given.rows) {
-            Some(order) => given.rows.take(&order),
+            Some(sorted) => sorted,
             None if report => given.rows.clone(),
             None => {
                 txn.write(self.schema, ChangeKind::Put, given.rows)?;
@@ -206,10 +204,7 @@ impl Mutation<'_> {
         if let Some(row) = stored.of.iter().position(Option::is_some) {
             return Err(self.assertion(&given.rows.row(row), "has a key that is in the relation already", help));
         }
-        let sorted = match self.sorted(&given.rows) {
-            Some(order) => given.rows.take(&order),
-            None => given.rows.clone(),
-        };
+        let sorted = self.sorted(&given.rows).unwrap_or_else(|| given.rows.clone());
         if sorted.len < given.rows.len {
             let row = self.repeated_key(&given.rows);
             return Err(self.assertion(&given.rows.row(row), "has a key that is given twice", help));
@@ -254,10 +249,7 @@ impl Mutation<'_> {
                 return Err(self.assertion(&given.rows.row(row), "is not in the relation", help));
             }
         }
-        let sorted = match self.sorted(&given.rows) {
-            Some(order) => given.rows.take(&order),
-            None => given.rows.clone(),
-        };
+        let sorted = self.sorted(&given.rows).unwrap_or_else(|| given.rows.clone());
         if self.plan.op == MutationOp::Delete && sorted.len < given.rows.len {
             let row = self.repeated_key(&given.rows);
             let help = "use ':rm' to ignore missing rows";
@@ -303,25 +295,6 @@ impl Mutation<'_> {
 struct Stored {
     rows: Batch,
     of: Vec<Option<u32>>,
-}
-
-/// The rows sorted by key, of rows with equal keys the last; nothing if that is how they are.
-fn last_of_each_key(rows: &Batch, key_width: usize) -> Option<Vec<u32>> {
-    let keys = &rows.columns[..key_width];
-    let compare = |a: usize, b: usize| compare_columns(keys, a, keys, b);
-    if (1..rows.len).all(|row| compare(row - 1, row).is_lt()) {
-        return None;
-    }
-    let mut order: Vec<u32> = (0..rows.len as u32).collect();
-    order.sort_by(|a, b| compare(*a as usize, *b as usize));
-    let mut last: Vec<u32> = Vec::with_capacity(order.len());
-    for row in order {
-        match last.last_mut() {
-            Some(previous) if compare(*previous as usize, row as usize).is_eq() => *previous = row,
-            _ => last.push(row),
-        }
-    }
-    Some(last)
 }
 
 /// A row as text, shortened.

@@ -5,7 +5,7 @@ use super::{Cancellation, ExecError, Run, evaluate};
 use crate::expr::Expr;
 use crate::parse::ast::Assertion;
 use crate::plan::{OptionError, Options, SortKey, TableKind};
-use crate::value::sort::{sort_by_ints, sort_ints};
+use crate::value::sort::{sort_by_ints, sort_ints, sorted};
 use crate::value::{Batch, Column, DataValue};
 
 /// The rows of a query, in their final order.
@@ -126,6 +126,10 @@ pub(super) fn sort_rows(rows: Batch, keys: &[SortKey]) -> Batch {
         let mut values = column.values.clone();
         sort_ints(&mut values);
         return Batch { len: values.len(), columns: vec![Column::ints(values)] };
+    }
+    if keys.is_empty() && rows.columns.iter().all(|column| column.as_dense_ints().is_some()) {
+        let width = rows.columns.len();
+        return sorted(rows, width);
     }
     let compare = |a: usize, b: usize| compare(keys, (&rows, a), (&rows, b));
     if (1..rows.len).all(|row| compare(row - 1, row).is_le()) {

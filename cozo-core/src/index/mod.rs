@@ -3,10 +3,8 @@
 //! | module | what |
 //! |---|---|
 //! | [`secondary`] | ordinary indices: built from existing rows, and kept in step with every write |
-//! | [`sort`] | the order of rows by some of their columns |
 //!
 //! What comes in are rows of the relation in key order; what goes out are sorted changes to the index relations, handed to
 //! the transaction. How an index is read is the planner's business: to everybody else it is a relation.
 
 pub mod secondary;
-pub mod sort;

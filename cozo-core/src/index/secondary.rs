@@ -10,10 +10,10 @@
 //! The rows of the relation come in key order. A stable sort by the leading columns of the index then gives the rows of the
 //! index in order: keys that follow are in order already.
 
-use super::sort;
 use crate::schema::{IndexDefinition, RelationSchema, SchemaRef};
 use crate::storage::{ChangeKind, KeyRange, Snapshot, StorageError};
 use crate::txn::{Transaction, TxnError};
+use crate::value::sort::sorted;
 use crate::value::{Batch, compare_columns};
 
 /// How many rows are read at a time, between two looks at whether to stop.
@@ -120,12 +120,4 @@ fn entries(index: &IndexDefinition, rows: &Batch, kept: impl ExactSizeIterator<I
     let changed: Vec<u32> = (0..rows.len as u32).filter(|row| kept.next_if_eq(row).is_none()).collect();
     let columns = index.columns.iter().map(|column| rows.columns[*column].take(&changed)).collect();
     Batch { columns, len: changed.len() }
-}
-
-/// Rows of an index in order, from rows in the order of the relation's keys.
-fn sorted(rows: Batch, width: usize) -> Batch {
-    match sort::order(&rows.columns[..width], rows.len) {
-        Some(order) => rows.take(&order),
-        None => rows,
-    }
 }

@@ -286,6 +286,15 @@ impl Column {
         }
     }
 
+    /// Appends an integer.
+    #[inline]
+    pub fn push_int(&mut self, value: i64) {
+        match self {
+            Column::Int(column) => column.push(value),
+            _ => self.push_owned(DataValue::from(value)),
+        }
+    }
+
     /// Appends a string, without making a value of it where the column holds strings.
     pub fn push_str(&mut self, text: &str) {
         match self {
@@ -354,9 +363,25 @@ impl Column {
             (Column::Bool(column), Column::Bool(more)) => column.append_range(more, range),
             (Column::Int(column), Column::Int(more)) => column.append_range(more, range),
             (Column::Float(column), Column::Float(more)) => column.append_range(more, range),
+            (Column::Str(column), Column::Str(more)) if column.has_room(more.byte_len()) => {
+                let (len, nulls) = (column.len(), more.nulls.as_deref().map(|nulls| &nulls[range.clone()]));
+                append_nulls(&mut column.nulls, len, nulls, range.len());
+                column.append_rows(more, range);
+            }
             (Column::Any(values), Column::Any(more)) => values.extend_from_slice(&more[range]),
             (_, other) => range.for_each(|row| self.push_from(other, row)),
         }
+    }
+
+    /// Makes room for so many rows more, where each takes as much as another; not if there is no memory for it.
+    pub fn try_reserve(&mut self, rows: usize) {
+        let _ = match self {
+            Column::Bool(column) => column.values.try_reserve_exact(rows),
+            Column::Int(column) => column.values.try_reserve_exact(rows),
+            Column::Float(column) => column.values.try_reserve_exact(rows),
+            Column::Any(values) => values.try_reserve_exact(rows),
+            Column::Null(_) | Column::Str(_) => Ok(()),
+        };
     }
 
     /// Appends the given rows of another column, in the given order.

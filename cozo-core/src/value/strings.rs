@@ -1,5 +1,7 @@
 //! A column of strings: one run of bytes and the offsets between them.
 
+use std::ops::Range;
+
 /// Strings one after another in one buffer; row `i` is `bytes[offsets[i]..offsets[i + 1]]`.
 #[derive(Clone, Debug)]
 pub struct StrColumn {
@@ -101,6 +103,14 @@ impl StrColumn {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(text.as_bytes());
         self.offsets.extend(ends.map(|end| (start + end) as u32));
+    }
+
+    /// Appends a range of rows of another column, on the same terms.
+    pub fn append_rows(&mut self, other: &StrColumn, range: Range<usize>) {
+        let first = other.offsets[range.start];
+        let start = self.bytes.len() as u32;
+        self.bytes.extend_from_slice(&other.bytes[first as usize..other.offsets[range.end] as usize]);
+        self.offsets.extend(other.offsets[range.start + 1..=range.end].iter().map(|end| start + (end - first)));
     }
 
     /// Appends strings, on the same terms as [`StrColumn::append_run`].

@@ -12,7 +12,10 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use crate::fixed_rule::{Call, FixedRuleError, Poison};
 
 /// The most bytes handed over at a time.
-const CHUNK_BYTES: usize = 64 * 1024;
+pub const CHUNK_BYTES: usize = 64 * 1024;
+
+/// What the address of a file begins with.
+const FILE_SCHEME: &str = "file://";
 
 /// How many chunks are read ahead.
 const CHUNKS_AHEAD: usize = 4;
@@ -52,6 +55,17 @@ impl<'a> Origin<'a> {
         Source { chunks, current: vec![], position: 0, poison: self.call.poison.clone() }
     }
 
+    /// The number of bytes of a file, if there is one that says so.
+    pub fn file_bytes(&self) -> Option<u64> {
+        let path = self.url.strip_prefix(FILE_SCHEME)?;
+        std::fs::metadata(path).ok().map(|metadata| metadata.len())
+    }
+
+    /// What stops the query.
+    pub fn poison(&self) -> &'a Poison {
+        &self.call.poison
+    }
+
     /// The error of a read that failed: that of the poison if the query must stop.
     pub fn unreadable(&self, reason: impl ToString) -> FixedRuleError {
         if let Err(stopped) = self.call.poison.check() {
@@ -71,18 +85,35 @@ impl<'a> Origin<'a> {
     }
 }
 
-impl Read for Source {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+impl Source {
+    /// Bytes that have come and were not taken, after waiting for some; none at the end.
+    fn current(&mut self) -> io::Result<&[u8]> {
         while self.position == self.current.len() {
             self.poison.check().map_err(io::Error::other)?;
             match self.chunks.recv_timeout(POISON_INTERVAL) {
                 Ok(chunk) => (self.current, self.position) = (chunk?, 0),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Ok(0),
+                Err(RecvTimeoutError::Disconnected) => return Ok(&[]),
             }
         }
-        let count = buffer.len().min(self.current.len() - self.position);
-        buffer[..count].copy_from_slice(&self.current[self.position..self.position + count]);
+        Ok(&self.current[self.position..])
+    }
+
+    /// Appends the next bytes, [`CHUNK_BYTES`] of them at most; how many, which is 0 at the end.
+    pub fn append_to(&mut self, buffer: &mut Vec<u8>) -> io::Result<usize> {
+        let bytes = self.current()?;
+        buffer.extend_from_slice(bytes);
+        let count = bytes.len();
+        self.position += count;
+        Ok(count)
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.current()?;
+        let count = buffer.len().min(bytes.len());
+        buffer[..count].copy_from_slice(&bytes[..count]);
         self.position += count;
         Ok(count)
     }
@@ -111,7 +142,7 @@ fn read_ahead(url: &str, chunks: &Sender<io::Result<Vec<u8>>>) {
 }
 
 fn open(url: &str) -> io::Result<Box<dyn Read>> {
-    if let Some(path) = url.strip_prefix("file://") {
+    if let Some(path) = url.strip_prefix(FILE_SCHEME) {
         return Ok(Box::new(File::open(path)?));
     }
     if url.starts_with("http://") || url.starts_with("https://") {

@@ -7,11 +7,11 @@ use tempfile::TempPath;
 
 use super::{BackupError, ROWS_AT_ONCE, Strictness, copy};
 use crate::expr::functions;
-use crate::index::sort;
 use crate::schema::{IndexDefinition, RelationSchema, SchemaRef, with_indices};
 use crate::storage::legacy::{self, Kind, LegacyFile, LegacyRelation, Report, RowsRead};
 use crate::storage::{self, BatchCursor, Options, Snapshot, Storage, StorageError};
 use crate::value::Batch;
+use crate::value::sort::sorted;
 
 /// A backup that is open for reading.
 pub struct BackupFile {
@@ -157,14 +157,6 @@ fn read_legacy(
         take(batch)?;
     }
     Ok(rows.read().clone())
-}
-
-/// Rows by their first columns.
-fn sorted(rows: Batch, width: usize) -> Batch {
-    match sort::order(&rows.columns[..width], rows.len) {
-        Some(order) => rows.take(&order),
-        None => rows,
-    }
 }
 
 /// Fails unless a backup may be written to a path: nothing is there, or an empty file, or a database without relations.

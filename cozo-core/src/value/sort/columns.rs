@@ -2,12 +2,12 @@
 //!
 //! Columns `[2, 1, 2]` and `[0, 5, -1]` give the rows `1, 2, 0`.
 
-use crate::value::sort::WORTH_RADIX;
-use crate::value::{Column, StrColumn, compare_columns};
+use super::{WORTH_RADIX, ascend};
+use crate::value::{Column, StrColumn};
 
 /// The rows in ascending order of the columns, the first of which counts most; `None` if they are so already.
 pub fn order(columns: &[Column], len: usize) -> Option<Vec<u32>> {
-    if (1..len).all(|row| compare_columns(columns, row - 1, columns, row).is_le()) {
+    if ascend(columns, len, false) {
         return None;
     }
     let mut rows: Vec<u32> = (0..len as u32).collect();

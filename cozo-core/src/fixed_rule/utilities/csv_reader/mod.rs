@@ -1,0 +1,242 @@
+//! `CsvReader`: the records of a CSV file or web address.
+//!
+//! As long as there are no quotes, lines are records, and threads read blocks of them each for itself (`plain`); from the
+//! first block with a quote on, crate `csv` reads one record after the other.
+
+mod fields;
+mod plain;
+
+use std::io::Read;
+
+use csv::{ReaderBuilder, StringRecord};
+use rayon::prelude::*;
+
+use self::fields::{Field, FieldKind, Layout, Misfit, Piece, push};
+use super::source::{CHUNK_BYTES, Origin, Source};
+use crate::fixed_rule::{
+    BuiltInRule, Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Options, Output, Settings,
+};
+use crate::parse::ast::BaseTypeSpec;
+use crate::parse::parse_column_type;
+use crate::value::{Batch, Column, DataValue};
+
+/// The records of a CSV file or web address.
+pub static CSV_READER: BuiltInRule = BuiltInRule {
+    name: "CsvReader",
+    aliases: &[],
+    doc: "Reads CSV from a file or the web. Columns are told apart by position; records may be shorter or longer.",
+    cost: "",
+    source: "",
+    examples: &[],
+    inputs: &[],
+    options: &[
+        OptionSpec::required("url", OptionKind::Text, "`file://` and a path, or an `http://` or `https://` address"),
+        OptionSpec::required(
+            "types",
+            OptionKind::Value,
+            "the type of each column: `'String'`, `'Any'`, `'Int'`, `'Float'` or `'Uuid'`. With `?`, what is missing or \
+             does not convert is null; without, it is an error",
+        ),
+        OptionSpec::new("delimiter", OptionKind::Text, DefaultValue::Text(","), "the byte between fields"),
+        OptionSpec::new(
+            "prepend_index",
+            OptionKind::Bool,
+            DefaultValue::Bool(false),
+            "begin rows with their number from 0",
+        ),
+        OptionSpec::new("has_headers", OptionKind::Bool, DefaultValue::Bool(true), "skip the first record"),
+    ],
+    output: Output::FromOptions("the index if it is asked for, then one for each type", arity),
+    external_access: true,
+    run,
+};
+
+fn arity(options: Options<'_>) -> Result<usize, FixedRuleError> {
+    let types = options.required("types", OptionKind::Value)?;
+    let index = options.value("prepend_index", OptionKind::Bool)?.is_some_and(|value| value == DataValue::from(true));
+    Ok(fields(&types, options)?.len() + usize::from(index))
+}
+
+/// The columns that the option `types` asks for.
+fn fields(types: &DataValue, options: Options<'_>) -> Result<Vec<Field>, FixedRuleError> {
+    let field = |text: &DataValue| -> Option<Field> {
+        let spec = parse_column_type(text.get_str()?).ok()?;
+        let BaseTypeSpec::Named(name) = &spec.base else { return None };
+        let kind = match name.as_str() {
+            "Any" | "String" => FieldKind::Text,
+            "Int" => FieldKind::Int,
+            "Float" => FieldKind::Float,
+            "Uuid" => FieldKind::Uuid,
+            _ => return None,
+        };
+        Some(Field { kind, nullable: spec.nullable })
+    };
+    let wrong = |found: &DataValue| {
+        options.wrong(
+            "types",
+            "a list of 'String', 'Any', 'Int', 'Float' and 'Uuid', each perhaps with '?'",
+            found.to_string(),
+        )
+    };
+    let list = types.get_slice().ok_or_else(|| wrong(types))?;
+    list.iter().map(|text| field(text).ok_or_else(|| wrong(text))).collect()
+}
+
+fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
+    let &[delimiter] = settings.text("delimiter").as_bytes() else {
+        return Err(call.options.wrong("delimiter", "one byte", settings.value("delimiter").to_string()));
+    };
+    let layout = Layout { fields: fields(settings.value("types"), call.options)?, delimiter };
+    let origin = Origin::new(call, settings.text("url"));
+    let mut source = origin.open();
+    let rows = Batch::empty(layout.fields.len());
+    let mut reading = Reading { origin, layout, has_headers: settings.bool("has_headers"), rows, lines: 0 };
+    let rest = if plain::is_plain(delimiter) { reading.read_plain(&mut source)? } else { vec![] };
+    reading.read_quoted(rest.chain(source))?;
+    let mut batch = reading.rows;
+    if settings.bool("prepend_index") {
+        batch.columns.insert(0, Column::ints((0..batch.len as i64).collect()));
+    }
+    Ok(batch)
+}
+
+/// A file that is being read.
+struct Reading<'a> {
+    origin: Origin<'a>,
+    layout: Layout,
+    /// Whether the first record to come has the names of the columns.
+    has_headers: bool,
+    /// What was read, of so many lines.
+    rows: Batch,
+    lines: u64,
+}
+
+/// Lines that are read together have so many bytes, or a few more.
+const BLOCK_BYTES: usize = 1 << 20;
+
+/// What a file may begin with to say that it is UTF-8.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// So many blocks for each thread are read into memory before they are made rows.
+const BLOCKS_PER_THREAD: usize = 4;
+
+impl Reading<'_> {
+    /// Reads records as long as they have no quotes, many at a time; the bytes after these that the source has given.
+    fn read_plain(&mut self, source: &mut Source) -> Result<Vec<u8>, FixedRuleError> {
+        let mut rest = vec![];
+        loop {
+            let mut blocks = vec![];
+            while blocks.len() < BLOCKS_PER_THREAD * rayon::current_num_threads() {
+                match self.next_block(source, &mut rest)? {
+                    Some(block) if block.starts_with(BYTE_ORDER_MARK) && self.lines == 0 && blocks.is_empty() => {
+                        blocks.push(block[BYTE_ORDER_MARK.len()..].to_vec());
+                    }
+                    Some(block) => blocks.push(block),
+                    None => break,
+                }
+            }
+            if blocks.is_empty() {
+                return Ok(rest);
+            }
+            let (layout, has_headers) = (&self.layout, self.has_headers);
+            let parse = |(i, block): (usize, &Vec<u8>)| plain::parse(block, layout, has_headers && i == 0);
+            let parsed: Vec<_> = match blocks.as_slice() {
+                [block] => vec![parse((0, block))],
+                blocks => blocks.par_iter().enumerate().map(parse).collect(),
+            };
+            let is_first = self.rows.is_empty();
+            for (i, piece) in parsed.into_iter().enumerate() {
+                let Some(piece) = piece else {
+                    return Ok([blocks.split_off(i).concat(), rest].concat());
+                };
+                self.take(piece)?;
+            }
+            if is_first {
+                self.make_room(blocks.iter().map(Vec::len).sum());
+            }
+        }
+    }
+
+    /// The next lines, as a whole; nothing if there are none, or one is longer than a block. `rest` has what was read
+    /// beyond the lines before.
+    fn next_block(&self, source: &mut Source, rest: &mut Vec<u8>) -> Result<Option<Vec<u8>>, FixedRuleError> {
+        let mut block = std::mem::take(rest);
+        block.reserve(BLOCK_BYTES + CHUNK_BYTES);
+        let mut is_last = false;
+        while block.len() < BLOCK_BYTES && !is_last {
+            is_last = source.append_to(&mut block).map_err(|error| self.origin.unreadable(error))? == 0;
+        }
+        match memchr::memrchr(b'\n', &block) {
+            _ if is_last => Ok(Some(block).filter(|block| !block.is_empty())),
+            Some(end) => {
+                rest.extend_from_slice(&block[end + 1..]);
+                block.truncate(end + 1);
+                Ok(Some(block))
+            }
+            None => {
+                *rest = block;
+                Ok(None)
+            }
+        }
+    }
+
+    fn take(&mut self, piece: Result<Piece, Misfit>) -> Result<(), FixedRuleError> {
+        let piece = piece.map_err(|misfit| self.bad_field(&misfit))?;
+        self.has_headers = false;
+        self.lines += piece.lines;
+        self.rows.append(&piece.rows);
+        Ok(())
+    }
+
+    /// Makes room for the rows to come, as many a byte as there were in these bytes, and some more: millions of them would
+    /// otherwise be copied to where there is room again and again.
+    fn make_room(&mut self, bytes: usize) {
+        let left = self.origin.file_bytes().unwrap_or(0).saturating_sub(bytes as u64);
+        let rows = left as f64 / bytes as f64 * self.rows.len as f64 * 1.02;
+        self.rows.columns.iter_mut().for_each(|column| column.try_reserve(rows as usize));
+    }
+
+    /// Reads all other records one by one.
+    fn read_quoted(&mut self, rest: impl Read) -> Result<(), FixedRuleError> {
+        let mut reader = ReaderBuilder::new()
+            .delimiter(self.layout.delimiter)
+            .has_headers(self.has_headers)
+            .flexible(true)
+            .from_reader(rest);
+        let mut record = StringRecord::new();
+        let mut pace = self.origin.poison().pace();
+        while reader.read_record(&mut record).map_err(|error| read_error(&self.origin, self.lines, &error))? {
+            pace.step()?;
+            for (i, (column, field)) in self.rows.columns.iter_mut().zip(&self.layout.fields).enumerate() {
+                if let Err(reason) = push(column, field, record.get(i)) {
+                    let lines_before = record.position().map_or(0, |position| position.line() - 1);
+                    return Err(self.bad_field(&Misfit { row: 0, lines_before, field: i, reason }));
+                }
+            }
+            self.rows.len += 1;
+        }
+        Ok(())
+    }
+
+    fn bad_field(&self, misfit: &Misfit) -> FixedRuleError {
+        let (row, line) = (self.rows.len + misfit.row, self.lines + misfit.lines_before + 1);
+        let place = format!("row {row} (line {line}), field {}", misfit.field);
+        self.origin.bad_data(
+            place,
+            &misfit.reason,
+            "add '?' to its type to read null instead, as in 'Int?'; rows and fields count from 0",
+        )
+    }
+}
+
+/// The error of a record after so many lines.
+fn read_error(origin: &Origin<'_>, lines: u64, error: &csv::Error) -> FixedRuleError {
+    match error.kind() {
+        csv::ErrorKind::Io(reason) => origin.unreadable(reason),
+        csv::ErrorKind::Utf8 { pos, err } => {
+            let line = lines + pos.as_ref().map_or(0, csv::Position::line);
+            origin.bad_data(format!("line {line}"), err, "the text must be UTF-8")
+        }
+        _ => origin.unreadable(error),
+    }
+}

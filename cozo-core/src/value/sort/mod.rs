@@ -1,0 +1,150 @@
+//! Sorting rows, by radix where that pays.
+//!
+//! | module | |
+//! |---|---|
+//! | `columns` | the order of rows by some of their columns |
+//! | `packed` | rows of small integers, as one number each |
+//! | `radix` | sorting by a number |
+
+mod columns;
+mod packed;
+mod radix;
+
+use smallvec::SmallVec;
+
+use super::{Batch, Column, compare_columns};
+
+pub use columns::order;
+pub use packed::sort_packed;
+
+/// From so many integers on, sorting by radix beats sorting by comparison.
+pub const WORTH_RADIX: usize = 4096;
+
+/// Sorts integers; not stably, as none could tell.
+pub fn sort_ints(values: &mut [i64]) {
+    if values.is_sorted() {
+        return;
+    }
+    if values.len() < WORTH_RADIX { values.sort_unstable() } else { radsort::sort(values) }
+}
+
+/// Sorts row numbers by the integers of the rows; those that tie come in any order.
+pub fn sort_by_ints(rows: &mut [u32], values: &[i64]) {
+    if rows.len() < WORTH_RADIX {
+        rows.sort_unstable_by_key(|row| values[*row as usize]);
+    } else {
+        radsort::sort_by_key(rows, |row| values[*row as usize]);
+    }
+}
+
+/// Rows sorted by their first `width` columns; ties stay in the order they have.
+pub fn sorted(rows: Batch, width: usize) -> Batch {
+    let keys = &rows.columns[..width];
+    if ascend(keys, rows.len, false) {
+        return rows;
+    }
+    let packed = (rows.len >= WORTH_RADIX).then(|| sort_packed(&rows, width, false)).flatten();
+    packed.or_else(|| order(keys, rows.len).map(|order| rows.take(&order))).unwrap_or(rows)
+}
+
+/// Rows sorted by their first `width` columns, and of those that are equal there only the last; `None` if they are so
+/// already.
+pub fn last_of_each_key(rows: &Batch, width: usize) -> Option<Batch> {
+    let keys = &rows.columns[..width];
+    if ascend(keys, rows.len, true) {
+        return None;
+    }
+    if rows.len >= WORTH_RADIX
+        && let Some(sorted) = sort_packed(rows, width, true)
+    {
+        return Some(sorted);
+    }
+    let order = order(keys, rows.len).unwrap_or_else(|| (0..rows.len as u32).collect());
+    let mut last: Vec<u32> = Vec::with_capacity(order.len());
+    for row in order {
+        match last.last_mut() {
+            Some(previous) if compare_columns(keys, *previous as usize, keys, row as usize).is_eq() => *previous = row,
+            _ => last.push(row),
+        }
+    }
+    Some(rows.take(&last))
+}
+
+/// Whether each of `len` rows is greater than the one before, or, if not `strictly`, equal to it.
+pub fn ascend(columns: &[Column], len: usize, strictly: bool) -> bool {
+    let dense: Option<SmallVec<[&[i64]; 4]>> = columns.iter().map(Column::as_dense_ints).collect();
+    match dense.as_deref() {
+        Some([values]) => values.windows(2).all(|pair| pair[0] < pair[1] || (pair[0] == pair[1] && !strictly)),
+        Some([first, second]) => first
+            .windows(2)
+            .zip(second.windows(2))
+            .all(|(a, b)| a[0] < a[1] || (a[0] == a[1] && (b[0] < b[1] || (b[0] == b[1] && !strictly)))),
+        _ => (1..len).all(|row| {
+            let order = compare_columns(columns, row - 1, columns, row);
+            order.is_lt() || (order.is_eq() && !strictly)
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::DataValue;
+
+    /// Rows of three columns, of which the first values lie so far apart that with `wide` they are not packed.
+    fn rows(len: usize, wide: bool) -> Batch {
+        let scale = if wide { 1 << 58 } else { 1 };
+        let column = |factor: i64, kinds: i64| {
+            Column::ints((0..len as i64).map(|i| (i * factor % kinds - kinds / 2) * scale).collect())
+        };
+        Batch::new(vec![column(7919, 31), column(31, 17), column(1, 13)], len)
+    }
+
+    #[test]
+    fn rows_are_sorted_stably_and_the_last_of_each_key_is_kept() {
+        for (len, wide) in [(0, false), (1, false), (100, false), (3 * WORTH_RADIX, false), (3 * WORTH_RADIX, true)] {
+            for width in 1..=3 {
+                let batch = rows(len, wide);
+                let mut expected: Vec<Vec<DataValue>> = batch.rows().collect();
+                expected.sort_by(|a, b| a[..width].cmp(&b[..width]));
+                let found: Vec<Vec<DataValue>> = sorted(batch.clone(), width).rows().collect();
+                assert!(found == expected, "{len} rows by {width} columns");
+                let last: Vec<_> =
+                    expected.chunk_by(|a, b| a[..width] == b[..width]).flat_map(|run| run.last()).collect();
+                let found = last_of_each_key(&batch, width).unwrap_or(batch);
+                assert!(found.rows().eq(last.into_iter().cloned()), "{len} rows by {width} columns, once");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_that_ascend_are_told() {
+        let columns = |rows: [[i64; 2]; 3]| [0, 1].map(|i| Column::ints(rows.iter().map(|row| row[i]).collect()));
+        for (rows, strictly, weakly) in [
+            ([[1, 1], [1, 2], [2, 0]], true, true),
+            ([[1, 1], [1, 1], [2, 0]], false, true),
+            ([[1, 1], [1, 0], [2, 0]], false, false),
+            ([[1, 1], [2, 0], [1, 2]], false, false),
+        ] {
+            let columns = columns(rows);
+            assert_eq!((ascend(&columns, 3, true), ascend(&columns, 3, false)), (strictly, weakly), "{rows:?}");
+            let mixed = [columns[0].clone(), columns[1].iter().chain([DataValue::Null]).collect()];
+            assert_eq!((ascend(&mixed, 3, true), ascend(&mixed, 3, false)), (strictly, weakly), "{rows:?} with a null");
+        }
+    }
+
+    #[test]
+    fn integers_are_sorted_however_many() {
+        for len in [0, 1, 10, 1000, 10_000] {
+            let values: Vec<i64> = (0..len).map(|i| (i * 7919) % 1009 - 500).collect();
+            let mut expected = values.clone();
+            expected.sort_unstable();
+            let mut sorted = values.clone();
+            sort_ints(&mut sorted);
+            assert_eq!(sorted, expected);
+            let mut rows: Vec<u32> = (0..len as u32).collect();
+            sort_by_ints(&mut rows, &values);
+            assert_eq!(rows.iter().map(|row| values[*row as usize]).collect::<Vec<_>>(), expected);
+        }
+    }
+}

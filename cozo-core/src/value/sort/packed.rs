@@ -1,0 +1,77 @@
+//! Rows of integers as one number each, which sort as the rows do.
+//!
+//! Of columns with the values -2 to 5 and 100 to 103, three bits hold the first and two the second: the row `(-1, 102)` is
+//! `001_10`.
+
+use smallvec::SmallVec;
+
+use super::radix::sort_by_bits;
+use crate::value::{Batch, Column};
+
+/// Where the values of a column are in a packed row.
+struct Place {
+    /// The smallest value, which is packed as 0.
+    min: i64,
+    shift: u32,
+    bits: u32,
+}
+
+/// Rows, sorted by their first `width` columns, stably; with `once`, of rows that are equal there only the last. `None`
+/// if the columns are not integers whose differences all fit 64 bits together.
+pub fn sort_packed(rows: &Batch, width: usize, once: bool) -> Option<Batch> {
+    let columns: Option<SmallVec<[&[i64]; 4]>> = rows.columns.iter().map(Column::as_dense_ints).collect();
+    let columns = columns.filter(|columns| !columns.is_empty() && rows.len > 0)?;
+    let places = places(&columns)?;
+    let mut packed: Vec<u64> = pack(&columns, &places, rows.len);
+    // The columns after those that are sorted by are the lowest bits.
+    let rest: u32 = places[width..].iter().map(|place| place.bits).sum();
+    let keys: u32 = places[..width].iter().map(|place| place.bits).sum();
+    let key = move |row: &u64| row.checked_shr(rest).unwrap_or(0);
+    sort_by_bits(&mut packed, keys, key);
+    if once {
+        keep_last(&mut packed, key);
+    }
+    let unpack = |place: &Place| {
+        let mask = 1_u64.checked_shl(place.bits).map_or(u64::MAX, |above| above - 1);
+        let value = |row: &u64| place.min.wrapping_add((row.checked_shr(place.shift).unwrap_or(0) & mask) as i64);
+        Column::ints(packed.iter().map(value).collect())
+    };
+    Some(Batch { columns: places.iter().map(unpack).collect(), len: packed.len() })
+}
+
+/// Where each column is, if all have room.
+fn places(columns: &[&[i64]]) -> Option<SmallVec<[Place; 4]>> {
+    let mut shift = 0;
+    let mut places: SmallVec<[Place; 4]> = SmallVec::new();
+    for values in columns.iter().rev() {
+        let first = values.first().copied().unwrap_or(0);
+        let (min, max) = values.iter().fold((first, first), |(min, max), value| (min.min(*value), max.max(*value)));
+        let bits = u64::BITS - max.abs_diff(min).leading_zeros();
+        places.push(Place { min, shift, bits });
+        shift += bits;
+    }
+    places.reverse();
+    (shift <= u64::BITS).then_some(places)
+}
+
+fn pack(columns: &[&[i64]], places: &[Place], len: usize) -> Vec<u64> {
+    let part = |value: i64, place: &Place| (value.wrapping_sub(place.min) as u64).checked_shl(place.shift).unwrap_or(0);
+    let mut packed: Vec<u64> = columns[0].iter().map(|value| part(*value, &places[0])).collect();
+    debug_assert_eq!(packed.len(), len, "columns are as long as their batch");
+    for (values, place) in columns.iter().zip(places).skip(1) {
+        packed.iter_mut().zip(*values).for_each(|(row, value)| *row |= part(*value, place));
+    }
+    packed
+}
+
+/// Of sorted rows with one key keeps the last.
+fn keep_last(rows: &mut Vec<u64>, key: impl Fn(&u64) -> u64) {
+    let mut kept = 0;
+    for i in 0..rows.len() {
+        if i + 1 == rows.len() || key(&rows[i]) != key(&rows[i + 1]) {
+            rows[kept] = rows[i];
+            kept += 1;
+        }
+    }
+    rows.truncate(kept);
+}
