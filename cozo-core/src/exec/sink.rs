@@ -2,6 +2,8 @@
 
 use std::ops::ControlFlow;
 
+use smallvec::SmallVec;
+
 use super::ExecError;
 use super::codes::all_ints;
 use super::grouping::Grouping;
@@ -57,12 +59,12 @@ impl<'a> Sink<'a> {
         })
     }
 
-    /// Takes a batch of heads.
-    pub fn take(&mut self, rows: Batch) -> Flow {
+    /// Takes a batch of solutions, of which the head has these slots.
+    pub fn take(&mut self, solutions: Batch, head: &[usize]) -> Flow {
         match self {
-            Sink::Set(sink) => Ok(sink.take(rows)),
-            Sink::Groups(sink) => sink.take(rows).map(ControlFlow::Continue),
-            Sink::Meet(sink) => sink.take(rows).map(ControlFlow::Continue),
+            Sink::Set(sink) => Ok(sink.take(project(solutions, head))),
+            Sink::Groups(sink) => sink.take(solutions, head).map(ControlFlow::Continue),
+            Sink::Meet(sink) => sink.take(project(solutions, head)).map(ControlFlow::Continue),
         }
     }
 
@@ -120,6 +122,19 @@ impl<'a> Sink<'a> {
             _ => unreachable!("forks are of the same kind"),
         }
     }
+}
+
+/// The columns of the head, moved out of the slots; a column that the head has twice is copied.
+fn project(mut batch: Batch, head: &[usize]) -> Batch {
+    let mut columns: Vec<Column> = Vec::with_capacity(head.len());
+    for (i, slot) in head.iter().enumerate() {
+        let column = match head[..i].iter().position(|earlier| earlier == slot) {
+            Some(earlier) => columns[earlier].clone(),
+            None => std::mem::take(&mut batch.columns[*slot]),
+        };
+        columns.push(column);
+    }
+    Batch { columns, len: batch.len }
 }
 
 /// What a fork of a sink has got.
@@ -337,23 +352,29 @@ impl GroupSink {
         self.accumulators.iter_mut().for_each(|accumulator| accumulator.resize(groups));
     }
 
-    /// The columns that group, and those that are aggregated.
-    fn split(&self, rows: Batch) -> (Batch, Vec<Column>) {
-        let (mut keys, mut values) = (vec![], vec![]);
-        for (column, aggregation) in rows.columns.into_iter().zip(&self.aggregations) {
-            if aggregation.is_none() { keys.push(column) } else { values.push(column) }
-        }
-        (Batch { columns: keys, len: rows.len }, values)
+    /// The slots of the head that group, or else those that are aggregated.
+    fn slots<'h>(&'h self, head: &'h [usize], group: bool) -> impl Iterator<Item = usize> + 'h {
+        let chosen = move |(slot, aggregation): (&usize, &Option<_>)| (aggregation.is_none() == group).then_some(*slot);
+        head.iter().zip(&self.aggregations).filter_map(chosen)
     }
 
-    fn take(&mut self, rows: Batch) -> Result<(), ExecError> {
-        let (keys, values) = self.split(rows);
+    fn take(&mut self, mut solutions: Batch, head: &[usize]) -> Result<(), ExecError> {
+        let groups: SmallVec<[usize; 4]> = self.slots(head, true).collect();
+        let values: SmallVec<[usize; 4]> = self.slots(head, false).collect();
+        let mut keys = Vec::with_capacity(groups.len());
+        for (i, slot) in groups.iter().enumerate() {
+            // What is needed again stays where it is.
+            let again = values.contains(slot) || groups[i + 1..].contains(slot);
+            let column = &mut solutions.columns[*slot];
+            keys.push(if again { column.clone() } else { std::mem::take(column) });
+        }
+        let keys = Batch { columns: keys, len: solutions.len };
         let before = (self.grouping.len(), self.kept_bytes());
         let groups = self.grouping.groups_of(&keys);
         self.resize();
         let named = self.aggregations.iter().flatten();
-        for ((accumulator, values), (name, span)) in self.accumulators.iter_mut().zip(&values).zip(named) {
-            accumulator.update(&groups, values).map_err(|error| failed(name, *span, error))?;
+        for ((accumulator, slot), (name, span)) in self.accumulators.iter_mut().zip(values).zip(named) {
+            accumulator.update(&groups, &solutions.columns[slot]).map_err(|error| failed(name, *span, error))?;
         }
         self.grown += bytes_of(self.grouping.len() - before.0, keys.memory_bytes(), keys.len);
         self.grown += self.kept_bytes().saturating_sub(before.1);

@@ -99,6 +99,10 @@ impl<T: Copy + Default> Primitive<T> {
                 Some(flags) => nulls.extend(rows.iter().map(|row| flags[*row as usize])),
                 None => nulls.resize(len + rows.len(), false),
             }
+            // What a filter leaves often has no nulls any more.
+            if len == 0 && !nulls.contains(&true) {
+                self.nulls = None;
+            }
         }
         self.values.extend(rows.iter().map(|row| other.values[*row as usize]));
     }

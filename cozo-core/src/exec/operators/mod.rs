@@ -123,8 +123,7 @@ pub fn drive(
     match operators.split_first() {
         None => {
             worker.gave(0, batch.len);
-            let rows = project(batch, head);
-            let flow = sink.take(rows)?;
+            let flow = sink.take(batch, head)?;
             worker.run.cancellation.charge(sink.grown())?;
             Ok(flow)
         }
@@ -138,19 +137,6 @@ pub fn drive(
             flow
         }),
     }
-}
-
-/// The columns of the head, moved out of the slots; a column that the head has twice is copied.
-fn project(mut batch: Batch, head: &[usize]) -> Batch {
-    let mut columns: Vec<Column> = Vec::with_capacity(head.len());
-    for (i, slot) in head.iter().enumerate() {
-        let column = match head[..i].iter().position(|earlier| earlier == slot) {
-            Some(earlier) => columns[earlier].clone(),
-            None => std::mem::take(&mut batch.columns[*slot]),
-        };
-        columns.push(column);
-    }
-    Batch { columns, len: batch.len }
 }
 
 /// No slot filled. (Cloning an empty column would ask each of them what it is.)

@@ -67,6 +67,9 @@ trait Side: Copy + Send + 'static {
     const SIDE: Self;
     /// How a new number compares with the current one when it replaces it.
     const REPLACES: Ordering;
+
+    /// The better of two integers.
+    fn better(a: i64, b: i64) -> i64;
 }
 
 #[derive(Clone, Copy)]
@@ -76,6 +79,11 @@ impl Side for Min {
     const NAME: &'static str = "min";
     const SIDE: Self = Min;
     const REPLACES: Ordering = Ordering::Less;
+
+    #[inline]
+    fn better(a: i64, b: i64) -> i64 {
+        a.min(b)
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -85,6 +93,11 @@ impl Side for Max {
     const NAME: &'static str = "max";
     const SIDE: Self = Max;
     const REPLACES: Ordering = Ordering::Greater;
+
+    #[inline]
+    fn better(a: i64, b: i64) -> i64 {
+        a.max(b)
+    }
 }
 
 impl<S: Side> Kind for S {
@@ -97,8 +110,8 @@ impl<S: Side> Kind for S {
     fn update(&mut self, states: &mut [Self::State], groups: &[u32], values: &Column) -> Result<(), FunctionError> {
         match values {
             Column::Null(_) => {}
-            Column::Int(column) => offer_column::<S, i64>(states, groups, column, Num::Int, |a, b| a.cmp(&b)),
-            Column::Float(column) => offer_column::<S, f64>(states, groups, column, Num::Float, compare_floats),
+            Column::Int(column) => offer_column::<S, i64>(states, groups, column, Num::Int, best_int::<S>),
+            Column::Float(column) => offer_column::<S, f64>(states, groups, column, Num::Float, best_float::<S>),
             _ => for_each_value(values, |row, value| {
                 if let Some(number) = number_or_null::<S>(value)? {
                     offer::<S>(&mut states[groups[row] as usize], number);
@@ -141,12 +154,11 @@ fn offer_column<S: Side, T: Copy + Default>(
     groups: &[u32],
     column: &Primitive<T>,
     to_number: impl Fn(T) -> Num,
-    compare: impl Fn(T, T) -> Ordering,
+    best: impl Fn(&[T]) -> Option<T>,
 ) {
     match (&column.nulls, only_group(groups)) {
         (None, Some(group)) => {
-            let pick = |best: T, value: T| if compare(value, best) == S::REPLACES { value } else { best };
-            if let Some(best) = column.values.iter().copied().reduce(pick) {
+            if let Some(best) = best(&column.values) {
                 offer::<S>(&mut states[group], to_number(best));
             }
         }
@@ -163,6 +175,23 @@ fn offer_column<S: Side, T: Copy + Default>(
             }
         }
     }
+}
+
+/// The best of some integers. Each of a few is the best of every so many, so that none waits for the one before.
+fn best_int<S: Side>(values: &[i64]) -> Option<i64> {
+    const LANES: usize = 8;
+    let mut lanes = [*values.first()?; LANES];
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    for chunk in chunks {
+        lanes = std::array::from_fn(|lane| S::better(lanes[lane], chunk[lane]));
+    }
+    lanes.iter().chain(rest).copied().reduce(S::better)
+}
+
+/// The best of some floats, the first of equals.
+fn best_float<S: Side>(values: &[f64]) -> Option<f64> {
+    let pick = |best: f64, value: f64| if compare_floats(value, best) == S::REPLACES { value } else { best };
+    values.iter().copied().reduce(pick)
 }
 
 fn number_or_null<S: Side>(value: &DataValue) -> Result<Option<Num>, FunctionError> {

@@ -86,7 +86,9 @@ impl<K: Kind> Accumulator for Grouped<K> {
 /// The one group that all rows belong to, if there is one: sorted and ungrouped input has long runs of these.
 pub(super) fn only_group(groups: &[u32]) -> Option<usize> {
     let (first, last) = (*groups.first()?, *groups.last()?);
-    (first == last && groups.iter().all(|group| *group == first)).then_some(first as usize)
+    // All differences together: a search would end early, but look at one group after the other.
+    let is_only = || groups.iter().fold(0, |differences, group| differences | (group ^ first)) == 0;
+    (first == last && is_only()).then_some(first as usize)
 }
 
 /// Calls `visit` with each row and its value, by reference where the column holds values.

@@ -1,6 +1,6 @@
 //! `sum`, `product`, `mean`, `variance` and `std_dev`: numbers in, one Float out.
 //!
-//! Numbers are added as floats in row order. The variance keeps mean and squared deviations instead of sums of squares
+//! Numbers are added as floats in row order, or so that it gives the same. The variance keeps mean and squared deviations instead of sums of squares
 //! (B. P. Welford, "Note on a method for calculating corrected sums of squares and products", Technometrics 1962), and
 //! merges parts by the pairwise formula of Chan, Golub and LeVeque (1979).
 
@@ -75,6 +75,11 @@ trait Summary: Copy + Send + 'static {
     /// Takes a further number.
     fn add(&mut self, number: f64);
 
+    /// Takes numbers that are integers, whose sum is exact, if that gives what one after the other would give.
+    fn add_all(&mut self, _sum: f64, _count: u64) -> bool {
+        false
+    }
+
     /// Takes over the summary of later numbers.
     fn absorb(&mut self, later: Self);
 }
@@ -99,6 +104,7 @@ impl<S: Summary> Kind for Numeric<S> {
 
     fn update(&mut self, states: &mut [S], groups: &[u32], values: &Column) -> Result<(), FunctionError> {
         match values {
+            Column::Int(column) if add_ints(states, groups, column) => Ok(()),
             Column::Int(column) => self.add_column(states, groups, column, |value| value as f64),
             Column::Float(column) => self.add_column(states, groups, column, |value| value),
             _ => for_each_value(values, |row, value| {
@@ -152,6 +158,39 @@ impl<S: Summary> Numeric<S> {
     }
 }
 
+/// Floats hold all integers up to this magnitude, so that sums that stay below do not depend on the order.
+const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
+
+/// The sum of integers, if no order of adding them leaves what a float holds exactly, by half at least.
+fn exact_sum(values: &[i64]) -> Option<f64> {
+    const SMALL: u64 = 1 << 38;
+    const FEW: usize = 1 << 13;
+    let (sum, bits) = values
+        .iter()
+        .fold((0_i64, 0), |(sum, bits), value| (sum.wrapping_add(*value), bits | (*value as u64).wrapping_add(SMALL)));
+    (bits < 2 * SMALL && values.len() <= FEW).then_some(sum as f64)
+}
+
+/// Adds integers that all belong to one group, all at once if that is the same.
+fn add_ints<S: Summary>(states: &mut [S], groups: &[u32], column: &Primitive<i64>) -> bool {
+    if column.nulls.is_some() {
+        return false;
+    }
+    match (only_group(groups), exact_sum(&column.values)) {
+        (Some(group), Some(sum)) => states[group].add_all(sum, column.values.len() as u64),
+        _ => false,
+    }
+}
+
+/// [`Summary::add_all`] of a sum.
+fn add_exactly(total: &mut f64, sum: f64) -> bool {
+    let exact = total.abs() <= EXACT / 2.0 && total.fract() == 0.0;
+    if exact {
+        *total += sum;
+    }
+    exact
+}
+
 #[derive(Clone, Copy)]
 struct Sum(f64);
 
@@ -159,6 +198,10 @@ impl Summary for Sum {
     #[inline]
     fn add(&mut self, number: f64) {
         self.0 += number;
+    }
+
+    fn add_all(&mut self, sum: f64, _count: u64) -> bool {
+        add_exactly(&mut self.0, sum)
     }
 
     fn absorb(&mut self, later: Self) {
@@ -191,6 +234,12 @@ impl Summary for Mean {
     fn add(&mut self, number: f64) {
         self.sum += number;
         self.count += 1;
+    }
+
+    fn add_all(&mut self, sum: f64, count: u64) -> bool {
+        let taken = add_exactly(&mut self.sum, sum);
+        self.count += if taken { count } else { 0 };
+        taken
     }
 
     fn absorb(&mut self, later: Self) {

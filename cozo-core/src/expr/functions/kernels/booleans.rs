@@ -1,5 +1,7 @@
 //! Connectives on columns of Booleans without nulls, and the filling of nulls.
 
+use std::hint::select_unpredictable;
+
 use super::{Outcome, Side, Typed, View, build_texts, dense, done, map, view};
 use crate::expr::Operand;
 use crate::value::{Column, Primitive};
@@ -70,14 +72,14 @@ pub(in super::super) fn coalesce(operands: &[Operand<'_>], len: usize) -> Outcom
     }
 }
 
-/// The values of `x`, and those of `y` where it is null. Selects without branches: nulls are rarely predictable.
+/// The values of `x`, and those of `y` where it is null. Selects without branches, since nulls are rarely predictable.
 fn fill<T: Copy>(x: Side<'_, T>, y: Side<'_, T>, nulls: &View<'_>, len: usize) -> Vec<T> {
     match (x, y, nulls.nulls) {
         (Side::Rows(x), Side::Same(y), Some(nulls)) => {
-            x.iter().zip(nulls).map(|(x, is_null)| if *is_null { y } else { *x }).collect()
+            x.iter().zip(nulls).map(|(x, is_null)| select_unpredictable(*is_null, y, *x)).collect()
         }
         (Side::Rows(x), Side::Rows(y), Some(nulls)) => {
-            x.iter().zip(y).zip(nulls).map(|((x, y), is_null)| if *is_null { *y } else { *x }).collect()
+            x.iter().zip(y).zip(nulls).map(|((x, y), is_null)| select_unpredictable(*is_null, *y, *x)).collect()
         }
         _ => (0..len).map(|row| if nulls.is_null(row) { y.at(row) } else { x.at(row) }).collect(),
     }
