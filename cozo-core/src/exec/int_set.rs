@@ -7,8 +7,11 @@ use super::codes::Codes;
 /// So many codes are listed at a time.
 const LISTED_CODES: usize = 2048;
 
-/// So many words are looked through at a time.
+/// So many words are looked through at a time: a bit for each is a word.
 const LISTED_WORDS: usize = 64;
+
+/// Of sets with so many words for each row, or more, it is noted which are filled.
+const SPARSE: usize = 4;
 
 /// Rows of integers from 0 up, all of one width: a bit for each combination of values.
 #[derive(Debug, Default)]
@@ -16,6 +19,8 @@ pub struct IntSet {
     /// Which bit stands for which row.
     codes: Codes,
     words: Vec<u64>,
+    /// A bit for each word that is not 0, if the set was sparse when it was made; else nothing.
+    filled: Vec<u64>,
     len: usize,
 }
 
@@ -29,7 +34,35 @@ fn most_bits(rows: usize) -> u64 {
 /// The place of a code's bit.
 #[inline]
 fn place(code: i64) -> (usize, u64) {
-    (code as usize / 64, 1 << (code as u64 % 64))
+    place_of(code as usize)
+}
+
+#[inline]
+fn place_of(bit: usize) -> (usize, u64) {
+    (bit / 64, 1 << (bit % 64))
+}
+
+/// The bits for words without rows, if they are to be sparse.
+fn filled(words: usize, rows: usize) -> Vec<u64> {
+    if words >= rows.saturating_mul(SPARSE) { vec![0; words.div_ceil(LISTED_WORDS)] } else { vec![] }
+}
+
+/// A bit for each of some words that is not 0. No branch asks, which nobody can foretell where rows are sparse.
+fn look(words: &[u64]) -> u64 {
+    zip(0.., words).fold(0, |filled, (number, word)| filled | u64::from(*word != 0) << number)
+}
+
+/// Sets the bit of a code, and if it is noted which words are filled, that of its word; whether it was not set.
+#[inline(always)]
+fn set<const NOTED: bool>(words: &mut [u64], filled: &mut [u64], code: i64) -> bool {
+    let (word, bit) = place(code);
+    let is_new = words[word] & bit == 0;
+    words[word] |= bit;
+    if NOTED {
+        let (of_word, bit) = place_of(word);
+        filled[of_word] |= bit;
+    }
+    is_new
 }
 
 impl IntSet {
@@ -52,11 +85,17 @@ impl IntSet {
                 // New memory is cleared where it is used, and so costs nothing where it is not.
                 let known = std::mem::replace(&mut self.words, vec![0; words]);
                 self.words[..known.len()].copy_from_slice(&known);
+                if self.len == 0 || self.filled.is_empty() {
+                    self.filled = filled(words, rows);
+                    zip(&mut self.filled, known.chunks(LISTED_WORDS)).for_each(|(filled, words)| *filled = look(words));
+                } else {
+                    self.filled.resize(words.div_ceil(LISTED_WORDS), 0);
+                }
             }
             self.codes = codes;
         } else {
             let columns = self.to_columns();
-            *self = IntSet { codes, words: vec![0; words], len: 0 };
+            *self = IntSet { codes, words: vec![0; words], filled: filled(words, rows), len: 0 };
             self.insert_all(&columns.iter().map(Vec::as_slice).collect::<Vec<_>>());
         }
         true
@@ -64,30 +103,31 @@ impl IntSet {
 
     /// Adds rows for which there is room.
     pub fn insert_all(&mut self, columns: &[&[i64]]) {
-        let (words, mut added) = (&mut self.words, 0);
+        let (words, filled, mut added) = (&mut self.words[..], &mut self.filled[..], 0);
         self.codes.each_chunk(columns, |codes| {
-            for code in codes {
-                let (word, bit) = place(*code);
-                added += usize::from(words[word] & bit == 0);
-                words[word] |= bit;
-            }
+            added += match filled.is_empty() {
+                true => codes.iter().filter(|code| set::<false>(words, filled, **code)).count(),
+                false => codes.iter().filter(|code| set::<true>(words, filled, **code)).count(),
+            };
         });
         self.len += added;
     }
 
     /// Adds rows for which there is room, and appends those that are new to `fresh`; gives the number of them.
     pub fn insert_fresh(&mut self, columns: &[&[i64]], fresh: &mut [&mut Vec<i64>]) -> usize {
-        let (words, mut added, mut new) = (&mut self.words, 0, vec![]);
+        let (words, filled, mut added, mut new) = (&mut self.words[..], &mut self.filled[..], 0, vec![]);
         self.codes.each_chunk(columns, |codes| {
             new.resize(codes.len(), 0);
             // No branch asks whether a row is new, which nobody can foretell: each is written, and the next one over it if it was not.
-            let mut end = 0;
-            for code in codes {
-                let (word, bit) = place(*code);
-                new[end] = *code;
-                end += usize::from(words[word] & bit == 0);
-                words[word] |= bit;
-            }
+            let mut keep = |end: usize, code: i64, is_new: bool| {
+                new[end] = code;
+                end + usize::from(is_new)
+            };
+            let codes = codes.iter().copied();
+            let end = match filled.is_empty() {
+                true => codes.fold(0, |end, code| keep(end, code, set::<false>(words, filled, code))),
+                false => codes.fold(0, |end, code| keep(end, code, set::<true>(words, filled, code))),
+            };
             added += end;
             self.codes.decode(&new[..end], fresh);
         });
@@ -98,10 +138,13 @@ impl IntSet {
     /// Adds a row of a single integer, if it is within what there is room for; whether it is new then.
     #[inline]
     pub fn insert_one(&mut self, value: i64) -> Option<bool> {
-        let (word, bit) = place(value);
-        let word = self.words.get_mut(word).filter(|_| self.codes.is_within(value))?;
-        let is_new = *word & bit == 0;
-        *word |= bit;
+        if !self.codes.is_within(value) || place(value).0 >= self.words.len() {
+            return None;
+        }
+        let is_new = match self.filled.is_empty() {
+            true => set::<false>(&mut self.words, &mut self.filled, value),
+            false => set::<true>(&mut self.words, &mut self.filled, value),
+        };
         self.len += usize::from(is_new);
         Some(is_new)
     }
@@ -120,6 +163,12 @@ impl IntSet {
         }
         if other.words.len() > self.words.len() {
             self.words.resize(other.words.len(), 0);
+        }
+        if self.filled.is_empty() || other.filled.is_empty() {
+            self.filled = vec![];
+        } else {
+            self.filled.resize(self.words.len().div_ceil(LISTED_WORDS), 0);
+            zip(&mut self.filled, &other.filled).for_each(|(filled, other)| *filled |= other);
         }
         for (word, other) in zip(&mut self.words, &other.words) {
             self.len += (*other & !*word).count_ones() as usize;
@@ -166,13 +215,10 @@ impl IntSet {
     /// Appends all codes in ascending order, and calls `took` now and then.
     fn list(&self, codes: &mut Vec<i64>, mut took: impl FnMut(&mut Vec<i64>)) {
         for (nth, words) in self.words.chunks(LISTED_WORDS).enumerate() {
-            // No branch asks whether a word has rows, which nobody can foretell where they are sparse.
-            let (mut filled, mut end) = ([0_u8; LISTED_WORDS], 0);
-            for (number, word) in words.iter().enumerate() {
-                filled[end] = number as u8;
-                end += usize::from(*word != 0);
-            }
-            for number in filled[..end].iter().map(|number| usize::from(*number)) {
+            let mut filled = self.filled.get(nth).copied().unwrap_or_else(|| look(words));
+            while filled != 0 {
+                let number = filled.trailing_zeros() as usize;
+                filled &= filled - 1;
                 let (first, mut rest) = (((nth * LISTED_WORDS + number) * 64) as i64, words[number]);
                 while rest != 0 {
                     codes.push(first + i64::from(rest.trailing_zeros()));
@@ -190,12 +236,12 @@ mod tests {
 
     use super::*;
 
-    /// The rows `start + i * step` as one column, or cut into two.
-    fn rows(width: usize, start: i64, step: i64) -> Vec<Vec<i64>> {
+    /// The rows `start + i * step`, so many times as far apart, as one column, or cut into two.
+    fn rows(width: usize, apart: i64, start: i64, step: i64) -> Vec<Vec<i64>> {
         let values = || (0..700).map(move |i| (start + i * step) % 10_007);
         match width {
-            1 => vec![values().collect()],
-            _ => vec![values().map(|value| value / 100).collect(), values().map(|value| value % 100).collect()],
+            1 => vec![values().map(|value| value * apart).collect()],
+            _ => vec![values().map(|value| value / 100 * apart).collect(), values().map(|value| value % 100).collect()],
         }
     }
 
@@ -209,7 +255,8 @@ mod tests {
 
     #[test]
     fn a_set_has_what_was_inserted_once_and_ascending() {
-        for width in [1, 2] {
+        for (width, apart) in [(1, 1), (2, 1), (1, 200), (2, 100)] {
+            let rows = |width, start, step| rows(width, apart, start, step);
             let mut model = BTreeSet::new();
             let mut set_of = |starts_and_steps: &[(i64, i64)]| {
                 let mut set = IntSet::default();
@@ -223,6 +270,7 @@ mod tests {
             };
             // The one has small values first, so that its codes change.
             let (mut one, other) = (set_of(&[(3, 0), (3, 7), (0, 5)]), set_of(&[(9_000, 11)]));
+            assert_eq!(one.filled.is_empty(), apart == 1, "which words are filled is noted where few are");
             one.union(other).expect("values close together have room");
             let columns = one.to_columns();
             assert_eq!((one.len(), transposed(&columns)), (model.len(), model.iter().cloned().collect::<Vec<_>>()));
