@@ -11,7 +11,7 @@ pub enum Grouping {
     Whole,
     /// One grouping column of small integers so far: the number of each value's group, by value.
     SmallInts {
-        /// Group number plus one by value, that of nulls last; 0 for none yet.
+        /// Group number plus one by [`place`]; 0 for none yet.
         by_value: Vec<u32>,
         /// The value of each group; null for the group of nulls.
         values: Column,
@@ -24,10 +24,10 @@ pub enum Grouping {
 }
 
 /// Values from 0 up to here, a power of two, are looked up in an array.
-const SMALL: i64 = 1 << 16;
+const SMALL: u64 = 1 << 16;
 
-/// Where the group of nulls is listed: behind those of values.
-const NULL: usize = SMALL as usize;
+/// Where the group of nulls is listed: before those of values.
+const NULL: usize = 0;
 
 impl Grouping {
     /// Grouping by so many columns.
@@ -50,8 +50,12 @@ impl Grouping {
 
     /// The group of each row of the grouping columns.
     pub fn groups_of(&mut self, keys: &Batch) -> Vec<u32> {
-        if matches!(self, Grouping::SmallInts { .. }) && !is_small(&keys.columns[0]) {
-            self.generalise();
+        if let Grouping::SmallInts { by_value, .. } = self {
+            match places(&keys.columns[0]) {
+                Some(places) if places > by_value.len() => by_value.resize(places, 0),
+                Some(_) => {}
+                None => self.generalise(),
+            }
         }
         match self {
             Grouping::Whole => vec![0; keys.len],
@@ -82,31 +86,39 @@ impl Grouping {
     }
 }
 
-fn is_small(column: &Column) -> bool {
+/// How many places a column needs, if all its values are small or null.
+fn places(column: &Column) -> Option<usize> {
     match column {
-        Column::Null(_) => true,
-        // All bits together: a search would end early, but look at one value after the other.
-        Column::Int(data) => data.values.iter().fold(0, |bits, value| bits | *value as u64) < SMALL as u64,
-        _ => false,
+        Column::Null(_) => Some(1),
+        Column::Int(ints) => {
+            // All bits together: a search would end early, but look at one value after the other.
+            let bits = ints.values.iter().fold(0, |bits, value| bits | *value as u64);
+            (bits < SMALL).then_some(bits as usize + 2)
+        }
+        _ => None,
     }
 }
 
-/// The groups of a column that [`is_small`]; new groups are added.
-fn small_groups(column: &Column, by_value: &mut Vec<u32>, values: &mut Column) -> Vec<u32> {
-    by_value.resize(NULL + 1, 0);
+/// What stands for a group that is not there yet.
+const NO_GROUP: u32 = u32::MAX;
+
+/// The groups of a column for which there are [`places`]; new groups are added.
+fn small_groups(column: &Column, by_value: &mut [u32], values: &mut Column) -> Vec<u32> {
     let number = |place: usize| by_value[place].wrapping_sub(1);
     let mut groups: Vec<u32> = match column {
-        Column::Int(Primitive { values, nulls: None }) => values.iter().map(|value| number(*value as usize)).collect(),
+        Column::Int(Primitive { values, nulls: None }) => {
+            values.iter().map(|value| number(place(*value, false))).collect()
+        }
         Column::Int(Primitive { values, nulls: Some(nulls) }) => {
             values.iter().zip(nulls).map(|(value, null)| number(place(*value, *null))).collect()
         }
         other => vec![number(NULL); other.len()],
     };
     // Most batches have no group that was not there before.
-    if groups.contains(&u32::MAX) {
-        for (row, group) in groups.iter_mut().enumerate() {
-            let place =
-                column.scalar(row).and_then(Scalar::num).and_then(Num::get_int).map_or(NULL, |value| value as usize);
+    if groups.contains(&NO_GROUP) {
+        for (row, group) in groups.iter_mut().enumerate().filter(|(_, group)| **group == NO_GROUP) {
+            let int = column.scalar(row).and_then(Scalar::num).and_then(Num::get_int);
+            let place = int.map_or(NULL, |int| place(int, false));
             if by_value[place] == 0 {
                 values.push_from(column, row);
                 by_value[place] = values.len() as u32;
@@ -120,5 +132,5 @@ fn small_groups(column: &Column, by_value: &mut Vec<u32>, values: &mut Column) -
 /// Where the group of a value is listed. Chosen without a branch, since nulls are rarely predictable.
 #[inline]
 fn place(value: i64, is_null: bool) -> usize {
-    select_unpredictable(is_null, NULL, value as usize)
+    select_unpredictable(is_null, NULL, value as usize + 1)
 }
