@@ -144,7 +144,7 @@ fn csv_is_read_by_position_and_type() {
 }
 
 #[test]
-fn csv_without_quotes_is_read_as_csv_with_them() {
+fn csv_is_read_in_blocks_whatever_is_in_quotes() {
     let db = DbInstance::default();
     let rows = |content: &str| {
         let file = TempFile::new(content);
@@ -179,6 +179,16 @@ fn csv_without_quotes_is_read_as_csv_with_them() {
         (&late[200_000], &late[200_001]),
         (&json!([200_000, 1, "x, \"y\"\n", 2.0]), &json!([200_001, -1000, "text 0", 0.5]))
     );
+    let quoted: String = (0..200_000).map(|i| format!("{i},\"a \"\"{i}\"\"\n,\n{i}\",\"{}.5\"\n", i % 97)).collect();
+    let read = rows(&format!("\"a\nb\",b,c\n{quoted}"));
+    assert_eq!(read.as_array().map(Vec::len), Some(200_000));
+    for (i, row) in read.as_array().unwrap().iter().enumerate() {
+        assert_eq!(
+            row,
+            &json!([i, i, format!("a \"{i}\"\n,\n{i}"), (i % 97) as f64 + 0.5]),
+            "fields that go on to the next block"
+        );
+    }
     let long = "x".repeat(3 << 20);
     assert_eq!(rows(&format!("a,b,c\n{many}1,{long},2\n3,4,5"))[200_001], json!([200_001, 3, "4", 5.0]));
 }

@@ -1,7 +1,7 @@
 //! `CsvReader`: the records of a CSV file or web address.
 //!
-//! As long as there are no quotes, lines are records, and threads read blocks of them each for itself (`plain`); from the
-//! first block with a quote on, crate `csv` reads one record after the other.
+//! Threads read blocks of lines, each for itself (`plain`). What cannot be cut into lines, crate `csv` reads one record after
+//! the other.
 
 mod fields;
 mod plain;
@@ -92,7 +92,7 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     let rows = Batch::empty(layout.fields.len());
     let mut reading = Reading { origin, layout, has_headers: settings.bool("has_headers"), rows, lines: 0 };
     let rest = if plain::is_plain(delimiter) { reading.read_plain(&mut source)? } else { vec![] };
-    reading.read_quoted(rest.chain(source))?;
+    reading.read_others(rest.chain(source))?;
     let mut batch = reading.rows;
     if settings.bool("prepend_index") {
         batch.columns.insert(0, Column::ints((0..batch.len as i64).collect()));
@@ -121,7 +121,7 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 const BLOCKS_PER_THREAD: usize = 4;
 
 impl Reading<'_> {
-    /// Reads records as long as they have no quotes, many at a time; the bytes after these that the source has given.
+    /// Reads records, many at a time, as long as blocks of lines are records; the bytes after these that the source has given.
     fn read_plain(&mut self, source: &mut Source) -> Result<Vec<u8>, FixedRuleError> {
         let mut rest = vec![];
         loop {
@@ -145,11 +145,23 @@ impl Reading<'_> {
                 blocks => blocks.par_iter().enumerate().map(parse).collect(),
             };
             let is_first = self.rows.is_empty();
+            let mut open: Option<Vec<u8>> = None;
             for (i, piece) in parsed.into_iter().enumerate() {
-                let Some(piece) = piece else {
-                    return Ok([blocks.split_off(i).concat(), rest].concat());
+                // A block that ends within quotes is read together with the next ones, which are not what they seem.
+                let piece = match &open {
+                    None => piece,
+                    Some(lines) => plain::parse(&[lines, &blocks[i][..]].concat(), &self.layout, self.has_headers),
                 };
-                self.take(piece)?;
+                match piece {
+                    Some(piece) => {
+                        self.take(piece)?;
+                        open = None;
+                    }
+                    None => open.get_or_insert_default().extend_from_slice(&blocks[i]),
+                }
+            }
+            if let Some(lines) = open {
+                return Ok([lines, rest].concat());
             }
             if is_first {
                 self.make_room(blocks.iter().map(Vec::len).sum());
@@ -197,7 +209,7 @@ impl Reading<'_> {
     }
 
     /// Reads all other records one by one.
-    fn read_quoted(&mut self, rest: impl Read) -> Result<(), FixedRuleError> {
+    fn read_others(&mut self, rest: impl Read) -> Result<(), FixedRuleError> {
         let mut reader = ReaderBuilder::new()
             .delimiter(self.layout.delimiter)
             .has_headers(self.has_headers)
