@@ -60,11 +60,11 @@ impl<'a> Sink<'a> {
     }
 
     /// Takes a batch of solutions, of which the head has these slots.
-    pub fn take(&mut self, solutions: Batch, head: &[usize]) -> Flow {
+    pub fn take(&mut self, mut solutions: Batch, head: &[usize]) -> Flow {
         match self {
-            Sink::Set(sink) => Ok(sink.take(project(solutions, head))),
+            Sink::Set(sink) => Ok(sink.take(project(&mut solutions, head, &[]))),
             Sink::Groups(sink) => sink.take(solutions, head).map(ControlFlow::Continue),
-            Sink::Meet(sink) => sink.take(project(solutions, head)).map(ControlFlow::Continue),
+            Sink::Meet(sink) => sink.take(project(&mut solutions, head, &[])).map(ControlFlow::Continue),
         }
     }
 
@@ -124,17 +124,15 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// The columns of the head, moved out of the slots; a column that the head has twice is copied.
-fn project(mut batch: Batch, head: &[usize]) -> Batch {
-    let mut columns: Vec<Column> = Vec::with_capacity(head.len());
-    for (i, slot) in head.iter().enumerate() {
-        let column = match head[..i].iter().position(|earlier| earlier == slot) {
-            Some(earlier) => columns[earlier].clone(),
-            None => std::mem::take(&mut batch.columns[*slot]),
-        };
-        columns.push(column);
-    }
-    Batch { columns, len: batch.len }
+/// The columns in some slots, moved out of them; those that are needed again, there or because they are to be `kept`, are
+/// copied.
+fn project(batch: &mut Batch, slots: &[usize], kept: &[usize]) -> Batch {
+    let column = |(i, slot): (usize, &usize)| {
+        let again = slots[i + 1..].contains(slot) || kept.contains(slot);
+        let column = &mut batch.columns[*slot];
+        if again { column.clone() } else { std::mem::take(column) }
+    };
+    Batch { columns: slots.iter().enumerate().map(column).collect(), len: batch.len }
 }
 
 /// What a fork of a sink has got.
@@ -361,14 +359,7 @@ impl GroupSink {
     fn take(&mut self, mut solutions: Batch, head: &[usize]) -> Result<(), ExecError> {
         let groups: SmallVec<[usize; 4]> = self.slots(head, true).collect();
         let values: SmallVec<[usize; 4]> = self.slots(head, false).collect();
-        let mut keys = Vec::with_capacity(groups.len());
-        for (i, slot) in groups.iter().enumerate() {
-            // What is needed again stays where it is.
-            let again = values.contains(slot) || groups[i + 1..].contains(slot);
-            let column = &mut solutions.columns[*slot];
-            keys.push(if again { column.clone() } else { std::mem::take(column) });
-        }
-        let keys = Batch { columns: keys, len: solutions.len };
+        let keys = project(&mut solutions, &groups, &values);
         let before = (self.grouping.len(), self.kept_bytes());
         let groups = self.grouping.groups_of(&keys);
         self.resize();

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read};
 
 use serde_json::{Map, Value};
 
-use super::source::Origin;
+use super::source::{self, Origin, PREPEND_INDEX, URL, indexed};
 use crate::fixed_rule::{
     BuiltInRule, Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Options, Output, Settings,
 };
@@ -20,7 +20,7 @@ pub static JSON_READER: BuiltInRule = BuiltInRule {
     examples: &[],
     inputs: &[],
     options: &[
-        OptionSpec::required("url", OptionKind::Text, "`file://` and a path, or an `http://` or `https://` address"),
+        URL,
         OptionSpec::required("fields", OptionKind::Value, "the names of the fields that become columns"),
         OptionSpec::new(
             "json_lines",
@@ -34,12 +34,7 @@ pub static JSON_READER: BuiltInRule = BuiltInRule {
             DefaultValue::Bool(false),
             "whether a missing field is null instead of an error",
         ),
-        OptionSpec::new(
-            "prepend_index",
-            OptionKind::Bool,
-            DefaultValue::Bool(false),
-            "begin rows with their number from 0",
-        ),
+        PREPEND_INDEX,
     ],
     output: Output::FromOptions("the index if it is asked for, then one for each field", arity),
     external_access: true,
@@ -48,8 +43,7 @@ pub static JSON_READER: BuiltInRule = BuiltInRule {
 
 fn arity(options: Options<'_>) -> Result<usize, FixedRuleError> {
     let fields = options.required("fields", OptionKind::Value)?;
-    let index = options.value("prepend_index", OptionKind::Bool)?.is_some_and(|value| value == DataValue::from(true));
-    Ok(names(&fields, options)?.len() + usize::from(index))
+    source::arity(names(&fields, options)?.len(), options)
 }
 
 fn names<'a>(fields: &'a DataValue, options: Options<'_>) -> Result<Vec<&'a str>, FixedRuleError> {
@@ -62,23 +56,21 @@ struct Rows<'a> {
     origin: Origin<'a>,
     names: Vec<&'a str>,
     null_if_absent: bool,
-    prepend_index: bool,
     batch: Batch,
 }
 
 fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     let names = names(settings.value("fields"), call.options)?;
-    let prepend_index = settings.bool("prepend_index");
-    let batch = Batch::empty(names.len() + usize::from(prepend_index));
+    let batch = Batch::empty(names.len());
     let origin = Origin::new(call, settings.text("url"));
     let null_if_absent = settings.bool("null_if_absent");
-    let mut rows = Rows { origin, names, null_if_absent, prepend_index, batch };
+    let mut rows = Rows { origin, names, null_if_absent, batch };
     if settings.bool("json_lines") {
         rows.read_lines(call)?
     } else {
         rows.read_array(call)?
     }
-    Ok(rows.batch)
+    Ok(indexed(rows.batch, settings))
 }
 
 impl Rows<'_> {
@@ -127,17 +119,13 @@ impl Rows<'_> {
                 "rows are JSON objects with named fields",
             ));
         };
-        if self.prepend_index {
-            self.batch.columns[0].push_owned(DataValue::from(self.batch.len as i64));
-        }
         for (i, name) in self.names.iter().enumerate() {
             let value = take(&mut object, name, self.names[i + 1..].contains(name));
             if value.is_none() && !self.null_if_absent {
                 let reason = format!("there is no field '{name}'");
                 return Err(self.origin.bad_data(place(), reason, "write null_if_absent: true to read null instead"));
             }
-            let column = i + usize::from(self.prepend_index);
-            self.batch.columns[column].push_owned(value.map_or(DataValue::Null, DataValue::from));
+            self.batch.columns[i].push_owned(value.map_or(DataValue::Null, DataValue::from));
         }
         self.batch.len += 1;
         Ok(())

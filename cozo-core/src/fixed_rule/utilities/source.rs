@@ -9,7 +9,34 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
-use crate::fixed_rule::{Call, FixedRuleError, Poison};
+use crate::fixed_rule::{Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Options, Poison, Settings};
+use crate::value::{Batch, Column, DataValue};
+
+/// What is read.
+pub const URL: OptionSpec =
+    OptionSpec::required("url", OptionKind::Text, "`file://` and a path, or an `http://` or `https://` address");
+
+/// Whether rows are numbered.
+pub const PREPEND_INDEX: OptionSpec = OptionSpec::new(
+    "prepend_index",
+    OptionKind::Bool,
+    DefaultValue::Bool(false),
+    "begin rows with their number from 0",
+);
+
+/// How many columns rows have for so many that are read.
+pub fn arity(read: usize, options: Options<'_>) -> Result<usize, FixedRuleError> {
+    let index = options.value(PREPEND_INDEX.name, OptionKind::Bool)?;
+    Ok(read + usize::from(index == Some(DataValue::from(true))))
+}
+
+/// Rows that were read, with their numbers if these are asked for.
+pub fn indexed(mut rows: Batch, settings: &Settings) -> Batch {
+    if settings.bool(PREPEND_INDEX.name) {
+        rows.columns.insert(0, Column::ints((0..rows.len as i64).collect()));
+    }
+    rows
+}
 
 /// The most bytes handed over at a time.
 pub const CHUNK_BYTES: usize = 64 * 1024;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::schema::RelationId;
 use crate::storage::{ChangeKind, RelationShape, RowChanges};
-use crate::value::{Batch, Column, DataValue, compare_columns};
+use crate::value::sort::last_of_each;
+use crate::value::{Batch, Column, DataValue};
 
 /// Changes of relations, one after another.
 #[derive(Default)]
@@ -73,13 +74,7 @@ fn last_of_each_key(keys: &[Column], len: usize) -> Vec<u32> {
     match dense.as_deref() {
         Some([first]) => last_of_ints((0..len).map(|row| (first[row], row as u32)).collect()),
         Some([first, second]) => last_of_ints((0..len).map(|row| ((first[row], second[row]), row as u32)).collect()),
-        _ => {
-            let compare = |a: u32, b: u32| compare_columns(keys, a as usize, keys, b as usize);
-            let mut rows: Vec<u32> = (0..len as u32).collect();
-            rows.sort_unstable_by(|a, b| compare(*a, *b).then(b.cmp(a)));
-            rows.dedup_by(|a, b| compare(*a, *b).is_eq());
-            rows
-        }
+        _ => last_of_each(keys, len),
     }
 }
 

@@ -62,7 +62,12 @@ pub fn last_of_each_key(rows: &Batch, width: usize) -> Option<Batch> {
     {
         return Some(sorted);
     }
-    let order = order(keys, rows.len).unwrap_or_else(|| (0..rows.len as u32).collect());
+    Some(rows.take(&last_of_each(keys, rows.len)))
+}
+
+/// The numbers of `len` rows in ascending order of these columns, and of those that are equal there only the last.
+pub fn last_of_each(keys: &[Column], len: usize) -> Vec<u32> {
+    let order = order(keys, len).unwrap_or_else(|| (0..len as u32).collect());
     let mut last: Vec<u32> = Vec::with_capacity(order.len());
     for row in order {
         match last.last_mut() {
@@ -70,7 +75,7 @@ pub fn last_of_each_key(rows: &Batch, width: usize) -> Option<Batch> {
             _ => last.push(row),
         }
     }
-    Some(rows.take(&last))
+    last
 }
 
 /// Whether each of `len` rows is greater than the one before, or, if not `strictly`, equal to it.

@@ -12,13 +12,13 @@ use csv::{ReaderBuilder, StringRecord};
 use rayon::prelude::*;
 
 use self::fields::{Field, FieldKind, Layout, Misfit, Piece, push};
-use super::source::{CHUNK_BYTES, Origin, Source};
+use super::source::{self, CHUNK_BYTES, Origin, PREPEND_INDEX, Source, URL, indexed};
 use crate::fixed_rule::{
     BuiltInRule, Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Options, Output, Settings,
 };
 use crate::parse::ast::BaseTypeSpec;
 use crate::parse::parse_column_type;
-use crate::value::{Batch, Column, DataValue};
+use crate::value::{Batch, DataValue};
 
 /// The records of a CSV file or web address.
 pub static CSV_READER: BuiltInRule = BuiltInRule {
@@ -30,7 +30,7 @@ pub static CSV_READER: BuiltInRule = BuiltInRule {
     examples: &[],
     inputs: &[],
     options: &[
-        OptionSpec::required("url", OptionKind::Text, "`file://` and a path, or an `http://` or `https://` address"),
+        URL,
         OptionSpec::required(
             "types",
             OptionKind::Value,
@@ -38,12 +38,7 @@ pub static CSV_READER: BuiltInRule = BuiltInRule {
              does not convert is null; without, it is an error",
         ),
         OptionSpec::new("delimiter", OptionKind::Text, DefaultValue::Text(","), "the byte between fields"),
-        OptionSpec::new(
-            "prepend_index",
-            OptionKind::Bool,
-            DefaultValue::Bool(false),
-            "begin rows with their number from 0",
-        ),
+        PREPEND_INDEX,
         OptionSpec::new("has_headers", OptionKind::Bool, DefaultValue::Bool(true), "skip the first record"),
     ],
     output: Output::FromOptions("the index if it is asked for, then one for each type", arity),
@@ -53,8 +48,7 @@ pub static CSV_READER: BuiltInRule = BuiltInRule {
 
 fn arity(options: Options<'_>) -> Result<usize, FixedRuleError> {
     let types = options.required("types", OptionKind::Value)?;
-    let index = options.value("prepend_index", OptionKind::Bool)?.is_some_and(|value| value == DataValue::from(true));
-    Ok(fields(&types, options)?.len() + usize::from(index))
+    source::arity(fields(&types, options)?.len(), options)
 }
 
 /// The columns that the option `types` asks for.
@@ -93,11 +87,7 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     let mut reading = Reading { origin, layout, has_headers: settings.bool("has_headers"), rows, lines: 0 };
     let rest = if plain::is_plain(delimiter) { reading.read_plain(&mut source)? } else { vec![] };
     reading.read_others(rest.chain(source))?;
-    let mut batch = reading.rows;
-    if settings.bool("prepend_index") {
-        batch.columns.insert(0, Column::ints((0..batch.len as i64).collect()));
-    }
-    Ok(batch)
+    Ok(indexed(reading.rows, settings))
 }
 
 /// A file that is being read.
