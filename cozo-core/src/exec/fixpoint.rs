@@ -260,9 +260,10 @@ fn run_rule<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>, sink:
     if let Some(parts) = split(rule, tables, run)
         && let Some(forks) = parts.iter().map(|_| sink.fork()).collect::<Option<Vec<_>>>()
     {
-        let parts = run_parts(rule, parts.into_iter().zip(forks).collect(), tables, run);
+        let parts: Vec<sink::Part> = run_parts(rule, parts.into_iter().zip(forks).collect(), tables, run)?;
+        sink.expect(parts.iter().map(sink::Part::listed).sum());
         for part in parts {
-            sink.merge(part?)?;
+            sink.merge(part)?;
         }
         return CONTINUE;
     }
@@ -379,6 +380,19 @@ enum Part {
     Keys(KeyRange),
 }
 
+impl Part {
+    /// How many rows the first operator of a rule reads of it at most.
+    fn rows(&self, rule: &RulePlan, run: &Run<'_>) -> usize {
+        match (self, &rule.operators[0].kind) {
+            (Part::Rows(rows), _) => rows.len(),
+            (Part::Keys(keys), OperatorKind::Join(JoinPlan { source: Source::Stored(source), .. })) => {
+                Stored::of(source, run).most_rows(keys) as usize
+            }
+            (Part::Keys(_), _) => unreachable!("only scans of stored relations are split by keys"),
+        }
+    }
+}
+
 /// The parts into which a rule's first scan is worth splitting, if it is.
 ///
 /// The number of threads is asked for last, since that starts them: a program whose queries are small keeps a single thread, and
@@ -417,7 +431,7 @@ fn run_parts<'a>(
     parts: Vec<(Part, Sink<'_>)>,
     tables: &Tables<'a>,
     run: &'a Run<'a>,
-) -> Vec<Result<sink::Part, ExecError>> {
+) -> Result<Vec<sink::Part>, ExecError> {
     let all = tables.tables;
     let ranges: Vec<Option<Range<usize>>> = rule
         .operators
@@ -436,6 +450,9 @@ fn run_parts<'a>(
         let mut operators = build(rule, &Tables { tables: all, range: &range }, run);
         if let Part::Keys(keys) = &part {
             operators[0] = scan_part(rule, 0, keys.clone(), run);
+        }
+        if operators.len() == 1 {
+            sink.expect(part.rows(rule, run));
         }
         let mut worker = Worker::new(run, rule);
         let _ = drive(&operators, &rule.head, unit(rule), &mut worker, &mut sink)?;

@@ -28,7 +28,7 @@ pub struct Mutated {
 impl Mutated {
     /// The new rows that are there in the end: of those with equal keys the last.
     pub fn last_new(&self, key_width: usize) -> Batch {
-        last_of_each_key(&self.new, key_width).unwrap_or_else(|| self.new.clone())
+        last_of_each_key(self.new.clone(), key_width)
     }
 }
 
@@ -145,7 +145,7 @@ impl Mutation<'_> {
     }
 
     /// See [`last_of_each_key`].
-    fn sorted(&self, rows: &Batch) -> Option<Batch> {
+    fn sorted(&self, rows: Batch) -> Batch {
         last_of_each_key(rows, self.key_width())
     }
 
@@ -177,15 +177,12 @@ impl Mutation<'_> {
     }
 
     fn put(&self, given: Given, txn: &mut Transaction, report: bool) -> Result<Mutated, ExecError> {
-        let sorted = match self.sorted(&given.rows) {
-            Some(sorted) => sorted,
-            None if report => given.rows.clone(),
-            None => {
-                txn.write(self.schema, ChangeKind::Put, given.rows)?;
-                return Ok(Mutated::default());
-            }
-        };
-        let mutated = self.report(given.rows, &sorted, txn, report)?;
+        if !report {
+            txn.write(self.schema, ChangeKind::Put, self.sorted(given.rows))?;
+            return Ok(Mutated::default());
+        }
+        let sorted = self.sorted(given.rows.clone());
+        let mutated = Mutated { old: self.stored(&sorted, txn)?.rows, new: given.rows };
         self.write(ChangeKind::Put, sorted, &mutated.old, txn)?;
         Ok(mutated)
     }
@@ -204,7 +201,7 @@ impl Mutation<'_> {
         if let Some(row) = stored.of.iter().position(Option::is_some) {
             return Err(self.assertion(&given.rows.row(row), "has a key that is in the relation already", help));
         }
-        let sorted = self.sorted(&given.rows).unwrap_or_else(|| given.rows.clone());
+        let sorted = self.sorted(given.rows.clone());
         if sorted.len < given.rows.len {
             let row = self.repeated_key(&given.rows);
             return Err(self.assertion(&given.rows.row(row), "has a key that is given twice", help));
@@ -249,7 +246,7 @@ impl Mutation<'_> {
                 return Err(self.assertion(&given.rows.row(row), "is not in the relation", help));
             }
         }
-        let sorted = self.sorted(&given.rows).unwrap_or_else(|| given.rows.clone());
+        let sorted = self.sorted(given.rows.clone());
         if self.plan.op == MutationOp::Delete && sorted.len < given.rows.len {
             let row = self.repeated_key(&given.rows);
             let help = "use ':rm' to ignore missing rows";

@@ -93,6 +93,13 @@ impl<'a> Sink<'a> {
         })
     }
 
+    /// So many rows more are to come, or a few less.
+    pub fn expect(&mut self, rows: usize) {
+        if let Sink::Set(sink) = self {
+            sink.expected = sink.fresh.len() + rows;
+        }
+    }
+
     /// An empty sink of the same kind for another thread, if its outcome can be merged later.
     pub fn fork(&self) -> Option<Sink<'_>> {
         match self {
@@ -143,6 +150,16 @@ pub enum Part {
     Groups(GroupSink),
 }
 
+impl Part {
+    /// The number of rows that are listed one by one.
+    pub fn listed(&self) -> usize {
+        match self {
+            Part::Set { fresh, .. } => fresh.len(),
+            Part::Groups(_) => 0,
+        }
+    }
+}
+
 /// Keeps rows that are new.
 pub struct SetSink<'a> {
     /// The rows whose growth the new rows are, if the table is recursive.
@@ -162,6 +179,8 @@ pub struct SetSink<'a> {
     pub enough: Option<usize>,
     /// The first rows of which order are enough, if not all are wanted.
     pub top: Option<Top>,
+    /// How many new rows there will be at most, if that is known.
+    expected: usize,
     /// See [`Sink::grown`].
     grown: usize,
     /// How many bytes the new rows take,
@@ -199,6 +218,7 @@ impl<'a> SetSink<'a> {
             ints: IntSet::default(),
             enough: None,
             top: None,
+            expected: 0,
             grown: 0,
             bytes: 0,
             most_bytes: 0,
@@ -217,7 +237,7 @@ impl<'a> SetSink<'a> {
 
     fn merge(&mut self, fresh: Table, ints: IntSet) {
         if self.unique {
-            self.fresh.append(fresh.into_rows());
+            self.append(fresh.into_rows());
         } else {
             let listed = match self.keeps_ints() {
                 true => self.ints.union(ints).err(),
@@ -261,7 +281,7 @@ impl<'a> SetSink<'a> {
             self.fresh.insert(listed.into_rows());
         }
         let added = match self.unique || self.lists {
-            true => self.fresh.append(rows),
+            true => self.append(rows),
             false => self.insert_ints(&rows).unwrap_or_else(|| self.fresh.insert_after(self.known, rows)),
         };
         self.bytes += bytes_of(added, bytes, len);
@@ -272,6 +292,17 @@ impl<'a> SetSink<'a> {
             Some(enough) if self.fresh.len() >= enough => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),
         }
+    }
+
+    /// Appends rows that are only listed, with room for those that are expected: rows that have to move as more come may take longer than
+    /// all else.
+    fn append(&mut self, mut rows: Batch) -> usize {
+        if self.fresh.len() == 0
+            && let Some(more) = self.expected.checked_sub(rows.len).filter(|more| *more > 0)
+        {
+            rows.columns.iter_mut().for_each(|column| column.try_reserve(more));
+        }
+        self.fresh.append(rows)
     }
 
     /// Whether rows may be inserted as integers without listing them.

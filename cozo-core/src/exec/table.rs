@@ -5,15 +5,11 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::index::Index;
 use super::int_set::IntSet;
 use super::keys::{Keys, NO_ROWS, key_hashes, same_row};
+use crate::value::sort::ascend;
 use crate::value::{Batch, Cell, Column};
-
-/// So many rows are worth comparing on another thread.
-const WORTH_SHARING: usize = 1 << 14;
 
 /// A derived table.
 #[derive(Debug)]
@@ -52,13 +48,7 @@ impl Table {
 
     /// The set of these rows. That those which ascend differ from each other is quickly seen; then they are not hashed.
     pub fn of(rows: Batch) -> Self {
-        let ascends = |row: usize| rows.compare_rows(row - 1, &rows, row).is_lt();
-        let mut neighbours = 1..rows.len;
-        let all_ascend = match rows.len {
-            0..WORTH_SHARING => neighbours.all(ascends),
-            _ => neighbours.into_par_iter().with_min_len(WORTH_SHARING).all(ascends),
-        };
-        if all_ascend {
+        if ascend(&rows.columns, rows.len, true) {
             return Table::of_distinct(rows);
         }
         let mut table = Table::set(rows.columns.len());

@@ -124,7 +124,7 @@ impl Deferred {
         }
         let now = Instant::now();
         part.times.extend(request.changes.rows.iter().map(|_| now));
-        part.keys.extend(request.keys.drain(..));
+        part.keys.extend(&request.keys);
         part.changes.rows.append(&mut request.changes.rows);
         match part.keys.len() {
             rows if rows < LIMITS.enough => Outcome::Aside,

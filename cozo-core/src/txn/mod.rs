@@ -16,6 +16,7 @@ mod catalog;
 mod current;
 mod deferred;
 mod error;
+mod keys;
 mod pipeline;
 mod sync;
 #[cfg(all(test, feature = "shuttle"))]

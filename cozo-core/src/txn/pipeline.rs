@@ -4,12 +4,13 @@ use std::slice::{from_mut, from_ref};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::active::{Active, Starting};
 use super::current::{Current, Held, part_of_thread};
 use super::deferred::{Closed, Deferred, Locked, Outcome};
+use super::keys::KeyHashes;
 use super::sync::{Apart, AtomicU64, Mutex, spin, yield_now};
 use super::{Catalog, TxnError};
 use crate::schema::{RelationId, RelationSchema, SchemaRef, with_indices};
@@ -35,8 +36,8 @@ pub(super) struct CommitRequest {
     pub base: Option<u64>,
     /// The version of the catalog that it began with.
     pub base_catalog: u64,
-    /// Hashes of the keys written and ensured, with their relations.
-    pub keys: SmallVec<[u64; 4]>,
+    /// The keys written and ensured.
+    pub keys: KeyHashes,
     /// Relations written or ensured, that existed before, as they were at the start.
     pub relations: SmallVec<[KnownRelation; 1]>,
     /// Relations read as a whole: nobody else may have written any of their rows.
@@ -57,7 +58,7 @@ impl CommitRequest {
     /// Whether it may be set aside after it is told to be committed: it cannot conflict, and nobody is called.
     fn can_wait(&self) -> bool {
         self.base.is_none()
-            && self.keys.len() <= MAX_DEFERRED_ROWS
+            && self.keys.are_at_most(MAX_DEFERRED_ROWS)
             && self.schemas.is_empty()
             && self.after_commit.is_empty()
             && self.changes.has_rows_alone()
@@ -294,7 +295,7 @@ impl Pipeline {
             self.note_leader(&mut history.0);
             let _closed = self.close_for(request);
             self.commit_deferred(&mut history.0);
-            validate(request, &history, &[], &history.catalog)?;
+            validate(request, &history, &Group::default(), &history.catalog)?;
             request.define();
             self.publish(&mut history.0, request.base, &request.keys, from_mut(&mut request.changes))?;
             request.call_back();
@@ -320,10 +321,14 @@ impl Pipeline {
         self.commit_deferred(history);
         let mut catalog = history.catalog.clone();
         let (mut winners, mut requests): (Vec<&Waiting>, Vec<CommitRequest>) = (vec![], vec![]);
+        let mut before = Group::default();
         for waiting in group {
             let Some(mut request) = waiting.request.lock().take() else { continue };
-            match validate(&request, history, &requests, &catalog) {
+            match validate(&request, history, &before, &catalog) {
                 Ok(()) => {
+                    if group.len() > 1 {
+                        before.add(&request);
+                    }
                     request.define();
                     catalog.apply(&request.changes, catalog.version + 1);
                     winners.push(waiting);
@@ -558,14 +563,23 @@ fn written<'c>(changes: impl IntoIterator<Item = &'c ChangeSet>) -> impl Iterato
     changes.into_iter().flat_map(|changes| &changes.rows).map(|rows| rows.relation)
 }
 
+/// What the transactions of a group change that are to be committed so far.
+#[derive(Default)]
+struct Group {
+    keys: FxHashSet<u64>,
+    relations: FxHashSet<RelationId>,
+}
+
+impl Group {
+    fn add(&mut self, request: &CommitRequest) {
+        self.keys.extend(&request.keys);
+        self.relations.extend(written([&request.changes]));
+    }
+}
+
 /// Whether nothing that a transaction wrote or ensured has changed since what it reads. `group` are those that commit together
 /// with it, before it.
-fn validate(
-    request: &CommitRequest,
-    history: &History,
-    group: &[CommitRequest],
-    catalog: &Catalog,
-) -> Result<(), TxnError> {
+fn validate(request: &CommitRequest, history: &History, group: &Group, catalog: &Catalog) -> Result<(), TxnError> {
     if request.base_catalog != catalog.version {
         let moved = |known: &&KnownRelation| !catalog.find_id(known.id).is_some_and(|now| known.agrees_with(now));
         if let Some(relation) = request.relations.iter().find(moved) {
@@ -578,16 +592,10 @@ fn validate(
     }
     let Some(base) = request.base else { return Ok(()) };
     let changed_since = |key: &u64| history.changed.get(key).is_some_and(|sequence| *sequence > base);
-    let changed_in_group = |key: &u64| group.iter().any(|other| other.keys.contains(key));
-    let written_since = |id: &RelationId| {
-        let since = history.written.get(id).is_some_and(|sequence| *sequence > base);
-        since || group.iter().any(|other| written([&other.changes]).any(|written| written == *id))
-    };
-    if request.keys.iter().any(|key| changed_since(key) || changed_in_group(key)) {
-        return Err(TxnError::Conflict);
-    }
-    if request.whole.iter().any(written_since) {
-        return Err(TxnError::Conflict);
-    }
-    Ok(())
+    let written_since = |id: &RelationId| history.written.get(id).is_some_and(|sequence| *sequence > base);
+    // Where nothing has changed, keys need not even be hashed.
+    let conflicts = (!history.changed.is_empty() && request.keys.into_iter().any(changed_since))
+        || (!group.keys.is_empty() && request.keys.into_iter().any(|key| group.keys.contains(key)))
+        || request.whole.iter().any(|id| written_since(id) || group.relations.contains(id));
+    if conflicts { Err(TxnError::Conflict) } else { Ok(()) }
 }

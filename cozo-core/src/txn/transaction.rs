@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use super::active::Starting;
+use super::keys::KeysMark;
 use super::pipeline::{CommitRequest, KnownRelation, SchemaChange};
 use super::{AfterCommit, Catalog, FIRST_EPHEMERAL_ID, Held, Pipeline, TxnError, Version, is_ephemeral};
 use crate::clock::{about_now_micros, now_micros};
 use crate::schema::{IndexDefinition, RelationId, RelationSchema, SchemaRef};
 use crate::storage::mem::MemSnapshot;
 use crate::storage::{ChangeKind, ChangeSet, ChangedRows, RowChanges, Snapshot};
-use crate::value::{Batch, SmallStr, combine_hashes};
+use crate::value::{Batch, SmallStr};
 
 /// What holds wherever a transaction writes.
 const WRITES: &str = "only write transactions reach the writing operations";
@@ -341,12 +342,7 @@ impl Transaction {
         let id = schema.id;
         let writes = self.writes.as_mut().expect(WRITES);
         let request = &mut writes.request;
-        let before = request.keys.len();
-        request.keys.resize(before + keys.len(), id.0);
-        let hashes = &mut request.keys[before..];
-        keys.hash_keys_into(schema.keys.len(), hashes);
-        // The relation is mixed in twice: before the keys, and after, so that no key hash can cancel it.
-        hashes.iter_mut().for_each(|hash| *hash = combine_hashes(*hash, id.0));
+        request.keys.push(id, keys, schema.keys.len());
         let created_here = request.changes.created.iter().any(|created| created.id == id);
         if !created_here && !request.relations.iter().any(|known| known.id == id) {
             // As it was at the start, should this transaction have changed it.
@@ -370,7 +366,7 @@ impl Transaction {
     /// A mark to return to with [`Transaction::roll_back_to`].
     pub fn savepoint(&self) -> Savepoint {
         let writes = self.writes.as_ref().map(|writes| WritesMark {
-            keys: writes.request.keys.len(),
+            keys: writes.request.keys.mark(),
             relations: writes.request.relations.len(),
             whole: writes.request.whole.len(),
             schemas: writes.request.schemas.iter().map(|change| (change.name.clone(), change.after.clone())).collect(),
@@ -394,7 +390,7 @@ impl Transaction {
         self.ephemeral.rows = savepoint.rows;
         if let (Some(writes), Some(mark)) = (&mut self.writes, savepoint.writes) {
             let request = &mut writes.request;
-            request.keys.truncate(mark.keys);
+            request.keys.roll_back_to(mark.keys);
             request.relations.truncate(mark.relations);
             request.whole.truncate(mark.whole);
             request.schemas.retain_mut(|change| match mark.schemas.iter().find(|(name, _)| *name == change.name) {
@@ -461,7 +457,7 @@ pub struct Savepoint {
 }
 
 struct WritesMark {
-    keys: usize,
+    keys: KeysMark,
     relations: usize,
     whole: usize,
     schemas: Vec<(SmallStr, Option<SchemaRef>)>,

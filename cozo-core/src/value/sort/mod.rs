@@ -10,15 +10,21 @@ mod columns;
 mod packed;
 mod radix;
 
+use std::ops::Range;
+
+use packed::sort_packed;
+use rayon::prelude::*;
 use smallvec::SmallVec;
 
 use super::{Batch, Column, compare_columns};
 
 pub use columns::order;
-pub use packed::sort_packed;
 
 /// From so many integers on, sorting by radix beats sorting by comparison.
 pub const WORTH_RADIX: usize = 4096;
+
+/// So many rows are worth comparing on another thread.
+const WORTH_SHARING: usize = 1 << 14;
 
 /// From so many rows on, making numbers of them and sorting these beats comparing their columns.
 const WORTH_PACKING: usize = 64;
@@ -46,23 +52,23 @@ pub fn sorted(rows: Batch, width: usize) -> Batch {
     if ascend(keys, rows.len, false) {
         return rows;
     }
-    let packed = (rows.len >= WORTH_PACKING).then(|| sort_packed(&rows, width, false)).flatten();
-    packed.or_else(|| order(keys, rows.len).map(|order| rows.take(&order))).unwrap_or(rows)
+    by_number(rows, width, false).unwrap_or_else(|rows| match order(&rows.columns[..width], rows.len) {
+        Some(order) => rows.take(&order),
+        None => rows,
+    })
 }
 
-/// Rows sorted by their first `width` columns, and of those that are equal there only the last; `None` if they are so
-/// already.
-pub fn last_of_each_key(rows: &Batch, width: usize) -> Option<Batch> {
-    let keys = &rows.columns[..width];
-    if ascend(keys, rows.len, true) {
-        return None;
+/// Rows sorted by their first `width` columns, and of those that are equal there only the last.
+pub fn last_of_each_key(rows: Batch, width: usize) -> Batch {
+    if ascend(&rows.columns[..width], rows.len, true) {
+        return rows;
     }
-    if rows.len >= WORTH_PACKING
-        && let Some(sorted) = sort_packed(rows, width, true)
-    {
-        return Some(sorted);
-    }
-    Some(rows.take(&last_of_each(keys, rows.len)))
+    by_number(rows, width, true).unwrap_or_else(|rows| rows.take(&last_of_each(&rows.columns[..width], rows.len)))
+}
+
+/// [`sort_packed`], where that pays.
+fn by_number(rows: Batch, width: usize, once: bool) -> Result<Batch, Batch> {
+    if rows.len < WORTH_PACKING { Err(rows) } else { sort_packed(rows, width, once) }
 }
 
 /// The numbers of `len` rows in ascending order of these columns, and of those that are equal there only the last.
@@ -81,16 +87,26 @@ pub fn last_of_each(keys: &[Column], len: usize) -> Vec<u32> {
 /// Whether each of `len` rows is greater than the one before, or, if not `strictly`, equal to it.
 pub fn ascend(columns: &[Column], len: usize, strictly: bool) -> bool {
     let dense: Option<SmallVec<[&[i64]; 4]>> = columns.iter().map(Column::as_dense_ints).collect();
-    match dense.as_deref() {
-        Some([values]) => values.windows(2).all(|pair| pair[0] < pair[1] || (pair[0] == pair[1] && !strictly)),
-        Some([first, second]) => first
+    let ascends = |pairs: Range<usize>| match dense.as_deref() {
+        Some([values]) => values[pairs.start - 1..pairs.end]
             .windows(2)
-            .zip(second.windows(2))
+            .all(|pair| pair[0] < pair[1] || (pair[0] == pair[1] && !strictly)),
+        Some([first, second]) => first[pairs.start - 1..pairs.end]
+            .windows(2)
+            .zip(second[pairs.start - 1..pairs.end].windows(2))
             .all(|(a, b)| a[0] < a[1] || (a[0] == a[1] && (b[0] < b[1] || (b[0] == b[1] && !strictly)))),
-        _ => (1..len).all(|row| {
+        _ => pairs.into_iter().all(|row| {
             let order = compare_columns(columns, row - 1, columns, row);
             order.is_lt() || (order.is_eq() && !strictly)
         }),
+    };
+    match len {
+        0..=1 => true,
+        2..WORTH_SHARING => ascends(1..len),
+        _ => {
+            let parts = (1..len).into_par_iter().step_by(WORTH_SHARING);
+            parts.all(|start| ascends(start..(start + WORTH_SHARING).min(len)))
+        }
     }
 }
 
@@ -119,7 +135,7 @@ mod tests {
                 assert!(found == expected, "{len} rows by {width} columns");
                 let last: Vec<_> =
                     expected.chunk_by(|a, b| a[..width] == b[..width]).flat_map(|run| run.last()).collect();
-                let found = last_of_each_key(&batch, width).unwrap_or(batch);
+                let found = last_of_each_key(batch.clone(), width);
                 assert!(found.rows().eq(last.into_iter().cloned()), "{len} rows by {width} columns, once");
             }
         }
@@ -138,6 +154,26 @@ mod tests {
             assert_eq!((ascend(&columns, 3, true), ascend(&columns, 3, false)), (strictly, weakly), "{rows:?}");
             let mixed = [columns[0].clone(), columns[1].iter().chain([DataValue::Null]).collect()];
             assert_eq!((ascend(&mixed, 3, true), ascend(&mixed, 3, false)), (strictly, weakly), "{rows:?} with a null");
+        }
+    }
+
+    #[test]
+    fn a_single_row_out_of_order_among_many_is_told() {
+        let len = 3 * WORTH_SHARING;
+        for place in [1, WORTH_SHARING - 1, WORTH_SHARING, WORTH_SHARING + 1, 2 * WORTH_SHARING + 1, len - 1] {
+            let mut values: Vec<i64> = (0..len as i64).collect();
+            let ascends = |values: &[i64], strictly| {
+                let ints = Column::ints(values.to_vec());
+                let narrow = ascend(std::slice::from_ref(&ints), len, strictly);
+                assert_eq!(narrow, ascend(&[ints.clone(), ints.clone()], len, strictly));
+                assert_eq!(narrow, ascend(&[ints.clone(), ints.clone(), ints], len, strictly));
+                narrow
+            };
+            assert!(ascends(&values, true));
+            values[place] = values[place - 1];
+            assert!(!ascends(&values, true) && ascends(&values, false), "at {place}");
+            values[place] -= 1;
+            assert!(!ascends(&values, false), "at {place}");
         }
     }
 

@@ -16,13 +16,12 @@ struct Place {
     bits: u32,
 }
 
-/// Rows, sorted by their first `width` columns, stably; with `once`, of rows that are equal there only the last. `None`
-/// if the columns are not integers whose differences all fit 64 bits together.
-pub fn sort_packed(rows: &Batch, width: usize, once: bool) -> Option<Batch> {
-    let columns: Option<SmallVec<[&[i64]; 4]>> = rows.columns.iter().map(Column::as_dense_ints).collect();
-    let columns = columns.filter(|columns| !columns.is_empty() && rows.len > 0)?;
-    let places = places(&columns)?;
-    let mut packed: Vec<u64> = pack(&columns, &places, rows.len);
+/// Rows, sorted by their first `width` columns, stably; with `once`, of rows that are equal there only the last. As they
+/// are if the columns are not integers whose differences all fit 64 bits together.
+pub fn sort_packed(rows: Batch, width: usize, once: bool) -> Result<Batch, Batch> {
+    let Some((places, mut packed)) = packed(&rows) else { return Err(rows) };
+    // Two copies of many rows are enough.
+    drop(rows);
     // The columns after those that are sorted by are the lowest bits.
     let rest: u32 = places[width..].iter().map(|place| place.bits).sum();
     let keys: u32 = places[..width].iter().map(|place| place.bits).sum();
@@ -36,7 +35,16 @@ pub fn sort_packed(rows: &Batch, width: usize, once: bool) -> Option<Batch> {
         let value = |row: &u64| place.min.wrapping_add((row.checked_shr(place.shift).unwrap_or(0) & mask) as i64);
         Column::ints(packed.iter().map(value).collect())
     };
-    Some(Batch { columns: places.iter().map(unpack).collect(), len: packed.len() })
+    Ok(Batch { columns: places.iter().map(unpack).collect(), len: packed.len() })
+}
+
+/// Each row as a number, and where its columns are in that.
+fn packed(rows: &Batch) -> Option<(SmallVec<[Place; 4]>, Vec<u64>)> {
+    let columns: Option<SmallVec<[&[i64]; 4]>> = rows.columns.iter().map(Column::as_dense_ints).collect();
+    let columns = columns.filter(|columns| !columns.is_empty() && rows.len > 0)?;
+    let places = places(&columns)?;
+    let packed = pack(&columns, &places, rows.len);
+    Some((places, packed))
 }
 
 /// Where each column is, if all have room.

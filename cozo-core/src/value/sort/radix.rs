@@ -14,7 +14,7 @@ const DIGITS: usize = 1 << DIGIT_BITS;
 const FEW: usize = 64;
 
 /// Sorts items by the lowest `bits` bits of their numbers; ties stay in the order they have.
-pub fn sort_by_bits<T: Copy + Send + Sync>(items: &mut Vec<T>, bits: u32, number: impl Fn(&T) -> u64 + Sync) {
+pub fn sort_by_bits<T: Copy + Default + Send + Sync>(items: &mut Vec<T>, bits: u32, number: impl Fn(&T) -> u64 + Sync) {
     let mask = if bits < u64::BITS { (1 << bits) - 1 } else { u64::MAX };
     let number = |item: &T| number(item) & mask;
     if items.len() < WORTH_RADIX {
@@ -22,7 +22,7 @@ pub fn sort_by_bits<T: Copy + Send + Sync>(items: &mut Vec<T>, bits: u32, number
         return;
     }
     let lower_bits = bits.saturating_sub(DIGIT_BITS);
-    let mut spare = items.clone();
+    let mut spare = vec![T::default(); items.len()];
     let starts = scatter(items, &mut spare, |item| (number(item) >> lower_bits) as usize);
     std::mem::swap(items, &mut spare);
     if lower_bits == 0 {
