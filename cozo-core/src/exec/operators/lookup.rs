@@ -81,6 +81,17 @@ impl<'a> PrefixLookup<'a> {
         Ok(Some(join))
     }
 
+    /// Counts rows that were found by looking up so many.
+    fn found(&self, rows: usize, lookups: usize) {
+        if lookups < WORTH_ASKING {
+            return;
+        }
+        let indexed = self.join.get().and_then(|join| join.rows.indexed());
+        if let Some(((kept, (_, contents)), indexed)) = self.run.kept_indexes.zip(self.stored.contents()).zip(indexed) {
+            kept.found(&indexed, contents, rows);
+        }
+    }
+
     fn is_worth_an_index(&self, rows: usize, join: &HashJoin<'_>) -> bool {
         let most_rows = || self.stored.most_rows(&KeyRange::all());
         let kept = self.run.kept_indexes.zip(self.stored.contents()).zip(join.rows.indexed());
@@ -116,9 +127,14 @@ impl Operator for PrefixLookup<'_> {
             None => input,
         };
         let mut cursor = self.stored.lookup(&prefixes, &self.columns)?;
+        let mut found = 0;
         loop {
             let room = worker.next_batch_rows()?;
-            let Some(matches) = cursor.next_matches(room)? else { return CONTINUE };
+            let Some(matches) = cursor.next_matches(room)? else {
+                self.found(found, input.len);
+                return CONTINUE;
+            };
+            found += matches.probe_rows.len();
             let kept = self.shape.take(&input, &matches.probe_rows);
             let flow = emit(place(self.plan, kept, matches.batch), worker)?;
             if stopped(&flow) {
