@@ -45,6 +45,9 @@ const FEW_EDGES: usize = 1 << 15;
 /// Nodes of so many edges and more are not told apart by that.
 const MANY: usize = 64;
 
+/// In graphs of so many pieces nodes have next to no edges from their own: they see the scores of the last round alone.
+const MANY_PIECES: usize = 16;
+
 /// So many nodes gather at once: an addition takes a processor several steps, in which it can begin others.
 const BESIDE: usize = 4;
 
@@ -167,8 +170,10 @@ fn leaving(edges: &Edges, undirected: bool) -> Vec<f64> {
 /// edges that leave pass nothing on.
 ///
 /// Nodes of a piece of the graph are scored one after another, or some at once that have as many edges each, and see the new scores of
-/// those before them there, which converges faster than if all saw the scores of the last round; those of other pieces they see as they
-/// were.
+/// those before them there, unless there are many pieces, which converges faster than if all saw the scores of the last round; those of
+/// other pieces they see as they were.
+///
+/// Scores are summed up as `f64`, and passed on as `f32`, of which twice as many lie near: those of a large graph come from anywhere.
 pub fn page_rank(
     graph: &Gathering,
     part: impl Fn(u32) -> f64 + Send + Sync,
@@ -184,22 +189,26 @@ pub fn page_rank(
         let mut scores = vec![0.0; count];
         fill(&pieces, &mut scores, poison, &part)?;
         // What each node passes on along an edge of weight 1.
-        let mut passed = vec![0.0; count];
-        fill(&pieces, &mut passed, poison, |node| scores[node as usize] * shares[node as usize])?;
+        let mut passed = vec![0.0_f32; count];
+        fill(&pieces, &mut passed, poison, |node| (scores[node as usize] * shares[node as usize]) as f32)?;
         let mut next = passed.clone();
         let orders: Vec<Vec<u32>> = match &graph.in_order {
             Some(order) => vec![order.clone()],
             None => pieces.par_iter().map(|piece| graph.by_degree(piece)).collect(),
         };
-        // Whether an edge comes from the same piece is asked before: asked in the rounds, processors would mostly guess wrong. In a single piece
-        // all do.
-        let within = if pieces.len() == 1 { vec![] } else { graph.within(&pieces) };
-        let scoring = Scoring { graph, shares: &shares, within: &within, theta, part: &part };
+        let seen = match pieces.len() {
+            0..=1 => Seen::New,
+            2..MANY_PIECES => Seen::NewWithin(graph.within(&pieces)),
+            _ => Seen::Last,
+        };
+        let scoring = Scoring { graph, shares: &shares, seen: &seen, theta, part: &part };
         for _ in 0..settings.count("iterations") {
             let parts = split(&pieces, &mut scores).into_par_iter().zip(split(&pieces, &mut next));
             let changes = pieces.par_iter().zip(&orders).zip(parts).map(|((piece, order), (scores, next))| {
                 poison.check()?;
-                next.copy_from_slice(&passed[piece.clone()]);
+                if !matches!(seen, Seen::Last) {
+                    next.copy_from_slice(&passed[piece.clone()]);
+                }
                 Ok(scoring.score(piece.start, order, &passed, next, scores))
             });
             let changes: Vec<f64> = changes.collect::<miette::Result<_>>()?;
@@ -212,13 +221,22 @@ pub fn page_rank(
     })
 }
 
+/// Which scores nodes see of those of their own piece.
+enum Seen {
+    /// The new ones; there is one piece.
+    New,
+    /// The new ones, by these edges of each node. That is asked before: asked in the rounds, processors would mostly guess wrong.
+    NewWithin(Vec<Range<usize>>),
+    /// Those of the last round.
+    Last,
+}
+
 /// What a round of PageRank needs to know.
 struct Scoring<'a, P> {
     graph: &'a Gathering,
     /// The part of each node's score that goes along an edge of weight 1.
     shares: &'a [f64],
-    /// See [`Gathering::within`]; empty if all edges come from the same piece.
-    within: &'a [Range<usize>],
+    seen: &'a Seen,
     theta: f64,
     /// The part of `1 - theta` that each node has.
     part: &'a P,
@@ -227,43 +245,53 @@ struct Scoring<'a, P> {
 impl<P: Fn(u32) -> f64> Scoring<'_, P> {
     /// Scores the nodes of a piece that begins with `first`, in this order, and gives the sum of all changes. `passed` is what all nodes
     /// passed on after the last round, `next` what those of the piece pass on now.
-    fn score(&self, first: usize, order: &[u32], passed: &[f64], next: &mut [f64], scores: &mut [f64]) -> f64 {
+    fn score(&self, first: usize, order: &[u32], passed: &[f32], next: &mut [f32], scores: &mut [f64]) -> f64 {
         let graph = self.graph;
         let mut change = 0.0;
-        let mut scored = |next: &mut [f64], node: u32, gathered: f64| {
+        let mut scored = |next: &mut [f32], node: u32, gathered: f64| {
             let i = node as usize - first;
             let score = (1.0 - self.theta) * (self.part)(node) + gathered;
             change += (score - scores[i]).abs();
             scores[i] = score;
-            next[i] = score * self.shares[node as usize];
+            next[i] = (score * self.shares[node as usize]) as f32;
         };
+        let passed = |from: u32| f64::from(passed[from as usize]);
         let mut rest = order;
         while let Some(&node) = rest.first() {
             let edges = graph.into.edges_of(node);
+            let new = |from: u32| f64::from(next[from as usize - first]);
             if let Some(beside) = self.beside(rest, edges.len()) {
                 let edges = beside.map(|node| graph.into.edges_of(node));
-                let gathered = graph.gather_beside(edges, |from| next[from as usize - first]);
+                let gathered = match self.seen {
+                    Seen::Last => graph.gather_beside(edges, passed),
+                    _ => graph.gather_beside(edges, new),
+                };
                 beside.into_iter().zip(gathered).for_each(|(node, gathered)| scored(next, node, gathered));
                 rest = &rest[BESIDE..];
                 continue;
             }
-            let own = self.within.get(node as usize).unwrap_or(&edges).clone();
-            let passed = |from: u32| passed[from as usize];
-            let mut gathered = graph.gather(own.clone(), |from| next[from as usize - first]);
-            if own.len() < edges.len() {
-                gathered += graph.gather(edges.start..own.start, passed) + graph.gather(own.end..edges.end, passed);
-            }
+            let gathered = match self.seen {
+                Seen::New => graph.gather(edges, new),
+                Seen::Last => graph.gather(edges, passed),
+                Seen::NewWithin(within) => {
+                    let own = within[node as usize].clone();
+                    graph.gather(own.clone(), new)
+                        + graph.gather(edges.start..own.start, passed)
+                        + graph.gather(own.end..edges.end, passed)
+                }
+            };
             scored(next, node, gathered);
             rest = &rest[1..];
         }
         change
     }
 
-    /// The first nodes, if all edges come from the same piece, and if they have as many edges each; none in a small graph.
+    /// The first nodes, if they have as many edges each, which come from one place; none in a small graph.
     #[inline]
     fn beside(&self, nodes: &[u32], edges: usize) -> Option<[u32; BESIDE]> {
         let beside = nodes.first_chunk::<BESIDE>()?;
         let alike = edges < MANY && self.graph.into.out_degree(beside[BESIDE - 1]) == edges;
-        (self.within.is_empty() && alike && self.graph.in_order.is_none()).then_some(*beside)
+        let from_one_place = !matches!(self.seen, Seen::NewWithin(_));
+        (from_one_place && alike && self.graph.in_order.is_none()).then_some(*beside)
     }
 }
