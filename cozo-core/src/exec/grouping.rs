@@ -6,7 +6,14 @@ use super::table::Table;
 use crate::value::{Batch, Column, Num, Primitive, Scalar};
 
 /// Numbers groups in the order of their first row.
-pub enum Grouping {
+pub struct Grouping {
+    by: By,
+    /// The group of each row that was asked for last. They stay where they are: many batches come after each other.
+    groups: Vec<u32>,
+}
+
+/// What tells groups apart.
+enum By {
     /// No grouping columns: one group, also without rows.
     Whole,
     /// One grouping column of small integers so far: the number of each value's group, by value.
@@ -32,56 +39,66 @@ const NULL: usize = 0;
 impl Grouping {
     /// Grouping by so many columns.
     pub fn new(width: usize) -> Self {
-        match width {
-            0 => Grouping::Whole,
-            1 => Grouping::SmallInts { by_value: vec![], values: Column::default() },
-            _ => Grouping::Any { keys: Table::set(width) },
-        }
+        let by = match width {
+            0 => By::Whole,
+            1 => By::SmallInts { by_value: vec![], values: Column::default() },
+            _ => By::Any { keys: Table::set(width) },
+        };
+        Grouping { by, groups: vec![] }
     }
 
     /// The number of groups.
     pub fn len(&self) -> usize {
-        match self {
-            Grouping::Whole => 1,
-            Grouping::SmallInts { values, .. } => values.len(),
-            Grouping::Any { keys } => keys.len(),
+        match &self.by {
+            By::Whole => 1,
+            By::SmallInts { values, .. } => values.len(),
+            By::Any { keys } => keys.len(),
         }
     }
 
-    /// The group of each row of the grouping columns.
-    pub fn groups_of(&mut self, keys: &Batch) -> Vec<u32> {
-        if let Grouping::SmallInts { by_value, .. } = self {
+    /// Finds the group of each row of the grouping columns; those of new values are added.
+    pub fn find(&mut self, keys: &Batch) {
+        if let By::SmallInts { by_value, .. } = &mut self.by {
             match places(&keys.columns[0]) {
                 Some(places) if places > by_value.len() => by_value.resize(places, 0),
                 Some(_) => {}
-                None => self.generalise(),
+                None => self.by.generalise(),
             }
         }
-        match self {
-            Grouping::Whole => vec![0; keys.len],
-            Grouping::SmallInts { by_value, values } => small_groups(&keys.columns[0], by_value, values),
-            Grouping::Any { keys: known } => known.insert_or_find(keys),
+        match &mut self.by {
+            By::Whole => self.groups.resize(keys.len, 0),
+            By::SmallInts { by_value, values } => {
+                small_groups(&keys.columns[0], by_value, values, &mut self.groups);
+            }
+            By::Any { keys: known } => self.groups = known.insert_or_find(keys),
         }
     }
 
-    /// Gives up the array for a hash table.
-    fn generalise(&mut self) {
-        if let Grouping::SmallInts { values, .. } = self {
-            let values = std::mem::take(values);
-            let len = values.len();
-            *self = Grouping::Any { keys: Table::of_distinct(Batch::new(vec![values], len)) };
-        }
+    /// The group of each row for which one was found last.
+    pub fn groups(&self) -> &[u32] {
+        &self.groups
     }
 
     /// The grouping columns of all groups, in order.
     pub fn into_keys(self) -> Batch {
-        match self {
-            Grouping::Whole => Batch { columns: vec![], len: 1 },
-            Grouping::SmallInts { values, .. } => {
+        match self.by {
+            By::Whole => Batch { columns: vec![], len: 1 },
+            By::SmallInts { values, .. } => {
                 let len = values.len();
                 Batch::new(vec![values], len)
             }
-            Grouping::Any { keys } => keys.into_rows(),
+            By::Any { keys } => keys.into_rows(),
+        }
+    }
+}
+
+impl By {
+    /// Gives up the array for a hash table.
+    fn generalise(&mut self) {
+        if let By::SmallInts { values, .. } = self {
+            let values = std::mem::take(values);
+            let len = values.len();
+            *self = By::Any { keys: Table::of_distinct(Batch::new(vec![values], len)) };
         }
     }
 }
@@ -102,18 +119,19 @@ fn places(column: &Column) -> Option<usize> {
 /// What stands for a group that is not there yet.
 const NO_GROUP: u32 = u32::MAX;
 
-/// The groups of a column for which there are [`places`]; new groups are added.
-fn small_groups(column: &Column, by_value: &mut [u32], values: &mut Column) -> Vec<u32> {
+/// Finds the groups of a column for which there are [`places`]; new groups are added.
+fn small_groups(column: &Column, by_value: &mut [u32], values: &mut Column, groups: &mut Vec<u32>) {
     let number = |place: usize| by_value[place].wrapping_sub(1);
-    let mut groups: Vec<u32> = match column {
+    groups.clear();
+    match column {
         Column::Int(Primitive { values, nulls: None }) => {
-            values.iter().map(|value| number(place(*value, false))).collect()
+            groups.extend(values.iter().map(|value| number(place(*value, false))));
         }
         Column::Int(Primitive { values, nulls: Some(nulls) }) => {
-            values.iter().zip(nulls).map(|(value, null)| number(place(*value, *null))).collect()
+            groups.extend(values.iter().zip(nulls).map(|(value, null)| number(place(*value, *null))));
         }
-        other => vec![number(NULL); other.len()],
-    };
+        other => groups.resize(other.len(), number(NULL)),
+    }
     // Most batches have no group that was not there before.
     if groups.contains(&NO_GROUP) {
         for (row, group) in groups.iter_mut().enumerate().filter(|(_, group)| **group == NO_GROUP) {
@@ -126,7 +144,6 @@ fn small_groups(column: &Column, by_value: &mut [u32], values: &mut Column) -> V
             *group = by_value[place] - 1;
         }
     }
-    groups
 }
 
 /// Where the group of a value is listed. Chosen without a branch, since nulls are rarely predictable.

@@ -90,7 +90,8 @@ impl KeptIndexes {
 
     /// Counts rows that were found by looking up, as was [advised](Self::advice).
     pub fn found(&self, of: &Indexed, contents: ContentsId, rows: usize) {
-        if let Some(Kept { contents: known, state: State::Awaited { rows: left }, .. }) = find(&mut self.kept.lock(), of)
+        if let Some(Kept { contents: known, state: State::Awaited { rows: left }, .. }) =
+            find(&mut self.kept.lock(), of)
             && *known == contents
         {
             *left = left.saturating_sub(rows as u64 * ROWS_PER_FOUND);

@@ -392,11 +392,12 @@ impl GroupSink {
         let values: SmallVec<[usize; 4]> = self.slots(head, false).collect();
         let keys = project(&mut solutions, &groups, &values);
         let before = (self.grouping.len(), self.kept_bytes());
-        let groups = self.grouping.groups_of(&keys);
+        self.grouping.find(&keys);
         self.resize();
+        let groups = self.grouping.groups();
         let named = self.aggregations.iter().flatten();
         for ((accumulator, slot), (name, span)) in self.accumulators.iter_mut().zip(values).zip(named) {
-            accumulator.update(&groups, &solutions.columns[slot]).map_err(|error| failed(name, *span, error))?;
+            accumulator.update(groups, &solutions.columns[slot]).map_err(|error| failed(name, *span, error))?;
         }
         self.grown += bytes_of(self.grouping.len() - before.0, keys.memory_bytes(), keys.len);
         self.grown += self.kept_bytes().saturating_sub(before.1);
@@ -421,11 +422,12 @@ impl GroupSink {
     }
 
     fn merge(&mut self, other: GroupSink) -> Result<(), ExecError> {
-        let groups = self.grouping.groups_of(&other.grouping.into_keys());
+        self.grouping.find(&other.grouping.into_keys());
         self.resize();
+        let groups = self.grouping.groups();
         let named = self.aggregations.iter().flatten();
         for ((accumulator, partial), (name, span)) in self.accumulators.iter_mut().zip(other.accumulators).zip(named) {
-            accumulator.merge(&groups, partial).map_err(|error| failed(name, *span, error))?;
+            accumulator.merge(groups, partial).map_err(|error| failed(name, *span, error))?;
         }
         Ok(())
     }

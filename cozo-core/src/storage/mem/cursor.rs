@@ -44,6 +44,9 @@ impl BatchCursor for ScanCursor<'_> {
             let count = (rows - batch.len).min(self.finger.leaf.len - self.row);
             append(&self.finger, self.row..self.row + count, &self.columns, &mut batch);
             self.row += count;
+            if batch.len == count && count < rows {
+                batch.columns.iter_mut().for_each(|column| column.try_reserve(rows - count));
+            }
         }
         self.remaining -= rows as u64;
         Ok(Some(batch))
