@@ -139,9 +139,10 @@ impl Client<'_> {
     }
 
     fn write(&self, script: &str, parameters: &[(&str, i64)]) {
-        let parameters: BTreeMap<String, DataValue> =
-            parameters.iter().map(|(name, value)| (name.to_string(), DataValue::from(*value))).collect();
-        let attempt = |_| self.db.run_script(script, parameters.clone(), ScriptMutability::Mutable).err();
+        let values = || -> BTreeMap<String, DataValue> {
+            parameters.iter().map(|(name, value)| (name.to_string(), DataValue::from(*value))).collect()
+        };
+        let attempt = |_| self.db.run_script(script, values(), ScriptMutability::Mutable).err();
         let errors: Vec<_> = (0..ATTEMPTS).map_while(attempt).collect();
         if let (ATTEMPTS, Some(error)) = (errors.len(), errors.last()) {
             panic!("refused {ATTEMPTS} times: {error:?}\n{script}");

@@ -1,4 +1,4 @@
-//! Rows of a relation that lie in the order of their key, a single integer: those of a key are neighbours, found by their place.
+//! Rows in the order of a single integer, their key: those of a key are neighbours, found by their place.
 
 use std::ops::Range;
 
@@ -27,6 +27,12 @@ impl Groups {
     /// No rows, and so many columns besides the key.
     pub fn new(columns: usize) -> Self {
         Groups { starts: vec![], columns: (0..columns).map(|_| Values::Narrow(vec![])).collect() }
+    }
+
+    /// Whether keys, once in ascending order, can be [appended](Self::append).
+    pub fn suits(keys: &Column) -> bool {
+        let most = most_codes(keys.len() as u64);
+        keys.as_dense_ints().is_some_and(|keys| keys.iter().all(|key| (*key as u64) < most))
     }
 
     /// Appends rows that come after those that are there, the key first; `rows` is about how many there are to be. Fails if the keys do
@@ -174,6 +180,9 @@ mod tests {
 
     #[test]
     fn keys_that_descend_or_lie_far_apart_are_refused() {
+        let suits = |keys: &[i64]| Groups::suits(&Column::ints(keys.to_vec()));
+        assert!(suits(&[]) && suits(&[5, 1, 0]) && !suits(&[0, -1]) && !suits(&[0, 1 << 40]));
+        assert!(!Groups::suits(&Column::Null(2)));
         let append =
             |keys: &[i64]| Groups::new(0).append(&Batch::new(vec![Column::ints(keys.to_vec())], keys.len()), 3);
         assert_eq!(append(&[1, 1, 5]), Some(()));

@@ -5,6 +5,7 @@ use hashbrown::hash_table::Entry;
 
 use super::codes::{Codes, all_ints};
 use super::groups::Groups;
+use crate::value::sort::sorted;
 use crate::value::{Batch, Column};
 
 /// No row, or no further one.
@@ -202,6 +203,13 @@ pub enum IndexedRows {
 impl IndexedRows {
     /// Indexes rows by their first `keys` columns.
     pub fn new(rows: Batch, keys: usize) -> Self {
+        if keys == 1 && Groups::suits(&rows.columns[0]) {
+            let rows = sorted(rows, 1);
+            let mut groups = Groups::new(rows.columns.len() - 1);
+            groups.append(&rows, rows.len as u64).expect("keys ascend now, and lie close together");
+            groups.shrink();
+            return IndexedRows::Grouped(groups);
+        }
         let mut index = Index::new((0..keys).collect());
         index.extend(&rows);
         IndexedRows::Indexed { rows, index }

@@ -1,5 +1,6 @@
 //! Joins input rows with rows that have the same values in some columns, by a hash table on those columns.
 
+use std::iter::repeat_n;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -281,7 +282,10 @@ impl HashJoin<'_> {
         emit: &mut Emit<'_>,
     ) -> Flow {
         let mut room = worker.next_batch_rows()?;
-        let (mut left, mut right, mut len): (Vec<u32>, Vec<Range<u32>>, usize) = (vec![], vec![], 0);
+        let most = found.iter().map(Range::len).sum::<usize>().min(room);
+        let (mut left, mut right): (Vec<u32>, Vec<Range<u32>>) =
+            (Vec::with_capacity(most), Vec::with_capacity(found.len().min(most)));
+        let mut len = 0;
         let take = |left: &[u32], right: &[Range<u32>], len: usize| {
             let mut output = self.shape.take(input, left);
             output.len = len;
@@ -297,7 +301,7 @@ impl HashJoin<'_> {
                 group.start = part.end;
                 len += part.len();
                 if !self.shape.keeps_nothing() {
-                    left.resize(len, row as u32);
+                    left.extend(repeat_n(row as u32, part.len()));
                 }
                 right.push(part);
                 if len == room {
@@ -325,15 +329,17 @@ impl HashJoin<'_> {
         emit: &mut Emit<'_>,
     ) -> Flow {
         let mut room = worker.next_batch_rows()?;
-        let (mut left, mut right): (Vec<u32>, Vec<u32>) = (vec![], vec![]);
+        // Mostly each row has about one match.
+        let few = input.len.min(room);
+        let (mut left, mut right): (Vec<u32>, Vec<u32>) = (Vec::with_capacity(few), Vec::with_capacity(few));
         for row in 0..input.len {
             let first = right.len();
             for matching in probe.matches(found, row) {
                 right.push(matching);
+                left.push(row as u32);
             }
             // As a look-up in the relation or one of its indices gives them.
             right[first..].reverse();
-            left.resize(right.len(), row as u32);
             let is_last = row + 1 == input.len && !left.is_empty();
             if right.len() < room && !is_last {
                 continue;
