@@ -1,8 +1,9 @@
 //! Graphs that are long, and runs that are to be stopped.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use cozo::{DataValue, DbInstance};
+use cozo::{DataValue, DbInstance, NamedRows};
 
 use crate::common::{failure, number, rows};
 
@@ -51,6 +52,45 @@ fn a_long_cycle_is_one() {
     assert_eq!(number(&db, "c[x, g] <~ SCC(*e[]) ?[count_unique(g)] := c[_, g]"), 1);
     assert_eq!(number(&db, "c[p, l] <~ Cycles(*e[]) ?[l] := c[_, l]"), LENGTH + 1);
     assert_eq!(number(&db, "c[i, x] <~ TopSort(*e[]) ?[count(i)] := c[i, _]"), 0);
+}
+
+/// In a graph of millions of edges, scores are rounded when they are passed on, by less than anybody notices who asks for no more.
+#[test]
+fn ranks_of_a_large_graph_are_as_exact_as_epsilon_asks() {
+    const NODES: i64 = 100_000;
+    let (rounds, theta) = (3, 0.85);
+    let edges: BTreeSet<(i64, i64)> = (0..NODES * 46)
+        .map(|i| {
+            let (from, to) = (i % NODES, (i * 7_919 + i / NODES * 104_729) % NODES);
+            // Some have many edges that lead to them, most have few.
+            (from, to * to / NODES)
+        })
+        .collect();
+    assert!(edges.len() > 17 << 18, "{} edges make fewer than 16 pieces", edges.len());
+    let mut leaving = vec![0.0; NODES as usize];
+    edges.iter().for_each(|(from, _)| leaving[*from as usize] += 1.0);
+    let mut expected = vec![1.0 / NODES as f64; NODES as usize];
+    for _ in 0..rounds {
+        let mut next = vec![(1.0 - theta) / NODES as f64; NODES as usize];
+        for (from, to) in &edges {
+            next[*to as usize] += theta * expected[*from as usize] / leaving[*from as usize];
+        }
+        expected = next;
+    }
+    let db = DbInstance::default();
+    rows(&db, ":create e {a: Int, b: Int}");
+    let list = edges.iter().map(|(a, b)| vec![DataValue::from(*a), DataValue::from(*b)]).collect();
+    let given = NamedRows::new(vec!["a".to_string(), "b".to_string()], list);
+    db.import_relations(BTreeMap::from([("e".to_string(), given)])).expect("the rows fit");
+    for (epsilon, off) in [("0.0001", 1e-7), ("0.0", 1e-13)] {
+        let script = format!("?[n, s] <~ PageRank(*e[], epsilon: {epsilon}, iterations: {rounds})");
+        let found = rows(&db, &script);
+        assert_eq!(found.len(), NODES as usize);
+        for row in found {
+            let (node, score) = (row[0].get_int().unwrap() as usize, row[1].get_float().unwrap());
+            assert!((score / expected[node] - 1.0).abs() < off, "{node}: {score}, not {}", expected[node]);
+        }
+    }
 }
 
 /// Runs what would take very long, and is to stop at a timeout of half a second.

@@ -48,6 +48,9 @@ const MANY: usize = 64;
 /// In graphs of so many pieces nodes have next to no edges from their own: they see the scores of the last round alone.
 const MANY_PIECES: usize = 16;
 
+/// Rounded to `f32` on their way, all scores together are off by less than a thirtieth of this.
+const ROUGH_EPSILON: f64 = 1e-5;
+
 /// So many nodes gather at once: an addition takes a processor several steps, in which it can begin others.
 const BESIDE: usize = 4;
 
@@ -173,24 +176,55 @@ fn leaving(edges: &Edges, undirected: bool) -> Vec<f64> {
 /// those before them there, unless there are many pieces, which converges faster than if all saw the scores of the last round; those of
 /// other pieces they see as they were.
 ///
-/// Scores are summed up as `f64`, and passed on as `f32`, of which twice as many lie near: those of a large graph come from anywhere.
+/// In a large graph, where they come from anywhere in memory, scores are passed on as `f32`, of which twice as many lie near, unless
+/// `epsilon` asks for more; they are summed up as `f64`.
 pub fn page_rank(
     graph: &Gathering,
     part: impl Fn(u32) -> f64 + Send + Sync,
     settings: &Settings,
     poison: &Poison,
 ) -> miette::Result<Vec<f64>> {
+    let pieces = graph.into.pieces_of(EDGES_PER_PIECE);
+    if pieces.len() >= MANY_PIECES && settings.float("epsilon") >= ROUGH_EPSILON {
+        scores::<f32>(graph, &pieces, part, settings, poison)
+    } else {
+        scores::<f64>(graph, &pieces, part, settings, poison)
+    }
+}
+
+/// What nodes pass on along an edge of weight 1.
+trait Passed: Copy + Send + Sync + Into<f64> {
+    fn of(number: f64) -> Self;
+}
+
+impl Passed for f32 {
+    fn of(number: f64) -> Self {
+        number as f32
+    }
+}
+
+impl Passed for f64 {
+    fn of(number: f64) -> Self {
+        number
+    }
+}
+
+fn scores<N: Passed>(
+    graph: &Gathering,
+    pieces: &[Range<usize>],
+    part: impl Fn(u32) -> f64 + Send + Sync,
+    settings: &Settings,
+    poison: &Poison,
+) -> miette::Result<Vec<f64>> {
     among_threads(|| {
         let (theta, epsilon) = (settings.float("theta"), settings.float("epsilon"));
-        let pieces = graph.into.pieces_of(EDGES_PER_PIECE);
         let count = graph.nodes.len();
         let share = |leaving: &f64| if *leaving == 0.0 { 0.0 } else { theta / leaving };
         let shares: Vec<f64> = graph.leaving.iter().map(share).collect();
         let mut scores = vec![0.0; count];
-        fill(&pieces, &mut scores, poison, &part)?;
-        // What each node passes on along an edge of weight 1.
-        let mut passed = vec![0.0_f32; count];
-        fill(&pieces, &mut passed, poison, |node| (scores[node as usize] * shares[node as usize]) as f32)?;
+        fill(pieces, &mut scores, poison, &part)?;
+        let mut passed = vec![N::of(0.0); count];
+        fill(pieces, &mut passed, poison, |node| N::of(scores[node as usize] * shares[node as usize]))?;
         let mut next = passed.clone();
         let orders: Vec<Vec<u32>> = match &graph.in_order {
             Some(order) => vec![order.clone()],
@@ -198,12 +232,12 @@ pub fn page_rank(
         };
         let seen = match pieces.len() {
             0..=1 => Seen::New,
-            2..MANY_PIECES => Seen::NewWithin(graph.within(&pieces)),
+            2..MANY_PIECES => Seen::NewWithin(graph.within(pieces)),
             _ => Seen::Last,
         };
         let scoring = Scoring { graph, shares: &shares, seen: &seen, theta, part: &part };
         for _ in 0..settings.count("iterations") {
-            let parts = split(&pieces, &mut scores).into_par_iter().zip(split(&pieces, &mut next));
+            let parts = split(pieces, &mut scores).into_par_iter().zip(split(pieces, &mut next));
             let changes = pieces.par_iter().zip(&orders).zip(parts).map(|((piece, order), (scores, next))| {
                 poison.check()?;
                 if !matches!(seen, Seen::Last) {
@@ -245,21 +279,21 @@ struct Scoring<'a, P> {
 impl<P: Fn(u32) -> f64> Scoring<'_, P> {
     /// Scores the nodes of a piece that begins with `first`, in this order, and gives the sum of all changes. `passed` is what all nodes
     /// passed on after the last round, `next` what those of the piece pass on now.
-    fn score(&self, first: usize, order: &[u32], passed: &[f32], next: &mut [f32], scores: &mut [f64]) -> f64 {
+    fn score<N: Passed>(&self, first: usize, order: &[u32], passed: &[N], next: &mut [N], scores: &mut [f64]) -> f64 {
         let graph = self.graph;
         let mut change = 0.0;
-        let mut scored = |next: &mut [f32], node: u32, gathered: f64| {
+        let mut scored = |next: &mut [N], node: u32, gathered: f64| {
             let i = node as usize - first;
             let score = (1.0 - self.theta) * (self.part)(node) + gathered;
             change += (score - scores[i]).abs();
             scores[i] = score;
-            next[i] = (score * self.shares[node as usize]) as f32;
+            next[i] = N::of(score * self.shares[node as usize]);
         };
-        let passed = |from: u32| f64::from(passed[from as usize]);
+        let passed = |from: u32| -> f64 { passed[from as usize].into() };
         let mut rest = order;
         while let Some(&node) = rest.first() {
             let edges = graph.into.edges_of(node);
-            let new = |from: u32| f64::from(next[from as usize - first]);
+            let new = |from: u32| -> f64 { next[from as usize - first].into() };
             if let Some(beside) = self.beside(rest, edges.len()) {
                 let edges = beside.map(|node| graph.into.edges_of(node));
                 let gathered = match self.seen {
