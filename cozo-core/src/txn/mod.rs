@@ -16,6 +16,7 @@ mod catalog;
 mod current;
 mod deferred;
 mod error;
+mod history;
 mod keys;
 mod pipeline;
 mod sync;

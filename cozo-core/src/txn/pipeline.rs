@@ -4,12 +4,12 @@ use std::slice::{from_mut, from_ref};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
-use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::active::{Active, Starting};
 use super::current::{Current, Held, part_of_thread};
 use super::deferred::{Closed, Deferred, Locked, Outcome};
+use super::history::{Group, History, validate};
 use super::keys::KeyHashes;
 use super::sync::{Apart, AtomicU64, Mutex, spin, yield_now};
 use super::{Catalog, TxnError};
@@ -79,7 +79,7 @@ impl CommitRequest {
 /// at once, and would pass the counter to and fro.
 pub(super) struct KnownRelation {
     pub id: RelationId,
-    name: SmallStr,
+    pub name: SmallStr,
     /// Who writes a relation must write its indices too.
     indices: SmallVec<[RelationId; 4]>,
 }
@@ -91,7 +91,7 @@ impl KnownRelation {
     }
 
     /// Whether the relation as it is now has the same indices.
-    fn agrees_with(&self, now: &RelationSchema) -> bool {
+    pub fn agrees_with(&self, now: &RelationSchema) -> bool {
         self.indices.iter().copied().eq(now.indices.iter().map(|index| index.schema.id))
     }
 }
@@ -124,27 +124,8 @@ pub struct Pipeline {
     storage: Box<dyn Storage>,
 }
 
-/// What a leader validates against: the current catalog, and the keys committed of late, each with the version that changed it
-/// last, and their relations likewise. Only what an active transaction may conflict with is kept. It lies apart from its lock,
-/// too, which those look at who would lead next.
-struct History {
-    catalog: Catalog,
-    changed: FxHashMap<u64, u64>,
-    written: FxHashMap<RelationId, u64>,
-    prune_at: usize,
-    /// The part of the thread that led last.
-    leader: Option<usize>,
-    /// A snapshot of nothing, for want of another while rows are changed in place. To count a reference to one that all
-    /// databases share would wait for their processors.
-    nothing: Option<Arc<dyn Snapshot>>,
-}
-
 /// Who puts more rows at once commits them.
 const MAX_DEFERRED_ROWS: usize = 4;
-
-/// The history is cleared of what no transaction can conflict with when it has twice the keys that the last time left, and this
-/// many at least: so few stay near.
-const MIN_PRUNED_KEYS: usize = 256;
 
 impl Pipeline {
     /// A pipeline over an engine, with the relations that it holds.
@@ -520,82 +501,8 @@ fn follow(keys: usize, before: &Batch, rows: &Batch) -> bool {
     rows.is_empty() || compare_columns(&before.columns[..keys], last, &rows.columns[..keys], 0).is_lt()
 }
 
-impl History {
-    fn new(catalog: Catalog) -> Self {
-        let (changed, written) = Default::default();
-        History { catalog, changed, written, prune_at: MIN_PRUNED_KEYS, leader: None, nothing: None }
-    }
-
-    /// Notes the keys of a commit for the transactions that are still active.
-    fn remember<'k>(
-        &mut self,
-        keys: impl IntoIterator<Item = &'k u64>,
-        changes: &[ChangeSet],
-        sequence: u64,
-        oldest: Option<u64>,
-    ) {
-        match oldest {
-            None => {
-                self.changed.clear();
-                self.written.clear();
-                self.prune_at = MIN_PRUNED_KEYS;
-            }
-            Some(oldest) => {
-                if self.changed.len() > self.prune_at {
-                    self.changed.retain(|_, changed| *changed > oldest);
-                    self.prune_at = MIN_PRUNED_KEYS.max(2 * self.changed.len());
-                }
-                self.written.extend(written(changes).map(|relation| (relation, sequence)));
-                self.changed.extend(keys.into_iter().map(|key| (*key, sequence)));
-            }
-        }
-    }
-}
-
 /// The number of rows changed, if nothing else is.
 fn rows_alone(changes: &[ChangeSet]) -> Option<usize> {
     let rows = changes.iter().flat_map(|set| &set.rows).map(|rows| rows.rows.len());
     changes.iter().all(ChangeSet::has_rows_alone).then(|| rows.sum())
-}
-
-/// The relations of which rows change.
-fn written<'c>(changes: impl IntoIterator<Item = &'c ChangeSet>) -> impl Iterator<Item = RelationId> {
-    changes.into_iter().flat_map(|changes| &changes.rows).map(|rows| rows.relation)
-}
-
-/// What the transactions of a group change that are to be committed so far.
-#[derive(Default)]
-struct Group {
-    keys: FxHashSet<u64>,
-    relations: FxHashSet<RelationId>,
-}
-
-impl Group {
-    fn add(&mut self, request: &CommitRequest) {
-        self.keys.extend(&request.keys);
-        self.relations.extend(written([&request.changes]));
-    }
-}
-
-/// Whether nothing that a transaction wrote or ensured has changed since what it reads. `group` are those that commit together
-/// with it, before it.
-fn validate(request: &CommitRequest, history: &History, group: &Group, catalog: &Catalog) -> Result<(), TxnError> {
-    if request.base_catalog != catalog.version {
-        let moved = |known: &&KnownRelation| !catalog.find_id(known.id).is_some_and(|now| known.agrees_with(now));
-        if let Some(relation) = request.relations.iter().find(moved) {
-            return Err(TxnError::SchemaConflict(relation.name.to_string()));
-        }
-        let moved = |change: &&SchemaChange| catalog.find(&change.name) != change.before.as_ref();
-        if let Some(change) = request.schemas.iter().find(moved) {
-            return Err(TxnError::SchemaConflict(change.name.to_string()));
-        }
-    }
-    let Some(base) = request.base else { return Ok(()) };
-    let changed_since = |key: &u64| history.changed.get(key).is_some_and(|sequence| *sequence > base);
-    let written_since = |id: &RelationId| history.written.get(id).is_some_and(|sequence| *sequence > base);
-    // Where nothing has changed, keys need not even be hashed.
-    let conflicts = (!history.changed.is_empty() && request.keys.into_iter().any(changed_since))
-        || (!group.keys.is_empty() && request.keys.into_iter().any(|key| group.keys.contains(key)))
-        || request.whole.iter().any(|id| written_since(id) || group.relations.contains(id));
-    if conflicts { Err(TxnError::Conflict) } else { Ok(()) }
 }
