@@ -93,9 +93,11 @@ impl<'a> Sink<'a> {
         })
     }
 
-    /// So many rows more are to come, or a few less.
+    /// So many rows more are to come, or a few less. Where only the first of an order are kept, that says nothing.
     pub fn expect(&mut self, rows: usize) {
-        if let Sink::Set(sink) = self {
+        if let Sink::Set(sink) = self
+            && sink.top.is_none()
+        {
             sink.expected = sink.fresh.len() + rows;
         }
     }
