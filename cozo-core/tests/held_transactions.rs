@@ -66,6 +66,31 @@ fn aborting_and_dropping_undo_everything() {
     assert!(rows(&db, "?[a] := *r[a]").is_empty());
 }
 
+/// Keys of so many rows are hashed only when somebody could conflict with them.
+#[test]
+fn who_puts_many_rows_conflicts_with_who_puts_one_of_them() {
+    let many = "?[a, b] := a in int_range(100000), b = 'many' :put r {a => b}";
+    for (one, conflicts) in [(99_999, true), (100_000, false)] {
+        let one = format!("?[a, b] <- [[{one}, 'one']] :put r {{a => b}}");
+        for [earlier, later] in [[many, one.as_str()], [one.as_str(), many]] {
+            let db = DbInstance::default();
+            db.run_default(":create r {a => b}").unwrap();
+            let transaction = db.multi_transaction(true);
+            transaction.run_script(later, BTreeMap::new()).unwrap();
+            db.run_default(earlier).unwrap();
+            let outcome = transaction.commit().map_err(code);
+            let expected = if conflicts { Err("transact::conflict".to_string()) } else { Ok(()) };
+            assert_eq!(outcome, expected, "{earlier}, then {later}");
+            let left = match (conflicts, earlier == many) {
+                (false, _) => 100_001,
+                (true, true) => 100_000,
+                (true, false) => 1,
+            };
+            assert_eq!(rows(&db, "?[count(a)] := *r{a}"), [[DataValue::from(left)]], "{earlier}, then {later}");
+        }
+    }
+}
+
 #[test]
 fn of_two_writers_of_one_key_the_second_is_told_at_commit() {
     let db = DbInstance::default();
