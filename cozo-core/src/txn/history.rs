@@ -102,8 +102,8 @@ pub(super) fn validate(
     let changed_since = |key: &u64| history.changed.get(key).is_some_and(|sequence| *sequence > base);
     let written_since = |id: &RelationId| history.written.get(id).is_some_and(|sequence| *sequence > base);
     // Where nothing has changed, keys need not even be hashed.
-    let conflicts = (!history.changed.is_empty() && request.keys.into_iter().any(changed_since))
-        || (!group.keys.is_empty() && request.keys.into_iter().any(|key| group.keys.contains(key)))
+    let has_changed = !(history.changed.is_empty() && group.keys.is_empty());
+    let conflicts = has_changed && request.keys.into_iter().any(|key| changed_since(key) || group.keys.contains(key))
         || request.whole.iter().any(|id| written_since(id) || group.relations.contains(id));
     if conflicts { Err(TxnError::Conflict) } else { Ok(()) }
 }

@@ -5,12 +5,12 @@ use std::sync::OnceLock;
 use super::probe::{HashJoin, Rows};
 use super::scan::place;
 use super::{Emit, Operator, Shape, key_columns, stopped};
-use crate::exec::kept::{Advice, lookups_before_index};
+use crate::exec::kept::{Advice, Indexed, KeptIndexes, lookups_before_index};
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::exec::stored::Stored;
 use crate::exec::{ExecError, Run, Worker};
 use crate::plan::{JoinPlan, OperatorKind, OperatorPlan};
-use crate::storage::KeyRange;
+use crate::storage::{ContentsId, KeyRange};
 use crate::value::sort::sort_by_ints;
 use crate::value::{Batch, Column};
 
@@ -86,18 +86,22 @@ impl<'a> PrefixLookup<'a> {
         if lookups < WORTH_ASKING {
             return;
         }
-        let indexed = self.join.get().and_then(|join| join.rows.indexed());
-        if let Some(((kept, (_, contents)), indexed)) = self.run.kept_indexes.zip(self.stored.contents()).zip(indexed) {
+        if let Some((kept, contents, indexed)) = self.join.get().and_then(|join| self.kept(join)) {
             kept.found(&indexed, contents, rows);
         }
     }
 
+    /// Where the index of a join is kept or counted, for these contents, under this name; nothing if it cannot be.
+    fn kept(&self, join: &HashJoin<'_>) -> Option<(&'a KeptIndexes, ContentsId, Indexed)> {
+        let (kept, (_, contents)) = self.run.kept_indexes.zip(self.stored.contents())?;
+        Some((kept, contents, join.rows.indexed()?))
+    }
+
     fn is_worth_an_index(&self, rows: usize, join: &HashJoin<'_>) -> bool {
         let most_rows = || self.stored.most_rows(&KeyRange::all());
-        let kept = self.run.kept_indexes.zip(self.stored.contents()).zip(join.rows.indexed());
-        let advice = kept.map_or(Advice::Unknown, |((kept, (_, contents)), indexed)| {
-            kept.advice(&indexed, contents, rows, most_rows)
-        });
+        let advice = self
+            .kept(join)
+            .map_or(Advice::Unknown, |(kept, contents, indexed)| kept.advice(&indexed, contents, rows, most_rows));
         if !self.recursive {
             return advice == Advice::Index;
         }

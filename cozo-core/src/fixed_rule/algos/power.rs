@@ -48,7 +48,8 @@ const MANY: usize = 64;
 /// In graphs of so many pieces nodes have next to no edges from their own: they see the scores of the last round alone.
 const MANY_PIECES: usize = 16;
 
-/// Rounded to `f32` on their way, all scores together are off by less than a thirtieth of this.
+/// To stop at this leaves scores off by up to `theta / (1 - theta)` times as much, all together; to round them to `f32` on their way, by that
+/// times 2^-24, 167 times less.
 const ROUGH_EPSILON: f64 = 1e-5;
 
 /// So many nodes gather at once: an addition takes a processor several steps, in which it can begin others.

@@ -44,6 +44,7 @@ impl BatchCursor for ScanCursor<'_> {
             let count = (rows - batch.len).min(self.finger.leaf.len - self.row);
             append(&self.finger, self.row..self.row + count, &self.columns, &mut batch);
             self.row += count;
+            // The first leaf says of what types the columns are; to grow with each further one would copy them again and again.
             if batch.len == count && count < rows {
                 batch.columns.iter_mut().for_each(|column| column.try_reserve(rows - count));
             }
