@@ -41,7 +41,12 @@ impl BatchCursor for ScanCursor<'_> {
                 debug_assert!(moved, "rows remain");
                 self.row = 0;
             }
-            let count = (rows - batch.len).min(self.finger.leaf.len - self.row);
+            let (rest, free) = (self.finger.leaf.len - self.row, rows - batch.len);
+            // Rather than with a part of a leaf, a batch ends with the leaf before.
+            if rest > free && free < rows / 2 {
+                break;
+            }
+            let count = rest.min(free);
             append(&self.finger, self.row..self.row + count, &self.columns, &mut batch);
             self.row += count;
             // The first leaf says of what types the columns are; to grow with each further one would copy them again and again.
@@ -49,7 +54,7 @@ impl BatchCursor for ScanCursor<'_> {
                 batch.columns.iter_mut().for_each(|column| column.try_reserve(rows - count));
             }
         }
-        self.remaining -= rows as u64;
+        self.remaining -= batch.len as u64;
         Ok(Some(batch))
     }
 }

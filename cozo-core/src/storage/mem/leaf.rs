@@ -7,7 +7,7 @@ use smallvec::smallvec;
 use super::apply::{Changes, Columns};
 use super::key::{Key, Probe, keys_at};
 use super::leaf_column::{LeafColumn, LeafColumns, column_weight};
-use super::node::{Child, MAX_LEAF_BYTES, MAX_LEAF_ROWS, Node, Sibling, equal_range};
+use super::node::{APPENDED_LEAF_ROWS, Child, MAX_LEAF_BYTES, MAX_LEAF_ROWS, Node, Sibling, equal_range};
 use super::search::pieces;
 use super::shared::Shared;
 use crate::value::{Column, DataValue};
@@ -45,7 +45,8 @@ impl Leaf {
     fn encode_all(mut columns: Columns<'_>, range: Range<usize>, keys: usize, appended: bool) -> (Self, Vec<Sibling>) {
         let weight: usize = columns.iter().map(|column| column_weight(column, range.clone())).sum();
         let light = (range.len() * MAX_LEAF_BYTES).checked_div(weight).unwrap_or(MAX_LEAF_ROWS);
-        let most = light.clamp(1, MAX_LEAF_ROWS);
+        let whole = appended && range.len() > MAX_LEAF_ROWS;
+        let most = light.clamp(1, if whole { APPENDED_LEAF_ROWS } else { MAX_LEAF_ROWS });
         let cut = |piece: Range<usize>| range.start + piece.start..range.start + piece.end;
         let mut cuts = pieces(range.len(), most, appended).into_iter().map(cut);
         let first = Leaf::encode(&mut columns, cuts.next().expect("there is always a piece"));

@@ -13,6 +13,10 @@ use crate::value::{Column, DataValue};
 /// The most rows of a leaf.
 pub const MAX_LEAF_ROWS: usize = 512;
 
+/// The rows of a leaf that many were appended to. What stays free has room for rows that come in between later: the first of
+/// them need not split the leaf, nor move four-byte columns, for which an allocator has blocks of 2048 bytes, not of 1920.
+pub(super) const APPENDED_LEAF_ROWS: usize = 480;
+
 /// About the most bytes of strings and mixtures of a leaf with more than one row: a put copies them all.
 pub(super) const MAX_LEAF_BYTES: usize = 1 << 16;
 
