@@ -13,6 +13,9 @@ use crate::value::{DataValue, Tuple};
 /// Values by slot; few enough, nearly always, to need no allocation.
 type Slots = SmallVec<[DataValue; 8]>;
 
+/// Values of leading key columns.
+type ProbeValues = SmallVec<[DataValue; 4]>;
+
 /// The row of a plan that [is a point query](Plan::point), if it has one.
 pub fn point_row(plan: &Plan, parameters: &[&DataValue], view: View<'_>) -> Result<Option<Tuple>, ExecError> {
     let [component] = plan.components.as_slice() else { unreachable!("a point query is one component") };
@@ -53,7 +56,8 @@ pub fn counted_row(plan: &Plan, parameters: &[&DataValue], view: View<'_>) -> Re
     let mut slots = empty_slots(rule);
     let count = match run_on_row(before, &mut slots, parameters, view)? {
         true => {
-            let (relation, key) = key_of(join, &slots, parameters)?;
+            let mut key = ProbeValues::new();
+            let relation = key_of(join, &slots, parameters, &mut key)?;
             view.of(relation).count(relation, &key)
         }
         false => Some(0),
@@ -62,6 +66,7 @@ pub fn counted_row(plan: &Plan, parameters: &[&DataValue], view: View<'_>) -> Re
 }
 
 /// Room for the values of a rule.
+#[inline] // given back from a call, all of it would be copied
 fn empty_slots(rule: &RulePlan) -> Slots {
     // To resize would copy a null for each.
     let mut slots = Slots::new();
@@ -104,22 +109,22 @@ fn look_up(
     parameters: &[&DataValue],
     view: View<'_>,
 ) -> Result<bool, ExecError> {
-    let (relation, key) = key_of(join, slots, parameters)?;
+    let mut key = ProbeValues::new();
+    let relation = key_of(join, slots, parameters, &mut key)?;
     Ok(view.of(relation).get(relation, &key, &join.outputs, slots)?)
 }
 
-/// The stored relation that a join reads, and the values of its leading key columns.
+/// The stored relation that a join reads; adds the values of its leading key columns.
 #[inline]
 fn key_of(
     join: &JoinPlan,
     slots: &[DataValue],
     parameters: &[&DataValue],
-) -> Result<(RelationId, SmallVec<[DataValue; 4]>), ExecError> {
+    key: &mut ProbeValues, // given back, all of its room would be copied
+) -> Result<RelationId, ExecError> {
     let Source::Stored(read) = &join.source else { unreachable!("point queries read stored relations") };
-    // Collected within a result, all of its room would be copied twice.
-    let mut key = SmallVec::new();
     for (_, expr) in &join.keys {
         key.push(expr.eval_row(slots, parameters)?);
     }
-    Ok((read.schema.id, key))
+    Ok(read.schema.id)
 }

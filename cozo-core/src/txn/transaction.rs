@@ -123,12 +123,14 @@ impl Transaction {
     /// [`Transaction::begin_held`].
     pub fn begin(pipeline: &Arc<Pipeline>, write: bool) -> Self {
         match write {
-            false => Transaction::new(Some(pipeline.current()), None),
+            false => Transaction::new(Some(pipeline.current())),
             true => {
                 let starting = pipeline.active().begin();
                 let base_catalog = starting.catalog.version;
                 let started = Started { pipeline: pipeline.clone(), starting: Some(starting), since: None };
-                Transaction::new(None, Some(Writes::new(started, base_catalog)))
+                let mut txn = Transaction::new(None);
+                txn.writes = Some(Writes::new(started, base_catalog));
+                txn
             }
         }
     }
@@ -140,15 +142,20 @@ impl Transaction {
         }
         let version = pipeline.begin_reading();
         let started = Started { pipeline: pipeline.clone(), starting: None, since: Some(version.sequence) };
-        let writes = Writes::new(started, version.catalog.version);
-        Transaction::new(Some(Held::Version(version)), Some(writes))
+        let base_catalog = version.catalog.version;
+        let mut txn = Transaction::new(Some(Held::Version(version)));
+        txn.writes = Some(Writes::new(started, base_catalog));
+        txn
     }
 
-    fn new(base: Option<Held>, writes: Option<Writes>) -> Self {
+    /// A transaction that reads.
+    #[inline]
+    fn new(base: Option<Held>) -> Self {
         Transaction {
             base,
             changed_catalog: None,
-            writes,
+            // Taken as an argument, its room would be copied.
+            writes: None,
             ephemeral: Ephemeral::default(),
             began_micros: about_now_micros(),
             now: Now::default(),
