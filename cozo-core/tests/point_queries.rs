@@ -94,6 +94,9 @@ fn they_answer_as_with_columns() {
         "?[v] := *history{k: $k, at: validity(20, true), v}",
         "?[k] := *one:by_w{w: 2.5, k}, k = $k",
         "?[k] := *one{k: $k}, not *keys{k: $k}, k = $k",
+        "?[k] := *keys{k: $k + 6}, k = $k",
+        "?[k] := k = $k, not *keys{k}, not *two{a: 'x', b: $k}",
+        "?[k] := k = $k, *two{a: 'x', b: k}, not *history{k, at: validity(10, true)}",
         "?[count(k)] := *one{k}, k = $k",
         "{:create _t {k => v}} {?[k, v] <- [[1, 2]] :put _t {k => v}} {?[v] := *_t{k: $k, v}}",
     ];
@@ -137,6 +140,17 @@ fn operations_write_what_they_would_with_columns() {
         "?[k] <- [[$k]] :rm any {k}",
         "?[v, k] := k = $k, *plain{k, v} :order v :rm plain {k}",
         "?[v, k] := k = $k + 1, *plain{k, v} :rm plain {k}",
+        "?[k, v] <- [[$k, 'inserted']] :insert plain {k => v}",
+        "?[k, v, w, u] <- [[$k, 'inserted', 2.5, [$k]]] :insert plain {k => v, w, u}",
+        "?[u, k] := k = $k, *plain{k}, u = 'updated' :update plain {k => u}",
+        "?[k, w, v] := k = $k, not *keys{k}, v = null, w = 7.5 :update plain {k => w, v}",
+        "?[k, u] <- [[$k, 'updated again']] :update plain {k => u}",
+        "?[k, v] <- [[$k, $k]] :update any {k => v}",
+        "{?[k, v] <- [[$k, 'inserted']] :insert any {k => v}} {?[k, v] <- [[$k, 'updated']] :update any {k => v}}",
+        "?[k] <- [[$k]] :delete keys {k}",
+        "?[k] := k = $k, *keys{k} :delete any {k}",
+        "?[v, k] := k = $k, *plain{k, v} :delete plain {k}",
+        "?[k] := k = $k, not *one{k} :delete any {k}",
     ];
     let contents = |db: &DbInstance| {
         let relations = [

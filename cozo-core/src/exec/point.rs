@@ -4,7 +4,8 @@
 use smallvec::SmallVec;
 
 use super::ExecError;
-use crate::plan::{JoinPlan, OperatorKind, OperatorPlan, Plan, RulePlan, Source};
+use crate::expr::Expr;
+use crate::plan::{ExistsPlan, JoinPlan, OperatorKind, OperatorPlan, Plan, RulePlan, Source};
 use crate::program::ConstantRows;
 use crate::schema::RelationId;
 use crate::txn::View;
@@ -57,7 +58,7 @@ pub fn counted_row(plan: &Plan, parameters: &[&DataValue], view: View<'_>) -> Re
     let count = match run_on_row(before, &mut slots, parameters, view)? {
         true => {
             let mut key = ProbeValues::new();
-            let relation = key_of(join, &slots, parameters, &mut key)?;
+            let relation = key_of(&join.source, &join.keys, &slots, parameters, &mut key)?;
             view.of(relation).count(relation, &key)
         }
         false => Some(0),
@@ -83,7 +84,12 @@ pub fn run_on_row(
 ) -> Result<bool, ExecError> {
     for operator in operators {
         let holds = match &operator.kind {
-            OperatorKind::Join(join) => look_up(join, slots, parameters, view)?,
+            OperatorKind::Join(JoinPlan { source, keys, outputs, .. }) => {
+                look_up(source, keys, outputs, slots, parameters, view)?
+            }
+            OperatorKind::Exists(ExistsPlan { source, keys, negated, .. }) => {
+                look_up(source, keys, &[], slots, parameters, view)? != *negated
+            }
             OperatorKind::Filter(expr) => expr.holds_for_row(slots, parameters)?,
             OperatorKind::Same(slot, expr) => expr.eval_row(slots, parameters)? == slots[*slot],
             OperatorKind::Unify(slot, expr) => {
@@ -91,7 +97,7 @@ pub fn run_on_row(
                 true
             }
             OperatorKind::Distinct => true,
-            OperatorKind::Exists(_) | OperatorKind::UnifyEach(..) | OperatorKind::Intersect(_) => {
+            OperatorKind::UnifyEach(..) | OperatorKind::Intersect(_) => {
                 unreachable!("these operators may give many rows")
             }
         };
@@ -103,27 +109,31 @@ pub fn run_on_row(
 }
 
 /// Fills slots from the row with a key; whether there is one.
+#[inline]
 fn look_up(
-    join: &JoinPlan,
+    source: &Source,
+    keys: &[(usize, Expr)],
+    outputs: &[(usize, usize)],
     slots: &mut [DataValue],
     parameters: &[&DataValue],
     view: View<'_>,
 ) -> Result<bool, ExecError> {
     let mut key = ProbeValues::new();
-    let relation = key_of(join, slots, parameters, &mut key)?;
-    Ok(view.of(relation).get(relation, &key, &join.outputs, slots)?)
+    let relation = key_of(source, keys, slots, parameters, &mut key)?;
+    Ok(view.of(relation).get(relation, &key, outputs, slots)?)
 }
 
-/// The stored relation that a join reads; adds the values of its leading key columns.
+/// The stored relation that is read; adds the values of its leading key columns.
 #[inline]
 fn key_of(
-    join: &JoinPlan,
+    source: &Source,
+    keys: &[(usize, Expr)],
     slots: &[DataValue],
     parameters: &[&DataValue],
     key: &mut ProbeValues, // given back, all of its room would be copied
 ) -> Result<RelationId, ExecError> {
-    let Source::Stored(read) = &join.source else { unreachable!("point queries read stored relations") };
-    for (_, expr) in &join.keys {
+    let Source::Stored(read) = source else { unreachable!("point queries read stored relations") };
+    for (_, expr) in keys {
         key.push(expr.eval_row(slots, parameters)?);
     }
     Ok(read.schema.id)

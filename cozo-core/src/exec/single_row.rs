@@ -1,5 +1,7 @@
 //! Writing one row without making columns of it, as most writes of few rows can be.
 
+use smallvec::SmallVec;
+
 use super::ExecError;
 use crate::parse::ast::MutationOp;
 use crate::plan::{MutationPlan, ValueSource};
@@ -12,47 +14,81 @@ use crate::value::{DataValue, Tuple};
 pub const MAX_ROW_BYTES: usize = 1024;
 
 /// Puts or removes the row of an answer, if nobody asks what was there before. Gives it back, and does nothing, where
-/// [`mutate`](super::mutate) is to do more: to look for rows that are there, to convert values, or to say which does not fit.
+/// [`mutate`](super::mutate) is to do more: to convert values, to keep indices in step, or to say what is wrong.
 pub fn write_row(
     plan: &MutationPlan,
     schema: &SchemaRef,
     row: Tuple,
     txn: &mut Transaction,
 ) -> Result<Option<Tuple>, ExecError> {
-    let kind = match plan.op {
-        MutationOp::Put => ChangeKind::Put,
-        MutationOp::Rm => ChangeKind::Remove,
-        _ => return Ok(Some(row)),
+    let (kind, wanted) = match plan.op {
+        MutationOp::Put => (ChangeKind::Put, None),
+        MutationOp::Insert => (ChangeKind::Put, Some(false)),
+        MutationOp::Update => (ChangeKind::Put, Some(true)),
+        MutationOp::Rm => (ChangeKind::Remove, None),
+        MutationOp::Delete => (ChangeKind::Remove, Some(true)),
+        MutationOp::Create | MutationOp::Replace | MutationOp::Ensure | MutationOp::EnsureNot => return Ok(Some(row)),
     };
-    if !schema.indices.is_empty() {
+    if !schema.indices.is_empty() || !fits(plan, schema, &row) {
         return Ok(Some(row));
     }
-    match fitted(plan, schema, row) {
-        Ok(row) => {
-            txn.write(schema, kind, ChangedRows::One(row))?;
-            Ok(None)
-        }
-        Err(row) => Ok(Some(row)),
+    let mut kept = SmallVec::new();
+    if let Some(wanted) = wanted
+        && (schema.keys.is_empty() || find(plan, schema, &row, txn, &mut kept)? != wanted)
+    {
+        return Ok(Some(row));
     }
+    txn.write(schema, kind, ChangedRows::One(arranged(plan, row, kept)))?;
+    Ok(None)
 }
 
-/// The row of the relation that the row of an answer becomes; itself if a value would have to be converted or computed.
-fn fitted(plan: &MutationPlan, schema: &SchemaRef, mut row: Tuple) -> Result<Tuple, Tuple> {
+/// Values of a stored row.
+type Values = SmallVec<[DataValue; 4]>;
+
+/// Whether a row stays as it is, since column `i` of the relation is column `i` of the answer.
+fn is_as_given(plan: &MutationPlan, row: &[DataValue]) -> bool {
     let as_given = |(i, source): (usize, &ValueSource)| matches!(source, ValueSource::Output(output) if *output == i);
-    if plan.sources.len() == row.len() && plan.sources.iter().enumerate().all(as_given) {
-        let fit = row.iter().zip(schema.columns()).all(|(value, column)| value_surely_fits(value, &column.column_type));
-        return if fit { Ok(row) } else { Err(row) };
-    }
-    for (source, definition) in plan.sources.iter().zip(schema.columns()) {
-        let fits = match source {
-            ValueSource::Output(output) => value_surely_fits(&row[*output], &definition.column_type),
-            ValueSource::Null => definition.column_type.nullable,
-            ValueSource::Default(_) | ValueSource::Kept => false,
-        };
-        if !fits {
-            return Err(row);
+    plan.sources.len() == row.len() && plan.sources.iter().enumerate().all(as_given)
+}
+
+/// Whether no value of a row has to be converted or computed.
+fn fits(plan: &MutationPlan, schema: &SchemaRef, row: &[DataValue]) -> bool {
+    plan.sources.iter().zip(schema.columns()).all(|(source, definition)| match source {
+        ValueSource::Output(output) => value_surely_fits(&row[*output], &definition.column_type),
+        ValueSource::Null => definition.column_type.nullable,
+        ValueSource::Kept => true,
+        ValueSource::Default(_) => false,
+    })
+}
+
+/// Whether the relation has a row with the key of this one, of which the values that are kept are added.
+fn find(
+    plan: &MutationPlan,
+    schema: &SchemaRef,
+    row: &[DataValue],
+    txn: &mut Transaction,
+    kept: &mut Values,
+) -> Result<bool, ExecError> {
+    let (mut key, mut outputs) = (Values::new(), SmallVec::<[(usize, usize); 4]>::new());
+    for (i, source) in plan.sources.iter().enumerate() {
+        match source {
+            ValueSource::Output(output) if i < schema.keys.len() => key.push(row[*output].clone()),
+            ValueSource::Kept => {
+                outputs.push((i, kept.len()));
+                kept.push(DataValue::Null);
+            }
+            _ => {}
         }
     }
+    Ok(txn.view(&[schema.id])?.of(schema.id).get(schema.id, &key, &outputs, kept)?)
+}
+
+/// The row of the relation that the row of an answer becomes, with these values where it keeps them.
+fn arranged(plan: &MutationPlan, mut row: Tuple, kept: Values) -> Tuple {
+    if is_as_given(plan, &row) {
+        return row;
+    }
+    let mut kept = kept.into_iter();
     let mut values = Tuple::with_capacity(plan.sources.len());
     for (i, source) in plan.sources.iter().enumerate() {
         values.push(match source {
@@ -63,8 +99,9 @@ fn fitted(plan: &MutationPlan, schema: &SchemaRef, mut row: Tuple) -> Result<Tup
                     false => std::mem::take(&mut row[*output]),
                 }
             }
-            _ => DataValue::Null,
+            ValueSource::Kept => kept.next().expect("as many as are kept"),
+            ValueSource::Null | ValueSource::Default(_) => DataValue::Null,
         });
     }
-    Ok(values)
+    values
 }

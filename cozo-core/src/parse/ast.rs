@@ -343,6 +343,17 @@ pub enum MutationOp {
     EnsureNot,
 }
 
+impl MutationOp {
+    /// Whether it looks for the rows that it is given in the relation.
+    pub fn reads(self) -> bool {
+        use MutationOp::{Create, Delete, Ensure, EnsureNot, Insert, Put, Replace, Rm, Update};
+        match self {
+            Insert | Update | Delete | Ensure | EnsureNot => true,
+            Create | Replace | Put | Rm => false,
+        }
+    }
+}
+
 /// `{keys => values}`
 #[derive(Clone, Debug, Default)]
 pub struct ColumnSpecs {

@@ -1,9 +1,9 @@
 //! Plans that give one row at most, whatever relations hold: that of a key, or the number of rows that begin with one.
 
 use super::{
-    ComponentPlan, JoinPlan, Method, MutationPlan, OperatorKind, OperatorPlan, Plan, Source, TableKind, TablePlan,
-    ValueSource,
+    ComponentPlan, Method, MutationPlan, OperatorKind, OperatorPlan, Plan, Source, TableKind, TablePlan, ValueSource,
 };
+use crate::expr::Expr;
 use crate::program::{AggregationUse, ConstantRows};
 
 /// Whether a program is a single rule whose operators give one row at most for each, or a single row as given.
@@ -53,18 +53,20 @@ impl OperatorPlan {
     /// Whether it gives one row at most for each.
     pub fn is_point(&self) -> bool {
         match &self.kind {
-            OperatorKind::Join(join) => is_by_key(join),
+            OperatorKind::Join(join) => is_by_key(&join.source, join.method, &join.keys),
+            OperatorKind::Exists(exists) => is_by_key(&exists.source, exists.method, &exists.keys),
             OperatorKind::Filter(_) | OperatorKind::Same(..) | OperatorKind::Unify(..) | OperatorKind::Distinct => true,
-            OperatorKind::Exists(_) | OperatorKind::UnifyEach(..) | OperatorKind::Intersect(_) => false,
+            OperatorKind::UnifyEach(..) | OperatorKind::Intersect(_) => false,
         }
     }
 }
 
-/// Whether all key columns are bound, in their order.
-fn is_by_key(join: &JoinPlan) -> bool {
-    match &join.source {
+/// Whether all key columns of a stored relation are bound, in their order.
+fn is_by_key(source: &Source, method: Method, keys: &[(usize, Expr)]) -> bool {
+    match source {
         Source::Stored(read) => {
-            join.method == Method::Prefix && read.as_of.is_none() && join.keys.len() == read.schema.keys.len()
+            let all = !keys.is_empty() && keys.len() == read.schema.keys.len();
+            all && method == Method::Prefix && read.as_of.is_none()
         }
         Source::Table(_) => false,
     }

@@ -62,8 +62,10 @@ impl PreparedQuery {
 
     /// Whether it is known to read stored relations, since it has run before.
     pub fn is_known_to_read(&self) -> bool {
-        let plan = self.first.get().and_then(|compiled| compiled.plan.as_ref());
-        plan.is_some_and(|plan| !plan.reads.is_empty())
+        self.first.get().is_some_and(|compiled| {
+            let plan_reads = compiled.plan.as_ref().is_some_and(|plan| !plan.reads.is_empty());
+            plan_reads || compiled.mutation.as_ref().is_some_and(|mutation| mutation.op.reads())
+        })
     }
 
     /// Whether it writes a relation that outlives the transaction.
