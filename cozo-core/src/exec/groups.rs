@@ -98,6 +98,14 @@ impl Groups {
         }
     }
 
+    /// A column of rows.
+    pub fn take_rows(&self, column: usize, rows: &[u32]) -> Column {
+        match &self.columns[column] {
+            Values::Narrow(values) => Column::ints(rows.iter().map(|row| i64::from(values[*row as usize])).collect()),
+            Values::Wide(values) => values.take(rows),
+        }
+    }
+
     /// About how many bytes there are.
     pub fn memory_bytes(&self) -> usize {
         let of_columns: usize = self.columns.iter().map(Values::memory_bytes).sum();

@@ -2,7 +2,8 @@
 
 use std::iter::zip;
 
-use super::codes::Codes;
+use super::codes::{Codes, all_ints};
+use crate::value::{Batch, Column};
 
 /// So many codes are listed at a time.
 const LISTED_CODES: usize = 2048;
@@ -115,7 +116,36 @@ impl IntSet {
 
     /// Adds rows for which there is room, and appends those that are new to `fresh`; gives the number of them.
     pub fn insert_fresh(&mut self, columns: &[&[i64]], fresh: &mut [&mut Vec<i64>]) -> usize {
-        let (words, filled, mut added, mut new) = (&mut self.words[..], &mut self.filled[..], 0, vec![]);
+        let mut added = 0;
+        self.each_fresh(columns, |codes, new| {
+            added += new.len();
+            codes.decode(new, fresh);
+        });
+        added
+    }
+
+    /// Adds rows, and leaves those in the columns that are new; gives the number of them. Nothing if they are not integers, or do not lie
+    /// close enough together for a set of so many rows.
+    pub fn add_fresh(&mut self, rows: &mut Batch) -> Option<usize> {
+        let columns = all_ints(&rows.columns).filter(|columns| !columns.is_empty())?;
+        if !self.make_room(&columns, self.len + rows.len) {
+            return None;
+        }
+        // Mostly all are new, and then stay as they are.
+        let mut fresh = vec![];
+        self.each_fresh(&columns, |_, new| fresh.extend_from_slice(new));
+        if fresh.len() < rows.len {
+            let mut columns: Vec<Vec<i64>> = self.codes.columns(fresh.len());
+            self.codes.decode(&fresh, &mut columns.iter_mut().collect::<Vec<_>>());
+            rows.columns = columns.into_iter().map(Column::ints).collect();
+        }
+        Some(fresh.len())
+    }
+
+    /// Adds rows for which there is room, and hands out the codes of those that are new.
+    #[inline]
+    fn each_fresh(&mut self, columns: &[&[i64]], mut take: impl FnMut(&Codes, &[i64])) {
+        let (words, filled, mut new) = (&mut self.words[..], &mut self.filled[..], vec![]);
         self.codes.each_chunk(columns, |codes| {
             new.resize(codes.len(), 0);
             // No branch asks whether a row is new, which nobody can foretell: each is written, and the next one over it if it was not.
@@ -128,11 +158,9 @@ impl IntSet {
                 true => codes.fold(0, |end, code| keep(end, code, set::<false>(words, filled, code))),
                 false => codes.fold(0, |end, code| keep(end, code, set::<true>(words, filled, code))),
             };
-            added += end;
-            self.codes.decode(&new[..end], fresh);
+            self.len += end;
+            take(&self.codes, &new[..end]);
         });
-        self.len += added;
-        added
     }
 
     /// Adds a row of a single integer, if it is within what there is room for; whether it is new then.

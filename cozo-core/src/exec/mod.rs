@@ -60,9 +60,9 @@ use crate::value::{Batch, DataValue};
 use index::IndexedRows;
 use kept::Indexed;
 use lists::Lists;
+use operators::Seen;
 use profile::Clock;
 use rustc_hash::FxHashMap;
-use table::Table;
 use top::Wanted;
 
 /// The most rows that operators hand on at a time.
@@ -148,7 +148,7 @@ pub struct Worker<'r> {
     run: &'r Run<'r>,
     batch_rows: usize,
     /// What the operators that drop repetitions have seen, by their positions.
-    seen: FxHashMap<usize, Table>,
+    seen: FxHashMap<usize, Seen>,
     /// Notes what runs when, if the run has a profile.
     clock: Option<Clock>,
 }

@@ -2,6 +2,7 @@
 
 use super::{Emit, Operator, Shape};
 use crate::exec::Worker;
+use crate::exec::int_set::IntSet;
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::exec::table::Table;
 use crate::value::Batch;
@@ -16,21 +17,57 @@ pub struct Distinct<'a> {
 /// So many rows are remembered; then it begins anew, since a repetition costs time and a row remembered space.
 const REMEMBERED_ROWS: usize = 1 << 20;
 
+/// The rows that came before.
+pub enum Seen {
+    /// Integers that lie close together, of which nothing is kept but a bit for each row.
+    Ints(IntSet),
+    /// Any.
+    Rows(Table),
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Seen::Ints(IntSet::default())
+    }
+}
+
+impl Seen {
+    fn len(&self) -> usize {
+        match self {
+            Seen::Ints(set) => set.len(),
+            Seen::Rows(table) => table.len(),
+        }
+    }
+
+    /// Adds rows, and leaves those that are new.
+    fn add(&mut self, mut rows: Batch) -> Batch {
+        if let Seen::Ints(set) = self {
+            if let Some(len) = set.add_fresh(&mut rows) {
+                rows.len = len;
+                return rows;
+            }
+            let set = std::mem::take(set);
+            *self = Seen::Rows(if set.len() == 0 { Table::set(rows.columns.len()) } else { Table::of_ints(set) });
+        }
+        let Seen::Rows(table) = self else { unreachable!("a set of integers that is none has become a table") };
+        let before = table.len();
+        table.insert(rows);
+        table.rows().slice(before..table.len())
+    }
+}
+
 impl Operator for Distinct<'_> {
     fn push(&self, mut input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
         let kept = self.shape.keep;
-        let seen = worker.seen.entry(self.position).or_insert_with(|| Table::set(kept.len()));
+        let seen = worker.seen.entry(self.position).or_default();
         if seen.len() > REMEMBERED_ROWS {
-            *seen = Table::set(kept.len());
+            *seen = Seen::default();
         }
-        let before = seen.len();
-        let len = input.len;
         let columns = kept.iter().map(|slot| std::mem::take(&mut input.columns[*slot])).collect();
-        seen.insert(Batch { columns, len });
-        if seen.len() == before {
+        let fresh = seen.add(Batch { columns, len: input.len });
+        if fresh.is_empty() {
             return CONTINUE;
         }
-        let fresh = seen.rows().slice(before..seen.len());
         let mut output = self.shape.pass(input);
         output.len = fresh.len;
         for (slot, column) in kept.iter().zip(fresh.columns) {

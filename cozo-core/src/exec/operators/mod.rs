@@ -12,6 +12,7 @@ mod unify;
 
 use std::ops::{ControlFlow, Range};
 
+pub use distinct::Seen;
 pub use scan::place;
 
 use super::sink::{CONTINUE, Flow, Sink};

@@ -1,6 +1,6 @@
 //! Joins input rows with rows that have the same values in some columns, by a hash table on those columns.
 
-use std::iter::repeat_n;
+use std::iter::{repeat_n, zip};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -250,6 +250,9 @@ impl IndexProbe<'_> {
     }
 }
 
+/// Groups of fewer rows on average are copied row by row, others range by range.
+const FEW_OF_A_GROUP: usize = 4;
+
 /// Joins by an index, or by the place of the rows.
 pub struct HashJoin<'a> {
     pub plan: &'a JoinPlan,
@@ -281,18 +284,17 @@ impl HashJoin<'_> {
         worker: &mut Worker<'_>,
         emit: &mut Emit<'_>,
     ) -> Flow {
+        let all: usize = found.iter().map(Range::len).sum();
+        if all < found.len() * FEW_OF_A_GROUP {
+            return self.push_small_groups(groups, found, all, input, worker, emit);
+        }
         let mut room = worker.next_batch_rows()?;
-        let most = found.iter().map(Range::len).sum::<usize>().min(room);
+        let most = all.min(room);
         let (mut left, mut right): (Vec<u32>, Vec<Range<u32>>) =
             (Vec::with_capacity(most), Vec::with_capacity(found.len().min(most)));
         let mut len = 0;
         let take = |left: &[u32], right: &[Range<u32>], len: usize| {
-            let mut output = self.shape.take(input, left);
-            output.len = len;
-            for (nth, (_, slot)) in self.plan.outputs.iter().enumerate() {
-                output.columns[*slot] = groups.take(nth, right, len);
-            }
-            output
+            self.joined(input, left, len, |nth| groups.take(nth, right, len))
         };
         for (row, group) in found.iter().enumerate() {
             let mut group = group.clone();
@@ -317,6 +319,42 @@ impl HashJoin<'_> {
             }
         }
         if len == 0 { CONTINUE } else { emit(take(&left, &right, len), worker) }
+    }
+
+    /// [`HashJoin::push_groups`] for groups of few rows, `all` together: these are named one by one.
+    fn push_small_groups(
+        &self,
+        groups: &Groups,
+        found: &[Range<u32>],
+        all: usize,
+        input: &Batch,
+        worker: &mut Worker<'_>,
+        emit: &mut Emit<'_>,
+    ) -> Flow {
+        let (left, right) = pairs(found, all);
+        let mut start = 0;
+        while start < all {
+            let part = start..all.min(start + worker.next_batch_rows()?);
+            let rows = &right[part.clone()];
+            let output = self.joined(input, &left[part.clone()], part.len(), |nth| groups.take_rows(nth, rows));
+            let flow = emit(output, worker)?;
+            if stopped(&flow) {
+                return Ok(flow);
+            }
+            start = part.end;
+        }
+        CONTINUE
+    }
+
+    /// Rows of the input, with a column for each output beside them.
+    #[inline]
+    fn joined(&self, input: &Batch, left: &[u32], len: usize, output: impl Fn(usize) -> Column) -> Batch {
+        let mut joined = self.shape.take(input, left);
+        joined.len = len;
+        for (nth, (_, slot)) in self.plan.outputs.iter().enumerate() {
+            joined.columns[*slot] = output(nth);
+        }
+        joined
     }
 
     /// Joins each input row with the rows that an index finds.
@@ -347,11 +385,10 @@ impl HashJoin<'_> {
             let mut start = 0;
             while start < left.len() {
                 let part = start..left.len().min(start + room);
-                let mut output = self.shape.take(input, &left[part.clone()]);
-                for (nth, (column, slot)) in self.plan.outputs.iter().enumerate() {
-                    let column = &probe.rows.columns[self.rows.output_column(nth, *column)];
-                    output.columns[*slot] = column.take(&right[part.clone()]);
-                }
+                let rows = &right[part.clone()];
+                let output = self.joined(input, &left[part.clone()], rows.len(), |nth| {
+                    probe.rows.columns[self.rows.output_column(nth, self.plan.outputs[nth].0)].take(rows)
+                });
                 let flow = emit(output, worker)?;
                 if stopped(&flow) {
                     return Ok(flow);
@@ -363,5 +400,42 @@ impl HashJoin<'_> {
             right.clear();
         }
         CONTINUE
+    }
+}
+
+/// The number of each range, and the numbers in it, `all` together.
+fn pairs(ranges: &[Range<u32>], all: usize) -> (Vec<u32>, Vec<u32>) {
+    // Of a short range as many numbers as of any are written, and those of the next over what is too much: no loop ends where
+    // nobody can foretell it.
+    let (mut left, mut right) = (vec![0; all + SHORT], vec![0; all + SHORT]);
+    let mut end = 0;
+    for (number, range) in zip(0.., ranges) {
+        left[end..][..SHORT].fill(number);
+        right[end..][..SHORT].copy_from_slice(&[0, 1, 2, 3].map(|nth| range.start.wrapping_add(nth)));
+        if range.len() > SHORT {
+            left[end..][..range.len()].fill(number);
+            zip(&mut right[end..][..range.len()], range.clone()).for_each(|(place, nth)| *place = nth);
+        }
+        end += range.len();
+    }
+    left.truncate(all);
+    right.truncate(all);
+    (left, right)
+}
+
+/// So many numbers are written at once.
+const SHORT: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_name_every_number_of_every_range() {
+        let ranges = [5..5, 0..1, 7..12, 3..3, 2..6, u32::MAX - 1..u32::MAX, 1..3];
+        let expected: (Vec<u32>, Vec<u32>) =
+            zip(0.., &ranges).flat_map(|(number, range)| range.clone().map(move |nth| (number, nth))).unzip();
+        assert_eq!(pairs(&ranges, expected.0.len()), expected);
+        assert_eq!(pairs(&[], 0), (vec![], vec![]));
     }
 }
