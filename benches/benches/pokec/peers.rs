@@ -13,11 +13,14 @@ use rocksdb::{DB, WriteBatch};
 use rusqlite::{Connection, params};
 
 use super::Bench;
-use super::throughput::{UPDATE, WRITE, new_uid, uid};
+use super::throughput::{WRITE, new_uid, uid};
 
 const PREPARED: &str = "cozo mem, prepared";
 const SQLITE: &str = "SQLite, prepared";
 const ROCKSDB: &str = "raw RocksDB";
+
+/// As SQLite's statement does, it names the columns that change.
+const UPDATE: &str = "?[uid, cmpl_pct] <- [[$id, $n]] :update user {uid => cmpl_pct}";
 
 /// How long each kind of query is asked.
 const ASKED_FOR: Duration = Duration::from_secs(1);

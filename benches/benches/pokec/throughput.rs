@@ -25,7 +25,7 @@ pub const WRITE: &str =
     "?[uid, cmpl_pct, gender, age] <- [[$id, 0, null, null]] :put user {uid => cmpl_pct, gender, age}";
 
 /// Changes how much of a profile is filled in.
-pub const UPDATE: &str = "?[uid, cmpl_pct, age, gender] := uid = $id, *user{uid, age, gender}, cmpl_pct = $n
+const UPDATE: &str = "?[uid, cmpl_pct, age, gender] := uid = $id, *user{uid, age, gender}, cmpl_pct = $n
     :put user {uid => cmpl_pct, age, gender}";
 
 const WRITE_EDGE: &str =
