@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::finger::{Aim, Finger};
 use super::key::{Key, ProbeKeys, keys_at};
-use super::node::Node;
+use super::node::{MAX_LEAF_ROWS, Node};
 use crate::storage::{BatchCursor, LookupCursor, Matches, StorageError, probe_count};
 use crate::value::{Batch, Column, DataValue, compare_columns};
 
@@ -41,7 +41,8 @@ impl BatchCursor for ScanCursor<'_> {
                 debug_assert!(moved, "rows remain");
                 self.row = 0;
             }
-            let (rest, free) = (self.finger.leaf.len - self.row, rows - batch.len);
+            let wanted = (self.remaining - batch.len as u64).min(MAX_LEAF_ROWS as u64) as usize;
+            let (rest, free) = (wanted.min(self.finger.leaf.len - self.row), rows - batch.len);
             // Rather than with a part of a leaf, a batch ends with the leaf before.
             if rest > free && free < rows / 2 {
                 break;
