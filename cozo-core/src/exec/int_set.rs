@@ -124,22 +124,22 @@ impl IntSet {
         added
     }
 
-    /// Adds rows, and leaves those in the columns that are new; gives the number of them. Nothing if they are not integers, or do not lie
-    /// close enough together for a set of so many rows.
-    pub fn add_fresh(&mut self, rows: &mut Batch) -> Option<usize> {
-        let columns = all_ints(&rows.columns).filter(|columns| !columns.is_empty())?;
-        if !self.make_room(&columns, self.len + rows.len) {
-            return None;
-        }
+    /// Adds rows, and leaves those that are new; `false`, and nothing happens, if they are not integers, or do not lie close enough together
+    /// for a set of so many rows.
+    pub fn add_fresh(&mut self, rows: &mut Batch) -> bool {
+        let columns = all_ints(&rows.columns).filter(|columns| !columns.is_empty());
+        let Some(columns) = columns.filter(|columns| self.make_room(columns, self.len + rows.len)) else {
+            return false;
+        };
         // Mostly all are new, and then stay as they are.
         let mut fresh = vec![];
         self.each_fresh(&columns, |_, new| fresh.extend_from_slice(new));
         if fresh.len() < rows.len {
             let mut columns: Vec<Vec<i64>> = self.codes.columns(fresh.len());
             self.codes.decode(&fresh, &mut columns.iter_mut().collect::<Vec<_>>());
-            rows.columns = columns.into_iter().map(Column::ints).collect();
+            *rows = Batch::new(columns.into_iter().map(Column::ints).collect(), fresh.len());
         }
-        Some(fresh.len())
+        true
     }
 
     /// Adds rows for which there is room, and hands out the codes of those that are new.

@@ -42,8 +42,7 @@ impl Seen {
     /// Adds rows, and leaves those that are new.
     fn add(&mut self, mut rows: Batch) -> Batch {
         if let Seen::Ints(set) = self {
-            if let Some(len) = set.add_fresh(&mut rows) {
-                rows.len = len;
+            if set.add_fresh(&mut rows) {
                 return rows;
             }
             let set = std::mem::take(set);
