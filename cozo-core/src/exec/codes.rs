@@ -103,13 +103,14 @@ impl Codes {
     }
 
     fn codes<'c>(&self, columns: &[&'c [i64]], rows: Range<usize>, buffer: &'c mut Vec<i64>) -> &'c [i64] {
-        if let [column] = columns {
-            return &column[rows];
-        }
+        let [first, rest @ ..] = columns else { return &[] };
+        let [second, rest @ ..] = rest else { return &first[rows] };
+        let bits = |column: usize| bits_of(self.bounds[column]);
+        let of_two = bits(1);
         buffer.clear();
-        buffer.extend_from_slice(&columns[0][rows.clone()]);
-        for (column, bound) in zip(columns, &self.bounds).skip(1) {
-            let bits = bits_of(*bound);
+        buffer.extend(zip(&first[rows.clone()], &second[rows.clone()]).map(|(code, value)| code << of_two | value));
+        for (nth, column) in zip(2.., rest) {
+            let bits = bits(nth);
             zip(&mut *buffer, &column[rows.clone()]).for_each(|(code, value)| *code = *code << bits | *value);
         }
         buffer

@@ -5,6 +5,9 @@ use std::ops::Range;
 use super::index::most_codes;
 use crate::value::{Batch, Column, Num, Scalar};
 
+/// So many rows from any row on can be read at once.
+pub const AT_ONCE: usize = 4;
+
 /// The rows of each key.
 #[derive(Debug, Default)]
 pub struct Groups {
@@ -16,8 +19,8 @@ pub struct Groups {
 
 /// The values of a column.
 #[derive(Debug)]
-enum Values {
-    /// Integers as they are in most relations of things that are numbered.
+pub enum Values {
+    /// Integers as they are in most relations of things that are numbered. Once all rows are there, [`AT_ONCE`] more come after the last.
     Narrow(Vec<u32>),
     /// Others.
     Wide(Column),
@@ -54,11 +57,12 @@ impl Groups {
         Some(())
     }
 
-    /// Gives back the room for more rows.
-    pub fn shrink(&mut self) {
+    /// Ends the rows, and gives back the room for more.
+    pub fn finish(&mut self) {
         self.starts.shrink_to_fit();
         for values in &mut self.columns {
             if let Values::Narrow(values) = values {
+                values.resize(values.len() + AT_ONCE, 0);
                 values.shrink_to_fit();
             }
         }
@@ -66,9 +70,11 @@ impl Groups {
 
     /// The rows for each of so many keys.
     pub fn find(&self, keys: &Column, len: usize) -> Vec<Range<u32>> {
-        let rows_of = |key: i64| {
-            let bounds = usize::try_from(key).ok().and_then(|key| self.starts.get(key..)?.first_chunk());
-            bounds.map_or(0..0, |[start, end]| *start..*end)
+        let ends = self.starts.get(1..).unwrap_or_default();
+        let starts = &self.starts[..ends.len()];
+        let rows_of = |key: i64| match key as u64 {
+            key if key < ends.len() as u64 => starts[key as usize]..ends[key as usize],
+            _ => 0..0,
         };
         match keys.as_dense_ints() {
             Some(keys) => keys.iter().map(|key| rows_of(*key)).collect(),
@@ -98,12 +104,9 @@ impl Groups {
         }
     }
 
-    /// A column of rows.
-    pub fn take_rows(&self, column: usize, rows: &[u32]) -> Column {
-        match &self.columns[column] {
-            Values::Narrow(values) => Column::ints(rows.iter().map(|row| i64::from(values[*row as usize])).collect()),
-            Values::Wide(values) => values.take(rows),
-        }
+    /// A column of all rows.
+    pub fn column(&self, column: usize) -> &Values {
+        &self.columns[column]
     }
 
     /// About how many bytes there are.
@@ -165,7 +168,7 @@ mod tests {
             ];
             groups.append(&Batch::new(columns, 100), 900).expect("keys ascend and lie close together");
         }
-        groups.shrink();
+        groups.finish();
         let asked = [3, 256, -1, 0, 1 << 40, 42, 258];
         let found = groups.find(&Column::ints(asked.to_vec()), asked.len());
         let mixed: Column =

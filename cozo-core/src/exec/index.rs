@@ -207,7 +207,7 @@ impl IndexedRows {
             let rows = sorted(rows, 1);
             let mut groups = Groups::new(rows.columns.len() - 1);
             groups.append(&rows, rows.len as u64).expect("keys ascend now, and lie close together");
-            groups.shrink();
+            groups.finish();
             return IndexedRows::Grouped(groups);
         }
         let mut index = Index::new((0..keys).collect());

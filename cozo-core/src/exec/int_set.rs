@@ -117,7 +117,7 @@ impl IntSet {
     /// Adds rows for which there is room, and appends those that are new to `fresh`; gives the number of them.
     pub fn insert_fresh(&mut self, columns: &[&[i64]], fresh: &mut [&mut Vec<i64>]) -> usize {
         let mut added = 0;
-        self.each_fresh(columns, |codes, new| {
+        self.each_fresh(columns, |codes, _, new| {
             added += new.len();
             codes.decode(new, fresh);
         });
@@ -131,20 +131,27 @@ impl IntSet {
         let Some(columns) = columns.filter(|columns| self.make_room(columns, self.len + rows.len)) else {
             return false;
         };
-        // Mostly all are new, and then stay as they are.
-        let mut fresh = vec![];
-        self.each_fresh(&columns, |_, new| fresh.extend_from_slice(new));
-        if fresh.len() < rows.len {
-            let mut columns: Vec<Vec<i64>> = self.codes.columns(fresh.len());
-            self.codes.decode(&fresh, &mut columns.iter_mut().collect::<Vec<_>>());
-            *rows = Batch::new(columns.into_iter().map(Column::ints).collect(), fresh.len());
+        // Mostly all are new, and then stay as they are, as do those before the first chunk with one that is not.
+        let (mut seen, mut kept, mut fresh) = (0, 0, vec![]);
+        self.each_fresh(&columns, |_, of, new| {
+            if seen == kept && new.len() == of {
+                kept += of;
+            } else {
+                fresh.extend_from_slice(new);
+            }
+            seen += of;
+        });
+        if kept < rows.len {
+            let mut left: Vec<Vec<i64>> = columns.iter().map(|column| column[..kept].to_vec()).collect();
+            self.codes.decode(&fresh, &mut left.iter_mut().collect::<Vec<_>>());
+            *rows = Batch::new(left.into_iter().map(Column::ints).collect(), kept + fresh.len());
         }
         true
     }
 
-    /// Adds rows for which there is room, and hands out the codes of those that are new.
+    /// Adds rows for which there is room, and hands out the codes of those that are new, some of so many rows at a time.
     #[inline]
-    fn each_fresh(&mut self, columns: &[&[i64]], mut take: impl FnMut(&Codes, &[i64])) {
+    fn each_fresh(&mut self, columns: &[&[i64]], mut take: impl FnMut(&Codes, usize, &[i64])) {
         let (words, filled, mut new) = (&mut self.words[..], &mut self.filled[..], vec![]);
         self.codes.each_chunk(columns, |codes| {
             new.resize(codes.len(), 0);
@@ -159,7 +166,7 @@ impl IntSet {
                 false => codes.fold(0, |end, code| keep(end, code, set::<true>(words, filled, code))),
             };
             self.len += end;
-            take(&self.codes, &new[..end]);
+            take(&self.codes, new.len(), &new[..end]);
         });
     }
 

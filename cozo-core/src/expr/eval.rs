@@ -37,9 +37,14 @@ impl<'a> Operand<'a> {
 
     /// One value a row, for `len` rows.
     pub fn into_column(self, len: usize) -> Column {
+        self.into_shared_column(len).into_owned()
+    }
+
+    /// As [`Operand::into_column`], but what the frame has is not copied.
+    pub fn into_shared_column(self, len: usize) -> Cow<'a, Column> {
         match self {
-            Operand::Scalar(value) => Column::repeat(&value, len),
-            Operand::Column(column) => column.into_owned(),
+            Operand::Scalar(value) => Cow::Owned(Column::repeat(&value, len)),
+            Operand::Column(column) => column,
         }
     }
 }

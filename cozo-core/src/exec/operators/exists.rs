@@ -1,5 +1,7 @@
 //! Keeps rows that have a match in a relation, or that have none.
 
+use std::borrow::Cow;
+
 use super::filter::emit_where;
 use super::probe::Rows;
 use super::{Emit, Operator, Shape, key_columns};
@@ -7,7 +9,7 @@ use crate::exec::Worker;
 use crate::exec::sink::Flow;
 use crate::exec::stored::Stored;
 use crate::plan::ExistsPlan;
-use crate::value::Batch;
+use crate::value::{Batch, Column};
 
 /// Tests for stored rows with a key prefix.
 pub struct PrefixExists<'a> {
@@ -19,6 +21,7 @@ pub struct PrefixExists<'a> {
 impl Operator for PrefixExists<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
         let prefixes = key_columns(&self.plan.keys, &input, worker)?;
+        let prefixes: Vec<Column> = prefixes.into_iter().map(Cow::into_owned).collect();
         let mut holds = self.stored.contains(&prefixes)?;
         if self.plan.negated {
             holds.iter_mut().for_each(|found| *found = !*found);
@@ -38,7 +41,7 @@ impl Operator for HashExists<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
         let probe = self.rows.resolve()?;
         let keys = key_columns(&self.plan.keys, &input, worker)?;
-        let mut holds = probe.matches_any(&keys.iter().collect::<Vec<_>>(), input.len);
+        let mut holds = probe.matches_any(&keys.iter().map(AsRef::as_ref).collect::<Vec<_>>(), input.len);
         if self.plan.negated {
             holds.iter_mut().for_each(|found| *found = !*found);
         }

@@ -1,6 +1,6 @@
 //! Keeps rows for which an expression is true, or for which a slot has a given value.
 
-use super::{Emit, Operator, Shape, frame, key_columns};
+use super::{Emit, Operator, Shape, frame};
 use crate::exec::Worker;
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::expr::{Condition, Expr};
@@ -32,9 +32,9 @@ pub struct Same<'a> {
 
 impl Operator for Same<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
-        let wanted = key_columns(&[(0, self.expr.clone())], &input, worker)?;
+        let wanted = self.expr.eval(frame(&input, worker))?.into_shared_column(input.len);
         let found = &input.columns[self.slot];
-        let holds: Vec<bool> = (0..input.len).map(|row| found.equals_at(row, &wanted[0], row)).collect();
+        let holds: Vec<bool> = (0..input.len).map(|row| found.equals_at(row, &wanted, row)).collect();
         emit_where(&self.shape, input, &holds, worker, emit)
     }
 }

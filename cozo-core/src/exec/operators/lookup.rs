@@ -1,5 +1,6 @@
 //! Joins input rows with the rows of a stored relation that have a given key prefix.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use super::probe::{HashJoin, Rows};
@@ -121,7 +122,8 @@ impl Operator for PrefixLookup<'_> {
         if let Some(join) = self.join_instead(input.len)? {
             return join.push(input, worker, emit);
         }
-        let mut prefixes = key_columns(&self.plan.keys, &input, worker)?;
+        let prefixes = key_columns(&self.plan.keys, &input, worker)?;
+        let mut prefixes: Vec<Column> = prefixes.into_iter().map(Cow::into_owned).collect();
         let order = if self.plan.keeps_order { None } else { lookup_order(&prefixes[0]) };
         let input = match order {
             Some(order) => {

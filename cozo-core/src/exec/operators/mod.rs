@@ -10,6 +10,7 @@ pub mod range;
 mod scan;
 mod unify;
 
+use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
 
 pub use distinct::Seen;
@@ -186,9 +187,13 @@ fn frame<'a>(batch: &'a Batch, worker: &Worker<'a>) -> Frame<'a> {
 }
 
 /// The values of the keys' expressions, a column for each.
-fn key_columns(keys: &[(usize, Expr)], input: &Batch, worker: &Worker<'_>) -> Result<Vec<Column>, ExecError> {
-    let frame = Frame { columns: &input.columns, len: input.len, parameters: worker.run.parameters };
-    keys.iter().map(|(_, expr)| Ok(expr.eval(frame)?.into_column(input.len))).collect()
+fn key_columns<'a>(
+    keys: &[(usize, Expr)],
+    input: &'a Batch,
+    worker: &Worker<'a>,
+) -> Result<Vec<Cow<'a, Column>>, ExecError> {
+    let frame = frame(input, worker);
+    keys.iter().map(|(_, expr)| Ok(expr.eval(frame)?.into_shared_column(input.len))).collect()
 }
 
 /// Whether to go on.

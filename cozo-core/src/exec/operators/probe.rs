@@ -1,11 +1,12 @@
 //! Joins input rows with rows that have the same values in some columns, by a hash table on those columns.
 
-use std::iter::{repeat_n, zip};
+use std::cell::OnceCell;
+use std::iter::{repeat, repeat_n, zip};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use super::{Emit, Operator, Shape, Tables, key_columns, stopped};
-use crate::exec::groups::Groups;
+use super::{Emit, Operator, Shape, Tables, empty_slots, key_columns, stopped};
+use crate::exec::groups::{AT_ONCE, Groups, Values};
 use crate::exec::index::{Found, Index, IndexedRows};
 use crate::exec::kept::Indexed;
 use crate::exec::sink::{BYTES_AROUND_ROW, CONTINUE, Flow};
@@ -182,7 +183,7 @@ fn read_indexed(
     if *keys == [0] {
         let (rows, mut groups) = (stored.most_rows(&KeyRange::all()), Groups::new(outputs.len()));
         if read(&mut |batch| groups.append(batch, rows).map(|()| groups.memory_bytes()))? {
-            groups.shrink();
+            groups.finish();
             return Ok(Some(IndexedRows::Grouped(groups)));
         }
     }
@@ -250,9 +251,6 @@ impl IndexProbe<'_> {
     }
 }
 
-/// Groups of fewer rows on average are copied row by row, others range by range.
-const FEW_OF_A_GROUP: usize = 4;
-
 /// Joins by an index, or by the place of the rows.
 pub struct HashJoin<'a> {
     pub plan: &'a JoinPlan,
@@ -263,7 +261,7 @@ pub struct HashJoin<'a> {
 impl Operator for HashJoin<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
         let keys = key_columns(&self.plan.keys, &input, worker)?;
-        let keys: Vec<&Column> = keys.iter().collect();
+        let keys: Vec<&Column> = keys.iter().map(AsRef::as_ref).collect();
         match self.rows.resolve()? {
             Probe::Grouped(groups) => self.push_groups(groups, &groups.find(keys[0], input.len), &input, worker, emit),
             Probe::Indexed(probe) => {
@@ -285,7 +283,7 @@ impl HashJoin<'_> {
         emit: &mut Emit<'_>,
     ) -> Flow {
         let all: usize = found.iter().map(Range::len).sum();
-        if all < found.len() * FEW_OF_A_GROUP {
+        if all < found.len() * AT_ONCE {
             return self.push_small_groups(groups, found, all, input, worker, emit);
         }
         let mut room = worker.next_batch_rows()?;
@@ -321,27 +319,51 @@ impl HashJoin<'_> {
         if len == 0 { CONTINUE } else { emit(take(&left, &right, len), worker) }
     }
 
-    /// [`HashJoin::push_groups`] for groups of few rows, `all` together: these are named one by one.
+    /// [`HashJoin::push_groups`] for groups of few rows, `all` together. Where integers are copied, rows need not be named.
     fn push_small_groups(
         &self,
         groups: &Groups,
         found: &[Range<u32>],
-        all: usize,
+        mut all: usize,
         input: &Batch,
         worker: &mut Worker<'_>,
         emit: &mut Emit<'_>,
     ) -> Flow {
-        let (left, right) = pairs(found, all);
         let mut start = 0;
-        while start < all {
-            let part = start..all.min(start + worker.next_batch_rows()?);
-            let rows = &right[part.clone()];
-            let output = self.joined(input, &left[part.clone()], part.len(), |nth| groups.take_rows(nth, rows));
+        while start < found.len() {
+            let room = worker.next_batch_rows()?;
+            // Mostly there is room for all.
+            let (mut end, mut len) = if all <= room { (found.len(), all) } else { (start, 0) };
+            while end < found.len() && len < room {
+                len += found[end].len();
+                end += 1;
+            }
+            all -= len;
+            let ranges = &found[start..end];
+            let mut output = Batch { columns: empty_slots(self.shape.slots), len };
+            let (left, right) = (OnceCell::new(), OnceCell::new());
+            for slot in self.shape.keep {
+                let column = &input.columns[*slot];
+                output.columns[*slot] = match column.as_dense_ints() {
+                    Some(ints) => Column::ints(in_fours(zip(ranges, &ints[start..]), len, |int, _| [*int; AT_ONCE])),
+                    None => column
+                        .take(left.get_or_init(|| in_fours(zip(ranges, start as u32..), len, |row, _| [row; AT_ONCE]))),
+                };
+            }
+            for (nth, (_, slot)) in self.plan.outputs.iter().enumerate() {
+                output.columns[*slot] = match groups.column(nth) {
+                    Values::Narrow(numbers) => Column::ints(in_fours(zip(ranges, repeat(&numbers[..])), len, four)),
+                    Values::Wide(column) => column.take(right.get_or_init(|| {
+                        let rows = |(), first| [0, 1, 2, 3].map(|nth| (first as u32).wrapping_add(nth));
+                        in_fours(zip(ranges, repeat(())), len, rows)
+                    })),
+                };
+            }
             let flow = emit(output, worker)?;
             if stopped(&flow) {
                 return Ok(flow);
             }
-            start = part.end;
+            start = end;
         }
         CONTINUE
     }
@@ -403,39 +425,54 @@ impl HashJoin<'_> {
     }
 }
 
-/// The number of each range, and the numbers in it, `all` together.
-fn pairs(ranges: &[Range<u32>], all: usize) -> (Vec<u32>, Vec<u32>) {
-    // Of a short range as many numbers as of any are written, and those of the next over what is too much: no loop ends where
-    // nobody can foretell it.
-    let (mut left, mut right) = (vec![0; all + SHORT], vec![0; all + SHORT]);
+/// What is given for each number in ranges, `len` together: `four` gives it for four of them at once, by what stands beside the range, and
+/// the first of the four, of which not all need to be in the range.
+#[inline]
+fn in_fours<'r, T: Copy, N: Copy + Default>(
+    ranges: impl Iterator<Item = (&'r Range<u32>, T)>,
+    len: usize,
+    four: impl Fn(T, usize) -> [N; AT_ONCE],
+) -> Vec<N> {
+    // Of a short range as many are written as of any, and those of the next one over what is too much: no loop ends where nobody can
+    // foretell it.
+    let mut all = vec![N::default(); len + AT_ONCE];
     let mut end = 0;
-    for (number, range) in zip(0.., ranges) {
-        left[end..][..SHORT].fill(number);
-        right[end..][..SHORT].copy_from_slice(&[0, 1, 2, 3].map(|nth| range.start.wrapping_add(nth)));
-        if range.len() > SHORT {
-            left[end..][..range.len()].fill(number);
-            zip(&mut right[end..][..range.len()], range.clone()).for_each(|(place, nth)| *place = nth);
+    for (range, of) in ranges {
+        let (first, len) = (range.start as usize, range.len());
+        *all[end..].first_chunk_mut().expect("there is room for four more") = four(of, first);
+        let mut done = AT_ONCE;
+        while done < len {
+            *all[end + done..].first_chunk_mut().expect("there is room for four more") = four(of, first + done);
+            done += AT_ONCE;
         }
-        end += range.len();
+        end += len;
     }
-    left.truncate(all);
-    right.truncate(all);
-    (left, right)
+    all.truncate(len);
+    all
 }
 
-/// So many numbers are written at once.
-const SHORT: usize = 4;
+/// Four integers from a place on, at most that of the last [`AT_ONCE`].
+#[inline]
+fn four(numbers: &[u32], at: usize) -> [i64; AT_ONCE] {
+    numbers[at..]
+        .first_chunk()
+        .map(|four: &[u32; AT_ONCE]| four.map(i64::from))
+        .expect("more numbers are there than count")
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn pairs_name_every_number_of_every_range() {
-        let ranges = [5..5, 0..1, 7..12, 3..3, 2..6, u32::MAX - 1..u32::MAX, 1..3];
-        let expected: (Vec<u32>, Vec<u32>) =
-            zip(0.., &ranges).flat_map(|(number, range)| range.clone().map(move |nth| (number, nth))).unzip();
-        assert_eq!(pairs(&ranges, expected.0.len()), expected);
-        assert_eq!(pairs(&[], 0), (vec![], vec![]));
+    fn in_fours_every_number_of_every_range_is_given_once() {
+        let numbers: Vec<u32> = (0..14 + AT_ONCE as u32).map(|number| number * 10).collect();
+        let ranges = [5..5, 0..1, 7..12, 3..3, 2..6, 13..14, 1..3, 3..14, 14..14];
+        let each = || ranges.iter().enumerate().flat_map(|(nth, range)| range.clone().map(move |at| (nth, at)));
+        let len = each().count();
+        let given = in_fours(zip(&ranges, repeat(&numbers[..])), len, four);
+        assert_eq!(given, each().map(|(_, at)| i64::from(at) * 10).collect::<Vec<_>>());
+        let beside = in_fours(zip(&ranges, 0..), len, |nth, _| [nth; AT_ONCE]);
+        assert_eq!(beside, each().map(|(nth, _)| nth as i64).collect::<Vec<_>>());
     }
 }

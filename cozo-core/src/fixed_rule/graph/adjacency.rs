@@ -1,18 +1,25 @@
 //! Adjacency in compressed rows, made and reshaped in parallel.
 //!
-//! Each thread owns a range of nodes, and with it a range of the adjacency: it reads all edges and places those of its nodes.
-//! Reading is cheap and in order, placing is neither, so that this pays although every thread reads everything.
+//! Edges are first brought together by blocks of nodes, so that placing them where the rows of their nodes are stays within a part of
+//! the adjacency that a processor has near. Placed over all of it, each edge would move a whole line of memory there and back.
 
+use std::iter::zip;
 use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
-/// So few edges are placed by one thread.
-const WORTH_PARALLEL: usize = 1 << 19;
+/// So few edges are placed at once, by one thread.
+const WORTH_BLOCKS: usize = 1 << 19;
 
-/// The most threads that read all edges.
-const MOST_READERS: usize = 8;
+/// So many nodes make a block, or more if there were more than [`MOST_BLOCKS`].
+const NODES_PER_BLOCK: usize = 1 << 13;
+
+/// Edges are brought together by so many blocks at the same time without losing sight of the places.
+const MOST_BLOCKS: usize = 1 << 10;
+
+/// So many edges are brought together by blocks at once.
+const EDGES_PER_PART: usize = 1 << 20;
 
 /// About so many edges are handled as one piece of work.
 const EDGES_PER_PIECE: usize = 1 << 14;
@@ -44,27 +51,54 @@ pub struct Graph {
     weights: Option<Arc<Vec<f64>>>,
 }
 
-/// One end of each edge, and the other.
-type Ends<'a> = (&'a [u32], &'a [u32]);
-
 impl Graph {
     /// The adjacency of edges.
     pub(super) fn new(nodes: usize, from: &[u32], to: &[u32], weights: Option<&[f64]>, direction: Direction) -> Self {
-        let passes: &[Ends<'_>] = match direction {
-            Direction::Out => &[(from, to)],
-            Direction::In => &[(to, from)],
-            Direction::Both => &[(from, to), (to, from)],
+        let out = Ends { near: from, far: to, weights };
+        let into = Ends { near: to, far: from, weights };
+        let passes = match direction {
+            Direction::Out => vec![out],
+            Direction::In => vec![into],
+            Direction::Both => vec![out, into],
         };
-        let starts = starts(nodes, passes);
-        let total = starts[nodes];
-        let (mut targets, mut placed) = (vec![0; total], weights.map(|_| vec![0.0; total]));
-        place(&starts, passes, weights, &mut targets, placed.as_deref_mut());
-        Graph::from_rows(starts, targets, placed)
+        let total = passes.iter().map(|edges| edges.near.len()).sum();
+        if total < WORTH_BLOCKS {
+            return Graph::of_blocks(nodes, nodes, total, &[passes], weights.is_some());
+        }
+        let block = nodes.div_ceil(MOST_BLOCKS).max(NODES_PER_BLOCK).next_power_of_two();
+        let parts: Vec<Ends<'_>> = passes.iter().flat_map(|edges| edges.parts(EDGES_PER_PART)).collect();
+        let parts: Vec<ByBlock> = parts.par_iter().map(|edges| ByBlock::of(*edges, block, nodes)).collect();
+        let blocks: Vec<Vec<Ends<'_>>> =
+            (0..nodes.div_ceil(block)).map(|number| parts.iter().map(|part| part.block(number)).collect()).collect();
+        Graph::of_blocks(nodes, block, total, &blocks, weights.is_some())
+    }
+
+    /// The adjacency of `total` edges, which are given for each block of so many nodes.
+    fn of_blocks(nodes: usize, block: usize, total: usize, blocks: &[Vec<Ends<'_>>], weighted: bool) -> Self {
+        let (mut starts, mut targets) = (vec![0; nodes + 1], vec![0; total]);
+        let mut weights = weighted.then(|| vec![0.0; total]);
+        starts[nodes] = total;
+        let (mut begin, mut starts_left, mut targets_left) = (0, &mut starts[..nodes], &mut targets[..]);
+        let mut weights_left = weights.as_deref_mut();
+        let mut rows = Vec::with_capacity(blocks.len());
+        for (number, edges) in blocks.iter().enumerate() {
+            let len = edges.iter().map(|edges| edges.near.len()).sum();
+            rows.push(Rows {
+                first: number * block,
+                begin,
+                starts: starts_left.split_off_mut(..block.min(starts_left.len())).expect("no more than there are"),
+                targets: targets_left.split_off_mut(..len).expect("all blocks have as many edges as there are"),
+                weights: weights_left.as_mut().and_then(|weights| weights.split_off_mut(..len)),
+            });
+            begin += len;
+        }
+        rows.into_par_iter().zip(blocks).for_each(|(rows, edges)| rows.fill(edges));
+        Graph::from_rows(starts, targets, weights)
     }
 
     /// The adjacency of edges that stand in the order of where they start.
     pub(super) fn of_sorted(nodes: usize, from: &[u32], to: Arc<Vec<u32>>, weights: Option<Arc<Vec<f64>>>) -> Self {
-        Graph { starts: starts(nodes, &[(from, &to)]).into(), targets: to, weights }
+        Graph { starts: starts_of_sorted(nodes, from).into(), targets: to, weights }
     }
 
     /// The members of groups as adjacency: an edge from each group to all that are in it.
@@ -239,68 +273,129 @@ impl Graph {
     }
 }
 
-/// Places the ends of edges, and their weights, where the rows of the nodes are.
-fn place(
-    starts: &[usize],
-    passes: &[Ends<'_>],
-    given: Option<&[f64]>,
-    targets: &mut [u32],
-    weights: Option<&mut [f64]>,
-) {
-    let ranges = balanced(starts, readers(targets.len()));
-    let targets = split(targets, starts, &ranges);
-    let weights: Vec<Option<&mut [f64]>> = match weights {
-        Some(weights) => split(weights, starts, &ranges).into_iter().map(Some).collect(),
-        None => ranges.iter().map(|_| None).collect(),
-    };
-    ranges.into_par_iter().zip(targets).zip(weights).for_each(|((range, targets), mut weights)| {
-        let first = starts[range.start];
-        let mut next: Vec<usize> = starts[range.clone()].iter().map(|start| start - first).collect();
-        // A node before the range turns into one far behind it.
-        let mut place = |end: u32| {
-            let at = next.get_mut((end as usize).wrapping_sub(range.start))?;
-            *at += 1;
-            Some(*at - 1)
-        };
-        for (ends, others) in passes {
-            match (&mut weights, given) {
-                (Some(weights), Some(given)) => {
-                    for ((end, other), weight) in ends.iter().zip(*others).zip(given) {
-                        let Some(at) = place(*end) else { continue };
-                        (targets[at], weights[at]) = (*other, *weight);
-                    }
-                }
-                _ => {
-                    for (end, other) in ends.iter().zip(*others) {
-                        let Some(at) = place(*end) else { continue };
-                        targets[at] = *other;
-                    }
-                }
-            }
-        }
-    });
+/// Edges by the ends that they are rows of, with the other ends.
+#[derive(Clone, Copy)]
+struct Ends<'a> {
+    near: &'a [u32],
+    far: &'a [u32],
+    weights: Option<&'a [f64]>,
 }
 
-fn readers(edges: usize) -> usize {
-    if edges < WORTH_PARALLEL { 1 } else { rayon::current_num_threads().min(MOST_READERS) }
-}
-
-/// Where the edges of each node start, and where those of the last end.
-fn starts(nodes: usize, passes: &[Ends<'_>]) -> Vec<usize> {
-    let mut starts = vec![0; nodes + 1];
-    let share = nodes.div_ceil(readers(passes.iter().map(|(ends, _)| ends.len()).sum())).max(1);
-    starts[1..].par_chunks_mut(share).enumerate().for_each(|(i, counts)| {
-        for (ends, _) in passes {
-            for end in *ends {
-                if let Some(count) = counts.get_mut((*end as usize).wrapping_sub(i * share)) {
-                    *count += 1;
-                }
-            }
-        }
-    });
-    for node in 0..nodes {
-        starts[node + 1] += starts[node];
+impl<'a> Ends<'a> {
+    /// Some of the edges.
+    fn range(self, edges: Range<usize>) -> Ends<'a> {
+        let weights = self.weights.map(|weights| &weights[edges.clone()]);
+        Ends { near: &self.near[edges.clone()], far: &self.far[edges], weights }
     }
+
+    /// The edges in parts of at most so many.
+    fn parts(self, most: usize) -> impl Iterator<Item = Ends<'a>> {
+        let len = self.near.len();
+        (0..len).step_by(most).map(move |start| self.range(start..len.min(start + most)))
+    }
+
+    /// Puts the other ends, with the weights, into the place of each end.
+    #[inline]
+    fn put(self, mut place: impl FnMut(u32) -> usize, far: &mut [u32], weights: Option<&mut [f64]>) {
+        match (weights, self.weights) {
+            (Some(weights), Some(given)) => {
+                for ((node, other), weight) in zip(self.near, self.far).zip(given) {
+                    let place = place(*node);
+                    (far[place], weights[place]) = (*other, *weight);
+                }
+            }
+            _ => zip(self.near, self.far).for_each(|(node, other)| far[place(*node)] = *other),
+        }
+    }
+}
+
+/// Edges brought together by blocks of nodes, those of a block in the order in which they came.
+struct ByBlock {
+    near: Vec<u32>,
+    far: Vec<u32>,
+    weights: Option<Vec<f64>>,
+    /// Where the edges of each block end.
+    ends: Vec<usize>,
+}
+
+impl ByBlock {
+    /// The edges, by blocks of so many of the nodes, a power of two.
+    fn of(edges: Ends<'_>, block: usize, nodes: usize) -> Self {
+        let shift = block.trailing_zeros();
+        let mut places = vec![0; nodes.div_ceil(block)];
+        edges.near.iter().for_each(|node| places[(node >> shift) as usize] += 1);
+        start_after_one_another(&mut places, 0);
+        let len = edges.near.len();
+        let (mut near, mut far) = (vec![0; len], vec![0; len]);
+        let mut weights = edges.weights.map(|_| vec![0.0; len]);
+        let place = |node: u32| {
+            let next = &mut places[(node >> shift) as usize];
+            near[*next] = node;
+            *next += 1;
+            *next - 1
+        };
+        edges.put(place, &mut far, weights.as_deref_mut());
+        ByBlock { near, far, weights, ends: places }
+    }
+
+    /// The edges of a block.
+    fn block(&self, number: usize) -> Ends<'_> {
+        let all = Ends { near: &self.near, far: &self.far, weights: self.weights.as_deref() };
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        all.range(start..self.ends[number])
+    }
+}
+
+/// The place of the rows of a block of nodes.
+struct Rows<'a> {
+    /// The first node.
+    first: usize,
+    /// How many edges those of the nodes before have.
+    begin: usize,
+    starts: &'a mut [usize],
+    targets: &'a mut [u32],
+    weights: Option<&'a mut [f64]>,
+}
+
+impl Rows<'_> {
+    /// Puts the edges of the nodes there.
+    fn fill(mut self, edges: &[Ends<'_>]) {
+        for node in edges.iter().flat_map(|edges| edges.near) {
+            self.starts[*node as usize - self.first] += 1;
+        }
+        let mut places = self.starts.to_vec();
+        start_after_one_another(&mut places, 0);
+        start_after_one_another(self.starts, self.begin);
+        for edges in edges {
+            let place = |node: u32| {
+                let next = &mut places[node as usize - self.first];
+                *next += 1;
+                *next - 1
+            };
+            edges.put(place, self.targets, self.weights.as_deref_mut());
+        }
+    }
+}
+
+/// Turns numbers of what comes one after another into the places where each starts.
+fn start_after_one_another(counts: &mut [usize], mut begin: usize) {
+    for count in counts {
+        let len = std::mem::replace(count, begin);
+        begin += len;
+    }
+}
+
+/// Where the edges of each node start, and where those of the last end, if they stand in the order of their nodes.
+fn starts_of_sorted(nodes: usize, near: &[u32]) -> Vec<usize> {
+    let mut starts = vec![0; nodes + 1];
+    starts.par_chunks_mut(NODES_PER_BLOCK).enumerate().for_each(|(number, starts)| {
+        let first = number * NODES_PER_BLOCK;
+        let mut edge = near.partition_point(|node| (*node as usize) < first);
+        for (node, start) in (first..).zip(starts) {
+            edge += near[edge..].iter().take_while(|near| (**near as usize) < node).count();
+            *start = edge;
+        }
+    });
     starts
 }
 

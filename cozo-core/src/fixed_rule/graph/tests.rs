@@ -117,33 +117,35 @@ fn adjacency_has_every_edge_in_one_direction_or_both() {
 }
 
 #[test]
-fn large_graphs_are_placed_by_several_threads() {
-    let mut from: Vec<u32> = (0..200_000_u64).map(|i| (i * i % 10_007 % 5000) as u32).collect();
-    let to: Vec<u32> = (0..200_000_u64).map(|i| (i * 7919 % 4999) as u32).collect();
-    let weights: Vec<f64> = (0..200_000).map(f64::from).collect();
+fn large_graphs_are_placed_by_blocks_of_nodes() {
+    const NODES: u32 = 20_000;
+    let edges = 0..2_200_000_u64;
+    let mut from: Vec<u32> = edges.clone().map(|i| (i * i % 100_003 % u64::from(NODES)) as u32).collect();
+    let to: Vec<u32> = edges.clone().map(|i| (i * 7919 % u64::from(NODES - 1)) as u32).collect();
+    let weights: Vec<f64> = edges.map(|i| i as f64).collect();
     for sorted in [false, true] {
         if sorted {
             from.sort_unstable();
         }
-        let mut expected: Vec<Vec<(u32, f64)>> = vec![vec![]; 5000];
+        let mut expected: Vec<Vec<(u32, f64)>> = vec![vec![]; NODES as usize];
         for i in 0..from.len() {
             expected[from[i] as usize].push((to[i], weights[i]));
         }
-        let mut graph = Graph::new(5000, &from, &to, Some(&weights), Direction::Out);
+        let mut graph = Graph::new(NODES as usize, &from, &to, Some(&weights), Direction::Out);
         assert_eq!(adjacency(&graph), expected);
         if sorted {
-            let moved = Graph::of_sorted(5000, &from, to.clone().into(), Some(weights.clone().into()));
+            let moved = Graph::of_sorted(NODES as usize, &from, to.clone().into(), Some(weights.clone().into()));
             assert_eq!(adjacency(&moved), expected);
         }
         let pieces = graph.pieces();
-        assert!(pieces.len() > 5 && pieces[0].start == 0 && pieces[pieces.len() - 1].end == 5000);
+        assert!(pieces.len() > 5 && pieces[0].start == 0 && pieces[pieces.len() - 1].end == NODES as usize);
         assert!(pieces.windows(2).all(|pair| pair[0].end == pair[1].start));
         graph.sort_neighbors();
         expected.iter_mut().for_each(|row| row.sort_by(|a, b| a.partial_cmp(b).unwrap()));
         assert_eq!(adjacency(&graph), expected);
-        let plain = Graph::new(5000, &from, &to, None, Direction::Both).simple();
-        assert!((0..5000).all(|node| plain.out_neighbors(node).is_sorted_by(|a, b| a < b)));
-        assert!((0..5000).all(|node| !plain.out_neighbors(node).contains(&node)));
+        let plain = Graph::new(NODES as usize, &from, &to, None, Direction::Both).simple();
+        assert!((0..NODES).all(|node| plain.out_neighbors(node).is_sorted_by(|a, b| a < b)));
+        assert!((0..NODES).all(|node| !plain.out_neighbors(node).contains(&node)));
     }
 }
 
