@@ -48,6 +48,11 @@ unsafe impl Allocator for TreeMemory {
     }
 }
 
+/// Where some memory of trees is.
+pub(in crate::storage) fn allocated_address() -> usize {
+    buffer([0_u64].into_iter()).as_ptr().addr()
+}
+
 /// A buffer of these values.
 pub(super) fn buffer<T>(values: impl ExactSizeIterator<Item = T>) -> Buffer<T> {
     let mut buffer = Buffer::with_capacity_in(values.len(), TreeMemory);

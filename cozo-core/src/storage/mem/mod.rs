@@ -72,6 +72,7 @@ mod text_column;
 mod tree;
 
 pub use as_of::AsOfScan;
+pub(super) use buffer::allocated_address;
 pub use cursor::{ScanCursor, TreeLookupCursor};
 pub use engine::{MemSnapshot, MemStorage};
 pub use node::{MAX_CHILDREN, MAX_LEAF_ROWS};

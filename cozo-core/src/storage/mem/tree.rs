@@ -15,9 +15,12 @@ use super::search::pieces;
 use super::shared::Shared;
 use crate::storage::{
     AsOf, BatchCursor, ChangeKind, ChangedRows, ContentsId, Identity, KeyRange, LookupCursor, RelationShape,
-    probe_count,
+    huge_pages, probe_count,
 };
 use crate::value::{Batch, Column, DataValue};
+
+/// About so many bytes a value takes.
+const BYTES_PER_VALUE: u64 = 4;
 
 /// Rows sorted by key. A clone is a snapshot: it costs nothing, and neither sees the other's changes.
 #[derive(Clone, Debug)]
@@ -101,6 +104,10 @@ impl Tree {
             return;
         }
         self.identity = Identity::default();
+        if matches!(kind, ChangeKind::Put) {
+            let values = (self.row_count() + len as u64).saturating_mul(self.shape.arity as u64);
+            huge_pages::expect(values.saturating_mul(BYTES_PER_VALUE));
+        }
         let mut changes = Changes { kind, rows, keys: self.shape.keys };
         let siblings = apply(&mut self.root, &mut changes, 0..len);
         match kind {
