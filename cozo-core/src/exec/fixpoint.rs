@@ -20,7 +20,7 @@ use super::fixed::run_fixed;
 use super::operators::range::key_range;
 use super::operators::{Tables, build, drive, empty_slots, place, scan_part};
 use super::results::sort_rows;
-use super::sink::{self, CONTINUE, Flow, GroupSink, SetSink, Sink, apply_improvements};
+use super::sink::{CONTINUE, Flow, Gathered, GroupSink, SetSink, Sink, apply_improvements};
 use super::steps::Steps;
 use super::stored::Stored;
 use super::table::Table;
@@ -28,10 +28,10 @@ use super::top::{Chunks, Top};
 use super::{ExecError, Run, Worker};
 use crate::expr::{Expr, Frame};
 use crate::plan::{
-    ComponentPlan, ConstantPlan, End, JoinPlan, Method, OperatorKind, RulePlan, Source, TableKind, TablePart,
+    ComponentPlan, ConstantPlan, JoinPlan, Method, OperatorKind, RulePlan, Source, TableKind, TablePart,
 };
 use crate::program::{ConstantRows, ProgramError};
-use crate::storage::KeyRange;
+use crate::storage::{End, KeyRange};
 use crate::value::{Batch, DataValue};
 
 /// Scans are split among threads from so many rows on, or fewer of which each makes more work: about a millisecond of it.
@@ -260,10 +260,10 @@ fn run_rule<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>, sink:
     if let Some(parts) = split(rule, tables, run)
         && let Some(forks) = parts.iter().map(|_| sink.fork()).collect::<Option<Vec<_>>>()
     {
-        let parts: Vec<sink::Part> = run_parts(rule, parts.into_iter().zip(forks).collect(), tables, run)?;
-        sink.expect(parts.iter().map(sink::Part::listed).sum());
-        for part in parts {
-            sink.merge(part)?;
+        let gathered = run_parts(rule, parts.into_iter().zip(forks).collect(), tables, run)?;
+        sink.expect(gathered.iter().map(Gathered::listed).sum());
+        for gathered in gathered {
+            sink.merge(gathered)?;
         }
         return CONTINUE;
     }
@@ -357,7 +357,7 @@ fn run_chunks<'a>(
         worker.runs(operators.len());
         worker.gave(operators.len(), input.len);
     }
-    while let Some(range) = chunks.next(|value| sink.is_past(value)) {
+    while let Some(range) = chunks.next(|value, without| sink.is_past(value, without)) {
         operators[position] = scan_part(rule, position, range, run);
         let input = input.clone();
         let _: ControlFlow<()> = drive(&operators[position..], &rule.head, input, &mut worker, sink)?;
@@ -431,7 +431,7 @@ fn run_parts<'a>(
     parts: Vec<(Part, Sink<'_>)>,
     tables: &Tables<'a>,
     run: &'a Run<'a>,
-) -> Result<Vec<sink::Part>, ExecError> {
+) -> Result<Vec<Gathered>, ExecError> {
     let all = tables.tables;
     let ranges: Vec<Option<Range<usize>>> = rule
         .operators
@@ -457,7 +457,7 @@ fn run_parts<'a>(
         let mut worker = Worker::new(run, rule);
         let _ = drive(&operators, &rule.head, unit(rule), &mut worker, &mut sink)?;
         worker.finish(rule);
-        Ok(sink.into_part())
+        Ok(sink.into_gathered())
     };
     parts.into_par_iter().map(run_part).collect()
 }

@@ -76,9 +76,9 @@ impl<'a> Sink<'a> {
     }
 
     /// Whether rows with a value, or on its far side, in the column that is ordered by cannot change anything.
-    pub fn is_past(&self, value: &DataValue) -> bool {
+    pub fn is_past(&self, value: &DataValue, without: bool) -> bool {
         match self {
-            Sink::Set(sink) => sink.top.as_ref().is_some_and(|top| top.is_past(value)),
+            Sink::Set(sink) => sink.top.as_ref().is_some_and(|top| top.is_past(value, without)),
             Sink::Groups(sink) => sink.grouping.len() > 0,
             Sink::Meet(_) => false,
         }
@@ -112,22 +112,22 @@ impl<'a> Sink<'a> {
     }
 
     /// What a fork has got, apart from the sink that it is of.
-    pub fn into_part(self) -> Part {
+    pub fn into_gathered(self) -> Gathered {
         match self {
-            Sink::Set(sink) => Part::Set { fresh: sink.fresh, ints: sink.ints },
-            Sink::Groups(sink) => Part::Groups(sink),
+            Sink::Set(sink) => Gathered::Set { fresh: sink.fresh, ints: sink.ints },
+            Sink::Groups(sink) => Gathered::Groups(sink),
             Sink::Meet(_) => unreachable!("meets do not fork"),
         }
     }
 
     /// Takes what a fork has got from later rows.
-    pub fn merge(&mut self, part: Part) -> Result<(), ExecError> {
-        match (self, part) {
-            (Sink::Set(sink), Part::Set { fresh, ints }) => {
+    pub fn merge(&mut self, gathered: Gathered) -> Result<(), ExecError> {
+        match (self, gathered) {
+            (Sink::Set(sink), Gathered::Set { fresh, ints }) => {
                 sink.merge(fresh, ints);
                 Ok(())
             }
-            (Sink::Groups(sink), Part::Groups(other)) => sink.merge(other),
+            (Sink::Groups(sink), Gathered::Groups(other)) => sink.merge(other),
             _ => unreachable!("forks are of the same kind"),
         }
     }
@@ -145,19 +145,19 @@ fn project(batch: &mut Batch, slots: &[usize], kept: &[usize]) -> Batch {
 }
 
 /// What a fork of a sink has got.
-pub enum Part {
+pub enum Gathered {
     /// New rows, and more of them: see [`SetSink`].
     Set { fresh: Table, ints: IntSet },
     /// Groups.
     Groups(GroupSink),
 }
 
-impl Part {
+impl Gathered {
     /// The number of rows that are listed one by one.
     pub fn listed(&self) -> usize {
         match self {
-            Part::Set { fresh, .. } => fresh.len(),
-            Part::Groups(_) => 0,
+            Gathered::Set { fresh, .. } => fresh.len(),
+            Gathered::Groups(_) => 0,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::program::StoredRead;
 use crate::schema::RelationId;
-use crate::storage::{AsOf, BatchCursor, ContentsId, KeyRange, LookupCursor, Snapshot, StorageError};
+use crate::storage::{AsOf, BatchCursor, ContentsId, End, KeyRange, LookupCursor, Snapshot, StorageError};
 use crate::txn::is_ephemeral;
 use crate::value::Column;
 
@@ -78,6 +78,11 @@ impl<'a> Stored<'a> {
     /// See [`Snapshot::row_cost`].
     pub fn row_cost(&self) -> u64 {
         self.snapshot.row_cost(self.relation)
+    }
+
+    /// See [`Snapshot::cut`]; never through a history that is read as of a time.
+    pub fn cut(&self, range: &KeyRange, rows: u64, end: End) -> Option<(KeyRange, Option<KeyRange>)> {
+        if self.as_of.is_some() { None } else { self.snapshot.cut(self.relation, range, rows, end) }
     }
 
     /// Cuts a range into at most so many consecutive ranges; never through a history that is read as of a time.

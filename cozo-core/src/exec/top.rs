@@ -2,15 +2,14 @@
 //!
 //! Once there are as many rows as are wanted, the last of them is a threshold: what sorts after it is dropped as it comes.
 //! Where the relation that is read first lies in that order, or in its reverse, it is read in chunks from the end that
-//! is wanted, until no chunk can hold a row before the threshold: the newest ten of a million are found by reading some
-//! hundreds.
+//! is wanted, until no chunk can hold a row before the threshold: the newest ten of a million are found by reading ten.
 
 use std::cmp::Ordering;
 
 use super::stored::Stored;
 use super::table::Table;
-use crate::plan::{End, SortKey};
-use crate::storage::KeyRange;
+use crate::plan::SortKey;
+use crate::storage::{End, KeyRange};
 use crate::value::{Batch, DataValue};
 
 /// The order of two rows: by some columns, and where they tie in them by all columns.
@@ -92,63 +91,77 @@ impl Top {
         *table = Table::of_distinct(if rows.len == wanted { rows } else { rows.take(&order[..wanted]) });
     }
 
-    /// Whether all rows whose column that is sorted by first lies on the far side of a value sort after the threshold.
-    pub fn is_past(&self, value: &DataValue) -> bool {
+    /// Whether all rows sort after the threshold whose column that is sorted by first lies on the far side of a value, or has it, unless
+    /// that is `without` it.
+    pub fn is_past(&self, value: &DataValue, without: bool) -> bool {
         let Some(threshold) = &self.threshold else { return false };
         let key = self.leading_key();
         let order = value.cmp(&threshold.columns[key.column].get(0));
-        if key.descending { order.is_lt() } else { order.is_gt() }
+        let is_after = if key.descending { order.is_lt() } else { order.is_gt() };
+        is_after || (without && order.is_eq())
     }
 }
 
-/// About how many rows the first chunk has, unless more are wanted; the next one may have twice as many,
-const FIRST_ROWS: u64 = 64;
+/// If the rows that are wanted are not those at the end, the second chunk has about so many rows; the next one may have twice as many,
+const MORE_ROWS: u64 = 64;
 
 /// and so on, up to so many.
 const MOST_ROWS: u64 = 1024;
 
-/// Into so many parts a range is cut at a time, until they are chunks.
+/// Into so many parts a range is cut at a time, until they are chunks, where an engine knows no better.
 const PARTS: u64 = 4;
 
 /// The chunks of what a rule reads first, the wanted end first.
 pub struct Chunks<'a> {
     stored: Stored<'a>,
-    /// What is left, the next range last, and about how many rows each has at most.
-    ranges: Vec<(KeyRange, u64)>,
+    /// What is left, the next range last, and about how many rows each has at most, if that has been asked.
+    ranges: Vec<(KeyRange, Option<u64>)>,
     /// Up to so many rows are one chunk.
     chunk_rows: u64,
     end: End,
 }
 
 impl<'a> Chunks<'a> {
-    /// The chunks of a range whose rows come in an order, in which about so many are wanted first.
+    /// The chunks of a range whose rows come in an order, in which so many are wanted.
     pub fn new(stored: Stored<'a>, range: KeyRange, wanted: usize, end: End) -> Self {
-        let rows = stored.most_rows(&range);
-        Chunks { stored, ranges: vec![(range, rows)], chunk_rows: FIRST_ROWS.max(wanted as u64), end }
+        Chunks { stored, ranges: vec![(range, None)], chunk_rows: wanted as u64, end }
     }
 
-    /// The next chunk, unless it and all after it are at a value or on its far side that `is_past` says is of no use.
-    pub fn next(&mut self, is_past: impl Fn(&DataValue) -> bool) -> Option<KeyRange> {
+    /// The next chunk, unless it and all after it are at a value or on its far side that `is_past` says is of no use; if it is told so,
+    /// they are without that value.
+    pub fn next(&mut self, is_past: impl Fn(&DataValue, bool) -> bool) -> Option<KeyRange> {
         loop {
             let (range, rows) = self.ranges.pop()?;
             let bound = match self.end {
                 End::First => &range.lower,
                 End::Last => &range.upper,
             };
-            if bound.as_ref().and_then(|bound| bound.first()).is_some_and(&is_past) {
+            // What comes before a single value has not got it; what comes before several may begin with the same.
+            let without = self.end == End::Last && bound.as_ref().is_some_and(|bound| bound.len() == 1);
+            if bound.as_ref().and_then(|bound| bound.first()).is_some_and(|value| is_past(value, without)) {
                 return None;
             }
-            let parts = rows.div_ceil(self.chunk_rows).min(PARTS);
+            if let Some((chunk, rest)) = self.stored.cut(&range, self.chunk_rows, self.end) {
+                self.ranges.extend(rest.map(|rest| (rest, None)));
+                return Some(self.grow(chunk));
+            }
+            let rows = rows.unwrap_or_else(|| self.stored.most_rows(&range));
+            let parts = rows.div_ceil(self.chunk_rows.max(MORE_ROWS)).min(PARTS);
             let mut parts = if parts > 1 { self.stored.parts(&range, parts as usize) } else { vec![] };
             if parts.len() < 2 {
-                self.chunk_rows = self.chunk_rows.max((self.chunk_rows * 2).min(MOST_ROWS));
-                return Some(range);
+                return Some(self.grow(range));
             }
             if self.end == End::First {
                 parts.reverse();
             }
             let rows = rows / parts.len() as u64;
-            self.ranges.extend(parts.into_iter().map(|part| (part, rows)));
+            self.ranges.extend(parts.into_iter().map(|part| (part, Some(rows))));
         }
+    }
+
+    /// Has the chunk after this one be larger.
+    fn grow(&mut self, chunk: KeyRange) -> KeyRange {
+        self.chunk_rows = self.chunk_rows.max(self.chunk_rows.saturating_mul(2).clamp(MORE_ROWS, MOST_ROWS));
+        chunk
     }
 }

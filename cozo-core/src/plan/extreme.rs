@@ -2,15 +2,7 @@
 
 use super::{ComponentPlan, JoinPlan, OperatorKind, RulePlan, Source, TableKind, TablePlan};
 use crate::schema::{BaseType, ColumnType};
-
-/// An end of what lies in an order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// The smallest.
-    First,
-    /// The greatest.
-    Last,
-}
+use crate::storage::End;
 
 /// Notes the rule of a component that reads one end of a relation alone.
 pub(super) fn note_extreme(component: &mut ComponentPlan, tables: &[TablePlan]) {

@@ -35,7 +35,6 @@ mod unique;
 
 pub use build::{JoinOrder, build};
 pub use explain::{EXPLAIN_HEADERS, explain};
-pub use extreme::End;
 pub use mutation::{MutationError, MutationPlan, Source as ValueSource, default_schema, plan_mutation};
 pub use options::{OptionError, Options, PlanOptionsError, SortKey, constant, plan_options};
 pub use statistics::{Size, Statistics};
@@ -48,6 +47,7 @@ use crate::fixed_rule::{OptionMap, Rule as FixedRule};
 use crate::parse::ast::Symbol;
 use crate::program::{AggregationUse, ConstantRows, StoredRead};
 use crate::schema::RelationId;
+use crate::storage::End;
 use crate::value::SmallStr;
 
 /// How a program runs.

@@ -19,7 +19,6 @@ use crate::diag::{format_error_as_json, locate};
 use crate::exec::Interrupt;
 use crate::fixed_rule::FixedRule;
 use crate::parse::ast::Script;
-use crate::storage::mem::MemStorage;
 use crate::storage::{self, Options, Storage};
 use crate::txn::{Pipeline, Transaction};
 use crate::value::{DataValue, ValidityTs};
@@ -64,8 +63,7 @@ impl Drop for Shared {
 impl Default for DbInstance {
     /// An empty database in memory.
     fn default() -> Self {
-        DbInstance::over(Box::new(MemStorage::new()), &Options::default())
-            .expect("an empty engine in memory always opens")
+        DbInstance::new("mem", "", "").expect("an empty engine in memory always opens")
     }
 }
 
@@ -87,6 +85,7 @@ impl DbInstance {
     }
 
     pub(super) fn over(storage: Box<dyn Storage>, options: &Options) -> miette::Result<Self> {
+        storage::huge_pages::put_off();
         let core = Core::new(Pipeline::new(storage)?, options);
         Ok(DbInstance { shared: Arc::new(Shared { core: Arc::new(core), running: Arc::default() }) })
     }

@@ -8,7 +8,7 @@ use super::commit_log::{Leftover, Logged, Place};
 use super::mem::MemStorage;
 use super::options::NoOptions;
 use super::sqlite::SqliteStorage;
-use super::{Options, Storage, StorageError, huge_pages};
+use super::{Options, Storage, StorageError};
 
 /// An engine that a database can be opened with.
 pub struct Engine {
@@ -51,7 +51,6 @@ pub const ENGINES: &[Engine] = &[
 
 /// Opens a database, and makes it first if it is not there.
 pub fn open(engine: &str, path: &Path, options: &Options) -> Opened {
-    huge_pages::put_off();
     let Some(found) = ENGINES.iter().find(|candidate| candidate.name == engine) else {
         let known: Vec<&str> = ENGINES.iter().map(|engine| engine.name).collect();
         return Err(StorageError::UnknownEngine { name: engine.to_string(), known: known.join(", ") });

@@ -27,7 +27,7 @@ static IS_LARGE: AtomicBool = AtomicBool::new(false);
 static FIRST: OnceLock<Option<usize>> = OnceLock::new();
 
 /// Has the allocator's memory be without huge pages for now.
-pub(super) fn put_off() {
+pub fn put_off() {
     FIRST.get_or_init(|| {
         let address = allocated_address() / ARENA * ARENA;
         let is_known = PLACES.contains(&address) && !IS_LARGE.load(Relaxed);
@@ -60,57 +60,3 @@ fn advise(address: usize, huge: bool) {
 
 #[cfg(not(target_os = "linux"))]
 fn advise(_address: usize, _huge: bool) {}
-
-#[cfg(all(test, target_os = "linux"))]
-mod tests {
-    use std::path::Path;
-
-    use super::*;
-    use crate::storage::RelationShape;
-    use crate::storage::mem::Tree;
-    use crate::value::{Batch, Column};
-
-    /// What the system has been told about the memory at an address.
-    fn advice(address: usize) -> Vec<String> {
-        let maps = std::fs::read_to_string("/proc/self/smaps").expect("Linux has it");
-        let bound = |hex: &str| usize::from_str_radix(hex, 16).ok();
-        let mut within = false;
-        for line in maps.lines() {
-            let range = line.split(' ').next().and_then(|range| range.split_once('-'));
-            if let Some((Some(start), Some(end))) = range.map(|(start, end)| (bound(start), bound(end))) {
-                within = (start..end).contains(&address);
-            } else if let (true, Some(flags)) = (within, line.strip_prefix("VmFlags:")) {
-                return flags.split_whitespace().filter(|flag| ["hg", "nh"].contains(flag)).map(Into::into).collect();
-            }
-        }
-        vec![]
-    }
-
-    /// In a process of its own, since tests of others have large relations.
-    #[test]
-    fn memory_has_huge_pages_once_a_relation_is_large() {
-        if std::env::var_os("COZO_TEST_HUGE_PAGES").is_none() {
-            let name = "storage::huge_pages::tests::memory_has_huge_pages_once_a_relation_is_large";
-            let itself = std::env::current_exe().expect("a test has a file");
-            let ran = std::process::Command::new(itself)
-                .args(["--exact", name, "--test-threads=1"])
-                .env("COZO_TEST_HUGE_PAGES", "1")
-                .output()
-                .expect("it was run just now");
-            assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stdout));
-            return;
-        }
-        put_off();
-        let expected = |flag: &str| match FIRST.get() {
-            Some(Some(_)) if Path::new("/sys/kernel/mm/transparent_hugepage").exists() => vec![flag.to_string()],
-            _ => vec![],
-        };
-        let first = FIRST.get().copied().flatten().unwrap_or_default();
-        let mut tree = Tree::new(RelationShape { keys: 1, arity: 1 });
-        let mut put = |rows: i64| tree.put(&Batch::new(vec![Column::ints((0..rows).collect())], rows as usize));
-        put(1000);
-        assert_eq!(advice(first), expected("nh"));
-        put(LARGE as i64 / 4);
-        assert_eq!(advice(first), expected("hg"));
-    }
-}

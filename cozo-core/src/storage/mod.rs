@@ -155,6 +155,18 @@ pub trait Snapshot: Send + Sync {
     /// Cuts a range into at most `parts` consecutive ranges of about equal size that together are the whole.
     fn partition(&self, relation: RelationId, range: &KeyRange, parts: usize) -> Vec<KeyRange>;
 
+    /// Cuts off so many rows at an end of a range: their range, and that of the others, if there are any. Nothing if the engine does not
+    /// know where that is.
+    fn cut(
+        &self,
+        _relation: RelationId,
+        _range: &KeyRange,
+        _rows: u64,
+        _end: End,
+    ) -> Option<(KeyRange, Option<KeyRange>)> {
+        None
+    }
+
     /// For each row of `prefixes` (one column for each leading key column, at least one), all stored rows whose leading
     /// key columns are identical to it. `columns` as in [`Snapshot::scan`]. Fastest when the prefixes come sorted, but
     /// they need not; matches come in the order of the prefixes, then in key order.
@@ -285,6 +297,15 @@ impl KeyRange {
     pub fn prefix(prefix: Vec<DataValue>) -> Self {
         KeyRange { prefix, ..KeyRange::default() }
     }
+}
+
+/// An end of what lies in an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The smallest.
+    First,
+    /// The greatest.
+    Last,
 }
 
 /// How many columns a relation has.

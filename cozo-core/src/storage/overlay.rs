@@ -10,7 +10,7 @@ use imbl::OrdMap;
 
 use super::mem::Tree;
 use super::{
-    AsOf, BatchCursor, ChangeSet, ContentsId, KeyRange, LookupCursor, Matches, Nothing, RelationShape, RowChanges,
+    AsOf, BatchCursor, ChangeSet, ContentsId, End, KeyRange, LookupCursor, Matches, Nothing, RelationShape, RowChanges,
     Snapshot, StorageError, probe_count,
 };
 use crate::schema::RelationId;
@@ -153,6 +153,15 @@ impl Snapshot for Overlay {
             None => vec![range.clone()],
             Some(Place::Here(tree)) => tree.partition(range, parts),
             Some(Place::Base | Place::Both(_)) => self.base.partition(relation, range, parts),
+        }
+    }
+
+    fn cut(&self, relation: RelationId, range: &KeyRange, rows: u64, end: End) -> Option<(KeyRange, Option<KeyRange>)> {
+        match self.place(relation) {
+            None => Some((range.clone(), None)),
+            Some(Place::Here(tree)) => Some(tree.cut(range, rows, end)),
+            Some(Place::Base) => self.base.cut(relation, range, rows, end),
+            Some(Place::Both(_)) => None,
         }
     }
 

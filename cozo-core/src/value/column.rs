@@ -92,18 +92,7 @@ impl<T: Copy + Default> Primitive<T> {
     }
 
     fn append_take(&mut self, other: &Self, rows: &[u32]) {
-        if self.nulls.is_some() || other.nulls.is_some() {
-            let len = self.values.len();
-            let nulls = self.nulls.get_or_insert_with(|| vec![false; len]);
-            match &other.nulls {
-                Some(flags) => nulls.extend(rows.iter().map(|row| flags[*row as usize])),
-                None => nulls.resize(len + rows.len(), false),
-            }
-            // What a filter leaves often has no nulls any more.
-            if len == 0 && !nulls.contains(&true) {
-                self.nulls = None;
-            }
-        }
+        append_taken_nulls(&mut self.nulls, self.values.len(), other.nulls.as_deref(), rows);
         self.values.extend(rows.iter().map(|row| other.values[*row as usize]));
     }
 
@@ -121,6 +110,22 @@ fn append_nulls(nulls: &mut Option<Vec<bool>>, len: usize, more: Option<&[bool]>
         (None, None) => {}
         (Some(flags), None) => flags.resize(len + count, false),
         (_, Some(more)) => nulls.get_or_insert_with(|| vec![false; len]).extend_from_slice(more),
+    }
+}
+
+/// Appends null flags of some rows to those of a column of length `len`.
+pub(super) fn append_taken_nulls(nulls: &mut Option<Vec<bool>>, len: usize, more: Option<&[bool]>, rows: &[u32]) {
+    if nulls.is_none() && more.is_none() {
+        return;
+    }
+    let flags = nulls.get_or_insert_with(|| vec![false; len]);
+    match more {
+        Some(more) => flags.extend(rows.iter().map(|row| more[*row as usize])),
+        None => flags.resize(len + rows.len(), false),
+    }
+    // What a filter leaves often has no nulls any more.
+    if len == 0 && !flags.contains(&true) {
+        *nulls = None;
     }
 }
 
@@ -399,6 +404,9 @@ impl Column {
             (Column::Bool(column), Column::Bool(more)) => column.append_take(more, rows),
             (Column::Int(column), Column::Int(more)) => column.append_take(more, rows),
             (Column::Float(column), Column::Float(more)) => column.append_take(more, rows),
+            (Column::Str(column), Column::Str(more)) if column.has_room(more.bytes_of(rows)) => {
+                column.append_take(more, rows);
+            }
             (_, other) => rows.iter().for_each(|row| self.push_from(other, *row as usize)),
         }
     }

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::column::append_taken_nulls;
+
 /// Strings one after another in one buffer; row `i` is `bytes[offsets[i]..offsets[i + 1]]`.
 #[derive(Clone, Debug)]
 pub struct StrColumn {
@@ -71,6 +73,11 @@ impl StrColumn {
         self.bytes.len()
     }
 
+    /// The number of bytes of the strings of some rows together.
+    pub fn bytes_of(&self, rows: &[u32]) -> usize {
+        rows.iter().map(|row| self.bytes_at(*row as usize).len()).sum()
+    }
+
     /// Whether `additional` more bytes fit.
     pub fn has_room(&self, additional: usize) -> bool {
         self.bytes.len() + additional <= Self::MAX_BYTES
@@ -111,6 +118,15 @@ impl StrColumn {
         let start = self.bytes.len() as u32;
         self.bytes.extend_from_slice(&other.bytes[first as usize..other.offsets[range.end] as usize]);
         self.offsets.extend(other.offsets[range.start + 1..=range.end].iter().map(|end| start + (end - first)));
+    }
+
+    /// Appends the given rows of another column, on the terms of [`StrColumn::push`].
+    pub fn append_take(&mut self, other: &StrColumn, rows: &[u32]) {
+        let len = self.len();
+        append_taken_nulls(&mut self.nulls, len, other.nulls.as_deref(), rows);
+        self.bytes.reserve(other.bytes_of(rows));
+        self.offsets.reserve(rows.len());
+        rows.iter().for_each(|row| self.push_bytes(other.bytes_at(*row as usize)));
     }
 
     /// Appends strings, on the same terms as [`StrColumn::append_run`].

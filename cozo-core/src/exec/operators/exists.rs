@@ -1,15 +1,13 @@
 //! Keeps rows that have a match in a relation, or that have none.
 
-use std::borrow::Cow;
-
 use super::filter::emit_where;
 use super::probe::Rows;
-use super::{Emit, Operator, Shape, key_columns};
+use super::{Emit, Operator, Shape, key_columns, probe_columns};
 use crate::exec::Worker;
 use crate::exec::sink::Flow;
 use crate::exec::stored::Stored;
 use crate::plan::ExistsPlan;
-use crate::value::{Batch, Column};
+use crate::value::Batch;
 
 /// Tests for stored rows with a key prefix.
 pub struct PrefixExists<'a> {
@@ -20,9 +18,7 @@ pub struct PrefixExists<'a> {
 
 impl Operator for PrefixExists<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
-        let prefixes = key_columns(&self.plan.keys, &input, worker)?;
-        let prefixes: Vec<Column> = prefixes.into_iter().map(Cow::into_owned).collect();
-        let mut holds = self.stored.contains(&prefixes)?;
+        let mut holds = self.stored.contains(&probe_columns(&self.plan.keys, &input, worker)?)?;
         if self.plan.negated {
             holds.iter_mut().for_each(|found| *found = !*found);
         }

@@ -1,11 +1,10 @@
 //! Joins input rows with the rows of a stored relation that have a given key prefix.
 
-use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use super::probe::{HashJoin, Rows};
 use super::scan::place;
-use super::{Emit, Operator, Shape, key_columns, stopped};
+use super::{Emit, Operator, Shape, probe_columns, stopped};
 use crate::exec::kept::{Advice, Indexed, KeptIndexes, lookups_before_index};
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::exec::stored::Stored;
@@ -122,8 +121,7 @@ impl Operator for PrefixLookup<'_> {
         if let Some(join) = self.join_instead(input.len)? {
             return join.push(input, worker, emit);
         }
-        let prefixes = key_columns(&self.plan.keys, &input, worker)?;
-        let mut prefixes: Vec<Column> = prefixes.into_iter().map(Cow::into_owned).collect();
+        let mut prefixes = probe_columns(&self.plan.keys, &input, worker)?;
         let order = if self.plan.keeps_order { None } else { lookup_order(&prefixes[0]) };
         let input = match order {
             Some(order) => {

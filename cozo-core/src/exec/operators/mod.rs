@@ -196,6 +196,11 @@ fn key_columns<'a>(
     keys.iter().map(|(_, expr)| Ok(expr.eval(frame)?.into_shared_column(input.len))).collect()
 }
 
+/// The same, for look-ups in a stored relation.
+fn probe_columns(keys: &[(usize, Expr)], input: &Batch, worker: &Worker<'_>) -> Result<Vec<Column>, ExecError> {
+    Ok(key_columns(keys, input, worker)?.into_iter().map(Cow::into_owned).collect())
+}
+
 /// Whether to go on.
 fn stopped(flow: &ControlFlow<()>) -> bool {
     flow.is_break()

@@ -27,8 +27,8 @@ use self::slot::{Slot, Usage};
 use super::mem::{MemSnapshot, Tree};
 use super::overlay::overlay;
 use super::{
-    AsOf, BatchCursor, ChangeSet, ContentsId, KeyRange, LookupCursor, RelationShape, Snapshot, Storage, StorageError,
-    probe_count,
+    AsOf, BatchCursor, ChangeSet, ContentsId, End, KeyRange, LookupCursor, RelationShape, Snapshot, Storage,
+    StorageError, probe_count,
 };
 use crate::schema::{RelationId, SchemaRef, with_indices};
 use crate::value::{Column, DataValue};
@@ -235,6 +235,10 @@ impl Snapshot for CachedSnapshot {
             true => vec![range.clone()],
             false => self.base.partition(relation, range, parts),
         }
+    }
+
+    fn cut(&self, relation: RelationId, range: &KeyRange, rows: u64, end: End) -> Option<(KeyRange, Option<KeyRange>)> {
+        self.loaded(relation).map(|tree| tree.cut(range, rows, end))
     }
 
     fn lookup<'a>(

@@ -10,7 +10,8 @@ use super::record;
 use crate::schema::RelationId;
 use crate::storage::overlay::overlay;
 use crate::storage::{
-    AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, RelationShape, RowChanges, Snapshot, Storage, StorageError,
+    AsOf, BatchCursor, ChangeSet, End, KeyRange, LookupCursor, RelationShape, RowChanges, Snapshot, Storage,
+    StorageError,
 };
 use crate::value::{Column, DataValue};
 
@@ -184,6 +185,10 @@ impl Snapshot for LoggedSnapshot {
 
     fn partition(&self, relation: RelationId, range: &KeyRange, parts: usize) -> Vec<KeyRange> {
         self.about().partition(relation, range, parts)
+    }
+
+    fn cut(&self, relation: RelationId, range: &KeyRange, rows: u64, end: End) -> Option<(KeyRange, Option<KeyRange>)> {
+        self.about().cut(relation, range, rows, end)
     }
 
     fn lookup<'a>(

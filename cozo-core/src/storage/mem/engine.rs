@@ -8,8 +8,8 @@ use parking_lot::Mutex;
 use super::Tree;
 use crate::schema::{RelationId, SchemaRef};
 use crate::storage::{
-    AsOf, BatchCursor, ChangeSet, ContentsId, KeyRange, LookupCursor, Nothing, RelationShape, RowChanges, Snapshot,
-    Storage, StorageError, probe_count,
+    AsOf, BatchCursor, ChangeSet, ContentsId, End, KeyRange, LookupCursor, Nothing, RelationShape, RowChanges,
+    Snapshot, Storage, StorageError, probe_count,
 };
 use crate::value::{Column, DataValue};
 
@@ -171,6 +171,10 @@ impl Snapshot for MemSnapshot {
 
     fn partition(&self, relation: RelationId, range: &KeyRange, parts: usize) -> Vec<KeyRange> {
         self.tree(relation).map_or_else(|| vec![range.clone()], |tree| tree.partition(range, parts))
+    }
+
+    fn cut(&self, relation: RelationId, range: &KeyRange, rows: u64, end: End) -> Option<(KeyRange, Option<KeyRange>)> {
+        Some(self.tree(relation).map_or_else(|| (range.clone(), None), |tree| tree.cut(range, rows, end)))
     }
 
     fn lookup<'a>(

@@ -14,7 +14,7 @@ use super::node::{Child, Inner, MAX_CHILDREN, Node, Sibling, equal_range};
 use super::search::pieces;
 use super::shared::Shared;
 use crate::storage::{
-    AsOf, BatchCursor, ChangeKind, ChangedRows, ContentsId, Identity, KeyRange, LookupCursor, RelationShape,
+    AsOf, BatchCursor, ChangeKind, ChangedRows, ContentsId, End, Identity, KeyRange, LookupCursor, RelationShape,
     huge_pages, probe_count,
 };
 use crate::value::{Batch, Column, DataValue};
@@ -204,6 +204,25 @@ impl Tree {
             KeyRange { prefix: range.prefix.clone(), lower, upper }
         };
         (1..=parts).map(cut).collect()
+    }
+
+    /// Cuts off rows at an end of a range; see [`Snapshot::cut`](crate::storage::Snapshot::cut).
+    pub fn cut(&self, range: &KeyRange, rows: u64, end: End) -> (KeyRange, Option<KeyRange>) {
+        let ranks = self.ranks(range);
+        if ranks.end.saturating_sub(ranks.start) <= rows {
+            return (range.clone(), None);
+        }
+        let rank = match end {
+            End::First => ranks.start + rows,
+            End::Last => ranks.end - rows,
+        };
+        let bound = self.key_at(rank).split_off(range.prefix.len());
+        let before = KeyRange { upper: Some(bound.clone()), ..range.clone() };
+        let after = KeyRange { lower: Some(bound), ..range.clone() };
+        match end {
+            End::First => (before, Some(after)),
+            End::Last => (after, Some(before)),
+        }
     }
 
     /// The key of the row of this number, which exists.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use super::{ChangeKind, ChangeSet, ChangedRows, KeyRange, RelationShape, RowChanges, Snapshot, Storage};
+use super::{ChangeKind, ChangeSet, ChangedRows, End, KeyRange, RelationShape, RowChanges, Snapshot, Storage};
 use crate::schema::{
     AccessLevel, BaseType, ColumnDefinition, ColumnType, RelationId, RelationSchema, SchemaRef, Triggers,
 };
@@ -301,6 +301,17 @@ impl Pair {
             identical(&scanned.concat(), &expected);
             let even = scanned.iter().all(|part| part.len() <= expected.len() / cut.len() + 1);
             assert!(even || !self.exact, "parts of equal size");
+            for end in [End::First, End::Last] {
+                let rows = self.random.random_range(1..40);
+                let Some((wanted, others)) = snapshot.cut(RELATION, &range, rows as u64, end) else {
+                    assert!(!self.exact, "cut where it is asked for");
+                    continue;
+                };
+                let read = |range: &KeyRange| scan(snapshot, range, &columns, 500);
+                let (wanted, others) = (read(&wanted), others.map_or(vec![], |others| read(&others)));
+                assert_eq!(wanted.len(), rows.min(expected.len()));
+                identical(&if end == End::First { [wanted, others] } else { [others, wanted] }.concat(), &expected);
+            }
         }
     }
 
