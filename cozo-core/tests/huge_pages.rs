@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-use cozo::{DbInstance, ScriptMutability, new_cozo_mem};
+use cozo::{DataValue, DbInstance, ScriptMutability, new_cozo_mem};
 
 /// Names, in the environment of a process of its own, how it opens a database: the memory is that of the process.
 const OPENED_BY: &str = "COZO_TEST_OPENED_BY";
@@ -29,29 +29,43 @@ fn advice() -> BTreeSet<String> {
     advice
 }
 
-fn create(db: &DbInstance, name: &str, rows: i64) {
-    let script = format!("?[id] := id in int_range($rows) :create {name} {{id: Int}}");
-    let parameters = BTreeMap::from([("rows".to_string(), rows.into())]);
-    db.run_script(&script, parameters, ScriptMutability::Mutable).expect("the relation is made");
+fn run(db: &DbInstance, script: &str, parameters: BTreeMap<String, DataValue>) {
+    db.run_script(script, parameters, ScriptMutability::Mutable).expect("the script runs");
 }
 
-fn check(db: &DbInstance) {
+fn create(db: &DbInstance, name: &str, rows: i64) {
+    let script = format!("?[id] := id in int_range($rows) :create {name} {{id: Int}}");
+    run(db, &script, BTreeMap::from([("rows".to_string(), rows.into())]));
+}
+
+/// Puts values of kilobytes into a relation, a few of them at a time.
+fn put_long_values(db: &DbInstance) {
+    run(db, ":create long {id: Int => value: String}", BTreeMap::new());
+    for first in (0..1000).step_by(50) {
+        let script = "?[id, value] := id in int_range($first, $first + 50), value = $value :put long {id => value}";
+        let value = DataValue::from("long".repeat(2500));
+        run(db, script, BTreeMap::from([("first".to_string(), first.into()), ("value".to_string(), value)]));
+    }
+}
+
+fn check(db: &DbInstance, grow: impl FnOnce(&DbInstance)) {
     let expected = |flag: &str| match Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
         true => BTreeSet::from([flag.to_string()]),
         false => BTreeSet::new(),
     };
     create(db, "small", 1000);
     assert_eq!(advice(), expected("nh"));
-    create(db, "large", 2_000_000);
+    grow(db);
     assert_eq!(advice(), expected("hg"));
 }
 
 #[test]
 fn memory_has_huge_pages_once_a_relation_is_large_however_the_database_was_opened() {
+    let many_rows = |db: &DbInstance| create(db, "large", 2_000_000);
     match std::env::var(OPENED_BY).as_deref() {
-        Ok("new") => check(&DbInstance::new("mem", "", "").expect("a database")),
-        Ok("default") => check(&DbInstance::default()),
-        Ok("new_cozo_mem") => check(&new_cozo_mem().expect("a database")),
+        Ok("new") => check(&DbInstance::new("mem", "", "").expect("a database"), many_rows),
+        Ok("default") => check(&DbInstance::default(), many_rows),
+        Ok("new_cozo_mem") => check(&new_cozo_mem().expect("a database"), put_long_values),
         _ => {
             for opened_by in ["new", "default", "new_cozo_mem"] {
                 let itself = std::env::current_exe().expect("a test has a file");

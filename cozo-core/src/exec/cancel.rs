@@ -143,7 +143,7 @@ impl Cancellation {
     /// Notes that the query keeps so many bytes more. Fails if it may not.
     pub fn charge(&self, bytes: usize) -> Result<(), ExecError> {
         let used = self.memory_used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
-        huge_pages::expect(used as u64);
+        huge_pages::expect(|| used as u64);
         within(used, self.memory_limit)
     }
 

@@ -35,10 +35,10 @@ pub fn put_off() {
     });
 }
 
-/// Says that something is about to take so many bytes.
+/// Says that something is about to take so many bytes, which are counted as long as nothing is large.
 #[inline]
-pub fn expect(bytes: u64) {
-    if bytes >= LARGE && !IS_LARGE.load(Relaxed) {
+pub fn expect(bytes: impl FnOnce() -> u64) {
+    if !IS_LARGE.load(Relaxed) && bytes() >= LARGE {
         IS_LARGE.store(true, Relaxed);
         if let Some(Some(first)) = FIRST.get() {
             advise(*first, true);

@@ -399,14 +399,16 @@ impl Column {
             return;
         }
         self.adopt_type(other);
+        if let (Column::Str(column), Column::Str(more)) = (&mut *self, other)
+            && column.append_take(more, rows)
+        {
+            return;
+        }
         match (&mut *self, other) {
             (Column::Null(len), Column::Null(_)) => *len += rows.len(),
             (Column::Bool(column), Column::Bool(more)) => column.append_take(more, rows),
             (Column::Int(column), Column::Int(more)) => column.append_take(more, rows),
             (Column::Float(column), Column::Float(more)) => column.append_take(more, rows),
-            (Column::Str(column), Column::Str(more)) if column.has_room(more.bytes_of(rows)) => {
-                column.append_take(more, rows);
-            }
             (_, other) => rows.iter().for_each(|row| self.push_from(other, *row as usize)),
         }
     }

@@ -73,11 +73,6 @@ impl StrColumn {
         self.bytes.len()
     }
 
-    /// The number of bytes of the strings of some rows together.
-    pub fn bytes_of(&self, rows: &[u32]) -> usize {
-        rows.iter().map(|row| self.bytes_at(*row as usize).len()).sum()
-    }
-
     /// Whether `additional` more bytes fit.
     pub fn has_room(&self, additional: usize) -> bool {
         self.bytes.len() + additional <= Self::MAX_BYTES
@@ -120,13 +115,18 @@ impl StrColumn {
         self.offsets.extend(other.offsets[range.start + 1..=range.end].iter().map(|end| start + (end - first)));
     }
 
-    /// Appends the given rows of another column, on the terms of [`StrColumn::push`].
-    pub fn append_take(&mut self, other: &StrColumn, rows: &[u32]) {
+    /// Appends the given rows of another column, in memory of their size; `false`, and nothing is appended, if they do not fit.
+    pub fn append_take(&mut self, other: &StrColumn, rows: &[u32]) -> bool {
+        let bytes = rows.iter().map(|row| other.bytes_at(*row as usize).len()).sum();
+        if !self.has_room(bytes) {
+            return false;
+        }
         let len = self.len();
         append_taken_nulls(&mut self.nulls, len, other.nulls.as_deref(), rows);
-        self.bytes.reserve(other.bytes_of(rows));
+        self.bytes.reserve(bytes);
         self.offsets.reserve(rows.len());
         rows.iter().for_each(|row| self.push_bytes(other.bytes_at(*row as usize)));
+        true
     }
 
     /// Appends strings, on the same terms as [`StrColumn::append_run`].

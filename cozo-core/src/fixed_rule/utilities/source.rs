@@ -77,7 +77,7 @@ impl<'a> Origin<'a> {
 
     /// Begins to read.
     pub fn open(&self) -> Source {
-        huge_pages::expect(self.file_bytes().unwrap_or(0));
+        huge_pages::expect(|| self.file_bytes().unwrap_or(0));
         let (sender, chunks) = bounded(CHUNKS_AHEAD);
         let url = self.url.to_string();
         thread::spawn(move || read_ahead(&url, &sender));

@@ -68,6 +68,10 @@ impl Storage for Cached {
     }
 
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
+        self.advance(&mut changes.to_vec()).0
+    }
+
+    fn advance(&self, changes: &mut [ChangeSet]) -> (Result<(), StorageError>, Arc<dyn Snapshot>) {
         let mut current = self.current.lock();
         if let Some(alone) = Arc::get_mut(&mut current) {
             // Nobody else has the latest snapshot of the engine then.
@@ -76,9 +80,10 @@ impl Storage for Cached {
         let committed = self.base.commit(changes);
         let next = Arc::make_mut(&mut current);
         next.base = self.base.snapshot();
-        committed?;
-        next.apply(changes);
-        Ok(())
+        if committed.is_ok() {
+            next.take(changes);
+        }
+        (committed, current.clone())
     }
 
     fn tend(&self) {
@@ -119,16 +124,16 @@ struct CachedSnapshot {
 }
 
 impl CachedSnapshot {
-    /// Applies committed changes to the slots.
-    fn apply(&mut self, changes: &[ChangeSet]) {
+    /// Applies committed changes to the slots. What would be copied of the rows may be taken.
+    fn take(&mut self, changes: &mut [ChangeSet]) {
         let mut measured = false;
         for changes in changes {
             for schema in &changes.created {
                 self.slots.insert(schema.id, Arc::new(Slot::empty(RelationShape::from(&**schema))));
             }
-            for rows in &changes.rows {
+            for rows in &mut changes.rows {
                 if let Some(slot) = self.slots.get_mut(&rows.relation) {
-                    measured |= Slot::change(slot, rows.kind, &rows.rows);
+                    measured |= Slot::change(slot, rows.kind, &mut rows.rows);
                 }
             }
             for relation in &changes.dropped {

@@ -50,8 +50,8 @@ impl Slot {
     }
 
     /// Goes on to what the slot holds after a change of the relation, in place if nobody else has it; whether its size was
-    /// measured: it is when the number of rows has changed by a quarter.
-    pub fn change(slot: &mut Arc<Slot>, kind: ChangeKind, rows: &ChangedRows) -> bool {
+    /// measured: it is when the number of rows has changed by a quarter. What would be copied of the rows may be taken.
+    pub fn change(slot: &mut Arc<Slot>, kind: ChangeKind, rows: &mut ChangedRows) -> bool {
         let alone = match Arc::get_mut(slot) {
             Some(alone) => alone,
             None => {
@@ -66,7 +66,7 @@ impl Slot {
             return false;
         };
         let tree = Arc::make_mut(tree);
-        tree.apply(kind, rows);
+        tree.take(kind, rows);
         let (rows, measured) = (tree.row_count(), *alone.measured_rows.get_mut());
         let measure = rows.abs_diff(measured) > measured / 4 + 1000;
         if measure {

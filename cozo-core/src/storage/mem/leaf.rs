@@ -84,6 +84,13 @@ impl Leaf {
         self.columns.iter().take(keys).map(LeafColumn::touch).fold(0, usize::wrapping_add)
     }
 
+    /// Waits for all the memory that a search by the first key columns goes through at once, where the search would wait for one piece
+    /// after another. By itself, so that the code around it stays in registers.
+    #[inline(never)]
+    fn bring_near(&self, keys: usize) {
+        std::hint::black_box(self.touch(keys));
+    }
+
     /// Reads some of the memory where a row's columns begin, as [`Leaf::touch`] does.
     #[inline]
     pub fn touch_row(&self, row: usize, columns: &[usize]) -> usize {
@@ -113,6 +120,10 @@ impl Leaf {
 
     /// Puts one row; `false` if there is no room for it.
     fn put_row(&mut self, row: &[Key], keys: usize) -> bool {
+        // A row with values was often read just before, and is near. Where there are only keys, it is new.
+        if keys == row.len() {
+            self.bring_near(keys);
+        }
         let found = self.equal_range(0, &row[..keys]);
         if !found.is_empty() {
             for (column, value) in self.columns[keys..].iter_mut().zip(&row[keys..]) {

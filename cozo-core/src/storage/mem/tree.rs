@@ -19,8 +19,8 @@ use crate::storage::{
 };
 use crate::value::{Batch, Column, DataValue};
 
-/// About so many bytes a value takes.
-const BYTES_PER_VALUE: u64 = 4;
+/// About so many bytes most values take.
+const BYTES_PER_VALUE: usize = 4;
 
 /// Rows sorted by key. A clone is a snapshot: it costs nothing, and neither sees the other's changes.
 #[derive(Clone, Debug)]
@@ -104,10 +104,7 @@ impl Tree {
             return;
         }
         self.identity = Identity::default();
-        if matches!(kind, ChangeKind::Put) {
-            let values = (self.row_count() + len as u64).saturating_mul(self.shape.arity as u64);
-            huge_pages::expect(values.saturating_mul(BYTES_PER_VALUE));
-        }
+        huge_pages::expect(|| self.bytes_beside(&rows, len));
         let mut changes = Changes { kind, rows, keys: self.shape.keys };
         let siblings = apply(&mut self.root, &mut changes, 0..len);
         match kind {
@@ -115,6 +112,16 @@ impl Tree {
             ChangeKind::Put => {}
             ChangeKind::Remove => self.shrink(),
         }
+    }
+
+    /// About the bytes of its rows and these, if all are alike.
+    fn bytes_beside(&self, rows: &Rows<'_>, len: usize) -> u64 {
+        let bytes = match rows {
+            Rows::One(values) => values.len() * BYTES_PER_VALUE,
+            Rows::Many(columns) => columns.iter().map(Column::memory_bytes).sum(),
+            Rows::Given(columns) => columns.iter().map(Column::memory_bytes).sum(),
+        };
+        (self.row_count() / len as u64 + 1).saturating_mul(bytes as u64)
     }
 
     /// Puts levels above the root and what split off from it, until there is one root again.
