@@ -126,6 +126,16 @@ impl IntColumn {
         }
     }
 
+    /// The row of a value that is there once, if it lies as far from the first row as from the base, as it does where values follow one
+    /// another without a gap: to look there takes one piece of memory, and to search several.
+    #[inline]
+    pub fn dense_row(&self, key: i64) -> Option<usize> {
+        let distance = key.checked_sub(self.base).filter(|_| self.nulls.heap_bytes() == 0)?;
+        let row = usize::try_from(distance).ok()?;
+        for_width!(&self.offsets, values => values.get(row).is_some_and(|offset| offset.widen() == distance))
+            .then_some(row)
+    }
+
     /// Reads each piece of the memory of the values; what it gives means nothing.
     #[inline]
     pub fn touch(&self) -> usize {

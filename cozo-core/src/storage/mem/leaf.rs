@@ -99,6 +99,16 @@ impl Leaf {
         columns.iter().map(|column| self.columns[*column].touch_row(row)).fold(0, usize::wrapping_add)
     }
 
+    /// The row with a whole key, if that is an integer and [lies where it does](super::int_column::IntColumn::dense_row) if no number is
+    /// left out before it.
+    #[inline]
+    pub fn dense_row(&self, key: Probe) -> Option<usize> {
+        match (key, self.columns.first()) {
+            ([Key::Int(key)], Some(LeafColumn::Int(column))) => column.dense_row(*key),
+            _ => None,
+        }
+    }
+
     /// The rows from `first` on that begin with the probe.
     #[inline]
     pub fn equal_range(&self, first: usize, probe: Probe) -> Range<usize> {
@@ -124,7 +134,8 @@ impl Leaf {
         if keys == row.len() {
             self.bring_near(keys);
         }
-        let found = self.equal_range(0, &row[..keys]);
+        let dense = self.dense_row(&row[..keys]);
+        let found = dense.map_or_else(|| self.equal_range(0, &row[..keys]), |row| row..row + 1);
         if !found.is_empty() {
             for (column, value) in self.columns[keys..].iter_mut().zip(&row[keys..]) {
                 column.set(found.start, *value);

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::mutable_key_type)]
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rand::rngs::StdRng;
@@ -12,7 +13,7 @@ use super::{MemStorage, Tree};
 use crate::schema::SchemaRef;
 use crate::storage::tests::{self as suite, RELATION, Subject, identical, ints};
 use crate::storage::{BatchCursor, ChangeSet, KeyRange, RelationShape, Snapshot, Storage, StorageError};
-use crate::value::{Batch, Column};
+use crate::value::{Batch, Column, DataValue};
 
 #[test]
 fn the_engine_behaves_like_the_model() {
@@ -91,6 +92,45 @@ fn heavy_rows_make_small_leaves() {
         &tree.scan_all().rows().collect::<Vec<_>>(),
         &(990..1000).map(|key| row(key).to_vec()).collect::<Vec<_>>(),
     );
+}
+
+/// Integers without gaps, with some, and with others among them; puts and removals one by one move rows from where they lay.
+#[test]
+fn rows_are_found_by_their_keys_wherever_they_lie() {
+    let ints = |range: std::ops::Range<i64>| range.map(DataValue::from).collect::<Vec<_>>();
+    let probes = [ints(-20..1020), vec![DataValue::Null, 0.0.into(), 3.0.into(), "3".into(), i64::MIN.into()]].concat();
+    let kinds = [
+        ints(0..1000),
+        ints(-10..10),
+        [ints(0..5), ints(7..600)].concat(),
+        [vec![DataValue::Null], ints(0..300)].concat(),
+        [ints(0..40), vec![1.5.into()]].concat(),
+        [ints(3..9), vec![i64::MAX.into()]].concat(),
+    ];
+    for mut keys in kinds {
+        let mut tree = Tree::new(RelationShape { keys: 1, arity: 2 });
+        keys.sort();
+        let rows: Vec<_> = keys.iter().map(|key| [key.clone(), key.clone()]).collect();
+        tree.put(&Batch::from_rows(2, rows.iter().map(|row| &row[..])));
+        let mut model: BTreeMap<DataValue, DataValue> = rows.into_iter().map(|[key, value]| (key, value)).collect();
+        for step in 0..50 {
+            let key = &probes[step * 37 % probes.len()];
+            if step % 3 == 0 {
+                tree.remove(&Batch::from_rows(1, [std::slice::from_ref(key)]));
+                model.remove(key);
+            } else {
+                let row = [key.clone(), DataValue::from(step as i64)];
+                tree.put(&Batch::from_rows(2, [&row[..]]));
+                model.insert(key.clone(), row[1].clone());
+            }
+            check(&tree);
+        }
+        for key in &probes {
+            let mut places = [DataValue::Bool(true)];
+            let is_found = tree.get(std::slice::from_ref(key), &[(1, 0)], &mut places);
+            assert_eq!(is_found.then_some(&places[0]), model.get(key), "{key:?}");
+        }
+    }
 }
 
 impl Tree {

@@ -171,14 +171,15 @@ impl Tree {
             node = &inner.children[inner.child_of(&probe, 0)].node;
         }
         let leaf = node.leaf();
-        // A search waits for one piece of memory after another; plain loads do not wait for each other.
-        std::hint::black_box(leaf.touch(probe.len()));
-        let found = leaf.equal_range(0, &probe);
-        if found.is_empty() {
-            return false;
-        }
+        let row = leaf.dense_row(&probe).or_else(|| {
+            // A search waits for one piece of memory after another; plain loads do not wait for each other.
+            std::hint::black_box(leaf.touch(probe.len()));
+            let found = leaf.equal_range(0, &probe);
+            (!found.is_empty()).then_some(found.start)
+        });
+        let Some(row) = row else { return false };
         for (column, place) in outputs {
-            leaf.columns[*column].get_into(found.start, &mut places[*place]);
+            leaf.columns[*column].get_into(row, &mut places[*place]);
         }
         true
     }
