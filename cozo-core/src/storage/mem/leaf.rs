@@ -84,13 +84,6 @@ impl Leaf {
         self.columns.iter().take(keys).map(LeafColumn::touch).fold(0, usize::wrapping_add)
     }
 
-    /// Waits for all the memory that a search by the first key columns goes through at once, where the search would wait for one piece
-    /// after another. By itself, so that the code around it stays in registers.
-    #[inline(never)]
-    fn bring_near(&self, keys: usize) {
-        std::hint::black_box(self.touch(keys));
-    }
-
     /// Reads some of the memory where a row's columns begin, as [`Leaf::touch`] does.
     #[inline]
     pub fn touch_row(&self, row: usize, columns: &[usize]) -> usize {
@@ -99,14 +92,26 @@ impl Leaf {
         columns.iter().map(|column| self.columns[*column].touch_row(row)).fold(0, usize::wrapping_add)
     }
 
-    /// The row with a whole key, if that is an integer and [lies where it does](super::int_column::IntColumn::dense_row) if no number is
-    /// left out before it.
+    /// The row with a whole key; empty, at the place where it would be, if there is none. A leaf that is not near is brought near before it
+    /// is searched.
     #[inline]
-    pub fn dense_row(&self, key: Probe) -> Option<usize> {
-        match (key, self.columns.first()) {
-            ([Key::Int(key)], Some(LeafColumn::Int(column))) => column.dense_row(*key),
-            _ => None,
+    pub fn find(&self, key: Probe, is_near: bool) -> Range<usize> {
+        if let ([Key::Int(key)], Some(LeafColumn::Int(column))) = (key, self.columns.first())
+            && let Some(row) = column.dense_row(*key)
+        {
+            return row..row + 1;
         }
+        if !is_near {
+            self.bring_near(key.len());
+        }
+        self.equal_range(0, key)
+    }
+
+    /// Waits for all the memory that a search by the first key columns goes through at once, where the search would wait for one piece
+    /// after another: plain loads do not wait for each other. By itself, so that the code around it stays in registers.
+    #[inline(never)]
+    fn bring_near(&self, keys: usize) {
+        std::hint::black_box(self.touch(keys));
     }
 
     /// The rows from `first` on that begin with the probe.
@@ -131,11 +136,7 @@ impl Leaf {
     /// Puts one row; `false` if there is no room for it.
     fn put_row(&mut self, row: &[Key], keys: usize) -> bool {
         // A row with values was often read just before, and is near. Where there are only keys, it is new.
-        if keys == row.len() {
-            self.bring_near(keys);
-        }
-        let dense = self.dense_row(&row[..keys]);
-        let found = dense.map_or_else(|| self.equal_range(0, &row[..keys]), |row| row..row + 1);
+        let found = self.find(&row[..keys], keys < row.len());
         if !found.is_empty() {
             for (column, value) in self.columns[keys..].iter_mut().zip(&row[keys..]) {
                 column.set(found.start, *value);
@@ -193,7 +194,7 @@ impl Leaf {
             return self.remove_many(&changes.columns()[..keys], range);
         }
         for row in range {
-            let found = changes.with_key(row, |key| self.equal_range(0, key));
+            let found = changes.with_key(row, |key| self.find(key, true));
             if !found.is_empty() {
                 self.columns.iter_mut().for_each(|column| column.remove(found.start));
                 self.len -= 1;

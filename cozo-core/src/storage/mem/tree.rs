@@ -171,15 +171,12 @@ impl Tree {
             node = &inner.children[inner.child_of(&probe, 0)].node;
         }
         let leaf = node.leaf();
-        let row = leaf.dense_row(&probe).or_else(|| {
-            // A search waits for one piece of memory after another; plain loads do not wait for each other.
-            std::hint::black_box(leaf.touch(probe.len()));
-            let found = leaf.equal_range(0, &probe);
-            (!found.is_empty()).then_some(found.start)
-        });
-        let Some(row) = row else { return false };
+        let found = leaf.find(&probe, false);
+        if found.is_empty() {
+            return false;
+        }
         for (column, place) in outputs {
-            leaf.columns[*column].get_into(row, &mut places[*place]);
+            leaf.columns[*column].get_into(found.start, &mut places[*place]);
         }
         true
     }
