@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::index::most_codes;
-use crate::value::{Batch, Column, Num, Scalar};
+use crate::value::{Batch, Column, KeyStarts};
 
 /// So many rows from any row on can be read at once.
 pub const AT_ONCE: usize = 4;
@@ -11,8 +11,8 @@ pub const AT_ONCE: usize = 4;
 /// The rows of each key.
 #[derive(Debug, Default)]
 pub struct Groups {
-    /// Where the rows of each key begin; those of the next key begin where they end.
-    starts: Vec<u32>,
+    /// Where the rows of each key begin.
+    starts: KeyStarts,
     /// The columns that are not the key.
     columns: Vec<Values>,
 }
@@ -29,7 +29,7 @@ pub enum Values {
 impl Groups {
     /// No rows, and so many columns besides the key.
     pub fn new(columns: usize) -> Self {
-        Groups { starts: vec![], columns: (0..columns).map(|_| Values::Narrow(vec![])).collect() }
+        Groups { starts: KeyStarts::default(), columns: (0..columns).map(|_| Values::Narrow(vec![])).collect() }
     }
 
     /// Whether keys, once in ascending order, can be [appended](Self::append).
@@ -42,24 +42,14 @@ impl Groups {
     /// not ascend, or are not integers that lie close together.
     pub fn append(&mut self, batch: &Batch, rows: u64) -> Option<()> {
         let (key, columns) = batch.columns.split_first()?;
-        let mut row = self.starts.last().copied().unwrap_or(0);
-        let _ = self.starts.pop();
-        for key in key.as_dense_ints()? {
-            let next = usize::try_from(*key).ok().filter(|key| (*key as u64) < most_codes(rows))? + 1;
-            if next < self.starts.len() {
-                return None;
-            }
-            self.starts.resize(next, row);
-            row = row.checked_add(1)?;
-        }
-        self.starts.push(row);
+        self.starts.add(key.as_dense_ints()?.iter().map(|key| (*key, 1)), most_codes(rows))?;
         self.columns.iter_mut().zip(columns).for_each(|(values, column)| values.append(column));
         Some(())
     }
 
     /// Ends the rows, and gives back the room for more.
     pub fn finish(&mut self) {
-        self.starts.shrink_to_fit();
+        self.starts.finish();
         for values in &mut self.columns {
             if let Values::Narrow(values) = values {
                 values.resize(values.len() + AT_ONCE, 0);
@@ -68,23 +58,9 @@ impl Groups {
         }
     }
 
-    /// The rows for each of so many keys.
-    pub fn find(&self, keys: &Column, len: usize) -> Vec<Range<u32>> {
-        let ends = self.starts.get(1..).unwrap_or_default();
-        let starts = &self.starts[..ends.len()];
-        let rows_of = |key: i64| match key as u64 {
-            key if key < ends.len() as u64 => starts[key as usize]..ends[key as usize],
-            _ => 0..0,
-        };
-        match keys.as_dense_ints() {
-            Some(keys) => keys.iter().map(|key| rows_of(*key)).collect(),
-            None => (0..len)
-                .map(|row| match keys.scalar(row).and_then(Scalar::num) {
-                    Some(Num::Int(key)) => rows_of(key),
-                    _ => 0..0,
-                })
-                .collect(),
-        }
+    /// Where the rows of each key begin.
+    pub fn starts(&self) -> &KeyStarts {
+        &self.starts
     }
 
     /// A column of the rows of ranges, `len` together.
@@ -112,7 +88,7 @@ impl Groups {
     /// About how many bytes there are.
     pub fn memory_bytes(&self) -> usize {
         let of_columns: usize = self.columns.iter().map(Values::memory_bytes).sum();
-        of_columns + self.starts.capacity() * size_of::<u32>()
+        of_columns + self.starts.memory_bytes()
     }
 }
 
@@ -170,11 +146,11 @@ mod tests {
         }
         groups.finish();
         let asked = [3, 256, -1, 0, 1 << 40, 42, 258];
-        let found = groups.find(&Column::ints(asked.to_vec()), asked.len());
+        let found = groups.starts().find(&Column::ints(asked.to_vec()), asked.len());
         let mixed: Column =
             asked.iter().map(|key| DataValue::from(*key)).chain([DataValue::Null, 2.0.into(), "2".into()]).collect();
-        assert_eq!(groups.find(&mixed, asked.len() + 3)[..asked.len()], found);
-        assert!(groups.find(&mixed, asked.len() + 3)[asked.len()..].iter().all(Range::is_empty));
+        assert_eq!(groups.starts().find(&mixed, asked.len() + 3)[..asked.len()], found);
+        assert!(groups.starts().find(&mixed, asked.len() + 3)[asked.len()..].iter().all(Range::is_empty));
         let expected: Vec<usize> = asked.iter().flat_map(|key| (0..900).filter(|row| keys[*row] == *key)).collect();
         let len = expected.len();
         let taken = groups.take(0, &found, len);

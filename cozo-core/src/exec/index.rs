@@ -1,10 +1,13 @@
 //! Indexes over rows held as columns: made on demand, extended as rows arrive.
 
+use std::sync::Arc;
+
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
 use super::codes::{Codes, all_ints};
 use super::groups::Groups;
+use crate::storage::mem::Places;
 use crate::value::sort::sorted;
 use crate::value::{Batch, Column};
 
@@ -194,6 +197,8 @@ fn rows_equal(a: &[&Column], a_row: usize, b: &[&Column], b_row: usize) -> bool 
 /// Rows that do not change any more, and how they are found.
 #[derive(Debug)]
 pub enum IndexedRows {
+    /// In the tree that has them, by their place there.
+    Placed(Arc<Places>),
     /// By their place, which follows from their key.
     Grouped(Groups),
     /// By an index on the key columns, which are the first ones.

@@ -108,10 +108,7 @@ impl KeptIndexes {
 
     /// Keeps an index, if there is one that is found by place rather than by hash, and not too large. Without, none is advised again.
     pub fn keep(&self, of: &Indexed, contents: ContentsId, index: Option<&Arc<IndexedRows>>) {
-        let fits = |index: &&Arc<IndexedRows>| match &***index {
-            IndexedRows::Grouped(groups) => groups.memory_bytes() <= self.budget_bytes,
-            IndexedRows::Indexed { .. } => false,
-        };
+        let fits = |index: &&Arc<IndexedRows>| bytes_to_keep(index).is_some_and(|bytes| bytes <= self.budget_bytes);
         let state = index.filter(fits).map_or(State::Unfit, |index| State::Made(index.clone()));
         let mut kept = self.kept.lock();
         // What there is of other contents of the relation, nobody will ask for again.
@@ -145,13 +142,19 @@ fn put(kept: &mut Vec<Kept>, new: Kept) {
     kept.push(new);
 }
 
+/// The bytes of an index that is found by place; one that is found by hash is not kept.
+fn bytes_to_keep(index: &IndexedRows) -> Option<usize> {
+    match index {
+        IndexedRows::Placed(places) => Some(places.memory_bytes()),
+        IndexedRows::Grouped(groups) => Some(groups.memory_bytes()),
+        IndexedRows::Indexed { .. } => None,
+    }
+}
+
 impl Kept {
     fn memory_bytes(&self) -> usize {
         match &self.state {
-            State::Made(index) => match &**index {
-                IndexedRows::Grouped(groups) => groups.memory_bytes(),
-                IndexedRows::Indexed { .. } => unreachable!("what is found by hash is not kept"),
-            },
+            State::Made(index) => bytes_to_keep(index).unwrap_or(0),
             _ => 0,
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::program::StoredRead;
 use crate::schema::RelationId;
+use crate::storage::mem::Tree;
 use crate::storage::{AsOf, BatchCursor, ContentsId, End, KeyRange, LookupCursor, Snapshot, StorageError};
 use crate::txn::is_ephemeral;
 use crate::value::Column;
@@ -37,6 +38,11 @@ impl<'a> Stored<'a> {
             return None;
         }
         Some((self.relation, self.snapshot.contents(self.relation)?))
+    }
+
+    /// The rows as a column tree, if they are all read and kept so.
+    pub fn tree(&self) -> Option<&'a Tree> {
+        if self.as_of.is_some() { None } else { self.snapshot.tree(self.relation) }
     }
 
     /// See [`Snapshot::scan`].

@@ -17,8 +17,9 @@ pub struct NamedRows {
     pub next: Option<Box<NamedRows>>,
 }
 
-/// From so many rows on, threads make them together. Fewer are made, and dropped, sooner in the heap of one thread.
-const WORTH_SHARING: usize = 1 << 17;
+/// From so many rows on, threads make them together, which gains where their memory is new. Fewer are made, and dropped, sooner in the heap
+/// of one thread.
+const WORTH_SHARING: usize = 1 << 19;
 
 /// About the memory of a result that its reader drops and the next query asks for again.
 const USUAL_RESULT_BYTES: usize = 4 << 20;

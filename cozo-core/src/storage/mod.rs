@@ -128,6 +128,11 @@ pub trait Snapshot: Send + Sync {
         None
     }
 
+    /// The rows as a column tree, if that is how the engine keeps them.
+    fn tree(&self, _relation: RelationId) -> Option<&mem::Tree> {
+        None
+    }
+
     /// The number of rows of the range, as exact as [`Snapshot::row_count`], or some number above it.
     fn row_count_within(&self, relation: RelationId, _range: &KeyRange) -> u64 {
         self.row_count(relation)

@@ -115,6 +115,14 @@ impl Snapshot for Overlay {
         }
     }
 
+    fn tree(&self, relation: RelationId) -> Option<&Tree> {
+        match self.place(relation)? {
+            Place::Base => self.base.tree(relation),
+            Place::Here(tree) => Some(tree),
+            Place::Both(_) => None,
+        }
+    }
+
     /// Rows put in place of others count twice.
     fn row_count(&self, relation: RelationId) -> u64 {
         match self.place(relation) {

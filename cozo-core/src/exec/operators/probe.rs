@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::{Emit, Operator, Shape, Tables, empty_slots, key_columns, stopped};
 use crate::exec::groups::{AT_ONCE, Groups, Values};
-use crate::exec::index::{Found, Index, IndexedRows};
+use crate::exec::index::{Found, Index, IndexedRows, most_codes};
 use crate::exec::kept::Indexed;
 use crate::exec::sink::{BYTES_AROUND_ROW, CONTINUE, Flow};
 use crate::exec::stored::Stored;
@@ -16,7 +16,11 @@ use crate::exec::{ExecError, MAX_BATCH_ROWS, Run, Worker};
 use crate::expr::Expr;
 use crate::plan::{JoinPlan, Source};
 use crate::storage::KeyRange;
-use crate::value::{Batch, Column};
+use crate::storage::mem::{PlacedRows, Places, Tree};
+use crate::value::{Batch, Column, KeyStarts};
+
+/// A relation of more rows is not copied to be indexed where it can be read at its places.
+const MOST_COPIED_ROWS: u64 = 1 << 21;
 
 /// Rows that are found by hash.
 pub enum Rows<'a> {
@@ -76,6 +80,14 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// Whether an index copies no rows.
+    pub fn copies_nothing(&self) -> bool {
+        match self {
+            Rows::Table { .. } => true,
+            Rows::Stored { stored, keys, .. } => tree_with_places(stored, keys).is_some(),
+        }
+    }
+
     /// Makes the index of a stored relation, unless it would take more bytes than that; whether it did, or there is nothing to make.
     pub fn make_within(&self, most_bytes: usize) -> Result<bool, ExecError> {
         if let Rows::Stored { run, stored, keys, outputs, built } = self
@@ -102,6 +114,10 @@ impl<'a> Rows<'a> {
                     }
                 };
                 Ok(match &**indexed {
+                    IndexedRows::Placed(places) => {
+                        let rows = stored.tree().and_then(|tree| PlacedRows::new(tree, places.clone()));
+                        Probe::Placed(rows.expect("the places are of what the tree has"))
+                    }
                     IndexedRows::Grouped(groups) => Probe::Grouped(groups),
                     IndexedRows::Indexed { rows, index } => {
                         Probe::Indexed(IndexProbe { rows, index, range: 0..rows.len, table: None })
@@ -153,6 +169,11 @@ fn index_stored(
     Ok(indexed)
 }
 
+/// The tree of a stored relation, if its rows are to be read at their places when they are indexed by these columns.
+fn tree_with_places<'a>(stored: &Stored<'a>, keys: &[usize]) -> Option<&'a Tree> {
+    stored.tree().filter(|tree| *keys == [0] && tree.row_count() > MOST_COPIED_ROWS)
+}
+
 fn read_indexed(
     run: &Run<'_>,
     stored: &Stored<'_>,
@@ -181,6 +202,14 @@ fn read_indexed(
     };
     // In the order of its key alone a relation is sure to lie.
     if *keys == [0] {
+        if let Some(tree) = tree_with_places(stored, keys) {
+            let made = Places::of(tree, most_codes(tree.row_count()), || run.cancellation.check())?;
+            let made = made.filter(|places| most_bytes.is_none_or(|most| places.memory_bytes() <= most));
+            if let Some(places) = made {
+                run.cancellation.charge(places.memory_bytes())?;
+                return Ok(Some(IndexedRows::Placed(Arc::new(places))));
+            }
+        }
         let (rows, mut groups) = (stored.most_rows(&KeyRange::all()), Groups::new(outputs.len()));
         if read(&mut |batch| groups.append(batch, rows).map(|()| groups.memory_bytes()))? {
             groups.finish();
@@ -198,6 +227,8 @@ fn read_indexed(
 
 /// Rows, and how they are found.
 pub enum Probe<'a> {
+    /// Those of a key, a single one, are neighbours in a tree.
+    Placed(PlacedRows<'a>),
     /// Those of a key, a single one, are neighbours.
     Grouped(&'a Groups),
     /// By an index.
@@ -216,13 +247,19 @@ impl Probe<'_> {
     /// Which of so many rows of the keys have a match.
     pub fn matches_any(&self, keys: &[&Column], rows: usize) -> Vec<bool> {
         match self {
-            Probe::Grouped(groups) => groups.find(keys[0], rows).iter().map(|group| !group.is_empty()).collect(),
+            Probe::Placed(placed) => any_of_each(placed.starts(), keys[0], rows),
+            Probe::Grouped(groups) => any_of_each(groups.starts(), keys[0], rows),
             Probe::Indexed(probe) => {
                 let found = probe.find(keys, rows);
                 (0..rows).map(|row| probe.matches(&found, row).next().is_some()).collect()
             }
         }
     }
+}
+
+/// Whether there are rows of each of so many keys.
+fn any_of_each(starts: &KeyStarts, keys: &Column, len: usize) -> Vec<bool> {
+    starts.find(keys, len).iter().map(|rows| !rows.is_empty()).collect()
 }
 
 impl IndexProbe<'_> {
@@ -263,7 +300,20 @@ impl Operator for HashJoin<'_> {
         let keys = key_columns(&self.plan.keys, &input, worker)?;
         let keys: Vec<&Column> = keys.iter().map(AsRef::as_ref).collect();
         match self.rows.resolve()? {
-            Probe::Grouped(groups) => self.push_groups(groups, &groups.find(keys[0], input.len), &input, worker, emit),
+            Probe::Placed(placed) => {
+                let found = placed.starts().find(keys[0], input.len);
+                let take = |nth: usize, rows: &[Range<u32>], len| placed.take(self.plan.outputs[nth].0, rows, len);
+                self.push_groups(&found, take, &input, worker, emit)
+            }
+            Probe::Grouped(groups) => {
+                let found = groups.starts().find(keys[0], input.len);
+                let all: usize = found.iter().map(Range::len).sum();
+                if all < found.len() * AT_ONCE {
+                    return self.push_small_groups(groups, &found, all, &input, worker, emit);
+                }
+                let take = |nth: usize, rows: &[Range<u32>], len| groups.take(nth, rows, len);
+                self.push_groups(&found, take, &input, worker, emit)
+            }
             Probe::Indexed(probe) => {
                 let found = probe.find(&keys, input.len);
                 self.push_matches(&probe, &found, &input, worker, emit)
@@ -273,27 +323,22 @@ impl Operator for HashJoin<'_> {
 }
 
 impl HashJoin<'_> {
-    /// Joins each input row with a range of the rows.
+    /// Joins each input row with a range of the rows, of which `take` gives an output's column.
     fn push_groups(
         &self,
-        groups: &Groups,
         found: &[Range<u32>],
+        take: impl Fn(usize, &[Range<u32>], usize) -> Column,
         input: &Batch,
         worker: &mut Worker<'_>,
         emit: &mut Emit<'_>,
     ) -> Flow {
-        let all: usize = found.iter().map(Range::len).sum();
-        if all < found.len() * AT_ONCE {
-            return self.push_small_groups(groups, found, all, input, worker, emit);
-        }
         let mut room = worker.next_batch_rows()?;
-        let most = all.min(room);
+        let most = found.iter().map(Range::len).sum::<usize>().min(room);
         let (mut left, mut right): (Vec<u32>, Vec<Range<u32>>) =
             (Vec::with_capacity(most), Vec::with_capacity(found.len().min(most)));
         let mut len = 0;
-        let take = |left: &[u32], right: &[Range<u32>], len: usize| {
-            self.joined(input, left, len, |nth| groups.take(nth, right, len))
-        };
+        let joined =
+            |left: &[u32], right: &[Range<u32>], len: usize| self.joined(input, left, len, |nth| take(nth, right, len));
         for (row, group) in found.iter().enumerate() {
             let mut group = group.clone();
             while !group.is_empty() {
@@ -305,7 +350,7 @@ impl HashJoin<'_> {
                 }
                 right.push(part);
                 if len == room {
-                    let flow = emit(take(&left, &right, len), worker)?;
+                    let flow = emit(joined(&left, &right, len), worker)?;
                     if stopped(&flow) {
                         return Ok(flow);
                     }
@@ -316,7 +361,7 @@ impl HashJoin<'_> {
                 }
             }
         }
-        if len == 0 { CONTINUE } else { emit(take(&left, &right, len), worker) }
+        if len == 0 { CONTINUE } else { emit(joined(&left, &right, len), worker) }
     }
 
     /// [`HashJoin::push_groups`] for groups of few rows, `all` together. Where integers are copied, rows need not be named.

@@ -152,6 +152,10 @@ impl Snapshot for MemSnapshot {
         self.tree(relation).map(Tree::contents)
     }
 
+    fn tree(&self, relation: RelationId) -> Option<&Tree> {
+        MemSnapshot::tree(self, relation)
+    }
+
     fn row_count_within(&self, relation: RelationId, range: &KeyRange) -> u64 {
         self.tree(relation).map_or(0, |tree| tree.row_count_within(range))
     }

@@ -152,6 +152,18 @@ impl IntColumn {
         for_width!(&self.offsets, values => run_end(range, |row| values[row] == values[first]))
     }
 
+    /// The runs of rows that hold the same value, which it is and how many, of a sorted column without nulls.
+    pub fn runs(&self) -> Option<impl Iterator<Item = (i64, usize)>> {
+        let (len, mut start) = (self.len(), 0);
+        let runs = std::iter::from_fn(move || {
+            let first = start;
+            start = self.run_end(first..len);
+            (start > first)
+                .then(|| (for_width!(&self.offsets, values => self.base + values[first].widen()), start - first))
+        });
+        (self.nulls.heap_bytes() == 0).then_some(runs)
+    }
+
     /// Inserts a row; `false` if the width does not hold the value.
     pub fn insert(&mut self, row: usize, value: Option<i64>) -> bool {
         let base = self.base;

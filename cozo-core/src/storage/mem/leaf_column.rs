@@ -376,6 +376,14 @@ impl LeafColumn {
         }
     }
 
+    /// The runs of rows that hold the same integer, which it is and how many, of a column that is sorted and has nothing else.
+    pub fn int_runs(&self) -> Option<impl Iterator<Item = (i64, usize)>> {
+        match self {
+            LeafColumn::Int(column) => column.runs(),
+            _ => None,
+        }
+    }
+
     /// The validity that a row holds, if it is one.
     #[inline]
     pub fn validity(&self, row: usize) -> Option<Validity> {

@@ -21,6 +21,8 @@
 //! 3. The run of matching rows is decoded straight into the columns that were asked for; a run that reaches the end of
 //!    its leaf goes on in the next. The cursor stops at about `max_rows` and resumes there.
 //!
+//! Whoever looks up many keys of one integer has [`Places`] made, and then reads [`PlacedRows`] without a search.
+//!
 //! # The life of a read as of a time
 //! 1. Where all key columns but the Validity are known, the probe is the key with that time: one seek finds the version,
 //!    however long the history is.
@@ -63,6 +65,7 @@ mod leaf;
 mod leaf_column;
 mod node;
 mod nulls;
+mod places;
 mod rebalance;
 mod search;
 mod shared;
@@ -76,4 +79,5 @@ pub(super) use buffer::allocated_address;
 pub use cursor::{ScanCursor, TreeLookupCursor};
 pub use engine::{MemSnapshot, MemStorage};
 pub use node::{MAX_CHILDREN, MAX_LEAF_ROWS};
+pub use places::{PlacedRows, Places};
 pub use tree::Tree;

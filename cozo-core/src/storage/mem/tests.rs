@@ -9,7 +9,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::check::{check, leaf_sizes, nodes};
-use super::{MemStorage, Tree};
+use super::{MemStorage, PlacedRows, Places, Tree};
 use crate::schema::SchemaRef;
 use crate::storage::tests::{self as suite, RELATION, Subject, identical, ints};
 use crate::storage::{BatchCursor, ChangeSet, KeyRange, RelationShape, Snapshot, Storage, StorageError};
@@ -192,4 +192,88 @@ impl Storage for Checked {
         self.0.current.lock().tree(RELATION).into_iter().for_each(check);
         Ok(())
     }
+}
+
+/// The rows of each first key from 0 to below 4,000, with some columns, as they are found at their places.
+fn placed_rows(tree: &Tree, columns: &[usize]) -> BTreeMap<i64, Vec<Vec<DataValue>>> {
+    let places = Places::of(tree, 4_000, || Ok::<_, ()>(())).unwrap().expect("keys are integers close together");
+    let rows = PlacedRows::new(tree, Arc::new(places)).expect("the places are of this tree");
+    let keys: Vec<i64> = (-2..4_002).rev().collect();
+    let ranges = rows.starts().find(&Column::ints(keys.clone()), keys.len());
+    let found: Vec<_> = ranges.iter().filter(|range| !range.is_empty()).cloned().collect();
+    let len = found.iter().map(std::ops::Range::len).sum();
+    let columns: Vec<Column> = columns.iter().map(|column| rows.take(*column, &found, len)).collect();
+    let mut row = 0..len;
+    let group = |(key, range): (i64, std::ops::Range<u32>)| {
+        let rows = row.by_ref().take(range.len());
+        (key, rows.map(|row| columns.iter().map(|column| column.get(row)).collect()).collect())
+    };
+    keys.into_iter().zip(ranges).filter(|(_, range)| !range.is_empty()).map(group).collect()
+}
+
+#[test]
+fn rows_are_found_at_their_places() {
+    let mut random = StdRng::seed_from_u64(7);
+    let mut tree = Tree::new(RelationShape { keys: 2, arity: 4 });
+    let mut model: BTreeMap<(i64, i64), [DataValue; 2]> = BTreeMap::new();
+    for step in 0..40 {
+        // Every key a few times, with gaps, and one in many leaves; values of all types, or none.
+        let mut rows: BTreeMap<(i64, i64), [DataValue; 2]> = BTreeMap::new();
+        for _ in 0..4_000 {
+            let key = if random.random_bool(0.2) { 1_234 } else { random.random_range(0..3_000) / 3 * 4 };
+            let bits = random.random_range(1..60);
+            let other = random.random_range(0..1 << bits);
+            let value = match key % 5 {
+                0 => DataValue::Null,
+                1 => "text".into(),
+                2 => 0.5.into(),
+                _ => (key << step).into(),
+            };
+            rows.insert((key, other), [other.into(), value]);
+        }
+        let values = |((key, other), [first, second]): (&(i64, i64), &[DataValue; 2])| {
+            [(*key).into(), (*other).into(), first.clone(), second.clone()]
+        };
+        if step % 4 == 3 {
+            let gone: Vec<(i64, i64)> = model.keys().copied().filter(|_| random.random_bool(0.2)).collect();
+            let keys: Vec<[DataValue; 2]> = gone.iter().map(|(key, other)| [(*key).into(), (*other).into()]).collect();
+            tree.remove(&Batch::from_rows(2, keys.iter().map(|row| &row[..])));
+            gone.iter().for_each(|key| _ = model.remove(key));
+        } else {
+            let rows: Vec<[DataValue; 4]> = rows.iter().map(values).collect();
+            tree.put(&Batch::from_rows(4, rows.iter().map(|row| &row[..])));
+        }
+        if step % 4 != 3 {
+            model.extend(rows);
+        }
+        let mut expected: BTreeMap<i64, Vec<Vec<DataValue>>> = BTreeMap::new();
+        for row in &model {
+            let [key, other, first, second] = values(row);
+            expected.entry(row.0.0).or_default().push(vec![second, other, first, key]);
+        }
+        assert_eq!(placed_rows(&tree, &[3, 1, 2, 0]), expected, "after step {step}");
+    }
+    assert!(leaf_sizes(&tree).len() > 64, "there are nodes between the root and the leaves");
+}
+
+#[test]
+fn places_are_of_integers_close_together_and_of_one_tree_as_it_was() {
+    let places = |tree: &Tree, most_keys| Places::of(tree, most_keys, || Ok::<_, ()>(())).unwrap();
+    let mut tree = int_tree(0..2_000);
+    let of_tree = Arc::new(places(&tree, 2_000).unwrap());
+    assert!(
+        PlacedRows::new(&tree, of_tree.clone()).is_some() && PlacedRows::new(&tree.clone(), of_tree.clone()).is_some()
+    );
+    tree.put(&ints([5]));
+    assert!(PlacedRows::new(&tree, of_tree).is_none(), "the tree has changed");
+    assert!(places(&tree, 1_999).is_none(), "a key is too large");
+    assert!(places(&int_tree(-1..2_000), 10_000).is_none(), "a key is negative");
+    assert!(places(&int_tree(0..3), 10_000).is_none(), "the root is a leaf");
+    let mut mixed = int_tree(0..2_000);
+    mixed.put(&Batch::from_rows(1, [&[DataValue::from("text")][..]]));
+    assert!(places(&mixed, 10_000).is_none(), "a key is a text");
+    let mut nulls = int_tree(0..2_000);
+    nulls.put(&Batch::from_rows(1, [&[DataValue::Null][..]]));
+    assert!(places(&nulls, 10_000).is_none(), "a key is null");
+    assert_eq!(Places::of(&tree, 10_000, || Err("stopped")).map(|_| ()), Err("stopped"));
 }

@@ -49,6 +49,15 @@ impl Tree {
         }
     }
 
+    /// How many nodes there are above each leaf.
+    pub(super) fn height(&self) -> usize {
+        let (mut height, mut node) = (0, &*self.root);
+        while let Node::Inner(inner) = node {
+            (height, node) = (height + 1, &inner.children[0].node);
+        }
+        height
+    }
+
     /// See [`Snapshot::contents`](crate::storage::Snapshot::contents).
     pub fn contents(&self) -> ContentsId {
         self.identity.id()
