@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::{Emit, Operator, Shape, Tables, empty_slots, key_columns, stopped};
 use crate::exec::groups::{AT_ONCE, Groups, Values};
-use crate::exec::index::{Found, Index, IndexedRows, most_codes};
+use crate::exec::index::{Found, Index, IndexedRows};
 use crate::exec::kept::Indexed;
 use crate::exec::sink::{BYTES_AROUND_ROW, CONTINUE, Flow};
 use crate::exec::stored::Stored;
@@ -17,10 +17,13 @@ use crate::expr::Expr;
 use crate::plan::{JoinPlan, Source};
 use crate::storage::KeyRange;
 use crate::storage::mem::{PlacedRows, Places, Tree};
-use crate::value::{Batch, Column, KeyStarts};
+use crate::value::{Batch, Column, DataValue, KeyStarts, Num};
 
-/// A relation of more rows is not copied to be indexed where it can be read at its places.
+/// A relation of more rows is not copied to be indexed where it can be read at its places,
 const MOST_COPIED_ROWS: u64 = 1 << 21;
+
+/// and a key has so many rows on average: to go to a place costs more than to copy a row or two.
+const LEAST_ROWS_PER_KEY: u64 = 8;
 
 /// Rows that are found by hash.
 pub enum Rows<'a> {
@@ -171,7 +174,15 @@ fn index_stored(
 
 /// The tree of a stored relation, if its rows are to be read at their places when they are indexed by these columns.
 fn tree_with_places<'a>(stored: &Stored<'a>, keys: &[usize]) -> Option<&'a Tree> {
-    stored.tree().filter(|tree| *keys == [0] && tree.row_count() > MOST_COPIED_ROWS)
+    let tree = stored.tree().filter(|tree| *keys == [0] && tree.row_count() > MOST_COPIED_ROWS)?;
+    let is_close =
+        matches!(tree.greatest_first_key(), DataValue::Num(Num::Int(key)) if (key as u64) < most_placed_keys(tree));
+    is_close.then_some(tree)
+}
+
+/// How many keys there may be, for each to have enough rows.
+fn most_placed_keys(tree: &Tree) -> u64 {
+    tree.row_count() / LEAST_ROWS_PER_KEY
 }
 
 fn read_indexed(
@@ -203,7 +214,7 @@ fn read_indexed(
     // In the order of its key alone a relation is sure to lie.
     if *keys == [0] {
         if let Some(tree) = tree_with_places(stored, keys) {
-            let made = Places::of(tree, most_codes(tree.row_count()), || run.cancellation.check())?;
+            let made = Places::of(tree, most_placed_keys(tree), || run.cancellation.check())?;
             let made = made.filter(|places| most_bytes.is_none_or(|most| places.memory_bytes() <= most));
             if let Some(places) = made {
                 run.cancellation.charge(places.memory_bytes())?;

@@ -17,6 +17,7 @@ use crate::value::{Column, KeyStarts};
 
 /// How many bits tell the children of a node apart.
 const CHILD_BITS: u32 = MAX_CHILDREN.ilog2();
+const _: () = assert!(MAX_CHILDREN.is_power_of_two(), "a child's number fits its bits");
 
 /// So many rows further on there is a leaf to begin with when the leaf of a row is looked for.
 const BLOCK_ROWS: u32 = 256;

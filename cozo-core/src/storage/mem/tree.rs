@@ -49,6 +49,16 @@ impl Tree {
         }
     }
 
+    /// The first key column of the last row; null if there are no rows.
+    pub fn greatest_first_key(&self) -> DataValue {
+        let mut node = &*self.root;
+        while let Node::Inner(inner) = node {
+            node = &inner.children[inner.children.len() - 1].node;
+        }
+        let leaf = node.leaf();
+        leaf.len.checked_sub(1).map_or(DataValue::Null, |last| leaf.columns[0].get(last))
+    }
+
     /// How many nodes there are above each leaf.
     pub(super) fn height(&self) -> usize {
         let (mut height, mut node) = (0, &*self.root);
