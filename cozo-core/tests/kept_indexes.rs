@@ -154,7 +154,7 @@ fn a_relation_that_is_too_large_to_copy_is_followed_too() {
             let (count, sum_b, sum_w) = model(gone, moved);
             assert_eq!((number(0), number(1), number(2)), (count, sum_b, sum_w), "time {time}");
         }
-        // By the way of two edges, and of keys without any.
+        // Keys without any.
         let lone = rows(db, "?[count(s)] := *start{s}, not *e{a: s}")[0][0].get_int();
         assert_eq!(
             lone,

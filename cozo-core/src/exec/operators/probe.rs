@@ -17,7 +17,7 @@ use crate::expr::Expr;
 use crate::plan::{JoinPlan, Source};
 use crate::storage::KeyRange;
 use crate::storage::mem::{PlacedRows, Places, Tree};
-use crate::value::{Batch, Column, DataValue, KeyStarts, Num};
+use crate::value::{Batch, Column, KeyStarts};
 
 /// A relation of more rows is not copied to be indexed where it can be read at its places,
 const MOST_COPIED_ROWS: u64 = 1 << 21;
@@ -175,8 +175,7 @@ fn index_stored(
 /// The tree of a stored relation, if its rows are to be read at their places when they are indexed by these columns.
 fn tree_with_places<'a>(stored: &Stored<'a>, keys: &[usize]) -> Option<&'a Tree> {
     let tree = stored.tree().filter(|tree| *keys == [0] && tree.row_count() > MOST_COPIED_ROWS)?;
-    let is_close =
-        matches!(tree.greatest_first_key(), DataValue::Num(Num::Int(key)) if (key as u64) < most_placed_keys(tree));
+    let is_close = tree.greatest_int_key().is_some_and(|key| (key as u64) < most_placed_keys(tree));
     is_close.then_some(tree)
 }
 

@@ -50,9 +50,8 @@ impl Places {
     /// Those of a tree. Nothing if the first keys are not integers from 0 to below `most_keys`, or the tree is as small as a leaf or too large
     /// for 32 bits. `go_on` is asked now and then.
     pub fn of<E>(tree: &Tree, most_keys: u64, mut go_on: impl FnMut() -> Result<(), E>) -> Result<Option<Self>, E> {
-        let Node::Inner(_) = &*tree.root else { return Ok(None) };
         let height = tree.height();
-        if height as u32 * CHILD_BITS > u32::BITS || u32::try_from(tree.row_count()).is_err() {
+        if height == 0 || height as u32 * CHILD_BITS > u32::BITS || u32::try_from(tree.row_count()).is_err() {
             return Ok(None);
         }
         let mut places =

@@ -240,10 +240,8 @@ fn rows_are_found_at_their_places() {
             tree.remove(&Batch::from_rows(2, keys.iter().map(|row| &row[..])));
             gone.iter().for_each(|key| _ = model.remove(key));
         } else {
-            let rows: Vec<[DataValue; 4]> = rows.iter().map(values).collect();
-            tree.put(&Batch::from_rows(4, rows.iter().map(|row| &row[..])));
-        }
-        if step % 4 != 3 {
+            let put: Vec<[DataValue; 4]> = rows.iter().map(values).collect();
+            tree.put(&Batch::from_rows(4, put.iter().map(|row| &row[..])));
             model.extend(rows);
         }
         let mut expected: BTreeMap<i64, Vec<Vec<DataValue>>> = BTreeMap::new();

@@ -49,14 +49,17 @@ impl Tree {
         }
     }
 
-    /// The first key column of the last row; null if there are no rows.
-    pub fn greatest_first_key(&self) -> DataValue {
+    /// The first key column of the last row, if that is an integer.
+    pub fn greatest_int_key(&self) -> Option<i64> {
         let mut node = &*self.root;
         while let Node::Inner(inner) = node {
             node = &inner.children[inner.children.len() - 1].node;
         }
         let leaf = node.leaf();
-        leaf.len.checked_sub(1).map_or(DataValue::Null, |last| leaf.columns[0].get(last))
+        match &leaf.columns[0] {
+            LeafColumn::Int(column) => column.get(leaf.len.checked_sub(1)?),
+            _ => None,
+        }
     }
 
     /// How many nodes there are above each leaf.
