@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use super::ExecError;
 use crate::clock::Deadline;
-use crate::storage::huge_pages;
 
 /// A switch that other threads throw to stop a script. Clones are the same switch.
 ///
@@ -143,7 +142,6 @@ impl Cancellation {
     /// Notes that the query keeps so many bytes more. Fails if it may not.
     pub fn charge(&self, bytes: usize) -> Result<(), ExecError> {
         let used = self.memory_used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
-        huge_pages::expect(|| used as u64);
         within(used, self.memory_limit)
     }
 

@@ -85,7 +85,6 @@ impl DbInstance {
     }
 
     pub(super) fn over(storage: Box<dyn Storage>, options: &Options) -> miette::Result<Self> {
-        storage::huge_pages::put_off();
         let core = Core::new(Pipeline::new(storage)?, options);
         Ok(DbInstance { shared: Arc::new(Shared { core: Arc::new(core), running: Arc::default() }) })
     }

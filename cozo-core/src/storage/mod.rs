@@ -11,7 +11,6 @@
 //! | [`commit_log`] | small commits of a persistent engine in a file of their own, until they are applied together |
 //! | [`legacy`] | files of CozoDB 0.7, for importing them |
 //! | [`codec`] | rows as bytes whose order is that of the rows |
-//! | [`huge_pages`] | huge pages, once anything is large |
 //! | [`kv`] | storage over any engine that keeps ordered bytes |
 //! | [`mem`] | the column tree: a persistent B+tree whose leaves hold typed columns |
 //! | [`open`], [`ENGINES`] | the engines by name |
@@ -30,7 +29,6 @@ pub mod commit_log;
 mod contents;
 mod engines;
 mod error;
-pub mod huge_pages;
 pub mod kv;
 pub mod legacy;
 pub mod mem;

@@ -70,6 +70,9 @@ trait Side: Copy + Send + 'static {
 
     /// The better of two integers.
     fn better(a: i64, b: i64) -> i64;
+
+    /// The better of two floats, neither of which is NaN or zero.
+    fn better_float(a: f64, b: f64) -> f64;
 }
 
 #[derive(Clone, Copy)]
@@ -84,6 +87,11 @@ impl Side for Min {
     fn better(a: i64, b: i64) -> i64 {
         a.min(b)
     }
+
+    #[inline]
+    fn better_float(a: f64, b: f64) -> f64 {
+        if b < a { b } else { a }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -97,6 +105,11 @@ impl Side for Max {
     #[inline]
     fn better(a: i64, b: i64) -> i64 {
         a.max(b)
+    }
+
+    #[inline]
+    fn better_float(a: f64, b: f64) -> f64 {
+        if b > a { b } else { a }
     }
 }
 
@@ -177,15 +190,32 @@ fn offer_column<S: Side, T: Copy + Default>(
     }
 }
 
-/// The best of some integers. Each of a few is the best of every so many, so that none waits for the one before.
+/// So many values are taken together: each is compared with every so many, so that none waits for the one before.
+const LANES: usize = 8;
+
+/// The best of some integers.
 fn best_int<S: Side>(values: &[i64]) -> Option<i64> {
-    const LANES: usize = 8;
-    let mut lanes = [*values.first()?; LANES];
     let (chunks, rest) = values.as_chunks::<LANES>();
-    for chunk in chunks {
-        lanes = std::array::from_fn(|lane| S::better(lanes[lane], chunk[lane]));
-    }
+    let start = [*values.first()?; LANES];
+    let lanes = best_small_ints::<S>(start, chunks).unwrap_or_else(|| {
+        chunks.iter().fold(start, |best, chunk| std::array::from_fn(|lane| S::better(best[lane], chunk[lane])))
+    });
     lanes.iter().chain(rest).copied().reduce(S::better)
+}
+
+/// The best of each lane, if all integers are as small as the digits of a float: as those of one between 2^52 and 2^53 they have the same
+/// order, and processors without instructions for larger integers compare several floats at once, in 0.6 of the time.
+fn best_small_ints<S: Side>(start: [i64; LANES], chunks: &[[i64; LANES]]) -> Option<[i64; LANES]> {
+    const DIGITS: u32 = f64::MANTISSA_DIGITS - 1;
+    const EXPONENT: i64 = (1.0 / f64::EPSILON).to_bits() as i64;
+    let as_digits = |value: i64| f64::from_bits((value | EXPONENT) as u64);
+    let (mut best, mut bits) = (start.map(as_digits), start);
+    for chunk in chunks {
+        bits = std::array::from_fn(|lane| bits[lane] | chunk[lane]);
+        best = std::array::from_fn(|lane| S::better_float(best[lane], as_digits(chunk[lane])));
+    }
+    let are_small = bits.iter().all(|bits| *bits >> DIGITS == 0);
+    are_small.then(|| best.map(|digits| digits.to_bits() as i64 ^ EXPONENT))
 }
 
 /// The best of some floats, the first of equals.

@@ -447,6 +447,30 @@ fn typed_columns_and_batches_equal_one_run_over_values() {
     });
 }
 
+/// Many integers of one group, on both sides of what a float has digits for.
+#[test]
+fn the_extremes_of_many_integers_are_exact() {
+    let mut random = StdRng::seed_from_u64(7);
+    let limits = [0, 1, 1 << 31, (1 << 52) - 1, 1 << 52, 1 << 53, i64::MAX, -1, -(1 << 52), i64::MIN];
+    for (number, low) in limits.iter().enumerate() {
+        for high in &limits[number..] {
+            for length in [1, 7, 8, 9, 100] {
+                let (low, high) = (*low.min(high), *low.max(high));
+                let values: Vec<i64> = (0..length).map(|_| random.random_range(low..=high)).collect();
+                for (name, expected) in [("min", values.iter().min()), ("max", values.iter().max())] {
+                    let mut accumulator = start_groups(name, &[], 1);
+                    accumulator.update(&vec![0; length], &Column::ints(values.clone())).expect("integers");
+                    assert_eq!(
+                        results(accumulator),
+                        [DataValue::from(*expected.expect("there are some"))],
+                        "{name} of {values:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn forks_merged_in_order_equal_one_run() {
     for_random_rows(|aggregation, args, random, groups, rows| {

@@ -10,7 +10,6 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
 use crate::fixed_rule::{Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Options, Poison, Settings};
-use crate::storage::huge_pages;
 use crate::value::{Batch, Column, DataValue};
 
 /// What is read.
@@ -77,7 +76,6 @@ impl<'a> Origin<'a> {
 
     /// Begins to read.
     pub fn open(&self) -> Source {
-        huge_pages::expect(|| self.file_bytes().unwrap_or(0));
         let (sender, chunks) = bounded(CHUNKS_AHEAD);
         let url = self.url.to_string();
         thread::spawn(move || read_ahead(&url, &sender));

@@ -9,18 +9,20 @@ use std::ptr::NonNull;
 use allocator_api2::alloc::{AllocError, Allocator};
 use mimalloc::MiMalloc;
 
+use super::heap;
+
 /// Values of a leaf column, or children of a node.
 pub(super) type Buffer<T> = allocator_api2::vec::Vec<T, TreeMemory>;
 
 /// Room for a few more rows that a copied buffer gets, so that the insertion it was copied for does not move it again.
 const ROOM: usize = 4;
 
-/// The heap of all trees.
+/// The heap of all trees, and where it has no room mimalloc's of all else.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TreeMemory;
 
-// SAFETY: mimalloc gives blocks that stay where they are until they are freed, from any thread, and every `TreeMemory` is
-// the same heap. `GlobalAlloc` does not take layouts of no size, which `Allocator` does; buffers never ask for them, and
+// SAFETY: mimalloc gives blocks that stay where they are until they are freed, from any thread and whichever heap they are of, and every
+// `TreeMemory` is the same. `GlobalAlloc` does not take layouts of no size, which `Allocator` does; buffers never ask for them, and
 // here they are an error rather than a dangling block.
 #[allow(unsafe_code)]
 unsafe impl Allocator for TreeMemory {
@@ -29,7 +31,8 @@ unsafe impl Allocator for TreeMemory {
         if layout.size() == 0 {
             return Err(AllocError);
         }
-        let block = NonNull::new(unsafe { MiMalloc.alloc(layout) }).ok_or(AllocError)?;
+        let elsewhere = || NonNull::new(unsafe { MiMalloc.alloc(layout) });
+        let block = heap::allocate(layout).or_else(elsewhere).ok_or(AllocError)?;
         Ok(NonNull::slice_from_raw_parts(block, layout.size()))
     }
 
@@ -43,14 +46,10 @@ unsafe impl Allocator for TreeMemory {
         if old.align() != new.align() {
             return Err(AllocError);
         }
-        let block = NonNull::new(unsafe { MiMalloc.realloc(block.as_ptr(), old, new.size()) }).ok_or(AllocError)?;
+        let elsewhere = || NonNull::new(unsafe { MiMalloc.realloc(block.as_ptr(), old, new.size()) });
+        let block = unsafe { heap::reallocate(block, new) }.or_else(elsewhere).ok_or(AllocError)?;
         Ok(NonNull::slice_from_raw_parts(block, new.size()))
     }
-}
-
-/// Where some memory of trees is.
-pub(in crate::storage) fn allocated_address() -> usize {
-    buffer([0_u64].into_iter()).as_ptr().addr()
 }
 
 /// A buffer of these values.

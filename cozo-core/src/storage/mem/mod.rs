@@ -59,6 +59,7 @@ mod check;
 mod cursor;
 mod engine;
 mod finger;
+mod heap;
 mod int_column;
 pub(super) mod key;
 mod leaf;
@@ -75,7 +76,6 @@ mod text_column;
 mod tree;
 
 pub use as_of::AsOfScan;
-pub(super) use buffer::allocated_address;
 pub use cursor::{ScanCursor, TreeLookupCursor};
 pub use engine::{MemSnapshot, MemStorage};
 pub use node::{MAX_CHILDREN, MAX_LEAF_ROWS};

@@ -15,12 +15,9 @@ use super::search::pieces;
 use super::shared::Shared;
 use crate::storage::{
     AsOf, BatchCursor, ChangeKind, ChangedRows, ContentsId, End, Identity, KeyRange, LookupCursor, RelationShape,
-    huge_pages, probe_count,
+    probe_count,
 };
 use crate::value::{Batch, Column, DataValue};
-
-/// About so many bytes most values take.
-const BYTES_PER_VALUE: usize = 4;
 
 /// Rows sorted by key. A clone is a snapshot: it costs nothing, and neither sees the other's changes.
 #[derive(Clone, Debug)]
@@ -126,7 +123,6 @@ impl Tree {
             return;
         }
         self.identity = Identity::default();
-        huge_pages::expect(|| self.bytes_beside(&rows, len));
         let mut changes = Changes { kind, rows, keys: self.shape.keys };
         let siblings = apply(&mut self.root, &mut changes, 0..len);
         match kind {
@@ -134,16 +130,6 @@ impl Tree {
             ChangeKind::Put => {}
             ChangeKind::Remove => self.shrink(),
         }
-    }
-
-    /// About the bytes of its rows and these, if all are alike.
-    fn bytes_beside(&self, rows: &Rows<'_>, len: usize) -> u64 {
-        let bytes = match rows {
-            Rows::One(values) => values.len() * BYTES_PER_VALUE,
-            Rows::Many(columns) => columns.iter().map(Column::memory_bytes).sum(),
-            Rows::Given(columns) => columns.iter().map(Column::memory_bytes).sum(),
-        };
-        (self.row_count() / len as u64 + 1).saturating_mul(bytes as u64)
     }
 
     /// Puts levels above the root and what split off from it, until there is one root again.
