@@ -93,7 +93,7 @@ fn bytes_of_mb(mb: f64) -> usize {
 const UNKNOWN_MEMORY: usize = 2 << 30;
 
 /// The memory of the machine, or of the container if that is less.
-pub static MEMORY_BYTES: LazyLock<usize> = LazyLock::new(|| {
+pub(super) static MEMORY_BYTES: LazyLock<usize> = LazyLock::new(|| {
     let Ok(mut system) = sysinfo::System::new() else { return UNKNOWN_MEMORY };
     system.refresh_memory_specifics(sysinfo::MemoryRefreshKind::nothing().with_ram());
     let limit = system.cgroup_limits().map_or(u64::MAX, |limits| limits.total_memory);

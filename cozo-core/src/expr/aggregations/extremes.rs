@@ -208,14 +208,17 @@ fn best_int<S: Side>(values: &[i64]) -> Option<i64> {
 fn best_small_ints<S: Side>(start: [i64; LANES], chunks: &[[i64; LANES]]) -> Option<[i64; LANES]> {
     const DIGITS: u32 = f64::MANTISSA_DIGITS - 1;
     const EXPONENT: i64 = (1.0 / f64::EPSILON).to_bits() as i64;
+    let are_small = |bits: [i64; LANES]| bits.iter().all(|bits| *bits >> DIGITS == 0);
+    if !are_small(start) {
+        return None;
+    }
     let as_digits = |value: i64| f64::from_bits((value | EXPONENT) as u64);
     let (mut best, mut bits) = (start.map(as_digits), start);
     for chunk in chunks {
         bits = std::array::from_fn(|lane| bits[lane] | chunk[lane]);
         best = std::array::from_fn(|lane| S::better_float(best[lane], as_digits(chunk[lane])));
     }
-    let are_small = bits.iter().all(|bits| *bits >> DIGITS == 0);
-    are_small.then(|| best.map(|digits| digits.to_bits() as i64 ^ EXPONENT))
+    are_small(bits).then(|| best.map(|digits| digits.to_bits() as i64 ^ EXPONENT))
 }
 
 /// The best of some floats, the first of equals.

@@ -75,7 +75,7 @@ fn in_another_heap(full: usize, block_of: impl Fn(*mut mi_heap_t) -> *mut c_void
     })
 }
 
-/// A new heap. Its addresses cost nothing before they are used.
+/// A new heap, where its addresses cost nothing before they are used.
 #[cfg(target_os = "linux")]
 #[cold]
 #[allow(unsafe_code)]
@@ -93,6 +93,9 @@ fn reserve() -> Option<Heap> {
     const WITHOUT: usize = 24 << 20;
 
     const MAPPED: usize = HEAP_BYTES + HUGE_PAGE;
+    if !addresses_are_free() {
+        return None;
+    }
     let (readable, reserved) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
     // SAFETY: the mapping is new, so that nobody else has it. It is mimalloc's for good, or given back.
     unsafe {
@@ -107,6 +110,18 @@ fn reserve() -> Option<Heap> {
         }
         NonNull::new(mi_heap_new_in_arena(arena)).map(Heap)
     }
+}
+
+/// Whether the system counts memory when it is used, and not the addresses that it may have one day.
+#[cfg(target_os = "linux")]
+fn addresses_are_free() -> bool {
+    use rustix::process::{Resource, getrlimit};
+
+    /// The system promises no more memory than it has.
+    const PROMISES_ARE_KEPT: &str = "2";
+
+    let policy = std::fs::read_to_string("/proc/sys/vm/overcommit_memory");
+    getrlimit(Resource::As).current.is_none() && policy.is_ok_and(|policy| policy.trim() != PROMISES_ARE_KEPT)
 }
 
 /// Elsewhere mimalloc's heap of all else will do.
