@@ -21,7 +21,10 @@ use std::time::Duration;
 use cozo::{DataValue, DbInstance, NamedRows, ScriptMutability};
 use criterion::Criterion;
 
-#[cfg(feature = "mimalloc")]
+#[cfg(all(feature = "mimalloc", feature = "columns"))]
+#[global_allocator]
+static ALLOCATOR: cozo::Mimalloc = cozo::Mimalloc;
+#[cfg(all(feature = "mimalloc", not(feature = "columns")))]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

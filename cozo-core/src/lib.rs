@@ -24,8 +24,9 @@
 
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: Mimalloc = Mimalloc;
 
+mod allocator;
 mod clock;
 pub mod diag;
 pub mod exec;
@@ -41,6 +42,7 @@ pub mod storage;
 pub mod txn;
 pub mod value;
 
+pub use allocator::Mimalloc;
 pub use diag::{SourceSpan, format_error_as_json};
 pub use expr::Expr;
 pub use fixed_rule::{FixedRule, FixedRuleInputRelation, FixedRulePayload, Poison, RegularTempStore};

@@ -31,7 +31,7 @@ mod transaction;
 
 /// Results are many small allocations, which this allocator makes faster than that of glibc (`docs/performance-notes.md`).
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: cozo::Mimalloc = cozo::Mimalloc;
 
 /// The cozo database, embedded.
 #[pyo3::pymodule]

@@ -32,6 +32,16 @@ impl KeyStarts {
         Some(())
     }
 
+    /// Adds the rows that follow, none of which has a smaller key. Fails if there are too many rows to number.
+    pub fn append(&mut self, next: &KeyStarts) -> Option<()> {
+        let before = self.rows;
+        self.rows = before.checked_add(next.rows)?;
+        // Where the rows of the last key go on, it begins where it did.
+        let known = self.starts.len();
+        self.starts.extend(next.starts.iter().skip(known).map(|start| before + start));
+        Some(())
+    }
+
     /// How many rows there are.
     pub fn rows(&self) -> u32 {
         self.rows

@@ -7,9 +7,9 @@ use std::alloc::{GlobalAlloc, Layout};
 use std::ptr::NonNull;
 
 use allocator_api2::alloc::{AllocError, Allocator};
-use mimalloc::MiMalloc;
 
 use super::heap;
+use crate::allocator::Mimalloc;
 
 /// Values of a leaf column, or children of a node.
 pub(super) type Buffer<T> = allocator_api2::vec::Vec<T, TreeMemory>;
@@ -31,14 +31,14 @@ unsafe impl Allocator for TreeMemory {
         if layout.size() == 0 {
             return Err(AllocError);
         }
-        let elsewhere = || NonNull::new(unsafe { MiMalloc.alloc(layout) });
+        let elsewhere = || NonNull::new(unsafe { Mimalloc.alloc(layout) });
         let block = heap::allocate(layout).or_else(elsewhere).ok_or(AllocError)?;
         Ok(NonNull::slice_from_raw_parts(block, layout.size()))
     }
 
     #[inline]
     unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout) {
-        unsafe { MiMalloc.dealloc(block.as_ptr(), layout) }
+        unsafe { Mimalloc.dealloc(block.as_ptr(), layout) }
     }
 
     #[inline]
@@ -46,7 +46,7 @@ unsafe impl Allocator for TreeMemory {
         if old.align() != new.align() {
             return Err(AllocError);
         }
-        let elsewhere = || NonNull::new(unsafe { MiMalloc.realloc(block.as_ptr(), old, new.size()) });
+        let elsewhere = || NonNull::new(unsafe { Mimalloc.realloc(block.as_ptr(), old, new.size()) });
         let block = unsafe { heap::reallocate(block, new) }.or_else(elsewhere).ok_or(AllocError)?;
         Ok(NonNull::slice_from_raw_parts(block, new.size()))
     }

@@ -10,8 +10,9 @@ use std::ptr::NonNull;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use libmimalloc_sys::{mi_heap_malloc_aligned, mi_heap_realloc_aligned, mi_heap_t};
+use libmimalloc_sys::{mi_heap_malloc, mi_heap_malloc_aligned, mi_heap_realloc, mi_heap_realloc_aligned, mi_heap_t};
 
+use crate::allocator::is_ordinary;
 use crate::storage::options::MEMORY_BYTES;
 
 /// The addresses of a heap. mimalloc's third version takes less than 16 GB of them.
@@ -40,18 +41,30 @@ static WITH_ROOM: AtomicUsize = AtomicUsize::new(0);
 #[allow(unsafe_code)]
 pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     // SAFETY: a heap takes any size, and fails by no block.
-    in_heap(layout, |heap| unsafe { mi_heap_malloc_aligned(heap, layout.size(), layout.align()) })
+    in_heap(layout, |heap| unsafe {
+        if is_ordinary(layout) {
+            mi_heap_malloc(heap, layout.size())
+        } else {
+            mi_heap_malloc_aligned(heap, layout.size(), layout.align())
+        }
+    })
 }
 
 /// A block of another size for this one, with what is in it, if a heap has room for it; otherwise this one stays as it is.
 ///
 /// # Safety
-/// The block is mimalloc's, of whatever heap.
+/// The block is mimalloc's, of whatever heap, and aligned as the layout says.
 #[inline]
 #[allow(unsafe_code)]
 pub unsafe fn reallocate(block: NonNull<u8>, layout: Layout) -> Option<NonNull<u8>> {
     let block = block.as_ptr().cast();
-    in_heap(layout, |heap| unsafe { mi_heap_realloc_aligned(heap, block, layout.size(), layout.align()) })
+    in_heap(layout, |heap| unsafe {
+        if is_ordinary(layout) {
+            mi_heap_realloc(heap, block, layout.size())
+        } else {
+            mi_heap_realloc_aligned(heap, block, layout.size(), layout.align())
+        }
+    })
 }
 
 #[inline]

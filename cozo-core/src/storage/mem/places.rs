@@ -5,12 +5,14 @@
 
 use std::iter::zip;
 use std::ops::Range;
+use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::thread;
 
 use smallvec::SmallVec;
 
 use super::leaf::Leaf;
-use super::node::{MAX_CHILDREN, Node};
+use super::node::{Inner, MAX_CHILDREN, Node};
 use super::tree::Tree;
 use crate::storage::ContentsId;
 use crate::value::{Column, KeyStarts};
@@ -46,66 +48,34 @@ struct LeafPlace {
     path: u32,
 }
 
+/// A node above leaves, and the way to it.
+type Above<'a> = (&'a Inner, u32);
+
 impl Places {
-    /// Those of a tree. Nothing if the first keys are not integers from 0 to below `most_keys`, or the tree is as small as a leaf or too large
-    /// for 32 bits. `go_on` is asked now and then.
-    pub fn of<E>(tree: &Tree, most_keys: u64, mut go_on: impl FnMut() -> Result<(), E>) -> Result<Option<Self>, E> {
+    /// Those of a tree, made by all threads. Nothing if the first keys are not integers from 0 to below `most_keys`, or the tree is as small
+    /// as a leaf or too large for 32 bits. `go_on` is asked now and then.
+    pub fn of<E: Send>(
+        tree: &Tree,
+        most_keys: u64,
+        go_on: impl Fn() -> Result<(), E> + Sync,
+    ) -> Result<Option<Self>, E> {
         let height = tree.height();
         if height == 0 || height as u32 * CHILD_BITS > u32::BITS || u32::try_from(tree.row_count()).is_err() {
             return Ok(None);
         }
-        let mut places =
-            Places { contents: tree.contents(), starts: KeyStarts::default(), leaves: vec![], blocks: vec![] };
-        if !places.enter(&tree.root, height, 0, most_keys, &mut go_on)? {
-            return Ok(None);
+        let mut above = vec![];
+        list_above_leaves(&tree.root, height, 0, &mut above);
+        let parts = parts_of(&above, most_keys, &go_on)?;
+        let Some(parts) = parts.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let Some(Part { starts, mut leaves }) = joined(parts) else { return Ok(None) };
+        let ends = leaves.iter().skip(1).map(|leaf| leaf.first).chain([starts.rows()]);
+        let mut blocks = Vec::with_capacity(starts.rows().div_ceil(BLOCK_ROWS) as usize);
+        for (number, end) in (0..).zip(ends) {
+            blocks.resize(end.div_ceil(BLOCK_ROWS) as usize, number);
         }
-        places.starts.finish();
-        places.leaves.push(LeafPlace { first: u32::MAX, path: 0 });
-        places.leaves.shrink_to_fit();
-        places.blocks.shrink_to_fit();
-        Ok(Some(places))
-    }
-
-    /// Enters the leaves below a node, which is so many levels above them; whether their keys are such integers.
-    fn enter<E>(
-        &mut self,
-        node: &Node,
-        height: usize,
-        path: u32,
-        most_keys: u64,
-        go_on: &mut impl FnMut() -> Result<(), E>,
-    ) -> Result<bool, E> {
-        let Node::Inner(inner) = node else { unreachable!("all leaves are equally far from the root") };
-        let paths = (0..).map(|child| path << CHILD_BITS | child);
-        if height > 1 {
-            for (child, path) in zip(&inner.children, paths) {
-                if !self.enter(&child.node, height - 1, path, most_keys, go_on)? {
-                    return Ok(false);
-                }
-            }
-            return Ok(true);
-        }
-        go_on()?;
-        for (children, path) in zip(inner.children.chunks(GROUP), paths.step_by(GROUP)) {
-            // One leaf after the other would wait for each piece of its memory; plain loads do not wait for each other.
-            let headers = children.iter().map(|child| child.node.leaf().len).fold(0, usize::wrapping_add);
-            let keys = children.iter().map(|child| child.node.leaf().touch(1)).fold(0, usize::wrapping_add);
-            std::hint::black_box((headers, keys));
-            for (child, path) in zip(children, path..) {
-                if self.enter_leaf(child.node.leaf(), path, most_keys).is_none() {
-                    return Ok(false);
-                }
-            }
-        }
-        Ok(true)
-    }
-
-    fn enter_leaf(&mut self, leaf: &Leaf, path: u32, most_keys: u64) -> Option<()> {
-        let (first, number) = (self.starts.rows(), self.leaves.len() as u32);
-        self.starts.add(leaf.columns[0].int_runs()?, most_keys)?;
-        self.leaves.push(LeafPlace { first, path });
-        self.blocks.resize(self.starts.rows().div_ceil(BLOCK_ROWS) as usize, number);
-        Some(())
+        leaves.push(LeafPlace { first: u32::MAX, path: 0 });
+        leaves.shrink_to_fit();
+        Ok(Some(Places { contents: tree.contents(), starts, leaves, blocks }))
     }
 
     /// The rows of each first key.
@@ -130,6 +100,92 @@ impl Places {
     pub fn memory_bytes(&self) -> usize {
         let blocks = self.blocks.capacity() * size_of::<u32>();
         self.starts.memory_bytes() + self.leaves.capacity() * size_of::<LeafPlace>() + blocks
+    }
+}
+
+/// Some leaves, one after another, with their rows numbered from 0 on.
+#[derive(Default)]
+struct Part {
+    starts: KeyStarts,
+    leaves: Vec<LeafPlace>,
+}
+
+impl Part {
+    /// The leaves below some nodes; nothing if their keys are not such integers.
+    fn of<E>(above: &[Above<'_>], most_keys: u64, go_on: &impl Fn() -> Result<(), E>) -> Result<Option<Self>, E> {
+        let mut part = Part::default();
+        for (inner, path) in above {
+            go_on()?;
+            let paths = (0..).map(|child| path << CHILD_BITS | child);
+            for (children, path) in zip(inner.children.chunks(GROUP), paths.step_by(GROUP)) {
+                // One leaf after the other would wait for each piece of its memory; plain loads do not wait for each other.
+                let headers = children.iter().map(|child| child.node.leaf().len).fold(0, usize::wrapping_add);
+                let keys = children.iter().map(|child| child.node.leaf().touch(1)).fold(0, usize::wrapping_add);
+                std::hint::black_box((headers, keys));
+                for (child, path) in zip(children, path..) {
+                    if part.enter(child.node.leaf(), path, most_keys).is_none() {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+        Ok(Some(part))
+    }
+
+    fn enter(&mut self, leaf: &Leaf, path: u32, most_keys: u64) -> Option<()> {
+        let first = self.starts.rows();
+        self.starts.add(leaf.columns[0].int_runs()?, most_keys)?;
+        self.leaves.push(LeafPlace { first, path });
+        Some(())
+    }
+}
+
+/// Parts of what is below some nodes, one made by each thread. These are not threads that share the work of queries: while one of those
+/// waits, it may begin what waits for this index.
+fn parts_of<E: Send>(
+    above: &[Above<'_>],
+    most_keys: u64,
+    go_on: &(impl Fn() -> Result<(), E> + Sync),
+) -> Result<Vec<Option<Part>>, E> {
+    let part = |above: &[Above<'_>]| Part::of(above, most_keys, go_on);
+    let (own, others) = above.split_at(above.len().div_ceil(rayon::current_num_threads()));
+    thread::scope(|scope| {
+        let others = others.chunks(own.len());
+        let begun: Vec<_> =
+            others.map(|above| (above, thread::Builder::new().spawn_scoped(scope, move || part(above)))).collect();
+        let mut parts = vec![part(own)?];
+        for (above, thread) in begun {
+            // Where the system has no thread left, this one has the time.
+            parts.push(match thread {
+                Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic))?,
+                Err(_) => part(above)?,
+            });
+        }
+        Ok(parts)
+    })
+}
+
+/// All leaves of parts that follow one another; nothing if they have too many rows.
+fn joined(parts: Vec<Part>) -> Option<Part> {
+    let mut parts = parts.into_iter();
+    let mut all = parts.next().unwrap_or_default();
+    for part in parts {
+        let before = all.starts.rows();
+        all.starts.append(&part.starts)?;
+        all.leaves.extend(part.leaves.iter().map(|leaf| LeafPlace { first: before + leaf.first, path: leaf.path }));
+    }
+    all.starts.finish();
+    Some(all)
+}
+
+/// Lists the nodes above the leaves, below a node that is so many levels above those.
+fn list_above_leaves<'a>(node: &'a Node, height: usize, path: u32, above: &mut Vec<Above<'a>>) {
+    let Node::Inner(inner) = node else { unreachable!("all leaves are equally far from the root") };
+    if height == 1 {
+        return above.push((inner, path));
+    }
+    for (child, number) in zip(&inner.children, 0..) {
+        list_above_leaves(&child.node, height - 1, path << CHILD_BITS | number, above);
     }
 }
 
