@@ -1,6 +1,8 @@
 //! Point queries: a plan that gives one row at most, or the number of rows that begin with a key, runs on single values, without
 //! columns, batches or tables, which would cost many times what the look-up does.
 
+use std::slice::from_ref;
+
 use smallvec::SmallVec;
 
 use super::ExecError;
@@ -118,9 +120,30 @@ fn look_up(
     parameters: &[&DataValue],
     view: View<'_>,
 ) -> Result<bool, ExecError> {
+    // A key of a single value is mostly there already, and need not be copied.
+    if let [(_, expr)] = keys {
+        let relation = relation_of(source);
+        let snapshot = view.of(relation);
+        if let Some(value) = expr.given(parameters) {
+            return Ok(snapshot.get(relation, from_ref(value), outputs, slots)?);
+        }
+        if let Expr::Slot(slot, _) = expr {
+            let value = std::mem::take(&mut slots[*slot]);
+            let found = snapshot.get(relation, from_ref(&value), outputs, slots);
+            slots[*slot] = value;
+            return Ok(found?);
+        }
+    }
     let mut key = ProbeValues::new();
     let relation = key_of(source, keys, slots, parameters, &mut key)?;
     Ok(view.of(relation).get(relation, &key, outputs, slots)?)
+}
+
+/// The stored relation that is read.
+#[inline]
+fn relation_of(source: &Source) -> RelationId {
+    let Source::Stored(read) = source else { unreachable!("point queries read stored relations") };
+    read.schema.id
 }
 
 /// The stored relation that is read; adds the values of its leading key columns.
@@ -132,9 +155,8 @@ fn key_of(
     parameters: &[&DataValue],
     key: &mut ProbeValues, // given back, all of its room would be copied
 ) -> Result<RelationId, ExecError> {
-    let Source::Stored(read) = source else { unreachable!("point queries read stored relations") };
     for (_, expr) in keys {
         key.push(expr.eval_row(slots, parameters)?);
     }
-    Ok(read.schema.id)
+    Ok(relation_of(source))
 }
