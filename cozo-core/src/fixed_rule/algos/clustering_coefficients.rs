@@ -31,9 +31,9 @@ fn run(call: &Call<'_>, _: &Settings) -> Result<Batch, FixedRuleError> {
     let edges = call.input(0)?.edges(None, &call.poison)?;
     let found = triangles(&edges, Joined::ByEnds, &call.poison)?;
     let mut degrees = vec![0_i64; edges.nodes.len()];
-    edges.from().iter().chain(edges.to.iter()).for_each(|node| degrees[*node as usize] += 1);
+    edges.from().iter().chain(edges.to().iter()).for_each(|node| degrees[*node as usize] += 1);
     let mut loops = vec![0_i64; edges.nodes.len()];
-    let ends = edges.from().iter().zip(edges.to.iter());
+    let ends = edges.from().iter().zip(edges.to().iter());
     ends.filter(|(from, to)| from == to).for_each(|(node, _)| loops[*node as usize] += 2);
     let coefficient = |(degree, triangles): (&i64, &i64)| match *degree as f64 {
         degree if degree < 2.0 => 0.0,

@@ -69,7 +69,7 @@ impl Level {
         let nodes = edges.nodes.len();
         let weight = |edge: usize| edges.weights.as_ref().map_or(1.0, |weights| weights[edge]);
         let (mut leaving, mut reaching) = (vec![0.0; nodes], vec![0.0; nodes]);
-        for (edge, (from, to)) in edges.from().iter().zip(edges.to.iter()).enumerate() {
+        for (edge, (from, to)) in edges.from().iter().zip(edges.to().iter()).enumerate() {
             leaving[*from as usize] += weight(edge);
             reaching[*to as usize] += weight(edge);
         }

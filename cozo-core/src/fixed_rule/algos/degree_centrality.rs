@@ -32,7 +32,7 @@ fn run(call: &Call<'_>, _: &Settings) -> Result<Batch, FixedRuleError> {
         ends.iter().for_each(|node| degrees[*node as usize] += 1);
         degrees
     };
-    let (leaving, reaching) = rayon::join(|| count(edges.from()), || count(&edges.to));
+    let (leaving, reaching) = rayon::join(|| count(edges.from()), || count(edges.to()));
     let total = leaving.iter().zip(&reaching).map(|(out, into)| out + into).collect();
     let columns = vec![edges.nodes.into_values(), Column::ints(total), Column::ints(leaving), Column::ints(reaching)];
     Ok(Batch::new(columns, nodes))

@@ -44,7 +44,7 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     let edges = weighted_edges(call)?.sorted();
     let communities = leiden(&edges, settings, &call.poison)?;
     let sets = DisjointSets::new(edges.nodes.len());
-    for (from, to) in edges.from().iter().zip(edges.to.iter()) {
+    for (from, to) in edges.from().iter().zip(edges.to().iter()) {
         if communities[*from as usize] == communities[*to as usize] {
             sets.unite(*from, *to);
         }

@@ -31,7 +31,7 @@ fn run(call: &Call<'_>, _: &Settings) -> Result<Batch, FixedRuleError> {
     let edges = call.input(0)?.edges(Some(Weights::Finite), &call.poison)?;
     let weight = |edge: usize| edges.weights.as_ref().map_or(1.0, |weights| weights[edge]);
     let mut order: Vec<usize> = (0..edges.len()).collect();
-    let (from, to) = (edges.from(), edges.to.as_slice());
+    let (from, to) = (edges.from(), edges.to());
     let key = |edge: usize| (from[edge], to[edge]);
     order.par_sort_unstable_by(|a, b| weight(*a).total_cmp(&weight(*b)).then_with(|| key(*a).cmp(&key(*b))));
     let sets = DisjointSets::new(edges.nodes.len());

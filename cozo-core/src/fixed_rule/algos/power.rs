@@ -2,6 +2,7 @@
 //!
 //! A node gathers from its edges, which come from the adjacency turned round; so each thread writes only to nodes of its own.
 
+use std::iter::repeat;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -151,17 +152,17 @@ impl Gathering {
 /// The nodes that have edges, by the first of these: where it leaves before where it leads.
 fn by_first_edge(edges: &Edges) -> Vec<u32> {
     let mut seen = vec![false; edges.nodes.len()];
-    let ends = edges.from().iter().zip(edges.to.iter()).flat_map(|(from, to)| [*from, *to]);
+    let ends = edges.from().iter().zip(edges.to().iter()).flat_map(|(from, to)| [*from, *to]);
     ends.filter(|end| !std::mem::replace(&mut seen[*end as usize], true)).collect()
 }
 
 fn leaving(edges: &Edges, undirected: bool) -> Vec<f64> {
-    if edges.are_kept() && edges.weights.is_none() && !undirected {
-        let out = edges.graph(Direction::Out);
-        return (0..edges.nodes.len() as u32).map(|node| out.out_degree(node) as f64).collect();
+    if let (Some(starts), None, false) = (edges.starts(), &edges.weights, undirected) {
+        let degrees = starts.windows(2).map(|bounds| (bounds[1] - bounds[0]) as f64);
+        return degrees.chain(repeat(0.0)).take(edges.nodes.len()).collect();
     }
     let mut leaving = vec![0.0; edges.nodes.len()];
-    let backwards: &[u32] = if undirected { &edges.to } else { &[] };
+    let backwards: &[u32] = if undirected { edges.to() } else { &[] };
     for ends in [edges.from(), backwards] {
         for (edge, end) in ends.iter().enumerate() {
             leaving[*end as usize] += edges.weights.as_ref().map_or(1.0, |weights| weights[edge]);

@@ -3,7 +3,8 @@
 //! Edges are first brought together by blocks of nodes, so that placing them where the rows of their nodes are stays within a part of
 //! the adjacency that a processor has near. Placed over all of it, each edge would move a whole line of memory there and back.
 
-use std::iter::zip;
+use std::borrow::Cow;
+use std::iter::{repeat, zip};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -54,23 +55,34 @@ pub struct Graph {
 impl Graph {
     /// The adjacency of edges.
     pub(super) fn new(nodes: usize, from: &[u32], to: &[u32], weights: Option<&[f64]>, direction: Direction) -> Self {
-        let out = Ends { near: from, far: to, weights };
-        let into = Ends { near: to, far: from, weights };
-        let passes = match direction {
-            Direction::Out => vec![out],
-            Direction::In => vec![into],
-            Direction::Both => vec![out, into],
+        Graph::of_listed(nodes, &Listed { from: Sources::Each(from), to, weights }, direction)
+    }
+
+    fn of_listed(nodes: usize, listed: &Listed<'_>, direction: Direction) -> Self {
+        let passes: &[bool] = match direction {
+            Direction::Out => &[false],
+            Direction::In => &[true],
+            Direction::Both => &[false, true],
         };
-        let total = passes.iter().map(|edges| edges.near.len()).sum();
+        let (len, weighted) = (listed.to.len(), listed.weights.is_some());
+        let total = len * passes.len();
         if total < WORTH_BLOCKS {
-            return Graph::of_blocks(nodes, nodes, total, &[passes], weights.is_some());
+            let from = listed.from.range(0..len);
+            let passes = passes.iter().map(|turned| listed.ends(&from, 0..len, *turned)).collect();
+            return Graph::of_blocks(nodes, nodes, total, &[passes], weighted);
         }
         let block = nodes.div_ceil(MOST_BLOCKS).max(NODES_PER_BLOCK).next_power_of_two();
-        let parts: Vec<Ends<'_>> = passes.iter().flat_map(|edges| edges.parts(EDGES_PER_PART)).collect();
-        let parts: Vec<ByBlock> = parts.par_iter().map(|edges| ByBlock::of(*edges, block, nodes)).collect();
+        let part = |start: usize| start..len.min(start + EDGES_PER_PART);
+        let parts_of = |turned: &bool| (0..len).step_by(EDGES_PER_PART).map(part).zip(repeat(*turned));
+        let parts: Vec<(Range<usize>, bool)> = passes.iter().flat_map(parts_of).collect();
+        let by_block = |(edges, turned): &(Range<usize>, bool)| {
+            let from = listed.from.range(edges.clone());
+            ByBlock::of(listed.ends(&from, edges.clone(), *turned), block, nodes)
+        };
+        let parts: Vec<ByBlock> = parts.par_iter().map(by_block).collect();
         let blocks: Vec<Vec<Ends<'_>>> =
             (0..nodes.div_ceil(block)).map(|number| parts.iter().map(|part| part.block(number)).collect()).collect();
-        Graph::of_blocks(nodes, block, total, &blocks, weights.is_some())
+        Graph::of_blocks(nodes, block, total, &blocks, weighted)
     }
 
     /// The adjacency of `total` edges, which are given for each block of so many nodes.
@@ -96,9 +108,18 @@ impl Graph {
         Graph::from_rows(starts, targets, weights)
     }
 
-    /// The adjacency of edges that stand in the order of where they start.
-    pub(super) fn of_sorted(nodes: usize, from: &[u32], to: Arc<Vec<u32>>, weights: Option<Arc<Vec<f64>>>) -> Self {
-        Graph { starts: starts_of_sorted(nodes, from).into(), targets: to, weights }
+    /// The adjacency of edges that stand in the order of where they start. Further nodes than those that there are starts of have none.
+    pub(super) fn of_sorted(
+        nodes: usize,
+        starts: &Arc<Vec<usize>>,
+        targets: Arc<Vec<u32>>,
+        weights: Option<Arc<Vec<f64>>>,
+    ) -> Self {
+        let mut starts = starts.clone();
+        if starts.len() <= nodes {
+            Arc::make_mut(&mut starts).resize(nodes + 1, targets.len());
+        }
+        Graph { starts, targets, weights }
     }
 
     /// The members of groups as adjacency: an edge from each group to all that are in it.
@@ -252,25 +273,77 @@ impl Graph {
         self
     }
 
-    /// Where each edge starts.
-    pub(super) fn sources(&self) -> Vec<u32> {
-        let mut sources = Vec::with_capacity(self.edge_count());
-        for node in 0..self.node_count() as u32 {
-            sources.extend(std::iter::repeat_n(node, self.out_degree(node)));
-        }
-        sources
+    /// Where each edge leads.
+    pub(super) fn shared_targets(&self) -> Arc<Vec<u32>> {
+        self.targets.clone()
     }
 
     /// Where each edge starts, where it ends, and its weight.
     pub fn into_edges(self) -> (Vec<u32>, Vec<u32>, Option<Vec<f64>>) {
-        (self.sources(), Arc::unwrap_or_clone(self.targets), self.weights.map(Arc::unwrap_or_clone))
+        let sources = sources(&self.starts, 0..self.edge_count());
+        (sources, Arc::unwrap_or_clone(self.targets), self.weights.map(Arc::unwrap_or_clone))
     }
 
     /// The same edges turned round.
     pub fn reversed(&self) -> Self {
-        let weights = self.weights.as_ref().map(|weights| weights.as_slice());
-        Graph::new(self.node_count(), &self.sources(), &self.targets, weights, Direction::In)
+        self.turned(Direction::In)
     }
+
+    /// The adjacency in another direction than that of this one.
+    pub(super) fn turned(&self, direction: Direction) -> Self {
+        let weights = self.weights.as_ref().map(|weights| weights.as_slice());
+        let listed = Listed { from: Sources::Rows(&self.starts), to: &self.targets, weights };
+        Graph::of_listed(self.node_count(), &listed, direction)
+    }
+}
+
+/// Edges one after another.
+struct Listed<'a> {
+    from: Sources<'a>,
+    to: &'a [u32],
+    weights: Option<&'a [f64]>,
+}
+
+impl<'a> Listed<'a> {
+    /// Some of the edges, which start there, as rows of where they start or, turned round, of where they end.
+    fn ends<'e>(&self, from: &'e [u32], edges: Range<usize>, turned: bool) -> Ends<'e>
+    where
+        'a: 'e,
+    {
+        let (to, weights) = (&self.to[edges.clone()], self.weights.map(|weights| &weights[edges]));
+        if turned { Ends { near: to, far: from, weights } } else { Ends { near: from, far: to, weights } }
+    }
+}
+
+/// Where edges start.
+enum Sources<'a> {
+    /// Each of them.
+    Each(&'a [u32]),
+    /// Those of each node one after another: where they begin.
+    Rows(&'a [usize]),
+}
+
+impl Sources<'_> {
+    /// Where some of the edges start.
+    fn range(&self, edges: Range<usize>) -> Cow<'_, [u32]> {
+        match self {
+            Sources::Each(from) => Cow::Borrowed(&from[edges]),
+            Sources::Rows(starts) => Cow::Owned(sources(starts, edges)),
+        }
+    }
+}
+
+/// Where some of the edges start, by where those of each node begin.
+pub(super) fn sources(starts: &[usize], edges: Range<usize>) -> Vec<u32> {
+    let mut sources = Vec::with_capacity(edges.len());
+    // The last node that begins there or before has the first edge: those before it may have none.
+    let mut node = starts.partition_point(|start| *start <= edges.start).saturating_sub(1);
+    while sources.len() < edges.len() {
+        let end = starts[node + 1].min(edges.end);
+        sources.resize(end - edges.start, node as u32);
+        node += 1;
+    }
+    sources
 }
 
 /// Edges by the ends that they are rows of, with the other ends.
@@ -286,12 +359,6 @@ impl<'a> Ends<'a> {
     fn range(self, edges: Range<usize>) -> Ends<'a> {
         let weights = self.weights.map(|weights| &weights[edges.clone()]);
         Ends { near: &self.near[edges.clone()], far: &self.far[edges], weights }
-    }
-
-    /// The edges in parts of at most so many.
-    fn parts(self, most: usize) -> impl Iterator<Item = Ends<'a>> {
-        let len = self.near.len();
-        (0..len).step_by(most).map(move |start| self.range(start..len.min(start + most)))
     }
 
     /// Puts the other ends, with the weights, into the place of each end.
@@ -386,7 +453,7 @@ fn start_after_one_another(counts: &mut [usize], mut begin: usize) {
 }
 
 /// Where the edges of each node start, and where those of the last end, if they stand in the order of their nodes.
-fn starts_of_sorted(nodes: usize, near: &[u32]) -> Vec<usize> {
+pub(super) fn starts_of_sorted(nodes: usize, near: &[u32]) -> Vec<usize> {
     let mut starts = vec![0; nodes + 1];
     starts.par_chunks_mut(NODES_PER_BLOCK).enumerate().for_each(|(number, starts)| {
         let first = number * NODES_PER_BLOCK;

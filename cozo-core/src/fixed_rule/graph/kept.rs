@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 
+use super::adjacency::{sources, starts_of_sorted};
 use super::{Direction, Edges, Graph, Weights};
 use crate::schema::RelationId;
 use crate::storage::ContentsId;
@@ -29,9 +30,14 @@ pub struct KeptGraphs {
     kept: Mutex<Vec<(Origin, Edges)>>,
 }
 
-/// What was made of edges, by direction.
-#[derive(Debug, Default)]
-pub struct Made([OnceLock<Graph>; 3]);
+/// What was made of sorted edges.
+#[derive(Debug)]
+pub struct Made {
+    /// Where the edges of each node begin, and where those of the last end.
+    starts: Arc<Vec<usize>>,
+    /// The adjacency by direction.
+    graphs: [OnceLock<Graph>; 3],
+}
 
 impl KeptGraphs {
     /// None, and room for so many bytes.
@@ -54,7 +60,7 @@ impl KeptGraphs {
         if edges.memory_bytes() > self.budget_bytes {
             return edges;
         }
-        let edges = Edges { made: Some(Arc::default()), ..edges.sorted() };
+        let edges = edges.sorted().kept();
         let mut kept = self.kept.lock();
         kept.retain(|(of, _)| of.relation != origin.relation || of.contents == origin.contents && *of != origin);
         kept.push((origin, edges.sharing()));
@@ -64,7 +70,7 @@ impl KeptGraphs {
     /// Gives up what was used longest ago until the rest is within the budget, and what follows from the rest soon enough.
     pub fn keep_within_budget(&self) {
         let mut kept = self.kept.lock();
-        kept.iter_mut().for_each(|(_, edges)| edges.give_up_from());
+        kept.iter_mut().for_each(|(_, edges)| edges.give_up_ends());
         let mut total: usize = kept.iter().map(|(_, edges)| edges.memory_bytes()).sum();
         kept.retain(|(_, edges)| {
             let stays = total <= self.budget_bytes;
@@ -79,23 +85,49 @@ impl KeptGraphs {
 impl Edges {
     /// The same edges, which share everything.
     fn sharing(&self) -> Self {
-        let Edges { nodes, from, to, weights, made } = self;
+        let Edges { nodes, len, from, to, weights, made } = self;
         let (nodes, from, to) = (nodes.clone(), from.clone(), to.clone());
-        Edges { nodes, from, to, weights: weights.clone(), made: made.clone() }
+        Edges { nodes, len: *len, from, to, weights: weights.clone(), made: made.clone() }
     }
 
-    /// Forgets where each edge starts if the adjacency has it, too.
-    fn give_up_from(&mut self) {
-        if self.made.as_ref().is_some_and(|made| made.get(Direction::Out).is_some()) {
-            self.from = OnceLock::new();
+    /// These edges, which are sorted, to be kept: without where each starts, which takes as much as where each ends.
+    fn kept(self) -> Self {
+        let made = Made { starts: starts_of_sorted(self.nodes.len(), self.from()).into(), graphs: Default::default() };
+        Edges { from: OnceLock::new(), made: Some(Arc::new(made)), ..self }
+    }
+
+    /// Forgets where each edge ends if an adjacency says so: that of the edges that leave, or, where nobody asked for that, that of those
+    /// that arrive, from which it follows.
+    fn give_up_ends(&mut self) {
+        let Some(made) = &self.made else { return };
+        let follows = self.weights.is_none() && made.get(Direction::In).is_some();
+        if follows || made.get(Direction::Out).is_some() {
+            self.to = OnceLock::new();
         }
     }
 }
 
 impl Made {
+    /// Where the edges of each node begin, and where those of the last end.
+    pub fn starts(&self) -> &Arc<Vec<usize>> {
+        &self.starts
+    }
+
+    /// Where each edge starts.
+    pub fn sources(&self) -> Vec<u32> {
+        sources(&self.starts, 0..self.starts[self.starts.len() - 1])
+    }
+
+    /// Where each edge ends, once the edges have forgotten it.
+    pub fn targets(&self) -> Arc<Vec<u32>> {
+        let of_turned = || self.get(Direction::In).map(|turned| turned.turned(Direction::In));
+        let out = self.get(Direction::Out).cloned().or_else(of_turned);
+        out.expect("forgotten where an adjacency has it alone").shared_targets()
+    }
+
     /// The adjacency in a direction, if it was made before.
-    pub fn get(&self, direction: Direction) -> Option<&Graph> {
-        self.0[direction as usize].get()
+    fn get(&self, direction: Direction) -> Option<&Graph> {
+        self.graphs[direction as usize].get()
     }
 
     /// The adjacency in a direction, as it was made before or as it is made now. Two who make it at once both do: to wait
@@ -106,12 +138,13 @@ impl Made {
         }
         let graph = make();
         // Where another was faster, its graph is the same.
-        let _ = self.0[direction as usize].set(graph.clone());
+        let _ = self.graphs[direction as usize].set(graph.clone());
         graph
     }
 
     /// About how many bytes there are.
     pub fn memory_bytes(&self) -> usize {
-        self.0.iter().filter_map(OnceLock::get).map(Graph::memory_bytes).sum()
+        let graphs: usize = self.graphs.iter().filter_map(OnceLock::get).map(Graph::memory_bytes).sum();
+        8 * self.starts.len() + graphs
     }
 }

@@ -26,6 +26,7 @@ pub use nodes::{NO_NODE, Nodes};
 
 use std::sync::{Arc, OnceLock};
 
+use adjacency::starts_of_sorted;
 use kept::Made;
 use rayon::prelude::*;
 
@@ -56,10 +57,12 @@ pub enum Weights {
 pub struct Edges {
     /// The nodes.
     pub nodes: Nodes,
+    /// How many edges there are.
+    len: usize,
     /// See [`Edges::from`].
     from: OnceLock<Arc<Vec<u32>>>,
-    /// Where each edge ends.
-    pub to: Arc<Vec<u32>>,
+    /// See [`Edges::to`].
+    to: OnceLock<Arc<Vec<u32>>>,
     /// The weight of each edge, if weights were asked for and there are any; else each is 1.
     pub weights: Option<Arc<Vec<f64>>>,
     /// What was made of them, where that is kept: then they are sorted.
@@ -124,14 +127,25 @@ impl Input<'_> {
 
 impl Edges {
     fn new(nodes: Nodes, from: Vec<u32>, to: Vec<u32>, weights: Option<Vec<f64>>) -> Self {
-        let from = Arc::new(from).into();
-        Edges { nodes, from, to: to.into(), weights: weights.map(Into::into), made: None }
+        let len = to.len();
+        let (from, to) = (Arc::new(from).into(), Arc::new(to).into());
+        Edges { nodes, len, from, to, weights: weights.map(Into::into), made: None }
     }
 
     /// Where each edge starts.
     pub fn from(&self) -> &[u32] {
-        let of_adjacency = || self.made.as_ref().and_then(|made| made.get(Direction::Out)).map(Graph::sources);
-        self.from.get_or_init(|| of_adjacency().expect("given up once there is the adjacency").into())
+        self.from.get_or_init(|| self.made.as_ref().expect("forgotten where it is kept alone").sources().into())
+    }
+
+    /// Where each edge ends.
+    pub fn to(&self) -> &[u32] {
+        // What follows from the adjacency is forgotten until that is asked for, and then kept.
+        self.to.get_or_init(|| self.graph(Direction::Out).shared_targets())
+    }
+
+    /// Where the edges of each node begin, and where those of the last end, if they are kept.
+    pub fn starts(&self) -> Option<&[usize]> {
+        self.made.as_ref().map(|made| made.starts().as_slice())
     }
 
     /// Whether what is made of them is kept.
@@ -143,18 +157,18 @@ impl Edges {
     fn memory_bytes(&self) -> usize {
         let weights = self.weights.as_ref().map_or(0, |weights| weights.len());
         let made = self.made.as_ref().map_or(0, |made| made.memory_bytes());
-        let from = if self.from.get().is_some() { self.len() } else { 0 };
-        8 * (self.nodes.len() + weights) + 4 * (from + self.len()) + made
+        let ends = [&self.from, &self.to].into_iter().filter(|ends| ends.get().is_some()).count();
+        8 * (self.nodes.len() + weights) + 4 * ends * self.len() + made
     }
 
     /// The number of edges.
     pub fn len(&self) -> usize {
-        self.to.len()
+        self.len
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.to.is_empty()
+        self.len == 0
     }
 
     /// The edges in ascending order, by from, to and weight: what sums and ties give then does not depend on the order of rows.
@@ -165,7 +179,7 @@ impl Edges {
         }
         let ascend = |start: usize| {
             let edges = start..(start + VALUES_PER_CHECK + 1).min(self.len());
-            let pairs = self.from()[edges.clone()].iter().zip(&self.to[edges]);
+            let pairs = self.from()[edges.clone()].iter().zip(&self.to()[edges]);
             pairs.map(|(from, to)| u64::from(*from) << 32 | u64::from(*to)).is_sorted()
         };
         if (0..self.len()).into_par_iter().step_by(VALUES_PER_CHECK).all(ascend) {
@@ -179,34 +193,29 @@ impl Edges {
 
     /// The adjacency: of each node its edges in a direction, those of the relation in their order.
     pub fn graph(&self, direction: Direction) -> Graph {
-        if direction == Direction::Out && self.are_kept() {
-            return self.out_of_sorted();
-        }
-        let weights = self.weights.as_ref().map(|weights| weights.as_slice());
-        self.made_or(direction, || Graph::new(self.nodes.len(), self.from(), &self.to, weights, direction))
-    }
-
-    /// The adjacency of the edges that leave each node, where the edges are sorted: it shares what they have.
-    fn out_of_sorted(&self) -> Graph {
-        let (to, weights) = (self.to.clone(), self.weights.clone());
-        self.made_or(Direction::Out, || Graph::of_sorted(self.nodes.len(), self.from(), to, weights))
-    }
-
-    /// The adjacency if it is kept, else what is made now.
-    fn made_or(&self, direction: Direction, make: impl FnOnce() -> Graph) -> Graph {
-        match &self.made {
-            Some(made) if self.nodes.all_have_edges() => made.graph(direction, make),
-            _ => make(),
-        }
+        let nodes = self.nodes.len();
+        let Some(made) = &self.made else {
+            let weights = self.weights.as_ref().map(|weights| weights.as_slice());
+            return Graph::new(nodes, self.from(), self.to(), weights, direction);
+        };
+        let make = || {
+            let targets = self.to.get().cloned().unwrap_or_else(|| made.targets());
+            let out = Graph::of_sorted(nodes, made.starts(), targets, self.weights.clone());
+            if direction == Direction::Out { out } else { out.turned(direction) }
+        };
+        // With further nodes it is another one.
+        if self.nodes.all_have_edges() { made.graph(direction, make) } else { make() }
     }
 
     /// The nodes, and the adjacency of the sorted edges.
     pub fn into_graph(self, direction: Direction) -> (Nodes, Graph) {
         let edges = self.sorted();
-        let graph = match direction {
-            Direction::Out => edges.out_of_sorted(),
-            direction => edges.graph(direction),
-        };
-        (edges.nodes, graph)
+        if direction != Direction::Out || edges.are_kept() {
+            let graph = edges.graph(direction);
+            return (edges.nodes, graph);
+        }
+        let starts = starts_of_sorted(edges.nodes.len(), edges.from());
+        let targets = edges.to.into_inner().expect("edges that are not kept have both ends");
+        (edges.nodes, Graph::of_sorted(starts.len() - 1, &starts.into(), targets, edges.weights))
     }
 }

@@ -24,10 +24,10 @@ fn edges(rows: &[Vec<DataValue>], weights: Option<Weights>) -> Result<Edges, Fix
 fn check_numbers(rows: &[Vec<DataValue>], edges: &Edges) {
     for (i, row) in rows.iter().enumerate() {
         assert_eq!(edges.nodes.value(edges.from()[i]), row[0]);
-        assert_eq!(edges.nodes.value(edges.to[i]), row[1]);
+        assert_eq!(edges.nodes.value(edges.to()[i]), row[1]);
         assert_eq!(edges.nodes.find_value(&row[0]), Some(edges.from()[i]));
         let column: Column = [row[1].clone()].into_iter().collect();
-        assert_eq!(edges.nodes.find(&column, 0), Some(edges.to[i]));
+        assert_eq!(edges.nodes.find(&column, 0), Some(edges.to()[i]));
     }
     let mut distinct: Vec<DataValue> = rows.iter().flat_map(|row| row[..2].to_vec()).collect();
     distinct.sort();
@@ -42,9 +42,9 @@ fn nodes_are_numbered_by_identity_in_the_order_of_values() {
     let edges = edges(&rows, None).unwrap();
     check_numbers(&rows, &edges);
     assert_eq!(edges.nodes.find_value(&2.into()), None);
-    assert_eq!((edges.from(), edges.to.as_slice()), ([2, 1, 0].as_slice(), [0, 2, 1].as_slice()));
+    assert_eq!((edges.from(), edges.to()), ([2, 1, 0].as_slice(), [0, 2, 1].as_slice()));
     let sorted = edges.sorted();
-    assert_eq!((sorted.from(), sorted.to.as_slice()), ([0, 1, 2].as_slice(), [1, 2, 0].as_slice()));
+    assert_eq!((sorted.from(), sorted.to()), ([0, 1, 2].as_slice(), [1, 2, 0].as_slice()));
 }
 
 #[test]
@@ -134,8 +134,13 @@ fn large_graphs_are_placed_by_blocks_of_nodes() {
         let mut graph = Graph::new(NODES as usize, &from, &to, Some(&weights), Direction::Out);
         assert_eq!(adjacency(&graph), expected);
         if sorted {
-            let moved = Graph::of_sorted(NODES as usize, &from, to.clone().into(), Some(weights.clone().into()));
+            let starts = starts_of_sorted(NODES as usize, &from).into();
+            let moved = Graph::of_sorted(NODES as usize, &starts, to.clone().into(), Some(weights.clone().into()));
             assert_eq!(adjacency(&moved), expected);
+            for direction in [Direction::In, Direction::Both] {
+                let turned = Graph::new(NODES as usize, &from, &to, Some(&weights), direction);
+                assert_eq!(adjacency(&moved.turned(direction)), adjacency(&turned));
+            }
         }
         let pieces = graph.pieces();
         assert!(pieces.len() > 5 && pieces[0].start == 0 && pieces[pieces.len() - 1].end == NODES as usize);
@@ -244,6 +249,40 @@ fn graphs_are_kept_until_their_rows_change_or_memory_is_short() {
     assert_eq!((read(&stored, &one, Some(Weights::Finite)).2, read(&stored, &one, None).2), (0, 1));
 }
 
+#[test]
+fn kept_edges_forget_their_ends_and_know_them_again() {
+    // The nodes 30 to 39 have no edges that leave, others none that arrive.
+    let rows: Vec<[DataValue; 2]> = (0..200).map(|i| [(i * i % 31 % 30).into(), (i * 7 % 40).into()]).collect();
+    let mut sorted: Vec<&[DataValue; 2]> = rows.iter().collect();
+    sorted.sort();
+    sorted.dedup();
+    let mut tree = Tree::new(RelationShape { keys: 2, arity: 2 });
+    tree.put(&Batch::from_rows(2, sorted.iter().map(|row| row.as_slice())));
+    let stored = Counting { tree, scans: AtomicUsize::new(0) };
+    let kept = KeptGraphs::new(1 << 20);
+    let read = |keeping| {
+        let input = Input::new(InputSource::Stored(Box::new(&stored)), 2, &[], SourceSpan::default()).keeping(keeping);
+        input.edges(None, &Poison::default()).unwrap()
+    };
+    let plain = read(None);
+    let turned = adjacency(&read(Some(&kept)).graph(Direction::In));
+    assert_eq!(turned, adjacency(&plain.graph(Direction::In)));
+    kept.keep_within_budget();
+    stored.scans.swap(0, Ordering::Relaxed);
+    let forgetful = read(Some(&kept));
+    assert!(forgetful.from.get().is_none() && forgetful.to.get().is_none());
+    assert_eq!((forgetful.from(), forgetful.to()), (plain.from(), plain.to()));
+    // With a node of their own, they have an adjacency of their own.
+    let mut wider = read(Some(&kept));
+    assert!(wider.nodes.add_without_edges(&[DataValue::from(99)].into_iter().collect(), &Poison::default()).unwrap());
+    let mut expected = adjacency(&plain.graph(Direction::Both));
+    assert_eq!(adjacency(&read(Some(&kept)).graph(Direction::Both)), expected);
+    expected.push(vec![]);
+    assert_eq!(adjacency(&wider.graph(Direction::Both)), expected);
+    assert_eq!(adjacency(&read(Some(&kept)).graph(Direction::Out)), adjacency(&plain.graph(Direction::Out)));
+    assert_eq!(stored.scans.into_inner(), 0, "nothing was read again");
+}
+
 /// Edges read by several threads are those that one thread reads, whatever it is that does not fit.
 #[test]
 fn many_stored_edges_are_read_in_parts() {
@@ -272,7 +311,7 @@ fn many_stored_edges_are_read_in_parts() {
         assert_eq!(stored.scans.into_inner() == 0, number < 2, "input {number}");
         assert_eq!(parts.nodes.len(), all.nodes.len(), "input {number}");
         let pairs = |edges: &Edges| {
-            let mut pairs: Vec<(u32, u32)> = edges.from().iter().copied().zip(edges.to.iter().copied()).collect();
+            let mut pairs: Vec<(u32, u32)> = edges.from().iter().copied().zip(edges.to().iter().copied()).collect();
             pairs.sort_unstable();
             pairs
         };
