@@ -139,8 +139,12 @@ impl Edges {
 
     /// Where each edge ends.
     pub fn to(&self) -> &[u32] {
-        // What follows from the adjacency is forgotten until that is asked for, and then kept.
-        self.to.get_or_init(|| self.graph(Direction::Out).shared_targets())
+        if self.to.get().is_none() {
+            // Made outside of the lock: threads that share the work must not wait for one another. The adjacency that has it is kept.
+            let targets = self.graph(Direction::Out).shared_targets();
+            let _ = self.to.set(targets);
+        }
+        self.to.get().expect("it was there or was just made")
     }
 
     /// Where the edges of each node begin, and where those of the last end, if they are kept.
