@@ -35,6 +35,8 @@ pub struct KeptGraphs {
 pub struct Made {
     /// Where the edges of each node begin, and where those of the last end.
     starts: Arc<Vec<usize>>,
+    /// Where each edge starts, once somebody has asked.
+    sources: OnceLock<Vec<u32>>,
     /// The adjacency by direction.
     graphs: [OnceLock<Graph>; 3],
 }
@@ -90,10 +92,11 @@ impl Edges {
         Edges { nodes, len: *len, from, to, weights: weights.clone(), made: made.clone() }
     }
 
-    /// These edges, which are sorted, to be kept: without where each starts, which takes as much as where each ends.
+    /// These edges, which are sorted, to be kept: until somebody asks without where each starts, which takes as much as where each ends.
     fn kept(self) -> Self {
-        let made = Made { starts: starts_of_sorted(self.nodes.len(), self.from()).into(), graphs: Default::default() };
-        Edges { from: OnceLock::new(), made: Some(Arc::new(made)), ..self }
+        let starts = starts_of_sorted(self.nodes.len(), self.from()).into();
+        let made = Made { starts, sources: OnceLock::new(), graphs: Default::default() };
+        Edges { from: None, made: Some(Arc::new(made)), ..self }
     }
 
     /// Forgets where each edge ends if an adjacency says so: that of the edges that leave, or, where nobody asked for that, that of those
@@ -114,8 +117,8 @@ impl Made {
     }
 
     /// Where each edge starts.
-    pub fn sources(&self) -> Vec<u32> {
-        sources(&self.starts, 0..self.starts[self.starts.len() - 1])
+    pub fn sources(&self) -> &[u32] {
+        self.sources.get_or_init(|| sources(&self.starts, 0..self.starts[self.starts.len() - 1]))
     }
 
     /// Where each edge ends, once the edges have forgotten it.
@@ -145,6 +148,6 @@ impl Made {
     /// About how many bytes there are.
     pub fn memory_bytes(&self) -> usize {
         let graphs: usize = self.graphs.iter().filter_map(OnceLock::get).map(Graph::memory_bytes).sum();
-        8 * self.starts.len() + graphs
+        8 * self.starts.len() + 4 * self.sources.get().map_or(0, Vec::len) + graphs
     }
 }

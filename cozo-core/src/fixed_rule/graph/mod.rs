@@ -59,8 +59,8 @@ pub struct Edges {
     pub nodes: Nodes,
     /// How many edges there are.
     len: usize,
-    /// See [`Edges::from`].
-    from: OnceLock<Arc<Vec<u32>>>,
+    /// See [`Edges::from`]; nothing if they are kept.
+    from: Option<Arc<Vec<u32>>>,
     /// See [`Edges::to`].
     to: OnceLock<Arc<Vec<u32>>>,
     /// The weight of each edge, if weights were asked for and there are any; else each is 1.
@@ -128,13 +128,17 @@ impl Input<'_> {
 impl Edges {
     fn new(nodes: Nodes, from: Vec<u32>, to: Vec<u32>, weights: Option<Vec<f64>>) -> Self {
         let len = to.len();
-        let (from, to) = (Arc::new(from).into(), Arc::new(to).into());
+        let (from, to) = (Some(from.into()), Arc::new(to).into());
         Edges { nodes, len, from, to, weights: weights.map(Into::into), made: None }
     }
 
     /// Where each edge starts.
     pub fn from(&self) -> &[u32] {
-        self.from.get_or_init(|| self.made.as_ref().expect("forgotten where it is kept alone").sources().into())
+        match (&self.from, &self.made) {
+            (Some(from), _) => from,
+            (None, Some(made)) => made.sources(),
+            (None, None) => unreachable!("edges that are not kept have both ends"),
+        }
     }
 
     /// Where each edge ends.
@@ -152,16 +156,11 @@ impl Edges {
         self.made.as_ref().map(|made| made.starts().as_slice())
     }
 
-    /// Whether what is made of them is kept.
-    pub fn are_kept(&self) -> bool {
-        self.made.is_some()
-    }
-
     /// About how many bytes they take, with what was made of them.
     fn memory_bytes(&self) -> usize {
         let weights = self.weights.as_ref().map_or(0, |weights| weights.len());
         let made = self.made.as_ref().map_or(0, |made| made.memory_bytes());
-        let ends = [&self.from, &self.to].into_iter().filter(|ends| ends.get().is_some()).count();
+        let ends = usize::from(self.from.is_some()) + usize::from(self.to.get().is_some());
         8 * (self.nodes.len() + weights) + 4 * ends * self.len() + made
     }
 
@@ -214,7 +213,7 @@ impl Edges {
     /// The nodes, and the adjacency of the sorted edges.
     pub fn into_graph(self, direction: Direction) -> (Nodes, Graph) {
         let edges = self.sorted();
-        if direction != Direction::Out || edges.are_kept() {
+        if direction != Direction::Out || edges.made.is_some() {
             let graph = edges.graph(direction);
             return (edges.nodes, graph);
         }

@@ -270,7 +270,7 @@ fn kept_edges_forget_their_ends_and_know_them_again() {
     kept.keep_within_budget();
     stored.scans.swap(0, Ordering::Relaxed);
     let forgetful = read(Some(&kept));
-    assert!(forgetful.from.get().is_none() && forgetful.to.get().is_none());
+    assert!(forgetful.from.is_none() && forgetful.to.get().is_none());
     assert_eq!((forgetful.from(), forgetful.to()), (plain.from(), plain.to()));
     // With a node of their own, they have an adjacency of their own.
     let mut wider = read(Some(&kept));
