@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use rustc_hash::FxHashMap;
+
 use crate::plan::{Size, Statistics};
 use crate::schema::{RelationId, RelationSchema};
 use crate::storage::KeyRange;
@@ -89,7 +91,8 @@ fn distinct_of_sorted(batches: &[Batch], rows: f64) -> f64 {
 /// The number of different values of another column, from how many are in the sample once and how many more often (the
 /// estimator GEE of Charikar, Chaudhuri, Motwani and Narasayya 2000).
 fn distinct_of_spread(batches: &[Batch], column: usize, rows: f64) -> f64 {
-    let mut counts: HashMap<u64, usize> = HashMap::new();
+    // They are hashes already.
+    let mut counts: FxHashMap<u64, usize> = FxHashMap::default();
     let mut sampled = 0;
     for batch in batches {
         let column: &Column = &batch.columns[column];
