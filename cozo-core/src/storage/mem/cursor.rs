@@ -112,7 +112,7 @@ impl<'a> Seeker<'a> {
             moved: false,
             group: 0..0,
             sought: vec![],
-            jumps: GROUP,
+            jumps: if begins_in_one_run(prefixes) { 0 } else { GROUP },
         }
     }
 
@@ -185,6 +185,17 @@ impl<'a> Seeker<'a> {
         self.moved = true;
         self.found = finger.leaf.equal_range(0, &keys_at(self.prefixes, self.probe));
         !self.found.is_empty()
+    }
+}
+
+/// Whether the second probe differs from the first in the last column alone, so that their rows, and likely those of the probes
+/// that follow, lie close together.
+fn begins_in_one_run(prefixes: &[Column]) -> bool {
+    match prefixes {
+        [leading @ .., _] if !leading.is_empty() => {
+            probe_count(prefixes) > 1 && compare_columns(leading, 0, leading, 1).is_eq()
+        }
+        _ => false,
     }
 }
 

@@ -6,10 +6,12 @@ use imbl::OrdMap;
 use parking_lot::Mutex;
 
 use super::Tree;
+use super::key::row_of;
+use super::near::{MAX_WALKS, MIN_WALKS, Walks};
 use crate::schema::{RelationId, SchemaRef};
 use crate::storage::{
-    AsOf, BatchCursor, ChangeSet, ContentsId, End, KeyRange, LookupCursor, Nothing, RelationShape, RowChanges,
-    Snapshot, Storage, StorageError, probe_count,
+    AsOf, BatchCursor, ChangeSet, ChangedRows, ContentsId, End, KeyRange, LookupCursor, Nothing, RelationShape,
+    RowChanges, Snapshot, Storage, StorageError, probe_count,
 };
 use crate::value::{Column, DataValue};
 
@@ -115,11 +117,31 @@ impl MemSnapshot {
     /// [`MemSnapshot::apply`]; what would be copied of the rows may be taken.
     fn take(&mut self, changes: &mut ChangeSet) -> Result<(), StorageError> {
         self.create(&changes.created);
-        for RowChanges { relation, kind, rows } in &mut changes.rows {
-            self.tree_mut(*relation)?.take(*kind, rows);
+        for some in changes.rows.chunks_mut(MAX_WALKS) {
+            self.bring_near(some);
+            for RowChanges { relation, kind, rows } in some {
+                self.tree_mut(*relation)?.take(*kind, rows);
+            }
         }
         self.remove(&changes.dropped);
         Ok(())
+    }
+
+    /// Brings near where rows go that are changed one after another. A row with values was often read just before, and is near;
+    /// where there are only keys, it is new.
+    fn bring_near(&self, changes: &[RowChanges]) {
+        if changes.len() < MIN_WALKS {
+            return;
+        }
+        let mut walks = Walks::default();
+        for RowChanges { relation, rows, .. } in changes {
+            if let (Some(tree), ChangedRows::One(row)) = (self.tree(*relation), rows)
+                && row.len() == tree.shape().keys
+            {
+                walks.push(tree, row_of(row));
+            }
+        }
+        walks.bring_near();
     }
 
     fn create(&mut self, relations: &[SchemaRef]) {

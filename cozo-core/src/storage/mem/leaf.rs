@@ -7,7 +7,7 @@ use smallvec::smallvec;
 use super::apply::{Changes, Columns};
 use super::key::{Key, Probe, keys_at};
 use super::leaf_column::{LeafColumn, LeafColumns, column_weight};
-use super::node::{APPENDED_LEAF_ROWS, Child, MAX_LEAF_BYTES, MAX_LEAF_ROWS, Node, Sibling, equal_range};
+use super::node::{APPENDED_LEAF_ROWS, Child, MAX_LEAF_BYTES, MAX_LEAF_ROWS, Node, Sibling, equal_range, touch};
 use super::search::pieces;
 use super::shared::Shared;
 use crate::value::{Column, DataValue};
@@ -81,7 +81,7 @@ impl Leaf {
     /// Reads some of the memory that a search by the first key columns goes through; what it gives means nothing.
     #[inline]
     pub fn touch(&self, keys: usize) -> usize {
-        self.columns.iter().take(keys).map(LeafColumn::touch).fold(0, usize::wrapping_add)
+        touch(&self.columns, keys)
     }
 
     /// Reads some of the memory where a row's columns begin, as [`Leaf::touch`] does.
@@ -112,6 +112,15 @@ impl Leaf {
     #[inline(never)]
     fn bring_near(&self, keys: usize) {
         std::hint::black_box(self.touch(keys));
+    }
+
+    /// Waits for a row of few columns at once, those too that are not read: a row that is read is often changed next, and all that comes
+    /// after a change waits until the memory to change is near.
+    #[inline]
+    pub fn bring_row_near(&self, row: usize) {
+        if !self.columns.spilled() {
+            std::hint::black_box(self.columns.iter().map(|column| column.touch_row(row)).fold(0, usize::wrapping_add));
+        }
     }
 
     /// The rows from `first` on that begin with the probe.

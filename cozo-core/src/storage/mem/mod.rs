@@ -64,6 +64,7 @@ mod int_column;
 pub(super) mod key;
 mod leaf;
 mod leaf_column;
+mod near;
 mod node;
 mod nulls;
 mod places;

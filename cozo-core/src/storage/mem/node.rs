@@ -95,6 +95,24 @@ impl Node {
         }
     }
 
+    /// Reads something of the node itself; what it gives means nothing.
+    #[inline]
+    pub fn touch(&self) -> usize {
+        match self {
+            Node::Leaf(leaf) => leaf.len,
+            Node::Inner(inner) => inner.children.len(),
+        }
+    }
+
+    /// Reads some of the memory that a search by the first key columns goes through; what it gives means nothing.
+    #[inline]
+    pub fn touch_keys(&self, keys: usize) -> usize {
+        match self {
+            Node::Leaf(leaf) => touch(&leaf.columns, keys),
+            Node::Inner(inner) => touch(&inner.separators, keys),
+        }
+    }
+
     /// The first key below.
     pub fn first_key(&self, keys: usize) -> Vec<DataValue> {
         match self {
@@ -102,6 +120,12 @@ impl Node {
             Node::Inner(inner) => inner.children[0].node.first_key(keys),
         }
     }
+}
+
+/// Reads some of the memory that a search by the first of these columns goes through; what it gives means nothing.
+#[inline]
+pub(super) fn touch(columns: &[LeafColumn], keys: usize) -> usize {
+    columns.iter().take(keys).map(LeafColumn::touch).fold(0, usize::wrapping_add)
 }
 
 /// Within rows sorted by columns, the run of those that begin with the probe; empty, at the place where it would be, if

@@ -183,6 +183,7 @@ impl Tree {
         if found.is_empty() {
             return false;
         }
+        leaf.bring_row_near(found.start);
         for (column, place) in outputs {
             leaf.columns[*column].get_into(found.start, &mut places[*place]);
         }
