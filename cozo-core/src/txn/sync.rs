@@ -11,10 +11,9 @@ pub use {
 };
 #[cfg(not(feature = "shuttle"))]
 pub use {
-    parking_lot::{MutexGuard, RwLockReadGuard, RwLockWriteGuard},
-    spinning::{Mutex, RwLock},
-    std::sync::atomic::AtomicU64,
+    std::sync::{MutexGuard, RwLockReadGuard, RwLockWriteGuard, atomic::AtomicU64},
     std::thread::yield_now,
+    unpoisoned::{Mutex, RwLock},
 };
 
 /// How often [`spin`] tries: 1 to 5 microseconds, by processor.
@@ -45,46 +44,47 @@ impl<T> Deref for Apart<T> {
     }
 }
 
-/// Locks that are held for a microsecond, hardly ever for longer: who finds one taken [spins](spin) before waiting, and
-/// looks before trying, since a try takes the lock's memory from whoever holds it.
+/// Locks that are held for a microsecond, hardly ever for longer. The standard ones: who finds one taken looks again and again for about
+/// that time, and then sleeps at once. Others first yield the processor some times, and where more threads run than there are processors,
+/// whoever was interrupted while holding the lock comes back to go on only after all of those. They go on after a panic.
 #[cfg(not(feature = "shuttle"))]
-mod spinning {
-    use parking_lot::{MutexGuard, RwLockReadGuard, RwLockWriteGuard};
-
-    use super::spin;
+mod unpoisoned {
+    use std::sync::{MutexGuard, PoisonError, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
     #[derive(Default)]
-    pub struct Mutex<T>(parking_lot::Mutex<T>);
+    pub struct Mutex<T>(std::sync::Mutex<T>);
 
     impl<T> Mutex<T> {
         pub fn new(value: T) -> Self {
-            Mutex(parking_lot::Mutex::new(value))
+            Mutex(std::sync::Mutex::new(value))
         }
 
         pub fn lock(&self) -> MutexGuard<'_, T> {
-            spin(|| self.try_lock()).unwrap_or_else(|| self.0.lock())
+            self.0.lock().unwrap_or_else(PoisonError::into_inner)
         }
 
         pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-            if self.0.is_locked() { None } else { self.0.try_lock() }
+            match self.0.try_lock() {
+                Ok(guard) => Some(guard),
+                Err(TryLockError::Poisoned(error)) => Some(error.into_inner()),
+                Err(TryLockError::WouldBlock) => None,
+            }
         }
     }
 
-    pub struct RwLock<T>(parking_lot::RwLock<T>);
+    pub struct RwLock<T>(std::sync::RwLock<T>);
 
     impl<T> RwLock<T> {
         pub fn new(value: T) -> Self {
-            RwLock(parking_lot::RwLock::new(value))
+            RwLock(std::sync::RwLock::new(value))
         }
 
         pub fn read(&self) -> RwLockReadGuard<'_, T> {
-            let attempt = || if self.0.is_locked_exclusive() { None } else { self.0.try_read() };
-            spin(attempt).unwrap_or_else(|| self.0.read())
+            self.0.read().unwrap_or_else(PoisonError::into_inner)
         }
 
         pub fn write(&self) -> RwLockWriteGuard<'_, T> {
-            let attempt = || if self.0.is_locked() { None } else { self.0.try_write() };
-            spin(attempt).unwrap_or_else(|| self.0.write())
+            self.0.write().unwrap_or_else(PoisonError::into_inner)
         }
     }
 }
@@ -93,7 +93,7 @@ mod spinning {
 mod modelled {
     use shuttle::sync::{MutexGuard, RwLockReadGuard, RwLockWriteGuard};
 
-    /// A mutex with the face of `parking_lot`'s.
+    /// A mutex that does not give errors.
     #[derive(Default)]
     pub struct Mutex<T>(shuttle::sync::Mutex<T>);
 
@@ -111,7 +111,7 @@ mod modelled {
         }
     }
 
-    /// A lock of readers or a writer with the face of `parking_lot`'s.
+    /// A lock of readers or a writer that does not give errors.
     pub struct RwLock<T>(shuttle::sync::RwLock<T>);
 
     impl<T> RwLock<T> {

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::buffer::{Buffer, buffer, copy_with_room, insert_compact};
+use super::node::MAX_LEAF_ROWS;
 use super::nulls::Nulls;
 use super::search::{equal_range_of, run_end};
 use crate::value::Primitive;
@@ -154,12 +155,16 @@ impl IntColumn {
 
     /// The runs of rows that hold the same value, which it is and how many, of a sorted column without nulls.
     pub fn runs(&self) -> Option<impl Iterator<Item = (i64, usize)>> {
-        let (len, mut start) = (self.len(), 0);
+        let mut ends = for_width!(&self.offsets, values => run_ends(values));
+        let (mut word, mut start) = (0, 0);
         let runs = std::iter::from_fn(move || {
-            let first = start;
-            start = self.run_end(first..len);
-            (start > first)
-                .then(|| (for_width!(&self.offsets, values => self.base + values[first].widen()), start - first))
+            while *ends.get(word)? == 0 {
+                word += 1;
+            }
+            let end = word * 64 + ends[word].trailing_zeros() as usize + 1;
+            ends[word] &= ends[word] - 1;
+            let first = std::mem::replace(&mut start, end);
+            Some((for_width!(&self.offsets, values => self.base + values[first].widen()), end - first))
         });
         (self.nulls.heap_bytes() == 0).then_some(runs)
     }
@@ -234,6 +239,24 @@ fn search<T: Offset>(values: &[T], range: Range<usize>, base: i64, key: i64) -> 
     }
 }
 
+/// The rows, of at most a leaf's, that are the last of a run of equal values, a bit for each. Neighbours are compared many at once: to look
+/// for the end of each run takes longer where runs are short, since nobody can foretell how short.
+fn run_ends<T: Offset>(values: &[T]) -> [u64; MAX_LEAF_ROWS / 64] {
+    let mut is_last = [0; MAX_LEAF_ROWS];
+    for (flag, pair) in is_last.iter_mut().zip(values.windows(2)) {
+        *flag = u8::from(pair[0] != pair[1]);
+    }
+    if let Some(last) = values.len().checked_sub(1) {
+        is_last[last] = 1;
+    }
+    let eight_bits = |flags: &[u8; 8]| u64::from_le_bytes(*flags).wrapping_mul(LOWEST_BITS_TO_HIGHEST_BYTE) >> 56;
+    let (flags, _) = is_last.as_chunks::<8>();
+    std::array::from_fn(|word| flags[word * 8..][..8].iter().rev().fold(0, |bits, flags| bits << 8 | eight_bits(flags)))
+}
+
+/// Times this, eight bytes of 0 or 1 have in their highest byte a bit for each.
+const LOWEST_BITS_TO_HIGHEST_BYTE: u64 = 0x0102_0408_1020_4080;
+
 #[inline]
 fn touch<T: Offset>(values: &[T]) -> usize {
     let lines = values.iter().step_by(CACHE_LINE / size_of::<T>());
@@ -242,4 +265,26 @@ fn touch<T: Offset>(values: &[T]) -> usize {
 
 fn bytes_of<T>(values: &Buffer<T>) -> usize {
     values.capacity() * size_of::<T>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_found_whatever_their_lengths_and_the_width() {
+        for (len, run) in
+            [(0, 1), (1, 1), (63, 1), (64, 64), (65, 1), (65, 64), (130, 7), (511, 300), (512, 1), (512, 512)]
+        {
+            for factor in [1, 1000, 100_000, i64::MAX / 512] {
+                let values: Vec<i64> = (0..len).map(|row| (row / run) as i64 * factor - 5).collect();
+                let expected: Vec<_> = values.chunks(run).map(|run| (run[0], run.len())).collect();
+                let column = IntColumn::encode(&Primitive { values, nulls: None }, 0..len);
+                let found = column.runs().map(Iterator::collect::<Vec<_>>);
+                assert_eq!(found, Some(expected), "{len} rows, {run} of each, {factor}");
+            }
+        }
+        let with_null = Primitive { values: vec![0, 1], nulls: Some(vec![true, false]) };
+        assert!(IntColumn::encode(&with_null, 0..2).runs().is_none());
+    }
 }
