@@ -2,19 +2,18 @@
 //! pipeline's tests through all kinds of interleavings.
 
 use std::ops::Deref;
+use std::sync::{PoisonError, TryLockError};
 
 #[cfg(feature = "shuttle")]
-pub use {
-    modelled::{Mutex, RwLock},
-    shuttle::sync::{MutexGuard, RwLockReadGuard, RwLockWriteGuard, atomic::AtomicU64},
-    shuttle::thread::yield_now,
-};
+use shuttle::sync as system;
+#[cfg(feature = "shuttle")]
+pub use shuttle::thread::yield_now;
 #[cfg(not(feature = "shuttle"))]
-pub use {
-    std::sync::{MutexGuard, RwLockReadGuard, RwLockWriteGuard, atomic::AtomicU64},
-    std::thread::yield_now,
-    unpoisoned::{Mutex, RwLock},
-};
+use std::sync as system;
+#[cfg(not(feature = "shuttle"))]
+pub use std::thread::yield_now;
+
+pub use system::{MutexGuard, RwLockReadGuard, RwLockWriteGuard, atomic::AtomicU64};
 
 /// How often [`spin`] tries: 1 to 5 microseconds, by processor.
 const SPINS: usize = 100;
@@ -44,87 +43,43 @@ impl<T> Deref for Apart<T> {
     }
 }
 
-/// Locks that are held for a microsecond, hardly ever for longer. The standard ones: who finds one taken looks again and again for about
-/// that time, and then sleeps at once. Others first yield the processor some times, and where more threads run than there are processors,
-/// whoever was interrupted while holding the lock comes back to go on only after all of those. They go on after a panic.
-#[cfg(not(feature = "shuttle"))]
-mod unpoisoned {
-    use std::sync::{MutexGuard, PoisonError, RwLockReadGuard, RwLockWriteGuard, TryLockError};
+/// A lock that is held for a microsecond, hardly ever for longer. The standard one: who finds it taken looks again and again for about that
+/// time, and then sleeps at once. Others first yield the processor some times, and where more threads run than there are processors, whoever
+/// was interrupted while holding the lock comes back to go on only after all of those. It goes on after a panic.
+#[derive(Default)]
+pub struct Mutex<T>(system::Mutex<T>);
 
-    #[derive(Default)]
-    pub struct Mutex<T>(std::sync::Mutex<T>);
-
-    impl<T> Mutex<T> {
-        pub fn new(value: T) -> Self {
-            Mutex(std::sync::Mutex::new(value))
-        }
-
-        pub fn lock(&self) -> MutexGuard<'_, T> {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner)
-        }
-
-        pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-            match self.0.try_lock() {
-                Ok(guard) => Some(guard),
-                Err(TryLockError::Poisoned(error)) => Some(error.into_inner()),
-                Err(TryLockError::WouldBlock) => None,
-            }
-        }
+impl<T> Mutex<T> {
+    pub fn new(value: T) -> Self {
+        Mutex(system::Mutex::new(value))
     }
 
-    pub struct RwLock<T>(std::sync::RwLock<T>);
+    pub fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
-    impl<T> RwLock<T> {
-        pub fn new(value: T) -> Self {
-            RwLock(std::sync::RwLock::new(value))
-        }
-
-        pub fn read(&self) -> RwLockReadGuard<'_, T> {
-            self.0.read().unwrap_or_else(PoisonError::into_inner)
-        }
-
-        pub fn write(&self) -> RwLockWriteGuard<'_, T> {
-            self.0.write().unwrap_or_else(PoisonError::into_inner)
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        match self.0.try_lock() {
+            Ok(guard) => Some(guard),
+            Err(TryLockError::Poisoned(error)) => Some(error.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
         }
     }
 }
 
-#[cfg(feature = "shuttle")]
-mod modelled {
-    use shuttle::sync::{MutexGuard, RwLockReadGuard, RwLockWriteGuard};
+/// As [`Mutex`], for readers or a writer.
+pub struct RwLock<T>(system::RwLock<T>);
 
-    /// A mutex that does not give errors.
-    #[derive(Default)]
-    pub struct Mutex<T>(shuttle::sync::Mutex<T>);
-
-    impl<T> Mutex<T> {
-        pub fn new(value: T) -> Self {
-            Mutex(shuttle::sync::Mutex::new(value))
-        }
-
-        pub fn lock(&self) -> MutexGuard<'_, T> {
-            self.0.lock().expect("a thread that panics ends the model")
-        }
-
-        pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-            self.0.try_lock().ok()
-        }
+impl<T> RwLock<T> {
+    pub fn new(value: T) -> Self {
+        RwLock(system::RwLock::new(value))
     }
 
-    /// A lock of readers or a writer that does not give errors.
-    pub struct RwLock<T>(shuttle::sync::RwLock<T>);
+    pub fn read(&self) -> RwLockReadGuard<'_, T> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
 
-    impl<T> RwLock<T> {
-        pub fn new(value: T) -> Self {
-            RwLock(shuttle::sync::RwLock::new(value))
-        }
-
-        pub fn read(&self) -> RwLockReadGuard<'_, T> {
-            self.0.read().expect("a thread that panics ends the model")
-        }
-
-        pub fn write(&self) -> RwLockWriteGuard<'_, T> {
-            self.0.write().expect("a thread that panics ends the model")
-        }
+    pub fn write(&self) -> RwLockWriteGuard<'_, T> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -155,9 +155,12 @@ impl IntColumn {
 
     /// The runs of rows that hold the same value, which it is and how many, of a sorted column without nulls.
     pub fn runs(&self) -> Option<impl Iterator<Item = (i64, usize)>> {
+        if self.nulls.heap_bytes() > 0 {
+            return None;
+        }
         let mut ends = for_width!(&self.offsets, values => run_ends(values));
         let (mut word, mut start) = (0, 0);
-        let runs = std::iter::from_fn(move || {
+        Some(std::iter::from_fn(move || {
             while *ends.get(word)? == 0 {
                 word += 1;
             }
@@ -165,8 +168,7 @@ impl IntColumn {
             ends[word] &= ends[word] - 1;
             let first = std::mem::replace(&mut start, end);
             Some((for_width!(&self.offsets, values => self.base + values[first].widen()), end - first))
-        });
-        (self.nulls.heap_bytes() == 0).then_some(runs)
+        }))
     }
 
     /// Inserts a row; `false` if the width does not hold the value.

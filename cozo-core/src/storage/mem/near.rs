@@ -36,6 +36,9 @@ impl<'a> Walks<'a> {
 
     /// Goes to the leaves, and brings near what a search in them goes through.
     pub fn bring_near(mut self) {
+        if self.0.len() < MIN_WALKS {
+            return;
+        }
         loop {
             self.together(|walk| walk.node.touch());
             self.together(|walk| walk.node.touch_keys(walk.key.len()));

@@ -108,7 +108,7 @@ impl Node {
     #[inline]
     pub fn touch_keys(&self, keys: usize) -> usize {
         match self {
-            Node::Leaf(leaf) => touch(&leaf.columns, keys),
+            Node::Leaf(leaf) => leaf.touch(keys),
             Node::Inner(inner) => touch(&inner.separators, keys),
         }
     }
