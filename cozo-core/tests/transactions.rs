@@ -443,3 +443,58 @@ fn what_others_write_to_a_relation_that_is_replaced_or_removed_is_not_lost() {
         assert_eq!(number(&db, "?[count(k)] := *r{k}"), 2, "{script}");
     }
 }
+
+/// Edges of a large relation are put together, some at a time; nobody can tell.
+#[test]
+fn what_one_thread_puts_into_a_large_relation_is_there_for_whatever_comes_next() {
+    const NODES: i64 = 60_000;
+    const DEGREE: i64 = 10;
+    let db =
+        database(&["{:create e {fr: Int, to: Int}} {:create rev {to: Int, fr: Int}} {:create v {k: Int => n: Int}}"]);
+    let edges = (0..NODES).flat_map(|fr| (0..DEGREE).map(move |to| [fr.into(), to.into()])).collect::<Vec<_>>();
+    db.import_relations([("e".to_string(), named(&["fr", "to"], &edges))].into()).unwrap();
+
+    let mut expected: BTreeSet<(i64, i64)> = BTreeSet::new();
+    let mut points = BTreeMap::new();
+    let mut seed = 7u64;
+    let mut below = |limit: i64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as i64 % limit
+    };
+    for step in 0..6000 {
+        let (fr, to) = (below(NODES), DEGREE + below(3));
+        let pairs = [("fr", fr), ("to", to)];
+        let run = |script: &str| run_with(&db, script, &pairs).unwrap().rows;
+        match below(200) {
+            0 => {
+                run("{?[fr, to] <- [[$fr, $to]] :rm e {fr, to}} {?[fr, to] <- [[$fr, $to]] :rm rev {fr, to}}");
+                expected.remove(&(fr, to));
+            }
+            1 => {
+                run("?[k, n] <- [[$fr, $to]] :put v {k => n}");
+                points.insert(fr, to);
+            }
+            2 => {
+                let found = run("?[to] := *e{fr: $fr, to}, to >= 10");
+                let there = expected.range((fr, 0)..(fr + 1, 0)).map(|(_, to)| vec![DataValue::from(*to)]);
+                assert_eq!(found, there.collect::<Vec<_>>(), "of {fr} at step {step}");
+            }
+            3 => {
+                let counted = number(&db, "?[count(fr)] := *rev{to, fr}, *e{fr, to}");
+                assert_eq!(counted, expected.len() as i64, "at step {step}");
+            }
+            _ => {
+                run("{?[fr, to] <- [[$fr, $to]] :put e {fr, to}} {?[fr, to] <- [[$fr, $to]] :put rev {fr, to}}");
+                expected.insert((fr, to));
+            }
+        }
+        if step % 1500 == 1499 {
+            rows(&db, "::index create rev:by_fr {fr}");
+            assert_eq!(number(&db, "?[count(to)] := *rev:by_fr{fr, to}"), expected.len() as i64, "at step {step}");
+            rows(&db, "::index drop rev:by_fr");
+        }
+    }
+    assert_eq!(number(&db, "?[count(fr)] := *e{fr, to}"), NODES * DEGREE + expected.len() as i64);
+    let points = points.into_iter().map(|(k, n)| vec![DataValue::from(k), DataValue::from(n)]);
+    assert_eq!(rows(&db, "?[k, n] := *v{k, n}"), points.collect::<Vec<_>>());
+}

@@ -2,14 +2,17 @@
 //!
 //! What a commit touches lies in the memory of the processor that committed last, so threads that take turns in committing
 //! single rows mostly wait for that memory. So where several threads put rows, each sets its own aside, and commits
-//! some of them at a time. Only what cannot conflict or fail, is not waited for by callbacks, and outlives the process no more than
-//! it would otherwise, is set aside. For everybody else it is committed when its transaction ends: who begins to read, or commits
-//! anything else, commits first what lies aside.
+//! some of them at a time. A thread by itself does so with rows of keys alone that go to large relations: the way to each
+//! leads through memory that is far, and an engine goes together the ways that it knows together.
+//!
+//! Only what cannot conflict or fail, is not waited for by callbacks, and outlives the process no more than it would otherwise,
+//! is set aside. For everybody else it is committed when its transaction ends: who begins to read, or commits anything else,
+//! commits first what lies aside.
 //!
 //! To that end a bit for each part with rows is where all look, and a commit that takes long or changes the catalog closes the
 //! place: until it ends, nothing is set aside, so that who begins to read meanwhile has nothing to wait for.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::time::Instant;
 
 use smallvec::SmallVec;
@@ -32,7 +35,7 @@ struct Limits {
     most: usize,
     /// Where others ask for fewer, it was not worth setting them aside.
     worth_it: usize,
-    /// It is tried again after so many turns.
+    /// It is tried again after so many commits.
     pause: u32,
 }
 
@@ -56,11 +59,20 @@ struct State {
 /// Where the threads of one part set rows aside.
 #[derive(Default)]
 struct Place {
-    /// Whether they do.
-    is_used: AtomicBool,
-    /// How often it is to be expected that they would gain before they do.
+    /// Which they do, a number of [`SetsAside`], or 0 for none.
+    sets_aside: AtomicU8,
+    /// For how many commits it is not asked whether they would gain.
     pause: AtomicU32,
     part: Mutex<Part>,
+}
+
+/// Which rows a thread sets aside, if it does.
+#[derive(Clone, Copy)]
+pub(super) enum SetsAside {
+    /// Those of relations without values.
+    KeysAlone = 1,
+    /// All that may be.
+    All = 2,
 }
 
 /// What the threads of one part have set aside.
@@ -102,8 +114,9 @@ impl Deferred {
     /// Sets rows aside, if they are of the current catalog.
     pub fn push(&self, request: &mut CommitRequest) -> Outcome {
         let number = part_of_thread();
-        let Place { is_used, part, .. } = &*self.parts[number];
-        if !is_used.load(Ordering::Relaxed) {
+        let Place { sets_aside, part, .. } = &*self.parts[number];
+        let least = if request.has_values { SetsAside::All } else { SetsAside::KeysAlone };
+        if sets_aside.load(Ordering::Relaxed) < least as u8 {
             return Outcome::Refused;
         }
         let mut part = part.lock();
@@ -133,13 +146,22 @@ impl Deferred {
         }
     }
 
-    /// Notes that the threads of a part would gain by setting rows aside. After a pause they do, until others ask for them soon.
-    pub fn expect_more(&self, part: usize) {
-        let Place { is_used, pause, .. } = &*self.parts[part];
-        match pause.load(Ordering::Relaxed) {
-            0 => is_used.store(true, Ordering::Relaxed),
-            more => pause.store(more - 1, Ordering::Relaxed),
-        }
+    /// Whether it is time to ask if the threads of a part would gain by setting rows aside. After a pause it is.
+    pub fn is_time_to_ask(&self, part: usize) -> bool {
+        let pause = &self.parts[part].pause;
+        let left = pause.load(Ordering::Relaxed);
+        pause.store(left.saturating_sub(1), Ordering::Relaxed);
+        left == 0
+    }
+
+    /// From now on the threads of a part set these rows aside, too, until others ask for them soon.
+    pub fn set_aside(&self, part: usize, which: SetsAside) {
+        self.parts[part].sets_aside.fetch_max(which as u8, Ordering::Relaxed);
+    }
+
+    /// It is asked again after a pause.
+    pub fn ask_later(&self, part: usize) {
+        self.parts[part].pause.store(LIMITS.pause, Ordering::Relaxed);
     }
 
     /// The calling thread's part, if it can be committed before all others.
@@ -168,11 +190,10 @@ impl Deferred {
             }
             numbers |= more;
             for number in (0..THREAD_PARTS).filter(|number| more & (1 << number) != 0) {
-                let Place { is_used, pause, part } = &*self.parts[number];
-                let part = part.lock();
+                let part = self.parts[number].part.lock();
                 if part.keys.len() < LIMITS.worth_it {
-                    is_used.store(false, Ordering::Relaxed);
-                    pause.store(LIMITS.pause, Ordering::Relaxed);
+                    self.parts[number].sets_aside.store(0, Ordering::Relaxed);
+                    self.ask_later(number);
                 }
                 locked.parts.push((number, part));
             }

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::active::{Active, Starting};
 use super::current::{Current, Held, part_of_thread};
-use super::deferred::{Closed, Deferred, Locked, Outcome};
+use super::deferred::{Closed, Deferred, Locked, Outcome, SetsAside};
 use super::history::{Group, History, validate};
 use super::keys::KeyHashes;
 use super::sync::{Apart, AtomicU64, Mutex, spin, yield_now};
@@ -46,6 +46,8 @@ pub(super) struct CommitRequest {
     pub schemas: Vec<SchemaChange>,
     /// The changed rows.
     pub changes: ChangeSet,
+    /// Whether some of them are of relations with columns that are no keys.
+    pub has_values: bool,
     /// What is called once it is committed.
     pub after_commit: Vec<AfterCommit>,
 }
@@ -127,6 +129,9 @@ pub struct Pipeline {
 /// Who puts more rows at once commits them.
 const MAX_DEFERRED_ROWS: usize = 4;
 
+/// The keys of so many rows take some megabytes.
+const FAR_ROWS: u64 = 1 << 19;
+
 impl Pipeline {
     /// A pipeline over an engine, with the relations that it holds.
     pub fn new(storage: Box<dyn Storage>) -> Result<Self, StorageError> {
@@ -196,13 +201,28 @@ impl Pipeline {
         }
     }
 
-    /// Notes that the calling thread leads. If another did before, they take turns, and it sets rows aside from now on.
-    fn note_leader(&self, history: &mut History) {
+    /// Notes that the calling thread leads, for a request. Where another led before they take turns, and it sets rows aside from
+    /// now on; by itself it does where they go far.
+    fn note_leader(&self, history: &mut History, request: &CommitRequest) {
         let part = part_of_thread();
         let before = history.leader.replace(part);
-        if before.is_some_and(|before| before != part) {
-            self.deferred.expect_more(part);
+        if !self.deferred.is_time_to_ask(part) || !self.storage.may_defer() {
+            return;
         }
+        if before.is_some_and(|before| before != part) {
+            self.deferred.set_aside(part, SetsAside::All);
+            return;
+        }
+        if !request.has_values && self.goes_far(&request.changes) {
+            self.deferred.set_aside(part, SetsAside::KeysAlone);
+        }
+        self.deferred.ask_later(part);
+    }
+
+    /// Whether rows are of relations that are larger than what is near to a processor.
+    fn goes_far(&self, changes: &ChangeSet) -> bool {
+        let current = self.current.read();
+        changes.rows.iter().any(|rows| current.snapshot.row_count(rows.relation) >= FAR_ROWS)
     }
 
     /// Has nothing be set aside while something is committed that takes long or changes the catalog.
@@ -273,7 +293,7 @@ impl Pipeline {
         if let Some(mut history) = spin(|| self.leader.try_lock())
             && self.waiting_count.load(Ordering::Relaxed) == 0
         {
-            self.note_leader(&mut history.0);
+            self.note_leader(&mut history.0, request);
             let _closed = self.close_for(request);
             self.commit_deferred(&mut history.0);
             validate(request, &history, &Group::default(), &history.catalog)?;

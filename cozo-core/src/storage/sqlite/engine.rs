@@ -33,8 +33,9 @@ pub struct SqliteStorage {
 
 /// What one commit at a time uses.
 struct Writer {
-    connection: Connection,
+    /// It has a connection of its own, which is closed first: the last one writes the log back.
     log: LogKeeper,
+    connection: Connection,
     /// Whether the next commit saves the numbers of rows.
     is_time_for_counts: bool,
 }

@@ -6,6 +6,8 @@
 //! create table "friends" ("fr" integer, "to" integer, "since" real, primary key ("fr", "to")) without rowid
 //! ```
 //!
+//! Where the key is a single integer, it is SQLite's number of the row, and the table is not `without rowid`.
+//!
 //! A table is called as its relation wherever SQLite takes the name; the catalog, the table `cozo_catalog`, knows the name
 //! of each, and the definition as JSON. Indices are tables too.
 //!

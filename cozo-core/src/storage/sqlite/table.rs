@@ -54,12 +54,14 @@ impl Table {
         &self.forms[..self.shape.keys]
     }
 
-    /// The statement that makes the table.
+    /// The statement that makes the table. A single integer that is the key is the number of SQLite's row, by which it is found
+    /// without looking at the rows themselves. All other statements are the same for both kinds of tables.
     pub fn creation(&self) -> String {
         let columns: Vec<String> =
             self.columns.iter().zip(&self.forms).map(|(name, form)| format!("{name}{}", form.declaration())).collect();
         let (table, columns, keys) = (quoted(&self.name), columns.join(", "), self.key_names().join(", "));
-        format!("create table {table} ({columns}, primary key ({keys})) without rowid")
+        let kind = if self.key_forms() == [Form::Int] { "" } else { " without rowid" };
+        format!("create table {table} ({columns}, primary key ({keys})){kind}")
     }
 
     /// The statement that reads some columns of some rows in the order of keys.

@@ -50,6 +50,34 @@ fn any_program_reads_the_tables() {
     assert_eq!(all_rows(&file.open().unwrap(), &friends()), friends_rows());
 }
 
+/// Tables of a single integer key had no number of their rows once.
+#[test]
+fn a_single_integer_key_is_the_row_number_and_older_tables_remain_usable() {
+    let int = ColumnType { base: BaseType::Int, nullable: false };
+    let schema = relation(1, "r", 1, &[("k", int), ("v", ColumnType::ANY)]);
+    let row = |key: i64| vec![key.into(), format!("row {key}").into()];
+    let rows: Vec<Tuple> = [i64::MIN, -1, 0, 7, i64::MAX].map(row).to_vec();
+    let definition = |file: &TestFile| -> String {
+        let query = "select sql from sqlite_schema where name = 'r'";
+        file.plain().query_row(query, [], |row| row.get(0)).unwrap()
+    };
+
+    let file = TestFile::new();
+    file.open().unwrap().commit(&[created(&schema, &rows)]).unwrap();
+    assert!(!definition(&file).contains("without rowid"), "{}", definition(&file));
+    assert_eq!(all_rows(&file.open().unwrap(), &schema), rows);
+
+    let older = "create table older (k integer, v, primary key (k)) without rowid;
+        insert into older select * from r; drop table r; alter table older rename to r;";
+    file.plain().execute_batch(older).unwrap();
+    let storage = file.open().unwrap();
+    assert_eq!(all_rows(&storage, &schema), rows);
+    storage.commit(&[put(&schema, &[row(7), row(8)])]).unwrap();
+    drop(storage);
+    assert_eq!(all_rows(&file.open().unwrap(), &schema), [&rows[..4], &[row(8)], &rows[4..]].concat());
+    assert!(definition(&file).contains("without rowid"), "{}", definition(&file));
+}
+
 #[test]
 fn commits_outlive_the_engine_with_either_durability() {
     for durability in [Durability::Os, Durability::Disk] {
