@@ -1,6 +1,9 @@
 //! The size of the log, failing writes, compaction, and snapshots under commits.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rusqlite::wal::CheckpointMode;
 
 use super::super::log::LogKeeper;
 use super::*;
@@ -45,6 +48,31 @@ fn commit_much(file: &TestFile, storage: &SqliteStorage) -> u64 {
         })
         .max()
         .unwrap()
+}
+
+#[test]
+fn the_log_is_written_back_beside_commits() {
+    let file = TestFile::new();
+    let storage = open_with_short_log(&file);
+    storage.commit(&[put(&table(), &rows(0, 1000))]).unwrap();
+    let is_written_back = || {
+        storage.with_writer(|connection, _| {
+            let (pages, written) = connection.wal_checkpoint_v2(None::<&str>, CheckpointMode::NOOP).unwrap();
+            assert!(pages > 200, "{pages}");
+            pages == written
+        })
+    };
+    assert!(!is_written_back(), "nobody was asked to");
+    storage.tend();
+    let begin = Instant::now();
+    while !is_written_back() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "nobody does it");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    storage.tend();
+    storage.commit(&[put(&table(), &rows(1000, 1))]).unwrap();
+    assert!(pages_in_log(&file) < 100, "{}", pages_in_log(&file));
+    assert_eq!(all_rows(&storage, &table()), rows(0, 1001));
 }
 
 #[test]
