@@ -13,6 +13,8 @@ use std::time::Duration;
 use cozo::{DataValue, DbInstance, NamedRows, ScriptMutability, format_error_as_json};
 
 use common::{code, failure, number, rows, run_with, running_number};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
 
 fn database(scripts: &[&str]) -> DbInstance {
     let db = DbInstance::default();
@@ -456,11 +458,8 @@ fn what_one_thread_puts_into_a_large_relation_is_there_for_whatever_comes_next()
 
     let mut expected: BTreeSet<(i64, i64)> = BTreeSet::new();
     let mut points = BTreeMap::new();
-    let mut seed = 7u64;
-    let mut below = |limit: i64| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) as i64 % limit
-    };
+    let mut random = StdRng::seed_from_u64(7);
+    let mut below = |limit: i64| random.random_range(0..limit);
     for step in 0..6000 {
         let (fr, to) = (below(NODES), DEGREE + below(3));
         let pairs = [("fr", fr), ("to", to)];

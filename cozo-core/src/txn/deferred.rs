@@ -59,16 +59,18 @@ struct State {
 /// Where the threads of one part set rows aside.
 #[derive(Default)]
 struct Place {
-    /// Which they do, a number of [`SetsAside`], or 0 for none.
+    /// Which they do, a number of [`SetsAside`].
     sets_aside: AtomicU8,
     /// For how many commits it is not asked whether they would gain.
     pause: AtomicU32,
     part: Mutex<Part>,
 }
 
-/// Which rows a thread sets aside, if it does.
+/// Which rows a thread sets aside.
 #[derive(Clone, Copy)]
 pub(super) enum SetsAside {
+    /// None.
+    Nothing = 0,
     /// Those of relations without values.
     KeysAlone = 1,
     /// All that may be.
@@ -115,7 +117,7 @@ impl Deferred {
     pub fn push(&self, request: &mut CommitRequest) -> Outcome {
         let number = part_of_thread();
         let Place { sets_aside, part, .. } = &*self.parts[number];
-        let least = if request.has_values { SetsAside::All } else { SetsAside::KeysAlone };
+        let least = if request.has_values() { SetsAside::All } else { SetsAside::KeysAlone };
         if sets_aside.load(Ordering::Relaxed) < least as u8 {
             return Outcome::Refused;
         }
@@ -192,7 +194,7 @@ impl Deferred {
             for number in (0..THREAD_PARTS).filter(|number| more & (1 << number) != 0) {
                 let part = self.parts[number].part.lock();
                 if part.keys.len() < LIMITS.worth_it {
-                    self.parts[number].sets_aside.store(0, Ordering::Relaxed);
+                    self.parts[number].sets_aside.store(SetsAside::Nothing as u8, Ordering::Relaxed);
                     self.ask_later(number);
                 }
                 locked.parts.push((number, part));

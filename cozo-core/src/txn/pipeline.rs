@@ -46,8 +46,6 @@ pub(super) struct CommitRequest {
     pub schemas: Vec<SchemaChange>,
     /// The changed rows.
     pub changes: ChangeSet,
-    /// Whether some of them are of relations with columns that are no keys.
-    pub has_values: bool,
     /// What is called once it is committed.
     pub after_commit: Vec<AfterCommit>,
 }
@@ -66,6 +64,11 @@ impl CommitRequest {
             && self.changes.has_rows_alone()
     }
 
+    /// Whether some of the relations have columns that are no keys.
+    pub fn has_values(&self) -> bool {
+        self.relations.iter().any(|relation| relation.has_values)
+    }
+
     /// Calls who waits for the commit.
     fn call_back(&mut self) {
         self.after_commit.drain(..).for_each(|call| call());
@@ -82,6 +85,8 @@ impl CommitRequest {
 pub(super) struct KnownRelation {
     pub id: RelationId,
     pub name: SmallStr,
+    /// Whether there are columns that are no keys.
+    has_values: bool,
     /// Who writes a relation must write its indices too.
     indices: SmallVec<[RelationId; 4]>,
 }
@@ -89,7 +94,8 @@ pub(super) struct KnownRelation {
 impl KnownRelation {
     pub fn new(schema: &RelationSchema) -> Self {
         let indices = schema.indices.iter().map(|index| index.schema.id);
-        KnownRelation { id: schema.id, name: schema.name.clone(), indices: indices.collect() }
+        let has_values = !schema.values.is_empty();
+        KnownRelation { id: schema.id, name: schema.name.clone(), has_values, indices: indices.collect() }
     }
 
     /// Whether the relation as it is now has the same indices.
@@ -213,7 +219,7 @@ impl Pipeline {
             self.deferred.set_aside(part, SetsAside::All);
             return;
         }
-        if !request.has_values && self.goes_far(&request.changes) {
+        if !request.has_values() && self.goes_far(&request.changes) {
             self.deferred.set_aside(part, SetsAside::KeysAlone);
         }
         self.deferred.ask_later(part);

@@ -329,9 +329,7 @@ impl Transaction {
             return self.ephemeral.apply(ChangeSet::of_rows(vec![change]));
         }
         self.rely_on(schema, &change.rows);
-        let request = &mut self.writes_mut().request;
-        request.has_values |= !schema.values.is_empty();
-        request.changes.rows.push(change);
+        self.writes_mut().request.changes.rows.push(change);
         Ok(())
     }
 

@@ -10,10 +10,10 @@
 //! begins anew. A thread does most of it beside commits, and a commit what is little when it looks.
 
 use std::path::Path;
-use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crossbeam_channel::{Sender, TrySendError, bounded};
 use rusqlite::Connection;
 use rusqlite::wal::CheckpointMode;
 
@@ -114,11 +114,7 @@ impl LogKeeper {
 }
 
 /// A thread that makes checkpoints when it is asked to. It ends when this is dropped.
-struct Helper {
-    /// Nothing once the thread is to end.
-    asked: Option<SyncSender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
+struct Helper(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Helper {
     /// Begins a thread with a connection of its own, if there can be one.
@@ -126,27 +122,29 @@ impl Helper {
         // Checkpoints are the same with both durabilities.
         let connection = open_writer(path, Durability::Os).ok()?;
         // One may wait while another is made.
-        let (asked, requests) = sync_channel(1);
+        let (sender, requests) = bounded(1);
         let work = move || {
             for () in requests {
                 write_back(&connection);
             }
         };
         let thread = std::thread::Builder::new().name("cozo-checkpoint".to_string()).spawn(work).ok()?;
-        Some(Helper { asked: Some(asked), thread: Some(thread) })
+        Some(Helper(Some((sender, thread))))
     }
 
     /// Says whether there will be a checkpoint.
     fn ask(&self) -> bool {
-        let sent = self.asked.as_ref().map(|asked| asked.try_send(()));
+        let sent = self.0.as_ref().map(|(sender, _)| sender.try_send(()));
         matches!(sent, Some(Ok(()) | Err(TrySendError::Full(()))))
     }
 }
 
 impl Drop for Helper {
     fn drop(&mut self) {
-        self.asked.take();
-        let _ = self.thread.take().map(JoinHandle::join);
+        if let Some((sender, thread)) = self.0.take() {
+            drop(sender);
+            let _ = thread.join();
+        }
     }
 }
 

@@ -5,12 +5,16 @@ use super::names::{column_names, quoted};
 use super::place::Shape;
 use crate::schema::SchemaRef;
 use crate::storage::{RelationShape, StorageError};
+use crate::value::Batch;
 
 /// The most columns that SQLite lets a table have.
 const MAX_COLUMNS: usize = 2000;
 
 /// About how many values one statement puts. That takes half the time of a statement for each row, and more save nothing.
 const VALUES_A_STATEMENT: usize = 40;
+
+/// A row of so many bytes fills a page by itself.
+const LARGE_ROW_BYTES: usize = 4096;
 
 /// The table of a relation.
 #[derive(Debug)]
@@ -72,9 +76,11 @@ impl Table {
         format!("select {selected} from {table} where {} order by {}", shape.condition(keys), keys.join(", "))
     }
 
-    /// How many rows one statement puts where there are many.
-    pub fn rows_a_statement(&self) -> usize {
-        (VALUES_A_STATEMENT / self.shape.arity).max(1)
+    /// How many of these rows one statement puts. For one of several rows SQLite notes what each page was before; so large rows
+    /// go one by one.
+    pub fn rows_a_statement(&self, rows: &Batch) -> usize {
+        let are_large = rows.memory_bytes() / LARGE_ROW_BYTES >= rows.len;
+        if are_large { 1 } else { (VALUES_A_STATEMENT / self.shape.arity).max(1) }
     }
 
     /// The statement that puts so many rows, ignoring or replacing those that are there.

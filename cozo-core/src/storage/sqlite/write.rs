@@ -15,9 +15,6 @@ use crate::storage::mem::key::Key;
 use crate::storage::{ChangeKind, ChangeSet, RowChanges, StorageError};
 use crate::value::{Batch, Column, SmallStr};
 
-/// A row of so many bytes fills a page by itself.
-const LARGE_ROW_BYTES: usize = 4096;
-
 /// Applies a change set, also to what is known of the tables.
 pub fn apply(connection: &Connection, tables: &mut Tables, changes: &ChangeSet) -> Result<(), StorageError> {
     // What is dropped goes first, so that its name is free for what takes its place.
@@ -76,9 +73,7 @@ fn apply_rows(connection: &Connection, tables: &mut Tables, changes: &RowChanges
 /// Puts rows and gives the number of those that were not there.
 pub fn put_rows(connection: &Connection, table: &Table, rows: &Batch) -> Result<u64, StorageError> {
     check_keys(table, rows)?;
-    // For a statement of many rows SQLite notes what each page was before; so large rows go one by one.
-    let are_large = rows.memory_bytes() / LARGE_ROW_BYTES >= rows.len;
-    let at_once = if are_large { 1 } else { table.rows_a_statement() };
+    let at_once = table.rows_a_statement(rows);
     let whole = rows.len - rows.len % at_once;
     let added = put_in_steps(connection, table, rows, 0..whole, at_once)?;
     Ok(added + put_in_steps(connection, table, rows, whole..rows.len, 1)?)
