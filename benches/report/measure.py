@@ -6,12 +6,12 @@ A figure is a dict of bench, system, test, unit and value. Durations are in ms, 
 import json
 import os
 import platform
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,59 +65,64 @@ debug = 1
 """
 
 
-def ours(benches: list[str], sizes: list[str]) -> list[dict]:
-    command = [ROOT / "tools/with-libclang.sh", "cargo", "bench", "--package", "cozo-benches", "--features", "peers"]
-    figures = []
-    for bench in benches:
-        bench_command = [*command, "--bench", bench, "--"]
+@dataclass(frozen=True)
+class Program:
+    """The benches, compiled with one system."""
+
+    whose: str
+    system: str
+    command: list
+    folder: Path
+    environment: dict
+
+    def compiled(self) -> bool:
+        print(f"compiling the benches with {self.system.format('')}", file=sys.stderr, flush=True)
+        variables = dict(os.environ, **self.environment)
+        return subprocess.run([*self.command, "--no-run"], cwd=self.folder, env=variables, check=False).returncode == 0
+
+    def figures(self, bench: str, size: str, engine: str) -> list[dict]:
+        """What one bench says, at a size and on an engine where it is asked for these one by one."""
+        variables = dict(self.environment)
+        command = [*self.command, "--bench", bench, "--"]
         if bench == "pokec":
-            figures += pokec("ours", sizes, bench_command, ROOT, "cozo {}")
-        else:
-            figures += run(bench_command, ROOT, bench, bench, "", "cozo {}")
-    return figures
+            if not (filtered := POKEC.get((self.whose, size, engine))):
+                return []
+            command.append(filtered)
+            variables |= {"COZO_BENCH_POKEC_SIZE": size, "COZO_BENCH_POKEC_CSV": str(CACHE / f"pokec-{size}")}
+        elif self.whose == "reference":
+            if bench in WITHOUT_REFERENCE:
+                return []
+            # Its writers on sqlite fail: the database is locked.
+            engine = "mem" if bench == "social" else "mem,sqlite"
+        return run(command, self.folder, bench, f"{bench} {size}".strip(), engine, self.system, variables)
 
 
-def pokec(whose: str, sizes: list[str], command: list, folder: Path, system: str, environment: dict | None = None) -> list[dict]:
-    """Bench pokec on all engines at all sizes."""
-    figures = []
-    for size in sizes:
-        for engine in ENGINES:
-            if filtered := POKEC.get((whose, size, engine)):
-                variables = {"COZO_BENCH_POKEC_SIZE": size, "COZO_BENCH_POKEC_CSV": str(CACHE / f"pokec-{size}"), **(environment or {})}
-                figures += run([*command, filtered], folder, "pokec", f"pokec {size}", engine, system, variables)
-    return figures
+def ours() -> Program:
+    command = [ROOT / "tools/with-libclang.sh", "cargo", "bench", "--package", "cozo-benches", "--features", "peers"]
+    return Program("ours", "cozo {}", command, ROOT, {})
 
 
-def reference(benches: list[str], sizes: list[str]) -> list[dict]:
-    """The figures of CozoDB 0.7.6, from the same sources in a project outside of the workspace."""
+def reference(benches: list[str]) -> Program:
+    """CozoDB 0.7.6 with the same sources, in a project outside of the workspace."""
     project = CACHE / "reference"
     project.mkdir(parents=True, exist_ok=True)
     manifest = REFERENCE_MANIFEST.format(benches=ROOT / "benches")
     for bench in benches:
-        path = ROOT / "benches" / "benches" / bench
-        path = path / "main.rs" if path.is_dir() else path.with_suffix(".rs")
-        manifest += f'[[bench]]\nname = "{bench}"\npath = "{path}"\nharness = false\n'
+        if bench not in WITHOUT_REFERENCE:
+            path = ROOT / "benches" / "benches" / bench
+            path = path / "main.rs" if path.is_dir() else path.with_suffix(".rs")
+            manifest += f'[[bench]]\nname = "{bench}"\npath = "{path}"\nharness = false\n'
     (project / "Cargo.toml").write_text(manifest)
-    environment = {"CARGO_TARGET_DIR": str(CACHE / "reference" / "target")}
-    figures = []
-    for bench in benches:
-        command = ["cargo", "bench", "--bench", bench, "--"]
-        if bench == "pokec":
-            figures += pokec("reference", sizes, command, project, REFERENCE + " {}", environment)
-        else:
-            # Its writers on sqlite fail: the database is locked.
-            engines = "mem" if bench == "social" else "mem,sqlite"
-            figures += run(command, project, bench, bench, engines, REFERENCE + " {}", environment)
-    return figures
+    return Program("reference", REFERENCE + " {}", ["cargo", "bench"], project, {"CARGO_TARGET_DIR": str(project / "target")})
 
 
 def run(
-    command: list, folder: Path, bench: str, title: str, engine: str, system: str, environment: dict | None = None
+    command: list, folder: Path, bench: str, title: str, engine: str, system: str, environment: dict
 ) -> list[dict]:
     """One run of one bench on an engine, or on those that it chooses. One that fails or does not end is told and left out."""
     with tempfile.TemporaryDirectory() as scratch:
         lines = Path(scratch) / "figures.json"
-        variables = dict(os.environ, COZO_BENCH_JSON=str(lines), CRITERION_HOME=scratch, **(environment or {}))
+        variables = dict(os.environ, COZO_BENCH_JSON=str(lines), CRITERION_HOME=scratch, **environment)
         if engine:
             variables["COZO_BENCH_ENGINE"] = engine
         print(f"{title} {engine}: {system.format('')}", file=sys.stderr, flush=True)
@@ -161,18 +166,17 @@ def criterion(folder: Path, bench: str, engine: str) -> list[dict]:
     return figures
 
 
-def peers(benches: list[str], sizes: list[str]) -> list[dict]:
-    """What others from Python have to say to these benches."""
-    figures = []
-    for size in sizes if "pokec" in benches else []:
-        folder = CACHE / f"pokec-{size}"
-        if (folder / "friends.csv").exists():
-            figures += asked_of_peers(["--pokec", folder, "--bench", f"pokec {size}", "--only", POKEC_PEERS[size]])
-        else:
-            print(f"bench pokec has not run on {size}, and its peers are left out", file=sys.stderr)
-    if "recursion" in benches:
-        figures += asked_of_peers(["--recursion"])
-    return figures
+def peers(bench: str, size: str) -> list[dict]:
+    """What others from Python have to say to a bench."""
+    if bench == "recursion":
+        return asked_of_peers(["--recursion"])
+    if bench != "pokec":
+        return []
+    folder = CACHE / f"pokec-{size}"
+    if not (folder / "friends.csv").exists():
+        print(f"bench pokec has not run on {size}, and its peers are left out", file=sys.stderr)
+        return []
+    return asked_of_peers(["--pokec", folder, "--bench", f"pokec {size}", "--only", POKEC_PEERS[size]])
 
 
 def asked_of_peers(arguments: list) -> list[dict]:
@@ -208,7 +212,16 @@ def record(benches: list[str], sizes: list[str], path: Path, with_reference: boo
         recorded["figures"] += figures
         path.write_text(json.dumps(recorded, indent=1) + "\n")
 
-    add(ours(benches, sizes))
-    if with_reference and shutil.which("cargo"):
-        add(reference([bench for bench in benches if bench not in WITHOUT_REFERENCE], sizes))
-    add(peers(benches, sizes))
+    programs = [ours()]
+    if not programs[0].compiled():
+        sys.exit("the benches do not compile")
+    if with_reference and (program := reference(benches)).compiled():
+        programs.append(program)
+    for bench in benches:
+        of_network = bench == "pokec"
+        for size in sizes if of_network else [""]:
+            # What is compared is measured one after the other: the pace of a machine changes within half an hour.
+            for engine in ENGINES if of_network else [""]:
+                for program in programs:
+                    add(program.figures(bench, size, engine))
+            add(peers(bench, size))

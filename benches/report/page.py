@@ -98,7 +98,8 @@ def section(bench: str, title: str, figures: list[dict], folder: Path):
     """A chart and a table for each unit."""
     for unit in dict.fromkeys(figure["unit"] for figure in figures):
         of_unit = [figure for figure in figures if figure["unit"] == unit]
-        systems = list(dict.fromkeys(figure["system"] for figure in of_unit))
+        # Our engines first.
+        systems = sorted(dict.fromkeys(figure["system"] for figure in of_unit), key=lambda system: not system.startswith("cozo "))
         tests: dict[str, dict[str, float]] = {}
         for figure in of_unit:
             tests.setdefault(figure["test"], {})[figure["system"]] = figure["value"]

@@ -210,7 +210,7 @@ mod tests {
             let found = group.into_iter().find(|question| question.name == name).expect("the question is there");
             match (found.answer)(&network, 0) {
                 Answer::All(rows) | Answer::One(rows) => {
-                    DataValue::from(rows.into_iter().map(DataValue::from).collect::<Vec<_>>()).to_string()
+                    DataValue::List(rows.into_iter().map(DataValue::List).collect()).to_string()
                 }
             }
         };

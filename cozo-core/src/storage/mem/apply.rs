@@ -12,7 +12,7 @@ use super::node::{Inner, Node, Sibling};
 use super::search::run_end;
 use super::shared::Shared;
 use crate::storage::ChangeKind;
-use crate::value::Column;
+use crate::value::{Column, DataValue};
 
 /// Changed rows.
 pub(super) struct Changes<'a> {
@@ -47,6 +47,39 @@ impl Deref for Columns<'_> {
             Columns::Kept(columns) => columns,
             Columns::Given(columns) => columns,
         }
+    }
+}
+
+impl Columns<'_> {
+    /// Appends a range of rows to columns.
+    pub fn append_to(&mut self, range: Range<usize>, targets: &mut [Column]) {
+        match self {
+            Columns::Kept(columns) => {
+                for (column, target) in columns.iter().zip(targets) {
+                    target.append_range(column, range.clone());
+                }
+            }
+            Columns::Given(columns) => {
+                for (column, target) in columns.iter_mut().zip(targets) {
+                    match column {
+                        Column::Any(values) => move_values(&mut values[range.clone()], target),
+                        column => target.append_range(column, range.clone()),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Moves values to the end of a column.
+pub(super) fn move_values(values: &mut [DataValue], target: &mut Column) {
+    if target.is_empty() {
+        *target = Column::Any(Vec::with_capacity(values.len()));
+    }
+    let values = values.iter_mut().map(std::mem::take);
+    match target {
+        Column::Any(target) => target.extend(values),
+        target => values.for_each(|value| target.push_owned(value)),
     }
 }
 

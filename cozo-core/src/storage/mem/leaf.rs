@@ -73,6 +73,13 @@ impl Leaf {
         }
     }
 
+    /// Moves a range of rows to the end of columns. The leaf is of no use then, but for a search among the rows behind.
+    pub fn move_range(&mut self, range: Range<usize>, targets: &mut [Column]) {
+        for (column, target) in self.columns.iter_mut().zip(targets) {
+            column.move_range(range.clone(), target);
+        }
+    }
+
     /// The key of a row.
     pub fn key(&self, row: usize, keys: usize) -> Vec<DataValue> {
         self.columns[..keys].iter().map(|column| column.get(row)).collect()
@@ -163,9 +170,9 @@ impl Leaf {
     }
 
     /// Merges a range of rows with its own and encodes them anew.
-    fn merge(&mut self, rows: Columns<'_>, range: Range<usize>, keys: usize) -> Vec<Sibling> {
-        let place = |leaf: &Leaf, row, first| leaf.equal_range(first, &keys_at(&rows[..keys], row));
-        let appended = place(self, range.start, 0).start == self.len;
+    fn merge(&mut self, mut rows: Columns<'_>, range: Range<usize>, keys: usize) -> Vec<Sibling> {
+        let place = |leaf: &Leaf, rows: &[Column], row, first| leaf.equal_range(first, &keys_at(&rows[..keys], row));
+        let appended = place(self, &rows, range.start, 0).start == self.len;
         let siblings;
         if self.len == 0 {
             (*self, siblings) = Leaf::encode_all(rows, range, keys, appended);
@@ -181,16 +188,16 @@ impl Leaf {
         let mut merged = vec![Column::default(); self.columns.len()];
         let (mut own, mut next) = (0, range.start);
         while next < range.end && own < self.len {
-            let found = place(self, next, own);
-            self.decode_range(own..found.start, &mut merged);
+            let found = place(self, &rows, next, own);
+            self.move_range(own..found.start, &mut merged);
             own = found.end;
             if own < self.len {
-                append_rows(&rows, next..next + 1, &mut merged);
+                rows.append_to(next..next + 1, &mut merged);
                 next += 1;
             }
         }
-        append_rows(&rows, next..range.end, &mut merged);
-        self.decode_range(own..self.len, &mut merged);
+        rows.append_to(next..range.end, &mut merged);
+        self.move_range(own..self.len, &mut merged);
         let len = merged[0].len();
         (*self, siblings) = Leaf::encode_all(Columns::Given(&mut merged), 0..len, keys, appended);
         siblings
@@ -216,10 +223,10 @@ impl Leaf {
         let mut own = 0;
         for row in range {
             let found = self.equal_range(own, &keys_at(keys, row));
-            self.decode_range(own..found.start, &mut kept);
+            self.move_range(own..found.start, &mut kept);
             own = found.end;
         }
-        self.decode_range(own..self.len, &mut kept);
+        self.move_range(own..self.len, &mut kept);
         let len = kept[0].len();
         *self = Leaf::encode(&mut Columns::Given(&mut kept), 0..len);
     }
@@ -228,10 +235,4 @@ impl Leaf {
 /// The key of a row.
 fn columns_key(columns: &[Column], row: usize, keys: usize) -> Vec<DataValue> {
     columns[..keys].iter().map(|column| column.get(row)).collect()
-}
-
-fn append_rows(rows: &[Column], range: Range<usize>, targets: &mut [Column]) {
-    for (column, target) in rows.iter().zip(targets) {
-        target.append_range(column, range.clone());
-    }
 }

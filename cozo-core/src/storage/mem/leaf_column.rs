@@ -13,6 +13,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
+use super::apply::move_values;
 use super::buffer::{Buffer, buffer, copy_with_room, insert_compact};
 use super::int_column::IntColumn;
 use super::key::Key;
@@ -319,6 +320,14 @@ impl LeafColumn {
             (LeafColumn::Any(values), Column::Any(target)) => target.extend_from_slice(&values[range]),
             (LeafColumn::Null(_), target) => target.append_range(&Column::Null(range.len()), 0..range.len()),
             (column, target) => range.for_each(|row| target.push_owned(column.get(row))),
+        }
+    }
+
+    /// Moves a range to the end of a column: of values that a copy would be made of nothing stays here.
+    pub fn move_range(&mut self, range: Range<usize>, target: &mut Column) {
+        match self {
+            LeafColumn::Any(values) => move_values(&mut values[range], target),
+            column => column.append_range(range, target),
         }
     }
 

@@ -73,7 +73,7 @@ impl Child {
 impl Leaf {
     fn join(&mut self, right: &Leaf) {
         let mut joined = vec![Column::default(); self.columns.len()];
-        self.decode_range(0..self.len, &mut joined);
+        self.move_range(0..self.len, &mut joined);
         right.decode_range(0..right.len, &mut joined);
         *self = Leaf::encode(&mut Columns::Given(&mut joined), 0..self.len + right.len);
     }

@@ -12,7 +12,9 @@ use super::check::{check, leaf_sizes, nodes};
 use super::{MemStorage, PlacedRows, Places, Tree};
 use crate::schema::SchemaRef;
 use crate::storage::tests::{self as suite, RELATION, Subject, identical, ints};
-use crate::storage::{BatchCursor, ChangeSet, KeyRange, RelationShape, Snapshot, Storage, StorageError};
+use crate::storage::{
+    BatchCursor, ChangeKind, ChangeSet, ChangedRows, KeyRange, RelationShape, Snapshot, Storage, StorageError,
+};
 use crate::value::{Batch, Column, DataValue};
 
 #[test]
@@ -82,8 +84,19 @@ fn heavy_rows_make_small_leaves() {
         blocks.put(&Batch::from_rows(3, rows.iter().map(|row| &row[..])));
         check(&blocks);
     }
-    identical(&blocks.scan_all().rows().collect::<Vec<_>>(), &tree.scan_all().rows().collect::<Vec<_>>());
-    for tree in [&tree, &bulk, &blocks] {
+    // Rows that are given away come to lie between others, and in place of some.
+    let mut given = Tree::new(tree.shape());
+    let sparse = (0..40).map(|key| key * 25).collect::<Vec<_>>();
+    for keys in std::iter::once(sparse).chain((0..50).map(|block| (block * 20..(block + 1) * 20).collect())) {
+        let rows: Vec<_> = keys.into_iter().map(row).collect();
+        let rows = Batch::from_rows(3, rows.iter().map(|row| &row[..]));
+        given.take(ChangeKind::Put, &mut ChangedRows::Many(Arc::new(rows)));
+        check(&given);
+    }
+    for other in [&blocks, &given] {
+        identical(&other.scan_all().rows().collect::<Vec<_>>(), &tree.scan_all().rows().collect::<Vec<_>>());
+    }
+    for tree in [&tree, &bulk, &blocks, &given] {
         assert!(leaf_sizes(tree).iter().all(|rows| *rows <= 12), "{:?}", leaf_sizes(tree));
     }
     (0..990).for_each(|key| tree.remove(&ints([key])));
