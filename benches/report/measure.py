@@ -37,21 +37,22 @@ POKEC = {
     ("reference", "small", "sqlite"): rf"^import/batches_of_300$|{RATES}",
     ("reference", "medium", "mem"): rf"^import/batches_of_300$|{ASKED}|^page_rank/first|^throughput/(read|write|update|edge_write)/1$",
 }
-# Sources that know nothing but what CozoDB 0.7 has, too.
-REFERENCE_MANIFEST = """[package]
+# Of projects outside of the workspace, with the sources of the benches.
+MANIFEST = """[package]
 name = "cozo-benches"
 version = "0.0.0"
 edition = "2024"
 [workspace]
 [features]
-default = ["mimalloc"]
+default = [{features}]
 columns = []
 mimalloc = []
+other = []
 peers = []
 [lib]
 path = "{benches}/src/lib.rs"
 [dependencies]
-cozo = {{ version = "=0.7.6", default-features = false, features = ["minimal", "graph-algo"] }}
+{systems}
 criterion = {{ version = "0.8", default-features = false, features = ["cargo_bench_support"] }}
 flate2 = "1.1"
 mimalloc = {{ version = "0.1", default-features = false }}
@@ -63,6 +64,11 @@ tempfile = "3"
 [profile.release]
 debug = 1
 """
+# Sources that know nothing but what CozoDB 0.7 has, too.
+ONE_SYSTEM = 'cozo = { version = "=0.7.6", default-features = false, features = ["minimal", "graph-algo"] }'
+# Both in one process, which has one SQLite.
+TWO_SYSTEMS = f"""cozo = {{ path = "{ROOT}/cozo-core" }}
+cozo_reference = {{ package = "cozo", version = "=0.7.6", default-features = false, features = ["graph-algo"] }}"""
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,7 @@ class Program:
     environment: dict
 
     def compiled(self) -> bool:
-        print(f"compiling the benches with {self.system.format('')}", file=sys.stderr, flush=True)
+        print(f"compiling the benches of {self.whose}", file=sys.stderr, flush=True)
         variables = dict(os.environ, **self.environment)
         return subprocess.run([*self.command, "--no-run"], cwd=self.folder, env=variables, check=False).returncode == 0
 
@@ -89,6 +95,10 @@ class Program:
                 return []
             command.append(filtered)
             variables |= {"COZO_BENCH_POKEC_SIZE": size, "COZO_BENCH_POKEC_CSV": str(CACHE / f"pokec-{size}")}
+        elif bench == "turns" and self.whose == "both":
+            variables |= {"COZO_BENCH_POKEC_SIZE": size, "COZO_BENCH_CACHE": str(CACHE)}
+        elif bench == "turns" or self.whose == "both":
+            return []
         elif self.whose == "reference":
             if bench in WITHOUT_REFERENCE:
                 return []
@@ -103,17 +113,30 @@ def ours() -> Program:
 
 
 def reference(benches: list[str]) -> Program:
-    """CozoDB 0.7.6 with the same sources, in a project outside of the workspace."""
-    project = CACHE / "reference"
+    """CozoDB 0.7.6 with the same sources."""
+    benches = [bench for bench in benches if bench not in (*WITHOUT_REFERENCE, "turns")]
+    return elsewhere("reference", benches, '"mimalloc"', ONE_SYSTEM, {})
+
+
+def both() -> Program:
+    """Bench turns, with ours and CozoDB 0.7.6 in one process."""
+    return elsewhere("both", ["turns"], '"columns", "mimalloc", "other"', TWO_SYSTEMS, {"COZO_BENCH_OTHER": f"{REFERENCE} mem"})
+
+
+def elsewhere(whose: str, benches: list[str], features: str, systems: str, environment: dict) -> Program:
+    """The benches in a project of its own."""
+    project = CACHE / whose
     project.mkdir(parents=True, exist_ok=True)
-    manifest = REFERENCE_MANIFEST.format(benches=ROOT / "benches")
+    manifest = MANIFEST.format(benches=ROOT / "benches", features=features, systems=systems)
     for bench in benches:
-        if bench not in WITHOUT_REFERENCE:
-            path = ROOT / "benches" / "benches" / bench
-            path = path / "main.rs" if path.is_dir() else path.with_suffix(".rs")
-            manifest += f'[[bench]]\nname = "{bench}"\npath = "{path}"\nharness = false\n'
+        path = ROOT / "benches" / "benches" / bench
+        path = path / "main.rs" if path.is_dir() else path.with_suffix(".rs")
+        manifest += f'[[bench]]\nname = "{bench}"\npath = "{path}"\nharness = false\n'
     (project / "Cargo.toml").write_text(manifest)
-    return Program("reference", REFERENCE + " {}", ["cargo", "bench"], project, {"CARGO_TARGET_DIR": str(project / "target")})
+    system = "cozo {}" if whose == "both" else REFERENCE + " {}"
+    # Their dependencies are mostly the same.
+    environment = {"CARGO_TARGET_DIR": str(CACHE / "target"), **environment}
+    return Program(whose, system, [ROOT / "tools/with-libclang.sh", "cargo", "bench"], project, environment)
 
 
 def run(
@@ -204,24 +227,33 @@ def machine() -> dict:
     }
 
 
+def pace() -> float:
+    """Seconds for what is always the same: a machine that is shared changes its pace."""
+    start = time.perf_counter()
+    sum(range(20_000_000))
+    return time.perf_counter() - start
+
+
 def record(benches: list[str], sizes: list[str], path: Path, with_reference: bool) -> None:
     """Measures everything once and writes it down, piece by piece."""
     recorded = {"machine": machine(), "figures": []}
+    paces = [pace()]
 
     def add(figures: list[dict]) -> None:
         recorded["figures"] += figures
+        paces.append(pace())
+        recorded["machine"]["pace"] = [min(paces), max(paces)]
         path.write_text(json.dumps(recorded, indent=1) + "\n")
 
     programs = [ours()]
     if not programs[0].compiled():
         sys.exit("the benches do not compile")
-    if with_reference and (program := reference(benches)).compiled():
-        programs.append(program)
+    if with_reference:
+        programs += [program for program in (reference(benches), both()) if program.compiled()]
     for bench in benches:
-        of_network = bench == "pokec"
-        for size in sizes if of_network else [""]:
+        for size in sizes if bench in ("pokec", "turns") else [""]:
             # What is compared is measured one after the other: the pace of a machine changes within half an hour.
-            for engine in ENGINES if of_network else [""]:
+            for engine in ENGINES if bench == "pokec" else [""]:
                 for program in programs:
                     add(program.figures(bench, size, engine))
             add(peers(bench, size))

@@ -15,13 +15,13 @@ import measure
 import page
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-CHOSEN = "pokec,recursion,social,values,records,http"
+CHOSEN = "turns,pokec,recursion,social,values,records,http"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--benches", default=CHOSEN, help=f"which benches, of {CHOSEN}")
-    parser.add_argument("--sizes", default=",".join(measure.SIZES), help="which sizes of the network of bench pokec")
+    parser.add_argument("--sizes", default=",".join(measure.SIZES), help="which sizes of the network of benches pokec and turns")
     parser.add_argument("--without-reference", action="store_true", help="leave CozoDB 0.7.6 out")
     parser.add_argument("--draw", action="store_true", help="draw what was recorded")
     options = parser.parse_args()

@@ -13,7 +13,7 @@ use rocksdb::{DB, WriteBatch};
 use rusqlite::{Connection, params};
 
 use super::Bench;
-use super::throughput::{WRITE, new_uid, uid};
+use super::throughput::{new_uid, uid};
 
 const PREPARED: &str = "cozo mem, prepared";
 const SQLITE: &str = "SQLite, prepared";
@@ -61,7 +61,7 @@ fn rate<E>(
 
 fn prepared(db: &DbInstance, network: &Network, wanted: &[&str], figures: &mut Figures) -> cozo::Result<()> {
     let read = db.prepare(questions::READ, ScriptMutability::Immutable)?;
-    let [write, update] = [WRITE, UPDATE].map(|script| db.prepare(script, ScriptMutability::Mutable));
+    let [write, update] = [questions::WRITE, UPDATE].map(|script| db.prepare(script, ScriptMutability::Mutable));
     let (write, update) = (write?, update?);
     let mut parameters: BTreeMap<String, DataValue> =
         ["id", "n"].map(|name| (name.to_string(), DataValue::from(0))).into();

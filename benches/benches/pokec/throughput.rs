@@ -20,17 +20,6 @@ use rand::{RngExt, SeedableRng};
 use super::Bench;
 use super::report::watch;
 
-/// Writes a user of which nothing is known.
-pub const WRITE: &str =
-    "?[uid, cmpl_pct, gender, age] <- [[$id, 0, null, null]] :put user {uid => cmpl_pct, gender, age}";
-
-/// Changes how much of a profile is filled in.
-const UPDATE: &str = "?[uid, cmpl_pct, age, gender] := uid = $id, *user{uid, age, gender}, cmpl_pct = $n
-    :put user {uid => cmpl_pct, age, gender}";
-
-const WRITE_EDGE: &str =
-    "{?[fr, to] <- [[$i, $j]] :put friends {fr, to}} {?[fr, to] <- [[$i, $j]] :put friends.rev {fr, to}}";
-
 const READ_EDGE: &str = "?[fr, to] := fr = $i, to = $j, *friends{fr, to}, *friends.rev{fr, to}";
 
 /// A write that meets another one on the same rows may be refused, and is tried again so often.
@@ -132,9 +121,13 @@ impl Client<'_> {
         });
         match kind {
             Some(0) => drop(run(self.db, questions::READ, &[("id", uid(self.network, random))])),
-            Some(1) => self.write(WRITE, &[("id", new_uid(self.network, random))]),
-            Some(2) => self.write(UPDATE, &[("id", uid(self.network, random)), ("n", random.random_range(0..100))]),
-            _ => self.write(WRITE_EDGE, &[("i", uid(self.network, random)), ("j", uid(self.network, random))]),
+            Some(1) => self.write(questions::WRITE, &[("id", new_uid(self.network, random))]),
+            Some(2) => {
+                self.write(questions::UPDATE, &[("id", uid(self.network, random)), ("n", random.random_range(0..100))])
+            }
+            _ => {
+                self.write(questions::WRITE_EDGE, &[("i", uid(self.network, random)), ("j", uid(self.network, random))])
+            }
         }
     }
 
@@ -178,13 +171,13 @@ fn check_before(bench: &Bench, db: &DbInstance) {
         let [completion, gender, age] = profile(user);
         let id = ("id", i64::from(user.uid));
         one(vec![completion, gender.clone(), age.clone()]).check(db, questions::READ, &[id]);
-        client.write(UPDATE, &[id, ("n", n)]);
+        client.write(questions::UPDATE, &[id, ("n", n)]);
         one(vec![DataValue::from(n), gender, age]).check(db, questions::READ, &[id]);
         let new = ("id", last_uid(network) + n + 1);
-        client.write(WRITE, &[new]);
+        client.write(questions::WRITE, &[new]);
         one(vec![DataValue::from(0), DataValue::Null, DataValue::Null]).check(db, questions::READ, &[new]);
         let edge = [("i", id.1), ("j", i64::from(network.users[0].uid))];
-        client.write(WRITE_EDGE, &edge);
+        client.write(questions::WRITE_EDGE, &edge);
         one(edge.map(|(_, uid)| DataValue::from(uid)).to_vec()).check(db, READ_EDGE, &edge);
     }
 }

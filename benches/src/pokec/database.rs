@@ -15,7 +15,8 @@ pub const BATCH_ROWS: usize = 300;
 /// How many rows a large piece has.
 pub const BULK_ROWS: usize = 250_000;
 
-const CREATE: &str = "{:create user {uid: Int => cmpl_pct: Int, gender: String?, age: Int?}}
+/// Makes the relations of a network.
+pub const CREATE: &str = "{:create user {uid: Int => cmpl_pct: Int, gender: String?, age: Int?}}
     {:create friends {fr: Int, to: Int}}
     {:create friends.rev {to: Int, fr: Int}}";
 

@@ -11,6 +11,18 @@ const ADULT: &str = ", *user{uid: to, age}, age ~ 0 >= 18";
 /// Reads the profile of a user.
 pub const READ: &str = "?[cmpl_pct, gender, age] := *user{uid: $id, cmpl_pct, gender, age}";
 
+/// Writes a user of which nothing is known.
+pub const WRITE: &str =
+    "?[uid, cmpl_pct, gender, age] <- [[$id, 0, null, null]] :put user {uid => cmpl_pct, gender, age}";
+
+/// Changes how much of a profile is filled in.
+pub const UPDATE: &str = "?[uid, cmpl_pct, age, gender] := uid = $id, *user{uid, age, gender}, cmpl_pct = $n
+    :put user {uid => cmpl_pct, age, gender}";
+
+/// Writes a friendship, in both relations.
+pub const WRITE_EDGE: &str =
+    "{?[fr, to] <- [[$i, $j]] :put friends {fr, to}} {?[fr, to] <- [[$i, $j]] :put friends.rev {fr, to}}";
+
 /// Answers a question for the user at a place.
 type Solve = dyn Fn(&Network, u32) -> Answer;
 
