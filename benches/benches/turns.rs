@@ -11,8 +11,9 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use cozo_benches::figures::Figures;
-use cozo_benches::pokec::database::{BATCH_ROWS, CREATE};
-use cozo_benches::pokec::{Network, Size, User, questions, source};
+use cozo_benches::pokec::database::{self, BATCH_ROWS, CREATE, batches, friend_rows};
+use cozo_benches::pokec::truth::{Row, user_row};
+use cozo_benches::pokec::{Network, Size, questions, source};
 use cozo_benches::settings::{exit_code, number, setting};
 use rand::rngs::Xoshiro256PlusPlus as Random;
 use rand::{RngExt, SeedableRng};
@@ -29,18 +30,10 @@ const LEAST: u64 = 20;
 /// A turn is as many questions as take the slower build so long, or one.
 const TURN: Duration = Duration::from_millis(10);
 
-/// A value of a row to import.
-#[derive(Clone, Copy)]
-enum Field {
-    Null,
-    Int(i64),
-    Text(&'static str),
-}
-
 /// One of the two builds.
 trait Build {
     /// How long it takes to import rows into relations with these columns.
-    fn import(&self, relations: &[&str], columns: &[&str], rows: &[Vec<Field>]) -> Duration;
+    fn import(&self, relations: &[&str], columns: &[&str], rows: &[Row]) -> Duration;
 
     /// How many rows a script answers.
     fn run(&self, script: &str, parameters: &[(&'static str, i64)]) -> usize;
@@ -53,7 +46,7 @@ macro_rules! build {
             use std::time::{Duration, Instant};
 
             use super::$library::{DataValue, DbInstance, NamedRows, ScriptMutability};
-            use super::{Build, Field};
+            use super::{Build, Row};
 
             pub struct Database(DbInstance);
 
@@ -63,16 +56,14 @@ macro_rules! build {
                 }
             }
 
-            fn value(field: &Field) -> DataValue {
-                match *field {
-                    Field::Null => DataValue::Null,
-                    Field::Int(value) => DataValue::from(value),
-                    Field::Text(text) => DataValue::from(text),
-                }
+            /// A value of the network: an integer, a text, or null.
+            fn value(value: &cozo::DataValue) -> DataValue {
+                let int = value.get_int().map(DataValue::from);
+                int.or_else(|| value.get_str().map(DataValue::from)).unwrap_or(DataValue::Null)
             }
 
             impl Build for Database {
-                fn import(&self, relations: &[&str], columns: &[&str], rows: &[Vec<Field>]) -> Duration {
+                fn import(&self, relations: &[&str], columns: &[&str], rows: &[Row]) -> Duration {
                     let columns = || columns.iter().map(ToString::to_string).collect();
                     let rows = || rows.iter().map(|row| row.iter().map(value).collect()).collect();
                     let named = |name: &&str| (name.to_string(), NamedRows::new(columns(), rows()));
@@ -139,25 +130,17 @@ fn import(builds: [&dyn Build; 2], network: &Network) -> (usize, [Duration; 2]) 
         build.run(CREATE, &[]);
     }
     let mut took = [Duration::ZERO; 2];
-    let mut put = |relations: &[&str], columns: &[&str], rows: Vec<Vec<Field>>| {
+    let mut put = |relations: &[&str], columns: &[&str], rows: Vec<Row>| {
         let each = builds.map(|build| build.import(relations, columns, &rows));
         took = [took[0] + each[0], took[1] + each[1]];
     };
-    for users in network.users.chunks(BATCH_ROWS) {
-        put(&["user"], &["uid", "cmpl_pct", "gender", "age"], users.iter().map(user_fields).collect());
+    for users in batches(network.users.iter().map(user_row), BATCH_ROWS) {
+        put(&["user"], &["uid", "cmpl_pct", "gender", "age"], users);
     }
-    let row = |(from, to): (u32, u32)| vec![Field::Int(from.into()), Field::Int(to.into())];
-    let mut friendships = network.friendships().map(row).peekable();
-    while friendships.peek().is_some() {
-        put(&["friends", "friends.rev"], &["fr", "to"], friendships.by_ref().take(BATCH_ROWS).collect());
+    for friendships in batches(friend_rows(network), BATCH_ROWS) {
+        put(&["friends", "friends.rev"], &["fr", "to"], friendships);
     }
-    (cozo_benches::pokec::database::rows(network), took)
-}
-
-fn user_fields(user: &User) -> Vec<Field> {
-    let gender = user.gender.map_or(Field::Null, |gender| Field::Text(gender.name()));
-    let age = user.age.map_or(Field::Null, |age| Field::Int(age.into()));
-    vec![Field::Int(user.uid.into()), Field::Int(user.completion.into()), gender, age]
+    (database::rows(network), took)
 }
 
 /// What only reads comes first.

@@ -18,9 +18,9 @@ ROOT = Path(__file__).resolve().parents[2]
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cozo" / "bench-report"
 REFERENCE = "CozoDB 0.7.6"
 ENGINES = ("mem", "sqlite", "rocksdb")
-# Each look-up of CozoDB 0.7.6 in the index of `records` reads all of them; bench http starts the binary `cozo`.
-WITHOUT_REFERENCE = ("records", "http")
-# No bench takes half as long.
+# Each look-up of CozoDB 0.7.6 in the index of `records` reads all of them; bench http starts the binary `cozo`; turns has both systems.
+WITHOUT_REFERENCE = ("records", "http", "turns")
+# The longest, turns on medium, has taken half as long on a slow day.
 MAX_SECONDS = 1800
 # The sizes of the network, and who is asked at each. What bench pokec measures beside takes too long.
 SIZES = ("small", "medium")
@@ -73,21 +73,25 @@ cozo_reference = {{ package = "cozo", version = "=0.7.6", default-features = fal
 
 @dataclass(frozen=True)
 class Program:
-    """The benches, compiled with one system."""
+    """Benches, compiled with one system or with both."""
 
     whose: str
     system: str
+    benches: list[str]
     command: list
     folder: Path
     environment: dict
 
     def compiled(self) -> bool:
+        """Compiles them. Ours must; others that do not are left out."""
         print(f"compiling the benches of {self.whose}", file=sys.stderr, flush=True)
         variables = dict(os.environ, **self.environment)
-        return subprocess.run([*self.command, "--no-run"], cwd=self.folder, env=variables, check=False).returncode == 0
+        return subprocess.run([*self.command, "--no-run"], cwd=self.folder, env=variables, check=self.whose == "ours").returncode == 0
 
     def figures(self, bench: str, size: str, engine: str) -> list[dict]:
         """What one bench says, at a size and on an engine where it is asked for these one by one."""
+        if bench not in self.benches:
+            return []
         variables = dict(self.environment)
         command = [*self.command, "--bench", bench, "--"]
         if bench == "pokec":
@@ -95,35 +99,33 @@ class Program:
                 return []
             command.append(filtered)
             variables |= {"COZO_BENCH_POKEC_SIZE": size, "COZO_BENCH_POKEC_CSV": str(CACHE / f"pokec-{size}")}
-        elif bench == "turns" and self.whose == "both":
+        elif bench == "turns":
             variables |= {"COZO_BENCH_POKEC_SIZE": size, "COZO_BENCH_CACHE": str(CACHE)}
-        elif bench == "turns" or self.whose == "both":
-            return []
         elif self.whose == "reference":
-            if bench in WITHOUT_REFERENCE:
-                return []
             # Its writers on sqlite fail: the database is locked.
             engine = "mem" if bench == "social" else "mem,sqlite"
         return run(command, self.folder, bench, f"{bench} {size}".strip(), engine, self.system, variables)
 
 
-def ours() -> Program:
+def ours(benches: list[str]) -> Program:
     command = [ROOT / "tools/with-libclang.sh", "cargo", "bench", "--package", "cozo-benches", "--features", "peers"]
-    return Program("ours", "cozo {}", command, ROOT, {})
+    return Program("ours", "cozo {}", [bench for bench in benches if bench != "turns"], command, ROOT, {})
 
 
 def reference(benches: list[str]) -> Program:
     """CozoDB 0.7.6 with the same sources."""
-    benches = [bench for bench in benches if bench not in (*WITHOUT_REFERENCE, "turns")]
-    return elsewhere("reference", benches, '"mimalloc"', ONE_SYSTEM, {})
+    benches = [bench for bench in benches if bench not in WITHOUT_REFERENCE]
+    return elsewhere("reference", REFERENCE + " {}", benches, '"mimalloc"', ONE_SYSTEM, {})
 
 
-def both() -> Program:
+def both(benches: list[str]) -> Program:
     """Bench turns, with ours and CozoDB 0.7.6 in one process."""
-    return elsewhere("both", ["turns"], '"columns", "mimalloc", "other"', TWO_SYSTEMS, {"COZO_BENCH_OTHER": f"{REFERENCE} mem"})
+    benches = [bench for bench in benches if bench == "turns"]
+    other = {"COZO_BENCH_OTHER": f"{REFERENCE} mem"}
+    return elsewhere("both", "cozo {}", benches, '"columns", "mimalloc", "other"', TWO_SYSTEMS, other)
 
 
-def elsewhere(whose: str, benches: list[str], features: str, systems: str, environment: dict) -> Program:
+def elsewhere(whose: str, system: str, benches: list[str], features: str, systems: str, environment: dict) -> Program:
     """The benches in a project of its own."""
     project = CACHE / whose
     project.mkdir(parents=True, exist_ok=True)
@@ -133,10 +135,9 @@ def elsewhere(whose: str, benches: list[str], features: str, systems: str, envir
         path = path / "main.rs" if path.is_dir() else path.with_suffix(".rs")
         manifest += f'[[bench]]\nname = "{bench}"\npath = "{path}"\nharness = false\n'
     (project / "Cargo.toml").write_text(manifest)
-    system = "cozo {}" if whose == "both" else REFERENCE + " {}"
     # Their dependencies are mostly the same.
     environment = {"CARGO_TARGET_DIR": str(CACHE / "target"), **environment}
-    return Program(whose, system, [ROOT / "tools/with-libclang.sh", "cargo", "bench"], project, environment)
+    return Program(whose, system, benches, [ROOT / "tools/with-libclang.sh", "cargo", "bench"], project, environment)
 
 
 def run(
@@ -240,16 +241,15 @@ def record(benches: list[str], sizes: list[str], path: Path, with_reference: boo
     paces = [pace()]
 
     def add(figures: list[dict]) -> None:
+        if not figures:
+            return
         recorded["figures"] += figures
         paces.append(pace())
         recorded["machine"]["pace"] = [min(paces), max(paces)]
         path.write_text(json.dumps(recorded, indent=1) + "\n")
 
-    programs = [ours()]
-    if not programs[0].compiled():
-        sys.exit("the benches do not compile")
-    if with_reference:
-        programs += [program for program in (reference(benches), both()) if program.compiled()]
+    programs = [ours(benches), *([reference(benches), both(benches)] if with_reference else [])]
+    programs = [program for program in programs if program.benches and program.compiled()]
     for bench in benches:
         for size in sizes if bench in ("pokec", "turns") else [""]:
             # What is compared is measured one after the other: the pace of a machine changes within half an hour.

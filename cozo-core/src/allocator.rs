@@ -2,7 +2,6 @@
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::ffi::c_long;
-use std::sync::Once;
 
 use libmimalloc_sys::{
     mi_free, mi_malloc, mi_malloc_aligned, mi_option_set_default, mi_option_t, mi_realloc, mi_realloc_aligned,
@@ -21,10 +20,11 @@ const PURGE_DELAY_MS: c_long = 10_000;
 /// Has mimalloc keep memory that was freed for a while. Who asks one large query after another takes it again at once, and the system
 /// would clear it anew, page by page. `MIMALLOC_PURGE_DELAY` in the environment, or what the program has set before, stays.
 pub(crate) fn keep_freed_memory() {
-    static TOLD: Once = Once::new();
-    // SAFETY: the option is one of mimalloc's, which takes any number.
+    // SAFETY: the option is one of mimalloc's, which takes any number, at any time.
     #[allow(unsafe_code)]
-    TOLD.call_once(|| unsafe { mi_option_set_default(PURGE_DELAY, PURGE_DELAY_MS) });
+    unsafe {
+        mi_option_set_default(PURGE_DELAY, PURGE_DELAY_MS);
+    }
 }
 
 /// mimalloc, for programs that consist of small blocks, as results do: `#[global_allocator] static ALLOCATOR: Mimalloc = Mimalloc;`.
@@ -76,11 +76,13 @@ mod tests {
     #[allow(unsafe_code)]
     fn a_database_has_freed_memory_kept_unless_the_program_says_otherwise() {
         let delay = || unsafe { libmimalloc_sys::mi_option_get(PURGE_DELAY) };
+        let set = |delay| unsafe { libmimalloc_sys::mi_option_set(PURGE_DELAY, delay) };
         let _db = crate::DbInstance::default();
         assert_eq!(delay(), PURGE_DELAY_MS);
-        unsafe { libmimalloc_sys::mi_option_set(PURGE_DELAY, 70) };
-        unsafe { mi_option_set_default(PURGE_DELAY, PURGE_DELAY_MS) };
+        set(70);
+        let _another = crate::DbInstance::default();
         assert_eq!(delay(), 70);
+        set(PURGE_DELAY_MS);
     }
 
     #[test]

@@ -110,11 +110,13 @@ fn expect(db: &DbInstance, script: &str, expected: [i64; 3]) {
     );
 }
 
-fn friend_rows(network: &Network) -> impl Iterator<Item = Row> {
+/// The rows of `friends`.
+pub fn friend_rows(network: &Network) -> impl Iterator<Item = Row> {
     network.friendships().map(|(from, to)| vec![DataValue::from(i64::from(from)), DataValue::from(i64::from(to))])
 }
 
-fn batches(mut rows: impl Iterator<Item = Row>, batch_rows: usize) -> impl Iterator<Item = Vec<Row>> {
+/// The rows, so many at a time.
+pub fn batches(mut rows: impl Iterator<Item = Row>, batch_rows: usize) -> impl Iterator<Item = Vec<Row>> {
     std::iter::from_fn(move || {
         Some(rows.by_ref().take(batch_rows).collect::<Vec<Row>>()).filter(|batch| !batch.is_empty())
     })

@@ -15,7 +15,6 @@ use super::query::run_query;
 use super::running::Running;
 use super::sys::{self, SystemContext};
 use super::{Change, MultiTransaction, NamedRows, ScriptResult, SessionError, TransactionPayload, multi, transfer};
-use crate::allocator;
 use crate::diag::{format_error_as_json, locate};
 use crate::exec::Interrupt;
 use crate::fixed_rule::FixedRule;
@@ -86,7 +85,6 @@ impl DbInstance {
     }
 
     pub(super) fn over(storage: Box<dyn Storage>, options: &Options) -> miette::Result<Self> {
-        allocator::keep_freed_memory();
         let core = Core::new(Pipeline::new(storage)?, options);
         Ok(DbInstance { shared: Arc::new(Shared { core: Arc::new(core), running: Arc::default() }) })
     }
