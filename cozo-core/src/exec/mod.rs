@@ -19,6 +19,7 @@ mod fixpoint;
 mod grouping;
 mod groups;
 mod index;
+mod int_rows;
 mod int_set;
 mod kept;
 mod keys;

@@ -5,9 +5,8 @@ use std::ops::ControlFlow;
 use smallvec::SmallVec;
 
 use super::ExecError;
-use super::codes::all_ints;
 use super::grouping::Grouping;
-use super::int_set::IntSet;
+use super::int_rows::IntRows;
 use super::keys::{FEW_ROWS, NO_ROWS};
 use super::table::Table;
 use super::top::Top;
@@ -147,7 +146,7 @@ fn project(batch: &mut Batch, slots: &[usize], kept: &[usize]) -> Batch {
 /// What a fork of a sink has got.
 pub enum Gathered {
     /// New rows, and more of them: see [`SetSink`].
-    Set { fresh: Table, ints: IntSet },
+    Set { fresh: Table, ints: IntRows },
     /// Groups.
     Groups(GroupSink),
 }
@@ -174,9 +173,11 @@ pub struct SetSink<'a> {
     unique: bool,
     /// New rows.
     fresh: Table,
-    /// More of them, if they are integers that lie close together, all are wanted, and nothing is known. They need not be listed before
-    /// all have come, and are in ascending order then, in which they are soonest looked up.
-    ints: IntSet,
+    /// More of them, if they are integers, all are wanted, and nothing is known. Which of them come twice need not be known before all have
+    /// come, and they are in ascending order then, in which they are soonest looked up.
+    ints: IntRows,
+    /// Whether the table is recursive: what tells its rows apart is needed again then.
+    recurs: bool,
     /// How many rows are enough, if not all are wanted.
     pub enough: Option<usize>,
     /// The first rows of which order are enough, if not all are wanted.
@@ -207,7 +208,8 @@ impl<'a> SetSink<'a> {
         // Single integers are soonest looked up in a bitmap, which tells them apart anyway.
         let unique = planned.unique && planned.arity > 1;
         let fresh = growth.unwrap_or_else(|| Table::set(planned.arity));
-        SetSink { known: existing.map_or(&NO_ROWS, Table::rows), ..SetSink::empty(fresh, unique) }
+        let known = existing.map_or(&NO_ROWS, Table::rows);
+        SetSink { known, recurs: existing.is_some(), ..SetSink::empty(fresh, unique) }
     }
 
     fn empty(fresh: Table, unique: bool) -> Self {
@@ -217,7 +219,8 @@ impl<'a> SetSink<'a> {
             lists: false,
             unique,
             fresh,
-            ints: IntSet::default(),
+            ints: IntRows::default(),
+            recurs: false,
             enough: None,
             top: None,
             expected: 0,
@@ -234,10 +237,11 @@ impl<'a> SetSink<'a> {
         let fresh = Table::set(self.fresh.rows().columns.len());
         let origin = (self.known.len + self.fresh.len() > 0).then_some((self.known, &self.fresh));
         let lists = origin.is_some_and(|(_, origin)| origin.has_bitmap());
-        Some(SetSink { origin, lists, top: self.top.clone(), ..SetSink::empty(fresh, self.unique) })
+        let (top, recurs) = (self.top.clone(), self.recurs);
+        Some(SetSink { origin, lists, top, recurs, ..SetSink::empty(fresh, self.unique) })
     }
 
-    fn merge(&mut self, fresh: Table, ints: IntSet) {
+    fn merge(&mut self, fresh: Table, ints: IntRows) {
         if self.unique {
             self.append(fresh.into_rows());
         } else {
@@ -245,7 +249,7 @@ impl<'a> SetSink<'a> {
                 true => self.ints.union(ints).err(),
                 false => (ints.len() > 0).then_some(ints),
             };
-            for part in listed.map(Table::of_ints).into_iter().chain([fresh]) {
+            for part in listed.map(IntRows::into_table).into_iter().chain([fresh]) {
                 match self.known.len {
                     0 => self.fresh.insert_table(part),
                     _ => self.fresh.insert_table_after(self.known, part),
@@ -284,7 +288,7 @@ impl<'a> SetSink<'a> {
         }
         let added = match self.unique || self.lists {
             true => self.append(rows),
-            false => self.insert_ints(&rows).unwrap_or_else(|| self.fresh.insert_after(self.known, rows)),
+            false => self.insert_ints(rows).unwrap_or_else(|rows| self.fresh.insert_after(self.known, rows)),
         };
         self.bytes += bytes_of(added, bytes, len);
         self.grown += self.bytes.saturating_sub(self.most_bytes);
@@ -307,23 +311,17 @@ impl<'a> SetSink<'a> {
         self.fresh.append(rows)
     }
 
-    /// Whether rows may be inserted as integers without listing them.
+    /// Whether rows may be inserted as integers.
     fn keeps_ints(&self) -> bool {
         self.known.is_empty() && self.enough.is_none() && self.top.is_none()
     }
 
-    /// Inserts rows as integers without listing them, if that is how to keep them; gives the number of those that are new.
-    fn insert_ints(&mut self, rows: &Batch) -> Option<usize> {
-        let before = self.ints.len();
-        if !self.keeps_ints() || before + rows.len <= FEW_ROWS || rows.columns.is_empty() {
-            return None;
+    /// Inserts rows as integers, if that is how to keep them; gives about the number of those that are new.
+    fn insert_ints(&mut self, rows: Batch) -> Result<usize, Batch> {
+        if !self.keeps_ints() || self.ints.len() + rows.len <= FEW_ROWS {
+            return Err(rows);
         }
-        let columns = all_ints(&rows.columns)?;
-        if !self.ints.make_room(&columns, before + rows.len) {
-            return None;
-        }
-        self.ints.insert_all(&columns);
-        Some(self.ints.len() - before)
+        self.ints.insert(rows, !self.recurs)
     }
 
     /// The new rows.
@@ -331,17 +329,12 @@ impl<'a> SetSink<'a> {
         if self.ints.len() == 0 {
             return self.fresh;
         }
-        let listed = self.fresh.rows();
-        if listed.is_empty() {
-            return Table::of_ints(self.ints);
+        // A few that came before there were many are integers, too, mostly.
+        let few = self.fresh.len() <= FEW_ROWS;
+        if self.fresh.len() == 0 || (few && self.ints.insert(self.fresh.rows().clone(), !self.recurs).is_ok()) {
+            return self.ints.into_table();
         }
-        if let Some(columns) = all_ints(&listed.columns)
-            && self.ints.make_room(&columns, self.ints.len() + listed.len)
-        {
-            self.ints.insert_all(&columns);
-            return Table::of_ints(self.ints);
-        }
-        self.fresh.insert_table(Table::of_ints(self.ints));
+        self.fresh.insert_table(self.ints.into_table());
         self.fresh
     }
 }

@@ -39,7 +39,7 @@ pub struct PrefixLookup<'a> {
 }
 
 /// So many rows at a time are worth asking whether there is something quicker than looking them up.
-const WORTH_ASKING: usize = 16;
+const WORTH_ASKING: usize = 4;
 
 /// So many rows are indexed at their places in the time that it takes to copy and index one, with the memory for it.
 const PLACED_ROWS_PER_COPIED: u64 = 16;

@@ -1,12 +1,12 @@
 //! Cursors over a tree: scans of a range of row numbers, and look-ups of key prefixes.
 
-use std::cmp::Ordering;
 use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::finger::{Aim, Finger};
+use super::finger::Finger;
 use super::key::{Key, ProbeKeys, keys_at};
+use super::near::{MAX_WALKS, Walks};
 use super::node::{MAX_LEAF_ROWS, Node};
 use crate::storage::{BatchCursor, LookupCursor, Matches, StorageError, probe_count};
 use crate::value::{Batch, Column, DataValue, compare_columns};
@@ -93,9 +93,9 @@ pub(super) struct Seeker<'a> {
 }
 
 /// So many probes are looked up together.
-const GROUP: usize = 16;
+const GROUP: usize = MAX_WALKS;
 
-/// If fewer probes of a group lie in another leaf than the one before, those of the next are not aimed: while they stay in one
+/// If fewer probes of a group lie in another leaf than the one before, those of the next are not looked up together: while they stay in one
 /// leaf, its memory is near.
 const MANY_JUMPS: usize = GROUP * 3 / 4;
 
@@ -126,7 +126,7 @@ impl<'a> Seeker<'a> {
         let order = compare_columns(self.prefixes, row, self.prefixes, self.probe);
         match (&mut self.finger, self.sought.get(row - self.group.start)) {
             (Some(_), _) if order.is_eq() && !self.moved => {}
-            (Some(finger), Some(sought)) => (*finger, self.found) = sought.clone(),
+            (place, Some((finger, found))) => (*place, self.found) = (Some(finger.clone()), found.clone()),
             (Some(finger), None) if order.is_gt() => {
                 let leaf = finger.leaf;
                 self.found = finger.seek_forward(self.found.end, &keys());
@@ -143,35 +143,24 @@ impl<'a> Seeker<'a> {
         !self.found.is_empty()
     }
 
-    /// Prepares to seek the probes from `row` on: aims at their leaves, and brings the memory of all of those near at once,
+    /// Prepares to seek the probes from `row` on: goes to their leaves, and brings the memory of all of those near at once,
     /// where one search after the other would wait for each piece of it.
     fn begin_group(&mut self, row: usize) {
         self.sought.clear();
-        self.group = row..row + 1;
-        let Some(finger) = &self.finger else { return };
-        self.group.end = probe_count(self.prefixes).min(row + GROUP);
+        self.group = row..probe_count(self.prefixes).min(row + GROUP);
         let far = std::mem::take(&mut self.jumps) >= MANY_JUMPS;
-        let Some(here) = Aim::of(finger).filter(|_| far) else { return };
-        let mut aims: SmallVec<[Aim<'a>; GROUP]> = SmallVec::new();
-        let mut before = self.probe;
-        for row in self.group.clone() {
-            let ascends = match compare_columns(self.prefixes, before, self.prefixes, row) {
-                Ordering::Less => true,
-                // The finger may have left the leaf where its probe's rows began.
-                Ordering::Equal => !aims.is_empty() || !self.moved,
-                Ordering::Greater => false,
-            };
-            let previous = aims.last().unwrap_or(&here);
-            let aim = previous.next(ascends, &probe_keys(self.prefixes, &self.last, row));
-            self.jumps += usize::from(!aim.is_at(previous));
-            aims.push(aim);
-            before = row;
+        if !far || self.group.len() == 1 || matches!(self.root, Node::Leaf(_)) {
+            return;
         }
-        let headers = aims.iter().map(|aim| aim.leaf().len).fold(0, usize::wrapping_add);
-        let keys = aims.iter().map(|aim| aim.leaf().touch(self.prefixes.len())).fold(0, usize::wrapping_add);
-        std::hint::black_box((headers, keys));
-        let seek = |(row, aim): (usize, Aim<'a>)| aim.seek(&probe_keys(self.prefixes, &self.last, row));
-        self.sought.extend(self.group.clone().zip(aims).map(seek));
+        let mut walks = Walks::default();
+        for row in self.group.clone() {
+            walks.push(self.root, probe_keys(self.prefixes, &self.last, row));
+        }
+        for walk in walks.into_leaves() {
+            let before = self.sought.last().map(|(finger, _)| finger).or(self.finger.as_ref());
+            self.jumps += usize::from(before.is_none_or(|before| !walk.aim.is_at(before.leaf)));
+            self.sought.push(walk.aim.seek(&walk.key));
+        }
         let values = self.sought.iter().map(|(finger, found)| finger.leaf.touch_row(found.start, &self.columns));
         std::hint::black_box(values.fold(0, usize::wrapping_add));
     }

@@ -138,7 +138,7 @@ impl MemSnapshot {
             if let (Some(tree), ChangedRows::One(row)) = (self.tree(*relation), rows)
                 && row.len() == tree.shape().keys
             {
-                walks.push(tree, row_of(row));
+                walks.push(&tree.root, row_of(row));
             }
         }
         walks.bring_near();

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::key::Probe;
 use super::leaf::Leaf;
-use super::node::{Inner, Node};
+use super::node::{Child, Inner, Node};
 
 type Path<'a> = SmallVec<[(&'a Inner, usize); 4]>;
 
@@ -46,7 +46,7 @@ impl<'a> Finger<'a> {
     #[inline]
     pub fn seek(root: &'a Node, probe: Probe) -> (Self, Range<usize>) {
         let mut path = SmallVec::new();
-        let leaf = descend(root, probe, &mut path, usize::MAX).leaf();
+        let leaf = descend(root, probe, &mut path).leaf();
         let mut finger = Finger { path, leaf };
         let found = finger.settle(probe);
         (finger, found)
@@ -59,8 +59,7 @@ impl<'a> Finger<'a> {
         if found.start < self.leaf.len || self.path.is_empty() {
             return found;
         }
-        let height = self.path.len();
-        self.leaf = aim_forward(&mut self.path, height, probe).leaf();
+        self.leaf = aim_forward(&mut self.path, probe).leaf();
         self.settle(probe)
     }
 
@@ -98,54 +97,56 @@ impl<'a> Finger<'a> {
     }
 }
 
-/// The leaf where a probe's rows begin, found by the nodes above it alone, so that its memory was not waited for.
+/// The leaf where a probe's rows begin, found by the nodes above it alone, so that its memory was not waited for; or a node on the way.
 pub(super) struct Aim<'a> {
     path: Path<'a>,
     node: &'a Node,
 }
 
 impl<'a> Aim<'a> {
-    /// At the leaf of a finger, which is not the only one of its tree.
-    pub fn of(finger: &Finger<'a>) -> Option<Self> {
-        let (inner, child) = finger.path.last()?;
-        Some(Aim { path: Path::from_slice(&finger.path), node: &inner.children[*child].node })
+    /// At the beginning of the way.
+    pub fn at_root(root: &'a Node) -> Self {
+        Aim { path: Path::new(), node: root }
     }
 
-    /// For another probe, which comes after the rows before this leaf if it ascends.
+    /// Where it is.
     #[inline]
-    pub fn next(&self, ascends: bool, probe: Probe) -> Self {
-        let mut path = Path::from_slice(&self.path);
-        if !ascends {
-            path.truncate(1);
-            path[0].1 = 0;
-        }
-        let node = aim_forward(&mut path, self.path.len(), probe);
-        Aim { path, node }
+    pub fn node(&self) -> &'a Node {
+        self.node
     }
 
-    /// Whether both are the same leaf.
-    pub fn is_at(&self, other: &Self) -> bool {
-        std::ptr::eq(self.node, other.node)
+    /// The child on the way to the probe's rows, whose memory is not waited for; nothing at a leaf.
+    #[inline]
+    pub fn choose(&mut self, probe: Probe) -> Option<&'a Child> {
+        let Node::Inner(inner) = self.node else { return None };
+        let child = inner.child_of(probe, 0);
+        self.path.push((inner, child));
+        Some(&inner.children[child])
     }
 
-    /// The leaf.
-    pub fn leaf(&self) -> &'a Leaf {
-        self.node.leaf()
+    /// Goes on to the child that was chosen, if one was.
+    #[inline]
+    pub fn go_on(&mut self, child: Option<&'a Child>) {
+        self.node = child.map_or(self.node, |child| &child.node);
+    }
+
+    /// Whether it is at this leaf.
+    pub fn is_at(&self, leaf: &Leaf) -> bool {
+        matches!(self.node, Node::Leaf(own) if std::ptr::eq(own, leaf))
     }
 
     /// As [`Finger::seek`], of the probe that it was aimed for.
     #[inline]
     pub fn seek(self, probe: Probe) -> (Finger<'a>, Range<usize>) {
-        let mut finger = Finger { leaf: self.leaf(), path: self.path };
+        let mut finger = Finger { leaf: self.node.leaf(), path: self.path };
         let found = finger.settle(probe);
         (finger, found)
     }
 }
 
-/// Moves a path, which is not empty, on to the leaf for a probe that comes after the rows before it. `height` is the number of
-/// nodes above a leaf.
+/// Moves a path, which is not empty, on to the leaf for a probe that comes after the rows before it.
 #[inline]
-fn aim_forward<'a>(path: &mut Path<'a>, height: usize, probe: Probe) -> &'a Node {
+fn aim_forward<'a>(path: &mut Path<'a>, probe: Probe) -> &'a Node {
     let (mut inner, mut child);
     loop {
         (inner, child) = path.pop().expect("the loop ends at the root");
@@ -155,15 +156,13 @@ fn aim_forward<'a>(path: &mut Path<'a>, height: usize, probe: Probe) -> &'a Node
         }
     }
     path.push((inner, child));
-    descend(&inner.children[child].node, probe, path, height)
+    descend(&inner.children[child].node, probe, path)
 }
 
-/// Follows the probe down, until the path is so long or ends at a leaf.
+/// Follows the probe down to a leaf.
 #[inline]
-fn descend<'a>(mut node: &'a Node, probe: Probe, path: &mut Path<'a>, height: usize) -> &'a Node {
-    while path.len() < height
-        && let Node::Inner(inner) = node
-    {
+fn descend<'a>(mut node: &'a Node, probe: Probe, path: &mut Path<'a>) -> &'a Node {
+    while let Node::Inner(inner) = node {
         let child = inner.child_of(probe, 0);
         path.push((inner, child));
         node = &inner.children[child].node;

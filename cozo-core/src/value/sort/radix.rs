@@ -13,12 +13,21 @@ const DIGITS: usize = 1 << DIGIT_BITS;
 /// Fewer than these are sorted by comparison.
 const FEW: usize = 64;
 
+/// Items that fit the cache are sorted by comparison, too, if their numbers have more bits.
+const MOST_BITS_OF_FEW: u32 = 32;
+
 /// Sorts items by the lowest `bits` bits of their numbers; ties stay in the order they have.
 pub fn sort_by_bits<T: Copy + Default + Send + Sync>(items: &mut Vec<T>, bits: u32, number: impl Fn(&T) -> u64 + Sync) {
     let mask = if bits < u64::BITS { (1 << bits) - 1 } else { u64::MAX };
     let number = |item: &T| number(item) & mask;
     if items.len() < WORTH_RADIX {
-        items.sort_by_key(number);
+        match bits {
+            0..=MOST_BITS_OF_FEW if items.len() >= FEW => {
+                let mut spare = items.clone();
+                sort_part(items, &mut spare, bits, number);
+            }
+            _ => items.sort_by_key(number),
+        }
         return;
     }
     let lower_bits = bits.saturating_sub(DIGIT_BITS);

@@ -1,0 +1,165 @@
+//! Rows of integers on their way to a set that is asked for nothing before all have come.
+//!
+//! A bitmap is soonest where they lie close together. But it is cleared from end to end: for a thousand of two million integers that
+//! takes longer than to sort them, and its memory is nowhere near.
+
+use super::codes::{Codes, all_ints};
+use super::int_set::IntSet;
+use super::table::Table;
+use crate::value::Batch;
+use crate::value::sort::{WORTH_RADIX, last_of_each_key};
+
+/// Rows are sorted if a bitmap has so many words for each of them, or more.
+const WORTH_SORTING: u64 = 8;
+
+/// More rows are not listed, however far apart they lie: many may come again and again.
+const MOST_LISTED: usize = WORTH_RADIX;
+
+/// Rows, which may have come more than once.
+#[derive(Debug, Default)]
+pub struct IntRows {
+    /// As they came; empty if there is a set.
+    listed: Batch,
+    /// The codes that a bitmap of the listed ones would have.
+    codes: Codes,
+    set: IntSet,
+}
+
+impl IntRows {
+    /// At least the number of rows: those that are listed may have come more than once.
+    pub fn len(&self) -> usize {
+        self.listed.len + self.set.len()
+    }
+
+    /// Takes rows, and gives by how many [`IntRows::len`] grew. Gives them back if they are not integers, or too many for a list and too far
+    /// apart for a bitmap. Nothing is listed unless it may be.
+    pub fn insert(&mut self, rows: Batch, may_list: bool) -> Result<usize, Batch> {
+        let Some(columns) = all_ints(&rows.columns).filter(|columns| !columns.is_empty()) else { return Err(rows) };
+        if may_list && self.set.len() == 0 {
+            let codes = self.codes.widened(&columns);
+            if is_worth_listing(&codes, self.listed.len + rows.len) {
+                self.codes = codes;
+                return Ok(self.list(rows));
+            }
+        }
+        let before = self.len();
+        if !self.tell_apart() || !self.set.make_room(&columns, before + rows.len) {
+            return Err(rows);
+        }
+        self.set.insert_all(&columns);
+        // Rows that were listed more than once count once now.
+        Ok(self.len().saturating_sub(before))
+    }
+
+    fn list(&mut self, rows: Batch) -> usize {
+        let added = rows.len;
+        match self.listed.len {
+            0 => self.listed = rows,
+            _ => self.listed.append(&rows),
+        }
+        added
+    }
+
+    /// Moves what is listed to the bitmap; `false` if it lies too far apart.
+    fn tell_apart(&mut self) -> bool {
+        if self.listed.is_empty() {
+            return true;
+        }
+        let columns = all_ints(&self.listed.columns).expect("nothing but integers is listed");
+        if !self.set.make_room(&columns, self.listed.len) {
+            return false;
+        }
+        self.set.insert_all(&columns);
+        self.listed = Batch::default();
+        true
+    }
+
+    /// Takes the rows of another list or bitmap, unless they are too far apart; then it gives them back.
+    pub fn union(&mut self, mut other: IntRows) -> Result<(), IntRows> {
+        if self.len() == 0 || other.len() == 0 {
+            if self.len() == 0 {
+                *self = other;
+            }
+            return Ok(());
+        }
+        if self.set.len() == 0 && other.set.len() == 0 {
+            let codes = self.codes.united(&other.codes);
+            if is_worth_listing(&codes, self.len() + other.len()) {
+                self.codes = codes;
+                self.list(other.listed);
+                return Ok(());
+            }
+        }
+        if !self.tell_apart() || !other.tell_apart() {
+            return Err(other);
+        }
+        self.set.union(other.set).map_err(|set| IntRows { set, ..IntRows::default() })
+    }
+
+    /// The set of the rows, in ascending order.
+    pub fn into_table(self) -> Table {
+        if self.set.len() > 0 {
+            return Table::of_ints(self.set);
+        }
+        let width = self.listed.columns.len();
+        Table::of_distinct(last_of_each_key(self.listed, width))
+    }
+}
+
+/// Whether to sort so many rows with these codes takes less than a bitmap.
+fn is_worth_listing(codes: &Codes, rows: usize) -> bool {
+    rows <= MOST_LISTED && codes.count().is_none_or(|bits| bits / 64 >= rows as u64 * WORTH_SORTING)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::value::{Column, DataValue};
+
+    /// Rows of one column or two, so far apart at most, each several times.
+    fn rows(width: usize, len: i64, apart: i64, seed: i64) -> Batch {
+        let value = |factor: i64| (0..len).map(|row| (row * factor + seed) % (len / 2 + 1) * apart).collect();
+        Batch::new((0..width).map(|column| Column::ints(value(7919 + column as i64))).collect(), len as usize)
+    }
+
+    fn values(batch: &Batch) -> Vec<Vec<DataValue>> {
+        batch.rows().collect()
+    }
+
+    #[test]
+    fn each_row_is_kept_once_and_in_order_whether_listed_or_not() {
+        for width in [1, 2] {
+            // Close together, farther apart, and too far for a bitmap.
+            for apart in [1, 500, 1 << 40] {
+                for lens in [vec![20, 3, 9], vec![300, 2000, 1500], vec![3000, 10, 3000]] {
+                    let parts = || lens.iter().zip(0..).map(|(len, seed)| rows(width, *len, apart, seed * 5));
+                    let (mut one, mut united) = (IntRows::default(), IntRows::default());
+                    let (mut refused, mut refused_of_union) = (vec![], vec![]);
+                    for part in parts() {
+                        let (before, mut other) = (one.len(), IntRows::default());
+                        match one.insert(part.clone(), true) {
+                            Ok(added) => assert_eq!(added, one.len().saturating_sub(before)),
+                            Err(part) => refused.extend(values(&part)),
+                        }
+                        match other.insert(part, true).map(|_| united.union(other)) {
+                            Ok(Ok(())) => (),
+                            Ok(Err(other)) => refused_of_union.extend(values(other.into_table().rows())),
+                            Err(part) => refused_of_union.extend(values(&part)),
+                        }
+                    }
+                    let expected: BTreeSet<_> = parts().flat_map(|part| values(&part)).collect();
+                    let is_vast = apart == 1 << 40 && lens.iter().sum::<i64>() > MOST_LISTED as i64;
+                    for (rows, refused) in [(one, refused), (united, refused_of_union)] {
+                        assert!(!refused.is_empty() || !is_vast, "there is no room for {lens:?} rows so far apart");
+                        let kept = values(rows.into_table().rows());
+                        assert!(kept.is_sorted_by(|a, b| a < b), "{width} {apart} {lens:?}");
+                        let all: BTreeSet<_> = kept.into_iter().chain(refused).collect();
+                        assert_eq!(all, expected, "{width} {apart} {lens:?}");
+                    }
+                }
+            }
+        }
+    }
+}
