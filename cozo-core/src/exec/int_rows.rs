@@ -38,8 +38,10 @@ impl IntRows {
         if may_list && self.set.len() == 0 {
             let codes = self.codes.widened(&columns);
             if is_worth_listing(&codes, self.listed.len + rows.len) {
+                let added = rows.len;
                 self.codes = codes;
-                return Ok(self.list(rows));
+                self.listed.append_all(rows);
+                return Ok(added);
             }
         }
         let before = self.len();
@@ -49,15 +51,6 @@ impl IntRows {
         self.set.insert_all(&columns);
         // Rows that were listed more than once count once now.
         Ok(self.len().saturating_sub(before))
-    }
-
-    fn list(&mut self, rows: Batch) -> usize {
-        let added = rows.len;
-        match self.listed.len {
-            0 => self.listed = rows,
-            _ => self.listed.append(&rows),
-        }
-        added
     }
 
     /// Moves what is listed to the bitmap; `false` if it lies too far apart.
@@ -75,22 +68,15 @@ impl IntRows {
     }
 
     /// Takes the rows of another list or bitmap, unless they are too far apart; then it gives them back.
-    pub fn union(&mut self, mut other: IntRows) -> Result<(), IntRows> {
-        if self.len() == 0 || other.len() == 0 {
-            if self.len() == 0 {
-                *self = other;
-            }
+    pub fn union(&mut self, other: IntRows) -> Result<(), IntRows> {
+        if !other.listed.is_empty() {
+            let refused = |listed| IntRows { listed, ..IntRows::default() };
+            return self.insert(other.listed, true).map(drop).map_err(refused);
+        }
+        if other.set.len() == 0 {
             return Ok(());
         }
-        if self.set.len() == 0 && other.set.len() == 0 {
-            let codes = self.codes.united(&other.codes);
-            if is_worth_listing(&codes, self.len() + other.len()) {
-                self.codes = codes;
-                self.list(other.listed);
-                return Ok(());
-            }
-        }
-        if !self.tell_apart() || !other.tell_apart() {
+        if !self.tell_apart() {
             return Err(other);
         }
         self.set.union(other.set).map_err(|set| IntRows { set, ..IntRows::default() })

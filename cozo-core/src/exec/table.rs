@@ -135,10 +135,7 @@ impl Table {
     /// them.
     pub fn append(&mut self, batch: Batch) -> usize {
         let added = batch.len;
-        match self.rows.len {
-            0 => self.rows = batch,
-            _ => self.rows.append(&batch),
-        }
+        self.rows.append_all(batch);
         added
     }
 

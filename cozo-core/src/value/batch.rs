@@ -85,6 +85,14 @@ impl Batch {
         self.len += other.len;
     }
 
+    /// Appends all rows of another batch, which is taken as it is if there are none yet.
+    pub fn append_all(&mut self, other: Batch) {
+        match self.len {
+            0 => *self = other,
+            _ => self.append(&other),
+        }
+    }
+
     /// The given rows, in the given order.
     pub fn take(&self, rows: &[u32]) -> Batch {
         Batch { columns: self.columns.iter().map(|column| column.take(rows)).collect(), len: rows.len() }

@@ -21,12 +21,11 @@ pub fn sort_by_bits<T: Copy + Default + Send + Sync>(items: &mut Vec<T>, bits: u
     let mask = if bits < u64::BITS { (1 << bits) - 1 } else { u64::MAX };
     let number = |item: &T| number(item) & mask;
     if items.len() < WORTH_RADIX {
-        match bits {
-            0..=MOST_BITS_OF_FEW if items.len() >= FEW => {
-                let mut spare = items.clone();
-                sort_part(items, &mut spare, bits, number);
-            }
-            _ => items.sort_by_key(number),
+        if items.len() >= FEW && bits <= MOST_BITS_OF_FEW {
+            let mut spare = items.clone();
+            sort_part(items, &mut spare, bits, number);
+        } else {
+            items.sort_by_key(number);
         }
         return;
     }
