@@ -125,11 +125,10 @@ def both(benches: list[str]) -> Program:
     return elsewhere("both", "cozo {}", benches, '"columns", "mimalloc", "other"', TWO_SYSTEMS, other)
 
 
-def server() -> Path:
-    """The binary `cozo`, compiled as bench http would do while it measures."""
+def compile_server() -> None:
+    """Compiles the binary `cozo`, which bench http would do while it measures."""
     print("compiling the server", file=sys.stderr, flush=True)
     subprocess.run([ROOT / "tools/with-libclang.sh", "cargo", "build", "--release", "--package", "cozo-bin"], cwd=ROOT, check=True)
-    return Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target").absolute() / "release" / "cozo"
 
 
 def elsewhere(whose: str, system: str, benches: list[str], features: str, systems: str, environment: dict) -> Program:
@@ -258,7 +257,7 @@ def record(benches: list[str], sizes: list[str], path: Path, with_reference: boo
     programs = [ours(benches), *([reference(benches), both(benches)] if with_reference else [])]
     programs = [program for program in programs if program.benches and program.compiled()]
     if "http" in benches:
-        os.environ["COZO_BENCH_BINARY"] = str(server())
+        compile_server()
     for bench in benches:
         for size in sizes if bench in ("pokec", "turns") else [""]:
             # What is compared is measured one after the other: the pace of a machine changes within half an hour.
