@@ -9,7 +9,7 @@ mod render;
 
 pub use elsewhere::elsewhere;
 pub use located::locate;
-pub use render::{code_of, format_error_as_json, render_report, wrap};
+pub use render::{code_of, format_error_as_json, render_report, show_in, wrap};
 
 /// A stretch of a script, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize, serde::Deserialize)]

@@ -174,14 +174,25 @@ fn label_as_json(label: LabeledSpan) -> Value {
     }
 }
 
-/// Whether the labels lie within the script, on lines that a person would read.
+/// The report with a script, if its labels stand where a person can read them: a report shows the lines around its labels.
+pub fn show_in(report: Report, source: &str) -> Report {
+    match is_readable(source, report.as_ref()) {
+        true => report.with_source_code(source.to_string()),
+        false => report,
+    }
+}
+
+/// Whether the labels lie within the script, on lines that a person would read, and between such lines.
 fn is_readable(source: &str, diagnostic: &dyn Diagnostic) -> bool {
     let mut labels = innermost(diagnostic, |it| it.labels()).into_iter().flatten();
     labels.all(|label| {
         let end = label.offset() + label.len();
         let (Some(before), Some(after)) = (source.get(..label.offset()), source.get(end..)) else { return false };
-        let line_start = before.len() - before.rfind('\n').map_or(0, |at| at + 1);
-        line_start + label.len() + after.find('\n').unwrap_or(after.len()) <= LONGEST_LINE_SHOWN
+        let mut lines_before = before.rsplit('\n').map(str::len);
+        let mut lines_after = after.split('\n').map(str::len);
+        let labelled = [lines_before.next(), Some(label.len()), lines_after.next()].into_iter().flatten().sum();
+        let longest = lines_before.take(1).chain(lines_after.take(1)).fold(labelled, usize::max);
+        longest <= LONGEST_LINE_SHOWN
     })
 }
 
@@ -243,6 +254,19 @@ mod tests {
         keys.sort_unstable();
         assert_eq!(keys, ["causes", "display", "filename", "labels", "message", "ok", "related", "severity"]);
         assert_eq!(json["filename"], "");
+    }
+
+    #[test]
+    fn long_lines_are_not_shown() {
+        let long = "x".repeat(100_000);
+        for source in [format!("a bad {long}"), format!("{long} bad"), format!("{long}\nbad"), format!("bad\n{long}")] {
+            let at = source.find("bad").expect("it is there");
+            let report = show_in(Report::new(Inner(SourceSpan(at, 3))), &source);
+            assert!(format!("{report:?}").len() < 1000);
+            let json = format_error_as_json(report, Some(&source));
+            assert_eq!(json["labels"][0]["span"]["offset"], at);
+            assert!(json["display"].as_str().is_some_and(|display| display.len() < 1000));
+        }
     }
 
     #[test]

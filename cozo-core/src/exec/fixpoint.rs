@@ -44,6 +44,7 @@ const WORTH_MERGING: u64 = 4;
 pub fn evaluate(run: &Run<'_>) -> Result<Table, ExecError> {
     let plan = run.plan;
     let mut tables: Vec<Table> = plan.tables.iter().map(empty_table).collect();
+    let mut deltas = vec![];
     for component in &plan.components {
         for constant in &component.constants {
             fill_constant(constant, &mut tables[constant.table], run)?;
@@ -52,7 +53,7 @@ pub fn evaluate(run: &Run<'_>) -> Result<Table, ExecError> {
             tables[fixed.table] = Table::of(run_fixed(fixed, &tables, run)?);
         }
         if component.recursive {
-            run_to_fixpoint(component, &mut tables, run)?;
+            run_to_fixpoint(component, &mut deltas, &mut tables, run)?;
         } else {
             run_once(component, &mut tables, run)?;
         }
@@ -97,6 +98,7 @@ fn fill_constant(constant: &ConstantPlan, table: &mut Table, run: &Run<'_>) -> R
             let rows = value.get_slice().unwrap_or_default().iter().filter_map(DataValue::get_slice);
             Batch::from_rows(arity, rows)
         }
+        ConstantRows::Columns(rows) => Batch::clone(rows),
         ConstantRows::Given(number) => {
             *table = Table::of_distinct(run.given[*number].clone());
             return Ok(());
@@ -132,22 +134,30 @@ fn run_once(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_>) -> R
     Ok(())
 }
 
-/// Runs the rules of mutually recursive predicates until a round adds nothing.
-fn run_to_fixpoint(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_>) -> Result<(), ExecError> {
+/// Runs the rules of mutually recursive predicates until a round adds nothing. The deltas have a place for each table, and are those of
+/// this component.
+fn run_to_fixpoint(
+    component: &ComponentPlan,
+    deltas: &mut Vec<Range<usize>>,
+    tables: &mut [Table],
+    run: &Run<'_>,
+) -> Result<(), ExecError> {
     for rule in component.rules.iter().filter(|rule| rule.reads.is_empty()) {
         run_recursive(rule, &[], tables, run, 0)?;
     }
     start_whole_groups(component, tables, run)?;
-    let mut deltas: Vec<Range<usize>> = tables.iter().map(|table| 0..table.len()).collect();
+    deltas.resize(tables.len(), 0..0);
+    component.tables.iter().for_each(|table| deltas[*table] = 0..tables[*table].len());
     let mut steps = Steps::of(component, run);
+    let readers = delta_readers(component);
     loop {
         if let Some(steps) = &mut steps {
-            steps.run(&mut deltas, tables, run)?;
+            steps.run(deltas, tables, run)?;
         }
         if component.tables.iter().all(|table| deltas[*table].is_empty()) {
             break;
         }
-        run_round(component, &deltas, tables, run)?;
+        run_round(component, &readers, deltas, tables, run)?;
         for table in &component.tables {
             deltas[*table] = deltas[*table].end..tables[*table].len();
         }
@@ -155,15 +165,31 @@ fn run_to_fixpoint(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_
     steps.map_or(Ok(()), |mut steps| steps.check(run))
 }
 
+/// The rules that read the delta of each table of a component, by position.
+fn delta_readers(component: &ComponentPlan) -> Vec<Vec<usize>> {
+    let mut readers = vec![vec![]; component.tables.len()];
+    for (number, rule) in component.rules.iter().enumerate() {
+        let delta = rule.reads.iter().find(|(_, part)| *part == TablePart::Delta);
+        if let Some((position, _)) = delta {
+            readers[table_read(rule, *position) - component.tables[0]].push(number);
+        }
+    }
+    readers
+}
+
 /// Runs all rules for what is new in the tables that they read.
 fn run_round(
     component: &ComponentPlan,
+    readers: &[Vec<usize>],
     deltas: &[Range<usize>],
     tables: &mut [Table],
     run: &Run<'_>,
 ) -> Result<(), ExecError> {
-    for rule in component.rules.iter().filter(|rule| !rule.reads.is_empty()) {
-        let Some(ranges) = round_ranges(rule, deltas) else { continue };
+    let grown = component.tables.iter().zip(readers).filter(|(table, _)| !deltas[**table].is_empty());
+    let mut rules: Vec<usize> = grown.flat_map(|(_, readers)| readers.iter().copied()).collect();
+    rules.sort_unstable();
+    for rule in rules.into_iter().map(|number| &component.rules[number]) {
+        let ranges = round_ranges(rule, deltas);
         run_recursive(rule, &ranges, tables, run, deltas[rule.table].end)?;
     }
     Ok(())
@@ -185,23 +211,26 @@ fn start_whole_groups(component: &ComponentPlan, tables: &mut [Table], run: &Run
     Ok(())
 }
 
-/// What the operators (by position) that read a part of a table read in this round; nothing if the delta is empty.
-fn round_ranges(rule: &RulePlan, deltas: &[Range<usize>]) -> Option<Vec<(usize, Range<usize>)>> {
-    let mut ranges = vec![];
-    for (position, part) in &rule.reads {
-        let OperatorKind::Join(JoinPlan { source: Source::Table(table), .. }) = &rule.operators[*position].kind else {
-            unreachable!("recursive operators are joins with tables")
-        };
-        let delta = &deltas[*table];
+/// The table that a recursive operator reads.
+fn table_read(rule: &RulePlan, position: usize) -> usize {
+    match &rule.operators[position].kind {
+        OperatorKind::Join(JoinPlan { source: Source::Table(table), .. }) => *table,
+        _ => unreachable!("recursive operators are joins with tables"),
+    }
+}
+
+/// What the operators (by position) that read a part of a table read in this round.
+fn round_ranges(rule: &RulePlan, deltas: &[Range<usize>]) -> Vec<(usize, Range<usize>)> {
+    let range = |(position, part): &(usize, TablePart)| {
+        let delta = &deltas[table_read(rule, *position)];
         let range = match part {
             TablePart::Old => 0..delta.start,
-            TablePart::Delta if delta.is_empty() => return None,
             TablePart::Delta => delta.clone(),
             TablePart::Known => 0..delta.end,
         };
-        ranges.push((*position, range));
-    }
-    Some(ranges)
+        (*position, range)
+    };
+    rule.reads.iter().map(range).collect()
 }
 
 /// Runs one rule of a recursive component; its new rows stay pending. Rows of its table from `pending` on have not been

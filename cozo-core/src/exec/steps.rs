@@ -18,9 +18,15 @@ const BYTES_BETWEEN_CHECKS: usize = 1 << 14;
 
 /// The recursive rules of a component that can run so.
 pub struct Steps<'a> {
+    /// Those that read one table stand together.
     rules: Vec<Step<'a>>,
-    /// The tables of the component.
+    /// The tables of the component, in ascending order and without a gap.
     tables: &'a [usize],
+    /// Which of the rules read each.
+    readers: Vec<Range<usize>>,
+    /// The tables to look at, by position, and whether each is among them.
+    waiting: Vec<usize>,
+    is_waiting: Vec<bool>,
     /// How many rows, and bytes, were made since it was looked whether the query is to stop.
     rows: usize,
     bytes: usize,
@@ -54,33 +60,39 @@ impl<'a> Steps<'a> {
             return None;
         }
         let recursive = component.rules.iter().filter(|rule| !rule.reads.is_empty());
-        let rules = recursive.map(|rule| Step::of(rule, run)).collect::<Option<_>>()?;
-        Some(Steps { rules, tables: &component.tables, rows: 0, bytes: 0 })
+        let mut rules: Vec<Step<'_>> = recursive.map(|rule| Step::of(rule, run)).collect::<Option<_>>()?;
+        rules.sort_by_key(|step| step.source);
+        let first_reader = |table: usize| rules.partition_point(|step| step.source < table);
+        let tables = &component.tables;
+        let readers = tables.iter().map(|table| first_reader(*table)..first_reader(*table + 1)).collect();
+        let (waiting, is_waiting) = (vec![], vec![false; tables.len()]);
+        Some(Steps { rules, tables, readers, waiting, is_waiting, rows: 0, bytes: 0 })
     }
 
     /// Runs all rules for the new rows of their tables, one by one, and for those that come of them, as long as they are few. What is
     /// left of the new rows was read by no rule.
     pub fn run(&mut self, deltas: &mut [Range<usize>], tables: &mut [Table], run: &Run<'_>) -> Result<(), ExecError> {
-        loop {
-            let mut idle = true;
-            for &table in self.tables {
-                while (1..=FEW_ROWS).contains(&(tables[table].len() - deltas[table].start)) {
-                    idle = false;
-                    let row = deltas[table].start;
-                    deltas[table].start += 1;
-                    for step in self.rules.iter_mut().filter(|step| step.source == table) {
-                        if let Some(bytes) = step.run(row, tables, run)? {
-                            self.rows += 1;
-                            self.bytes += bytes;
+        self.waiting = (0..self.tables.len()).rev().collect();
+        self.is_waiting.fill(true);
+        while let Some(position) = self.waiting.pop() {
+            self.is_waiting[position] = false;
+            let table = self.tables[position];
+            while (1..=FEW_ROWS).contains(&(tables[table].len() - deltas[table].start)) {
+                let row = deltas[table].start;
+                deltas[table].start += 1;
+                for step in &mut self.rules[self.readers[position].clone()] {
+                    if let Some(bytes) = step.run(row, tables, run)? {
+                        self.rows += 1;
+                        self.bytes += bytes;
+                        let filled = step.rule.table - self.tables[0];
+                        if filled != position && !std::mem::replace(&mut self.is_waiting[filled], true) {
+                            self.waiting.push(filled);
                         }
                     }
-                    if self.rows >= ROWS_BETWEEN_CHECKS || self.bytes >= BYTES_BETWEEN_CHECKS {
-                        self.check(run)?;
-                    }
                 }
-            }
-            if idle {
-                break;
+                if self.rows >= ROWS_BETWEEN_CHECKS || self.bytes >= BYTES_BETWEEN_CHECKS {
+                    self.check(run)?;
+                }
             }
         }
         for &table in self.tables {

@@ -2,8 +2,10 @@
 //!
 //! Names are names here: nothing is resolved against functions, rules or the catalog.
 
+use std::sync::Arc;
+
 use crate::diag::SourceSpan;
-use crate::value::{DataValue, SmallStr};
+use crate::value::{Batch, DataValue, SmallStr};
 
 /// A name and where it stands. Equality and order are those of the name alone.
 #[derive(Clone, Debug)]
@@ -251,6 +253,10 @@ pub enum Expr {
     Variable(Symbol),
     /// `[a, b]`
     List(Vec<Expr>, SourceSpan),
+    /// A long list of constants.
+    Data(Arc<DataValue>, SourceSpan),
+    /// A long list of rows of constants, all of one width, where a rule is made of them.
+    Rows(Arc<Batch>, SourceSpan),
     /// `{key: value}`
     Object(Vec<(Expr, Expr)>, SourceSpan),
     /// A function applied; an operator is a call of its function (`a + b` is `add(a, b)`, see the operator table).

@@ -7,42 +7,48 @@ use std::cell::{Cell, RefCell};
 use super::ast::Symbol;
 use super::error::ParseError;
 use super::position::describe_position;
+use super::prescan::Unmatched;
 use crate::diag::SourceSpan;
 
-/// How deep a tree may become. A chain of operators such as `a + b + c` is one level deep for each operator, and later
-/// stages recurse over the tree.
+/// How deep a tree may become: later stages recurse over it. A chain of operators such as `a - b - c` is one level deep for
+/// each operator.
 pub(super) const MAX_TREE_DEPTH: usize = 1000;
 
 /// Builds the tree. Errors name positions in `source`, the script with its comments.
 pub(super) struct Builder<'s> {
     pub source: &'s str,
+    /// The first bracket of the script that is not matched.
+    pub unmatched: Option<Unmatched>,
     depth: Cell<usize>,
+    /// About how many bytes the syntax tree takes of what has been read and not been charged for.
+    pub syntax_bytes: Cell<usize>,
     /// The parameters mentioned so far.
     pub parameters: RefCell<Vec<Symbol>>,
 }
 
 impl<'s> Builder<'s> {
-    pub fn new(source: &'s str) -> Builder<'s> {
-        Builder { source, depth: Cell::new(0), parameters: RefCell::default() }
+    pub fn new(source: &'s str, unmatched: Option<Unmatched>) -> Builder<'s> {
+        let (depth, syntax_bytes, parameters) = (Cell::default(), Cell::default(), RefCell::default());
+        Builder { source, unmatched, depth, syntax_bytes, parameters }
     }
 
-    /// How many levels may still be added to the tree.
-    pub fn levels_left(&self) -> usize {
-        MAX_TREE_DEPTH - self.depth.get()
+    /// Refuses one more level above an expression of so many if it would be too deep.
+    pub fn higher(&self, height: usize, excess: SourceSpan) -> Result<(), ParseError> {
+        self.deeper(height + 1, excess, || Ok(()))
     }
 
-    /// Builds something that adds `levels` to the depth of the tree; `excess` is the first part that would be too deep.
+    /// Builds something that adds `levels` to the depth of the tree; `excess` is the part that would be too deep.
     pub fn deeper<T>(
         &self,
         levels: usize,
         excess: SourceSpan,
         build: impl FnOnce() -> Result<T, ParseError>,
     ) -> Result<T, ParseError> {
-        if levels > self.levels_left() {
+        let before = self.depth.get();
+        if before + levels > MAX_TREE_DEPTH {
             let what = "operators and brackets around one another";
             return Err(ParseError::NestingTooDeep { what, limit: MAX_TREE_DEPTH, span: excess });
         }
-        let before = self.depth.get();
         self.depth.set(before + levels);
         let built = build();
         self.depth.set(before);

@@ -6,6 +6,7 @@
 //! ```
 
 use super::prescan::MAX_BRACKETS;
+use crate::budget::Stop;
 use crate::diag::SourceSpan;
 
 /// Why a script could not be parsed.
@@ -73,6 +74,27 @@ pub enum ParseError {
         #[label("this one is too many")]
         span: SourceSpan,
     },
+
+    /// A rule is longer than the parser reads at once: hand data over as parameters, and divide the rest.
+    #[error("a rule or statement is too long: {bytes} bytes, where {limit} are allowed")]
+    #[diagnostic(
+        code(parser::too_long),
+        help("hand data over as a parameter, `x in $list` or `?[a, b] <- $rows`, and divide what is left into several rules; long lists of constants do not count")
+    )]
+    TooLong {
+        /// Its length without comments and lists of constants.
+        bytes: usize,
+        /// The limit.
+        limit: usize,
+        /// Where it begins.
+        #[label("begins here")]
+        span: SourceSpan,
+    },
+
+    /// The script whose text it is was stopped, or its tree takes more memory than it may.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Stopped(#[from] Stop),
 }
 
 impl ParseError {
@@ -93,7 +115,9 @@ impl ParseError {
             ParseError::Syntax { span, .. }
             | ParseError::IntegerTooLarge { span, .. }
             | ParseError::LoneSurrogate { span, .. }
-            | ParseError::NestingTooDeep { span, .. } => *span,
+            | ParseError::NestingTooDeep { span, .. }
+            | ParseError::TooLong { span, .. } => *span,
+            ParseError::Stopped(_) => SourceSpan::default(),
         }
     }
 }

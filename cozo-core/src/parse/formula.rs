@@ -8,6 +8,7 @@ use super::ast::{Atom, Expr, Formula, NamedArg, RuleApply, SearchApply, StoredAp
 use super::builder::Builder;
 use super::error::ParseError;
 use super::grammar::{Node, Rule, next_part, parts, span_of, symbol};
+use super::expr::Tall;
 use crate::diag::SourceSpan;
 
 /// An atom with its connective in front and the places of the `not`s before it.
@@ -83,14 +84,14 @@ impl Builder<'_> {
     }
 
     /// A group among operators must hold a single expression.
-    pub fn group_as_expr(&self, group: Node<'_>) -> Result<Expr, ParseError> {
+    pub fn group_as_expr(&self, group: Node<'_>) -> Result<Tall, ParseError> {
         let items = items(next_part(&mut parts(group)));
         if let Some(second) = items.get(1) {
             return Err(self.not_an_operand(span_of(&second.atom)));
         }
         match &items[0] {
             Item { negations, .. } if !negations.is_empty() => Err(self.not_an_operand(negations[0])),
-            Item { atom, .. } if atom.as_rule() == Rule::filter => self.expr(atom.clone()),
+            Item { atom, .. } if atom.as_rule() == Rule::filter => self.tall_expr(atom.clone()),
             Item { atom, .. } => Err(self.not_an_operand(span_of(atom))),
         }
     }

@@ -1,17 +1,22 @@
 //! The generated parser of `cozoscript.pest`, and small helpers over its nodes.
 //!
 //! A node is a rule of the grammar with the text that it matched; [`parts`] gives those below it that carry meaning.
-//! For `[1, 2]` the node is a `list` whose parts are two `expr`, without the comma and the bracket.
+//! For `[1, 2]` the node is a `list` whose parts are two `expr`, without the comma and the bracket. What the grammar reads is
+//! a part of a condensed text; the span of a node is that in the script.
 
 // The generated code has no documentation.
 #![allow(missing_docs)]
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
+use pest::Parser;
+use pest::error::Error;
 use pest::iterators::Pair;
 use rustc_hash::FxHashSet;
 
 use super::ast::Symbol;
+use super::condensed::Condensed;
 use crate::diag::SourceSpan;
 
 #[derive(pest_derive::Parser)]
@@ -19,7 +24,52 @@ use crate::diag::SourceSpan;
 pub(super) struct CozoScriptParser;
 
 /// A node of pest's tree.
-pub(super) type Node<'i> = Pair<'i, Rule>;
+#[derive(Clone)]
+pub(super) struct Node<'i> {
+    pair: Pair<'i, Rule>,
+    text: &'i Condensed<'i>,
+    /// Where the part of the text begins that was parsed.
+    begin: usize,
+}
+
+impl<'i> Node<'i> {
+    /// The nodes of a part of a text that the grammar reads as a rule.
+    pub fn parse(
+        rule: Rule,
+        text: &'i Condensed<'i>,
+        part: Range<usize>,
+    ) -> Result<impl Iterator<Item = Node<'i>>, Box<Error<Rule>>> {
+        let begin = part.start;
+        let pairs = CozoScriptParser::parse(rule, &text.text[part])?;
+        Ok(pairs.map(move |pair| Node { pair, text, begin }))
+    }
+
+    pub fn as_rule(&self) -> Rule {
+        self.pair.as_rule()
+    }
+
+    /// The text that it matched, without what was left out.
+    pub fn as_str(&self) -> &'i str {
+        self.pair.as_str()
+    }
+
+    /// The nodes below it.
+    pub fn into_inner(self) -> impl Iterator<Item = Node<'i>> {
+        let Node { pair, text, begin } = self;
+        pair.into_inner().map(move |pair| Node { pair, text, begin })
+    }
+
+    /// Its part of the condensed text.
+    pub fn range(&self) -> Range<usize> {
+        let span = self.pair.as_span();
+        self.begin + span.start()..self.begin + span.end()
+    }
+
+    /// The condensed text.
+    pub fn text(&self) -> &'i Condensed<'i> {
+        self.text
+    }
+}
 
 /// The nodes below one, without punctuation and keywords.
 pub(super) fn parts(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
@@ -43,8 +93,13 @@ pub(super) fn next_part<'i>(parts: &mut impl Iterator<Item = Node<'i>>) -> Node<
 
 /// Where a node stands. The blanks that pest may include at its end are left out.
 pub(super) fn span_of(node: &Node<'_>) -> SourceSpan {
-    let span = node.as_span();
-    SourceSpan(span.start(), span.as_str().trim_end().len())
+    let Range { start, .. } = node.range();
+    let place = node.text.place(start);
+    let len = match node.as_str().trim_end().len().checked_sub(1) {
+        Some(last) => node.text.place(start + last) + 1 - place,
+        None => 0,
+    };
+    SourceSpan(place, len)
 }
 
 /// The node's text as a name.

@@ -2,14 +2,14 @@
 //!
 //! For `?[a] :- r[a]` the help is: a rule with a body is written `head := body`.
 
-use pest::error::{Error, ErrorVariant, InputLocation};
+use pest::error::{Error, ErrorVariant};
 
 use super::advice::advice;
 use super::error::ParseError;
 use super::expected::{expected, listed};
 use super::grammar::Rule;
 use super::position::describe_position;
-use super::prescan::{Scanned, closing};
+use super::prescan::{Unmatched, closing};
 use super::vocabulary::{CONTROL_WORDS, MUTATIONS, OPTIONS, Word};
 
 const SYSTEM_OPS: [&str; 19] = [
@@ -34,22 +34,52 @@ const SYSTEM_OPS: [&str; 19] = [
     "::explain analyze",
 ];
 
-/// What pest could not read, told to the user.
-pub(super) fn explain(source: &str, scanned: &Scanned<'_>, error: &Error<Rule>) -> ParseError {
-    let offset = match error.location {
-        InputLocation::Pos(offset) | InputLocation::Span((offset, _)) => offset,
-    };
-    let rules = match &error.variant {
-        ErrorVariant::ParsingError { positives, .. } => positives.as_slice(),
-        // Pest makes one such error of its own: when a thread began with hardly any stack left.
-        ErrorVariant::CustomError { .. } => return ParseError::out_of_stack(offset),
-    };
-    let found = found(&scanned.text, offset);
-    let expected = expected(rules);
-    let wanted = if expected.is_empty() { String::new() } else { format!(": expected {}", listed(&expected)) };
-    let message = format!("unexpected {found} at {}{wanted}", describe_position(source, offset));
-    let label = if offset == source.len() { "the script ends here" } else { "not expected here" };
-    ParseError::syntax(message, offset, label, help(source, scanned, offset, rules, &expected))
+/// A place that pest could not read.
+pub(super) struct Unreadable<'a> {
+    /// The script.
+    pub source: &'a str,
+    /// The first bracket of the script that is not matched.
+    pub unmatched: Option<Unmatched>,
+    /// What was read.
+    pub text: &'a str,
+    /// The offset in the text.
+    pub at: usize,
+    /// The offset in the script.
+    pub place: usize,
+}
+
+impl Unreadable<'_> {
+    /// What pest could not read, told to the user.
+    pub fn explain(&self, error: &Error<Rule>) -> ParseError {
+        let rules = match &error.variant {
+            ErrorVariant::ParsingError { positives, .. } => positives.as_slice(),
+            // Pest makes one such error of its own: when a thread began with hardly any stack left.
+            ErrorVariant::CustomError { .. } => return ParseError::out_of_stack(self.place),
+        };
+        let found = found(self.text, self.at);
+        let expected = expected(rules);
+        let wanted = if expected.is_empty() { String::new() } else { format!(": expected {}", listed(&expected)) };
+        let message = format!("unexpected {found} at {}{wanted}", describe_position(self.source, self.place));
+        let label = if self.place == self.source.len() { "the script ends here" } else { "not expected here" };
+        ParseError::syntax(message, self.place, label, self.help(rules, &expected))
+    }
+
+    /// How to mend a common mistake, if this looks like one, or else what to write at this place.
+    fn help(&self, rules: &[Rule], expected: &[&str]) -> String {
+        let (before, rest) = self.text.split_at(self.at);
+        let colon = rest.starts_with(':');
+        let system = rest.starts_with("::");
+        let percent = rest.starts_with('%');
+        confused_sign(before, rest, rules)
+            .map(str::to_string)
+            .or_else(|| system.then(|| misspelt(rest, "::", "a system operation", &SYSTEM_OPS)).flatten())
+            .or_else(|| colon.then(|| misspelt(rest, ":", "an option", &spellings(&[OPTIONS, MUTATIONS]))).flatten())
+            .or_else(|| percent.then(|| misspelt(rest, "%", "a control word", &spellings(&[CONTROL_WORDS]))).flatten())
+            .or_else(|| self.unmatched.map(|unmatched| never_matched(self.source, unmatched)))
+            .or_else(|| before.trim().is_empty().then(|| empty_script(rest)).flatten())
+            .or_else(|| confused_name(before, rest, rules).map(str::to_string))
+            .unwrap_or_else(|| advice(before, expected).to_string())
+    }
 }
 
 /// The word, sign or end at a place.
@@ -68,27 +98,6 @@ fn found(text: &str, offset: usize) -> String {
     };
     let word: String = rest[..len].chars().take(40).collect();
     format!("`{}`", word.escape_debug())
-}
-
-/// How to mend a common mistake, if this looks like one, or else what to write at this place.
-fn help(source: &str, scanned: &Scanned<'_>, offset: usize, rules: &[Rule], expected: &[&str]) -> String {
-    let (before, rest) = scanned.text.split_at(offset);
-    let colon = rest.starts_with(':');
-    confused_sign(before, rest, rules)
-        .map(str::to_string)
-        .or_else(|| if rest.starts_with("::") { misspelt(rest, "::", "a system operation", &SYSTEM_OPS) } else { None })
-        .or_else(|| if colon { misspelt(rest, ":", "an option", &spellings(&[OPTIONS, MUTATIONS])) } else { None })
-        .or_else(|| {
-            if rest.starts_with('%') {
-                misspelt(rest, "%", "a control word", &spellings(&[CONTROL_WORDS]))
-            } else {
-                None
-            }
-        })
-        .or_else(|| unmatched(source, scanned))
-        .or_else(|| before.trim().is_empty().then(|| empty_script(rest)).flatten())
-        .or_else(|| confused_name(before, rest, rules).map(str::to_string))
-        .unwrap_or_else(|| advice(before, expected).to_string())
 }
 
 /// Signs of other languages, or of this one in the wrong place.
@@ -146,14 +155,13 @@ fn empty_script(rest: &str) -> Option<String> {
     rest.is_empty().then(|| "the least query is one rule: `?[answer] <- [[42]]`".to_string())
 }
 
-fn unmatched(source: &str, scanned: &Scanned<'_>) -> Option<String> {
-    let unmatched = scanned.unmatched?;
+fn never_matched(source: &str, unmatched: Unmatched) -> String {
     let bracket = unmatched.bracket as char;
     let place = describe_position(source, unmatched.offset);
-    Some(match closing(unmatched.bracket) {
+    match closing(unmatched.bracket) {
         same if same == unmatched.bracket => format!("the `{bracket}` at {place} closes nothing"),
         closer => format!("the `{bracket}` at {place} is not closed by a `{}`", closer as char),
-    })
+    }
 }
 
 fn confused_name(before: &str, rest: &str, rules: &[Rule]) -> Option<&'static str> {
@@ -226,6 +234,7 @@ mod tests {
     #[test]
     fn words_of_help_are_those_of_the_grammar() {
         use pest::Parser;
+        use pest::error::InputLocation;
         for option in spellings(&[OPTIONS, MUTATIONS]).into_iter().filter(|name| *name != ":returning") {
             let script = format!("{option} ");
             let error = super::super::grammar::CozoScriptParser::parse(Rule::query_script, &script).expect_err(option);

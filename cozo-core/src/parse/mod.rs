@@ -1,7 +1,9 @@
 //! From text to the syntax tree.
 //!
-//! 1. [`prescan`] blanks out comments, and reports unclosed strings and too deep nesting.
-//! 2. `cozoscript.pest` ([`grammar`]) divides the text into nodes; what it cannot read, [`hint`] explains.
+//! 1. [`prescan`] leaves comments out, and reports unclosed strings and too deep nesting. Long lists of constants it reads by a
+//!    loop ([`constants`]), so that the grammar never sees them ([`condensed`]).
+//! 2. `cozoscript.pest` ([`grammar`]) divides the text into nodes, one part of a long script after the other ([`parts`]);
+//!    what it cannot read, [`hint`] explains.
 //! 3. [`builder`] and the files that extend it (`expr`, `formula`, `query`, `option`, `schema`, `system`, `script`) turn
 //!    the nodes into the types of [`ast`], which print as CozoScript again (`display`).
 //!
@@ -19,6 +21,8 @@ pub mod ast;
 
 mod advice;
 mod builder;
+mod condensed;
+mod constants;
 mod display;
 mod error;
 mod expected;
@@ -26,8 +30,10 @@ mod expr;
 mod formula;
 mod grammar;
 mod hint;
+mod operation;
 mod operators;
 mod option;
+mod parts;
 mod position;
 mod prescan;
 mod query;
@@ -48,37 +54,52 @@ pub use operators::operators;
 pub use vocabulary::{CONTROL_WORDS, MUTATIONS, OPTIONS, Word};
 
 use ast::{ColumnTypeSpec, Expr, Query, Script};
-use builder::Builder;
-use grammar::{CozoScriptParser, Node, Rule};
-use pest::Parser;
+use grammar::Rule;
+use parts::Parts;
 
 /// Parses a whole script of any kind.
 pub fn parse_script(source: &str) -> Result<Script, ParseError> {
-    parse_with(source, script_rule, |builder, node| {
-        Ok(match node.as_rule() {
-            Rule::query => Script::Query(Box::new(builder.query(node)?)),
-            Rule::statements => {
-                let statements = builder.statements(node)?;
-                Script::Imperative { statements, parameters: builder.parameters.take() }
-            }
-            _ => Script::System(builder.system_op(node)?),
-        })
-    })
+    let parts = Parts::of(source)?;
+    match script_rule(parts.text()) {
+        Rule::query_script => Ok(Script::Query(Box::new(query_of(&parts)?))),
+        Rule::imperative_script => {
+            let mut statements = vec![];
+            parts.each(Rule::imperative_script, |builder, node| {
+                statements.append(&mut builder.statements(node)?);
+                Ok(())
+            })?;
+            Ok(Script::Imperative { statements, parameters: parts.builder.parameters.take() })
+        }
+        rule => parts.whole(rule, |builder, node| builder.system_op(node)).map(Script::System),
+    }
 }
 
 /// Parses a script that must be a single query.
 pub fn parse_query(source: &str) -> Result<Query, ParseError> {
-    parse_with(source, |_| Rule::query_script, |builder, node| builder.query(node))
+    query_of(&Parts::of(source)?)
 }
 
 /// Parses an expression that stands alone.
 pub fn parse_expr(source: &str) -> Result<Expr, ParseError> {
-    parse_with(source, |_| Rule::lone_expression, |builder, node| builder.expr(node))
+    Parts::of(source)?.whole(Rule::lone_expression, |builder, node| builder.expr(node))
 }
 
 /// Parses a column type such as `[Int; 2]?`.
 pub fn parse_column_type(source: &str) -> Result<ColumnTypeSpec, ParseError> {
-    parse_with(source, |_| Rule::lone_column_type, |builder, node| builder.column_type(node))
+    Parts::of(source)?.whole(Rule::lone_column_type, |builder, node| builder.column_type(node))
+}
+
+fn query_of(parts: &Parts<'_>) -> Result<Query, ParseError> {
+    let mut whole = Query::default();
+    parts.each(Rule::query_script, |builder, node| {
+        let mut part = builder.query(node)?;
+        let is_first = whole.rules.is_empty() && whole.options.is_empty();
+        whole.span = if is_first { part.span } else { whole.span.merge(part.span) };
+        whole.rules.append(&mut part.rules);
+        whole.options.append(&mut part.options);
+        Ok(())
+    })?;
+    Ok(whole)
 }
 
 /// What kind of script a text without comments is; its first sign tells.
@@ -91,17 +112,4 @@ fn script_rule(text: &str) -> Rule {
     } else {
         Rule::query_script
     }
-}
-
-/// All three steps for the kind of text that `rule_for` names.
-fn parse_with<T>(
-    source: &str,
-    rule_for: impl FnOnce(&str) -> Rule,
-    build: impl FnOnce(&Builder<'_>, Node<'_>) -> Result<T, ParseError>,
-) -> Result<T, ParseError> {
-    let scanned = prescan::prescan(source)?;
-    let rule = rule_for(&scanned.text);
-    let mut nodes =
-        CozoScriptParser::parse(rule, &scanned.text).map_err(|error| hint::explain(source, &scanned, &error))?;
-    build(&Builder::new(source), grammar::next_part(&mut nodes))
 }

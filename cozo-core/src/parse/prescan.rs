@@ -1,22 +1,39 @@
-//! A first walk over the text: comments become blanks, and nesting is bounded before anything recurses.
+//! A first walk over the text: comments and long lists of constants are left out, nesting is bounded before anything
+//! recurses, and it is found where a script can be cut.
 //!
-//! In goes the script; out comes a text of the same length that the grammar reads, in which every byte stands where it
-//! stood. `[[1]] # two` becomes `[[1]]      `. The walk is a loop with a stack of open brackets, so that neither a
-//! megabyte of `[` nor of `/*` costs more than its length.
+//! In goes the script; out comes the [`Condensed`] text that the grammar reads. `[[1]] # two` becomes `[[1]]  `. The walk
+//! is a loop with a stack of open brackets, so that neither a megabyte of `[` nor of `/*` costs more than its length.
+//!
+//! The grammar takes a hundred times as much memory as it reads text. So it never reads a long script at once:
+//!
+//! * Between cuts, which stand where nothing but a rule or a block can begin, it reads one part after the other.
+//! * The elements of a long list that are no constants become texts of their own.
 
-use std::borrow::Cow;
-
+use super::condensed::{Condensed, Condenser, Elements, Mark};
+use super::constants::Constants;
 use super::error::ParseError;
 use super::position::describe_position;
+use crate::budget;
 use crate::diag::SourceSpan;
 
 /// How deep brackets, `%if` and `%loop` may be nested together. The parser recurses once a level.
 pub(super) const MAX_BRACKETS: usize = 128;
 
+/// The elements of a list become a text of their own at this length.
+const MAX_LIST_TEXT: usize = 1 << 15;
+
+/// What a string literal holds is left out of the text from this length on.
+const LONG_STRING: usize = 1 << 10;
+
+/// Steps of the budget are counted in this many tokens.
+const TOKENS_PER_STEP: usize = 1 << 8;
+
 /// What the walk has found.
 pub(super) struct Scanned<'s> {
-    /// The script without its comments.
-    pub text: Cow<'s, str>,
+    /// The script for the grammar.
+    pub condensed: Condensed<'s>,
+    /// Where a rule of a query or a block of an imperative script begins, as offsets in the condensed text; not of all.
+    pub cuts: Vec<usize>,
     /// The first bracket that is not matched: for the help of the error that will follow.
     pub unmatched: Option<Unmatched>,
 }
@@ -32,49 +49,105 @@ pub(super) struct Unmatched {
 
 /// Walks over a script.
 pub(super) fn prescan(source: &str) -> Result<Scanned<'_>, ParseError> {
-    let mut scanner =
-        Scanner { source, bytes: source.as_bytes(), at: 0, open: vec![], unmatched: None, comments: vec![] };
+    let mut scanner = Scanner {
+        source,
+        bytes: source.as_bytes(),
+        at: 0,
+        open: vec![],
+        unmatched: None,
+        condenser: Condenser::new(source),
+        constants: Constants::new(source),
+        before: [Token::Sign(b';'); 2],
+        head: None,
+        cuts: vec![],
+    };
     while scanner.at < scanner.bytes.len() {
-        scanner.token()?;
+        for _ in 0..TOKENS_PER_STEP {
+            if scanner.at < scanner.bytes.len() {
+                scanner.token()?;
+            }
+        }
+        budget::step(TOKENS_PER_STEP)?;
     }
-    let never_closed = scanner.open.iter().find(|open| open.bracket != BLOCK);
-    let unmatched = scanner.unmatched.or(never_closed.copied());
-    Ok(Scanned { text: blank_out(source, &scanner.comments), unmatched })
+    let never_closed = scanner.open.iter().map(|open| open.unmatched).find(|open| open.bracket != BLOCK);
+    let unmatched = scanner.unmatched.or(never_closed);
+    Ok(Scanned { condensed: scanner.condenser.finish(), cuts: scanner.cuts, unmatched })
 }
 
 /// Stands on the stack for `%if` and `%loop`.
 const BLOCK: u8 = b'%';
 
+/// A bracket that is open.
+struct Open {
+    unmatched: Unmatched,
+    /// For lists: the part of its elements that is not in a text of its own.
+    list: Option<Mark>,
+}
+
+/// What the walk knows of a token.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Token {
+    /// A name, by where it begins: perhaps of a rule.
+    Name(usize),
+    /// `in`, `and`, `or` or `not`: a value follows.
+    Connective,
+    /// A literal, or another word.
+    Value,
+    /// A bracket or a sign.
+    Sign(u8),
+}
+
 struct Scanner<'s> {
     source: &'s str,
     bytes: &'s [u8],
     at: usize,
-    open: Vec<Unmatched>,
+    open: Vec<Open>,
     unmatched: Option<Unmatched>,
-    /// Start and end of each comment.
-    comments: Vec<(usize, usize)>,
+    condenser: Condenser<'s>,
+    constants: Constants<'s>,
+    /// The last two tokens, the last one first.
+    before: [Token; 2],
+    /// Where the head of a rule may have begun, in the condensed text.
+    head: Option<usize>,
+    cuts: Vec<usize>,
 }
 
 impl Scanner<'_> {
     fn token(&mut self) -> Result<(), ParseError> {
-        match self.bytes[self.at] {
-            b'#' => self.line_comment(),
-            b'/' if self.bytes[self.at..].starts_with(b"/*") => self.block_comment()?,
-            quote @ (b'"' | b'\'') => self.string(quote)?,
-            bracket @ (b'[' | b'(' | b'{') => self.open(bracket, 1)?,
-            bracket @ (b']' | b')' | b'}') => self.close(bracket),
+        let byte = self.bytes[self.at];
+        match byte {
+            b' ' | b'\t' | b'\r' | b'\n' => {
+                self.at += 1;
+                return Ok(());
+            }
+            b'#' => return self.line_comment(),
+            b'/' if self.bytes[self.at..].starts_with(b"/*") => return self.block_comment(),
+            b'"' | b'\'' => self.string(byte)?,
+            b'[' | b'(' | b'{' => self.open(byte, 1)?,
+            b']' | b')' | b'}' => self.close(byte),
             b'%' => self.percent()?,
-            byte if is_word(byte) => self.word()?,
-            _ => self.at += 1,
+            _ if is_word(byte) => self.word()?,
+            _ => {
+                self.at += 1;
+                self.note(Token::Sign(byte));
+            }
+        }
+        if byte == b',' {
+            self.next_element()?;
         }
         Ok(())
     }
 
-    fn line_comment(&mut self) {
+    fn note(&mut self, token: Token) {
+        self.before = [token, self.before[0]];
+    }
+
+    fn line_comment(&mut self) -> Result<(), ParseError> {
         let start = self.at;
         let rest = &self.bytes[start..];
         self.at += rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
-        self.comments.push((start, self.at));
+        self.condenser.replace(start..self.at, " ");
+        Ok(())
     }
 
     fn block_comment(&mut self) -> Result<(), ParseError> {
@@ -92,7 +165,7 @@ impl Scanner<'_> {
             }
             self.at += 2;
             if depth == 0 {
-                self.comments.push((start, self.at));
+                self.condenser.replace(start..self.at, " ");
                 return Ok(());
             }
         }
@@ -100,14 +173,18 @@ impl Scanner<'_> {
 
     fn string(&mut self, quote: u8) -> Result<(), ParseError> {
         let start = self.at;
-        self.at += 1;
-        while let Some(byte) = self.bytes.get(self.at) {
-            self.at += if *byte == b'\\' { 2 } else { 1 };
-            if *byte == quote {
-                return Ok(());
-            }
+        let closer = if quote == b'"' { "\"" } else { "'" };
+        self.at = skip_string(self.bytes, start).ok_or_else(|| self.never_closed("string", start, closer))?;
+        self.literal(start + 1, self.at - 1);
+        Ok(())
+    }
+
+    /// Notes a literal whose text stands between two offsets; the grammar need not see a long one.
+    fn literal(&mut self, start: usize, end: usize) {
+        if end - start >= LONG_STRING {
+            self.condenser.replace(start..end, "");
         }
-        Err(self.never_closed("string", start, if quote == b'"' { "\"" } else { "'" }))
+        self.note(Token::Value);
     }
 
     /// A name, a number, or the underscores that begin a raw string.
@@ -118,35 +195,33 @@ impl Scanner<'_> {
         }
         let word = &self.bytes[start..self.at];
         if self.bytes.get(self.at) == Some(&b'"') && word.iter().all(|byte| *byte == b'_') {
-            self.raw_string(start, word.len())?;
+            return self.raw_string(start, word.len());
         }
+        self.note(match word {
+            b"in" | b"and" | b"or" | b"not" => Token::Connective,
+            b"null" | b"true" | b"false" => Token::Value,
+            _ if word[0].is_ascii_digit() => Token::Value,
+            _ => Token::Name(start),
+        });
         Ok(())
     }
 
     fn raw_string(&mut self, start: usize, underscores: usize) -> Result<(), ParseError> {
-        self.at += 1;
-        // Counting the underscores after each quote keeps this linear, however many of them begin the string.
-        while self.at < self.bytes.len() {
-            let quote = self.bytes[self.at] == b'"';
-            self.at += 1;
-            if quote {
-                let tail = self.bytes[self.at..].iter().take(underscores).take_while(|byte| **byte == b'_').count();
-                self.at += tail;
-                if tail == underscores {
-                    return Ok(());
-                }
-            }
-        }
-        Err(self.never_closed("raw string", start, "a quote and as many underscores as before it"))
+        let closer = "a quote and as many underscores as before it";
+        let end = skip_raw_string(self.bytes, start, underscores);
+        self.at = end.ok_or_else(|| self.never_closed("raw string", start, closer))?;
+        self.literal(start + underscores + 1, self.at - underscores - 1);
+        Ok(())
     }
 
     /// `%if` and `%loop` open a level that `%end` closes. Inside brackets the sign is that of the remainder.
     fn percent(&mut self) -> Result<(), ParseError> {
         let start = self.at;
         self.at += 1;
+        self.note(Token::Sign(BLOCK));
         let rest = &self.bytes[self.at..];
         let word = &rest[..rest.iter().take(8).take_while(|byte| is_word(**byte)).count()];
-        if self.open.last().is_none_or(|open| open.bracket == BLOCK) {
+        if self.open.last().is_none_or(|open| open.unmatched.bracket == BLOCK) {
             match word {
                 b"if" | b"if_not" | b"loop" => {
                     self.at = start;
@@ -166,21 +241,99 @@ impl Scanner<'_> {
             let what = "levels of brackets and blocks";
             return Err(ParseError::NestingTooDeep { what, limit: MAX_BRACKETS, span: SourceSpan(self.at, len) });
         }
-        self.open.push(Unmatched { bracket, offset: self.at });
+        if self.open.is_empty() {
+            self.find_cut(bracket);
+        }
+        let is_list = bracket == b'[' && self.value_follows();
+        let unmatched = Unmatched { bracket, offset: self.at };
         self.at += len;
+        let list = is_list.then(|| self.condenser.mark(self.at));
+        let is_data = self.before == [Token::Sign(b'-'), Token::Sign(b'<')];
+        self.open.push(Open { unmatched, list });
+        self.note(Token::Sign(bracket));
+        if is_list { self.begin_list(is_data) } else { Ok(()) }
+    }
+
+    /// Whether a value can stand here: only then is `[` a list, and nothing else.
+    fn value_follows(&self) -> bool {
+        match self.before[0] {
+            Token::Connective => true,
+            Token::Name(_) | Token::Value => false,
+            Token::Sign(sign) => !matches!(sign, b']' | b')' | b'}' | b'?' | b';'),
+        }
+    }
+
+    fn begin_list(&mut self, is_data: bool) -> Result<(), ParseError> {
+        let depth = self.open.len();
+        let start = self.at;
+        match if is_data { self.constants.rows(start, depth)? } else { None } {
+            Some(rows) => self.leave_out(rows.elements, rows.end),
+            None => self.skip_constants()?,
+        }
         Ok(())
     }
 
+    /// Reads the elements of a list from here on that are constants.
+    fn skip_constants(&mut self) -> Result<(), ParseError> {
+        if let Some(run) = self.constants.run(self.at, self.open.len())? {
+            self.leave_out(run.elements, run.end);
+        }
+        Ok(())
+    }
+
+    fn leave_out(&mut self, elements: Elements, end: usize) {
+        self.condenser.leave_out(self.at..end, elements);
+        self.at = end;
+    }
+
+    /// Behind a comma: the next element of a list begins, if this is one.
+    fn next_element(&mut self) -> Result<(), ParseError> {
+        let Some(Open { list: Some(begin), .. }) = self.open.last() else { return Ok(()) };
+        let begin = *begin;
+        if self.condenser.mark(self.at).text - begin.text > MAX_LIST_TEXT {
+            self.condenser.split_off(begin, self.at);
+            let begin = self.condenser.mark(self.at);
+            self.open.iter_mut().rev().take(1).for_each(|open| open.list = Some(begin));
+        }
+        self.skip_constants()
+    }
+
+    /// Finds whether the bracket here, with nothing around it, is that of a rule's head or of a block, before which the script
+    /// can be cut. Nothing that can be complete goes on with a name and a bracket, nor from one block to the next.
+    fn find_cut(&mut self, bracket: u8) {
+        self.head = None;
+        let begin = match (bracket, self.before) {
+            (b'[', [Token::Name(start), Token::Name(_) | Token::Value]) => start,
+            (b'[', [Token::Name(start), Token::Sign(b']' | b')' | b'}' | b';')]) => start,
+            (b'[', [Token::Sign(b'?'), _]) if self.bytes[self.at - 1] == b'?' => self.at - 1,
+            (b'{', [Token::Sign(b'}'), _]) => {
+                self.cuts.extend(self.condenser.offset(self.at));
+                return;
+            }
+            _ => return,
+        };
+        self.head = self.condenser.offset(begin);
+    }
+
     fn close(&mut self, bracket: u8) {
-        let partner = self.open.last().map(|open| closing(open.bracket));
+        let partner = self.open.last().map(|open| closing(open.unmatched.bracket));
         if partner == Some(bracket) {
             self.open.pop();
         } else if self.unmatched.is_none() {
             let closer = Unmatched { bracket, offset: self.at };
             // `(1, 2]`: it is the round one that misses its partner, unless nothing at all is open.
-            self.unmatched = Some(self.open.last().copied().filter(|open| open.bracket != BLOCK).unwrap_or(closer));
+            let open = self.open.last().map(|open| open.unmatched).filter(|open| open.bracket != BLOCK);
+            self.unmatched = Some(open.unwrap_or(closer));
         }
         self.at += 1;
+        self.note(Token::Sign(bracket));
+        if self.open.is_empty()
+            && let Some(head) = self.head.take()
+        {
+            let rest = self.bytes[self.at..].trim_ascii_start();
+            let is_head = [&b":="[..], b"<-", b"<~"].iter().any(|sign| rest.starts_with(sign));
+            self.cuts.extend(is_head.then_some(head));
+        }
     }
 
     fn never_closed(&self, what: &str, start: usize, closer: &str) -> ParseError {
@@ -205,20 +358,33 @@ pub(super) fn closing(bracket: u8) -> u8 {
     }
 }
 
-/// The text with blanks for comments; line ends may go too, for positions are taken from the script itself.
-fn blank_out<'s>(source: &'s str, comments: &[(usize, usize)]) -> Cow<'s, str> {
-    if comments.is_empty() {
-        return Cow::Borrowed(source);
+/// Where the string ends that begins at an offset, if it does.
+pub(super) fn skip_string(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut at = start + 1;
+    while let Some(byte) = bytes.get(at) {
+        at += if *byte == b'\\' { 2 } else { 1 };
+        if *byte == bytes[start] {
+            return Some(at);
+        }
     }
-    let mut text = String::with_capacity(source.len());
-    let mut done = 0;
-    for (start, end) in comments {
-        text.push_str(&source[done..*start]);
-        text.extend(std::iter::repeat_n(' ', end - start));
-        done = *end;
+    None
+}
+
+/// Where the raw string ends that begins with so many underscores at an offset, if it does.
+pub(super) fn skip_raw_string(bytes: &[u8], start: usize, underscores: usize) -> Option<usize> {
+    let mut at = start + underscores + 1;
+    // Counting the underscores after each quote keeps this linear, however many of them begin the string.
+    while let Some(byte) = bytes.get(at) {
+        at += 1;
+        if *byte == b'"' {
+            let tail = bytes[at..].iter().take(underscores).take_while(|byte| **byte == b'_').count();
+            at += tail;
+            if tail == underscores {
+                return Some(at);
+            }
+        }
     }
-    text.push_str(&source[done..]);
-    Cow::Owned(text)
+    None
 }
 
 #[cfg(test)]
@@ -226,17 +392,50 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_become_blanks_of_the_same_length() {
+    fn comments_become_blanks() {
         for (source, text) in [
-            ("a # b\nc", "a    \nc"),
-            ("a /* é /* x */ */ b", "a                  b"),
+            ("a # b\nc", "a  \nc"),
+            ("a /* é /* x */ */ b", "a   b"),
             ("'#' \"/*\" _\"#\"_", "'#' \"/*\" _\"#\"_"),
-            ("'a\\'#' # x", "'a\\'#'    "),
+            ("'a\\'#' # x", "'a\\'#'  "),
             ("__\"#\"_#\"__#", "__\"#\"_#\"__ "),
         ] {
+            let condensed = prescan(source).unwrap_or_else(|error| panic!("{source}: {error}")).condensed;
+            assert_eq!(condensed.text, text);
+            assert_eq!(condensed.place(condensed.text.len()), source.len());
+            let last = condensed.text.rfind(['b', 'c']).unwrap_or_default();
+            assert_eq!(source.as_bytes()[condensed.place(last)], text.as_bytes()[last], "{source}");
+        }
+    }
+
+    #[test]
+    fn long_lists_and_strings_are_left_out() {
+        let numbers = vec!["7"; 100].join(", ");
+        let text = "x".repeat(2000);
+        for (source, expected) in [
+            (format!("?[a] <- [{numbers}]"), "?[a] <- []"),
+            (format!("x in[{numbers}, y, {numbers},] or r[{numbers}]"), &*format!("x in[ y,] or r[{numbers}]")),
+            (format!("f('{text}', [[{numbers}, -'x'], {numbers}])"), "f('', [[ -'x'],])"),
+            (format!("x = [{numbers} + 1, [{numbers}]"), "x = [ 7 + 1,[]"),
+        ] {
+            let condensed = prescan(&source).unwrap_or_else(|error| panic!("{source}: {error}")).condensed;
+            assert_eq!(condensed.text, expected);
+            for (at, byte) in condensed.text.bytes().enumerate() {
+                assert_eq!(source.as_bytes()[condensed.place(at)], byte, "{source} at {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_script_is_cut_where_rules_and_blocks_begin() {
+        for (source, cuts) in [
+            ("a[x] := b[x] c[x] <- [[1]] ?[x] := a[x], ?[y] := c[x]", &[0, 13, 27, 41][..]),
+            ("a[x] := b[x], c[x] := d[x]", &[0]),
+            ("?[x] := x in r[1]<-[1] not s[x] <- [] :put r {x} t[] <~ F()", &[0, 49]),
+            ("{?[x] := r[x]} {a[x] := b[x] c[x] := d[x]} %if {} {} %end {}", &[15]),
+        ] {
             let scanned = prescan(source).unwrap_or_else(|error| panic!("{source}: {error}"));
-            assert_eq!(scanned.text, text);
-            assert_eq!(scanned.text.len(), source.len());
+            assert_eq!(scanned.cuts, cuts, "{source}");
         }
     }
 

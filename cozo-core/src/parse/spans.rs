@@ -12,7 +12,12 @@ impl Expr {
     /// Where the expression stands, without parentheses around it.
     pub fn span(&self) -> SourceSpan {
         match self {
-            Expr::Literal(_, span) | Expr::List(_, span) | Expr::Object(_, span) | Expr::Call { span, .. } => *span,
+            Expr::Literal(_, span)
+            | Expr::List(_, span)
+            | Expr::Data(_, span)
+            | Expr::Rows(_, span)
+            | Expr::Object(_, span)
+            | Expr::Call { span, .. } => *span,
             Expr::Parameter(name) | Expr::Variable(name) => name.span,
         }
     }

@@ -1,7 +1,9 @@
 //! From a program to a plan.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::extreme::note_extreme;
@@ -13,6 +15,7 @@ use super::{
     ComponentPlan, ConstantPlan, ExistsPlan, FixedInputPlan, FixedPlan, JoinPlan, Method, OperatorKind, OperatorPlan,
     Plan, RulePlan, Source, TableKind, TablePart, TablePlan, indices, ranges,
 };
+use crate::budget::{self, Stop};
 use crate::expr::Expr;
 use crate::program::{
     AggregationUse, Apply, Arg, Atom, ConstantRows, Definition, ENTRY, FixedApply, FixedInput, Predicate, Program,
@@ -20,6 +23,9 @@ use crate::program::{
 };
 use crate::schema::RelationId;
 use crate::value::SmallStr;
+
+/// About how many bytes an operator takes.
+const ATOM_BYTES: usize = 1 << 8;
 
 /// In which order atoms run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,21 +37,22 @@ pub enum JoinOrder {
 }
 
 /// Plans a stratified program.
-pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrder) -> Plan {
+pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrder) -> Result<Plan, Stop> {
     let join_order = if has_choice(program) { join_order } else { JoinOrder::Written };
     let names: Vec<&SmallStr> = program.components.iter().flat_map(|component| &component.predicates).collect();
-    let numbers: BTreeMap<&SmallStr, usize> = names.iter().enumerate().map(|(i, name)| (*name, i)).collect();
+    let numbers: FxHashMap<&SmallStr, usize> = names.iter().enumerate().map(|(i, name)| (*name, i)).collect();
     let mut planner =
         Planner { numbers: &numbers, estimates: Estimates::new(statistics), join_order, depends_on_sizes: false };
     let mut tables: Vec<TablePlan> = vec![];
     let mut components = vec![];
     for component in &program.components {
         if join_order == JoinOrder::ByCost {
-            planner.estimates.enter_component(program, &component.predicates, component.recursive);
+            planner.estimates.enter_component(program, &component.predicates, component.recursive)?;
         }
-        let members: Vec<usize> = component.predicates.iter().map(|name| numbers[name]).collect();
+        // The names are in the order of the components.
+        let members = tables.len()..tables.len() + component.predicates.len();
         let mut plan = ComponentPlan {
-            tables: members.clone(),
+            tables: members.clone().collect(),
             recursive: component.recursive,
             rules: vec![],
             constants: vec![],
@@ -56,7 +63,7 @@ pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrd
             let kind = table_kind(predicate, component.recursive);
             // However constants are written, the first of equal numbers is always the same one.
             let written =
-                matches!(predicate.definition, Definition::Constant(ConstantRows::Rows(_) | ConstantRows::List(_)));
+                matches!(&predicate.definition, Definition::Constant(rows) if !matches!(rows, ConstantRows::Given(_)));
             let in_order = written && name != ENTRY;
             match &predicate.definition {
                 Definition::Constant(rows) => {
@@ -64,8 +71,10 @@ pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrd
                 }
                 Definition::Fixed(apply) => plan.fixed.push(fixed(table, apply, &numbers)),
                 Definition::Rules(rules) => {
-                    let own: &[usize] = if component.recursive { &members } else { &[] };
-                    plan.rules.extend(rules.iter().flat_map(|rule| planner.rule(table, rule, own, &kind)));
+                    let own = if component.recursive { members.clone() } else { 0..0 };
+                    for rule in rules {
+                        plan.rules.append(&mut planner.rule(table, rule, &own, &kind)?);
+                    }
                 }
             }
             let arity = predicate.columns.len();
@@ -82,7 +91,7 @@ pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrd
         note_unique(component, &mut tables);
     }
     let (point, count) = (is_point(&tables, &components), is_count(&tables, &components));
-    Plan { tables, components, entry: entry_table, headers, reads, times, depends_on_sizes, point, count }
+    Ok(Plan { tables, components, entry: entry_table, headers, reads, times, depends_on_sizes, point, count })
 }
 
 /// Notes which tables a component wants in order. Fixed rules may be those of the host, who sees the rows.
@@ -103,7 +112,7 @@ fn note_readers(component: &ComponentPlan, entry: usize, tables: &mut [TablePlan
     }
 }
 
-fn fixed(table: usize, apply: &FixedApply, numbers: &BTreeMap<&SmallStr, usize>) -> FixedPlan {
+fn fixed(table: usize, apply: &FixedApply, numbers: &FxHashMap<&SmallStr, usize>) -> FixedPlan {
     let input = |input: &FixedInput| FixedInputPlan {
         source: source(&input.target, numbers),
         bindings: input.bindings.clone(),
@@ -120,7 +129,7 @@ fn fixed(table: usize, apply: &FixedApply, numbers: &BTreeMap<&SmallStr, usize>)
     }
 }
 
-fn source(target: &Target, numbers: &BTreeMap<&SmallStr, usize>) -> Source {
+fn source(target: &Target, numbers: &FxHashMap<&SmallStr, usize>) -> Source {
     match target {
         Target::Predicate(name) => Source::Table(numbers[name]),
         Target::Stored(read) => Source::Stored(read.clone()),
@@ -150,9 +159,10 @@ fn reads(components: &[ComponentPlan]) -> SmallVec<[RelationId; 4]> {
 /// The times that histories are read at, each once: copies of one atom have one time.
 fn times(components: &[ComponentPlan]) -> Vec<Expr> {
     let mut times: Vec<Expr> = vec![];
+    let mut spans = FxHashSet::default();
     for source in sources(components) {
         if let Source::Stored(StoredRead { as_of: Some(time), .. }) = source
-            && !times.iter().any(|known| known.span() == time.span())
+            && spans.insert(time.span())
         {
             times.push(time.clone());
         }
@@ -162,7 +172,7 @@ fn times(components: &[ComponentPlan]) -> Vec<Expr> {
 
 /// What the rules of one plan share.
 struct Planner<'a> {
-    numbers: &'a BTreeMap<&'a SmallStr, usize>,
+    numbers: &'a FxHashMap<&'a SmallStr, usize>,
     estimates: Estimates<'a>,
     join_order: JoinOrder,
     depends_on_sizes: bool,
@@ -170,16 +180,22 @@ struct Planner<'a> {
 
 impl Planner<'_> {
     /// Plans a rule: once, or once for each atom of its own component.
-    fn rule(&mut self, table: usize, rule: &Rule, own: &[usize], kind: &TableKind) -> Vec<RulePlan> {
+    fn rule(
+        &mut self,
+        table: usize,
+        rule: &Rule,
+        own: &Range<usize>,
+        kind: &TableKind,
+    ) -> Result<Vec<RulePlan>, Stop> {
         let is_own = |atom: &Atom| match atom {
             Atom::Apply(Apply { target: Target::Predicate(name), negated: false, .. }) => {
-                own.contains(&self.numbers[name])
+                !own.is_empty() && own.contains(&self.numbers[name])
             }
             _ => false,
         };
         let recursive: Vec<usize> = (0..rule.body.len()).filter(|at| is_own(&rule.body[*at])).collect();
         if recursive.is_empty() {
-            return vec![self.variant(table, rule, &[], kind)];
+            return Ok(vec![self.variant(table, rule, &[], kind)?]);
         }
         let part = |at: usize, delta: usize| match at.cmp(&delta) {
             std::cmp::Ordering::Less => TablePart::Old,
@@ -194,19 +210,26 @@ impl Planner<'_> {
     }
 
     /// Plans a rule whose atoms of its own component read these parts.
-    fn variant(&mut self, table: usize, rule: &Rule, parts: &[(usize, TablePart)], kind: &TableKind) -> RulePlan {
+    fn variant(
+        &mut self,
+        table: usize,
+        rule: &Rule,
+        parts: &[(usize, TablePart)],
+        kind: &TableKind,
+    ) -> Result<RulePlan, Stop> {
+        budget::make_room(rule.body.len() * ATOM_BYTES)?;
         let keeps_order = matches!(kind, TableKind::Groups(_)) && kind.order_matters();
         let ordered = match self.join_order {
             JoinOrder::ByCost if !keeps_order => {
                 let delta = parts.iter().find(|(_, part)| *part == TablePart::Delta).map(|(position, _)| *position);
-                self.estimates.order(rule, delta)
+                self.estimates.order(rule, delta)?
             }
             _ => Ordered::as_written(rule),
         };
         self.depends_on_sizes |= ordered.had_choice;
         let estimates = (self.join_order == JoinOrder::ByCost).then_some(&self.estimates);
         let bag = matches!(kind, TableKind::Groups(_));
-        RuleBuilder::new(self.numbers, estimates, parts, bag, keeps_order).rule(table, rule, ordered)
+        Ok(RuleBuilder::new(self.numbers, estimates, parts, bag, keeps_order).rule(table, rule, ordered))
     }
 }
 
@@ -223,7 +246,7 @@ fn table_kind(predicate: &Predicate, recursive: bool) -> TableKind {
 }
 
 pub(super) struct RuleBuilder<'a> {
-    numbers: &'a BTreeMap<&'a SmallStr, usize>,
+    numbers: &'a FxHashMap<&'a SmallStr, usize>,
     /// The sizes, where they may decide.
     pub(super) estimates: Option<&'a Estimates<'a>>,
     /// The atoms (by position as written) that read a table of the rule's own component, and which of its rows.
@@ -241,7 +264,7 @@ pub(super) struct RuleBuilder<'a> {
 
 impl<'a> RuleBuilder<'a> {
     fn new(
-        numbers: &'a BTreeMap<&'a SmallStr, usize>,
+        numbers: &'a FxHashMap<&'a SmallStr, usize>,
         estimates: Option<&'a Estimates<'a>>,
         parts: &'a [(usize, TablePart)],
         bag: bool,
@@ -253,7 +276,8 @@ impl<'a> RuleBuilder<'a> {
 
     fn rule(mut self, table: usize, rule: &Rule, ordered: Ordered) -> RulePlan {
         let body = ordered.body;
-        let part = |origin: &usize| self.parts.iter().find(|(at, _)| at == origin).map(|(_, part)| *part);
+        let parts_at: BTreeMap<usize, TablePart> = self.parts.iter().copied().collect();
+        let part = |origin: &usize| parts_at.get(origin).copied();
         let mut parts = ordered.origins.iter().map(part).collect::<Vec<_>>().into_iter();
         let mut parts_of: Vec<Option<TablePart>> = vec![None; body.len()];
         for (atom, part_of) in body.iter().zip(&mut parts_of) {
@@ -522,11 +546,11 @@ fn with_kept_slots(kinds: Vec<OperatorKind>, head: &[usize]) -> Vec<OperatorPlan
         if let OperatorKind::Join(join) = &mut kind {
             join.outputs.retain(|(_, slot)| needed.contains(slot));
         }
-        let keep = needed.iter().copied().filter(|slot| !filled.contains(slot)).collect();
-        needed.extend(used);
         filled.iter().for_each(|slot| {
             needed.remove(slot);
         });
+        let keep = needed.iter().copied().collect();
+        needed.extend(used.into_iter().filter(|slot| !filled.contains(slot)));
         operators.push(OperatorPlan { kind, keep });
     }
     operators.reverse();
@@ -550,7 +574,8 @@ fn drop_repetitions(operators: Vec<OperatorPlan>, reads: Vec<(usize, TablePart)>
             checked.push(OperatorPlan { kind: OperatorKind::Distinct, keep: live.clone() });
             repeats = false;
         }
-        repeats |= live.iter().any(|slot| !operator.keep.contains(slot)) || gives_repetitions(&operator.kind);
+        // What it keeps is in ascending order.
+        repeats |= live.iter().any(|slot| operator.keep.binary_search(slot).is_err()) || gives_repetitions(&operator.kind);
         let (_, filled) = used_and_filled(&operator.kind);
         live = operator.keep.iter().copied().chain(filled).collect();
         moved.extend(reads.iter().filter(|(at, _)| *at == position).map(|(_, part)| (checked.len(), *part)));

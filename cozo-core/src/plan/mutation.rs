@@ -7,7 +7,7 @@ use crate::diag::SourceSpan;
 use crate::expr::Expr;
 use crate::parse::ast::{ColumnSource, ColumnSpec, ColumnSpecs, Mutation, MutationOp};
 use crate::parse::{ParseError, parse_expr};
-use crate::program::{ProgramError, Resolver, resolve_column_type};
+use crate::program::{Mention, ProgramError, Resolver, resolve_column_type};
 use crate::schema::{
     AccessLevel, ColumnDefinition, ColumnType, RelationError, RelationId, RelationSchema, SchemaRef, Triggers,
 };
@@ -253,7 +253,7 @@ impl Planner<'_, '_> {
                     // Resolved here only to find errors: the text is what is kept.
                     let mentioned = self.resolver.parameters.mentioned.len();
                     self.resolver.closed(expr)?;
-                    if let Some((name, span)) = self.resolver.parameters.mentioned.get(mentioned) {
+                    if let Some(Mention::Named(name, span)) = self.resolver.parameters.mentioned.get(mentioned) {
                         return Err(ProgramError::ParameterNotFound { name: name.to_string(), span: *span }.into());
                     }
                     Some(SmallStr::from(expr.to_string()))
@@ -270,10 +270,10 @@ impl Planner<'_, '_> {
         let Some(written) = &spec.column_type else { return Ok(ColumnType::ANY) };
         let resolver = &mut *self.resolver;
         let mut length = |expr: &crate::parse::ast::Expr| {
-            let values = resolver.values.clone();
+            let values = resolver.values;
             let closed = resolver.closed(expr)?;
             resolver.parameters.shape_depends_on_values |= closed.as_constant().is_none();
-            let bound = resolver.parameters.bind(&values)?;
+            let bound = resolver.parameters.bind(values)?;
             closed.eval_closed(&bound).map_err(|_| ProgramError::ListLength { span: closed.span() })
         };
         Ok(resolve_column_type(written, &mut length)?)

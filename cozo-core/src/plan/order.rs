@@ -6,13 +6,16 @@
 //! negations as early as they can stand. A unification that may fail, or give each row another value, still comes after all
 //! that stood before it, so that it sees no row that it did not see as written; and so do tests that may fail.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
 
 use super::indices;
 use super::statistics::{Size, Statistics};
+use crate::budget::{self, Stop};
 use crate::expr::Expr;
 use crate::program::{
-    Apply, Arg, Atom, ConstantRows, Definition, HeadColumn, Predicate, Program, Rule, Target, order_body,
+    Apply, Arg, Atom, ConstantRows, Definition, HeadColumn, Predicate, Program, ProgramError, Rule, Target, order_body,
 };
 use crate::schema::{BaseType, ColumnType};
 use crate::value::{DataValue, SmallStr};
@@ -48,7 +51,7 @@ const PASSING: f64 = 0.3;
 /// The sizes of all relations of a program, and what follows from them.
 pub struct Estimates<'a> {
     statistics: &'a dyn Statistics,
-    derived: BTreeMap<SmallStr, Size>,
+    derived: FxHashMap<SmallStr, Size>,
 }
 
 /// An ordered body.
@@ -90,27 +93,33 @@ pub fn has_choice(program: &Program) -> bool {
 impl<'a> Estimates<'a> {
     /// Nothing known yet about derived relations.
     pub fn new(statistics: &'a dyn Statistics) -> Self {
-        Estimates { statistics, derived: BTreeMap::new() }
+        Estimates { statistics, derived: FxHashMap::default() }
     }
 
     /// Estimates the predicates of one component; those that it needs are known.
-    pub fn enter_component(&mut self, program: &Program, names: &[SmallStr], recursive: bool) {
+    pub fn enter_component(&mut self, program: &Program, names: &[SmallStr], recursive: bool) -> Result<(), Stop> {
         // Recursive predicates are as large as their base rules make them, and grow.
         for name in names {
             let predicate = &program.predicates[name];
             self.derived.insert(name.clone(), Size::guessed(1.0, predicate.columns.len()));
         }
         for name in names {
-            let size = self.predicate(&program.predicates[name], if recursive { GROWTH } else { 1.0 });
+            let size = self.predicate(&program.predicates[name], if recursive { GROWTH } else { 1.0 })?;
             self.derived.insert(name.clone(), size);
         }
+        Ok(())
     }
 
-    fn predicate(&self, predicate: &Predicate, growth: f64) -> Size {
+    fn predicate(&self, predicate: &Predicate, growth: f64) -> Result<Size, Stop> {
         let arity = predicate.columns.len();
-        match &predicate.definition {
+        Ok(match &predicate.definition {
             Definition::Rules(rules) => {
-                let rows: f64 = rules.iter().map(|rule| self.rows_after(&rule.body)).sum::<f64>() * growth;
+                let mut rows = 0.0;
+                for rule in rules {
+                    budget::step(rule.body.len())?;
+                    rows += self.rows_after(&rule.body);
+                }
+                rows *= growth;
                 let grouped = |column: &HeadColumn| column.aggregation.is_none();
                 match predicate.columns.iter().filter(|column| grouped(column)).count() {
                     0 => Size::guessed(1.0, arity),
@@ -119,9 +128,10 @@ impl<'a> Estimates<'a> {
                 }
             }
             Definition::Constant(ConstantRows::Rows(rows)) => Size::guessed(rows.len() as f64, arity),
+            Definition::Constant(ConstantRows::Columns(rows)) => Size::guessed(rows.len as f64, arity),
             Definition::Constant(_) => Size::guessed(LIST_LENGTH, arity),
             Definition::Fixed(_) => Size::guessed(FIXED_RULE_ROWS, arity),
-        }
+        })
     }
 
     /// The size of a relation.
@@ -141,13 +151,13 @@ impl<'a> Estimates<'a> {
     }
 
     /// The body in the order in which it is to run. The atom at the position `delta` reads only the rows of one round.
-    pub fn order(&self, rule: &Rule, delta: Option<usize>) -> Ordered {
-        let as_written = |had_choice| Ordered { had_choice, ..Ordered::as_written(rule) };
+    pub fn order(&self, rule: &Rule, delta: Option<usize>) -> Result<Ordered, Stop> {
+        let as_written = |had_choice| Ok(Ordered { had_choice, ..Ordered::as_written(rule) });
         let costs = Costs::new(self, &rule.body, delta);
         if costs.givers.len() < 2 || costs.givers.len() > MAX_REORDERED {
             return as_written(false);
         }
-        let (before, best) = (costs.as_written(), costs.best(delta));
+        let (before, best) = (costs.as_written(), costs.best(delta)?);
         // A round is best begun with what is new: nobody knows how little that will be.
         let begins_with_delta = delta.is_none_or(|delta| costs.givers[0] == delta);
         let enough = if begins_with_delta { CLEARLY_CHEAPER } else { 1.0 / CLEARLY_CHEAPER };
@@ -162,8 +172,9 @@ impl<'a> Estimates<'a> {
                 };
                 let positions = order.iter().map(|giver| costs.givers[*giver]);
                 let origins = positions.filter(|at| is_application(&rule.body[*at])).collect();
-                Ordered { body, origins, reason: Some(reason), had_choice: true }
+                Ok(Ordered { body, origins, reason: Some(reason), had_choice: true })
             }
+            Err(ProgramError::Stopped(stop)) => Err(stop),
             // Every order of a safe body is safe; should one not be, the written one is.
             Err(_) => as_written(true),
         }
@@ -195,6 +206,8 @@ struct Costs<'e> {
     body: &'e [Atom],
     /// The positions of the atoms that give rows.
     givers: Vec<usize>,
+    /// The positions of the others.
+    others: Vec<usize>,
     sizes: Vec<Size>,
     /// Whether an atom must not come before those that give rows and stand before it.
     keeps_its_place: Vec<bool>,
@@ -263,7 +276,7 @@ fn never_fails(expr: &Expr, numbers: &BTreeSet<&SmallStr>) -> bool {
 
 impl<'e> Costs<'e> {
     fn new(estimates: &Estimates<'_>, body: &'e [Atom], delta: Option<usize>) -> Self {
-        let givers: Vec<usize> = (0..body.len()).filter(|at| gives_rows(&body[*at])).collect();
+        let (givers, others): (Vec<usize>, Vec<usize>) = (0..body.len()).partition(|at| gives_rows(&body[*at]));
         let size = |at: &usize| match &body[*at] {
             Atom::Apply(apply) => {
                 let size = estimates.size(&apply.target);
@@ -275,7 +288,7 @@ impl<'e> Costs<'e> {
             _ => Size::guessed(LIST_LENGTH, 1),
         };
         let sizes = givers.iter().map(size).collect();
-        Costs { body, givers, sizes, keeps_its_place: may_fail(body) }
+        Costs { body, givers, others, sizes, keeps_its_place: may_fail(body) }
     }
 
     fn start(&self) -> Step {
@@ -295,7 +308,7 @@ impl<'e> Costs<'e> {
     fn in_order(&self, order: &[usize]) -> Vec<Atom> {
         let mut given = BTreeSet::new();
         let mut body = vec![];
-        let mut waiting: Vec<usize> = (0..self.body.len()).filter(|at| !self.givers.contains(at)).collect();
+        let mut waiting = self.others.clone();
         for next in std::iter::once(None).chain(order.iter().map(Some)) {
             if let Some(giver) = next {
                 given.insert(*giver);
@@ -318,20 +331,17 @@ impl<'e> Costs<'e> {
         let leading = leading(&step.given);
         loop {
             let before = step.settled.len();
-            for (at, atom) in self.body.iter().enumerate() {
-                if step.settled.contains(&at) || self.givers.contains(&at) {
-                    continue;
-                }
-                if self.waits(at, leading) {
+            for at in self.others.iter().copied() {
+                if step.settled.contains(&at) || self.waits(at, leading) {
                     continue;
                 }
                 let all_bound = |names: Vec<&SmallStr>| names.into_iter().all(|name| step.bound.contains(name));
-                match atom {
+                match &self.body[at] {
                     Atom::Unify(variable, expr) if all_bound(expr.variables()) => {
                         step.bound.insert(variable.name.clone());
                     }
-                    Atom::Filter(_) | Atom::Same(..) if all_bound(atom.variables()) => step.rows *= PASSING,
-                    Atom::Apply(_) if all_bound(atom.variables()) => {
+                    atom @ (Atom::Filter(_) | Atom::Same(..)) if all_bound(atom.variables()) => step.rows *= PASSING,
+                    atom @ Atom::Apply(_) if all_bound(atom.variables()) => {
                         step.cost += step.rows * LOOK_UP;
                         step.rows *= PASSING;
                     }
@@ -348,25 +358,30 @@ impl<'e> Costs<'e> {
     /// One more atom that gives rows; none if it cannot stand here.
     fn then(&self, step: &Step, giver: usize) -> Option<Step> {
         let mut next = step.clone();
-        next.given.insert(giver);
+        self.advance(&mut next, giver).then_some(next)
+    }
+
+    /// Takes account of one more atom that gives rows; whether it can stand here.
+    fn advance(&self, step: &mut Step, giver: usize) -> bool {
         match &self.body[self.givers[giver]] {
             Atom::Apply(apply) => {
                 let (cost, rows) = self.join(step, apply, &self.sizes[giver]);
-                next.cost += cost;
-                next.rows = rows;
-                next.bound.extend(apply.bindings().cloned());
+                step.cost += cost;
+                step.rows = rows;
+                step.bound.extend(apply.bindings().cloned());
             }
             Atom::UnifyEach(variable, expr) => {
                 if !expr.variables().into_iter().all(|name| step.bound.contains(name)) {
-                    return None;
+                    return false;
                 }
-                next.rows *= if next.bound.insert(variable.name.clone()) { LIST_LENGTH } else { PASSING };
-                next.cost += next.rows * HAND_ON;
+                step.rows *= if step.bound.insert(variable.name.clone()) { LIST_LENGTH } else { PASSING };
+                step.cost += step.rows * HAND_ON;
             }
-            _ => return None,
+            _ => return false,
         }
-        self.settle(&mut next);
-        Some(next)
+        step.given.insert(giver);
+        self.settle(step);
+        true
     }
 
     /// The cost of a join with a relation, and the rows that it gives.
@@ -399,23 +414,29 @@ impl<'e> Costs<'e> {
     }
 
     fn as_written(&self) -> Step {
+        let mut step = self.start();
         // In the written order every atom can stand where it is.
-        let then = |step: Step, giver| self.then(&step, giver).unwrap_or(step);
-        (0..self.givers.len()).fold(self.start(), then)
+        for giver in 0..self.givers.len() {
+            let _ = self.advance(&mut step, giver);
+        }
+        step
     }
 
     /// The cheapest order, of those that begin with an atom if one is given.
-    fn best(&self, first: Option<usize>) -> Option<(Vec<usize>, Step)> {
+    fn best(&self, first: Option<usize>) -> Result<Option<(Vec<usize>, Step)>, Stop> {
         let first = first.and_then(|first| self.givers.iter().position(|giver| *giver == first));
         let start = match first {
             None => (vec![], self.start()),
-            Some(first) => (vec![first], self.then(&self.start(), first)?),
+            Some(first) => match self.then(&self.start(), first) {
+                Some(step) => (vec![first], step),
+                None => return Ok(None),
+            },
         };
         if self.givers.len() <= MAX_EXHAUSTIVE { self.best_of_all(start) } else { self.cheapest_next(start) }
     }
 
     /// For each set of atoms the cheapest order of its atoms, from small sets to large ones.
-    fn best_of_all(&self, start: (Vec<usize>, Step)) -> Option<(Vec<usize>, Step)> {
+    fn best_of_all(&self, start: (Vec<usize>, Step)) -> Result<Option<(Vec<usize>, Step)>, Stop> {
         let count = self.givers.len();
         let mut best: Vec<Option<(Vec<usize>, Step)>> = vec![None; 1 << count];
         let first = start.0.iter().fold(0, |set, giver| set | 1 << giver);
@@ -423,8 +444,9 @@ impl<'e> Costs<'e> {
         for set in first..1usize << count {
             let Some((order, step)) = best[set].take() else { continue };
             if set == (1 << count) - 1 {
-                return Some((order, step));
+                return Ok(Some((order, step)));
             }
+            budget::step(count * self.body.len())?;
             for giver in (0..count).filter(|giver| set & (1 << giver) == 0) {
                 let Some(next) = self.then(&step, giver) else { continue };
                 let known = &mut best[set | (1 << giver)];
@@ -433,17 +455,19 @@ impl<'e> Costs<'e> {
                 }
             }
         }
-        None
+        Ok(None)
     }
 
-    fn cheapest_next(&self, (mut order, mut step): (Vec<usize>, Step)) -> Option<(Vec<usize>, Step)> {
+    fn cheapest_next(&self, (mut order, mut step): (Vec<usize>, Step)) -> Result<Option<(Vec<usize>, Step)>, Stop> {
         while order.len() < self.givers.len() {
+            budget::step(self.givers.len() * self.body.len())?;
             let rest = (0..self.givers.len()).filter(|giver| !order.contains(giver));
             let steps = rest.filter_map(|giver| Some((giver, self.then(&step, giver)?)));
-            let (giver, next) = steps.min_by(|(_, a), (_, b)| (a.cost + a.rows).total_cmp(&(b.cost + b.rows)))?;
+            let cheapest = steps.min_by(|(_, a), (_, b)| (a.cost + a.rows).total_cmp(&(b.cost + b.rows)));
+            let Some((giver, next)) = cheapest else { return Ok(None) };
             order.push(giver);
             step = next;
         }
-        Some((order, step))
+        Ok(Some((order, step)))
     }
 }

@@ -106,6 +106,7 @@ impl Display for ConstantRows {
         match self {
             ConstantRows::List(expr) => write!(f, "{expr}"),
             ConstantRows::Given(_) => f.write_str("(given)"),
+            ConstantRows::Columns(rows) => write!(f, "({} rows)", rows.len),
             ConstantRows::Rows(rows) => {
                 f.write_str("[")?;
                 for (i, row) in rows.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! What can be wrong with a query before it runs.
 
+use crate::budget::Stop;
 use crate::diag::SourceSpan;
 use crate::fixed_rule::FixedRuleError;
 use crate::schema::RelationError;
@@ -455,6 +456,10 @@ pub enum ProgramError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     FixedRule(#[from] FixedRuleError),
+    /// The script was stopped while it was compiled, or what it compiles to takes more memory than it may.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Stopped(#[from] Stop),
     /// A column type's length is not a number of elements.
     #[error("the length of a list type must be an integer of at least 0")]
     #[diagnostic(code(parser::bad_list_len_in_type), help("write a number, as in [Float; 3]"))]

@@ -21,10 +21,11 @@ mod resolve;
 mod time_travel;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 pub use error::ProgramError;
 pub use passes::{Rewriting, order_body, prepare};
-pub use resolve::{ParameterValues, Parameters, Resolver, check_constant_rows, resolve_column_type};
+pub use resolve::{Mention, ParameterValues, Parameters, Resolver, check_constant_rows, resolve_column_type};
 pub use time_travel::checked_time;
 
 use crate::diag::SourceSpan;
@@ -33,7 +34,7 @@ use crate::expr::aggregations::Aggregation;
 use crate::fixed_rule::{OptionMap, Rule as FixedRule};
 use crate::parse::ast::Symbol;
 use crate::schema::SchemaRef;
-use crate::value::SmallStr;
+use crate::value::{Batch, SmallStr};
 
 /// The name of the predicate that a query answers with.
 pub const ENTRY: &str = "?";
@@ -129,6 +130,8 @@ pub struct FixedInput {
 pub enum ConstantRows {
     /// Rows as written, all of the predicate's width.
     Rows(Vec<Vec<Expr>>),
+    /// Rows of constants, which the parser has put into columns.
+    Columns(Arc<Batch>),
     /// An expression that gives a list of rows when the script runs.
     List(Expr),
     /// The rows that the run is given, by number; no two of them are equal.

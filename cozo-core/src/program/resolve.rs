@@ -1,13 +1,16 @@
 //! From names to what they stand for: functions, aggregations, parameters, predicates, stored relations.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::{
     AggregationUse, Apply, Arg, Atom, ConstantRows, Definition, ENTRY, Formula, GivenRelation, HeadColumn, Predicate,
     Program, ProgramError, Rule, Target, Variable, passes,
 };
+use crate::budget;
 use crate::diag::SourceSpan;
 use crate::expr::functions::Function;
 use crate::expr::{Expr, aggregations, functions};
@@ -20,11 +23,28 @@ use crate::value::{DataValue, SmallStr};
 /// rows of an import.
 pub type ParameterValues<'v> = SmallVec<[&'v DataValue; 4]>;
 
+/// About how many bytes a rule takes from here on, an atom of it, and a part of an expression: in the program, in the plan, and in
+/// the tables of the run.
+const RULE_BYTES: usize = 1 << 11;
+const ATOM_BYTES: usize = 1 << 10;
+const EXPR_BYTES: usize = 1 << 8;
+
+/// What is known of a parameter.
+#[derive(Clone, Debug)]
+pub enum Mention {
+    /// Its name and the place of the first mention.
+    Named(SmallStr, SourceSpan),
+    /// Its value: a long list that the script holds, so that no plan copies it.
+    Data(Arc<DataValue>),
+}
+
 /// The parameters that a script mentions, numbered in the order of their first mention.
 #[derive(Clone, Debug, Default)]
 pub struct Parameters {
-    /// Name and place of first mention, by number.
-    pub mentioned: Vec<(SmallStr, SourceSpan)>,
+    /// The mentions by number.
+    pub mentioned: Vec<Mention>,
+    /// The numbers by name.
+    numbers: FxHashMap<SmallStr, usize>,
     /// Whether the program's shape depends on a parameter's value, so that it serves no other values.
     pub shape_depends_on_values: bool,
 }
@@ -32,15 +52,20 @@ pub struct Parameters {
 impl Parameters {
     /// The number of a parameter.
     fn number(&mut self, name: &SmallStr, span: SourceSpan) -> usize {
-        let known = self.mentioned.iter().position(|(mentioned, _)| mentioned == name);
-        known.unwrap_or_else(|| {
-            self.mentioned.push((name.clone(), span));
+        *self.numbers.entry(name.clone()).or_insert_with(|| {
+            self.mentioned.push(Mention::Named(name.clone(), span));
             self.mentioned.len() - 1
         })
     }
 
+    /// The number of a parameter that has this value.
+    fn number_of_data(&mut self, value: &Arc<DataValue>) -> usize {
+        self.mentioned.push(Mention::Data(value.clone()));
+        self.mentioned.len() - 1
+    }
+
     /// The values in the order of the numbers.
-    pub fn bind<'v>(&self, given: &'v BTreeMap<String, DataValue>) -> Result<ParameterValues<'v>, ProgramError> {
+    pub fn bind<'v>(&'v self, given: &'v BTreeMap<String, DataValue>) -> Result<ParameterValues<'v>, ProgramError> {
         let mut values = ParameterValues::new();
         self.bind_into(given, &mut values)?;
         Ok(values)
@@ -49,15 +74,18 @@ impl Parameters {
     /// Appends the values in the order of the numbers.
     #[inline]
     pub fn bind_into<'v>(
-        &self,
+        &'v self,
         given: &'v BTreeMap<String, DataValue>,
         values: &mut ParameterValues<'v>,
     ) -> Result<(), ProgramError> {
-        for (name, span) in &self.mentioned {
-            match given.get(name.as_str()) {
-                Some(value) => values.push(value),
-                None => return Err(ProgramError::ParameterNotFound { name: name.to_string(), span: *span }),
-            }
+        for mention in &self.mentioned {
+            values.push(match mention {
+                Mention::Named(name, span) => match given.get(name.as_str()) {
+                    Some(value) => value,
+                    None => return Err(ProgramError::ParameterNotFound { name: name.to_string(), span: *span }),
+                },
+                Mention::Data(value) => value,
+            });
         }
         Ok(())
     }
@@ -75,6 +103,8 @@ pub struct Resolver<'a> {
     pub parameters: Parameters,
     /// Whether the rule being resolved is needed: one that is not may apply what does not exist, or with other columns.
     pub(super) is_used: bool,
+    /// Whether long lists become parameters, instead of constants that are copied.
+    keeps_data: bool,
 }
 
 impl<'a> Resolver<'a> {
@@ -84,7 +114,7 @@ impl<'a> Resolver<'a> {
         fixed_rules: Option<&'a RuleSet>,
         values: &'a BTreeMap<String, DataValue>,
     ) -> Self {
-        Resolver { relations, fixed_rules, values, parameters: Parameters::default(), is_used: true }
+        Resolver { relations, fixed_rules, values, parameters: Parameters::default(), is_used: true, keeps_data: false }
     }
 
     /// A resolver that knows no stored relations and no fixed rules.
@@ -105,7 +135,9 @@ impl Resolver<'_> {
         }
         let reachable = reachable(&by_name);
         let mut predicates = BTreeMap::new();
+        self.keeps_data = true;
         for (name, rules) in &by_name {
+            budget::make_room(rules.len() * RULE_BYTES)?;
             self.is_used = reachable.contains(name);
             let predicate = self.predicate(name, rules)?;
             if self.is_used {
@@ -114,6 +146,7 @@ impl Resolver<'_> {
                 passes::check_unused(predicate)?;
             }
         }
+        self.keeps_data = false;
         for (number, relation) in given.iter().enumerate().filter(|(_, given)| reachable.contains(&given.name)) {
             predicates.insert(relation.name.clone(), given_predicate(number, relation, query.span));
         }
@@ -209,6 +242,9 @@ impl Resolver<'_> {
     /// The rows of a constant rule and their width, where it is known before the script runs.
     fn constant_rows(&mut self, data: &ast::Expr, named: usize) -> Result<(ConstantRows, Option<usize>), ProgramError> {
         let span = data.span();
+        if let ast::Expr::Rows(rows, _) = data {
+            return Ok((ConstantRows::Columns(rows.clone()), Some(rows.columns.len())));
+        }
         if let Some(rows) = literal_rows(data) {
             let mut resolved: Vec<Vec<Expr>> = vec![];
             for row in rows {
@@ -245,6 +281,7 @@ impl Resolver<'_> {
     }
 
     fn atom(&mut self, atom: &ast::Atom) -> Result<Atom, ProgramError> {
+        budget::make_room(ATOM_BYTES)?;
         match atom {
             ast::Atom::Rule(apply) => {
                 if apply.name.name == ENTRY {
@@ -336,6 +373,7 @@ impl Resolver<'_> {
     }
 
     fn expr_unfolded(&mut self, expr: &ast::Expr) -> Result<Expr, ProgramError> {
+        budget::make_room(EXPR_BYTES)?;
         match expr {
             ast::Expr::Literal(value, span) => Ok(Expr::Constant(value.clone(), *span)),
             ast::Expr::Parameter(symbol) => {
@@ -343,6 +381,13 @@ impl Resolver<'_> {
             }
             ast::Expr::Variable(symbol) => Ok(Expr::Variable(symbol.name.clone(), symbol.span)),
             ast::Expr::List(items, span) => self.call(literal_function("list"), items.iter(), *span),
+            ast::Expr::Data(value, span) if self.keeps_data => {
+                Ok(Expr::Parameter(self.parameters.number_of_data(value), *span))
+            }
+            ast::Expr::Data(value, span) => Ok(Expr::Constant(DataValue::clone(value), *span)),
+            ast::Expr::Rows(rows, span) => {
+                Ok(Expr::Constant(DataValue::List(rows.rows().map(DataValue::List).collect()), *span))
+            }
             ast::Expr::Object(pairs, span) => {
                 let items = pairs.iter().flat_map(|(key, value)| [key, value]);
                 self.call(literal_function("json_object"), items, *span)
@@ -493,10 +538,13 @@ fn given_predicate(number: usize, relation: &GivenRelation, span: SourceSpan) ->
 }
 
 /// The names of the predicates that the entry needs, also those that are not defined.
-fn reachable(rules: &BTreeMap<SmallStr, Vec<&ast::Rule>>) -> BTreeSet<SmallStr> {
-    let mut reached = BTreeSet::new();
+fn reachable(rules: &BTreeMap<SmallStr, Vec<&ast::Rule>>) -> FxHashSet<SmallStr> {
+    let mut reached = FxHashSet::default();
     let mut waiting = vec![SmallStr::from(ENTRY)];
     while let Some(name) = waiting.pop() {
+        if !reached.insert(name.clone()) {
+            continue;
+        }
         for rule in rules.get(&name).into_iter().flatten() {
             match &rule.body {
                 ast::RuleBody::Inline(formula) => applied(formula, &mut waiting, &reached),
@@ -512,12 +560,11 @@ fn reachable(rules: &BTreeMap<SmallStr, Vec<&ast::Rule>>) -> BTreeSet<SmallStr> 
                 ast::RuleBody::Constant(_) => {}
             }
         }
-        reached.insert(name);
     }
     reached
 }
 
-fn applied(formula: &ast::Formula, waiting: &mut Vec<SmallStr>, reached: &BTreeSet<SmallStr>) {
+fn applied(formula: &ast::Formula, waiting: &mut Vec<SmallStr>, reached: &FxHashSet<SmallStr>) {
     match formula {
         ast::Formula::And(parts) | ast::Formula::Or(parts) => {
             parts.iter().for_each(|part| applied(part, waiting, reached));

@@ -87,6 +87,18 @@ impl PreparedQuery {
         entry.map_or(self.query.span, |rule| rule.head.span)
     }
 
+    /// The query as it was compiled before, if that serves what the transaction sees.
+    pub fn reusable(&self, txn: &Transaction, fixed_rules: &FixedRules) -> Option<Loaded<'_, CompiledQuery>> {
+        let versions = (txn.catalog().version, fixed_rules.version());
+        let still_holds =
+            |compiled: &CompiledQuery| compiled.compiled_against == versions && compiled.sizes.still_hold(txn);
+        let first = self.first.get().filter(|_| txn.has_base_catalog())?;
+        if still_holds(first) {
+            return Some(Loaded::Here(first));
+        }
+        Loaded::of(&self.later).filter(|later| still_holds(later))
+    }
+
     /// The query compiled for what the transaction sees; `given` must be the same every time.
     pub fn compiled(
         &self,
@@ -95,22 +107,8 @@ impl PreparedQuery {
         values: &BTreeMap<String, DataValue>,
         given: &[GivenRelation],
     ) -> miette::Result<Loaded<'_, CompiledQuery>> {
-        let versions = (txn.catalog().version, fixed_rules.version());
-        let reusable = txn.has_base_catalog();
-        let still_holds =
-            |compiled: &CompiledQuery| compiled.compiled_against == versions && compiled.sizes.still_hold(txn);
-        if reusable && let Some(first) = self.first.get() {
-            if still_holds(first) {
-                return Ok(Loaded::Here(first));
-            }
-            if let Some(later) = Loaded::of(&self.later)
-                && still_holds(&later)
-            {
-                return Ok(later);
-            }
-        }
         let compiled = CompiledQuery::compile(&self.query, txn, &fixed_rules.current(), values, given)?;
-        if !reusable || compiled.parameters.shape_depends_on_values {
+        if !txn.has_base_catalog() || compiled.parameters.shape_depends_on_values {
             return Ok(Arc::new(compiled).into());
         }
         let compiled = match self.first.set(Box::new(compiled)) {
@@ -121,6 +119,18 @@ impl PreparedQuery {
         self.is_outdated.store(true, Ordering::Relaxed);
         Ok(compiled.into())
     }
+}
+
+/// The seconds that a query may take by its option, which is evaluated before the rest of the query is compiled. What is wrong
+/// with the option is found when it is compiled itself.
+pub fn timeout_of(query: &Query, values: &BTreeMap<String, DataValue>) -> Option<f64> {
+    let timeout = query.options.iter().rev().find_map(|option| match option {
+        QueryOption::Timeout(expr) => Some(expr),
+        _ => None,
+    })?;
+    let mut resolver = Resolver::standalone(values);
+    let closed = constant(timeout, &mut resolver).ok()?;
+    closed.eval_closed(&resolver.parameters.bind(values).ok()?).ok()?.get_float()
 }
 
 impl CompiledQuery {
@@ -148,7 +158,7 @@ impl CompiledQuery {
             true => None,
             false => {
                 let (program, join_order) = rewritten(query, given, &mut resolver)?;
-                Some(build(&program, &Sampled::new(txn), join_order))
+                Some(build(&program, &Sampled::new(txn), join_order)?)
             }
         };
         let headers = plan.as_ref().map(|plan| plan.headers.as_slice());

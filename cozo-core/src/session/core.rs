@@ -4,14 +4,18 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
+use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use rustc_hash::FxBuildHasher;
 
 use super::callbacks::Callbacks;
 use super::imperative::Prepared;
 use super::loaded::Loaded;
+use super::query::DEFAULT_TIMEOUT_SECONDS;
 use super::rows::keep_memory_of_results;
 use super::triggers::TriggerCache;
+use crate::budget::{Budget, Interrupt};
+use crate::diag::{locate, show_in};
 use crate::exec::KeptIndexes;
 use crate::fixed_rule::FixedRules;
 use crate::fixed_rule::graph::KeptGraphs;
@@ -19,14 +23,23 @@ use crate::parse::parse_script;
 use crate::storage::Options;
 use crate::txn::{Pipeline, Transaction, TxnError};
 
-/// How many scripts are kept compiled.
+/// How many scripts are kept, about.
 const CACHED_SCRIPTS: usize = 1000;
+
+/// How many bytes the scripts that are kept may take.
+const CACHED_SCRIPTS_BYTES: usize = 64 << 20;
 
 /// Longer scripts are not kept: they are data more often than queries.
 const MAX_CACHED_SCRIPT_BYTES: usize = 64 * 1024;
 
-/// How many of them are where they are found soonest.
+/// A script that is kept takes about so many bytes for each of its text: the syntax tree and the plan.
+const KEPT_BYTES: usize = 50;
+
+/// How many of them are found without a lock.
 const RECENT_SCRIPTS: usize = 64;
+
+/// Longer scripts are found with a lock: a look-up is a small part of what they take.
+const MAX_RECENT_SCRIPT_BYTES: usize = 8 * 1024;
 
 /// Graphs may take this part of what the cache may, and so may indexes made of relations.
 const KEPT_SHARE: usize = 8;
@@ -37,6 +50,26 @@ pub struct CachedScript {
     pub source: Arc<str>,
     /// The script, parsed.
     pub script: Prepared,
+    /// About how many bytes it takes, if that is much; what runs it has so much less.
+    pub bytes: usize,
+}
+
+impl CachedScript {
+    /// An error of running it, with the place in the script.
+    pub fn explain(&self, report: miette::Report) -> miette::Report {
+        let report = locate(report, self.script.place(&self.source), "nothing of this was applied");
+        show_in(report, &self.source)
+    }
+}
+
+/// What a script counts in the cache.
+#[derive(Clone)]
+struct ScriptBytes;
+
+impl Weighter<Arc<str>, Arc<CachedScript>> for ScriptBytes {
+    fn weight(&self, source: &Arc<str>, _: &Arc<CachedScript>) -> u64 {
+        (source.len() * KEPT_BYTES).max(1) as u64
+    }
 }
 
 /// The parts of an open database.
@@ -55,7 +88,7 @@ pub struct Core {
     pub indexes: KeptIndexes,
     /// How many bytes a query may take for what it derives.
     pub query_memory_bytes: usize,
-    scripts: Cache<Arc<str>, Arc<CachedScript>>,
+    scripts: Cache<Arc<str>, Arc<CachedScript>, ScriptBytes>,
     /// Those used last, by the hash of their text: to load one here takes no lock.
     recent: [ArcSwapOption<CachedScript>; RECENT_SCRIPTS],
 }
@@ -75,30 +108,51 @@ impl Core {
             graphs: KeptGraphs::new(options.cache_bytes() / KEPT_SHARE),
             indexes: KeptIndexes::new(options.cache_bytes() / KEPT_SHARE),
             query_memory_bytes: options.query_memory_bytes(),
-            scripts: Cache::new(CACHED_SCRIPTS),
+            scripts: Cache::with_weighter(CACHED_SCRIPTS, CACHED_SCRIPTS_BYTES as u64, ScriptBytes),
             recent: std::array::from_fn(|_| ArcSwapOption::empty()),
         }
     }
 
-    /// The script, parsed now or before.
-    pub fn prepared(&self, source: &str) -> miette::Result<Loaded<'_, CachedScript>> {
-        let recent = &self.recent[FxBuildHasher.hash_one(source) as usize % RECENT_SCRIPTS];
+    /// The script, if it has been parsed before.
+    pub fn find(&self, source: &str) -> Option<Loaded<'_, CachedScript>> {
+        let recent = self.recent_place(source);
         if let Some(script) = Loaded::of(recent)
             && *script.source == *source
             && !script.script.is_outdated()
         {
-            return Ok(script);
+            return Some(script);
         }
-        if let Some(script) = self.scripts.get(source).filter(|script| !script.script.is_outdated()) {
+        let script = self.scripts.get(source).filter(|script| !script.script.is_outdated())?;
+        if source.len() <= MAX_RECENT_SCRIPT_BYTES {
             recent.store(Some(script.clone()));
-            return Ok(script.into());
         }
-        let script = Arc::new(CachedScript { source: source.into(), script: Prepared::new(parse_script(source)?) });
+        Some(script.into())
+    }
+
+    /// The script, parsed now; the interrupt stops that.
+    pub fn parse(&self, source: &str, interrupt: &Interrupt) -> miette::Result<Loaded<'_, CachedScript>> {
+        let budget = Budget::new(interrupt.clone(), DEFAULT_TIMEOUT_SECONDS, self.query_memory_bytes);
+        let reading = budget.enter();
+        let script = Prepared::new(parse_script(source)?);
+        let bytes = self.query_memory_bytes - budget.spare_bytes();
+        drop(reading);
+        let script = Arc::new(CachedScript { source: source.into(), script, bytes });
         if source.len() <= MAX_CACHED_SCRIPT_BYTES {
             self.scripts.insert(script.source.clone(), script.clone());
-            recent.store(Some(script.clone()));
+        }
+        if source.len() <= MAX_RECENT_SCRIPT_BYTES {
+            self.recent_place(source).store(Some(script.clone()));
         }
         Ok(script.into())
+    }
+
+    /// The script, parsed before or now.
+    pub fn prepared(&self, source: &str, interrupt: &Interrupt) -> miette::Result<Loaded<'_, CachedScript>> {
+        self.find(source).map_or_else(|| self.parse(source, interrupt), Ok)
+    }
+
+    fn recent_place(&self, source: &str) -> &ArcSwapOption<CachedScript> {
+        &self.recent[FxBuildHasher.hash_one(source) as usize % RECENT_SCRIPTS]
     }
 
     /// Commits; when this returns, the callbacks have been told.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use crossbeam_channel::{Receiver, Sender};
 use serde_json::{Value, json};
@@ -12,11 +13,12 @@ use super::core::{CachedScript, Core};
 use super::imperative::{Prepared, run_steps};
 use super::loaded::Loaded;
 use super::query::run_query;
-use super::running::Running;
+use super::running::{Entry, Running};
 use super::sys::{self, SystemContext};
 use super::{Change, MultiTransaction, NamedRows, ScriptResult, SessionError, TransactionPayload, multi, transfer};
 use crate::budget::Interrupt;
-use crate::diag::{format_error_as_json, locate};
+use crate::clock::now_micros;
+use crate::diag::{format_error_as_json, show_in};
 use crate::fixed_rule::FixedRule;
 use crate::parse::ast::Script;
 use crate::storage::{self, Options, Storage};
@@ -119,7 +121,10 @@ impl DbInstance {
         mutability: ScriptMutability,
         interrupt: Option<&Interrupt>,
     ) -> miette::Result<R> {
-        self.run_cached(&*self.cached(payload)?, &params, mutability, interrupt)
+        match self.shared.core.find(payload) {
+            Some(cached) => self.run_cached(&cached, &params, mutability, interrupt),
+            None => self.run_new(payload, &params, mutability, interrupt),
+        }
     }
 
     /// Runs a script that is kept.
@@ -130,18 +135,37 @@ impl DbInstance {
         mutability: ScriptMutability,
         interrupt: Option<&Interrupt>,
     ) -> miette::Result<R> {
-        let CachedScript { source, script } = cached;
-        let mut txn = self.begin(script, mutability);
-        let run = self.run_prepared(script, &mut txn, params, interrupt);
-        run.map_err(|report| {
-            let report = locate(report, script.place(source), "nothing of this was applied");
-            report.with_source_code(source.to_string())
-        })
+        let mut txn = self.begin(&cached.script, mutability);
+        let entry = Running::enter(&*self.shared.running, interrupt, txn.began_micros());
+        let run = self.run_prepared(&cached.script, &mut txn, params, &entry, None);
+        run.map_err(|report| cached.explain(report))
+    }
+
+    /// Runs a script that must be parsed first; it is on the list of those that run from the beginning.
+    fn run_new<R: ScriptResult>(
+        &self,
+        payload: &str,
+        params: &BTreeMap<String, DataValue>,
+        mutability: ScriptMutability,
+        interrupt: Option<&Interrupt>,
+    ) -> miette::Result<R> {
+        let began = Instant::now();
+        let entry = Running::enter(&*self.shared.running, interrupt, now_micros());
+        let parsed = self.shared.core.parse(payload, entry.interrupt());
+        let parsed = parsed.map_err(|report| show_in(report, payload))?;
+        let mut txn = self.begin(&parsed.script, mutability);
+        let run = self.run_prepared(&parsed.script, &mut txn, params, &entry, Some((began, parsed.bytes)));
+        run.map_err(|report| parsed.explain(report))
     }
 
     /// A script, parsed now or before.
-    pub(super) fn cached(&self, source: &str) -> miette::Result<Loaded<'_, CachedScript>> {
-        self.shared.core.prepared(source).map_err(|report| report.with_source_code(source.to_string()))
+    pub(super) fn prepared(&self, source: &str) -> miette::Result<Loaded<'_, CachedScript>> {
+        let Shared { core, running } = &*self.shared;
+        if let Some(script) = core.find(source) {
+            return Ok(script);
+        }
+        let entry = Running::enter(&**running, None, now_micros());
+        core.parse(source, entry.interrupt()).map_err(|report| show_in(report, source))
     }
 
     /// Runs a script that [`parse_script`](crate::parse::parse_script) made; `now` is the instant that `'NOW'` and
@@ -155,7 +179,8 @@ impl DbInstance {
         let script = Prepared::new(payload);
         let mut txn = self.begin(&script, mutability);
         txn.set_now(now.0.0);
-        self.run_prepared(&script, &mut txn, &BTreeMap::new(), None)
+        let entry = Running::enter(&*self.shared.running, None, txn.began_micros());
+        self.run_prepared(&script, &mut txn, &BTreeMap::new(), &entry, None)
     }
 
     /// Runs a script that may write, without parameters.
@@ -183,11 +208,12 @@ impl DbInstance {
         script: &Prepared,
         txn: &mut Transaction,
         parameters: &BTreeMap<String, DataValue>,
-        interrupt: Option<&Interrupt>,
+        entry: &Entry<&Running>,
+        new_script: Option<(Instant, usize)>,
     ) -> miette::Result<R> {
         let Shared { core, running } = &*self.shared;
-        let entry = Running::enter(&**running, interrupt, txn.began_micros());
-        let context = SystemContext { parameters, interrupt: entry.interrupt(), script: entry.number(), running, core };
+        let (interrupt, script_number) = (entry.interrupt(), entry.number());
+        let context = SystemContext { parameters, interrupt, script: script_number, running, core, new_script };
         let result = match script {
             Prepared::Query(query) => run_query(query, txn, &context.query())?,
             Prepared::Steps(steps, mentioned) => R::of_rows(run_steps(steps, mentioned, txn, &context)?),
@@ -204,7 +230,7 @@ impl DbInstance {
         params: BTreeMap<String, DataValue>,
         mutability: ScriptMutability,
     ) -> Value {
-        let start = std::time::Instant::now();
+        let start = Instant::now();
         match self.run_script(payload, params, mutability) {
             Ok(rows) => {
                 let mut result = rows.into_json();

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::diag::show_in;
 use crate::expr::Expr;
 use crate::parse::parse_expr;
-use crate::program::{ParameterValues, ProgramError, Resolver};
+use crate::program::{Parameters, ProgramError, Resolver};
 use crate::value::DataValue;
 
 /// The value of an expression; `params` are its `$` parameters, `vars` its variables.
@@ -29,21 +30,22 @@ pub fn evaluate_expressions(
         });
         match unbound {
             Some(error) => Err(error.into()),
-            None => Ok(closed.eval_closed(&parameters)?),
+            None => Ok(closed.eval_closed(&parameters.bind(params)?)?),
         }
     };
-    evaluate().map_err(|report| report.with_source_code(src.to_string()))
+    evaluate().map_err(|report| show_in(report, src))
 }
 
 /// The variables of an expression.
 pub fn get_variables(src: &str, params: &BTreeMap<String, DataValue>) -> miette::Result<BTreeSet<String>> {
-    let (expr, _) = resolve(src, params).map_err(|report| report.with_source_code(src.to_string()))?;
+    let (expr, _) = resolve(src, params).map_err(|report| show_in(report, src))?;
     Ok(expr.variables().into_iter().map(|name| name.to_string()).collect())
 }
 
-fn resolve<'v>(src: &str, params: &'v BTreeMap<String, DataValue>) -> miette::Result<(Expr, ParameterValues<'v>)> {
+/// The expression, and its parameters, all of which are given.
+fn resolve(src: &str, params: &BTreeMap<String, DataValue>) -> miette::Result<(Expr, Parameters)> {
     let mut resolver = Resolver::standalone(params);
     let expr = resolver.expr(&parse_expr(src)?)?;
-    let values = resolver.parameters.bind(params)?;
-    Ok((expr, values))
+    resolver.parameters.bind(params)?;
+    Ok((expr, resolver.parameters))
 }

@@ -178,7 +178,7 @@ fn run_all(steps: &[Step], txn: &mut Transaction, context: &sys::SystemContext<'
 
 fn run_step(step: &Step, txn: &mut Transaction, context: &sys::SystemContext<'_>) -> miette::Result<Outcome> {
     Ok(Outcome::Value(match step {
-        Step::Query { query, store_as } => kept(run_query(query, txn, &context.query())?, store_as.as_ref(), txn)?,
+        Step::Query { query, store_as } => kept(run_query(query, txn, &context.query_in_turn())?, store_as.as_ref(), txn)?,
         Step::System { op, store_as } => kept(sys::run(op, txn, context)?, store_as.as_ref(), txn)?,
         Step::If { condition, negated, then, otherwise } => {
             let holds = read(condition, txn, context)?.rows.is_empty() == *negated;
@@ -198,7 +198,7 @@ fn run_step(step: &Step, txn: &mut Transaction, context: &sys::SystemContext<'_>
         }
         Step::IgnoreError(query) => {
             let savepoint = txn.savepoint();
-            match run_query(query, txn, &context.query()) {
+            match run_query(query, txn, &context.query_in_turn()) {
                 Ok(rows) => rows,
                 Err(error) => {
                     // A script that is being stopped does not go on.
@@ -249,7 +249,7 @@ fn kept(rows: NamedRows, name: Option<&Symbol>, txn: &mut Transaction) -> miette
 fn read(source: &Source, txn: &mut Transaction, context: &sys::SystemContext<'_>) -> miette::Result<NamedRows> {
     match source {
         Source::Relation(name) => relation_rows(name, txn),
-        Source::Query { query, store_as } => kept(run_query(query, txn, &context.query())?, store_as.as_ref(), txn),
+        Source::Query { query, store_as } => kept(run_query(query, txn, &context.query_in_turn())?, store_as.as_ref(), txn),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
@@ -11,7 +12,7 @@ use super::query::{Context, run_query};
 use super::running::{Entry, Running};
 use super::{NamedRows, SessionError};
 use crate::budget::Interrupt;
-use crate::diag::locate;
+use crate::diag::{locate, show_in};
 use crate::txn::Transaction;
 use crate::value::DataValue;
 
@@ -94,13 +95,12 @@ pub(super) fn serve(
             TransactionPayload::Query((source, parameters)) => {
                 let savepoint = txn.savepoint();
                 let interrupt = entry.interrupt();
-                let context = Context { parameters: &parameters, interrupt, core: &core, sets_off_triggers: true };
-                let outcome = query(&source, &mut txn, &context);
+                let outcome = query(&source, &parameters, &mut txn, &core, interrupt);
                 if outcome.is_err() {
                     txn.roll_back_to(savepoint);
                 }
                 interrupt.rearm();
-                let _ = outcomes.send(outcome.map_err(|report| report.with_source_code(source)));
+                let _ = outcomes.send(outcome.map_err(|report| show_in(report, &source)));
             }
             TransactionPayload::Commit => {
                 let outcome = core.commit(&mut txn).map(|()| NamedRows::default()).map_err(miette::Report::from);
@@ -117,9 +117,19 @@ pub(super) fn serve(
     }
 }
 
-fn query(source: &str, txn: &mut Transaction, context: &Context<'_>) -> miette::Result<NamedRows> {
-    match &context.core.prepared(source)?.script {
-        Prepared::Query(query) => run_query(query, txn, context),
+fn query(
+    source: &str,
+    parameters: &BTreeMap<String, DataValue>,
+    txn: &mut Transaction,
+    core: &Core,
+    interrupt: &Interrupt,
+) -> miette::Result<NamedRows> {
+    let began = Instant::now();
+    let script = core.prepared(source, interrupt)?;
+    let new_script = Some((began, script.bytes));
+    let context = Context { parameters, interrupt, core, sets_off_triggers: true, new_script, budget: None };
+    match &script.script {
+        Prepared::Query(query) => run_query(query, txn, &context),
         _ => Err(locate(SessionError::ExpectSingleton.into(), first_line(source), "not a single query")),
     }
 }

@@ -2,25 +2,26 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::time::Instant;
 
-use super::compile::{CompiledQuery, PreparedQuery};
+use super::compile::{CompiledQuery, PreparedQuery, timeout_of};
 use super::core::Core;
 use super::reactions::{Reaction, before_replacing};
 use super::{NamedRows, ScriptResult, SessionError};
-use crate::budget::{Budget, Interrupt, within};
+use crate::budget::{Budget, Interrupt, Stop, within};
 use crate::diag::locate;
 use crate::exec::{
     Answer, MAX_ROW_BYTES, Mutated, Profile, Run, answer, counted_row, mutate, point_row, timeout_seconds, write_row,
 };
-use crate::parse::ast::MutationOp;
+use crate::parse::ast::{MutationOp, Query};
 use crate::plan::{MutationPlan, Options, Plan};
-use crate::program::ParameterValues;
+use crate::program::{GivenRelation, ParameterValues};
 use crate::schema::{AccessLevel, RelationSchema, SchemaRef};
 use crate::txn::Transaction;
 use crate::value::{Batch, Column, DataValue, SmallStr, Tuple};
 
 /// The seconds that a query may take if it does not say.
-const DEFAULT_TIMEOUT_SECONDS: f64 = 300.0;
+pub const DEFAULT_TIMEOUT_SECONDS: f64 = 300.0;
 
 /// What a query runs with.
 pub struct Context<'a> {
@@ -32,6 +33,24 @@ pub struct Context<'a> {
     pub core: &'a Core,
     /// Whether writes set off triggers; those of triggers do not.
     pub sets_off_triggers: bool,
+    /// The script, if that is news: when it began, and how many bytes it takes.
+    pub new_script: Option<(Instant, usize)>,
+    /// What is left for the query after compiling it, if it was compiled just now.
+    pub budget: Option<&'a Budget>,
+}
+
+impl Context<'_> {
+    /// How much a query may take that has yet to be compiled, and for how long it may run.
+    pub fn budget_of(&self, query: &Query) -> Result<Budget, Stop> {
+        let seconds = timeout_of(query, self.parameters).unwrap_or(DEFAULT_TIMEOUT_SECONDS);
+        let (passed, script_bytes) = self.new_script.map_or((0.0, 0), |(began, bytes)| (began.elapsed().as_secs_f64(), bytes));
+        // None left is not the same as no limit.
+        let left = if seconds > 0.0 { (seconds - passed).max(f64::MIN_POSITIVE) } else { 0.0 };
+        let budget = Budget::new(self.interrupt.clone(), left, self.core.query_memory_bytes);
+        budget.charge(script_bytes)?;
+        budget.check()?;
+        Ok(budget)
+    }
 }
 
 /// Runs a query; its writes go into the transaction.
@@ -40,15 +59,30 @@ pub fn run_query<R: ScriptResult>(
     txn: &mut Transaction,
     context: &Context<'_>,
 ) -> miette::Result<R> {
-    let mut run = || {
-        let compiled = query.compiled(txn, &context.core.fixed_rules, context.parameters, &[])?;
-        run_compiled(&compiled, &[], txn, context)
-    };
-    run().map_err(|report| locate(report, query.place(), "in this query"))
+    let run = run_with_given(query, &[], &[], txn, context);
+    run.map_err(|report| locate(report, query.place(), "in this query"))
+}
+
+/// Runs a query that may apply given relations, which have these rows.
+pub fn run_with_given<R: ScriptResult>(
+    query: &PreparedQuery,
+    given: &[GivenRelation],
+    rows: &[Batch],
+    txn: &mut Transaction,
+    context: &Context<'_>,
+) -> miette::Result<R> {
+    let fixed_rules = &context.core.fixed_rules;
+    if let Some(compiled) = query.reusable(txn, fixed_rules) {
+        return run_compiled(&compiled, rows, txn, context);
+    }
+    let budget = context.budget_of(&query.query)?;
+    let _compiling = budget.enter();
+    let compiled = query.compiled(txn, fixed_rules, context.parameters, given)?;
+    run_compiled(&compiled, rows, txn, &Context { budget: Some(&budget), ..*context })
 }
 
 /// Runs a compiled query; `given` are the rows of the relations that it was compiled with.
-pub fn run_compiled<R: ScriptResult>(
+fn run_compiled<R: ScriptResult>(
     compiled: &CompiledQuery,
     given: &[Batch],
     txn: &mut Transaction,
@@ -130,9 +164,11 @@ pub fn run_plan(
     context: &Context<'_>,
     profile: &mut Option<Profile>,
 ) -> miette::Result<Batch> {
-    let timeout = timeout_seconds(options, parameters)?;
-    let timeout = timeout.unwrap_or(DEFAULT_TIMEOUT_SECONDS);
-    let budget = Budget::new(context.interrupt.clone(), timeout, context.core.query_memory_bytes);
+    let timeout = timeout_seconds(options, parameters)?.unwrap_or(DEFAULT_TIMEOUT_SECONDS);
+    let budget = match context.budget {
+        Some(budget) => budget.clone(),
+        None => Budget::new(context.interrupt.clone(), timeout, context.core.query_memory_bytes),
+    };
     budget.check()?;
     let view = txn.view(&plan.reads)?;
     let mut run = Run::new(plan, parameters, view, &budget)?;

@@ -54,7 +54,7 @@ impl DbInstance {
     ///
     /// Errors of syntax come here; what names stand for is found out when it runs.
     pub fn prepare(&self, script: &str, mutability: ScriptMutability) -> miette::Result<Statement> {
-        let script = self.cached(script)?.to_shared().expect("scripts are kept where they may be replaced");
+        let script = self.prepared(script)?.to_shared().expect("scripts are kept where they may be replaced");
         Ok(Statement { db: self.clone(), script, mutability })
     }
 }

@@ -10,8 +10,8 @@ use quick_cache::sync::Cache;
 
 use super::NamedRows;
 use super::compile::PreparedQuery;
-use super::query::{Context, run_compiled};
-use crate::diag::{SourceSpan, elsewhere};
+use super::query::{Context, run_with_given};
+use crate::diag::{SourceSpan, elsewhere, show_in};
 use crate::parse::ast::TriggerEvent;
 use crate::parse::parse_query;
 use crate::program::GivenRelation;
@@ -84,11 +84,10 @@ impl PreparedTriggers {
         txn: &mut Transaction,
         context: &Context<'_>,
     ) -> miette::Result<()> {
-        let context = Context { parameters: &NO_PARAMETERS, sets_off_triggers: false, ..*context };
-        let fixed_rules = &context.core.fixed_rules;
+        let context =
+            Context { parameters: &NO_PARAMETERS, sets_off_triggers: false, new_script: None, budget: None, ..*context };
         for (number, trigger) in self.0.iter().enumerate() {
-            let compiled = trigger.query.compiled(txn, fixed_rules, &NO_PARAMETERS, &trigger.given);
-            let outcome = compiled.and_then(|compiled| run_compiled::<NamedRows>(&compiled, rows, txn, &context));
+            let outcome = run_with_given::<NamedRows>(&trigger.query, &trigger.given, rows, txn, &context);
             outcome.map_err(|report| occasion.failed(number, &trigger.source, report))?;
         }
         Ok(())
@@ -105,7 +104,7 @@ impl Occasion<'_> {
     /// The error of a trigger as one of the operation.
     fn failed(&self, number: usize, source: &str, report: miette::Report) -> miette::Report {
         let message = format!("the trigger {number} 'on {}' of '{}' failed", self.event, self.schema.name);
-        elsewhere(report.with_source_code(source.to_string()), message, "set off by this operation", self.span)
+        elsewhere(show_in(report, source), message, "set off by this operation", self.span)
     }
 }
 

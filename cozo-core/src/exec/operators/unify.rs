@@ -64,19 +64,31 @@ impl Operator for UnifyEach<'_> {
     }
 }
 
-impl UnifyEach<'_> {
-    fn lists(&self, input: &Batch, worker: &Worker<'_>) -> Result<Operand<'static>, ExecError> {
-        Ok(match self.expr.eval(frame(input, worker))? {
-            Operand::Scalar(value) => Operand::Scalar(value),
-            Operand::Column(column) => Operand::Column(Cow::Owned(column.into_owned())),
+/// The lists of the rows of a batch.
+enum Lists<'a> {
+    /// The same for all; one that is a constant or a parameter stays where it is, since it may be long.
+    Same(Cow<'a, DataValue>),
+    /// One for each row.
+    Rows(Column),
+}
+
+impl<'a> UnifyEach<'a> {
+    fn lists<'r: 'a>(&self, input: &Batch, worker: &Worker<'r>) -> Result<Lists<'a>, ExecError> {
+        let expr: &'a Expr = self.expr;
+        if let Some(value) = expr.given(worker.run.parameters) {
+            return Ok(Lists::Same(Cow::Borrowed(value)));
+        }
+        Ok(match expr.eval(frame(input, worker))? {
+            Operand::Scalar(value) => Lists::Same(Cow::Owned(value)),
+            Operand::Column(column) => Lists::Rows(column.into_owned()),
         })
     }
 
     /// The list of a row.
-    fn elements<'l>(&self, lists: &'l Operand<'static>, row: usize) -> Result<&'l [DataValue], ExecError> {
+    fn elements<'l>(&self, lists: &'l Lists<'_>, row: usize) -> Result<&'l [DataValue], ExecError> {
         let value = match lists {
-            Operand::Scalar(value) => value,
-            Operand::Column(column) => match &**column {
+            Lists::Same(value) => value,
+            Lists::Rows(column) => match column {
                 Column::Any(values) => &values[row],
                 other => return Err(self.not_list(&other.get(row))),
             },

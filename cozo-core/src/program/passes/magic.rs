@@ -12,30 +12,39 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use super::safety::{Choice, order_body};
+use crate::budget::{self, Stop};
 use crate::diag::SourceSpan;
-use crate::program::{Apply, Arg, Atom, Definition, ENTRY, HeadColumn, Predicate, Program, Rule, Target, Variable};
+use crate::program::{
+    Apply, Arg, Atom, Definition, ENTRY, HeadColumn, Predicate, Program, ProgramError, Rule, Target, Variable,
+};
 use crate::value::SmallStr;
 
 /// The program with restricted rules; none if no rule can be restricted.
-pub fn specialise(program: &Program) -> Option<Program> {
+pub fn specialise(program: &Program) -> Result<Option<Program>, Stop> {
     let mut excluded = ineligible(program);
+    let components = program.components.iter().enumerate();
+    let component_of = components.flat_map(|(number, component)| component.predicates.iter().map(move |name| (name, number)));
+    let component_of: FxHashMap<&SmallStr, usize> = component_of.collect();
     loop {
         let mut pass = Pass {
             program,
+            component_of: &component_of,
             excluded: &excluded,
-            made: BTreeMap::new(),
+            made: FxHashMap::default(),
             waiting: vec![],
-            needed_whole: BTreeSet::new(),
+            needed_whole: FxHashSet::default(),
         };
-        pass.predicate(&SmallStr::from(ENTRY), None);
+        pass.predicate(&SmallStr::from(ENTRY), None)?;
         while let Some((name, adornment)) = pass.waiting.pop() {
-            pass.predicate(&name, adornment.as_deref());
+            pass.predicate(&name, adornment.as_deref())?;
         }
         // Restricting a predicate that is needed as a whole anyway would only repeat work.
         if pass.needed_whole.is_empty() {
             let restricted = pass.made.keys().any(|name| name.contains('|'));
-            return restricted.then_some(Program { predicates: pass.made, components: vec![] });
+            return Ok(restricted.then_some(Program { predicates: pass.made.into_iter().collect(), components: vec![] }));
         }
         let needed_whole = pass.needed_whole;
         excluded.extend(needed_whole);
@@ -43,8 +52,8 @@ pub fn specialise(program: &Program) -> Option<Program> {
 }
 
 /// Predicates that cannot be restricted: their complete result is needed somewhere.
-fn ineligible(program: &Program) -> BTreeSet<SmallStr> {
-    let mut names = BTreeSet::from([SmallStr::from(ENTRY)]);
+fn ineligible(program: &Program) -> FxHashSet<SmallStr> {
+    let mut names = FxHashSet::from_iter([SmallStr::from(ENTRY)]);
     for (name, predicate) in &program.predicates {
         if predicate.is_aggregated() || !matches!(predicate.definition, Definition::Rules(_)) {
             names.insert(name.clone());
@@ -63,49 +72,61 @@ fn ineligible(program: &Program) -> BTreeSet<SmallStr> {
 
 struct Pass<'a> {
     program: &'a Program,
-    excluded: &'a BTreeSet<SmallStr>,
+    /// The number of the component of each predicate.
+    component_of: &'a FxHashMap<&'a SmallStr, usize>,
+    excluded: &'a FxHashSet<SmallStr>,
     /// The predicates of the new program.
-    made: BTreeMap<SmallStr, Predicate>,
+    made: FxHashMap<SmallStr, Predicate>,
     /// Predicates still to be made, with the columns that are bound (`b`) or free (`f`).
     waiting: Vec<(SmallStr, Option<String>)>,
     /// Predicates that turned out to be applied with no argument bound.
-    needed_whole: BTreeSet<SmallStr>,
+    needed_whole: FxHashSet<SmallStr>,
 }
 
 impl Pass<'_> {
     /// Makes a predicate, restricted to bindings of the adornment's bound columns.
-    fn predicate(&mut self, name: &SmallStr, adornment: Option<&str>) {
+    fn predicate(&mut self, name: &SmallStr, adornment: Option<&str>) -> Result<(), Stop> {
         let new_name = adornment.map_or_else(|| name.clone(), |adornment| restricted_name(name, adornment));
         if self.made.contains_key(&new_name) {
-            return;
+            return Ok(());
         }
-        let predicate = self.program.predicates[name].clone();
+        let Predicate { columns, definition, span } = self.program.predicates[name].clone();
         // Entered before its rules are made, since they may apply it.
-        self.made.insert(new_name.clone(), predicate.clone());
-        if let Definition::Fixed(apply) = &predicate.definition {
-            self.waiting.extend(apply.predicates().map(|input| (input.clone(), None)));
-        }
-        if let Definition::Rules(rules) = predicate.definition {
-            let rules = rules.into_iter().map(|rule| self.rule(rule, name, adornment)).collect();
-            let rewritten = Predicate { definition: Definition::Rules(rules), ..predicate };
-            self.made.insert(new_name, rewritten);
-        }
+        let in_the_making = Definition::Rules(vec![]);
+        self.made.insert(new_name.clone(), Predicate { columns, definition: in_the_making, span });
+        let definition = match definition {
+            Definition::Rules(rules) => {
+                let rules = rules.into_iter().map(|rule| self.rule(rule, name, adornment));
+                Definition::Rules(rules.collect::<Result<_, _>>()?)
+            }
+            Definition::Fixed(apply) => {
+                self.waiting.extend(apply.predicates().map(|input| (input.clone(), None)));
+                Definition::Fixed(apply)
+            }
+            constant => constant,
+        };
+        self.made.get_mut(&new_name).expect("just entered").definition = definition;
+        Ok(())
     }
 
-    fn rule(&mut self, rule: Rule, name: &SmallStr, adornment: Option<&str>) -> Rule {
+    fn rule(&mut self, rule: Rule, name: &SmallStr, adornment: Option<&str>) -> Result<Rule, Stop> {
+        budget::step(rule.body.len())?;
         let body = match adornment {
             None => rule.body,
             Some(adornment) => {
                 let mut atoms = vec![magic_atom(name, adornment, &rule)];
                 atoms.extend(rule.body);
-                order_body(&rule.head, atoms, Choice::BoundFirst).expect("a safe body with one more atom is safe")
+                match order_body(&rule.head, atoms, Choice::BoundFirst) {
+                    Err(ProgramError::Stopped(stop)) => return Err(stop),
+                    body => body.expect("a safe body with one more atom is safe"),
+                }
             }
         };
         let mut bound = BTreeSet::new();
         let mut rewritten: Vec<Atom> = vec![];
         for atom in body {
             let atom = match atom {
-                Atom::Apply(apply) => Atom::Apply(self.apply(apply, &bound, &rewritten)),
+                Atom::Apply(apply) => Atom::Apply(self.apply(apply, &bound, &rewritten)?),
                 other => other,
             };
             if !matches!(&atom, Atom::Apply(apply) if apply.negated) {
@@ -113,18 +134,18 @@ impl Pass<'_> {
             }
             rewritten.push(atom);
         }
-        Rule { body: rewritten, ..rule }
+        Ok(Rule { body: rewritten, ..rule })
     }
 
     /// Points an application at the restricted predicate, and records the bindings it asks for.
-    fn apply(&mut self, apply: Apply, bound: &BTreeSet<SmallStr>, before: &[Atom]) -> Apply {
-        let Target::Predicate(name) = &apply.target else { return apply };
+    fn apply(&mut self, apply: Apply, bound: &BTreeSet<SmallStr>, before: &[Atom]) -> Result<Apply, Stop> {
+        let Target::Predicate(name) = &apply.target else { return Ok(apply) };
         if !self.program.predicates.contains_key(name) {
-            return apply;
+            return Ok(apply);
         }
         if self.excluded.contains(name) {
             self.waiting.push((name.clone(), None));
-            return apply;
+            return Ok(apply);
         }
         let is_bound = |arg: &Arg| match arg {
             Arg::Wildcard => false,
@@ -135,22 +156,20 @@ impl Pass<'_> {
         if !adornment.contains('b') || self.follows_the_whole(name, &adornment) {
             self.needed_whole.insert(name.clone());
             self.waiting.push((name.clone(), None));
-            return apply;
+            return Ok(apply);
         }
-        self.seed(name, &adornment, &apply, before);
+        self.seed(name, &adornment, &apply, before)?;
         self.waiting.push((name.clone(), Some(adornment.clone())));
-        Apply { target: Target::Predicate(restricted_name(name, &adornment)), ..apply }
+        Ok(Apply { target: Target::Predicate(restricted_name(name, &adornment)), ..apply })
     }
 
     /// Whether every rule of a predicate takes a binding that is asked for from a predicate which is derived together with it,
     /// and as a whole. Such rules derive little that nobody asks for, and to know what is asked for would take another join
     /// in every round.
     fn follows_the_whole(&self, name: &SmallStr, adornment: &str) -> bool {
-        let Some(component) = self.program.components.iter().find(|component| component.predicates.contains(name))
-        else {
-            return false;
-        };
-        let is_whole = |target: &SmallStr| self.excluded.contains(target) && component.predicates.contains(target);
+        let Some(component) = self.component_of.get(name) else { return false };
+        let is_whole =
+            |target: &SmallStr| self.excluded.contains(target) && self.component_of.get(target) == Some(component);
         let binds = |atom: &Atom, column: usize, rule: &Rule| match atom {
             Atom::Apply(Apply { target: Target::Predicate(target), negated: false, .. }) => {
                 is_whole(target) && atom.variables().contains(&&rule.head[column].name)
@@ -164,7 +183,7 @@ impl Pass<'_> {
     }
 
     /// Adds the rule that derives the bindings which an application asks for.
-    fn seed(&mut self, name: &SmallStr, adornment: &str, apply: &Apply, before: &[Atom]) {
+    fn seed(&mut self, name: &SmallStr, adornment: &str, apply: &Apply, before: &[Atom]) -> Result<(), Stop> {
         let magic = magic_name(name, adornment);
         let mut head = vec![];
         let mut computed = vec![];
@@ -181,9 +200,10 @@ impl Pass<'_> {
             head.push(variable);
         }
         let mut body = relevant(before, &head, &computed);
+        budget::make_room(body.len() * size_of::<Atom>())?;
         body.extend(computed);
         if asks_for_itself(&magic, &head, &body) {
-            return;
+            return Ok(());
         }
         let width = head.len();
         let rule = Rule { head, body, span: apply.span };
@@ -195,6 +215,7 @@ impl Pass<'_> {
         if let Definition::Rules(rules) = &mut predicate.definition {
             rules.push(rule);
         }
+        Ok(())
     }
 }
 
@@ -220,31 +241,29 @@ fn magic_atom(name: &SmallStr, adornment: &str, rule: &Rule) -> Atom {
 /// The atoms that say something about the variables of the head: asking for too many bindings is sound, and a product
 /// with unrelated atoms would cost more than it restricts.
 fn relevant(before: &[Atom], head: &[Variable], computed: &[Atom]) -> Vec<Atom> {
-    let mut wanted: BTreeSet<SmallStr> = head.iter().map(|variable| variable.name.clone()).collect();
-    wanted.extend(computed.iter().flat_map(Atom::variables).cloned());
     let binds = |atom: &Atom| match atom {
         Atom::Apply(apply) => !apply.negated,
         Atom::Unify(..) | Atom::UnifyEach(..) => true,
         Atom::Filter(_) | Atom::Same(..) => false,
     };
-    loop {
-        let before_count = wanted.len();
-        for atom in before.iter().filter(|atom| binds(atom)) {
-            let variables = atom.variables();
-            if variables.iter().any(|name| wanted.contains(*name)) {
-                wanted.extend(variables.into_iter().cloned());
-            }
-        }
-        if wanted.len() == before_count {
-            break;
+    let variables: Vec<Vec<&SmallStr>> = before.iter().map(Atom::variables).collect();
+    let mut atoms_of: BTreeMap<&SmallStr, Vec<usize>> = BTreeMap::new();
+    for at in (0..before.len()).filter(|at| binds(&before[*at])) {
+        variables[at].iter().for_each(|name| atoms_of.entry(name).or_default().push(at));
+    }
+    let asked_for = head.iter().map(|variable| &variable.name).chain(computed.iter().flat_map(Atom::variables));
+    let mut wanted: BTreeSet<&SmallStr> = asked_for.collect();
+    let mut waiting: Vec<&SmallStr> = wanted.iter().copied().collect();
+    while let Some(name) = waiting.pop() {
+        for at in atoms_of.remove(name).into_iter().flatten() {
+            waiting.extend(variables[at].iter().copied().filter(|name| wanted.insert(name)));
         }
     }
-    let keep = |atom: &&Atom| {
-        let variables = atom.variables();
-        let connected = if binds(atom) { variables.iter().any(|v| wanted.contains(*v)) } else { !variables.is_empty() };
-        connected && variables.iter().all(|v| wanted.contains(*v))
+    let is_kept = |at: &usize| {
+        let variables = &variables[*at];
+        !variables.is_empty() && variables.iter().all(|name| wanted.contains(name))
     };
-    before.iter().filter(keep).cloned().collect()
+    (0..before.len()).filter(is_kept).map(|at| before[at].clone()).collect()
 }
 
 /// Whether a rule only derives what it is given: `magic t|bf[a] := magic t|bf[a]`.

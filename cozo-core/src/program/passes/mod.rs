@@ -57,11 +57,12 @@ fn prepare_watched(
         return Ok(program);
     }
     // Needs ordered bodies. A rewriting that makes recursion run through an aggregation is not used.
-    Ok(match magic::specialise(&program).map(stratify::stratify) {
+    Ok(match magic::specialise(&program)?.map(stratify::stratify) {
         Some(Ok(rewritten)) => {
             watch("magic", &rewritten);
             rewritten
         }
+        Some(Err(ProgramError::Stopped(stop))) => return Err(stop.into()),
         Some(Err(_)) | None => program,
     })
 }

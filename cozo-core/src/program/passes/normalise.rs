@@ -10,6 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::budget;
 use crate::diag::SourceSpan;
 use crate::expr::{Expr, functions};
 use crate::program::{
@@ -271,12 +272,15 @@ fn disjuncts(formula: Formula, span: SourceSpan) -> Result<Vec<Vec<Atom>>, Progr
             for part in parts {
                 let more = disjuncts(part, span)?;
                 if let [only] = more.as_slice() {
+                    budget::make_room(all.len() * only.len() * size_of::<Atom>())?;
                     all.iter_mut().for_each(|atoms| atoms.extend_from_slice(only));
                     continue;
                 }
                 if all.len() * more.len() > MAX_DISJUNCTS {
                     return Err(ProgramError::TooManyDisjuncts { limit: MAX_DISJUNCTS, span });
                 }
+                let atoms = |conjunctions: &[Vec<Atom>]| conjunctions.iter().map(Vec::len).sum::<usize>();
+                budget::make_room((all.len() * atoms(&more) + more.len() * atoms(&all)) * size_of::<Atom>())?;
                 all = all.iter().flat_map(|a| more.iter().map(|b| [a.as_slice(), b].concat())).collect();
             }
             check(all)

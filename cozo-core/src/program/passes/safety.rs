@@ -12,6 +12,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::normalise::{call, use_of};
+use crate::budget;
+use crate::diag::SourceSpan;
 use crate::expr::Expr;
 use crate::program::{Apply, Arg, Atom, Definition, Predicate, Program, ProgramError, Rule, Variable};
 use crate::value::{DataValue, SmallStr};
@@ -53,11 +55,16 @@ const MAX_ATOMS: usize = 1000;
 
 /// Orders one body.
 pub fn order_body(head: &[Variable], atoms: Vec<Atom>, choice: Choice) -> Result<Vec<Atom>, ProgramError> {
+    let atoms = if choice == Choice::Textual { with_parts_of_filters(atoms) } else { atoms };
+    if let (true, Some(last)) = (atoms.len() > 2 * MAX_ATOMS, atoms.last()) {
+        let span = if let Atom::Filter(expr) = last { expr.span() } else { SourceSpan::default() };
+        return Err(ProgramError::TooManyAtoms { limit: MAX_ATOMS, span });
+    }
     let mut ordering = Ordering {
         bindable: bindable_variables(&atoms),
         bound: BTreeSet::new(),
         fresh: count_made_up(&atoms),
-        waiting: if choice == Choice::Textual { with_parts_of_filters(atoms) } else { atoms },
+        waiting: atoms,
         ordered: vec![],
         choice,
     };
@@ -74,15 +81,18 @@ pub fn order_body(head: &[Variable], atoms: Vec<Atom>, choice: Choice) -> Result
 /// The atoms, with filters of rows that are conjunctions as one filter for each part: `is_int(x) && x > 1` after `*r{x}` looks at
 /// `x > 1` only where the first part holds.
 fn with_parts_of_filters(atoms: Vec<Atom>) -> Vec<Atom> {
-    let from_rows = |name: &SmallStr| {
-        atoms
-            .iter()
-            .any(|atom| matches!(atom, Atom::Apply(apply) if !apply.negated && apply.bindings().any(|v| v == name)))
-    };
+    if !atoms.iter().any(|atom| matches!(atom, Atom::Filter(Expr::Call { function, .. }) if function.name == "and")) {
+        return atoms;
+    }
+    let applies = atoms.iter().filter_map(|atom| match atom {
+        Atom::Apply(apply) if !apply.negated => Some(apply),
+        _ => None,
+    });
+    let from_rows: BTreeSet<&SmallStr> = applies.flat_map(Apply::bindings).collect();
     let is_split = |atom: &Atom| match atom {
         Atom::Filter(expr @ Expr::Call { function, .. }) => {
             let variables = expr.variables();
-            function.name == "and" && !variables.is_empty() && variables.into_iter().all(from_rows)
+            function.name == "and" && !variables.is_empty() && variables.into_iter().all(|name| from_rows.contains(name))
         }
         _ => false,
     };
@@ -149,6 +159,7 @@ impl Ordering {
     fn settle_ready_atoms(&mut self) -> Result<bool, ProgramError> {
         let mut settled = false;
         while let Some(position) = self.waiting.iter().position(|atom| self.is_ready(atom)) {
+            budget::step(self.waiting.len())?;
             let atom = self.waiting.remove(position);
             self.settle(atom)?;
             settled = true;
@@ -226,6 +237,7 @@ impl Ordering {
 
     /// Places the next atom that gives rows, or a unification that had to wait for its turn; whether there was one.
     fn place_next(&mut self) -> Result<bool, ProgramError> {
+        budget::step(self.waiting.len())?;
         let can_stand = |atom: &Atom| match atom {
             Atom::Apply(apply) => !apply.negated,
             Atom::Unify(_, expr) | Atom::UnifyEach(_, expr) => self.all_bound(expr),

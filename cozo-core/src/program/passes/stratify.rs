@@ -1,14 +1,15 @@
 //! Stratification: groups mutually recursive predicates, and orders the groups so that each finds what it needs
 //! complete. Recursion through a negation or an aggregation has no meaning, and is refused.
 
-use std::collections::BTreeMap;
+use rustc_hash::FxHashMap;
 
-use crate::program::{Atom, Component, Definition, Program, ProgramError, Target};
+use crate::budget::{self, Stop};
+use crate::program::{Atom, Component, Definition, Predicate, Program, ProgramError, Target};
 use crate::value::SmallStr;
 
 /// Finds the components; predicates that the entry does not need are dropped.
 pub fn stratify(mut program: Program) -> Result<Program, ProgramError> {
-    let graph = Graph::of(&program);
+    let graph = Graph::of(&program)?;
     let components = graph.components();
     let mut component_of = vec![usize::MAX; graph.names.len()];
     for (number, members) in components.iter().enumerate() {
@@ -33,8 +34,9 @@ pub fn stratify(mut program: Program) -> Result<Program, ProgramError> {
             recursive: graph.is_recursive(members),
         })
         .collect();
-    let needed = |name: &SmallStr| program.components.iter().any(|c| c.predicates.contains(name));
-    program.predicates = std::mem::take(&mut program.predicates).into_iter().filter(|(name, _)| needed(name)).collect();
+    let needed = component_of.iter().map(|component| *component != usize::MAX);
+    let predicates = std::mem::take(&mut program.predicates).into_iter().zip(needed);
+    program.predicates = predicates.filter(|(_, needed)| *needed).map(|(predicate, _)| predicate).collect();
     Ok(program)
 }
 
@@ -51,11 +53,13 @@ struct Edge {
 }
 
 impl Graph {
-    fn of(program: &Program) -> Graph {
+    fn of(program: &Program) -> Result<Graph, Stop> {
         let names: Vec<SmallStr> = program.predicates.keys().cloned().collect();
-        let numbers: BTreeMap<&SmallStr, usize> = names.iter().enumerate().map(|(i, name)| (name, i)).collect();
+        let numbers: FxHashMap<&SmallStr, usize> = names.iter().enumerate().map(|(i, name)| (name, i)).collect();
+        let predicates: Vec<&Predicate> = program.predicates.values().collect();
         let mut edges = vec![];
-        for (name, predicate) in &program.predicates {
+        for (from, predicate) in predicates.iter().enumerate() {
+            budget::step(1)?;
             let mut here = vec![];
             if let Definition::Fixed(apply) = &predicate.definition {
                 let edge = |input| Edge { to: numbers[input], strict: Some("a complete reading") };
@@ -66,14 +70,15 @@ impl Graph {
                     if let Atom::Apply(apply) = atom
                         && let Target::Predicate(target) = &apply.target
                     {
-                        let strict = strictness(program, name, target, apply.negated);
-                        here.push(Edge { to: numbers[target], strict });
+                        let to = numbers[target];
+                        let strict = strictness(predicate, predicates[to], from == to, apply.negated);
+                        here.push(Edge { to, strict });
                     }
                 }
             }
             edges.push(here);
         }
-        Graph { names, edges }
+        Ok(Graph { names, edges })
     }
 
     fn is_recursive(&self, members: &[usize]) -> bool {
@@ -123,9 +128,8 @@ impl Graph {
     }
 }
 
-/// Why `from` needs the complete result of `to`, if it does.
-fn strictness(program: &Program, from: &SmallStr, to: &SmallStr, negated: bool) -> Option<&'static str> {
-    let (applier, applied) = (&program.predicates[from], &program.predicates[to]);
+/// Why a predicate needs the complete result of one that it applies, if it does; they may be the same one.
+fn strictness(applier: &Predicate, applied: &Predicate, is_same: bool, negated: bool) -> Option<&'static str> {
     if negated {
         return Some("a negation");
     }
@@ -134,7 +138,7 @@ fn strictness(program: &Program, from: &SmallStr, to: &SmallStr, negated: bool) 
         Definition::Fixed(_) => return Some("the fixed rule"),
         Definition::Rules(_) => {}
     }
-    if from == to && applier.is_meet() {
+    if is_same && applier.is_meet() {
         return None;
     }
     (applier.is_aggregated() || applied.is_aggregated()).then_some("an aggregation")

@@ -1,7 +1,7 @@
 //! `::explain` and `::explain analyze`.
 
 use super::super::compile::CompiledQuery;
-use super::super::query::run_plan;
+use super::super::query::{Context, run_plan};
 use super::{NamedRows, SystemContext};
 use crate::exec::Profile;
 use crate::parse::ast::{Query, QueryOption};
@@ -14,6 +14,8 @@ const PROFILE_HEADERS: [&str; 3] = ["rows", "batches", "seconds"];
 
 /// `::explain { query }`: the query is compiled, not run; its operation on a stored relation is left aside.
 pub fn explain(query: &Query, txn: &Transaction, context: &SystemContext<'_>) -> miette::Result<NamedRows> {
+    let budget = context.query().budget_of(query)?;
+    let _compiling = budget.enter();
     let mut query = query.clone();
     let shapes_plan = |option: &QueryOption| {
         matches!(option, QueryOption::DisableMagicRewrite(_) | QueryOption::DisableJoinReorder(_))
@@ -27,13 +29,16 @@ pub fn explain(query: &Query, txn: &Transaction, context: &SystemContext<'_>) ->
 /// `::explain analyze { query }`: the query runs, its operation on a stored relation is left aside. For each operator the
 /// rows that it gave, in how many batches, and the seconds spent in it alone, summed over threads.
 pub fn analyze(query: &Query, txn: &mut Transaction, context: &SystemContext<'_>) -> miette::Result<NamedRows> {
+    let budget = context.query().budget_of(query)?;
+    let _compiling = budget.enter();
     let mut query = query.clone();
     query.options.retain(|option| !matches!(option, QueryOption::Mutation(_) | QueryOption::Returning(_)));
     let compiled = CompiledQuery::compile(&query, txn, &context.core.fixed_rules.current(), context.parameters, &[])?;
     let Some(plan) = &compiled.plan else { return Ok(NamedRows::new(headers(&PROFILE_HEADERS), vec![])) };
     let mut profile = Some(Profile::default());
     let parameters = compiled.parameters.bind(context.parameters)?;
-    run_plan(plan, &compiled.options, &parameters, &[], txn, &context.query(), &mut profile)?;
+    let context = Context { budget: Some(&budget), ..context.query() };
+    run_plan(plan, &compiled.options, &parameters, &[], txn, &context, &mut profile)?;
     let profile = profile.unwrap_or_default();
     let rows = explain_plan(plan).into_iter().map(|mut explained| {
         explained.row.extend(match explained.operator {

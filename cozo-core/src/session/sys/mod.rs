@@ -9,6 +9,7 @@ mod triggers;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::core::Core;
 use super::query::Context;
@@ -33,12 +34,21 @@ pub struct SystemContext<'a> {
     pub running: &'a Arc<Running>,
     /// The database.
     pub core: &'a Core,
+    /// The script, if that is news: when it began, and how many bytes it takes.
+    pub new_script: Option<(Instant, usize)>,
 }
 
 impl SystemContext<'_> {
-    /// What a query of the same script runs with.
+    /// What the one query of a script runs with.
     pub fn query(&self) -> Context<'_> {
-        Context { parameters: self.parameters, interrupt: self.interrupt, core: self.core, sets_off_triggers: true }
+        let SystemContext { parameters, interrupt, core, new_script, .. } = *self;
+        Context { parameters, interrupt, core, sets_off_triggers: true, new_script, budget: None }
+    }
+
+    /// What one of several queries runs with: its time begins when its turn comes.
+    pub fn query_in_turn(&self) -> Context<'_> {
+        let new_script = self.new_script.map(|(_, bytes)| (Instant::now(), bytes));
+        Context { new_script, ..self.query() }
     }
 }
 

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::super::compile::CompiledQuery;
+use super::super::query::DEFAULT_TIMEOUT_SECONDS;
 use super::super::triggers::given;
 use super::relations::{count, headers};
 use super::{NamedRows, SessionError, SystemContext, find};
+use crate::budget::Budget;
 use crate::fixed_rule::RuleSet;
 use crate::parse::ast::{MutationOp, QueryOption, Symbol, TriggerEvent, TriggerSpec};
 use crate::program::ProgramError;
@@ -23,9 +25,12 @@ pub fn set(
     let schema = find(name, txn)?;
     schema.require(AccessLevel::Protected, "given triggers", name.span)?;
     let fixed_rules = context.core.fixed_rules.current();
+    let budget = Budget::new(context.interrupt.clone(), DEFAULT_TIMEOUT_SECONDS, context.core.query_memory_bytes);
+    let _compiling = budget.enter();
     let mut triggers = Triggers::default();
     for spec in specs {
         check(spec, &schema, txn, &fixed_rules)?;
+        budget.check()?;
         let list = match spec.event {
             TriggerEvent::Put => &mut triggers.put,
             TriggerEvent::Rm => &mut triggers.rm,

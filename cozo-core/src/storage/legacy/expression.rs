@@ -101,7 +101,7 @@ pub(super) struct Names {
 impl Names {
     fn add(&mut self, expr: &Expr) {
         match expr {
-            Expr::Literal(..) | Expr::Parameter(_) => {}
+            Expr::Literal(..) | Expr::Parameter(_) | Expr::Data(..) | Expr::Rows(..) => {}
             Expr::Variable(name) => self.variables.push(name.to_string()),
             Expr::List(items, _) => items.iter().for_each(|item| self.add(item)),
             Expr::Object(pairs, _) => pairs.iter().for_each(|(key, value)| {
