@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{DbInstance, NamedRows, ScriptMutability, transfer};
-use crate::budget::Interrupt;
+use crate::budget::{Interrupt, Stop, make_room};
 use crate::exec::MAX_BATCH_ROWS;
 use crate::schema::SchemaRef;
 use crate::storage::{KeyRange, Snapshot};
@@ -34,51 +34,52 @@ impl NamedColumns {
 /// What the result of a script is handed out as.
 pub trait ScriptResult: Sized {
     /// From the columns that a query gives.
-    fn of_columns(headers: Vec<String>, rows: Batch) -> Self;
+    fn of_columns(headers: Vec<String>, rows: Batch) -> Result<Self, Stop>;
 
     /// From the rows that anything else gives.
-    fn of_rows(rows: NamedRows) -> Self;
+    fn of_rows(rows: NamedRows) -> Result<Self, Stop>;
 
     /// From the one row that a query gives, if it gives one.
-    fn of_row(headers: &[String], row: Option<Tuple>) -> Self {
+    fn of_row(headers: &[String], row: Option<Tuple>) -> Result<Self, Stop> {
         Self::of_rows(NamedRows::new(headers.to_vec(), row.into_iter().collect()))
     }
 }
 
 /// Rows alone.
 impl ScriptResult for Vec<Tuple> {
-    fn of_columns(headers: Vec<String>, rows: Batch) -> Self {
-        NamedRows::from_batch(headers, &rows).rows
+    fn of_columns(headers: Vec<String>, rows: Batch) -> Result<Self, Stop> {
+        Ok(NamedRows::from_batch(headers, &rows)?.rows)
     }
 
-    fn of_rows(rows: NamedRows) -> Self {
-        rows.rows
+    fn of_rows(rows: NamedRows) -> Result<Self, Stop> {
+        Ok(rows.rows)
     }
 
-    fn of_row(_: &[String], row: Option<Tuple>) -> Self {
-        row.into_iter().collect()
+    fn of_row(_: &[String], row: Option<Tuple>) -> Result<Self, Stop> {
+        Ok(row.into_iter().collect())
     }
 }
 
 impl ScriptResult for NamedRows {
-    fn of_columns(headers: Vec<String>, rows: Batch) -> Self {
+    fn of_columns(headers: Vec<String>, rows: Batch) -> Result<Self, Stop> {
         NamedRows::from_batch(headers, &rows)
     }
 
-    fn of_rows(rows: NamedRows) -> Self {
-        rows
+    fn of_rows(rows: NamedRows) -> Result<Self, Stop> {
+        Ok(rows)
     }
 }
 
 impl ScriptResult for NamedColumns {
-    fn of_columns(headers: Vec<String>, rows: Batch) -> Self {
-        NamedColumns::new(headers, rows)
+    fn of_columns(headers: Vec<String>, rows: Batch) -> Result<Self, Stop> {
+        Ok(NamedColumns::new(headers, rows))
     }
 
-    fn of_rows(result: NamedRows) -> Self {
+    fn of_rows(result: NamedRows) -> Result<Self, Stop> {
+        make_room(result.memory_bytes())?;
         let rows = Batch::from_rows(result.headers.len(), result.rows.iter().map(Vec::as_slice));
-        let next = result.next.map(|next| Box::new(NamedColumns::of_rows(*next)));
-        NamedColumns { headers: result.headers, rows, next }
+        let next = result.next.map(|next| NamedColumns::of_rows(*next).map(Box::new)).transpose()?;
+        Ok(NamedColumns { headers: result.headers, rows, next })
     }
 }
 
@@ -120,9 +121,11 @@ impl RelationReader {
     pub(super) fn named_rows(&self) -> miette::Result<NamedRows> {
         let mut rows = Batch::empty(self.schema.arity());
         for batch in self.batches()? {
-            rows.append(&batch?);
+            let batch = batch?;
+            make_room(batch.memory_bytes())?;
+            rows.append(&batch);
         }
-        Ok(NamedRows::from_batch(self.headers(), &rows))
+        Ok(NamedRows::from_batch(self.headers(), &rows)?)
     }
 }
 

@@ -190,8 +190,8 @@ impl DbInstance {
         let context = SystemContext { parameters, interrupt: entry.interrupt(), script: entry.number(), running, core };
         let result = match script {
             Prepared::Query(query) => run_query(query, txn, &context.query())?,
-            Prepared::Steps(steps, mentioned) => R::of_rows(run_steps(steps, mentioned, txn, &context)?),
-            Prepared::System(op) => R::of_rows(sys::run(op, txn, &context)?),
+            Prepared::Steps(steps, mentioned) => R::of_rows(run_steps(steps, mentioned, txn, &context)?)?,
+            Prepared::System(op) => R::of_rows(sys::run(op, txn, &context)?)?,
         };
         core.commit(txn)?;
         Ok(result)

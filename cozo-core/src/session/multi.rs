@@ -10,7 +10,7 @@ use super::imperative::{Prepared, first_line};
 use super::query::{Context, run_query};
 use super::running::{Entry, Running};
 use super::{NamedRows, SessionError};
-use crate::budget::Interrupt;
+use crate::budget::{Interrupt, within};
 use crate::diag::locate;
 use crate::txn::Transaction;
 use crate::value::DataValue;
@@ -94,7 +94,8 @@ pub(super) fn serve(
             TransactionPayload::Query((source, parameters)) => {
                 let savepoint = txn.savepoint();
                 let interrupt = entry.interrupt();
-                let context = Context { parameters: &parameters, interrupt, core: &core, sets_off_triggers: true };
+                let parameters = &parameters;
+                let context = Context { parameters, interrupt, core: &core, sets_off_triggers: true, held_bytes: 0 };
                 let outcome = query(&source, &mut txn, &context);
                 if outcome.is_err() {
                     txn.roll_back_to(savepoint);
@@ -118,6 +119,8 @@ pub(super) fn serve(
 }
 
 fn query(source: &str, txn: &mut Transaction, context: &Context<'_>) -> miette::Result<NamedRows> {
+    let limit = context.core.query_memory_bytes;
+    within(txn.held_bytes(limit), limit)?;
     match &context.core.prepared(source)?.script {
         Prepared::Query(query) => run_query(query, txn, context),
         _ => Err(locate(SessionError::ExpectSingleton.into(), first_line(source), "not a single query")),

@@ -5,10 +5,12 @@
 //! | `columns` | the order of rows by some of their columns |
 //! | `packed` | rows of small integers, as one number each |
 //! | `radix` | sorting by a number |
+//! | `steps` | sorting that can be stopped |
 
 mod columns;
 mod packed;
 mod radix;
+mod steps;
 
 use std::ops::Range;
 
@@ -19,6 +21,7 @@ use smallvec::SmallVec;
 use super::{Batch, Column, compare_columns};
 
 pub use columns::order;
+pub use steps::{sort_in_steps, sort_values};
 
 /// From so many integers on, sorting by radix beats sorting by comparison.
 pub const WORTH_RADIX: usize = 4096;
