@@ -284,12 +284,13 @@ impl Shared {
         LoggedSnapshot::renew(&mut state.newest, era.clone(), 0);
         let mut sealed = state.file.replace(file);
         state.next = number + 1;
+        let sealed_len = sealed.as_ref().map_or(0, LogFile::len);
         let noted = sealed.as_mut().map(|file| file.append_note(Note::Sealed));
         if noted.is_some_and(|noted| noted.is_err_and(|error| !error.is_undone)) {
             // Half a note would hide the commits of later files from the next opening.
             state.file = None;
         }
-        state.note(sealed.map_or(0, |file| file.len()));
+        state.note(sealed_len);
         Ok(Some((era, number)))
     }
 

@@ -42,7 +42,7 @@ pub fn open_database(path: &Path, durability: Durability) -> Result<Opened, Stor
     let lock_path = beside(path, "-lock");
     let is_new_lock = !lock_path.exists();
     let lock = lock_file(path, &lock_path)?;
-    let content = match inspect(path) {
+    let content = match inspect(path).and_then(|content| refuse_lone_log(path, content)) {
         Ok(content) => content,
         Err(error) => {
             if is_new_lock {
@@ -150,6 +150,16 @@ fn open_to_inspect(path: &Path) -> Result<Connection, StorageError> {
     }
     uri.push_str("?immutable=1");
     open(Path::new(&uri), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
+}
+
+/// Refuses to make a database beside the log of one that was there: SQLite would remove the log.
+fn refuse_lone_log(path: &Path, content: Content) -> Result<Content, StorageError> {
+    let log = own_log(path);
+    if !path.exists() && std::fs::metadata(&log).is_ok_and(|metadata| metadata.len() > 0) {
+        let help = "put the file back, or give the log another name; nothing was changed";
+        return Err(not_a_database(path, "the log of a database ('-wal'), whose file is missing", help));
+    }
+    Ok(content)
 }
 
 /// Refuses a file with another name, a hard link: under it the file could be opened a second time, with another lock and another
