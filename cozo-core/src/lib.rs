@@ -27,6 +27,7 @@
 static ALLOCATOR: Mimalloc = Mimalloc;
 
 mod allocator;
+mod budget;
 mod clock;
 pub mod diag;
 pub mod exec;

@@ -1,5 +1,6 @@
 //! What can go wrong while a plan runs.
 
+use crate::budget::Stop;
 use crate::diag::SourceSpan;
 use crate::expr::EvalError;
 use crate::fixed_rule::FixedRuleError;
@@ -11,10 +12,10 @@ use crate::txn::TxnError;
 /// A query failed while it ran.
 #[derive(Debug, Clone, thiserror::Error, miette::Diagnostic)]
 pub enum ExecError {
-    /// The query was killed, ran into its timeout, or the database was closed.
-    #[error("the query was stopped: {0}")]
-    #[diagnostic(code(eval::killed), help("{1}"))]
-    Killed(&'static str, &'static str),
+    /// The query was killed, ran into its timeout, or outgrew its memory.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Stop(#[from] Stop),
     /// An expression failed on a row.
     #[error(transparent)]
     #[diagnostic(transparent)]
@@ -73,16 +74,6 @@ pub enum ExecError {
         #[source]
         #[diagnostic_source]
         cause: RowError,
-    },
-    /// What the query derives takes more memory than a query may.
-    #[error("the query needs more than the {limit_mb} MB that a query may take")]
-    #[diagnostic(
-        code(eval::out_of_memory),
-        help("narrow the query, or open the database with a larger option 'query_memory_mb'")
-    )]
-    OutOfMemory {
-        /// The limit.
-        limit_mb: usize,
     },
     /// A limit on a query's size.
     #[error("the query needs {what}")]

@@ -18,8 +18,8 @@ pub fn run_fixed(plan: &FixedPlan, tables: &[Table], run: &Run<'_>) -> Result<Ba
         plan.options.iter().map(|(name, expr)| (name.clone(), expr.with_parameters(run.parameters))).collect();
     let options = Options { rule: &plan.name, given: &given, span: plan.span };
     let inputs = plan.inputs.iter().map(|planned| input(planned, tables, run)).collect();
-    let cancellation = run.cancellation.clone();
-    let poison = Poison::new(move || Ok(cancellation.check()?));
+    let budget = run.budget.clone();
+    let poison = Poison::new(move || Ok(budget.check()?));
     let arity = run.plan.tables[plan.table].arity;
     let rows = plan.rule.apply(&Call { options, inputs, poison }, arity);
     if let Some(graphs) = run.graphs {

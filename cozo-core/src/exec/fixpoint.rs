@@ -234,7 +234,7 @@ fn run_recursive(
         }
         Sink::Groups(_) => unreachable!("groups are never recursive"),
     }
-    run.cancellation.check()
+    Ok(run.budget.check()?)
 }
 
 /// Makes the indexes that a rule needs, or brings them up to date.

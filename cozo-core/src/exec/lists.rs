@@ -126,8 +126,8 @@ fn read_pairs(input: &IntersectInput, tables: &[Table], run: &Run<'_>) -> Result
             let mut rows = Batch::empty(2);
             let mut cursor = Stored::of(read, run).scan(&KeyRange::all(), &columns)?;
             while let Some(batch) = cursor.next_batch(MAX_BATCH_ROWS)? {
-                run.cancellation.check()?;
-                run.cancellation.charge(batch.memory_bytes())?;
+                run.budget.check()?;
+                run.budget.charge(batch.memory_bytes())?;
                 rows.append(&batch);
             }
             let mut columns = rows.columns.into_iter();

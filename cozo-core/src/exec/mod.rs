@@ -9,9 +9,8 @@
 //!
 //! A query for a single row by its key goes another way: [`point`].
 //!
-//! Each batch boundary checks [`Cancellation`]. **exec never sees text, names or the catalog.**
+//! Each batch boundary checks the [`Budget`]. **exec never sees text, names or the catalog.**
 
-mod cancel;
 mod codes;
 mod error;
 mod fixed;
@@ -42,7 +41,6 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-pub use cancel::{Cancellation, Interrupt, within};
 pub use error::ExecError;
 pub use fixpoint::evaluate;
 pub use kept::KeptIndexes;
@@ -52,6 +50,7 @@ pub use profile::Profile;
 pub use results::{Answer, AnswerError, answer, timeout_seconds};
 pub use single_row::{MAX_ROW_BYTES, write_row};
 
+use crate::budget::Budget;
 use crate::expr::Expr;
 use crate::fixed_rule::graph::KeptGraphs;
 use crate::plan::{Plan, RulePlan};
@@ -87,7 +86,7 @@ pub struct Run<'a> {
     /// Where indexes are kept for other queries.
     pub kept_indexes: Option<&'a KeptIndexes>,
     /// Whether to stop.
-    pub cancellation: &'a Cancellation,
+    pub budget: &'a Budget,
     /// How many distinct rows of the entry are enough.
     pub enough: Option<usize>,
     /// Which rows of the entry are wanted, if not all.
@@ -113,7 +112,7 @@ impl<'a> Run<'a> {
         plan: &'a Plan,
         parameters: &'a [&'a DataValue],
         view: View<'a>,
-        cancellation: &'a Cancellation,
+        budget: &'a Budget,
     ) -> Result<Self, ExecError> {
         let timestamp = |time: &Expr| -> Result<i64, ExecError> {
             Ok(checked_time(&time.eval_closed(parameters)?, view.now_micros(), time.span())?)
@@ -122,7 +121,7 @@ impl<'a> Run<'a> {
             plan,
             parameters,
             view,
-            cancellation,
+            budget,
             given: &[],
             graphs: None,
             enough: None,
@@ -187,7 +186,7 @@ impl<'r> Worker<'r> {
     /// How many rows to hand on next: few at first if few are wanted, then more and more. Fails if the run is
     /// cancelled.
     fn next_batch_rows(&mut self) -> Result<usize, ExecError> {
-        self.run.cancellation.check()?;
+        self.run.budget.check()?;
         let rows = self.batch_rows;
         self.batch_rows = (rows * 2).min(MAX_BATCH_ROWS);
         Ok(rows)

@@ -1,7 +1,8 @@
 //! From the entry's table to the answer: sorted, cut, asserted.
 
 use super::top::{Wanted, compare};
-use super::{Cancellation, ExecError, Run, evaluate};
+use super::{ExecError, Run, evaluate};
+use crate::budget::Budget;
 use crate::expr::Expr;
 use crate::parse::ast::Assertion;
 use crate::plan::{OptionError, Options, SortKey, TableKind};
@@ -42,14 +43,14 @@ pub fn answer(run: &mut Run<'_>, options: &Options) -> Result<Answer, AnswerErro
     check_assertion(options, &rows)?;
     let sleep = sleep_seconds(options, parameters)?;
     if stops_early && limit.is_some() {
-        return finish(sort_rows(cut(rows, offset, limit), &[]), sleep, run.cancellation);
+        return finish(sort_rows(cut(rows, offset, limit), &[]), sleep, run.budget);
     }
-    finish(cut(sort_rows(rows, &options.order), offset, limit), sleep, run.cancellation)
+    finish(cut(sort_rows(rows, &options.order), offset, limit), sleep, run.budget)
 }
 
-fn finish(rows: Batch, sleep: Option<f64>, cancellation: &Cancellation) -> Result<Answer, AnswerError> {
+fn finish(rows: Batch, sleep: Option<f64>, budget: &Budget) -> Result<Answer, AnswerError> {
     if let Some(seconds) = sleep {
-        cancellation.sleep(seconds)?;
+        budget.sleep(seconds).map_err(ExecError::from)?;
     }
     Ok(Answer { rows })
 }

@@ -92,8 +92,8 @@ impl<'a> Steps<'a> {
     /// Fails if the query is to stop.
     pub fn check(&mut self, run: &Run<'_>) -> Result<(), ExecError> {
         self.rows = 0;
-        run.cancellation.charge(std::mem::take(&mut self.bytes))?;
-        run.cancellation.check()
+        run.budget.charge(std::mem::take(&mut self.bytes))?;
+        Ok(run.budget.check()?)
     }
 }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{DbInstance, NamedRows, ScriptMutability, transfer};
-use crate::exec::{Interrupt, MAX_BATCH_ROWS};
+use crate::budget::Interrupt;
+use crate::exec::MAX_BATCH_ROWS;
 use crate::schema::SchemaRef;
 use crate::storage::{KeyRange, Snapshot};
 use crate::txn::{Transaction, TxnError};

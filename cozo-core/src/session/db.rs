@@ -15,8 +15,8 @@ use super::query::run_query;
 use super::running::Running;
 use super::sys::{self, SystemContext};
 use super::{Change, MultiTransaction, NamedRows, ScriptResult, SessionError, TransactionPayload, multi, transfer};
+use crate::budget::Interrupt;
 use crate::diag::{format_error_as_json, locate};
-use crate::exec::Interrupt;
 use crate::fixed_rule::FixedRule;
 use crate::parse::ast::Script;
 use crate::storage::{self, Options, Storage};
@@ -87,6 +87,12 @@ impl DbInstance {
     pub(super) fn over(storage: Box<dyn Storage>, options: &Options) -> miette::Result<Self> {
         let core = Core::new(Pipeline::new(storage)?, options);
         Ok(DbInstance { shared: Arc::new(Shared { core: Arc::new(core), running: Arc::default() }) })
+    }
+
+    /// What was found wrong when the database was opened, in words: commits that are missing since a file is damaged or not there,
+    /// and the name under which it stays. Empty if nothing was.
+    pub fn warnings(&self) -> Vec<String> {
+        self.pipeline().warnings()
     }
 
     /// Runs a script.

@@ -46,7 +46,7 @@ mod sys;
 mod transfer;
 mod triggers;
 
-pub use crate::exec::Interrupt;
+pub use crate::budget::Interrupt;
 pub use backup::{BackupProgress, Strictness};
 pub use callbacks::{CallbackOp, Change};
 pub use check::CheckReport;

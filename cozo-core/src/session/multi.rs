@@ -10,8 +10,8 @@ use super::imperative::{Prepared, first_line};
 use super::query::{Context, run_query};
 use super::running::{Entry, Running};
 use super::{NamedRows, SessionError};
+use crate::budget::Interrupt;
 use crate::diag::locate;
-use crate::exec::Interrupt;
 use crate::txn::Transaction;
 use crate::value::DataValue;
 

@@ -7,10 +7,10 @@ use super::compile::{CompiledQuery, PreparedQuery};
 use super::core::Core;
 use super::reactions::{Reaction, before_replacing};
 use super::{NamedRows, ScriptResult, SessionError};
+use crate::budget::{Budget, Interrupt, within};
 use crate::diag::locate;
 use crate::exec::{
-    Answer, Cancellation, Interrupt, MAX_ROW_BYTES, Mutated, Profile, Run, answer, counted_row, mutate, point_row,
-    timeout_seconds, within, write_row,
+    Answer, MAX_ROW_BYTES, Mutated, Profile, Run, answer, counted_row, mutate, point_row, timeout_seconds, write_row,
 };
 use crate::parse::ast::MutationOp;
 use crate::plan::{MutationPlan, Options, Plan};
@@ -132,17 +132,17 @@ pub fn run_plan(
 ) -> miette::Result<Batch> {
     let timeout = timeout_seconds(options, parameters)?;
     let timeout = timeout.unwrap_or(DEFAULT_TIMEOUT_SECONDS);
-    let cancellation = Cancellation::new(context.interrupt.clone(), timeout, context.core.query_memory_bytes);
-    cancellation.check()?;
+    let budget = Budget::new(context.interrupt.clone(), timeout, context.core.query_memory_bytes);
+    budget.check()?;
     let view = txn.view(&plan.reads)?;
-    let mut run = Run::new(plan, parameters, view, &cancellation)?;
+    let mut run = Run::new(plan, parameters, view, &budget)?;
     run.given = given;
     run.graphs = Some(&context.core.graphs);
     run.kept_indexes = Some(&context.core.indexes);
     run.profile = profile.take();
     let Answer { rows } = answer(&mut run, options)?;
     // They become rows of values now, or a change of a relation.
-    cancellation.charge(rows.len * (size_of::<Tuple>() + rows.columns.len() * size_of::<DataValue>()))?;
+    budget.charge(rows.len * (size_of::<Tuple>() + rows.columns.len() * size_of::<DataValue>()))?;
     *profile = run.profile.take();
     Ok(rows)
 }

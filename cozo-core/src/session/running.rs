@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-use crate::exec::Interrupt;
+use crate::budget::Interrupt;
 use crate::txn::{Apart, THREAD_PARTS, part_of_thread};
 
 /// The running scripts by number, each in the part of its thread: threads that run short scripts do not wait for one another.

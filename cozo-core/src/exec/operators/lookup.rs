@@ -76,7 +76,7 @@ impl<'a> PrefixLookup<'a> {
         });
         if !join.rows.is_made() {
             let is_made = self.is_worth_an_index(rows, join)
-                && join.rows.make_within(self.run.cancellation.spare_bytes() / SHARE_OF_MEMORY)?;
+                && join.rows.make_within(self.run.budget.spare_bytes() / SHARE_OF_MEMORY)?;
             if !is_made {
                 return Ok(None);
             }

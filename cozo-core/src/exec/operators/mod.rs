@@ -126,7 +126,7 @@ pub fn drive(
         None => {
             worker.gave(0, batch.len);
             let flow = sink.take(batch, head)?;
-            worker.run.cancellation.charge(sink.grown())?;
+            worker.run.budget.charge(sink.grown())?;
             Ok(flow)
         }
         Some((operator, rest)) => operator.push(batch, worker, &mut |output, worker| {

@@ -196,27 +196,27 @@ fn read_indexed(
     let read = |take: &mut dyn FnMut(&Batch) -> Option<usize>| -> Result<bool, ExecError> {
         let (mut cursor, mut bytes) = (stored.scan(&KeyRange::all(), &columns)?, 0);
         while let Some(batch) = cursor.next_batch(MAX_BATCH_ROWS)? {
-            run.cancellation.check()?;
+            run.budget.check()?;
             let Some(kept) = take(&batch).filter(|kept| most_bytes.is_none_or(|most| *kept <= most)) else {
                 return Ok(false);
             };
             if most_bytes.is_none() {
-                run.cancellation.charge(kept.saturating_sub(bytes))?;
+                run.budget.charge(kept.saturating_sub(bytes))?;
             }
             bytes = kept;
         }
         if most_bytes.is_some() {
-            run.cancellation.charge(bytes)?;
+            run.budget.charge(bytes)?;
         }
         Ok(true)
     };
     // In the order of its key alone a relation is sure to lie.
     if *keys == [0] {
         if let Some(tree) = tree_with_places(stored, keys) {
-            let made = Places::of(tree, most_placed_keys(tree), || run.cancellation.check())?;
+            let made = Places::of(tree, most_placed_keys(tree), || run.budget.check())?;
             let made = made.filter(|places| most_bytes.is_none_or(|most| places.memory_bytes() <= most));
             if let Some(places) = made {
-                run.cancellation.charge(places.memory_bytes())?;
+                run.budget.charge(places.memory_bytes())?;
                 return Ok(Some(IndexedRows::Placed(Arc::new(places))));
             }
         }

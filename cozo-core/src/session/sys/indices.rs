@@ -2,6 +2,7 @@
 
 use super::relations::{count, headers};
 use super::{NamedRows, SessionError, SystemContext, find};
+use crate::exec::ExecError;
 use crate::index::secondary;
 use crate::parse::ast::Symbol;
 use crate::schema::{AccessLevel, IndexDefinition, SchemaRef};
@@ -27,7 +28,7 @@ pub fn create(
     }
     let listed = positions(&schema, columns)?;
     let index = txn.create_index(&schema, &name.name, &listed);
-    secondary::build(&schema, &index, txn, || context.interrupt.check())?;
+    secondary::build(&schema, &index, txn, || Ok::<_, ExecError>(context.interrupt.check()?))?;
     Ok(NamedRows::status("OK"))
 }
 

@@ -14,7 +14,7 @@ use super::core::Core;
 use super::query::Context;
 use super::running::Running;
 use super::{NamedRows, SessionError};
-use crate::exec::Interrupt;
+use crate::budget::Interrupt;
 use crate::parse::ast::{SystemOp, SystemOpKind};
 use crate::program::ProgramError;
 use crate::schema::{RelationError, SchemaRef};

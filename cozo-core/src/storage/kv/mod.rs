@@ -85,6 +85,16 @@ pub trait KvEngine: Send + Sync + 'static {
         0
     }
 
+    /// Has all that was written in files which need no log: a batch that failed, and lies in the log, does not come back.
+    fn flush(&self) -> Result<(), StorageError> {
+        Ok(())
+    }
+
+    /// What was found wrong when the database was opened, in words.
+    fn warnings(&self) -> Vec<String> {
+        vec![]
+    }
+
     /// Gives back the space of what was removed or replaced.
     fn compact(&self) -> Result<(), StorageError> {
         Ok(())

@@ -10,9 +10,11 @@
 //! |---|---|
 //! | [`RocksOptions`] | the options of the engine, and how RocksDB is set up by them |
 //! | `place` | whether the folder may be opened |
+//! | `recovery` | opening it, also where RocksDB's own log is damaged |
 
 mod options;
 mod place;
+mod recovery;
 #[cfg(test)]
 mod tests;
 
@@ -20,9 +22,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ::rocksdb::{
-    BottommostLevelCompaction, ColumnFamilyDescriptor, CompactOptions, DB, DBRawIterator, DEFAULT_COLUMN_FAMILY_NAME,
-    Error, ErrorKind, IngestExternalFileOptions, Options as Setup, Range, ReadOptions, Snapshot, SstFileWriter,
-    WriteBatch, WriteOptions,
+    BottommostLevelCompaction, CompactOptions, DB, DBRawIterator, DEFAULT_COLUMN_FAMILY_NAME, Error, ErrorKind,
+    IngestExternalFileOptions, Options as Setup, Range, ReadOptions, Snapshot, SstFileWriter, WriteBatch, WriteOptions,
 };
 use self_cell::self_cell;
 
@@ -50,6 +51,7 @@ pub struct RocksDb {
     min_blob_bytes: usize,
     write: WriteOptions,
     max_rows_in_place: usize,
+    warnings: Vec<String>,
 }
 
 /// A file that is being made, in the folder of the database, until it is added. What is left of one after a sudden end, the next
@@ -65,18 +67,12 @@ impl RocksDb {
         let setup = engine_options.setup()?;
         let min_blob_bytes = engine_options.min_blob_bytes.min(usize::MAX as u64) as usize;
         place::check(path, options.read_only)?;
-        // By name, since only then there is a handle for getting several keys at once.
-        let family = ColumnFamilyDescriptor::new(DEFAULT_COLUMN_FAMILY_NAME, setup.clone());
-        let opened = match options.read_only {
-            true => DB::open_cf_descriptors_read_only(&setup, path, [family], false),
-            false => DB::open_cf_descriptors(&setup, path, [family]),
-        };
-        let db = opened.map_err(|error| place::refusal(path, error))?;
+        let (db, warnings) = recovery::open(path, setup.clone(), options.read_only)?;
         let mut write = WriteOptions::default();
         let sync = options.durability == Durability::Disk;
         write.set_sync(sync);
         let max_rows_in_place = if sync { 0 } else { MAX_ROWS_IN_PLACE };
-        Ok(RocksDb { db: Arc::new(db), setup, min_blob_bytes, write, max_rows_in_place })
+        Ok(RocksDb { db: Arc::new(db), setup, min_blob_bytes, write, max_rows_in_place, warnings })
     }
 }
 
@@ -140,6 +136,14 @@ impl KvEngine for RocksDb {
             self.db.ingest_external_file_cf_opts(family, &options, vec![path])
         };
         write().map_err(failed("add a file"))
+    }
+
+    fn flush(&self) -> Result<(), StorageError> {
+        self.db.flush().map_err(failed("write a file"))
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
     }
 
     fn compact(&self) -> Result<(), StorageError> {

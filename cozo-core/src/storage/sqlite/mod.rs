@@ -47,6 +47,7 @@ mod write;
 
 pub use engine::SqliteStorage;
 pub use file_writer::FileWriter;
+pub use open::own_log;
 
 /// The engine's name.
 const NAME: &str = "sqlite";

@@ -77,6 +77,11 @@ pub fn create(connection: &Connection) -> Result<(), StorageError> {
     run("commit")
 }
 
+/// SQLite's own log of a database.
+pub fn own_log(path: &Path) -> PathBuf {
+    beside(path, "-wal")
+}
+
 /// The file that belongs to a database.
 fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();

@@ -1,10 +1,10 @@
-//! Stopping a query from outside, at its deadline, or when it has taken all the memory that it may.
+//! The switch that stops a script: thrown from another thread, or by its deadline.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use super::ExecError;
+use super::Stop;
 use crate::clock::Deadline;
 
 /// A switch that other threads throw to stop a script. Clones are the same switch.
@@ -46,7 +46,7 @@ impl Interrupt {
     }
 
     /// [`Interrupt::until`] after so long.
-    fn within(&self, timeout: Duration) -> Self {
+    pub(super) fn within(&self, timeout: Duration) -> Self {
         let deadline = Deadline::after(timeout);
         let deadline = self.deadline.map_or(deadline, |earlier| earlier.min(deadline));
         Interrupt { state: self.state.clone(), deadline: Some(deadline) }
@@ -94,74 +94,18 @@ impl Interrupt {
     }
 
     /// Fails if the query is to stop.
-    pub fn check(&self) -> Result<(), ExecError> {
+    pub fn check(&self) -> Result<(), Stop> {
         match self.state.load(Ordering::Relaxed) & STATE_MASK {
-            RUNNING if self.deadline.is_some_and(Deadline::is_over) => Err(ExecError::Killed(
+            RUNNING if self.deadline.is_some_and(Deadline::is_over) => Err(Stop::Killed(
                 "it ran into its timeout",
                 "':timeout' sets the seconds it may take; 0 means no limit",
             )),
             RUNNING => Ok(()),
-            KILLED => Err(ExecError::Killed("it was killed", "'::kill' or an interrupt from the host stopped it")),
-            _ => Err(ExecError::Killed(
+            KILLED => Err(Stop::Killed("it was killed", "'::kill' or an interrupt from the host stopped it")),
+            _ => Err(Stop::Killed(
                 "its database or transaction was closed",
                 "the handle was dropped or closed while it ran",
             )),
         }
-    }
-}
-
-/// When a query must stop: on an interrupt, at a deadline, or when what it derives outgrows its memory.
-#[derive(Clone, Debug)]
-pub struct Cancellation {
-    /// With the deadline.
-    interrupt: Interrupt,
-    memory_limit: usize,
-    /// The bytes of all that the query has derived so far; it keeps nearly all of it until its end.
-    memory_used: Arc<AtomicUsize>,
-}
-
-/// Fails if a query has taken more bytes than it may.
-pub fn within(used: usize, memory_limit: usize) -> Result<(), ExecError> {
-    match used > memory_limit {
-        true => Err(ExecError::OutOfMemory { limit_mb: memory_limit >> 20 }),
-        false => Ok(()),
-    }
-}
-
-impl Cancellation {
-    /// Stops on the interrupt, after so many seconds if that many are positive, or beyond so many bytes.
-    pub fn new(interrupt: Interrupt, timeout_seconds: f64, memory_limit: usize) -> Self {
-        let timeout = (timeout_seconds > 0.0).then(|| Duration::try_from_secs_f64(timeout_seconds).ok()).flatten();
-        let interrupt = match timeout {
-            Some(timeout) => interrupt.within(timeout),
-            None => interrupt,
-        };
-        Cancellation { interrupt, memory_limit, memory_used: Arc::default() }
-    }
-
-    /// Notes that the query keeps so many bytes more. Fails if it may not.
-    pub fn charge(&self, bytes: usize) -> Result<(), ExecError> {
-        let used = self.memory_used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
-        within(used, self.memory_limit)
-    }
-
-    /// How many bytes more the query may take.
-    pub fn spare_bytes(&self) -> usize {
-        self.memory_limit.saturating_sub(self.memory_used.load(Ordering::Relaxed))
-    }
-
-    /// Fails if the query must stop.
-    pub fn check(&self) -> Result<(), ExecError> {
-        self.interrupt.check()
-    }
-
-    /// Sleeps for a time, or until the query must stop.
-    pub fn sleep(&self, seconds: f64) -> Result<(), ExecError> {
-        let end = Instant::now() + Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX / 4);
-        while Instant::now() < end {
-            self.check()?;
-            std::thread::sleep((end - Instant::now()).min(Duration::from_millis(10)));
-        }
-        self.check()
     }
 }

@@ -1,0 +1,275 @@
+//! The budget of a script: how much memory it may take, and until when it may run.
+//!
+//! One [`Budget`] covers all that a script makes the process do: parsing, compiling, expressions, tables, fixed rules,
+//! results. Whatever may take long or much asks it, in one of two ways:
+//!
+//! * Code that has the budget at hand calls [`Budget::check`] at each batch or round, and [`Budget::charge`] for what
+//!   the script keeps until its end.
+//! * Code far below, such as a function of the language, has no budget in its signature. A thread that works for a script
+//!   [enters](Budget::enter) its budget; the code then calls [`make_room`] before it makes a large value, and [`step`] in
+//!   long loops. Outside of a script both do nothing.
+//!
+//! ```text
+//!  thread of a script         budget (shared by its threads)
+//!  enter ------------------>  limit, used, interrupt with deadline
+//!    make_room(3 MB) ------>  used += 3 MB     too much, or too late: Stop
+//!    Temporary dropped ---->  used -= 3 MB     the batch has passed through
+//!  charge(1 MB) ----------->  used += 1 MB     kept until the script ends
+//! ```
+//!
+//! **A value is never made before there is room for it.**
+
+mod interrupt;
+
+use std::cell::RefCell;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+pub use interrupt::Interrupt;
+
+/// Why a script must stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error, miette::Diagnostic)]
+pub enum Stop {
+    /// The script was killed, ran into its timeout, or the database was closed.
+    #[error("the query was stopped: {0}")]
+    #[diagnostic(code(eval::killed), help("{1}"))]
+    Killed(&'static str, &'static str),
+    /// What the script makes takes more memory than it may.
+    #[error("the query needs more than the {limit_mb} MB that a query may take")]
+    #[diagnostic(
+        code(eval::out_of_memory),
+        help("narrow the query, or open the database with a larger option 'query_memory_mb'")
+    )]
+    OutOfMemory {
+        /// The limit.
+        limit_mb: usize,
+    },
+}
+
+/// A thread tells the budget of values that it makes in pieces of so many bytes, so that threads do not pass the counter to
+/// and fro.
+const PIECE: usize = 1 << 18;
+
+/// A thread looks at the interrupt each time it has taken so many steps.
+const STEPS_PER_CHECK: usize = 1 << 12;
+
+/// A step is the work of about so many bytes that are written: values that are made count as steps, too.
+const BYTES_PER_STEP: usize = 64;
+
+/// How much a script may take, and until when. Clones are the same budget.
+#[derive(Clone, Debug)]
+pub struct Budget {
+    /// With the deadline.
+    interrupt: Interrupt,
+    memory_limit: usize,
+    /// The bytes of all that the script has made and not dropped.
+    memory_used: Arc<AtomicUsize>,
+}
+
+impl Budget {
+    /// Stops on the interrupt, after so many seconds if that many are positive, or beyond so many bytes.
+    pub fn new(interrupt: Interrupt, timeout_seconds: f64, memory_limit: usize) -> Self {
+        let timeout = (timeout_seconds > 0.0).then(|| Duration::try_from_secs_f64(timeout_seconds).ok()).flatten();
+        let interrupt = match timeout {
+            Some(timeout) => interrupt.within(timeout),
+            None => interrupt,
+        };
+        Budget { interrupt, memory_limit, memory_used: Arc::default() }
+    }
+
+    /// Notes that the script keeps so many bytes more, until its end. Fails if it may not.
+    pub fn charge(&self, bytes: usize) -> Result<(), Stop> {
+        let used = self.memory_used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        within(used, self.memory_limit)
+    }
+
+    /// Notes that so many bytes that were charged are free again.
+    pub fn release(&self, bytes: usize) {
+        self.memory_used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// How many bytes more the script may take.
+    pub fn spare_bytes(&self) -> usize {
+        self.memory_limit.saturating_sub(self.memory_used.load(Ordering::Relaxed))
+    }
+
+    /// Fails if the script must stop.
+    pub fn check(&self) -> Result<(), Stop> {
+        self.interrupt.check()
+    }
+
+    /// Sleeps for a time, or until the script must stop.
+    pub fn sleep(&self, seconds: f64) -> Result<(), Stop> {
+        let end = Instant::now() + Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX / 4);
+        while Instant::now() < end {
+            self.check()?;
+            std::thread::sleep((end - Instant::now()).min(Duration::from_millis(10)));
+        }
+        self.check()
+    }
+
+    /// Has the calling thread work for this budget until the guard is dropped.
+    pub fn enter(&self) -> Entered {
+        let work = Work { budget: self.clone(), made: 0, charged: 0, steps: 0 };
+        Entered { before: CURRENT.replace(Some(work)), thread: PhantomData }
+    }
+}
+
+/// Fails if so many bytes are more than a script may take.
+pub fn within(used: usize, memory_limit: usize) -> Result<(), Stop> {
+    match used > memory_limit {
+        true => Err(Stop::OutOfMemory { limit_mb: memory_limit >> 20 }),
+        false => Ok(()),
+    }
+}
+
+thread_local! {
+    /// What the thread works for.
+    static CURRENT: RefCell<Option<Work>> = const { RefCell::new(None) };
+}
+
+/// The work of one thread for a budget.
+struct Work {
+    budget: Budget,
+    /// The bytes of the values that this thread has made and not dropped.
+    made: usize,
+    /// The part of them that the budget knows: at least all but a piece.
+    charged: usize,
+    /// Steps since the last look at the interrupt.
+    steps: usize,
+}
+
+impl Work {
+    fn make_room(&mut self, bytes: usize) -> Result<(), Stop> {
+        self.made = self.made.saturating_add(bytes);
+        if self.made > self.charged {
+            let more = (self.made - self.charged).max(PIECE);
+            self.charged = self.charged.saturating_add(more);
+            self.budget.charge(more)?;
+        }
+        self.step(bytes / BYTES_PER_STEP + 1)
+    }
+
+    fn step(&mut self, steps: usize) -> Result<(), Stop> {
+        self.steps = self.steps.saturating_add(steps);
+        if self.steps < STEPS_PER_CHECK {
+            return Ok(());
+        }
+        self.steps = 0;
+        self.budget.check()
+    }
+
+    /// Forgets what was made beyond so many bytes.
+    fn forget(&mut self, made: usize) {
+        self.made = made;
+        let charged = self.charged.min(made.saturating_add(PIECE));
+        self.budget.release(self.charged - charged);
+        self.charged = charged;
+    }
+}
+
+/// A thread works for a budget as long as there is this guard of [`Budget::enter`]; afterwards for the one before.
+pub struct Entered {
+    before: Option<Work>,
+    /// The guard stays on its thread.
+    thread: PhantomData<*const ()>,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        if let Some(mut work) = CURRENT.replace(self.before.take()) {
+            work.forget(0);
+            work.budget.release(work.charged);
+        }
+    }
+}
+
+/// The values that the thread makes as long as there is this guard are dropped with it, and count no longer then.
+pub struct Temporary {
+    made: usize,
+    thread: PhantomData<*const ()>,
+}
+
+/// Begins a stretch of work whose values do not outlive it.
+pub fn temporary() -> Temporary {
+    let made = CURRENT.with_borrow(|work| work.as_ref().map_or(0, |work| work.made));
+    Temporary { made, thread: PhantomData }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        CURRENT.with_borrow_mut(|work| {
+            if let Some(work) = work {
+                work.forget(self.made);
+            }
+        });
+    }
+}
+
+/// Makes room for a value of so many bytes. Fails if the script that the thread works for may not take them, or must stop.
+#[inline]
+pub fn make_room(bytes: usize) -> Result<(), Stop> {
+    CURRENT.with_borrow_mut(|work| work.as_mut().map_or(Ok(()), |work| work.make_room(bytes)))
+}
+
+/// Counts so many steps of a loop, each about as much work as comparing two values. Fails if the script that the thread works
+/// for must stop.
+#[inline]
+pub fn step(steps: usize) -> Result<(), Stop> {
+    CURRENT.with_borrow_mut(|work| work.as_mut().map_or(Ok(()), |work| work.step(steps)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MEGABYTE: usize = 1 << 20;
+
+    fn budget(megabytes: usize) -> Budget {
+        Budget::new(Interrupt::default(), 0.0, megabytes * MEGABYTE)
+    }
+
+    #[test]
+    fn what_a_thread_makes_counts_until_it_is_dropped() {
+        let budget = budget(10);
+        let entered = budget.enter();
+        for _ in 0..100 {
+            let _temporary = temporary();
+            assert_eq!(make_room(8 * MEGABYTE), Ok(()));
+            let inner = temporary();
+            assert_eq!(make_room(MEGABYTE), Ok(()));
+            drop(inner);
+            assert_eq!(make_room(3 * MEGABYTE), Err(Stop::OutOfMemory { limit_mb: 10 }));
+        }
+        drop(entered);
+        assert_eq!(budget.spare_bytes(), 10 * MEGABYTE);
+        assert_eq!(make_room(100 * MEGABYTE), Ok(()), "outside of a script there is no limit");
+    }
+
+    #[test]
+    fn small_values_add_up_over_threads() {
+        let budget = budget(4);
+        let refused = std::thread::scope(|scope| {
+            let work = || {
+                let _entered = budget.enter();
+                (0..1 << 12).any(|_| make_room(1 << 10).is_err())
+            };
+            let threads = [scope.spawn(work), scope.spawn(work)];
+            threads.map(|thread| thread.join().expect("it does not panic"))
+        });
+        assert!(refused.contains(&true), "together they make 8 MB");
+    }
+
+    #[test]
+    fn loops_see_the_interrupt() {
+        let interrupt = Interrupt::default();
+        let budget = Budget::new(interrupt.clone(), 0.0, MEGABYTE);
+        let _entered = budget.enter();
+        assert_eq!(step(STEPS_PER_CHECK), Ok(()));
+        interrupt.kill();
+        assert!((0..STEPS_PER_CHECK).any(|_| step(1).is_err()));
+        assert!(step(STEPS_PER_CHECK).is_err() && make_room(STEPS_PER_CHECK * BYTES_PER_STEP).is_err());
+    }
+}
