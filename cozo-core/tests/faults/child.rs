@@ -15,7 +15,7 @@ use rand::{RngExt, SeedableRng};
 
 use super::model::{self, State};
 use super::settings::{SETTINGS, Setting};
-use super::workload::{self, Action, Step};
+use super::workload::{self, Action, Step, Workload};
 
 /// What a process is to do, by its environment.
 #[derive(Clone, Debug)]
@@ -68,9 +68,9 @@ impl Task {
         }
     }
 
-    /// The steps of the task.
-    pub fn workload(&self, source: &State) -> Vec<Step> {
-        workload::steps(self.seed, self.steps, source)
+    /// The steps of the task, of each writer.
+    pub fn workloads(&self, source: &State) -> Vec<Workload> {
+        workload::of_seed(self.seed, self.steps, source)
     }
 
     pub fn setting(&self) -> &'static Setting {
@@ -78,11 +78,37 @@ impl Task {
     }
 }
 
-/// The contents of the file beside the database, in a database of its own.
-pub fn source() -> DbInstance {
-    let db = DbInstance::default();
-    workload::source_scripts().iter().for_each(|script| drop(db.run_default(script).unwrap()));
-    db
+/// Where the file beside the database comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A backup.
+    Backup,
+    /// A file of CozoDB 0.7.
+    Older,
+}
+
+impl Source {
+    /// That of a seed.
+    pub fn of_seed(seed: u64) -> Self {
+        if seed % 5 == 2 { Source::Older } else { Source::Backup }
+    }
+
+    /// Its contents, in a database.
+    pub fn database(self) -> DbInstance {
+        let db = DbInstance::default();
+        match self {
+            Source::Backup => {
+                workload::source_scripts().iter().for_each(|script| drop(db.run_default(script).unwrap()))
+            }
+            Source::Older => db.restore_backup(older_file("types")).unwrap(),
+        }
+        db
+    }
+}
+
+/// A file of CozoDB 0.7.
+pub fn older_file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/cozo-0.7/{name}.db"))
 }
 
 /// The name of that file.
@@ -93,11 +119,13 @@ pub fn backup_file(number: usize) -> String {
     format!("backup-{number}.db")
 }
 
-/// A process at work.
-struct Child {
-    task: Task,
-    said: File,
-    /// Decides what the process does after errors.
+/// A thread that writes.
+struct Writer<'c> {
+    task: &'c Task,
+    number: usize,
+    prefix: Option<char>,
+    said: &'c File,
+    /// Decides what it does after errors.
     random: StdRng,
     db: Option<DbInstance>,
 }
@@ -106,22 +134,39 @@ struct Child {
 pub fn run() {
     let Ok(task) = std::env::var(TASK) else { return };
     let task = Task::parse(&task);
-    let steps = task.workload(&model::contents(&source()).unwrap());
-    // Opened by its name, which marks what is written to it.
+    let source = model::contents(&Source::of_seed(task.seed).database()).unwrap();
+    let workloads = task.workloads(&source);
+    // Opened by its name, which marks what is written to it. One, since the library knows one.
     let said = File::options().create(true).append(true).open(&task.said).unwrap();
-    let random = StdRng::seed_from_u64(task.seed);
-    let mut child = Child { task, said, random, db: None };
-    if child.open() {
-        child.work(&steps);
+    let writer = |(number, workload): (usize, &Workload)| Writer {
+        task: &task,
+        number,
+        prefix: workload.prefix,
+        said: &said,
+        random: StdRng::seed_from_u64(task.seed),
+        db: None,
+    };
+    let mut writers: Vec<Writer<'_>> = workloads.iter().enumerate().map(writer).collect();
+    if writers[0].open() {
+        let db = writers[0].db.clone();
+        std::thread::scope(|scope| {
+            for (writer, workload) in writers.iter_mut().zip(&workloads) {
+                writer.db = db.clone();
+                scope.spawn(|| writer.work(&workload.steps));
+            }
+            drop(db);
+        });
     }
-    match child.task.is_killed {
+    let mut last = writers.swap_remove(0);
+    drop(writers);
+    match task.is_killed {
         true => {
-            child.say("killed");
+            last.say("killed");
             rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL).unwrap();
         }
         false => {
-            child.db.take();
-            child.say("closed");
+            last.db.take();
+            last.say("closed");
         }
     }
 }
@@ -134,9 +179,10 @@ pub fn in_words(error: cozo::Error) -> String {
     format!("{code} {message} {}", causes.join(": "))
 }
 
-impl Child {
+impl Writer<'_> {
     fn say(&mut self, line: &str) {
-        self.said.write_all(format!("{line}\n").as_bytes()).unwrap();
+        // At once, so that lines of two threads do not mix.
+        self.said.write_all(format!("{} {line}\n", self.number).as_bytes()).unwrap();
     }
 
     /// Opens the database; whether it is open.
@@ -186,9 +232,9 @@ impl Child {
         self.look(steps.len());
     }
 
-    /// Now and then opens the database again after an error; whether it is open.
+    /// Now and then opens the database again after an error, if nobody else has it; whether it is open.
     fn goes_on(&mut self) -> bool {
-        if !self.random.random_ratio(1, 6) {
+        if self.prefix.is_some() || !self.random.random_ratio(1, 6) {
             return true;
         }
         self.db.take();
@@ -202,7 +248,8 @@ impl Child {
         let seen = catch_unwind(AssertUnwindSafe(|| model::contents(db)));
         match seen {
             Ok(Ok(state)) => {
-                let file = self.task.said.with_file_name(model::seen_file(number));
+                let state = model::of_writer(&state, self.prefix);
+                let file = self.task.said.with_file_name(model::seen_file(self.prefix, number));
                 std::fs::write(file, serde_json::to_string(&model::list(&state)).unwrap()).unwrap();
                 self.say(&format!("sees {number} {}", model::digest(&state)));
             }

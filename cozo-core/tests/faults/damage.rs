@@ -14,7 +14,7 @@ use super::child::{SOURCE_FILE, backup_file};
 use super::disk::{Disk, Names, files_below};
 use super::examine::{Found, Question};
 use super::io_errors::STEPS;
-use super::lab::{Lab, Run, number};
+use super::lab::{Lab, Possible, Run, number};
 use super::model::{Judge, Said, State, changed_relations, digest};
 use super::settings;
 use super::trace::{Event, matches};
@@ -42,7 +42,7 @@ const FILES: &[&str] = &[
 
 /// What happens to a file.
 #[derive(Clone, Debug)]
-enum Damage {
+pub enum Damage {
     /// A bit changes.
     Flip { offset: usize, bit: u8 },
     /// It ends early.
@@ -72,12 +72,12 @@ type Files = BTreeMap<String, Vec<u8>>;
 /// A database that is to be damaged.
 struct Subject<'r> {
     run: &'r Run,
-    judge: Judge<'r>,
+    judges: Vec<Judge<'r>>,
     files: Files,
     /// The files at some moment before.
     older: Files,
-    /// What the database held before, from the first to the last.
-    earlier: Vec<State>,
+    /// What the writers wrote before, from the first to the last.
+    earlier: Vec<Vec<State>>,
 }
 
 /// Damages databases of all settings of an engine.
@@ -104,22 +104,24 @@ impl<'r> Subject<'r> {
         let before = lab.new_folder();
         run.write_beginning(&before);
         let mut disk = Disk::with(&before, Names::Strict);
-        let (mut judge, mut earlier) = (Judge::new(&run.steps), vec![State::new()]);
+        let mut judges = run.new_judges();
+        let mut earlier: Vec<Vec<State>> = judges.iter().map(|judge| judge.states.clone()).collect();
         let (mut older, moment) = (Files::new(), random.random_range(0..run.trace.events.len()));
         for (number, event) in run.trace.events.iter().enumerate() {
             if number == moment {
                 older = disk.seen(&run.trace);
             }
             disk.happens(event);
-            if let Event::Said(said) = event {
+            if let Event::Said(writer, said) = event {
+                let (judge, earlier) = (&mut judges[*writer], &mut earlier[*writer]);
                 judge.hear(said);
                 if matches!(said, Said::Done(_)) && earlier.last().map(digest) != judge.states.first().map(digest) {
                     earlier.extend(judge.states.first().cloned());
                 }
             }
         }
-        earlier.pop();
-        Subject { run, judge, files: files_below(&run.task.folder), older, earlier }
+        earlier.iter_mut().for_each(|earlier| drop(earlier.pop()));
+        Subject { run, judges, files: files_below(&run.task.folder), older, earlier }
     }
 
     fn damage_one(&self, lab: &mut Lab, random: &mut StdRng) {
@@ -127,7 +129,8 @@ impl<'r> Subject<'r> {
         let damage = self.draw(&name, random);
         let folder = lab.new_folder();
         let mut files = self.files.clone();
-        damage.apply(&name, &mut files);
+        let bytes = files.remove(&name).expect("it is one of them");
+        files.extend(damage.of(&bytes).map(|bytes| (name.clone(), bytes)));
         write(&folder, &files);
         let context = format!("{name} is damaged: {damage}, in {}\n  {}", folder.display(), self.run.context());
         match name.starts_with("backup-") {
@@ -154,7 +157,7 @@ impl<'r> Subject<'r> {
             (2 | 3, Some(older)) => Damage::Older(older.clone()),
             _ if bytes.is_empty() => Damage::Append(vec![0; 100]),
             (2..5, _) => Damage::Truncate(random.random_range(0..bytes.len())),
-            (5 | 6, _) => Damage::Zero(random.random_range(0..bytes.len()) / PAGE * PAGE),
+            (5 | 6, _) => Damage::zero(random.random_range(0..bytes.len())),
             _ => Damage::Flip { offset: random.random_range(0..bytes.len()), bit: random.random_range(0..8) },
         }
     }
@@ -169,8 +172,8 @@ impl<'r> Subject<'r> {
         if !found.complaints.is_empty() {
             return lab.find("a panic", context, &found.complaints.join("\n"));
         }
-        let says = !found.problems.is_empty() || found.refusal.is_some();
-        let difference = found.refusal.is_none().then(|| self.judge.difference(&found.state())).flatten();
+        let says = !found.says().is_empty();
+        let difference = found.refusal.is_none().then(|| self.difference(&found.state())).flatten();
         let outcome = match (&found.refusal, &difference) {
             (Some(_), _) => "refused",
             (None, None) => "all is there",
@@ -183,44 +186,70 @@ impl<'r> Subject<'r> {
         if excuse.is_some() {
             return;
         }
-        if let Some(difference) = difference {
-            let said = format!("{difference}\nit says: {:?}", found.problems);
+        if let Some(difference) = &difference {
+            let said = format!("{difference}\nit says: {:?}", found.says());
             match says {
                 false => lab.find("some is lost without a word", context, &said),
-                true if !self.is_told(&found) => lab.find("more is lost than is said", context, &said),
+                // SQLite knows pages, and not of whom they are.
+                true if name != "db.sqlite" && !self.is_told(&found) => {
+                    lab.find("more is lost than is said", context, &said)
+                }
                 true => {}
             }
         }
-        if says {
-            self.check_evidence(lab, name, damage, &damaged, folder, context);
+        let goes_on = self.goes_on_after(name, damage, &damaged);
+        if !found.is_opened || (difference.is_some() && goes_on) {
+            let said = format!("{outcome}: {:?}", found.says());
+            self.check_evidence(lab, damaged.get(name), folder, &format!("{context}\n  {said}"));
         }
         self.open_again(lab, &found, folder, context);
+    }
+
+    /// How what is there differs from what should be.
+    fn difference(&self, found: &State) -> Option<String> {
+        Possible { judges: &self.judges, earlier: &[] }.difference(found)
     }
 
     /// Whether what is lost are the last commits, or is in relations that are named.
     fn is_told(&self, found: &Found) -> bool {
         let state = found.state();
-        let is_named = |name: &String| found.problems.iter().any(|problem| problem.contains(name.as_str()));
-        self.earlier.iter().any(|earlier| digest(earlier) == digest(&state))
-            || self.judge.states.iter().any(|expected| changed_relations(expected, &state).iter().all(is_named))
+        let is_named = |name: &String| found.says().iter().any(|said| said.contains(name.as_str()));
+        let of_writer = |(judge, earlier): (&Judge<'_>, &Vec<State>)| {
+            let is_changed = |expected| changed_relations(expected, &judge.part_of(&state));
+            judge.is_among(&state, earlier)
+                || judge.states.iter().any(|expected| is_changed(expected).iter().all(is_named))
+        };
+        self.judges.iter().zip(&self.earlier).all(of_writer)
+    }
+
+    /// How many states of writers are lost, if what is there is what they wrote up to some moment.
+    fn lost(&self, found: &State) -> Option<usize> {
+        let of_writer = |(judge, earlier): (&Judge<'_>, &Vec<State>)| {
+            if judge.is_among(found, &judge.states) {
+                return Some(0);
+            }
+            let is_found = |earlier: &State| digest(earlier) == digest(&judge.part_of(found));
+            earlier.iter().rev().position(is_found).map(|lost| lost + 1)
+        };
+        self.judges.iter().zip(&self.earlier).map(of_writer).sum()
+    }
+
+    /// Whether something follows in the file that cannot be read because of the damage. SQLite's pages are written over
+    /// where nothing was noticed when the database was opened.
+    fn goes_on_after(&self, name: &str, damage: &Damage, damaged: &Files) -> bool {
+        let follows = |from: usize| damaged[name][from..].iter().any(|byte| *byte != 0);
+        match damage {
+            _ if name == "db.sqlite" => false,
+            Damage::Flip { offset, .. } => follows(*offset),
+            Damage::Zero(from) => follows(*from),
+            Damage::Truncate(_) | Damage::Delete | Damage::Append(_) | Damage::Older(_) => false,
+        }
     }
 
     /// What was damaged is still there, under whatever name.
-    fn check_evidence(
-        &self,
-        lab: &mut Lab,
-        name: &str,
-        damage: &Damage,
-        damaged: &Files,
-        folder: &Path,
-        context: &str,
-    ) {
-        if matches!(damage, Damage::Delete) {
-            return;
-        }
+    fn check_evidence(&self, lab: &mut Lab, damaged: Option<&Vec<u8>>, folder: &Path, context: &str) {
         let now = files_below(folder);
-        let bytes = &damaged[name];
-        if !now.values().any(|file| file.starts_with(bytes)) {
+        if damaged.is_some_and(|damaged| !now.values().any(|file| file.starts_with(damaged))) {
             let names: Vec<&String> = now.keys().collect();
             lab.find("what was damaged is removed", context, &format!("there are {names:?}"));
         }
@@ -240,7 +269,7 @@ impl<'r> Subject<'r> {
                 }
             }
             (Some(refusal), None) => {
-                let says = !again.problems.is_empty() || self.judge.difference(&again.state()).is_none();
+                let says = !again.says().is_empty() || self.difference(&again.state()).is_none();
                 if !says {
                     lab.find("the second opening says nothing", context, refusal);
                 }
@@ -259,7 +288,7 @@ impl<'r> Subject<'r> {
                 _ => None,
             };
         }
-        let lost = self.earlier.iter().rev().position(|earlier| digest(earlier) == digest(found)).map(|n| n + 1);
+        let lost = self.lost(found);
         let is_last_log = self.last_log().is_some_and(|last| last == name);
         let ends_early = match damage {
             Damage::Truncate(_) => true,
@@ -300,9 +329,10 @@ impl<'r> Subject<'r> {
         if !found.complaints.is_empty() {
             lab.find("a restore goes wrong", context, &found.complaints.join("\n"));
         }
-        let whole = self.run.steps.iter().filter_map(|step| step.backup).find(|number| backup_file(*number) == name);
-        let states = whole.and_then(|number| self.judge.backups.get(&number)).map(|(_, states)| states.as_slice());
-        let is_whole = states.unwrap_or_default().iter().any(|state| digest(state) == digest(&found.state()));
+        let is_whole = self.judges.iter().any(|judge| {
+            let made = judge.backups.iter().find(|(number, _)| backup_file(**number) == name);
+            made.is_some_and(|(_, (_, states))| judge.is_among(&found.state(), states))
+        });
         let outcome = match (found.refusal.is_some(), is_whole, damage) {
             (true, ..) => "a backup is refused",
             (_, true, _) => "a backup is restored",
@@ -338,8 +368,14 @@ impl Display for Excuse {
 }
 
 impl Damage {
-    fn apply(&self, name: &str, files: &mut Files) {
-        let bytes = files.get_mut(name).expect("it is there");
+    /// The page of an offset is zero.
+    pub fn zero(offset: usize) -> Self {
+        Damage::Zero(offset / PAGE * PAGE)
+    }
+
+    /// What becomes of the bytes of a file; nothing if it is gone.
+    pub fn of(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let mut bytes = bytes.to_vec();
         match self {
             Damage::Flip { offset, bit } => bytes[*offset] ^= 1 << bit,
             Damage::Truncate(len) => bytes.truncate(*len),
@@ -347,10 +383,11 @@ impl Damage {
                 let to = (from + PAGE).min(bytes.len());
                 bytes[*from..to].fill(0);
             }
-            Damage::Delete => drop(files.remove(name)),
+            Damage::Delete => return None,
             Damage::Append(more) => bytes.extend(more),
             Damage::Older(older) => bytes.clone_from(older),
         }
+        Some(bytes)
     }
 }
 

@@ -166,7 +166,7 @@ impl Disk {
             }
             Event::Remove { path } => self.rename(NameChange::Remove(path.clone())),
             Event::MakeFolder { path } => self.rename(NameChange::Make(path.clone(), Entry::Folder)),
-            Event::Sync { .. } | Event::Read { .. } | Event::Said(_) | Event::Failed(_) => {}
+            Event::Sync { .. } | Event::Read { .. } | Event::Said(..) | Event::Failed(_) => {}
         }
     }
 

@@ -36,7 +36,11 @@ pub enum Question {
 pub struct Found {
     /// Why it could not be opened, or read, or restored.
     pub refusal: Option<String>,
-    /// What the opening and the check say is wrong.
+    /// Whether a database could be opened.
+    pub is_opened: bool,
+    /// What the opening says is lost.
+    pub warnings: Vec<String>,
+    /// What the check says is wrong.
     pub problems: Vec<String>,
     relations: Vec<Listed>,
     /// What is wrong with going on.
@@ -44,6 +48,19 @@ pub struct Found {
 }
 
 impl Found {
+    /// What is said to be missing, and what is said to be wrong otherwise.
+    pub fn alarms_and_problems(&self) -> (Vec<&str>, Vec<&str>) {
+        let (lost, problems): (Vec<&String>, Vec<&String>) =
+            self.problems.iter().partition(|problem| problem.contains(".lost'"));
+        let alarms = self.warnings.iter().chain(lost).map(String::as_str).collect();
+        (alarms, problems.into_iter().map(String::as_str).collect())
+    }
+
+    /// What is said to be wrong, by whoever.
+    pub fn says(&self) -> Vec<&String> {
+        self.refusal.iter().chain(&self.warnings).chain(&self.problems).collect()
+    }
+
     /// What the database holds.
     pub fn state(&self) -> State {
         model::state_of(&self.relations)
@@ -159,6 +176,8 @@ const PROBE: &str = "probe";
 
 fn database(open: &dyn Fn() -> cozo::Result<DbInstance>, goes_on: bool, found: &mut Found) -> cozo::Result<()> {
     let db = open()?;
+    found.is_opened = true;
+    found.warnings = db.warnings();
     found.problems = db.check()?.problems;
     let state = model::contents(&db)?;
     found.relations = model::list(&state);

@@ -40,22 +40,22 @@ pub fn try_engine(engine: &str) {
 
 /// Checks what a process said and left.
 fn check(lab: &mut Lab, run: &Run, goes_on: bool) {
-    let (judge, context) = (run.judge(), run.context());
+    let (judges, context) = (run.judges(), run.context());
     let kind = if run.trace.failures().is_empty() { "without an error" } else { "with an error" };
     *lab.done.entry(kind.to_string()).or_default() += 1;
-    for (kind, text) in run.complaints(&judge) {
+    for (kind, text) in run.complaints(&judges) {
         lab.find(kind, &context, &text);
     }
     let folder = run.task.folder.clone();
-    lab.check(run, &folder, &Possible { judge: &judge, earlier: &[] }, goes_on, &context);
+    lab.check(run, &folder, &Possible { judges: &judges, earlier: &[] }, goes_on, &context);
 }
 
 /// The trace knows all that a process does to its files: what follows from it is what the process left.
 pub fn traces_are_complete(engine: &str) {
     let mut lab = Lab::new(&format!("traces-{engine}"));
     for (setting, _) in settings::of_engine(engine) {
-        for is_killed in [false, true] {
-            let run = lab.run(setting, 7, STEPS, is_killed, None);
+        for (seed, is_killed) in [(7, false), (8, true)] {
+            let run = lab.run(setting, seed, STEPS, is_killed, None);
             let before = lab.new_folder();
             run.write_beginning(&before);
             let mut disk = Disk::with(&before, Names::Strict);
@@ -82,7 +82,7 @@ pub fn again(case: &str) {
     let run = lab.run(setting, number(seed), steps, is_killed.parse().unwrap(), fault);
     for event in &run.trace.events {
         match event {
-            super::trace::Event::Said(said) => println!("{}", run.told(said)),
+            super::trace::Event::Said(writer, said) => println!("{}", run.told(*writer, said)),
             super::trace::Event::Failed(text) => println!("    fails: {text}"),
             _ => {}
         }

@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::child::{SOURCE_FILE, TASK, Task, backup_file, source};
+use super::child::{SOURCE_FILE, Source, TASK, Task, backup_file, older_file};
 use super::disk::files_below;
 use super::examine::{Examiner, Found, Question};
 use super::injector::{self, Fault};
-use super::model::{self, Judge, Said, State, digest};
+use super::model::{self, Judge, Said, State};
 use super::settings::Setting;
 use super::trace::Trace;
-use super::workload::Step;
+use super::workload::Workload;
 
 /// Far more time than a process takes on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -27,13 +27,31 @@ const SLOW: Duration = Duration::from_secs(5);
 /// How many findings are described in full.
 const MAX_DESCRIBED: usize = 8;
 
-/// The file beside each database, and what it holds.
-static SOURCE: LazyLock<(Vec<u8>, State)> = LazyLock::new(|| {
+/// The file beside a database, and what it holds.
+struct SourceFile {
+    bytes: Vec<u8>,
+    state: State,
+}
+
+static BACKUP: LazyLock<SourceFile> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
-    let (file, db) = (folder.path().join(SOURCE_FILE), source());
+    let (file, db) = (folder.path().join(SOURCE_FILE), Source::Backup.database());
     db.backup_db(&file).unwrap();
-    (std::fs::read(&file).unwrap(), model::contents(&db).unwrap())
+    SourceFile { bytes: std::fs::read(&file).unwrap(), state: model::contents(&db).unwrap() }
 });
+
+static OLDER: LazyLock<SourceFile> = LazyLock::new(|| SourceFile {
+    bytes: std::fs::read(older_file("types")).unwrap(),
+    state: model::contents(&Source::Older.database()).unwrap(),
+});
+
+/// The file beside the database of a seed.
+fn source_of(seed: u64) -> &'static SourceFile {
+    match Source::of_seed(seed) {
+        Source::Backup => &BACKUP,
+        Source::Older => &OLDER,
+    }
+}
 
 /// A number of the environment.
 pub fn number(variable: &str, default: u64) -> u64 {
@@ -64,13 +82,12 @@ struct Finding {
 /// What a process did, and what it left.
 pub struct Run {
     pub task: Task,
-    pub steps: Vec<Step>,
+    /// The steps of each writer.
+    pub workloads: Vec<Workload>,
     pub fault: Option<Fault>,
     pub trace: Trace,
     /// How it ended, unless that was as it should.
     complaints: Vec<(&'static str, String)>,
-    /// What was in the folder when it began.
-    pub source: Vec<u8>,
 }
 
 impl Lab {
@@ -96,14 +113,14 @@ impl Lab {
         let case = self.new_folder();
         let folder = case.join("db");
         std::fs::create_dir(&folder).unwrap();
-        let (source, source_state) = &*SOURCE;
-        std::fs::write(folder.join(SOURCE_FILE), source).unwrap();
+        let source = source_of(seed);
+        std::fs::write(folder.join(SOURCE_FILE), &source.bytes).unwrap();
         let task = Task { setting, seed, steps, folder, said: case.join("said"), is_killed };
         let start = Instant::now();
         let (ended, complained) = start_process(&task, fault.as_ref(), &case);
         let trace = Trace::read(&case.join("trace"));
-        let steps = task.workload(source_state);
-        let mut run = Run { task, steps, fault, trace, complaints: vec![], source: source.clone() };
+        let workloads = task.workloads(&source.state);
+        let mut run = Run { task, workloads, fault, trace, complaints: vec![] };
         run.note_end(ended, &complained);
         self.took.push((start.elapsed(), run.context()));
         *self.done.entry("runs".to_string()).or_default() += 1;
@@ -180,18 +197,22 @@ impl Lab {
                 if let Some(refusal) = &found.refusal {
                     return self.find("the database does not open", context, refusal);
                 }
-                if !found.problems.is_empty() {
-                    self.find("the check finds problems", context, &found.problems.join("\n"));
+                let (alarms, problems) = found.alarms_and_problems();
+                if !problems.is_empty() {
+                    self.find("the check finds problems", context, &problems.join("\n"));
                 }
                 if !found.complaints.is_empty() {
                     self.find("it does not go on", context, &found.complaints.join("\n"));
+                }
+                if !alarms.is_empty() && !possible.may_warn(&found.state()) {
+                    self.find("it warns, and nothing is lost", context, &alarms.join("\n"));
                 }
                 if let Some(difference) = possible.difference(&found.state()) {
                     self.find("it holds something else", context, &difference);
                 }
             }
         }
-        self.check_backups(folder, possible.judge, context);
+        possible.judges.iter().for_each(|judge| self.check_backups(folder, judge, context));
     }
 
     /// Sees to it that what is under the name of a backup is a backup.
@@ -214,24 +235,34 @@ impl Lab {
                 continue;
             }
             let expected = known.map_or(&judge.states, |(_, states)| states);
-            if !expected.iter().any(|state| digest(state) == digest(&found.state())) {
+            if !judge.is_among(&found.state(), expected) {
                 self.find("a backup has something else", context, &format!("backup {number}"));
             }
         }
     }
 }
 
-/// What a database may hold.
+/// What a database may hold: of each writer what its judge says, or what it wrote up to some moment before.
 pub struct Possible<'j> {
-    pub judge: &'j Judge<'j>,
-    /// Also what it held at some moment before.
-    pub earlier: &'j [State],
+    pub judges: &'j [Judge<'j>],
+    /// For each writer; of none if only what the judge says is possible.
+    pub earlier: &'j [Vec<State>],
 }
 
 impl Possible<'_> {
-    fn difference(&self, found: &State) -> Option<String> {
-        let is_earlier = self.earlier.iter().any(|state| digest(state) == digest(found));
-        if is_earlier { None } else { self.judge.difference(found) }
+    /// Whether it may be said that something is missing.
+    fn may_warn(&self, found: &State) -> bool {
+        !self.earlier.is_empty() || self.judges.iter().any(|judge| judge.difference(found).is_some())
+    }
+
+    /// How what is there differs from it, in words; nothing if it does not.
+    pub fn difference(&self, found: &State) -> Option<String> {
+        let of_writer = |(number, judge): (usize, &Judge<'_>)| {
+            let is_earlier = self.earlier.get(number).is_some_and(|earlier| judge.is_among(found, earlier));
+            if is_earlier { None } else { judge.difference(found) }
+        };
+        let differences: Vec<String> = self.judges.iter().enumerate().filter_map(of_writer).collect();
+        (!differences.is_empty()).then(|| differences.join("\n"))
     }
 }
 
@@ -264,7 +295,7 @@ fn start_process(task: &Task, fault: Option<&Fault>, case: &Path) -> (Option<Exi
 impl Run {
     /// Notes what the process should not have said or done.
     fn note_end(&mut self, ended: Option<ExitStatus>, complained: &str) {
-        let last = self.trace.said().last().cloned();
+        let last = self.trace.said().next_back().map(|(_, said)| said.clone());
         let is_closed = last == Some(Said::Remark("closed".to_string()));
         let is_killed = last == Some(Said::Remark("killed".to_string()));
         match ended {
@@ -277,7 +308,7 @@ impl Run {
             }
             Some(_) => {}
         }
-        for said in self.trace.said() {
+        for (_, said) in self.trace.said() {
             match said {
                 Said::Refused(_, _, text) | Said::Remark(text) if text.contains("locked") => {
                     self.complaints.push(("nobody else has it open, and it is locked", format!("{said:?}")));
@@ -301,9 +332,10 @@ impl Run {
         let failures = self.trace.failures();
         let more = if failures.len() > 3 { format!(" and {} more", failures.len() - 3) } else { String::new() };
         let failed = failures.iter().take(3).copied().collect::<Vec<_>>().join("; ");
-        let refused =
-            self.trace.said().filter(|said| matches!(said, Said::Refused(_, code, _) if model::is_of_files(code)));
-        let refused: Vec<String> = refused.map(|said| format!("\n    {}", self.told(said))).take(6).collect();
+        let is_of_files = |said: &Said| matches!(said, Said::Refused(_, code, _) if model::is_of_files(code));
+        let refused = self.trace.said().filter(|(_, said)| is_of_files(said));
+        let refused: Vec<String> =
+            refused.map(|(writer, said)| format!("\n    {}", self.told(writer, said))).take(6).collect();
         format!(
             "{}, seed {seed}, {}\n  failed: {failed}{more}\n  refused:{}\n  again: COZO_FAULTS_CASE='{setting}|{seed}|{steps}|{is_killed}|{fault}' cargo test --workspace --test faults again -- --nocapture",
             self.task.setting(),
@@ -313,36 +345,45 @@ impl Run {
     }
 
     /// What was said of a step, with the step.
-    pub fn told(&self, said: &Said) -> String {
+    pub fn told(&self, writer: usize, said: &Said) -> String {
+        let steps = &self.workloads[writer].steps;
+        let step_of =
+            |step: &usize| format!("step {step}{}", self.workloads[writer].prefix.map_or(String::new(), String::from));
         match said {
-            Said::Begins(step) => format!("step {step} begins: {}", self.steps[*step]),
-            Said::Done(step) => format!("step {step} done"),
+            Said::Begins(step) => format!("{} begins: {}", step_of(step), steps[*step]),
+            Said::Done(step) => format!("{} done", step_of(step)),
             Said::Refused(step, code, message) => {
-                format!("step {step} ({}) refused: {code} {message}", self.steps[*step])
+                format!("{} ({}) refused: {code} {message}", step_of(step), steps[*step])
             }
-            Said::Sees(step, _) => format!("readers look before step {step}"),
+            Said::Sees(step, _) => format!("readers look before {}", step_of(step)),
             Said::Remark(text) => text.clone(),
         }
     }
 
     /// What was wrong with the process itself, and with what it said.
-    pub fn complaints(&self, judge: &Judge<'_>) -> Vec<(&'static str, String)> {
-        let said = judge.complaints.iter().map(|complaint| ("what it said does not fit", complaint.clone()));
+    pub fn complaints(&self, judges: &[Judge<'_>]) -> Vec<(&'static str, String)> {
+        let all = judges.iter().flat_map(|judge| &judge.complaints);
+        let said = all.map(|complaint| ("what it said does not fit", complaint.clone()));
         self.complaints.iter().cloned().chain(said).collect()
     }
 
-    /// A judge who has heard all.
-    pub fn judge(&self) -> Judge<'_> {
-        let mut judge = Judge::new(&self.steps);
-        judge.seen = self.task.said.parent().map(Path::to_path_buf);
-        self.trace.said().for_each(|said| judge.hear(said));
-        judge
+    /// Judges who have heard nothing, one for each writer.
+    pub fn new_judges(&self) -> Vec<Judge<'_>> {
+        self.workloads.iter().map(Judge::new).collect()
+    }
+
+    /// Judges who have heard all.
+    pub fn judges(&self) -> Vec<Judge<'_>> {
+        let mut judges = self.new_judges();
+        judges.iter_mut().for_each(|judge| judge.seen = self.task.said.parent().map(Path::to_path_buf));
+        self.trace.said().for_each(|(writer, said)| judges[writer].hear(said));
+        judges
     }
 
     /// Writes a folder as the process found it.
     pub fn write_beginning(&self, folder: &Path) {
         std::fs::create_dir_all(folder).unwrap();
-        std::fs::write(folder.join(SOURCE_FILE), &self.source).unwrap();
+        std::fs::write(folder.join(SOURCE_FILE), &source_of(self.task.seed).bytes).unwrap();
     }
 
     /// The files that it left.

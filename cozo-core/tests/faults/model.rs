@@ -13,7 +13,7 @@ use cozo::{DataValue, DbInstance};
 use imbl::OrdMap;
 use serde::{Deserialize, Serialize};
 
-use super::workload::Step;
+use super::workload::{Step, Workload};
 
 /// A row as text: the key, and the values.
 pub type TextRow = (Arc<str>, Arc<str>);
@@ -145,7 +145,13 @@ pub fn state_of(relations: &[Listed]) -> State {
     relations.collect()
 }
 
-/// All that a database holds, as far as it can be exported.
+/// The relations of a writer, or all.
+pub fn of_writer(state: &State, prefix: Option<char>) -> State {
+    let of = state.iter().filter(|(name, _)| prefix.is_none_or(|prefix| name.starts_with(prefix)));
+    of.map(|(name, relation)| (name.clone(), relation.clone())).collect()
+}
+
+/// All that a database holds, of hidden relations their names.
 pub fn contents(db: &DbInstance) -> cozo::Result<State> {
     let listed = db.run_script("::relations", BTreeMap::new(), cozo::ScriptMutability::Immutable)?;
     let mut state = BTreeMap::<String, Relation>::new();
@@ -154,6 +160,10 @@ pub fn contents(db: &DbInstance) -> cozo::Result<State> {
         if let Some((relation, index)) = name.split_once(':') {
             // Indices come after their relations by name.
             state.get_mut(relation).expect("its relation is listed").indices.insert(index.to_string());
+            continue;
+        }
+        if row[2].get_str() == Some("hidden") {
+            state.insert(name.to_string(), Relation::new("hidden"));
             continue;
         }
         let keys = row[3].get_int().expect("a number of columns is an integer") as usize;
@@ -245,16 +255,21 @@ pub enum Said {
 }
 
 /// The file that a process puts into what it saw before a step.
-pub fn seen_file(step: usize) -> String {
-    format!("seen-{step}")
+pub fn seen_file(prefix: Option<char>, step: usize) -> String {
+    format!("seen-{}{step}", prefix.map_or(String::new(), String::from))
 }
 
 /// The code of an error that leaves it open whether a commit happened.
 pub const UNKNOWN: &str = "storage::unknown_outcome";
 
 impl Said {
-    /// Reads a line.
-    pub fn parse(line: &str) -> Said {
+    /// Reads a line that begins with the number of the writer.
+    pub fn of_writer(line: &str) -> (usize, Said) {
+        let (writer, line) = line.split_once(' ').unwrap_or_default();
+        (writer.parse().unwrap_or_default(), Said::parse(line))
+    }
+
+    fn parse(line: &str) -> Said {
         let mut parts = line.splitn(4, ' ');
         let word = parts.next().unwrap_or_default();
         let number = parts.next().and_then(|number| number.parse().ok());
@@ -276,6 +291,8 @@ const MAX_STATES: usize = 512;
 #[derive(Clone)]
 pub struct Judge<'w> {
     pub steps: &'w [Step],
+    /// What the names of its relations begin with, if there are others.
+    prefix: Option<char>,
     /// What the database may hold.
     pub states: Vec<State>,
     /// The step that has begun and not ended.
@@ -294,10 +311,21 @@ pub struct Judge<'w> {
 
 impl<'w> Judge<'w> {
     /// Before anything is said.
-    pub fn new(steps: &'w [Step]) -> Self {
+    pub fn new(workload: &'w Workload) -> Self {
+        let Workload { steps, prefix } = workload;
         let states = vec![State::new()];
         let (complaints, backups) = (vec![], BTreeMap::new());
-        Judge { steps, states, pending: None, is_strange: false, complaints, backups, seen: None, last_done: None }
+        Judge {
+            steps,
+            prefix: *prefix,
+            states,
+            pending: None,
+            is_strange: false,
+            complaints,
+            backups,
+            seen: None,
+            last_done: None,
+        }
     }
 
     /// Takes in what comes next.
@@ -333,7 +361,10 @@ impl<'w> Judge<'w> {
 
     /// How what readers saw differs from what they should have.
     fn describe_seen(&self, step: usize) -> String {
-        let file = self.seen.as_ref().and_then(|folder| std::fs::read_to_string(folder.join(seen_file(step))).ok());
+        let file = self
+            .seen
+            .as_ref()
+            .and_then(|folder| std::fs::read_to_string(folder.join(seen_file(self.prefix, step))).ok());
         let seen = file.map(|text| state_of(&serde_json::from_str::<Vec<Listed>>(&text).unwrap()));
         seen.and_then(|seen| self.difference(&seen)).unwrap_or_default()
     }
@@ -382,9 +413,20 @@ impl<'w> Judge<'w> {
         self.pending.map_or_else(|| self.states.clone(), |step| self.with_and_without(step))
     }
 
+    /// What is there of its writer.
+    pub fn part_of(&self, found: &State) -> State {
+        of_writer(found, self.prefix)
+    }
+
+    /// Whether some of these states are what is there.
+    pub fn is_among(&self, found: &State, states: &[State]) -> bool {
+        let found = digest(&of_writer(found, self.prefix));
+        states.iter().any(|state| digest(state) == found)
+    }
+
     /// How what is there differs from what may be there, in words; nothing if it does not.
     pub fn difference(&self, found: &State) -> Option<String> {
-        let possible = self.possible();
+        let (possible, found) = (self.possible(), &of_writer(found, self.prefix));
         if possible.iter().any(|state| digest(state) == digest(found)) {
             return None;
         }

@@ -44,19 +44,19 @@ fn cut(lab: &mut Lab, run: &Run, cuts: u64, random: &mut StdRng) {
     let before = lab.new_folder();
     run.write_beginning(&before);
     let mut disk = Disk::with(&before, names);
-    let mut judge = Judge::new(&run.steps);
-    let mut earlier = judge.states.clone();
+    let mut judges = run.new_judges();
+    let mut earlier: Vec<Vec<State>> = judges.iter().map(|judge| judge.states.clone()).collect();
     for (number, event) in run.trace.events.iter().enumerate() {
         for _ in moments.iter().filter(|moment| **moment == number) {
-            cut_now(lab, run, &disk, &judge, &earlier, (number, names), random);
+            cut_now(lab, run, &disk, &judges, &earlier, (number, names), random);
         }
         disk.happens(event);
         match event {
             Event::Sync { fd, succeeded } => disk.syncs(*fd, *succeeded, &run.trace),
-            Event::Said(said) => {
-                judge.hear(said);
+            Event::Said(writer, said) => {
+                judges[*writer].hear(said);
                 if !run.task.setting().is_synced && !matches!(said, Said::Begins(_)) {
-                    remember(&mut earlier, &judge);
+                    remember(&mut earlier[*writer], &judges[*writer]);
                 }
             }
             _ => {}
@@ -67,7 +67,7 @@ fn cut(lab: &mut Lab, run: &Run, cuts: u64, random: &mut StdRng) {
 /// When the power is cut, in numbers of events: anywhere, and often just after something was acknowledged.
 fn moments(run: &Run, cuts: u64, random: &mut StdRng) -> Vec<usize> {
     let events = &run.trace.events;
-    let done = |(number, event): (usize, &Event)| matches!(event, Event::Said(Said::Done(_))).then_some(number + 1);
+    let done = |(number, event): (usize, &Event)| matches!(event, Event::Said(_, Said::Done(_))).then_some(number + 1);
     let after: Vec<usize> = events.iter().enumerate().filter_map(done).collect();
     let moment = |_| match after.choose(random) {
         Some(moment) if random.random_ratio(1, 3) => *moment,
@@ -89,8 +89,8 @@ fn cut_now(
     lab: &mut Lab,
     run: &Run,
     disk: &Disk,
-    judge: &Judge<'_>,
-    earlier: &[State],
+    judges: &[Judge<'_>],
+    earlier: &[Vec<State>],
     (event, names): (usize, Names),
     random: &mut StdRng,
 ) {
@@ -100,7 +100,10 @@ fn cut_now(
     let folder = lab.new_folder();
     disk.write(&folder, kept, &run.trace, random);
     *lab.done.entry(format!("{kept:?}")).or_default() += 1;
-    let last = judge.last_done.map_or("nothing".to_string(), |step| format!("step {step} ({})", run.steps[step]));
+    let last = |(writer, judge): (usize, &Judge<'_>)| {
+        judge.last_done.map_or("nothing".to_string(), |step| run.told(writer, &Said::Begins(step)))
+    };
+    let last = judges.iter().enumerate().map(last).collect::<Vec<_>>().join(" and ");
     let context = format!(
         "the power is cut before event {event}, after {last} was acknowledged; names {names:?}, pending writes {kept:?}\n  {}\n  {}",
         folder.display(),
@@ -108,7 +111,7 @@ fn cut_now(
     );
     let earlier = if run.task.setting().is_synced { &[] } else { earlier };
     let goes_on = random.random_ratio(1, 4);
-    lab.check(run, &folder, &Possible { judge, earlier }, goes_on, &context);
+    lab.check(run, &folder, &Possible { judges, earlier }, goes_on, &context);
     if std::env::var("COZO_FAULTS_KEEP").is_err() {
         std::fs::remove_dir_all(&folder).unwrap();
     }

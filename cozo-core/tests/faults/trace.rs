@@ -72,8 +72,8 @@ pub enum Event {
     MakeFolder {
         path: String,
     },
-    /// The process said something.
-    Said(Said),
+    /// A writer of the process said something.
+    Said(usize, Said),
     /// A call failed since it was told to.
     Failed(String),
 }
@@ -126,10 +126,10 @@ impl Trace {
         texts.collect()
     }
 
-    /// What the process said.
-    pub fn said(&self) -> impl Iterator<Item = &Said> {
+    /// What the writers said, with their numbers.
+    pub fn said(&self) -> impl DoubleEndedIterator<Item = (usize, &Said)> {
         self.events.iter().filter_map(|event| match event {
-            Event::Said(said) => Some(said),
+            Event::Said(writer, said) => Some((*writer, said)),
             _ => None,
         })
     }
@@ -165,7 +165,7 @@ fn parse(bytes: &[u8], at: usize, data: Range<usize>, events: &mut Vec<Event>) {
         b'F' => Event::Failed(text()),
         b'K' => {
             let said = text();
-            return events.extend(said.lines().map(|line| Event::Said(Said::parse(line))));
+            return events.extend(said.lines().map(Said::of_writer).map(|(writer, said)| Event::Said(writer, said)));
         }
         other => panic!("the trace has an unknown entry {other}"),
     });
@@ -200,7 +200,7 @@ fn count(events: &[Event]) -> BTreeMap<(Class, String), u64> {
                 open.remove(fd);
                 None
             }
-            Event::Said(_) | Event::Failed(_) => None,
+            Event::Said(..) | Event::Failed(_) => None,
         };
         if let Some((class, path)) = call {
             *calls.entry((class, path.clone())).or_default() += 1;

@@ -32,8 +32,15 @@ const SHAPES: &[Shape] = &[
     Shape { spec: "id: Int, at: Validity => w: String", keys: &["id", "at"], values: &["w"], index: "w" },
 ];
 
-/// The names of relations.
-const NAMES: &[&str] = &["r0", "r1", "r2", "r3", "r4"];
+/// How many relations there are at most.
+const MAX_RELATIONS: usize = 5;
+
+/// The first letters of the names of relations, for one process that writes alone, and for two that write at once.
+const ALONE: char = 'r';
+const TOGETHER: [char; 2] = ['a', 'b'];
+
+/// The numbers of backups of a writer begin here.
+const BACKUPS_PER_WRITER: usize = 100;
 
 /// Keys are below this number, so that rows are often put again.
 const KEYS: i64 = 60;
@@ -97,9 +104,20 @@ struct Rows {
     text: Arc<Vec<TextRow>>,
 }
 
+/// The steps of one writer, a thread of the process.
+pub struct Workload {
+    pub steps: Vec<Step>,
+    /// What the names of its relations begin with, if there are other writers.
+    pub prefix: Option<char>,
+}
+
 /// Draws steps.
 struct Generator<'s> {
     random: StdRng,
+    /// What the names of relations begin with.
+    letter: char,
+    /// Whether nobody else writes.
+    is_alone: bool,
     state: State,
     shapes: BTreeMap<String, &'static Shape>,
     /// The contents of the file beside the database.
@@ -110,11 +128,24 @@ struct Generator<'s> {
     next_key: i64,
 }
 
-/// The steps of a seed. `source` is what the file beside the database holds.
-pub fn steps(seed: u64, count: usize, source: &State) -> Vec<Step> {
+/// The steps of the writers of a seed; one seed in four has two. `source` is what the file beside the database holds.
+pub fn of_seed(seed: u64, count: usize, source: &State) -> Vec<Workload> {
+    if seed % 4 != 3 {
+        return vec![Workload { steps: steps(seed, count, source, ALONE, 0), prefix: None }];
+    }
+    let writer = |(number, letter): (usize, char)| {
+        let steps = steps(seed * 10 + number as u64, count / 2, source, letter, number * BACKUPS_PER_WRITER);
+        Workload { steps, prefix: Some(letter) }
+    };
+    TOGETHER.into_iter().enumerate().map(writer).collect()
+}
+
+fn steps(seed: u64, count: usize, source: &State, letter: char, backups: usize) -> Vec<Step> {
     let random = StdRng::seed_from_u64(seed);
     let (state, shapes) = (State::new(), BTreeMap::new());
-    let mut generator = Generator { random, state, shapes, source, steps: vec![], backups: 0, next_key: 10_000 };
+    let is_alone = letter == ALONE;
+    let mut generator =
+        Generator { random, letter, is_alone, state, shapes, source, steps: vec![], backups, next_key: 10_000 };
     generator.begin();
     while generator.steps.len() < count {
         generator.draw();
@@ -156,15 +187,18 @@ impl Generator<'_> {
         self.push(words, Action::Script(script, parameters), effects);
     }
 
-    /// One database in five begins with a restore; others with two relations.
+    /// One database in four begins with a restore; others with two relations.
     fn begin(&mut self) {
-        if self.random.random_ratio(1, 5) {
+        if self.is_alone && self.random.random_ratio(1, 4) {
             self.push("restore", Action::Restore, vec![Effect::Fill(self.source.clone())]);
-            self.shapes.extend(SOURCE_SHAPES.iter().map(|(name, shape)| (name.to_string(), &SHAPES[*shape])));
+            let known = SOURCE_SHAPES.iter().filter(|(name, _)| self.source.contains_key(*name));
+            self.shapes.extend(known.map(|(name, shape)| (name.to_string(), &SHAPES[*shape])));
         } else {
-            self.create("r0", &SHAPES[0]);
-            let shape = SHAPES.choose(&mut self.random).expect("there are shapes");
-            self.create("r1", shape);
+            for _ in 0..2 {
+                let shape = SHAPES.choose(&mut self.random).expect("there are shapes");
+                let name = self.free_name().expect("there are few relations");
+                self.create(&name, shape);
+            }
         }
     }
 
@@ -176,20 +210,24 @@ impl Generator<'_> {
 
     /// A relation that there is, and its shape.
     fn relation(&mut self) -> Option<(String, &'static Shape)> {
-        let names: Vec<&String> = self.state.keys().collect();
+        let names: Vec<&String> = self.state.keys().filter(|name| self.shapes.contains_key(*name)).collect();
         let name = names.choose(&mut self.random)?.to_string();
         let shape = self.shapes[&name];
         Some((name, shape))
     }
 
     /// A name that no relation has.
-    fn free_name(&mut self) -> Option<&'static str> {
-        NAMES.iter().find(|name| !self.state.contains_key(**name)).copied()
+    fn free_name(&mut self) -> Option<String> {
+        let mut names = (0..MAX_RELATIONS).map(|number| format!("{}{number}", self.letter));
+        names.find(|name| !self.state.contains_key(name))
     }
 
     fn draw(&mut self) {
         let drawn = self.random.random_range(0..100);
-        let Some((name, shape)) = self.relation() else { return self.create("r0", &SHAPES[0]) };
+        let Some((name, shape)) = self.relation() else {
+            let name = self.free_name().expect("there is no relation");
+            return self.create(&name, &SHAPES[0]);
+        };
         match drawn {
             0..32 => self.put_few(&name, shape),
             32..42 => self.change_one(&name, shape),
@@ -201,8 +239,8 @@ impl Generator<'_> {
             74..90 => self.define(drawn, &name, shape),
             90..92 => self.script("compact", "::compact", vec![]),
             92..94 => self.back_up(),
-            94..95 => self.import_from_backup(),
-            95..98 => self.push("close and open", Action::Reopen, vec![]),
+            94..95 if self.is_alone => self.import_from_backup(),
+            95..98 if self.is_alone => self.push("close and open", Action::Reopen, vec![]),
             _ => self.push("wait", Action::Pause, vec![]),
         }
     }
@@ -331,8 +369,8 @@ impl Generator<'_> {
             (0, _, Some(free)) => {
                 let shape = SHAPES.choose(&mut self.random).expect("there are shapes");
                 match self.random.random() {
-                    true => self.create(free, shape),
-                    false => self.create_with_rows(free, shape),
+                    true => self.create(&free, shape),
+                    false => self.create_with_rows(&free, shape),
                 }
             }
             (1, false, _) => {
@@ -351,8 +389,8 @@ impl Generator<'_> {
                 self.script(format!("drop {name}"), format!("::remove {name}"), vec![Effect::Drop { name: relation }]);
             }
             (3, _, Some(free)) => {
-                self.shapes.insert(free.to_string(), shape);
-                let effects = vec![Effect::Rename { name: relation, to: free.to_string() }];
+                self.shapes.insert(free.clone(), shape);
+                let effects = vec![Effect::Rename { name: relation, to: free.clone() }];
                 self.script(format!("rename {name} to {free}"), format!("::rename {name} -> {free}"), effects);
             }
             (4, false, _) => self.replace(name, shape),
@@ -392,7 +430,8 @@ impl Generator<'_> {
     fn import_from_backup(&mut self) {
         let fits = |(name, shape): &&(&str, usize)| {
             let known = self.state.get(*name);
-            known.is_some_and(|known| known.indices.is_empty() && known.columns == SHAPES[*shape].columns())
+            self.source.contains_key(*name)
+                && known.is_some_and(|known| known.indices.is_empty() && known.columns == SHAPES[*shape].columns())
         };
         let Some((name, shape)) = SOURCE_SHAPES.iter().find(fits) else { return self.back_up() };
         let shape = &SHAPES[*shape];
