@@ -11,6 +11,7 @@
 //! | [`commit_log`] | small commits of a persistent engine in a file of their own, until they are applied together |
 //! | [`legacy`] | files of CozoDB 0.7, for importing them |
 //! | [`codec`] | rows as bytes whose order is that of the rows |
+//! | `folders` | the folder that a file is in, and its names on the disk |
 //! | [`kv`] | storage over any engine that keeps ordered bytes |
 //! | `lost` | files that could not be read as a whole, under other names |
 //! | [`mem`] | the column tree: a persistent B+tree whose leaves hold typed columns |
@@ -30,6 +31,7 @@ pub mod commit_log;
 mod contents;
 mod engines;
 mod error;
+mod folders;
 pub mod kv;
 pub mod legacy;
 mod lost;

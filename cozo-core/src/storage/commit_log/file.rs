@@ -14,6 +14,7 @@ use crc32fast::Hasher;
 
 use super::Place;
 use super::record::{self, Note};
+use crate::storage::folders::{folder_of, sync_name};
 use crate::storage::{ChangeSet, StorageError};
 
 const MAGIC: &[u8; 8] = b"cozolog1";
@@ -47,8 +48,7 @@ impl LogFile {
         file.write_all(&head)?;
         if is_synced {
             file.sync_all()?;
-            // The name must outlive the power, too.
-            File::open(folder_of(&path))?.sync_all()?;
+            sync_name(&path)?;
         }
         Ok(LogFile { file, number, len: HEAD as u64, head: hasher(&head), is_synced })
     }
@@ -166,11 +166,6 @@ fn suffixes(place: &Place) -> std::io::Result<Vec<Vec<u8>>> {
         suffixes.extend(rest.and_then(|rest| rest.strip_prefix(b"-")).map(<[u8]>::to_vec));
     }
     Ok(suffixes)
-}
-
-/// The folder that a file is in.
-pub fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 impl Place {

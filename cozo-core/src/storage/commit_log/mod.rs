@@ -63,6 +63,7 @@ use self::apply::Applier;
 use self::commit::{Shared, WakeApplier};
 pub use self::leftover::Leftover;
 use self::leftover::Replay;
+use super::folders::folder_of;
 use super::lost::{self, name_of};
 use super::{ChangeSet, Durability, Options, Snapshot, Storage, StorageError};
 use crate::schema::SchemaRef;
@@ -161,10 +162,10 @@ impl Logged {
             // A process that writes meanwhile goes on to other files, and may be in the midst of a record.
             replay.losses.retain(|loss| loss.file.is_some());
         }
-        let is_to_apply = !options.read_only && !(replay.records.is_empty() && replay.losses.is_empty());
+        let is_whole = replay.records.is_empty() && replay.losses.is_empty();
         let warnings = keep_lost(&place, &replay, own_log, options.read_only);
         let shared = Shared::new(base, place, replay, options);
-        if is_to_apply {
+        if !is_whole && !options.read_only {
             shared.commit_to_engine(&[])?;
         }
         Ok(Logged { shared: Arc::new(shared), applier: Mutex::default(), warnings })
@@ -311,6 +312,6 @@ impl Place {
     /// Files of the database that an opening could not read as a whole, and gave other names.
     fn lost_files(&self) -> std::io::Result<Vec<PathBuf>> {
         let name = name_of(&self.0);
-        lost::find(file::folder_of(&self.0), name.strip_suffix(FILES).unwrap_or(&name))
+        lost::find(folder_of(&self.0), name.strip_suffix(FILES).unwrap_or(&name))
     }
 }

@@ -85,8 +85,13 @@ pub trait KvEngine: Send + Sync + 'static {
         0
     }
 
-    /// Has all that was written in files which need no log: a batch that failed, and lies in the log, does not come back.
+    /// Has all that was written in files which need no log.
     fn flush(&self) -> Result<(), StorageError> {
+        Ok(())
+    }
+
+    /// After a batch that failed, and a later one that did not: makes sure that the failed one does not come back.
+    fn settle(&self) -> Result<(), StorageError> {
         Ok(())
     }
 

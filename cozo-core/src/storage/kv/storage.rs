@@ -178,7 +178,7 @@ impl<E: KvEngine> Storage for KvStorage<E> {
         let mut batch = self.engine.batch();
         batch.put(&format_key(), FORMAT_VERSION.to_string().as_bytes());
         self.engine.write(batch)?;
-        self.engine.flush()
+        self.engine.settle()
     }
 
     fn warnings(&self) -> Vec<String> {
