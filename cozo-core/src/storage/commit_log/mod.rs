@@ -36,14 +36,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
-
 use self::apply::Applier;
 use self::file::LogFile;
 use self::snapshot::{Era, LoggedSnapshot, Segment};
 use super::mem::MemSnapshot;
 use super::{ChangeSet, Durability, Options, Snapshot, Storage, StorageError};
 use crate::schema::SchemaRef;
+use crate::sync::{Condvar, Mutex};
 
 /// How far a log is applied: the session, and the number of the first file that is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

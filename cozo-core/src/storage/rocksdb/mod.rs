@@ -10,11 +10,13 @@
 //! |---|---|
 //! | [`RocksOptions`] | the options of the engine, and how RocksDB is set up by them |
 //! | `place` | whether the folder may be opened |
+//! | `threads` | whether the threads of RocksDB can be had in this process |
 
 mod options;
 mod place;
 #[cfg(test)]
 mod tests;
+mod threads;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -64,6 +66,7 @@ impl RocksDb {
         let engine_options = options.of_engine::<RocksOptions>()?;
         let setup = engine_options.setup()?;
         let min_blob_bytes = engine_options.min_blob_bytes.min(usize::MAX as u64) as usize;
+        threads::check(engine_options.background_jobs)?;
         place::check(path, options.read_only)?;
         // By name, since only then there is a handle for getting several keys at once.
         let family = ColumnFamilyDescriptor::new(DEFAULT_COLUMN_FAMILY_NAME, setup.clone());
@@ -72,6 +75,7 @@ impl RocksDb {
             false => DB::open_cf_descriptors(&setup, path, [family]),
         };
         let db = opened.map_err(|error| place::refusal(path, error))?;
+        threads::are_started();
         let mut write = WriteOptions::default();
         let sync = options.durability == Durability::Disk;
         write.set_sync(sync);
