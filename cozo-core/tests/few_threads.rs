@@ -29,10 +29,14 @@ fn work(folder: &std::path::Path) -> Vec<(&'static str, String)> {
 }
 
 fn work_on(db: &DbInstance, folder: &std::path::Path) -> Vec<(&'static str, cozo::Result<NamedRows>)> {
-    let csv = format!("?[a] <~ CsvReader(url: 'file://{}/rows.csv', types: ['Int'], has_headers: false)", folder.display());
+    let csv =
+        format!("?[a] <~ CsvReader(url: 'file://{}/rows.csv', types: ['Int'], has_headers: false)", folder.display());
     let held = db.multi_transaction(true);
     vec![
-        ("make", db.run_default("?[a, b] := a in int_range(400000), b = (a * 7919) % 400009 :create e {a: Int, b: Int}")),
+        (
+            "make",
+            db.run_default("?[a, b] := a in int_range(400000), b = (a * 7919) % 400009 :create e {a: Int, b: Int}"),
+        ),
         ("scan", db.run_default("n[b % 7, count(a)] := *e[a, b] ?[count(x)] := n[x, _]")),
         ("sort", db.run_default("?[b, a] := *e[a, b] :order b, -a :limit 400000")),
         ("rank", db.run_default("r[a, s] <~ PageRank(*e[]) ?[count(a)] := r[a, _]")),
@@ -86,7 +90,10 @@ fn limited(threads: u32) -> Vec<String> {
     std::fs::copy(std::env::current_exe().expect("a test has a file"), &program).expect("it is copied");
     let is_root = std::fs::metadata("/proc/self").map(|found| std::os::unix::fs::MetadataExt::uid(&found) == 0);
     let mut command = Command::new("sh");
-    let limit = format!("ulimit -u {} && exec ./test --exact few_threads_are_enough_or_an_error --nocapture --test-threads 1", threads + 1);
+    let limit = format!(
+        "ulimit -u {} && exec ./test --exact few_threads_are_enough_or_an_error --nocapture --test-threads 1",
+        threads + 1
+    );
     command.args(["-c", &limit]).current_dir(folder.path()).env(LIMITED, "yes").env("RAYON_NUM_THREADS", "4");
     if is_root.unwrap_or(false) {
         std::os::unix::fs::chown(folder.path(), Some(NOBODY_ELSE), None).expect("root may do that");

@@ -10,7 +10,8 @@ use cozo::ScriptMutability::{Immutable, Mutable};
 use cozo::{DbInstance, MultiTransaction, NamedColumns, NamedRows, RelationReader, Statement, TransactionPayload};
 use crossbeam_channel::unbounded;
 
-const ENGINES: &[&str] = if cfg!(feature = "storage-rocksdb") { &["mem", "sqlite", "rocksdb"] } else { &["mem", "sqlite"] };
+const ENGINES: &[&str] =
+    if cfg!(feature = "storage-rocksdb") { &["mem", "sqlite", "rocksdb"] } else { &["mem", "sqlite"] };
 
 /// Runs something in a forked process; whether it says yes.
 fn in_child(work: impl FnOnce() -> bool) -> bool {

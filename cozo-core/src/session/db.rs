@@ -95,6 +95,12 @@ impl DbInstance {
         Ok(DbInstance { shared: Arc::new(Shared { core: Arc::new(core), running: Arc::default() }) })
     }
 
+    /// What was found wrong when the database was opened, in words: commits that are missing since a file is damaged or not there,
+    /// and the name under which it stays. Empty if nothing was.
+    pub fn warnings(&self) -> Vec<String> {
+        self.pipeline().map(|pipeline| pipeline.warnings()).unwrap_or_default()
+    }
+
     /// Runs a script.
     pub fn run_script(
         &self,

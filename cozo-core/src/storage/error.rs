@@ -120,4 +120,27 @@ pub enum StorageError {
         /// What it said.
         message: String,
     },
+    /// A write or a sync failed in the midst of a commit, and what the disk holds of it is not known: the next opening finds out.
+    #[error("it is not known whether the commit was kept: {0}")]
+    #[diagnostic(
+        code(storage::unknown_outcome),
+        help(
+            "close the database, open it again, and look: the commit is there as a whole or not at all; until then nothing is written"
+        )
+    )]
+    UnknownOutcome(String),
+    /// An earlier commit ended with [`StorageError::UnknownOutcome`].
+    #[error("nothing was written, since it is not known whether an earlier commit was kept: {0}")]
+    #[diagnostic(
+        code(storage::in_doubt),
+        help("see that there is space, and the right to write; if it goes on, close the database and open it again")
+    )]
+    InDoubt(String),
+}
+
+impl StorageError {
+    /// Whether the engine failed in the midst of what it was asked to do, and did not refuse it beforehand.
+    pub fn is_of_engine(&self) -> bool {
+        matches!(self, StorageError::Engine { .. } | StorageError::Damaged(_))
+    }
 }

@@ -102,6 +102,14 @@ impl Storage for Cached {
         self.base.verify()
     }
 
+    fn settle(&self) -> Result<(), StorageError> {
+        self.base.settle()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.base.warnings()
+    }
+
     fn compact(&self) -> Result<(), StorageError> {
         self.base.compact()
     }

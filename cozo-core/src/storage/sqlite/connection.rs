@@ -34,8 +34,15 @@ pub fn open_writer(path: &Path, durability: Durability) -> Result<Connection, St
         Durability::Os => "normal",
         Durability::Disk => "full",
     };
+    let mode: String =
+        connection.query_row("pragma journal_mode = wal", [], |row| row.get(0)).map_err(failed("open the database"))?;
+    if mode != "wal" {
+        // SQLite goes on with the journal that it has, and tells no error.
+        let message = format!("it cannot use a write-ahead log beside the file, only the mode '{mode}'");
+        return Err(StorageError::Engine { engine: super::NAME, action: "open the database", message });
+    }
     let pragmas = format!(
-        "pragma journal_mode = wal; pragma synchronous = {synchronous}; pragma wal_autocheckpoint = 0;
+        "pragma synchronous = {synchronous}; pragma wal_autocheckpoint = 0;
          pragma journal_size_limit = {IDLE_LOG_BYTES}; pragma cache_size = -4000;"
     );
     connection.execute_batch(&pragmas).map_err(failed("open the database"))?;

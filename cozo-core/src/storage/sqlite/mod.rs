@@ -49,6 +49,7 @@ mod write;
 pub use engine::SqliteStorage;
 pub use file_writer::FileWriter;
 pub use fork::prepare as prepare_for_forks;
+pub use open::own_log;
 
 /// The engine's name.
 const NAME: &str = "sqlite";
