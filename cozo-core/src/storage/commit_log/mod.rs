@@ -65,7 +65,7 @@ use super::folders::folder_of;
 use super::lost::{self, name_of};
 use super::{ChangeSet, Durability, Options, Snapshot, Storage, StorageError};
 use crate::schema::SchemaRef;
-use crate::sync::{Condvar, Mutex};
+use crate::sync::Mutex;
 
 /// How far a log is applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
