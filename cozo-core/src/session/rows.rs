@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::SessionError;
 use crate::allocator;
+use crate::threads;
 use crate::value::{Batch, Column, DataValue, Tuple};
 
 /// Rows of values under headers: the result of a script, or the contents of a relation.
@@ -55,7 +56,10 @@ impl NamedRows {
         };
         let rows = match batch.len {
             0..WORTH_SHARING => (0..batch.len).map(row).collect(),
-            len => (0..len).into_par_iter().with_min_len(WORTH_SHARING / 2).map(row).collect(),
+            len => {
+                threads::ready();
+                (0..len).into_par_iter().with_min_len(WORTH_SHARING / 2).map(row).collect()
+            }
         };
         NamedRows::new(headers, rows)
     }

@@ -15,8 +15,6 @@
 
 use std::sync::Arc;
 
-use parking_lot::{Condvar, Mutex};
-
 use super::file::{self, LogFile};
 use super::leftover::Replay;
 use super::record::Note;
@@ -24,6 +22,7 @@ use super::snapshot::{Era, LoggedSnapshot, Segment};
 use super::{APPLIED_AT, LogMark, MAX_BYTES, MAX_ROWS, Place, failed};
 use crate::storage::mem::MemSnapshot;
 use crate::storage::{ChangeSet, Durability, Options, Storage, StorageError};
+use crate::sync::{Condvar, Mutex};
 
 /// What commits and the thread that applies them share.
 pub(super) struct Shared {

@@ -9,6 +9,7 @@ use super::catalog::{self, Tables};
 use super::connection::{open, open_writer};
 use super::error::{failed, failed_file};
 use super::names::CATALOG;
+use crate::fork::LockedFile;
 use crate::storage::folders::sync_name;
 use crate::storage::{Durability, StorageError};
 
@@ -34,7 +35,7 @@ pub struct Opened {
     /// The relations.
     pub tables: Tables,
     /// Held for as long as anything of the database is used.
-    pub lock: File,
+    pub lock: LockedFile,
 }
 
 /// Opens a database for writing, and makes it first if there is none.
@@ -97,11 +98,11 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Locks a file beside the database: to lock the database file itself is SQLite's affair.
-fn lock_file(path: &Path, lock_path: &Path) -> Result<File, StorageError> {
+fn lock_file(path: &Path, lock_path: &Path) -> Result<LockedFile, StorageError> {
     let options = File::options().write(true).create(true).truncate(false).open(lock_path);
-    let lock = options.map_err(failed_file("make the lock file beside the database"))?;
-    match lock.try_lock() {
-        Ok(()) => Ok(lock),
+    let file = options.map_err(failed_file("make the lock file beside the database"))?;
+    match LockedFile::lock(file) {
+        Ok(lock) => Ok(lock),
         Err(TryLockError::WouldBlock) => Err(StorageError::Locked(path.display().to_string())),
         Err(TryLockError::Error(error)) => Err(failed_file("lock the database")(error)),
     }
