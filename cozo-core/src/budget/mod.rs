@@ -315,10 +315,13 @@ mod tests {
     #[test]
     fn small_values_add_up_over_threads() {
         let budget = budget(4);
+        let both_are_done = std::sync::Barrier::new(2);
         let refused = std::thread::scope(|scope| {
             let work = || {
                 let _entered = budget.enter();
-                (0..1 << 12).any(|_| make_room(1 << 10).is_err())
+                let refused = (0..1 << 12).any(|_| make_room(1 << 10).is_err());
+                both_are_done.wait();
+                refused
             };
             let threads = [scope.spawn(work), scope.spawn(work)];
             threads.map(|thread| thread.join().expect("it does not panic"))

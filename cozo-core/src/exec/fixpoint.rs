@@ -33,6 +33,7 @@ use crate::plan::{
 };
 use crate::program::{ConstantRows, ProgramError};
 use crate::storage::{End, KeyRange};
+use crate::threads;
 use crate::value::{Batch, DataValue};
 
 /// Scans are split among threads from so many rows on, or fewer of which each makes more work: about a millisecond of it.
@@ -420,7 +421,7 @@ fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<Part
     }
     let least = if rule.reads.is_empty() { WORTH_SPLITTING } else { WORTH_SPLITTING * WORTH_MERGING };
     let worth = |rows: u64| rows.saturating_mul(rule.row_work()) >= least;
-    let threads = || Some(rayon::current_num_threads()).filter(|&threads| threads > 1);
+    let threads = || Some(threads::count()).filter(|&threads| threads > 1);
     match &join.source {
         Source::Table(table) => {
             let range = (tables.range)(0, *table);

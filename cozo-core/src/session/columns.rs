@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::{DbInstance, NamedRows, ScriptMutability, transfer};
 use crate::budget::{Interrupt, Stop, make_room};
 use crate::exec::MAX_BATCH_ROWS;
+use crate::fork::Process;
 use crate::schema::SchemaRef;
 use crate::storage::{KeyRange, Snapshot};
 use crate::txn::{Transaction, TxnError};
@@ -87,12 +88,22 @@ impl ScriptResult for NamedColumns {
 pub struct RelationReader {
     schema: SchemaRef,
     snapshot: Arc<dyn Snapshot>,
+    /// The process that has the files of the snapshot open.
+    process: Process,
+}
+
+impl Drop for RelationReader {
+    fn drop(&mut self) {
+        if !self.process.is_current() {
+            std::mem::forget(self.snapshot.clone());
+        }
+    }
 }
 
 impl RelationReader {
     pub(super) fn new(schema: SchemaRef, txn: &mut Transaction) -> Result<Self, TxnError> {
         let snapshot = txn.view(&[schema.id])?.shared(schema.id).clone();
-        Ok(RelationReader { schema, snapshot })
+        Ok(RelationReader { schema, snapshot, process: Process::current() })
     }
 
     /// The names of the columns, keys first.
@@ -112,6 +123,7 @@ impl RelationReader {
 
     /// All rows in the order of their keys, some thousand at a time.
     pub fn batches(&self) -> miette::Result<impl Iterator<Item = miette::Result<Batch>> + '_> {
+        self.process.check()?;
         let columns: Vec<usize> = (0..self.schema.arity()).collect();
         let mut cursor = self.snapshot.scan(self.schema.id, &KeyRange::all(), &columns)?;
         Ok(std::iter::from_fn(move || cursor.next_batch(MAX_BATCH_ROWS).map_err(Into::into).transpose()))
@@ -166,13 +178,13 @@ impl DbInstance {
     /// # }
     /// ```
     pub fn read_relation(&self, relation: &str) -> miette::Result<RelationReader> {
-        transfer::read(self.pipeline(), relation)
+        transfer::read(self.pipeline()?, relation)
     }
 
     /// [`DbInstance::import_relations`] for one relation, from columns; its name begins with `-` to remove rows.
     ///
     /// It is an error if there is not one column for each header, each as long as there are rows.
     pub fn import_columns(&self, relation: &str, data: NamedColumns) -> miette::Result<()> {
-        transfer::import_columns(self.pipeline(), relation, data)
+        transfer::import_columns(self.pipeline()?, relation, data)
     }
 }

@@ -15,6 +15,7 @@ use super::triggers::TriggerCache;
 use crate::exec::KeptIndexes;
 use crate::fixed_rule::FixedRules;
 use crate::fixed_rule::graph::KeptGraphs;
+use crate::fork::Process;
 use crate::parse::parse_script;
 use crate::storage::Options;
 use crate::txn::{Pipeline, Transaction, TxnError};
@@ -41,6 +42,8 @@ pub struct CachedScript {
 
 /// The parts of an open database.
 pub struct Core {
+    /// The process that opened the database.
+    pub process: Process,
     /// The versions and the way to the next.
     pub pipeline: Arc<Pipeline>,
     /// Who is told of changes.
@@ -68,6 +71,7 @@ impl Core {
             keep_memory_of_results();
         }
         Core {
+            process: Process::current(),
             pipeline: Arc::new(pipeline),
             callbacks: Arc::default(),
             triggers: TriggerCache::default(),

@@ -9,6 +9,7 @@ use super::SessionError;
 use crate::allocator;
 use crate::budget::{Budget, Stop, make_room};
 use crate::value::{Batch, Column, DataValue, Tuple, allocated};
+use crate::threads;
 
 /// Rows of values under headers: the result of a script, or the contents of a relation.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -143,7 +144,10 @@ fn rows_of(batch: &Batch) -> Result<Vec<Tuple>, Stop> {
     };
     let rows = match batch.len {
         0..WORTH_SHARING => (0..batch.len).map(row).collect(),
-        len => (0..len).into_par_iter().with_min_len(WORTH_SHARING / 2).map(row).collect(),
+        len => {
+            threads::ready();
+            (0..len).into_par_iter().with_min_len(WORTH_SHARING / 2).map(row).collect()
+        }
     };
     stopped.into_inner().map_or(Ok(rows), Err)
 }

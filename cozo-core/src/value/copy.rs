@@ -139,7 +139,13 @@ impl StrColumn {
 pub fn copy_json(value: &Value) -> Result<Value, Stop> {
     step(1)?;
     Ok(match value {
-        Value::Array(items) => Value::Array(items.iter().map(copy_json).collect::<Result<_, _>>()?),
+        Value::Array(items) => {
+            let mut copies = Vec::with_capacity(items.len());
+            for item in items {
+                copies.push(copy_json(item)?);
+            }
+            Value::Array(copies)
+        }
         Value::Object(fields) => {
             let copied = |(name, field): (&String, &Value)| Ok((name.clone(), copy_json(field)?));
             Value::Object(fields.iter().map(copied).collect::<Result<Map<_, _>, Stop>>()?)

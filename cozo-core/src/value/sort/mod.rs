@@ -19,6 +19,7 @@ use rayon::prelude::*;
 use smallvec::SmallVec;
 
 use super::{Batch, Column, compare_columns};
+use crate::threads;
 
 pub use columns::order;
 pub use steps::{sort_in_steps, sort_values};
@@ -107,6 +108,7 @@ pub fn ascend(columns: &[Column], len: usize, strictly: bool) -> bool {
         0..=1 => true,
         2..WORTH_SHARING => ascends(1..len),
         _ => {
+            threads::ready();
             let parts = (1..len).into_par_iter().step_by(WORTH_SHARING);
             parts.all(|start| ascends(start..(start + WORTH_SHARING).min(len)))
         }
