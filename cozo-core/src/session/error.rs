@@ -201,6 +201,19 @@ pub enum SessionError {
         /// Its values.
         found: usize,
     },
+    /// A row of an import has values that no header names.
+    #[error("row too long for relation '{relation}': row {row} has {found} values, and there are {headers} headers")]
+    #[diagnostic(code(import::bad_data), help("every row has one value for each header"))]
+    ImportRowTooLong {
+        /// The relation.
+        relation: String,
+        /// The row, from 0.
+        row: usize,
+        /// Its values.
+        found: usize,
+        /// The headers.
+        headers: usize,
+    },
     /// An import into an index.
     #[error("cannot import into the index '{0}'")]
     #[diagnostic(code(tx::import_into_index), help("import into its relation: the index follows"))]
@@ -213,6 +226,15 @@ pub enum SessionError {
     #[error("sending on a disconnected channel: the transaction has ended")]
     #[diagnostic(code(transact::ended), help("begin a new transaction"))]
     TransactionEnded,
+    /// A transaction that is held open needs a thread, and the system has none: end others, or raise the limit.
+    #[error("the transaction cannot begin, for there is no thread for it: {0}")]
+    #[diagnostic(
+        code(transact::no_thread),
+        help(
+            "end other transactions, or raise the limit of threads or of memory of the process (ulimit -u, ulimit -v)"
+        )
+    )]
+    NoThread(String),
     /// Nobody receives the requests of a fixed rule over a channel, or a request was dropped.
     #[error("the host does not answer the fixed rule's request")]
     #[diagnostic(code(fixed_rule::no_answer), help("the receiver of the rule's channel, or the request, was dropped"))]

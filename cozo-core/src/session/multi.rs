@@ -22,6 +22,8 @@ pub struct MultiTransaction {
     /// Gives an outcome for each payload.
     pub receiver: Receiver<miette::Result<NamedRows>>,
     interrupt: Interrupt,
+    /// Why there is no thread for it, if there is none.
+    refused: Option<SessionError>,
 }
 
 /// What a [`MultiTransaction`] is asked to do.
@@ -42,8 +44,15 @@ impl MultiTransaction {
         let txn = Transaction::begin_held(&core.pipeline, write);
         let entry = Running::enter(running.clone(), Some(&Interrupt::default()), txn.began_micros());
         let interrupt = entry.interrupt().clone();
-        std::thread::spawn(move || serve(core, txn, &entry, &payloads, &outcomes));
-        MultiTransaction { sender, receiver, interrupt }
+        let serve = move || serve(core, txn, &entry, &payloads, &outcomes);
+        let started = std::thread::Builder::new().name("cozo-transaction".to_string()).spawn(serve);
+        let refused = started.err().map(|error| SessionError::NoThread(error.to_string()));
+        MultiTransaction { sender, receiver, interrupt, refused }
+    }
+
+    /// Fails if the system had no thread for the transaction; so does whatever else is asked of it then.
+    pub fn begun(&self) -> miette::Result<()> {
+        self.refused.clone().map_or(Ok(()), |refused| Err(refused.into()))
     }
 
     /// Runs a single query. If it fails, it leaves no trace, and the transaction goes on.
@@ -68,6 +77,7 @@ impl MultiTransaction {
     }
 
     fn ask(&self, payload: TransactionPayload) -> miette::Result<NamedRows> {
+        self.begun()?;
         self.sender.send(payload).map_err(|_| SessionError::TransactionEnded)?;
         self.receiver.recv().map_err(|_| SessionError::TransactionEnded)?
     }

@@ -78,7 +78,11 @@ impl<'a> Origin<'a> {
     pub fn open(&self) -> Source {
         let (sender, chunks) = bounded(CHUNKS_AHEAD);
         let url = self.url.to_string();
-        thread::spawn(move || read_ahead(&url, &sender));
+        let failed = sender.clone();
+        if let Err(error) = thread::Builder::new().spawn(move || read_ahead(&url, &sender)) {
+            // There is room for it, and whoever reads says it as an error of reading.
+            let _ = failed.try_send(Err(error));
+        }
         Source { chunks, current: vec![], position: 0, poison: self.call.poison.clone() }
     }
 
