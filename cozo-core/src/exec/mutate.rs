@@ -2,8 +2,8 @@
 
 use smallvec::SmallVec;
 
-use crate::diag::SourceSpan;
 use crate::budget::make_room;
+use crate::diag::SourceSpan;
 use crate::expr::Frame;
 use crate::expr::functions::shorten;
 use crate::index::secondary;

@@ -89,7 +89,10 @@ pub fn non_negative(
     let count = value.get_int().and_then(|count| usize::try_from(count).ok());
     match count.or(is_vast.then_some(usize::MAX)) {
         Some(count) => Ok(Some(count)),
-        None => Err(OptionError::NotNonNegative { option, found: shorten(&value, SHOWN_BYTES, "..."), span: expr.span() }.into()),
+        None => {
+            Err(OptionError::NotNonNegative { option, found: shorten(&value, SHOWN_BYTES, "..."), span: expr.span() }
+                .into())
+        }
     }
 }
 

@@ -185,6 +185,14 @@ impl DbInstance {
     ///
     /// It is an error if there is not one column for each header, each as long as there are rows.
     pub fn import_columns(&self, relation: &str, data: NamedColumns) -> miette::Result<()> {
-        transfer::import_columns(self.pipeline()?, relation, data)
+        self.import_relations_columns([(relation.to_string(), data)])
+    }
+
+    /// [`DbInstance::import_relations`] from columns; all relations or none.
+    pub fn import_relations_columns(
+        &self,
+        relations: impl IntoIterator<Item = (String, NamedColumns)>,
+    ) -> miette::Result<()> {
+        transfer::import_columns(self.pipeline()?, relations)
     }
 }

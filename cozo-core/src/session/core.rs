@@ -8,6 +8,7 @@ use quick_cache::sync::Cache;
 use rustc_hash::FxBuildHasher;
 
 use super::callbacks::Callbacks;
+use super::debug::DebugSink;
 use super::imperative::Prepared;
 use super::loaded::Loaded;
 use super::rows::keep_memory_of_results;
@@ -48,6 +49,8 @@ pub struct Core {
     pub pipeline: Arc<Pipeline>,
     /// Who is told of changes.
     pub callbacks: Arc<Callbacks>,
+    /// What `%debug` calls.
+    pub debug: DebugSink,
     /// The triggers, parsed and compiled.
     pub triggers: TriggerCache,
     /// The fixed rules that queries may use.
@@ -74,6 +77,7 @@ impl Core {
             process: Process::current(),
             pipeline: Arc::new(pipeline),
             callbacks: Arc::default(),
+            debug: DebugSink::default(),
             triggers: TriggerCache::default(),
             fixed_rules: FixedRules::default(),
             graphs: KeptGraphs::new(options.cache_bytes() / KEPT_SHARE),

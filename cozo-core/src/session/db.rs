@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, never};
 use serde_json::{Value, json};
@@ -23,6 +24,9 @@ use crate::parse::ast::Script;
 use crate::storage::{self, Options, Storage};
 use crate::txn::{Pipeline, Transaction};
 use crate::value::{DataValue, ValidityTs};
+
+/// How often it is looked whether others still have the database.
+const GLANCE: Duration = Duration::from_millis(1);
 
 /// Whether a script may write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -188,7 +192,7 @@ impl DbInstance {
 
     /// The parts of the database, for the process that opened it.
     #[inline]
-    fn core(&self) -> Result<&Arc<Core>, Forked> {
+    pub(super) fn core(&self) -> Result<&Arc<Core>, Forked> {
         let core = &self.shared.core;
         core.process.check().map(|()| core)
     }
@@ -234,7 +238,7 @@ impl DbInstance {
         params: BTreeMap<String, DataValue>,
         mutability: ScriptMutability,
     ) -> Value {
-        let start = std::time::Instant::now();
+        let start = Instant::now();
         match self.run_script(payload, params, mutability) {
             Ok(rows) => {
                 let mut result = rows.into_json();
@@ -310,9 +314,19 @@ impl DbInstance {
     pub fn backup_with_progress(
         &self,
         out_file: impl AsRef<Path>,
+        on_progress: impl FnMut(&BackupProgress),
+    ) -> miette::Result<()> {
+        self.backup_interruptible(out_file, &Interrupt::default(), on_progress)
+    }
+
+    /// [`DbInstance::backup_with_progress`], which [`Interrupt::kill`] stops from another thread: then there is no file.
+    pub fn backup_interruptible(
+        &self,
+        out_file: impl AsRef<Path>,
+        interrupt: &Interrupt,
         mut on_progress: impl FnMut(&BackupProgress),
     ) -> miette::Result<()> {
-        backup::write(self.pipeline()?, out_file.as_ref(), &mut on_progress)
+        backup::write(self.pipeline()?, out_file.as_ref(), interrupt, &mut on_progress)
     }
 
     /// Fills this database, which must have no relations, from a backup, from any database of the engine `sqlite`, or from
@@ -327,9 +341,20 @@ impl DbInstance {
         &self,
         in_file: impl AsRef<Path>,
         strictness: Strictness,
+        on_progress: impl FnMut(&BackupProgress),
+    ) -> miette::Result<Vec<String>> {
+        self.restore_interruptible(in_file, strictness, &Interrupt::default(), on_progress)
+    }
+
+    /// [`DbInstance::restore_with_progress`], which [`Interrupt::kill`] stops from another thread: then nothing has changed.
+    pub fn restore_interruptible(
+        &self,
+        in_file: impl AsRef<Path>,
+        strictness: Strictness,
+        interrupt: &Interrupt,
         mut on_progress: impl FnMut(&BackupProgress),
     ) -> miette::Result<Vec<String>> {
-        backup::restore(self.pipeline()?, in_file.as_ref(), strictness, &mut on_progress)
+        backup::restore(self.pipeline()?, in_file.as_ref(), strictness, interrupt, &mut on_progress)
     }
 
     /// Puts the rows of some relations of a backup into the relations of the same names; all of them or none. The columns
@@ -428,6 +453,29 @@ impl DbInstance {
         if self.core().is_ok() {
             self.shared.running.kill_all();
         }
+    }
+
+    /// Waits until nothing but this handle has the database: no other handle, no held transaction and none of its threads.
+    /// Dropping the handle then closes the database before it returns. Gives false if that has not come about in time.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// let db = cozo::DbInstance::default();
+    /// let held = db.multi_transaction(true);
+    /// assert!(!db.wait_until_unused(Duration::from_millis(10)));
+    /// drop(held);
+    /// assert!(db.wait_until_unused(Duration::from_secs(60)));
+    /// ```
+    pub fn wait_until_unused(&self, patience: Duration) -> bool {
+        let deadline = Instant::now() + patience;
+        let is_unused = || Arc::strong_count(&self.shared) == 1 && Arc::strong_count(&self.shared.core) == 1;
+        while !is_unused() {
+            if Instant::now() >= deadline {
+                return false;
+            }
+            std::thread::sleep(GLANCE);
+        }
+        true
     }
 }
 

@@ -202,6 +202,19 @@ pub enum SessionError {
         /// Its values.
         found: usize,
     },
+    /// A row of an import has values that no header names.
+    #[error("row too long for relation '{relation}': row {row} has {found} values, and there are {headers} headers")]
+    #[diagnostic(code(import::bad_data), help("every row has one value for each header"))]
+    ImportRowTooLong {
+        /// The relation.
+        relation: String,
+        /// The row, from 0.
+        row: usize,
+        /// Its values.
+        found: usize,
+        /// The headers.
+        headers: usize,
+    },
     /// An import into an index.
     #[error("cannot import into the index '{0}'")]
     #[diagnostic(code(tx::import_into_index), help("import into its relation: the index follows"))]

@@ -200,7 +200,7 @@ fn run_step(step: &Step, txn: &mut Transaction, context: &sys::SystemContext<'_>
         }
         Step::Debug(name) => {
             let rows = relation_rows(name, txn)?;
-            println!("{}: {}", name.name, rows.into_json());
+            context.core.debug.show(&name.name, rows);
             NamedRows::default()
         }
         Step::IgnoreError(query) => {

@@ -63,6 +63,11 @@ impl MultiTransaction {
         }
     }
 
+    /// Fails if the system had no thread for the transaction; so does whatever else is asked of it then.
+    pub fn begun(&self) -> miette::Result<()> {
+        self.refused.clone().map_or(Ok(()), |refused| Err(refused.into()))
+    }
+
     /// Runs a single query. If it fails, it leaves no trace, and the transaction goes on.
     pub fn run_script(&self, payload: &str, params: BTreeMap<String, DataValue>) -> miette::Result<NamedRows> {
         let run = self.ask(TransactionPayload::Query((payload.to_string(), params)));
@@ -86,9 +91,7 @@ impl MultiTransaction {
 
     fn ask(&self, payload: TransactionPayload) -> miette::Result<NamedRows> {
         self.process.check()?;
-        if let Some(refused) = &self.refused {
-            return Err(refused.clone().into());
-        }
+        self.begun()?;
         self.sender.send(payload).map_err(|_| SessionError::TransactionEnded)?;
         self.receiver.recv().map_err(|_| SessionError::TransactionEnded)?
     }

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::SessionError;
 use crate::allocator;
 use crate::budget::{Budget, Stop, make_room};
-use crate::value::{Batch, Column, DataValue, Tuple, allocated};
 use crate::threads;
+use crate::value::{Batch, Column, DataValue, Tuple, allocated};
 
 /// Rows of values under headers: the result of a script, or the contents of a relation.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]

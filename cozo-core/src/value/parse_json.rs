@@ -134,8 +134,15 @@ mod tests {
     #[test]
     fn texts_are_read_as_the_library_reads_them() {
         for text in [
-            "null", " [1, -2, 1e400, 1.5e-7, 18446744073709551615, 99999999999999999999] ", r#"{"a":{"b":[]},"a":"\u00e9"}"#,
-            "", "[1,]", "nul", "{\"a\":1} x", "\"a", "[1e]",
+            "null",
+            " [1, -2, 1e400, 1.5e-7, 18446744073709551615, 99999999999999999999] ",
+            r#"{"a":{"b":[]},"a":"\u00e9"}"#,
+            "",
+            "[1,]",
+            "nul",
+            "{\"a\":1} x",
+            "\"a",
+            "[1e]",
         ] {
             let expected: Result<Value, serde_json::Error> = serde_json::from_str(text);
             match (parse_json(text), expected) {

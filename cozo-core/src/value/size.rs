@@ -61,7 +61,8 @@ impl DataValue {
             DataValue::Str(text) if text.is_heap_allocated() => allocated(text.capacity()),
             DataValue::Bytes(bytes) => allocated(bytes.capacity()),
             DataValue::List(items) => {
-                allocated(items.capacity() * size_of::<DataValue>()) + items.iter().map(DataValue::held_bytes).sum::<usize>()
+                allocated(items.capacity() * size_of::<DataValue>())
+                    + items.iter().map(DataValue::held_bytes).sum::<usize>()
             }
             DataValue::Set(items) => {
                 tree_bytes::<DataValue>(items.len()) + items.iter().map(DataValue::held_bytes).sum::<usize>()

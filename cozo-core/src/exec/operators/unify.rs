@@ -1,9 +1,9 @@
 //! Fills a slot with the value of an expression, or with each element of a list.
 
 use super::{Emit, Operator, Shape, frame, stopped};
+use crate::budget::temporary;
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::exec::{ExecError, Worker};
-use crate::budget::temporary;
 use crate::expr::functions::quote;
 use crate::expr::{EvalError, Expr, Operand};
 use crate::value::{Batch, Column, DataValue};

@@ -9,8 +9,8 @@ use super::{Family, Function, convert};
 use crate::budget::{self, MAX_DEPTH, Stop, make_room};
 use crate::expr::FunctionError;
 use crate::value::{
-    DataValue, JsonData, ParsedJson, copy_json, field_bytes, json_bytes, json_text, json_to_value, json_value_within, object_bytes,
-    parse_json, scalar_of_json,
+    DataValue, JsonData, ParsedJson, copy_json, field_bytes, json_bytes, json_text, json_to_value, json_value_within,
+    object_bytes, parse_json, scalar_of_json,
 };
 
 pub(super) const FAMILY: Family = Family { title: "Json", functions: FUNCTIONS };

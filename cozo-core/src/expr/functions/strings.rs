@@ -67,9 +67,7 @@ static FUNCTIONS: &[Function] = &[
     Function::new("lowercase", &["text"], "The string in lower case.", &[("lowercase('ÀB')", "'àb'")], |args| {
         Ok(lowercase(string("lowercase", args, 0)?)?.into())
     })
-    .with_kernel(|operands, len| {
-        kernels::strings::map_texts(operands, len, |text| Ok(Cow::Owned(lowercase(text)?)))
-    }),
+    .with_kernel(|operands, len| kernels::strings::map_texts(operands, len, |text| Ok(Cow::Owned(lowercase(text)?)))),
     Function::new(
         "slice_string",
         &["text", "start", "end"],
@@ -138,7 +136,9 @@ static FUNCTIONS: &[Function] = &[
         &[("trim_start(' a ')", "'a '")],
         |args| Ok(text_of(string("trim_start", args, 0)?.trim_start())?),
     )
-    .with_kernel(|operands, len| kernels::strings::map_texts(operands, len, |text| Ok(Cow::Borrowed(text.trim_start())))),
+    .with_kernel(|operands, len| {
+        kernels::strings::map_texts(operands, len, |text| Ok(Cow::Borrowed(text.trim_start())))
+    }),
     Function::new(
         "unicode_normalize",
         &["text", "form"],
@@ -154,9 +154,7 @@ static FUNCTIONS: &[Function] = &[
         &[("uppercase('straße')", "'STRASSE'")],
         |args| Ok(uppercase(string("uppercase", args, 0)?)?.into()),
     )
-    .with_kernel(|operands, len| {
-        kernels::strings::map_texts(operands, len, |text| Ok(Cow::Owned(uppercase(text)?)))
-    }),
+    .with_kernel(|operands, len| kernels::strings::map_texts(operands, len, |text| Ok(Cow::Owned(uppercase(text)?)))),
 ];
 
 /// So many characters, or bytes, are looked at before the clock is.

@@ -109,7 +109,9 @@ fn forms_for_two_numbers_agree_with_the_general_ones() {
 
 /// Row by row, as the evaluator does without a kernel.
 fn by_rows(function: &Function, operands: &[Operand<'_>], len: usize) -> Result<Vec<DataValue>, FunctionError> {
-    (0..len).map(|row| (function.eval)(&operands.iter().map(|operand| operand.get(row)).collect::<Result<Vec<_>, _>>()?)).collect()
+    (0..len)
+        .map(|row| (function.eval)(&operands.iter().map(|operand| operand.get(row)).collect::<Result<Vec<_>, _>>()?))
+        .collect()
 }
 
 fn operand_count(function: &Function, random: &mut StdRng) -> usize {
