@@ -168,10 +168,7 @@ impl<'s> Constants<'s> {
     }
 
     /// What stands in brackets that open here. If it is no constant, then what is around it is none.
-    fn bracketed(
-        &mut self,
-        read: fn(&mut Self) -> Result<Option<DataValue>, Stop>,
-    ) -> Result<Option<DataValue>, Stop> {
+    fn bracketed(&mut self, read: fn(&mut Self) -> Result<Option<DataValue>, Stop>) -> Result<Option<DataValue>, Stop> {
         if self.depth + self.open.len() >= MAX_BRACKETS || self.no_constants.contains(&self.at) {
             return Ok(None);
         }
@@ -208,7 +205,7 @@ impl<'s> Constants<'s> {
             }
             self.at += 1;
             let Some(value) = self.constant()? else { return Ok(None) };
-            pairs.push((String::from(key), json_value_of(&value)));
+            pairs.push((String::from(key), json_value_of(&value)?));
             match self.peek() {
                 Some(b',') => self.at += 1,
                 Some(b'}') => {}

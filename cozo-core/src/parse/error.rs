@@ -79,7 +79,9 @@ pub enum ParseError {
     #[error("a rule or statement is too long: {bytes} bytes, where {limit} are allowed")]
     #[diagnostic(
         code(parser::too_long),
-        help("hand data over as a parameter, `x in $list` or `?[a, b] <- $rows`, and divide what is left into several rules; long lists of constants do not count")
+        help(
+            "hand data over as a parameter, `x in $list` or `?[a, b] <- $rows`, and divide what is left into several rules; long lists of constants do not count"
+        )
     )]
     TooLong {
         /// Its length without comments and lists of constants.

@@ -123,8 +123,7 @@ impl Builder<'_> {
     /// An integer in any radix.
     pub fn integer(&self, node: &Node<'_>) -> Result<i64, ParseError> {
         let literal = node.as_str();
-        integer(literal)
-            .ok_or_else(|| ParseError::IntegerTooLarge { literal: shortened(literal), span: span_of(node) })
+        integer(literal).ok_or_else(|| ParseError::IntegerTooLarge { literal: shortened(literal), span: span_of(node) })
     }
 }
 

@@ -7,8 +7,8 @@
 use super::ast::{Atom, Expr, Formula, NamedArg, RuleApply, SearchApply, StoredApply, StoredArgs, Symbol};
 use super::builder::Builder;
 use super::error::ParseError;
-use super::grammar::{Node, Rule, next_part, parts, span_of, symbol};
 use super::expr::Tall;
+use super::grammar::{Node, Rule, next_part, parts, span_of, symbol};
 use crate::diag::SourceSpan;
 
 /// An atom with its connective in front and the places of the `not`s before it.

@@ -129,9 +129,11 @@ impl Stack<'_, '_> {
         }
         let mut operands = chain.operands.into_iter();
         let first = operands.next().expect("a chain has operands");
-        chain.operators.into_iter().zip(operands).try_fold(first, |left, (span, right)| {
-            self.call(function, span, vec![left, right])
-        })
+        chain
+            .operators
+            .into_iter()
+            .zip(operands)
+            .try_fold(first, |left, (span, right)| self.call(function, span, vec![left, right]))
     }
 
     fn call(&self, function: &'static str, operator: SourceSpan, operands: Vec<Tall>) -> Result<Tall, ParseError> {

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::extreme::note_extreme;
 use super::order::{Estimates, Ordered, has_choice};
-use super::point::{is_count, is_point};
+use super::point::{is_costly, is_count, is_point};
 use super::statistics::Statistics;
 use super::unique::note_unique;
 use super::{
@@ -91,7 +91,8 @@ pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrd
         note_unique(component, &mut tables);
     }
     let (point, count) = (is_point(&tables, &components), is_count(&tables, &components));
-    Ok(Plan { tables, components, entry: entry_table, headers, reads, times, depends_on_sizes, point, count })
+    let costly = (point || count) && is_costly(&components);
+    Ok(Plan { tables, components, entry: entry_table, headers, reads, times, depends_on_sizes, point, count, costly })
 }
 
 /// Notes which tables a component wants in order. Fixed rules may be those of the host, who sees the rows.
@@ -180,13 +181,7 @@ struct Planner<'a> {
 
 impl Planner<'_> {
     /// Plans a rule: once, or once for each atom of its own component.
-    fn rule(
-        &mut self,
-        table: usize,
-        rule: &Rule,
-        own: &Range<usize>,
-        kind: &TableKind,
-    ) -> Result<Vec<RulePlan>, Stop> {
+    fn rule(&mut self, table: usize, rule: &Rule, own: &Range<usize>, kind: &TableKind) -> Result<Vec<RulePlan>, Stop> {
         let is_own = |atom: &Atom| match atom {
             Atom::Apply(Apply { target: Target::Predicate(name), negated: false, .. }) => {
                 !own.is_empty() && own.contains(&self.numbers[name])
@@ -575,7 +570,8 @@ fn drop_repetitions(operators: Vec<OperatorPlan>, reads: Vec<(usize, TablePart)>
             repeats = false;
         }
         // What it keeps is in ascending order.
-        repeats |= live.iter().any(|slot| operator.keep.binary_search(slot).is_err()) || gives_repetitions(&operator.kind);
+        repeats |=
+            live.iter().any(|slot| operator.keep.binary_search(slot).is_err()) || gives_repetitions(&operator.kind);
         let (_, filled) = used_and_filled(&operator.kind);
         live = operator.keep.iter().copied().chain(filled).collect();
         moved.extend(reads.iter().filter(|(at, _)| *at == position).map(|(_, part)| (checked.len(), *part)));

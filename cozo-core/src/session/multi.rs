@@ -11,8 +11,10 @@ use super::imperative::{Prepared, first_line};
 use super::query::{Context, run_query};
 use super::running::{Entry, Running};
 use super::{NamedRows, SessionError};
-use crate::budget::Interrupt;
+use crate::budget::{Interrupt, within};
 use crate::diag::{locate, show_in};
+use crate::fork::Process;
+use crate::threads;
 use crate::txn::Transaction;
 use crate::value::DataValue;
 
@@ -23,6 +25,10 @@ pub struct MultiTransaction {
     /// Gives an outcome for each payload.
     pub receiver: Receiver<miette::Result<NamedRows>>,
     interrupt: Interrupt,
+    /// The process that has its thread.
+    process: Process,
+    /// Why it never began, if it did not.
+    refused: Option<SessionError>,
 }
 
 /// What a [`MultiTransaction`] is asked to do.
@@ -36,15 +42,31 @@ pub enum TransactionPayload {
 }
 
 impl MultiTransaction {
-    /// Begins a transaction, to be served on a thread of its own. It sees the database as it is now.
+    /// Begins a transaction, to be served on a thread of its own. It sees the database as it is now. Where it cannot begin,
+    /// whatever it is asked for fails.
     pub(super) fn begin(core: Arc<Core>, running: &Arc<Running>, write: bool) -> Self {
         let (sender, payloads) = bounded(1);
         let (outcomes, receiver) = bounded(1);
+        let process = core.process;
+        let unstarted = |refused: SessionError| {
+            let (sender, receiver) = (bounded(1).0, bounded(1).1);
+            MultiTransaction { sender, receiver, interrupt: Interrupt::default(), process, refused: Some(refused) }
+        };
+        if let Err(forked) = process.check() {
+            return unstarted(forked.into());
+        }
         let txn = Transaction::begin_held(&core.pipeline, write);
         let entry = Running::enter(running.clone(), Some(&Interrupt::default()), txn.began_micros());
         let interrupt = entry.interrupt().clone();
-        std::thread::spawn(move || serve(core, txn, &entry, &payloads, &outcomes));
-        MultiTransaction { sender, receiver, interrupt }
+        match threads::start("cozo-transaction", move || serve(core, txn, &entry, &payloads, &outcomes)) {
+            Ok(_) => MultiTransaction { sender, receiver, interrupt, process, refused: None },
+            Err(error) => unstarted(SessionError::NoThread(error.to_string())),
+        }
+    }
+
+    /// Fails if the system had no thread for the transaction; so does whatever else is asked of it then.
+    pub fn begun(&self) -> miette::Result<()> {
+        self.refused.clone().map_or(Ok(()), |refused| Err(refused.into()))
     }
 
     /// Runs a single query. If it fails, it leaves no trace, and the transaction goes on.
@@ -69,6 +91,8 @@ impl MultiTransaction {
     }
 
     fn ask(&self, payload: TransactionPayload) -> miette::Result<NamedRows> {
+        self.process.check()?;
+        self.begun()?;
         self.sender.send(payload).map_err(|_| SessionError::TransactionEnded)?;
         self.receiver.recv().map_err(|_| SessionError::TransactionEnded)?
     }
@@ -76,7 +100,12 @@ impl MultiTransaction {
 
 impl Drop for MultiTransaction {
     fn drop(&mut self) {
-        self.interrupt.close();
+        if self.process.is_current() {
+            self.interrupt.close();
+        } else {
+            // The locks of the channels may be held by threads that are not here.
+            std::mem::forget((self.sender.clone(), self.receiver.clone()));
+        }
     }
 }
 
@@ -95,7 +124,22 @@ pub(super) fn serve(
             TransactionPayload::Query((source, parameters)) => {
                 let savepoint = txn.savepoint();
                 let interrupt = entry.interrupt();
-                let outcome = query(&source, &parameters, &mut txn, &core, interrupt);
+                let parameters = &parameters;
+                let context = Context {
+                    parameters,
+                    interrupt,
+                    core: &core,
+                    sets_off_triggers: true,
+                    held_bytes: 0,
+                    new_script: None,
+                    budget: None,
+                };
+                let outcome = query(&source, &mut txn, &context);
+                if !core.process.is_current() {
+                    // A fixed rule has forked, and this is the only thread here: no other one asks or waits.
+                    std::mem::forget((txn, core));
+                    return;
+                }
                 if outcome.is_err() {
                     txn.roll_back_to(savepoint);
                 }
@@ -117,17 +161,12 @@ pub(super) fn serve(
     }
 }
 
-fn query(
-    source: &str,
-    parameters: &BTreeMap<String, DataValue>,
-    txn: &mut Transaction,
-    core: &Core,
-    interrupt: &Interrupt,
-) -> miette::Result<NamedRows> {
+fn query(source: &str, txn: &mut Transaction, context: &Context<'_>) -> miette::Result<NamedRows> {
+    let limit = context.core.query_memory_bytes;
+    within(txn.held_bytes(limit), limit)?;
     let began = Instant::now();
-    let script = core.prepared(source, interrupt)?;
-    let new_script = Some((began, script.bytes));
-    let context = Context { parameters, interrupt, core, sets_off_triggers: true, new_script, budget: None };
+    let script = context.core.prepared(source, context.interrupt)?;
+    let context = Context { new_script: Some((began, script.bytes)), ..*context };
     match &script.script {
         Prepared::Query(query) => run_query(query, txn, &context),
         _ => Err(locate(SessionError::ExpectSingleton.into(), first_line(source), "not a single query")),

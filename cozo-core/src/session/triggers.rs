@@ -84,8 +84,11 @@ impl PreparedTriggers {
         txn: &mut Transaction,
         context: &Context<'_>,
     ) -> miette::Result<()> {
-        let context =
-            Context { parameters: &NO_PARAMETERS, sets_off_triggers: false, new_script: None, budget: None, ..*context };
+        // They lie in the report of the operation, and here.
+        let held_bytes = context.held_bytes + 2 * rows.iter().map(Batch::memory_bytes).sum::<usize>();
+        let parameters = &NO_PARAMETERS;
+        let (new_script, budget) = (None, None);
+        let context = Context { parameters, sets_off_triggers: false, held_bytes, new_script, budget, ..*context };
         for (number, trigger) in self.0.iter().enumerate() {
             let outcome = run_with_given::<NamedRows>(&trigger.query, &trigger.given, rows, txn, &context);
             outcome.map_err(|report| occasion.failed(number, &trigger.source, report))?;

@@ -26,7 +26,8 @@ use crate::value::SmallStr;
 pub fn specialise(program: &Program) -> Result<Option<Program>, Stop> {
     let mut excluded = ineligible(program);
     let components = program.components.iter().enumerate();
-    let component_of = components.flat_map(|(number, component)| component.predicates.iter().map(move |name| (name, number)));
+    let component_of =
+        components.flat_map(|(number, component)| component.predicates.iter().map(move |name| (name, number)));
     let component_of: FxHashMap<&SmallStr, usize> = component_of.collect();
     loop {
         let mut pass = Pass {
@@ -44,7 +45,9 @@ pub fn specialise(program: &Program) -> Result<Option<Program>, Stop> {
         // Restricting a predicate that is needed as a whole anyway would only repeat work.
         if pass.needed_whole.is_empty() {
             let restricted = pass.made.keys().any(|name| name.contains('|'));
-            return Ok(restricted.then_some(Program { predicates: pass.made.into_iter().collect(), components: vec![] }));
+            return Ok(
+                restricted.then_some(Program { predicates: pass.made.into_iter().collect(), components: vec![] })
+            );
         }
         let needed_whole = pass.needed_whole;
         excluded.extend(needed_whole);

@@ -92,7 +92,9 @@ fn with_parts_of_filters(atoms: Vec<Atom>) -> Vec<Atom> {
     let is_split = |atom: &Atom| match atom {
         Atom::Filter(expr @ Expr::Call { function, .. }) => {
             let variables = expr.variables();
-            function.name == "and" && !variables.is_empty() && variables.into_iter().all(|name| from_rows.contains(name))
+            function.name == "and"
+                && !variables.is_empty()
+                && variables.into_iter().all(|name| from_rows.contains(name))
         }
         _ => false,
     };

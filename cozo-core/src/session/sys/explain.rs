@@ -1,7 +1,7 @@
 //! `::explain` and `::explain analyze`.
 
 use super::super::compile::CompiledQuery;
-use super::super::query::{Context, run_plan};
+use super::super::query::{Context, query_budget, run_plan};
 use super::{NamedRows, SystemContext};
 use crate::exec::Profile;
 use crate::parse::ast::{Query, QueryOption};
@@ -38,7 +38,8 @@ pub fn analyze(query: &Query, txn: &mut Transaction, context: &SystemContext<'_>
     let mut profile = Some(Profile::default());
     let parameters = compiled.parameters.bind(context.parameters)?;
     let context = Context { budget: Some(&budget), ..context.query() };
-    run_plan(plan, &compiled.options, &parameters, &[], txn, &context, &mut profile)?;
+    let budget = query_budget(&compiled.options, &parameters, txn, &context)?;
+    run_plan(&compiled, &parameters, &[], txn, &context, &budget, &mut profile)?;
     let profile = profile.unwrap_or_default();
     let rows = explain_plan(plan).into_iter().map(|mut explained| {
         explained.row.extend(match explained.operator {

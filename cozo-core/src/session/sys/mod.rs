@@ -42,7 +42,7 @@ impl SystemContext<'_> {
     /// What the one query of a script runs with.
     pub fn query(&self) -> Context<'_> {
         let SystemContext { parameters, interrupt, core, new_script, .. } = *self;
-        Context { parameters, interrupt, core, sets_off_triggers: true, new_script, budget: None }
+        Context { parameters, interrupt, core, sets_off_triggers: true, held_bytes: 0, new_script, budget: None }
     }
 
     /// What one of several queries runs with: its time begins when its turn comes.
