@@ -101,30 +101,39 @@ pub fn write(
     Ok(file::move_to(unfinished, path)?)
 }
 
-/// Hands all rows of a relation or an index to `take`, in key order, while another thread reads on.
+/// Hands all rows of a relation or an index to `take`, in key order, while another thread reads on, if there is one.
 fn copy<E: From<StorageError> + Send>(
     snapshot: &dyn Snapshot,
     table: &SchemaRef,
     mut take: impl FnMut(Batch) -> Result<(), E>,
 ) -> Result<(), E> {
-    let columns: Vec<usize> = (0..table.arity()).collect();
     let (sender, batches) = bounded(WAITING_BATCHES);
-    let read = move || -> Result<(), StorageError> {
-        let mut cursor = snapshot.scan(table.id, &KeyRange::all(), &columns)?;
-        while let Some(batch) = cursor.next_batch(ROWS_AT_ONCE)? {
-            if sender.send(batch).is_err() {
-                // Whoever takes the batches has failed, and says so.
-                return Ok(());
-            }
-        }
-        Ok(())
-    };
+    // Whoever takes the batches may have failed, and says so.
+    let read = move || read_all(snapshot, table, |batch| Ok::<bool, StorageError>(sender.send(batch).is_ok()));
     std::thread::scope(|scope| {
-        let reader = scope.spawn(read);
+        let Ok(reader) = std::thread::Builder::new().spawn_scoped(scope, read) else {
+            return read_all(snapshot, table, |batch| take(batch).map(|()| true));
+        };
         // The channel goes with this loop, so that the reader ends if the taker fails.
         batches.into_iter().try_for_each(&mut take)?;
         reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map_err(E::from)
     })
+}
+
+/// Hands all rows to `take`, which says whether it wants more.
+fn read_all<E: From<StorageError>>(
+    snapshot: &dyn Snapshot,
+    table: &SchemaRef,
+    mut take: impl FnMut(Batch) -> Result<bool, E>,
+) -> Result<(), E> {
+    let columns: Vec<usize> = (0..table.arity()).collect();
+    let mut cursor = snapshot.scan(table.id, &KeyRange::all(), &columns)?;
+    while let Some(batch) = cursor.next_batch(ROWS_AT_ONCE)? {
+        if !take(batch)? {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// What is to be done with rows of a damaged file of CozoDB 0.7 that fit no relation.
