@@ -39,9 +39,10 @@ header: cargo        ## write the header of the C library anew
 	cargo run --quiet --manifest-path cozo-lib-c/header/Cargo.toml --target-dir "$$CARGO_TARGET_DIR/tmp/header" > "$$CARGO_TARGET_DIR/cozo_c.h"
 	mv "$$CARGO_TARGET_DIR/cozo_c.h" cozo-lib-c/cozo_c.h
 
-soak: cargo          ## the long versions of the crash, isolation and load tests: some 12 minutes
+soak: cargo          ## the long versions of the crash, fault, isolation and load tests: some half an hour
 	# Of the whole workspace, as for the other tests, so that RocksDB is not compiled with other features again.
 	COZO_CRASHES=200 COZO_SOAK_SECONDS=60 $(CARGO) test --workspace --test crash --test isolation
+	COZO_IO_ERRORS=1000 COZO_POWER_LOSSES=1000 COZO_DAMAGES=1000 $(CARGO) test --workspace --test faults
 	COZO_CRASHES=50 COZO_SOAK_SECONDS=60 $(CARGO) test --workspace --test server_soak
 
 fmt: cargo           ## format the code

@@ -16,6 +16,7 @@ use super::triggers::TriggerCache;
 use crate::exec::KeptIndexes;
 use crate::fixed_rule::FixedRules;
 use crate::fixed_rule::graph::KeptGraphs;
+use crate::fork::Process;
 use crate::parse::parse_script;
 use crate::storage::Options;
 use crate::txn::{Pipeline, Transaction, TxnError};
@@ -42,6 +43,8 @@ pub struct CachedScript {
 
 /// The parts of an open database.
 pub struct Core {
+    /// The process that opened the database.
+    pub process: Process,
     /// The versions and the way to the next.
     pub pipeline: Arc<Pipeline>,
     /// Who is told of changes.
@@ -71,6 +74,7 @@ impl Core {
             keep_memory_of_results();
         }
         Core {
+            process: Process::current(),
             pipeline: Arc::new(pipeline),
             callbacks: Arc::default(),
             debug: DebugSink::default(),

@@ -3,9 +3,8 @@
 use std::io::{Write, stdout};
 use std::sync::Arc;
 
-use parking_lot::RwLock;
-
 use super::{DbInstance, NamedRows};
+use crate::sync::RwLock;
 
 /// Takes the name of a relation and its rows.
 type Show = dyn Fn(&str, NamedRows) + Send + Sync;
@@ -47,6 +46,8 @@ impl DbInstance {
     /// # }
     /// ```
     pub fn on_debug(&self, show: impl Fn(&str, NamedRows) + Send + Sync + 'static) {
-        *self.core().debug.0.write() = Arc::new(show);
+        if let Ok(core) = self.core() {
+            *core.debug.0.write() = Arc::new(show);
+        }
     }
 }

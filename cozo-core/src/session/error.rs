@@ -1,6 +1,7 @@
 //! What can go wrong around scripts.
 
 use crate::diag::SourceSpan;
+use crate::fork::Forked;
 use crate::schema::RelationError;
 
 /// A request that the database refuses.
@@ -222,19 +223,21 @@ pub enum SessionError {
     #[error("a transaction held open takes single queries only")]
     #[diagnostic(code(parser::expect_singleton), help("run the statements one by one, and system operations outside"))]
     ExpectSingleton,
+    /// A call in a process that was forked from the one that opened the database.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Forked(#[from] Forked),
+    /// The system has no thread for a transaction that the host holds open.
+    #[error("the system gives no thread for the transaction: {0}")]
+    #[diagnostic(
+        code(transact::no_thread),
+        help("end other transactions or programs, or raise the limits of threads and memory (ulimit -u, ulimit -v)")
+    )]
+    NoThread(String),
     /// A call on a transaction that was committed or aborted.
     #[error("sending on a disconnected channel: the transaction has ended")]
     #[diagnostic(code(transact::ended), help("begin a new transaction"))]
     TransactionEnded,
-    /// A transaction that is held open needs a thread, and the system has none: end others, or raise the limit.
-    #[error("the transaction cannot begin, for there is no thread for it: {0}")]
-    #[diagnostic(
-        code(transact::no_thread),
-        help(
-            "end other transactions, or raise the limit of threads or of memory of the process (ulimit -u, ulimit -v)"
-        )
-    )]
-    NoThread(String),
     /// Nobody receives the requests of a fixed rule over a channel, or a request was dropped.
     #[error("the host does not answer the fixed rule's request")]
     #[diagnostic(code(fixed_rule::no_answer), help("the receiver of the rule's channel, or the request, was dropped"))]

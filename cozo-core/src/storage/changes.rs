@@ -35,6 +35,12 @@ impl ChangeSet {
     pub fn has_rows_alone(&self) -> bool {
         self.created.is_empty() && self.dropped.is_empty() && self.definitions.is_empty() && self.log_mark.is_none()
     }
+
+    /// Whether nothing changes but how far the commit log is applied.
+    pub fn has_mark_alone(&self) -> bool {
+        let is_empty = self.created.is_empty() && self.dropped.is_empty() && self.definitions.is_empty();
+        is_empty && self.rows.is_empty() && self.log_mark.is_some()
+    }
 }
 
 /// Changed rows of one relation.

@@ -18,6 +18,8 @@ pub struct Engine {
     pub doc: &'static str,
     /// Where its commit log is, for a database at this path, if it keeps data on a disk, so that a cache and a log over it pay.
     log: Option<fn(&Path) -> Place>,
+    /// The engine's own log, if opening the database may write it anew even where its end is damaged.
+    own_log: Option<fn(&Path) -> PathBuf>,
     open: fn(&Path, &Options) -> Opened,
 }
 
@@ -29,6 +31,7 @@ pub const ENGINES: &[Engine] = &[
         name: "mem",
         doc: "keeps everything in memory and nothing on disk",
         log: None,
+        own_log: None,
         open: |_, options| {
             options.of_engine::<NoOptions>()?;
             Ok(Box::new(MemStorage::new()))
@@ -39,12 +42,14 @@ pub const ENGINES: &[Engine] = &[
         name: "rocksdb",
         doc: "keeps a folder of RocksDB files, made for many writes and for more data than memory",
         log: Some(Place::within),
+        own_log: None,
         open: |path, options| Ok(Box::new(super::rocksdb::open(path, options)?)),
     },
     Engine {
         name: "sqlite",
         doc: "a file that any SQLite tool opens, with a table for each relation",
         log: Some(Place::beside),
+        own_log: Some(super::sqlite::own_log),
         open: |path, options| Ok(Box::new(SqliteStorage::open(path, options)?)),
     },
 ];
@@ -79,9 +84,12 @@ fn one_name_of(path: &Path) -> PathBuf {
 fn open_logged(engine: &Engine, log: Place, path: &Path, options: &Options) -> Opened {
     // Who only reads may do so while another process writes. What that applies to its engine after the log was read
     // is known to be applied; what it appends after the engine was read is not asked for.
-    let read_before = options.read_only.then(|| Leftover::find(&log)).transpose()?;
+    let before = Leftover::find(&log)?;
+    let own_log = engine.own_log.filter(|_| !before.is_empty() && !options.read_only);
+    // That it is not there is for the engine to find out.
+    let own_log = own_log.map(|path_of| path_of(path)).and_then(|path| Some((path.clone(), std::fs::read(path).ok()?)));
     let storage = (engine.open)(path, options)?;
-    // Who writes has the engine's lock now, so that nobody else appends.
-    let leftover = read_before.map_or_else(|| Leftover::find(&log), Ok)?;
-    Ok(Box::new(Logged::new(storage, log, leftover, options)?))
+    // A process that writes has the engine's lock now, so that no other appends.
+    let leftover = if options.read_only { before } else { Leftover::find(&log)? };
+    Ok(Box::new(Logged::new(storage, log, leftover, own_log, options)?))
 }

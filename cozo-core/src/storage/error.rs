@@ -32,6 +32,31 @@ pub enum StorageError {
         )
     )]
     Locked(String),
+    /// The engine has threads, which a forked process does not have, and it cannot start them anew there.
+    #[error("the engine '{0}' was used by the process that this one was forked from, and cannot be used here")]
+    #[diagnostic(
+        code(db::forked),
+        help(
+            "its threads stay in that process: open the database in a process that is started afresh, in Python by multiprocessing.set_start_method(\"spawn\"), or fork before the first database of this engine is opened"
+        )
+    )]
+    ForkedEngine(&'static str),
+    /// The system has no threads for an engine that cannot do without.
+    #[error("the system gives no {wanted} threads for the engine '{engine}': {message}")]
+    #[diagnostic(
+        code(storage::no_threads),
+        help(
+            "end other programs, raise the limits of threads and memory (ulimit -u, ulimit -v), or use the engine sqlite"
+        )
+    )]
+    NoThreads {
+        /// The engine.
+        engine: &'static str,
+        /// How many it needs.
+        wanted: usize,
+        /// What the system said.
+        message: String,
+    },
     /// There is something else at the path.
     #[error("'{path}' is not a database of this engine: {found}")]
     #[diagnostic(code(storage::not_a_database))]
@@ -95,4 +120,27 @@ pub enum StorageError {
         /// What it said.
         message: String,
     },
+    /// A write or a sync failed in the midst of a commit, and what the disk holds of it is not known: the next opening finds out.
+    #[error("it is not known whether the commit was kept: {0}")]
+    #[diagnostic(
+        code(storage::unknown_outcome),
+        help(
+            "close the database, open it again, and look: the commit is there as a whole or not at all; until then nothing is written"
+        )
+    )]
+    UnknownOutcome(String),
+    /// An earlier commit ended with [`StorageError::UnknownOutcome`].
+    #[error("nothing was written, since it is not known whether an earlier commit was kept: {0}")]
+    #[diagnostic(
+        code(storage::in_doubt),
+        help("see that there is space, and the right to write; if it goes on, close the database and open it again")
+    )]
+    InDoubt(String),
+}
+
+impl StorageError {
+    /// Whether the engine failed in the midst of what it was asked to do, and did not refuse it beforehand.
+    pub fn is_of_engine(&self) -> bool {
+        matches!(self, StorageError::Engine { .. } | StorageError::Damaged(_))
+    }
 }

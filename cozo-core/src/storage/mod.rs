@@ -11,7 +11,9 @@
 //! | [`commit_log`] | small commits of a persistent engine in a file of their own, until they are applied together |
 //! | [`legacy`] | files of CozoDB 0.7, for importing them |
 //! | [`codec`] | rows as bytes whose order is that of the rows |
+//! | `folders` | the folder that a file is in, and its names on the disk |
 //! | [`kv`] | storage over any engine that keeps ordered bytes |
+//! | `lost` | files that could not be read as a whole, under other names |
 //! | [`mem`] | the column tree: a persistent B+tree whose leaves hold typed columns |
 //! | [`open`], [`ENGINES`] | the engines by name |
 //! | [`overlay`] | changes that are not committed, over a snapshot of any engine |
@@ -29,8 +31,10 @@ pub mod commit_log;
 mod contents;
 mod engines;
 mod error;
+mod folders;
 pub mod kv;
 pub mod legacy;
+mod lost;
 pub mod mem;
 mod options;
 pub mod overlay;
@@ -72,8 +76,8 @@ pub trait Storage: Send + Sync {
     /// The contents as of the last commit. Cheap, and never waits for a commit.
     fn snapshot(&self) -> Arc<dyn Snapshot>;
 
-    /// Applies the change sets in order, all or nothing: after an error, nothing of them is visible, now or after
-    /// reopening. Snapshots taken before do not change.
+    /// Applies the change sets in order, all or nothing. After an error nothing of them is visible; after reopening nothing is,
+    /// once [`Storage::settle`] has succeeded, or all. Snapshots taken before do not change.
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError>;
 
     /// [`Storage::commit`], and the contents after it. Rows that are committed may be taken out of the changes.
@@ -105,6 +109,17 @@ pub trait Storage: Send + Sync {
     /// What the engine itself finds wrong with what it has stored, in words.
     fn verify(&self) -> Result<Vec<String>, StorageError> {
         Ok(vec![])
+    }
+
+    /// After a commit that failed: makes sure that nothing of it comes back, now or after reopening. Fails if the engine cannot do
+    /// that, so that only the next opening finds out.
+    fn settle(&self) -> Result<(), StorageError> {
+        Ok(())
+    }
+
+    /// What was found wrong when the database was opened, in words.
+    fn warnings(&self) -> Vec<String> {
+        vec![]
     }
 
     /// Gives back the space of what was removed or replaced. May take long; reads and commits go on meanwhile.

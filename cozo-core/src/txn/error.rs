@@ -27,6 +27,11 @@ pub enum TxnError {
 }
 
 impl TxnError {
+    /// Whether it is not known if the transaction was committed.
+    pub fn is_unknown_outcome(&self) -> bool {
+        matches!(self, TxnError::Storage(StorageError::UnknownOutcome(_)))
+    }
+
     /// Whether the same script may succeed when it is run again.
     pub fn may_retry(&self) -> bool {
         matches!(self, TxnError::Conflict | TxnError::SchemaConflict(_))

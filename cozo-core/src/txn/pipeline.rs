@@ -352,7 +352,7 @@ impl Pipeline {
         match self.publish_requests(history, &mut requests, &mut changes) {
             Ok(()) => winners.iter().for_each(|waiting| waiting.ends(Ok(()))),
             // One of them may be to blame, so that the others would succeed without it.
-            Err(_) if winners.len() > 1 => {
+            Err(error) if winners.len() > 1 && !error.is_unknown_outcome() => {
                 for ((waiting, request), changes) in winners.iter().zip(&mut requests).zip(&mut changes) {
                     waiting.ends(self.publish_requests(history, from_mut(request), from_mut(changes)));
                 }
@@ -445,6 +445,11 @@ impl Pipeline {
             let _ = self.storage.commit(&[undone]);
         }
         outcome
+    }
+
+    /// What was found wrong when the database was opened, in words.
+    pub fn warnings(&self) -> Vec<String> {
+        self.storage.warnings()
     }
 
     /// What the engine finds wrong with what it has stored, in words.

@@ -7,8 +7,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use uuid::{Timestamp, Uuid};
 
 use super::arguments::{Outcome, check_length, fail, float, int, list, unexpected};
-use super::vectors::{is_wide, of_width};
+use super::vectors::{floats, is_wide, of_width};
 use super::{Family, Function};
+use crate::budget::step;
 use crate::value::{DataValue, UuidWrapper};
 
 pub(super) const FAMILY: Family = Family { title: "Random values", functions: FUNCTIONS };
@@ -32,7 +33,7 @@ static FUNCTIONS: &[Function] = &[
         &[("rand_choose(['only'])", "'only'"), ("rand_choose([])", "null"), ("rand_choose('abc')", "")],
         |args| match list("rand_choose", args, 0)? {
             [] => Ok(DataValue::Null),
-            items => Ok(items[rand::random_range(0..items.len())].clone()),
+            items => Ok(items[rand::random_range(0..items.len())].copy()?),
         },
     )
     .volatile(),
@@ -78,7 +79,8 @@ static FUNCTIONS: &[Function] = &[
         &[("length(rand_vec(5))", "5"), ("rand_vec('a')", "")],
         rand_vec,
     )
-    .volatile(),
+    .volatile()
+    .making_much(),
 ];
 
 /// The node of the version 1 ids of this process: random, and marked as no hardware address (RFC 4122, 4.5).
@@ -87,6 +89,9 @@ static NODE: LazyLock<[u8; 6]> = LazyLock::new(|| {
     node[0] |= 1;
     node
 });
+
+/// So many elements are made before the clock is looked at.
+const PIECE: usize = 4096;
 
 /// A Uuid of version 1, whose times begin in 1582.
 fn uuid_of_time(time: SystemTime) -> Uuid {
@@ -113,7 +118,13 @@ fn rand_vec(args: &[DataValue]) -> Outcome {
     };
     let (length, wide) = (check_length("rand_vec", length)?, is_wide("rand_vec", args, 1)?);
     let random = || if wide { rand::random::<f64>() } else { f64::from(rand::random::<f32>()) };
-    Ok(of_width(std::iter::repeat_with(random).take(length).collect(), wide))
+    let mut elements = floats(length)?;
+    while elements.len() < length {
+        let piece = (length - elements.len()).min(PIECE);
+        step(piece)?;
+        elements.extend(std::iter::repeat_with(random).take(piece));
+    }
+    Ok(of_width(elements, wide)?)
 }
 
 #[cfg(test)]

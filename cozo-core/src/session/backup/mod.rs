@@ -108,30 +108,30 @@ fn copy<E: From<StorageError> + Send>(
     mut take: impl FnMut(Batch) -> Result<(), E>,
 ) -> Result<(), E> {
     let (sender, batches) = bounded(WAITING_BATCHES);
-    // Whoever takes the batches may have failed, and says so.
-    let read = move || read_all(snapshot, table, |batch| Ok::<bool, StorageError>(sender.send(batch).is_ok()));
+    // A taker that has failed says so itself.
+    let read_on = move || read(snapshot, table, |batch| sender.send(batch).map_err(|_| None));
     std::thread::scope(|scope| {
-        let Ok(reader) = std::thread::Builder::new().spawn_scoped(scope, read) else {
-            return read_all(snapshot, table, |batch| take(batch).map(|()| true));
+        let Ok(reader) = std::thread::Builder::new().spawn_scoped(scope, read_on) else {
+            // The system has no thread left.
+            return read(snapshot, table, take);
         };
         // The channel goes with this loop, so that the reader ends if the taker fails.
         batches.into_iter().try_for_each(&mut take)?;
-        reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map_err(E::from)
+        let outcome = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        outcome.or_else(|error: Option<StorageError>| error.map_or(Ok(()), |error| Err(error.into())))
     })
 }
 
-/// Hands all rows to `take`, which says whether it wants more.
-fn read_all<E: From<StorageError>>(
+/// Hands all rows to `take` in key order, until that fails.
+fn read<E: From<StorageError>>(
     snapshot: &dyn Snapshot,
     table: &SchemaRef,
-    mut take: impl FnMut(Batch) -> Result<bool, E>,
+    mut take: impl FnMut(Batch) -> Result<(), E>,
 ) -> Result<(), E> {
     let columns: Vec<usize> = (0..table.arity()).collect();
     let mut cursor = snapshot.scan(table.id, &KeyRange::all(), &columns)?;
     while let Some(batch) = cursor.next_batch(ROWS_AT_ONCE)? {
-        if !take(batch)? {
-            break;
-        }
+        take(batch)?;
     }
     Ok(())
 }

@@ -12,35 +12,50 @@ use std::path::{Path, PathBuf};
 
 use crc32fast::Hasher;
 
-use super::record;
-use super::{LogMark, Place};
+use super::Place;
+use super::record::{self, Note};
+use crate::storage::folders::{folder_of, sync_name};
 use crate::storage::{ChangeSet, StorageError};
 
 const MAGIC: &[u8; 8] = b"cozolog1";
-const HEAD: usize = 32;
+
+/// The bytes of the head.
+pub const HEAD: usize = 32;
 
 /// A file that records are appended to.
 pub struct LogFile {
     file: File,
+    /// Its number.
+    pub number: u64,
     /// The end of the last record.
     len: u64,
     head: Hasher,
     is_synced: bool,
 }
 
+/// A record could not be appended.
+pub struct AppendError {
+    /// Whether it is certain that the file does not have the record.
+    pub is_undone: bool,
+}
+
 impl LogFile {
     /// Begins a file, in place of one of the same number. With `is_synced`, what is appended outlives the power.
-    pub fn create(place: &Place, mark: LogMark, is_synced: bool) -> std::io::Result<Self> {
-        let path = place.file(mark.next);
+    pub fn create(place: &Place, session: u128, number: u64, is_synced: bool) -> std::io::Result<Self> {
+        let path = place.file(number);
         let mut file = File::create(&path)?;
-        let head = head(mark);
+        let head = head(session, number);
         file.write_all(&head)?;
         if is_synced {
             file.sync_all()?;
-            // So that its name is there, too.
-            path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())?;
+            sync_name(&path)?;
         }
-        Ok(LogFile { file, len: HEAD as u64, head: hasher(&head), is_synced })
+        Ok(LogFile { file, number, len: HEAD as u64, head: hasher(&head), is_synced })
+    }
+
+    /// Its length.
+    pub fn len(&self) -> u64 {
+        self.len
     }
 
     /// Writes the record of some changes over what is in the buffer.
@@ -49,28 +64,41 @@ impl LogFile {
     }
 
     /// Appends a record. After an error the file is not to be appended to again.
-    pub fn append(&mut self, record: &[u8]) -> std::io::Result<()> {
-        let mut write = || {
-            self.file.write_all(record)?;
-            if self.is_synced { self.file.sync_data() } else { Ok(()) }
-        };
-        match write() {
-            Ok(()) => self.len += record.len() as u64,
-            Err(error) => {
-                // What failed should not come back after a kill.
-                let _ = self.file.set_len(self.len);
-                return Err(error);
+    pub fn append(&mut self, record: &[u8]) -> Result<(), AppendError> {
+        self.write(record, |file| file.sync())
+    }
+
+    /// Appends a note. The next record is synced with it, since nothing is lost with a note alone. After an error the file is not
+    /// to be appended to again.
+    pub fn append_note(&mut self, note: Note) -> Result<(), AppendError> {
+        let mut record = vec![];
+        record::write_note(note, &self.head, &mut record);
+        self.write(&record, |_| Ok(()))
+    }
+
+    fn write(&mut self, record: &[u8], sync: impl Fn(&Self) -> std::io::Result<()>) -> Result<(), AppendError> {
+        match self.file.write_all(record).and_then(|()| sync(self)) {
+            Ok(()) => {
+                self.len += record.len() as u64;
+                Ok(())
+            }
+            Err(_) => {
+                let undone = self.file.set_len(self.len).and_then(|()| self.sync());
+                Err(AppendError { is_undone: undone.is_ok() })
             }
         }
-        Ok(())
+    }
+
+    fn sync(&self) -> std::io::Result<()> {
+        if self.is_synced { self.file.sync_data() } else { Ok(()) }
     }
 }
 
-fn head(mark: LogMark) -> [u8; HEAD] {
+fn head(session: u128, number: u64) -> [u8; HEAD] {
     let mut head = [0; HEAD];
     head[..8].copy_from_slice(MAGIC);
-    head[8..24].copy_from_slice(&mark.session.to_le_bytes());
-    head[24..].copy_from_slice(&mark.next.to_le_bytes());
+    head[8..24].copy_from_slice(&session.to_le_bytes());
+    head[24..].copy_from_slice(&number.to_le_bytes());
     head
 }
 
@@ -81,26 +109,32 @@ fn hasher(head: &[u8; HEAD]) -> Hasher {
 }
 
 /// What a file that was found holds.
-pub struct Found {
-    head: [u8; HEAD],
-    records: Vec<u8>,
-}
+pub struct Found(Vec<u8>);
 
 impl Found {
-    /// The whole records, if the file is the one of this mark, and whether there is nothing else after them.
-    pub fn records(mut self, mark: LogMark) -> Option<(Vec<u8>, bool)> {
-        let expected = head(mark);
-        if self.head != expected {
-            return None;
-        }
-        let whole = record::whole_records(&self.records, &hasher(&expected));
-        let is_whole = whole == self.records.len();
-        self.records.truncate(whole);
-        Some((self.records, is_whole))
+    /// The bytes of its records, and what begins their checksums, if it is the file of this session and number.
+    pub fn records(&self, session: u128, number: u64) -> Option<(&[u8], Hasher)> {
+        let expected = head(session, number);
+        self.0.strip_prefix(&expected).map(|records| (records, hasher(&expected)))
+    }
+
+    /// Whether it was cut short when it was made: there is no commit in it.
+    pub fn is_without_records(&self) -> bool {
+        self.0.len() <= HEAD
+    }
+
+    /// Whether it is of some session.
+    pub fn has_head(&self) -> bool {
+        self.0.len() >= HEAD && self.0.starts_with(MAGIC)
+    }
+
+    /// Its length.
+    pub fn len(&self) -> u64 {
+        self.0.len() as u64
     }
 }
 
-/// Reads a file, if it is there and has a head.
+/// Reads a file, if it is there.
 pub fn find(path: &Path) -> std::io::Result<Option<Found>> {
     let mut file = match File::open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -108,26 +142,30 @@ pub fn find(path: &Path) -> std::io::Result<Option<Found>> {
     };
     let mut bytes = vec![];
     file.read_to_end(&mut bytes)?;
-    Ok(bytes.split_first_chunk().map(|(head, records)| Found { head: *head, records: records.to_vec() }))
+    Ok(Some(Found(bytes)))
 }
 
 /// The numbers of the files that are there.
 pub fn numbers(place: &Place) -> std::io::Result<Vec<u64>> {
-    let Some((folder, name)) = place.0.parent().zip(place.0.file_name()) else { return Ok(vec![]) };
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let entries = match std::fs::read_dir(folder) {
+    let number = |rest: &[u8]| std::str::from_utf8(rest).ok()?.parse::<u64>().ok();
+    Ok(suffixes(place)?.iter().filter_map(|rest| number(rest)).collect())
+}
+
+/// What the names of the files at the place have after its name and a hyphen.
+fn suffixes(place: &Place) -> std::io::Result<Vec<Vec<u8>>> {
+    let Some(name) = place.0.file_name() else { return Ok(vec![]) };
+    let entries = match std::fs::read_dir(folder_of(&place.0)) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(vec![]),
         entries => entries?,
     };
-    let mut numbers = vec![];
+    let mut suffixes = vec![];
     for entry in entries {
         let entry = entry?.file_name();
         // Names need not be text.
         let rest = entry.as_encoded_bytes().strip_prefix(name.as_encoded_bytes());
-        let number = rest.and_then(|rest| std::str::from_utf8(rest.strip_prefix(b"-")?).ok()?.parse::<u64>().ok());
-        numbers.extend(number);
+        suffixes.extend(rest.and_then(|rest| rest.strip_prefix(b"-")).map(<[u8]>::to_vec));
     }
-    Ok(numbers)
+    Ok(suffixes)
 }
 
 impl Place {

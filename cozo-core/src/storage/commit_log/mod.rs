@@ -9,23 +9,44 @@
 //! What defines relations, and what changes many rows, is committed to the engine, with all before it in the same commit.
 //!
 //! # Why nothing is lost, or done twice
-//! A file of the log belongs to a *session*: the time from one opening of the database for writing to the next. Each file has a number.
-//! The engine knows the session and the number of the first file that it has not applied, the [`LogMark`], which every
-//! commit to the engine brings up to date. When a database is opened, files of its session from that number on are applied, and no others:
-//! neither a file that was applied when the process was killed before removing it, nor one that lies beside a copy of the
-//! database. A record has a checksum, so that half a record is none.
+//! A file of the log belongs to a *session*: the time from one opening of the database for writing to the next. Each file has a
+//! number. The engine keeps the [`LogMark`]: the session, and the number of the first file that it has not applied. The order of
+//! steps is always the same:
+//! ```text
+//!   1. begin file 8                       file 7: commits that wait     file 8: empty
+//!   2. the engine commits file 7 and      a crash before: the mark says 7, files 7 and 8 are applied at the next opening
+//!      the mark "8", in one commit        a crash after:  the mark says 8, file 8 is applied
+//!   3. remove file 7
+//! ```
+//! So a commit that is acknowledged after step 1 lies in file 8, and is found whichever mark the engine has. Files of other
+//! sessions, and those before the mark, are not applied. A record has a checksum.
+//!
+//! # Outcomes that are not known
+//! When a write or a sync fails, the data may be on the disk or not. So after an error of the engine `Shared::after_failure` has the
+//! engine [settle](Storage::settle) it: a commit without changes, after which the failed one can not come back. If that
+//! succeeds, the failed commit is refused for certain. If not, the host gets [`StorageError::UnknownOutcome`], and the database is
+//! *in doubt*: it refuses all commits until the engine can settle, or until the next opening, which finds what is there.
+//!
+//! # What is missing is told
+//! `leftover` finds out at the opening whether files or commits are missing. The engine counts its commits in the mark, and notes
+//! in the log repeat that number, so that a loss of the engine's own log is noticed, too. What could not be applied stays under
+//! another name ([`lost`](super::lost)); [`Storage::warnings`] tells it once, and [`Storage::verify`] until the file is removed.
 //!
 //! # The parts
 //! | part | what |
 //! |---|---|
 //! | `file` | the files |
-//! | `record` | commits as bytes |
+//! | `record` | commits and notes as bytes |
+//! | `leftover` | what is in the log when a database is opened |
+//! | `commit` | the ways of a commit, and what follows from its failure |
 //! | `merge` | many changes as few, sorted |
 //! | `snapshot` | the engine's snapshots, and the commits after them |
 //! | `apply` | the thread that applies them |
 
 mod apply;
+mod commit;
 mod file;
+mod leftover;
 mod merge;
 mod record;
 mod snapshot;
@@ -36,35 +57,53 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
-
 use self::apply::Applier;
-use self::file::LogFile;
-use self::snapshot::{Era, LoggedSnapshot, Segment};
-use super::mem::MemSnapshot;
+use self::commit::{Shared, WakeApplier};
+pub use self::leftover::Leftover;
+use self::leftover::Replay;
+use super::folders::folder_of;
+use super::lost::{self, name_of};
 use super::{ChangeSet, Durability, Options, Snapshot, Storage, StorageError};
 use crate::schema::SchemaRef;
+use crate::sync::Mutex;
 
-/// How far a log is applied: the session, and the number of the first file that is not.
+/// How far a log is applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogMark {
     /// A random number.
     pub session: u128,
-    /// The number of a file.
+    /// The number of the first file that is not applied.
     pub next: u64,
+    /// How many commits the engine has taken in this session.
+    pub commits: u64,
+    /// Whether the session goes on, so that the file is there; not known of marks that earlier versions left.
+    pub is_open: Option<bool>,
 }
 
 impl LogMark {
     /// The mark as text, for engines that keep text.
     pub fn to_text(self) -> String {
-        format!("{:032x} {}", self.session, self.next)
+        let LogMark { session, next, commits, is_open } = self;
+        match is_open {
+            Some(is_open) => format!("{session:032x} {next} {commits} {}", if is_open { "open" } else { "closed" }),
+            None => format!("{session:032x} {next}"),
+        }
     }
 
     /// The mark of a text.
     pub fn of_text(text: &str) -> Result<Self, StorageError> {
         let parse = || {
-            let (session, next) = text.split_once(' ')?;
-            Some(LogMark { session: u128::from_str_radix(session, 16).ok()?, next: next.parse().ok()? })
+            let mut words = text.split(' ');
+            let session = u128::from_str_radix(words.next()?, 16).ok()?;
+            let next = words.next()?.parse().ok()?;
+            let commits = words.next().map_or(Some(0), |commits| commits.parse().ok())?;
+            let is_open = match words.next() {
+                Some("open") => Some(true),
+                Some("closed") => Some(false),
+                Some(_) => return None,
+                None => None,
+            };
+            Some(LogMark { session, next, commits, is_open })
         };
         parse().ok_or_else(|| StorageError::Damaged("the mark of the commit log".to_string()))
     }
@@ -73,6 +112,9 @@ impl LogMark {
 /// Where the files of a log are: a path that they have a number after.
 #[derive(Clone, Debug)]
 pub struct Place(pub PathBuf);
+
+/// What the names of the files of a log begin with, after the name of the database.
+const FILES: &str = "commits";
 
 /// How long a commit is in the log at most before it is applied, if the engine keeps up.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -94,75 +136,16 @@ pub struct Logged {
     shared: Arc<Shared>,
     /// Started with the first commit that goes to the log.
     applier: Mutex<Option<Applier>>,
+    /// What the opening found.
+    warnings: Vec<String>,
 }
 
-/// What commits and the thread that applies them share.
-struct Shared {
-    /// What changes with each commit; it has snapshots of the engine, which go before it.
-    state: Mutex<State>,
-    /// Told when there is something to be applied, or nothing any more.
-    news: Condvar,
-    /// Held by whoever changes the engine; locked before `state`.
-    engine: Mutex<()>,
-    base: Box<dyn Storage>,
-    place: Place,
-    /// How many bytes may wait to be applied.
-    max_bytes: usize,
-    durability: Durability,
+fn failed(action: &'static str) -> impl Fn(std::io::Error) -> StorageError {
+    move |error| StorageError::Engine { engine: "the commit log", action, message: error.to_string() }
 }
 
-struct State {
-    newest: Arc<LoggedSnapshot>,
-    /// How many bytes are not applied.
-    bytes: usize,
-    file: Option<LogFile>,
-    /// The file that is written, or will be next.
-    mark: LogMark,
-    /// Whether the engine knows the session.
-    is_known: bool,
-    is_closed: bool,
-    record: Vec<u8>,
-}
-
-/// What was in the log when a database was opened.
-pub struct Leftover(Vec<(u64, file::Found)>);
-
-impl Leftover {
-    /// Reads the files of a log.
-    pub fn find(place: &Place) -> Result<Self, StorageError> {
-        let read = || -> std::io::Result<_> {
-            let mut found = vec![];
-            for number in file::numbers(place)? {
-                found.extend(file::find(&place.file(number))?.map(|file| (number, file)));
-            }
-            found.sort_by_key(|(number, _)| *number);
-            Ok(Leftover(found))
-        };
-        read().map_err(|error| failed("read the commit log", &error))
-    }
-
-    /// The records that come after what an engine has applied, and the number of the file after them.
-    fn after(self, mark: LogMark) -> (Vec<u8>, u64) {
-        let (mut records, mut next) = (vec![], mark.next);
-        for (number, file) in self.0 {
-            if number == next
-                && let Some((more, is_whole)) = file.records(LogMark { next, ..mark })
-            {
-                records.extend(more);
-                next += 1;
-                if !is_whole {
-                    // Commits are missing here: those of later files, if power left any, came after them.
-                    break;
-                }
-            }
-        }
-        (records, next)
-    }
-}
-
-fn failed(action: &'static str, error: &std::io::Error) -> StorageError {
-    StorageError::Engine { engine: "the commit log", action, message: error.to_string() }
-}
+/// The engine's own log as it was before the engine was opened, which may have written it anew since.
+pub type OwnLog = Option<(PathBuf, Vec<u8>)>;
 
 impl Logged {
     /// An engine with a log, of which something may be left from before. With `read_only` that is shown and not applied.
@@ -170,35 +153,21 @@ impl Logged {
         base: Box<dyn Storage>,
         place: Place,
         leftover: Leftover,
+        own_log: OwnLog,
         options: &Options,
     ) -> Result<Self, StorageError> {
-        let mark = base.log_mark()?;
-        let (records, next) = mark.map_or((vec![], 0), |mark| leftover.after(mark));
-        let bytes = records.len();
-        let sealed = (bytes > 0).then(|| Arc::new(Segment::of(records)));
-        let era = Era::new(base.snapshot(), sealed, Arc::default());
-        let state = State {
-            newest: Arc::new(LoggedSnapshot::new(era, 0)),
-            bytes,
-            file: None,
-            mark: LogMark { session: rand::random(), next },
-            is_known: false,
-            is_closed: false,
-            record: vec![],
-        };
-        let shared = Shared {
-            state: Mutex::new(state),
-            news: Condvar::new(),
-            engine: Mutex::new(()),
-            base,
-            place,
-            max_bytes: if options.read_only { 0 } else { options.commit_log_bytes() },
-            durability: options.durability,
-        };
-        if bytes > 0 && !options.read_only {
+        let mut replay = leftover.after(base.log_mark()?);
+        if options.read_only {
+            // A process that writes meanwhile goes on to other files, and may be in the midst of a record.
+            replay.losses.retain(|loss| loss.file.is_some());
+        }
+        let is_whole = replay.records.is_empty() && replay.losses.is_empty();
+        let warnings = keep_lost(&place, &replay, own_log, options.read_only);
+        let shared = Shared::new(base, place, replay, options);
+        if !is_whole && !options.read_only {
             shared.commit_to_engine(&[])?;
         }
-        Ok(Logged { shared: Arc::new(shared), applier: Mutex::default() })
+        Ok(Logged { shared: Arc::new(shared), applier: Mutex::default(), warnings })
     }
 
     /// Has the log applied from time to time.
@@ -211,125 +180,41 @@ impl Logged {
     }
 }
 
-impl Shared {
-    /// Appends a commit to the log; whether it is there, and whether somebody should apply it. What is not there is for the
-    /// engine.
-    fn commit_to_log(&self, changes: &[ChangeSet]) -> Option<WakeApplier> {
-        let mut state = self.state.lock();
-        let rows = || changes.iter().flat_map(|set| &set.rows);
-        let is_small = changes.iter().all(ChangeSet::has_rows_alone)
-            && rows().map(|rows| rows.rows.len()).sum::<usize>() <= MAX_ROWS
-            && rows().map(|rows| rows.rows.memory_bytes()).sum::<usize>() <= MAX_BYTES
-            && rows().all(|rows| state.newest.era.base.shape(rows.relation).is_some());
-        if !is_small || !state.is_known || state.bytes >= self.max_bytes {
-            return None;
-        }
-        let State { file, record, mark, .. } = &mut *state;
-        if file.is_none() {
-            *file = Some(LogFile::create(&self.place, *mark, self.durability == Durability::Disk).ok()?);
-        }
-        let file = file.as_mut().expect("just made");
-        file.encode(changes, record).ok()?;
-        if file.append(record).is_err() {
-            // Nobody knows what is in the file now. The engine's next commit leaves it behind, by a new mark.
-            (state.file, state.is_known) = (None, false);
-            return None;
-        }
-        let State { newest, bytes, record, .. } = &mut *state;
-        let (was, is) = (newest.end(), newest.era.active.append(record));
-        *bytes += record.len();
-        LoggedSnapshot::advance(newest, is);
-        let at_once = self.max_bytes / APPLIED_AT;
-        Some(WakeApplier(was == 0 || (was < at_once && is >= at_once)))
-    }
-
-    /// Commits to the engine, after all that is in the log and together with it.
-    fn commit_to_engine(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
-        let _engine = self.engine.lock();
-        if self.max_bytes > 0 {
-            self.base.tend();
-        }
-        let (era, mark) = {
-            let mut state = self.state.lock();
-            if state.bytes == 0 && (state.is_known || self.max_bytes == 0) {
-                return self.commit_alone(&mut state, changes);
+/// Gives the files that are not applied other names, and tells in words what is missing.
+fn keep_lost(place: &Place, replay: &Replay, own_log: OwnLog, read_only: bool) -> Vec<String> {
+    let kept_as = |kept: std::io::Result<PathBuf>| match kept {
+        Ok(path) => format!("it is kept as '{}'", name_of(&path)),
+        Err(error) => format!("it could not be kept under another name: {error}"),
+    };
+    let mut warnings = vec![];
+    for loss in &replay.losses {
+        warnings.push(match loss.file.map(|number| place.file(number)) {
+            None => format!("the commit log is not complete: {}", loss.reason),
+            Some(file) if read_only => {
+                format!("the commit log '{}' was not applied as a whole: {}", name_of(&file), loss.reason)
             }
-            (state.newest.era.clone(), LogMark { next: state.mark.next + 1, ..state.mark })
-        };
-        let pending = ChangeSet { log_mark: Some(mark), ..ChangeSet::of_rows(era.pending()?) };
-        let all: Vec<ChangeSet> = std::iter::once(pending).chain(changes.iter().cloned()).collect();
-        self.base.commit(&all)?;
-        let mut state = self.state.lock();
-        state.newest = LoggedSnapshot::of_engine(&*self.base);
-        (state.file, state.bytes) = (None, 0);
-        (state.mark, state.is_known) = (mark, true);
-        drop(state);
-        self.remove_files(mark.next);
-        Ok(())
+            Some(file) => format!(
+                "the commit log '{}' was not applied as a whole: {}; {}",
+                name_of(&file),
+                loss.reason,
+                kept_as(lost::keep(&file))
+            ),
+        });
     }
-
-    /// Commits to the engine where nothing is in the log.
-    fn commit_alone(&self, state: &mut State, changes: &[ChangeSet]) -> Result<(), StorageError> {
-        if Arc::get_mut(&mut state.newest).is_some() {
-            // Then nobody has the latest snapshot of the engine.
-            state.newest =
-                Arc::new(LoggedSnapshot::new(Era::new(MemSnapshot::empty().clone(), None, Arc::default()), 0));
-        }
-        let committed = self.base.commit(changes);
-        state.newest = LoggedSnapshot::of_engine(&*self.base);
-        committed
+    if let Some((path, bytes)) = own_log.filter(|_| replay.is_engine_behind || !replay.losses.is_empty()) {
+        let kept = kept_as(lost::keep_bytes(&path, &bytes));
+        warnings.push(format!("'{}' may have the missing commits: {kept}", name_of(&path)));
     }
-
-    /// Applies what is in the log; commits go on meanwhile. After an error it is still there.
-    fn apply(&self) -> Result<(), StorageError> {
-        let _engine = self.engine.lock();
-        let (era, applied) = self.seal();
-        if era.sealed.is_none() {
-            return Ok(());
-        }
-        self.base.tend();
-        let rows = era.sealed_changes()?;
-        self.base.commit(&[ChangeSet { log_mark: Some(applied), ..ChangeSet::of_rows(rows) }])?;
-        let mut state = self.state.lock();
-        let era = Era::new(self.base.snapshot(), None, era.active.clone());
-        let end = state.newest.end();
-        LoggedSnapshot::renew(&mut state.newest, era, end);
-        state.bytes = end;
-        drop(state);
-        self.remove_files(applied.next);
-        Ok(())
-    }
-
-    /// Begins a new segment, unless the last one that was sealed is not applied yet; the era then, and the mark for when what
-    /// is sealed is applied.
-    fn seal(&self) -> (Arc<Era>, LogMark) {
-        let mut state = self.state.lock();
-        let era = state.newest.era.clone();
-        if era.sealed.is_some() || state.newest.end() == 0 {
-            return (era, state.mark);
-        }
-        let era = Era::new(era.base.clone(), Some(era.active.clone()), Arc::default());
-        LoggedSnapshot::renew(&mut state.newest, era.clone(), 0);
-        state.file = None;
-        state.mark.next += 1;
-        (era, state.mark)
-    }
-
-    /// Removes the files that are applied. One that cannot be removed does no harm: its number has passed.
-    fn remove_files(&self, next: u64) {
-        let applied = file::numbers(&self.place).unwrap_or_default();
-        for number in applied.into_iter().filter(|number| *number < next) {
-            let _ = std::fs::remove_file(self.place.file(number));
-        }
-    }
+    warnings
 }
-
-/// Whether the thread should be told of a commit.
-struct WakeApplier(bool);
 
 impl Storage for Logged {
     fn name(&self) -> &'static str {
         self.shared.base.name()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        [self.shared.base.warnings(), self.warnings.clone()].concat()
     }
 
     fn definitions(&self) -> Result<Vec<SchemaRef>, StorageError> {
@@ -374,7 +259,19 @@ impl Storage for Logged {
     }
 
     fn verify(&self) -> Result<Vec<String>, StorageError> {
-        self.shared.base.verify()
+        let mut problems = self.shared.base.verify()?;
+        let lost = self.shared.place.lost_files().map_err(failed("look for files beside the database"))?;
+        problems.extend(lost.iter().map(|file| {
+            format!(
+                "'{}' has commits that could not be applied when the database was opened; remove it when it is not needed any more",
+                name_of(file)
+            )
+        }));
+        Ok(problems)
+    }
+
+    fn settle(&self) -> Result<(), StorageError> {
+        self.shared.base.settle()
     }
 
     fn compact(&self) -> Result<(), StorageError> {
@@ -391,11 +288,8 @@ impl Drop for Logged {
         if let Some(applier) = self.applier.lock().take() {
             applier.join();
         }
-        let is_left = self.shared.state.lock().bytes > 0;
-        if is_left && self.shared.max_bytes > 0 {
-            // What cannot be applied now is when the database is opened again.
-            let _ = self.shared.commit_to_engine(&[]);
-        }
+        // What cannot be applied now is when the database is opened again.
+        let _ = self.shared.close();
     }
 }
 
@@ -404,12 +298,19 @@ impl Place {
     /// Beside a file.
     pub fn beside(path: &Path) -> Self {
         let mut name = path.as_os_str().to_owned();
-        name.push("-commits");
+        name.push("-");
+        name.push(FILES);
         Place(name.into())
     }
 
     /// In a folder.
     pub fn within(folder: &Path) -> Self {
-        Place(folder.join("commits"))
+        Place(folder.join(FILES))
+    }
+
+    /// Files of the database that an opening could not read as a whole, and gave other names.
+    fn lost_files(&self) -> std::io::Result<Vec<PathBuf>> {
+        let name = name_of(&self.0);
+        lost::find(folder_of(&self.0), name.strip_suffix(FILES).unwrap_or(&name))
     }
 }

@@ -8,6 +8,15 @@
 //!     8 bytes  the relation, little-endian
 //!     a batch  see the codec
 //! ```
+//!
+//! A record may also be a [`Note`], which changes nothing:
+//! ```text
+//! 1 byte   2
+//! 8 bytes  how many commits the engine had taken, little-endian
+//! 8 bytes  how long the file before was when it was sealed, little-endian; 0 where there is none to be read
+//!
+//! 1 byte   3: the file is sealed, and there is another one after it
+//! ```
 
 use crc32fast::Hasher;
 
@@ -21,6 +30,32 @@ const FRAME: usize = 8;
 /// The bytes before each batch.
 const CHANGE_HEAD: usize = 9;
 
+/// The first byte of a note.
+const NOTE: u8 = 2;
+
+/// The search for records behind damage ends when checksums of so many bytes were computed: a second's work.
+const MAX_SEARCHED_BYTES: usize = 1 << 30;
+
+/// The only byte of the note that ends a file.
+const SEALED: u8 = 3;
+
+/// The bytes of a note about the engine.
+const NOTE_LEN: usize = 17;
+
+/// What the log knows of its surroundings, so that an opening notices what is missing there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// What there was when it was written.
+    Before {
+        /// How many commits the engine had taken in this session.
+        commits: u64,
+        /// How long the file before was when it was sealed; 0 where there is none to be read.
+        previous_len: u64,
+    },
+    /// The file is sealed, and there is another one after it.
+    Sealed,
+}
+
 /// Writes the record of some changes over what is in the buffer. `head` has hashed the head of the file.
 pub fn write(changes: &[ChangeSet], head: &Hasher, out: &mut Vec<u8>) -> Result<(), StorageError> {
     out.clear();
@@ -31,10 +66,30 @@ pub fn write(changes: &[ChangeSet], head: &Hasher, out: &mut Vec<u8>) -> Result<
         encode_batch(&rows.rows.batch(), out)?;
     }
     let len = u32::try_from(out.len() - FRAME).map_err(|_| StorageError::Unstorable("it is too large".to_string()))?;
+    finish(head, len, out);
+    Ok(())
+}
+
+/// Writes the record of a note over what is in the buffer.
+pub fn write_note(note: Note, head: &Hasher, out: &mut Vec<u8>) {
+    out.clear();
+    out.resize(FRAME, 0);
+    match note {
+        Note::Before { commits, previous_len } => {
+            out.push(NOTE);
+            out.extend_from_slice(&commits.to_le_bytes());
+            out.extend_from_slice(&previous_len.to_le_bytes());
+        }
+        Note::Sealed => out.push(SEALED),
+    }
+    finish(head, (out.len() - FRAME) as u32, out);
+}
+
+/// Fills in the length and the checksum of a record.
+fn finish(head: &Hasher, len: u32, out: &mut [u8]) {
     let sum = checksum(head, &out[FRAME..]);
     out[..4].copy_from_slice(&len.to_le_bytes());
     out[4..FRAME].copy_from_slice(&sum.to_le_bytes());
-    Ok(())
 }
 
 fn checksum(head: &Hasher, changes: &[u8]) -> u32 {
@@ -43,15 +98,52 @@ fn checksum(head: &Hasher, changes: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// How many bytes from the beginning on are whole records; what follows was never a commit.
-pub fn whole_records(bytes: &[u8], head: &Hasher) -> usize {
-    let mut rest = bytes;
-    while let Some((sum, changes, after)) = split(rest)
-        && sum == checksum(head, changes)
-    {
-        rest = after;
+/// What a record of a file is.
+#[derive(Debug, PartialEq)]
+pub enum Record<'b> {
+    /// A commit, as [`read`] takes it.
+    Commit(&'b [u8]),
+    /// A note.
+    Note(Note),
+}
+
+/// The first record, if it is whole, and the bytes after it.
+pub fn first<'b>(bytes: &'b [u8], head: &Hasher) -> Option<(Record<'b>, &'b [u8])> {
+    let (sum, body, after) = split(bytes)?;
+    if sum != checksum(head, body) {
+        return None;
     }
-    bytes.len() - rest.len()
+    let record = note(body).map_or(Record::Commit(&bytes[..bytes.len() - after.len()]), Record::Note);
+    Some((record, after))
+}
+
+fn note(body: &[u8]) -> Option<Note> {
+    if body == [SEALED] {
+        return Some(Note::Sealed);
+    }
+    let body: &[u8; NOTE_LEN] = body.try_into().ok().filter(|body: &&[u8; NOTE_LEN]| body[0] == NOTE)?;
+    let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| body[at + byte]));
+    Some(Note::Before { commits: number(1), previous_len: number(9) })
+}
+
+/// How many commits there are after the place where reading ended, wherever they begin, or fewer. After a write that was torn
+/// there are none.
+pub fn count_beyond(bytes: &[u8], head: &Hasher) -> usize {
+    let (mut found, mut at, mut work) = (0, 1, 0);
+    while at < bytes.len() && work < MAX_SEARCHED_BYTES {
+        let Some((sum, body, _)) = split(&bytes[at..]).filter(|(_, body, _)| body.len() > CHANGE_HEAD) else {
+            at += 1;
+            continue;
+        };
+        work += body.len();
+        if sum == checksum(head, body) {
+            found += usize::from(note(body).is_none());
+            at += FRAME + body.len();
+        } else {
+            at += 1;
+        }
+    }
+    found
 }
 
 /// The checksum and the changes of the first record, and what comes after it.

@@ -85,6 +85,21 @@ pub trait KvEngine: Send + Sync + 'static {
         0
     }
 
+    /// Has all that was written in files which need no log.
+    fn flush(&self) -> Result<(), StorageError> {
+        Ok(())
+    }
+
+    /// After a batch that failed, and a later one that did not: makes sure that the failed one does not come back.
+    fn settle(&self) -> Result<(), StorageError> {
+        Ok(())
+    }
+
+    /// What was found wrong when the database was opened, in words.
+    fn warnings(&self) -> Vec<String> {
+        vec![]
+    }
+
     /// Gives back the space of what was removed or replaced.
     fn compact(&self) -> Result<(), StorageError> {
         Ok(())

@@ -65,7 +65,12 @@ impl<E: KvEngine> KvStorage<E> {
 
     /// Commits many rows that come after all others of their relations; whether they do.
     fn append(&self, before: &KvView<E::Snapshot>, changes: &[ChangeSet]) -> Result<bool, StorageError> {
-        let [changes] = changes else { return Ok(false) };
+        let (mark, changes) = match changes {
+            [changes] => (None, changes),
+            // The mark of the commit log by itself.
+            [mark, changes] if mark.has_mark_alone() => (Some(mark), changes),
+            _ => return Ok(false),
+        };
         let appendable = self.engine.appendable_bytes();
         if appendable == 0 || !changes.has_rows_alone() || !are_appended(before, &changes.rows)? {
             return Ok(false);
@@ -85,6 +90,12 @@ impl<E: KvEngine> KvStorage<E> {
                 }
             }
             known.rows += rows.len as u64;
+        }
+        if let Some(mark) = mark {
+            // Nothing waits in the log, so that the mark may come before the rows.
+            let mut writer = Writer::new(self.engine.batch(), before);
+            writer.apply(mark)?;
+            self.engine.write(writer.finish().0)?;
         }
         self.engine.append(&keys, &values)?;
         self.current.store(Arc::new(KvView { bytes: self.engine.snapshot(), relations }));
@@ -163,6 +174,17 @@ impl<E: KvEngine> Storage for KvStorage<E> {
         Ok(())
     }
 
+    fn settle(&self) -> Result<(), StorageError> {
+        let mut batch = self.engine.batch();
+        batch.put(&format_key(), FORMAT_VERSION.to_string().as_bytes());
+        self.engine.write(batch)?;
+        self.engine.settle()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.engine.warnings()
+    }
+
     fn max_rows_in_place(&self) -> usize {
         self.engine.max_rows_in_place()
     }
@@ -181,6 +203,8 @@ impl<E: KvEngine> Drop for KvStorage<E> {
         if !self.read_only {
             // They are estimates: not worth an error, and there is nobody to give it to.
             let _ = self.save_counts(0);
+            // After this the next opening needs no log of the engine, which might be damaged until then.
+            let _ = self.engine.flush();
         }
     }
 }

@@ -10,24 +10,29 @@
 //! |---|---|
 //! | [`RocksOptions`] | the options of the engine, and how RocksDB is set up by them |
 //! | `place` | whether the folder may be opened |
+//! | `recovery` | opening it, also where RocksDB's own log is damaged |
+//! | `threads` | whether the threads of RocksDB can be had in this process |
 
 mod options;
 mod place;
+mod recovery;
 #[cfg(test)]
 mod tests;
+mod threads;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::rocksdb::{
-    BottommostLevelCompaction, ColumnFamilyDescriptor, CompactOptions, DB, DBRawIterator, DEFAULT_COLUMN_FAMILY_NAME,
-    Error, ErrorKind, IngestExternalFileOptions, Options as Setup, Range, ReadOptions, Snapshot, SstFileWriter,
-    WriteBatch, WriteOptions,
+    BottommostLevelCompaction, CompactOptions, DB, DBRawIterator, DEFAULT_COLUMN_FAMILY_NAME, Error, ErrorKind,
+    IngestExternalFileOptions, Options as Setup, Range, ReadOptions, Snapshot, SstFileWriter, WriteBatch, WriteOptions,
 };
 use self_cell::self_cell;
 
 pub use options::{Compression, RocksOptions};
 
+use super::folders::sync_name;
 use super::kv::{ByteRange, Entry, Keys, KvBatch, KvCursor, KvEngine, KvSnapshot, KvStorage, OnFound, RELATION_BYTES};
 use super::{Durability, Options, StorageError};
 
@@ -50,6 +55,9 @@ pub struct RocksDb {
     min_blob_bytes: usize,
     write: WriteOptions,
     max_rows_in_place: usize,
+    warnings: Vec<String>,
+    /// Whether RocksDB shows a batch that it has reported as failed.
+    has_taken_failed_batch: AtomicBool,
 }
 
 /// A file that is being made, in the folder of the database, until it is added. What is left of one after a sudden end, the next
@@ -64,19 +72,32 @@ impl RocksDb {
         let engine_options = options.of_engine::<RocksOptions>()?;
         let setup = engine_options.setup()?;
         let min_blob_bytes = engine_options.min_blob_bytes.min(usize::MAX as u64) as usize;
+        threads::check(engine_options.background_jobs)?;
         place::check(path, options.read_only)?;
-        // By name, since only then there is a handle for getting several keys at once.
-        let family = ColumnFamilyDescriptor::new(DEFAULT_COLUMN_FAMILY_NAME, setup.clone());
-        let opened = match options.read_only {
-            true => DB::open_cf_descriptors_read_only(&setup, path, [family], false),
-            false => DB::open_cf_descriptors(&setup, path, [family]),
-        };
-        let db = opened.map_err(|error| place::refusal(path, error))?;
+        let is_new = !path.exists();
+        let (db, warnings) = recovery::open(path, setup.clone(), options.read_only)?;
+        threads::are_started();
+        if is_new && options.durability == Durability::Disk {
+            let unsynced = |error: std::io::Error| StorageError::Engine {
+                engine: NAME,
+                action: "make the folder of the database",
+                message: error.to_string(),
+            };
+            sync_name(path).map_err(unsynced)?;
+        }
         let mut write = WriteOptions::default();
         let sync = options.durability == Durability::Disk;
         write.set_sync(sync);
         let max_rows_in_place = if sync { 0 } else { MAX_ROWS_IN_PLACE };
-        Ok(RocksDb { db: Arc::new(db), setup, min_blob_bytes, write, max_rows_in_place })
+        Ok(RocksDb {
+            db: Arc::new(db),
+            setup,
+            min_blob_bytes,
+            write,
+            max_rows_in_place,
+            warnings,
+            has_taken_failed_batch: AtomicBool::new(false),
+        })
     }
 }
 
@@ -118,7 +139,12 @@ impl KvEngine for RocksDb {
     }
 
     fn write(&self, batch: WriteBatch) -> Result<(), StorageError> {
-        self.db.write_opt(batch, &self.write).map_err(failed("write"))
+        let before = self.db.latest_sequence_number();
+        self.db.write_opt(batch, &self.write).map_err(|error| {
+            let has_taken = self.db.latest_sequence_number() != before;
+            self.has_taken_failed_batch.fetch_or(has_taken, Ordering::Relaxed);
+            failed("write")(error)
+        })
     }
 
     /// Larger ones go to files of their own, which files that are added do not have.
@@ -140,6 +166,24 @@ impl KvEngine for RocksDb {
             self.db.ingest_external_file_cf_opts(family, &options, vec![path])
         };
         write().map_err(failed("add a file"))
+    }
+
+    fn flush(&self) -> Result<(), StorageError> {
+        self.db.flush().map_err(failed("write a file"))
+    }
+
+    /// Writes files that need no log, so that a batch which failed and lies in the log is not read again. Not possible once RocksDB
+    /// itself has taken the batch, although it failed.
+    fn settle(&self) -> Result<(), StorageError> {
+        if self.has_taken_failed_batch.load(Ordering::Relaxed) {
+            let message = "it has taken a part of a write that failed".to_string();
+            return Err(StorageError::Engine { engine: NAME, action: "undo a write", message });
+        }
+        self.flush()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
     }
 
     fn compact(&self) -> Result<(), StorageError> {

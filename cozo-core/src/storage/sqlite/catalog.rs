@@ -1,8 +1,9 @@
 //! The catalog: which relations there are, and in which tables they are kept.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use imbl::OrdMap;
+use imbl::{OrdMap, OrdSet};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::error::failed;
@@ -11,8 +12,41 @@ use super::table::Table;
 use crate::schema::{RelationId, RelationSchema, SchemaRef};
 use crate::storage::{LogMark, StorageError};
 
-/// The relations of a database.
-pub type Tables = OrdMap<RelationId, Entry>;
+/// The relations of a database. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Tables {
+    entries: OrdMap<RelationId, Entry>,
+    /// The names in SQLite's schema, in lower case: SQLite itself would look through all of it for one.
+    names: OrdSet<String>,
+}
+
+impl Deref for Tables {
+    type Target = OrdMap<RelationId, Entry>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.entries
+    }
+}
+
+impl DerefMut for Tables {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.entries
+    }
+}
+
+impl Tables {
+    /// Gives a name that nothing else has to the table of a relation.
+    pub fn name_for(&mut self, relation: &str) -> String {
+        let name = table_name(relation, |name| self.names.contains(&name.to_ascii_lowercase()));
+        self.names.insert(name.to_ascii_lowercase());
+        name
+    }
+
+    /// Takes back the name of a table that is gone.
+    pub fn free_name(&mut self, name: &str) {
+        self.names.remove(&name.to_ascii_lowercase());
+    }
+}
 
 /// A relation, or an index.
 #[derive(Clone)]
@@ -70,11 +104,12 @@ pub fn load(connection: &Connection) -> Result<Tables, StorageError> {
     let query = format!("select id, name, table_name, row_count, is_index, definition from {CATALOG}");
     let mut statement = connection.prepare(&query).map_err(failed("read the catalog"))?;
     let mut rows = statement.raw_query();
-    let mut tables = Tables::new();
+    let names = names(connection).map_err(failed("read the catalog"))?;
+    let mut tables = Tables { entries: OrdMap::new(), names };
     while let Some(row) = rows.next().map_err(failed("read the catalog"))? {
         let stored = Stored::read(row).map_err(failed("read the catalog"))?;
         let entry = stored.entry()?;
-        if !is_taken(connection, &entry.table.name).map_err(failed("read the catalog"))? {
+        if !tables.names.contains(&entry.table.name.to_ascii_lowercase()) {
             return Err(StorageError::Damaged(format!("the table '{}' is missing", entry.table.name)));
         }
         tables.insert(entry.table.schema.id, entry);
@@ -134,7 +169,7 @@ pub fn save_row_counts(connection: &Connection, tables: &Tables) -> Result<(), S
     let save = || -> rusqlite::Result<()> {
         let update = format!("update {CATALOG} set row_count = ?1 where id = ?2 and row_count <> ?1");
         let mut statement = connection.prepare_cached(&update)?;
-        for (relation, entry) in tables {
+        for (relation, entry) in tables.iter() {
             statement.execute([entry.rows as i64, relation.0 as i64])?;
         }
         Ok(())
@@ -149,17 +184,11 @@ pub fn remove(connection: &Connection, relation: RelationId) -> Result<(), Stora
     remove().map(drop).map_err(failed("write the catalog"))
 }
 
-/// A name for the table of a relation that nothing else has.
-pub fn free_table_name(connection: &Connection, relation: &str) -> Result<String, StorageError> {
-    let mut failure = Ok(());
-    let name = table_name(relation, |name| {
-        is_taken(connection, name).unwrap_or_else(|error| {
-            failure = Err(error);
-            false
-        })
-    });
-    failure.map_err(failed("read the catalog"))?;
-    Ok(name)
+/// The names of all that is in the schema, in lower case.
+fn names(connection: &Connection) -> rusqlite::Result<OrdSet<String>> {
+    let mut statement = connection.prepare("select name from sqlite_schema")?;
+    let names = statement.query_map([], |row| row.get(0).map(|name: String| name.to_ascii_lowercase()))?;
+    names.collect()
 }
 
 fn is_taken(connection: &Connection, name: &str) -> rusqlite::Result<bool> {

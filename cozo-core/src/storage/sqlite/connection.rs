@@ -1,16 +1,17 @@
 //! Connections: the one that writes, and a pool of those that read.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::error::failed;
+use super::fork;
 use super::names::CATALOG;
+use crate::fork::LockedFile;
 use crate::storage::{Durability, StorageError};
+use crate::sync::Mutex;
 
 /// How many idle connections are kept for later.
 const MAX_IDLE: usize = 4;
@@ -33,8 +34,15 @@ pub fn open_writer(path: &Path, durability: Durability) -> Result<Connection, St
         Durability::Os => "normal",
         Durability::Disk => "full",
     };
+    let mode: String =
+        connection.query_row("pragma journal_mode = wal", [], |row| row.get(0)).map_err(failed("open the database"))?;
+    if mode != "wal" {
+        // SQLite goes on with the journal that it has, and tells no error.
+        let message = format!("it cannot use a write-ahead log beside the file, only the mode '{mode}'");
+        return Err(StorageError::Engine { engine: super::NAME, action: "open the database", message });
+    }
     let pragmas = format!(
-        "pragma journal_mode = wal; pragma synchronous = {synchronous}; pragma wal_autocheckpoint = 0;
+        "pragma synchronous = {synchronous}; pragma wal_autocheckpoint = 0;
          pragma journal_size_limit = {IDLE_LOG_BYTES}; pragma cache_size = -4000;"
     );
     connection.execute_batch(&pragmas).map_err(failed("open the database"))?;
@@ -50,6 +58,7 @@ pub fn open_reader(path: &Path) -> Result<Connection, StorageError> {
 
 /// A connection to the file of this very name: neither `:memory:` nor `file:` mean anything.
 pub fn open(path: &Path, flags: OpenFlags) -> Result<Connection, StorageError> {
+    fork::prepare();
     let open = || {
         let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
         connection.busy_timeout(PATIENCE)?;
@@ -67,12 +76,12 @@ pub struct Pool {
     idle: Mutex<Vec<Connection>>,
     /// The lock of a database that is open for writing: held for as long as anybody may read, too, since what a snapshot
     /// shows must not be changed by the next who opens the database.
-    _lock: Option<File>,
+    _lock: Option<LockedFile>,
 }
 
 impl Pool {
     /// A pool of connections to a database.
-    pub fn new(path: PathBuf, lock: Option<File>) -> Self {
+    pub fn new(path: PathBuf, lock: Option<LockedFile>) -> Self {
         Pool { path, idle: Mutex::default(), _lock: lock }
     }
 

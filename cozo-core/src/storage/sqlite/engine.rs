@@ -3,18 +3,18 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
 use rusqlite::Connection;
 
 use super::catalog;
 use super::connection::Pool;
 use super::error::{failed, failed_file};
 use super::log::LogKeeper;
-use super::open::{Opened, check_database, open_database};
+use super::open::{FORMAT_VERSION, Opened, check_database, open_database};
 use super::snapshot::SqliteSnapshot;
 use super::write;
 use crate::schema::SchemaRef;
 use crate::storage::{ChangeSet, Durability, LogMark, NoOptions, Options, Snapshot, Storage, StorageError};
+use crate::sync::Mutex;
 
 /// As many rows as are written in a tenth of a millisecond.
 const MAX_ROWS_IN_PLACE: usize = 16;
@@ -133,6 +133,21 @@ impl Storage for SqliteStorage {
         Ok(())
     }
 
+    /// A commit that failed may lie in SQLite's own log, where the next one overwrites it.
+    fn settle(&self) -> Result<(), StorageError> {
+        let mut writer = self.writer()?.lock();
+        let Writer { connection, .. } = &mut *writer;
+        let rewrite = format!("pragma user_version = {FORMAT_VERSION}");
+        in_transaction(connection, |connection| connection.execute_batch(&rewrite).map_err(failed("settle a commit")))
+    }
+
+    fn verify(&self) -> Result<Vec<String>, StorageError> {
+        let connection = self.pool.take()?;
+        let problems = check_integrity(&connection).map_err(failed("check the database"));
+        self.pool.give_back(connection);
+        problems
+    }
+
     /// Commits wait until it is done.
     fn compact(&self) -> Result<(), StorageError> {
         let mut writer = self.writer()?.lock();
@@ -141,6 +156,13 @@ impl Storage for SqliteStorage {
         log.empty(connection, &self.current.lock());
         Ok(())
     }
+}
+
+/// What SQLite finds wrong with its file, in words.
+fn check_integrity(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection.prepare("pragma integrity_check")?;
+    let lines: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    Ok(lines.into_iter().filter(|line| line != "ok").collect())
 }
 
 impl Drop for SqliteStorage {

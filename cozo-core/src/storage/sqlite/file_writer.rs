@@ -11,6 +11,7 @@ use super::error::{failed, failed_file};
 use super::open::create;
 use super::write;
 use crate::schema::{RelationId, SchemaRef, with_indices};
+use crate::storage::folders::sync_name;
 use crate::storage::{ChangeSet, StorageError};
 use crate::value::Batch;
 
@@ -28,10 +29,11 @@ impl FileWriter {
         let path = std::path::absolute(path).map_err(failed_file("find the file"))?;
         File::create_new(&path).map_err(failed_file("make the file"))?;
         let connection = open(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        let writer = FileWriter { path, connection: Some(connection), tables: Tables::new() };
+        let mut writer = FileWriter { path, connection: Some(connection), tables: Tables::default() };
         // What is not finished is of no use, so there is no need to be able to undo anything.
         writer.run("pragma journal_mode = off; pragma synchronous = off; pragma locking_mode = exclusive;")?;
         create(writer.connection())?;
+        writer.tables = catalog::load(writer.connection())?;
         writer.run("begin")?;
         Ok(writer)
     }
@@ -60,7 +62,7 @@ impl FileWriter {
         let connection = self.connection.take().expect(UNFINISHED);
         let finished = connection.close().map_err(|(_, error)| failed("finish the file")(error)).and_then(|()| {
             let file = File::open(&self.path).map_err(failed_file("finish the file"))?;
-            file.sync_all().map_err(failed_file("finish the file"))
+            file.sync_all().and_then(|()| sync_name(&self.path)).map_err(failed_file("finish the file"))
         });
         finished.inspect_err(|_| self.remove())
     }

@@ -9,6 +9,8 @@ use super::catalog::{self, Tables};
 use super::connection::{open, open_writer};
 use super::error::{failed, failed_file};
 use super::names::CATALOG;
+use crate::fork::LockedFile;
+use crate::storage::folders::sync_name;
 use crate::storage::{Durability, StorageError};
 
 /// Says in the file that it is ours: `file` and other programs show it.
@@ -33,7 +35,7 @@ pub struct Opened {
     /// The relations.
     pub tables: Tables,
     /// Held for as long as anything of the database is used.
-    pub lock: File,
+    pub lock: LockedFile,
 }
 
 /// Opens a database for writing, and makes it first if there is none.
@@ -41,7 +43,7 @@ pub fn open_database(path: &Path, durability: Durability) -> Result<Opened, Stor
     let lock_path = beside(path, "-lock");
     let is_new_lock = !lock_path.exists();
     let lock = lock_file(path, &lock_path)?;
-    let content = match inspect(path) {
+    let content = match inspect(path).and_then(|content| refuse_lone_log(path, content)) {
         Ok(content) => content,
         Err(error) => {
             if is_new_lock {
@@ -51,9 +53,15 @@ pub fn open_database(path: &Path, durability: Durability) -> Result<Opened, Stor
             return Err(error);
         }
     };
+    refuse_second_name(path)?;
     let writer = open_writer(path, durability)?;
     match content {
-        Content::Nothing => create(&writer)?,
+        Content::Nothing => {
+            create(&writer)?;
+            if durability == Durability::Disk {
+                sync_name(path).map_err(failed_file("make the database"))?;
+            }
+        }
         Content::Database => catalog::create_log_mark(&writer)?,
     }
     let tables = catalog::load(&writer)?;
@@ -77,6 +85,11 @@ pub fn create(connection: &Connection) -> Result<(), StorageError> {
     run("commit")
 }
 
+/// SQLite's own log of a database.
+pub fn own_log(path: &Path) -> PathBuf {
+    beside(path, "-wal")
+}
+
 /// The file that belongs to a database.
 fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -85,26 +98,33 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Locks a file beside the database: to lock the database file itself is SQLite's affair.
-fn lock_file(path: &Path, lock_path: &Path) -> Result<File, StorageError> {
+fn lock_file(path: &Path, lock_path: &Path) -> Result<LockedFile, StorageError> {
     let options = File::options().write(true).create(true).truncate(false).open(lock_path);
-    let lock = options.map_err(failed_file("make the lock file beside the database"))?;
-    match lock.try_lock() {
-        Ok(()) => Ok(lock),
+    let file = options.map_err(failed_file("make the lock file beside the database"))?;
+    match LockedFile::lock(file) {
+        Ok(lock) => Ok(lock),
         Err(TryLockError::WouldBlock) => Err(StorageError::Locked(path.display().to_string())),
         Err(TryLockError::Error(error)) => Err(failed_file("lock the database")(error)),
     }
 }
 
+/// The longest file that is left where the making of a database was cut short: the first page.
+const BEGUN_BYTES: u64 = 4096;
+
 /// What is in a file; an error if it is not for us to write.
 fn inspect(path: &Path) -> Result<Content, StorageError> {
-    match std::fs::metadata(path) {
+    let is_begun = match std::fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Content::Nothing),
         Err(error) => return Err(failed_file("open the database")(error)),
         Ok(metadata) if metadata.is_dir() => return Err(foreign_folder(path)),
         Ok(metadata) if metadata.len() == 0 => return Ok(Content::Nothing),
-        Ok(_) => {}
-    }
-    let connection = open_to_inspect(path)?;
+        Ok(metadata) => metadata.len() <= BEGUN_BYTES && beside(path, "-journal").exists(),
+    };
+    let connection = match is_begun {
+        // SQLite undoes what was cut short when it may write.
+        true => open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?,
+        false => open_to_inspect(path)?,
+    };
     let tables = tables(&connection).map_err(|error| unreadable(path, error))?;
     if tables.iter().any(|table| table == CATALOG) {
         return check_version(path, &connection);
@@ -131,6 +151,29 @@ fn open_to_inspect(path: &Path) -> Result<Connection, StorageError> {
     }
     uri.push_str("?immutable=1");
     open(Path::new(&uri), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
+}
+
+/// Refuses to make a database beside the log of one that was there: SQLite would remove the log.
+fn refuse_lone_log(path: &Path, content: Content) -> Result<Content, StorageError> {
+    let log = own_log(path);
+    if !path.exists() && std::fs::metadata(&log).is_ok_and(|metadata| metadata.len() > 0) {
+        let help = "put the file back, or give the log another name; nothing was changed";
+        return Err(not_a_database(path, "the log of a database ('-wal'), whose file is missing", help));
+    }
+    Ok(content)
+}
+
+/// Refuses a file with another name, a hard link: under it the file could be opened a second time, with another lock and another
+/// log.
+fn refuse_second_name(path: &Path) -> Result<(), StorageError> {
+    #[cfg(unix)]
+    if std::fs::metadata(path).is_ok_and(|metadata| std::os::unix::fs::MetadataExt::nlink(&metadata) > 1) {
+        let help = "a database that is opened under two names is damaged: copy the file and open the copy, or remove the other name";
+        return Err(not_a_database(path, "a file that has another name, too (a hard link)", help));
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
 }
 
 fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {

@@ -34,7 +34,7 @@ pub fn apply(connection: &Connection, tables: &mut Tables, changes: &ChangeSet) 
 
 /// Makes the table of a relation or an index. It is taken for an index until there is a definition.
 pub fn create_table(connection: &Connection, tables: &mut Tables, schema: &SchemaRef) -> Result<(), StorageError> {
-    let name = catalog::free_table_name(connection, &schema.name)?;
+    let name = tables.name_for(&schema.name);
     let table = Table::new(schema, name)?;
     connection.execute_batch(&table.creation()).map_err(failed("create a table"))?;
     let entry = Entry { table: Arc::new(table), rows: 0, definition: None };
@@ -54,6 +54,7 @@ pub fn drop_strays(connection: &Connection, tables: &mut Tables) -> Result<(), S
 fn drop_table(connection: &Connection, tables: &mut Tables, relation: RelationId) -> Result<(), StorageError> {
     let Some(entry) = tables.remove(&relation) else { return Ok(()) };
     connection.execute_batch(&entry.table.dropping()).map_err(failed("drop a table"))?;
+    tables.free_name(&entry.table.name);
     catalog::remove(connection, relation)
 }
 
@@ -198,10 +199,13 @@ fn rename_table(
     relation: RelationId,
     wanted: impl Fn(&RelationSchema) -> String,
 ) -> Result<(), StorageError> {
-    let entry = tables.get_mut(&relation).ok_or(StorageError::NoSuchRelation(relation.0))?;
-    let name = catalog::free_table_name(connection, &wanted(&entry.table.schema))?;
-    let renaming = format!("alter table {} rename to {}", quoted(&entry.table.name), quoted(&name));
+    let missing = || StorageError::NoSuchRelation(relation.0);
+    let old = tables.get(&relation).ok_or_else(missing)?.table.clone();
+    let name = tables.name_for(&wanted(&old.schema));
+    let renaming = format!("alter table {} rename to {}", quoted(&old.name), quoted(&name));
     connection.execute_batch(&renaming).map_err(failed("rename a table"))?;
-    entry.table = Arc::new(Table::new(&entry.table.schema, name)?);
+    tables.free_name(&old.name);
+    let entry = tables.get_mut(&relation).ok_or_else(missing)?;
+    entry.table = Arc::new(Table::new(&old.schema, name)?);
     catalog::save(connection, entry)
 }

@@ -200,3 +200,37 @@ fn files_are_written_from_sorted_rows() {
     drop(writer);
     assert!(unfinished.files().is_empty());
 }
+
+#[cfg(unix)]
+#[test]
+fn a_file_of_two_names_is_not_opened_for_writing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, other) = (folder.path().join("db"), folder.path().join("link"));
+    drop(SqliteStorage::open(&path, &Options::default()).unwrap());
+    std::fs::hard_link(&path, &other).unwrap();
+    for path in [&path, &other] {
+        let refusal = SqliteStorage::open(path, &Options::default()).err().unwrap();
+        assert!(
+            matches!(&refusal, StorageError::NotADatabase { found, .. } if found.contains("hard link")),
+            "{refusal}"
+        );
+    }
+    std::fs::remove_file(&other).unwrap();
+    drop(SqliteStorage::open(&path, &Options::default()).unwrap());
+}
+
+#[test]
+fn a_database_whose_making_was_cut_short_is_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let connection = Connection::open(path("making")).unwrap();
+    connection.execute_batch("pragma page_size = 512; begin immediate; create table t (a)").unwrap();
+    connection.cache_flush().unwrap();
+    // As if the process were killed here: pages are written, and the journal says that there were none.
+    for end in ["", "-journal"] {
+        std::fs::copy(path(&format!("making{end}")), path(&format!("db{end}"))).unwrap();
+    }
+    assert!(std::fs::metadata(path("db")).unwrap().len() > 0);
+    let storage = SqliteStorage::open(&path("db"), &Options::default()).unwrap();
+    assert!(storage.definitions().unwrap().is_empty());
+}

@@ -3,6 +3,9 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod losses;
+mod outcomes;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -61,7 +64,7 @@ impl TestFolder {
         let storage =
             over(SqliteStorage::open(&self.path(), &Options { engine: Default::default(), ..options(text) }).unwrap());
         let leftover = Leftover::find(&place).unwrap();
-        Logged::new(storage, place, leftover, &options(text)).unwrap()
+        Logged::new(storage, place, leftover, None, &options(text)).unwrap()
     }
 
     /// What a process leaves behind that is killed after some commits. They are not applied before, however long it takes.
@@ -137,6 +140,24 @@ fn commits(killed: &TestFolder) -> Option<usize> {
     AFTER_EACH.iter().position(|rows| found.iter().map(|(key, text)| (*key, &**text)).eq(rows.iter().copied()))
 }
 
+/// How many commits are in the files of the log.
+fn commits_in_files(folder: &TestFolder) -> usize {
+    let count = |path: &PathBuf| {
+        let bytes = fs::read(path).unwrap();
+        let mut count = 0;
+        let mut hasher = crc32fast::Hasher::new();
+        hasher.update(&bytes[..file::HEAD]);
+        let mut rest = &bytes[file::HEAD..];
+        while let Some((record, after)) = record::first(rest, &hasher) {
+            count += usize::from(matches!(record, record::Record::Commit(_)));
+            rest = after;
+        }
+        assert!(rest.is_empty(), "{path:?}");
+        count
+    };
+    folder.logs().iter().map(count).sum()
+}
+
 #[test]
 fn commits_that_were_not_applied_are_there_after_a_kill_and_only_once() {
     let (_, killed) = filled(&TestFolder::new());
@@ -176,10 +197,10 @@ fn nothing_after_a_damaged_byte_is_taken_for_a_commit() {
 
 #[test]
 fn files_after_a_torn_one_are_not_applied() {
-    let (folder, is_full) = (TestFolder::new(), Arc::new(AtomicBool::new(false)));
-    let logged = folder.open_over(PATIENT, |storage| Box::new(Full(storage, is_full.clone())));
+    let (folder, faults) = (TestFolder::new(), Arc::new(Faults::default()));
+    let logged = folder.open_over(PATIENT, |storage| Box::new(Failing(storage, faults.clone())));
     logged.commit(&[relation()]).unwrap();
-    is_full.store(true, Ordering::Relaxed);
+    Faults::set(&faults.commits, true);
     logged.commit(&[put([(1, "a")])]).unwrap();
     logged.commit(&[put([(2, "b")])]).unwrap();
     assert!(logged.shared.apply().is_err());
@@ -187,7 +208,8 @@ fn files_after_a_torn_one_are_not_applied() {
     assert_eq!(killed.logs().len(), 2);
     let (whole, torn) = (killed.copy(), killed);
     let first = fs::File::options().write(true).open(&torn.logs()[0]).unwrap();
-    first.set_len(first.metadata().unwrap().len() - 1).unwrap();
+    // The note at its end, and the last byte of the commit before it.
+    first.set_len(first.metadata().unwrap().len() - 10).unwrap();
     assert_eq!(rows(&*whole.open(PATIENT).snapshot()), texts([(1, "a"), (2, "b"), (3, "c")]));
     assert_eq!(rows(&*torn.open(PATIENT).snapshot()), texts([(1, "a")]));
 }
@@ -254,15 +276,39 @@ fn commits_of_many_rows_and_definitions_come_after_what_is_in_the_log() {
     let many = (2..=MAX_ROWS as i64 + 2).map(|key| (key, "many"));
     logged.commit(&[put(many)]).unwrap();
     let killed = folder.killed_after(&logged, []);
-    assert_eq!(killed.logs(), Vec::<PathBuf>::new());
+    assert_eq!(commits_in_files(&killed), 0);
     let found = rows(&*killed.open(PATIENT).snapshot());
     assert_eq!((found.len(), &*found[&2], &*found[&3]), (MAX_ROWS + 1, "many", "many"));
 }
 
-/// An engine whose disk is full now and then.
-struct Full(SqliteStorage, Arc<AtomicBool>);
+/// An engine that fails when it is told to.
+struct Failing(SqliteStorage, Arc<Faults>);
 
-impl Storage for Full {
+/// How an engine fails.
+#[derive(Default)]
+struct Faults {
+    /// Commits fail, and nothing is written.
+    commits: AtomicBool,
+    /// Commits are written, and fail nevertheless.
+    acknowledgements: AtomicBool,
+    /// Nothing can be settled.
+    settling: AtomicBool,
+}
+
+impl Faults {
+    fn set(fault: &AtomicBool, happens: bool) {
+        fault.store(happens, Ordering::Relaxed);
+    }
+
+    fn fail_if(fault: &AtomicBool) -> Result<(), StorageError> {
+        match fault.load(Ordering::Relaxed) {
+            true => Err(StorageError::Engine { engine: "test", action: "write", message: "full".to_string() }),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Storage for Failing {
     fn name(&self) -> &'static str {
         self.0.name()
     }
@@ -280,20 +326,24 @@ impl Storage for Full {
     }
 
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
-        if self.1.load(Ordering::Relaxed) {
-            return Err(StorageError::Engine { engine: "test", action: "write", message: "full".to_string() });
-        }
-        self.0.commit(changes)
+        Faults::fail_if(&self.1.commits)?;
+        self.0.commit(changes)?;
+        Faults::fail_if(&self.1.acknowledgements)
+    }
+
+    fn settle(&self) -> Result<(), StorageError> {
+        Faults::fail_if(&self.1.settling)?;
+        self.0.settle()
     }
 }
 
 #[test]
 fn an_engine_that_fails_costs_nothing_that_was_acknowledged() {
-    let (folder, is_full) = (TestFolder::new(), Arc::new(AtomicBool::new(false)));
+    let (folder, faults) = (TestFolder::new(), Arc::new(Faults::default()));
     let text = r#"{"commit_log_mb": 0.001}"#;
-    let logged = folder.open_over(text, |storage| Box::new(Full(storage, is_full.clone())));
+    let logged = folder.open_over(text, |storage| Box::new(Failing(storage, faults.clone())));
     logged.commit(&[relation()]).unwrap();
-    is_full.store(true, Ordering::Relaxed);
+    Faults::set(&faults.commits, true);
     let mut expected = BTreeMap::new();
     let refusal = (0..).find_map(|key| {
         logged.tend();
@@ -307,7 +357,7 @@ fn an_engine_that_fails_costs_nothing_that_was_acknowledged() {
     assert!(expected.len() > 5, "the log takes commits for a while");
     assert_eq!(rows(&*logged.snapshot()), expected);
     assert_eq!(rows(&*folder.killed_after(&logged, []).open(text).snapshot()), expected);
-    is_full.store(false, Ordering::Relaxed);
+    Faults::set(&faults.commits, false);
     logged.commit(&[put([(1000, "again")])]).unwrap();
     expected.insert(1000, "again".to_string());
     assert_eq!(rows(&*logged.snapshot()), expected);
@@ -335,7 +385,7 @@ fn commits_of_large_values_go_to_the_engine() {
     let large: &str = "x".repeat(MAX_BYTES).leak();
     let killed = folder.killed_after(&logged, []);
     logged.commit(&[put([(2, large)])]).unwrap();
-    assert_eq!(folder.logs(), Vec::<PathBuf>::new());
+    assert_eq!(commits_in_files(&folder), 0);
     assert_eq!(rows(&*logged.snapshot())[&2], large);
     assert_eq!(commits(&killed), Some(4));
 }
@@ -346,6 +396,6 @@ fn files_of_any_name_are_found() {
     use std::os::unix::ffi::OsStrExt;
     let folder = tempfile::tempdir().unwrap();
     let place = Place::beside(&folder.path().join(std::ffi::OsStr::from_bytes(b"\xff")));
-    LogFile::create(&place, LogMark { session: 1, next: 42 }, true).unwrap();
+    file::LogFile::create(&place, 1, 42, true).unwrap();
     assert_eq!(file::numbers(&place).unwrap(), [42]);
 }

@@ -1,0 +1,84 @@
+//! What the host is told of a commit that fails, and what is there afterwards.
+
+use super::*;
+
+fn failing(folder: &TestFolder) -> (Logged, Arc<Faults>) {
+    let faults = Arc::new(Faults::default());
+    let logged = folder.open_over(PATIENT, |storage| Box::new(Failing(storage, faults.clone())));
+    logged.commit(&[relation()]).unwrap();
+    logged.commit(&[put([(1, "a")])]).unwrap();
+    (logged, faults)
+}
+
+/// More rows than go to the log.
+fn many() -> ChangeSet {
+    put((100..100 + MAX_ROWS as i64 + 1).map(|key| (key, "many")))
+}
+
+#[test]
+fn what_comes_after_a_failed_commit_is_there_after_reopening() {
+    for is_killed in [true, false] {
+        let folder = TestFolder::new();
+        let (logged, faults) = failing(&folder);
+        Faults::set(&faults.commits, true);
+        for _ in 0..2 {
+            assert!(matches!(logged.commit(&[many()]), Err(StorageError::Engine { .. })));
+        }
+        Faults::set(&faults.commits, false);
+        let killed = folder.killed_after(&logged, [put([(2, "b")])]);
+        drop(logged);
+        let reopened = if is_killed { killed.open(PATIENT) } else { folder.open(PATIENT) };
+        assert_eq!(rows(&*reopened.snapshot()), texts([(1, "a"), (2, "b")]), "killed: {is_killed}");
+        assert_eq!(reopened.warnings(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn nothing_is_acknowledged_while_an_outcome_is_not_known() {
+    let folder = TestFolder::new();
+    let (logged, faults) = failing(&folder);
+    Faults::set(&faults.acknowledgements, true);
+    Faults::set(&faults.settling, true);
+    assert!(matches!(logged.commit(&[many()]), Err(StorageError::UnknownOutcome(_))));
+    for changes in [put([(2, "b")]), many(), relation()] {
+        assert!(matches!(logged.commit(&[changes]), Err(StorageError::InDoubt(_))));
+    }
+    // The engine has it, whatever it said.
+    let copy = folder.copy();
+    let reopened = copy.open(PATIENT);
+    assert_eq!(rows(&*reopened.snapshot()).len(), 1 + MAX_ROWS + 1);
+    Faults::set(&faults.acknowledgements, false);
+    Faults::set(&faults.settling, false);
+    logged.commit(&[put([(3, "c")])]).unwrap();
+    drop(logged);
+    assert_eq!(rows(&*folder.open(PATIENT).snapshot())[&3], "c");
+}
+
+#[test]
+fn an_engine_that_could_not_apply_the_log_settles_before_the_next_commit() {
+    let folder = TestFolder::new();
+    let (logged, faults) = failing(&folder);
+    Faults::set(&faults.acknowledgements, true);
+    assert!(logged.shared.apply().is_err());
+    logged.commit(&[put([(2, "b")])]).unwrap();
+    Faults::set(&faults.settling, true);
+    assert!(matches!(logged.commit(&[many()]), Err(StorageError::Engine { .. })), "it is refused for certain");
+    let killed = folder.killed_after(&logged, [put([(3, "c")])]);
+    assert_eq!(rows(&*killed.open(PATIENT).snapshot()), texts([(1, "a"), (2, "b"), (3, "c")]));
+}
+
+#[test]
+fn a_log_that_cannot_be_begun_refuses_commits() {
+    let folder = TestFolder::new();
+    let (logged, _) = failing(&folder);
+    // A folder has the name of the next file.
+    let next = logged.shared.place.file(1);
+    fs::create_dir(&next).unwrap();
+    let refusal = logged.commit(&[many()]).unwrap_err();
+    assert!(matches!(refusal, StorageError::Engine { action: "begin a file", .. }), "{refusal}");
+    logged.commit(&[put([(2, "b")])]).unwrap();
+    fs::remove_dir(&next).unwrap();
+    logged.commit(&[many()]).unwrap();
+    let found = rows(&*folder.killed_after(&logged, []).open(PATIENT).snapshot());
+    assert_eq!((found.len(), &*found[&2]), (2 + MAX_ROWS + 1, "b"));
+}
