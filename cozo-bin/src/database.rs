@@ -20,7 +20,7 @@ use cozo::storage::ENGINES;
 use cozo::storage::{Options, StorageError};
 
 use crate::error::CliError;
-use crate::threads;
+use crate::{output, threads};
 
 /// The engine that keeps nothing on disk.
 pub const MEM: &str = "mem";
@@ -110,10 +110,12 @@ impl Database {
         Options::parse(&self.config)
     }
 
-    /// Opens it, and makes it first if it is not there.
+    /// Opens it, and makes it first if it is not there. What is missing of it is said.
     pub fn open(&self) -> miette::Result<DbInstance> {
         threads::start()?;
-        DbInstance::new(&self.engine, self.path(), &self.config)
+        let db = DbInstance::new(&self.engine, self.path(), &self.config)?;
+        db.warnings().iter().for_each(|warning| output::note(format_args!("warning: {warning}")));
+        Ok(db)
     }
 
     /// Opens it if it is there: at a mistyped path none shall be made.
