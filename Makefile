@@ -44,6 +44,7 @@ soak: cargo          ## the long versions of the crash, fault, isolation and loa
 	COZO_CRASHES=200 COZO_SOAK_SECONDS=60 $(CARGO) test --workspace --test crash --test isolation
 	COZO_IO_ERRORS=1000 COZO_POWER_LOSSES=1000 COZO_DAMAGES=1000 $(CARGO) test --workspace --test faults
 	COZO_CRASHES=50 COZO_SOAK_SECONDS=60 $(CARGO) test --workspace --test server_soak
+	COZO_REQUESTS=1000 $(CARGO) test --workspace --test server_random
 
 fmt: cargo           ## format the code
 	cargo fmt --all

@@ -1,21 +1,49 @@
 //! What can be said on the command line.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use cozo::DbInstance;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::connection::Server;
+use crate::database::DatabaseArguments;
 use crate::error::CliError;
 use crate::format::FileFormat;
 
 /// A relational-graph database queried with CozoScript (Datalog).
+///
+/// 'cozo PATH' opens the database in a file or folder and reads scripts from the terminal, as 'cozo repl PATH' does.
 #[derive(Parser)]
 #[command(name = "cozo", version, about, arg_required_else_help = true)]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+impl Arguments {
+    /// Those of the command line. Ends the program where they are wrong, or where help is asked for.
+    pub fn read() -> Self {
+        let mut words: Vec<OsString> = std::env::args_os().collect();
+        if words.get(1).is_some_and(|word| names_database(word)) {
+            words.insert(1, "repl".into());
+        }
+        Arguments::parse_from(words)
+    }
+}
+
+/// Whether the first word is the path of a database and no command: it is there, or looks like a path. A mistyped command
+/// makes no database.
+fn names_database(word: &OsString) -> bool {
+    let text = word.to_string_lossy();
+    let is_command = Arguments::command().find_subcommand(word).is_some() || text == "help";
+    let looks_like_path = text.contains(['.', '/', std::path::MAIN_SEPARATOR]) || Path::new(word).exists();
+    !is_command && !text.is_empty() && !text.starts_with('-') && looks_like_path
+}
+
+/// CozoDB 0.7 takes `-e` for the engine in its `server` and `repl`. It is not listed, since `-e` is a script elsewhere.
+pub fn short_engine(engine: clap::Arg) -> clap::Arg {
+    engine.short_alias('e')
 }
 
 /// The subcommands.
@@ -48,118 +76,6 @@ pub enum Command {
     Man(ManArguments),
 }
 
-/// Which database to open, in long form only: `-e` means something else here.
-#[derive(Args)]
-pub struct EngineArguments {
-    /// The storage engine
-    #[arg(long, value_name = "NAME", default_value = "mem")]
-    engine: String,
-    #[command(flatten)]
-    place: Place,
-}
-
-/// Which database to open.
-#[derive(Args)]
-pub struct ShortEngineArguments {
-    /// The storage engine
-    #[arg(short, long, value_name = "NAME", default_value = "mem")]
-    engine: String,
-    #[command(flatten)]
-    place: Place,
-}
-
-/// Where a database is, and its options.
-#[derive(Args)]
-struct Place {
-    /// The file or directory of the database; by default cozo.db
-    #[arg(short, long, value_name = "PATH")]
-    path: Option<PathBuf>,
-    /// The options of the engine, a JSON object
-    #[arg(short, long, value_name = "JSON", default_value = "{}")]
-    config: String,
-}
-
-/// The engine that keeps nothing on disk.
-pub const MEM: &str = "mem";
-
-impl Place {
-    fn path(&self) -> &Path {
-        self.path.as_deref().unwrap_or(Path::new("cozo.db"))
-    }
-
-    fn open(&self, engine: &str) -> miette::Result<DbInstance> {
-        DbInstance::new(engine, self.path(), &self.config)
-    }
-
-    /// Opens a database that is there: at a mistyped path none shall be made.
-    fn open_existing(&self, engine: &str) -> miette::Result<DbInstance> {
-        if engine == MEM {
-            return Err(CliError::NothingInMem.into());
-        }
-        must_exist(self.path())?;
-        self.open(engine)
-    }
-}
-
-/// Refuses a path where nothing is.
-pub fn must_exist(path: &Path) -> Result<(), CliError> {
-    // What cannot be looked at may be there; opening it says what is wrong.
-    match path.try_exists() {
-        Ok(false) => Err(CliError::NoDatabase(path.display().to_string())),
-        _ => Ok(()),
-    }
-}
-
-impl EngineArguments {
-    /// Opens the database, and makes it first if it is not there.
-    pub fn open(&self) -> miette::Result<DbInstance> {
-        self.place.open(&self.engine)
-    }
-
-    /// Opens the database to read from it. Scripts need none: where none is named they have an empty one.
-    pub fn open_to_read(&self) -> miette::Result<DbInstance> {
-        match self.forgets() && self.place.path.is_none() {
-            true => self.open(),
-            false => self.place.open_existing(&self.engine),
-        }
-    }
-
-    /// Whether what is written is gone when the program ends.
-    pub fn forgets(&self) -> bool {
-        self.engine == MEM
-    }
-}
-
-impl ShortEngineArguments {
-    /// The file with the token of a server of this database.
-    #[cfg(feature = "server")]
-    pub fn token_file(&self) -> PathBuf {
-        let mut file = self.place.path().as_os_str().to_owned();
-        file.push(format!(".{}.cozo_auth", self.engine));
-        file.into()
-    }
-
-    /// Where the database is.
-    pub fn path(&self) -> &Path {
-        self.place.path()
-    }
-
-    /// Opens the database, and makes it first if it is not there.
-    pub fn open(&self) -> miette::Result<DbInstance> {
-        self.place.open(&self.engine)
-    }
-
-    /// Opens a database that is there.
-    pub fn open_existing(&self) -> miette::Result<DbInstance> {
-        self.place.open_existing(&self.engine)
-    }
-
-    /// Whether what is written is gone when the program ends.
-    pub fn forgets(&self) -> bool {
-        self.engine == MEM
-    }
-}
-
 /// A server instead of a database of this process.
 #[derive(Args)]
 pub struct ServerAddress {
@@ -187,7 +103,7 @@ pub struct RunArguments {
     #[arg(value_name = "FILE", required_unless_present = "scripts")]
     pub files: Vec<PathBuf>,
     /// A script, run after the files; may be repeated
-    #[arg(short = 'e', value_name = "SCRIPT")]
+    #[arg(short = 'e', long = "script", value_name = "SCRIPT")]
     pub scripts: Vec<String>,
     /// A parameter `$NAME` of the scripts; may be repeated
     #[arg(long = "param", value_name = "NAME=JSON")]
@@ -205,7 +121,7 @@ pub struct RunArguments {
     #[command(flatten)]
     pub server: ServerAddress,
     #[command(flatten)]
-    pub engine: EngineArguments,
+    pub database: DatabaseArguments,
 }
 
 /// How results are written.
@@ -221,11 +137,15 @@ pub enum Format {
 
 /// `cozo repl`.
 #[derive(Args)]
+#[command(mut_arg("engine", short_engine))]
 pub struct ReplArguments {
+    /// The file or folder of the database, as --path has it
+    #[arg(value_name = "PATH", conflicts_with_all = ["path", "url"])]
+    pub place: Option<PathBuf>,
     #[command(flatten)]
     pub server: ServerAddress,
     #[command(flatten)]
-    pub engine: ShortEngineArguments,
+    pub database: DatabaseArguments,
 }
 
 /// `cozo import`.
@@ -242,7 +162,7 @@ pub struct ImportArguments {
     #[arg(long, value_name = "SCRIPT")]
     pub then: Vec<String>,
     #[command(flatten)]
-    pub engine: EngineArguments,
+    pub database: DatabaseArguments,
 }
 
 /// `cozo export`.
@@ -255,7 +175,7 @@ pub struct ExportArguments {
     /// A `.csv`, `.tsv`, `.jsonl`, `.parquet` or `.arrow` file, which is replaced if it is there; `-` is standard output
     pub file: PathBuf,
     /// A script, whose result is written instead of a relation
-    #[arg(long, value_name = "SCRIPT")]
+    #[arg(short = 'e', long, value_name = "SCRIPT")]
     pub script: Option<String>,
     /// A parameter `$NAME` of the script; may be repeated
     #[arg(long = "param", value_name = "NAME=JSON", requires = "script")]
@@ -264,20 +184,22 @@ pub struct ExportArguments {
     #[arg(long, value_enum)]
     pub format: Option<FileFormat>,
     #[command(flatten)]
-    pub engine: EngineArguments,
+    pub database: DatabaseArguments,
 }
 
 /// `cozo backup`.
 #[derive(Args)]
+#[command(mut_arg("engine", short_engine))]
 pub struct BackupArguments {
     /// The file to write; it must not be there yet
     pub file: PathBuf,
     #[command(flatten)]
-    pub engine: ShortEngineArguments,
+    pub database: DatabaseArguments,
 }
 
 /// `cozo restore`.
 #[derive(Args)]
+#[command(mut_arg("engine", short_engine))]
 pub struct RestoreArguments {
     /// A backup, or an SQLite database of this program or of CozoDB 0.7
     pub file: PathBuf,
@@ -285,7 +207,7 @@ pub struct RestoreArguments {
     #[arg(long)]
     pub what_fits: bool,
     #[command(flatten)]
-    pub engine: ShortEngineArguments,
+    pub database: DatabaseArguments,
 }
 
 /// `cozo check`.
@@ -293,16 +215,20 @@ pub struct RestoreArguments {
 pub struct CheckArguments {
     /// The file or directory of the database
     pub path: PathBuf,
-    /// The storage engine; by default the one that the path looks like
-    #[arg(short, long, value_name = "NAME")]
+    /// The storage engine; by default that of what is at the path
+    #[arg(short_alias = 'e', long, value_name = "NAME")]
     pub engine: Option<String>,
 }
 
 /// `cozo compact`.
 #[derive(Args)]
+#[command(mut_arg("engine", short_engine))]
 pub struct CompactArguments {
+    /// The file or folder of the database, as --path has it
+    #[arg(value_name = "PATH", conflicts_with = "path")]
+    pub place: Option<PathBuf>,
     #[command(flatten)]
-    pub engine: ShortEngineArguments,
+    pub database: DatabaseArguments,
 }
 
 /// `cozo demo`.

@@ -22,6 +22,29 @@ pub enum CliError {
     #[error("cannot use the terminal or pipe")]
     #[diagnostic(code(cli::stream))]
     Stream(#[from] io::Error),
+    /// The system gives the process not a single thread beside its first.
+    #[error("there are no threads to work with")]
+    #[diagnostic(
+        code(cli::no_threads),
+        help("raise the limit of threads (ulimit -u) or of memory (ulimit -v), or end other programs")
+    )]
+    NoThreads(#[source] io::Error),
+    /// A file becomes more than memory holds.
+    #[error("there is not enough memory")]
+    #[diagnostic(
+        code(cli::no_memory),
+        help("divide the file, or 'cozo import' a file of CSV, JSON Lines, Parquet or Arrow")
+    )]
+    NoMemory,
+    /// A signal stopped what was going on.
+    #[error("stopped by {signal}: {outcome}")]
+    #[diagnostic(code(cli::stopped))]
+    Stopped {
+        /// The signal.
+        signal: &'static str,
+        /// How things are left.
+        outcome: &'static str,
+    },
     /// A parameter that is no `NAME=JSON`.
     #[error("bad parameter '{given}': {reason}")]
     #[diagnostic(code(cli::parameter), help("write NAME=JSON, e.g. n=3 or 'name=\"Ann\"': strings need their quotes"))]
@@ -72,14 +95,11 @@ pub enum CliError {
     },
     /// A backup is restored into the mem engine, which forgets it when the program ends.
     #[error("the mem engine keeps nothing after this program")]
-    #[diagnostic(code(cli::restore_into_nothing), help("name an engine and a path, e.g. -e sqlite -p new.db"))]
+    #[diagnostic(code(cli::restore_into_nothing), help("name the path of a new database, e.g. --path new.db"))]
     RestoreIntoNothing,
     /// Something is to be read from the mem engine, which begins with nothing.
     #[error("the mem engine has nothing to read")]
-    #[diagnostic(
-        code(cli::nothing_in_mem),
-        help("name the engine and the path of a database, e.g. --engine sqlite --path app.db")
-    )]
+    #[diagnostic(code(cli::nothing_in_mem), help("name the path of a database, e.g. --path app.db"))]
     NothingInMem,
     /// A database is to be read that is not there.
     #[error("there is no database at '{0}'")]
@@ -88,6 +108,13 @@ pub enum CliError {
         help("name the path of one that is there; 'cozo run', 'repl' and 'import' make new ones")
     )]
     NoDatabase(String),
+    /// A folder, which this build cannot open.
+    #[error("'{0}' is a folder, and this build has no engine for databases in folders")]
+    #[diagnostic(
+        code(cli::without_rocksdb),
+        help("use a build with the feature 'storage-rocksdb', or name a file: it becomes an SQLite database")
+    )]
+    WithoutRocksDb(String),
     /// A file of data with an unknown extension.
     #[error("cannot tell the format of '{0}'")]
     #[diagnostic(
@@ -282,6 +309,11 @@ impl CliError {
         let path = path.display().to_string();
         move |source| CliError::File { action, path, source }
     }
+}
+
+/// Whether standard output takes nothing, or standard input gives nothing.
+pub fn is_of_stream(report: &miette::Report) -> bool {
+    matches!(report.downcast_ref::<CliError>(), Some(CliError::Stream(_)))
 }
 
 /// Whether the reader of our output has gone away, which is no error of ours.

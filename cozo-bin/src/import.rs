@@ -1,32 +1,35 @@
 //! `cozo import`: a data file into a stored relation, with a progress bar.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use cozo::DbInstance;
+use cozo::{DbInstance, Interrupt, ScriptMutability};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::args::ImportArguments;
+use crate::args::{Format, ImportArguments};
+use crate::connection::Connection;
 use crate::error::CliError;
 use crate::format::FileFormat;
 use crate::load::{self, Target};
-use crate::{output, run};
+use crate::{output, run, signals};
 
 /// Loads the file, then runs the scripts that shall follow.
 pub fn run(arguments: &ImportArguments) -> miette::Result<ExitCode> {
     let target = Target::parse(&arguments.relation)?;
-    let db = arguments.engine.open()?;
-    load_with_progress(&db, target, &arguments.file, arguments.format)?;
-    if arguments.engine.forgets() && arguments.then.is_empty() {
-        eprintln!("note: the mem engine keeps nothing after this program; query the data with --then SCRIPT");
+    let database = arguments.database.find()?;
+    let db = database.open()?;
+    let interrupt = signals::stop_work_on_signals(|| ());
+    load_with_progress(&db, target, &arguments.file, arguments.format, &interrupt)?;
+    if database.forgets() && arguments.then.is_empty() {
+        output::note("note: the mem engine keeps nothing after this program; query the data with --then SCRIPT");
     }
-    for script in &arguments.then {
-        let start = Instant::now();
-        let result = db.run_default(script)?;
-        let took = start.elapsed();
-        result.flatten().iter().try_for_each(|rows| run::show(rows, took))?;
-    }
+    let connection = Connection::Local(db);
+    let run = |script: &String| {
+        run::run_one(&connection, script, BTreeMap::new(), ScriptMutability::Mutable, Format::Table, &interrupt)
+    };
+    arguments.then.iter().try_for_each(|script| run(script).map(drop))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -36,14 +39,15 @@ pub fn load_with_progress(
     target: Target<'_>,
     file: &Path,
     format: Option<FileFormat>,
+    interrupt: &Interrupt,
 ) -> miette::Result<()> {
     let size = std::fs::metadata(file).map_err(CliError::reading(file))?.len();
     let bar = progress_bar(size);
     let start = Instant::now();
-    let rows = load::load(db, target, file, format, &bar)?;
+    let rows = load::load(db, target, file, format, load::Watch { bar: &bar, interrupt })?;
     let took = start.elapsed();
     bar.finish_and_clear();
-    eprintln!("{}: {}", target.name, output::summary_with_rate(rows, took));
+    output::note(format_args!("{}: {}", target.name, output::summary_with_rate(rows, took)));
     Ok(())
 }
 

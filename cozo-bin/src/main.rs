@@ -8,6 +8,8 @@
 
 mod args;
 mod connection;
+mod database;
+mod decode;
 mod demo;
 mod error;
 mod export;
@@ -21,11 +23,10 @@ mod run;
 #[cfg(feature = "server")]
 mod server;
 mod shell;
+mod signals;
+mod threads;
 
-use std::io::{IsTerminal, stderr};
 use std::process::ExitCode;
-
-use clap::Parser;
 
 use args::{Arguments, Command};
 
@@ -34,7 +35,7 @@ use args::{Arguments, Command};
 static ALLOCATOR: cozo::Mimalloc = cozo::Mimalloc;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = Arguments::read();
     let outcome = match arguments.command {
         Command::Run(arguments) => run::run(arguments),
         Command::Repl(arguments) => repl::run(&arguments),
@@ -55,8 +56,8 @@ fn main() -> ExitCode {
         // A reader such as `head` has seen enough.
         Err(report) if error::is_broken_pipe(&report) => ExitCode::SUCCESS,
         Err(report) => {
-            eprint!("{}", cozo::diag::render_report(&report, output::wants_color(stderr().is_terminal())));
-            ExitCode::FAILURE
+            output::report(&report);
+            signals::exit_code().map_or(ExitCode::FAILURE, ExitCode::from)
         }
     }
 }

@@ -1,109 +1,91 @@
 //! `cozo backup`, `cozo restore`, `cozo check` and `cozo compact`: looking after a database.
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use cozo::{BackupProgress, DbInstance, Strictness};
+use cozo::{BackupProgress, DbInstance, Interrupt, Strictness};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::args::{BackupArguments, CheckArguments, CompactArguments, MEM, RestoreArguments, must_exist};
+use crate::args::{BackupArguments, CheckArguments, CompactArguments, RestoreArguments};
+use crate::database::Database;
 use crate::error::CliError;
-use crate::output;
+use crate::{output, signals};
 
 /// Writes a backup.
 pub fn backup(arguments: &BackupArguments) -> miette::Result<ExitCode> {
-    let db = arguments.engine.open_existing()?;
-    with_progress("backed up", |report| db.backup_with_progress(&arguments.file, report))?;
+    let db = arguments.database.find()?.open_existing()?;
+    with_progress("backed up", "no backup was written", |interrupt, report| {
+        db.backup_interruptible(&arguments.file, interrupt, report)
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Fills an empty database from a backup, and lists what could not be carried over.
 pub fn restore(arguments: &RestoreArguments) -> miette::Result<ExitCode> {
-    if arguments.engine.forgets() {
+    let database = arguments.database.find()?;
+    if database.forgets() {
         return Err(CliError::RestoreIntoNothing.into());
     }
-    let path = arguments.engine.path();
-    let is_new = path.try_exists().is_ok_and(|exists| !exists);
-    let db = arguments.engine.open()?;
+    let is_new = database.is_new();
     let strictness = if arguments.what_fits { Strictness::WhatFits } else { Strictness::EveryRow };
-    let outcome = with_progress("restored", |report| db.restore_with_progress(&arguments.file, strictness, report));
-    if is_new && outcome.is_err() {
-        drop(db);
-        remove_database(path);
-    }
-    for remark in outcome? {
-        eprintln!("note: {remark}");
-    }
+    let remarks = with_progress("restored", "nothing was restored", |interrupt, report| {
+        let restore = |db: DbInstance| db.restore_interruptible(&arguments.file, strictness, interrupt, report);
+        // The database is closed when this has ended.
+        let outcome = database.open().and_then(restore);
+        if is_new && outcome.is_err() {
+            database.remove();
+        }
+        outcome
+    })?;
+    remarks.iter().for_each(|remark| output::note(format_args!("note: {remark}")));
     Ok(ExitCode::SUCCESS)
 }
 
 /// Reads a database to its end, and says what is wrong with it.
 pub fn check(arguments: &CheckArguments) -> miette::Result<ExitCode> {
-    let path = &arguments.path;
-    if arguments.engine.as_deref() == Some(MEM) {
-        return Err(CliError::NothingInMem.into());
-    }
-    must_exist(path)?;
-    let engine = arguments.engine.as_deref().map_or_else(|| engine_of(path), Ok)?;
-    let db = DbInstance::new(engine, path, r#"{"read_only": true, "cache_mb": 0}"#)?;
+    let options = r#"{"read_only": true, "cache_mb": 0}"#;
+    let db = Database::at(&arguments.path, arguments.engine.as_deref(), options)?.open_existing()?;
     let report = db.check()?;
     for (relation, rows) in &report.relations {
-        println!("{relation}: {}", output::count(*rows as usize, "row"));
+        output::line(format_args!("{relation}: {}", output::count(*rows as usize, "row")))?;
     }
     for problem in &report.problems {
-        println!("problem: {problem}");
+        output::line(format_args!("problem: {problem}"))?;
     }
     match report.problems.len() {
-        0 => println!("no problems found"),
-        problems => println!("{} found", output::count(problems, "problem")),
+        0 => output::line("no problems found")?,
+        problems => output::line(format_args!("{} found", output::count(problems, "problem")))?,
     }
     Ok(if report.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Gives back the space of what was removed or replaced.
 pub fn compact(arguments: &CompactArguments) -> miette::Result<ExitCode> {
-    arguments.engine.open_existing()?.run_default("::compact")?;
+    arguments.database.find_at(arguments.place.as_deref())?.open_existing()?.run_default("::compact")?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Removes a database that was made for nothing. What cannot be removed is left: why it was made for nothing matters more.
-fn remove_database(path: &Path) {
-    if path.is_dir() {
-        let _ = std::fs::remove_dir_all(path);
-        return;
-    }
-    // What SQLite and its engine put beside the file.
-    for suffix in ["", "-wal", "-shm", "-lock"] {
-        let mut file = path.as_os_str().to_owned();
-        file.push(suffix);
-        let _ = std::fs::remove_file(file);
-    }
-}
-
-/// The engine that a path looks like: a folder or a file.
-fn engine_of(path: &Path) -> Result<&'static str, CliError> {
-    let metadata = std::fs::metadata(path).map_err(CliError::reading(path))?;
-    Ok(if metadata.is_dir() { "rocksdb" } else { "sqlite" })
-}
-
-/// Does something with a bar of the rows done; nothing is drawn unless standard error is a terminal.
+/// Does something with a bar of the rows done, until a signal stops it; nothing is drawn unless standard error is a terminal.
 fn with_progress<T>(
     done: &str,
-    work: impl FnOnce(&mut dyn FnMut(&BackupProgress)) -> miette::Result<T>,
+    if_stopped: &'static str,
+    work: impl FnOnce(&Interrupt, &mut dyn FnMut(&BackupProgress)) -> miette::Result<T>,
 ) -> miette::Result<T> {
     let (bar, start, mut rows) = (ProgressBar::new(0), Instant::now(), 0);
     if let Ok(style) = ProgressStyle::with_template("{msg:16} [{wide_bar}] {human_pos}/{human_len} rows {per_sec}") {
         bar.set_style(style.progress_chars("=> "));
     }
-    let outcome = work(&mut |progress: &BackupProgress| {
+    let interrupt = signals::stop_work_on_signals(|| ());
+    let _work = signals::work();
+    let outcome = work(&interrupt, &mut |progress: &BackupProgress| {
         rows = progress.rows as usize;
         bar.set_length(progress.total_rows);
         bar.set_position(progress.rows);
         bar.set_message(progress.relation.clone());
-    })?;
+    });
+    let outcome = signals::explain(outcome, if_stopped)?;
     bar.finish_and_clear();
     let took = start.elapsed();
-    eprintln!("{done}: {}", output::summary_with_rate(rows, took));
+    output::note(format_args!("{done}: {}", output::summary_with_rate(rows, took)));
     Ok(outcome)
 }

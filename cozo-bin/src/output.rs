@@ -1,6 +1,6 @@
 //! Results as tables, JSON and CSV.
 
-use std::io::{IsTerminal, Write, stdout};
+use std::io::{IsTerminal, Write, stderr, stdout};
 use std::time::Duration;
 
 use comfy_table::presets::UTF8_FULL_CONDENSED;
@@ -51,7 +51,18 @@ pub fn line(text: impl std::fmt::Display) -> Result<(), CliError> {
 
 /// Writes text to standard output as it is.
 pub fn text(text: &[u8]) -> Result<(), CliError> {
-    Ok(stdout().write_all(text)?)
+    stdout().write_all(text)?;
+    Ok(stdout().flush()?)
+}
+
+/// Writes text and a line break to standard error. What it is about goes on if nobody can read it, where `eprintln!` would panic.
+pub fn note(text: impl std::fmt::Display) {
+    let _ = writeln!(stderr(), "{text}");
+}
+
+/// Writes the report of an error to standard error.
+pub fn report(report: &miette::Report) {
+    note(cozo::diag::render_report(report, wants_color(stderr().is_terminal())).trim_end());
 }
 
 /// Writes up to `limit` rows as a table.

@@ -14,7 +14,7 @@ use crate::connection::Connection;
 use crate::error::{self, CliError};
 use crate::format::without_mark;
 use crate::output::{self, Strings};
-use crate::{import, load};
+use crate::{import, load, signals};
 
 /// Runs the scripts; where results are JSON, so is whatever goes wrong.
 pub fn run(arguments: RunArguments) -> miette::Result<ExitCode> {
@@ -22,7 +22,7 @@ pub fn run(arguments: RunArguments) -> miette::Result<ExitCode> {
     match run_all(arguments) {
         Err(report) if as_json && !error::is_broken_pipe(&report) => {
             output::line(cozo::format_error_as_json(report, None))?;
-            Ok(ExitCode::FAILURE)
+            Ok(signals::exit_code().map_or(ExitCode::FAILURE, ExitCode::from))
         }
         outcome => outcome,
     }
@@ -31,13 +31,14 @@ pub fn run(arguments: RunArguments) -> miette::Result<ExitCode> {
 /// Runs the scripts one after the other; the first that fails ends it.
 fn run_all(arguments: RunArguments) -> miette::Result<ExitCode> {
     let parameters = parameters(&arguments.parameters)?;
+    let interrupt = signals::stop_work_on_signals(|| ());
     let connection = match arguments.server.connect()? {
         Some(server) => Connection::Remote(server),
         None => {
-            let db = arguments.engine.open()?;
+            let db = arguments.database.find()?.open()?;
             for load in &arguments.loads {
                 let (target, file) = load::split(load)?;
-                import::load_with_progress(&db, target, file, None)?;
+                import::load_with_progress(&db, target, file, None, &interrupt)?;
             }
             Connection::Local(db)
         }
@@ -45,7 +46,7 @@ fn run_all(arguments: RunArguments) -> miette::Result<ExitCode> {
     let mutability = if arguments.immutable { ScriptMutability::Immutable } else { ScriptMutability::Mutable };
     let files = arguments.files.iter().map(|file| read_script(file));
     for script in files.chain(arguments.scripts.into_iter().map(Ok)) {
-        let succeeded = run_one(&connection, &script?, parameters.clone(), mutability, arguments.format)?;
+        let succeeded = run_one(&connection, &script?, parameters.clone(), mutability, arguments.format, &interrupt)?;
         if !succeeded {
             return Ok(ExitCode::FAILURE);
         }
@@ -80,22 +81,29 @@ pub fn parameters(given: &[String]) -> Result<BTreeMap<String, DataValue>, CliEr
     given.iter().map(parse).collect()
 }
 
-/// Runs a script and shows its result; whether all went well. A failure in JSON is a result like others.
-fn run_one(
+/// Runs a script, until a signal stops it, and shows its result; whether all went well. A failure in JSON is a result like others.
+pub fn run_one(
     connection: &Connection,
     script: &str,
     parameters: BTreeMap<String, DataValue>,
     mutability: ScriptMutability,
     format: Format,
+    interrupt: &Interrupt,
 ) -> miette::Result<bool> {
+    let stopped = "the script was not finished, and wrote nothing";
+    let work = signals::work();
     if format == Format::Json {
-        let result = connection.run_script_fold_err(script, parameters, mutability)?;
+        let result = connection.run_script_fold_err(script, parameters, mutability, interrupt)?;
+        signals::check(interrupt, stopped)?;
+        drop(work);
         output::line(&result)?;
         return Ok(result["ok"] == true);
     }
     let start = Instant::now();
-    let result = connection.run_script(script, parameters, mutability, &Interrupt::default())?;
+    let result = connection.run_script(script, parameters, mutability, interrupt);
+    let result = signals::explain(result, stopped)?;
     let took = start.elapsed();
+    drop(work);
     for rows in result.flatten() {
         match format {
             Format::Csv => output::csv(&rows)?,

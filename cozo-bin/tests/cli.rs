@@ -257,13 +257,18 @@ fn what_reads_makes_no_database() {
     let (typo, copy) = (directory.path("typo.db"), directory.path("copy.db"));
     let damaged = directory.file("damaged.db", "this is no database, and has nothing in it that could be one");
     for arguments in [
-        &["backup", &copy, "-p", &damaged][..],
+        &["backup", &copy, "-e", "mem", "-p", &damaged][..],
         &["backup", &copy],
-        &["compact", "-p", &damaged],
-        &["export", "r", "-", "-p", &damaged],
+        &["compact", "-e", "mem", "-p", &damaged],
+        &["export", "r", "-", "--engine", "mem", "-p", &damaged],
         &["check", "-e", "mem", &damaged],
     ] {
         cozo(arguments).failed("cli::nothing_in_mem");
+    }
+    for arguments in
+        [&["backup", &copy, "-p", &damaged][..], &["compact", &damaged], &["export", "r", "-", "-p", &damaged]]
+    {
+        cozo(arguments).failed("storage::not_a_database");
     }
     for engine in ["sqlite", "rocksdb"] {
         for arguments in [

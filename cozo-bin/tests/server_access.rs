@@ -149,8 +149,29 @@ fn other_names_of_this_machine_are_refused_on_loopback() {
     }
     query(&server, script, &[("host", "evil.test")]).failed(403, "server::host");
     assert_eq!(server.send("GET", "/", &[("host", "evil.test")], "").status, 403);
-    let reply = read_all(server.raw("GET /health HTTP/1.0\r\n\r\n"));
-    assert!(reply.contains(" 403 "), "{reply}");
+    for (host, status) in [
+        ("", " 403 "),
+        ("Host: evil.test\r\n", " 403 "),
+        ("Host: localhost\r\nHost: localhost\r\n", " 400 "),
+        ("Host: localhost\r\nHost: evil.test\r\n", " 400 "),
+        ("Host: localhost:abc\r\n", " 400 "),
+        ("Host: localhost:99999\r\n", " 400 "),
+        ("Host: 127.0.0.1:80@evil.test\r\n", " 400 "),
+        ("Host: localhost/\r\n", " 400 "),
+        ("Host: localhost:\r\n", " 200 "),
+    ] {
+        // By the routes, and on the direct way.
+        let reply = read_all(server.raw(&format!("GET /health HTTP/1.0\r\n{host}\r\n")));
+        assert!(reply.contains(status), "{host}: {reply}");
+        let body = json!({"script": script}).to_string();
+        let head = format!("POST /text-query HTTP/1.0\r\n{host}Content-Length: {}\r\n\r\n{body}", body.len());
+        let reply = read_all(server.raw(&head));
+        assert!(reply.contains(status), "{host}: {reply}");
+    }
+    let other = start(&["-b", "0.0.0.0", "--token-file", &scratch("server_hosts").file("token", "t")]);
+    let head = "GET /health HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n";
+    assert!(read_all(other.raw(&format!("{head}\r\n"))).contains(" 200 "));
+    assert!(read_all(other.raw(&format!("{head}Host: b.test\r\n\r\n"))).contains(" 400 "));
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod support;
 
 use std::io::{BufRead, BufReader, Write};
+use std::net::Shutdown;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -66,6 +67,60 @@ fn scripts_end_when_their_client_goes_away() {
     let path = format!("/transact/{id}");
     assert_eq!(server.post(&path, &json!({"script": "?[a] <- [[1]]"})).ok()["rows"], json!([[1]]));
     assert_eq!(running(&server), alone);
+}
+
+/// Sends a script with the rest of the head of its request, closes this half of the connection, and gives what comes.
+fn half_closed(server: &Server, version: &str, script: &str) -> String {
+    let body = json!({"script": script}).to_string();
+    let head = format!("POST /text-query HTTP/{version}\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n", body.len());
+    let stream = server.raw(&format!("{head}{body}"));
+    stream.shutdown(Shutdown::Write).expect("it can be closed");
+    read_all(stream)
+}
+
+#[test]
+fn a_client_that_has_closed_its_half_gets_its_answer() {
+    let server = start(&[]);
+    for version in ["1.0", "1.1"] {
+        let reply = half_closed(&server, version, "?[a] := a = 40 + 2");
+        assert!(reply.starts_with("HTTP/1.") && reply.contains(" 200 OK") && reply.contains("[[42]]"), "{reply}");
+    }
+    // Whoever waits for long is told now and then that the answer is still to come, which is no answer.
+    let reply = half_closed(&server, "1.1", "?[a] := a = 40 + 2 :sleep 1.5");
+    let (before, answer) = reply.split_once("HTTP/1.1 200 OK").unwrap_or_else(|| panic!("no answer in {reply}"));
+    assert!(before.replace("HTTP/1.1 102 Processing\r\n\r\n", "").is_empty(), "{reply}");
+    assert!(answer.contains("[[42]]") && !answer.contains("102 Processing"), "{reply}");
+    // A long answer is whole.
+    let reply = half_closed(&server, "1.1", "?[n] := n in int_range(300000)");
+    assert!(reply.contains("[299999]") && reply.ends_with("0\r\n\r\n"), "{} bytes", reply.len());
+    // A body that does not come whole is none.
+    let stream = server.raw("POST /text-query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{");
+    stream.shutdown(Shutdown::Write).expect("it can be closed");
+    assert!(!read_all(stream).contains("200 OK"));
+    // Several requests at once.
+    let one = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let stream = server.raw(&one.repeat(3));
+    stream.shutdown(Shutdown::Write).expect("it can be closed");
+    assert_eq!(read_all(stream).matches("{\"ok\":true}").count(), 3);
+}
+
+#[test]
+fn a_client_that_has_gone_is_told_from_one_that_waits() {
+    let server = Arc::new(start(&[]));
+    let waiting = server.clone();
+    let waits = thread::spawn(move || half_closed(&waiting, "1.1", "?[a] := a = 40 + 2 :sleep 3"));
+    eventually("it runs", || running(&server) == 2);
+    let body = json!({"script": "?[a] := a = 1 :sleep 600"}).to_string();
+    let gone: Vec<_> = ["1.0", "1.1"]
+        .map(|version| {
+            let head = format!("POST /text-query HTTP/{version}\r\nHost: localhost\r\nContent-Length: {}", body.len());
+            server.raw(&format!("{head}\r\n\r\n{body}"))
+        })
+        .into();
+    eventually("all run", || running(&server) == 4);
+    drop(gone);
+    eventually("those of the clients that have gone have ended", || running(&server) <= 2);
+    assert!(waits.join().expect("it ends well").contains("[[42]]"));
 }
 
 #[test]
@@ -246,11 +301,8 @@ fn scripts_that_do_not_end_are_stopped_with_the_server() {
 fn a_log_that_nobody_reads_does_no_harm() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cozo"));
     let mut child = command.args(["server", "-P", "0"]).stderr(Stdio::piped()).spawn().expect("the binary starts");
-    let mut first = String::new();
-    let mut log = BufReader::new(child.stderr.take().expect("there is a pipe"));
-    log.read_line(&mut first).expect("there is a line");
-    assert!(first.contains("listening"), "{first}");
-    drop(log);
+    let log = BufReader::new(child.stderr.take().expect("there is a pipe"));
+    assert!(log.lines().map_while(Result::ok).any(|line| line.contains("listening")));
     send_signal(&child, "-TERM");
     assert!(wait_for(&mut child).success());
 }

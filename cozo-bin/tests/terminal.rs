@@ -49,9 +49,11 @@ fn inputs_are_colored_completed_and_remembered() {
             ["1 row in ", ""],
             [PROMPT, "?[z] := z = 70 + 7\r"],
             ["1 row in ", ""],
-            [PROMPT, END]
+            [PROMPT, END],
+            ["Ctrl-D again exits", END]
         ]),
     );
+    assert!(shown.contains("in memory: nothing is kept") && shown.contains("1 relation is in memory alone"), "{shown}");
     assert!(shown.contains("\u{1b}[32m'Bank'"), "strings are green: {shown}");
     assert!(shown.contains("\u{1b}[34mstation"), "relations are blue: {shown}");
     assert!(shown.contains("│ 4 │") && shown.contains("\"several\""), "{shown}");
@@ -88,7 +90,7 @@ fn ctrl_c_stops_what_runs_and_twice_ends_it() {
     typed(
         &directory,
         &json!([
-            [PROMPT, "n[x] := x = 0 n[x] := n[y], x = y + 1 ?[x] := n[x]\r"],
+            [PROMPT, format!("{ENDLESS}\r")],
             ["\r\n", "\u{3}", 2],
             ["killed", ""],
             [PROMPT, "\u{3}"],
@@ -96,6 +98,71 @@ fn ctrl_c_stops_what_runs_and_twice_ends_it() {
         ]),
     );
 }
+
+#[test]
+fn ctrl_c_leaves_the_line_that_is_being_typed() {
+    let directory = scratch("half-typed");
+    let shown = typed(
+        &directory,
+        &json!([
+            [PROMPT, "?[half := typed"],
+            ["typed", "\u{3}"],
+            [PROMPT, " several\rlines\u{3}"],
+            [PROMPT, "\u{3}"],
+            ["Ctrl-C again exits", "no\u{3}"],
+            [PROMPT, "\u{3}"],
+            ["Ctrl-C again exits", "?[a] := a = 40 + 2\r"],
+            ["1 row in ", ""],
+            [PROMPT, "?[a] <- [[1]] :create r {a}\r"],
+            ["1 row in ", ""],
+            [PROMPT, "\u{3}"],
+            ["1 relation is in memory alone and would be lost", ""],
+            ["Ctrl-C again exits", "?[b] := *r{a}, b = a + 76\r"],
+            ["1 row in ", ""],
+            [PROMPT, "\u{3}"],
+            ["Ctrl-C again exits", "\u{3}"]
+        ]),
+    );
+    assert!(shown.contains("│ 42 │") && shown.contains("│ 77 │"), "{shown}");
+}
+
+#[test]
+fn a_database_on_disk_is_left_without_a_question() {
+    let directory = scratch("left");
+    let path = directory.path("left.db");
+    let shown = typed_with(
+        &directory,
+        &[&path],
+        &json!([[PROMPT, "?[a] <- [[1]] :create r {a}\r"], ["1 row in ", ""], [PROMPT, END]]),
+    );
+    assert!(shown.contains(&format!("new sqlite database '{path}'")), "{shown}");
+    assert!(typed_with(&directory, &[&path], &json!([[PROMPT, END]])).contains(&format!(", sqlite database '{path}'")));
+}
+
+#[test]
+fn statements_typed_line_by_line_are_one_transaction() {
+    let directory = scratch("statements");
+    let shown = typed(
+        &directory,
+        &json!([
+            [PROMPT, "?[who, euros] <- [['a', 50], ['b', 60]] :create purse {who => euros}\r"],
+            ["1 row in ", ""],
+            [PROMPT, "{ ?[who, euros] <- [['a', 20]] :put purse {who => euros} }\r"],
+            ["euros} }", "{\r    ?[who] := *purse{who, euros}, euros < 30\r    :assert none\r}\r\r"],
+            ["eval::assert_none_failure", ""],
+            [PROMPT, "?[euros] := *purse{who: 'a', euros}\r"],
+            ["    50 │", ""],
+            [PROMPT, "%if { ?[a] := a = 1 } %then\r{ ?[a] := a = 400 + 56 }\r%end\r\r"],
+            ["│ 456", ""],
+            [PROMPT, END],
+            ["Ctrl-D again exits", END]
+        ]),
+    );
+    assert_eq!(shown.matches(" row in ").count() + shown.matches(" rows in ").count(), 3, "{shown}");
+}
+
+/// A script that never ends and takes no memory.
+const ENDLESS: &str = "?[count(a)] := a in int_range(1000000), b in int_range(1000000), a + b == -1";
 
 #[cfg(feature = "server")]
 #[test]
@@ -111,7 +178,7 @@ fn a_server_completes_and_is_not_waited_for() {
             ["1 row in ", ""],
             [PROMPT, "?[a, b] <~ Consta\t(data: [[1, 2]])\r"],
             ["1 row in ", ""],
-            [PROMPT, "n[x] := x = 0 n[x] := n[y], x = y + 1 ?[x] := n[x]\r"],
+            [PROMPT, format!("{ENDLESS}\r")],
             ["\r\n", "\u{3}", 2],
             ["remote::not_waited_for", ""],
             [PROMPT, END]

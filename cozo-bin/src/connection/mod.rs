@@ -4,12 +4,28 @@ mod failure;
 mod remote;
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
-use cozo::{DataValue, DbInstance, Interrupt, NamedRows, ScriptMutability};
+use cozo::session::SessionError;
+use cozo::{DataValue, DbInstance, Interrupt, NamedColumns, NamedRows, ScriptMutability};
 use serde_json::Value;
 
+use crate::decode::{DecodeError, Meter, RelationsSeed, decode};
 use crate::error::CliError;
 pub use remote::Server;
+
+/// Relations from the text of JSON.
+fn relations(text: &str) -> miette::Result<BTreeMap<String, NamedColumns>> {
+    let interrupt = Interrupt::default();
+    let meter = Meter::new(usize::MAX, &interrupt, &|_| true);
+    match decode(text.as_bytes(), RelationsSeed(&meter), &meter) {
+        Ok(relations) => Ok(relations),
+        Err(DecodeError::Row(error)) => Err(error.into()),
+        Err(DecodeError::Bad(reason)) => Err(SessionError::BadJson(reason).into()),
+        Err(DecodeError::Stopped(report)) => Err(report),
+        Err(DecodeError::TooMuch | DecodeError::NoMemory) => Err(CliError::NoMemory.into()),
+    }
+}
 
 /// A database, here or behind a server.
 #[derive(Clone)]
@@ -41,17 +57,28 @@ impl Connection {
         script: &str,
         parameters: BTreeMap<String, DataValue>,
         mutability: ScriptMutability,
+        interrupt: &Interrupt,
     ) -> miette::Result<Value> {
-        match self {
-            Connection::Local(db) => Ok(db.run_script_fold_err(script, parameters, mutability)),
-            Connection::Remote(server) => server.answer(script, parameters, mutability),
-        }
+        let db = match self {
+            Connection::Local(db) => db,
+            Connection::Remote(server) => return server.answer_unless(script, parameters, mutability, interrupt),
+        };
+        let start = Instant::now();
+        Ok(match db.run_script_interruptible(script, parameters, mutability, interrupt) {
+            Ok(rows) => {
+                let mut result = rows.into_json();
+                result["ok"] = true.into();
+                result["took"] = start.elapsed().as_secs_f64().into();
+                result
+            }
+            Err(report) => cozo::format_error_as_json(report, Some(script)),
+        })
     }
 
     /// Imports relations from the text of JSON; all of them or none.
     pub fn import(&self, text: &str) -> miette::Result<()> {
         match self {
-            Connection::Local(db) => db.import_relations_str_with_err(text),
+            Connection::Local(db) => db.import_relations_columns(relations(text)?),
             Connection::Remote(server) => server.import(text),
         }
     }

@@ -35,6 +35,11 @@ impl Server {
         Ok(Server { agent, url: url.trim_end_matches('/').to_string(), token })
     }
 
+    /// Its address.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
     /// Runs a script.
     pub fn run_script(
         &self,
@@ -43,22 +48,33 @@ impl Server {
         mutability: ScriptMutability,
         interrupt: &Interrupt,
     ) -> miette::Result<NamedRows> {
-        let (sender, receiver) = channel();
-        let (server, text) = (self.clone(), script.to_string());
-        thread::spawn(move || sender.send(server.answer(&text, parameters, mutability)));
-        let answer = loop {
-            match receiver.recv_timeout(GLANCE) {
-                Ok(answer) => break answer?,
-                Err(RecvTimeoutError::Timeout) if interrupt.check().is_ok() => {}
-                Err(_) => return Err(CliError::NotWaitedFor.into()),
-            }
-        };
+        let answer = self.answer_unless(script, parameters, mutability, interrupt)?;
         succeeded(&answer, script)?;
         rows_of(&answer)
     }
 
-    /// Runs a script; its result or error as the server tells it.
-    pub fn answer(
+    /// Runs a script; its result or error as the server tells it, unless an interrupt comes first.
+    pub fn answer_unless(
+        &self,
+        script: &str,
+        parameters: BTreeMap<String, DataValue>,
+        mutability: ScriptMutability,
+        interrupt: &Interrupt,
+    ) -> miette::Result<Value> {
+        let (sender, receiver) = channel();
+        let (server, text) = (self.clone(), script.to_string());
+        let wait = move || sender.send(server.answer(&text, parameters, mutability));
+        thread::Builder::new().spawn(wait).map_err(CliError::NoThreads)?;
+        loop {
+            match receiver.recv_timeout(GLANCE) {
+                Ok(answer) => return answer,
+                Err(RecvTimeoutError::Timeout) if interrupt.check().is_ok() => {}
+                Err(_) => return Err(CliError::NotWaitedFor.into()),
+            }
+        }
+    }
+
+    fn answer(
         &self,
         script: &str,
         parameters: BTreeMap<String, DataValue>,

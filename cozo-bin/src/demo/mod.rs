@@ -40,7 +40,8 @@ pub fn run(arguments: &DemoArguments) -> miette::Result<ExitCode> {
     QUERIES.iter().enumerate().try_for_each(|(number, query)| ask(&db, number + 1, query, &subjects))?;
     if arguments.repl {
         output::line("\nThe relations are *crate and *depends; any script above can be pasted here.")?;
-        return repl::start(Connection::Local(db));
+        let description = "the demonstration, in memory".to_string();
+        return repl::start(repl::Opened { connection: Connection::Local(db), description, forgets: false });
     }
     output::line("\nGo on with this data: cozo demo --repl. The language: docs/ and cozo repl, %help.")?;
     Ok(ExitCode::SUCCESS)

@@ -19,6 +19,7 @@ use super::table::{Declared, Table};
 use crate::error::CliError;
 use crate::format::FileFormat;
 use crate::load::{COLUMN_TYPE, KEYS};
+use crate::output;
 
 /// Rows that are written at a time: enough for columns to pay, few enough to hold.
 const BATCH_ROWS: usize = 65_536;
@@ -30,7 +31,7 @@ pub fn write(table: &Table, format: FileFormat, out: impl Write + Send, bar: &Pr
     for column in types.lossy() {
         let column_type = declared.as_ref().map(|declared| declared.types[column].as_str());
         if let Some(change) = change_of(column_type) {
-            eprintln!("note: '{}' {change}", table.headers[column]);
+            output::note(format_args!("note: '{}' {change}", table.headers[column]));
         }
     }
     let schema = types.schema(&table.headers).map_err(CliError::arrow)?;

@@ -12,14 +12,15 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use cozo::{DbInstance, Interrupt};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::args::ExportArguments;
 use crate::error::CliError;
 use crate::format::FileFormat;
-use crate::{output, run};
+use crate::{output, run, signals};
 use table::Table;
 
 /// Exports, and says on standard error how much and how fast.
@@ -32,29 +33,33 @@ pub fn run(arguments: &ExportArguments) -> miette::Result<ExitCode> {
     if to_stdout && !format.is_text() {
         return Err(CliError::NotToStdout.into());
     }
-    let db = arguments.engine.open_to_read()?;
+    let db = arguments.database.find()?.open_to_read()?;
     let start = Instant::now();
-    let table = match (&arguments.relation, &arguments.script) {
-        (Some(relation), _) => Table::of_relation(&db, relation)?,
-        (None, script) => {
-            let parameters = run::parameters(&arguments.parameters)?;
-            Table::of_script(&db, script.as_deref().unwrap_or_default(), parameters)?
-        }
-    };
+    let interrupt = signals::stop_work_on_signals(|| ());
+    let work = signals::work();
     let bar = progress_bar();
-    let rows = if to_stdout {
-        write(&table, format, BufWriter::new(io::stdout()), &bar)?
-    } else {
-        let target = Target::new(&arguments.file);
-        let file = File::create(&target.written).map_err(CliError::writing(&target.written))?;
-        let rows = write(&table, format, BufWriter::new(file), &bar)?;
-        target.complete()?;
-        rows
+    let write_to = |out: Box<dyn Write + Send>| write(&table(&db, arguments, &interrupt)?, format, out, &bar);
+    let exported = match to_stdout {
+        true => write_to(Box::new(BufWriter::new(io::stdout()))),
+        false => Target::new(&arguments.file).fill(|file| write_to(Box::new(BufWriter::new(file)))),
     };
+    let rows = signals::explain(exported, "the export was not finished")?;
+    drop(work);
     bar.finish_and_clear();
     let took = start.elapsed();
-    eprintln!("exported: {}", output::summary_with_rate(rows, took));
+    output::note(format_args!("exported: {}", output::summary_with_rate(rows, took)));
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is to be exported.
+fn table(db: &DbInstance, arguments: &ExportArguments, interrupt: &Interrupt) -> miette::Result<Table> {
+    match (&arguments.relation, &arguments.script) {
+        (Some(relation), _) => Table::of_relation(db, relation, interrupt),
+        (None, script) => {
+            let parameters = run::parameters(&arguments.parameters)?;
+            Table::of_script(db, script.as_deref().unwrap_or_default(), parameters, interrupt)
+        }
+    }
 }
 
 /// Writes all rows; how many there were.
@@ -87,11 +92,14 @@ impl Target {
         Target { written: written.into(), complete: Some(path.to_path_buf()) }
     }
 
-    fn complete(mut self) -> Result<(), CliError> {
-        match self.complete.take() {
-            Some(complete) => fs::rename(&self.written, &complete).map_err(CliError::writing(&complete)),
-            None => Ok(()),
+    /// Writes the file, and gives it its name if that went well.
+    fn fill<T>(mut self, write: impl FnOnce(File) -> miette::Result<T>) -> miette::Result<T> {
+        let file = File::create(&self.written).map_err(CliError::writing(&self.written))?;
+        let written = write(file)?;
+        if let Some(complete) = self.complete.take() {
+            fs::rename(&self.written, &complete).map_err(CliError::writing(&complete))?;
         }
+        Ok(written)
     }
 }
 
@@ -110,6 +118,5 @@ fn progress_bar() -> ProgressBar {
     if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {human_pos} rows {per_sec}") {
         bar.set_style(style);
     }
-    bar.enable_steady_tick(Duration::from_millis(100));
     bar
 }

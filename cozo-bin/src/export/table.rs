@@ -15,6 +15,8 @@ pub struct Table {
     /// The names of the columns.
     pub headers: Vec<String>,
     rows: Rows,
+    /// Ends the reading.
+    interrupt: Interrupt,
 }
 
 enum Rows {
@@ -33,16 +35,24 @@ pub struct Declared {
 
 impl Table {
     /// A stored relation, as of now.
-    pub fn of_relation(db: &DbInstance, relation: &str) -> miette::Result<Self> {
+    pub fn of_relation(db: &DbInstance, relation: &str, interrupt: &Interrupt) -> miette::Result<Self> {
         let reader = db.read_relation(relation)?;
-        Ok(Table { headers: reader.headers(), rows: Rows::Relation(reader) })
+        Ok(Table { headers: reader.headers(), rows: Rows::Relation(reader), interrupt: interrupt.clone() })
     }
 
     /// The result of a script, which may not write.
-    pub fn of_script(db: &DbInstance, script: &str, parameters: BTreeMap<String, DataValue>) -> miette::Result<Self> {
-        let result = db.run_script_columns(script, parameters, ScriptMutability::Immutable, &Interrupt::default())?;
+    pub fn of_script(
+        db: &DbInstance,
+        script: &str,
+        parameters: BTreeMap<String, DataValue>,
+        interrupt: &Interrupt,
+    ) -> miette::Result<Self> {
+        let result = db.run_script_columns(script, parameters, ScriptMutability::Immutable, interrupt)?;
         match result.next {
-            None => Ok(Table { headers: result.headers, rows: Rows::Result(result.rows) }),
+            None => {
+                let rows = Rows::Result(result.rows);
+                Ok(Table { headers: result.headers, rows, interrupt: interrupt.clone() })
+            }
             Some(_) => Err(CliError::SeveralResults.into()),
         }
     }
@@ -58,12 +68,16 @@ impl Table {
 
     /// All rows, some thousand at a time.
     pub fn batches(&self) -> miette::Result<Box<dyn Iterator<Item = miette::Result<Batch>> + '_>> {
-        Ok(match &self.rows {
+        let batches: Box<dyn Iterator<Item = miette::Result<Batch>>> = match &self.rows {
             Rows::Relation(reader) => Box::new(reader.batches()?),
             Rows::Result(rows) => {
                 let starts = (0..rows.len).step_by(BATCH_ROWS);
                 Box::new(starts.map(|start| Ok(rows.slice(start..rows.len.min(start + BATCH_ROWS)))))
             }
-        })
+        };
+        Ok(Box::new(batches.map(|batch| {
+            self.interrupt.check()?;
+            batch
+        })))
     }
 }

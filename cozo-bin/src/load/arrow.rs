@@ -110,11 +110,11 @@ impl TableFile for ArrowFile {
         _: &[usize],
         progress: &mut Progress<'_>,
     ) -> miette::Result<()> {
-        for batch in self.batches(progress.bar)? {
+        for batch in self.batches(progress.watch.bar)? {
             let rows = batch?;
             let len = rows.len;
             db.import_columns(relation, NamedColumns::new(self.headers.clone(), rows))?;
-            progress.committed(len);
+            progress.committed(len)?;
         }
         Ok(())
     }

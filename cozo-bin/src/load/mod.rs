@@ -17,12 +17,12 @@ mod target;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use cozo::{DataValue, DbInstance, NamedRows};
+use cozo::{DataValue, DbInstance, Interrupt, NamedRows};
 use indicatif::ProgressBar;
 
 use crate::error::CliError;
 use crate::format::FileFormat;
-use crate::output;
+use crate::{output, signals};
 use reader::{DataFile, Record};
 use target::{Column, check_columns, columns_of, create, exists};
 pub use target::{Target, split};
@@ -60,17 +60,27 @@ trait TableFile {
     ) -> miette::Result<()>;
 }
 
+/// What watches over a load.
+#[derive(Clone, Copy)]
+pub struct Watch<'a> {
+    /// Shows how far it is.
+    pub bar: &'a ProgressBar,
+    /// Stops it.
+    pub interrupt: &'a Interrupt,
+}
+
 /// How far it is.
 struct Progress<'a> {
     rows: usize,
-    bar: &'a ProgressBar,
+    watch: Watch<'a>,
 }
 
 impl Progress<'_> {
-    /// Counts rows that are in the relation for good.
-    fn committed(&mut self, rows: usize) {
+    /// Counts rows that are in the relation for good. Fails if no others are to follow.
+    fn committed(&mut self, rows: usize) -> Result<(), CliError> {
         self.rows += rows;
-        self.bar.set_message(output::count(self.rows, "row"));
+        self.watch.bar.set_message(output::count(self.rows, "row"));
+        signals::check(self.watch.interrupt, "the import was not finished")
     }
 }
 
@@ -80,25 +90,28 @@ pub fn load(
     target: Target<'_>,
     path: &Path,
     format: Option<FileFormat>,
-    bar: &ProgressBar,
+    watch: Watch<'_>,
 ) -> miette::Result<usize> {
+    let bar = watch.bar;
     let file = open(path, FileFormat::of(format, path)?, bar)?;
     let is_new = !exists(db, target.name)?;
-    if is_new {
-        let columns = match target.columns {
-            Some(columns) => columns.to_string(),
-            None => file.columns(bar)?,
-        };
+    let made_of = match (is_new, target.columns) {
+        (true, Some(columns)) => Some(columns.to_string()),
+        (true, None) => Some(file.columns(bar)?),
+        (false, Some(columns)) => check_columns(db, target.name, columns).map(|()| None)?,
+        (false, None) => None,
+    };
+    // Until here a signal may end the program as it likes: nothing is written.
+    let _work = signals::work();
+    if let Some(columns) = made_of {
         create(db, target.name, &columns)?;
-    } else if let Some(columns) = target.columns {
-        check_columns(db, target.name, columns)?;
     }
-    let mut progress = Progress { rows: 0, bar };
+    let mut progress = Progress { rows: 0, watch };
     match fill(db, target.name, file.as_ref(), &mut progress) {
         Ok(()) => Ok(progress.rows),
         Err(report) if is_new => {
             db.run_default(&format!("::remove {}", target.name))?;
-            Err(report)
+            signals::explain(Err(report), "nothing was imported")
         }
         Err(report) if progress.rows > 0 => {
             let rows = output::count(progress.rows, "row");
@@ -124,8 +137,8 @@ fn open(path: &Path, format: FileFormat, bar: &ProgressBar) -> miette::Result<Bo
 fn fill(db: &DbInstance, relation: &str, file: &dyn TableFile, progress: &mut Progress<'_>) -> miette::Result<()> {
     let columns = columns_of(db, relation)?;
     let sources = sources(file, relation, &columns)?;
-    progress.bar.set_message("loading");
-    progress.bar.set_position(0);
+    progress.watch.bar.set_message("loading");
+    progress.watch.bar.set_position(0);
     file.fill(db, relation, &columns, &sources, progress)
 }
 
@@ -165,7 +178,7 @@ impl TableFile for DataFile {
         progress: &mut Progress<'_>,
     ) -> miette::Result<()> {
         let headers: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
-        let mut records = self.records(progress.bar)?;
+        let mut records = self.records(progress.watch.bar)?;
         loop {
             let mut rows = Vec::with_capacity(BATCH_ROWS);
             for record in records.by_ref().take(BATCH_ROWS) {
@@ -177,7 +190,7 @@ impl TableFile for DataFile {
                 return Ok(());
             }
             db.import_relations(BTreeMap::from([(relation.to_string(), NamedRows::new(headers.clone(), rows))]))?;
-            progress.committed(len);
+            progress.committed(len)?;
         }
     }
 }

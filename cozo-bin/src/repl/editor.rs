@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
@@ -9,7 +11,10 @@ use rustyline::highlight::{CmdKind, Highlighter};
 use rustyline::hint::Hinter;
 use rustyline::history::DefaultHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{CompletionType, Config, Context, Editor, Helper};
+use rustyline::{
+    Cmd, CompletionType, ConditionalEventHandler, Config, Context, Editor, Event, EventContext, EventHandler, Helper,
+    KeyEvent, RepeatCount,
+};
 
 use super::colors::highlight;
 use super::complete::complete;
@@ -17,32 +22,59 @@ use super::input::is_complete;
 use super::session::Session;
 use crate::connection::Connection;
 use crate::error::CliError;
-use crate::output;
+use crate::{output, signals};
 
 const PROMPT: &str = "=> ";
 const HISTORY_FILE: &str = ".cozo_repl_history";
 
-/// Reads inputs from the terminal until Ctrl-D, or Ctrl-C twice.
-pub fn read(mut session: Session) -> miette::Result<()> {
+/// Reads inputs from the terminal until Ctrl-D, or Ctrl-C twice at an empty line. Where relations would be lost, Ctrl-D has to
+/// come twice as well. Ctrl-C at a line with text leaves the text and begins a new line.
+pub fn read(mut session: Session, description: &str) -> miette::Result<()> {
     let mut editor = editor(&session.connection).map_err(|error| CliError::Terminal(error.to_string()))?;
+    let line_was_empty = Arc::new(AtomicBool::new(true));
+    let note_line = EventHandler::Conditional(Box::new(NoteLine(line_was_empty.clone())));
+    editor.bind_sequence(KeyEvent::ctrl('C'), note_line);
     // A first session has no history yet.
     let _ = editor.load_history(HISTORY_FILE);
-    output::line(format!("cozo {}: %help lists the commands, Ctrl-D exits", env!("CARGO_PKG_VERSION")))?;
-    let mut interrupted = false;
-    loop {
-        match editor.readline(PROMPT) {
+    output::line(format!("cozo {}, {description}", env!("CARGO_PKG_VERSION")))?;
+    output::line("%help lists the commands, Ctrl-D exits")?;
+    let mut was_asked = false;
+    while !signals::must_end() {
+        let read = editor.readline(PROMPT);
+        let (key, may_be_lost) = match &read {
+            Err(ReadlineError::Interrupted) => ("Ctrl-C", true),
+            _ => ("Ctrl-D", false),
+        };
+        match read {
             Ok(input) => {
-                interrupted = false;
+                was_asked = false;
                 remember(&mut editor, &input);
                 session.handle(&input)?;
             }
-            Err(ReadlineError::Interrupted) if !interrupted => {
-                interrupted = true;
-                output::line("Ctrl-C again exits")?;
+            Err(ReadlineError::Interrupted) if !line_was_empty.load(Ordering::Relaxed) => was_asked = false,
+            Err(ReadlineError::Interrupted | ReadlineError::Eof) if was_asked => return Ok(()),
+            Err(ReadlineError::Interrupted | ReadlineError::Eof) => {
+                let at_stake = session.at_stake();
+                if at_stake.is_none() && !may_be_lost {
+                    return Ok(());
+                }
+                was_asked = true;
+                at_stake.map_or(Ok(()), output::line)?;
+                output::line(format!("{key} again exits"))?;
             }
-            Err(ReadlineError::Interrupted | ReadlineError::Eof) => return Ok(()),
             Err(error) => return Err(CliError::Terminal(error.to_string()).into()),
         }
+    }
+    Ok(())
+}
+
+/// Notes whether the line was empty when Ctrl-C came.
+struct NoteLine(Arc<AtomicBool>);
+
+impl ConditionalEventHandler for NoteLine {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
+        self.0.store(context.line().is_empty(), Ordering::Relaxed);
+        Some(Cmd::Interrupt)
     }
 }
 

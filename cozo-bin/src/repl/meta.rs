@@ -164,8 +164,14 @@ fn restore(session: &mut Session, file: &str) -> miette::Result<()> {
     session.connection.restore(file)
 }
 
+/// How to type.
+const HELP: &str = "\
+Type a script and Enter. An empty line ends scripts of several lines: those that begin with a space, with { or with a
+word such as %if, or have an open bracket or string. Ctrl-C leaves the line, or stops what runs; Ctrl-D exits.
+";
+
 fn help(_: &mut Session, _: &str) -> miette::Result<()> {
-    output::line("Type a script and Enter; begin with a space for several lines, ended by an empty one.\n")?;
+    output::line(HELP)?;
     let described = |command: &Command| {
         let usage = format!("{} {}", command.name, command.arguments);
         output::line(format!("{usage:18} {}", command.doc))

@@ -11,54 +11,64 @@ mod input;
 mod meta;
 mod pager;
 mod session;
+mod terminal;
 mod tokens;
 
 use std::io::{BufRead, IsTerminal, stdin};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use cozo::Interrupt;
 
 use crate::args::ReplArguments;
 use crate::connection::Connection;
 use crate::error::CliError;
+use crate::{output, signals};
 use input::is_complete;
 use session::Session;
+use terminal::Settings;
+
+/// Where the shell reads and writes.
+pub struct Opened {
+    /// The database, here or on a server.
+    pub connection: Connection,
+    /// What it is, for people.
+    pub description: String,
+    /// Whether what is written is gone when the shell ends, and cannot be had again.
+    pub forgets: bool,
+}
 
 /// Opens the database and reads scripts until the input ends.
 pub fn run(arguments: &ReplArguments) -> miette::Result<ExitCode> {
     start(match arguments.server.connect()? {
-        Some(server) => Connection::Remote(server),
-        None => Connection::Local(arguments.engine.open()?),
+        Some(server) => {
+            let description = format!("the server at {}", server.url());
+            Opened { connection: Connection::Remote(server), description, forgets: false }
+        }
+        None => {
+            let database = arguments.database.find_at(arguments.place.as_deref())?;
+            let description = database.describe();
+            let opened =
+                Opened { connection: Connection::Local(database.open()?), description, forgets: database.forgets() };
+            if !opened.forgets && !stdin().is_terminal() {
+                output::note(&opened.description);
+            }
+            opened
+        }
     })
 }
 
 /// Reads scripts for a database until the input ends.
-pub fn start(connection: Connection) -> miette::Result<ExitCode> {
-    let busy = Arc::new(AtomicBool::new(false));
-    let interrupt = Interrupt::default();
-    stop_queries_on_interrupt(&interrupt, &busy)?;
-    let session = Session::new(connection, busy, interrupt);
-    if stdin().is_terminal() {
-        editor::read(session)?
-    } else {
-        read_lines(session)?
+pub fn start(opened: Opened) -> miette::Result<ExitCode> {
+    let terminal = stdin().is_terminal();
+    let settings = Settings::now();
+    let interrupt = signals::stop_work_on_signals(move || settings.restore());
+    let session = Session::new(opened.connection, opened.forgets, interrupt);
+    match terminal {
+        true => editor::read(session, &opened.description)?,
+        false => read_lines(session)?,
     }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Ctrl-C stops what runs; when nothing does, it ends the program as usual. The line editor sees its own Ctrl-C.
-fn stop_queries_on_interrupt(interrupt: &Interrupt, busy: &Arc<AtomicBool>) -> Result<(), CliError> {
-    let (interrupt, busy) = (interrupt.clone(), busy.clone());
-    let handle = move || {
-        if busy.load(Ordering::Relaxed) {
-            interrupt.kill();
-        } else {
-            std::process::exit(130);
-        }
-    };
-    ctrlc::set_handler(handle).map_err(|error| CliError::Terminal(error.to_string()))
+    Ok(match signals::must_end() {
+        true => signals::exit_code().map_or(ExitCode::SUCCESS, ExitCode::from),
+        false => ExitCode::SUCCESS,
+    })
 }
 
 /// Inputs from a pipe or a file.
@@ -71,6 +81,9 @@ fn read_lines(mut session: Session) -> miette::Result<()> {
         input.push_str(&line.map_err(CliError::Stream)?);
         if is_complete(&input) {
             session.handle(&std::mem::take(&mut input))?;
+        }
+        if signals::must_end() {
+            return Ok(());
         }
     }
     session.handle(&input)

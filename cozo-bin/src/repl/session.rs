@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use cozo::{DataValue, Interrupt, NamedRows, ScriptMutability};
 use serde_json::{Map, Value};
 
+use super::input::says_nothing;
 use super::meta::Meta;
 use super::pager;
 use crate::connection::Connection;
 use crate::error::{self, CliError};
 use crate::output::{self, Strings};
+use crate::signals;
 
 /// More rows are counted, but not shown.
 const MAX_SHOWN_ROWS: usize = 1000;
@@ -34,37 +34,47 @@ pub struct Session {
     pub pages: bool,
     /// The first result of the script before, for those who want to see it otherwise.
     pub last: NamedRows,
-    /// Set while something runs, so that Ctrl-C knows what to do.
-    busy: Arc<AtomicBool>,
+    /// Whether what is written is gone when the shell ends.
+    forgets: bool,
     /// Stops the script of the current input.
     interrupt: Interrupt,
 }
 
 impl Session {
     /// A session without parameters.
-    pub fn new(connection: Connection, busy: Arc<AtomicBool>, interrupt: Interrupt) -> Self {
+    pub fn new(connection: Connection, forgets: bool, interrupt: Interrupt) -> Self {
         let (parameters, last) = (BTreeMap::new(), NamedRows::default());
-        Session { connection, parameters, save: None, pages: true, last, busy, interrupt }
+        Session { connection, parameters, save: None, pages: true, last, forgets, interrupt }
     }
 
-    /// Runs an input and shows what comes out; only a broken standard output is an error.
+    /// What would be lost if the shell ended now, for people.
+    pub fn at_stake(&self) -> Option<String> {
+        let relations = if self.forgets { self.connection.names("::relations").len() } else { 0 };
+        let (is_are, them) = if relations == 1 { ("is", "it") } else { ("are", "them") };
+        (relations > 0).then(|| {
+            let relations = output::count(relations, "relation");
+            format!("{relations} {is_are} in memory alone and would be lost; %backup FILE saves {them}")
+        })
+    }
+
+    /// Runs an input and shows what comes out; only a standard output that takes nothing is an error.
     pub fn handle(&mut self, input: &str) -> miette::Result<()> {
         let input = input.trim();
-        if input.is_empty() {
+        if says_nothing(input) {
             return Ok(());
         }
         // A Ctrl-C that came after the end of the input before was not meant for this one.
         self.interrupt.rearm();
-        self.busy.store(true, Ordering::Relaxed);
+        let work = signals::work();
         let outcome = match Meta::parse(input) {
             Some(command) => command.and_then(|command| command.run(self)),
             None => self.run_script(input),
         };
-        self.busy.store(false, Ordering::Relaxed);
+        drop(work);
         match outcome {
-            Err(report) if error::is_broken_pipe(&report) => Err(report),
+            Err(report) if error::is_of_stream(&report) => Err(report),
             Err(report) => {
-                eprintln!("{}", cozo::diag::render_report(&report, output::wants_color(is_terminal())).trim_end());
+                output::report(&report);
                 Ok(())
             }
             Ok(()) => Ok(()),
@@ -116,10 +126,6 @@ impl Session {
             _ => Ok(()),
         }
     }
-}
-
-fn is_terminal() -> bool {
-    std::io::IsTerminal::is_terminal(&std::io::stderr())
 }
 
 /// The rows as a JSON array of objects.

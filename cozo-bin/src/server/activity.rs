@@ -1,16 +1,17 @@
-//! Whether the client of a connection is silent: whether no request has come for a while and none is being answered.
+//! What happens on a connection: how far its request is, and whether its client is silent, that is, whether no request has come for a while
+//! and none is being answered.
 
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::{Request, Response};
+use axum::http::{Request, Response, Version};
 use bytes::Bytes;
-use http_body::{Frame, SizeHint};
+use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper::service::Service;
 use tokio::time::sleep;
@@ -20,9 +21,39 @@ use super::direct::Direct;
 /// How often within the time that a client has it is looked whether a request came.
 const LOOKS: u32 = 4;
 
-/// What happens on a connection: how many requests have begun and how many responses have ended. It is odd while one is being answered.
+/// What happens on a connection.
 #[derive(Default)]
-pub struct Activity(AtomicU64);
+pub struct Activity {
+    /// How many requests have begun and how many responses have ended. It is odd while one is being answered.
+    events: AtomicU64,
+    /// A [`Stage`].
+    stage: AtomicU8,
+}
+
+/// How far the request of a connection is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Stage {
+    /// There is none.
+    Idle,
+    /// Its body has not come whole.
+    Receiving,
+    /// It has come whole, and the response has not begun.
+    Waiting,
+    /// The same for HTTP/1.0.
+    WaitingOld,
+    /// The response is on its way.
+    Answering,
+    /// The response is a stream of events, which ends when either side ends it.
+    Streaming,
+}
+
+const STAGES: [Stage; 6] =
+    [Stage::Idle, Stage::Receiving, Stage::Waiting, Stage::WaitingOld, Stage::Answering, Stage::Streaming];
+
+/// Marks a response as a stream of events, among its extensions.
+#[derive(Clone, Copy)]
+pub struct IsStream;
 
 impl Activity {
     /// Returns when nothing has happened for so long, or up to a fourth longer.
@@ -30,15 +61,24 @@ impl Activity {
         let (mut seen, mut looks) = (0, 0);
         while looks < LOOKS {
             sleep(limit / LOOKS).await;
-            let events = self.0.load(Ordering::Relaxed);
+            let events = self.events.load(Ordering::Relaxed);
             let is_silent = events == seen && events.is_multiple_of(2);
             looks = if is_silent { looks + 1 } else { 0 };
             seen = events;
         }
     }
 
+    /// How far the request is.
+    pub fn stage(&self) -> Stage {
+        STAGES[usize::from(self.stage.load(Ordering::Relaxed))]
+    }
+
     fn note(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
+        self.events.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn enter(&self, stage: Stage) {
+        self.stage.store(stage as u8, Ordering::Relaxed);
     }
 }
 
@@ -47,7 +87,56 @@ struct Answer(Arc<Activity>);
 
 impl Drop for Answer {
     fn drop(&mut self) {
+        self.0.enter(Stage::Idle);
         self.0.note();
+    }
+}
+
+/// The body of a request, whose end is noted.
+pub struct Received {
+    body: Incoming,
+    activity: Arc<Activity>,
+    /// What follows.
+    then: Stage,
+}
+
+impl Received {
+    fn new(body: Incoming, activity: Arc<Activity>, then: Stage) -> Self {
+        let received = Received { body, activity, then };
+        received.activity.enter(Stage::Receiving);
+        received.note_end();
+        received
+    }
+
+    fn note_end(&self) {
+        if self.body.is_end_stream() {
+            self.activity.enter(self.then);
+        }
+    }
+}
+
+impl http_body::Body for Received {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        match frame {
+            None => self.activity.enter(self.then),
+            Some(_) => self.note_end(),
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 
@@ -67,11 +156,13 @@ impl Watched {
 impl Service<Request<Incoming>> for Watched {
     type Response = Response<WatchedBody>;
     type Error = Infallible;
-    type Future = WatchedResponse<<Direct as Service<Request<Incoming>>>::Future>;
+    type Future = WatchedResponse<<Direct as Service<Request<Received>>>::Future>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         self.activity.note();
         let answer = Some(Answer(self.activity.clone()));
+        let then = if request.version() < Version::HTTP_11 { Stage::WaitingOld } else { Stage::Waiting };
+        let request = request.map(|body| Received::new(body, self.activity.clone(), then));
         WatchedResponse { response: self.service.call(request), answer }
     }
 }
@@ -88,6 +179,10 @@ impl<F: Future<Output = Result<Response<Body>, Infallible>> + Unpin> Future for 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let response = ready!(Pin::new(&mut self.response).poll(context));
         let answer = self.answer.take();
+        if let (Ok(response), Some(Answer(activity))) = (&response, &answer) {
+            let is_stream = response.extensions().get::<IsStream>().is_some();
+            activity.enter(if is_stream { Stage::Streaming } else { Stage::Answering });
+        }
         Poll::Ready(response.map(|response| response.map(|body| WatchedBody { body, _answer: answer })))
     }
 }

@@ -6,13 +6,18 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use tracing::level_filters::LevelFilter;
 
-use crate::args::ShortEngineArguments;
+use crate::args::short_engine;
+use crate::database::DatabaseArguments;
 
 /// `cozo server`.
 #[derive(Args)]
+#[command(mut_arg("engine", short_engine))]
 pub struct ServerArguments {
+    /// The file or folder of the database, as --path has it
+    #[arg(value_name = "PATH", conflicts_with = "path")]
+    pub place: Option<PathBuf>,
     #[command(flatten)]
-    pub engine: ShortEngineArguments,
+    pub database: DatabaseArguments,
     /// Fill the database, which must be empty, from a backup
     #[arg(long, value_name = "FILE")]
     pub restore: Option<PathBuf>,
@@ -80,6 +85,10 @@ pub struct LimitArguments {
     /// The largest body of a request, uncompressed
     #[arg(long, value_name = "MB", default_value_t = 256)]
     pub max_body_mb: usize,
+    /// The memory that a request may take for its body and what is made of it; by default 1024, or what a query may take if
+    /// that is less. All requests together take up to four times as much
+    #[arg(long, value_name = "MB")]
+    pub request_memory_mb: Option<usize>,
     /// The seconds that a script may take; by default only its own :timeout counts
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,

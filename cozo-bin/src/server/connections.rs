@@ -22,6 +22,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::activity::{Activity, Watched};
 use super::direct::Direct;
+use super::half_closed::HalfClosed;
 
 /// How connections are served.
 #[derive(Clone)]
@@ -67,10 +68,17 @@ impl Drop for Counted {
 }
 
 impl Threads {
-    /// One for each processor.
+    /// One for each processor, or as many as can be had, if there is one.
     pub fn start(service: &Direct, protocol: &Protocol) -> io::Result<Self> {
-        let start = |_| Thread::start(service.for_thread(), protocol.clone());
-        (0..available_parallelism()?.get()).map(start).collect::<io::Result<_>>().map(Threads)
+        let start = || Thread::start(service.for_thread(), protocol.clone());
+        let first = start()?;
+        let wanted = available_parallelism().map_or(1, usize::from);
+        let others = (1..wanted).map_while(|_| start().ok());
+        let threads: Vec<Thread> = std::iter::once(first).chain(others).collect();
+        if threads.len() < wanted {
+            tracing::warn!(threads = threads.len(), wanted, "there are not enough threads for all processors");
+        }
+        Ok(Threads(threads))
     }
 
     /// Serves a connection on the thread that has the fewest.
@@ -148,7 +156,8 @@ where
     let activity = Arc::<Activity>::default();
     let service = Watched::new(service, activity.clone());
     // A timer of hyper's for each request would take four times as long as to note that there was one.
-    let connection = http1::Builder::new().header_read_timeout(None).serve_connection(TokioIo::new(stream), service);
+    let stream = TokioIo::new(HalfClosed::new(stream, activity.clone()));
+    let connection = http1::Builder::new().header_read_timeout(None).serve_connection(stream, service);
     tokio::select! {
         biased;
         ended = end.watch(connection) => if let Err(error) = ended {

@@ -83,7 +83,7 @@ where
     let app = own.app();
     let observed = Observed::begin(app, &request);
     let (mut head, body) = request.into_parts();
-    let mut read = pin!(Payload::read(body, app.max_body_bytes));
+    let mut read = pin!(Payload::read(body, app));
     // What is there at once needs no timer.
     let read = match poll_fn(|context| Poll::Ready(read.as_mut().poll(context))).await {
         Poll::Ready(read) => read,

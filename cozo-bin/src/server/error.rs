@@ -57,6 +57,10 @@ pub enum ServerError {
         )
     )]
     Host(String),
+    /// No `Host` that a client may send: there are several, or it is no name with a port.
+    #[error("the request does not say which server it is for: {0}")]
+    #[diagnostic(code(server::bad_host), help("send one header Host with a name, and perhaps a port: localhost:9070"))]
+    BadHost(String),
     /// A web page of another origin.
     #[error("web pages from '{0}' may not use the server")]
     #[diagnostic(code(server::origin), help("start the server with --cors-origin ORIGIN to allow them"))]
@@ -69,6 +73,20 @@ pub enum ServerError {
     #[error("the body of the request has more than {0} bytes")]
     #[diagnostic(code(server::too_large), help("divide it, or start the server with a larger --max-body-mb"))]
     TooLarge(usize),
+    /// A body that becomes more than a request may take.
+    #[error("the request takes more memory than the {} MB that a request may", .0 >> 20)]
+    #[diagnostic(
+        code(server::request_memory),
+        help("divide it, or start the server with a larger --request-memory-mb")
+    )]
+    TooMuch(usize),
+    /// Other requests take all memory that there is for requests.
+    #[error("other requests take the memory that this one needs")]
+    #[diagnostic(
+        code(server::busy),
+        help("try again when some have ended, or start the server with a larger --request-memory-mb")
+    )]
+    Busy,
     /// A client that has stopped sending.
     #[error("the body of the request did not come in time")]
     #[diagnostic(code(server::slow_client), help("--client-timeout sets the seconds between two pieces of it"))]
@@ -147,12 +165,13 @@ impl ServerError {
             | ServerError::Origin(_)
             | ServerError::NoFiles
             | ServerError::OutsideOfFiles(_) => StatusCode::FORBIDDEN,
-            ServerError::BadRequest(_) | ServerError::File { .. } | ServerError::RuleCancelled => {
-                StatusCode::BAD_REQUEST
-            }
-            ServerError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            ServerError::BadRequest(_)
+            | ServerError::BadHost(_)
+            | ServerError::File { .. }
+            | ServerError::RuleCancelled => StatusCode::BAD_REQUEST,
+            ServerError::TooLarge(_) | ServerError::TooMuch(_) => StatusCode::PAYLOAD_TOO_LARGE,
             ServerError::SlowClient => StatusCode::REQUEST_TIMEOUT,
-            ServerError::TooMany(_) => StatusCode::SERVICE_UNAVAILABLE,
+            ServerError::TooMany(_) | ServerError::Busy => StatusCode::SERVICE_UNAVAILABLE,
             ServerError::Timeout(_) => StatusCode::GATEWAY_TIMEOUT,
             ServerError::Refused { status, .. } => *status,
             ServerError::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,

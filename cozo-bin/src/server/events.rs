@@ -10,6 +10,7 @@ use prometheus::IntGauge;
 use tokio::sync::{mpsc, watch};
 use tokio_stream::wrappers::ReceiverStream;
 
+use super::activity::IsStream;
 use super::error::ServerError;
 use super::state::Server;
 
@@ -84,7 +85,9 @@ pub fn single(json: Vec<u8>) -> Response {
 }
 
 fn respond(events: impl Stream<Item = Result<Event, Infallible>> + Send + 'static) -> Response {
-    Sse::new(events).keep_alive(KeepAlive::default()).into_response()
+    let mut response = Sse::new(events).keep_alive(KeepAlive::default()).into_response();
+    response.extensions_mut().insert(IsStream);
+    response
 }
 
 /// Returns when the server is to end.

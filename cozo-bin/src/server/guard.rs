@@ -29,8 +29,12 @@ pub struct Guard {
 impl Guard {
     /// Fails if a page sent the request that may not.
     pub fn check(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), ServerError> {
-        let host = uri.authority().map(|authority| authority.as_str()).or_else(|| text(headers, &header::HOST));
-        if self.on_loopback && !host.is_some_and(|host| self.is_ours(host)) {
+        let host = asked_host(headers, uri)?;
+        let name = match host {
+            Some(host) => Some(name_of(host).ok_or_else(|| ServerError::BadHost(format!("its Host is '{host}'")))?),
+            None => None,
+        };
+        if self.on_loopback && !name.is_some_and(|name| self.is_ours(name)) {
             return Err(ServerError::Host(host.unwrap_or_default().to_string()));
         }
         match headers.get(header::ORIGIN) {
@@ -52,12 +56,8 @@ impl Guard {
         }
     }
 
-    /// Whether a name, perhaps with a port, is one of this machine.
-    fn is_ours(&self, host: &str) -> bool {
-        let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-            Some((address, _)) => address,
-            None => host.split_once(':').map_or(host, |(name, _)| name),
-        };
+    /// Whether a name is one of this machine.
+    fn is_ours(&self, name: &str) -> bool {
         name.eq_ignore_ascii_case("localhost")
             || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
             || self.allowed_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(name))
@@ -80,6 +80,29 @@ impl Guard {
     }
 }
 
+/// The host that a request is for, perhaps with a port. Programs on the way may each choose another one of several.
+fn asked_host<'r>(headers: &'r HeaderMap, uri: &'r Uri) -> Result<Option<&'r str>, ServerError> {
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let host = hosts.next().map(|host| host.to_str().unwrap_or("?"));
+    if hosts.next().is_some() {
+        return Err(ServerError::BadHost("it has several headers Host".to_string()));
+    }
+    Ok(uri.authority().map(|authority| authority.as_str()).or(host))
+}
+
+/// The name or address of `name`, `name:port`, `[address]` or `[address]:port`.
+fn name_of(host: &str) -> Option<&str> {
+    let (name, port) = match host.strip_prefix('[') {
+        Some(rest) => rest.split_once(']')?,
+        None => host.split_at(host.find(':').unwrap_or(host.len())),
+    };
+    let is_port = |port: &str| port.is_empty() || port.parse::<u16>().is_ok() && !port.starts_with('+');
+    let is_name =
+        |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=:".contains(&byte));
+    let ends_well = port.is_empty() || port.strip_prefix(':').is_some_and(is_port);
+    (ends_well && is_name(name)).then_some(name)
+}
+
 fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
 }
@@ -100,7 +123,9 @@ mod tests {
         let header = |(name, value): &(&'static str, &str)| {
             (HeaderName::from_static(name), HeaderValue::from_str(value).expect("a header"))
         };
-        guard.check(&pairs.iter().map(header).collect(), &path.parse().expect("a path")).is_ok()
+        let mut headers = HeaderMap::new();
+        pairs.iter().map(header).for_each(|(name, value)| drop(headers.append(name, value)));
+        guard.check(&headers, &path.parse().expect("a path")).is_ok()
     }
 
     #[test]
@@ -112,6 +137,29 @@ mod tests {
         for bad in ["evil.test", "localhost.evil.test:9070", "127.0.0.1.evil.test", "10.0.0.1", "", "[::2]"] {
             assert!(!check(&guard, "/text-query", &[("host", bad)]), "{bad}");
         }
+        for bad in [
+            "localhost:abc",
+            "localhost:70000",
+            "localhost:+80",
+            "localhost:80:80",
+            "127.0.0.1:80@evil.test",
+            "[::1",
+            "[::1]80",
+            "a/b",
+            "a b",
+        ] {
+            assert!(!check(&guard, "/text-query", &[("host", bad)]), "{bad}");
+            assert!(!check(&Guard::default(), "/text-query", &[("host", bad)]), "{bad}");
+        }
+        for several in [["localhost", "localhost"], ["localhost", "evil.test"]] {
+            assert!(!check(&guard, "/text-query", &several.map(|host| ("host", host))), "{several:?}");
+        }
+        assert!(
+            check(&guard, "http://localhost:80/", &[("host", "evil.test")]),
+            "the address of the request goes first"
+        );
+        assert!(!check(&guard, "http://evil.test/", &[("host", "localhost")]));
+        assert!(!check(&guard, "http://127.0.0.1:80@evil.test/", &[("host", "localhost")]));
         assert!(!check(&guard, "/text-query", &[]));
         assert!(check(&Guard::default(), "/text-query", &[("host", "anything")]));
     }

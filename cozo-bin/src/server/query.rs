@@ -1,76 +1,68 @@
 //! `POST /text-query`: scripts.
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use axum::response::Response;
-use cozo::{DataValue, Interrupt};
+use cozo::Interrupt;
 
 use super::auth::Client;
 use super::error::Failure;
 use super::json_body::JsonText;
-use super::request::Payload;
-use super::{scripts, values};
+use super::request::{Decoded, Payload};
+use super::scripts;
+use crate::decode::ScriptRequest;
 
 /// How long a query may keep a thread that serves connections.
 const MOMENT: Duration = Duration::from_millis(1);
 
-/// `{"script": ..., "params": {...}, "immutable": bool}`
-#[derive(Clone, serde::Deserialize)]
-struct Query {
-    script: String,
-    #[serde(default, deserialize_with = "values::parameters")]
-    params: BTreeMap<String, DataValue>,
-    immutable: Option<bool>,
+fn run(request: ScriptRequest, client: &Client, interrupt: &Interrupt) -> Result<Response, Failure> {
+    let ScriptRequest { script, params, immutable } = request;
+    client.may_run(&script)?;
+    let mutability = client.mutability(immutable);
+    let start = Instant::now();
+    let run = client.app().db.run_script_interruptible(&script, params, mutability, interrupt);
+    let rows = run.map_err(|report| client.failure(report, &script))?;
+    Ok(JsonText::of_result(rows, start.elapsed()).into_response())
 }
 
-impl Query {
-    fn run(self, client: &Client, interrupt: &Interrupt) -> Result<Response, Failure> {
-        let Query { script, params, immutable } = self;
-        client.may_run(&script)?;
-        let mutability = client.mutability(immutable.unwrap_or(false));
-        let start = Instant::now();
-        let run = client.app().db.run_script_interruptible(&script, params, mutability, interrupt);
-        let rows = run.map_err(|report| client.failure(report, &script))?;
-        Ok(JsonText::of_result(rows, start.elapsed()).into_response())
+/// Runs a query on the thread that serves the connection if it is likely to end within a moment: to hand it to another
+/// thread would take longer. Gives nothing if it has not ended by then, or cannot begin now: it read at most, and may begin anew.
+fn try_at_once(request: &ScriptRequest, client: &Client) -> Option<Result<Response, Failure>> {
+    let app = client.app();
+    let habit = app.habits.of(&request.script)?;
+    let start = Instant::now();
+    let interrupt = Interrupt::default();
+    let outcome = app.workers.try_at_once(|| run(request.clone(), client, &interrupt.until(start + MOMENT)))?;
+    let was_short = start.elapsed() < MOMENT;
+    habit.note(was_short);
+    if was_short {
+        app.metrics.direct_queries.inc();
+        return Some(outcome);
     }
-
-    /// Runs a query on the thread that serves the connection if it is likely to end within a moment: to hand it to another
-    /// thread would take longer. Gives nothing if it has not ended by then, or cannot begin now: it read at most, and may begin anew.
-    fn try_at_once(&self, client: &Client) -> Option<Result<Response, Failure>> {
-        let app = client.app();
-        let habit = app.habits.of(&self.script)?;
-        let start = Instant::now();
-        let interrupt = Interrupt::default();
-        let outcome = app.workers.try_at_once(|| self.clone().run(client, &interrupt.until(start + MOMENT)))?;
-        let was_short = start.elapsed() < MOMENT;
-        habit.note(was_short);
-        if was_short {
-            app.metrics.direct_queries.inc();
-            return Some(outcome);
-        }
-        let stopped = outcome.as_ref().is_err_and(|failure| failure.has_code("eval::killed"));
-        // Somebody else may have stopped it, too.
-        (!stopped || interrupt.check().is_err()).then_some(outcome)
-    }
+    let stopped = outcome.as_ref().is_err_and(|failure| failure.has_code("eval::killed"));
+    // Somebody else may have stopped it, too.
+    (!stopped || interrupt.check().is_err()).then_some(outcome)
 }
 
 /// Runs a script.
 pub async fn text_query(client: Client, payload: Payload) -> Result<Response, Failure> {
-    let short: Option<Query> = if payload.is_short() { Some(payload.parse()?) } else { None };
-    if let Some(query) = &short {
-        if scripts::is_control(&query.script) {
+    let short = if payload.is_short() { Some(payload.short_script()?) } else { None };
+    if let Some(request) = &short {
+        if scripts::is_control(&request.script) {
             // It must not wait for the scripts that it is to stop.
-            return query.clone().run(&client, &Interrupt::default());
+            return run(request.clone(), &client, &Interrupt::default());
         }
-        if let Some(outcome) = query.try_at_once(&client) {
+        if let Some(outcome) = try_at_once(request, &client) {
             return outcome;
         }
     }
     let (app, interrupt) = (client.app().clone(), Interrupt::default());
     let work = {
         let interrupt = interrupt.clone();
-        move || short.map_or_else(|| payload.parse(), Ok)?.run(&client, &interrupt)
+        move || {
+            let Decoded { value, held: _held } = payload.script(short, &interrupt)?;
+            run(value, &client, &interrupt)
+        }
     };
     // Apart, so that what all queries carry along is small.
     Box::pin(app.workers.run(interrupt, work)).await

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query};
 use axum::response::Response;
-use cozo::{DataValue, NamedRows, SimpleFixedRule};
+use cozo::{DataValue, Interrupt, NamedColumns, NamedRows, SimpleFixedRule};
 use crossbeam_channel::Sender;
 use parking_lot::Mutex;
 use serde_json::json;
@@ -16,8 +16,9 @@ use super::auth::Client;
 use super::error::{Failure, ServerError};
 use super::events;
 use super::json_body::JsonText;
-use super::request::{Number, Payload};
-use super::values::{SentRows, write_json, write_list, write_name, write_rows, write_value};
+use super::request::{Decoded, Number, Payload};
+use super::values::{write_json, write_list, write_name, write_rows, write_value};
+use crate::decode::{DecodeError, Meter, RowsSeed, decode};
 
 /// Where an answer goes.
 type Answer = Sender<miette::Result<NamedRows>>;
@@ -135,11 +136,20 @@ pub async fn answer(client: Client, Number(id): Number, payload: Payload) -> Res
         return Err(ServerError::NoRuleRequest(id).into());
     }
     let work = move || {
-        let SentRows(rows) = payload.parse()?;
-        client.app().rule_requests.take(id)?.send(Ok(rows)).map_err(|_| ServerError::NoRuleRequest(id))?;
+        let Decoded { value, held: _held } = payload.decode(&Interrupt::default(), read_answer)?;
+        client.app().rule_requests.take(id)?.send(Ok(value)).map_err(|_| ServerError::NoRuleRequest(id))?;
         Ok(JsonText::ok().into_response())
     };
     app.workers.beside(work).await
+}
+
+/// The rows that a client answers with.
+fn read_answer(text: &[u8], meter: &Meter<'_>) -> Result<NamedRows, DecodeError> {
+    let NamedColumns { headers, rows, .. } = decode(text, RowsSeed { meter, relation: "the rule" }, meter)?;
+    let bytes = rows.len.saturating_mul(size_of::<Vec<DataValue>>() + rows.columns.len() * size_of::<DataValue>());
+    let room: Result<(), serde_json::Error> = meter.charge(bytes);
+    room.map_err(|_| DecodeError::TooMuch)?;
+    Ok(NamedRows::new(headers, rows.rows().collect()))
 }
 
 /// `DELETE /rule-result/{id}`: the query fails.

@@ -10,6 +10,7 @@ use super::auth::Tokens;
 use super::files::Files;
 use super::guard::Guard;
 use super::habits::Habits;
+use super::memory::RequestMemory;
 use super::observe::Metrics;
 use super::rules::RuleRequests;
 use super::transactions::Transactions;
@@ -34,6 +35,8 @@ pub struct Server {
     pub files: Files,
     /// The largest body of a request in bytes.
     pub max_body_bytes: usize,
+    /// How much memory requests may take.
+    pub memory: RequestMemory,
     /// How long a client may take between two pieces of a request.
     pub client_timeout: Duration,
     /// The transactions that clients hold open.

@@ -1,13 +1,13 @@
 //! `/transact`: transactions that a client holds open over several requests.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
 use axum::response::Response;
-use cozo::{DataValue, MultiTransaction};
+use cozo::MultiTransaction;
 use parking_lot::Mutex;
 use prometheus::IntGauge;
 use serde_json::json;
@@ -15,8 +15,8 @@ use serde_json::json;
 use super::auth::Client;
 use super::error::{Failure, ServerError};
 use super::json_body::JsonText;
-use super::request::{Number, Payload};
-use super::values;
+use super::request::{Decoded, Number, Payload};
+use crate::decode::ScriptRequest;
 
 /// Each transaction has a thread.
 const MAX_TRANSACTIONS: usize = 1000;
@@ -127,18 +127,15 @@ pub async fn begin(
     let app = client.app().clone();
     let work = move || {
         let app = client.app();
-        let id = app.transactions.add(app.db.multi_transaction(write), write)?;
+        let transaction = app.db.multi_transaction(write);
+        if let Err(report) = transaction.begun() {
+            tracing::warn!(error = %report, "a transaction cannot begin");
+            return Err(ServerError::TooMany("threads").into());
+        }
+        let id = app.transactions.add(transaction, write)?;
         Ok(JsonText::of_json(&json!({"ok": true, "id": id})).into_response())
     };
     app.workers.finish(work).await
-}
-
-/// `{"script": ..., "params": {...}}`
-#[derive(serde::Deserialize)]
-struct Step {
-    script: String,
-    #[serde(default, deserialize_with = "values::parameters")]
-    params: BTreeMap<String, DataValue>,
 }
 
 /// `POST /transact/{id}`: runs a query in a transaction.
@@ -147,9 +144,11 @@ pub async fn run(client: Client, Number(number): Number, payload: Payload) -> Re
     let open = app.transactions.find(number, &client)?;
     let turn = open.turn.clone().lock_owned().await;
     let interrupt = open.transaction.interrupt();
+    let switch = interrupt.clone();
     let work = move || {
         let _turn = turn;
-        let Step { script, params } = payload.parse()?;
+        let Decoded { value, held: _held } = payload.script(None, &switch)?;
+        let ScriptRequest { script, params, .. } = value;
         client.may_run(&script)?;
         let run = open.transaction.run_script(&script, params);
         *open.last_used.lock() = Instant::now();

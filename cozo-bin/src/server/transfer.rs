@@ -1,15 +1,14 @@
 //! `/export`, `/import`, `/backup` and `/import-from-backup`: whole relations in and out.
 
-use std::collections::BTreeMap;
-
 use axum::extract::Path;
 use axum::response::Response;
+use cozo::Interrupt;
 
 use super::auth::Client;
 use super::error::Failure;
 use super::json_body::JsonText;
-use super::request::Payload;
-use super::values::SentRows;
+use super::request::{Decoded, Payload};
+use crate::decode::{Meter, RelationsSeed, decode};
 
 /// `GET /export/{names}`, separated by commas.
 pub async fn export(client: Client, Path(names): Path<String>) -> Result<Response, Failure> {
@@ -25,14 +24,16 @@ pub async fn export(client: Client, Path(names): Path<String>) -> Result<Respons
 /// `PUT /import`: `{name: {"headers": [...], "rows": [[...]]}, ...}`.
 pub async fn import(client: Client, payload: Payload) -> Result<Response, Failure> {
     client.must_write()?;
-    let app = client.app().clone();
+    let (app, interrupt) = (client.app().clone(), Interrupt::default());
+    let switch = interrupt.clone();
     let work = move || {
-        let sent: BTreeMap<String, SentRows> = payload.parse()?;
-        let data = sent.into_iter().map(|(name, SentRows(rows))| (name, rows)).collect();
-        client.app().db.import_relations(data)?;
+        let read = |text: &[u8], meter: &Meter<'_>| decode(text, RelationsSeed(meter), meter);
+        let Decoded { value, held: _held } = payload.decode(&switch, read)?;
+        // From here on it is not to be stopped half-way.
+        client.app().db.import_relations_columns(value)?;
         Ok(JsonText::ok().into_response())
     };
-    app.workers.finish(work).await
+    app.workers.run(interrupt, work).await
 }
 
 /// `{"path": ...}`

@@ -36,6 +36,11 @@ impl Outcome {
         serde_json::from_str(&self.succeeded()).expect("it is JSON")
     }
 
+    /// Checks that the arguments were refused.
+    pub fn refused(self) {
+        assert_eq!(self.code, 2, "{}{}", self.stdout, self.stderr);
+    }
+
     /// Checks that it failed and said this.
     pub fn failed(self, with: &str) {
         assert_eq!(self.code, 1, "{}", self.stdout);

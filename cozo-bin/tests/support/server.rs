@@ -3,8 +3,9 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -19,7 +20,10 @@ pub struct Server {
     child: Child,
     /// Where it listens: a scheme, a host and a port.
     pub address: String,
+    /// The first line of its log.
+    pub first_line: String,
     log: Mutex<Receiver<String>>,
+    is_paused: Arc<AtomicBool>,
     agent: ureq::Agent,
 }
 
@@ -66,23 +70,37 @@ pub fn start(arguments: &[&str]) -> Server {
 
 /// Starts a server whose process is prepared further.
 pub fn start_with(arguments: &[&str], prepare: impl FnOnce(&mut Command) -> &mut Command) -> Server {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cozo"));
-    command.args(["server", "-P", "0"]).args(arguments).env_remove("COZO_AUTH_TOKEN");
+    start_by(&[], arguments, prepare)
+}
+
+/// Starts a server by another program, which takes the command line of the server.
+pub fn start_by(program: &[&str], arguments: &[&str], prepare: impl FnOnce(&mut Command) -> &mut Command) -> Server {
+    let words: Vec<&str> = [program, &[env!("CARGO_BIN_EXE_cozo")]].concat();
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]).args(["server", "-P", "0"]).args(arguments).env_remove("COZO_AUTH_TOKEN");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     prepare(&mut command);
     let mut child = command.spawn().expect("the binary starts");
-    let log = lines_of(child.stderr.take().expect("there is a pipe"));
-    let line = wait_for_line(&log, "listening");
+    let is_paused = Arc::<AtomicBool>::default();
+    let log = lines_of(child.stderr.take().expect("there is a pipe"), is_paused.clone());
+    let first_line = wait_for_line(&log, "");
+    let line = if first_line.contains("listening") { first_line.clone() } else { wait_for_line(&log, "listening") };
     let address = line.split("http").nth(1).expect("it says where").split('"').next().unwrap_or_default();
     let agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
-    Server { child, address: format!("http{}", address.replace("0.0.0.0", "127.0.0.1")), log: Mutex::new(log), agent }
+    let address = format!("http{}", address.replace("0.0.0.0", "127.0.0.1"));
+    Server { child, address, first_line, log: Mutex::new(log), is_paused, agent }
 }
 
-/// Reads lines as they come, so that the server never waits for a reader.
-fn lines_of(stderr: ChildStderr) -> Receiver<String> {
+/// Reads lines as they come, so that the server never waits for a reader, unless that is paused.
+fn lines_of(stderr: ChildStderr, is_paused: Arc<AtomicBool>) -> Receiver<String> {
     let (sender, lines) = channel();
     thread::spawn(move || {
-        BufReader::new(stderr).lines().map_while(Result::ok).for_each(|line| drop(sender.send(line)));
+        for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+            drop(sender.send(line));
+            while is_paused.load(Ordering::Relaxed) {
+                thread::sleep(Duration::from_millis(10));
+            }
+        }
     });
     lines
 }
@@ -108,6 +126,22 @@ impl Server {
     /// The next line of the log with this text.
     pub fn logged(&self, with: &str) -> String {
         wait_for_line(&self.log.lock().expect("no reader panicked"), with)
+    }
+
+    /// Reads no more of the log: the pipe fills.
+    pub fn pause_log(&self) {
+        self.is_paused.store(true, Ordering::Relaxed);
+    }
+
+    /// What is left of the log of a server that has ended.
+    pub fn rest_of_log(&self) -> String {
+        let log = self.log.lock().expect("no reader panicked");
+        std::iter::from_fn(|| log.recv_timeout(PATIENCE).ok()).map(|line| line + "\n").collect()
+    }
+
+    /// The process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Sends a request.

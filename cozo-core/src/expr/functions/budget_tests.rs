@@ -55,10 +55,10 @@ fn for_each_call(mut visit: impl FnMut(&'static Function, &[DataValue])) {
     let (large, small) = (large_values(), small_values());
     for function in all() {
         let counts: Vec<usize> = (0..5).filter(|count| function.arity.accepts(*count)).collect();
-        for i in 0..120 {
+        for i in 0..45 {
             let count = counts[i % counts.len()];
             let mut pick = |nth: usize| {
-                let from = if nth == i / 40 || random.random_bool(0.2) { &large } else { &small };
+                let from = if nth == i / 15 || random.random_bool(0.2) { &large } else { &small };
                 from[random.random_range(0..from.len())].clone()
             };
             let args: Vec<DataValue> = (0..count).map(&mut pick).collect();

@@ -43,7 +43,7 @@ static FUNCTIONS: &[Function] = &[
         &[("json_object('a', 1, 'b', [2])", "{'a': 1, 'b': [2]}"), ("json_object('a')", "")],
         json_object,
     )
-    .joining(),
+    .making_much(),
     Function::new(
         "json_to_scalar",
         &["x"],

@@ -101,7 +101,7 @@ pub fn write(
     Ok(file::move_to(unfinished, path)?)
 }
 
-/// Hands all rows of a relation or an index to `take`, in key order, while another thread reads on.
+/// Hands all rows of a relation or an index to `take`, in key order, while another thread reads on, if there is one.
 fn copy<E: From<StorageError> + Send>(
     snapshot: &dyn Snapshot,
     table: &SchemaRef,
