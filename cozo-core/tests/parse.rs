@@ -70,7 +70,7 @@ fn deep_but_complete_scripts_name_the_nesting() {
         deep("!", "x", ""),
         deep("not ", "x", ""),
         deep("not (", "x", ")"),
-        deep("1 + ", "1", ""),
+        deep("1 - ", "1", ""),
         deep("2^", "1", ""),
         deep("", "x", "->1"),
         deep("(", "1", "+1)"),

@@ -73,7 +73,7 @@ fn what_is_missing_or_misplaced() {
 #[test]
 fn numbers_and_nesting() {
     let deep = format!("?[a] := a = {}1{}", "[".repeat(200), "]".repeat(200));
-    let long = format!("?[a] := a = {}1", "1+".repeat(1100));
+    let long = format!("?[a] := a = {}1", "1-".repeat(1100));
     insta::assert_snapshot!(rendered(&["?[a] <- [[0xffffffffffffffff]]", &deep, &long]));
 }
 

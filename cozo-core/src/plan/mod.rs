@@ -30,6 +30,7 @@ mod options;
 mod order;
 mod point;
 mod ranges;
+mod repetitions;
 mod statistics;
 mod unique;
 

@@ -17,6 +17,7 @@ mod column_types;
 mod display;
 mod error;
 mod fixed;
+mod parameters;
 pub mod passes;
 mod resolve;
 mod time_travel;
@@ -26,8 +27,9 @@ use std::sync::Arc;
 
 pub use column_types::resolve_column_type;
 pub use error::ProgramError;
+pub use parameters::{Mention, ParameterValues, Parameters};
 pub use passes::{Rewriting, order_body, prepare};
-pub use resolve::{Mention, ParameterValues, Parameters, Resolver, check_constant_rows};
+pub use resolve::{Resolver, check_constant_rows};
 pub use time_travel::checked_time;
 
 use crate::diag::SourceSpan;

@@ -52,6 +52,7 @@ pub use commit_log::LogMark;
 pub use contents::{ContentsId, Identity};
 pub use engines::{ENGINES, Engine, open};
 pub use error::StorageError;
+pub use folders::sync_name;
 pub use options::{Durability, NoOptions, Options};
 
 use crate::schema::{RelationId, RelationSchema, SchemaRef};

@@ -189,7 +189,7 @@ impl Effect {
                 state.insert(name.clone(), Arc::new(Relation::new(columns)));
                 Some(())
             }
-            Effect::Put(written) => written.change(state, |relation, rows| put_all(relation, rows)),
+            Effect::Put(written) => written.change(state, put_all),
             Effect::Insert(written) => written.change(state, |relation, rows| {
                 let are_new = rows.iter().all(|(key, _)| !relation.rows.contains_key(key));
                 are_new.then(|| put_all(relation, rows)).flatten()

@@ -14,6 +14,9 @@ use rand::{RngExt, SeedableRng};
 
 use super::model::{Effect, State, TextRow, Written, apply, shown};
 
+/// Makes the key and the values of a row of two numbers.
+type MadeRow = fn(i64, i64) -> (Vec<DataValue>, Vec<DataValue>);
+
 /// What the columns of a relation are.
 #[derive(Debug, PartialEq)]
 pub struct Shape {
@@ -527,7 +530,7 @@ impl Shape {
     /// A script that puts the rows of many numbers, and the row of a number.
     fn many(&self, name: &str, mark: i64) -> (String, impl Fn(i64) -> TextRow + use<>) {
         let numbers = "i in int_range($from, $to)";
-        let (rules, made): (String, fn(i64, i64) -> (Vec<DataValue>, Vec<DataValue>)) = match self.spec {
+        let (rules, made): (String, MadeRow) = match self.spec {
             "k: Int => v: String" => {
                 (format!("k = i, v = '{mark} many'"), |i, mark| (vec![i.into()], vec![format!("{mark} many").into()]))
             }

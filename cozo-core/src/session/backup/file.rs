@@ -9,7 +9,7 @@ use super::{BackupError, ROWS_AT_ONCE, Strictness, copy};
 use crate::expr::functions;
 use crate::schema::{IndexDefinition, RelationSchema, SchemaRef, with_indices};
 use crate::storage::legacy::{self, Kind, LegacyFile, LegacyRelation, Report, RowsRead};
-use crate::storage::{self, BatchCursor, Options, Snapshot, Storage, StorageError};
+use crate::storage::{self, BatchCursor, Options, Snapshot, Storage, StorageError, sync_name};
 use crate::value::Batch;
 use crate::value::sort::sorted;
 
@@ -184,7 +184,8 @@ pub fn beside(path: &Path) -> Result<TempPath, BackupError> {
 
 /// Moves a file to its place.
 pub fn move_to(unfinished: TempPath, path: &Path) -> Result<(), BackupError> {
-    unfinished.persist(path).map_err(|refused| failed("finish", path)(refused.error))
+    unfinished.persist(path).map_err(|refused| failed("finish", path)(refused.error))?;
+    sync_name(path).map_err(failed("finish", path))
 }
 
 fn failed<'a>(action: &'static str, path: &'a Path) -> impl Fn(std::io::Error) -> BackupError + 'a {

@@ -155,6 +155,8 @@ impl KvEngine for RocksDb {
     /// Makes a file of them, and adds it to the database.
     fn append(&self, keys: &Keys, values: &Keys) -> Result<(), StorageError> {
         let write = || {
+            // The file outlives the power, and so must what was committed before it.
+            self.db.flush_wal(true)?;
             let path = self.db.path().join(APPENDED_FILE);
             let mut file = SstFileWriter::create(&self.setup);
             file.open(&path)?;

@@ -34,10 +34,11 @@ pub fn open_writer(path: &Path, durability: Durability) -> Result<Connection, St
         Durability::Os => "normal",
         Durability::Disk => "full",
     };
-    let mode: String =
-        connection.query_row("pragma journal_mode = wal", [], |row| row.get(0)).map_err(failed("open the database"))?;
+    connection.execute_batch("pragma journal_mode = wal").map_err(failed("open the database"))?;
+    let mode = connection.query_row("pragma journal_mode", [], |row| row.get::<_, String>(0));
+    let mode = mode.map_err(failed("open the database"))?;
     if mode != "wal" {
-        // SQLite goes on with the journal that it has, and tells no error.
+        // SQLite may go on with the journal that it has, and tell no error.
         let message = format!("it cannot use a write-ahead log beside the file, only the mode '{mode}'");
         return Err(StorageError::Engine { engine: super::NAME, action: "open the database", message });
     }

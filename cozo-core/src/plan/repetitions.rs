@@ -1,0 +1,50 @@
+//! Where equal rows count once: operators that drop repeated ones before the joins to come.
+
+use super::build::used_and_filled;
+use super::{OperatorKind, OperatorPlan, Source, TablePart};
+
+/// Operators, and which of them read a part of a table.
+pub(super) type OperatorsAndReads = (Vec<OperatorPlan>, Vec<(usize, TablePart)>);
+
+/// Where equal rows count once, drops repeated ones before each join to come: a join that forgets a slot, or that does
+/// not give the whole key of its relation, may have made some. Also gives where the operators that read parts are now.
+pub(super) fn drop_repetitions(operators: Vec<OperatorPlan>, reads: Vec<(usize, TablePart)>) -> OperatorsAndReads {
+    let mut checked: Vec<OperatorPlan> = vec![];
+    let mut moved = vec![];
+    let mut live: Vec<usize> = vec![];
+    let mut repeats = false;
+    for (position, operator) in operators.into_iter().enumerate() {
+        let is_join =
+            matches!(operator.kind, OperatorKind::Join(_) | OperatorKind::Exists(_) | OperatorKind::Intersect(_));
+        if is_join && repeats && !live.is_empty() {
+            checked.push(OperatorPlan { kind: OperatorKind::Distinct, keep: live.clone() });
+            repeats = false;
+        }
+        // What it keeps is in ascending order.
+        repeats |=
+            live.iter().any(|slot| operator.keep.binary_search(slot).is_err()) || gives_repetitions(&operator.kind);
+        let (_, filled) = used_and_filled(&operator.kind);
+        live = operator.keep.iter().copied().chain(filled).collect();
+        moved.extend(reads.iter().filter(|(at, _)| *at == position).map(|(_, part)| (checked.len(), *part)));
+        checked.push(operator);
+    }
+    (checked, moved)
+}
+
+/// Whether one input row may become several equal rows.
+fn gives_repetitions(kind: &OperatorKind) -> bool {
+    match kind {
+        OperatorKind::Join(join) => {
+            let known = |column: usize| {
+                join.keys.iter().any(|(key, _)| *key == column) || join.outputs.iter().any(|(out, _)| *out == column)
+            };
+            match &join.source {
+                Source::Stored(stored) => !(0..stored.identifying_columns()).all(known),
+                // How many columns a table has is not known here: what it gives is counted as its own rows.
+                Source::Table(_) => join.outputs.is_empty(),
+            }
+        }
+        OperatorKind::UnifyEach(..) => true,
+        _ => false,
+    }
+}
