@@ -2,7 +2,6 @@
 
 import signal
 import sys
-import time
 
 import pytest
 
@@ -120,11 +119,8 @@ threading.Thread(target=lambda: held.run_script("?[x] <~ Sleep()", {}), daemon=T
 @pytest.mark.parametrize("what", SLOW)
 def test_what_does_not_end_is_left(what, tmp_path):
     for engine in ENGINES:
-        started = time.monotonic()
-        for number in range(3):
-            ended = programs.run(COMMON + SLOW[what] + "time.sleep(0.2)", engine, f"{tmp_path}/{engine}-{number}")
-            assert ended.returncode == 0, (engine, ended)
-        assert time.monotonic() - started < 40
+        ended = programs.run(COMMON + SLOW[what] + "time.sleep(0.2)", engine, tmp_path / engine)
+        assert ended.returncode == 0, (engine, ended)
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "rocksdb"])
@@ -192,7 +188,7 @@ def sleep(inputs, options):
 
 
 db.register_fixed_rule("Sleep", 1, sleep)
-script = "?[x] <~ Sleep(seconds: $seconds) :put r {{k: x}}" if False else "?[k] <~ Sleep(seconds: $seconds) :put r {{k}}"
+script = "?[k] <~ Sleep(seconds: $seconds) :put r {{k}}"
 for _ in range({times_before}):
     db.run_script(script, {{"seconds": 0.0}}, False)
 db.run_script("?[k] := *r[k] :rm r {{k}}", {{}}, False)
