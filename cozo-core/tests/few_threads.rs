@@ -89,7 +89,7 @@ fn limited(threads: u32) -> Vec<String> {
     let program = folder.path().join("test");
     std::fs::copy(std::env::current_exe().expect("a test has a file"), &program).expect("it is copied");
     let is_root = std::fs::metadata("/proc/self").map(|found| std::os::unix::fs::MetadataExt::uid(&found) == 0);
-    let mut command = Command::new("sh");
+    let mut command = Command::new("bash");
     let limit = format!(
         "ulimit -u {} && exec ./test --exact few_threads_are_enough_or_an_error --nocapture --test-threads 1",
         threads + 1

@@ -136,7 +136,7 @@ impl DbInstance {
         mutability: ScriptMutability,
         interrupt: Option<&Interrupt>,
     ) -> miette::Result<R> {
-        match self.shared.core.find(payload) {
+        match self.core()?.find(payload) {
             Some(cached) => self.run_cached(&cached, &params, mutability, interrupt),
             None => self.run_new(payload, &params, mutability, interrupt),
         }
