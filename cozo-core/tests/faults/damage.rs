@@ -207,7 +207,7 @@ impl<'r> Subject<'r> {
 
     /// How what is there differs from what should be.
     fn difference(&self, found: &State) -> Option<String> {
-        Possible { judges: &self.judges, earlier: &[] }.difference(found)
+        Possible { judges: &self.judges, earlier: &[], may_be_torn: false }.difference(found)
     }
 
     /// Whether what is lost are the last commits, or is in relations that are named.
