@@ -1,6 +1,7 @@
 """The cozo database, embedded."""
 
-from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence, Set, TypedDict
+from os import PathLike
+from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence, Set, TypedDict, Union
 
 class NamedRows(TypedDict):
     headers: List[str]
@@ -31,15 +32,19 @@ class ArrowResult:
         """The table, as a capsule of Arrow's C stream interface; `requested_schema` changes nothing."""
 
 class CozoDbPy:
-    """A database. Threads may share it, and their scripts run at the same time."""
+    """A database. Threads may share it, and their scripts run at the same time.
 
-    def __new__(cls, engine: str, path: str, options: str) -> "CozoDbPy":
+    Every error is an Exception, or a TypeError for an argument of a wrong type, whose only argument is a dict with `message`,
+    `display`, `labels`, `code` and `help`.
+    """
+
+    def __new__(cls, engine: str, path: Union[str, "PathLike[str]"], options: str) -> "CozoDbPy":
         """Opens a database; `options` is the text of a JSON object."""
     def run_script(self, query: str, params: Dict[str, Any], immutable: bool) -> NamedRows:
         """Runs a script.
 
-        Raises Exception whose only argument is a dict with `message`, `display`, `labels` and where known `code`
-        and `help`. Ctrl-C on the main thread stops this script, unless it was quick before: then it waits for its end.
+        Ctrl-C on the main thread stops this script, unless it was quick before: then it waits for its end. A fixed rule in
+        Python is not waited for.
         """
     def run_script_arrow(self, query: str, params: Dict[str, Any], immutable: bool) -> ArrowResult:
         """Like `run_script`, with the result as an Arrow table, for which no object is made for a value.
@@ -57,9 +62,9 @@ class CozoDbPy:
         """The contents of relations, all as of one moment."""
     def import_relations(self, data: Dict[str, Mapping[str, Any]]) -> None:
         """Puts rows into relations, or removes them where the name begins with '-'; all of them or none."""
-    def backup(self, path: str) -> None: ...
-    def restore(self, path: str) -> None: ...
-    def import_from_backup(self, in_file: str, relations: Sequence[str]) -> None: ...
+    def backup(self, path: Union[str, "PathLike[str]"]) -> None: ...
+    def restore(self, path: Union[str, "PathLike[str]"]) -> None: ...
+    def import_from_backup(self, in_file: Union[str, "PathLike[str]"], relations: Sequence[str]) -> None: ...
     def register_callback(self, rel: str, callback: Callable[[str, List[List[Any]], List[List[Any]]], Any]) -> int:
         """Calls a function after every commit that changed a relation, on a thread of its own: with 'Put' or 'Rm', the
         rows that are new (or the keys to be removed), and the rows that were there before.
@@ -70,14 +75,18 @@ class CozoDbPy:
         self, name: str, arity: int, callback: Callable[[List[List[List[Any]]], Dict[str, Any]], Sequence[Sequence[Any]]]
     ) -> None:
         """Adds a fixed rule: `callback(inputs, options)` gets a list of rows for each input and the options as a dict,
-        and gives rows of `arity` values. What it raises fails the query.
+        and gives rows of `arity` values. What it raises fails the query. It runs on a thread of its own; when the query is
+        stopped, it gets a SystemExit with its next instruction.
         """
     def unregister_fixed_rule(self, name: str) -> bool:
         """Takes such a fixed rule away; whether there was one."""
     def multi_transact(self, write: bool) -> "CozoDbMulTx":
         """Begins a transaction that spans several scripts."""
     def close(self) -> bool:
-        """Stops the scripts that run and lets go of the database. True the first time."""
+        """Stops the scripts that run and lets go of the database. True the first time.
+
+        In a process that was forked from the one that opened the database, only forgets it.
+        """
 
 class CozoDbMulTx:
     """A transaction that spans several scripts. Letting go of it undoes everything."""
@@ -85,7 +94,7 @@ class CozoDbMulTx:
     def run_script(self, query: str, params: Dict[str, Any]) -> NamedRows:
         """Runs a single query. If it fails, it leaves no trace, and the transaction goes on."""
     def commit(self) -> None:
-        """Makes the writes lasting; an exception means that nothing was written."""
+        """Makes the writes lasting. The code of an exception says why not: `transact::conflict` asks to run it again."""
     def abort(self) -> None:
         """Undoes everything."""
 

@@ -33,6 +33,7 @@ pub mod diag;
 pub mod exec;
 pub mod expr;
 pub mod fixed_rule;
+mod fork;
 pub mod index;
 pub mod parse;
 pub mod plan;
@@ -40,6 +41,8 @@ pub mod program;
 pub mod schema;
 pub mod session;
 pub mod storage;
+mod sync;
+mod threads;
 pub mod txn;
 pub mod value;
 
@@ -47,6 +50,9 @@ pub use allocator::Mimalloc;
 pub use diag::{SourceSpan, format_error_as_json};
 pub use expr::Expr;
 pub use fixed_rule::{FixedRule, FixedRuleInputRelation, FixedRulePayload, Poison, RegularTempStore};
+#[doc(hidden)]
+pub use fork::PerProcess;
+pub use fork::{Forked, Process};
 pub use miette::{Report as Error, Result};
 pub use parse::ast::{Script as CozoScript, Symbol};
 pub use session::{

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::{code, number, rows, run_with};
-use cozo::{DataValue, DbInstance, Strictness};
+use cozo::{BackupProgress, DataValue, DbInstance, Interrupt, Strictness};
 use engines::{SETTINGS, Setting};
 
 /// What fills the database of a test.
@@ -195,6 +195,40 @@ fn progress_is_told() {
         .restore_with_progress(&file, Strictness::EveryRow, |progress| rows = progress.rows)
         .unwrap();
     assert_eq!((rows, remarks.len()), (total, 0));
+}
+
+#[test]
+fn a_backup_that_is_stopped_leaves_no_file_and_a_restore_no_rows() {
+    for setting in SETTINGS {
+        let folder = tempfile::tempdir().unwrap();
+        let source = filled(&SETTINGS[0], folder.path());
+        let file = folder.path().join("backup.db");
+        let names = || {
+            let entries = std::fs::read_dir(folder.path()).unwrap();
+            let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+            names.sort();
+            names
+        };
+        let before = names();
+        let interrupt = Interrupt::default();
+        let stopped = source.backup_interruptible(&file, &interrupt, |_| interrupt.kill()).unwrap_err();
+        assert_eq!((code(stopped).as_str(), names()), ("eval::killed", before), "{setting}");
+        source.backup_db(&file).unwrap();
+
+        let place = tempfile::tempdir().unwrap();
+        let db = setting.open(place.path()).unwrap();
+        let interrupt = Interrupt::default();
+        let stop = |progress: &BackupProgress| {
+            if progress.rows > 3000 {
+                interrupt.kill();
+            }
+        };
+        let stopped = db.restore_interruptible(&file, Strictness::EveryRow, &interrupt, stop).unwrap_err();
+        assert_eq!(code(stopped), "eval::killed", "{setting}");
+        assert!(rows(&db, "::relations").is_empty(), "{setting}");
+        db.restore_backup(&file).unwrap();
+        assert_eq!(contents(&db), contents(&source), "{setting}");
+    }
 }
 
 #[test]

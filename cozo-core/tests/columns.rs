@@ -35,6 +35,26 @@ fn columns_and_rows_are_the_same() {
 }
 
 #[test]
+fn relations_are_imported_together_or_not_at_all() {
+    let db = DbInstance::default();
+    db.run_default("?[k] <- [[1]] :create r {k: Int}").unwrap();
+    db.run_default(":create s {k: Int}").unwrap();
+    let keys = |keys: Vec<i64>| {
+        let len = keys.len();
+        NamedColumns::new(vec!["k".to_string()], Batch::new(vec![Column::ints(keys)], len))
+    };
+    let relations = |last: &str| {
+        let [r, s, last] = ["-r", "s", last].map(str::to_string);
+        [(r, keys(vec![1])), (s, keys(vec![2, 3])), (last, keys(vec![4]))]
+    };
+    db.import_relations_columns(relations("nope")).unwrap_err();
+    assert_eq!(run(&db, "?[k] := *r[k] or *s[k]").rows.len, 1);
+    db.import_relations_columns(relations("r")).unwrap();
+    assert_eq!(run(&db, "?[k] := *r[k]").rows.columns[0].as_dense_ints(), Some([4].as_slice()));
+    assert_eq!(run(&db, "?[k] := *s[k]").rows.len, 2);
+}
+
+#[test]
 fn imported_columns_are_found_by_name() {
     let db = DbInstance::default();
     db.run_default(":create r {k: Int => v: String}").unwrap();

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 /// The modules of `src/` by level. A module imports from lower levels and from itself, nothing else.
 const LEVELS: &[(u8, &[&str])] = &[
-    (0, &["allocator", "clock", "diag"]),
-    (1, &["budget"]),
+    (0, &["allocator", "clock", "diag", "fork", "sync"]),
+    (1, &["budget", "threads"]),
     (2, &["value"]),
     (3, &["expr", "parse", "schema"]),
     (4, &["storage"]),
@@ -29,6 +29,8 @@ const FORBIDDEN: &[(&str, &str)] = &[
     (concat!("todo", "!("), "return an error that says 'not yet supported'"),
     (concat!("unimplemented", "!("), "return an error that says 'not yet supported'"),
     (concat!("dbg", "!("), "strike it"),
+    (concat!("thread::", "spawn("), "use `threads::start`, and do without the thread where the system has none"),
+    (concat!("rayon::", "current_num_threads()"), "use `threads::count`, which starts the threads"),
     (concat!(".unwrap", "()"), "return the error, or say with `expect` which invariant holds"),
 ];
 

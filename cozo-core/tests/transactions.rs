@@ -347,6 +347,22 @@ fn an_import_is_all_or_nothing() {
 }
 
 #[test]
+fn no_value_of_an_import_is_lost_behind_the_headers() {
+    let db = database(&["?[k, n] <- [[1, 1]] :create r {k => n: Int}"]);
+    let good = vec![2.into(), 2.into(), 2.into()];
+    for (bad, row) in [(4, 1), (2, 1), (0, 1), (3, 0)] {
+        let bad = vec![DataValue::from(3); bad];
+        let rows = if row == 1 { vec![good.clone(), bad] } else { vec![bad, good[..2].to_vec()] };
+        let headers = ["k", "n", "other"].map(str::to_string)[..good.len()].to_vec();
+        let headers = if row == 1 { headers } else { headers[..2].to_vec() };
+        let error = db.import_relations([("r".to_string(), NamedRows::new(headers, rows))].into()).unwrap_err();
+        assert!(error.to_string().contains(&format!("row {row} has")), "{error}");
+        assert_eq!(common::code(error), "import::bad_data");
+    }
+    assert_eq!(number(&db, "?[count(k)] := *r[k, _]"), 1);
+}
+
+#[test]
 fn readers_see_all_relations_of_an_import_or_none() {
     let db = database(&[":create a {k => n}", ":create b {k => n}"]);
     let done = AtomicBool::new(false);

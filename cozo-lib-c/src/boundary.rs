@@ -3,31 +3,55 @@
 use std::any::Any;
 use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr::NonNull;
+use std::ptr::{NonNull, null_mut};
 
-use serde_json::json;
+use miette::Report;
+use serde_json::{Value, json};
+
+use crate::handles;
+
+/// Why a function did not do what it was asked for.
+#[derive(Debug)]
+pub struct Failure {
+    /// For C.
+    json: Value,
+    /// For people.
+    text: String,
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Self {
+        Failure { json: json!({"ok": false, "message": message}), text: message }
+    }
+}
+
+impl From<Report> for Failure {
+    fn from(report: Report) -> Self {
+        Failure { text: format!("{report:?}"), json: cozo::format_error_as_json(report, None) }
+    }
+}
 
 /// A string of the caller.
 ///
 /// # Safety
 ///
 /// The pointer is NULL or points to a NUL-terminated string that stays as it is for `'a`.
-pub unsafe fn text<'a>(pointer: *const c_char, argument: &str) -> Result<&'a str, String> {
+pub unsafe fn text<'a>(pointer: *const c_char, argument: &str) -> Result<&'a str, Failure> {
     if pointer.is_null() {
         return Err(null_pointer(argument));
     }
     // SAFETY: it is not NULL, and so points to a string, says the caller.
     let bytes = unsafe { CStr::from_ptr(pointer) };
-    bytes.to_str().map_err(|_| format!("the argument '{argument}' is not UTF-8 encoded"))
+    bytes.to_str().map_err(|_| format!("the argument '{argument}' is not UTF-8 encoded").into())
 }
 
 /// Where a function leaves what it gives, if that is anywhere.
-pub fn out_pointer<T>(pointer: *mut T, argument: &str) -> Result<NonNull<T>, String> {
+pub fn out_pointer<T>(pointer: *mut T, argument: &str) -> Result<NonNull<T>, Failure> {
     NonNull::new(pointer).ok_or_else(|| null_pointer(argument))
 }
 
-fn null_pointer(argument: &str) -> String {
-    format!("the argument '{argument}' is a null pointer")
+fn null_pointer(argument: &str) -> Failure {
+    format!("the argument '{argument}' is a null pointer").into()
 }
 
 /// A string that the caller frees. Text for people may hold a NUL (JSON never does), which C would take for its end.
@@ -37,14 +61,21 @@ pub fn owned(text: String) -> *mut c_char {
 }
 
 /// The JSON that some work gives, or its error as JSON, as a string that the caller frees.
-pub fn answer(work: impl FnOnce() -> Result<String, String>) -> *mut c_char {
-    owned(guarded(work).unwrap_or_else(|message| json!({"ok": false, "message": message}).to_string()))
+pub fn answer(work: impl FnOnce() -> Result<String, Failure>) -> *mut c_char {
+    owned(guarded(work).unwrap_or_else(|failure| failure.json.to_string()))
+}
+
+/// Nothing, or in words why some work failed, as a string that the caller frees.
+pub fn complaint(work: impl FnOnce() -> Result<(), Failure>) -> *mut c_char {
+    guarded(work).map_or_else(|failure| owned(failure.text), |()| null_mut())
 }
 
 /// Does some work; a panic becomes an error. The database stands whatever panics: a transaction that is not committed
 /// leaves nothing behind.
-pub fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(format!("internal error: {}", message_of(&*panic))))
+pub fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    let _call = handles::call();
+    let outcome = catch_unwind(AssertUnwindSafe(work));
+    outcome.unwrap_or_else(|panic| Err(format!("internal error: {}", message_of(&*panic)).into()))
 }
 
 fn message_of(panic: &(dyn Any + Send)) -> &str {

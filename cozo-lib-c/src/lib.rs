@@ -23,9 +23,8 @@ mod boundary;
 mod handles;
 
 use std::ffi::{CString, c_char};
-use std::ptr::null_mut;
 
-use boundary::{answer, guarded, out_pointer, owned, text};
+use boundary::{answer, complaint, guarded, out_pointer, text};
 use cozo::DbInstance;
 
 /// Opens a database.
@@ -47,23 +46,23 @@ pub unsafe extern "C" fn cozo_open_db(
     options: *const c_char,
     db_id: *mut i32,
 ) -> *mut c_char {
-    let opened = guarded(|| {
+    complaint(|| {
         let db_id = out_pointer(db_id, "db_id")?;
         // SAFETY: strings are NULL or NUL-terminated, says the caller.
         let (engine, path, options) =
             unsafe { (text(engine, "engine")?, text(path, "path")?, text(options, "options")?) };
-        let id = handles::insert(DbInstance::new_with_str(engine, path, options)?)?;
+        let id = handles::insert(DbInstance::new(engine, path, options)?)?;
+        handles::close_at_exit(engine);
         // SAFETY: it is not NULL, and so points to an int32_t, says the caller.
         unsafe { db_id.as_ptr().write(id) };
         Ok(())
-    });
-    opened.map_or_else(owned, |()| null_mut())
+    })
 }
 
 /// Closes a database. Queries of it that other threads run are stopped; its files are released when the last call that
-/// uses it has returned.
+/// uses it has returned. A program that ends by `exit` or by the end of `main` closes what is open.
 ///
-/// Returns true if it was open.
+/// Returns true if it was open. In a process that was forked from the one that opened it, returns false and does nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn cozo_close_db(id: i32) -> bool {
     guarded(|| Ok(handles::close(id))).unwrap_or(false)

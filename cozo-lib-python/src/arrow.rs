@@ -8,9 +8,12 @@ use arrow_schema::ArrowError;
 use arrow_schema::ffi::FFI_ArrowSchema;
 use cozo::NamedColumns;
 use cozo::value::{Batch, arrow};
-use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
+
+use crate::arguments::wrong_type;
+use crate::error::BindingError;
+use crate::interruptible::released;
 
 /// The names that the interface gives to its capsules.
 const STREAM: &CStr = c"arrow_array_stream";
@@ -38,7 +41,7 @@ impl ArrowResult {
     pub fn new(py: Python<'_>, batches: Vec<RecordBatch>) -> PyResult<Py<ArrowResult>> {
         let chained = |next: Option<Py<ArrowResult>>, batch| Py::new(py, ArrowResult { batch, next }).map(Some);
         let first = batches.into_iter().rev().try_fold(None, chained)?;
-        first.ok_or_else(|| PyException::new_err("a script without a result"))
+        first.ok_or_else(|| BindingError::Internal("a script without a result".to_string()).raise(py))
     }
 }
 
@@ -74,7 +77,8 @@ impl ArrowResult {
 
     /// The columns' names and types, as a capsule of Arrow's C data interface.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let schema = FFI_ArrowSchema::try_from(&**self.batch.schema_ref()).map_err(arrow_error)?;
+        let schema = FFI_ArrowSchema::try_from(&**self.batch.schema_ref());
+        let schema = schema.map_err(|error| arrow_error(py, &error))?;
         PyCapsule::new_with_value(py, schema, SCHEMA)
     }
 
@@ -94,13 +98,12 @@ impl ArrowResult {
 
 /// The columns of an object with `__arrow_c_stream__`.
 pub fn columns_of(data: &Bound<'_, PyAny>) -> PyResult<NamedColumns> {
-    let method = data.getattr("__arrow_c_stream__").map_err(|_| {
-        let found = data.get_type();
-        PyTypeError::new_err(format!("the data must be an Arrow table (have __arrow_c_stream__), not {found}"))
-    })?;
-    let capsule = method.call0()?;
-    let reader = reader(capsule.cast::<PyCapsule>()?)?;
-    data.py().detach(|| columns(reader)).map_err(PyException::new_err)
+    let expected = "an Arrow table (have __arrow_c_stream__)";
+    let method = data.getattr("__arrow_c_stream__").map_err(|_| wrong_type(data, "the data", expected))?;
+    let raised = |raised: PyErr| BindingError::Unreadable { argument: "the data", raised: raised.to_string() };
+    let capsule = method.call0().map_err(|error| raised(error).raise(data.py()))?;
+    let reader = reader(capsule.cast::<PyCapsule>().map_err(|_| wrong_type(data, "the data", expected))?)?;
+    released(data.py(), || columns(reader))?.map_err(|message| BindingError::Arrow(message).raise(data.py()))
 }
 
 /// Everything that a stream of batches has, or what is wrong with it.
@@ -123,10 +126,11 @@ fn columns(reader: impl RecordBatchReader) -> Result<NamedColumns, String> {
 fn reader(capsule: &Bound<'_, PyCapsule>) -> PyResult<RecordBatchStreamReader> {
     let stream = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
     // SAFETY: a capsule of this name points to such a stream, says Arrow's PyCapsule interface.
-    unsafe { RecordBatchStreamReader::from_raw(stream.as_ptr()) }.map_err(arrow_error)
+    let reader = unsafe { RecordBatchStreamReader::from_raw(stream.as_ptr()) };
+    reader.map_err(|error| arrow_error(capsule.py(), &error))
 }
 
 /// The exception of what Arrow does not take.
-pub fn arrow_error(error: ArrowError) -> PyErr {
-    PyException::new_err(error.to_string())
+pub fn arrow_error(py: Python<'_>, error: &ArrowError) -> PyErr {
+    BindingError::Arrow(error.to_string()).raise(py)
 }

@@ -1,166 +1,243 @@
 //! The class `CozoDbPy`.
 
 use std::ffi::CString;
+use std::sync::{Arc, Mutex};
 
-use cozo::{DbInstance, Interrupt, ScriptMutability, Strictness};
-use parking_lot::Mutex;
-use pyo3::exceptions::{PyException, PyTypeError, PyUserWarning};
+use cozo::{DbInstance, Interrupt, Process, ScriptMutability, Strictness};
+use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::arguments::{callable, count, names, path, text, truth};
 use crate::arrow::{self, ArrowResult, arrow_error};
-use crate::callbacks;
-use crate::error::{closed, message_error, script_error};
+use crate::error::{BindingError, error, script_error};
 use crate::fixed_rule::python_rule;
 use crate::from_python::{named_values, relations};
-use crate::interruptible::interruptible;
+use crate::interruptible::{interruptible, released};
 use crate::to_python::rows_to_python;
 use crate::transaction::{CozoDbMulTx, WeakTransaction};
+use crate::{callbacks, ending, locked};
 
 /// A database. Threads may share it, and their scripts run at the same time.
 #[pyclass(frozen, module = "cozo_embedded")]
-pub struct CozoDbPy {
+pub struct CozoDbPy(Arc<Opened>);
+
+/// What is open, for as long as it is. Its locks are taken with the interpreter's lock only, so that a forked process finds
+/// them free.
+pub struct Opened {
+    process: Process,
     /// Nothing once it is closed.
     db: Mutex<Option<DbInstance>>,
     /// The transactions that may be open.
     transactions: Mutex<Vec<WeakTransaction>>,
 }
 
-impl CozoDbPy {
-    fn open_handle(&self) -> PyResult<DbInstance> {
-        self.db.lock().clone().ok_or_else(closed)
+impl Opened {
+    fn new(db: DbInstance) -> Self {
+        Opened { process: Process::current(), db: Mutex::new(Some(db)), transactions: Mutex::default() }
     }
+
+    /// The database, for this process.
+    fn handle(&self, py: Python<'_>) -> PyResult<DbInstance> {
+        let db = locked(&self.db).clone().ok_or_else(|| BindingError::Closed.raise(py))?;
+        db.check_process().map_err(|report| error(py, report))?;
+        Ok(db)
+    }
+
+    /// Stops the scripts that run, undoes open transactions and lets go of the database; whether it was open. In a forked
+    /// process it only is closed from then on.
+    pub fn close(&self, py: Python<'_>) -> bool {
+        let Some(db) = locked(&self.db).take() else { return false };
+        let open = std::mem::take(&mut *locked(&self.transactions));
+        if !self.process.is_current() {
+            return true;
+        }
+        // A defect has been reported; the database is closed all the same.
+        let _ = released(py, || {
+            db.interrupt_all();
+            // Those that have ended already say so.
+            open.iter().filter_map(WeakTransaction::upgrade).for_each(|open| drop(locked(&open).abort()));
+            drop(db);
+        });
+        true
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        // Closing takes time, and callbacks may want the interpreter's lock meanwhile.
+        if self.process.is_current() {
+            Python::try_attach(|py| self.close(py));
+        }
+    }
+}
+
+impl CozoDbPy {
+    /// Does something with the open database, without the interpreter's lock.
+    fn with<T: Send>(&self, py: Python<'_>, work: impl FnOnce(DbInstance) -> cozo::Result<T> + Send) -> PyResult<T> {
+        let db = self.0.handle(py)?;
+        released(py, || work(db))?.map_err(|report| error(py, report))
+    }
+}
+
+fn mutability(immutable: &Bound<'_, PyAny>) -> PyResult<ScriptMutability> {
+    let immutable = truth(immutable, "immutable")?;
+    Ok(if immutable { ScriptMutability::Immutable } else { ScriptMutability::Mutable })
 }
 
 #[pymethods]
 impl CozoDbPy {
     /// Opens a database; `options` is the text of a JSON object.
     #[new]
-    fn new(py: Python<'_>, engine: &str, path: &str, options: &str) -> PyResult<Self> {
-        let db = py.detach(|| DbInstance::new_with_str(engine, path, options)).map_err(PyException::new_err)?;
-        Ok(CozoDbPy { db: Mutex::new(Some(db)), transactions: Mutex::default() })
+    fn new(
+        py: Python<'_>,
+        engine: &Bound<'_, PyAny>,
+        path: &Bound<'_, PyAny>,
+        options: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let (engine, options) = (text(engine, "the engine")?, text(options, "the options")?);
+        let path = self::path(path, "the path")?;
+        let opened = released(py, || DbInstance::new(&engine, path, &options))?;
+        let opened = Arc::new(Opened::new(opened.map_err(|report| error(py, report))?));
+        ending::note(Arc::downgrade(&opened));
+        Ok(CozoDbPy(opened))
     }
 
     /// Runs a script: `{'headers': [...], 'rows': [[...]], 'next': None or such a dict}`.
     fn run_script<'py>(
         &self,
         py: Python<'py>,
-        query: &str,
-        params: &Bound<'py, PyDict>,
-        immutable: bool,
+        query: &Bound<'py, PyAny>,
+        params: &Bound<'py, PyAny>,
+        immutable: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let db = self.open_handle()?;
-        let params = named_values(params)?;
-        let mutability = if immutable { ScriptMutability::Immutable } else { ScriptMutability::Mutable };
-        let (script, interrupt) = (query.to_string(), Interrupt::default());
+        let (db, query) = (self.0.handle(py)?, text(query, "the script")?);
+        let (params, mutability) = (named_values(params, "the parameters")?, mutability(immutable)?);
+        let (script, interrupt) = (query.clone(), Interrupt::default());
         let switch = interrupt.clone();
         let run = move || db.run_script_interruptible(&script, params, mutability, &interrupt);
-        let result = interruptible(py, &switch, query, run)?;
-        rows_to_python(py, result.map_err(|report| script_error(py, report, query))?)
+        let result = interruptible(py, &switch, &query, run)?;
+        rows_to_python(py, result.map_err(|report| script_error(py, report, &query))?)
     }
 
     /// Runs a script; the result as an Arrow table.
     fn run_script_arrow(
         &self,
         py: Python<'_>,
-        query: &str,
-        params: &Bound<'_, PyDict>,
-        immutable: bool,
+        query: &Bound<'_, PyAny>,
+        params: &Bound<'_, PyAny>,
+        immutable: &Bound<'_, PyAny>,
     ) -> PyResult<Py<ArrowResult>> {
-        let db = self.open_handle()?;
-        let params = named_values(params)?;
-        let mutability = if immutable { ScriptMutability::Immutable } else { ScriptMutability::Mutable };
-        let (script, interrupt) = (query.to_string(), Interrupt::default());
+        let (db, query) = (self.0.handle(py)?, text(query, "the script")?);
+        let (params, mutability) = (named_values(params, "the parameters")?, mutability(immutable)?);
+        let (script, interrupt) = (query.clone(), Interrupt::default());
         let switch = interrupt.clone();
         let run = move || {
             let result = db.run_script_columns(&script, params, mutability, &interrupt);
             result.map(arrow::record_batches)
         };
-        let result = interruptible(py, &switch, query, run)?.map_err(|report| script_error(py, report, query))?;
-        ArrowResult::new(py, result.map_err(arrow_error)?)
+        let result = interruptible(py, &switch, &query, run)?.map_err(|report| script_error(py, report, &query))?;
+        ArrowResult::new(py, result.map_err(|error| arrow_error(py, &error))?)
     }
 
     /// Puts the rows of an Arrow table into a relation, or removes them where its name begins with '-'; all of them or none.
-    fn import_arrow(&self, py: Python<'_>, relation: &str, data: &Bound<'_, PyAny>) -> PyResult<()> {
-        let db = self.open_handle()?;
-        let columns = arrow::columns_of(data)?;
-        py.detach(|| db.import_columns(relation, columns)).map_err(message_error)
+    fn import_arrow(&self, py: Python<'_>, relation: &Bound<'_, PyAny>, data: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.0.handle(py)?;
+        let (relation, columns) = (text(relation, "the name of the relation")?, arrow::columns_of(data)?);
+        self.with(py, |db| db.import_columns(&relation, columns))
     }
 
     /// The contents of relations: `{name: {'headers': [...], 'rows': [[...]], 'next': None}}`.
-    fn export_relations<'py>(&self, py: Python<'py>, relations: Vec<String>) -> PyResult<Bound<'py, PyDict>> {
-        let db = self.open_handle()?;
-        let exported = py.detach(|| db.export_relations(relations.iter())).map_err(message_error)?;
+    fn export_relations<'py>(&self, py: Python<'py>, relations: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        self.0.handle(py)?;
+        let relations = names(relations, "the relations")?;
+        let exported = self.with(py, |db| db.export_relations(relations.iter()))?;
         let dict = PyDict::new(py);
         exported.into_iter().try_for_each(|(name, rows)| dict.set_item(name, rows_to_python(py, rows)?))?;
         Ok(dict)
     }
 
     /// Puts rows into relations, or removes them where the name begins with '-'; all of them or none.
-    fn import_relations(&self, py: Python<'_>, data: &Bound<'_, PyDict>) -> PyResult<()> {
-        let db = self.open_handle()?;
+    fn import_relations(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.0.handle(py)?;
         let data = relations(data)?;
-        py.detach(|| db.import_relations(data)).map_err(message_error)
+        self.with(py, |db| db.import_relations(data))
     }
 
     /// Writes everything into a new file.
-    fn backup(&self, py: Python<'_>, path: &str) -> PyResult<()> {
-        let db = self.open_handle()?;
-        py.detach(|| db.backup_db(path)).map_err(message_error)
+    fn backup(&self, py: Python<'_>, path: &Bound<'_, PyAny>) -> PyResult<()> {
+        let path = self::path(path, "the path")?;
+        self.with(py, |db| db.backup_db(path))
     }
 
     /// Fills an empty database from a backup; warns of what could not be carried over.
-    fn restore(&self, py: Python<'_>, path: &str) -> PyResult<()> {
-        let db = self.open_handle()?;
-        let restore = || db.restore_with_progress(path, Strictness::EveryRow, |_| ());
-        let left_behind = py.detach(restore).map_err(message_error)?;
+    fn restore(&self, py: Python<'_>, path: &Bound<'_, PyAny>) -> PyResult<()> {
+        let path = self::path(path, "the path")?;
+        let left_behind = self.with(py, |db| db.restore_with_progress(path, Strictness::EveryRow, |_| ()))?;
         let category = py.get_type::<PyUserWarning>();
         let warn = |text: String| PyErr::warn(py, &category, &CString::new(text)?, 1);
         left_behind.into_iter().try_for_each(warn)
     }
 
     /// Puts the rows of some relations of a backup into those of the same names.
-    fn import_from_backup(&self, py: Python<'_>, in_file: &str, relations: Vec<String>) -> PyResult<()> {
-        let db = self.open_handle()?;
-        py.detach(|| db.import_from_backup(in_file, &relations)).map_err(message_error)
+    fn import_from_backup(
+        &self,
+        py: Python<'_>,
+        in_file: &Bound<'_, PyAny>,
+        relations: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let (path, relations) = (path(in_file, "the path")?, names(relations, "the relations")?);
+        self.with(py, |db| db.import_from_backup(path, &relations))
     }
 
     /// Calls a function after every commit that changed a relation, on a thread of its own: with `'Put'` or `'Rm'`, the
     /// rows that are new (or the keys to be removed), and the rows that were there before. Gives a number for
     /// `unregister_callback`.
-    fn register_callback(&self, py: Python<'_>, rel: &str, callback: Bound<'_, PyAny>) -> PyResult<u32> {
-        let db = self.open_handle()?;
-        if !callback.is_callable() {
-            return Err(PyTypeError::new_err("the callback must be callable"));
-        }
-        let (id, changes) = py.detach(|| db.register_callback(rel, None));
-        callbacks::serve(changes, callback.unbind())?;
+    fn register_callback(&self, py: Python<'_>, rel: &Bound<'_, PyAny>, callback: &Bound<'_, PyAny>) -> PyResult<u32> {
+        let (db, rel) = (self.0.handle(py)?, text(rel, "the name of the relation")?);
+        let callback = callable(callback, "the callback")?.clone().unbind();
+        let (id, changes) = released(py, || db.register_callback(&rel, None))?;
+        callbacks::serve(changes, callback).map_err(|error| {
+            db.unregister_callback(id);
+            BindingError::NoThread(error.to_string()).raise(py)
+        })?;
         Ok(id)
     }
 
-    /// Ends what `register_callback` began: after what was committed before, the function is called no more.
-    fn unregister_callback(&self, py: Python<'_>, id: u32) -> bool {
-        self.open_handle().is_ok_and(|db| py.detach(|| db.unregister_callback(id)))
+    /// Ends what `register_callback` began; whether there was such a callback.
+    fn unregister_callback(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let id = count(id, "the number of the callback")?;
+        let db = locked(&self.0.db).clone();
+        db.map_or(Ok(false), |_| self.with(py, |db| Ok(db.unregister_callback(id))))
     }
 
     /// Adds a fixed rule: `callback(inputs, options)` gets a list of rows for each input and the options as a dict, and
     /// gives rows of `arity` values.
-    fn register_fixed_rule(&self, name: &str, arity: usize, callback: Py<PyAny>) -> PyResult<()> {
-        let rule = python_rule(arity, callback);
-        self.open_handle()?.register_fixed_rule(name.to_string(), rule).map_err(message_error)
+    fn register_fixed_rule(
+        &self,
+        py: Python<'_>,
+        name: &Bound<'_, PyAny>,
+        arity: &Bound<'_, PyAny>,
+        callback: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let (db, name) = (self.0.handle(py)?, text(name, "the name of the rule")?);
+        let arity = count(arity, "the length of the rows")? as usize;
+        let rule = python_rule(arity, callable(callback, "the rule")?.clone().unbind());
+        db.register_fixed_rule(name, rule).map_err(|report| error(py, report))
     }
 
     /// Takes such a fixed rule away; whether there was one.
-    fn unregister_fixed_rule(&self, name: &str) -> PyResult<bool> {
-        let db = self.db.lock().clone();
-        db.map_or(Ok(false), |db| db.unregister_fixed_rule(name).map_err(message_error))
+    fn unregister_fixed_rule(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let name = text(name, "the name of the rule")?;
+        let db = locked(&self.0.db).clone();
+        db.map_or(Ok(false), |db| db.unregister_fixed_rule(&name).map_err(|report| error(py, report)))
     }
 
     /// Begins a transaction that spans several scripts.
-    fn multi_transact(&self, py: Python<'_>, write: bool) -> PyResult<CozoDbMulTx> {
-        let db = self.open_handle()?;
-        let transaction = CozoDbMulTx::new(py.detach(|| db.multi_transaction(write)));
-        let mut open = self.transactions.lock();
+    fn multi_transact(&self, py: Python<'_>, write: &Bound<'_, PyAny>) -> PyResult<CozoDbMulTx> {
+        let (db, write) = (self.0.handle(py)?, truth(write, "write")?);
+        let transaction = CozoDbMulTx::new(released(py, || db.multi_transaction(write))?);
+        let mut open = locked(&self.0.transactions);
         open.retain(|other| other.strong_count() > 0);
         open.push(transaction.downgrade());
         Ok(transaction)
@@ -168,14 +245,6 @@ impl CozoDbPy {
 
     /// Stops the scripts that run, undoes open transactions and lets go of the database. True the first time.
     fn close(&self, py: Python<'_>) -> bool {
-        let Some(db) = self.db.lock().take() else { return false };
-        py.detach(|| {
-            db.interrupt_all();
-            let open = std::mem::take(&mut *self.transactions.lock());
-            // Those that have ended already say so.
-            open.iter().filter_map(WeakTransaction::upgrade).for_each(|open| drop(open.lock().abort()));
-            drop(db);
-        });
-        true
+        self.0.close(py)
     }
 }

@@ -1,27 +1,113 @@
-//! Errors as Python exceptions: always a plain `Exception` with one argument.
+//! Errors as Python exceptions: a plain `Exception`, or a `TypeError` for an argument of a wrong type, whose only argument is
+//! the error as a dict.
+//!
+//! ```python
+//! {'ok': False, 'message': 'database closed', 'code': 'db::closed', 'help': ..., 'display': ..., 'labels': [], ...}
+//! ```
+//!
+//! A client shows `message` and `display`, and tells errors by `code`, whatever went wrong.
 
-use pyo3::exceptions::PyException;
+use miette::Diagnostic;
+use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
+use serde_json::Value;
+use thiserror::Error;
 
 use crate::to_python::json_to_python;
 
-/// The text of the exception that a closed database raises.
-const CLOSED: &str = r#"{"ok":false,"message":"database closed"}"#;
+/// What goes wrong between Python and the database.
+#[derive(Debug, Error, Diagnostic)]
+pub enum BindingError {
+    /// An object that is no value.
+    #[error("Cannot convert {shown} into Cozo value")]
+    #[diagnostic(code(python::unconvertible), help("{help}"))]
+    Unconvertible {
+        /// How Python shows it, or its type.
+        shown: String,
+        /// What to pass instead.
+        help: String,
+    },
+    /// Lists and dicts that are nested too deeply, or contain themselves.
+    #[error("Cannot convert lists or dicts nested more than {0} deep into Cozo value")]
+    #[diagnostic(
+        code(python::too_deep),
+        help("keep the parts as rows that refer to each other; a list that contains itself has no end")
+    )]
+    TooDeep(usize),
+    /// An argument of a type that the method does not take.
+    #[error("{argument} must be {expected}, not {found}")]
+    #[diagnostic(code(python::wrong_type), help("pass {expected}"))]
+    WrongType {
+        /// What it is for.
+        argument: String,
+        /// The type that it should have.
+        expected: &'static str,
+        /// The name of its type.
+        found: String,
+    },
+    /// What is iterated over raises an exception.
+    #[error("{argument} cannot be read: {raised}")]
+    #[diagnostic(code(python::unreadable), help("see to the exception that its iteration raises, or pass a list"))]
+    Unreadable {
+        /// What it is for.
+        argument: &'static str,
+        /// The exception.
+        raised: String,
+    },
+    /// The data of a relation lacks a part.
+    #[error("import data lacks '{0}'")]
+    #[diagnostic(code(import::bad_data), help("pass {{'headers': [...], 'rows': [[...], ...]}} for each relation"))]
+    MissingPart(&'static str),
+    /// A table that Arrow or the database does not take.
+    #[error("{0}")]
+    #[diagnostic(code(python::arrow), help("cast the column to a type that the documentation lists"))]
+    Arrow(String),
+    /// A call on a database that was closed.
+    #[error("database closed")]
+    #[diagnostic(code(db::closed), help("open the database again"))]
+    Closed,
+    /// A call while the interpreter ends.
+    #[error("the interpreter is ending")]
+    #[diagnostic(code(python::ending), help("wait for threads that use a database before the program ends"))]
+    Ending,
+    /// The system has no thread.
+    #[error("the system gives no thread: {0}")]
+    #[diagnostic(
+        code(python::no_thread),
+        help("end other threads or programs, or raise the limits of threads and memory (ulimit -u, ulimit -v)")
+    )]
+    NoThread(String),
+    /// A defect.
+    #[error("internal error: {0}")]
+    #[diagnostic(code(python::internal), help("this is a defect of the database; please report it with the script"))]
+    Internal(String),
+}
 
-/// The exception of a failed script: its argument is the error as a dict.
+/// The exception of a failed script.
 pub fn script_error(py: Python<'_>, report: cozo::Error, script: &str) -> PyErr {
-    match json_to_python(py, cozo::format_error_as_json(report, Some(script))) {
-        Ok(description) => PyException::new_err((description.unbind(),)),
-        Err(error) => error,
+    raise(py, cozo::format_error_as_json(report, Some(script)), PyException::new_err)
+}
+
+/// The exception of any other failed operation: its message goes on with the causes, which say what did not fit.
+pub fn error(py: Python<'_>, report: cozo::Error) -> PyErr {
+    let message = format!("{report:#}");
+    let mut described = cozo::format_error_as_json(report, None);
+    described["message"] = Value::String(message);
+    raise(py, described, PyException::new_err)
+}
+
+/// What makes an exception of a dict.
+type Raise = fn((Py<PyAny>,)) -> PyErr;
+
+fn raise(py: Python<'_>, description: Value, of: Raise) -> PyErr {
+    json_to_python(py, description).map_or_else(|error| error, |description| of((description.unbind(),)))
+}
+
+impl BindingError {
+    /// The exception.
+    pub fn raise(self, py: Python<'_>) -> PyErr {
+        let of: Raise =
+            if matches!(self, BindingError::WrongType { .. }) { PyTypeError::new_err } else { PyException::new_err };
+        raise(py, cozo::format_error_as_json(self.into(), None), of)
     }
-}
-
-/// The exception of any other failed operation: its argument is the message with its causes, which say what did not fit.
-pub fn message_error(report: cozo::Error) -> PyErr {
-    PyException::new_err(format!("{report:#}"))
-}
-
-/// The exception of a database that was closed.
-pub fn closed() -> PyErr {
-    PyException::new_err(CLOSED)
 }

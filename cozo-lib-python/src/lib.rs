@@ -14,13 +14,19 @@
 //! * [`fixed_rule`]: fixed rules written in Python.
 //! * [`from_python`], [`to_python`]: values in and out.
 //! * [`interruptible`]: scripts that Ctrl-C stops.
+//! * [`arguments`]: arguments of methods; [`advice`]: what to pass instead of what is no value.
 //! * [`error`]: what is raised.
+//! * [`workers`]: threads that scripts and fixed rules run on; [`ending`]: what becomes of all threads when the interpreter
+//!   ends.
 //!
 //! The interpreter's lock is held only while values are converted, never while the database works.
 
+mod advice;
+mod arguments;
 mod arrow;
 mod callbacks;
 mod database;
+mod ending;
 mod error;
 mod expressions;
 mod fixed_rule;
@@ -28,6 +34,14 @@ mod from_python;
 mod interruptible;
 mod to_python;
 mod transaction;
+mod workers;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What a lock guards, also after a panic: it is changed in one step.
+fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Results are many small allocations, which this allocator makes faster than that of glibc (`docs/performance-notes.md`).
 #[global_allocator]
@@ -36,6 +50,8 @@ static ALLOCATOR: cozo::Mimalloc = cozo::Mimalloc;
 /// The cozo database, embedded.
 #[pyo3::pymodule]
 mod cozo_embedded {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use super::arrow::ArrowResult;
     #[pymodule_export]
@@ -44,4 +60,10 @@ mod cozo_embedded {
     use super::expressions::{eval_expressions, variables};
     #[pymodule_export]
     use super::transaction::CozoDbMulTx;
+
+    #[pymodule_init]
+    fn initialise(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let end = wrap_pyfunction!(super::ending::end, module)?;
+        module.py().import("atexit")?.call_method1("register", (end,)).map(drop)
+    }
 }

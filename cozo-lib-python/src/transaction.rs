@@ -1,15 +1,16 @@
 //! The class `CozoDbMulTx`.
 
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
-use cozo::{Interrupt, MultiTransaction};
-use parking_lot::Mutex;
+use cozo::{Interrupt, MultiTransaction, Process};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error::{message_error, script_error};
+use crate::arguments::text;
+use crate::error::{error, script_error};
 use crate::from_python::named_values;
-use crate::interruptible::interruptible;
+use crate::interruptible::{interruptible, released};
+use crate::locked;
 use crate::to_python::rows_to_python;
 
 /// A transaction that spans several scripts. Letting go of it undoes everything.
@@ -19,6 +20,8 @@ pub struct CozoDbMulTx {
     transaction: Arc<Mutex<MultiTransaction>>,
     /// Stops the query that runs.
     switch: Interrupt,
+    /// The process that may use it: in another one a thread that is not there may have the lock.
+    process: Process,
 }
 
 /// A transaction that its database knows of as long as somebody has it.
@@ -32,14 +35,29 @@ impl CozoDbMulTx {
 
     /// The object of a transaction.
     pub fn new(transaction: MultiTransaction) -> Self {
-        CozoDbMulTx { switch: transaction.interrupt(), transaction: Arc::new(Mutex::new(transaction)) }
+        let switch = transaction.interrupt();
+        CozoDbMulTx { switch, transaction: Arc::new(Mutex::new(transaction)), process: Process::current() }
+    }
+
+    fn check_process(&self, py: Python<'_>) -> PyResult<()> {
+        self.process.check().map_err(|forked| error(py, forked.into()))
+    }
+
+    /// Ends it in one way or the other.
+    fn end(&self, py: Python<'_>, end: impl FnOnce(&MultiTransaction) -> cozo::Result<()> + Send) -> PyResult<()> {
+        self.check_process(py)?;
+        released(py, || end(&locked(&self.transaction)))?.map_err(|report| error(py, report))
     }
 }
 
 impl Drop for CozoDbMulTx {
     fn drop(&mut self) {
+        if !self.process.is_current() {
+            std::mem::forget(self.transaction.clone());
+            return;
+        }
         // Once this is gone, so is its hold on the database. Should a query that was interrupted still run, it ends by itself.
-        if let Some(transaction) = self.transaction.try_lock() {
+        if let Ok(transaction) = self.transaction.try_lock() {
             drop(transaction.abort());
         }
     }
@@ -51,23 +69,24 @@ impl CozoDbMulTx {
     fn run_script<'py>(
         &self,
         py: Python<'py>,
-        query: &str,
-        params: &Bound<'py, PyDict>,
+        query: &Bound<'py, PyAny>,
+        params: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let params = named_values(params)?;
-        let (transaction, script) = (self.transaction.clone(), query.to_string());
-        let run = move || transaction.lock().run_script(&script, params);
-        let result = interruptible(py, &self.switch, query, run)?;
-        rows_to_python(py, result.map_err(|report| script_error(py, report, query))?)
+        self.check_process(py)?;
+        let (query, params) = (text(query, "the script")?, named_values(params, "the parameters")?);
+        let (transaction, script) = (self.transaction.clone(), query.clone());
+        let run = move || locked(&transaction).run_script(&script, params);
+        let result = interruptible(py, &self.switch, &query, run)?;
+        rows_to_python(py, result.map_err(|report| script_error(py, report, &query))?)
     }
 
-    /// Makes the writes lasting; an exception means that nothing was written.
+    /// Makes the writes lasting; an exception says by its code whether nothing was written.
     fn commit(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.transaction.lock().commit()).map_err(message_error)
+        self.end(py, MultiTransaction::commit)
     }
 
     /// Undoes everything.
     fn abort(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.transaction.lock().abort()).map_err(message_error)
+        self.end(py, MultiTransaction::abort)
     }
 }

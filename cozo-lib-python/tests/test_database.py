@@ -17,7 +17,6 @@ from cozo_embedded import CozoDbPy, eval_expressions, variables
 ENDLESS = "n[x] := x = 0 n[y] := n[x], y = x + 1, y < 1000000000 ?[count(x)] := n[x]"
 # Databases of CozoDB 0.7, the same as in the tests of the crate.
 SAMPLES = Path(__file__).parents[2] / "cozo-core" / "tests" / "data" / "cozo-0.7"
-CLOSED = '{"ok":false,"message":"database closed"}'
 
 
 def test_result(db):
@@ -53,10 +52,10 @@ def test_immutable_scripts_cannot_write(db):
 @pytest.mark.parametrize(
     "arguments", [("nope", "", "{}"), ("mem", "", "["), ("mem", "", "[]"), ("mem", "", '{"unknown": 1}')]
 )
-def test_constructor_raises_text(arguments):
+def test_constructor_errors_are_dicts(arguments):
     with pytest.raises(Exception) as raised:
         CozoDbPy(*arguments)
-    assert type(raised.value) is Exception and isinstance(raised.value.args[0], str)
+    assert type(raised.value) is Exception and raised.value.args[0]["code"].startswith("db::")
 
 
 def test_export_and_import(db):
@@ -94,14 +93,14 @@ def test_bad_imports(db, data, kind):
     db.run_script(":create r {a: Int}", {}, False)
     with pytest.raises(kind) as raised:
         db.import_relations(data)
-    assert type(raised.value) is kind and isinstance(raised.value.args[0], str)
+    assert type(raised.value) is kind and raised.value.args[0]["code"]
     assert db.export_relations(["r"])["r"]["rows"] == []
 
 
 def test_bad_exports(db):
     with pytest.raises(Exception) as raised:
         db.export_relations(["nope"])
-    assert "nope" in raised.value.args[0]
+    assert "nope" in raised.value.args[0]["message"]
     with pytest.raises(TypeError):
         db.export_relations([1])
 
@@ -122,7 +121,7 @@ def test_close(db):
     ):
         with pytest.raises(Exception) as raised:
             call()
-        assert raised.value.args == (CLOSED,)
+        assert (raised.value.args[0]["message"], raised.value.args[0]["code"]) == ("database closed", "db::closed")
     assert db.unregister_callback(0) is False
     assert db.unregister_fixed_rule("R") is False
 
@@ -182,7 +181,7 @@ def test_held_transactions(db):
     for call in (transaction.commit, transaction.abort):
         with pytest.raises(Exception) as raised:
             call()
-        assert isinstance(raised.value.args[0], str)
+        assert raised.value.args[0]["code"] == "transact::ended"
     transaction = db.multi_transact(True)
     transaction.run_script("?[a] <- [[2]] :put r {a}", {})
     assert transaction.abort() is None

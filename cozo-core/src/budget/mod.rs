@@ -1,4 +1,4 @@
-//! The budget of a script: how much memory it may take, and until when it may run.
+//! The budget of a script: how much memory it may take, until when it may run, and how deep its values may be nested.
 //!
 //! One [`Budget`] covers all that a script makes the process do: parsing, compiling, expressions, tables, fixed rules,
 //! results. Whatever may take long or much asks it, in one of two ways:
@@ -36,6 +36,13 @@ pub enum Stop {
     #[error("the query was stopped: {0}")]
     #[diagnostic(code(eval::killed), help("{1}"))]
     Killed(&'static str, &'static str),
+    /// A value would be nested deeper than [`MAX_DEPTH`].
+    #[error("a value may be nested {MAX_DEPTH} levels deep")]
+    #[diagnostic(
+        code(eval::too_deep),
+        help("lists, sets and JSON count as levels: keep what is linked in rows of a relation")
+    )]
+    TooDeep,
     /// What the script makes takes more memory than it may.
     #[error("the query needs more than the {limit_mb} MB that a query may take")]
     #[diagnostic(
@@ -48,6 +55,10 @@ pub enum Stop {
     },
 }
 
+/// How many levels of lists, sets and JSON a value may have: as many as JSON parsers take. Values are copied, compared, printed and
+/// dropped by functions that call themselves for each level, so that deeper ones could overflow the stack of a thread.
+pub const MAX_DEPTH: usize = 127;
+
 /// A thread tells the budget of values that it makes in pieces of so many bytes, so that threads do not pass the counter to
 /// and fro.
 const PIECE: usize = 1 << 18;
@@ -56,7 +67,7 @@ const PIECE: usize = 1 << 18;
 const STEPS_PER_CHECK: usize = 1 << 12;
 
 /// A step is the work of about so many bytes that are written: values that are made count as steps, too.
-const BYTES_PER_STEP: usize = 64;
+pub const BYTES_PER_STEP: usize = 64;
 
 /// How much a script may take, and until when. Clones are the same budget.
 #[derive(Clone, Debug)]
@@ -81,8 +92,10 @@ impl Budget {
 
     /// Notes that the script keeps so many bytes more, until its end. Fails if it may not.
     pub fn charge(&self, bytes: usize) -> Result<(), Stop> {
+        // Half of all addresses are more than any limit, and two such numbers do not overflow.
+        let bytes = bytes.min(usize::MAX / 2);
         let used = self.memory_used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
-        within(used, self.memory_limit)
+        within(used, self.memory_limit).inspect_err(|_| self.release(bytes))
     }
 
     /// Notes that so many bytes that were charged are free again.
@@ -108,6 +121,17 @@ impl Budget {
             std::thread::sleep((end - Instant::now()).min(Duration::from_millis(10)));
         }
         self.check()
+    }
+
+    /// A budget of so many bytes that stops with the one that the calling thread works for.
+    pub fn within_current(memory_limit: usize) -> Budget {
+        let interrupt = Budget::current().map_or_else(Interrupt::default, |budget| budget.interrupt);
+        Budget { interrupt, memory_limit, memory_used: Arc::default() }
+    }
+
+    /// The budget that the calling thread works for, for those who share the work among threads.
+    pub fn current() -> Option<Budget> {
+        CURRENT.with_borrow(|work| work.as_ref().map(|work| work.budget.clone()))
     }
 
     /// Has the calling thread work for this budget until the guard is dropped.
@@ -143,13 +167,22 @@ struct Work {
 
 impl Work {
     fn make_room(&mut self, bytes: usize) -> Result<(), Stop> {
-        self.made = self.made.saturating_add(bytes);
-        if self.made > self.charged {
-            let more = (self.made - self.charged).max(PIECE);
-            self.charged = self.charged.saturating_add(more);
-            self.budget.charge(more)?;
+        let made = self.made.saturating_add(bytes);
+        if made > self.charged {
+            self.charge(made - self.charged)?;
         }
+        self.made = made;
         self.step(bytes / BYTES_PER_STEP + 1)
+    }
+
+    /// Charges so many bytes, and more of them in advance while there are enough.
+    fn charge(&mut self, bytes: usize) -> Result<(), Stop> {
+        let charged = match self.budget.charge(bytes.max(PIECE)) {
+            Ok(()) => bytes.max(PIECE),
+            Err(_) => self.budget.charge(bytes).map(|()| bytes)?,
+        };
+        self.charged += charged;
+        Ok(())
     }
 
     fn step(&mut self, steps: usize) -> Result<(), Stop> {
@@ -198,13 +231,31 @@ pub fn temporary() -> Temporary {
     Temporary { made, thread: PhantomData }
 }
 
-impl Drop for Temporary {
-    fn drop(&mut self) {
+impl Temporary {
+    /// Says that of all that was made since the beginning so many bytes are left.
+    pub fn holds(&self, bytes: usize) -> Result<(), Stop> {
+        self.forget();
+        make_room(bytes)
+    }
+
+    fn forget(&self) {
         CURRENT.with_borrow_mut(|work| {
             if let Some(work) = work {
                 work.forget(self.made);
             }
         });
+    }
+
+    /// Ends the stretch of work, after which a value of so many bytes is left of what it made.
+    pub fn leave(self, bytes: usize) -> Result<(), Stop> {
+        drop(self);
+        make_room(bytes)
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        self.forget();
     }
 }
 
@@ -249,12 +300,28 @@ mod tests {
     }
 
     #[test]
+    fn what_is_left_of_a_stretch_counts_on() {
+        let budget = budget(10);
+        let _entered = budget.enter();
+        for _ in 0..3 {
+            let stretch = temporary();
+            assert_eq!(make_room(4 * MEGABYTE), Ok(()));
+            assert_eq!(stretch.leave(2 * MEGABYTE), Ok(()));
+        }
+        assert!(make_room(5 * MEGABYTE).is_err() && make_room(usize::MAX).is_err());
+        assert_eq!(make_room(4 * MEGABYTE), Ok(()), "what failed counts nothing");
+    }
+
+    #[test]
     fn small_values_add_up_over_threads() {
         let budget = budget(4);
+        let both_are_done = std::sync::Barrier::new(2);
         let refused = std::thread::scope(|scope| {
             let work = || {
                 let _entered = budget.enter();
-                (0..1 << 12).any(|_| make_room(1 << 10).is_err())
+                let refused = (0..1 << 12).any(|_| make_room(1 << 10).is_err());
+                both_are_done.wait();
+                refused
             };
             let threads = [scope.spawn(work), scope.spawn(work)];
             threads.map(|thread| thread.join().expect("it does not panic"))

@@ -20,18 +20,20 @@ use super::fixed::run_fixed;
 use super::operators::range::key_range;
 use super::operators::{Tables, build, drive, empty_slots, place, scan_part};
 use super::results::sort_rows;
-use super::sink::{CONTINUE, Flow, Gathered, GroupSink, SetSink, Sink, apply_improvements};
+use super::sink::{BYTES_AROUND_ROW, CONTINUE, Flow, Gathered, GroupSink, SetSink, Sink, apply_improvements};
 use super::steps::Steps;
 use super::stored::Stored;
 use super::table::Table;
 use super::top::{Chunks, Top};
 use super::{ExecError, Run, Worker};
+use crate::budget::{make_room, step, temporary};
 use crate::expr::{Expr, Frame};
 use crate::plan::{
     ComponentPlan, ConstantPlan, JoinPlan, Method, OperatorKind, RulePlan, Source, TableKind, TablePart,
 };
 use crate::program::{ConstantRows, ProgramError};
 use crate::storage::{End, KeyRange};
+use crate::threads;
 use crate::value::{Batch, DataValue};
 
 /// Scans are split among threads from so many rows on, or fewer of which each makes more work: about a millisecond of it.
@@ -60,7 +62,8 @@ pub fn evaluate(run: &Run<'_>) -> Result<Table, ExecError> {
             let planned = &plan.tables[table];
             if planned.in_order || planned.read_by_entry && run.enough.is_some() {
                 let rows = std::mem::replace(&mut tables[table], Table::set(0)).into_rows();
-                tables[table] = Table::of_distinct(sort_rows(rows, &[]));
+                let _sorting = temporary();
+                tables[table] = Table::of_distinct(sort_rows(rows, &[])?);
             }
         }
     }
@@ -77,10 +80,12 @@ fn empty_table(planned: &crate::plan::TablePlan) -> Table {
 /// Fills the table of a constant rule, or of a given relation.
 fn fill_constant(constant: &ConstantPlan, table: &mut Table, run: &Run<'_>) -> Result<(), ExecError> {
     let arity = table.rows().columns.len();
+    let making = temporary();
     let rows = match &constant.rows {
         ConstantRows::Rows(rows) => {
             let mut batch = Batch::empty(arity);
             for row in rows {
+                step(row.len())?;
                 for (column, cell) in batch.columns.iter_mut().zip(row) {
                     column.push_owned(cell.eval_closed(run.parameters)?);
                 }
@@ -94,14 +99,21 @@ fn fill_constant(constant: &ConstantPlan, table: &mut Table, run: &Run<'_>) -> R
             if let Some(data) = width.filter(|width| *width != arity) {
                 return Err(ProgramError::ConstantHead { head: arity, data, span: constant.span }.into());
             }
-            let rows = value.get_slice().unwrap_or_default().iter().filter_map(DataValue::get_slice);
-            Batch::from_rows(arity, rows)
+            let mut batch = Batch::empty(arity);
+            for row in value.get_slice().unwrap_or_default().iter().filter_map(DataValue::get_slice) {
+                make_room(row.iter().map(DataValue::memory_bytes).sum())?;
+                batch.push_row(row);
+            }
+            batch
         }
         ConstantRows::Given(number) => {
+            run.budget.charge(run.given[*number].memory_bytes())?;
             *table = Table::of_distinct(run.given[*number].clone());
             return Ok(());
         }
     };
+    drop(making);
+    run.budget.charge(rows.memory_bytes() + rows.len * BYTES_AROUND_ROW)?;
     *table = Table::of(rows);
     Ok(())
 }
@@ -126,7 +138,12 @@ fn run_once(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_>) -> R
     }
     tables[table] = match sink {
         Sink::Set(set) => set.finish(),
-        Sink::Groups(groups) => Table::of_distinct(groups.finish()?),
+        Sink::Groups(groups) => {
+            let (_finishing, kept) = (temporary(), groups.kept_bytes());
+            let rows = groups.finish()?;
+            run.budget.charge(rows.large_bytes().saturating_sub(kept))?;
+            Table::of_distinct(rows)
+        }
         Sink::Meet(_) => unreachable!("meets are only planned in recursion"),
     };
     Ok(())
@@ -323,7 +340,7 @@ fn ordered<'a>(
         0 => key_range(join, run.parameters),
         _ => {
             let frame = Frame { columns: &input.columns, len: 1, parameters: run.parameters };
-            let value = |(_, key): &(usize, Expr)| Ok::<_, ExecError>(key.eval(frame)?.into_column(1).get(0));
+            let value = |(_, key): &(usize, Expr)| Ok::<_, ExecError>(key.eval(frame)?.get(0)?);
             KeyRange::prefix(join.keys.iter().map(value).collect::<Result<_, _>>()?)
         }
     };
@@ -404,7 +421,7 @@ fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<Part
     }
     let least = if rule.reads.is_empty() { WORTH_SPLITTING } else { WORTH_SPLITTING * WORTH_MERGING };
     let worth = |rows: u64| rows.saturating_mul(rule.row_work()) >= least;
-    let threads = || Some(rayon::current_num_threads()).filter(|&threads| threads > 1);
+    let threads = || Some(threads::count()).filter(|&threads| threads > 1);
     match &join.source {
         Source::Table(table) => {
             let range = (tables.range)(0, *table);
@@ -447,6 +464,7 @@ fn run_parts<'a>(
             (Part::Rows(rows), 0) => rows.clone(),
             _ => ranges[position].clone().unwrap_or(0..all[table].len()),
         };
+        let _entered = run.budget.enter();
         let mut operators = build(rule, &Tables { tables: all, range: &range }, run);
         if let Part::Keys(keys) = &part {
             operators[0] = scan_part(rule, 0, keys.clone(), run);

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::index::most_codes;
+use crate::budget::{Stop, make_room};
 use crate::value::{Batch, Column, KeyStarts};
 
 /// So many rows from any row on can be read at once.
@@ -64,18 +65,19 @@ impl Groups {
     }
 
     /// A column of the rows of ranges, `len` together.
-    pub fn take(&self, column: usize, ranges: &[Range<u32>], len: usize) -> Column {
+    pub fn take(&self, column: usize, ranges: &[Range<u32>], len: usize) -> Result<Column, Stop> {
         let ranges = ranges.iter().map(|range| range.start as usize..range.end as usize);
         match &self.columns[column] {
             Values::Narrow(values) => {
                 let mut taken = Vec::with_capacity(len);
                 ranges.for_each(|range| taken.extend(values[range].iter().map(|value| i64::from(*value))));
-                Column::ints(taken)
+                Ok(Column::ints(taken))
             }
             Values::Wide(values) => {
+                make_room(ranges.clone().map(|range| values.large_bytes_within(range)).sum())?;
                 let mut taken = Column::default();
                 ranges.for_each(|range| taken.append_range(values, range));
-                taken
+                Ok(taken)
             }
         }
     }
@@ -153,12 +155,12 @@ mod tests {
         assert!(groups.starts().find(&mixed, asked.len() + 3)[asked.len()..].iter().all(Range::is_empty));
         let expected: Vec<usize> = asked.iter().flat_map(|key| (0..900).filter(|row| keys[*row] == *key)).collect();
         let len = expected.len();
-        let taken = groups.take(0, &found, len);
+        let taken = groups.take(0, &found, len).expect("there is room");
         assert_eq!(
             taken.iter().collect::<Vec<_>>(),
             expected.iter().map(|row| values[*row].clone()).collect::<Vec<_>>()
         );
-        let beside = groups.take(1, &found, len);
+        let beside = groups.take(1, &found, len).expect("there is room");
         assert_eq!(
             beside.iter().collect::<Vec<_>>(),
             expected.iter().map(|row| (keys[*row] + 1).into()).collect::<Vec<DataValue>>()

@@ -5,11 +5,10 @@
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
 use super::index::IndexedRows;
 use crate::schema::RelationId;
 use crate::storage::{AsOf, ContentsId};
+use crate::sync::Mutex;
 
 /// What is indexed: a relation and the time it is read at, the columns that the index is by, the columns that it gives.
 pub type Indexed = ((RelationId, Option<AsOf>), Vec<usize>, Vec<usize>);

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use super::stored::Stored;
 use super::table::Table;
 use super::{ExecError, MAX_BATCH_ROWS, Run};
+use crate::budget::Stop;
 use crate::plan::{IntersectInput, IntersectPlan, Source};
 use crate::storage::KeyRange;
 use crate::value::{Batch, Column, DataValue, Num};
@@ -94,11 +95,11 @@ impl Lists {
     }
 
     /// Numbers as the values they stand for.
-    pub fn values(&self, numbers: &[i64]) -> Column {
+    pub fn values(&self, numbers: &[i64]) -> Result<Column, Stop> {
         match &self.domain {
-            Domain::Integers => Column::ints(numbers.to_vec()),
+            Domain::Integers => Ok(Column::ints(numbers.to_vec())),
             Domain::Values(dictionary) => {
-                dictionary.values.take(&numbers.iter().map(|number| *number as u32).collect::<Vec<_>>())
+                dictionary.values.copy_rows(&numbers.iter().map(|number| *number as u32).collect::<Vec<_>>())
             }
         }
     }

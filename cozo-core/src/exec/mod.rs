@@ -39,8 +39,6 @@ mod top;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
 pub use error::ExecError;
 pub use fixpoint::evaluate;
 pub use kept::KeptIndexes;
@@ -55,6 +53,7 @@ use crate::expr::Expr;
 use crate::fixed_rule::graph::KeptGraphs;
 use crate::plan::{Plan, RulePlan};
 use crate::program::checked_time;
+use crate::sync::Mutex;
 use crate::txn::View;
 use crate::value::{Batch, DataValue};
 use index::IndexedRows;

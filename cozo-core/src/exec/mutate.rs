@@ -2,8 +2,10 @@
 
 use smallvec::SmallVec;
 
+use crate::budget::make_room;
 use crate::diag::SourceSpan;
 use crate::expr::Frame;
+use crate::expr::functions::shorten;
 use crate::index::secondary;
 use crate::parse::ast::MutationOp;
 use crate::plan::{MutationPlan, ValueSource};
@@ -83,17 +85,17 @@ impl Mutation<'_> {
         for (source, definition) in self.plan.sources.iter().zip(self.schema.columns()) {
             let column = match source {
                 ValueSource::Output(output) => match moved.iter().find(|(known, _)| known == output) {
-                    Some((_, place)) => columns[*place].clone(),
+                    Some((_, place)) => columns[*place].copy_range(0..rows.len)?,
                     None if surely_fits(&rows.columns[*output], &definition.column_type) => {
                         moved.push((*output, columns.len()));
                         columns.push(std::mem::take(&mut rows.columns[*output]));
                         continue;
                     }
-                    None => rows.columns[*output].clone(),
+                    None => rows.columns[*output].copy_range(0..rows.len)?,
                 },
                 ValueSource::Default(expr) => {
                     let frame = Frame { columns: &[], len: rows.len, parameters: self.parameters };
-                    expr.eval(frame)?.into_column(rows.len)
+                    expr.eval(frame)?.into_column(rows.len)?
                 }
                 ValueSource::Null => Column::Null(rows.len),
                 ValueSource::Kept => {
@@ -161,6 +163,7 @@ impl Mutation<'_> {
         }
         let mut cursor = snapshot.lookup(self.schema.id, keys, &columns)?;
         while let Some(matches) = cursor.next_matches(MAX_BATCH_ROWS)? {
+            make_room(matches.batch.memory_bytes())?;
             for (i, row) in matches.probe_rows.iter().enumerate() {
                 stored.of[*row as usize] = Some((stored.rows.len + i) as u32);
             }
@@ -181,6 +184,7 @@ impl Mutation<'_> {
             txn.write(self.schema, ChangeKind::Put, self.sorted(given.rows))?;
             return Ok(Mutated::default());
         }
+        make_room(given.rows.memory_bytes())?;
         let sorted = self.sorted(given.rows.clone());
         let mutated = Mutated { old: self.stored(&sorted, txn)?.rows, new: given.rows };
         self.write(ChangeKind::Put, sorted, &mutated.old, txn)?;
@@ -201,6 +205,7 @@ impl Mutation<'_> {
         if let Some(row) = stored.of.iter().position(Option::is_some) {
             return Err(self.assertion(&given.rows.row(row), "has a key that is in the relation already", help));
         }
+        make_room(given.rows.memory_bytes())?;
         let sorted = self.sorted(given.rows.clone());
         if sorted.len < given.rows.len {
             let row = self.repeated_key(&given.rows);
@@ -246,6 +251,7 @@ impl Mutation<'_> {
                 return Err(self.assertion(&given.rows.row(row), "is not in the relation", help));
             }
         }
+        make_room(given.rows.memory_bytes())?;
         let sorted = self.sorted(given.rows.clone());
         if self.plan.op == MutationOp::Delete && sorted.len < given.rows.len {
             let row = self.repeated_key(&given.rows);
@@ -296,10 +302,8 @@ struct Stored {
 
 /// A row as text, shortened.
 fn show(row: &[DataValue]) -> String {
-    let mut text = DataValue::List(row.to_vec()).to_string();
-    if let Some((cut, _)) = text.char_indices().nth(120) {
-        text.truncate(cut);
-        text.push('…');
-    }
-    text
+    shorten(&DataValue::List(row.to_vec()), SHOWN_BYTES, "…")
 }
+
+/// How much of a row an error shows, in bytes.
+const SHOWN_BYTES: usize = 120;

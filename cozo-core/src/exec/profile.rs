@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
-
 use crate::plan::RulePlan;
+use crate::sync::Mutex;
 
 /// What one operator did, in all rounds and threads together.
 #[derive(Clone, Copy, Debug, Default)]

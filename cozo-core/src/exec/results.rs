@@ -2,11 +2,12 @@
 
 use super::top::{Wanted, compare};
 use super::{ExecError, Run, evaluate};
-use crate::budget::Budget;
+use crate::budget::{Budget, make_room};
 use crate::expr::Expr;
+use crate::expr::functions::shorten;
 use crate::parse::ast::Assertion;
 use crate::plan::{OptionError, Options, SortKey, TableKind};
-use crate::value::sort::{sort_by_ints, sort_ints, sorted};
+use crate::value::sort::{sort_by_ints, sort_in_steps, sort_ints, sorted};
 use crate::value::{Batch, Column, DataValue};
 
 /// The rows of a query, in their final order.
@@ -43,9 +44,9 @@ pub fn answer(run: &mut Run<'_>, options: &Options) -> Result<Answer, AnswerErro
     check_assertion(options, &rows)?;
     let sleep = sleep_seconds(options, parameters)?;
     if stops_early && limit.is_some() {
-        return finish(sort_rows(cut(rows, offset, limit), &[]), sleep, run.budget);
+        return finish(sort_rows(cut(rows, offset, limit), &[])?, sleep, run.budget);
     }
-    finish(cut(sort_rows(rows, &options.order), offset, limit), sleep, run.budget)
+    finish(cut(sort_rows(rows, &options.order)?, offset, limit), sleep, run.budget)
 }
 
 fn finish(rows: Batch, sleep: Option<f64>, budget: &Budget) -> Result<Answer, AnswerError> {
@@ -72,6 +73,9 @@ fn check_assertion(options: &Options, rows: &Batch) -> Result<(), ExecError> {
     }
 }
 
+/// How much of a wrong value an error shows, in bytes.
+const SHOWN_BYTES: usize = 80;
+
 /// The value of an option that counts rows.
 pub fn non_negative(
     option: &'static str,
@@ -85,7 +89,10 @@ pub fn non_negative(
     let count = value.get_int().and_then(|count| usize::try_from(count).ok());
     match count.or(is_vast.then_some(usize::MAX)) {
         Some(count) => Ok(Some(count)),
-        None => Err(OptionError::NotNonNegative { option, found: value.to_string(), span: expr.span() }.into()),
+        None => {
+            Err(OptionError::NotNonNegative { option, found: shorten(&value, SHOWN_BYTES, "..."), span: expr.span() }
+                .into())
+        }
     }
 }
 
@@ -93,7 +100,7 @@ pub fn non_negative(
 pub fn timeout_seconds(options: &Options, parameters: &[&DataValue]) -> Result<Option<f64>, AnswerError> {
     let Some(expr) = &options.timeout else { return Ok(None) };
     let value = expr.eval_closed(parameters).map_err(ExecError::from)?;
-    let bad = || OptionError::TimeoutNotSeconds { found: value.to_string(), span: expr.span() };
+    let bad = || OptionError::TimeoutNotSeconds { found: shorten(&value, SHOWN_BYTES, "..."), span: expr.span() };
     Ok(Some(value.get_float().ok_or_else(bad)?))
 }
 
@@ -101,7 +108,7 @@ pub fn timeout_seconds(options: &Options, parameters: &[&DataValue]) -> Result<O
 fn sleep_seconds(options: &Options, parameters: &[&DataValue]) -> Result<Option<f64>, AnswerError> {
     let Some(expr) = &options.sleep else { return Ok(None) };
     let value = expr.eval_closed(parameters).map_err(ExecError::from)?;
-    let bad = || OptionError::SleepNotPositive { found: value.to_string(), span: expr.span() };
+    let bad = || OptionError::SleepNotPositive { found: shorten(&value, SHOWN_BYTES, "..."), span: expr.span() };
     Ok(Some(value.get_float().filter(|seconds| *seconds > 0.0).ok_or_else(bad)?))
 }
 
@@ -113,29 +120,31 @@ fn cut(rows: Batch, offset: usize, limit: Option<usize>) -> Batch {
 }
 
 /// Sorts by some columns, and rows that tie in them by all columns.
-pub(super) fn sort_rows(rows: Batch, keys: &[SortKey]) -> Batch {
+pub(super) fn sort_rows(rows: Batch, keys: &[SortKey]) -> Result<Batch, ExecError> {
     if rows.len < 2 {
-        return rows;
+        return Ok(rows);
     }
     let ints = leading_ints(&rows, keys);
     if ints.is_some_and(|values| values.is_sorted_by(|a, b| a < b)) {
-        return rows;
+        return Ok(rows);
     }
     if let ([], [Column::Int(column)]) = (keys, rows.columns.as_slice())
         && column.nulls.is_none()
     {
         let mut values = column.values.clone();
         sort_ints(&mut values);
-        return Batch { len: values.len(), columns: vec![Column::ints(values)] };
+        return Ok(Batch { len: values.len(), columns: vec![Column::ints(values)] });
     }
     if keys.is_empty() && rows.columns.iter().all(|column| column.as_dense_ints().is_some()) {
         let width = rows.columns.len();
-        return sorted(rows, width);
+        return Ok(sorted(rows, width));
     }
     let compare = |a: usize, b: usize| compare(keys, (&rows, a), (&rows, b));
     if (1..rows.len).all(|row| compare(row - 1, row).is_le()) {
-        return rows;
+        return Ok(rows);
     }
+    make_room(rows.large_bytes() + rows.len * size_of::<u32>())?;
+    let row_bytes = rows.memory_bytes() / rows.len + 1;
     let mut order: Vec<u32> = (0..rows.len as u32).collect();
     match ints {
         // Most comparisons are decided by the first column: sort by it alone, then within its ties.
@@ -147,14 +156,15 @@ pub(super) fn sort_rows(rows: Batch, keys: &[SortKey]) -> Batch {
                 let ties = rest.iter().take_while(|row| values[**row as usize] == value).count();
                 let (tied, others) = rest.split_at_mut(ties);
                 if ties > 1 {
-                    tied.sort_unstable_by(|a, b| compare(*a as usize, *b as usize));
+                    let sorted = sort_in_steps(tied.to_vec(), |_| row_bytes, |a, b| compare(*a as usize, *b as usize))?;
+                    tied.copy_from_slice(&sorted);
                 }
                 rest = others;
             }
         }
-        None => order.sort_unstable_by(|a, b| compare(*a as usize, *b as usize)),
+        None => order = sort_in_steps(order, |_| row_bytes, |a, b| compare(*a as usize, *b as usize))?,
     }
-    rows.take(&order)
+    Ok(rows.take(&order))
 }
 
 /// The integers of the column that is sorted by first, if that is all it has and the order is ascending.
@@ -179,7 +189,7 @@ mod tests {
             vec![1.into(), DataValue::Null],
         ];
         let batch = || Batch::from_rows(2, rows.iter().map(Vec::as_slice));
-        let sorted = |keys: &[SortKey]| sort_rows(batch(), keys).rows().collect::<Vec<_>>();
+        let sorted = |keys: &[SortKey]| sort_rows(batch(), keys).expect("there is room").rows().collect::<Vec<_>>();
         let mut plain = rows.clone();
         plain.sort();
         assert_eq!(sorted(&[]), plain);

@@ -10,6 +10,7 @@ use super::int_rows::IntRows;
 use super::keys::{FEW_ROWS, NO_ROWS};
 use super::table::Table;
 use super::top::Top;
+use crate::budget::temporary;
 use crate::diag::SourceSpan;
 use crate::expr::FunctionError;
 use crate::expr::aggregations::{Accumulator, Meet};
@@ -399,7 +400,8 @@ impl GroupSink {
         Ok(())
     }
 
-    fn kept_bytes(&self) -> usize {
+    /// About how many bytes the aggregations keep.
+    pub fn kept_bytes(&self) -> usize {
         self.accumulators.iter().map(|accumulator| accumulator.memory_bytes()).sum()
     }
 
@@ -447,7 +449,10 @@ impl GroupSink {
 }
 
 fn failed(name: &'static str, span: SourceSpan, error: FunctionError) -> ExecError {
-    ExecError::Aggregation { name, reason: error.0, span }
+    match error {
+        FunctionError::Refused(reason) => ExecError::Aggregation { name, reason, span },
+        stop => stop.at(span).into(),
+    }
 }
 
 /// The aggregations of a meet table's value columns.
@@ -471,7 +476,7 @@ impl Meets {
             if meet.int_improves.is_some() && column.as_dense_ints().is_some() {
                 continue;
             }
-            let started = column.iter().map(|value| (meet.start)(value));
+            let started = (0..column.len()).map(|row| (meet.start)(column.copy_at(row)?));
             *column = started.collect::<Result<_, _>>().map_err(|error| failed(name, *span, error))?;
         }
         Ok(rows)
@@ -489,25 +494,30 @@ impl Meets {
                 }
                 continue;
             }
-            let mut value = current.get(row);
-            if (meet.improve)(&mut value, &new.get(new_row)).map_err(|error| failed(name, *span, error))? {
+            let _passing = temporary();
+            let mut value = current.copy_at(row)?;
+            if (meet.improve)(&mut value, &new.copy_at(new_row)?).map_err(|error| failed(name, *span, error))? {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// Improves the values of a row of `table` that nobody has seen by a row of `new`.
-    fn improve(&self, table: &mut Table, row: usize, new: &Batch, new_row: usize) -> Result<(), ExecError> {
+    /// Improves the values of a row of `table` that nobody has seen by a row of `new`; how many bytes they take more.
+    fn improve(&self, table: &mut Table, row: usize, new: &Batch, new_row: usize) -> Result<usize, ExecError> {
+        let mut grown = 0;
         for (i, (name, span, meet)) in self.aggregations.iter().enumerate() {
             let column = table.column_mut(self.keys + i);
-            let mut value = column.get(row);
-            let input = new.columns[self.keys + i].get(new_row);
+            let _passing = matches!(column, Column::Any(_)).then(temporary);
+            let mut value = column.copy_at(row)?;
+            let before = value.held_bytes();
+            let input = new.columns[self.keys + i].copy_at(new_row)?;
             if (meet.improve)(&mut value, &input).map_err(|error| failed(name, *span, error))? {
+                grown += value.held_bytes().saturating_sub(before);
                 column.set(row, value);
             }
         }
-        Ok(())
+        Ok(grown)
     }
 }
 
@@ -530,7 +540,7 @@ impl MeetSink<'_> {
         for (row, hash) in hashes.into_iter().enumerate() {
             if let Some(known) = self.fresh.find_key(&rows, row, hash) {
                 if self.meets.improves(self.fresh.rows(), known as usize, &rows, row)? {
-                    self.meets.improve(&mut self.fresh, known as usize, &rows, row)?;
+                    self.grown += self.meets.improve(&mut self.fresh, known as usize, &rows, row)?;
                 }
                 continue;
             }
@@ -542,7 +552,7 @@ impl MeetSink<'_> {
                     if self.meets.improves(self.existing.rows(), known as usize, &rows, row)? {
                         // The current value comes first: of equals, the first seen stays.
                         let number = self.fresh.append_keyed(self.existing.rows(), known as usize, hash);
-                        self.meets.improve(&mut self.fresh, number as usize, &rows, row)?;
+                        self.grown += self.meets.improve(&mut self.fresh, number as usize, &rows, row)?;
                     }
                 }
             }
@@ -570,7 +580,9 @@ pub fn apply_improvements(table: &mut Table, fresh: Table, meets: &Meets, seen: 
             Some(known) if (known as usize) < seen => {
                 table.supersede(known, &fresh, row, hash);
             }
-            Some(known) => meets.improve(table, known as usize, &fresh, row)?,
+            Some(known) => {
+                meets.improve(table, known as usize, &fresh, row)?;
+            }
         }
     }
     Ok(())

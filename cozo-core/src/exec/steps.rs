@@ -9,6 +9,7 @@ use super::registers::Program;
 use super::sink::BYTES_AROUND_ROW;
 use super::table::Table;
 use super::{ExecError, Run};
+use crate::budget::temporary;
 use crate::plan::{ComponentPlan, JoinPlan, OperatorKind, OperatorPlan, RulePlan, Source, TableKind};
 use crate::value::{Cell, Column, DataValue, Scalar};
 
@@ -123,8 +124,9 @@ impl<'a> Step<'a> {
                 None => self.program = None,
             }
         }
+        let _passing = temporary();
         for (column, slot) in self.columns {
-            self.slots[*slot] = known[*column].get(row);
+            self.slots[*slot] = known[*column].copy_at(row)?;
         }
         match run_on_row(&self.rule.operators[1..], &mut self.slots, run.parameters, run.view)? {
             true => Ok(insert(self.rule, &self.slots, tables)),

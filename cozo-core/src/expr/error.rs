@@ -1,16 +1,32 @@
 //! What can go wrong while evaluating.
 
+use crate::budget::{MAX_DEPTH, Stop};
 use crate::diag::SourceSpan;
 
-/// Why a function refused its arguments, or an aggregation its input; the evaluator adds the span.
+/// Why a function or an aggregation gave no value; the evaluator adds the span.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct FunctionError(pub String);
+pub enum FunctionError {
+    /// It refuses its arguments or its input, for this reason.
+    #[error("{0}")]
+    Refused(String),
+    /// The script must stop.
+    #[error(transparent)]
+    Stop(#[from] Stop),
+}
 
 impl FunctionError {
-    /// An error with this reason.
+    /// A refusal for this reason.
     pub fn new(reason: impl Into<String>) -> Self {
-        FunctionError(reason.into())
+        FunctionError::Refused(reason.into())
+    }
+
+    /// The error of the call at a place.
+    pub fn at(self, span: SourceSpan) -> EvalError {
+        match self {
+            FunctionError::Refused(reason) => EvalError::Throw { reason, span },
+            FunctionError::Stop(Stop::TooDeep) => EvalError::TooDeep { span },
+            FunctionError::Stop(stop) => EvalError::Stop(stop),
+        }
     }
 }
 
@@ -26,6 +42,21 @@ pub enum EvalError {
         reason: String,
         /// The call.
         #[label("failed here")]
+        span: SourceSpan,
+    },
+    /// The script was killed, ran into its timeout, or outgrew its memory.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Stop(#[from] Stop),
+    /// A function would nest values deeper than [`MAX_DEPTH`] levels.
+    #[error("a value may be nested {MAX_DEPTH} levels deep")]
+    #[diagnostic(
+        code(eval::too_deep),
+        help("lists, sets and JSON count as levels: keep what is linked in rows of a relation")
+    )]
+    TooDeep {
+        /// The call.
+        #[label("this would be deeper")]
         span: SourceSpan,
     },
     /// A filter or a condition is not a Boolean: CozoScript has no truthiness, compare or use `to_bool`.

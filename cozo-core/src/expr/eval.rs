@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::functions::Function;
+use super::functions::{Function, quote};
 use super::{EvalError, Expr, FunctionError};
+use crate::budget::{Stop, make_room, temporary};
 use crate::value::{Cell, Column, DataValue, Scalar};
 
 /// What an expression is evaluated over: columns by slot, all of one length, and the parameters.
@@ -21,49 +22,109 @@ pub struct Frame<'a> {
 #[derive(Debug)]
 pub enum Operand<'a> {
     /// The same value for all rows.
-    Scalar(DataValue),
+    Scalar(Cow<'a, DataValue>),
     /// One value a row.
     Column(Cow<'a, Column>),
 }
 
 impl<'a> Operand<'a> {
-    /// The value for a row.
-    pub fn get(&self, row: usize) -> DataValue {
+    /// A copy of the value for a row.
+    pub fn get(&self, row: usize) -> Result<DataValue, Stop> {
         match self {
-            Operand::Scalar(value) => value.clone(),
-            Operand::Column(column) => column.get(row),
+            Operand::Scalar(value) => value.copy(),
+            Operand::Column(column) => column.copy_at(row),
         }
     }
 
     /// One value a row, for `len` rows.
-    pub fn into_column(self, len: usize) -> Column {
-        self.into_shared_column(len).into_owned()
+    pub fn into_column(self, len: usize) -> Result<Column, Stop> {
+        match self {
+            Operand::Scalar(Cow::Owned(value)) if len == 1 => Ok(Column::of(Cow::Owned(value))),
+            Operand::Scalar(value) => Column::repeated(&value, len),
+            Operand::Column(Cow::Borrowed(column)) => column.copy_range(0..len),
+            Operand::Column(Cow::Owned(column)) => Ok(column),
+        }
     }
 
     /// As [`Operand::into_column`], but what the frame has is not copied.
-    pub fn into_shared_column(self, len: usize) -> Cow<'a, Column> {
+    pub fn into_shared_column(self, len: usize) -> Result<Cow<'a, Column>, Stop> {
         match self {
-            Operand::Scalar(value) => Cow::Owned(Column::repeat(&value, len)),
-            Operand::Column(column) => column,
+            Operand::Column(column) => Ok(column),
+            scalar => scalar.into_column(len).map(Cow::Owned),
         }
+    }
+}
+
+/// The values of one row by slot.
+trait Row: Copy {
+    /// A copy of the value in a slot.
+    fn copy(self, slot: usize) -> Result<DataValue, Stop>;
+
+    /// Whether a condition holds, if that can be said without making values.
+    fn holds(self, condition: &Expr, parameters: &[&DataValue]) -> Option<bool>;
+}
+
+impl Row for &[DataValue] {
+    #[inline]
+    fn copy(self, slot: usize) -> Result<DataValue, Stop> {
+        self[slot].copy()
+    }
+
+    #[inline]
+    fn holds(self, condition: &Expr, parameters: &[&DataValue]) -> Option<bool> {
+        condition.scalar(self, parameters).and_then(Scalar::get_bool)
+    }
+}
+
+/// A row of a frame.
+#[derive(Clone, Copy)]
+struct FrameRow<'a> {
+    columns: &'a [Column],
+    row: usize,
+}
+
+impl Row for FrameRow<'_> {
+    fn copy(self, slot: usize) -> Result<DataValue, Stop> {
+        self.columns[slot].copy_at(self.row)
+    }
+
+    fn holds(self, _: &Expr, _: &[&DataValue]) -> Option<bool> {
+        None
     }
 }
 
 impl Expr {
     /// Evaluates for all rows of a frame.
-    pub fn eval<'a>(&self, frame: Frame<'a>) -> Result<Operand<'a>, EvalError> {
+    pub fn eval<'a>(&'a self, frame: Frame<'a>) -> Result<Operand<'a>, EvalError> {
         match self {
-            Expr::Constant(value, _) => Ok(Operand::Scalar(value.clone())),
-            Expr::Parameter(index, _) => Ok(Operand::Scalar(frame.parameters[*index].clone())),
+            Expr::Constant(value, _) => Ok(Operand::Scalar(Cow::Borrowed(value))),
+            Expr::Parameter(index, _) => Ok(Operand::Scalar(Cow::Borrowed(frame.parameters[*index]))),
             Expr::Slot(slot, _) => Ok(Operand::Column(Cow::Borrowed(&frame.columns[*slot]))),
             Expr::Variable(name, _) => unreachable!("the planner replaced variable '{name}' by a slot"),
+            Expr::Call { args, .. } if frame.len > 1 && args.iter().any(Expr::makes_much) => self.eval_by_rows(frame),
             Expr::Call { function, args, span } => {
                 let args = args.iter().map(|arg| arg.eval(frame)).collect::<Result<Vec<_>, _>>()?;
-                call(function, &args, frame.len)
-                    .map_err(|FunctionError(reason)| EvalError::Throw { reason, span: *span })
+                call(function, args, frame.len).map_err(|error| error.at(*span))
             }
             Expr::Conditional { branches, .. } => eval_conditional(branches, frame),
         }
+    }
+
+    /// Evaluates row by row. Large values on the way are those of one row then, and not of a whole batch.
+    fn eval_by_rows<'a>(&self, frame: Frame<'a>) -> Result<Operand<'a>, EvalError> {
+        let eval = |row| self.eval_any(FrameRow { columns: frame.columns, row }, frame.parameters);
+        if !self.varies() {
+            return Ok(Operand::Scalar(Cow::Owned(eval(0)?)));
+        }
+        let (all, mut bytes, mut column) = (temporary(), 0, Column::default());
+        for row in 0..frame.len {
+            let value = eval(row)?;
+            bytes += size_of::<DataValue>() + value.held_bytes();
+            all.holds(bytes)?;
+            column.push_owned(value);
+        }
+        all.leave(bytes)?;
+        Ok(Operand::Column(Cow::Owned(column)))
     }
 
     /// Evaluates an expression without variables, once.
@@ -98,28 +159,28 @@ impl Expr {
         }
     }
 
-    fn eval_any(&self, slots: &[DataValue], parameters: &[&DataValue]) -> Result<DataValue, EvalError> {
+    fn eval_any(&self, row: impl Row, parameters: &[&DataValue]) -> Result<DataValue, EvalError> {
         match self {
-            Expr::Constant(value, _) => Ok(value.clone()),
-            Expr::Parameter(index, _) => Ok(parameters[*index].clone()),
-            Expr::Slot(slot, _) => Ok(slots[*slot].clone()),
+            Expr::Constant(value, _) => Ok(value.copy()?),
+            Expr::Parameter(index, _) => Ok(parameters[*index].copy()?),
+            Expr::Slot(slot, _) => Ok(row.copy(*slot)?),
             Expr::Variable(name, _) => unreachable!("the planner replaced variable '{name}' by a slot"),
             Expr::Call { function, args, span } => {
                 let outcome = match args.as_slice() {
                     // Most functions have one argument or two, which need no memory of their own.
-                    [arg] => (function.eval)(&[arg.eval_any(slots, parameters)?]),
-                    [a, b] => (function.eval)(&[a.eval_any(slots, parameters)?, b.eval_any(slots, parameters)?]),
+                    [arg] => (function.eval)(&[arg.eval_any(row, parameters)?]),
+                    [a, b] => (function.eval)(&[a.eval_any(row, parameters)?, b.eval_any(row, parameters)?]),
                     args => {
-                        let args = args.iter().map(|arg| arg.eval_any(slots, parameters));
+                        let args = args.iter().map(|arg| arg.eval_any(row, parameters));
                         (function.eval)(&args.collect::<Result<Vec<_>, _>>()?)
                     }
                 };
-                outcome.map_err(|FunctionError(reason)| EvalError::Throw { reason, span: *span })
+                outcome.map_err(|error| error.at(*span))
             }
             Expr::Conditional { branches, .. } => {
                 for (condition, value) in branches {
-                    if condition.holds_for_row(slots, parameters)? {
-                        return value.eval_any(slots, parameters);
+                    if condition.holds_for(row, parameters)? {
+                        return value.eval_any(row, parameters);
                     }
                 }
                 Ok(DataValue::Null)
@@ -152,38 +213,43 @@ impl Expr {
     /// Evaluates as a condition for one row, as [`Expr::eval_row`] does.
     #[inline]
     pub fn holds_for_row(&self, slots: &[DataValue], parameters: &[&DataValue]) -> Result<bool, EvalError> {
-        match self.scalar(slots, parameters).and_then(Scalar::get_bool) {
+        self.holds_for(slots, parameters)
+    }
+
+    #[inline]
+    fn holds_for(&self, row: impl Row, parameters: &[&DataValue]) -> Result<bool, EvalError> {
+        match row.holds(self, parameters) {
             Some(holds) => Ok(holds),
-            None => self.holds_for_any(slots, parameters),
+            None => self.holds_for_any(row, parameters),
         }
     }
 
-    fn holds_for_any(&self, slots: &[DataValue], parameters: &[&DataValue]) -> Result<bool, EvalError> {
-        match self.eval_any(slots, parameters)? {
+    fn holds_for_any(&self, row: impl Row, parameters: &[&DataValue]) -> Result<bool, EvalError> {
+        match self.eval_any(row, parameters)? {
             DataValue::Bool(holds) => Ok(holds),
             found => Err(self.not_boolean(&found)),
         }
     }
 
     fn not_boolean(&self, found: &DataValue) -> EvalError {
-        EvalError::NotBoolean { found: describe(found), span: self.span() }
+        EvalError::NotBoolean { found: quote(found), span: self.span() }
     }
 
     /// Evaluates as a condition: `true` for the rows that hold.
     pub fn eval_condition(&self, frame: Frame<'_>) -> Result<Condition, EvalError> {
         match self.eval(frame)? {
-            Operand::Scalar(DataValue::Bool(value)) => Ok(Condition::All(value)),
-            Operand::Scalar(other) => Err(self.not_boolean(&other)),
-            Operand::Column(column) => match column.into_owned() {
-                Column::Bool(data) if data.nulls.is_none() => Ok(Condition::Rows(data.values)),
-                other => {
-                    let rows = other.iter().map(|value| match value {
-                        DataValue::Bool(value) => Ok(value),
-                        other => Err(self.not_boolean(&other)),
-                    });
-                    Ok(Condition::Rows(rows.collect::<Result<_, _>>()?))
-                }
+            Operand::Scalar(value) => match *value {
+                DataValue::Bool(holds) => Ok(Condition::All(holds)),
+                _ => Err(self.not_boolean(&value)),
             },
+            Operand::Column(Cow::Owned(Column::Bool(data))) if data.nulls.is_none() => Ok(Condition::Rows(data.values)),
+            Operand::Column(column) => {
+                let holds = |row| match column.scalar(row).and_then(Scalar::get_bool) {
+                    Some(holds) => Ok(holds),
+                    None => Err(self.not_boolean(&column.copy_at(row)?)),
+                };
+                Ok(Condition::Rows((0..frame.len).map(holds).collect::<Result<_, _>>()?))
+            }
         }
     }
 }
@@ -206,53 +272,69 @@ impl Condition {
     }
 }
 
-/// A value and its type, for errors.
-fn describe(value: &DataValue) -> String {
-    format!("{value} ({})", value.type_name())
-}
-
 /// Applies a function to all rows: once if nothing varies, by its kernel if it has one for these columns, else row by row.
-fn call<'a>(function: &Function, args: &[Operand<'a>], len: usize) -> Result<Operand<'a>, FunctionError> {
+fn call<'a>(function: &Function, args: Vec<Operand<'a>>, len: usize) -> Result<Operand<'a>, FunctionError> {
     let scalars = args.iter().all(|arg| matches!(arg, Operand::Scalar(_)));
     if scalars && (function.deterministic || len == 1) {
-        let values: Vec<DataValue> = args.iter().map(|arg| arg.get(0)).collect();
-        return (function.eval)(&values).map(Operand::Scalar);
+        let owned = |arg| match arg {
+            Operand::Scalar(Cow::Owned(value)) => Ok(value),
+            other => other.get(0),
+        };
+        let values = args.into_iter().map(owned).collect::<Result<Vec<DataValue>, Stop>>()?;
+        return (function.eval)(&values).map(|value| Operand::Scalar(Cow::Owned(value)));
     }
-    if let Some(outcome) = function.kernel.and_then(|kernel| kernel(args, len)) {
-        return outcome.map(|column| Operand::Column(Cow::Owned(column)));
-    }
-    let mut values: Vec<DataValue> =
-        args.iter().map(|arg| if len > 0 { arg.get(0) } else { DataValue::Null }).collect();
+    let outcome = match function.kernel.and_then(|kernel| kernel(&args, len)) {
+        Some(outcome) => outcome,
+        None => call_by_rows(function, &args, len),
+    };
+    outcome.map(|column| Operand::Column(Cow::Owned(column)))
+}
+
+/// So many bytes of results may be made before the budget is asked about them, so that small ones need not ask it each time.
+const BYTES_UNASKED: usize = 1 << 14;
+
+fn call_by_rows(function: &Function, args: &[Operand<'_>], len: usize) -> Result<Column, FunctionError> {
+    let first = |arg: &Operand<'_>| if len > 0 { arg.get(0) } else { Ok(DataValue::Null) };
+    let (all, mut bytes, mut asked) = (temporary(), 0, 0);
+    let mut values = args.iter().map(first).collect::<Result<Vec<DataValue>, Stop>>()?;
     let mut column = Column::default();
     for row in 0..len {
         for (value, arg) in values.iter_mut().zip(args) {
             if let Operand::Column(arg) = arg {
-                *value = arg.get(row);
+                *value = arg.copy_at(row)?;
             }
         }
-        column.push_owned((function.eval)(&values)?);
+        let result = (function.eval)(&values)?;
+        bytes += size_of::<DataValue>() + result.held_bytes();
+        if bytes - asked > BYTES_UNASKED {
+            asked = bytes;
+            all.holds(bytes + values.iter().map(DataValue::held_bytes).sum::<usize>())?;
+        }
+        column.push_owned(result);
     }
-    Ok(Operand::Column(Cow::Owned(column)))
+    all.leave(bytes)?;
+    Ok(column)
 }
 
 /// Evaluates each branch only for the rows that reach it.
-fn eval_conditional<'a>(branches: &[(Expr, Expr)], frame: Frame<'a>) -> Result<Operand<'a>, EvalError> {
+fn eval_conditional<'a>(branches: &'a [(Expr, Expr)], frame: Frame<'a>) -> Result<Operand<'a>, EvalError> {
+    make_room(frame.len * size_of::<DataValue>())?;
     let mut outcome = vec![DataValue::Null; frame.len];
     let mut waiting: Vec<u32> = (0..frame.len as u32).collect();
     for (condition, value) in branches {
         if waiting.is_empty() {
             break;
         }
-        let columns = take_used(condition, frame.columns, &waiting);
+        let columns = take_used(condition, frame.columns, &waiting)?;
         let holds = condition.eval_condition(Frame { columns: &columns, len: waiting.len(), ..frame })?;
         let mut numbered = 0..;
         let (chosen, rest): (Vec<u32>, Vec<u32>) =
             waiting.iter().partition(|_| numbered.next().is_some_and(|position| holds.holds(position)));
         if !chosen.is_empty() {
-            let columns = take_used(value, frame.columns, &chosen);
+            let columns = take_used(value, frame.columns, &chosen)?;
             let values = value.eval(Frame { columns: &columns, len: chosen.len(), ..frame })?;
             for (i, row) in chosen.iter().enumerate() {
-                outcome[*row as usize] = values.get(i);
+                outcome[*row as usize] = values.get(i)?;
             }
         }
         waiting = rest;
@@ -261,14 +343,19 @@ fn eval_conditional<'a>(branches: &[(Expr, Expr)], frame: Frame<'a>) -> Result<O
 }
 
 /// The given rows of the columns that an expression uses; the other slots are left empty.
-fn take_used(expr: &Expr, columns: &[Column], rows: &[u32]) -> Vec<Column> {
+fn take_used(expr: &Expr, columns: &[Column], rows: &[u32]) -> Result<Vec<Column>, Stop> {
     let mut taken = vec![Column::default(); columns.len()];
+    let mut outcome = Ok(());
     expr.walk(&mut |part| {
         if let Expr::Slot(slot, _) = part
             && taken[*slot].is_empty()
+            && outcome.is_ok()
         {
-            taken[*slot] = columns[*slot].take(rows);
+            match columns[*slot].copy_rows(rows) {
+                Ok(copies) => taken[*slot] = copies,
+                Err(stop) => outcome = Err(stop),
+            }
         }
     });
-    taken
+    outcome.map(|()| taken)
 }

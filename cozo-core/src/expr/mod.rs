@@ -10,16 +10,18 @@
 pub mod aggregations;
 mod error;
 mod eval;
+mod folding;
 pub mod functions;
 
 use std::fmt::{self, Display, Formatter};
 
 pub use error::{EvalError, FunctionError};
 pub use eval::{Condition, Frame, Operand};
+pub use folding::Folding;
 
 use crate::diag::SourceSpan;
 use crate::value::{DataValue, SmallStr};
-use functions::Function;
+use functions::{Function, Makes};
 
 /// An expression whose functions are resolved.
 #[derive(Clone, Debug)]
@@ -81,6 +83,47 @@ impl Expr {
         matches!(self, Expr::Constant(..) | Expr::Parameter(..))
     }
 
+    /// Whether a function in it may make a value that is much larger than its arguments.
+    pub fn makes_much(&self) -> bool {
+        self.any(&|part| matches!(part, Expr::Call { function, .. } if function.makes == Makes::Much))
+    }
+
+    /// How many times as large as what goes into it its value may be, if what goes into it may be so many times as large as
+    /// what is known to be small.
+    pub fn copies(&self, mut copies: usize) -> usize {
+        self.walk(&mut |part| {
+            if let Expr::Call { function, args, .. } = part {
+                copies = match function.makes {
+                    Makes::Little => copies,
+                    Makes::Joined => copies.saturating_mul(args.len().max(1)),
+                    Makes::Much => usize::MAX,
+                };
+            }
+        });
+        copies
+    }
+
+    /// Whether it may have another value for each row.
+    fn varies(&self) -> bool {
+        self.any(&|part| match part {
+            Expr::Variable(..) | Expr::Slot(..) => true,
+            Expr::Call { function, .. } => !function.deterministic,
+            Expr::Constant(..) | Expr::Parameter(..) | Expr::Conditional { .. } => false,
+        })
+    }
+
+    /// Whether a test holds for the expression or one of its parts.
+    fn any(&self, test: &impl Fn(&Expr) -> bool) -> bool {
+        let in_parts = || match self {
+            Expr::Call { args, .. } => args.iter().any(|arg| arg.any(test)),
+            Expr::Conditional { branches, .. } => {
+                branches.iter().any(|(condition, value)| condition.any(test) || value.any(test))
+            }
+            _ => false,
+        };
+        test(self) || in_parts()
+    }
+
     /// Calls `visit` on this expression and all its parts, outermost first.
     pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
         visit(self);
@@ -118,7 +161,7 @@ impl Expr {
             Expr::Parameter(index, span) => Expr::Constant(parameters[*index].clone(), *span),
             other => other.clone(),
         });
-        replaced.fold_constants()
+        Folding::default().fold(replaced)
     }
 
     /// The variables that occur, in order, repeated ones repeated.
@@ -130,39 +173,6 @@ impl Expr {
             }
         });
         found
-    }
-
-    /// Replaces parts that depend on nothing by their values. A part that fails is left to fail when it is evaluated.
-    pub fn fold_constants(self) -> Expr {
-        match self {
-            Expr::Call { function, args, span } => {
-                let args: Vec<Expr> = args.into_iter().map(Expr::fold_constants).collect();
-                let values: Option<Vec<DataValue>> = args.iter().map(|arg| arg.as_constant().cloned()).collect();
-                match values.filter(|_| function.deterministic).map(|values| (function.eval)(&values)) {
-                    Some(Ok(value)) => Expr::Constant(value, span),
-                    _ => Expr::Call { function, args, span },
-                }
-            }
-            Expr::Conditional { branches, span } => {
-                let fold = |(condition, value): (Expr, Expr)| (condition.fold_constants(), value.fold_constants());
-                let branches: Vec<(Expr, Expr)> = branches.into_iter().map(fold).collect();
-                let taken = branches.iter().position(|(condition, _)| condition.as_constant() != Some(&false.into()));
-                let chosen = match taken.map(|taken| &branches[taken]) {
-                    None => Expr::Constant(DataValue::Null, span),
-                    Some((condition, value)) if condition.as_constant() == Some(&true.into()) => value.clone(),
-                    Some(_) => return Expr::Conditional { branches, span },
-                };
-                // A branch that is never taken may still name a variable that nothing binds.
-                let parts = branches
-                    .iter()
-                    .flat_map(|(condition, value)| condition.variables().into_iter().chain(value.variables()));
-                match parts.count() == chosen.variables().len() {
-                    true => chosen,
-                    false => Expr::Conditional { branches, span },
-                }
-            }
-            leaf => leaf,
-        }
     }
 }
 

@@ -41,6 +41,7 @@ use super::graph::{Direction, Graph, Weights};
 use super::{BuiltInRule, Call, FixedRuleError, Input, OptionKind, OptionMap, Options, Poison};
 use crate::diag::SourceSpan;
 use crate::expr::Expr;
+use crate::fork::Process;
 use crate::parse::ast::Symbol;
 use crate::value::{Batch, DataValue, SmallStr, Tuple};
 
@@ -290,8 +291,11 @@ impl RegularTempStore {
 
 /// Runs a rule of the host.
 pub(super) fn run_custom(rule: &dyn FixedRule, call: &Call<'_>, arity: usize) -> Result<Batch, FixedRuleError> {
-    let mut out = RegularTempStore::new(arity);
+    let (mut out, process) = (RegularTempStore::new(arity), Process::current());
     rule.run(FixedRulePayload::new(call), &mut out, call.poison.clone())?;
+    // The host's code may have forked, and may have taken longer than the query has.
+    process.check().map_err(miette::Report::from)?;
+    call.poison.check()?;
     out.into_batch(call.options)
 }
 

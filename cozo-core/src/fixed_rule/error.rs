@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use miette::{Diagnostic, LabeledSpan, Severity, SourceCode};
 
+use crate::budget::Stop;
 use crate::diag::SourceSpan;
 use crate::expr::EvalError;
 use crate::storage::StorageError;
@@ -12,6 +13,10 @@ use crate::storage::StorageError;
 /// A fixed rule was applied wrongly, or failed.
 #[derive(Debug, Clone, thiserror::Error, miette::Diagnostic)]
 pub enum FixedRuleError {
+    /// The script was killed, ran into its timeout, or outgrew its memory.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Stop(#[from] Stop),
     /// Too few inputs: give the relations that the rule works on, in order.
     #[error("the fixed rule '{rule}' lacks its input {input}")]
     #[diagnostic(

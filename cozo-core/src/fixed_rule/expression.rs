@@ -43,7 +43,7 @@ pub fn list_items(expr: &Expr) -> Option<Vec<Expr>> {
 pub fn evaluate(expr: &Expr, rows: &Batch, poison: &Poison) -> Result<Column, FixedRuleError> {
     if rows.len <= ROWS_PER_CHECK {
         let frame = Frame { columns: &rows.columns, len: rows.len, parameters: &[] };
-        return Ok(expr.eval(frame)?.into_column(rows.len));
+        return Ok(expr.eval(frame)?.into_column(rows.len)?);
     }
     let mut all = Column::default();
     for start in (0..rows.len).step_by(ROWS_PER_CHECK) {

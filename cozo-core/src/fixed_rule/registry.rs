@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::{ArcSwap, Guard};
-use parking_lot::Mutex;
 
 use super::api::{BuiltInForHost, run_custom};
 use super::{BuiltInRule, Call, FixedRule, FixedRuleError, OptionMap, Options, Output, algos, utilities};
 use crate::diag::SourceSpan;
 use crate::parse::ast::Symbol;
+use crate::sync::Mutex;
 use crate::value::Batch;
 
 /// The fixed rules of the language, by name.

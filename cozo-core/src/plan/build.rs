@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::extreme::note_extreme;
 use super::order::{Estimates, Ordered, has_choice};
-use super::point::{is_count, is_point};
+use super::point::{is_costly, is_count, is_point};
 use super::statistics::Statistics;
 use super::unique::note_unique;
 use super::{
@@ -82,7 +82,8 @@ pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrd
         note_unique(component, &mut tables);
     }
     let (point, count) = (is_point(&tables, &components), is_count(&tables, &components));
-    Plan { tables, components, entry: entry_table, headers, reads, times, depends_on_sizes, point, count }
+    let costly = (point || count) && is_costly(&components);
+    Plan { tables, components, entry: entry_table, headers, reads, times, depends_on_sizes, point, count, costly }
 }
 
 /// Notes which tables a component wants in order. Fixed rules may be those of the host, who sees the rows.

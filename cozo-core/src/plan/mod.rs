@@ -72,6 +72,8 @@ pub struct Plan {
     pub point: bool,
     /// Whether it gives one row, of how many rows begin with a key.
     pub count: bool,
+    /// Whether its expressions may make large values or take long. That is known of plans for a point or a count alone.
+    pub costly: bool,
 }
 
 /// A derived table.
@@ -269,6 +271,21 @@ pub enum OperatorKind {
 }
 
 impl OperatorKind {
+    /// The expressions that it evaluates for each row.
+    pub fn expressions(&self) -> Vec<&Expr> {
+        match self {
+            OperatorKind::Join(JoinPlan { keys, .. }) | OperatorKind::Exists(ExistsPlan { keys, .. }) => {
+                keys.iter().map(|(_, expr)| expr).collect()
+            }
+            OperatorKind::Filter(expr)
+            | OperatorKind::Same(_, expr)
+            | OperatorKind::Unify(_, expr)
+            | OperatorKind::UnifyEach(_, expr) => vec![expr],
+            OperatorKind::Intersect(plan) => plan.inputs.iter().map(|input| &input.key.1).collect(),
+            OperatorKind::Distinct => vec![],
+        }
+    }
+
     /// The relations that it reads.
     pub fn sources(&self) -> Vec<&Source> {
         match self {

@@ -31,6 +31,30 @@ pub(super) fn is_count(tables: &[TablePlan], components: &[ComponentPlan]) -> bo
     aggregations.iter().all(counts) && is_stored && by_prefix && before.iter().all(OperatorPlan::is_point)
 }
 
+/// What goes into a value may be so many times as large in it without being counted.
+const MOST_COPIES: usize = 64;
+
+/// Whether an expression may make large values, or take long: then its values are counted.
+pub(super) fn is_costly(components: &[ComponentPlan]) -> bool {
+    let mut copies = 1;
+    components.iter().flat_map(expressions).any(|expr| {
+        copies = expr.copies(copies);
+        copies > MOST_COPIES
+    })
+}
+
+/// The expressions of a component of a plan for a point or a count.
+fn expressions(component: &ComponentPlan) -> Vec<&Expr> {
+    let operators = component.rules.iter().flat_map(|rule| &rule.operators);
+    let mut expressions: Vec<&Expr> = operators.flat_map(|operator| operator.kind.expressions()).collect();
+    for constant in &component.constants {
+        if let ConstantRows::Rows(rows) = &constant.rows {
+            expressions.extend(rows.iter().flatten());
+        }
+    }
+    expressions
+}
+
 impl Plan {
     /// Has a rule that gives one row at most give the columns of the relation that an operation writes, where they all come from
     /// the rule: its row is written as it is then. (Of more rows, the order of the columns decides about the order of the rows.)

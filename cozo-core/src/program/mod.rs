@@ -13,6 +13,7 @@
 //!
 //! **program never touches rows**: it knows schemas, never data.
 
+mod column_types;
 mod display;
 mod error;
 mod fixed;
@@ -22,9 +23,10 @@ mod time_travel;
 
 use std::collections::BTreeMap;
 
+pub use column_types::resolve_column_type;
 pub use error::ProgramError;
 pub use passes::{Rewriting, order_body, prepare};
-pub use resolve::{ParameterValues, Parameters, Resolver, check_constant_rows, resolve_column_type};
+pub use resolve::{ParameterValues, Parameters, Resolver, check_constant_rows};
 pub use time_travel::checked_time;
 
 use crate::diag::SourceSpan;

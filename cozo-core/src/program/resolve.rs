@@ -10,10 +10,10 @@ use super::{
 };
 use crate::diag::SourceSpan;
 use crate::expr::functions::Function;
-use crate::expr::{Expr, aggregations, functions};
+use crate::expr::{Expr, Folding, aggregations, functions};
 use crate::fixed_rule::RuleSet;
 use crate::parse::{ast, nearest};
-use crate::schema::{AccessLevel, BaseType, ColumnType, RelationError, SchemaRef};
+use crate::schema::{AccessLevel, RelationError, SchemaRef};
 use crate::value::{DataValue, SmallStr};
 
 /// The values of parameters, by number; few enough, nearly always, to need no allocation. They are borrowed, since one may be all the
@@ -75,6 +75,7 @@ pub struct Resolver<'a> {
     pub parameters: Parameters,
     /// Whether the rule being resolved is needed: one that is not may apply what does not exist, or with other columns.
     pub(super) is_used: bool,
+    folding: Folding,
 }
 
 impl<'a> Resolver<'a> {
@@ -84,7 +85,8 @@ impl<'a> Resolver<'a> {
         fixed_rules: Option<&'a RuleSet>,
         values: &'a BTreeMap<String, DataValue>,
     ) -> Self {
-        Resolver { relations, fixed_rules, values, parameters: Parameters::default(), is_used: true }
+        let (parameters, folding) = (Parameters::default(), Folding::default());
+        Resolver { relations, fixed_rules, values, parameters, is_used: true, folding }
     }
 
     /// A resolver that knows no stored relations and no fixed rules.
@@ -332,7 +334,8 @@ impl Resolver<'_> {
 
     /// Resolves an expression.
     pub fn expr(&mut self, expr: &ast::Expr) -> Result<Expr, ProgramError> {
-        Ok(self.expr_unfolded(expr)?.fold_constants())
+        let resolved = self.expr_unfolded(expr)?;
+        Ok(self.folding.fold(resolved))
     }
 
     fn expr_unfolded(&mut self, expr: &ast::Expr) -> Result<Expr, ProgramError> {
@@ -560,40 +563,4 @@ fn each_application(formula: &Formula, check: &dyn Fn(&Apply) -> Result<(), Prog
         Formula::Atom(Atom::Apply(apply)) => check(apply),
         Formula::Atom(_) => Ok(()),
     }
-}
-
-/// The column type that a specification writes.
-pub fn resolve_column_type(
-    spec: &ast::ColumnTypeSpec,
-    length: &mut dyn FnMut(&ast::Expr) -> Result<DataValue, ProgramError>,
-) -> Result<ColumnType, ProgramError> {
-    let base = match &spec.base {
-        ast::BaseTypeSpec::Named(name) => match name.as_str() {
-            "Bool" => BaseType::Bool,
-            "Int" => BaseType::Int,
-            "Float" => BaseType::Float,
-            "String" => BaseType::String,
-            "Bytes" => BaseType::Bytes,
-            "Uuid" => BaseType::Uuid,
-            "Json" => BaseType::Json,
-            "Validity" => BaseType::Validity,
-            _ => BaseType::Any,
-        },
-        ast::BaseTypeSpec::List(element, len) => {
-            let len = match len {
-                None => None,
-                Some(expr) => {
-                    let value = length(expr)?.get_int().and_then(|len| usize::try_from(len).ok());
-                    Some(value.ok_or(ProgramError::ListLength { span: expr.span() })?)
-                }
-            };
-            BaseType::List(Box::new(resolve_column_type(element, length)?), len)
-        }
-        ast::BaseTypeSpec::Tuple(elements) => {
-            let elements = elements.iter().map(|element| resolve_column_type(element, length));
-            BaseType::Tuple(elements.collect::<Result<_, _>>()?)
-        }
-        ast::BaseTypeSpec::Vector { wide, len } => BaseType::Vector { wide: *wide, len: *len },
-    };
-    Ok(ColumnType { base, nullable: spec.nullable })
 }

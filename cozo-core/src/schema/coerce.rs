@@ -1,6 +1,7 @@
 //! Fitting a value to a column type, on every way into a relation.
 
 use super::{BaseType, ColumnType};
+use crate::budget::Stop;
 use crate::value::{
     Column, DataValue, Num, Validity, Vector, decode_base64, json_to_value, parse_rfc3339_micros, parse_uuid,
 };
@@ -8,6 +9,10 @@ use crate::value::{
 /// A value that does not fit its column.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, miette::Diagnostic)]
 pub enum CoercionError {
+    /// The value would be too large or too deep, or there is no time for it.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Stop(#[from] Stop),
     /// A null met a column without `?`: give a value, or make the column nullable.
     #[error("null does not fit the type {0}")]
     #[diagnostic(code(eval::coercion_null), help("give a value, or declare the column as '{0}?'"))]
@@ -72,7 +77,7 @@ pub fn coerce(value: DataValue, target: &ColumnType, now_micros: i64) -> Result<
             Err(_) => Err(failed(&DataValue::Str(text), target)),
         },
         (BaseType::Json, value @ DataValue::Json(_)) => Ok(value),
-        (BaseType::Json, value) => Ok(json_to_value(&value)),
+        (BaseType::Json, value) => Ok(json_to_value(&value)?),
         (BaseType::Validity, value) => coerce_validity(value, now_micros),
         (BaseType::List(element, len), DataValue::List(items)) => {
             check_length(items.len(), len.unwrap_or(items.len()), target)?;

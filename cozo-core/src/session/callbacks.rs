@@ -12,10 +12,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
-use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
 
 use super::NamedRows;
+use crate::sync::{Mutex, RwLock};
 use crate::txn::Transaction;
 use crate::value::SmallStr;
 

@@ -24,7 +24,7 @@ impl DbInstance {
     /// values that do not fit their columns, indices that do not agree with their relations. Open the database with
     /// `"cache_mb": 0`, so that what is read is what is stored.
     pub fn check(&self) -> miette::Result<CheckReport> {
-        let pipeline = self.pipeline();
+        let pipeline = self.pipeline()?;
         let version = pipeline.current();
         let mut report = CheckReport { relations: vec![], problems: pipeline.verify()? };
         for schema in version.catalog.iter() {

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{DbInstance, NamedRows, ScriptMutability, transfer};
-use crate::budget::Interrupt;
+use crate::budget::{Interrupt, Stop, make_room};
 use crate::exec::MAX_BATCH_ROWS;
+use crate::fork::Process;
 use crate::schema::SchemaRef;
 use crate::storage::{KeyRange, Snapshot};
 use crate::txn::{Transaction, TxnError};
@@ -34,51 +35,52 @@ impl NamedColumns {
 /// What the result of a script is handed out as.
 pub trait ScriptResult: Sized {
     /// From the columns that a query gives.
-    fn of_columns(headers: Vec<String>, rows: Batch) -> Self;
+    fn of_columns(headers: Vec<String>, rows: Batch) -> Result<Self, Stop>;
 
     /// From the rows that anything else gives.
-    fn of_rows(rows: NamedRows) -> Self;
+    fn of_rows(rows: NamedRows) -> Result<Self, Stop>;
 
     /// From the one row that a query gives, if it gives one.
-    fn of_row(headers: &[String], row: Option<Tuple>) -> Self {
+    fn of_row(headers: &[String], row: Option<Tuple>) -> Result<Self, Stop> {
         Self::of_rows(NamedRows::new(headers.to_vec(), row.into_iter().collect()))
     }
 }
 
 /// Rows alone.
 impl ScriptResult for Vec<Tuple> {
-    fn of_columns(headers: Vec<String>, rows: Batch) -> Self {
-        NamedRows::from_batch(headers, &rows).rows
+    fn of_columns(headers: Vec<String>, rows: Batch) -> Result<Self, Stop> {
+        Ok(NamedRows::from_batch(headers, &rows)?.rows)
     }
 
-    fn of_rows(rows: NamedRows) -> Self {
-        rows.rows
+    fn of_rows(rows: NamedRows) -> Result<Self, Stop> {
+        Ok(rows.rows)
     }
 
-    fn of_row(_: &[String], row: Option<Tuple>) -> Self {
-        row.into_iter().collect()
+    fn of_row(_: &[String], row: Option<Tuple>) -> Result<Self, Stop> {
+        Ok(row.into_iter().collect())
     }
 }
 
 impl ScriptResult for NamedRows {
-    fn of_columns(headers: Vec<String>, rows: Batch) -> Self {
+    fn of_columns(headers: Vec<String>, rows: Batch) -> Result<Self, Stop> {
         NamedRows::from_batch(headers, &rows)
     }
 
-    fn of_rows(rows: NamedRows) -> Self {
-        rows
+    fn of_rows(rows: NamedRows) -> Result<Self, Stop> {
+        Ok(rows)
     }
 }
 
 impl ScriptResult for NamedColumns {
-    fn of_columns(headers: Vec<String>, rows: Batch) -> Self {
-        NamedColumns::new(headers, rows)
+    fn of_columns(headers: Vec<String>, rows: Batch) -> Result<Self, Stop> {
+        Ok(NamedColumns::new(headers, rows))
     }
 
-    fn of_rows(result: NamedRows) -> Self {
+    fn of_rows(result: NamedRows) -> Result<Self, Stop> {
+        make_room(result.memory_bytes())?;
         let rows = Batch::from_rows(result.headers.len(), result.rows.iter().map(Vec::as_slice));
-        let next = result.next.map(|next| Box::new(NamedColumns::of_rows(*next)));
-        NamedColumns { headers: result.headers, rows, next }
+        let next = result.next.map(|next| NamedColumns::of_rows(*next).map(Box::new)).transpose()?;
+        Ok(NamedColumns { headers: result.headers, rows, next })
     }
 }
 
@@ -86,12 +88,22 @@ impl ScriptResult for NamedColumns {
 pub struct RelationReader {
     schema: SchemaRef,
     snapshot: Arc<dyn Snapshot>,
+    /// The process that has the files of the snapshot open.
+    process: Process,
+}
+
+impl Drop for RelationReader {
+    fn drop(&mut self) {
+        if !self.process.is_current() {
+            std::mem::forget(self.snapshot.clone());
+        }
+    }
 }
 
 impl RelationReader {
     pub(super) fn new(schema: SchemaRef, txn: &mut Transaction) -> Result<Self, TxnError> {
         let snapshot = txn.view(&[schema.id])?.shared(schema.id).clone();
-        Ok(RelationReader { schema, snapshot })
+        Ok(RelationReader { schema, snapshot, process: Process::current() })
     }
 
     /// The names of the columns, keys first.
@@ -111,6 +123,7 @@ impl RelationReader {
 
     /// All rows in the order of their keys, some thousand at a time.
     pub fn batches(&self) -> miette::Result<impl Iterator<Item = miette::Result<Batch>> + '_> {
+        self.process.check()?;
         let columns: Vec<usize> = (0..self.schema.arity()).collect();
         let mut cursor = self.snapshot.scan(self.schema.id, &KeyRange::all(), &columns)?;
         Ok(std::iter::from_fn(move || cursor.next_batch(MAX_BATCH_ROWS).map_err(Into::into).transpose()))
@@ -120,9 +133,11 @@ impl RelationReader {
     pub(super) fn named_rows(&self) -> miette::Result<NamedRows> {
         let mut rows = Batch::empty(self.schema.arity());
         for batch in self.batches()? {
-            rows.append(&batch?);
+            let batch = batch?;
+            make_room(batch.memory_bytes())?;
+            rows.append(&batch);
         }
-        Ok(NamedRows::from_batch(self.headers(), &rows))
+        Ok(NamedRows::from_batch(self.headers(), &rows)?)
     }
 }
 
@@ -163,13 +178,21 @@ impl DbInstance {
     /// # }
     /// ```
     pub fn read_relation(&self, relation: &str) -> miette::Result<RelationReader> {
-        transfer::read(self.pipeline(), relation)
+        transfer::read(self.pipeline()?, relation)
     }
 
     /// [`DbInstance::import_relations`] for one relation, from columns; its name begins with `-` to remove rows.
     ///
     /// It is an error if there is not one column for each header, each as long as there are rows.
     pub fn import_columns(&self, relation: &str, data: NamedColumns) -> miette::Result<()> {
-        transfer::import_columns(self.pipeline(), relation, data)
+        self.import_relations_columns([(relation.to_string(), data)])
+    }
+
+    /// [`DbInstance::import_relations`] from columns; all relations or none.
+    pub fn import_relations_columns(
+        &self,
+        relations: impl IntoIterator<Item = (String, NamedColumns)>,
+    ) -> miette::Result<()> {
+        transfer::import_columns(self.pipeline()?, relations)
     }
 }

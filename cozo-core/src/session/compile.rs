@@ -11,7 +11,9 @@ use super::statistics::{Sampled, Sizes};
 use crate::diag::SourceSpan;
 use crate::fixed_rule::{FixedRules, RuleSet};
 use crate::parse::ast::{MutationOp, Query, QueryOption};
-use crate::plan::{JoinOrder, MutationPlan, OptionError, Options, Plan, build, constant, plan_mutation, plan_options};
+use crate::plan::{
+    JoinOrder, MutationPlan, OptionError, Options, Plan, ValueSource, build, constant, plan_mutation, plan_options,
+};
 use crate::program::{ENTRY, GivenRelation, Parameters, Program, Resolver, Rewriting, prepare};
 use crate::txn::Transaction;
 use crate::value::DataValue;
@@ -26,6 +28,8 @@ pub struct CompiledQuery {
     pub mutation: Option<MutationPlan>,
     /// The parameters that it mentions.
     pub parameters: Parameters,
+    /// Whether it gives a single row that is small and soon found, so that a budget would cost more than the query.
+    pub is_small: bool,
     /// The versions of the catalog and of the fixed rules that it was compiled against.
     compiled_against: (u64, u64),
     /// The sizes that decided about the plan.
@@ -169,8 +173,19 @@ impl CompiledQuery {
         let compiled_against = (txn.catalog().version, fixed_rules_version);
         let sizes = plan.as_ref().filter(|plan| plan.depends_on_sizes).map(|plan| Sizes::now(&plan.reads, txn));
         let sizes = sizes.unwrap_or_default();
-        Ok(CompiledQuery { plan, options, mutation, parameters, compiled_against, sizes })
+        let is_small = plan.as_ref().is_some_and(|plan| is_small(plan, &options, mutation.as_ref()));
+        Ok(CompiledQuery { plan, options, mutation, parameters, is_small, compiled_against, sizes })
     }
+}
+
+/// See [`CompiledQuery::is_small`].
+fn is_small(plan: &Plan, options: &Options, mutation: Option<&MutationPlan>) -> bool {
+    let mut defaults = mutation.iter().flat_map(|mutation| &mutation.sources).filter_map(|source| match source {
+        ValueSource::Default(expr) => Some(expr),
+        _ => None,
+    });
+    let is_single = (plan.point || plan.count) && options.keep_single_row();
+    is_single && !plan.costly && !defaults.any(|expr| expr.copies(1) > 1)
 }
 
 /// The program of a query after all passes, and how its joins are to be ordered.

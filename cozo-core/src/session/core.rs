@@ -8,6 +8,7 @@ use quick_cache::sync::Cache;
 use rustc_hash::FxBuildHasher;
 
 use super::callbacks::Callbacks;
+use super::debug::DebugSink;
 use super::imperative::Prepared;
 use super::loaded::Loaded;
 use super::rows::keep_memory_of_results;
@@ -15,6 +16,7 @@ use super::triggers::TriggerCache;
 use crate::exec::KeptIndexes;
 use crate::fixed_rule::FixedRules;
 use crate::fixed_rule::graph::KeptGraphs;
+use crate::fork::Process;
 use crate::parse::parse_script;
 use crate::storage::Options;
 use crate::txn::{Pipeline, Transaction, TxnError};
@@ -41,10 +43,14 @@ pub struct CachedScript {
 
 /// The parts of an open database.
 pub struct Core {
+    /// The process that opened the database.
+    pub process: Process,
     /// The versions and the way to the next.
     pub pipeline: Arc<Pipeline>,
     /// Who is told of changes.
     pub callbacks: Arc<Callbacks>,
+    /// What `%debug` calls.
+    pub debug: DebugSink,
     /// The triggers, parsed and compiled.
     pub triggers: TriggerCache,
     /// The fixed rules that queries may use.
@@ -68,8 +74,10 @@ impl Core {
             keep_memory_of_results();
         }
         Core {
+            process: Process::current(),
             pipeline: Arc::new(pipeline),
             callbacks: Arc::default(),
+            debug: DebugSink::default(),
             triggers: TriggerCache::default(),
             fixed_rules: FixedRules::default(),
             graphs: KeptGraphs::new(options.cache_bytes() / KEPT_SHARE),

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender};
+use crossbeam_channel::{Receiver, Sender, never};
 use serde_json::{Value, json};
 
 use super::backup::{self, BackupProgress, Strictness};
@@ -18,10 +19,14 @@ use super::{Change, MultiTransaction, NamedRows, ScriptResult, SessionError, Tra
 use crate::budget::Interrupt;
 use crate::diag::{format_error_as_json, locate};
 use crate::fixed_rule::FixedRule;
+use crate::fork::Forked;
 use crate::parse::ast::Script;
 use crate::storage::{self, Options, Storage};
 use crate::txn::{Pipeline, Transaction};
 use crate::value::{DataValue, ValidityTs};
+
+/// How often it is looked whether others still have the database.
+const GLANCE: Duration = Duration::from_millis(1);
 
 /// Whether a script may write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,7 +61,12 @@ struct Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        self.running.close();
+        if self.core.process.is_current() {
+            self.running.close();
+        } else {
+            // Files and threads are those of another process: one reference more, and nothing is let go of.
+            std::mem::forget((self.core.clone(), self.running.clone()));
+        }
     }
 }
 
@@ -92,7 +102,7 @@ impl DbInstance {
     /// What was found wrong when the database was opened, in words: commits that are missing since a file is damaged or not there,
     /// and the name under which it stays. Empty if nothing was.
     pub fn warnings(&self) -> Vec<String> {
-        self.pipeline().warnings()
+        self.pipeline().map(|pipeline| pipeline.warnings()).unwrap_or_default()
     }
 
     /// Runs a script.
@@ -140,6 +150,10 @@ impl DbInstance {
         let mut txn = self.begin(script, mutability);
         let run = self.run_prepared(script, &mut txn, params, interrupt);
         run.map_err(|report| {
+            if !self.shared.core.process.is_current() {
+                // A fixed rule has forked. What the transaction holds may be locked for good.
+                std::mem::forget(txn);
+            }
             let report = locate(report, script.place(source), "nothing of this was applied");
             report.with_source_code(source.to_string())
         })
@@ -147,7 +161,7 @@ impl DbInstance {
 
     /// A script, parsed now or before.
     pub(super) fn cached(&self, source: &str) -> miette::Result<Loaded<'_, CachedScript>> {
-        self.shared.core.prepared(source).map_err(|report| report.with_source_code(source.to_string()))
+        self.core()?.prepared(source).map_err(|report| report.with_source_code(source.to_string()))
     }
 
     /// Runs a script that [`parse_script`](crate::parse::parse_script) made; `now` is the instant that `'NOW'` and
@@ -158,6 +172,7 @@ impl DbInstance {
         now: ValidityTs,
         mutability: ScriptMutability,
     ) -> miette::Result<NamedRows> {
+        self.check_process()?;
         let script = Prepared::new(payload);
         let mut txn = self.begin(&script, mutability);
         txn.set_now(now.0.0);
@@ -169,9 +184,22 @@ impl DbInstance {
         self.run_script(payload, BTreeMap::new(), ScriptMutability::Mutable)
     }
 
+    /// Fails with `db::forked` in a process that was forked from the one that opened the database, as all other calls do
+    /// there. Calls without an error do nothing there: a callback gets a channel that has ended.
+    pub fn check_process(&self) -> miette::Result<()> {
+        Ok(self.shared.core.process.check()?)
+    }
+
+    /// The parts of the database, for the process that opened it.
+    #[inline]
+    pub(super) fn core(&self) -> Result<&Arc<Core>, Forked> {
+        let core = &self.shared.core;
+        core.process.check().map(|()| core)
+    }
+
     /// The versions of the database.
-    pub(super) fn pipeline(&self) -> &Arc<Pipeline> {
-        &self.shared.core.pipeline
+    pub(super) fn pipeline(&self) -> Result<&Arc<Pipeline>, Forked> {
+        Ok(&self.core()?.pipeline)
     }
 
     /// A transaction for a script.
@@ -179,8 +207,8 @@ impl DbInstance {
         let write = mutability == ScriptMutability::Mutable && script.writes();
         match write && script.begins_by_reading() {
             // It need not be noted before it reads, and again when it does.
-            true => Transaction::begin_held(self.pipeline(), true),
-            false => Transaction::begin(self.pipeline(), write),
+            true => Transaction::begin_held(&self.shared.core.pipeline, true),
+            false => Transaction::begin(&self.shared.core.pipeline, write),
         }
     }
 
@@ -196,8 +224,8 @@ impl DbInstance {
         let context = SystemContext { parameters, interrupt: entry.interrupt(), script: entry.number(), running, core };
         let result = match script {
             Prepared::Query(query) => run_query(query, txn, &context.query())?,
-            Prepared::Steps(steps, mentioned) => R::of_rows(run_steps(steps, mentioned, txn, &context)?),
-            Prepared::System(op) => R::of_rows(sys::run(op, txn, &context)?),
+            Prepared::Steps(steps, mentioned) => R::of_rows(run_steps(steps, mentioned, txn, &context)?)?,
+            Prepared::System(op) => R::of_rows(sys::run(op, txn, &context)?)?,
         };
         core.commit(txn)?;
         Ok(result)
@@ -210,7 +238,7 @@ impl DbInstance {
         params: BTreeMap<String, DataValue>,
         mutability: ScriptMutability,
     ) -> Value {
-        let start = std::time::Instant::now();
+        let start = Instant::now();
         match self.run_script(payload, params, mutability) {
             Ok(rows) => {
                 let mut result = rows.into_json();
@@ -238,7 +266,7 @@ impl DbInstance {
         I: Iterator<Item = T>,
         T: AsRef<str>,
     {
-        transfer::export(&self.shared.core.pipeline, relations)
+        transfer::export(self.pipeline()?, relations)
     }
 
     /// Exports `{"relations": [...]}`; `{"ok": true, "data": {...}}` or an error, as text.
@@ -260,7 +288,7 @@ impl DbInstance {
     ///
     /// Every column of a relation must be among the headers (for removal every key column); other headers are ignored.
     pub fn import_relations(&self, data: BTreeMap<String, NamedRows>) -> miette::Result<()> {
-        transfer::import(&self.shared.core.pipeline, data)
+        transfer::import(self.pipeline()?, data)
     }
 
     /// Imports from the text of JSON; the outcome as the text of JSON.
@@ -286,9 +314,19 @@ impl DbInstance {
     pub fn backup_with_progress(
         &self,
         out_file: impl AsRef<Path>,
+        on_progress: impl FnMut(&BackupProgress),
+    ) -> miette::Result<()> {
+        self.backup_interruptible(out_file, &Interrupt::default(), on_progress)
+    }
+
+    /// [`DbInstance::backup_with_progress`], which [`Interrupt::kill`] stops from another thread: then there is no file.
+    pub fn backup_interruptible(
+        &self,
+        out_file: impl AsRef<Path>,
+        interrupt: &Interrupt,
         mut on_progress: impl FnMut(&BackupProgress),
     ) -> miette::Result<()> {
-        backup::write(self.pipeline(), out_file.as_ref(), &mut on_progress)
+        backup::write(self.pipeline()?, out_file.as_ref(), interrupt, &mut on_progress)
     }
 
     /// Fills this database, which must have no relations, from a backup, from any database of the engine `sqlite`, or from
@@ -303,15 +341,26 @@ impl DbInstance {
         &self,
         in_file: impl AsRef<Path>,
         strictness: Strictness,
+        on_progress: impl FnMut(&BackupProgress),
+    ) -> miette::Result<Vec<String>> {
+        self.restore_interruptible(in_file, strictness, &Interrupt::default(), on_progress)
+    }
+
+    /// [`DbInstance::restore_with_progress`], which [`Interrupt::kill`] stops from another thread: then nothing has changed.
+    pub fn restore_interruptible(
+        &self,
+        in_file: impl AsRef<Path>,
+        strictness: Strictness,
+        interrupt: &Interrupt,
         mut on_progress: impl FnMut(&BackupProgress),
     ) -> miette::Result<Vec<String>> {
-        backup::restore(self.pipeline(), in_file.as_ref(), strictness, &mut on_progress)
+        backup::restore(self.pipeline()?, in_file.as_ref(), strictness, interrupt, &mut on_progress)
     }
 
     /// Puts the rows of some relations of a backup into the relations of the same names; all of them or none. The columns
     /// are matched by name, and the values must fit.
     pub fn import_from_backup(&self, in_file: impl AsRef<Path>, relations: &[String]) -> miette::Result<()> {
-        backup::import(self.pipeline(), in_file.as_ref(), relations)
+        backup::import(self.pipeline()?, in_file.as_ref(), relations)
     }
 
     /// The fixed rules that scripts may use, by name.
@@ -322,18 +371,20 @@ impl DbInstance {
     /// Adds a fixed rule. Fails if there is one of this name; those of the language cannot be replaced. A
     /// rule that keeps a handle of this database keeps the database alive until it is taken away.
     pub fn register_fixed_rule<R: FixedRule + 'static>(&self, name: String, rule: R) -> miette::Result<()> {
-        Ok(self.shared.core.fixed_rules.register(name, Box::new(rule))?)
+        Ok(self.core()?.fixed_rules.register(name, Box::new(rule))?)
     }
 
     /// Takes away a fixed rule that was added; whether there was one. Queries that run it go on.
     pub fn unregister_fixed_rule(&self, name: &str) -> miette::Result<bool> {
-        Ok(self.shared.core.fixed_rules.unregister(name)?)
+        Ok(self.core()?.fixed_rules.unregister(name)?)
     }
 
     /// Allows or forbids fixed rules that read files or web addresses (`CsvReader`, `JsonReader`). They are allowed at first;
     /// who runs scripts of others forbids them. Holds for all handles of the database.
     pub fn set_external_access(&self, allowed: bool) {
-        self.shared.core.fixed_rules.set_external_access(allowed);
+        if let Ok(core) = self.core() {
+            core.fixed_rules.set_external_access(allowed);
+        }
     }
 
     /// [`DbInstance::backup_db`] with the outcome as the text of JSON.
@@ -366,12 +417,12 @@ impl DbInstance {
     /// A commit never waits for a receiver. With a `capacity`, a receiver that is so many messages behind is given up:
     /// its channel ends after what it holds, so that no change is missed unnoticed. Dropping the receiver ends it too.
     pub fn register_callback(&self, relation: &str, capacity: Option<usize>) -> (u32, Receiver<Change>) {
-        self.shared.core.callbacks.register(relation, capacity)
+        self.core().map_or_else(|_| (u32::MAX, never()), |core| core.callbacks.register(relation, capacity))
     }
 
     /// Ends a callback, and closes its channel; whether there was one of this number.
     pub fn unregister_callback(&self, id: u32) -> bool {
-        self.shared.core.callbacks.unregister(id)
+        self.core().is_ok_and(|core| core.callbacks.unregister(id))
     }
 
     /// Begins a transaction that is held open over several scripts.
@@ -387,6 +438,11 @@ impl DbInstance {
         results: Sender<miette::Result<NamedRows>>,
     ) {
         let Shared { core, running } = &*self.shared;
+        if let Err(forked) = core.process.check() {
+            // The first payload is answered. An answer that does not arrive is not waited for.
+            let _ = payloads.recv().map(|_| results.send(Err(forked.into())));
+            return;
+        }
         let txn = Transaction::begin_held(&core.pipeline, write);
         let entry = Running::enter(running.clone(), Some(&Interrupt::default()), txn.began_micros());
         multi::serve(core.clone(), txn, &entry, &payloads, &results);
@@ -394,7 +450,32 @@ impl DbInstance {
 
     /// Stops all scripts that run at the moment; they fail with `eval::killed`.
     pub fn interrupt_all(&self) {
-        self.shared.running.kill_all();
+        if self.core().is_ok() {
+            self.shared.running.kill_all();
+        }
+    }
+
+    /// Waits until nothing but this handle has the database: no other handle, no held transaction and none of its threads.
+    /// Dropping the handle then closes the database before it returns. Gives false if that has not come about in time.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// let db = cozo::DbInstance::default();
+    /// let held = db.multi_transaction(true);
+    /// assert!(!db.wait_until_unused(Duration::from_millis(10)));
+    /// drop(held);
+    /// assert!(db.wait_until_unused(Duration::from_secs(60)));
+    /// ```
+    pub fn wait_until_unused(&self, patience: Duration) -> bool {
+        let deadline = Instant::now() + patience;
+        let is_unused = || Arc::strong_count(&self.shared) == 1 && Arc::strong_count(&self.shared.core) == 1;
+        while !is_unused() {
+            if Instant::now() >= deadline {
+                return false;
+            }
+            std::thread::sleep(GLANCE);
+        }
+        true
     }
 }
 
@@ -420,6 +501,7 @@ fn json_parameters(params: &str) -> Result<BTreeMap<String, DataValue>, String> 
     }
     match serde_json::from_str::<Value>(params) {
         Ok(Value::Object(object)) => Ok(object.into_iter().map(|(name, value)| (name, value.into())).collect()),
-        _ => Err("params argument is not a JSON map".to_string()),
+        Ok(_) => Err("params argument is not a JSON map".to_string()),
+        Err(error) => Err(format!("params argument is not a JSON map: {error}")),
     }
 }

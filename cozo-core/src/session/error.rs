@@ -1,6 +1,7 @@
 //! What can go wrong around scripts.
 
 use crate::diag::SourceSpan;
+use crate::fork::Forked;
 use crate::schema::RelationError;
 
 /// A request that the database refuses.
@@ -201,6 +202,19 @@ pub enum SessionError {
         /// Its values.
         found: usize,
     },
+    /// A row of an import has values that no header names.
+    #[error("row too long for relation '{relation}': row {row} has {found} values, and there are {headers} headers")]
+    #[diagnostic(code(import::bad_data), help("every row has one value for each header"))]
+    ImportRowTooLong {
+        /// The relation.
+        relation: String,
+        /// The row, from 0.
+        row: usize,
+        /// Its values.
+        found: usize,
+        /// The headers.
+        headers: usize,
+    },
     /// An import into an index.
     #[error("cannot import into the index '{0}'")]
     #[diagnostic(code(tx::import_into_index), help("import into its relation: the index follows"))]
@@ -209,6 +223,17 @@ pub enum SessionError {
     #[error("a transaction held open takes single queries only")]
     #[diagnostic(code(parser::expect_singleton), help("run the statements one by one, and system operations outside"))]
     ExpectSingleton,
+    /// A call in a process that was forked from the one that opened the database.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Forked(#[from] Forked),
+    /// The system has no thread for a transaction that the host holds open.
+    #[error("the system gives no thread for the transaction: {0}")]
+    #[diagnostic(
+        code(transact::no_thread),
+        help("end other transactions or programs, or raise the limits of threads and memory (ulimit -u, ulimit -v)")
+    )]
+    NoThread(String),
     /// A call on a transaction that was committed or aborted.
     #[error("sending on a disconnected channel: the transaction has ended")]
     #[diagnostic(code(transact::ended), help("begin a new transaction"))]

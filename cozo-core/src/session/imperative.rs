@@ -3,6 +3,7 @@
 use super::compile::PreparedQuery;
 use super::query::{run_query, store_as};
 use super::{NamedRows, RelationReader, SessionError, sys};
+use crate::budget::{Budget, temporary, within};
 use crate::diag::SourceSpan;
 use crate::parse::ast::{self, Condition, Statement, Symbol, SystemOp};
 use crate::program::ProgramError;
@@ -156,6 +157,8 @@ pub fn run_steps(
         let (name, span) = (missing.name.to_string(), missing.span);
         return Err(ProgramError::ParameterNotFound { name, span }.into());
     }
+    let budget = Budget::new(context.interrupt.clone(), 0.0, context.core.query_memory_bytes);
+    let _entered = budget.enter();
     let dangling = |keyword, span| SessionError::DanglingControlFlow { keyword, span };
     match run_all(steps, txn, context)? {
         Outcome::Value(rows) | Outcome::Return(rows) => Ok(rows),
@@ -166,8 +169,13 @@ pub fn run_steps(
 
 fn run_all(steps: &[Step], txn: &mut Transaction, context: &sys::SystemContext<'_>) -> miette::Result<Outcome> {
     let mut last = NamedRows::default();
+    let limit = context.core.query_memory_bytes;
     for step in steps {
+        let _step = temporary();
         context.interrupt.check()?;
+        within(txn.held_bytes(limit), limit)?;
+        // The value of the step before is nobody's any more.
+        drop(std::mem::take(&mut last));
         match run_step(step, txn, context)? {
             Outcome::Value(rows) => last = rows,
             other => return Ok(other),
@@ -188,12 +196,11 @@ fn run_step(step: &Step, txn: &mut Transaction, context: &sys::SystemContext<'_>
         Step::Break(label, span) => return Ok(Outcome::Break(label.clone(), *span)),
         Step::Continue(label, span) => return Ok(Outcome::Continue(label.clone(), *span)),
         Step::Return(values) => {
-            let results = values.iter().map(|value| read(value, txn, context)).collect::<miette::Result<Vec<_>>>()?;
-            return Ok(Outcome::Return(NamedRows::chained(results)));
+            return Ok(Outcome::Return(NamedRows::chained(read_all(values, txn, context)?)));
         }
         Step::Debug(name) => {
             let rows = relation_rows(name, txn)?;
-            println!("{}: {}", name.name, rows.into_json());
+            context.core.debug.show(&name.name, rows);
             NamedRows::default()
         }
         Step::IgnoreError(query) => {
@@ -251,6 +258,22 @@ fn read(source: &Source, txn: &mut Transaction, context: &sys::SystemContext<'_>
         Source::Relation(name) => relation_rows(name, txn),
         Source::Query { query, store_as } => kept(run_query(query, txn, &context.query())?, store_as.as_ref(), txn),
     }
+}
+
+/// All results that a script returns, which together may be no larger than one.
+fn read_all(
+    sources: &[Source],
+    txn: &mut Transaction,
+    context: &sys::SystemContext<'_>,
+) -> miette::Result<Vec<NamedRows>> {
+    let (mut results, mut bytes) = (vec![], 0);
+    for source in sources {
+        let result = read(source, txn, context)?;
+        bytes += result.memory_bytes();
+        within(bytes, context.core.query_memory_bytes)?;
+        results.push(result);
+    }
+    Ok(results)
 }
 
 fn ephemeral(name: &Symbol, txn: &Transaction) -> Result<crate::schema::SchemaRef, SessionError> {

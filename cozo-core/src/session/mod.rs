@@ -29,6 +29,7 @@ mod columns;
 mod compile;
 mod core;
 mod db;
+mod debug;
 mod engine;
 mod error;
 mod expressions;

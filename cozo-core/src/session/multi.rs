@@ -10,8 +10,10 @@ use super::imperative::{Prepared, first_line};
 use super::query::{Context, run_query};
 use super::running::{Entry, Running};
 use super::{NamedRows, SessionError};
-use crate::budget::Interrupt;
+use crate::budget::{Interrupt, within};
 use crate::diag::locate;
+use crate::fork::Process;
+use crate::threads;
 use crate::txn::Transaction;
 use crate::value::DataValue;
 
@@ -22,6 +24,10 @@ pub struct MultiTransaction {
     /// Gives an outcome for each payload.
     pub receiver: Receiver<miette::Result<NamedRows>>,
     interrupt: Interrupt,
+    /// The process that has its thread.
+    process: Process,
+    /// Why it never began, if it did not.
+    refused: Option<SessionError>,
 }
 
 /// What a [`MultiTransaction`] is asked to do.
@@ -35,15 +41,31 @@ pub enum TransactionPayload {
 }
 
 impl MultiTransaction {
-    /// Begins a transaction, to be served on a thread of its own. It sees the database as it is now.
+    /// Begins a transaction, to be served on a thread of its own. It sees the database as it is now. Where it cannot begin,
+    /// whatever it is asked for fails.
     pub(super) fn begin(core: Arc<Core>, running: &Arc<Running>, write: bool) -> Self {
         let (sender, payloads) = bounded(1);
         let (outcomes, receiver) = bounded(1);
+        let process = core.process;
+        let unstarted = |refused: SessionError| {
+            let (sender, receiver) = (bounded(1).0, bounded(1).1);
+            MultiTransaction { sender, receiver, interrupt: Interrupt::default(), process, refused: Some(refused) }
+        };
+        if let Err(forked) = process.check() {
+            return unstarted(forked.into());
+        }
         let txn = Transaction::begin_held(&core.pipeline, write);
         let entry = Running::enter(running.clone(), Some(&Interrupt::default()), txn.began_micros());
         let interrupt = entry.interrupt().clone();
-        std::thread::spawn(move || serve(core, txn, &entry, &payloads, &outcomes));
-        MultiTransaction { sender, receiver, interrupt }
+        match threads::start("cozo-transaction", move || serve(core, txn, &entry, &payloads, &outcomes)) {
+            Ok(_) => MultiTransaction { sender, receiver, interrupt, process, refused: None },
+            Err(error) => unstarted(SessionError::NoThread(error.to_string())),
+        }
+    }
+
+    /// Fails if the system had no thread for the transaction; so does whatever else is asked of it then.
+    pub fn begun(&self) -> miette::Result<()> {
+        self.refused.clone().map_or(Ok(()), |refused| Err(refused.into()))
     }
 
     /// Runs a single query. If it fails, it leaves no trace, and the transaction goes on.
@@ -68,6 +90,8 @@ impl MultiTransaction {
     }
 
     fn ask(&self, payload: TransactionPayload) -> miette::Result<NamedRows> {
+        self.process.check()?;
+        self.begun()?;
         self.sender.send(payload).map_err(|_| SessionError::TransactionEnded)?;
         self.receiver.recv().map_err(|_| SessionError::TransactionEnded)?
     }
@@ -75,7 +99,12 @@ impl MultiTransaction {
 
 impl Drop for MultiTransaction {
     fn drop(&mut self) {
-        self.interrupt.close();
+        if self.process.is_current() {
+            self.interrupt.close();
+        } else {
+            // The locks of the channels may be held by threads that are not here.
+            std::mem::forget((self.sender.clone(), self.receiver.clone()));
+        }
     }
 }
 
@@ -94,8 +123,14 @@ pub(super) fn serve(
             TransactionPayload::Query((source, parameters)) => {
                 let savepoint = txn.savepoint();
                 let interrupt = entry.interrupt();
-                let context = Context { parameters: &parameters, interrupt, core: &core, sets_off_triggers: true };
+                let parameters = &parameters;
+                let context = Context { parameters, interrupt, core: &core, sets_off_triggers: true, held_bytes: 0 };
                 let outcome = query(&source, &mut txn, &context);
+                if !core.process.is_current() {
+                    // A fixed rule has forked, and this is the only thread here: no other one asks or waits.
+                    std::mem::forget((txn, core));
+                    return;
+                }
                 if outcome.is_err() {
                     txn.roll_back_to(savepoint);
                 }
@@ -118,6 +153,8 @@ pub(super) fn serve(
 }
 
 fn query(source: &str, txn: &mut Transaction, context: &Context<'_>) -> miette::Result<NamedRows> {
+    let limit = context.core.query_memory_bytes;
+    within(txn.held_bytes(limit), limit)?;
     match &context.core.prepared(source)?.script {
         Prepared::Query(query) => run_query(query, txn, context),
         _ => Err(locate(SessionError::ExpectSingleton.into(), first_line(source), "not a single query")),

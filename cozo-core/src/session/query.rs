@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use super::compile::{CompiledQuery, PreparedQuery};
 use super::core::Core;
 use super::reactions::{Reaction, before_replacing};
+use super::rows::row_bytes;
 use super::{NamedRows, ScriptResult, SessionError};
-use crate::budget::{Budget, Interrupt, within};
+use crate::budget::{Budget, Interrupt, Stop, make_room, step, within};
 use crate::diag::locate;
 use crate::exec::{
     Answer, MAX_ROW_BYTES, Mutated, Profile, Run, answer, counted_row, mutate, point_row, timeout_seconds, write_row,
@@ -32,6 +33,19 @@ pub struct Context<'a> {
     pub core: &'a Core,
     /// Whether writes set off triggers; those of triggers do not.
     pub sets_off_triggers: bool,
+    /// The bytes of what the script holds while the query runs, besides what its transaction holds.
+    pub held_bytes: usize,
+}
+
+impl Context<'_> {
+    /// The budget of a query that may take so many seconds.
+    fn budget(&self, timeout_seconds: f64, txn: &mut Transaction) -> Result<Budget, Stop> {
+        let limit = self.core.query_memory_bytes;
+        let budget = Budget::new(self.interrupt.clone(), timeout_seconds, limit);
+        budget.check()?;
+        budget.charge(txn.held_bytes(limit).saturating_add(self.held_bytes))?;
+        Ok(budget)
+    }
 }
 
 /// Runs a query; its writes go into the transaction.
@@ -56,13 +70,63 @@ pub fn run_compiled<R: ScriptResult>(
 ) -> miette::Result<R> {
     let mut parameters = ParameterValues::new();
     compiled.parameters.bind_into(context.parameters, &mut parameters)?;
-    let rows = rows_of(compiled, &parameters, given, txn, context)?;
+    if compiled.is_small {
+        context.interrupt.check()?;
+        return match single_row(compiled, &parameters, txn, context)? {
+            Some(rows) => finish(compiled, rows, &parameters, txn, context),
+            None => run_counted(compiled, &parameters, given, txn, context),
+        };
+    }
+    run_counted(compiled, &parameters, given, txn, context)
+}
+
+/// Runs a query whose memory is counted, and whose time.
+fn run_counted<R: ScriptResult>(
+    compiled: &CompiledQuery,
+    parameters: &[&DataValue],
+    given: &[Batch],
+    txn: &mut Transaction,
+    context: &Context<'_>,
+) -> miette::Result<R> {
+    let budget = query_budget(&compiled.options, parameters, txn, context)?;
+    let _entered = budget.enter();
+    if let Some(rows) = single_row(compiled, parameters, txn, context)? {
+        return finish(compiled, rows, parameters, txn, context);
+    }
+    let rows = run_plan(compiled, parameters, given, txn, context, &budget, &mut None)?;
+    finish(compiled, Rows::Batch(rows), parameters, txn, context)
+}
+
+/// The budget of a query, by its options.
+pub fn query_budget(
+    options: &Options,
+    parameters: &[&DataValue],
+    txn: &mut Transaction,
+    context: &Context<'_>,
+) -> miette::Result<Budget> {
+    // How long it may take may have to be computed first, for which there is time, too.
+    let is_computed = options.timeout.as_ref().is_some_and(|timeout| !timeout.is_given());
+    let of_option = if is_computed { Some(context.budget(DEFAULT_TIMEOUT_SECONDS, txn)?) } else { None };
+    let entered = of_option.as_ref().map(Budget::enter);
+    let timeout = timeout_seconds(options, parameters)?;
+    drop(entered);
+    Ok(context.budget(timeout.unwrap_or(DEFAULT_TIMEOUT_SECONDS), txn)?)
+}
+
+/// Hands out the rows of a query, or does with them what it says.
+fn finish<R: ScriptResult>(
+    compiled: &CompiledQuery,
+    rows: Rows,
+    parameters: &[&DataValue],
+    txn: &mut Transaction,
+    context: &Context<'_>,
+) -> miette::Result<R> {
     let headers = compiled.plan.as_ref().map(|plan| plan.headers.as_slice()).unwrap_or_default();
     let Some(mutation) = &compiled.mutation else {
-        return Ok(match rows {
-            Rows::Point(row, _) => R::of_row(headers, row),
-            Rows::Batch(rows) => R::of_columns(headers.to_vec(), rows),
-        });
+        return match rows {
+            Rows::Point(row, _) => Ok(R::of_row(headers, row)?),
+            Rows::Batch(rows) => Ok(R::of_columns(headers.to_vec(), rows)?),
+        };
     };
     let returning = compiled.options.returning;
     let made = make_target(mutation, txn, context)?;
@@ -77,15 +141,15 @@ pub fn run_compiled<R: ScriptResult>(
                 true => Some(row),
                 false => write_row(mutation, schema, row, txn)?,
             };
-            let Some(row) = left else { return Ok(R::of_rows(NamedRows::status("OK"))) };
+            let Some(row) = left else { return Ok(R::of_rows(NamedRows::status("OK"))?) };
             Batch::of_row(row.into_iter().map(Cow::Owned))
         }
     };
-    let mutated = mutate(mutation, schema, rows, &parameters, txn, report)?;
+    let mutated = mutate(mutation, schema, rows, parameters, txn, report)?;
     if let Some(reaction) = reaction {
         reaction.happen(&mutated, txn, context)?;
     }
-    Ok(R::of_rows(if returning { returned(mutation.op, schema, &mutated) } else { NamedRows::status("OK") }))
+    Ok(R::of_rows(if returning { returned(mutation.op, schema, &mutated)? } else { NamedRows::status("OK") })?)
 }
 
 /// What a query gives.
@@ -96,53 +160,46 @@ enum Rows {
     Batch(Batch),
 }
 
-fn rows_of(
+/// The one row of a query, or none, if that is all it can give; nothing if it may give more, or is run as any other.
+fn single_row(
+    compiled: &CompiledQuery,
+    parameters: &[&DataValue],
+    txn: &mut Transaction,
+    context: &Context<'_>,
+) -> miette::Result<Option<Rows>> {
+    let is_single = |plan: &&Plan| (plan.point || plan.count) && compiled.options.keep_single_row();
+    let Some(plan) = compiled.plan.as_ref().filter(is_single) else { return Ok(None) };
+    let view = txn.view(&plan.reads)?;
+    let row = if plan.point { point_row(plan, parameters, view)? } else { counted_row(plan, parameters, view)? };
+    if row.is_none() && !plan.point {
+        return Ok(None);
+    }
+    let bytes = row.iter().flatten().map(DataValue::memory_bytes).sum();
+    within(bytes, context.core.query_memory_bytes)?;
+    Ok(Some(Rows::Point(row, bytes)))
+}
+
+/// Runs the plan of a query, if it has one, and applies its options; with a profile, notes there what each operator does. The thread
+/// works for the budget.
+pub fn run_plan(
     compiled: &CompiledQuery,
     parameters: &[&DataValue],
     given: &[Batch],
     txn: &mut Transaction,
     context: &Context<'_>,
-) -> miette::Result<Rows> {
-    let single = |plan: &Plan| (plan.point || plan.count) && compiled.options.keep_single_row();
-    if let Some(plan) = compiled.plan.as_ref().filter(|plan| single(plan)) {
-        context.interrupt.check()?;
-        let view = txn.view(&plan.reads)?;
-        let row = if plan.point { point_row(plan, parameters, view)? } else { counted_row(plan, parameters, view)? };
-        if plan.point || row.is_some() {
-            let bytes = row.iter().flatten().map(DataValue::memory_bytes).sum();
-            within(bytes, context.core.query_memory_bytes)?;
-            return Ok(Rows::Point(row, bytes));
-        }
-    }
-    match &compiled.plan {
-        Some(plan) => Ok(Rows::Batch(run_plan(plan, &compiled.options, parameters, given, txn, context, &mut None)?)),
-        None => Ok(Rows::Batch(Batch::empty(compiled.mutation.as_ref().map_or(0, |m| m.sources.len())))),
-    }
-}
-
-/// Runs the plan of a query, and applies its options; with a profile, notes there what each operator does.
-pub fn run_plan(
-    plan: &Plan,
-    options: &Options,
-    parameters: &[&DataValue],
-    given: &[Batch],
-    txn: &mut Transaction,
-    context: &Context<'_>,
+    budget: &Budget,
     profile: &mut Option<Profile>,
 ) -> miette::Result<Batch> {
-    let timeout = timeout_seconds(options, parameters)?;
-    let timeout = timeout.unwrap_or(DEFAULT_TIMEOUT_SECONDS);
-    let budget = Budget::new(context.interrupt.clone(), timeout, context.core.query_memory_bytes);
-    budget.check()?;
+    let Some(plan) = &compiled.plan else {
+        return Ok(Batch::empty(compiled.mutation.as_ref().map_or(0, |mutation| mutation.sources.len())));
+    };
     let view = txn.view(&plan.reads)?;
-    let mut run = Run::new(plan, parameters, view, &budget)?;
+    let mut run = Run::new(plan, parameters, view, budget)?;
     run.given = given;
     run.graphs = Some(&context.core.graphs);
     run.kept_indexes = Some(&context.core.indexes);
     run.profile = profile.take();
-    let Answer { rows } = answer(&mut run, options)?;
-    // They become rows of values now, or a change of a relation.
-    budget.charge(rows.len * (size_of::<Tuple>() + rows.columns.len() * size_of::<DataValue>()))?;
+    let Answer { rows } = answer(&mut run, &compiled.options)?;
     *profile = run.profile.take();
     Ok(rows)
 }
@@ -178,20 +235,22 @@ fn make_target(
 }
 
 /// The rows that `:returning` asks for.
-fn returned(op: MutationOp, schema: &RelationSchema, mutated: &Mutated) -> NamedRows {
+fn returned(op: MutationOp, schema: &RelationSchema, mutated: &Mutated) -> Result<NamedRows, Stop> {
     let (new, old) = match op {
         MutationOp::Rm | MutationOp::Delete => ("requested", "deleted"),
         _ => ("inserted", "replaced"),
     };
     let headers = std::iter::once("_kind".to_string()).chain(schema.columns().map(|column| column.name.to_string()));
-    let row = |kind: &str, row: Tuple| -> Tuple {
-        let padding = schema.arity() - row.len();
-        let nulls = std::iter::repeat_n(DataValue::Null, padding);
-        std::iter::once(DataValue::from(kind)).chain(row).chain(nulls).collect()
-    };
-    let rows =
-        mutated.new.rows().map(|values| row(new, values)).chain(mutated.old.rows().map(|values| row(old, values)));
-    NamedRows::new(headers.collect(), rows.collect())
+    let mut rows = Vec::with_capacity(mutated.new.len + mutated.old.len);
+    for (kind, batch) in [(new, &mutated.new), (old, &mutated.old)] {
+        make_room(row_bytes(batch, schema.arity() + 1))?;
+        for row in batch.rows() {
+            step(1)?;
+            let padding = std::iter::repeat_n(DataValue::Null, schema.arity() - row.len());
+            rows.push(std::iter::once(DataValue::from(kind)).chain(row).chain(padding).collect());
+        }
+    }
+    Ok(NamedRows::new(headers.collect(), rows))
 }
 
 /// Keeps a result as an ephemeral relation, in place of one of the same name.
@@ -201,6 +260,7 @@ pub fn store_as(
     rows: &NamedRows,
     txn: &mut Transaction,
 ) -> miette::Result<()> {
+    make_room(rows.memory_bytes())?;
     let column = |header: &String| SmallStr::from(header.replace('(', "_").replace(')', ""));
     let columns: Vec<SmallStr> = rows.headers.iter().map(column).collect();
     if let Some((i, name)) = columns.iter().enumerate().find(|(i, name)| columns[..*i].contains(name)) {

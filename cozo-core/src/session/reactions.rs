@@ -6,6 +6,7 @@ use super::NamedRows;
 use super::callbacks::CallbackOp;
 use super::query::Context;
 use super::triggers::{Occasion, PreparedTriggers};
+use crate::budget::{Stop, make_room};
 use crate::diag::SourceSpan;
 use crate::exec::Mutated;
 use crate::parse::ast::{MutationOp, TriggerEvent};
@@ -49,17 +50,19 @@ impl<'a> Reaction<'a> {
             _ => (CallbackOp::Put, !mutated.new.is_empty()),
         };
         if self.callback && changed {
-            let change = (op, named(schema, &mutated.new), named(schema, &mutated.old));
+            let change = (op, named(schema, &mutated.new)?, named(schema, &mutated.old)?);
+            txn.hold(change.1.memory_bytes() + change.2.memory_bytes());
             context.core.callbacks.note(&schema.name, change, txn);
         }
         let Some(triggers) = self.triggers.filter(|_| !mutated.new.is_empty()) else { return Ok(()) };
+        make_room(mutated.new.memory_bytes() + mutated.old.memory_bytes())?;
         let rows = [mutated.last_new(schema.keys.len()), mutated.old.clone()];
         triggers.run(&self.occasion, &rows, txn, context)
     }
 }
 
 /// Rows under the names of as many columns.
-fn named(schema: &RelationSchema, rows: &Batch) -> NamedRows {
+fn named(schema: &RelationSchema, rows: &Batch) -> Result<NamedRows, Stop> {
     let columns = schema.columns().take(rows.columns.len());
     NamedRows::from_batch(columns.map(|column| column.name.to_string()).collect(), rows)
 }

@@ -1,11 +1,15 @@
 //! Results as rows of values, with headers.
 
+use std::sync::OnceLock;
+
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::SessionError;
 use crate::allocator;
-use crate::value::{Batch, Column, DataValue, Tuple};
+use crate::budget::{Budget, Stop, make_room};
+use crate::threads;
+use crate::value::{Batch, Column, DataValue, Tuple, allocated};
 
 /// Rows of values under headers: the result of a script, or the contents of a relation.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -46,18 +50,16 @@ impl NamedRows {
         NamedRows::new(vec!["status".to_string()], vec![vec![DataValue::from(text)]])
     }
 
-    /// Columns as rows.
-    pub(super) fn from_batch(headers: Vec<String>, batch: &Batch) -> Self {
-        let single_ints = batch.columns.first().filter(|_| batch.columns.len() == 1).and_then(Column::as_dense_ints);
-        let row = |row: usize| match single_ints {
-            Some(values) => vec![DataValue::from(values[row])],
-            None => batch.row(row),
-        };
-        let rows = match batch.len {
-            0..WORTH_SHARING => (0..batch.len).map(row).collect(),
-            len => (0..len).into_par_iter().with_min_len(WORTH_SHARING / 2).map(row).collect(),
-        };
-        NamedRows::new(headers, rows)
+    /// Columns as rows, for which room is made first.
+    pub(super) fn from_batch(headers: Vec<String>, batch: &Batch) -> Result<Self, Stop> {
+        make_room(row_bytes(batch, batch.columns.len()))?;
+        Ok(NamedRows::new(headers, rows_of(batch)?))
+    }
+
+    /// About how many bytes the rows take, without those of further results.
+    pub(super) fn memory_bytes(&self) -> usize {
+        let row = |row: &Tuple| size_of::<Tuple>() + row.iter().map(DataValue::memory_bytes).sum::<usize>();
+        self.rows.iter().map(row).sum()
     }
 
     /// Whether a further result follows.
@@ -112,6 +114,42 @@ impl NamedRows {
         let data = DataValue::List(self.rows.into_iter().map(DataValue::List).collect());
         (script, [("data".to_string(), data)].into())
     }
+}
+
+/// About how many bytes the rows of a batch take as rows of so many values.
+pub(super) fn row_bytes(batch: &Batch, width: usize) -> usize {
+    let row = size_of::<Tuple>() + allocated(width * size_of::<DataValue>());
+    batch.len.saturating_mul(row).saturating_add(batch.large_bytes())
+}
+
+/// So many rows are made between two looks at the clock.
+const ROWS_PER_CHECK: usize = 4096;
+
+/// The rows of a batch. Once the script must stop, those that are left are empty, and dropped with the others.
+fn rows_of(batch: &Batch) -> Result<Vec<Tuple>, Stop> {
+    let (stopped, budget) = (OnceLock::new(), Budget::current());
+    let must_stop = |row: usize| {
+        if row.is_multiple_of(ROWS_PER_CHECK)
+            && let Some(Err(stop)) = budget.as_ref().map(Budget::check)
+        {
+            let _ = stopped.set(stop);
+        }
+        stopped.get().is_some()
+    };
+    let single_ints = batch.columns.first().filter(|_| batch.columns.len() == 1).and_then(Column::as_dense_ints);
+    let row = |row: usize| match single_ints {
+        _ if must_stop(row) => vec![],
+        Some(values) => vec![DataValue::from(values[row])],
+        None => batch.row(row),
+    };
+    let rows = match batch.len {
+        0..WORTH_SHARING => (0..batch.len).map(row).collect(),
+        len => {
+            threads::ready();
+            (0..len).into_par_iter().with_min_len(WORTH_SHARING / 2).map(row).collect()
+        }
+    };
+    stopped.into_inner().map_or(Ok(rows), Err)
 }
 
 impl IntoIterator for NamedRows {

@@ -3,9 +3,8 @@
 use std::ops::Deref;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use parking_lot::Mutex;
-
 use crate::budget::Interrupt;
+use crate::sync::Mutex;
 use crate::txn::{Apart, THREAD_PARTS, part_of_thread};
 
 /// The running scripts by number, each in the part of its thread: threads that run short scripts do not wait for one another.

@@ -51,6 +51,18 @@ impl SimpleFixedRule {
         SimpleFixedRule { return_arity, body: Box::new(move |inputs, options, _| rule(inputs, options)) }
     }
 
+    /// [`SimpleFixedRule::new`] for a rule that may take long and is able to stop: it looks at the poison now and then, and
+    /// hands the error of that on.
+    pub fn interruptible<R>(return_arity: usize, rule: R) -> Self
+    where
+        R: Fn(Vec<NamedRows>, BTreeMap<String, DataValue>, &Poison) -> miette::Result<NamedRows>
+            + Send
+            + Sync
+            + 'static,
+    {
+        SimpleFixedRule { return_arity, body: Box::new(rule) }
+    }
+
     /// A rule whose work is done by whoever receives the requests; each is to be answered once. A query that is stopped
     /// does not wait for the answer.
     pub fn rule_with_channel(return_arity: usize) -> (Self, Receiver<RuleRequest>) {

@@ -26,11 +26,13 @@ impl Statement {
 
     /// Runs it as [`DbInstance::run_script`] does.
     pub fn run(&self, params: &BTreeMap<String, DataValue>) -> miette::Result<NamedRows> {
+        self.db.check_process()?;
         self.db.run_cached(&self.script, params, self.mutability, None)
     }
 
     /// [`Statement::run`] for those who know the headers, and ask for the rows alone.
     pub fn rows(&self, params: &BTreeMap<String, DataValue>) -> miette::Result<Vec<Tuple>> {
+        self.db.check_process()?;
         self.db.run_cached(&self.script, params, self.mutability, None)
     }
 }

@@ -1,5 +1,6 @@
 //! Whole relations in and out.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -38,23 +39,28 @@ pub fn import(pipeline: &Arc<Pipeline>, relations: BTreeMap<String, NamedRows>) 
     let mut txn = Transaction::begin(pipeline, true);
     for (name, rows) in relations {
         let import = Import::new(&txn, &name, &rows.headers)?;
-        let batch = columns_of(&import.schema.name, rows.rows, &import.positions)?;
+        let batch = columns_of(&import.schema.name, rows.rows, rows.headers.len(), &import.positions)?;
         write(&mut txn, &import.schema, import.op, batch)?;
     }
     Ok(txn.commit()?)
 }
 
-/// Puts columns into a relation, or removes rows where its name begins with '-'.
-pub fn import_columns(pipeline: &Arc<Pipeline>, name: &str, data: NamedColumns) -> miette::Result<()> {
+/// [`import`] from columns.
+pub fn import_columns(
+    pipeline: &Arc<Pipeline>,
+    relations: impl IntoIterator<Item = (String, NamedColumns)>,
+) -> miette::Result<()> {
     let mut txn = Transaction::begin(pipeline, true);
-    let import = Import::new(&txn, name, &data.headers)?;
-    let Batch { mut columns, len } = data.rows;
-    if columns.len() != data.headers.len() || columns.iter().any(|column| column.len() != len) {
-        return Err(SessionError::ImportShape { relation: import.schema.name.to_string() }.into());
+    for (name, data) in relations {
+        let import = Import::new(&txn, &name, &data.headers)?;
+        let Batch { mut columns, len } = data.rows;
+        if columns.len() != data.headers.len() || columns.iter().any(|column| column.len() != len) {
+            return Err(SessionError::ImportShape { relation: import.schema.name.to_string() }.into());
+        }
+        // No two columns of a relation have the same name, and so none is taken twice.
+        let columns = import.positions.iter().map(|position| std::mem::take(&mut columns[*position])).collect();
+        write(&mut txn, &import.schema, import.op, Batch { columns, len })?;
     }
-    // No two columns of a relation have the same name, and so none is taken twice.
-    let columns = import.positions.iter().map(|position| std::mem::take(&mut columns[*position])).collect();
-    write(&mut txn, &import.schema, import.op, Batch { columns, len })?;
     Ok(txn.commit()?)
 }
 
@@ -112,14 +118,11 @@ fn write(txn: &mut Transaction, schema: &SchemaRef, op: MutationOp, batch: Batch
     Ok(())
 }
 
-/// The values at some positions of each row, as columns.
-fn columns_of(name: &str, rows: Vec<Tuple>, positions: &[usize]) -> Result<Batch, SessionError> {
-    let needed = positions.iter().max().map_or(0, |last| last + 1);
+/// The values at some positions of each row, as columns. A row has a value for each header.
+fn columns_of(name: &str, rows: Vec<Tuple>, headers: usize, positions: &[usize]) -> Result<Batch, SessionError> {
     let mut batch = Batch { columns: vec![Column::default(); positions.len()], len: rows.len() };
     for (number, mut row) in rows.into_iter().enumerate() {
-        if row.len() < needed {
-            return Err(SessionError::ImportRow { relation: name.to_string(), row: number, found: row.len() });
-        }
+        check_width(name, number, row.len(), headers)?;
         for (column, position) in batch.columns.iter_mut().zip(positions) {
             match &mut row[*position] {
                 value if value.has_column_type() => column.push(value),
@@ -129,6 +132,16 @@ fn columns_of(name: &str, rows: Vec<Tuple>, positions: &[usize]) -> Result<Batch
         }
     }
     Ok(batch)
+}
+
+/// Fails unless a row of an import has a value for each header: what no header names would be lost without a word.
+fn check_width(relation: &str, row: usize, found: usize, headers: usize) -> Result<(), SessionError> {
+    let relation = || relation.to_string();
+    match found.cmp(&headers) {
+        Ordering::Less => Err(SessionError::ImportRow { relation: relation(), row, found }),
+        Ordering::Equal => Ok(()),
+        Ordering::Greater => Err(SessionError::ImportRowTooLong { relation: relation(), row, found, headers }),
+    }
 }
 
 /// A relation, if its access level allows the action.

@@ -84,7 +84,9 @@ impl PreparedTriggers {
         txn: &mut Transaction,
         context: &Context<'_>,
     ) -> miette::Result<()> {
-        let context = Context { parameters: &NO_PARAMETERS, sets_off_triggers: false, ..*context };
+        // They lie in the report of the operation, and here.
+        let held_bytes = context.held_bytes + 2 * rows.iter().map(Batch::memory_bytes).sum::<usize>();
+        let context = Context { parameters: &NO_PARAMETERS, sets_off_triggers: false, held_bytes, ..*context };
         let fixed_rules = &context.core.fixed_rules;
         for (number, trigger) in self.0.iter().enumerate() {
             let compiled = trigger.query.compiled(txn, fixed_rules, &NO_PARAMETERS, &trigger.given);

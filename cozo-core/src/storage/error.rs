@@ -32,6 +32,31 @@ pub enum StorageError {
         )
     )]
     Locked(String),
+    /// The engine has threads, which a forked process does not have, and it cannot start them anew there.
+    #[error("the engine '{0}' was used by the process that this one was forked from, and cannot be used here")]
+    #[diagnostic(
+        code(db::forked),
+        help(
+            "its threads stay in that process: open the database in a process that is started afresh, in Python by multiprocessing.set_start_method(\"spawn\"), or fork before the first database of this engine is opened"
+        )
+    )]
+    ForkedEngine(&'static str),
+    /// The system has no threads for an engine that cannot do without.
+    #[error("the system gives no {wanted} threads for the engine '{engine}': {message}")]
+    #[diagnostic(
+        code(storage::no_threads),
+        help(
+            "end other programs, raise the limits of threads and memory (ulimit -u, ulimit -v), or use the engine sqlite"
+        )
+    )]
+    NoThreads {
+        /// The engine.
+        engine: &'static str,
+        /// How many it needs.
+        wanted: usize,
+        /// What the system said.
+        message: String,
+    },
     /// There is something else at the path.
     #[error("'{path}' is not a database of this engine: {found}")]
     #[diagnostic(code(storage::not_a_database))]

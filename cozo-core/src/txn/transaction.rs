@@ -9,7 +9,7 @@ use super::pipeline::{CommitRequest, KnownRelation, SchemaChange};
 use super::{AfterCommit, Catalog, FIRST_EPHEMERAL_ID, Held, Pipeline, TxnError, Version, is_ephemeral};
 use crate::clock::{about_now_micros, now_micros};
 use crate::schema::{IndexDefinition, RelationId, RelationSchema, SchemaRef};
-use crate::storage::mem::MemSnapshot;
+use crate::storage::mem::{MemSnapshot, Tree};
 use crate::storage::{ChangeKind, ChangeSet, ChangedRows, RowChanges, Snapshot};
 use crate::value::{Batch, SmallStr};
 
@@ -51,6 +51,12 @@ struct Writes {
     applied: usize,
     /// The base with the first `applied` changes.
     view: Option<Arc<dyn Snapshot>>,
+    /// How many of the changes are counted in the bytes below.
+    counted: usize,
+    /// About how many bytes they take.
+    bytes: usize,
+    /// About how many bytes what is done after the commit keeps.
+    after_commit_bytes: usize,
 }
 
 /// A write transaction that is noted as active until this is dropped.
@@ -91,6 +97,8 @@ struct Ephemeral {
     rows: Option<Arc<dyn Snapshot>>,
     /// How many there have been.
     created: u64,
+    /// About how many bytes they take at most.
+    bytes: usize,
 }
 
 /// What a query reads: stored and ephemeral relations as they are when it starts.
@@ -370,6 +378,20 @@ impl Transaction {
         self.writes.as_ref().is_some_and(|writes| !writes.request.after_commit.is_empty())
     }
 
+    /// About how many bytes its writes and its own relations take. Where that may be more than so many, it is looked at more closely.
+    pub fn held_bytes(&mut self, at_most: usize) -> usize {
+        let written = self.writes.as_mut().map_or(0, Writes::held_bytes);
+        if written.saturating_add(self.ephemeral.bytes) > at_most {
+            self.ephemeral.measure();
+        }
+        written.saturating_add(self.ephemeral.bytes)
+    }
+
+    /// Notes that what is done after the commit keeps so many bytes more.
+    pub fn hold(&mut self, bytes: usize) {
+        self.writes_mut().after_commit_bytes += bytes;
+    }
+
     /// A mark to return to with [`Transaction::roll_back_to`].
     pub fn savepoint(&self) -> Savepoint {
         let writes = self.writes.as_ref().map(|writes| WritesMark {
@@ -412,6 +434,7 @@ impl Transaction {
             request.changes.rows.truncate(mark.rows);
             request.after_commit.truncate(mark.after_commit);
             (writes.view, writes.applied) = (None, 0);
+            (writes.counted, writes.bytes) = (0, 0);
         }
     }
 
@@ -478,7 +501,18 @@ impl Writes {
     /// None so far.
     fn new(started: Started, base_catalog: u64) -> Self {
         let request = CommitRequest { base_catalog, ..CommitRequest::default() };
-        Writes { started, request, applied: 0, view: None }
+        Writes { started, request, applied: 0, view: None, counted: 0, bytes: 0, after_commit_bytes: 0 }
+    }
+
+    /// See [`Transaction::held_bytes`].
+    fn held_bytes(&mut self) -> usize {
+        let changes = &self.request.changes.rows;
+        let bytes_of = |change: &RowChanges| size_of::<RowChanges>() + change.rows.memory_bytes();
+        self.bytes += changes[self.counted..].iter().map(bytes_of).sum::<usize>();
+        self.counted = changes.len();
+        // A view has them once more.
+        let views = if self.applied > 0 { 2 } else { 1 };
+        self.bytes * views + self.after_commit_bytes
     }
 
     /// Makes room for a new relation.
@@ -513,11 +547,19 @@ impl Writes {
 }
 
 impl Ephemeral {
+    /// Finds out how many bytes the relations take that there are.
+    fn measure(&mut self) {
+        let rows = self.rows.as_ref();
+        let bytes = |schema: &SchemaRef| rows.and_then(|rows| rows.tree(schema.id)).map_or(0, Tree::memory_bytes);
+        self.bytes = self.schemas.values().map(bytes).sum();
+    }
+
     fn rows(&self) -> &Arc<dyn Snapshot> {
         self.rows.as_ref().unwrap_or_else(|| MemSnapshot::empty())
     }
 
     fn apply(&mut self, changes: ChangeSet) -> Result<(), TxnError> {
+        self.bytes += changes.rows.iter().map(|change| change.rows.memory_bytes()).sum::<usize>();
         self.rows = Some(self.rows().clone().with_changes(&changes)?);
         Ok(())
     }

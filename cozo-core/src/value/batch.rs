@@ -50,6 +50,11 @@ impl Batch {
         self.columns.iter().map(Column::memory_bytes).sum()
     }
 
+    /// [`Column::large_bytes`] of all columns.
+    pub fn large_bytes(&self) -> usize {
+        self.columns.iter().map(Column::large_bytes).sum()
+    }
+
     /// One row as values.
     pub fn row(&self, row: usize) -> Tuple {
         self.columns.iter().map(|column| column.get(row)).collect()

@@ -4,51 +4,51 @@ use std::io;
 
 use base64::Engine as _;
 use serde::Serialize as _;
-use serde_json::ser::{Formatter, Serializer};
+use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::{DataValue, Num, SmallStr};
+use super::{DataValue, Num, SmallStr, TextBuilder, Vector, allocated, check_json_depth, copy_json, json_bytes};
+use crate::budget::{MAX_DEPTH, Stop, make_room, step};
 
 /// A JSON value. Sorts by its compact text.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct JsonData(pub Value);
 
-/// The compact text of a JSON value, with exponents as in `1e21`: `serde_json` writes `1e+21`.
-pub fn json_text(value: &Value) -> String {
-    struct PlainExponents;
-    impl Formatter for PlainExponents {
-        fn write_f64<W: ?Sized + io::Write>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
-            writer.write_all(json_float(value).to_string().replace("e+", "e").as_bytes())
+/// Writes compact JSON, with exponents as in `1e21`: `serde_json` writes `1e+21`.
+struct PlainExponents;
+
+impl Formatter for PlainExponents {
+    fn write_f64<W: ?Sized + io::Write>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
+        let mut buffer = [0; 32];
+        let mut rest = buffer.as_mut_slice();
+        CompactFormatter.write_f64(&mut rest, value)?;
+        let left = rest.len();
+        let text = &buffer[..buffer.len() - left];
+        match text.iter().position(|byte| *byte == b'+') {
+            Some(plus) => {
+                writer.write_all(&text[..plus])?;
+                writer.write_all(&text[plus + 1..])
+            }
+            None => writer.write_all(text),
         }
     }
-    let text = value.to_string();
-    if !text.contains("e+") {
-        return text;
-    }
-    let mut plain = vec![];
-    let written = value.serialize(&mut Serializer::with_formatter(&mut plain, PlainExponents));
-    written.ok().and_then(|()| String::from_utf8(plain).ok()).unwrap_or(text)
+}
+
+/// The compact text of a JSON value, for which room is made.
+pub fn json_text(value: &Value) -> Result<String, Stop> {
+    let mut text = TextBuilder::default();
+    let written = value.serialize(&mut Serializer::with_formatter(&mut text, PlainExponents));
+    let text = text.finish()?;
+    debug_assert!(written.is_ok(), "writing JSON to a text fails only where the script must stop");
+    Ok(text)
 }
 
 impl JsonData {
     /// Its compact text, by which it sorts.
     pub fn text(&self) -> String {
-        json_text(&self.0)
-    }
-
-    /// About how many bytes it takes besides itself.
-    pub fn memory_bytes(&self) -> usize {
-        fn held(value: &Value) -> usize {
-            match value {
-                Value::String(text) => text.len(),
-                Value::Array(items) => items.iter().map(|item| size_of::<Value>() + held(item)).sum(),
-                Value::Object(fields) => {
-                    fields.iter().map(|(name, field)| name.len() + 2 * size_of::<Value>() + held(field)).sum()
-                }
-                _ => 0,
-            }
-        }
-        held(&self.0)
+        let mut text = vec![];
+        let written = self.0.serialize(&mut Serializer::with_formatter(&mut text, PlainExponents));
+        written.ok().and_then(|()| String::from_utf8(text).ok()).expect("JSON has a text")
     }
 }
 
@@ -118,21 +118,56 @@ pub fn scalar_of_json(value: Value) -> DataValue {
     }
 }
 
-/// What the function `json` makes of a value: floats that JSON cannot say are null, Bytes and Uuid arrays of bytes.
-pub fn json_value_of(value: &DataValue) -> Value {
-    match value {
+/// What the function `json` makes of a value, for which room is made: floats that JSON cannot say are null, Bytes and Uuid
+/// arrays of bytes. Fails, too, if it would be too deep.
+pub fn json_value_of(value: &DataValue) -> Result<Value, Stop> {
+    json_value_within(value, 0)
+}
+
+/// [`json_value_of`] of a value that is to lie within so many arrays and objects.
+pub fn json_value_within(value: &DataValue, outer_levels: usize) -> Result<Value, Stop> {
+    Ok(match value {
         DataValue::Num(Num::Float(value)) => json_float(*value),
-        DataValue::Bytes(value) => value.iter().copied().collect(),
-        DataValue::Uuid(value) => value.0.as_bytes().iter().copied().collect(),
-        DataValue::List(items) => items.iter().map(json_value_of).collect(),
-        DataValue::Set(items) => items.iter().map(json_value_of).collect(),
+        DataValue::Str(text) => {
+            make_room(text.len())?;
+            Value::String(text.as_str().to_string())
+        }
+        DataValue::Bytes(bytes) => array(bytes, outer_levels, |byte| Ok(Value::from(*byte)))?,
+        DataValue::Uuid(uuid) => array(uuid.0.as_bytes(), outer_levels, |byte| Ok(Value::from(*byte)))?,
+        DataValue::List(items) => array(items, outer_levels, |item| json_value_within(item, outer_levels + 1))?,
+        DataValue::Set(items) => array(items, outer_levels, |item| json_value_within(item, outer_levels + 1))?,
+        DataValue::Vec(Vector::F32(elements)) => array(elements, outer_levels, |x| Ok(json_float(f64::from(*x))))?,
+        DataValue::Vec(Vector::F64(elements)) => array(elements, outer_levels, |x| Ok(json_float(*x)))?,
+        DataValue::Json(json) => {
+            check_json_depth(&json.0, outer_levels)?;
+            make_room(json_bytes(&json.0))?;
+            copy_json(&json.0)?
+        }
         other => Value::from(other.clone()),
+    })
+}
+
+/// An array of what `of` makes of each item, within so many other arrays.
+fn array<T, I>(items: I, outer_levels: usize, of: impl Fn(T) -> Result<Value, Stop>) -> Result<Value, Stop>
+where
+    I: IntoIterator<Item = T, IntoIter: ExactSizeIterator>,
+{
+    let items = items.into_iter();
+    if outer_levels >= MAX_DEPTH {
+        return Err(Stop::TooDeep);
     }
+    make_room(allocated(items.len() * size_of::<Value>()))?;
+    let mut array = Vec::with_capacity(items.len());
+    for item in items {
+        step(1)?;
+        array.push(of(item)?);
+    }
+    Ok(Value::Array(array))
 }
 
 /// [`json_value_of`], as a value.
-pub fn json_to_value(value: &DataValue) -> DataValue {
-    DataValue::Json(JsonData(json_value_of(value)))
+pub fn json_to_value(value: &DataValue) -> Result<DataValue, Stop> {
+    Ok(DataValue::Json(JsonData(json_value_of(value)?)))
 }
 
 /// An object from pairs; a later pair with the same key wins.
@@ -145,7 +180,7 @@ impl FromIterator<(String, Value)> for JsonData {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::{UuidWrapper, Validity, Vector};
+    use crate::value::{UuidWrapper, Validity};
 
     #[test]
     fn values_become_the_documented_json() {

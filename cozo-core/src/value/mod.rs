@@ -15,14 +15,19 @@ mod batch;
 mod cell;
 mod column;
 mod convert;
+mod copy;
+mod depth;
 mod display;
 mod hash;
 mod json;
 mod key_starts;
 mod number;
 mod order;
+mod parse_json;
+mod size;
 pub mod sort;
 mod strings;
+mod text;
 mod validity;
 mod vector;
 
@@ -32,11 +37,16 @@ pub use batch::{Batch, compare_columns};
 pub use cell::{Cell, Scalar, hash_row};
 pub use column::{Column, Primitive};
 pub use convert::{ParseError, decode_base64, encode_base64, parse_rfc3339_micros, parse_uuid};
+pub use copy::{copy_all, copy_json, extend_with_copies};
+pub use depth::{check_depth, check_json_depth};
 pub use hash::{combine_hashes, hash_value};
-pub use json::{JsonData, json_text, json_to_value, json_value_of, scalar_of_json};
+pub use json::{JsonData, json_text, json_to_value, json_value_of, json_value_within, scalar_of_json};
 pub use key_starts::KeyStarts;
 pub use number::Num;
+pub use parse_json::{ParsedJson, parse_json};
+pub use size::{allocated, field_bytes, json_bytes, object_bytes};
 pub use strings::StrColumn;
+pub use text::TextBuilder;
 pub use validity::{Validity, ValidityTs};
 pub use vector::Vector;
 
@@ -137,21 +147,6 @@ impl DataValue {
             DataValue::Bool(value) => Some(*value),
             _ => None,
         }
-    }
-
-    /// About how many bytes it takes, with all that it holds.
-    pub fn memory_bytes(&self) -> usize {
-        let held = match self {
-            DataValue::Str(text) if text.is_heap_allocated() => text.len(),
-            DataValue::Bytes(bytes) => bytes.len(),
-            DataValue::List(items) => items.iter().map(DataValue::memory_bytes).sum(),
-            DataValue::Set(items) => items.iter().map(DataValue::memory_bytes).sum(),
-            DataValue::Vec(Vector::F32(elements)) => elements.len() * size_of::<f32>(),
-            DataValue::Vec(Vector::F64(elements)) => elements.len() * size_of::<f64>(),
-            DataValue::Json(json) => json.memory_bytes(),
-            _ => 0,
-        };
-        size_of::<DataValue>() + held
     }
 
     /// Whether there are columns of its type alone; there are of nulls, too.

@@ -115,9 +115,23 @@ impl StrColumn {
         self.offsets.extend(other.offsets[range.start + 1..=range.end].iter().map(|end| start + (end - first)));
     }
 
+    /// How many bytes the given rows have together.
+    pub fn taken_bytes(&self, rows: &[u32]) -> usize {
+        rows.iter().map(|row| self.bytes_at(*row as usize).len()).sum()
+    }
+
+    /// How many bytes the rows of a range have together.
+    pub fn bytes_within(&self, range: Range<usize>) -> usize {
+        (self.offsets[range.end] - self.offsets[range.start]) as usize
+    }
+
     /// Appends the given rows of another column, in memory of their size; `false`, and nothing is appended, if they do not fit.
     pub fn append_take(&mut self, other: &StrColumn, rows: &[u32]) -> bool {
-        let bytes = rows.iter().map(|row| other.bytes_at(*row as usize).len()).sum();
+        self.append_taken(other, rows, other.taken_bytes(rows))
+    }
+
+    /// [`StrColumn::append_take`] of rows that have so many bytes together.
+    pub fn append_taken(&mut self, other: &StrColumn, rows: &[u32], bytes: usize) -> bool {
         if !self.has_room(bytes) {
             return false;
         }

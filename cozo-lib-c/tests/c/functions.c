@@ -49,6 +49,13 @@ static void queries(int32_t db) {
     EXPECT(cozo_run_query(db, "?[x", "{}", true), "\"severity\":\"error\"");
     EXPECT(cozo_run_query(db, "?[x] := x = 1", "[1]", true), "params argument is not a JSON map");
     EXPECT(cozo_run_query(db, "?[x] := x = 1", "{", true), "params argument is not a JSON map");
+    static char deep[100000];
+    memset(deep, '[', sizeof deep - 1);
+    memcpy(deep, "{\"x\": ", 6);
+    EXPECT(cozo_run_query(db, "?[x] := x = $x", deep, true), "recursion limit exceeded");
+    EXPECT(cozo_import_relations(db, deep), "recursion limit exceeded");
+    EXPECT(cozo_export_relations(db, deep), "recursion limit exceeded");
+    EXPECT(cozo_import_from_backup(db, deep), "recursion limit exceeded");
     EXPECT(cozo_run_query(db, "\xc3(", "{}", true), "'script' is not UTF-8 encoded");
     EXPECT(cozo_run_query(db, "?[x] := x = 1", "{\"\xff\": 1}", true), "'params' is not UTF-8 encoded");
     EXPECT(cozo_run_query(db, NULL, "{}", true), "'script' is a null pointer");

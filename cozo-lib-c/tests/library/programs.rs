@@ -35,6 +35,34 @@ fn threads_share_databases() {
     assert_eq!(run(&mut Command::new(compile("tests/c/threads.c", folder.path()))), FINE);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_forked_process_is_told() {
+    for engine in engines() {
+        let folder = folder();
+        let program = compile("tests/c/forks.c", folder.path());
+        assert_eq!(run(Command::new(program).arg(folder.path()).arg(engine)), FINE, "{engine}");
+    }
+}
+
+#[test]
+fn a_program_may_end_with_open_databases() {
+    for engine in engines() {
+        let folder = folder();
+        let program = compile("tests/c/exits.c", folder.path());
+        let run = |what: &str| run(Command::new(&program).arg(folder.path()).arg(engine).arg(what));
+        assert_eq!(run("end"), FINE, "{engine}");
+        if *engine == "mem" {
+            continue;
+        }
+        let left = std::fs::read_dir(folder.path().join(format!("database-{engine}"))).into_iter().flatten();
+        let beside = std::fs::read_dir(folder.path()).expect("the folder is there");
+        let names = left.chain(beside).flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+        assert!(names.into_iter().all(|name| !name.contains("commits")), "{engine}: the commit log is applied");
+        assert_eq!(run("look"), FINE, "{engine}");
+    }
+}
+
 #[test]
 fn the_example_answers() {
     let folder = folder();

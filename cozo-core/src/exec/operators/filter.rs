@@ -32,7 +32,7 @@ pub struct Same<'a> {
 
 impl Operator for Same<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
-        let wanted = self.expr.eval(frame(&input, worker))?.into_shared_column(input.len);
+        let wanted = self.expr.eval(frame(&input, worker))?.into_shared_column(input.len)?;
         let found = &input.columns[self.slot];
         let holds: Vec<bool> = (0..input.len).map(|row| found.equals_at(row, &wanted, row)).collect();
         emit_where(&self.shape, input, &holds, worker, emit)
@@ -53,7 +53,7 @@ pub fn emit_where(
     } else if rows.is_empty() {
         CONTINUE
     } else {
-        emit(shape.take(&input, &rows), worker)
+        emit(shape.take(&input, &rows)?, worker)
     }
 }
 

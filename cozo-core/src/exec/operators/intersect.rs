@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::{Emit, Operator, Shape, Tables, stopped};
+use crate::budget::temporary;
 use crate::exec::lists::{Lists, intersect};
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::exec::table::Table;
@@ -47,9 +48,9 @@ impl Operator for Intersect<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
         let lists = self.lists()?;
         let frame = super::frame(&input, worker);
-        let keys = self.plan.inputs.iter().map(|input| Ok(input.key.1.eval(frame)?.into_column(frame.len)));
+        let keys = self.plan.inputs.iter().map(|input| Ok(input.key.1.eval(frame)?.into_column(frame.len)?));
         let keys: Vec<Column> = keys.collect::<Result<_, ExecError>>()?;
-        let mut room = worker.next_batch_rows()?;
+        let mut room = self.shape.batch_rows(&input, worker.next_batch_rows()?);
         let (mut rows, mut found): (Vec<u32>, Vec<i64>) = (vec![], vec![]);
         let mut scratch = vec![];
         for row in 0..input.len {
@@ -62,7 +63,7 @@ impl Operator for Intersect<'_> {
                 }
                 rows.clear();
                 found.clear();
-                room = worker.next_batch_rows()?;
+                room = self.shape.batch_rows(&input, worker.next_batch_rows()?);
             }
         }
         if found.is_empty() { CONTINUE } else { self.emit(lists, &input, &rows, &found, worker, emit) }
@@ -92,8 +93,9 @@ impl Intersect<'_> {
         worker: &mut Worker<'_>,
         emit: &mut Emit<'_>,
     ) -> Flow {
-        let mut output = self.shape.take(input, rows);
-        output.columns[self.plan.slot] = lists.values(found);
+        let _passing = temporary();
+        let mut output = self.shape.take(input, rows)?;
+        output.columns[self.plan.slot] = lists.values(found)?;
         emit(output, worker)
     }
 }

@@ -5,10 +5,11 @@ use std::sync::OnceLock;
 use super::probe::{HashJoin, Rows};
 use super::scan::place;
 use super::{Emit, Operator, Shape, probe_columns, stopped};
+use crate::budget::{make_room, temporary};
 use crate::exec::kept::{Advice, Indexed, KeptIndexes, lookups_before_index};
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::exec::stored::Stored;
-use crate::exec::{ExecError, Run, Worker};
+use crate::exec::{ExecError, MAX_BATCH_ROWS, Run, Worker};
 use crate::plan::{JoinPlan, OperatorKind, OperatorPlan};
 use crate::storage::{ContentsId, KeyRange};
 use crate::value::sort::sort_by_ints;
@@ -132,20 +133,23 @@ impl Operator for PrefixLookup<'_> {
         let input = match order {
             Some(order) => {
                 prefixes.iter_mut().for_each(|column| *column = column.take(&order));
-                self.shape.take(&input, &order)
+                self.shape.take(&input, &order)?
             }
             None => input,
         };
         let mut cursor = self.stored.lookup(&prefixes, &self.columns)?;
         let mut found = 0;
+        let most_rows = self.shape.batch_rows(&input, MAX_BATCH_ROWS);
         loop {
-            let room = worker.next_batch_rows()?;
+            let _passing = temporary();
+            let room = worker.next_batch_rows()?.min(most_rows);
             let Some(matches) = cursor.next_matches(room)? else {
                 self.found(found, input.len);
                 return CONTINUE;
             };
+            make_room(matches.batch.large_bytes())?;
             found += matches.probe_rows.len();
-            let kept = self.shape.take(&input, &matches.probe_rows);
+            let kept = self.shape.take(&input, &matches.probe_rows)?;
             let flow = emit(place(self.plan, kept, matches.batch), worker)?;
             if stopped(&flow) {
                 return Ok(flow);

@@ -20,6 +20,7 @@ use super::sink::{CONTINUE, Flow, Sink};
 use super::stored::Stored;
 use super::table::Table;
 use super::{ExecError, Run, Worker};
+use crate::budget::{Stop, temporary};
 use crate::expr::{Expr, Frame};
 use crate::plan::{JoinPlan, Method, OperatorKind, RulePlan, Source};
 use crate::storage::KeyRange;
@@ -129,17 +130,24 @@ pub fn drive(
             worker.run.budget.charge(sink.grown())?;
             Ok(flow)
         }
-        Some((operator, rest)) => operator.push(batch, worker, &mut |output, worker| {
-            if output.is_empty() {
-                return CONTINUE;
-            }
-            worker.gave(operators.len(), output.len);
-            let flow = drive(rest, head, output, worker, sink);
-            worker.runs(operators.len());
-            flow
-        }),
+        Some((operator, rest)) => {
+            // What an operator makes has passed through once it has emitted it all.
+            let _passing = temporary();
+            operator.push(batch, worker, &mut |output, worker| {
+                if output.is_empty() {
+                    return CONTINUE;
+                }
+                worker.gave(operators.len(), output.len);
+                let flow = drive(rest, head, output, worker, sink);
+                worker.runs(operators.len());
+                flow
+            })
+        }
     }
 }
+
+/// Of rows that are large a batch has fewer, so that it takes about so many bytes.
+const MAX_BATCH_BYTES: usize = 8 << 20;
 
 /// No slot filled. (Cloning an empty column would ask each of them what it is.)
 pub fn empty_slots(slots: usize) -> Vec<Column> {
@@ -156,13 +164,19 @@ pub struct Shape<'a> {
 }
 
 impl Shape<'_> {
-    /// The kept slots of some rows of the input.
-    fn take(&self, input: &Batch, rows: &[u32]) -> Batch {
+    /// The kept slots of some rows of the input. Rows may come again and again, so that room is made for them first.
+    fn take(&self, input: &Batch, rows: &[u32]) -> Result<Batch, Stop> {
         let mut columns = empty_slots(self.slots);
         for slot in self.keep {
-            columns[*slot] = input.columns[*slot].take(rows);
+            columns[*slot] = input.columns[*slot].copy_rows(rows)?;
         }
-        Batch { columns, len: rows.len() }
+        Ok(Batch { columns, len: rows.len() })
+    }
+
+    /// How many rows, each with the kept slots of a row of the input, a batch may have: so many, or fewer of large ones.
+    fn batch_rows(&self, input: &Batch, rows: usize) -> usize {
+        let largest = self.keep.iter().map(|slot| input.columns[*slot].largest_bytes()).sum::<usize>();
+        rows.min(MAX_BATCH_BYTES / largest.max(1)).max(1)
     }
 
     /// The kept slots of all rows of the input.
@@ -188,12 +202,12 @@ fn frame<'a>(batch: &'a Batch, worker: &Worker<'a>) -> Frame<'a> {
 
 /// The values of the keys' expressions, a column for each.
 fn key_columns<'a>(
-    keys: &[(usize, Expr)],
+    keys: &'a [(usize, Expr)],
     input: &'a Batch,
     worker: &Worker<'a>,
 ) -> Result<Vec<Cow<'a, Column>>, ExecError> {
     let frame = frame(input, worker);
-    keys.iter().map(|(_, expr)| Ok(expr.eval(frame)?.into_shared_column(input.len))).collect()
+    keys.iter().map(|(_, expr)| Ok(expr.eval(frame)?.into_shared_column(input.len)?)).collect()
 }
 
 /// The same, for look-ups in a stored relation.

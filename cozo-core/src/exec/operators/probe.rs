@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::{Emit, Operator, Shape, Tables, empty_slots, key_columns, stopped};
+use crate::budget::{Stop, make_room, temporary};
 use crate::exec::groups::{AT_ONCE, Groups, Values};
 use crate::exec::index::{Found, Index, IndexedRows};
 use crate::exec::kept::Indexed;
@@ -312,7 +313,11 @@ impl Operator for HashJoin<'_> {
         match self.rows.resolve()? {
             Probe::Placed(placed) => {
                 let found = placed.starts().find(keys[0], input.len);
-                let take = |nth: usize, rows: &[Range<u32>], len| placed.take(self.plan.outputs[nth].0, rows, len);
+                let take = |nth: usize, rows: &[Range<u32>], len| {
+                    let taken = placed.take(self.plan.outputs[nth].0, rows, len);
+                    make_room(taken.large_bytes())?;
+                    Ok(taken)
+                };
                 self.push_groups(&found, take, &input, worker, emit)
             }
             Probe::Grouped(groups) => {
@@ -337,18 +342,19 @@ impl HashJoin<'_> {
     fn push_groups(
         &self,
         found: &[Range<u32>],
-        take: impl Fn(usize, &[Range<u32>], usize) -> Column,
+        take: impl Fn(usize, &[Range<u32>], usize) -> Result<Column, Stop>,
         input: &Batch,
         worker: &mut Worker<'_>,
         emit: &mut Emit<'_>,
     ) -> Flow {
-        let mut room = worker.next_batch_rows()?;
+        let most_rows = self.shape.batch_rows(input, MAX_BATCH_ROWS);
+        let mut room = worker.next_batch_rows()?.min(most_rows);
         let most = found.iter().map(Range::len).sum::<usize>().min(room);
         let (mut left, mut right): (Vec<u32>, Vec<Range<u32>>) =
             (Vec::with_capacity(most), Vec::with_capacity(found.len().min(most)));
         let mut len = 0;
         let joined =
-            |left: &[u32], right: &[Range<u32>], len: usize| self.joined(input, left, len, |nth| take(nth, right, len));
+            |left: &[u32], right: &[Range<u32>], len| self.joined(input, left, len, |nth| take(nth, right, len));
         for (row, group) in found.iter().enumerate() {
             let mut group = group.clone();
             while !group.is_empty() {
@@ -360,18 +366,19 @@ impl HashJoin<'_> {
                 }
                 right.push(part);
                 if len == room {
-                    let flow = emit(joined(&left, &right, len), worker)?;
+                    let _passing = temporary();
+                    let flow = emit(joined(&left, &right, len)?, worker)?;
                     if stopped(&flow) {
                         return Ok(flow);
                     }
                     left.clear();
                     right.clear();
                     len = 0;
-                    room = worker.next_batch_rows()?;
+                    room = worker.next_batch_rows()?.min(most_rows);
                 }
             }
         }
-        if len == 0 { CONTINUE } else { emit(joined(&left, &right, len), worker) }
+        if len == 0 { CONTINUE } else { emit(joined(&left, &right, len)?, worker) }
     }
 
     /// [`HashJoin::push_groups`] for groups of few rows, `all` together. Where integers are copied, rows need not be named.
@@ -384,9 +391,11 @@ impl HashJoin<'_> {
         worker: &mut Worker<'_>,
         emit: &mut Emit<'_>,
     ) -> Flow {
+        let most_rows = self.shape.batch_rows(input, MAX_BATCH_ROWS);
         let mut start = 0;
         while start < found.len() {
-            let room = worker.next_batch_rows()?;
+            let _passing = temporary();
+            let room = worker.next_batch_rows()?.min(most_rows);
             // Mostly there is room for all.
             let (mut end, mut len) = if all <= room { (found.len(), all) } else { (start, 0) };
             while end < found.len() && len < room {
@@ -401,17 +410,18 @@ impl HashJoin<'_> {
                 let column = &input.columns[*slot];
                 output.columns[*slot] = match column.as_dense_ints() {
                     Some(ints) => Column::ints(in_fours(zip(ranges, &ints[start..]), len, |int, _| [*int; AT_ONCE])),
-                    None => column
-                        .take(left.get_or_init(|| in_fours(zip(ranges, start as u32..), len, |row, _| [row; AT_ONCE]))),
+                    None => column.copy_rows(
+                        left.get_or_init(|| in_fours(zip(ranges, start as u32..), len, |row, _| [row; AT_ONCE])),
+                    )?,
                 };
             }
             for (nth, (_, slot)) in self.plan.outputs.iter().enumerate() {
                 output.columns[*slot] = match groups.column(nth) {
                     Values::Narrow(numbers) => Column::ints(in_fours(zip(ranges, repeat(&numbers[..])), len, four)),
-                    Values::Wide(column) => column.take(right.get_or_init(|| {
+                    Values::Wide(column) => column.copy_rows(right.get_or_init(|| {
                         let rows = |(), first| [0, 1, 2, 3].map(|nth| (first as u32).wrapping_add(nth));
                         in_fours(zip(ranges, repeat(())), len, rows)
-                    })),
+                    }))?,
                 };
             }
             let flow = emit(output, worker)?;
@@ -425,13 +435,19 @@ impl HashJoin<'_> {
 
     /// Rows of the input, with a column for each output beside them.
     #[inline]
-    fn joined(&self, input: &Batch, left: &[u32], len: usize, output: impl Fn(usize) -> Column) -> Batch {
-        let mut joined = self.shape.take(input, left);
+    fn joined(
+        &self,
+        input: &Batch,
+        left: &[u32],
+        len: usize,
+        output: impl Fn(usize) -> Result<Column, Stop>,
+    ) -> Result<Batch, Stop> {
+        let mut joined = self.shape.take(input, left)?;
         joined.len = len;
         for (nth, (_, slot)) in self.plan.outputs.iter().enumerate() {
-            joined.columns[*slot] = output(nth);
+            joined.columns[*slot] = output(nth)?;
         }
-        joined
+        Ok(joined)
     }
 
     /// Joins each input row with the rows that an index finds.
@@ -443,7 +459,8 @@ impl HashJoin<'_> {
         worker: &mut Worker<'_>,
         emit: &mut Emit<'_>,
     ) -> Flow {
-        let mut room = worker.next_batch_rows()?;
+        let most_rows = self.shape.batch_rows(input, MAX_BATCH_ROWS);
+        let mut room = worker.next_batch_rows()?.min(most_rows);
         // Mostly each row has about one match.
         let few = input.len.min(room);
         let (mut left, mut right): (Vec<u32>, Vec<u32>) = (Vec::with_capacity(few), Vec::with_capacity(few));
@@ -461,17 +478,18 @@ impl HashJoin<'_> {
             }
             let mut start = 0;
             while start < left.len() {
+                let _passing = temporary();
                 let part = start..left.len().min(start + room);
                 let rows = &right[part.clone()];
                 let output = self.joined(input, &left[part.clone()], rows.len(), |nth| {
-                    probe.rows.columns[self.rows.output_column(nth, self.plan.outputs[nth].0)].take(rows)
-                });
+                    probe.rows.columns[self.rows.output_column(nth, self.plan.outputs[nth].0)].copy_rows(rows)
+                })?;
                 let flow = emit(output, worker)?;
                 if stopped(&flow) {
                     return Ok(flow);
                 }
                 start = part.end;
-                room = worker.next_batch_rows()?;
+                room = worker.next_batch_rows()?.min(most_rows);
             }
             left.clear();
             right.clear();

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{Emit, Operator, Shape, stopped};
+use crate::budget::{Stop, make_room, temporary};
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::exec::stored::Stored;
 use crate::exec::table::Table;
@@ -51,14 +52,15 @@ impl Operator for TableScan<'_> {
         let mut done = 0;
         while done < count {
             let end = (done + worker.next_batch_rows()?).min(count);
+            let _passing = temporary();
             let columns = self.plan.outputs.iter().map(|(column, _)| {
                 let column = &self.table.rows().columns[*column];
                 match &order {
-                    Some(order) => column.take(&order[done..end]),
-                    None => column.slice(self.range.start + done..self.range.start + end),
+                    Some(order) => column.copy_rows(&order[done..end]),
+                    None => column.copy_range(self.range.start + done..self.range.start + end),
                 }
             });
-            let rows = Batch { columns: columns.collect(), len: end - done };
+            let rows = Batch { columns: columns.collect::<Result<_, Stop>>()?, len: end - done };
             let flow = product(self.plan, &self.shape, &input, rows, worker, emit)?;
             if stopped(&flow) {
                 return Ok(flow);
@@ -90,8 +92,10 @@ impl Operator for StoredScan<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
         let mut cursor = self.stored.scan(&self.range, &self.columns)?;
         loop {
+            let _passing = temporary();
             let room = worker.next_batch_rows()?;
             let Some(rows) = cursor.next_batch(room)? else { return CONTINUE };
+            make_room(rows.large_bytes())?;
             let flow = product(self.plan, &self.shape, &input, rows, worker, emit)?;
             if stopped(&flow) {
                 return Ok(flow);
@@ -110,23 +114,56 @@ fn product(
     emit: &mut Emit<'_>,
 ) -> Flow {
     if input.len == 1 && shape.keeps_nothing() {
-        return emit(place(plan, shape.take(input, &[]), rows), worker);
+        return emit(place(plan, shape.take(input, &[])?, rows), worker);
     }
-    let per_chunk = (MAX_BATCH_ROWS / rows.len.max(1)).max(1);
+    let most_rows = shape.batch_rows(input, MAX_BATCH_ROWS);
+    if most_rows < rows.len {
+        return product_of_large(plan, shape, input, &rows, most_rows, worker, emit);
+    }
+    let per_chunk = (most_rows / rows.len.max(1)).max(1);
     let mut start = 0;
     while start < input.len {
+        let _passing = temporary();
         worker.next_batch_rows()?;
         let end = (start + per_chunk).min(input.len);
         let left: Vec<u32> = (start..end).flat_map(|row| std::iter::repeat_n(row as u32, rows.len)).collect();
+        make_room(rows.large_bytes().saturating_mul(end - start))?;
         let mut repeated = Batch { columns: vec![Column::default(); rows.columns.len()], len: left.len() };
         for (column, source) in repeated.columns.iter_mut().zip(&rows.columns) {
             (start..end).for_each(|_| column.append_range(source, 0..rows.len));
         }
-        let flow = emit(place(plan, shape.take(input, &left), repeated), worker)?;
+        let flow = emit(place(plan, shape.take(input, &left)?, repeated), worker)?;
         if stopped(&flow) {
             return Ok(flow);
         }
         start = end;
+    }
+    CONTINUE
+}
+
+/// [`product`] of input rows that are so large that only so many of them fit into a batch.
+fn product_of_large(
+    plan: &JoinPlan,
+    shape: &Shape<'_>,
+    input: &Batch,
+    rows: &Batch,
+    most_rows: usize,
+    worker: &mut Worker<'_>,
+    emit: &mut Emit<'_>,
+) -> Flow {
+    for row in 0..input.len {
+        for start in (0..rows.len).step_by(most_rows) {
+            let _passing = temporary();
+            worker.next_batch_rows()?;
+            let part = start..(start + most_rows).min(rows.len);
+            let left = shape.take(input, &vec![row as u32; part.len()])?;
+            let right = rows.columns.iter().map(|column| column.copy_range(part.clone()));
+            let right = Batch { columns: right.collect::<Result<_, Stop>>()?, len: part.len() };
+            let flow = emit(place(plan, left, right), worker)?;
+            if stopped(&flow) {
+                return Ok(flow);
+            }
+        }
     }
     CONTINUE
 }

@@ -1,10 +1,10 @@
 //! Fills a slot with the value of an expression, or with each element of a list.
 
-use std::borrow::Cow;
-
 use super::{Emit, Operator, Shape, frame, stopped};
+use crate::budget::temporary;
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::exec::{ExecError, Worker};
+use crate::expr::functions::quote;
 use crate::expr::{EvalError, Expr, Operand};
 use crate::value::{Batch, Column, DataValue};
 
@@ -17,7 +17,7 @@ pub struct Unify<'a> {
 
 impl Operator for Unify<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
-        let column = self.expr.eval(frame(&input, worker))?.into_column(input.len);
+        let column = self.expr.eval(frame(&input, worker))?.into_column(input.len)?;
         let mut output = self.shape.pass(input);
         output.columns[self.slot] = column;
         emit(output, worker)
@@ -33,17 +33,20 @@ pub struct UnifyEach<'a> {
 
 impl Operator for UnifyEach<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
-        let lists = self.lists(&input, worker)?;
+        let lists = self.expr.eval(frame(&input, worker))?;
         let (mut row, mut element) = (0, 0);
         while row < input.len {
-            let room = worker.next_batch_rows()?;
+            let _passing = temporary();
+            let room = self.shape.batch_rows(&input, worker.next_batch_rows()?);
             let mut rows: Vec<u32> = vec![];
             let mut column = Column::default();
             while row < input.len && rows.len() < room {
                 let list = self.elements(&lists, row)?;
                 let end = list.len().min(element + room - rows.len());
                 if self.slot.is_some() {
-                    list[element..end].iter().for_each(|value| column.push(value));
+                    for value in &list[element..end] {
+                        column.push_owned(value.copy()?);
+                    }
                 }
                 rows.resize(rows.len() + (end - element), row as u32);
                 element = end;
@@ -51,7 +54,7 @@ impl Operator for UnifyEach<'_> {
                     (row, element) = (row + 1, 0);
                 }
             }
-            let mut output = self.shape.take(&input, &rows);
+            let mut output = self.shape.take(&input, &rows)?;
             if let Some(slot) = self.slot {
                 output.columns[slot] = column;
             }
@@ -65,15 +68,8 @@ impl Operator for UnifyEach<'_> {
 }
 
 impl UnifyEach<'_> {
-    fn lists(&self, input: &Batch, worker: &Worker<'_>) -> Result<Operand<'static>, ExecError> {
-        Ok(match self.expr.eval(frame(input, worker))? {
-            Operand::Scalar(value) => Operand::Scalar(value),
-            Operand::Column(column) => Operand::Column(Cow::Owned(column.into_owned())),
-        })
-    }
-
     /// The list of a row.
-    fn elements<'l>(&self, lists: &'l Operand<'static>, row: usize) -> Result<&'l [DataValue], ExecError> {
+    fn elements<'l>(&self, lists: &'l Operand<'_>, row: usize) -> Result<&'l [DataValue], ExecError> {
         let value = match lists {
             Operand::Scalar(value) => value,
             Operand::Column(column) => match &**column {
@@ -85,7 +81,6 @@ impl UnifyEach<'_> {
     }
 
     fn not_list(&self, found: &DataValue) -> ExecError {
-        let found = format!("{found} ({})", found.type_name());
-        EvalError::NotList { found, span: self.expr.span() }.into()
+        EvalError::NotList { found: quote(found), span: self.expr.span() }.into()
     }
 }

@@ -14,8 +14,8 @@ pub(super) static CHOICE: Aggregation = Aggregation {
     doc: "One of the values that are not null (the first one met); null if there is none.",
     examples: &[("?[choice(x)] := x in [null, 7, 7]", "7"), ("?[choice(x)] := x in [null]", "null")],
     order_matters: true,
-    start: |_| Ok(grouped(Choice)),
-    meet: Some(Meet { start: Ok, improve: |current, new| Ok(take_first(current, new)), int_improves: None }),
+    start: |_| Ok(grouped(Choice { held_bytes: 0 })),
+    meet: Some(Meet { start: Ok, improve: take_first, int_improves: None }),
 };
 
 pub(super) static CHOICE_RAND: Aggregation = Aggregation {
@@ -24,20 +24,23 @@ pub(super) static CHOICE_RAND: Aggregation = Aggregation {
     doc: "A value chosen at random, each row equally likely, nulls among them. No rows give null.",
     examples: &[("?[choice_rand(x)] := x in [7, 7]", "7"), ("?[choice_rand(x)] := x in []", "null")],
     order_matters: false,
-    start: |_| Ok(grouped(ChoiceRand { random: rand::make_rng() })),
+    start: |_| Ok(grouped(ChoiceRand::new())),
     meet: None,
 };
 
 /// Takes the new value if there is none yet; whether it did.
-fn take_first(current: &mut DataValue, new: &DataValue) -> bool {
+fn take_first(current: &mut DataValue, new: &DataValue) -> Result<bool, FunctionError> {
     let takes = current.is_null() && !new.is_null();
     if takes {
-        *current = new.clone();
+        *current = new.copy()?;
     }
-    takes
+    Ok(takes)
 }
 
-struct Choice;
+struct Choice {
+    /// How many bytes the values of all groups hold.
+    held_bytes: usize,
+}
 
 impl Kind for Choice {
     type State = DataValue;
@@ -50,15 +53,23 @@ impl Kind for Choice {
         for (row, group) in groups.iter().enumerate() {
             let state = &mut states[*group as usize];
             if state.is_null() && !values.is_null(row) {
-                *state = values.get(row);
+                *state = values.copy_at(row)?;
+                self.held_bytes += state.held_bytes();
             }
         }
         Ok(())
     }
 
     fn absorb(&mut self, state: &mut DataValue, later: DataValue) -> Result<(), FunctionError> {
-        take_first(state, &later);
+        if state.is_null() {
+            self.held_bytes += later.held_bytes();
+            *state = later;
+        }
         Ok(())
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.held_bytes
     }
 
     fn finish(&self, states: Vec<DataValue>) -> Column {
@@ -66,13 +77,27 @@ impl Kind for Choice {
     }
 
     fn fork(&self) -> Self {
-        Choice
+        Choice { held_bytes: 0 }
     }
 }
 
 /// Reservoir sampling with a reservoir of one.
 struct ChoiceRand {
     random: SmallRng,
+    /// How many bytes the values of all groups hold.
+    held_bytes: usize,
+}
+
+impl ChoiceRand {
+    fn new() -> Self {
+        ChoiceRand { random: rand::make_rng(), held_bytes: 0 }
+    }
+
+    fn choose(&mut self, state: &mut Chosen, value: DataValue) {
+        let before = state.value.held_bytes();
+        self.held_bytes = self.held_bytes + value.held_bytes() - before;
+        state.value = value;
+    }
 }
 
 /// What was chosen among how many rows.
@@ -93,7 +118,7 @@ impl Kind for ChoiceRand {
             let state = &mut states[*group as usize];
             state.rows += 1;
             if self.random.random_range(0..state.rows) == 0 {
-                state.value = values.get(row);
+                self.choose(state, values.copy_at(row)?);
             }
         }
         Ok(())
@@ -102,9 +127,13 @@ impl Kind for ChoiceRand {
     fn absorb(&mut self, state: &mut Chosen, later: Chosen) -> Result<(), FunctionError> {
         state.rows += later.rows;
         if later.rows > 0 && self.random.random_range(0..state.rows) < later.rows {
-            state.value = later.value;
+            self.choose(state, later.value);
         }
         Ok(())
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.held_bytes
     }
 
     fn finish(&self, states: Vec<Chosen>) -> Column {
@@ -112,6 +141,6 @@ impl Kind for ChoiceRand {
     }
 
     fn fork(&self) -> Self {
-        ChoiceRand { random: rand::make_rng() }
+        ChoiceRand::new()
     }
 }

@@ -3,7 +3,7 @@
 use super::grouped::{Kind, grouped};
 use super::{Aggregation, unexpected};
 use crate::expr::FunctionError;
-use crate::value::{Column, DataValue};
+use crate::value::{Column, DataValue, check_depth};
 
 pub(super) static COLLECT: Aggregation = Aggregation {
     name: "collect",
@@ -45,9 +45,12 @@ impl Kind for Collect {
         for (row, group) in groups.iter().enumerate() {
             let state = &mut states[*group as usize];
             if state.len() < self.limit {
-                let value = values.get(row);
-                self.kept_bytes += value.memory_bytes();
+                let value = values.copy_at(row)?;
+                check_depth(&value, 1)?;
+                let room = state.capacity();
+                self.kept_bytes += value.held_bytes();
                 state.push(value);
+                self.kept_bytes += (state.capacity() - room) * size_of::<DataValue>();
             }
         }
         Ok(())

@@ -3,7 +3,9 @@
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
-use crate::value::{Column, DataValue, hash_value};
+use crate::budget::{Stop, make_room, step};
+use crate::value::sort::sort_in_steps;
+use crate::value::{Column, DataValue, allocated, hash_value};
 
 /// The distinct (group, value) pairs that were seen, numbered in the order of their first appearance.
 #[derive(Default)]
@@ -11,6 +13,8 @@ pub(super) struct Distinct {
     table: HashTable<Slot>,
     groups: Vec<u32>,
     values: Column,
+    /// What values of a mixture hold.
+    held_bytes: usize,
 }
 
 /// Where a pair stands, with its hash so that growing the table reads nothing else.
@@ -33,14 +37,21 @@ impl Distinct {
         self.groups.len()
     }
 
-    /// About how many bytes the pairs take; long strings are not looked at.
+    /// About how many bytes the pairs take.
     pub fn memory_bytes(&self) -> usize {
         let value = match &self.values {
             Column::Any(_) => size_of::<DataValue>(),
             Column::Str(column) => column.memory_bytes() / column.len().max(1),
             _ => size_of::<i64>(),
         };
-        self.len() * (value + size_of::<u32>() + 2 * size_of::<Slot>())
+        self.len() * (value + size_of::<u32>() + 2 * size_of::<Slot>()) + self.held_bytes
+    }
+
+    /// Counts what the value of a new pair holds.
+    fn count_last(&mut self) {
+        if let Column::Any(values) = &self.values {
+            self.held_bytes += values.last().map_or(0, DataValue::held_bytes);
+        }
     }
 
     /// The group of each pair.
@@ -63,6 +74,7 @@ impl Distinct {
         if is_new {
             groups.push(group);
             values.push_from(column, row);
+            self.count_last();
         }
         (pair, is_new)
     }
@@ -76,24 +88,43 @@ impl Distinct {
         if is_new {
             groups.push(group);
             values.push(value);
+            self.count_last();
         }
         (pair, is_new)
     }
 
     /// A list for each of so many groups, with what `element` makes of each pair, sorted by value.
-    pub fn sorted_lists(&self, groups: usize, element: impl Fn(usize) -> DataValue) -> Column {
-        let mut pairs: Vec<u32> = (0..self.len() as u32).collect();
-        pairs.sort_unstable_by(|a, b| {
+    pub fn sorted_lists(
+        &self,
+        groups: usize,
+        element: impl Fn(usize) -> Result<DataValue, Stop>,
+    ) -> Result<Column, Stop> {
+        let compare = |a: &u32, b: &u32| {
             let (a, b) = (*a as usize, *b as usize);
             let by_group = self.groups[a].cmp(&self.groups[b]);
             by_group.then_with(|| self.values.compare_at(a, &self.values, b))
-        });
+        };
+        make_room(self.len() * size_of::<u32>())?;
+        let mean_bytes = self.memory_bytes() / self.len().max(1);
+        let pairs = sort_in_steps((0..self.len() as u32).collect(), |_| mean_bytes, compare)?;
         let mut lists = vec![vec![]; groups];
         for pair in pairs {
-            lists[self.groups[pair as usize] as usize].push(element(pair as usize));
+            step(1)?;
+            push(&mut lists[self.groups[pair as usize] as usize], element(pair as usize)?)?;
         }
-        Column::Any(lists.into_iter().map(DataValue::List).collect())
+        Ok(Column::Any(lists.into_iter().map(DataValue::List).collect()))
     }
+}
+
+/// Appends to a list, which is given room as it grows.
+fn push(list: &mut Vec<DataValue>, value: DataValue) -> Result<(), Stop> {
+    if list.len() == list.capacity() {
+        let more = list.len().max(1);
+        make_room(allocated(more * size_of::<DataValue>()))?;
+        list.reserve_exact(more);
+    }
+    list.push(value);
+    Ok(())
 }
 
 /// The number of the pair with this hash that `is_same` accepts, or `next` as the number of a new one.

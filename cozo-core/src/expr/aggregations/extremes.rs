@@ -129,7 +129,7 @@ impl<S: Side> Kind for S {
                 if let Some(number) = number_or_null::<S>(value)? {
                     offer::<S>(&mut states[groups[row] as usize], number);
                 }
-                Ok(())
+                Ok::<_, FunctionError>(())
             })?,
         }
         Ok(())

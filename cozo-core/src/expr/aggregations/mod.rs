@@ -24,6 +24,7 @@ mod sums;
 mod tests;
 
 use super::FunctionError;
+use super::functions::shorten;
 use crate::value::{Column, DataValue};
 
 /// An aggregation that rule heads may apply.
@@ -125,16 +126,12 @@ pub static AGGREGATIONS: &[&Aggregation] = &[
     &sums::VARIANCE,
 ];
 
-/// The most characters of an offending value that an error shows.
-const SHOWN_CHARS: usize = 80;
+/// How much of an offending value an error shows, in bytes.
+const SHOWN_BYTES: usize = 80;
 
 /// The error for a value that `aggregation` does not take.
 fn unexpected(aggregation: &str, expected: &str, found: &DataValue) -> FunctionError {
-    let mut shown = found.to_string();
-    if let Some((cut, _)) = shown.char_indices().nth(SHOWN_CHARS) {
-        shown.truncate(cut);
-        shown.push('…');
-    }
+    let shown = shorten(found, SHOWN_BYTES, "…");
     let kind = if found.is_null() { String::new() } else { format!(" ({})", found.type_name()) };
     FunctionError::new(format!("{aggregation}: expected {expected}, found {shown}{kind}"))
 }

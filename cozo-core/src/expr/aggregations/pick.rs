@@ -3,8 +3,7 @@
 use std::cmp::Ordering;
 
 use super::extremes::compare_magnitudes;
-use super::folded::{Folded, folded};
-use super::grouped::grouped;
+use super::folded::{folded, folded_to};
 use super::{Accumulator, Aggregation, Meet, unexpected};
 use crate::expr::FunctionError;
 use crate::value::{DataValue, Num};
@@ -68,7 +67,7 @@ const MIN_COST_MEET: Meet = Meet {
     },
     improve: |current, new| {
         let wins = compare_magnitudes(cost_of(new)?, cost_of(current)?).is_lt();
-        Ok(replace_if(wins, current, new))
+        replace_if(wins, current, new)
     },
     int_improves: None,
 };
@@ -87,7 +86,7 @@ const SMALLEST_FOLD: Meet = Meet {
 
 /// An accumulator that gives the data of the pair that wins.
 fn by_key(fold: &'static Meet) -> Box<dyn Accumulator> {
-    grouped(Folded { fold, empty: DataValue::default, result: data_unless_null_key })
+    folded_to(fold, DataValue::default, data_unless_null_key)
 }
 
 const SHORTEST_MEET: Meet = Meet {
@@ -101,17 +100,17 @@ const SHORTEST_MEET: Meet = Meet {
             (None, Some(_)) => true,
             (Some(shortest), Some(length)) => length < shortest,
         };
-        Ok(replace_if(wins, current, new))
+        replace_if(wins, current, new)
     },
     int_improves: None,
 };
 
 /// Puts the new value in the place of the current one if it wins, and passes on whether it does.
-fn replace_if(wins: bool, current: &mut DataValue, new: &DataValue) -> bool {
+fn replace_if(wins: bool, current: &mut DataValue, new: &DataValue) -> Result<bool, FunctionError> {
     if wins {
-        *current = new.clone();
+        *current = new.copy()?;
     }
-    wins
+    Ok(wins)
 }
 
 /// The data and the measure of a list of two.
@@ -148,7 +147,7 @@ fn pick_by_key(name: &str, current: &mut DataValue, new: &DataValue, wins: Order
     let (_, new_key) = pair_of(name, new)?;
     let (_, current_key) = pair_of(name, current)?;
     let better = !new_key.is_null() && (current_key.is_null() || new_key.cmp(current_key) == wins);
-    Ok(replace_if(better, current, new))
+    replace_if(better, current, new)
 }
 
 /// The data of the pair that won; null if even its key is null.

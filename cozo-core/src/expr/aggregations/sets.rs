@@ -7,8 +7,10 @@ use super::distinct::Distinct;
 use super::folded::folded;
 use super::grouped::for_each_value;
 use super::{Accumulator, Aggregation, Meet, unexpected};
+use crate::budget::{make_room, step};
 use crate::expr::FunctionError;
-use crate::value::{Column, DataValue};
+use crate::value::sort::sort_values;
+use crate::value::{Column, DataValue, allocated, check_depth, copy_all};
 
 pub(super) static COUNT_UNIQUE: Aggregation = Aggregation {
     name: "count_unique",
@@ -85,8 +87,7 @@ fn elements<'a>(name: &str, value: &'a DataValue) -> Result<&'a [DataValue], Fun
 }
 
 fn sorted_elements(name: &str, value: &DataValue) -> Result<Vec<DataValue>, FunctionError> {
-    let mut items = elements(name, value)?.to_vec();
-    items.sort_unstable();
+    let mut items = sort_values(copy_all(elements(name, value)?)?)?;
     items.dedup();
     Ok(items)
 }
@@ -95,7 +96,11 @@ fn sorted_elements(name: &str, value: &DataValue) -> Result<Vec<DataValue>, Func
 fn unite(current: &mut DataValue, new: &DataValue) -> Result<bool, FunctionError> {
     let DataValue::List(present) = current else { return Err(unexpected("union", "a List", current)) };
     let is_missing = |item: &&DataValue| present.binary_search(item).is_err();
-    let missing: Vec<DataValue> = elements("union", new)?.iter().filter(is_missing).cloned().collect();
+    let mut missing = vec![];
+    for item in elements("union", new)?.iter().filter(is_missing) {
+        step(1)?;
+        missing.push(item.copy()?);
+    }
     let grows = !missing.is_empty();
     if grows {
         present.extend(missing);
@@ -189,7 +194,7 @@ impl Sets {
 
 impl Accumulator for Sets {
     fn memory_bytes(&self) -> usize {
-        self.seen.memory_bytes()
+        self.seen.memory_bytes() + self.occurrences.len() * size_of::<i64>()
     }
 
     fn resize(&mut self, groups: usize) {
@@ -224,13 +229,20 @@ impl Accumulator for Sets {
     }
 
     fn finish(self: Box<Self>) -> Result<Column, FunctionError> {
-        let value = |pair| self.seen.values().get(pair);
+        let value = |pair| self.seen.values().copy_at(pair);
+        let counted = |pair: usize| {
+            make_room(allocated(2 * size_of::<DataValue>()))?;
+            Ok(DataValue::List(vec![value(pair)?, self.occurrences[pair].into()]))
+        };
+        // The elements lie in a list, and those of `group_count` in one more.
+        let levels = if self.form == Form::GroupCount { 2 } else { 1 };
+        if let (Column::Any(values), true) = (self.seen.values(), self.form != Form::CountUnique) {
+            values.iter().try_for_each(|value| check_depth(value, levels))?;
+        }
         Ok(match self.form {
             Form::CountUnique => self.counts(),
-            Form::Unique | Form::Union => self.seen.sorted_lists(self.groups, value),
-            Form::GroupCount => self
-                .seen
-                .sorted_lists(self.groups, |pair| DataValue::List(vec![value(pair), self.occurrences[pair].into()])),
+            Form::Unique | Form::Union => self.seen.sorted_lists(self.groups, value)?,
+            Form::GroupCount => self.seen.sorted_lists(self.groups, counted)?,
         })
     }
 

@@ -45,28 +45,84 @@ pub(super) fn check_length(function: &str, length: u128) -> Result<usize, Functi
 }
 
 /// The value, cut short if it is long, and its type.
-pub(super) fn quote(value: &DataValue) -> String {
-    /// Takes text up to a limit and fails beyond it, so that a huge value is not printed in full only to be cut.
-    struct Limited(String);
-    impl Write for Limited {
-        fn write_str(&mut self, text: &str) -> std::fmt::Result {
-            let room = QUOTED_BYTES.saturating_sub(self.0.len());
-            let cut = floor_char_boundary(text, room);
-            self.0.push_str(&text[..cut]);
-            if cut < text.len() { Err(std::fmt::Error) } else { Ok(()) }
+pub fn quote(value: &DataValue) -> String {
+    format!("{} ({})", shorten(value, QUOTED_BYTES, "..."), value.type_name())
+}
+
+/// The value, cut short if it is longer than so many bytes, with `dots` after it then.
+pub fn shorten(value: &DataValue, bytes: usize, dots: &str) -> String {
+    let mut quoted = Limited { text: String::new(), bytes };
+    let complete = quoted.value(value).is_ok();
+    if !complete {
+        quoted.text.push_str(dots);
+    }
+    quoted.text
+}
+
+/// Takes text up to a limit and fails beyond it, so that a huge value is not printed in full only to be cut.
+struct Limited {
+    text: String,
+    bytes: usize,
+}
+
+impl Write for Limited {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        let room = self.bytes.saturating_sub(self.text.len());
+        let cut = floor_char_boundary(text, room);
+        self.text.push_str(&text[..cut]);
+        if cut < text.len() { Err(std::fmt::Error) } else { Ok(()) }
+    }
+}
+
+impl Limited {
+    /// Writes a value as it prints. The parts that print through one text of their own are cut before.
+    fn value(&mut self, value: &DataValue) -> std::fmt::Result {
+        match value {
+            DataValue::Str(text) if text.len() > self.bytes => {
+                let cut = floor_char_boundary(text, self.bytes);
+                write!(self, "{}", DataValue::from(&text[..cut]))?;
+                Err(std::fmt::Error)
+            }
+            DataValue::Bytes(bytes) if bytes.len() > self.bytes => {
+                write!(self, "{}", DataValue::from(bytes[..self.bytes].to_vec()))?;
+                Err(std::fmt::Error)
+            }
+            DataValue::List(items) => self.list(items),
+            DataValue::Json(json) if json.0.is_object() => self.json(&json.0),
+            DataValue::Json(json) => {
+                self.write_str("json(")?;
+                self.json(&json.0)?;
+                self.write_str(")")
+            }
+            other => write!(self, "{other}"),
         }
     }
-    // Json and strings print through one large text, and are cut before.
-    let mut quoted = Limited(String::new());
-    let complete = match value {
-        DataValue::Str(text) if text.len() > QUOTED_BYTES => {
-            let cut = floor_char_boundary(text, QUOTED_BYTES);
-            let _ = write!(quoted, "{}", DataValue::from(&text[..cut]));
-            false
+
+    fn list(&mut self, items: &[DataValue]) -> std::fmt::Result {
+        self.write_str("[")?;
+        for (i, item) in items.iter().enumerate() {
+            self.write_str(if i > 0 { ", " } else { "" })?;
+            self.value(item)?;
         }
-        value => write!(quoted, "{value}").is_ok(),
-    };
-    format!("{}{} ({})", quoted.0, if complete { "" } else { "..." }, value.type_name())
+        self.write_str("]")
+    }
+
+    /// Writes JSON, whose own writer stops where this one does.
+    fn json(&mut self, json: &serde_json::Value) -> std::fmt::Result {
+        struct Bytes<'a>(&'a mut Limited);
+        impl std::io::Write for Bytes<'_> {
+            fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+                let text = String::from_utf8_lossy(bytes);
+                self.0.write_str(&text).map_err(std::io::Error::other)?;
+                Ok(bytes.len())
+            }
+
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+        serde_json::to_writer(Bytes(self), json).map_err(|_| std::fmt::Error)
+    }
 }
 
 /// The end of the last character that fits into so many bytes.

@@ -204,7 +204,7 @@ fn binary(function: &str, args: &[DataValue], operation: &Operation) -> Outcome 
 fn fold(function: &str, args: &[DataValue], neutral: i64, operation: &Operation) -> Outcome {
     match args {
         [] => Ok(neutral.into()),
-        [value @ (DataValue::Num(_) | DataValue::Vec(_))] => Ok(value.clone()),
+        [value @ (DataValue::Num(_) | DataValue::Vec(_))] => Ok(value.copy()?),
         [_] => Err(unexpected(function, args, 0, "a number or a vector")),
         _ => {
             let mut result = binary(function, args, operation)?;
@@ -221,7 +221,7 @@ fn whole_or_float(function: &str, args: &[DataValue], ints: fn(i64) -> Option<i6
     match &args[0] {
         DataValue::Num(Num::Int(value)) => checked(function, ints(*value)).map(DataValue::from),
         DataValue::Num(Num::Float(value)) => Ok(canonical(floats(*value)).into()),
-        DataValue::Vec(vector) => Ok(vectors::map(vector, floats)),
+        DataValue::Vec(vector) => vectors::map(vector, floats),
         _ => Err(unexpected(function, args, 0, "a number or a vector")),
     }
 }
@@ -230,7 +230,7 @@ fn pow(args: &[DataValue]) -> Outcome {
     let exponent = float("pow", args, 1)?;
     match &args[0] {
         DataValue::Num(base) => Ok(canonical(base.get_float().powf(exponent)).into()),
-        DataValue::Vec(base) => Ok(vectors::map(base, |x| x.powf(exponent))),
+        DataValue::Vec(base) => vectors::map(base, |x| x.powf(exponent)),
         _ => Err(unexpected("pow", args, 0, "a number or a vector")),
     }
 }

@@ -31,7 +31,7 @@ static FUNCTIONS: &[Function] = &[
         &["x..."],
         "The first argument that is not null; null if there is none.",
         &[("coalesce(null, 2, 3)", "2"), ("null ~ 'x'", "'x'"), ("coalesce()", "null")],
-        |args| Ok(args.iter().find(|arg| !arg.is_null()).cloned().unwrap_or_default()),
+        |args| Ok(args.iter().find(|arg| !arg.is_null()).map(DataValue::copy).transpose()?.unwrap_or_default()),
     )
     .with_kernel(kernels::booleans::coalesce),
     Function::new("negate", &["x"], "The opposite of a Bool.", &[("!true", "false"), ("!0", "")], |args| {

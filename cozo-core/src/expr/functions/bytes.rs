@@ -2,7 +2,8 @@
 
 use super::arguments::{Outcome, bytes, fail, list, string, unexpected};
 use super::{Family, Function};
-use crate::value::{DataValue, decode_base64, encode_base64};
+use crate::budget::{Stop, make_room, step};
+use crate::value::{DataValue, allocated, decode_base64, encode_base64};
 
 pub(super) const FAMILY: Family = Family { title: "Bytes", functions: FUNCTIONS };
 
@@ -22,7 +23,11 @@ static FUNCTIONS: &[Function] = &[
         &["bytes"],
         "Bytes with each bit turned over.",
         &[("bit_not(decode_base64('Dw=='))", "decode_base64('8A==')"), ("bit_not(1)", "")],
-        |args| Ok(bytes("bit_not", args, 0)?.iter().map(|byte| !byte).collect::<Vec<u8>>().into()),
+        |args| {
+            let bytes = bytes("bit_not", args, 0)?;
+            make_room(bytes.len())?;
+            Ok(bytes.iter().map(|byte| !byte).collect::<Vec<u8>>().into())
+        },
     ),
     Function::new(
         "bit_or",
@@ -46,9 +51,10 @@ static FUNCTIONS: &[Function] = &[
         &["text"],
         "The Bytes that a standard, padded base64 text stands for.",
         &[("length(decode_base64('AAECAw=='))", "4"), ("decode_base64('***')", "")],
-        |args| match decode_base64(string("decode_base64", args, 0)?) {
-            Ok(decoded) => Ok(decoded.into()),
-            Err(error) => fail("decode_base64", error),
+        |args| {
+            let text = string("decode_base64", args, 0)?;
+            make_room(text.len())?;
+            decode_base64(text).map(DataValue::Bytes).or_else(|error| fail("decode_base64", error))
         },
     ),
     Function::new(
@@ -56,7 +62,11 @@ static FUNCTIONS: &[Function] = &[
         &["bytes"],
         "Bytes as standard, padded base64 text.",
         &[("encode_base64(decode_base64('aGk='))", "'aGk='"), ("encode_base64('hi')", "")],
-        |args| Ok(encode_base64(bytes("encode_base64", args, 0)?).into()),
+        |args| {
+            let bytes = bytes("encode_base64", args, 0)?;
+            make_room(bytes.len().div_ceil(3) * 4)?;
+            Ok(encode_base64(bytes).into())
+        },
     ),
     Function::new(
         "pack_bits",
@@ -73,24 +83,36 @@ static FUNCTIONS: &[Function] = &[
         &["bytes"],
         "The bits of Bytes as a list of Booleans, the highest bit of each byte first.",
         &[("slice(unpack_bits(decode_base64('gQ==')), 0, 2)", "[true, false]"), ("unpack_bits('a')", "")],
-        |args| {
-            let bits =
-                bytes("unpack_bits", args, 0)?.iter().flat_map(|byte| (0..8).map(move |i| byte & (0x80 >> i) != 0));
-            Ok(DataValue::List(bits.map(DataValue::Bool).collect()))
-        },
-    ),
+        |args| Ok(DataValue::List(unpack_bits(bytes("unpack_bits", args, 0)?)?)),
+    )
+    .making_much(),
 ];
+
+/// So many bytes are unpacked before the clock is looked at.
+const PIECE: usize = 1024;
+
+fn unpack_bits(bytes: &[u8]) -> Result<Vec<DataValue>, Stop> {
+    make_room(allocated(bytes.len() * 8 * size_of::<DataValue>()))?;
+    let mut bits = Vec::with_capacity(bytes.len() * 8);
+    for piece in bytes.chunks(PIECE) {
+        step(piece.len() * 8)?;
+        bits.extend(piece.iter().flat_map(|byte| (0..8).map(move |i| DataValue::Bool(byte & (0x80 >> i) != 0))));
+    }
+    Ok(bits)
+}
 
 fn combine(function: &str, args: &[DataValue], operation: fn(u8, u8) -> u8) -> Outcome {
     let (a, b) = (bytes(function, args, 0)?, bytes(function, args, 1)?);
     if a.len() != b.len() {
         return fail(function, format!("the Bytes have different lengths, {} and {}", a.len(), b.len()));
     }
+    make_room(a.len())?;
     Ok(a.iter().zip(b).map(|(a, b)| operation(*a, *b)).collect::<Vec<u8>>().into())
 }
 
 fn pack_bits(args: &[DataValue]) -> Outcome {
     let items = list("pack_bits", args, 0)?;
+    make_room(items.len() / 8)?;
     let mut packed = vec![0u8; items.len().div_ceil(8)];
     for (i, item) in items.iter().enumerate() {
         match item {

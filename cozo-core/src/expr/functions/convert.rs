@@ -2,6 +2,7 @@
 
 use super::arguments::{Outcome, fail, unexpected};
 use super::{Family, Function, kernels};
+use crate::budget::{Stop, make_room};
 use crate::value::{DataValue, JsonData, Num, UuidWrapper, json_text, json_value_of, parse_uuid};
 
 pub(super) const FAMILY: Family = Family { title: "Conversions", functions: FUNCTIONS };
@@ -38,7 +39,7 @@ static FUNCTIONS: &[Function] = &[
         &["x"],
         "Strings as they are, a Json string as its text, and anything else as its compact JSON text.",
         &[("to_string(1.0)", "'1.0'"), ("to_string([1, 'a'])", "'[1,\"a\"]'"), ("to_string(null)", "'null'")],
-        |args| Ok(text_of(&args[0]).into()),
+        |args| Ok(text_of(&args[0])?.into()),
     )
     .with_kernel(kernels::convert::to_string),
     Function::new(
@@ -137,14 +138,19 @@ fn to_int(args: &[DataValue]) -> Outcome {
     converted.map(DataValue::from).ok_or_else(|| unexpected("to_int", args, 0, expected))
 }
 
-/// What `to_string` makes of a value.
-pub(super) fn text_of(value: &DataValue) -> String {
+/// What `to_string` makes of a value, for which room is made.
+pub(super) fn text_of(value: &DataValue) -> Result<String, Stop> {
     match value {
-        DataValue::Str(text) => text.to_string(),
-        DataValue::Json(JsonData(serde_json::Value::String(text))) => text.clone(),
-        DataValue::Json(json) => json.text(),
-        other => json_text(&json_value_of(other)),
+        DataValue::Str(text) => copied(text),
+        DataValue::Json(JsonData(serde_json::Value::String(text))) => copied(text),
+        DataValue::Json(json) => json_text(&json.0),
+        other => json_text(&json_value_of(other)?),
     }
+}
+
+fn copied(text: &str) -> Result<String, Stop> {
+    make_room(text.len())?;
+    Ok(text.to_string())
 }
 
 fn uuid_timestamp(args: &[DataValue]) -> Outcome {

@@ -6,8 +6,12 @@ use serde_json::{Map, Value};
 
 use super::arguments::{Outcome, fail, list, quote, string, unexpected};
 use super::{Family, Function, convert};
+use crate::budget::{self, MAX_DEPTH, Stop, make_room};
 use crate::expr::FunctionError;
-use crate::value::{DataValue, JsonData, json_to_value, json_value_of, scalar_of_json};
+use crate::value::{
+    DataValue, JsonData, ParsedJson, copy_json, field_bytes, json_bytes, json_text, json_to_value, json_value_within,
+    object_bytes, parse_json, scalar_of_json,
+};
 
 pub(super) const FAMILY: Family = Family { title: "Json", functions: FUNCTIONS };
 
@@ -18,7 +22,7 @@ static FUNCTIONS: &[Function] = &[
         "The compact text of a Json value, with the keys of objects sorted.",
         &[("dump_json({'b': 1, 'a': [true]})", "'{\"a\":[true],\"b\":1}'"), ("dump_json(1)", "")],
         |args| match &args[0] {
-            DataValue::Json(json) => Ok(json.text().into()),
+            DataValue::Json(json) => Ok(json_text(&json.0)?.into()),
             _ => Err(unexpected("dump_json", args, 0, "Json")),
         },
     ),
@@ -28,8 +32,9 @@ static FUNCTIONS: &[Function] = &[
         "Any value as Json. Bytes and a Uuid become an array of numbers, and so does a vector; NaN and the infinities \
          become null.",
         &[("json(1) -> []", "1"), ("is_json(json([1, 2]))", "true"), ("json(json('a'))", "json('a')")],
-        |args| Ok(json_to_value(&args[0])),
-    ),
+        |args| Ok(json_to_value(&args[0])?),
+    )
+    .making_much(),
     Function::new(
         "json_object",
         &["key_value..."],
@@ -37,24 +42,29 @@ static FUNCTIONS: &[Function] = &[
          `json`; of equal keys the last wins.",
         &[("json_object('a', 1, 'b', [2])", "{'a': 1, 'b': [2]}"), ("json_object('a')", "")],
         json_object,
-    ),
+    )
+    .joining(),
     Function::new(
         "json_to_scalar",
         &["x"],
         "A Json null, Boolean, number or string as a plain value; anything else as it is.",
         &[("json_to_scalar(json('x'))", "'x'"), ("json_to_scalar({'a': 1})", "{'a': 1}")],
-        |args| Ok(if let DataValue::Json(JsonData(value)) = &args[0] { plain(value) } else { args[0].clone() }),
+        |args| match &args[0] {
+            DataValue::Json(JsonData(value)) => Ok(plain(value)?),
+            other => Ok(other.copy()?),
+        },
     ),
     Function::new(
         "parse_json",
         &["text"],
         "The Json value that a text describes.",
         &[("parse_json('{\"a\": [1, null]}')", "{'a': [1, null]}"), ("parse_json('{bad')", "")],
-        |args| match serde_json::from_str(string("parse_json", args, 0)?) {
-            Ok(value) => Ok(DataValue::Json(JsonData(value))),
-            Err(error) => fail("parse_json", format!("not JSON: {error}")),
+        |args| match parse_json(string("parse_json", args, 0)?)? {
+            ParsedJson::Value(value) => Ok(DataValue::Json(JsonData(value))),
+            ParsedJson::Wrong(error) => fail("parse_json", format!("not JSON: {error}")),
         },
-    ),
+    )
+    .making_much(),
     Function::new(
         "remove_json_path",
         &["json", "path"],
@@ -77,18 +87,22 @@ static FUNCTIONS: &[Function] = &[
             ("set_json_path({'a': 1}, 'a', 2)", ""),
         ],
         set_json_path,
-    ),
+    )
+    .making_much(),
 ];
-
-/// The longest path, and the deepest nesting that `concat` merges: keeps recursion far from the end of the stack.
-const MAX_DEPTH: usize = 256;
 
 /// The highest position that `set_json_path` lengthens an array for.
 const MAX_POSITION: usize = 1_000_000;
 
 /// A scalar as a plain value; arrays and objects stay Json.
-pub(super) fn plain(value: &Value) -> DataValue {
-    scalar_of_json(value.clone())
+pub(super) fn plain(value: &Value) -> Result<DataValue, Stop> {
+    Ok(scalar_of_json(copied(value)?))
+}
+
+/// A copy, for which room is made.
+fn copied(value: &Value) -> Result<Value, Stop> {
+    make_room(json_bytes(value))?;
+    copy_json(value)
 }
 
 /// The part of a Json value at a key, a position or a path of these.
@@ -104,18 +118,18 @@ pub(super) fn part<'a>(value: &'a Value, key: &DataValue) -> Option<&'a Value> {
 /// One step of a path; keys that are no strings are converted.
 fn step<'a>(value: &'a Value, key: &DataValue) -> Option<&'a Value> {
     match value {
-        Value::Object(object) => object.get(&*key_of(key)),
+        Value::Object(object) => object.get(&*key_of(key).ok()?),
         Value::Array(items) => items.get(usize::try_from(key.get_int()?).ok()?),
         _ => None,
     }
 }
 
 /// The value as a key of an object.
-fn key_of(value: &DataValue) -> Cow<'_, str> {
-    match value {
+fn key_of(value: &DataValue) -> Result<Cow<'_, str>, Stop> {
+    Ok(match value {
         DataValue::Str(text) => Cow::Borrowed(text),
-        other => Cow::Owned(convert::text_of(other)),
-    }
+        other => Cow::Owned(convert::text_of(other)?),
+    })
 }
 
 fn json_object(args: &[DataValue]) -> Outcome {
@@ -123,24 +137,19 @@ fn json_object(args: &[DataValue]) -> Outcome {
     if !rest.is_empty() {
         return fail("json_object", format!("needs keys and values in turn, found {} arguments", args.len()));
     }
-    let pairs = pairs.iter().map(|[key, value]| (key_of(key).into_owned(), json_value_of(value)));
-    Ok(DataValue::Json(pairs.collect()))
+    make_room(object_bytes(pairs.len()))?;
+    let mut object = Map::new();
+    for [key, value] in pairs {
+        let key = key_of(key)?;
+        make_room(key.len())?;
+        object.insert(key.into_owned(), json_value_within(value, 1)?);
+    }
+    Ok(DataValue::Json(JsonData(Value::Object(object))))
 }
 
 /// The first argument as Json.
-fn json_argument(args: &[DataValue]) -> Value {
-    match &args[0] {
-        DataValue::Json(JsonData(value)) => value.clone(),
-        other => json_value_of(other),
-    }
-}
-
-/// The second argument as a path.
-fn path_argument<'a>(function: &str, args: &'a [DataValue]) -> Result<&'a [DataValue], FunctionError> {
-    match list(function, args, 1)? {
-        path if path.len() > MAX_DEPTH => fail(function, format!("the path is longer than {MAX_DEPTH} elements")),
-        path => Ok(path),
-    }
+fn json_argument(args: &[DataValue]) -> Result<Value, Stop> {
+    json_value_within(&args[0], 0)
 }
 
 /// A key of a path as a position in an array.
@@ -157,14 +166,19 @@ fn no_way<T>(function: &str, key: &DataValue) -> Result<T, FunctionError> {
 
 fn set_json_path(args: &[DataValue]) -> Outcome {
     const NAME: &str = "set_json_path";
-    let path = path_argument(NAME, args)?;
-    let mut root = json_argument(args);
+    let path = list(NAME, args, 1)?;
+    if path.len() > MAX_DEPTH {
+        return Err(Stop::TooDeep.into());
+    }
+    let mut root = json_argument(args)?;
     let mut place = &mut root;
     for (i, key) in path.iter().enumerate() {
         place = match place {
             Value::Object(object) => {
                 let made = || if i + 1 < path.len() { Value::Object(Map::new()) } else { Value::Null };
-                object.entry(key_of(key)).or_insert_with(made)
+                let key = key_of(key)?;
+                make_room(key.len() + object_bytes(1))?;
+                object.entry(key).or_insert_with(made)
             }
             Value::Array(items) => {
                 let position = position(NAME, key)?;
@@ -172,6 +186,9 @@ fn set_json_path(args: &[DataValue]) -> Outcome {
                     if position > MAX_POSITION {
                         return fail(NAME, format!("position {position} would make the array too long"));
                     }
+                    let more = position + 1 - items.len();
+                    make_room(more * size_of::<Value>())?;
+                    items.reserve_exact(more);
                     items.resize(position + 1, Value::Null);
                 }
                 &mut items[position]
@@ -179,24 +196,24 @@ fn set_json_path(args: &[DataValue]) -> Outcome {
             _ => return no_way(NAME, key),
         };
     }
-    *place = json_value_of(&args[2]);
+    *place = json_value_within(&args[2], path.len())?;
     Ok(DataValue::Json(JsonData(root)))
 }
 
 fn remove_json_path(args: &[DataValue]) -> Outcome {
     const NAME: &str = "remove_json_path";
-    let Some((last, parents)) = path_argument(NAME, args)?.split_last() else {
+    let Some((last, parents)) = list(NAME, args, 1)?.split_last() else {
         return fail(NAME, "the path is empty");
     };
-    let mut root = json_argument(args);
+    let mut root = json_argument(args)?;
     let mut place = Some(&mut root);
     for (key, is_last) in parents.iter().map(|key| (key, false)).chain([(last, true)]) {
         place = match place {
             Some(Value::Object(object)) if is_last => {
-                object.remove(&*key_of(key));
+                object.remove(&*key_of(key)?);
                 None
             }
-            Some(Value::Object(object)) => object.get_mut(&*key_of(key)),
+            Some(Value::Object(object)) => object.get_mut(&*key_of(key)?),
             Some(Value::Array(items)) => {
                 let position = position(NAME, key)?;
                 if position >= items.len() {
@@ -216,24 +233,29 @@ fn remove_json_path(args: &[DataValue]) -> Outcome {
     Ok(DataValue::Json(JsonData(root)))
 }
 
-/// Merges a value into another: objects key by key, arrays end to end; otherwise the newcomer wins.
-pub(super) fn merge(target: &mut Value, newcomer: Value, depth: usize) -> Result<(), FunctionError> {
-    if depth > MAX_DEPTH {
-        return fail("concat", format!("the objects are nested more than {MAX_DEPTH} levels deep"));
-    }
+/// Merges a copy of a value into another: objects key by key, arrays end to end; otherwise the newcomer wins.
+pub(super) fn merge(target: &mut Value, newcomer: &Value) -> Result<(), Stop> {
+    budget::step(1)?;
     match (target, newcomer) {
         (Value::Object(target), Value::Object(newcomer)) => {
             for (key, value) in newcomer {
-                match target.get_mut(&key) {
-                    Some(present) => merge(present, value, depth + 1)?,
+                match target.get_mut(key) {
+                    Some(present) => merge(present, value)?,
                     None => {
-                        target.insert(key, value);
+                        make_room(key.len() + field_bytes())?;
+                        target.insert(key.clone(), copied(value)?);
                     }
                 }
             }
         }
-        (Value::Array(target), Value::Array(newcomer)) => target.extend(newcomer),
-        (target, newcomer) => *target = newcomer,
+        (Value::Array(target), Value::Array(newcomer)) => {
+            make_room((target.len() + newcomer.len()) * size_of::<Value>())?;
+            target.reserve_exact(newcomer.len());
+            for value in newcomer {
+                target.push(copied(value)?);
+            }
+        }
+        (target, newcomer) => *target = copied(newcomer)?,
     }
     Ok(())
 }

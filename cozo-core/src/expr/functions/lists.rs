@@ -2,8 +2,10 @@
 
 use super::arguments::{Outcome, check_length, fail, int, list, positive, unexpected};
 use super::{Family, Function, json, kernels};
+use crate::budget::{Stop, make_room};
 use crate::expr::FunctionError;
-use crate::value::DataValue;
+use crate::value::sort::sort_values;
+use crate::value::{DataValue, allocated, check_depth, copy_all, extend_with_copies};
 
 pub(super) const FAMILY: Family = Family { title: "Lists", functions: FUNCTIONS };
 
@@ -13,33 +15,36 @@ static FUNCTIONS: &[Function] = &[
         &["list", "x"],
         "The list with one more element at its end.",
         &[("append([1, 2], 3)", "[1, 2, 3]"), ("append('a', 'b')", "")],
-        |args| Ok(DataValue::List([list("append", args, 0)?, &args[1..]].concat())),
-    ),
+        |args| {
+            let items = list("append", args, 0)?;
+            check_depth(&args[1], 1)?;
+            Ok(DataValue::List(joined(&[items, &args[1..]])?))
+        },
+    )
+    .joining(),
     Function::new(
         "chunks",
         &["list", "length"],
         "The list cut into lists of a length; the last may be shorter.",
         &[("chunks([1, 2, 3], 2)", "[[1, 2], [3]]"), ("chunks([1], 0)", "")],
-        |args| Ok(list_of_lists(list("chunks", args, 0)?.chunks(positive("chunks", args, 1)?))),
+        |args| list_of_lists(list("chunks", args, 0)?.chunks(positive("chunks", args, 1)?)),
     ),
     Function::new(
         "chunks_exact",
         &["list", "length"],
         "The list cut into lists of a length, without the rest.",
         &[("chunks_exact([1, 2, 3], 2)", "[[1, 2]]"), ("chunks_exact([1], -1)", "")],
-        |args| Ok(list_of_lists(list("chunks_exact", args, 0)?.chunks_exact(positive("chunks_exact", args, 1)?))),
+        |args| list_of_lists(list("chunks_exact", args, 0)?.chunks_exact(positive("chunks_exact", args, 1)?)),
     ),
     Function::new(
         "first",
         &["list"],
         "The first element of a list; null if it is empty.",
         &[("first([7, 8])", "7"), ("first([])", "null"), ("first('abc')", "")],
-        |args| Ok(list("first", args, 0)?.first().cloned().unwrap_or_default()),
+        |args| copy_of(list("first", args, 0)?.first()),
     )
     .with_kernel(|operands, len| {
-        kernels::by_reference::map_values(operands, len, |value| {
-            Some(value.get_slice()?.first().cloned().unwrap_or_default())
-        })
+        kernels::by_reference::map_values(operands, len, |value| Some(copy_of(value.get_slice()?.first())))
     }),
     Function::new(
         "get",
@@ -67,32 +72,35 @@ static FUNCTIONS: &[Function] = &[
             ("int_range(5, 0, 0)", ""),
         ],
         int_range,
-    ),
+    )
+    .making_much(),
     Function::new(
         "last",
         &["list"],
         "The last element of a list; null if it is empty.",
         &[("last([7, 8])", "8"), ("last([])", "null"), ("last(null)", "")],
-        |args| Ok(list("last", args, 0)?.last().cloned().unwrap_or_default()),
+        |args| copy_of(list("last", args, 0)?.last()),
     )
     .with_kernel(|operands, len| {
-        kernels::by_reference::map_values(operands, len, |value| {
-            Some(value.get_slice()?.last().cloned().unwrap_or_default())
-        })
+        kernels::by_reference::map_values(operands, len, |value| Some(copy_of(value.get_slice()?.last())))
     }),
     Function::new(
         "list",
         &["x..."],
         "A list of the arguments, also written `[x, ...]`.",
         &[("list(1, 'a')", "[1, 'a']")],
-        |args| Ok(DataValue::List(args.to_vec())),
-    ),
+        |args| {
+            args.iter().try_for_each(|arg| check_depth(arg, 1))?;
+            Ok(DataValue::List(copy_all(args)?))
+        },
+    )
+    .joining(),
     Function::new(
         "maybe_get",
         &["list", "index"],
         "As `get`, with null for all that is not there.",
         &[("[10, 20] -> 1", "20"), ("{'a': {'b': 3}} -> 'a' -> 'b'", "3"), ("null -> 0", "null")],
-        |args| Ok(element(&args[0], &args[1]).unwrap_or_default()),
+        |args| Ok(element(&args[0], &args[1])?.unwrap_or_default()),
     )
     .with_kernel(kernels::by_reference::maybe_get),
     Function::new(
@@ -100,14 +108,23 @@ static FUNCTIONS: &[Function] = &[
         &["list", "x"],
         "The list with one more element at its start.",
         &[("prepend([2, 3], 1)", "[1, 2, 3]"), ("prepend(1, [2])", "")],
-        |args| Ok(DataValue::List([&args[1..], list("prepend", args, 0)?].concat())),
-    ),
+        |args| {
+            let items = list("prepend", args, 0)?;
+            check_depth(&args[1], 1)?;
+            Ok(DataValue::List(joined(&[&args[1..], items])?))
+        },
+    )
+    .joining(),
     Function::new(
         "reverse",
         &["list"],
         "The list with its elements in opposite order.",
         &[("reverse([1, 2, 3])", "[3, 2, 1]"), ("reverse('abc')", "")],
-        |args| Ok(DataValue::List(list("reverse", args, 0)?.iter().rev().cloned().collect())),
+        |args| {
+            let mut items = copy_all(list("reverse", args, 0)?)?;
+            items.reverse();
+            Ok(DataValue::List(items))
+        },
     ),
     Function::new(
         "slice",
@@ -122,23 +139,44 @@ static FUNCTIONS: &[Function] = &[
         &["list"],
         "The list in ascending order; values of different types are ordered by type.",
         &[("sorted([3, 1, 2])", "[1, 2, 3]"), ("sorted(['a', 1, null])", "[null, 1, 'a']"), ("sorted('cab')", "")],
-        |args| {
-            let mut items = list("sorted", args, 0)?.to_vec();
-            items.sort();
-            Ok(DataValue::List(items))
-        },
-    ),
+        |args| Ok(DataValue::List(sort_values(copy_all(list("sorted", args, 0)?)?)?)),
+    )
+    .making_much(),
     Function::new(
         "windows",
         &["list", "length"],
         "All runs of neighbouring elements of a length; none if the list is shorter.",
         &[("windows([1, 2, 3], 2)", "[[1, 2], [2, 3]]"), ("windows([1], 2)", "[]"), ("windows([1], 0)", "")],
         windows,
-    ),
+    )
+    .making_much(),
 ];
 
-fn list_of_lists<'a>(parts: impl Iterator<Item = &'a [DataValue]>) -> DataValue {
-    DataValue::List(parts.map(|part| DataValue::List(part.to_vec())).collect())
+/// The elements of lists one after the other.
+pub(super) fn joined(lists: &[&[DataValue]]) -> Result<Vec<DataValue>, Stop> {
+    let length = lists.iter().map(|list| list.len()).sum::<usize>();
+    make_room(allocated(length * size_of::<DataValue>()))?;
+    let mut items = Vec::with_capacity(length);
+    for list in lists {
+        extend_with_copies(&mut items, list)?;
+    }
+    Ok(items)
+}
+
+/// A list of copies of lists, each within the depth that a value may have.
+fn list_of_lists<'a>(parts: impl ExactSizeIterator<Item = &'a [DataValue]>) -> Outcome {
+    make_room(allocated(parts.len() * size_of::<DataValue>()))?;
+    let mut lists = Vec::with_capacity(parts.len());
+    for part in parts {
+        part.iter().try_for_each(|item| check_depth(item, 2))?;
+        lists.push(DataValue::List(copy_all(part)?));
+    }
+    Ok(DataValue::List(lists))
+}
+
+/// A copy of an element, null for none.
+fn copy_of(element: Option<&DataValue>) -> Outcome {
+    Ok(element.map(DataValue::copy).transpose()?.unwrap_or_default())
 }
 
 /// The position that an index stands for, which may lie outside of the list.
@@ -147,21 +185,24 @@ fn position(length: usize, index: i64) -> i64 {
 }
 
 /// The part of a List or Json value that a key or an index names.
-pub(super) fn element(container: &DataValue, key: &DataValue) -> Option<DataValue> {
+pub(super) fn element(container: &DataValue, key: &DataValue) -> Result<Option<DataValue>, Stop> {
     match container {
-        DataValue::List(items) => {
-            let position = position(items.len(), key.get_int()?);
-            items.get(usize::try_from(position).ok()?).cloned()
-        }
-        DataValue::Json(json) => json::part(&json.0, key).map(json::plain),
-        _ => None,
+        DataValue::List(items) => item(items, key).map(DataValue::copy).transpose(),
+        DataValue::Json(json) => json::part(&json.0, key).map(json::plain).transpose(),
+        _ => Ok(None),
     }
 }
 
+/// The element of a list at an index.
+fn item<'a>(items: &'a [DataValue], index: &DataValue) -> Option<&'a DataValue> {
+    let position = position(items.len(), index.get_int()?);
+    items.get(usize::try_from(position).ok()?)
+}
+
 fn get(args: &[DataValue]) -> Outcome {
-    match (element(&args[0], &args[1]), args.get(2)) {
+    match (element(&args[0], &args[1])?, args.get(2)) {
         (Some(element), _) => Ok(element),
-        (None, Some(default)) => Ok(default.clone()),
+        (None, Some(default)) => Ok(default.copy()?),
         (None, None) => Err(missing_element(args)),
     }
 }
@@ -191,10 +232,20 @@ fn int_range(args: &[DataValue]) -> Outcome {
     let distance = if step > 0 { i128::from(end) - i128::from(start) } else { i128::from(start) - i128::from(end) };
     let length = u128::try_from(distance).unwrap_or(0).div_ceil(u128::from(step.unsigned_abs()));
     let length = check_length("int_range", length)?;
-    // All but the value after the last lie between start and end, and so within 64 bits.
-    let values = std::iter::successors(Some(start), |value| Some(value.wrapping_add(step)));
-    Ok(DataValue::List(values.take(length).map(DataValue::from).collect()))
+    make_room(allocated(length * size_of::<DataValue>()))?;
+    let mut values = Vec::with_capacity(length);
+    while values.len() < length {
+        let piece = (length - values.len()).min(PIECE);
+        crate::budget::step(piece)?;
+        // All but the value after the last lie between start and end, and so within 64 bits.
+        let first = start.wrapping_add((values.len() as i64).wrapping_mul(step));
+        values.extend((0..piece as i64).map(|nth| DataValue::from(first.wrapping_add(nth.wrapping_mul(step)))));
+    }
+    Ok(DataValue::List(values))
 }
+
+/// So many integers are made before the clock is looked at.
+const PIECE: usize = 4096;
 
 fn slice(args: &[DataValue]) -> Outcome {
     let items = list("slice", args, 0)?;
@@ -202,7 +253,7 @@ fn slice(args: &[DataValue]) -> Outcome {
     let (start, end) = (usize::try_from(start?), usize::try_from(end?));
     match (start, end) {
         (Ok(start), Ok(end)) if start < items.len() && end <= items.len() && start <= end => {
-            Ok(DataValue::List(items[start..end].to_vec()))
+            Ok(DataValue::List(copy_all(&items[start..end])?))
         }
         (Ok(start), Ok(end)) if start > end => fail("slice", format!("the start {start} is after the end {end}")),
         (Ok(start), _) if start < items.len() => Err(unexpected(
@@ -219,5 +270,5 @@ fn windows(args: &[DataValue]) -> Outcome {
     let (items, length) = (list("windows", args, 0)?, positive("windows", args, 1)?);
     let count = (items.len() + 1).saturating_sub(length);
     check_length("windows", count as u128 * length as u128)?;
-    Ok(list_of_lists(items.windows(length)))
+    list_of_lists(items.windows(length))
 }

@@ -88,7 +88,7 @@ static FUNCTIONS: &[Function] = &[
 fn real(name: &str, args: &[DataValue], function: fn(f64) -> f64) -> Outcome {
     match &args[0] {
         DataValue::Num(value) => Ok(canonical(function(value.get_float())).into()),
-        DataValue::Vec(vector) => Ok(vectors::map(vector, function)),
+        DataValue::Vec(vector) => vectors::map(vector, function),
         _ => Err(unexpected(name, args, 0, "a number or a vector")),
     }
 }

@@ -25,8 +25,11 @@ mod types;
 mod vectors;
 
 #[cfg(test)]
+mod budget_tests;
+#[cfg(test)]
 mod tests;
 
+pub use arguments::{quote, shorten};
 pub use arity::Arity;
 pub use conditionals::{CONDITIONALS, Conditional};
 pub use family::Family;
@@ -47,6 +50,8 @@ pub struct Function {
     pub arity: Arity,
     /// Whether equal arguments give equal results.
     pub deterministic: bool,
+    /// How large what it makes is.
+    pub makes: Makes,
     /// What it does, in a sentence or two.
     pub doc: &'static str,
     /// CozoScript expressions and what they give, also an expression; an empty outcome means an error.
@@ -69,7 +74,18 @@ impl Function {
         eval: fn(&[DataValue]) -> Result<DataValue, FunctionError>,
     ) -> Self {
         let arity = Arity::of(parameters);
-        Function { name, parameters, arity, deterministic: true, doc, examples, eval, numbers: None, kernel: None }
+        let (deterministic, makes) = (true, Makes::Little);
+        Function { name, parameters, arity, deterministic, makes, doc, examples, eval, numbers: None, kernel: None }
+    }
+
+    /// Makes values that are as large as its arguments together.
+    const fn joining(self) -> Self {
+        Function { makes: Makes::Joined, ..self }
+    }
+
+    /// Makes values that may be much larger than its arguments, or take long to make.
+    const fn making_much(self) -> Self {
+        Function { makes: Makes::Much, ..self }
     }
 
     /// With a form for two numbers.
@@ -86,6 +102,18 @@ impl Function {
     const fn volatile(self) -> Self {
         Function { deterministic: false, ..self }
     }
+}
+
+/// How large what a function makes is, and how long that takes. Whatever it says, a function makes room for what it makes: see
+/// [`crate::budget`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Makes {
+    /// A few times as large as an argument at most, made in a time that is linear in the arguments.
+    Little,
+    /// As large as the arguments together, so that it doubles what it is given twice.
+    Joined,
+    /// Perhaps much larger than the arguments, or made in a longer time.
+    Much,
 }
 
 /// The columnar form of a function.

@@ -1,12 +1,15 @@
 //! Random values; evaluated anew for every row.
 
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use uuid::Uuid;
+use uuid::{Timestamp, Uuid};
 
 use super::arguments::{Outcome, check_length, fail, float, int, list, unexpected};
-use super::vectors::{is_wide, of_width};
+use super::vectors::{floats, is_wide, of_width};
 use super::{Family, Function};
+use crate::budget::step;
 use crate::value::{DataValue, UuidWrapper};
 
 pub(super) const FAMILY: Family = Family { title: "Random values", functions: FUNCTIONS };
@@ -30,7 +33,7 @@ static FUNCTIONS: &[Function] = &[
         &[("rand_choose(['only'])", "'only'"), ("rand_choose([])", "null"), ("rand_choose('abc')", "")],
         |args| match list("rand_choose", args, 0)? {
             [] => Ok(DataValue::Null),
-            items => Ok(items[rand::random_range(0..items.len())].clone()),
+            items => Ok(items[rand::random_range(0..items.len())].copy()?),
         },
     )
     .volatile(),
@@ -58,7 +61,7 @@ static FUNCTIONS: &[Function] = &[
         &[],
         "A new Uuid of version 1, of the present time.",
         &[("uuid_timestamp(rand_uuid_v1()) > 1600000000", "true")],
-        |_| Ok(DataValue::Uuid(UuidWrapper(Uuid::now_v1(&NODE)))),
+        |_| Ok(DataValue::Uuid(UuidWrapper(uuid_of_time(SystemTime::now())))),
     )
     .volatile(),
     Function::new(
@@ -76,7 +79,8 @@ static FUNCTIONS: &[Function] = &[
         &[("length(rand_vec(5))", "5"), ("rand_vec('a')", "")],
         rand_vec,
     )
-    .volatile(),
+    .volatile()
+    .making_much(),
 ];
 
 /// The node of the version 1 ids of this process: random, and marked as no hardware address (RFC 4122, 4.5).
@@ -86,6 +90,27 @@ static NODE: LazyLock<[u8; 6]> = LazyLock::new(|| {
     node
 });
 
+/// So many elements are made before the clock is looked at.
+const PIECE: usize = 4096;
+
+/// A Uuid of version 1, whose times begin in 1582.
+fn uuid_of_time(time: SystemTime) -> Uuid {
+    let ticks_of = |duration: Duration| (duration.as_nanos() / 100) as u64;
+    let ticks = match time.duration_since(UNIX_EPOCH) {
+        Ok(after) => EPOCH_TICKS.wrapping_add(ticks_of(after)),
+        // A clock that was never set may be there.
+        Err(before) => EPOCH_TICKS.wrapping_sub(ticks_of(before.duration())),
+    };
+    let counter = COUNTER.fetch_add(1, Ordering::Relaxed);
+    Uuid::new_v1(Timestamp::from_gregorian_time(ticks, counter), &NODE)
+}
+
+/// Tells apart the ids of one instant.
+static COUNTER: LazyLock<AtomicU16> = LazyLock::new(|| AtomicU16::new(rand::random()));
+
+/// The start of Unix time in the ticks of version 1: steps of 100 ns since October 1582 (RFC 9562, 5.1).
+const EPOCH_TICKS: u64 = 0x01B2_1DD2_1381_4000;
+
 fn rand_vec(args: &[DataValue]) -> Outcome {
     let length = int("rand_vec", args, 0)?;
     let Ok(length) = u128::try_from(length) else {
@@ -93,5 +118,27 @@ fn rand_vec(args: &[DataValue]) -> Outcome {
     };
     let (length, wide) = (check_length("rand_vec", length)?, is_wide("rand_vec", args, 1)?);
     let random = || if wide { rand::random::<f64>() } else { f64::from(rand::random::<f32>()) };
-    Ok(of_width(std::iter::repeat_with(random).take(length).collect(), wide))
+    let mut elements = floats(length)?;
+    while elements.len() < length {
+        let piece = (length - elements.len()).min(PIECE);
+        step(piece)?;
+        elements.extend(std::iter::repeat_with(random).take(piece));
+    }
+    Ok(of_width(elements, wide)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_have_any_time() {
+        for seconds in [0, 1, 10_000_000_000] {
+            let (after, before) =
+                [UNIX_EPOCH + Duration::from_secs(seconds), UNIX_EPOCH - Duration::from_secs(seconds)].into();
+            assert_ne!(uuid_of_time(after), uuid_of_time(after));
+            let ticks = |time| uuid_of_time(time).get_timestamp().expect("it has a time").to_gregorian().0;
+            assert_eq!(ticks(after) - ticks(before), 2 * seconds * 10_000_000);
+        }
+    }
 }

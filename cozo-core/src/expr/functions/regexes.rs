@@ -5,12 +5,14 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use regex::Regex;
+use regex::{Captures, Regex, RegexBuilder};
 
-use super::arguments::{fail, string, unexpected};
+use super::arguments::{Outcome, fail, string, unexpected};
+use super::strings::text_of;
 use super::{Family, Function, kernels};
+use crate::budget::{Stop, make_room, step};
 use crate::expr::FunctionError;
-use crate::value::{DataValue, SmallStr};
+use crate::value::{DataValue, SmallStr, TextBuilder};
 
 pub(super) const FAMILY: Family = Family { title: "Regular expressions", functions: FUNCTIONS };
 
@@ -22,9 +24,10 @@ static FUNCTIONS: &[Function] = &[
         &[("regex_extract('a1b22', '[0-9]+')", "['1', '22']"), ("regex_extract('abc', '[0-9]')", "[]")],
         |args| {
             let (text, regex) = text_and_regex("regex_extract", args)?;
-            Ok(DataValue::List(regex.find_iter(text).map(|found| found.as_str().into()).collect()))
+            extract(text, &regex)
         },
-    ),
+    )
+    .making_much(),
     Function::new(
         "regex_extract_first",
         &["text", "regex"],
@@ -32,7 +35,7 @@ static FUNCTIONS: &[Function] = &[
         &[("regex_extract_first('a1b22', '[0-9]+')", "'1'"), ("regex_extract_first('abc', '[0-9]')", "null")],
         |args| {
             let (text, regex) = text_and_regex("regex_extract_first", args)?;
-            Ok(regex.find(text).map_or(DataValue::Null, |found| found.as_str().into()))
+            Ok(regex.find(text).map(|found| text_of(found.as_str())).transpose()?.unwrap_or_default())
         },
     ),
     Function::new(
@@ -60,9 +63,10 @@ static FUNCTIONS: &[Function] = &[
         ],
         |args| {
             let (text, regex) = text_and_regex("regex_replace", args)?;
-            Ok(regex.replace(text, string("regex_replace", args, 2)?).into_owned().into())
+            replace(text, &regex, string("regex_replace", args, 2)?, 1)
         },
-    ),
+    )
+    .making_much(),
     Function::new(
         "regex_replace_all",
         &["text", "regex", "replacement"],
@@ -70,17 +74,136 @@ static FUNCTIONS: &[Function] = &[
         &[("regex_replace_all('a1b22', '[0-9]+', '#')", "'a#b#'")],
         |args| {
             let (text, regex) = text_and_regex("regex_replace_all", args)?;
-            Ok(regex.replace_all(text, string("regex_replace_all", args, 2)?).into_owned().into())
+            replace(text, &regex, string("regex_replace_all", args, 2)?, usize::MAX)
         },
-    ),
+    )
+    .making_much(),
 ];
 
+/// A search looks at the rest of the text: so many bytes of it count as a step.
+const BYTES_PER_STEP: usize = 1024;
+
+/// What a search costs at least, in steps.
+const STEPS_PER_SEARCH: usize = 32;
+
+/// Notes that a text is searched once more.
+fn search(text: &str) -> Result<(), Stop> {
+    step(STEPS_PER_SEARCH + text.len() / BYTES_PER_STEP)
+}
+
+fn extract(text: &str, regex: &Regex) -> Outcome {
+    let mut found = vec![];
+    for part in regex.find_iter(text) {
+        search(text)?;
+        if found.len() == found.capacity() {
+            let more = found.len().max(4);
+            make_room(more * size_of::<DataValue>())?;
+            found.reserve_exact(more);
+        }
+        found.push(text_of(part.as_str())?);
+    }
+    Ok(DataValue::List(found))
+}
+
+/// The text with so many matches replaced.
+fn replace(text: &str, regex: &Regex, replacement: &str, limit: usize) -> Outcome {
+    let parts = parts(replacement);
+    let (mut replaced, mut end) = (TextBuilder::default(), 0);
+    for captures in regex.captures_iter(text).take(limit) {
+        search(text)?;
+        let whole = captures.get_match();
+        replaced.push_str(&text[end..whole.start()])?;
+        for part in &parts {
+            expand(part, &captures, &mut replaced)?;
+        }
+        end = whole.end();
+    }
+    replaced.push_str(&text[end..])?;
+    Ok(replaced.finish()?.into())
+}
+
+/// A replacement cut into plain text and references to groups, each of which gives no more than the match.
+fn parts(replacement: &str) -> Vec<&str> {
+    let (mut parts, mut rest) = (vec![], replacement);
+    while let Some(dollar) = rest.find('$') {
+        parts.push(&rest[..dollar]);
+        let reference = &rest[dollar..];
+        let is_of_name = |c: char| c == '_' || c.is_ascii_alphanumeric();
+        let length = match reference[1..].chars().next() {
+            Some('$') => 2,
+            Some('{') => reference.find('}').map_or(1, |end| end + 1),
+            _ => 1 + reference[1..].find(|c| !is_of_name(c)).unwrap_or(reference.len() - 1),
+        };
+        let (reference, after) = reference.split_at(length);
+        parts.push(reference);
+        rest = after;
+    }
+    parts.push(rest);
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// Appends what a part of a replacement stands for.
+fn expand(part: &str, captures: &Captures<'_>, text: &mut TextBuilder) -> Result<(), Stop> {
+    if !part.starts_with('$') {
+        return text.push_str(part);
+    }
+    make_room(captures.get_match().len())?;
+    let mut expanded = String::new();
+    captures.expand(part, &mut expanded);
+    text.push_str(&expanded)
+}
+
 /// How many patterns a thread keeps compiled; a query rarely has more than a few.
-const KEPT_PATTERNS: usize = 128;
+const KEPT_PATTERNS: usize = 64;
+
+/// Compiled patterns that take more than this are large: of those a thread keeps one.
+const SMALL_PATTERN_BYTES: usize = 1 << 18;
+
+/// The most that a compiled pattern may take.
+const MAX_PATTERN_BYTES: usize = 10 << 20;
+
+/// The most that a search with a pattern keeps for the next.
+const MAX_SEARCH_BYTES: usize = 1 << 20;
+
+/// Compiled patterns by their text.
+#[derive(Default)]
+struct Patterns {
+    small: HashMap<SmallStr, Rc<Regex>>,
+    large: Option<(SmallStr, Rc<Regex>)>,
+}
 
 thread_local! {
-    /// Compiled patterns by their text. A copy for each thread needs no lock, neither here nor inside the expressions.
-    static COMPILED: RefCell<HashMap<SmallStr, Rc<Regex>>> = RefCell::default();
+    /// A copy for each thread needs no lock, neither here nor inside the expressions.
+    static COMPILED: RefCell<Patterns> = RefCell::default();
+}
+
+impl Patterns {
+    fn get(&self, pattern: &str) -> Option<Rc<Regex>> {
+        let large = || self.large.as_ref().filter(|(large, _)| large == pattern).map(|(_, regex)| regex);
+        self.small.get(pattern).or_else(large).cloned()
+    }
+
+    fn compile(&mut self, function: &str, pattern: &str) -> Result<Rc<Regex>, FunctionError> {
+        if let Ok(regex) = compile(pattern, SMALL_PATTERN_BYTES) {
+            if self.small.len() >= KEPT_PATTERNS {
+                self.small.clear();
+            }
+            self.small.insert(pattern.into(), regex.clone());
+            return Ok(regex);
+        }
+        make_room(MAX_PATTERN_BYTES)?;
+        self.large = None;
+        let regex = compile(pattern, MAX_PATTERN_BYTES)
+            .or_else(|error| fail(function, format!("not a regular expression: {error}")))?;
+        self.large = Some((pattern.into(), regex.clone()));
+        Ok(regex)
+    }
+}
+
+fn compile(pattern: &str, most_bytes: usize) -> Result<Rc<Regex>, regex::Error> {
+    let regex = RegexBuilder::new(pattern).size_limit(most_bytes).dfa_size_limit(MAX_SEARCH_BYTES).build();
+    regex.map(Rc::new)
 }
 
 /// Argument 1 as a string and argument 2 as a pattern.
@@ -95,17 +218,8 @@ fn text_and_regex<'a>(function: &str, args: &'a [DataValue]) -> Result<(&'a str,
 
 /// The pattern, compiled now or before.
 pub(super) fn compiled(function: &str, pattern: &str) -> Result<Rc<Regex>, FunctionError> {
-    COMPILED.with_borrow_mut(|compiled| {
-        if let Some(regex) = compiled.get(pattern) {
-            return Ok(regex.clone());
-        }
-        let regex =
-            Regex::new(pattern).or_else(|error| fail(function, format!("not a regular expression: {error}")))?;
-        let regex = Rc::new(regex);
-        if compiled.len() >= KEPT_PATTERNS {
-            compiled.clear();
-        }
-        compiled.insert(pattern.into(), regex.clone());
-        Ok(regex)
+    COMPILED.with_borrow_mut(|patterns| match patterns.get(pattern) {
+        Some(regex) => Ok(regex),
+        None => patterns.compile(function, pattern),
     })
 }

@@ -5,9 +5,11 @@ use std::borrow::Cow;
 use unicode_normalization::UnicodeNormalization;
 
 use super::arguments::{Outcome, fail, int, list, string, unexpected};
+use super::lists::joined;
 use super::{Family, Function, json, kernels};
+use crate::budget::{Stop, make_room, step};
 use crate::expr::FunctionError;
-use crate::value::{DataValue, JsonData, SmallStr};
+use crate::value::{DataValue, JsonData, SmallStr, TextBuilder, allocated, copy_json, json_bytes};
 
 pub(super) const FAMILY: Family = Family { title: "Strings", functions: FUNCTIONS };
 
@@ -17,8 +19,9 @@ static FUNCTIONS: &[Function] = &[
         &["text"],
         "The characters of a string as a list of strings.",
         &[("chars('aé')", "['a', 'é']"), ("chars(12)", "")],
-        |args| Ok(DataValue::List(string("chars", args, 0)?.chars().map(character).collect())),
-    ),
+        |args| Ok(DataValue::List(characters(string("chars", args, 0)?)?)),
+    )
+    .making_much(),
     Function::new(
         "concat",
         &["x", "more..."],
@@ -32,6 +35,7 @@ static FUNCTIONS: &[Function] = &[
         ],
         concat,
     )
+    .joining()
     .with_kernel(kernels::strings::concat),
     Function::new(
         "ends_with",
@@ -47,9 +51,9 @@ static FUNCTIONS: &[Function] = &[
         "The strings of a list joined.",
         &[("from_substrings(['ab', 'c'])", "'abc'"), ("from_substrings([1])", "")],
         |args| {
-            let strings = list("from_substrings", args, 0)?.iter().map(DataValue::get_str);
-            let joined = strings.collect::<Option<SmallStr>>();
-            joined.map(DataValue::Str).ok_or_else(|| unexpected("from_substrings", args, 0, "a List of Strings"))
+            let strings = list("from_substrings", args, 0)?.iter().map(DataValue::get_str).collect::<Option<Vec<_>>>();
+            let strings = strings.ok_or_else(|| unexpected("from_substrings", args, 0, "a List of Strings"))?;
+            Ok(joined_texts(strings)?)
         },
     ),
     Function::new(
@@ -61,9 +65,9 @@ static FUNCTIONS: &[Function] = &[
     )
     .with_kernel(kernels::strings::length),
     Function::new("lowercase", &["text"], "The string in lower case.", &[("lowercase('ÀB')", "'àb'")], |args| {
-        Ok(string("lowercase", args, 0)?.to_lowercase().into())
+        Ok(lowercase(string("lowercase", args, 0)?)?.into())
     })
-    .with_kernel(|operands, len| kernels::strings::map_texts(operands, len, |text| Cow::Owned(text.to_lowercase()))),
+    .with_kernel(|operands, len| kernels::strings::map_texts(operands, len, |text| Ok(Cow::Owned(lowercase(text)?)))),
     Function::new(
         "slice_string",
         &["text", "start", "end"],
@@ -101,67 +105,141 @@ static FUNCTIONS: &[Function] = &[
         &["text"],
         "Traditional Chinese as simplified; values that are no strings are returned as they are.",
         &[("t2s('漢字')", "'汉字'"), ("t2s(1)", "1")],
-        |args| Ok(args[0].get_str().map_or_else(|| args[0].clone(), |text| fast2s::convert(text).into())),
+        |args| match args[0].get_str() {
+            Some(text) => {
+                make_room(text.len())?;
+                Ok(fast2s::convert(text).into())
+            }
+            None => Ok(args[0].copy()?),
+        },
     ),
     Function::new(
         "trim",
         &["text"],
         "The string without white space at either end.",
         &[("trim(' a ')", "'a'")],
-        |args| Ok(string("trim", args, 0)?.trim().into()),
+        |args| Ok(text_of(string("trim", args, 0)?.trim())?),
     )
-    .with_kernel(|operands, len| kernels::strings::map_texts(operands, len, |text| Cow::Borrowed(text.trim()))),
+    .with_kernel(|operands, len| kernels::strings::map_texts(operands, len, |text| Ok(Cow::Borrowed(text.trim())))),
     Function::new(
         "trim_end",
         &["text"],
         "The string without white space at its end.",
         &[("trim_end(' a ')", "' a'")],
-        |args| Ok(string("trim_end", args, 0)?.trim_end().into()),
+        |args| Ok(text_of(string("trim_end", args, 0)?.trim_end())?),
     )
-    .with_kernel(|operands, len| kernels::strings::map_texts(operands, len, |text| Cow::Borrowed(text.trim_end()))),
+    .with_kernel(|operands, len| kernels::strings::map_texts(operands, len, |text| Ok(Cow::Borrowed(text.trim_end())))),
     Function::new(
         "trim_start",
         &["text"],
         "The string without white space at its start.",
         &[("trim_start(' a ')", "'a '")],
-        |args| Ok(string("trim_start", args, 0)?.trim_start().into()),
+        |args| Ok(text_of(string("trim_start", args, 0)?.trim_start())?),
     )
-    .with_kernel(|operands, len| kernels::strings::map_texts(operands, len, |text| Cow::Borrowed(text.trim_start()))),
+    .with_kernel(|operands, len| {
+        kernels::strings::map_texts(operands, len, |text| Ok(Cow::Borrowed(text.trim_start())))
+    }),
     Function::new(
         "unicode_normalize",
         &["text", "form"],
         "The string in a Unicode normal form: 'nfc', 'nfd', 'nfkc' or 'nfkd'.",
         &[("length(unicode_normalize('é', 'nfd'))", "2"), ("unicode_normalize('a', 'nfx')", "")],
         unicode_normalize,
-    ),
+    )
+    .making_much(),
     Function::new(
         "uppercase",
         &["text"],
         "The string in upper case.",
         &[("uppercase('straße')", "'STRASSE'")],
-        |args| Ok(string("uppercase", args, 0)?.to_uppercase().into()),
+        |args| Ok(uppercase(string("uppercase", args, 0)?)?.into()),
     )
-    .with_kernel(|operands, len| kernels::strings::map_texts(operands, len, |text| Cow::Owned(text.to_uppercase()))),
+    .with_kernel(|operands, len| kernels::strings::map_texts(operands, len, |text| Ok(Cow::Owned(uppercase(text)?)))),
 ];
+
+/// So many characters, or bytes, are looked at before the clock is.
+const PIECE: usize = 1 << 16;
+
+fn characters(text: &str) -> Result<Vec<DataValue>, Stop> {
+    let length = text.chars().count();
+    make_room(allocated(length * size_of::<DataValue>()))?;
+    let (mut characters, mut left) = (Vec::with_capacity(length), text.chars());
+    while !left.as_str().is_empty() {
+        step(PIECE)?;
+        characters.extend(left.by_ref().take(PIECE).map(character));
+    }
+    Ok(characters)
+}
 
 fn character(character: char) -> DataValue {
     DataValue::Str(SmallStr::from(&*character.encode_utf8(&mut [0; 4])))
+}
+
+/// A string, for which room is made.
+pub(super) fn text_of(text: &str) -> Result<DataValue, Stop> {
+    make_room(text.len())?;
+    Ok(text.into())
+}
+
+fn joined_texts(texts: Vec<&str>) -> Result<DataValue, Stop> {
+    let length = texts.iter().map(|text| text.len()).sum();
+    make_room(length)?;
+    let mut joined = SmallStr::with_capacity(length);
+    for text in texts {
+        step(text.len() / PIECE + 1)?;
+        joined.push_str(text);
+    }
+    Ok(joined.into())
+}
+
+/// The text in lower case, made in pieces.
+fn lowercase(text: &str) -> Result<String, Stop> {
+    // A sigma at the end of a word has another form, so that words may not be cut.
+    let is_boundary: fn(&str, usize) -> bool = match text.contains('Σ') {
+        true => |text, at| text.as_bytes()[at - 1] == b' ',
+        false => str::is_char_boundary,
+    };
+    in_pieces(text, is_boundary, str::to_lowercase)
+}
+
+/// The text in upper case, made in pieces.
+fn uppercase(text: &str) -> Result<String, Stop> {
+    in_pieces(text, str::is_char_boundary, str::to_uppercase)
+}
+
+/// What `convert` makes of a text, piece by piece, where it may be cut. It makes at most three times as much.
+fn in_pieces(text: &str, may_cut: impl Fn(&str, usize) -> bool, convert: fn(&str) -> String) -> Result<String, Stop> {
+    if text.len() <= PIECE {
+        make_room(text.len())?;
+        return Ok(convert(text));
+    }
+    let (mut converted, mut start) = (TextBuilder::default(), 0);
+    while start < text.len() {
+        let cut = (start + PIECE..text.len()).find(|at| may_cut(text, *at)).unwrap_or(text.len());
+        converted.push_str(&convert(&text[start..cut]))?;
+        start = cut;
+    }
+    converted.finish()
 }
 
 /// The first argument decides what is joined.
 fn concat(args: &[DataValue]) -> Outcome {
     let all = 0..args.len();
     match &args[0] {
-        DataValue::Str(_) => Ok(DataValue::Str(all.map(|i| string("concat", args, i)).collect::<Result<_, _>>()?)),
+        DataValue::Str(_) => {
+            let texts = all.map(|i| string("concat", args, i)).collect::<Result<Vec<_>, _>>()?;
+            Ok(joined_texts(texts)?)
+        }
         DataValue::List(_) => {
             let lists = all.map(|i| list("concat", args, i)).collect::<Result<Vec<_>, _>>()?;
-            Ok(DataValue::List(lists.concat()))
+            Ok(DataValue::List(joined(&lists)?))
         }
         DataValue::Json(JsonData(first)) => {
-            let mut merged = first.clone();
+            make_room(json_bytes(first))?;
+            let mut merged = copy_json(first)?;
             for i in 1..args.len() {
                 match &args[i] {
-                    DataValue::Json(JsonData(value)) => json::merge(&mut merged, value.clone(), 0)?,
+                    DataValue::Json(JsonData(value)) => json::merge(&mut merged, value)?,
                     _ => return Err(unexpected("concat", args, i, "Json, as the first")),
                 }
             }
@@ -210,17 +288,45 @@ fn slice_string(args: &[DataValue]) -> Outcome {
     if from > to {
         return fail("slice_string", format!("the start {from} is after the end {to}"));
     }
-    Ok(DataValue::Str(text.chars().skip(from).take(to - from).collect()))
+    let start = text.char_indices().nth(from).map_or(text.len(), |(start, _)| start);
+    let rest = &text[start..];
+    let end = rest.char_indices().nth(to - from).map_or(rest.len(), |(end, _)| end);
+    Ok(text_of(&rest[..end])?)
 }
 
 fn unicode_normalize(args: &[DataValue]) -> Outcome {
     let text = string("unicode_normalize", args, 0)?;
-    let normalized: SmallStr = match string("unicode_normalize", args, 1)? {
-        "nfc" => text.nfc().collect(),
-        "nfd" => text.nfd().collect(),
-        "nfkc" => text.nfkc().collect(),
-        "nfkd" => text.nfkd().collect(),
-        _ => return Err(unexpected("unicode_normalize", args, 1, "'nfc', 'nfd', 'nfkc' or 'nfkd'")),
-    };
-    Ok(normalized.into())
+    make_room(longest_run_of_marks(text)? * BYTES_PER_MARK)?;
+    match string("unicode_normalize", args, 1)? {
+        "nfc" => collect_text(text.nfc()),
+        "nfd" => collect_text(text.nfd()),
+        "nfkc" => collect_text(text.nfkc()),
+        "nfkd" => collect_text(text.nfkd()),
+        _ => Err(unexpected("unicode_normalize", args, 1, "'nfc', 'nfd', 'nfkc' or 'nfkd'")),
+    }
+}
+
+/// The marks that belong to one character are put in order together: what each of them takes then.
+const BYTES_PER_MARK: usize = 2 * size_of::<(u8, char)>();
+
+/// How many marks follow each other in a text at most.
+fn longest_run_of_marks(text: &str) -> Result<usize, Stop> {
+    let (mut longest, mut run) = (0, 0);
+    for piece in text.as_bytes().chunks(PIECE) {
+        step(piece.len())?;
+        // A mark has two to four bytes, all of them with the highest bit, and so has every part of one.
+        for byte in piece {
+            run = if byte.is_ascii() { 0 } else { run + 1 };
+            longest = longest.max(run);
+        }
+    }
+    Ok(longest / 2)
+}
+
+fn collect_text(characters: impl Iterator<Item = char>) -> Outcome {
+    let mut text = TextBuilder::default();
+    for character in characters {
+        text.push(character)?;
+    }
+    Ok(text.finish()?.into())
 }

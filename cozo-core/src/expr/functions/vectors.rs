@@ -8,6 +8,7 @@ use ndarray::Array1;
 use super::arguments::{Outcome, fail, string, unexpected, vector};
 use super::arithmetic::canonical;
 use super::{Family, Function, kernels};
+use crate::budget::{Stop, make_room};
 use crate::expr::FunctionError;
 use crate::value::{DataValue, JsonData, Vector, decode_base64};
 
@@ -44,7 +45,7 @@ static FUNCTIONS: &[Function] = &[
         &["vector"],
         "The vector scaled to length 1; a zero vector becomes NaNs.",
         &[("l2_normalize(vec([3, 4], 'F64'))", "vec([0.6, 0.8], 'F64')"), ("l2_normalize([3, 4])", "")],
-        |args| Ok(normalize(vector("l2_normalize", args, 0)?)),
+        |args| Ok(normalize(vector("l2_normalize", args, 0)?)?),
     ),
     Function::new(
         "vec",
@@ -72,24 +73,50 @@ fn make(args: &[DataValue]) -> Outcome {
     let wide = is_wide("vec", args, 1)?;
     let no_numbers = || unexpected("vec", args, 0, "a List or Json array of numbers, a vector or base64 text");
     let elements: Option<Vec<f64>> = match &args[0] {
-        DataValue::List(items) => items.iter().map(DataValue::get_float).collect(),
-        DataValue::Json(JsonData(serde_json::Value::Array(items))) => items.iter().map(|x| x.as_f64()).collect(),
-        DataValue::Vec(vector) => Some(vector.to_f64()),
+        DataValue::List(items) => collect(items.len(), items.iter().map(DataValue::get_float))?,
+        DataValue::Json(JsonData(serde_json::Value::Array(items))) => {
+            collect(items.len(), items.iter().map(|x| x.as_f64()))?
+        }
+        DataValue::Vec(vector) => {
+            make_room(vector.len() * size_of::<f64>())?;
+            Some(vector.to_f64())
+        }
         DataValue::Str(text) => return from_base64(text, wide),
         _ => None,
     };
-    Ok(of_width(elements.ok_or_else(no_numbers)?, wide))
+    Ok(of_width(elements.ok_or_else(no_numbers)?, wide)?)
+}
+
+/// An empty list with room for so many floats.
+pub(super) fn floats(length: usize) -> Result<Vec<f64>, Stop> {
+    make_room(length * size_of::<f64>())?;
+    Ok(Vec::with_capacity(length))
+}
+
+/// So many floats, if all of them are some.
+fn collect(length: usize, elements: impl Iterator<Item = Option<f64>>) -> Result<Option<Vec<f64>>, Stop> {
+    let mut collected = floats(length)?;
+    for element in elements {
+        let Some(element) = element else { return Ok(None) };
+        collected.push(element);
+    }
+    Ok(Some(collected))
 }
 
 /// A vector of these elements.
-pub(super) fn of_width(elements: Vec<f64>, wide: bool) -> DataValue {
-    DataValue::Vec(match wide {
+pub(super) fn of_width(elements: Vec<f64>, wide: bool) -> Result<DataValue, Stop> {
+    Ok(DataValue::Vec(match wide {
         true => Vector::F64(elements.into()),
-        false => Vector::F32(elements.into_iter().map(|x| x as f32).collect()),
-    })
+        false => {
+            make_room(elements.len() * size_of::<f32>())?;
+            Vector::F32(elements.into_iter().map(|x| x as f32).collect())
+        }
+    }))
 }
 
 fn from_base64(text: &str, wide: bool) -> Outcome {
+    // The bytes, and the elements that are made of them.
+    make_room(text.len().saturating_mul(2))?;
     let bytes = decode_base64(text).or_else(|error| fail("vec", error))?;
     let (elements, rest) = if wide {
         let (chunks, rest) = bytes.as_chunks();
@@ -105,15 +132,25 @@ fn from_base64(text: &str, wide: bool) -> Outcome {
 }
 
 /// Applies a function to each element; 32-bit elements are widened for it.
-pub(super) fn map(vector: &Vector, function: impl Fn(f64) -> f64) -> DataValue {
-    DataValue::Vec(match vector {
+pub(super) fn map(vector: &Vector, function: impl Fn(f64) -> f64) -> Outcome {
+    make_room(bytes(vector))?;
+    Ok(DataValue::Vec(match vector {
         Vector::F32(elements) => Vector::F32(elements.mapv(|x| function(f64::from(x)) as f32)),
         Vector::F64(elements) => Vector::F64(elements.mapv(function)),
-    })
+    }))
 }
 
-fn normalize(vector: &Vector) -> DataValue {
-    DataValue::Vec(match vector {
+/// How many bytes the elements take.
+fn bytes(vector: &Vector) -> usize {
+    match vector {
+        Vector::F32(elements) => elements.len() * size_of::<f32>(),
+        Vector::F64(elements) => elements.len() * size_of::<f64>(),
+    }
+}
+
+fn normalize(vector: &Vector) -> Result<DataValue, Stop> {
+    make_room(bytes(vector))?;
+    Ok(DataValue::Vec(match vector {
         Vector::F32(elements) => {
             let norm = dot(elements, elements).sqrt();
             Vector::F32(elements.mapv(|x| x / norm))
@@ -122,7 +159,7 @@ fn normalize(vector: &Vector) -> DataValue {
             let norm = dot(elements, elements).sqrt();
             Vector::F64(elements.mapv(|x| x / norm))
         }
-    })
+    }))
 }
 
 /// An arithmetic operation on the elements of vectors.
@@ -165,6 +202,9 @@ impl Element for f64 {
 impl Elementwise {
     /// Applies it to two vectors, or to a vector and a number for each of its elements. An F64 vector makes it F64.
     pub(super) fn apply(self, function: &str, a: &DataValue, b: &DataValue) -> Outcome {
+        // The result, and a narrow side that is widened.
+        let length = length_of(a).max(length_of(b));
+        make_room(length.saturating_mul(2 * size_of::<f64>()))?;
         let result = match (narrow(a), narrow(b)) {
             (Some(a), Some(b)) => self.combine(a, b).map(Vector::F32),
             _ => self.combine(wide(a), wide(b)).map(Vector::F64),
@@ -180,6 +220,11 @@ impl Elementwise {
             Elementwise::Div => zip(a, b, |x, y| x / y),
         }
     }
+}
+
+/// The number of elements of a vector; none for a number.
+fn length_of(value: &DataValue) -> usize {
+    if let DataValue::Vec(vector) = value { vector.len() } else { 0 }
 }
 
 fn different_lengths<T>(function: &str, a: usize, b: usize) -> Result<T, FunctionError> {

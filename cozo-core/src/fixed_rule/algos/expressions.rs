@@ -48,7 +48,7 @@ impl<'a> RowValues<'a> {
         let len = range.len();
         let rows = self.rows.columns.iter().map(|column| column.slice(range.clone()));
         let columns: Vec<Column> = rows.chain(self.constants.iter().map(|value| Column::repeat(value, len))).collect();
-        Ok(self.expr.eval(Frame { columns: &columns, len, parameters: &[] })?.into_column(len))
+        Ok(self.expr.eval(Frame { columns: &columns, len, parameters: &[] })?.into_column(len)?)
     }
 }
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::fixed_rule::Poison;
+use crate::threads;
 
 /// How many values are added up by one thread at a time.
 const VALUES_PER_SUM: usize = 1 << 14;
@@ -66,7 +67,7 @@ pub fn map_runs<I: Sync, S, T: Send, E: Send>(
     start: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, &I) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, E> {
-    let run = items.len().div_ceil(PARTS_PER_THREAD * rayon::current_num_threads()).max(1);
+    let run = items.len().div_ceil(PARTS_PER_THREAD * threads::count()).max(1);
     let results: Result<Vec<Vec<T>>, E> = items
         .par_chunks(run)
         .map(|items| {

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::Poison;
 use super::nodes::{NO_NODE, Nodes};
+use crate::threads;
 use crate::value::Column;
 
 /// How many values are hashed at a time.
@@ -40,7 +41,7 @@ struct Distinct {
 /// Numbers the values of two columns together; nothing if there are more than numbers.
 pub fn number(columns: [&Column; 2], poison: &Poison) -> miette::Result<Option<(Nodes, [Vec<u32>; 2])>> {
     let values = columns[0].len() + columns[1].len();
-    let threads = if values < WORTH_PARALLEL { 1 } else { rayon::current_num_threads() };
+    let threads = if values < WORTH_PARALLEL { 1 } else { threads::count() };
     let tables = threads.next_power_of_two().min(MOST_TABLES);
     let mut distinct: Vec<Distinct> = std::iter::repeat_with(Distinct::default).take(tables).collect();
     let mut found = [vec![], vec![]];

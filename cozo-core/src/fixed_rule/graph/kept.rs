@@ -5,12 +5,11 @@
 
 use std::sync::{Arc, OnceLock};
 
-use parking_lot::Mutex;
-
 use super::adjacency::{sources, starts_of_sorted};
 use super::{Direction, Edges, Graph, Weights};
 use crate::schema::RelationId;
 use crate::storage::ContentsId;
+use crate::sync::Mutex;
 
 /// The rows that edges are made of, and what is read of them.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -31,6 +31,7 @@ use kept::Made;
 use rayon::prelude::*;
 
 use super::{FixedRuleError, Input, Poison};
+use crate::threads;
 use crate::value::{Column, Primitive};
 
 /// How many values are worked on between two looks at the poison.
@@ -75,6 +76,8 @@ impl Input<'_> {
         if self.arity < 2 {
             return Err(FixedRuleError::NotAnEdge { found: self.arity, span: self.span });
         }
+        // What is made of edges divides its work.
+        threads::ready();
         let allowed = weights.filter(|_| self.arity > 2);
         let Some((kept, relation, contents)) = self.kept() else { return self.read_edges(allowed, poison) };
         let origin = Origin { relation, contents, weights: allowed };

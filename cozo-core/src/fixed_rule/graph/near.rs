@@ -11,6 +11,7 @@ use super::nodes::Nodes;
 use super::{FixedRuleError, Input, Poison, VALUES_PER_CHECK};
 use crate::fixed_rule::input::{ROWS_PER_CHECK, StoredRows};
 use crate::storage::KeyRange;
+use crate::threads;
 use crate::value::{Column, DataValue, Num};
 
 /// Integers are close together if there are at most so many places for each end of an edge.
@@ -57,7 +58,7 @@ pub fn read(input: &Input<'_>, columns: &[usize], poison: &Poison) -> Result<Opt
 /// As [`read`], by several threads, each of which fills its part of the lists; nothing also if the numbers of rows in the parts
 /// are not known exactly.
 fn read_parts(rows: &dyn StoredRows, columns: [usize; 2], poison: &Poison) -> Result<Option<Near>, FixedRuleError> {
-    let parts = rows.parts(rayon::current_num_threads() * PARTS_PER_THREAD);
+    let parts = rows.parts(threads::count() * PARTS_PER_THREAD);
     let first = match parts.first() {
         Some((part, _)) => rows.scan_part(part, &columns[..1])?.next_batch(1)?,
         None => None,

@@ -75,7 +75,7 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
 
 impl Rows<'_> {
     fn read_lines(&mut self, call: &Call<'_>) -> Result<(), FixedRuleError> {
-        let mut reader = BufReader::new(self.origin.open());
+        let mut reader = BufReader::new(self.origin.open()?);
         let (mut line, mut number) = (vec![], 0);
         let mut pace = call.poison.pace();
         while reader.read_until(b'\n', &mut line).map_err(|error| self.origin.unreadable(error))? > 0 {
@@ -99,7 +99,7 @@ impl Rows<'_> {
 
     fn read_array(&mut self, call: &Call<'_>) -> Result<(), FixedRuleError> {
         let mut text = vec![];
-        self.origin.open().read_to_end(&mut text).map_err(|error| self.origin.unreadable(error))?;
+        self.origin.open()?.read_to_end(&mut text).map_err(|error| self.origin.unreadable(error))?;
         let objects: Vec<Value> = serde_json::from_slice(&text).map_err(|error| {
             self.origin.bad_data("the text".to_string(), error, "with json_lines: false, it is one array of objects")
         })?;

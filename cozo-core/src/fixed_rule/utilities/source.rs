@@ -4,12 +4,12 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::thread;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
 use crate::fixed_rule::{Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Options, Poison, Settings};
+use crate::threads;
 use crate::value::{Batch, Column, DataValue};
 
 /// What is read.
@@ -75,11 +75,12 @@ impl<'a> Origin<'a> {
     }
 
     /// Begins to read.
-    pub fn open(&self) -> Source {
+    pub fn open(&self) -> Result<Source, FixedRuleError> {
         let (sender, chunks) = bounded(CHUNKS_AHEAD);
         let url = self.url.to_string();
-        thread::spawn(move || read_ahead(&url, &sender));
-        Source { chunks, current: vec![], position: 0, poison: self.call.poison.clone() }
+        let started = threads::start("cozo-reader", move || read_ahead(&url, &sender));
+        started.map_err(|error| self.unreadable(format!("the system gives no thread to read it: {error}")))?;
+        Ok(Source { chunks, current: vec![], position: 0, poison: self.call.poison.clone() })
     }
 
     /// The number of bytes of a file, if there is one that says so.

@@ -1,5 +1,6 @@
 //! Why a backup cannot be made or read.
 
+use crate::budget::Stop;
 use crate::storage::StorageError;
 use crate::txn::TxnError;
 
@@ -54,6 +55,10 @@ pub enum BackupError {
         /// What the system said.
         message: String,
     },
+    /// It was stopped.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Stopped(#[from] Stop),
     /// The file's engine failed.
     #[error(transparent)]
     #[diagnostic(transparent)]

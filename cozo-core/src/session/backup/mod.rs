@@ -22,6 +22,7 @@ pub use error::BackupError;
 use file::BackupFile;
 
 use super::transfer;
+use crate::budget::{Interrupt, Stop};
 use crate::schema::{IndexDefinition, RelationSchema, SchemaRef, with_indices};
 use crate::storage::sqlite::FileWriter;
 use crate::storage::{KeyRange, Snapshot, StorageError};
@@ -48,15 +49,16 @@ pub struct BackupProgress {
 /// Called now and then while a backup or a restore goes on.
 pub type OnProgress<'a> = &'a mut dyn FnMut(&BackupProgress);
 
-/// Tells how far it is.
+/// Tells how far it is, and is told whether to go on.
 struct Meter<'a> {
     progress: BackupProgress,
+    interrupt: &'a Interrupt,
     on_progress: OnProgress<'a>,
 }
 
 impl<'a> Meter<'a> {
-    fn new(total_rows: u64, on_progress: OnProgress<'a>) -> Self {
-        Meter { progress: BackupProgress { relation: String::new(), rows: 0, total_rows }, on_progress }
+    fn new(total_rows: u64, interrupt: &'a Interrupt, on_progress: OnProgress<'a>) -> Self {
+        Meter { progress: BackupProgress { relation: String::new(), rows: 0, total_rows }, interrupt, on_progress }
     }
 
     fn begins(&mut self, schema: &RelationSchema) {
@@ -64,19 +66,25 @@ impl<'a> Meter<'a> {
         (self.on_progress)(&self.progress);
     }
 
-    fn copied(&mut self, rows: usize) {
+    fn copied(&mut self, rows: usize) -> Result<(), Stop> {
         self.progress.rows += rows as u64;
         (self.on_progress)(&self.progress);
+        self.interrupt.check()
     }
 }
 
 /// Writes a backup. The file must not be there, or be an empty database.
-pub fn write(pipeline: &Pipeline, path: &Path, on_progress: OnProgress<'_>) -> miette::Result<()> {
+pub fn write(
+    pipeline: &Pipeline,
+    path: &Path,
+    interrupt: &Interrupt,
+    on_progress: OnProgress<'_>,
+) -> miette::Result<()> {
     file::require_free(path)?;
     let version = pipeline.current();
     let all: Vec<SchemaRef> = version.catalog.iter().cloned().collect();
     let total = all.iter().flat_map(with_indices).map(|table| version.snapshot.row_count(table.id)).sum();
-    let mut meter = Meter::new(total, on_progress);
+    let mut meter = Meter::new(total, interrupt, on_progress);
     let unfinished = file::beside(path)?;
     let mut writer = FileWriter::create(&unfinished)?;
     for schema in &all {
@@ -85,8 +93,7 @@ pub fn write(pipeline: &Pipeline, path: &Path, on_progress: OnProgress<'_>) -> m
             meter.begins(table);
             copy(&*version.snapshot, table, |batch| {
                 writer.append(table.id, &batch)?;
-                meter.copied(batch.len);
-                Ok::<(), StorageError>(())
+                Ok::<(), BackupError>(meter.copied(batch.len)?)
             })?;
         }
     }
@@ -100,24 +107,33 @@ fn copy<E: From<StorageError> + Send>(
     table: &SchemaRef,
     mut take: impl FnMut(Batch) -> Result<(), E>,
 ) -> Result<(), E> {
-    let columns: Vec<usize> = (0..table.arity()).collect();
     let (sender, batches) = bounded(WAITING_BATCHES);
-    let read = move || -> Result<(), StorageError> {
-        let mut cursor = snapshot.scan(table.id, &KeyRange::all(), &columns)?;
-        while let Some(batch) = cursor.next_batch(ROWS_AT_ONCE)? {
-            if sender.send(batch).is_err() {
-                // Whoever takes the batches has failed, and says so.
-                return Ok(());
-            }
-        }
-        Ok(())
-    };
+    // A taker that has failed says so itself.
+    let read_on = move || read(snapshot, table, |batch| sender.send(batch).map_err(|_| None));
     std::thread::scope(|scope| {
-        let reader = scope.spawn(read);
+        let Ok(reader) = std::thread::Builder::new().spawn_scoped(scope, read_on) else {
+            // The system has no thread left.
+            return read(snapshot, table, take);
+        };
         // The channel goes with this loop, so that the reader ends if the taker fails.
         batches.into_iter().try_for_each(&mut take)?;
-        reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map_err(E::from)
+        let outcome = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        outcome.or_else(|error: Option<StorageError>| error.map_or(Ok(()), |error| Err(error.into())))
     })
+}
+
+/// Hands all rows to `take` in key order, until that fails.
+fn read<E: From<StorageError>>(
+    snapshot: &dyn Snapshot,
+    table: &SchemaRef,
+    mut take: impl FnMut(Batch) -> Result<(), E>,
+) -> Result<(), E> {
+    let columns: Vec<usize> = (0..table.arity()).collect();
+    let mut cursor = snapshot.scan(table.id, &KeyRange::all(), &columns)?;
+    while let Some(batch) = cursor.next_batch(ROWS_AT_ONCE)? {
+        take(batch)?;
+    }
+    Ok(())
 }
 
 /// What is to be done with rows of a damaged file of CozoDB 0.7 that fit no relation.
@@ -134,10 +150,11 @@ pub fn restore(
     pipeline: &Pipeline,
     path: &Path,
     strictness: Strictness,
+    interrupt: &Interrupt,
     on_progress: OnProgress<'_>,
 ) -> miette::Result<Vec<String>> {
     let file = BackupFile::open(path, strictness)?;
-    let mut meter = Meter::new(file.total_rows(), on_progress);
+    let mut meter = Meter::new(file.total_rows(), interrupt, on_progress);
     let mut remarks = vec![];
     pipeline.fill(|filler| {
         for relation in file.relations() {
@@ -159,7 +176,7 @@ fn restore_one(
     let mut fill = |index: Option<&IndexDefinition>, into: &SchemaRef| {
         meter.begins(index.map_or(relation, |index| &index.schema));
         file.copy(relation, index, |batch| {
-            meter.copied(batch.len);
+            meter.copied(batch.len)?;
             Ok(filler.put(into, batch)?)
         })
     };

@@ -1,7 +1,7 @@
 //! `::explain` and `::explain analyze`.
 
 use super::super::compile::CompiledQuery;
-use super::super::query::run_plan;
+use super::super::query::{query_budget, run_plan};
 use super::{NamedRows, SystemContext};
 use crate::exec::Profile;
 use crate::parse::ast::{Query, QueryOption};
@@ -33,7 +33,10 @@ pub fn analyze(query: &Query, txn: &mut Transaction, context: &SystemContext<'_>
     let Some(plan) = &compiled.plan else { return Ok(NamedRows::new(headers(&PROFILE_HEADERS), vec![])) };
     let mut profile = Some(Profile::default());
     let parameters = compiled.parameters.bind(context.parameters)?;
-    run_plan(plan, &compiled.options, &parameters, &[], txn, &context.query(), &mut profile)?;
+    let context = context.query();
+    let budget = query_budget(&compiled.options, &parameters, txn, &context)?;
+    let _entered = budget.enter();
+    run_plan(&compiled, &parameters, &[], txn, &context, &budget, &mut profile)?;
     let profile = profile.unwrap_or_default();
     let rows = explain_plan(plan).into_iter().map(|mut explained| {
         explained.row.extend(match explained.operator {

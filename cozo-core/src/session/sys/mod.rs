@@ -38,7 +38,8 @@ pub struct SystemContext<'a> {
 impl SystemContext<'_> {
     /// What a query of the same script runs with.
     pub fn query(&self) -> Context<'_> {
-        Context { parameters: self.parameters, interrupt: self.interrupt, core: self.core, sets_off_triggers: true }
+        let SystemContext { parameters, interrupt, core, .. } = *self;
+        Context { parameters, interrupt, core, sets_off_triggers: true, held_bytes: 0 }
     }
 }
 

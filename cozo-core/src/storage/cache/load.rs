@@ -6,12 +6,13 @@ use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use imbl::OrdMap;
-use parking_lot::Mutex;
 
 use super::slot::{Slot, Usage};
 use crate::schema::RelationId;
 use crate::storage::mem::Tree;
 use crate::storage::{BatchCursor, KeyRange, RelationShape, Snapshot, StorageError};
+use crate::sync::Mutex;
+use crate::threads;
 use crate::value::Batch;
 
 /// How many rows go into a tree at a time: much more than a leaf holds, so that leaves are encoded once.
@@ -182,8 +183,7 @@ impl Handle {
         if thread.is_none() {
             let (sender, jobs) = bounded(WAITING_LOADS);
             let stopped = self.0.stopped.clone();
-            let started =
-                std::thread::Builder::new().name("cozo-cache".to_string()).spawn(move || serve(jobs, &stopped));
+            let started = threads::start("cozo-cache", move || serve(jobs, &stopped));
             *thread = started.ok().map(|started| (sender, started));
         }
         if let Some((jobs, _)) = &*thread {

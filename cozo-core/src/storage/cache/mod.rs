@@ -19,7 +19,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use imbl::OrdMap;
-use parking_lot::Mutex;
 
 use self::cursor::{TreeLookup, TreeScan};
 use self::load::{Load, Loader, LoadingScan};
@@ -31,6 +30,7 @@ use super::{
     StorageError, probe_count,
 };
 use crate::schema::{RelationId, SchemaRef, with_indices};
+use crate::sync::Mutex;
 use crate::value::{Column, DataValue};
 
 /// A persistent engine with a column cache over it.

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use parking_lot::RwLock;
-
 use crate::storage::mem::Tree;
 use crate::storage::{ChangeKind, ChangedRows, Identity, RelationShape};
+use crate::sync::RwLock;
 
 /// See the module.
 pub struct Slot {

@@ -5,6 +5,7 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use super::{APPLIED_AT, PERIOD, Shared};
+use crate::threads;
 
 /// The running thread.
 pub struct Applier(JoinHandle<()>);
@@ -13,7 +14,7 @@ impl Applier {
     /// Starts the thread. Without one the log is applied when it is as long as it may be.
     pub fn start(shared: &Arc<Shared>) -> Option<Self> {
         let shared = shared.clone();
-        std::thread::Builder::new().name("cozo-commits".to_string()).spawn(move || run(&shared)).ok().map(Applier)
+        threads::start("cozo-commits", move || run(&shared)).ok().map(Applier)
     }
 
     /// Waits for its end.
@@ -36,11 +37,13 @@ fn run(shared: &Shared) {
 fn wait(shared: &Shared) -> bool {
     let mut state = shared.state.lock();
     while state.bytes == 0 && !state.is_closed {
-        shared.news.wait(&mut state);
+        state = shared.news.wait(state);
     }
     let deadline = Instant::now() + PERIOD;
     while !state.is_closed && state.newest.end() < shared.max_bytes / APPLIED_AT {
-        if shared.news.wait_until(&mut state, deadline).timed_out() {
+        let timed_out;
+        (state, timed_out) = shared.news.wait_until(state, deadline);
+        if timed_out {
             break;
         }
     }
@@ -50,5 +53,8 @@ fn wait(shared: &Shared) -> bool {
 fn pause(shared: &Shared) {
     let mut state = shared.state.lock();
     let deadline = Instant::now() + PERIOD;
-    while !state.is_closed && !shared.news.wait_until(&mut state, deadline).timed_out() {}
+    let mut timed_out = false;
+    while !state.is_closed && !timed_out {
+        (state, timed_out) = shared.news.wait_until(state, deadline);
+    }
 }

@@ -15,8 +15,6 @@
 
 use std::sync::Arc;
 
-use parking_lot::{Condvar, Mutex};
-
 use super::file::{self, LogFile};
 use super::leftover::Replay;
 use super::record::Note;
@@ -24,6 +22,7 @@ use super::snapshot::{Era, LoggedSnapshot, Segment};
 use super::{APPLIED_AT, LogMark, MAX_BYTES, MAX_ROWS, Place, failed};
 use crate::storage::mem::MemSnapshot;
 use crate::storage::{ChangeSet, Durability, Options, Storage, StorageError};
+use crate::sync::{Condvar, Mutex};
 
 /// What commits and the thread that applies them share.
 pub(super) struct Shared {
@@ -284,12 +283,13 @@ impl Shared {
         LoggedSnapshot::renew(&mut state.newest, era.clone(), 0);
         let mut sealed = state.file.replace(file);
         state.next = number + 1;
+        let sealed_len = sealed.as_ref().map_or(0, LogFile::len);
         let noted = sealed.as_mut().map(|file| file.append_note(Note::Sealed));
         if noted.is_some_and(|noted| noted.is_err_and(|error| !error.is_undone)) {
             // Half a note would hide the commits of later files from the next opening.
             state.file = None;
         }
-        state.note(sealed.map_or(0, |file| file.len()));
+        state.note(sealed_len);
         Ok(Some((era, number)))
     }
 

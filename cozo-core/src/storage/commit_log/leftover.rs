@@ -8,13 +8,14 @@
 //!   db-commits-8    note (file 7 had 4 kB), commit, half a commit         }
 //! ```
 //! Reading ends at the first place where something is missing, since what comes after may depend on it:
-//! - a record that is not whole, with more behind it, or one of another checksum;
+//! - a record that is not whole, or one of another checksum;
 //! - a file that is not there, although the one before is sealed, or although the session was not closed;
 //! - a file that is shorter than it was when the next one was begun;
 //! - a note that the engine had taken more commits than it has now: its own log was damaged or removed.
 //!
-//! Only the last record may be torn without damage: the process or the machine ended while it was written, and the commit was
-//! not acknowledged. All else is a [`Loss`], which an opening tells, and whose file stays under another name.
+//! Each is a [`Loss`], which an opening tells, and whose file stays under another name. The last record of all may be torn without
+//! damage: the process or the machine ended while it was written, and the commit was not acknowledged. That cannot be told from
+//! damage to the last commit, so it is told, and the file stays, too.
 
 use std::collections::BTreeMap;
 
@@ -55,8 +56,8 @@ pub struct Loss {
 enum End {
     /// With its last record; whether there must be a file after it.
     Whole(bool),
-    /// In the midst of a record that was being written when the process or the machine ended.
-    Torn(usize),
+    /// So many bytes before its end, with what is no whole record.
+    Unfinished(u64),
     /// Where something is missing.
     Lost(String),
     /// Where the engine has not taken the commits that it had taken.
@@ -105,6 +106,15 @@ impl Leftover {
         replay
     }
 
+    /// How long a file was when the next one was begun, as that one notes.
+    fn len_noted_after(&self, session: u128, number: u64) -> Option<u64> {
+        let (records, head) = self.files.get(&(number + 1))?.records(session, number + 1)?;
+        match record::first(records, &head)?.0 {
+            Record::Note(Note::Before { previous_len, .. }) => Some(previous_len),
+            _ => None,
+        }
+    }
+
     /// Reads file after file, from the first that the engine has not applied.
     fn read_chain(&mut self, mark: LogMark, replay: &mut Replay) {
         let (mut previous_len, mut is_expected) = (None, mark.is_open == Some(true));
@@ -118,7 +128,8 @@ impl Leftover {
                 return;
             };
             let Some((records, head)) = found.records(mark.session, number) else {
-                let is_cut_short = found.is_without_records() && number > mark.next;
+                // A file that was just begun, before the engine's mark named it.
+                let is_cut_short = found.is_without_records() && !is_expected;
                 if !is_cut_short {
                     let reason = "its first bytes are damaged, or those of another database".to_string();
                     replay.losses.push(Loss { file: Some(number), reason });
@@ -130,14 +141,17 @@ impl Leftover {
             replay.records.extend(commits);
             match end {
                 End::Whole(has_next) => (previous_len, is_expected) = (Some(len), has_next),
-                End::Torn(_) if self.files.values().all(Found::is_without_records) => {
-                    let reason = "a commit was being written when the process or the machine ended, and is not there"
-                        .to_string();
-                    replay.losses.push(Loss { file: None, reason });
+                // Only the note that ends the file is not whole: all its commits are there.
+                End::Unfinished(bytes) if self.len_noted_after(mark.session, number) == Some(len - bytes) => {
+                    (previous_len, is_expected) = (Some(len - bytes), true);
+                }
+                End::Unfinished(_) if self.files.values().all(Found::is_without_records) => {
+                    let reason = "its last bytes are no whole commit: one was being written when the process or the machine ended, or the file is damaged";
+                    replay.losses.push(Loss { file: Some(number), reason: reason.to_string() });
                     return;
                 }
-                End::Torn(bytes) => {
-                    let reason = format!("its last {bytes} bytes are no whole commit");
+                End::Unfinished(bytes) => {
+                    let reason = format!("its last {bytes} bytes are no whole commit, and there is a file after it");
                     replay.losses.push(Loss { file: Some(number), reason });
                     return;
                 }
@@ -164,11 +178,11 @@ fn read(mut bytes: &[u8], head: &crc32fast::Hasher, engine_commits: u64, previou
     while !bytes.is_empty() {
         let Some((record, after)) = record::first(bytes, head) else {
             let at = file::HEAD + whole - bytes.len();
-            let beyond = record::count_beyond(bytes, head);
-            let end = match (record::is_torn(bytes), beyond) {
-                (true, 0) => End::Torn(bytes.len()),
-                (false, 0) => End::Lost(format!("it is damaged at byte {at}, in its last commit")),
-                _ => End::Lost(format!("it is damaged at byte {at}, and {beyond} commits or more are behind that")),
+            let end = match record::count_beyond(bytes, head) {
+                0 => End::Unfinished(bytes.len() as u64),
+                beyond => {
+                    End::Lost(format!("it is damaged at byte {at}, and {beyond} commits or more are behind that"))
+                }
             };
             return (commits, end);
         };

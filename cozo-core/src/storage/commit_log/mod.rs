@@ -57,8 +57,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
-
 use self::apply::Applier;
 use self::commit::{Shared, WakeApplier};
 pub use self::leftover::Leftover;
@@ -67,6 +65,7 @@ use super::folders::folder_of;
 use super::lost::{self, name_of};
 use super::{ChangeSet, Durability, Options, Snapshot, Storage, StorageError};
 use crate::schema::SchemaRef;
+use crate::sync::Mutex;
 
 /// How far a log is applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

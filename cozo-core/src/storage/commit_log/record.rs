@@ -126,11 +126,6 @@ fn note(body: &[u8]) -> Option<Note> {
     Some(Note::Before { commits: number(1), previous_len: number(9) })
 }
 
-/// Whether bytes are what is left of a record that was still being written: its beginning, and nothing else.
-pub fn is_torn(bytes: &[u8]) -> bool {
-    bytes.len() < FRAME || split(bytes).is_none()
-}
-
 /// How many commits there are after the place where reading ended, wherever they begin, or fewer. After a write that was torn
 /// there are none.
 pub fn count_beyond(bytes: &[u8], head: &Hasher) -> usize {

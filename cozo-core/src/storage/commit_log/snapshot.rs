@@ -3,8 +3,6 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use parking_lot::Mutex;
-
 use super::merge::Merge;
 use super::record;
 use crate::schema::RelationId;
@@ -13,6 +11,7 @@ use crate::storage::{
     AsOf, BatchCursor, ChangeSet, End, KeyRange, LookupCursor, RelationShape, RowChanges, Snapshot, Storage,
     StorageError,
 };
+use crate::sync::Mutex;
 use crate::value::{Column, DataValue};
 
 /// The records of a file of the log, as they were appended.

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use imbl::OrdMap;
-use parking_lot::Mutex;
 
 use super::*;
 use crate::schema::{BaseType, ColumnType, RelationId};
 use crate::storage::tests::{self as suite, RELATION, Subject, creation, ints, schema};
 use crate::storage::{AsOf, ChangeKind, ChangeSet, KeyRange, RowChanges, Storage};
+use crate::sync::Mutex;
 use crate::value::{Batch, Column, DataValue, Validity};
 
 type Entries = OrdMap<Vec<u8>, Vec<u8>>;

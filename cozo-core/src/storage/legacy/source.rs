@@ -7,6 +7,7 @@ use tempfile::TempDir;
 
 use super::malformed::{Malformed, hex};
 use crate::storage::StorageError;
+use crate::storage::sqlite::prepare_for_forks;
 
 /// The name of this reader in errors.
 const ENGINE: &str = "the reader of CozoDB 0.7 files";
@@ -178,6 +179,7 @@ impl Source {
 
 /// Opens a file and begins to read it.
 fn connect(path: &Path, access: OpenFlags) -> rusqlite::Result<Connection> {
+    prepare_for_forks();
     // Without `SQLITE_OPEN_URI`, so that a path is never more than a path.
     let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.execute_batch("PRAGMA trusted_schema = OFF; BEGIN; SELECT count(*) FROM sqlite_schema")?;

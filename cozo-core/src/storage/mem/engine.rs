@@ -3,7 +3,6 @@
 use std::sync::{Arc, LazyLock};
 
 use imbl::OrdMap;
-use parking_lot::Mutex;
 
 use super::Tree;
 use super::key::row_of;
@@ -13,6 +12,7 @@ use crate::storage::{
     AsOf, BatchCursor, ChangeSet, ChangedRows, ContentsId, End, KeyRange, LookupCursor, Nothing, RelationShape,
     RowChanges, Snapshot, Storage, StorageError, probe_count,
 };
+use crate::sync::Mutex;
 use crate::value::{Column, DataValue};
 
 /// As many rows as are changed in less than a millisecond.

@@ -15,6 +15,7 @@ use super::leaf::Leaf;
 use super::node::{Inner, MAX_CHILDREN, Node};
 use super::tree::Tree;
 use crate::storage::ContentsId;
+use crate::threads;
 use crate::value::{Column, KeyStarts};
 
 /// How many bits tell the children of a node apart.
@@ -148,7 +149,7 @@ fn parts_of<E: Send>(
     go_on: &(impl Fn() -> Result<(), E> + Sync),
 ) -> Result<Vec<Option<Part>>, E> {
     let part = |above: &[Above<'_>]| Part::of(above, most_keys, go_on);
-    let (own, others) = above.split_at(above.len().div_ceil(rayon::current_num_threads()));
+    let (own, others) = above.split_at(above.len().div_ceil(threads::count()));
     thread::scope(|scope| {
         let others = others.chunks(own.len());
         let begun: Vec<_> =

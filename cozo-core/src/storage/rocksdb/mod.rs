@@ -11,12 +11,14 @@
 //! | [`RocksOptions`] | the options of the engine, and how RocksDB is set up by them |
 //! | `place` | whether the folder may be opened |
 //! | `recovery` | opening it, also where RocksDB's own log is damaged |
+//! | `threads` | whether the threads of RocksDB can be had in this process |
 
 mod options;
 mod place;
 mod recovery;
 #[cfg(test)]
 mod tests;
+mod threads;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -70,9 +72,11 @@ impl RocksDb {
         let engine_options = options.of_engine::<RocksOptions>()?;
         let setup = engine_options.setup()?;
         let min_blob_bytes = engine_options.min_blob_bytes.min(usize::MAX as u64) as usize;
+        threads::check(engine_options.background_jobs)?;
         place::check(path, options.read_only)?;
         let is_new = !path.exists();
         let (db, warnings) = recovery::open(path, setup.clone(), options.read_only)?;
+        threads::are_started();
         if is_new && options.durability == Durability::Disk {
             let unsynced = |error: std::io::Error| StorageError::Engine {
                 engine: NAME,

@@ -1,16 +1,17 @@
 //! Connections: the one that writes, and a pool of those that read.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::error::failed;
+use super::fork;
 use super::names::CATALOG;
+use crate::fork::LockedFile;
 use crate::storage::{Durability, StorageError};
+use crate::sync::Mutex;
 
 /// How many idle connections are kept for later.
 const MAX_IDLE: usize = 4;
@@ -57,6 +58,7 @@ pub fn open_reader(path: &Path) -> Result<Connection, StorageError> {
 
 /// A connection to the file of this very name: neither `:memory:` nor `file:` mean anything.
 pub fn open(path: &Path, flags: OpenFlags) -> Result<Connection, StorageError> {
+    fork::prepare();
     let open = || {
         let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
         connection.busy_timeout(PATIENCE)?;
@@ -74,12 +76,12 @@ pub struct Pool {
     idle: Mutex<Vec<Connection>>,
     /// The lock of a database that is open for writing: held for as long as anybody may read, too, since what a snapshot
     /// shows must not be changed by the next who opens the database.
-    _lock: Option<File>,
+    _lock: Option<LockedFile>,
 }
 
 impl Pool {
     /// A pool of connections to a database.
-    pub fn new(path: PathBuf, lock: Option<File>) -> Self {
+    pub fn new(path: PathBuf, lock: Option<LockedFile>) -> Self {
         Pool { path, idle: Mutex::default(), _lock: lock }
     }
 

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
 use rusqlite::Connection;
 
 use super::catalog;
@@ -15,6 +14,7 @@ use super::snapshot::SqliteSnapshot;
 use super::write;
 use crate::schema::SchemaRef;
 use crate::storage::{ChangeSet, Durability, LogMark, NoOptions, Options, Snapshot, Storage, StorageError};
+use crate::sync::Mutex;
 
 /// As many rows as are written in a tenth of a millisecond.
 const MAX_ROWS_IN_PLACE: usize = 16;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use parking_lot::{Condvar, Mutex, MutexGuard};
 use rusqlite::Connection;
 
 use super::connection::{Pool, begin_reading, end_reading};
 use crate::storage::StorageError;
+use crate::sync::{Condvar, Mutex, MutexGuard};
 
 /// The most connections that one snapshot has.
 const MAX_OPEN: usize = 4;
@@ -58,7 +58,7 @@ impl Lanes {
                 state.open += 1;
                 return Ok(connection);
             }
-            self.returned.wait(&mut state);
+            state = self.returned.wait(state);
         }
     }
 
@@ -87,7 +87,7 @@ impl Lanes {
     fn when_all_are_idle(&self) -> MutexGuard<'_, State> {
         let mut state = self.state.lock();
         while state.idle.len() < state.open {
-            self.returned.wait(&mut state);
+            state = self.returned.wait(state);
         }
         state
     }

@@ -20,6 +20,7 @@ use rusqlite::wal::CheckpointMode;
 use super::connection::open_writer;
 use super::snapshot::SqliteSnapshot;
 use crate::storage::Durability;
+use crate::threads;
 
 /// After how many pages in the log there is a checkpoint.
 const PAGES: i32 = 4_000;
@@ -128,7 +129,7 @@ impl Helper {
                 write_back(&connection);
             }
         };
-        let thread = std::thread::Builder::new().name("cozo-checkpoint".to_string()).spawn(work).ok()?;
+        let thread = threads::start("cozo-checkpoint", work).ok()?;
         Some(Helper(Some((sender, thread))))
     }
 

@@ -31,6 +31,7 @@ mod cursor;
 mod engine;
 mod error;
 mod file_writer;
+mod fork;
 mod form;
 mod history;
 mod lanes;
@@ -47,6 +48,7 @@ mod write;
 
 pub use engine::SqliteStorage;
 pub use file_writer::FileWriter;
+pub use fork::prepare as prepare_for_forks;
 pub use open::own_log;
 
 /// The engine's name.

@@ -9,6 +9,7 @@ use super::catalog::{self, Tables};
 use super::connection::{open, open_writer};
 use super::error::{failed, failed_file};
 use super::names::CATALOG;
+use crate::fork::LockedFile;
 use crate::storage::folders::sync_name;
 use crate::storage::{Durability, StorageError};
 
@@ -34,7 +35,7 @@ pub struct Opened {
     /// The relations.
     pub tables: Tables,
     /// Held for as long as anything of the database is used.
-    pub lock: File,
+    pub lock: LockedFile,
 }
 
 /// Opens a database for writing, and makes it first if there is none.
@@ -42,7 +43,7 @@ pub fn open_database(path: &Path, durability: Durability) -> Result<Opened, Stor
     let lock_path = beside(path, "-lock");
     let is_new_lock = !lock_path.exists();
     let lock = lock_file(path, &lock_path)?;
-    let content = match inspect(path) {
+    let content = match inspect(path).and_then(|content| refuse_lone_log(path, content)) {
         Ok(content) => content,
         Err(error) => {
             if is_new_lock {
@@ -97,11 +98,11 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Locks a file beside the database: to lock the database file itself is SQLite's affair.
-fn lock_file(path: &Path, lock_path: &Path) -> Result<File, StorageError> {
+fn lock_file(path: &Path, lock_path: &Path) -> Result<LockedFile, StorageError> {
     let options = File::options().write(true).create(true).truncate(false).open(lock_path);
-    let lock = options.map_err(failed_file("make the lock file beside the database"))?;
-    match lock.try_lock() {
-        Ok(()) => Ok(lock),
+    let file = options.map_err(failed_file("make the lock file beside the database"))?;
+    match LockedFile::lock(file) {
+        Ok(lock) => Ok(lock),
         Err(TryLockError::WouldBlock) => Err(StorageError::Locked(path.display().to_string())),
         Err(TryLockError::Error(error)) => Err(failed_file("lock the database")(error)),
     }
@@ -150,6 +151,16 @@ fn open_to_inspect(path: &Path) -> Result<Connection, StorageError> {
     }
     uri.push_str("?immutable=1");
     open(Path::new(&uri), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
+}
+
+/// Refuses to make a database beside the log of one that was there: SQLite would remove the log.
+fn refuse_lone_log(path: &Path, content: Content) -> Result<Content, StorageError> {
+    let log = own_log(path);
+    if !path.exists() && std::fs::metadata(&log).is_ok_and(|metadata| metadata.len() > 0) {
+        let help = "put the file back, or give the log another name; nothing was changed";
+        return Err(not_a_database(path, "the log of a database ('-wal'), whose file is missing", help));
+    }
+    Ok(content)
 }
 
 /// Refuses a file with another name, a hard link: under it the file could be opened a second time, with another lock and another

@@ -5,10 +5,12 @@
 //! | `columns` | the order of rows by some of their columns |
 //! | `packed` | rows of small integers, as one number each |
 //! | `radix` | sorting by a number |
+//! | `steps` | sorting that can be stopped |
 
 mod columns;
 mod packed;
 mod radix;
+mod steps;
 
 use std::ops::Range;
 
@@ -17,8 +19,10 @@ use rayon::prelude::*;
 use smallvec::SmallVec;
 
 use super::{Batch, Column, compare_columns};
+use crate::threads;
 
 pub use columns::order;
+pub use steps::{sort_in_steps, sort_values};
 
 /// From so many integers on, sorting by radix beats sorting by comparison.
 pub const WORTH_RADIX: usize = 4096;
@@ -104,6 +108,7 @@ pub fn ascend(columns: &[Column], len: usize, strictly: bool) -> bool {
         0..=1 => true,
         2..WORTH_SHARING => ascends(1..len),
         _ => {
+            threads::ready();
             let parts = (1..len).into_par_iter().step_by(WORTH_SHARING);
             parts.all(|start| ascends(start..(start + WORTH_SHARING).min(len)))
         }

@@ -6,6 +6,7 @@
 use rayon::prelude::*;
 
 use super::WORTH_RADIX;
+use crate::threads;
 
 const DIGIT_BITS: u32 = 8;
 const DIGITS: usize = 1 << DIGIT_BITS;
@@ -45,6 +46,7 @@ pub fn sort_by_bits<T: Copy + Default + Send + Sync>(items: &mut Vec<T>, bits: u
         parts.push((part, room));
         (items, spare) = (more, more_room);
     }
+    threads::ready();
     parts.into_par_iter().for_each(|(part, room)| sort_part(part, room, lower_bits, number));
 }
 

@@ -3,7 +3,7 @@
 use std::hint::select_unpredictable;
 
 use super::{Outcome, Side, Typed, View, build_texts, dense, done, map, view};
-use crate::expr::Operand;
+use crate::expr::{FunctionError, Operand};
 use crate::value::{Column, Primitive};
 
 /// The values of an operand, if all rows are Booleans.
@@ -44,7 +44,7 @@ pub(in super::super) fn negate(operands: &[Operand<'_>], len: usize) -> Outcome 
 pub(in super::super) fn coalesce(operands: &[Operand<'_>], len: usize) -> Outcome {
     let [Operand::Column(column), default] = operands else { return None };
     if !column.has_nulls() {
-        return done(column.clone().into_owned());
+        return Some(column.copy_range(0..len).map_err(FunctionError::from));
     }
     let (a, b) = (view(&operands[0])?, view(default)?);
     let both_null = || {
@@ -66,7 +66,10 @@ pub(in super::super) fn coalesce(operands: &[Operand<'_>], len: usize) -> Outcom
         }
         (Typed::Str(x), Typed::Str(y)) if both_null().is_none() => {
             let text = |row| if a.is_null(row) { y.str_at(row) } else { x.str_at(row) };
-            done(build_texts(len, |row, buffer| buffer.push_str(text(row)))?)
+            build_texts(len, |row, buffer| {
+                buffer.push_str(text(row));
+                Ok(())
+            })
         }
         _ => None,
     }

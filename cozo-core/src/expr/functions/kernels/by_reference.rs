@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::super::arguments::Outcome as ValueOutcome;
 use super::super::lists::element;
 use super::super::vectors::Distance;
 use super::{Outcome, Texts, Typed, done, view};
@@ -11,7 +12,7 @@ use crate::value::{Column, DataValue};
 /// The value of a row; cheap for scalars and mixtures.
 pub(super) fn value_at<'a>(operand: &'a Operand<'_>, row: usize) -> Cow<'a, DataValue> {
     match operand {
-        Operand::Scalar(value) => Cow::Borrowed(value),
+        Operand::Scalar(value) => Cow::Borrowed(&**value),
         Operand::Column(column) => match &**column {
             Column::Any(values) => Cow::Borrowed(&values[row]),
             other => Cow::Owned(other.get(row)),
@@ -23,12 +24,15 @@ pub(super) fn value_at<'a>(operand: &'a Operand<'_>, row: usize) -> Cow<'a, Data
 pub(in super::super) fn map_values(
     operands: &[Operand<'_>],
     len: usize,
-    f: impl Fn(&DataValue) -> Option<DataValue>,
+    f: impl Fn(&DataValue) -> Option<ValueOutcome>,
 ) -> Outcome {
     let [operand] = operands else { return None };
     let mut column = Column::default();
     for row in 0..len {
-        column.push_owned(f(&value_at(operand, row))?);
+        match f(&value_at(operand, row))? {
+            Ok(value) => column.push_owned(value),
+            Err(error) => return Some(Err(error)),
+        }
     }
     done(column)
 }
@@ -61,19 +65,24 @@ pub(in super::super) fn get(operands: &[Operand<'_>], len: usize) -> Outcome {
     let mut column = Column::default();
     for row in 0..len {
         let found = element(&value_at(container, row), &value_at(key, row));
-        column.push_owned(match (found, default) {
-            (Some(found), _) => found,
-            (None, Some(default)) => default.get(row),
-            (None, None) => return None,
-        });
+        let found = match (found, default) {
+            (Ok(None), None) => return None,
+            (Ok(None), Some(default)) => default.get(row),
+            (Ok(Some(found)), _) => Ok(found),
+            (Err(stop), _) => Err(stop),
+        };
+        match found {
+            Ok(found) => column.push_owned(found),
+            Err(stop) => return Some(Err(stop.into())),
+        }
     }
     done(column)
 }
 
 pub(in super::super) fn maybe_get(operands: &[Operand<'_>], len: usize) -> Outcome {
     let [container, key] = operands else { return None };
-    let found = |row| element(&value_at(container, row), &value_at(key, row)).unwrap_or_default();
-    done((0..len).map(found).collect())
+    let found = |row| Ok(element(&value_at(container, row), &value_at(key, row))?.unwrap_or_default());
+    Some((0..len).map(found).collect())
 }
 
 /// Distances of vectors.

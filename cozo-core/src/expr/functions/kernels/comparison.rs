@@ -6,6 +6,7 @@ use rustc_hash::FxHashSet;
 
 use super::by_reference::value_at;
 use super::{Outcome, Texts, Typed, View, dense, done, view, zip};
+use crate::budget::make_room;
 use crate::expr::Operand;
 use crate::value::{Column, DataValue, Num};
 
@@ -89,7 +90,12 @@ fn typed_equality(a: Typed<'_>, b: Typed<'_>, len: usize, wanted: bool) -> Vec<b
 
 /// Whether integers or strings are in a list that is the same for all rows; the list is made a set once.
 pub(in super::super) fn is_in(operands: &[Operand<'_>], len: usize) -> Outcome {
-    let [Operand::Column(column), Operand::Scalar(DataValue::List(items))] = operands else { return None };
+    let [Operand::Column(column), Operand::Scalar(list)] = operands else { return None };
+    let items = list.get_slice()?;
+    // A set has room for twice what it holds.
+    if let Err(stop) = make_room(items.len().saturating_mul(2 * size_of::<&[u8]>())) {
+        return Some(Err(stop.into()));
+    }
     let has_null = items.contains(&DataValue::Null);
     done(Column::bools(match &**column {
         Column::Int(column) => {

@@ -42,10 +42,11 @@ pub(in super::super) fn to_string(operands: &[Operand<'_>], len: usize) -> Outco
             Typed::Null => unreachable!("an operand without values is null in every row"),
             Typed::Bool(values) => write!(buffer, "{}", values.at(row)),
             Typed::Int(values) => write!(buffer, "{}", values.at(row)),
-            Typed::Float(values) => buffer.write_str(&text_of(&DataValue::from(values.at(row)))),
+            Typed::Float(values) => buffer.write_str(&text_of(&DataValue::from(values.at(row)))?),
             Typed::Str(texts) => buffer.write_str(texts.str_at(row)),
         };
         written.expect("writing to a string does not fail");
+        Ok(())
     };
-    done(build_texts(len, text)?)
+    build_texts(len, text)
 }

@@ -1,7 +1,8 @@
 //! The columnar forms of functions: loops over slices of one type, without a value of dynamic type in sight.
 //!
-//! **A kernel never makes an error.** Where a row may fail, such as on a null, an overflow or another type, it
-//! declines, and the row-by-row evaluation finds the row and words the error; so the two can not disagree.
+//! **A kernel never makes an error of its own.** Where a row may fail, such as on a null, an overflow or another type, it
+//! declines, and the row-by-row evaluation finds the row and words the error; so the two can not disagree. It only passes on
+//! that the script must stop.
 
 pub(super) mod arithmetic;
 pub(super) mod booleans;
@@ -10,6 +11,7 @@ pub(super) mod comparison;
 pub(super) mod convert;
 pub(super) mod strings;
 
+use crate::budget::{Stop, make_room};
 use crate::expr::{FunctionError, Operand};
 use crate::value::{Column, DataValue, Num, Primitive, StrColumn};
 
@@ -89,12 +91,14 @@ fn view<'a>(operand: &'a Operand<'_>) -> Option<View<'a>> {
     }
     let same = |typed| Some(View { typed, nulls: None });
     match operand {
-        Operand::Scalar(DataValue::Null) => same(Typed::Null),
-        Operand::Scalar(DataValue::Bool(value)) => same(Typed::Bool(Side::Same(*value))),
-        Operand::Scalar(DataValue::Num(Num::Int(value))) => same(Typed::Int(Side::Same(*value))),
-        Operand::Scalar(DataValue::Num(Num::Float(value))) => same(Typed::Float(Side::Same(*value))),
-        Operand::Scalar(DataValue::Str(text)) => same(Typed::Str(Texts::Same(text))),
-        Operand::Scalar(_) => None,
+        Operand::Scalar(value) => match &**value {
+            DataValue::Null => same(Typed::Null),
+            DataValue::Bool(value) => same(Typed::Bool(Side::Same(*value))),
+            DataValue::Num(Num::Int(value)) => same(Typed::Int(Side::Same(*value))),
+            DataValue::Num(Num::Float(value)) => same(Typed::Float(Side::Same(*value))),
+            DataValue::Str(text) => same(Typed::Str(Texts::Same(text))),
+            _ => None,
+        },
         Operand::Column(column) => match &**column {
             Column::Null(_) => same(Typed::Null),
             Column::Bool(column) => Some(rows(column, Typed::Bool)),
@@ -147,17 +151,28 @@ fn map<T: Copy, R: Clone>(side: Side<'_, T>, len: usize, mut f: impl FnMut(T) ->
     }
 }
 
+/// So many bytes of texts may be made before the budget is asked about them.
+const BYTES_UNASKED: usize = 1 << 16;
+
 /// A column of the texts that `text_of` appends to the buffer for each row; declines if they are too much for a column.
-fn build_texts(len: usize, mut text_of: impl FnMut(usize, &mut String)) -> Option<Column> {
+fn build_texts(len: usize, mut text_of: impl FnMut(usize, &mut String) -> Result<(), Stop>) -> Outcome {
     let mut column = StrColumn::with_capacity(len, 0);
-    let mut buffer = String::new();
+    let (mut buffer, mut asked) = (String::new(), 0);
     for row in 0..len {
         buffer.clear();
-        text_of(row, &mut buffer);
+        if let Err(stop) = text_of(row, &mut buffer) {
+            return Some(Err(stop.into()));
+        }
         if !column.has_room(buffer.len()) {
             return None;
         }
+        if column.byte_len() + buffer.len() > asked + BYTES_UNASKED {
+            if let Err(stop) = make_room(column.byte_len() + buffer.len() - asked) {
+                return Some(Err(stop.into()));
+            }
+            asked = column.byte_len() + buffer.len();
+        }
         column.push(&buffer);
     }
-    Some(Column::Str(column))
+    done(Column::Str(column))
 }

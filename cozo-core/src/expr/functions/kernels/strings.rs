@@ -8,8 +8,12 @@ use super::super::regexes;
 use super::super::strings::length_of;
 use super::by_reference::map_values;
 use super::{Outcome, Texts, build_texts, dense_texts, done};
+use crate::budget::{Stop, make_room};
 use crate::expr::Operand;
 use crate::value::Column;
+
+/// Longer texts are counted one by one.
+const SMALL_TEXT: usize = 1 << 14;
 
 /// Tests the bytes of two strings.
 #[inline]
@@ -46,21 +50,36 @@ pub(in super::super) fn regex_matches(operands: &[Operand<'_>], len: usize) -> O
 
 pub(in super::super) fn concat(operands: &[Operand<'_>], len: usize) -> Outcome {
     let parts: Vec<Texts<'_>> = operands.iter().map(dense_texts).collect::<Option<_>>()?;
-    done(build_texts(len, |row, buffer| parts.iter().for_each(|part| buffer.push_str(part.str_at(row))))?)
+    build_texts(len, |row, buffer| {
+        // The buffer is as large as the longest text, which then lies in the column, too.
+        let length: usize = parts.iter().map(|part| part.bytes_at(row).len()).sum();
+        if length > buffer.capacity() && length > SMALL_TEXT {
+            make_room(length - buffer.capacity())?;
+        }
+        parts.iter().for_each(|part| buffer.push_str(part.str_at(row)));
+        Ok(())
+    })
 }
 
 /// Maps strings to strings.
-pub(in super::super) fn map_texts(operands: &[Operand<'_>], len: usize, f: impl Fn(&str) -> Cow<'_, str>) -> Outcome {
+pub(in super::super) fn map_texts(
+    operands: &[Operand<'_>],
+    len: usize,
+    f: impl Fn(&str) -> Result<Cow<'_, str>, Stop>,
+) -> Outcome {
     let [texts] = operands else { return None };
     let texts = dense_texts(texts)?;
-    done(build_texts(len, |row, buffer| buffer.push_str(&f(texts.str_at(row))))?)
+    build_texts(len, |row, buffer| {
+        buffer.push_str(&f(texts.str_at(row))?);
+        Ok(())
+    })
 }
 
 /// Characters are counted by the bytes that begin one.
 pub(in super::super) fn length(operands: &[Operand<'_>], len: usize) -> Outcome {
     let [operand] = operands else { return None };
     let Some(texts) = dense_texts(operand) else {
-        return map_values(operands, len, |value| length_of(value).map(|length| (length as i64).into()));
+        return map_values(operands, len, |value| length_of(value).map(|length| Ok((length as i64).into())));
     };
     let characters = |text: &[u8]| text.iter().filter(|byte| (**byte & 0xC0) != 0x80).count() as i64;
     done(Column::ints((0..len).map(|row| characters(texts.bytes_at(row))).collect()))

@@ -18,6 +18,7 @@ use crate::fixed_rule::{
 };
 use crate::parse::ast::BaseTypeSpec;
 use crate::parse::parse_column_type;
+use crate::threads;
 use crate::value::{Batch, DataValue};
 
 /// The records of a CSV file or web address.
@@ -82,7 +83,7 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     };
     let layout = Layout { fields: fields(settings.value("types"), call.options)?, delimiter };
     let origin = Origin::new(call, settings.text("url"));
-    let mut source = origin.open();
+    let mut source = origin.open()?;
     let rows = Batch::empty(layout.fields.len());
     let mut reading = Reading { origin, layout, has_headers: settings.bool("has_headers"), rows, lines: 0 };
     let rest = if plain::is_plain(delimiter) { reading.read_plain(&mut source)? } else { vec![] };
@@ -116,7 +117,7 @@ impl Reading<'_> {
         let mut rest = vec![];
         loop {
             let mut blocks = vec![];
-            while blocks.len() < BLOCKS_PER_THREAD * rayon::current_num_threads() {
+            while blocks.len() < BLOCKS_PER_THREAD * threads::count() {
                 match self.next_block(source, &mut rest)? {
                     Some(block) if block.starts_with(BYTE_ORDER_MARK) && self.lines == 0 && blocks.is_empty() => {
                         blocks.push(block[BYTE_ORDER_MARK.len()..].to_vec());

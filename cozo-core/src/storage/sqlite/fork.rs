@@ -1,0 +1,101 @@
+//! SQLite in a process that was forked from one that uses it.
+//!
+//! SQLite notes for each file, by the numbers of its device and its inode, which locks the process has and where its index of
+//! the log is in memory. A forked process has a copy of these notes, and they are wrong there: locks are not inherited, and
+//! the files beside the database may be others by now. It would take itself to have locked what it has not, and write to
+//! a log that was removed. So each process gets device numbers of its own, by a function of the system that SQLite lets
+//! others replace; what a forked process opens is then never taken for what its parent has open.
+//!
+//! The locks within SQLite that are not those of one connection are taken while the process is forked, so that none is held
+//! there by a thread that is not there.
+
+use std::sync::Once;
+
+/// To be called before a file is opened.
+#[cfg(not(unix))]
+pub fn prepare() {}
+
+/// To be called before a file is opened.
+#[cfg(unix)]
+pub fn prepare() {
+    static PREPARED: Once = Once::new();
+    PREPARED.call_once(system::prepare);
+}
+
+#[cfg(unix)]
+mod system {
+    use std::ffi::{c_char, c_int};
+    use std::mem::transmute;
+    use std::ptr::null;
+
+    use rusqlite::ffi;
+
+    use crate::fork::Process;
+
+    /// The locks that all connections share, in the order in which SQLite takes one while it has another: files, random numbers (for
+    /// the name of a temporary file), initialisation (for the first random number), pages, memory.
+    const LOCKS: [c_int; 6] = [
+        ffi::SQLITE_MUTEX_STATIC_VFS1,
+        ffi::SQLITE_MUTEX_STATIC_PRNG,
+        ffi::SQLITE_MUTEX_STATIC_MAIN,
+        ffi::SQLITE_MUTEX_STATIC_LRU,
+        ffi::SQLITE_MUTEX_STATIC_LRU2,
+        ffi::SQLITE_MUTEX_STATIC_MEM,
+    ];
+
+    #[allow(unsafe_code)]
+    pub fn prepare() {
+        // SAFETY: SQLite is initialised first, so that there are its locks. The functions that are handed over are of the types
+        // that are expected, and are there as long as the program.
+        unsafe {
+            ffi::sqlite3_initialize();
+            libc::pthread_atfork(Some(before), Some(after), Some(after));
+            let vfs = ffi::sqlite3_vfs_find(null());
+            if let Some(replace) = vfs.as_ref().and_then(|vfs| vfs.xSetSystemCall) {
+                let (of_file, of_path): (OfFile, OfPath) = (fstat, stat);
+                replace(vfs, c"fstat".as_ptr(), Some(transmute::<OfFile, unsafe extern "C" fn()>(of_file)));
+                replace(vfs, c"stat".as_ptr(), Some(transmute::<OfPath, unsafe extern "C" fn()>(of_path)));
+            }
+        }
+    }
+
+    type OfFile = unsafe extern "C" fn(c_int, *mut libc::stat) -> c_int;
+    type OfPath = unsafe extern "C" fn(*const c_char, *mut libc::stat) -> c_int;
+
+    /// What the system says of an open file.
+    #[allow(unsafe_code)]
+    unsafe extern "C" fn fstat(file: c_int, found: *mut libc::stat) -> c_int {
+        // SAFETY: SQLite calls it as it would call the system's function.
+        unsafe { with_own_device(libc::fstat(file, found), found) }
+    }
+
+    /// What the system says of the file at a path.
+    #[allow(unsafe_code)]
+    unsafe extern "C" fn stat(path: *const c_char, found: *mut libc::stat) -> c_int {
+        // SAFETY: SQLite calls it as it would call the system's function.
+        unsafe { with_own_device(libc::stat(path, found), found) }
+    }
+
+    /// Changes a device number into one that no other process has of those that were forked from each other.
+    #[allow(unsafe_code)]
+    unsafe fn with_own_device(outcome: c_int, found: *mut libc::stat) -> c_int {
+        // SAFETY: after a success something was found.
+        if let Some(found) = unsafe { found.as_mut() }.filter(|_| outcome == 0) {
+            let generation = Process::current().generation() as libc::dev_t;
+            found.st_dev ^= generation.rotate_right(16);
+        }
+        outcome
+    }
+
+    #[allow(unsafe_code)]
+    unsafe extern "C" fn before() {
+        // SAFETY: these locks are there, as SQLite is initialised.
+        LOCKS.iter().for_each(|lock| unsafe { ffi::sqlite3_mutex_enter(ffi::sqlite3_mutex_alloc(*lock)) });
+    }
+
+    #[allow(unsafe_code)]
+    unsafe extern "C" fn after() {
+        // SAFETY: `before` has taken these locks in this thread.
+        LOCKS.iter().rev().for_each(|lock| unsafe { ffi::sqlite3_mutex_leave(ffi::sqlite3_mutex_alloc(*lock)) });
+    }
+}
