@@ -1,4 +1,4 @@
-//! A file of a database is damaged while nobody has it open: the database says so, or all of it is there.
+//! A file of a database is damaged while it is closed: the database says so, or all of it is there.
 //!
 //! Some damage cannot be known. [`Excuse`] lists what, and a test that meets it counts it, and fails only if more is lost than that.
 

@@ -21,7 +21,7 @@ use super::workload::Workload;
 /// Far more time than a process takes on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Whoever takes longer is worth a look.
+/// A process that takes longer is worth a look.
 const SLOW: Duration = Duration::from_secs(5);
 
 /// How many findings are described in full.
@@ -317,7 +317,7 @@ impl Run {
         for (_, said) in self.trace.said() {
             match said {
                 Said::Refused(_, _, text) | Said::Remark(text) if text.contains("locked") => {
-                    self.complaints.push(("nobody else has it open, and it is locked", format!("{said:?}")));
+                    self.complaints.push(("no other process has it open, and it is locked", format!("{said:?}")));
                 }
                 Said::Remark(text) if text.starts_with("panics") => self.complaints.push(("a panic", text.clone())),
                 Said::Remark(text) if text.starts_with("cannot") && self.fault.is_none() => {

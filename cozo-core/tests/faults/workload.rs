@@ -116,7 +116,7 @@ struct Generator<'s> {
     random: StdRng,
     /// What the names of relations begin with.
     letter: char,
-    /// Whether nobody else writes.
+    /// Whether this is the only writer.
     is_alone: bool,
     state: State,
     shapes: BTreeMap<String, &'static Shape>,
