@@ -232,7 +232,7 @@ impl Writer<'_> {
         self.look(steps.len());
     }
 
-    /// Now and then opens the database again after an error, if nobody else has it; whether it is open.
+    /// Now and then opens the database again after an error, if no other thread has it; whether it is open.
     fn goes_on(&mut self) -> bool {
         if self.prefix.is_some() || !self.random.random_ratio(1, 6) {
             return true;

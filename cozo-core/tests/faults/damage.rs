@@ -1,4 +1,4 @@
-//! A file of a database is damaged while nobody has it open: the database says so, or all of it is there.
+//! A file of a database is damaged while it is closed: the database says so, or all of it is there.
 //!
 //! Some damage cannot be known. [`Excuse`] lists what, and a test that meets it counts it, and fails only if more is lost than that.
 
@@ -207,7 +207,7 @@ impl<'r> Subject<'r> {
 
     /// How what is there differs from what should be.
     fn difference(&self, found: &State) -> Option<String> {
-        Possible { judges: &self.judges, earlier: &[] }.difference(found)
+        Possible { judges: &self.judges, earlier: &[], may_be_torn: false }.difference(found)
     }
 
     /// Whether what is lost are the last commits, or is in relations that are named.

@@ -20,7 +20,7 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 
-use super::trace::{Event, Trace};
+use super::trace::{Event, Trace, matches};
 
 /// When names are on the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +68,8 @@ struct PendingChange {
 struct File {
     contents: Vec<u8>,
     pending: Vec<PendingChange>,
+    /// Whether no write is there without those before it.
+    is_in_order: bool,
 }
 
 /// A change of names.
@@ -91,6 +93,8 @@ type NameMap = BTreeMap<String, Entry>;
 #[derive(Clone)]
 pub struct Disk {
     names: Names,
+    /// A pattern of names of files in which no write is there without those before it.
+    in_order: Option<&'static str>,
     files: Vec<File>,
     certain: NameMap,
     /// With the numbers of their events.
@@ -134,6 +138,7 @@ impl Disk {
     pub fn with(folder: &Path, names: Names) -> Disk {
         let mut disk = Disk {
             names,
+            in_order: None,
             files: vec![],
             certain: NameMap::new(),
             pending: vec![],
@@ -143,10 +148,15 @@ impl Disk {
         };
         for (path, contents) in files_below(folder) {
             disk.certain.insert(path, Entry::File(disk.files.len()));
-            disk.files.push(File { contents, pending: vec![] });
+            disk.files.push(File { contents, ..File::default() });
         }
         disk.current = disk.certain.clone();
         disk
+    }
+
+    /// Of files that are made from now on with such names no write is there without those before it.
+    pub fn keep_order_of(&mut self, pattern: &'static str) {
+        self.in_order = Some(pattern);
     }
 
     /// Takes in what happens next.
@@ -199,7 +209,8 @@ impl Disk {
         }
         if is_new || !self.current.contains_key(path) {
             let entry = Entry::File(self.files.len());
-            self.files.push(File::default());
+            let is_in_order = self.in_order.is_some_and(|pattern| matches(pattern, path));
+            self.files.push(File { is_in_order, ..File::default() });
             self.rename(NameChange::Make(path.to_string(), entry));
         }
         self.open.insert(fd, (path.to_string(), self.current[path]));
@@ -282,19 +293,20 @@ impl File {
 
     fn after(&self, kept: Pending, until: usize, trace: &Trace, random: &mut StdRng) -> Vec<u8> {
         let mut contents = self.contents.clone();
+        let is_each = kept == Pending::Each && !self.is_in_order;
+        let until = match (kept, self.pending.choose(random)) {
+            (Pending::Each, Some(last)) if self.is_in_order => last.event + random.random_range(0..2),
+            _ => until,
+        };
         for PendingChange { change, event, .. } in &self.pending {
-            let is_there = match kept {
-                Pending::Each => random.random_ratio(2, 3),
-                _ => *event < until,
-            };
-            // The last write of a prefix may be torn.
-            let is_torn = match kept {
-                Pending::Each => random.random_ratio(1, 4),
-                _ => *event + 1 == until,
+            let (is_there, is_torn) = match is_each {
+                true => (random.random_ratio(2, 3), random.random_ratio(1, 4)),
+                // The last write before the moment may be torn.
+                false => (*event < until, *event + 1 == until),
             };
             match change {
                 Change::Write { offset, bytes } if is_there && is_torn => {
-                    tear(&mut contents, *offset, trace.bytes(bytes), random);
+                    tear(&mut contents, *offset, trace.bytes(bytes), self.is_in_order, random);
                 }
                 change if is_there => apply(&mut contents, change, trace),
                 _ => {}
@@ -329,10 +341,10 @@ fn put(contents: &mut Vec<u8>, offset: u64, bytes: &[u8]) {
 }
 
 /// Writes some of the sectors: those up to one, or any.
-fn tear(contents: &mut Vec<u8>, offset: u64, bytes: &[u8], random: &mut StdRng) {
+fn tear(contents: &mut Vec<u8>, offset: u64, bytes: &[u8], is_in_order: bool, random: &mut StdRng) {
     let end = offset + bytes.len() as u64;
     let (first, last) = (offset / SECTOR, end.div_ceil(SECTOR));
-    let whole_until = random.random::<bool>().then(|| random.random_range(first..=last));
+    let whole_until = (is_in_order || random.random::<bool>()).then(|| random.random_range(first..=last));
     for sector in first..last {
         let is_there = whole_until.map_or_else(|| random.random(), |until| sector < until);
         if is_there {

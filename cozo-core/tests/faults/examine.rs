@@ -56,7 +56,7 @@ impl Found {
         (alarms, problems.into_iter().map(String::as_str).collect())
     }
 
-    /// What is said to be wrong, by whoever.
+    /// What the opening, the check or the error say is wrong.
     pub fn says(&self) -> Vec<&String> {
         self.refusal.iter().chain(&self.warnings).chain(&self.problems).collect()
     }

@@ -538,7 +538,7 @@ int mkdir(const char *path, mode_t mode) {
     return result;
 }
 
-/* What copies within the system is refused, so that whoever copies reads and writes. */
+/* What copies within the system is refused, so that a copy is made by reads and writes. */
 ssize_t copy_file_range(int in, off64_t *from, int out, off64_t *to, size_t len, unsigned int flags) {
     lock();
     int is_ours = path_of(out) != NULL;

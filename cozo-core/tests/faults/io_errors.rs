@@ -47,7 +47,7 @@ fn check(lab: &mut Lab, run: &Run, goes_on: bool) {
         lab.find(kind, &context, &text);
     }
     let folder = run.task.folder.clone();
-    lab.check(run, &folder, &Possible { judges: &judges, earlier: &[] }, goes_on, &context);
+    lab.check(run, &folder, &Possible { judges: &judges, earlier: &[], may_be_torn: false }, goes_on, &context);
 }
 
 /// The trace knows all that a process does to its files: what follows from it is what the process left.

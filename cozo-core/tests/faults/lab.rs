@@ -21,7 +21,7 @@ use super::workload::Workload;
 /// Far more time than a process takes on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Whoever takes longer is worth a look.
+/// A process that takes longer is worth a look.
 const SLOW: Duration = Duration::from_secs(5);
 
 /// How many findings are described in full.
@@ -204,7 +204,7 @@ impl Lab {
                 if !found.complaints.is_empty() {
                     self.find("it does not go on", context, &found.complaints.join("\n"));
                 }
-                if !alarms.is_empty() && !possible.may_warn(&found.state()) {
+                if !alarms.is_empty() && !possible.may_warn(&found.state(), &alarms) {
                     self.find("it warns, and nothing is lost", context, &alarms.join("\n"));
                 }
                 if let Some(difference) = possible.difference(&found.state()) {
@@ -247,12 +247,18 @@ pub struct Possible<'j> {
     pub judges: &'j [Judge<'j>],
     /// For each writer; of none if only what the judge says is possible.
     pub earlier: &'j [Vec<State>],
+    /// Whether a commit that was not acknowledged may lie in a log in part, so that a warning tells of it.
+    pub may_be_torn: bool,
 }
 
 impl Possible<'_> {
     /// Whether it may be said that something is missing.
-    fn may_warn(&self, found: &State) -> bool {
-        !self.earlier.is_empty() || self.judges.iter().any(|judge| judge.difference(found).is_some())
+    fn may_warn(&self, found: &State, alarms: &[&str]) -> bool {
+        let is_of_torn =
+            |alarm: &&str| ["a commit was being written", "in its last commit"].iter().any(|of| alarm.contains(of));
+        !self.earlier.is_empty()
+            || (self.may_be_torn && alarms.iter().any(is_of_torn))
+            || self.judges.iter().any(|judge| judge.difference(found).is_some())
     }
 
     /// How what is there differs from it, in words; nothing if it does not.
@@ -311,7 +317,7 @@ impl Run {
         for (_, said) in self.trace.said() {
             match said {
                 Said::Refused(_, _, text) | Said::Remark(text) if text.contains("locked") => {
-                    self.complaints.push(("nobody else has it open, and it is locked", format!("{said:?}")));
+                    self.complaints.push(("no other process has it open, and it is locked", format!("{said:?}")));
                 }
                 Said::Remark(text) if text.starts_with("panics") => self.complaints.push(("a panic", text.clone())),
                 Said::Remark(text) if text.starts_with("cannot") && self.fault.is_none() => {

@@ -250,7 +250,7 @@ pub enum Said {
     Refused(usize, String, String),
     /// The database holds what has this digest, before the step of this number.
     Sees(usize, u64),
-    /// Something else, for whoever reads the report.
+    /// Something else, for the reader of the report.
     Remark(String),
 }
 

@@ -119,7 +119,7 @@ struct Generator<'s> {
     random: StdRng,
     /// What the names of relations begin with.
     letter: char,
-    /// Whether nobody else writes.
+    /// Whether this is the only writer.
     is_alone: bool,
     state: State,
     shapes: BTreeMap<String, &'static Shape>,
