@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{Builder, JoinHandle, available_parallelism, yield_now};
 
+use rayon::current_num_threads;
 use rayon::{ThreadBuilder, ThreadPoolBuilder};
 
 use crate::fork::Process;
@@ -43,7 +44,7 @@ pub fn ready() {
 /// Among how many threads work is divided.
 pub fn count() -> usize {
     ready();
-    rayon::current_num_threads()
+    current_num_threads()
 }
 
 /// Starts a thread of a single purpose.

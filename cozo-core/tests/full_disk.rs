@@ -43,9 +43,11 @@ fn child() {
         assert!(written < 10_000_000, "the disk is never full");
     };
     let code = refusal.code().map(|code| code.to_string());
-    assert_eq!(code.as_deref(), Some("storage::engine"), "{refusal:?}");
+    // Where the disk takes nothing at all any more, it is not known what it has of the commit.
+    let is_unknown = code.as_deref() == Some("storage::unknown_outcome");
+    assert!(is_unknown || code.as_deref() == Some("storage::engine"), "{refusal:?}");
     assert_eq!(count(&db), written, "reading goes on");
-    println!("\nwritten {written}");
+    println!("\nwritten {written}{}", if is_unknown { " or 100 more" } else { "" });
 }
 
 #[test]
@@ -62,10 +64,15 @@ fn a_full_disk_costs_no_more_than_the_write_that_met_it() {
             .output()
             .unwrap();
         let (said, complained) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        let written: Option<i64> = said.lines().find_map(|line| line.strip_prefix("written ")?.parse().ok());
-        let written = written.unwrap_or_else(|| panic!("{setting}: {said}\n{complained}"));
+        let told = said.lines().find_map(|line| line.strip_prefix("written "));
+        let told = told.unwrap_or_else(|| panic!("{setting}: {said}\n{complained}"));
+        let is_unknown = told.ends_with(" or 100 more");
+        let mut written: i64 = told.split(' ').next().unwrap().parse().unwrap();
         assert!(written > 0, "{setting}");
         let db = setting.open(folder.path()).unwrap_or_else(|error| panic!("{setting}: {error:?}"));
+        if is_unknown && count(&db) == written + 100 {
+            written += 100;
+        }
         assert_eq!(count(&db), written, "{setting}");
         db.run_default("?[n, s] <- [[-1, 'there is room again']] :put r {n => s}").unwrap();
         assert_eq!(count(&db), written + 1, "{setting}");

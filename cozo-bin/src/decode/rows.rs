@@ -229,6 +229,10 @@ impl<'de> Visitor<'de> for RowSeed<'_, '_, '_> {
             }
             let cell = CellSeed { meter, cells: &mut table.columns[found] };
             if items.next_element_seed(cell)?.is_none() {
+                if width.is_none() {
+                    // The column for a value that is not there.
+                    table.columns.truncate(found);
+                }
                 return Ok(found);
             }
             found += 1;

@@ -131,13 +131,13 @@ impl Budget {
 
     /// The budget that the calling thread works for, for those who share the work among threads.
     pub fn current() -> Option<Budget> {
-        CURRENT.with_borrow(|work| work.as_ref().map(|work| work.budget.clone()))
+        with_work(|work| work.as_ref().map(|work| work.budget.clone())).flatten()
     }
 
     /// Has the calling thread work for this budget until the guard is dropped.
     pub fn enter(&self) -> Entered {
         let work = Work { budget: self.clone(), made: 0, charged: 0, steps: 0 };
-        Entered { before: CURRENT.replace(Some(work)), thread: PhantomData }
+        Entered { before: with_work(|current| current.replace(work)).flatten(), thread: PhantomData }
     }
 }
 
@@ -152,6 +152,12 @@ pub fn within(used: usize, memory_limit: usize) -> Result<(), Stop> {
 thread_local! {
     /// What the thread works for.
     static CURRENT: RefCell<Option<Work>> = const { RefCell::new(None) };
+}
+
+/// Does something with what the thread works for. A thread that is at its very end works for nothing.
+#[inline]
+fn with_work<T>(act: impl FnOnce(&mut Option<Work>) -> T) -> Option<T> {
+    CURRENT.try_with(|work| act(&mut work.borrow_mut())).ok()
 }
 
 /// The work of one thread for a budget.
@@ -212,7 +218,8 @@ pub struct Entered {
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        if let Some(mut work) = CURRENT.replace(self.before.take()) {
+        let before = self.before.take();
+        if let Some(mut work) = with_work(|work| std::mem::replace(work, before)).flatten() {
             work.forget(0);
             work.budget.release(work.charged);
         }
@@ -227,7 +234,7 @@ pub struct Temporary {
 
 /// Begins a stretch of work whose values do not outlive it.
 pub fn temporary() -> Temporary {
-    let made = CURRENT.with_borrow(|work| work.as_ref().map_or(0, |work| work.made));
+    let made = with_work(|work| work.as_ref().map_or(0, |work| work.made)).unwrap_or(0);
     Temporary { made, thread: PhantomData }
 }
 
@@ -239,7 +246,7 @@ impl Temporary {
     }
 
     fn forget(&self) {
-        CURRENT.with_borrow_mut(|work| {
+        with_work(|work| {
             if let Some(work) = work {
                 work.forget(self.made);
             }
@@ -262,14 +269,14 @@ impl Drop for Temporary {
 /// Makes room for a value of so many bytes. Fails if the script that the thread works for may not take them, or must stop.
 #[inline]
 pub fn make_room(bytes: usize) -> Result<(), Stop> {
-    CURRENT.with_borrow_mut(|work| work.as_mut().map_or(Ok(()), |work| work.make_room(bytes)))
+    with_work(|work| work.as_mut().map_or(Ok(()), |work| work.make_room(bytes))).unwrap_or(Ok(()))
 }
 
 /// Counts so many steps of a loop, each about as much work as comparing two values. Fails if the script that the thread works
 /// for must stop.
 #[inline]
 pub fn step(steps: usize) -> Result<(), Stop> {
-    CURRENT.with_borrow_mut(|work| work.as_mut().map_or(Ok(()), |work| work.step(steps)))
+    with_work(|work| work.as_mut().map_or(Ok(()), |work| work.step(steps))).unwrap_or(Ok(()))
 }
 
 #[cfg(test)]

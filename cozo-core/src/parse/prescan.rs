@@ -416,7 +416,7 @@ mod tests {
             (format!("?[a] <- [{numbers}]"), "?[a] <- []"),
             (format!("x in[{numbers}, y, {numbers},] or r[{numbers}]"), &*format!("x in[ y,] or r[{numbers}]")),
             (format!("f('{text}', [[{numbers}, -'x'], {numbers}])"), "f('', [[ -'x'],])"),
-            (format!("x = [{numbers} + 1, [{numbers}]"), "x = [ 7 + 1,[]"),
+            (format!("x = [{numbers} + 1, [{numbers}]"), "x = [ 7 + 1, []"),
         ] {
             let condensed = prescan(&source).unwrap_or_else(|error| panic!("{source}: {error}")).condensed;
             assert_eq!(condensed.text, expected);

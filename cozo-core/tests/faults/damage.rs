@@ -288,6 +288,10 @@ impl<'r> Subject<'r> {
                 _ => None,
             };
         }
+        // See docs/engines.md: without a commit log nothing else knows what SQLite's log had.
+        if name == "db.sqlite-wal" && self.run.task.setting().options().contains("\"commit_log_mb\": 0}") {
+            return Some(Excuse::NothingElseKnows);
+        }
         let lost = self.lost(found);
         let is_last_log = self.last_log().is_some_and(|last| last == name);
         let ends_early = match damage {
@@ -350,6 +354,8 @@ enum Excuse {
     NoChecksums,
     /// There is nothing that would know of a database.
     NothingLeft,
+    /// There is no commit log that would know of what another log had.
+    NothingElseKnows,
     /// A log ends early, as after a crash that came before the rest of it was written.
     EndsEarly,
     /// The last record of a log is not whole, as after a crash while it was written.
@@ -361,6 +367,7 @@ impl Display for Excuse {
         f.write_str(match self {
             Excuse::NoChecksums => "SQLite has no checksums",
             Excuse::NothingLeft => "nothing is left",
+            Excuse::NothingElseKnows => "no commit log knows of it",
             Excuse::EndsEarly => "a log ends early",
             Excuse::LastRecord => "the last record of a log",
         })

@@ -34,11 +34,16 @@ pub fn open_writer(path: &Path, durability: Durability) -> Result<Connection, St
         Durability::Os => "normal",
         Durability::Disk => "full",
     };
-    connection.execute_batch("pragma journal_mode = wal").map_err(failed("open the database"))?;
-    let mode = connection.query_row("pragma journal_mode", [], |row| row.get::<_, String>(0));
-    let mode = mode.map_err(failed("open the database"))?;
+    let mut mode = journal_mode(&connection)?;
+    let mut connection = connection;
     if mode != "wal" {
-        // SQLite may go on with the journal that it has, and tell no error.
+        connection.execute_batch("pragma journal_mode = wal").map_err(failed("open the database"))?;
+        // After an error this connection may believe what is not in the file.
+        connection.close().map_err(|(_, error)| failed("open the database")(error))?;
+        connection = open(path, flags)?;
+        mode = journal_mode(&connection)?;
+    }
+    if mode != "wal" {
         let message = format!("it cannot use a write-ahead log beside the file, only the mode '{mode}'");
         return Err(StorageError::Engine { engine: super::NAME, action: "open the database", message });
     }
@@ -48,6 +53,11 @@ pub fn open_writer(path: &Path, durability: Durability) -> Result<Connection, St
     );
     connection.execute_batch(&pragmas).map_err(failed("open the database"))?;
     Ok(connection)
+}
+
+/// How SQLite undoes or redoes what is written to a database.
+fn journal_mode(connection: &Connection) -> Result<String, StorageError> {
+    connection.query_row("pragma journal_mode", [], |row| row.get(0)).map_err(failed("open the database"))
 }
 
 /// A connection that reads. There are several, and what they have in common the system keeps.
