@@ -40,9 +40,9 @@ char *cozo_open_db(const char *engine, const char *path, const char *options, in
 
 /*
  Closes a database. Queries of it that other threads run are stopped; its files are released when the last call that
- uses it has returned.
+ uses it has returned. A program that ends by `exit` or by the end of `main` closes what is open.
 
- Returns true if it was open.
+ Returns true if it was open. In a process that was forked from the one that opened it, returns false and does nothing.
  */
 bool cozo_close_db(int32_t id);
 
