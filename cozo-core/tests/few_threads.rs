@@ -37,7 +37,7 @@ fn work_on(db: &DbInstance, folder: &std::path::Path) -> Vec<(&'static str, cozo
             "make",
             db.run_default("?[a, b] := a in int_range(400000), b = (a * 7919) % 400009 :create e {a: Int, b: Int}"),
         ),
-        ("scan", db.run_default("n[b % 7, count(a)] := *e[a, b] ?[count(x)] := n[x, _]")),
+        ("scan", db.run_default("n[c, count(a)] := *e[a, b], c = b % 7 ?[count(x)] := n[x, _]")),
         ("sort", db.run_default("?[b, a] := *e[a, b] :order b, -a :limit 400000")),
         ("rank", db.run_default("r[a, s] <~ PageRank(*e[]) ?[count(a)] := r[a, _]")),
         ("path", db.run_default("r[a, g] <~ ConnectedComponents(*e[]) ?[count(a)] := r[a, _]")),

@@ -143,7 +143,7 @@ fn a_child_may_open_what_its_parent_has_closed() {
             db.run_default(&format!("?[k] <- [[{k}]] :put r {{k}}"))?;
         }
         let many = db.run_default("?[a] := a in int_range(200000) :create many {a: Int}")?;
-        let count = db.run_default("n[a % 7, count(a)] := *many[a] ?[count(x)] := n[x, _]")?;
+        let count = db.run_default("n[b, count(a)] := *many[a], b = a % 7 ?[count(x)] := n[x, _]")?;
         Ok::<_, cozo::Error>(many.rows.len() == 1 && count.rows[0][0] == 7.into())
     };
     assert!(in_child(|| put().unwrap_or(false)));

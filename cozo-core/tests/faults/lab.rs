@@ -254,8 +254,9 @@ pub struct Possible<'j> {
 impl Possible<'_> {
     /// Whether it may be said that something is missing.
     fn may_warn(&self, found: &State, alarms: &[&str]) -> bool {
-        let is_of_torn =
-            |alarm: &&str| ["a commit was being written", "in its last commit"].iter().any(|of| alarm.contains(of));
+        // What was being written is torn, which cannot be told from damage to the last commit.
+        let of_torn = ["one was being written when", "the log of RocksDB is damaged"];
+        let is_of_torn = |alarm: &&str| of_torn.iter().any(|of| alarm.contains(of));
         !self.earlier.is_empty()
             || (self.may_be_torn && alarms.iter().any(is_of_torn))
             || self.judges.iter().any(|judge| judge.difference(found).is_some())
