@@ -25,7 +25,7 @@ impl Arguments {
     /// Those of the command line. Ends the program where they are wrong, or where help is asked for.
     pub fn read() -> Self {
         let mut words: Vec<OsString> = std::env::args_os().collect();
-        if words.get(1).is_some_and(|word| names_database(word)) {
+        if words.get(1).is_some_and(names_database) {
             words.insert(1, "repl".into());
         }
         Arguments::parse_from(words)
