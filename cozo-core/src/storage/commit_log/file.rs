@@ -155,7 +155,8 @@ pub fn numbers(place: &Place) -> std::io::Result<Vec<u64>> {
 fn suffixes(place: &Place) -> std::io::Result<Vec<Vec<u8>>> {
     let Some(name) = place.0.file_name() else { return Ok(vec![]) };
     let entries = match std::fs::read_dir(folder_of(&place.0)) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(vec![]),
+        // What is in the place of a folder is for the engine to say.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(vec![]),
         entries => entries?,
     };
     let mut suffixes = vec![];
