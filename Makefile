@@ -45,6 +45,7 @@ soak: cargo          ## the long versions of the crash, fault, isolation and loa
 	COZO_IO_ERRORS=1000 COZO_POWER_LOSSES=1000 COZO_DAMAGES=1000 $(CARGO) test --workspace --test faults
 	COZO_CRASHES=50 COZO_SOAK_SECONDS=60 $(CARGO) test --workspace --test server_soak
 	COZO_REQUESTS=1000 $(CARGO) test --workspace --test server_random
+	COZO_EXPRESSIONS=10000 $(CARGO) test --workspace --test bounds
 
 fmt: cargo           ## format the code
 	cargo fmt --all

@@ -112,7 +112,7 @@ impl Database {
 
     /// Opens it, and makes it first if it is not there. What is missing of it is said.
     pub fn open(&self) -> miette::Result<DbInstance> {
-        threads::start()?;
+        threads::try_one()?;
         let db = DbInstance::new(&self.engine, self.path(), &self.config)?;
         db.warnings().iter().for_each(|warning| output::note(format_args!("warning: {warning}")));
         Ok(db)

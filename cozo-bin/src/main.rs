@@ -35,6 +35,7 @@ use args::{Arguments, Command};
 static ALLOCATOR: cozo::Mimalloc = cozo::Mimalloc;
 
 fn main() -> ExitCode {
+    cozo::Mimalloc::spare_addresses();
     let arguments = Arguments::read();
     let outcome = match arguments.command {
         Command::Run(arguments) => run::run(arguments),

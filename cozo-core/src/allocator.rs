@@ -34,6 +34,22 @@ pub(crate) fn keep_freed_memory() {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mimalloc;
 
+impl Mimalloc {
+    /// Where the process may have few addresses (`ulimit -v`), has the C libraries' own allocator do with less of them; call it when
+    /// the program begins. SQLite and RocksDB use that allocator, which sets 64 MB of addresses aside for each thread: tens of
+    /// threads would leave none for anything else, and end the process.
+    pub fn spare_addresses() {
+        #[cfg(all(target_os = "linux", target_env = "gnu"))]
+        if rustix::process::getrlimit(rustix::process::Resource::As).current.is_some() {
+            // SAFETY: the option takes any positive number, at any time.
+            #[allow(unsafe_code)]
+            unsafe {
+                libc::mallopt(libc::M_ARENA_MAX, 1);
+            }
+        }
+    }
+}
+
 /// Whether mimalloc aligns all blocks of the size of the layout as it wants.
 #[inline]
 pub(crate) fn is_ordinary(layout: Layout) -> bool {

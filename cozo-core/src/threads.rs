@@ -35,7 +35,7 @@ const STATE_BITS: u32 = 2;
 
 /// Sees to it that the calling thread can divide its work.
 pub fn ready() {
-    // Whoever is one of the threads has them.
+    // A thread that is one of them has them.
     if rayon::current_thread_index().is_none() && !are_started() {
         work_alone();
     }
@@ -71,11 +71,16 @@ fn are_started() -> bool {
     }
 }
 
-/// Starts as many threads as there are processors, or as the system has; whether there is one.
+/// Starts as many threads as there are processors, or half of what the system has if those are fewer; whether there is one.
 fn start_shared() -> bool {
-    let threads: Vec<Sender<ThreadBuilder>> = (0..wanted()).map_while(|_| waiting_thread().ok()).collect();
+    let wanted = wanted();
+    let mut threads: Vec<Sender<ThreadBuilder>> = (0..wanted).map_while(|_| waiting_thread().ok()).collect();
     if threads.is_empty() {
         return false;
+    }
+    if threads.len() < wanted {
+        // The rest of the program needs threads, too: those without work end at once.
+        threads.truncate(threads.len().div_ceil(2));
     }
     let mut waiting = threads.iter();
     let hand_over = |work: ThreadBuilder| {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use cozo::storage::codec::MAX_DEPTH;
 use cozo::{DataValue, JsonData, NamedRows};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -10,9 +11,6 @@ use serde_json::Value;
 use crate::advice::advice;
 use crate::arguments::{dict, items, text, wrong_type};
 use crate::error::BindingError;
-
-/// Lists and dicts within each other beyond this are refused, as in JSON: a list may contain itself.
-const MAX_DEPTH: usize = 127;
 
 /// An object whose text is longer is shown by its beginning.
 const MAX_SHOWN: usize = 100;

@@ -9,7 +9,8 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::{Request, Response, Version};
+use axum::http::header::CONNECTION;
+use axum::http::{HeaderValue, Request, Response, Version};
 use bytes::Bytes;
 use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Incoming;
@@ -17,6 +18,9 @@ use hyper::service::Service;
 use tokio::time::sleep;
 
 use super::direct::Direct;
+
+/// A body of so many bytes comes with its request: where no one asks for it, it is read and dropped.
+const SHORT_BODY: u64 = 4096;
 
 /// How often within the time that a client has it is looked whether a request came.
 const LOOKS: u32 = 4;
@@ -162,8 +166,9 @@ impl Service<Request<Incoming>> for Watched {
         self.activity.note();
         let answer = Some(Answer(self.activity.clone()));
         let then = if request.version() < Version::HTTP_11 { Stage::WaitingOld } else { Stage::Waiting };
+        let is_long = request.body().size_hint().exact().is_none_or(|bytes| bytes > SHORT_BODY);
         let request = request.map(|body| Received::new(body, self.activity.clone(), then));
-        WatchedResponse { response: self.service.call(request), answer }
+        WatchedResponse { response: self.service.call(request), answer, is_long }
     }
 }
 
@@ -171,14 +176,24 @@ impl Service<Request<Incoming>> for Watched {
 pub struct WatchedResponse<F> {
     response: F,
     answer: Option<Answer>,
+    /// Whether the body of the request is long, or may be.
+    is_long: bool,
 }
 
 impl<F: Future<Output = Result<Response<Body>, Infallible>> + Unpin> Future for WatchedResponse<F> {
     type Output = Result<Response<WatchedBody>, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let response = ready!(Pin::new(&mut self.response).poll(context));
+        let mut response = ready!(Pin::new(&mut self.response).poll(context));
         let answer = self.answer.take();
+        if let (Ok(response), Some(Answer(activity))) = (&mut response, &answer)
+            && self.is_long
+            && activity.stage() == Stage::Receiving
+        {
+            // The connection will be closed rather than the rest of the body read: the client is told, so that it sends the next
+            // request on another.
+            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        }
         if let (Ok(response), Some(Answer(activity))) = (&response, &answer) {
             let is_stream = response.extensions().get::<IsStream>().is_some();
             activity.enter(if is_stream { Stage::Streaming } else { Stage::Answering });

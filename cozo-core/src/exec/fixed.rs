@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::sink::BYTES_AROUND_ROW;
 use super::stored::Stored;
 use super::table::Table;
 use super::{ExecError, Run};
@@ -18,14 +19,16 @@ pub fn run_fixed(plan: &FixedPlan, tables: &[Table], run: &Run<'_>) -> Result<Ba
         plan.options.iter().map(|(name, expr)| (name.clone(), expr.with_parameters(run.parameters))).collect();
     let options = Options { rule: &plan.name, given: &given, span: plan.span };
     let inputs = plan.inputs.iter().map(|planned| input(planned, tables, run)).collect();
-    let budget = run.budget.clone();
-    let poison = Poison::new(move || Ok(budget.check()?));
+    let poison = Poison::of(run.budget);
     let arity = run.plan.tables[plan.table].arity;
     let rows = plan.rule.apply(&Call { options, inputs, poison }, arity);
     if let Some(graphs) = run.graphs {
         graphs.keep_within_budget();
     }
-    Ok(rows?)
+    let rows = rows?;
+    // What the rule has made counts no longer; what it has given does.
+    run.budget.charge(rows.memory_bytes() + rows.len * BYTES_AROUND_ROW)?;
+    Ok(rows)
 }
 
 fn input<'a>(planned: &'a FixedInputPlan, tables: &'a [Table], run: &'a Run<'a>) -> Input<'a> {

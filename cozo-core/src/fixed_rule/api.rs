@@ -43,7 +43,7 @@ use crate::diag::SourceSpan;
 use crate::expr::Expr;
 use crate::fork::Process;
 use crate::parse::ast::Symbol;
-use crate::value::{Batch, DataValue, SmallStr, Tuple};
+use crate::value::{Batch, DataValue, SmallStr, Tuple, check_depth};
 
 /// A fixed rule that the host adds to a database.
 pub trait FixedRule: Send + Sync {
@@ -247,6 +247,9 @@ fn numbered(edges: super::graph::Edges, undirected: bool) -> NumberedGraph {
     (edges.graph(Direction::undirected(undirected)), values, numbers)
 }
 
+/// What a row takes in the set besides its values.
+const BYTES_AROUND_ROW: usize = 2 * size_of::<Tuple>();
+
 /// The rows that a fixed rule gives: a set.
 #[derive(Debug)]
 pub struct RegularTempStore {
@@ -254,20 +257,29 @@ pub struct RegularTempStore {
     rows: FxHashSet<Tuple>,
     /// The length of the first row that does not fit.
     misfit: Option<usize>,
+    poison: Poison,
 }
 
 impl RegularTempStore {
     /// No rows yet, of so many columns.
-    pub(super) fn new(arity: usize) -> Self {
-        RegularTempStore { arity, rows: FxHashSet::default(), misfit: None }
+    pub(super) fn new(arity: usize, poison: Poison) -> Self {
+        RegularTempStore { arity, rows: FxHashSet::default(), misfit: None, poison }
     }
 
-    /// Adds a row; one that is there already is there once. A row of the wrong length fails the query.
+    /// Adds a row; one that is there already is there once. The query fails for a row of the wrong length, for a value that is
+    /// nested too deep, and for more rows than there is memory for: from then on [`Poison::check`] fails.
     pub fn put(&mut self, tuple: Tuple) {
-        if tuple.len() == self.arity {
-            self.rows.insert(tuple);
-        } else {
+        if tuple.len() != self.arity {
             self.misfit.get_or_insert(tuple.len());
+            return;
+        }
+        if let Err(stop) = tuple.iter().try_for_each(|value| check_depth(value, 0)) {
+            self.poison.stop(stop);
+            return;
+        }
+        let bytes = tuple.iter().map(DataValue::memory_bytes).sum::<usize>() + BYTES_AROUND_ROW;
+        if self.poison.make_room(bytes).is_ok() {
+            self.rows.insert(tuple);
         }
     }
 
@@ -291,7 +303,7 @@ impl RegularTempStore {
 
 /// Runs a rule of the host.
 pub(super) fn run_custom(rule: &dyn FixedRule, call: &Call<'_>, arity: usize) -> Result<Batch, FixedRuleError> {
-    let (mut out, process) = (RegularTempStore::new(arity), Process::current());
+    let (mut out, process) = (RegularTempStore::new(arity, call.poison.clone()), Process::current());
     rule.run(FixedRulePayload::new(call), &mut out, call.poison.clone())?;
     // The host's code may have forked, and may have taken longer than the query has.
     process.check().map_err(miette::Report::from)?;

@@ -157,6 +157,7 @@ impl<'a> Input<'a> {
         }
         let batch = match &self.source {
             InputSource::Rows(batch) => {
+                poison.make_room(batch.memory_bytes())?;
                 let mut order: Vec<u32> = (0..batch.len as u32).collect();
                 order.sort_unstable_by(|a, b| batch.compare_rows(*a as usize, batch, *b as usize));
                 batch.take(&order)
@@ -200,6 +201,7 @@ fn read(rows: &dyn StoredRows, columns: &[usize], poison: &Poison) -> Result<Bat
     let mut all = Batch::empty(columns.len());
     while let Some(batch) = cursor.next_batch(ROWS_PER_CHECK)? {
         poison.check()?;
+        poison.make_room(batch.memory_bytes())?;
         all.append(&batch);
     }
     Ok(all)

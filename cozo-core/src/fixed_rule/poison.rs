@@ -1,29 +1,83 @@
-//! Stopping what runs long.
+//! Stopping what runs long, and what takes more memory than it may.
 
 use std::fmt::{self, Debug, Formatter};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
-/// Says whether the query must stop: killed, out of time, or its database closed. Ask in every loop that may be long.
+use crate::budget::{Budget, Stop};
+
+/// Says whether the query must stop: killed, out of time or memory, or its database closed. Ask in every loop that may be long.
 #[derive(Clone)]
-pub struct Poison(Arc<dyn Fn() -> miette::Result<()> + Send + Sync>);
+pub struct Poison {
+    check: Arc<dyn Fn() -> miette::Result<()> + Send + Sync>,
+    memory: Option<Arc<Memory>>,
+}
+
+/// What a rule has made, on any of its threads: it counts until the last poison that shares it is dropped.
+struct Memory {
+    budget: Budget,
+    charged: AtomicUsize,
+    /// Why something could not be made, even if the rule did not hear it.
+    stopped: OnceLock<Stop>,
+}
 
 /// How many steps pass between two looks at the poison.
 const STEPS_PER_CHECK: u32 = 1024;
 
+/// A pace tells the poison of memory in pieces of so many bytes.
+const PIECE: usize = 1 << 14;
+
 impl Poison {
     /// A poison that asks `check`.
     pub fn new(check: impl Fn() -> miette::Result<()> + Send + Sync + 'static) -> Self {
-        Poison(Arc::new(check))
+        Poison { check: Arc::new(check), memory: None }
+    }
+
+    /// A poison for the work of a script. Clones count memory together; another call counts anew.
+    pub(crate) fn of(budget: &Budget) -> Self {
+        let (budget, asked) = (budget.clone(), budget.clone());
+        let memory = Memory { budget, charged: AtomicUsize::new(0), stopped: OnceLock::new() };
+        Poison { memory: Some(Arc::new(memory)), ..Poison::new(move || Ok(asked.check()?)) }
+    }
+
+    /// The same with memory of its own, which is given back when it is dropped.
+    pub(crate) fn for_a_while(&self) -> Self {
+        self.memory.as_ref().map_or_else(|| self.clone(), |memory| Poison::of(&memory.budget))
     }
 
     /// Fails if the query must stop; hand the error on. Reads the clock: see [`Poison::pace`] for tight loops.
     pub fn check(&self) -> miette::Result<()> {
-        (self.0)()
+        if let Some(stop) = self.memory.as_ref().and_then(|memory| memory.stopped.get()) {
+            return Err((*stop).into());
+        }
+        (self.check)()
+    }
+
+    /// Counts so many bytes that the rule makes and keeps until its end. Fails if the query may not take them, as
+    /// [`Poison::check`] does from then on.
+    pub fn make_room(&self, bytes: usize) -> miette::Result<()> {
+        let Some(memory) = &self.memory else { return Ok(()) };
+        memory.budget.charge(bytes).map_err(|stop| *memory.stopped.get_or_init(|| stop))?;
+        memory.charged.fetch_add(bytes, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Stops the rule at its next look.
+    pub(crate) fn stop(&self, stop: Stop) {
+        if let Some(memory) = &self.memory {
+            let _ = memory.stopped.set(stop);
+        }
     }
 
     /// Counts steps, and checks every thousand or so.
     pub fn pace(&self) -> Pace<'_> {
-        Pace { poison: self, left: STEPS_PER_CHECK }
+        Pace { poison: self, left: STEPS_PER_CHECK, bytes: 0 }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        self.budget.release(*self.charged.get_mut());
     }
 }
 
@@ -32,6 +86,8 @@ impl Poison {
 pub struct Pace<'a> {
     poison: &'a Poison,
     left: u32,
+    /// Bytes that the poison was not told of.
+    bytes: usize,
 }
 
 impl Pace<'_> {
@@ -42,6 +98,16 @@ impl Pace<'_> {
         if self.left == 0 {
             self.left = STEPS_PER_CHECK;
             return self.poison.check();
+        }
+        Ok(())
+    }
+
+    /// [`Poison::make_room`] for small values, of which the last few may not be counted.
+    #[inline]
+    pub fn make_room(&mut self, bytes: usize) -> miette::Result<()> {
+        self.bytes = self.bytes.saturating_add(bytes);
+        if self.bytes >= PIECE {
+            return self.poison.make_room(std::mem::take(&mut self.bytes));
         }
         Ok(())
     }
@@ -57,5 +123,38 @@ impl Default for Poison {
 impl Debug for Poison {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str("Poison")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::budget::Interrupt;
+
+    const MEGABYTE: usize = 1 << 20;
+
+    #[test]
+    fn what_a_rule_makes_counts_until_its_end() {
+        let budget = Budget::new(Interrupt::default(), 0.0, 4 * MEGABYTE);
+        let poison = Poison::of(&budget);
+        poison.clone().make_room(3 * MEGABYTE).expect("there is room");
+        let meanwhile = poison.for_a_while();
+        meanwhile.make_room(MEGABYTE).expect("there is room");
+        assert!(meanwhile.make_room(1).is_err() && meanwhile.check().is_err());
+        drop(meanwhile);
+        assert!(poison.check().is_ok(), "what did not fit was not its own");
+        poison.make_room(MEGABYTE).expect("it was given back");
+        assert!(poison.make_room(1).is_err());
+        drop(poison);
+        assert_eq!(budget.spare_bytes(), 4 * MEGABYTE);
+    }
+
+    #[test]
+    fn a_rule_that_does_not_hear_stops_at_its_next_look() {
+        let budget = Budget::new(Interrupt::default(), 0.0, MEGABYTE);
+        let poison = Poison::of(&budget);
+        let mut pace = poison.pace();
+        assert!((0..MEGABYTE).map(|_| pace.make_room(2)).filter(Result::is_err).count() > 0);
+        assert!(poison.check().is_err());
     }
 }

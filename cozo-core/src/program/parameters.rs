@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::ProgramError;
 use crate::diag::SourceSpan;
-use crate::value::{DataValue, SmallStr};
+use crate::value::{DataValue, SmallStr, check_depth};
 
 /// The values of parameters, by number; few enough, nearly always, to need no allocation. They are borrowed, since one may be all the
 /// rows of an import.
@@ -66,7 +66,10 @@ impl Parameters {
         for mention in &self.mentioned {
             values.push(match mention {
                 Mention::Named(name, span) => match given.get(name.as_str()) {
-                    Some(value) => value,
+                    Some(value) => {
+                        check_depth(value, 0)?;
+                        value
+                    }
                     None => return Err(ProgramError::ParameterNotFound { name: name.to_string(), span: *span }),
                 },
                 Mention::Data(value) => value,

@@ -1,5 +1,6 @@
 //! What can go wrong around scripts.
 
+use crate::budget::Stop;
 use crate::diag::SourceSpan;
 use crate::fork::Forked;
 use crate::schema::RelationError;
@@ -242,6 +243,10 @@ pub enum SessionError {
     #[error("the host does not answer the fixed rule's request")]
     #[diagnostic(code(fixed_rule::no_answer), help("the receiver of the rule's channel, or the request, was dropped"))]
     NoAnswer,
+    /// What is given takes more than it may, or is nested too deep.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Stopped(#[from] Stop),
     /// JSON that is not what it should be.
     #[error("bad JSON: {0}")]
     #[diagnostic(code(json::bad_data), help("see the documentation for the shape of this argument"))]

@@ -11,7 +11,7 @@ use crate::parse::ast::MutationOp;
 use crate::plan::{MutationPlan, ValueSource};
 use crate::schema::{AccessLevel, ColumnDefinition, RelationError, SchemaRef};
 use crate::txn::{Pipeline, Transaction};
-use crate::value::{Batch, Column, Tuple};
+use crate::value::{Batch, Column, Tuple, check_depth};
 
 /// The contents of relations, as of one moment.
 pub fn export<T: AsRef<str>>(
@@ -56,6 +56,11 @@ pub fn import_columns(
         let Batch { mut columns, len } = data.rows;
         if columns.len() != data.headers.len() || columns.iter().any(|column| column.len() != len) {
             return Err(SessionError::ImportShape { relation: import.schema.name.to_string() }.into());
+        }
+        for column in &columns {
+            if let Column::Any(values) = column {
+                values.iter().try_for_each(|value| check_depth(value, 0))?;
+            }
         }
         // No two columns of a relation have the same name, and so none is taken twice.
         let columns = import.positions.iter().map(|position| std::mem::take(&mut columns[*position])).collect();
@@ -127,7 +132,10 @@ fn columns_of(name: &str, rows: Vec<Tuple>, headers: usize, positions: &[usize])
             match &mut row[*position] {
                 value if value.has_column_type() => column.push(value),
                 // It may be large. No two columns of a relation have the same name, and so none is taken twice.
-                value => column.push_owned(std::mem::take(value)),
+                value => {
+                    check_depth(value, 0)?;
+                    column.push_owned(std::mem::take(value));
+                }
             }
         }
     }

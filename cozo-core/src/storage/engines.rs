@@ -82,14 +82,18 @@ fn one_name_of(path: &Path) -> PathBuf {
 }
 
 fn open_logged(engine: &Engine, log: Place, path: &Path, options: &Options) -> Opened {
-    // Who only reads may do so while another process writes. What that applies to its engine after the log was read
-    // is known to be applied; what it appends after the engine was read is not asked for.
-    let before = Leftover::find(&log)?;
-    let own_log = engine.own_log.filter(|_| !before.is_empty() && !options.read_only);
+    if options.read_only {
+        // Another process may write meanwhile. What it applies to its engine after the log was read is known to be applied; what it
+        // appends after the engine was read is not asked for.
+        let leftover = Leftover::find(&log)?;
+        let storage = (engine.open)(path, options)?;
+        return Ok(Box::new(Logged::new(storage, log, leftover, None, options)?));
+    }
+    let own_log = if Leftover::is_any(&log)? { engine.own_log.map(|path_of| path_of(path)) } else { None };
     // That it is not there is for the engine to find out.
-    let own_log = own_log.map(|path_of| path_of(path)).and_then(|path| Some((path.clone(), std::fs::read(path).ok()?)));
+    let own_log = own_log.and_then(|path| Some((path.clone(), std::fs::read(path).ok()?)));
     let storage = (engine.open)(path, options)?;
-    // A process that writes has the engine's lock now, so that no other appends.
-    let leftover = if options.read_only { before } else { Leftover::find(&log)? };
+    // This process has the engine's lock now, so that no other appends.
+    let leftover = Leftover::find(&log)?;
     Ok(Box::new(Logged::new(storage, log, leftover, own_log, options)?))
 }

@@ -10,7 +10,7 @@ use regex::{Captures, Regex, RegexBuilder};
 use super::arguments::{Outcome, fail, string, unexpected};
 use super::strings::text_of;
 use super::{Family, Function, kernels};
-use crate::budget::{Stop, make_room, step};
+use crate::budget::{Stop, make_room, step, temporary};
 use crate::expr::FunctionError;
 use crate::value::{DataValue, SmallStr, TextBuilder};
 
@@ -163,6 +163,12 @@ const SMALL_PATTERN_BYTES: usize = 1 << 18;
 /// The most that a compiled pattern may take.
 const MAX_PATTERN_BYTES: usize = 10 << 20;
 
+/// The most bytes that the text of a pattern may have: more would not fit into a compiled pattern.
+const MAX_PATTERN_TEXT: usize = MAX_PATTERN_BYTES / 16;
+
+/// What a byte of a pattern takes while the pattern is compiled.
+const PARSED_BYTES: usize = 256;
+
 /// The most that a search with a pattern keeps for the next.
 const MAX_SEARCH_BYTES: usize = 1 << 20;
 
@@ -185,6 +191,20 @@ impl Patterns {
     }
 
     fn compile(&mut self, function: &str, pattern: &str) -> Result<Rc<Regex>, FunctionError> {
+        if pattern.len() > MAX_PATTERN_TEXT {
+            return fail(
+                function,
+                format!("the regular expression has {} bytes: at most {MAX_PATTERN_TEXT} are allowed", pattern.len()),
+            );
+        }
+        let parsing = temporary();
+        make_room(pattern.len() * PARSED_BYTES)?;
+        let compiled = self.compile_and_keep(function, pattern);
+        drop(parsing);
+        compiled
+    }
+
+    fn compile_and_keep(&mut self, function: &str, pattern: &str) -> Result<Rc<Regex>, FunctionError> {
         if let Ok(regex) = compile(pattern, SMALL_PATTERN_BYTES) {
             if self.small.len() >= KEPT_PATTERNS {
                 self.small.clear();

@@ -8,7 +8,7 @@ use crate::fixed_rule::graph::{Direction, Graph};
 use crate::fixed_rule::{
     BuiltInRule, Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Output, Pace, Poison, Settings,
 };
-use crate::value::{Batch, Column};
+use crate::value::{Batch, Column, allocated};
 
 /// Ways that lead back to where they began.
 pub static CYCLES: BuiltInRule = BuiltInRule {
@@ -45,8 +45,8 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     let cycles = cycles(&graph.unique(), longest.min(nodes.len()), settings.count("limit"), &call.poison)?;
     let lengths = Column::ints(cycles.iter().map(|cycle| cycle.len() as i64).collect());
     let count = cycles.len();
-    let lists = Column::Any(cycles.iter().map(|cycle| nodes.list(cycle)).collect());
-    Ok(Batch::new(vec![lists, lengths], count))
+    let lists = cycles.iter().map(|cycle| nodes.list(cycle, &call.poison)).collect::<miette::Result<_>>()?;
+    Ok(Batch::new(vec![Column::Any(lists), lengths], count))
 }
 
 fn cycles(graph: &Graph, longest: usize, limit: usize, poison: &Poison) -> miette::Result<Vec<Vec<u32>>> {
@@ -118,6 +118,7 @@ impl Search<'_> {
             let target = self.graph.target(edge);
             if target == root {
                 *back = 1;
+                self.pace.make_room(size_of::<Vec<u32>>() + allocated(self.path.len() * size_of::<u32>()))?;
                 self.found.push(self.path.iter().map(|(node, ..)| *node).collect());
             } else if self.may_enter(root, target) {
                 self.enter(target);

@@ -10,7 +10,7 @@ use super::parallel::map_runs;
 use super::search::{Found, Search, UNREACHED, path_columns};
 use crate::fixed_rule::graph::{Graph, NO_NODE};
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, OptionKind, OptionSpec, Output, Pace, Poison, Settings};
-use crate::value::Batch;
+use crate::value::{Batch, allocated};
 
 /// The cheapest paths without loops, for each pair of nodes.
 pub static K_SHORTEST_PATH_YEN: BuiltInRule = BuiltInRule {
@@ -46,9 +46,12 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
             to_goal.run(*goal, |_| false)?;
             *searched = *goal;
         }
-        let paths = yen(spur, to_goal, *start, *goal, k)?;
-        let found = |(cost, path): (f64, Vec<u32>)| Found { start: *start, goal: *goal, cost, path: nodes.list(&path) };
-        Ok(paths.into_iter().map(found).collect())
+        let paths = yen(spur, to_goal, *start, *goal, k, &call.poison.for_a_while())?;
+        let found = |(cost, path): (f64, Vec<u32>)| {
+            call.poison.make_room(size_of::<Found>())?;
+            Ok(Found { start: *start, goal: *goal, cost, path: nodes.list(&path, &call.poison)? })
+        };
+        paths.into_iter().map(found).collect()
     })?;
     let found: Vec<Found> = found.into_iter().flatten().collect();
     let count = found.len();
@@ -62,6 +65,7 @@ fn yen(
     start: u32,
     goal: u32,
     k: usize,
+    poison: &Poison,
 ) -> miette::Result<Vec<(f64, Vec<u32>)>> {
     let mut found: Vec<(f64, Vec<u32>)> = vec![];
     // Paths with the position where they leave the path that they were made from: before it nothing new is to be found.
@@ -82,6 +86,8 @@ fn yen(
                 let all = found.iter().map(|(_, path)| &path[..]).chain([&path[..]]);
                 spur.forbid(&path[..at], all.filter_map(followers).collect());
                 if let Some((cost, rest)) = spur.run(to_goal, path[at], goal)? {
+                    // It is a candidate, it is known, and it may be found.
+                    poison.make_room(3 * allocated((at + rest.len()) * size_of::<u32>()))?;
                     let whole = [&path[..at], &rest].concat();
                     if known.insert(whole.clone()) {
                         candidates.insert(((before + cost).to_bits(), whole, at));

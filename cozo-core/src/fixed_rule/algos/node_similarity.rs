@@ -6,7 +6,7 @@ use crate::fixed_rule::graph::Graph;
 use crate::fixed_rule::{
     BuiltInRule, Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Output, Pace, Settings,
 };
-use crate::value::{Batch, Column};
+use crate::value::{Batch, Column, allocated};
 
 /// Nodes that have many neighbours in common.
 pub static NODE_SIMILARITY: BuiltInRule = BuiltInRule {
@@ -69,6 +69,8 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
         similar.retain(|(_, similarity)| *similarity >= cutoff);
         similar.sort_unstable_by(|(a, one), (b, other)| other.total_cmp(one).then(a.cmp(b)));
         similar.truncate(top_k);
+        similar.shrink_to_fit();
+        call.poison.make_room(allocated(similar.len() * size_of::<(u32, f64)>()))?;
         Ok(similar)
     })?;
     let pairs: Vec<(u32, u32, f64)> = all

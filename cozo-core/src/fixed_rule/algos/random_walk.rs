@@ -68,7 +68,7 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
         for _ in 0..settings.count("iterations") {
             let path = walker.walk(*start, settings.count("steps"))?;
             walks.push(*start);
-            paths.push(walker.nodes.list(&path));
+            paths.push(walker.nodes.list(&path, &call.poison)?);
         }
     }
     let numbers = Column::ints((1..=walks.len() as i64).collect());
@@ -124,6 +124,7 @@ impl<'a> Walker<'a> {
             self.pace.step()?;
             let Some(next) = self.step(at)? else { break };
             self.node_row(next)?;
+            self.pace.make_room(size_of::<u32>())?;
             path.push(next);
             at = next;
         }
@@ -149,6 +150,7 @@ impl<'a> Walker<'a> {
         }
         if !self.sums.contains_key(&node) {
             let sums = self.sums(node)?;
+            self.pace.make_room(sums.len() * size_of::<f64>())?;
             self.sums.insert(node, sums);
         }
         let sums = &self.sums[&node];

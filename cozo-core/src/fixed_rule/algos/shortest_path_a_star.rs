@@ -77,7 +77,7 @@ fn run(call: &Call<'_>, _: &Settings) -> Result<Batch, FixedRuleError> {
                 _ => UNREACHED,
             };
             let path = match goal_node {
-                Some(goal) if found < UNREACHED => nodes.list(&search.path(goal)?),
+                Some(goal) if found < UNREACHED => nodes.list(&search.path(goal)?, &call.poison)?,
                 _ => DataValue::List(vec![]),
             };
             batch.push_row(&[start, goal[0].clone(), found.into(), path]);

@@ -37,6 +37,8 @@ fn run(call: &Call<'_>, _: &Settings) -> Result<Batch, FixedRuleError> {
     known.dedup();
 
     let begin = || (Search::new(&graph, &call.poison), Wanted::new(nodes.len(), &known));
+    let pairs = start_nodes.len().saturating_mul(goal_nodes.len());
+    call.poison.make_room(pairs.saturating_mul(size_of::<(DataValue, u32, u32)>()))?;
     let paths = map_runs(&start_nodes, begin, |(search, wanted), start| -> miette::Result<Vec<DataValue>> {
         if *start == NO_NODE || known.is_empty() {
             return Ok(vec![DataValue::Null; goal_nodes.len()]);
@@ -46,7 +48,7 @@ fn run(call: &Call<'_>, _: &Settings) -> Result<Batch, FixedRuleError> {
         let path = |goal: &u32| match *goal {
             NO_NODE => Ok(DataValue::Null),
             goal if search.cost(goal) == UNREACHED => Ok(DataValue::Null),
-            goal => Ok(nodes.list(&search.path(goal)?)),
+            goal => nodes.list(&search.path(goal)?, &call.poison),
         };
         goal_nodes.iter().map(path).collect()
     })?;

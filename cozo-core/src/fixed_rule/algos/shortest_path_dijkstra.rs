@@ -7,7 +7,7 @@ use crate::fixed_rule::graph::{Graph, Nodes};
 use crate::fixed_rule::{
     BuiltInRule, Call, DefaultValue, FixedRuleError, InputSpec, OptionKind, OptionSpec, Output, Poison, Settings, Shape,
 };
-use crate::value::{Batch, DataValue};
+use crate::value::Batch;
 
 /// The cheapest paths, for each pair of nodes.
 pub static SHORTEST_PATH_DIJKSTRA: BuiltInRule = BuiltInRule {
@@ -74,7 +74,8 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
                     found.extend(ties(back, search, *start, *goal, &nodes, &call.poison)?);
                 }
                 _ => {
-                    let path = nodes.list(&search.path(*goal)?);
+                    let path = nodes.list(&search.path(*goal)?, &call.poison)?;
+                    call.poison.make_room(size_of::<Found>())?;
                     found.push(Found { start: *start, goal: *goal, cost: search.cost(*goal), path });
                 }
             }
@@ -97,7 +98,6 @@ fn ties(
 ) -> miette::Result<Vec<Found>> {
     let mut pace = poison.pace();
     let cost = search.cost(goal);
-    let list = |path: &[(u32, usize)]| DataValue::List(path.iter().rev().map(|(node, _)| nodes.value(*node)).collect());
     let mut found = vec![];
     // From the goal backwards, each with the edge to look at next. Only edges without weight can lead in circles.
     let mut path = vec![(goal, back.edges_of(goal).start)];
@@ -107,7 +107,9 @@ fn ties(
         let (end, edge) = (back.edges_of(*node).end, *next);
         if *node == start || edge == end {
             if *node == start {
-                found.push(Found { start, goal, cost, path: list(&path) });
+                let path: Vec<u32> = path.iter().rev().map(|(node, _)| *node).collect();
+                poison.make_room(size_of::<Found>())?;
+                found.push(Found { start, goal, cost, path: nodes.list(&path, poison)? });
             }
             if let Some((node, _)) = path.pop() {
                 on_path.remove(&node);

@@ -32,6 +32,8 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     let (nodes, graph) = weighted_edges(call)?.into_graph(direction(settings));
     let starts = known_nodes(call, 1, &nodes)?;
     let count = nodes.len() as u32;
+    let pairs = starts.len().saturating_mul(nodes.len());
+    call.poison.make_room(pairs.saturating_mul(size_of::<(f64, u32, u32)>()))?;
     let costs = map_runs(
         &starts,
         || Search::new(&graph, &call.poison),

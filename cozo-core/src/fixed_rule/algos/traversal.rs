@@ -129,7 +129,7 @@ impl<'a> Traversal<'a> {
         path.reverse();
         self.starts_found.push(start);
         self.answers.push(node);
-        self.paths.push(self.nodes.list(&path));
+        self.paths.push(self.nodes.list(&path, &self.call.poison)?);
         Ok(true)
     }
 }

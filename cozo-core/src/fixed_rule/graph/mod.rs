@@ -37,6 +37,9 @@ use crate::value::{Column, Primitive};
 /// How many values are worked on between two looks at the poison.
 const VALUES_PER_CHECK: usize = 1 << 16;
 
+/// About so many bytes a graph takes for each edge while it is made: both ends, the weight, the adjacency, and the values of nodes.
+const BYTES_PER_EDGE: usize = 40;
+
 /// Runs work that consists of many short parallel steps on a thread that takes part in them, so that the others need not be
 /// woken, nor this one put aside, for each of them. Nothing that may take long should run alone in there: it keeps the thread
 /// from the work of other queries.
@@ -88,6 +91,7 @@ impl Input<'_> {
     }
 
     fn read_edges(&self, allowed: Option<Weights>, poison: &Poison) -> Result<Edges, FixedRuleError> {
+        poison.make_room(self.most_rows().saturating_mul(BYTES_PER_EDGE))?;
         let columns: &[usize] = if allowed.is_some() { &[0, 1, 2] } else { &[0, 1] };
         let weigh = |column: Option<&Column>| match (column, allowed) {
             (Some(column), Some(allowed)) => self.weights(column, allowed).map(Some),

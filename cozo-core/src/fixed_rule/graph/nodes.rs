@@ -65,9 +65,12 @@ impl Nodes {
         self.values.get(node as usize)
     }
 
-    /// Some nodes as a list.
-    pub fn list(&self, nodes: &[u32]) -> DataValue {
-        DataValue::List(nodes.iter().map(|node| self.value(*node)).collect())
+    /// Some nodes as a list, for which there is room.
+    pub fn list(&self, nodes: &[u32], poison: &Poison) -> miette::Result<DataValue> {
+        let list = DataValue::List(nodes.iter().map(|node| self.value(*node)).collect());
+        // No longer than the graph is large: there is room for one.
+        poison.make_room(list.memory_bytes())?;
+        Ok(list)
     }
 
     /// The number of the node that a row of a column holds, if there is such a node.

@@ -5,10 +5,11 @@ use std::io::{BufRead, BufReader, Read};
 use serde_json::{Map, Value};
 
 use super::source::{self, Origin, PREPEND_INDEX, URL, indexed};
+use crate::budget::temporary;
 use crate::fixed_rule::{
     BuiltInRule, Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Options, Output, Settings,
 };
-use crate::value::{Batch, DataValue};
+use crate::value::{Batch, DataValue, ParsedJson, parse_json};
 
 /// The objects of a JSON file or web address.
 pub static JSON_READER: BuiltInRule = BuiltInRule {
@@ -80,17 +81,15 @@ impl Rows<'_> {
         let mut pace = call.poison.pace();
         while reader.read_until(b'\n', &mut line).map_err(|error| self.origin.unreadable(error))? > 0 {
             pace.step()?;
+            reader.get_mut().end_record();
             number += 1;
-            let place = || format!("line {number}");
             if !line.trim_ascii().is_empty() {
-                let object = serde_json::from_slice(&line).map_err(|error| {
-                    self.origin.bad_data(
-                        place(),
-                        error,
-                        "every line is one JSON object; for an array write json_lines: false",
-                    )
-                })?;
+                let reading = temporary();
+                let place = || format!("line {number}");
+                let object =
+                    self.parse(&line, place, "every line is one JSON object; for an array write json_lines: false")?;
                 self.push(object, place)?;
+                drop(reading);
             }
             line.clear();
         }
@@ -98,17 +97,27 @@ impl Rows<'_> {
     }
 
     fn read_array(&mut self, call: &Call<'_>) -> Result<(), FixedRuleError> {
+        const HELP: &str = "with json_lines: false, it is one array of objects";
         let mut text = vec![];
         self.origin.open()?.read_to_end(&mut text).map_err(|error| self.origin.unreadable(error))?;
-        let objects: Vec<Value> = serde_json::from_slice(&text).map_err(|error| {
-            self.origin.bad_data("the text".to_string(), error, "with json_lines: false, it is one array of objects")
-        })?;
+        let place = || "the text".to_string();
+        let Value::Array(objects) = self.parse(&text, place, HELP)? else {
+            return Err(self.origin.bad_data(place(), "it is not an array", HELP));
+        };
         let mut pace = call.poison.pace();
         for (i, object) in objects.into_iter().enumerate() {
             pace.step()?;
             self.push(object, || format!("element {i}"))?;
         }
         Ok(())
+    }
+
+    fn parse(&self, text: &[u8], place: impl Fn() -> String, help: &'static str) -> Result<Value, FixedRuleError> {
+        let text = std::str::from_utf8(text).map_err(|error| self.origin.bad_data(place(), error, help))?;
+        match parse_json(text).map_err(miette::Report::from)? {
+            ParsedJson::Value(value) => Ok(value),
+            ParsedJson::Wrong(error) => Err(self.origin.bad_data(place(), error, help)),
+        }
     }
 
     fn push(&mut self, object: Value, place: impl Fn() -> String) -> Result<(), FixedRuleError> {
@@ -125,7 +134,9 @@ impl Rows<'_> {
                 let reason = format!("there is no field '{name}'");
                 return Err(self.origin.bad_data(place(), reason, "write null_if_absent: true to read null instead"));
             }
-            self.batch.columns[i].push_owned(value.map_or(DataValue::Null, DataValue::from));
+            let value = value.map_or(DataValue::Null, DataValue::from);
+            self.origin.poison().make_room(value.memory_bytes())?;
+            self.batch.columns[i].push_owned(value);
         }
         self.batch.len += 1;
         Ok(())

@@ -60,6 +60,9 @@ pub struct Source {
     current: Vec<u8>,
     position: usize,
     poison: Poison,
+    /// How many bytes of the record that is being read were taken, and the most of any record before.
+    record_bytes: usize,
+    longest_record: usize,
 }
 
 /// A file or web address that a rule of the call reads, with the errors that name it.
@@ -80,7 +83,8 @@ impl<'a> Origin<'a> {
         let url = self.url.to_string();
         let started = threads::start("cozo-reader", move || read_ahead(&url, &sender));
         started.map_err(|error| self.unreadable(format!("the system gives no thread to read it: {error}")))?;
-        Ok(Source { chunks, current: vec![], position: 0, poison: self.call.poison.clone() })
+        let poison = self.call.poison.clone();
+        Ok(Source { chunks, current: vec![], position: 0, poison, record_bytes: 0, longest_record: 0 })
     }
 
     /// The number of bytes of a file, if there is one that says so.
@@ -127,6 +131,23 @@ impl Source {
         Ok(&self.current[self.position..])
     }
 
+    /// Says that a record was read, so that what is read from now on belongs to the next one. A record is held as a whole, and a
+    /// file may be one without an end.
+    pub fn end_record(&mut self) {
+        self.record_bytes = 0;
+    }
+
+    /// Makes room for bytes that are read, as far as the longest record did not.
+    fn make_room(&mut self, bytes: usize) -> io::Result<()> {
+        self.record_bytes += bytes;
+        if self.record_bytes > self.longest_record {
+            let more = self.record_bytes - self.longest_record;
+            self.longest_record = self.record_bytes;
+            self.poison.make_room(more).map_err(io::Error::other)?;
+        }
+        Ok(())
+    }
+
     /// Appends the next bytes, [`CHUNK_BYTES`] of them at most; how many, which is 0 at the end.
     pub fn append_to(&mut self, buffer: &mut Vec<u8>) -> io::Result<usize> {
         let bytes = self.current()?;
@@ -143,6 +164,7 @@ impl Read for Source {
         let count = buffer.len().min(bytes.len());
         buffer[..count].copy_from_slice(&bytes[..count]);
         self.position += count;
+        self.make_room(count)?;
         Ok(count)
     }
 }

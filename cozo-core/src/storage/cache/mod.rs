@@ -102,10 +102,6 @@ impl Storage for Cached {
         self.base.verify()
     }
 
-    fn settle(&self) -> Result<(), StorageError> {
-        self.base.settle()
-    }
-
     fn warnings(&self) -> Vec<String> {
         self.base.warnings()
     }

@@ -19,12 +19,10 @@ use super::ordered::{
     read_validity, skip_number, uuid_bytes, uuid_of, write_escaped, write_number,
 };
 use super::reader::{Damage, END, Read, Reader, text};
+use crate::budget::MAX_DEPTH;
 use crate::storage::StorageError;
 use crate::storage::mem::key::Key;
 use crate::value::{Column, DataValue, JsonData, Num, RegexWrapper, Vector};
-
-/// How deep lists, sets and JSON may be nested: as deep as JSON from outside may be.
-pub const MAX_DEPTH: usize = 127;
 
 mod tag {
     pub const NULL: u8 = 1;

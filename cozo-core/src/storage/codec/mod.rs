@@ -48,7 +48,8 @@ mod rows;
 mod tests;
 mod value;
 
-pub use any::{MAX_DEPTH, decode_any, encode_any};
+pub use crate::budget::MAX_DEPTH;
+pub use any::{decode_any, encode_any};
 pub use batch::{decode_batch, encode_batch};
 pub use bounds::increment;
 pub use ordered::{VALIDITY_BYTES, encode_validity};

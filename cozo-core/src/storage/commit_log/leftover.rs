@@ -77,9 +77,10 @@ impl Leftover {
         read().map_err(failed("read the commit log"))
     }
 
-    /// Whether there is no file.
-    pub fn is_empty(&self) -> bool {
-        self.files.is_empty()
+    /// Whether there is a file.
+    pub fn is_any(place: &Place) -> Result<bool, StorageError> {
+        let numbers = file::numbers(place).map_err(failed("read the commit log"))?;
+        Ok(!numbers.is_empty())
     }
 
     /// What comes after that which an engine has applied.

@@ -270,10 +270,6 @@ impl Storage for Logged {
         Ok(problems)
     }
 
-    fn settle(&self) -> Result<(), StorageError> {
-        self.shared.base.settle()
-    }
-
     fn compact(&self) -> Result<(), StorageError> {
         self.shared.apply()?;
         let _engine = self.shared.engine.lock();

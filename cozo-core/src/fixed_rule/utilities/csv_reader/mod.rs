@@ -6,7 +6,7 @@
 mod fields;
 mod plain;
 
-use std::io::Read;
+use std::io::{Chain, Cursor, Read};
 
 use csv::{ReaderBuilder, StringRecord};
 use rayon::prelude::*;
@@ -87,7 +87,7 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     let rows = Batch::empty(layout.fields.len());
     let mut reading = Reading { origin, layout, has_headers: settings.bool("has_headers"), rows, lines: 0 };
     let rest = if plain::is_plain(delimiter) { reading.read_plain(&mut source)? } else { vec![] };
-    reading.read_others(rest.chain(source))?;
+    reading.read_others(Cursor::new(rest).chain(source))?;
     Ok(indexed(reading.rows, settings))
 }
 
@@ -187,6 +187,7 @@ impl Reading<'_> {
         let piece = piece.map_err(|misfit| self.bad_field(&misfit))?;
         self.has_headers = false;
         self.lines += piece.lines;
+        self.origin.poison().make_room(piece.rows.memory_bytes())?;
         self.rows.append(&piece.rows);
         Ok(())
     }
@@ -200,7 +201,7 @@ impl Reading<'_> {
     }
 
     /// Reads all other records one by one.
-    fn read_others(&mut self, rest: impl Read) -> Result<(), FixedRuleError> {
+    fn read_others(&mut self, rest: Chain<Cursor<Vec<u8>>, Source>) -> Result<(), FixedRuleError> {
         let mut reader = ReaderBuilder::new()
             .delimiter(self.layout.delimiter)
             .has_headers(self.has_headers)
@@ -210,6 +211,8 @@ impl Reading<'_> {
         let mut pace = self.origin.poison().pace();
         while reader.read_record(&mut record).map_err(|error| read_error(&self.origin, self.lines, &error))? {
             pace.step()?;
+            reader.get_mut().get_mut().1.end_record();
+            pace.make_room(record.as_slice().len() + record.len() * size_of::<DataValue>())?;
             for (i, (column, field)) in self.rows.columns.iter_mut().zip(&self.layout.fields).enumerate() {
                 if let Err(reason) = push(column, field, record.get(i)) {
                     let lines_before = record.position().map_or(0, |position| position.line() - 1);
