@@ -113,15 +113,16 @@ fn whatever_takes_long_stops_at_its_timeout() {
         "?[a, b] := i in int_range(200), j in [0, 1], k in [0, 1], a = [i, j], b = [i + 1, k] :create ladder {a, b}",
     );
     rows(&db, "?[a, b] := a in int_range(30000), i in int_range(1, 9), b = (a * i + i) % 30000 :create wide {a, b}");
-    let ends = "s[x] <- [[0]] t[x] <- [[1]] from[x] <- [[[0, 0]]] to[x] <- [[[200, 0]]] n[x] := *wide[x, _]";
+    let ends = "s[x] <- [[0]] t[x] <- [[1]] from[x] <- [[[0, 0]]] to[x] <- [[[200, 0]]] n[x] := *wide[x, _] \
+                some[x] := x in int_range(2000) few[x] := x in int_range(200)";
     for rule in [
         "?[a, b, c, p] <~ ShortestPathDijkstra(*ladder[], from[], to[], keep_ties: true)",
         "?[a, b, c, p] <~ KShortestPathYen(*e[], s[], t[], k: 1000000)",
         "?[p, l] <~ Cycles(*e[], limit: 1000000000)",
         "?[n, c] <~ BetweennessCentrality(*wide[])",
         "?[n, c] <~ ClosenessCentrality(*wide[])",
-        "?[a, b, c] <~ SSSP(*wide[], n[])",
-        "?[a, b, p] <~ ShortestPathBFS(*wide[], n[], n[])",
+        "?[a, b, c] <~ SSSP(*wide[], some[])",
+        "?[a, b, p] <~ ShortestPathBFS(*wide[], n[], few[])",
         "?[n, c] <~ PageRank(*wide[], iterations: 1000000000, epsilon: 0)",
         "?[n, c] <~ EigenvectorCentrality(*ladder[], iterations: 1000000000, epsilon: 0)",
         "?[i, n, p] <~ RandomWalk(*e[], s[], s[], steps: 1000000000, iterations: 1000000000)",
