@@ -21,7 +21,7 @@
 
 mod interrupt;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -131,13 +131,13 @@ impl Budget {
 
     /// The budget that the calling thread works for, for those who share the work among threads.
     pub fn current() -> Option<Budget> {
-        with_work(|work| work.as_ref().map(|work| work.budget.clone())).flatten()
+        WORK.try_with(|work| work.budget.borrow().clone()).ok().flatten()
     }
 
     /// Has the calling thread work for this budget until the guard is dropped.
     pub fn enter(&self) -> Entered {
-        let work = Work { budget: self.clone(), made: 0, charged: 0, steps: 0 };
-        Entered { before: with_work(|current| current.replace(work)).flatten(), thread: PhantomData }
+        let before = WORK.try_with(|work| work.replace(Some(self.clone()), Counters::BEGIN)).ok();
+        Entered { before, thread: PhantomData }
     }
 }
 
@@ -151,77 +151,132 @@ pub fn within(used: usize, memory_limit: usize) -> Result<(), Stop> {
 
 thread_local! {
     /// What the thread works for.
-    static CURRENT: RefCell<Option<Work>> = const { RefCell::new(None) };
+    static WORK: Work = const { Work { counters: Cell::new(Counters::IDLE), budget: RefCell::new(None) } };
 }
 
-/// Does something with what the thread works for. A thread that is at its very end works for nothing.
-#[inline]
-fn with_work<T>(act: impl FnOnce(&mut Option<Work>) -> T) -> Option<T> {
-    CURRENT.try_with(|work| act(&mut work.borrow_mut())).ok()
-}
-
-/// The work of one thread for a budget.
+/// The work of one thread for a budget, or for none.
 struct Work {
-    budget: Budget,
+    counters: Cell<Counters>,
+    budget: RefCell<Option<Budget>>,
+}
+
+/// What most calls look at, and nothing else.
+#[derive(Clone, Copy)]
+struct Counters {
     /// The bytes of the values that this thread has made and not dropped.
     made: usize,
     /// The part of them that the budget knows: at least all but a piece.
     charged: usize,
-    /// Steps since the last look at the interrupt.
-    steps: usize,
+    /// Steps until the next look at the interrupt.
+    steps_left: usize,
+}
+
+impl Counters {
+    /// At the beginning of work for a budget.
+    const BEGIN: Counters = Counters { made: 0, charged: 0, steps_left: STEPS_PER_CHECK };
+
+    /// Without a budget, which is never asked for that many.
+    const IDLE: Counters = Counters { made: 0, charged: usize::MAX, steps_left: usize::MAX };
 }
 
 impl Work {
-    fn make_room(&mut self, bytes: usize) -> Result<(), Stop> {
-        let made = self.made.saturating_add(bytes);
-        if made > self.charged {
-            self.charge(made - self.charged)?;
-        }
-        self.made = made;
-        self.step(bytes / BYTES_PER_STEP + 1)
+    /// Goes on with other work; gives what there was.
+    fn replace(&self, budget: Option<Budget>, counters: Counters) -> (Option<Budget>, Counters) {
+        (self.budget.replace(budget), self.counters.replace(counters))
     }
 
-    /// Charges so many bytes, and more of them in advance while there are enough.
-    fn charge(&mut self, bytes: usize) -> Result<(), Stop> {
-        let charged = match self.budget.charge(bytes.max(PIECE)) {
-            Ok(()) => bytes.max(PIECE),
-            Err(_) => self.budget.charge(bytes).map(|()| bytes)?,
-        };
-        self.charged += charged;
+    #[inline]
+    fn make_room(&self, bytes: usize) -> Result<(), Stop> {
+        let counters = self.counters.get();
+        let (made, steps) = (counters.made.saturating_add(bytes), bytes / BYTES_PER_STEP + 1);
+        if made > counters.charged || steps >= counters.steps_left {
+            return self.make_much_room(made, steps);
+        }
+        self.counters.set(Counters { made, steps_left: counters.steps_left - steps, ..counters });
         Ok(())
     }
 
-    fn step(&mut self, steps: usize) -> Result<(), Stop> {
-        self.steps = self.steps.saturating_add(steps);
-        if self.steps < STEPS_PER_CHECK {
+    #[cold]
+    fn make_much_room(&self, made: usize, steps: usize) -> Result<(), Stop> {
+        let budget = self.budget.borrow();
+        let Some(budget) = &*budget else {
+            self.counters.set(Counters::IDLE);
             return Ok(());
+        };
+        let mut counters = self.counters.get();
+        if made > counters.charged {
+            // More than that in advance, while there are enough.
+            let bytes = made - counters.charged;
+            let charged = match budget.charge(bytes.max(PIECE)) {
+                Ok(()) => bytes.max(PIECE),
+                Err(_) => budget.charge(bytes).map(|()| bytes)?,
+            };
+            counters.charged += charged;
         }
-        self.steps = 0;
-        self.budget.check()
+        self.counters.set(Counters { made, ..counters });
+        self.step(steps)
+    }
+
+    #[inline]
+    fn step(&self, steps: usize) -> Result<(), Stop> {
+        let counters = self.counters.get();
+        if steps >= counters.steps_left {
+            return self.look(counters);
+        }
+        self.counters.set(Counters { steps_left: counters.steps_left - steps, ..counters });
+        Ok(())
+    }
+
+    /// Looks at the interrupt.
+    #[cold]
+    fn look(&self, counters: Counters) -> Result<(), Stop> {
+        let budget = self.budget.borrow();
+        let Some(budget) = &*budget else {
+            self.counters.set(Counters::IDLE);
+            return Ok(());
+        };
+        self.counters.set(Counters { steps_left: STEPS_PER_CHECK, ..counters });
+        budget.check()
     }
 
     /// Forgets what was made beyond so many bytes.
-    fn forget(&mut self, made: usize) {
-        self.made = made;
-        let charged = self.charged.min(made.saturating_add(PIECE));
-        self.budget.release(self.charged - charged);
-        self.charged = charged;
+    #[inline]
+    fn forget(&self, made: usize) {
+        let counters = self.counters.get();
+        if counters.made == made {
+            return;
+        }
+        self.counters.set(Counters { made, ..counters });
+        if counters.charged > made.saturating_add(PIECE) {
+            self.give_back(made.saturating_add(PIECE));
+        }
+    }
+
+    /// Gives back what is charged beyond so many bytes.
+    #[cold]
+    fn give_back(&self, charged: usize) {
+        let counters = self.counters.get();
+        if let Some(budget) = &*self.budget.borrow() {
+            budget.release(counters.charged - charged);
+            self.counters.set(Counters { charged, ..counters });
+        }
     }
 }
 
 /// A thread works for a budget as long as there is this guard of [`Budget::enter`]; afterwards for the one before.
 pub struct Entered {
-    before: Option<Work>,
+    /// Nothing at the very end of a thread, which then works for none.
+    before: Option<(Option<Budget>, Counters)>,
     /// The guard stays on its thread.
     thread: PhantomData<*const ()>,
 }
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        let before = self.before.take();
-        if let Some(mut work) = with_work(|work| std::mem::replace(work, before)).flatten() {
-            work.forget(0);
-            work.budget.release(work.charged);
+        let Some((budget, counters)) = self.before.take() else { return };
+        let ended = WORK.try_with(|work| work.replace(budget, counters)).ok();
+        if let Some((Some(budget), counters)) = ended {
+            budget.release(counters.charged);
         }
     }
 }
@@ -233,8 +288,9 @@ pub struct Temporary {
 }
 
 /// Begins a stretch of work whose values do not outlive it.
+#[inline]
 pub fn temporary() -> Temporary {
-    let made = with_work(|work| work.as_ref().map_or(0, |work| work.made)).unwrap_or(0);
+    let made = WORK.try_with(|work| work.counters.get().made).unwrap_or(0);
     Temporary { made, thread: PhantomData }
 }
 
@@ -245,12 +301,9 @@ impl Temporary {
         make_room(bytes)
     }
 
+    #[inline]
     fn forget(&self) {
-        with_work(|work| {
-            if let Some(work) = work {
-                work.forget(self.made);
-            }
-        });
+        let _ = WORK.try_with(|work| work.forget(self.made));
     }
 
     /// Ends the stretch of work, after which a value of so many bytes is left of what it made.
@@ -261,6 +314,7 @@ impl Temporary {
 }
 
 impl Drop for Temporary {
+    #[inline]
     fn drop(&mut self) {
         self.forget();
     }
@@ -269,14 +323,14 @@ impl Drop for Temporary {
 /// Makes room for a value of so many bytes. Fails if the script that the thread works for may not take them, or must stop.
 #[inline]
 pub fn make_room(bytes: usize) -> Result<(), Stop> {
-    with_work(|work| work.as_mut().map_or(Ok(()), |work| work.make_room(bytes))).unwrap_or(Ok(()))
+    WORK.try_with(|work| work.make_room(bytes)).unwrap_or(Ok(()))
 }
 
 /// Counts so many steps of a loop, each about as much work as comparing two values. Fails if the script that the thread works
 /// for must stop.
 #[inline]
 pub fn step(steps: usize) -> Result<(), Stop> {
-    with_work(|work| work.as_mut().map_or(Ok(()), |work| work.step(steps))).unwrap_or(Ok(()))
+    WORK.try_with(|work| work.step(steps)).unwrap_or(Ok(()))
 }
 
 #[cfg(test)]

@@ -152,11 +152,13 @@ impl DbInstance {
     ) -> miette::Result<R> {
         let mut txn = self.begin(&cached.script, mutability);
         let entry = Running::enter(&*self.shared.running, interrupt, txn.began_micros());
-        let run = self.run_prepared(&cached.script, &mut txn, params, &entry, None);
-        run.map_err(|report| {
-            self.leave_if_forked(txn);
-            cached.explain(report)
-        })
+        match self.run_prepared(&cached.script, &mut txn, params, &entry, None) {
+            Err(report) => {
+                self.leave_if_forked(txn);
+                Err(cached.explain(report))
+            }
+            result => result,
+        }
     }
 
     /// Runs a script that must be parsed first; it is on the list of those that run from the beginning.
@@ -174,10 +176,13 @@ impl DbInstance {
         let parsed = parsed.map_err(|report| show_in(report, payload))?;
         let mut txn = self.begin(&parsed.script, mutability);
         let run = self.run_prepared(&parsed.script, &mut txn, params, &entry, Some((began, parsed.bytes)));
-        run.map_err(|report| {
-            self.leave_if_forked(txn);
-            parsed.explain(report)
-        })
+        match run {
+            Err(report) => {
+                self.leave_if_forked(txn);
+                Err(parsed.explain(report))
+            }
+            result => result,
+        }
     }
 
     /// Leaves a transaction as it is if a fixed rule has forked: what it holds may be locked for good.

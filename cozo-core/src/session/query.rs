@@ -117,6 +117,7 @@ fn run_compiled<R: ScriptResult>(
 }
 
 /// Runs a query whose memory is counted, and whose time.
+#[inline(never)]
 fn run_counted<R: ScriptResult>(
     compiled: &CompiledQuery,
     parameters: &[&DataValue],
@@ -150,6 +151,7 @@ pub fn query_budget(
 }
 
 /// Hands out the rows of a query, or does with them what it says.
+#[inline(always)]
 fn finish<R: ScriptResult>(
     compiled: &CompiledQuery,
     rows: Rows,
@@ -197,6 +199,7 @@ enum Rows {
 }
 
 /// The one row of a query, or none, if that is all it can give; nothing if it may give more, or is run as any other.
+#[inline(always)]
 fn single_row(
     compiled: &CompiledQuery,
     parameters: &[&DataValue],

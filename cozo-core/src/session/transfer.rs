@@ -1,17 +1,17 @@
 //! Whole relations in and out.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{NamedColumns, NamedRows, RelationReader, SessionError};
+use crate::budget::Stop;
 use crate::diag::SourceSpan;
 use crate::exec::mutate;
 use crate::parse::ast::MutationOp;
 use crate::plan::{MutationPlan, ValueSource};
 use crate::schema::{AccessLevel, ColumnDefinition, RelationError, SchemaRef};
 use crate::txn::{Pipeline, Transaction};
-use crate::value::{Batch, Column, Tuple, check_depth};
+use crate::value::{Batch, Column, DataValue, Tuple, check_depth};
 
 /// The contents of relations, as of one moment.
 pub fn export<T: AsRef<str>>(
@@ -127,28 +127,35 @@ fn write(txn: &mut Transaction, schema: &SchemaRef, op: MutationOp, batch: Batch
 fn columns_of(name: &str, rows: Vec<Tuple>, headers: usize, positions: &[usize]) -> Result<Batch, SessionError> {
     let mut batch = Batch { columns: vec![Column::default(); positions.len()], len: rows.len() };
     for (number, mut row) in rows.into_iter().enumerate() {
-        check_width(name, number, row.len(), headers)?;
+        if row.len() != headers {
+            return Err(misfit(name, number, row.len(), headers));
+        }
         for (column, position) in batch.columns.iter_mut().zip(positions) {
             match &mut row[*position] {
                 value if value.has_column_type() => column.push(value),
                 // It may be large. No two columns of a relation have the same name, and so none is taken twice.
-                value => {
-                    check_depth(value, 0)?;
-                    column.push_owned(std::mem::take(value));
-                }
+                value => push_large(column, std::mem::take(value))?,
             }
         }
     }
     Ok(batch)
 }
 
-/// Fails unless a row of an import has a value for each header: what no header names would be lost without a word.
-fn check_width(relation: &str, row: usize, found: usize, headers: usize) -> Result<(), SessionError> {
-    let relation = || relation.to_string();
-    match found.cmp(&headers) {
-        Ordering::Less => Err(SessionError::ImportRow { relation: relation(), row, found }),
-        Ordering::Equal => Ok(()),
-        Ordering::Greater => Err(SessionError::ImportRowTooLong { relation: relation(), row, found, headers }),
+/// Appends a value that may be large: a list, a set, JSON.
+#[inline(never)]
+fn push_large(column: &mut Column, value: DataValue) -> Result<(), Stop> {
+    check_depth(&value, 0)?;
+    column.push_owned(value);
+    Ok(())
+}
+
+/// The error of a row that has not a value for each header: what no header names would be lost without a word.
+#[cold]
+fn misfit(relation: &str, row: usize, found: usize, headers: usize) -> SessionError {
+    let relation = relation.to_string();
+    match found < headers {
+        true => SessionError::ImportRow { relation, row, found },
+        false => SessionError::ImportRowTooLong { relation, row, found, headers },
     }
 }
 

@@ -223,8 +223,8 @@ impl Column {
         }
     }
 
-    /// The number or Boolean of a row, if it holds one.
-    #[inline]
+    /// The number or Boolean of a row, if it holds one. The loops that call it are those of the column's kind only once it is inlined.
+    #[inline(always)]
     pub fn scalar(&self, row: usize) -> Option<Scalar> {
         match self {
             Column::Int(column) => column.get(row).map(|value| Scalar::from(Num::Int(value))),

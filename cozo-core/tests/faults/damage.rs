@@ -127,6 +127,9 @@ impl<'r> Subject<'r> {
     fn damage_one(&self, lab: &mut Lab, random: &mut StdRng) {
         let Some(name) = self.draw_file(random) else { return };
         let damage = self.draw(&name, random);
+        if matches!(damage, Damage::Delete) && self.is_alone(&name) {
+            return;
+        }
         let folder = lab.new_folder();
         let mut files = self.files.clone();
         let bytes = files.remove(&name).expect("it is one of them");
@@ -140,6 +143,12 @@ impl<'r> Subject<'r> {
         if std::env::var("COZO_FAULTS_KEEP").is_err() {
             std::fs::remove_dir_all(&folder).unwrap();
         }
+    }
+
+    /// Whether nothing else tells that there was a file: who removes all of a database has none.
+    fn is_alone(&self, name: &str) -> bool {
+        let tells = |other: &&String| *other != name && !other.starts_with("backup-") && !other.ends_with("-lock");
+        self.files.keys().find(tells).is_none()
     }
 
     fn draw_file(&self, random: &mut StdRng) -> Option<String> {

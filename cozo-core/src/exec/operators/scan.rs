@@ -53,14 +53,15 @@ impl Operator for TableScan<'_> {
         while done < count {
             let end = (done + worker.next_batch_rows()?).min(count);
             let _passing = temporary();
-            let columns = self.plan.outputs.iter().map(|(column, _)| {
+            let mut columns = Vec::with_capacity(self.plan.outputs.len());
+            for (column, _) in &self.plan.outputs {
                 let column = &self.table.rows().columns[*column];
-                match &order {
-                    Some(order) => column.copy_rows(&order[done..end]),
-                    None => column.copy_range(self.range.start + done..self.range.start + end),
-                }
-            });
-            let rows = Batch { columns: columns.collect::<Result<_, Stop>>()?, len: end - done };
+                columns.push(match &order {
+                    Some(order) => column.copy_rows(&order[done..end])?,
+                    None => column.copy_range(self.range.start + done..self.range.start + end)?,
+                });
+            }
+            let rows = Batch { columns, len: end - done };
             let flow = product(self.plan, &self.shape, &input, rows, worker, emit)?;
             if stopped(&flow) {
                 return Ok(flow);

@@ -1,5 +1,7 @@
 //! The distinct values of many groups, in one hash table and one column.
 
+use std::cell::Cell;
+
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
@@ -13,8 +15,8 @@ pub(super) struct Distinct {
     table: HashTable<Slot>,
     groups: Vec<u32>,
     values: Column,
-    /// What values of a mixture hold.
-    held_bytes: usize,
+    /// Of how many values of a mixture it is known what they hold, and what: they are not counted one by one as they come.
+    held: Cell<(usize, usize)>,
 }
 
 /// Where a pair stands, with its hash so that growing the table reads nothing else.
@@ -44,14 +46,16 @@ impl Distinct {
             Column::Str(column) => column.memory_bytes() / column.len().max(1),
             _ => size_of::<i64>(),
         };
-        self.len() * (value + size_of::<u32>() + 2 * size_of::<Slot>()) + self.held_bytes
+        self.len() * (value + size_of::<u32>() + 2 * size_of::<Slot>()) + self.held_bytes()
     }
 
-    /// Counts what the value of a new pair holds.
-    fn count_last(&mut self) {
-        if let Column::Any(values) = &self.values {
-            self.held_bytes += values.last().map_or(0, DataValue::held_bytes);
-        }
+    /// What values of a mixture hold.
+    fn held_bytes(&self) -> usize {
+        let Column::Any(values) = &self.values else { return 0 };
+        let (counted, held) = self.held.get();
+        let held = held + values[counted..].iter().map(DataValue::held_bytes).sum::<usize>();
+        self.held.set((values.len(), held));
+        held
     }
 
     /// The group of each pair.
@@ -74,7 +78,6 @@ impl Distinct {
         if is_new {
             groups.push(group);
             values.push_from(column, row);
-            self.count_last();
         }
         (pair, is_new)
     }
@@ -88,7 +91,6 @@ impl Distinct {
         if is_new {
             groups.push(group);
             values.push(value);
-            self.count_last();
         }
         (pair, is_new)
     }

@@ -1,5 +1,7 @@
 //! The SQLite file: opened so that it is never changed, and read by ranges of keys.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Params, Row, params};
@@ -47,6 +49,7 @@ impl Source {
     pub fn open(path: &Path, keeps_log: bool) -> Result<Self, StorageError> {
         let place = format!("'{}'", path.display());
         if !keeps_log {
+            check_length(path)?;
             match connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
                 Err(error) if error.sqlite_error_code() == Some(ErrorCode::ReadOnly) => {}
                 connected => {
@@ -174,6 +177,44 @@ impl Source {
         read: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StorageError> {
         read(&self.connection).map_err(|error| failure(&self.place, action, &error))
+    }
+}
+
+/// Where the first page says how large pages are, 1 meaning 65,536 bytes.
+const PAGE_BYTES_AT: usize = 16;
+/// Where it counts the changes of the file, and where it says at which of them it last counted the pages.
+const CHANGES_AT: usize = 24;
+const COUNTED_AT: usize = 92;
+/// Where it counts the pages.
+const PAGES_AT: usize = 28;
+/// How long all of that is.
+const HEAD_BYTES: usize = 100;
+
+/// Fails for a file that is shorter than its first page says. SQLite reads what is missing of a page as zeros, and finds fewer rows.
+fn check_length(path: &Path) -> Result<(), StorageError> {
+    let read = || -> std::io::Result<Option<(u64, u64)>> {
+        let mut file = File::open(path)?;
+        let mut head = [0; HEAD_BYTES];
+        if file.read_exact(&mut head).is_err() {
+            return Ok(None);
+        }
+        let number = |at: usize| u32::from_be_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        // Programs of before 2010 did not count pages.
+        if number(CHANGES_AT) != number(COUNTED_AT) {
+            return Ok(None);
+        }
+        let page_bytes = match u16::from_be_bytes([head[PAGE_BYTES_AT], head[PAGE_BYTES_AT + 1]]) {
+            1 => 1 << 16,
+            bytes => u64::from(bytes),
+        };
+        Ok(Some((file.metadata()?.len(), u64::from(number(PAGES_AT)) * page_bytes)))
+    };
+    match read().map_err(|error| io_failure("read the length of a file", &error))? {
+        Some((found, expected)) if found < expected => Err(StorageError::Damaged(format!(
+            "'{}' has {found} bytes, and was {expected} bytes long when it was whole: the rest was cut off",
+            path.display()
+        ))),
+        _ => Ok(()),
     }
 }
 

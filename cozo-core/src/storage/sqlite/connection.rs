@@ -64,7 +64,18 @@ fn journal_mode(connection: &Connection) -> Result<String, StorageError> {
 pub fn open_reader(path: &Path) -> Result<Connection, StorageError> {
     let connection = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     connection.execute_batch("pragma cache_size = -1000").map_err(failed("open the database"))?;
+    clear_log_on_close(&connection)?;
     Ok(connection)
+}
+
+/// Has the connection, if it is the last one to close, write the log back and remove it. A new connection leaves it: what turns out to
+/// be damaged, of the database or of the log, stays as it is.
+pub fn clear_log_on_close(connection: &Connection) -> Result<(), StorageError> {
+    keep_log_on_close(connection, false).map_err(failed("open the database"))
+}
+
+fn keep_log_on_close(connection: &Connection, keep: bool) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep).map(|_| ())
 }
 
 /// A connection to the file of this very name: neither `:memory:` nor `file:` mean anything.
@@ -76,6 +87,7 @@ pub fn open(path: &Path, flags: OpenFlags) -> Result<Connection, StorageError> {
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         // Otherwise SQLite plans a statement anew each time that its parameters change.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+        keep_log_on_close(&connection, true)?;
         Ok(connection)
     };
     open().map_err(failed("open the database"))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rusqlite::Connection;
 
 use super::catalog;
-use super::connection::Pool;
+use super::connection::{Pool, clear_log_on_close};
 use super::error::{failed, failed_file};
 use super::log::LogKeeper;
 use super::open::{FORMAT_VERSION, Opened, check_database, open_database};
@@ -51,6 +51,7 @@ impl SqliteStorage {
         let Opened { writer, mut tables, lock } = open_database(&path, options.durability)?;
         in_transaction(&writer, |connection| write::drop_strays(connection, &mut tables))?;
         let log_mark = catalog::log_mark(&writer)?;
+        clear_log_on_close(&writer)?;
         let writer = Writer { connection: writer, log: LogKeeper::default(), is_time_for_counts: false };
         let pool = Arc::new(Pool::new(path, Some(lock)));
         let current = Arc::new(SqliteSnapshot::new(pool.clone(), tables));
