@@ -313,6 +313,20 @@ pub enum ProgramError {
         #[label("in this rule")]
         span: SourceSpan,
     },
+    /// A negated group of a recursive rule needs a value that only the recursion gives.
+    #[error("a negated group in this rule needs the rule's own result")]
+    #[diagnostic(
+        code(eval::unstratifiable),
+        help(
+            "the group has variables of its own, and uses a value that only the recursion gives: use one that another relation \
+             gives, or make the group a rule over all values that may come up, and negate that"
+        )
+    )]
+    GroupInRecursion {
+        /// The rule.
+        #[label("in this rule")]
+        span: SourceSpan,
+    },
     /// A parameter has no value.
     #[error("the parameter '${name}' has no value")]
     #[diagnostic(code(parser::param_not_found), help("pass a value for '{name}' with the script"))]
