@@ -32,6 +32,20 @@ pub enum FixedRuleError {
         #[label("lacks an input")]
         span: SourceSpan,
     },
+    /// More inputs are given than the rule has: nothing would become of them.
+    #[error("'{rule}' takes {most} inputs at most, and is given {found}")]
+    #[diagnostic(code(fixed_rule::too_many_args), help("leave out the inputs that the rule does not have"))]
+    TooManyInputs {
+        /// The fixed rule.
+        rule: String,
+        /// How many it takes.
+        most: usize,
+        /// How many it is given.
+        found: usize,
+        /// The first that is too much.
+        #[label("not used by the rule")]
+        span: SourceSpan,
+    },
     /// An input has too few columns.
     #[error("the input '{input}' of '{rule}' has {found} columns and needs {needed}")]
     #[diagnostic(code(algo::input_relation_bad_arity), help("give a relation with at least {needed} columns"))]

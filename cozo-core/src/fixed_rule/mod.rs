@@ -143,6 +143,10 @@ impl BuiltInRule {
                 None => return Err(call.missing_input(i, Some(spec.name))),
             }
         }
+        if let Some(input) = call.inputs.get(self.inputs.len()) {
+            let (rule, most) = (call.options.rule.to_string(), self.inputs.len());
+            return Err(FixedRuleError::TooManyInputs { rule, most, found: call.inputs.len(), span: input.span });
+        }
         let settings = Settings::new(self.options, call.options)?;
         call.poison.check()?;
         (self.run)(call, &settings)

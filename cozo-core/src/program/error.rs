@@ -293,6 +293,24 @@ pub enum ProgramError {
         #[label("no such column")]
         span: SourceSpan,
     },
+    /// A column or an option is given twice.
+    #[error("the {what} '{name}' is given twice")]
+    #[diagnostic(
+        code(parser::given_twice),
+        help("give it once; that a column has two values at a time is a condition after the atom, as in 'a == b'")
+    )]
+    GivenTwice {
+        /// A column or an option.
+        what: &'static str,
+        /// Its name.
+        name: String,
+        /// Where it stands first.
+        #[label("first here")]
+        first: SourceSpan,
+        /// Where it stands again.
+        #[label("and again here")]
+        span: SourceSpan,
+    },
     /// Recursion runs through a negation or an aggregation.
     #[error("'{from}' depends on itself through {why} of '{to}'")]
     #[diagnostic(
@@ -310,6 +328,20 @@ pub enum ProgramError {
         /// What makes the dependency strict.
         why: &'static str,
         /// The rule that applies.
+        #[label("in this rule")]
+        span: SourceSpan,
+    },
+    /// A negated group of a recursive rule needs a value that only the recursion gives.
+    #[error("a negated group in this rule needs the rule's own result")]
+    #[diagnostic(
+        code(eval::unstratifiable),
+        help(
+            "the group has variables of its own, and uses a value that only the recursion gives: use one that another relation \
+             gives, or make the group a rule over all values that may come up, and negate that"
+        )
+    )]
+    GroupInRecursion {
+        /// The rule.
         #[label("in this rule")]
         span: SourceSpan,
     },

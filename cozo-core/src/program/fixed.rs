@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::resolve::check_once;
 use super::{Definition, FixedApply, FixedInput, Formula, HeadColumn, Predicate, ProgramError, Resolver, Target};
 use crate::expr::Expr;
 use crate::fixed_rule::{FixedRuleError, OptionMap, Options, Rule};
@@ -17,10 +18,11 @@ impl Resolver<'_> {
         call: &ast::FixedCall,
     ) -> Result<Predicate<Formula>, ProgramError> {
         let name = &call.name.name;
+        check_once(call.options.iter().map(|(name, _)| name), "option")?;
         if name == "Constant" {
             let (rule_name, option) = (name.to_string(), "data".to_string());
             let missing = FixedRuleError::OptionNotFound { rule: rule_name, option, span: call.span };
-            let data = call.options.iter().rfind(|(option, _)| option.name == "data");
+            let data = call.options.iter().find(|(option, _)| option.name == "data");
             return self.constant(rule, &data.ok_or(missing)?.1);
         }
         let found = self.fixed_rule(&call.name)?;
@@ -111,6 +113,7 @@ fn fixed_columns(rule: &ast::Rule, name: &SmallStr, arity: usize) -> Result<Vec<
 /// Names by column as names by position.
 fn by_position(schema: &SchemaRef, named: &[(Symbol, Symbol)]) -> Result<Vec<Symbol>, ProgramError> {
     let mut bindings: Vec<Symbol> = schema.columns().map(|_| Symbol::new("_", Default::default())).collect();
+    check_once(named.iter().map(|(column, _)| column), "column")?;
     let mut seen: Vec<&Symbol> = vec![];
     for (column, binding) in named {
         check_binding(binding, &mut seen)?;

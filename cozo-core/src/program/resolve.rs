@@ -264,6 +264,7 @@ impl Resolver<'_> {
 
     fn named_args(&mut self, schema: &SchemaRef, named: &[ast::NamedArg]) -> Result<Vec<Arg>, ProgramError> {
         let mut args = vec![Arg::Wildcard; schema.arity()];
+        check_once(named.iter().map(|arg| &arg.column), "column")?;
         for arg in named {
             let index = schema.column_index(&arg.column.name).ok_or_else(|| ProgramError::ColumnNotFound {
                 relation: schema.name.to_string(),
@@ -386,6 +387,20 @@ impl Resolver<'_> {
         }
         Ok(Expr::Conditional { branches, span })
     }
+}
+
+/// Refuses a name that is given twice: which of the two is meant cannot be known.
+pub(super) fn check_once<'s>(
+    names: impl Iterator<Item = &'s ast::Symbol>,
+    what: &'static str,
+) -> Result<(), ProgramError> {
+    let mut seen = BTreeMap::new();
+    for symbol in names {
+        if let Some(first) = seen.insert(&symbol.name, symbol.span) {
+            return Err(ProgramError::GivenTwice { what, name: symbol.to_string(), first, span: symbol.span });
+        }
+    }
+    Ok(())
 }
 
 fn variable(symbol: &ast::Symbol) -> Variable {

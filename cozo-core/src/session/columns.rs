@@ -121,6 +121,13 @@ impl RelationReader {
         self.schema.keys.len()
     }
 
+    /// Whether it has no rows.
+    pub fn is_empty(&self) -> miette::Result<bool> {
+        self.process.check()?;
+        let mut cursor = self.snapshot.scan(self.schema.id, &KeyRange::all(), &[])?;
+        Ok(cursor.next_batch(1)?.is_none())
+    }
+
     /// All rows in the order of their keys, some thousand at a time.
     pub fn batches(&self) -> miette::Result<impl Iterator<Item = miette::Result<Batch>> + '_> {
         self.process.check()?;

@@ -191,7 +191,11 @@ fn run_step(step: &Step, txn: &mut Transaction, context: &sys::SystemContext<'_>
         }
         Step::System { op, store_as } => kept(sys::run(op, txn, context)?, store_as.as_ref(), txn)?,
         Step::If { condition, negated, then, otherwise } => {
-            let holds = read(condition, txn, context)?.rows.is_empty() == *negated;
+            let is_empty = match condition {
+                Source::Relation(name) => reader(name, txn)?.is_empty()?,
+                query => read(query, txn, context)?.rows.is_empty(),
+            };
+            let holds = is_empty == *negated;
             return run_all(if holds { then } else { otherwise }, txn, context);
         }
         Step::Loop { label, body } => return run_loop(label.as_ref(), body, txn, context),
@@ -287,7 +291,11 @@ fn ephemeral(name: &Symbol, txn: &Transaction) -> Result<crate::schema::SchemaRe
 
 /// All rows of a relation.
 fn relation_rows(name: &Symbol, txn: &mut Transaction) -> miette::Result<NamedRows> {
+    reader(name, txn)?.named_rows()
+}
+
+fn reader(name: &Symbol, txn: &mut Transaction) -> miette::Result<RelationReader> {
     let schema = ephemeral(name, txn)?;
     schema.require(AccessLevel::ReadOnly, "read", name.span)?;
-    RelationReader::new(schema, txn)?.named_rows()
+    Ok(RelationReader::new(schema, txn)?)
 }

@@ -21,6 +21,9 @@ enum Domain {
 
 const MODULUS: i64 = 5;
 
+/// The variables that negated groups may have for themselves.
+const OWN: std::ops::Range<Var> = 1000..1003;
+
 /// How many relations with given rows come first.
 const GIVEN: usize = 3;
 
@@ -308,6 +311,82 @@ impl Generator {
             let negation = self.negation(bound, negatable);
             body.push(negation);
         }
+        // Two groups may give their own variables the same names.
+        while self.chance(12) {
+            let group = self.negated_group(bound, negatable, 0);
+            body.push(group);
+        }
+    }
+
+    /// A negated group, most likely with variables of its own; groups within groups know those of the outer ones.
+    fn negated_group(&mut self, outer: &[Var], negatable: usize, depth: usize) -> Literal {
+        let mut bound = outer.to_vec();
+        let mut group = vec![];
+        for _ in 0..self.random.random_range(1..=2) {
+            let application = self.application_in_group(&mut bound, negatable);
+            group.push(application);
+        }
+        if self.chance(40) {
+            let integers = self.all_integers();
+            let comparison = self.comparison(&bound, integers);
+            group.push(comparison);
+        }
+        if self.chance(25) && self.domain != Domain::Twins {
+            let (var, other) = (self.pick(&bound), self.pick(&bound));
+            let var = if self.chance(30) { self.random.random_range(OWN) } else { var };
+            group.push(Literal::Unify { var, value: Term::Var(other) });
+            bound.push(var);
+        }
+        if self.chance(15) {
+            group.push(Literal::In { var: self.pick(&bound), list: self.distinct_values() });
+        }
+        if self.chance(15) {
+            let branch = |generator: &mut Self| {
+                let mut mine = bound.clone();
+                vec![match generator.chance(50) {
+                    true => generator.application_in_group(&mut mine, negatable),
+                    false => generator.comparison(&bound, false),
+                }]
+            };
+            group.push(Literal::Or(vec![branch(self), branch(self)]));
+        }
+        if depth < 2 && self.chance(35) {
+            let inner = self.negated_group(&bound, negatable, depth + 1);
+            group.push(inner);
+        }
+        if self.chance(20) {
+            let negation = self.negation(&bound, negatable);
+            group.push(negation);
+        }
+        Literal::Not(group)
+    }
+
+    /// Applies a relation to variables of the group and of what is around it.
+    fn application_in_group(&mut self, bound: &mut Vec<Var>, negatable: usize) -> Literal {
+        let relation = self.random.random_range(0..negatable);
+        let mut used: Vec<Var> = vec![];
+        let mut arguments = vec![];
+        for _ in 0..self.program.relations[relation].arity {
+            let term = match self.random.random_range(0..100) {
+                0..8 => Term::Constant(self.value()),
+                8..18 => Term::Wildcard,
+                18..55 => Term::Var(self.pick(bound)),
+                _ => Term::Var(self.random.random_range(OWN)),
+            };
+            match term {
+                Term::Var(var) if self.domain == Domain::Twins && used.contains(&var) => arguments.push(Term::Wildcard),
+                Term::Var(var) => {
+                    used.push(var);
+                    arguments.push(term);
+                }
+                _ => arguments.push(term),
+            }
+        }
+        bound.extend(used);
+        bound.sort_unstable();
+        bound.dedup();
+        let named = self.chance(50);
+        Literal::Apply { relation, arguments, negated: false, named }
     }
 
     fn distinct_values(&mut self) -> Vec<DataValue> {

@@ -10,8 +10,11 @@ pub type Rows = BTreeSet<Vec<DataValue>>;
 
 type Bindings = BTreeMap<Var, DataValue>;
 
-/// The rows of the entry; `None` for a program that uses a variable before it is bound.
+/// The rows of the entry; `None` for a program that uses a variable before it is bound, or that the language refuses.
 pub fn answer(program: &Program) -> Option<Rows> {
+    if program.negates_what_is_not_bound() {
+        return None;
+    }
     let mut database: Vec<Rows> = program.relations.iter().map(given).collect();
     for layer in &program.layers {
         while round(program, layer, &mut database)? {}
@@ -101,6 +104,7 @@ fn satisfy(literal: &Literal, bindings: &Bindings, database: &[Rows]) -> Option<
             Some(bound) => keep(list.contains(bound)),
             None => list.iter().map(|value| bind(bindings, *var, value.clone())).collect(),
         },
+        Literal::Not(group) => keep(solutions(group, bindings.clone(), database)?.is_empty()),
         Literal::Or(branches) => {
             let mut all = vec![];
             for branch in branches {

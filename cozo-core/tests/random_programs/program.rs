@@ -62,11 +62,28 @@ pub struct HeadColumn {
 
 #[derive(Clone, Debug)]
 pub enum Literal {
-    Apply { relation: Relation, arguments: Vec<Term>, negated: bool, named: bool },
-    Compare { left: Var, operator: &'static str, right: Term },
-    Unify { var: Var, value: Term },
-    In { var: Var, list: Vec<DataValue> },
+    Apply {
+        relation: Relation,
+        arguments: Vec<Term>,
+        negated: bool,
+        named: bool,
+    },
+    Compare {
+        left: Var,
+        operator: &'static str,
+        right: Term,
+    },
+    Unify {
+        var: Var,
+        value: Term,
+    },
+    In {
+        var: Var,
+        list: Vec<DataValue>,
+    },
     Or(Vec<Vec<Literal>>),
+    /// There are no bindings of the variables that are not bound before with which all of it holds.
+    Not(Vec<Literal>),
 }
 
 #[derive(Clone, Debug)]
@@ -131,6 +148,11 @@ impl Program {
         script
     }
 
+    /// Whether a negated group is one application of nothing that is bound.
+    pub fn negates_what_is_not_bound(&self) -> bool {
+        self.rules().any(|(_, rule)| asks_for_nothing(&rule.body, &[]))
+    }
+
     fn rules(&self) -> impl Iterator<Item = (String, &Rule)> {
         let derived = self.layers.iter().flatten().map(|rule| (format!("r{}", rule.relation), rule));
         derived.chain(self.entry.iter().map(|rule| ("?".to_string(), rule)))
@@ -157,7 +179,48 @@ impl Program {
                     branches.iter().map(|branch| format!("({})", self.print_body(branch, inline))).collect();
                 format!("({})", branches.join(" or "))
             }
+            Literal::Not(group) => format!("not ({})", self.print_body(group, inline)),
         }
+    }
+}
+
+fn asks_for_nothing(body: &[Literal], outer: &[Var]) -> bool {
+    let mut bound = outer.to_vec();
+    body.iter().for_each(|literal| bind(literal, &mut bound));
+    body.iter().any(|literal| match literal {
+        Literal::Not(group) => is_refused(group, &bound) || asks_for_nothing(group, &bound),
+        _ => false,
+    })
+}
+
+fn is_refused(group: &[Literal], bound: &[Var]) -> bool {
+    match group {
+        [Literal::Apply { arguments, negated: false, .. }] => arguments.iter().all(|argument| match argument {
+            Term::Wildcard => true,
+            Term::Var(var) => !bound.contains(var),
+            _ => false,
+        }),
+        [Literal::Or(branches)] => branches.iter().any(|branch| is_refused(branch, bound)),
+        _ => false,
+    }
+}
+
+fn bind(literal: &Literal, bound: &mut Vec<Var>) {
+    match literal {
+        Literal::Apply { arguments, negated: false, .. } => {
+            bound.extend(arguments.iter().filter_map(|term| if let Term::Var(var) = term { Some(*var) } else { None }));
+        }
+        Literal::Unify { var, .. } | Literal::In { var, .. } => bound.push(*var),
+        Literal::Or(branches) => {
+            let each = branches.iter().map(|branch| {
+                let mut here = vec![];
+                branch.iter().for_each(|literal| bind(literal, &mut here));
+                here
+            });
+            let common = each.reduce(|common, here| common.into_iter().filter(|var| here.contains(var)).collect());
+            bound.extend(common.unwrap_or_default());
+        }
+        Literal::Apply { .. } | Literal::Compare { .. } | Literal::Not(_) => {}
     }
 }
 
@@ -168,6 +231,8 @@ fn shuffle_body(body: &mut [Literal], random: &mut StdRng) {
         if let Literal::Or(branches) = literal {
             branches.shuffle(random);
             branches.iter_mut().for_each(|branch| shuffle_body(branch, random));
+        } else if let Literal::Not(group) = literal {
+            shuffle_body(group, random);
         }
     }
 }

@@ -55,6 +55,9 @@ fn shorter_bodies(body: &[Literal]) -> Vec<Vec<Literal>> {
         if let Literal::Or(branches) = &body[position] {
             all.extend(branches.iter().map(|branch| without(branch)));
         }
+        if let Literal::Not(group) = &body[position] {
+            all.extend(shorter_bodies(group).into_iter().map(|group| without(&[Literal::Not(group)])));
+        }
     }
     all
 }

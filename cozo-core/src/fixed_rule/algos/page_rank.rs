@@ -2,7 +2,7 @@
 
 use super::inputs::WEIGHTED_EDGES;
 use super::power::{Gathering, PAGE_RANK_OPTIONS, page_rank};
-use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Output, Settings};
+use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, InputSpec, Output, Settings, Shape};
 use crate::value::{Batch, Column};
 
 /// How likely one is at a node after many random steps.
@@ -11,7 +11,8 @@ pub static PAGE_RANK: BuiltInRule = BuiltInRule {
     aliases: &[],
     doc: "Scores nodes by the scores of those with edges to them: (1 - theta) / V + theta · Σ score(u) / out(u) over edges from u, where \
           out(u) counts the edges that leave u. Scores begin with 1 / V. What nodes without leaving edges hold is not passed on, so \
-          that scores need not add up to 1. A third column is ignored unless `weighted` is true.",
+          that scores need not add up to 1, unless `dangling` says so. The answer of LDBC Graphalytics is that of all `nodes`, with \
+          `dangling: 'redistribute'` and `epsilon: 0`. A third column is ignored unless `weighted` is true.",
     cost: "Time O(V + E) a round, in parallel; space O(V + E): 4 bytes for each edge beside the input, 12 with weights.",
     source: "L. Page, S. Brin, R. Motwani and T. Winograd, The PageRank citation ranking, Stanford InfoLab 1999",
     examples: &[
@@ -24,8 +25,16 @@ pub static PAGE_RANK: BuiltInRule = BuiltInRule {
              ?[node, score] := r[node, s], score = round(s * 100000)",
             "[[1, 5000.0], [2, 8188.0], [3, 6063.0]]",
         ),
+        (
+            "e[a, b] <- [[1, 2], [2, 3]]  n[a] <- [[4]]  r[n, s] <~ PageRank(e[], n[], dangling: 'redistribute', epsilon: 0, iterations: 100)
+             ?[node, score] := r[node, s], score = round(s * 1000)",
+            "",
+        ),
     ],
-    inputs: &[WEIGHTED_EDGES],
+    inputs: &[
+        WEIGHTED_EDGES,
+        InputSpec::optional("nodes", Shape::Columns(1), "nodes in the first column, which need not have edges"),
+    ],
     options: PAGE_RANK_OPTIONS,
     output: Output::Columns(&["node", "score"]),
     external_access: false,
@@ -33,9 +42,9 @@ pub static PAGE_RANK: BuiltInRule = BuiltInRule {
 };
 
 fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
-    let graph = Gathering::read(call, settings)?;
+    let graph = Gathering::read(call, call.inputs.get(1), settings)?;
     let count = graph.nodes.len();
     let part = 1.0 / count as f64;
-    let scores = page_rank(&graph, |_| part, settings, &call.poison)?;
+    let scores = page_rank(&graph, |_| part, call, settings)?;
     Ok(Batch::new(vec![graph.nodes.into_values(), Column::floats(scores)], count))
 }

@@ -26,13 +26,13 @@ pub static PERSONALIZED_PAGE_RANK: BuiltInRule = BuiltInRule {
 };
 
 fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
-    let graph = Gathering::read(call, settings)?;
+    let graph = Gathering::read(call, None, settings)?;
     let starts = known_nodes(call, 1, &graph.nodes)?;
     let count = graph.nodes.len();
     let mut parts = vec![0.0; count];
     for start in &starts {
         parts[*start as usize] = 1.0 / starts.len() as f64;
     }
-    let scores = page_rank(&graph, |node| parts[node as usize], settings, &call.poison)?;
+    let scores = page_rank(&graph, |node| parts[node as usize], call, settings)?;
     Ok(Batch::new(vec![graph.nodes.into_values(), Column::floats(scores)], count))
 }

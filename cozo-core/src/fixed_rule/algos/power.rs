@@ -8,9 +8,9 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::inputs::UNDIRECTED;
-use super::parallel::{fill, split};
+use super::parallel::{fill, split, sum};
 use crate::fixed_rule::graph::{Direction, Edges, Graph, Nodes, Weights, among_threads};
-use crate::fixed_rule::{Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Poison, Settings};
+use crate::fixed_rule::{Call, DefaultValue, FixedRuleError, Input, OptionKind, OptionSpec, Poison, Settings};
 
 /// The options of PageRank.
 pub const PAGE_RANK_OPTIONS: &[OptionSpec] = &[
@@ -25,9 +25,17 @@ pub const PAGE_RANK_OPTIONS: &[OptionSpec] = &[
         "epsilon",
         OptionKind::UnitInterval,
         DefaultValue::Float(0.0001),
-        "stops when all scores together change by less",
+        "stops when all scores together change by less; with 0 there are `iterations` rounds, in each of which nodes see the scores of \
+         the round before, while otherwise they may see newer ones",
     ),
     OptionSpec::new("iterations", OptionKind::PositiveInt, DefaultValue::Int(10), "the most rounds"),
+    OptionSpec::new(
+        "dangling",
+        OptionKind::Text,
+        DefaultValue::Text("ignore"),
+        "what becomes of the scores of nodes without leaving edges: they are not passed on (`ignore`), or to all nodes, as the part \
+         1 - theta is (`redistribute`)",
+    ),
     OptionSpec::new(
         "weighted",
         OptionKind::Bool,
@@ -69,10 +77,16 @@ pub struct Gathering {
 }
 
 impl Gathering {
-    /// The edges of the first input, with weights if the option `weighted` says so.
-    pub fn read(call: &Call<'_>, settings: &Settings) -> Result<Self, FixedRuleError> {
+    /// The edges of the first input, with weights if the option `weighted` says so, and the nodes of another input.
+    pub fn read(call: &Call<'_>, nodes: Option<&Input<'_>>, settings: &Settings) -> Result<Self, FixedRuleError> {
         let weights = settings.bool("weighted").then_some(Weights::NonNegative);
-        let edges = call.input(0)?.edges(weights, &call.poison)?;
+        let mut edges = call.input(0)?.edges(weights, &call.poison)?;
+        if let Some(input) = nodes {
+            let column = input.columns(&[0], &call.poison)?;
+            if !edges.nodes.add_without_edges(&column[0], &call.poison)? {
+                return Err(input.too_many_nodes());
+            }
+        }
         let undirected = settings.bool("undirected");
         Ok(among_threads(|| Gathering::of(edges.sorted(), undirected)))
     }
@@ -149,11 +163,12 @@ impl Gathering {
     }
 }
 
-/// The nodes that have edges, by the first of these: where it leaves before where it leads.
+/// The nodes by the first of their edges: where it leaves before where it leads. Those without edges come last.
 fn by_first_edge(edges: &Edges) -> Vec<u32> {
     let mut seen = vec![false; edges.nodes.len()];
     let ends = edges.from().iter().zip(edges.to().iter()).flat_map(|(from, to)| [*from, *to]);
-    ends.filter(|end| !std::mem::replace(&mut seen[*end as usize], true)).collect()
+    let all = ends.chain(0..edges.nodes.len() as u32);
+    all.filter(|node| !std::mem::replace(&mut seen[*node as usize], true)).collect()
 }
 
 fn leaving(edges: &Edges, undirected: bool) -> Vec<f64> {
@@ -172,10 +187,10 @@ fn leaving(edges: &Edges, undirected: bool) -> Vec<f64> {
 }
 
 /// The score of each node: its part of `1 - theta`, and of `theta` times the scores of those with edges to it. Nodes without
-/// edges that leave pass nothing on.
+/// edges that leave pass nothing on, or what they hold to all nodes.
 ///
 /// Nodes of a piece of the graph are scored one after another, or some at once that have as many edges each, and see the new scores of
-/// those before them there, unless there are many pieces, which converges faster than if all saw the scores of the last round; those of
+/// those before them there, unless there are many pieces or `epsilon` is 0, which converges faster than if all saw the scores of the last round; those of
 /// other pieces they see as they were.
 ///
 /// In a large graph, where they come from anywhere in memory, scores are passed on as `f32`, of which twice as many lie near, unless
@@ -183,14 +198,20 @@ fn leaving(edges: &Edges, undirected: bool) -> Vec<f64> {
 pub fn page_rank(
     graph: &Gathering,
     part: impl Fn(u32) -> f64 + Send + Sync,
+    call: &Call<'_>,
     settings: &Settings,
-    poison: &Poison,
-) -> miette::Result<Vec<f64>> {
+) -> Result<Vec<f64>, FixedRuleError> {
+    let redistributes = match settings.text("dangling") {
+        "ignore" => false,
+        "redistribute" => true,
+        other => return Err(call.options.wrong("dangling", "'ignore' or 'redistribute'", format!("'{other}'"))),
+    };
+    let poison = &call.poison;
     let pieces = graph.into.pieces_of(EDGES_PER_PIECE);
     if pieces.len() >= MANY_PIECES && settings.float("epsilon") >= ROUGH_EPSILON {
-        scores::<f32>(graph, &pieces, part, settings, poison)
+        Ok(scores::<f32>(graph, &pieces, part, redistributes, settings, poison)?)
     } else {
-        scores::<f64>(graph, &pieces, part, settings, poison)
+        Ok(scores::<f64>(graph, &pieces, part, redistributes, settings, poison)?)
     }
 }
 
@@ -215,6 +236,7 @@ fn scores<N: Passed>(
     graph: &Gathering,
     pieces: &[Range<usize>],
     part: impl Fn(u32) -> f64 + Send + Sync,
+    redistributes: bool,
     settings: &Settings,
     poison: &Poison,
 ) -> miette::Result<Vec<f64>> {
@@ -233,12 +255,19 @@ fn scores<N: Passed>(
             None => pieces.par_iter().map(|piece| graph.by_degree(piece)).collect(),
         };
         let seen = match pieces.len() {
+            _ if epsilon == 0.0 => Seen::Last,
             0..=1 => Seen::New,
             2..MANY_PIECES => Seen::NewWithin(graph.within(pieces)),
             _ => Seen::Last,
         };
-        let scoring = Scoring { graph, shares: &shares, seen: &seen, theta, part: &part };
+        let dangling: Vec<u32> = match redistributes {
+            true => (0..count as u32).filter(|node| graph.leaving[*node as usize] == 0.0).collect(),
+            false => vec![],
+        };
         for _ in 0..settings.count("iterations") {
+            let held = sum(dangling.len(), |i| scores[dangling[i] as usize]);
+            let spread = 1.0 - theta + theta * held;
+            let scoring = Scoring { graph, shares: &shares, seen: &seen, spread, part: &part };
             let parts = split(pieces, &mut scores).into_par_iter().zip(split(pieces, &mut next));
             let changes = pieces.par_iter().zip(&orders).zip(parts).map(|((piece, order), (scores, next))| {
                 poison.check()?;
@@ -273,8 +302,9 @@ struct Scoring<'a, P> {
     /// The part of each node's score that goes along an edge of weight 1.
     shares: &'a [f64],
     seen: &'a Seen,
-    theta: f64,
-    /// The part of `1 - theta` that each node has.
+    /// What all nodes together have apart from edges.
+    spread: f64,
+    /// The part of it that each node has.
     part: &'a P,
 }
 
@@ -286,7 +316,7 @@ impl<P: Fn(u32) -> f64> Scoring<'_, P> {
         let mut change = 0.0;
         let mut scored = |next: &mut [N], node: u32, gathered: f64| {
             let i = node as usize - first;
-            let score = (1.0 - self.theta) * (self.part)(node) + gathered;
+            let score = self.spread * (self.part)(node) + gathered;
             change += (score - scores[i]).abs();
             scores[i] = score;
             next[i] = N::of(score * self.shares[node as usize]);

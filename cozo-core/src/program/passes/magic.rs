@@ -155,7 +155,12 @@ impl Pass<'_> {
             Arg::Variable(variable) => bound.contains(&variable.name),
             Arg::Expr(_) => true,
         };
-        let adornment: String = apply.args.iter().map(|arg| if is_bound(arg) { 'b' } else { 'f' }).collect();
+        let marks =
+            apply.args.iter().enumerate().map(|(column, arg)| match is_bound(arg) && self.restricts(name, column) {
+                true => 'b',
+                false => 'f',
+            });
+        let adornment: String = marks.collect();
         if !adornment.contains('b') || self.follows_the_whole(name, &adornment) {
             self.needed_whole.insert(name.clone());
             self.waiting.push((name.clone(), None));
@@ -164,6 +169,24 @@ impl Pass<'_> {
         self.seed(name, &adornment, &apply, before)?;
         self.waiting.push((name.clone(), Some(adornment.clone())));
         Ok(Apply { target: Target::Predicate(restricted_name(name, &adornment)), ..apply })
+    }
+
+    /// Whether a binding of a column restricts what the rules of a predicate read: it reaches an atom of each of them, as the value of
+    /// a column or in an expression that stands for one. A column that a rule computes would be compared with every binding
+    /// for every row.
+    fn restricts(&self, name: &SmallStr, column: usize) -> bool {
+        let reaches = |rule: &Rule| {
+            let variable = &rule.head[column].name;
+            let reads = |atom: &Atom| matches!(atom, Atom::Apply(Apply { negated: false, .. }) | Atom::UnifyEach(..));
+            let is_reached = |atom: &Atom| match atom {
+                Atom::Apply(apply) => {
+                    !apply.negated && apply.args.iter().any(|arg| arg.variables().contains(&variable))
+                }
+                _ => false,
+            };
+            rule.body.iter().any(is_reached) || !rule.body.iter().any(reads)
+        };
+        self.program.rules(name).iter().all(reaches)
     }
 
     /// Whether every rule of a predicate takes a binding that is asked for from a predicate which is derived together with it,

@@ -1,11 +1,19 @@
 //! Disjunctive normal form: every body becomes a conjunction, a rule with several disjuncts several rules.
 //!
-//! Negation is pushed to the atoms. A negated group with variables of its own, as in `not (e[v, w], w > 10)`, asks for
-//! the absence of a solution of the group: it becomes a rule of its own, applied negatively.
+//! A negation says that there is no binding with which its formula holds, of the variables that nothing beside it binds: they are
+//! its own. Which these are is a matter of the conjunction that it stands in, so that the positive part of a body is brought into
+//! normal form first:
 //!
 //! ```text
-//! r[x] := n[x], not (a[x], b[x])         r[x] := n[x], not a[x]      r[x] := n[x], not b[x]
-//! r[v] := n[v], not (e[v, w], w > 10)    #not1[v] := e[v, w], w > 10   r[v] := n[v], not #not1[v]
+//! r[x] := n[x], not (a[x], b[x])         no variable is its own: each part is negated by itself
+//!                                        r[x] := n[x], not a[x]      r[x] := n[x], not b[x]
+//!
+//! r[v] := n[v], not (e[v, w], w > 10)    w is: there is a rule for the group, applied negatively
+//!                                        #not1[v] := e[v, w], w > 10          r[v] := n[v], not #not1[v]
+//!
+//! r[p] := a[p, j], not (n[j, s], not h[p, s])      the group does not bind p itself: it begins with what does
+//!                                        #not1[j, p] := a[p, j], n[j, s], not h[p, s]
+//!                                        r[p] := a[p, j], not #not1[j, p]
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,9 +31,10 @@ const MAX_DISJUNCTS: usize = 4096;
 
 /// Brings all bodies into disjunctive normal form.
 pub fn normalise(program: Program<Formula>) -> Result<Program, ProgramError> {
-    let mut pass = Pass { groups: BTreeMap::new(), repetitions: 0 };
+    let mut pass = Pass { groups: BTreeMap::new(), repetitions: 0, applied: applied_by(&program), owner: "".into() };
     let mut predicates = BTreeMap::new();
     for (name, predicate) in program.predicates {
+        pass.owner = name.clone();
         let definition = match predicate.definition {
             Definition::Constant(rows) => Definition::Constant(rows),
             Definition::Fixed(apply) => Definition::Fixed(apply),
@@ -48,74 +57,113 @@ struct Pass {
     groups: BTreeMap<SmallStr, Predicate>,
     /// The number of variables made up for repeated ones.
     repetitions: usize,
+    /// The predicates that each predicate applies.
+    applied: Applied,
+    /// The predicate whose rules are brought into normal form.
+    owner: SmallStr,
 }
 
-/// How often each variable occurs.
-type Occurrences = BTreeMap<SmallStr, usize>;
+/// Which predicates each predicate applies.
+type Applied = BTreeMap<SmallStr, BTreeSet<SmallStr>>;
 
-/// The variables of a rule.
-struct Scope {
-    occurrences: Occurrences,
-    /// Those that an atom could bind.
-    bound: BTreeSet<SmallStr>,
+/// A part of a conjunction.
+#[derive(Clone)]
+enum Literal {
+    /// An atom that holds.
+    Holds(Atom),
+    /// What does not hold: an atom, or a conjunction.
+    Absent(Formula),
 }
 
 impl Pass {
     fn rule(&mut self, rule: Rule<Formula>) -> Result<Vec<Rule>, ProgramError> {
-        let mut occurrences = Occurrences::new();
-        count_variables(&rule.body, &mut occurrences);
-        for variable in &rule.head {
-            *occurrences.entry(variable.name.clone()).or_default() += 1;
+        let mut rules = vec![];
+        for conjunction in disjuncts(rule.body, false, rule.span)? {
+            for body in self.without_groups(conjunction, rule.span)? {
+                rules.push(Rule { head: rule.head.clone(), body, span: rule.span });
+            }
+            check_count(rules.len(), rule.span)?;
         }
-        let mut bound = BTreeSet::new();
-        possibly_bound(&rule.body, false, &mut bound);
-        let pushed = self.push_negation(rule.body, false, &Scope { occurrences, bound }, rule.span)?;
-        let disjuncts = disjuncts(pushed, rule.span)?;
-        let with_body = |body| Rule { head: rule.head.clone(), body, span: rule.span };
-        Ok(disjuncts.into_iter().map(with_body).collect())
+        Ok(rules)
     }
 
-    /// Moves negation inward until only atoms carry it.
-    fn push_negation(
+    /// The conjunctions of atoms that a conjunction becomes.
+    fn without_groups(&mut self, conjunction: Vec<Literal>, span: SourceSpan) -> Result<Vec<Vec<Atom>>, ProgramError> {
+        let bound = bound_in(&conjunction);
+        let mut all: Vec<Vec<Atom>> = vec![vec![]];
+        for literal in &conjunction {
+            let alternatives = match literal {
+                Literal::Holds(atom) => vec![vec![atom.clone()]],
+                Literal::Absent(formula) => self.absent(formula, &conjunction, &bound, span)?,
+            };
+            all = product(all, alternatives, span)?;
+        }
+        Ok(all)
+    }
+
+    /// The conjunctions of atoms of which one holds where there is no binding for a formula.
+    fn absent(
         &mut self,
-        formula: Formula,
-        negated: bool,
-        scope: &Scope,
+        formula: &Formula,
+        beside: &[Literal],
+        bound: &BTreeSet<SmallStr>,
         span: SourceSpan,
-    ) -> Result<Formula, ProgramError> {
-        Ok(match formula {
-            Formula::Not(inner, _) => self.push_negation(*inner, !negated, scope, span)?,
-            Formula::And(parts) if negated => match self.negated_group(&parts, scope, span)? {
-                Some(atom) => Formula::Atom(atom),
-                None => Formula::Or(self.push_all(parts, true, scope, span)?),
+    ) -> Result<Vec<Vec<Atom>>, ProgramError> {
+        let variables = variables_of(formula);
+        match formula {
+            Formula::Atom(atom) if variables.is_subset(bound) => Ok(vec![vec![negate(atom.clone())]]),
+            Formula::And(parts) if variables.is_subset(bound) && !has_application_of_anything(formula) => {
+                self.one_of_them_absent(parts, beside, bound, span)
+            }
+            Formula::Atom(atom @ Atom::Apply(_)) => match self.with_repetitions_as_tests(atom, bound) {
+                Some(parts) => Ok(vec![vec![self.group(Formula::And(parts), beside, bound, span)?]]),
+                // A variable of its own stands for anything.
+                None => Ok(vec![vec![negate(atom.clone())]]),
             },
-            Formula::Or(parts) if negated => Formula::And(self.push_all(parts, true, scope, span)?),
-            Formula::And(parts) => Formula::And(self.push_all(parts, false, scope, span)?),
-            Formula::Or(parts) => Formula::Or(self.push_all(parts, false, scope, span)?),
-            Formula::Atom(atom) if negated => match self.with_repetitions_as_tests(&atom, scope) {
-                Some(parts) => {
-                    let group = self.negated_group(&parts, scope, span)?;
-                    Formula::Atom(group.unwrap_or_else(|| negate(atom)))
+            Formula::Atom(atom) => {
+                check_negated(atom, bound)?;
+                Ok(vec![vec![negate(atom.clone())]])
+            }
+            group => Ok(vec![vec![self.group(group.clone(), beside, bound, span)?]]),
+        }
+    }
+
+    /// The conjunctions of which one holds where one of the parts does not. All their variables are bound.
+    fn one_of_them_absent(
+        &mut self,
+        parts: &[Formula],
+        beside: &[Literal],
+        bound: &BTreeSet<SmallStr>,
+        span: SourceSpan,
+    ) -> Result<Vec<Vec<Atom>>, ProgramError> {
+        let mut all = vec![];
+        for part in parts {
+            for conjunction in disjuncts(part.clone(), true, span)? {
+                let mut found: Vec<Vec<Atom>> = vec![vec![]];
+                for literal in conjunction {
+                    let alternatives = match literal {
+                        Literal::Holds(atom) => vec![vec![atom]],
+                        Literal::Absent(formula) => self.absent(&formula, beside, bound, span)?,
+                    };
+                    found = product(found, alternatives, span)?;
                 }
-                None => {
-                    check_negated(&atom, scope)?;
-                    Formula::Atom(negate(atom))
-                }
-            },
-            Formula::Atom(atom) => Formula::Atom(atom),
-        })
+                all.extend(found);
+                check_count(all.len(), span)?;
+            }
+        }
+        Ok(all)
     }
 
     /// An application that has a variable of its own twice as an application with each once and a test for each further
     /// occurrence; none if it has none twice. Negated, it must mean the same `==` as when it is not.
-    fn with_repetitions_as_tests(&mut self, atom: &Atom, scope: &Scope) -> Option<Vec<Formula>> {
+    fn with_repetitions_as_tests(&mut self, atom: &Atom, bound: &BTreeSet<SmallStr>) -> Option<Vec<Formula>> {
         let Atom::Apply(apply) = atom else { return None };
         let mut apply = apply.clone();
         let mut seen = BTreeSet::new();
         let mut tests = vec![];
         for arg in &mut apply.args {
             let Arg::Variable(variable) = arg else { continue };
-            if scope.bound.contains(&variable.name) || seen.insert(variable.name.clone()) {
+            if bound.contains(&variable.name) || seen.insert(variable.name.clone()) {
                 continue;
             }
             self.repetitions += 1;
@@ -131,48 +179,197 @@ impl Pass {
         Some(tests)
     }
 
-    fn push_all(
-        &mut self,
-        parts: Vec<Formula>,
-        negated: bool,
-        scope: &Scope,
-        span: SourceSpan,
-    ) -> Result<Vec<Formula>, ProgramError> {
-        parts.into_iter().map(|part| self.push_negation(part, negated, scope, span)).collect()
+    /// The predicates that apply the owner, or apply such predicates; it is among them.
+    fn predicates_that_need_the_owner(&self) -> BTreeSet<SmallStr> {
+        let mut found = BTreeSet::from([self.owner.clone()]);
+        let mut waiting = vec![self.owner.clone()];
+        while let Some(needed) = waiting.pop() {
+            let needs = self.applied.iter().filter(|(_, applied)| applied.contains(&needed));
+            waiting.extend(needs.map(|(name, _)| name.clone()).filter(|name| found.insert(name.clone())));
+        }
+        found
     }
 
-    /// A negated application of a rule made of the group, if the group has variables of its own and can stand alone.
-    fn negated_group(
+    /// A negated application of a rule made of a group. Its columns are the variables that are bound beside the group.
+    fn group(
         &mut self,
-        parts: &[Formula],
-        scope: &Scope,
+        group: Formula,
+        beside: &[Literal],
+        bound: &BTreeSet<SmallStr>,
         span: SourceSpan,
-    ) -> Result<Option<Atom>, ProgramError> {
-        let group = Formula::And(parts.to_vec());
-        let mut inside = Occurrences::new();
-        count_variables(&group, &mut inside);
-        let (local, shared): (Vec<_>, Vec<_>) =
-            inside.iter().partition(|(name, count)| scope.occurrences.get(*name).is_none_or(|all| all == *count));
-        let mut bound = BTreeSet::new();
-        bound_variables(&group, &mut bound);
-        let shared: Vec<SmallStr> = shared.into_iter().map(|(name, _)| name.clone()).collect();
-        if local.is_empty() || shared.is_empty() || !shared.iter().all(|name| bound.contains(name)) {
-            return Ok(None);
+    ) -> Result<Atom, ProgramError> {
+        let shared: BTreeSet<SmallStr> = variables_of(&group).intersection(bound).cloned().collect();
+        let mut by_group = BTreeSet::new();
+        bound_by_applications(&group, &mut by_group);
+        let missing: BTreeSet<SmallStr> = shared.difference(&by_group).cloned().collect();
+        let mut body: Vec<Formula> = vec![];
+        if !missing.is_empty() {
+            let recursive = self.predicates_that_need_the_owner();
+            body.extend(binders(beside, missing, &shared, &recursive).into_iter().map(Formula::Atom));
         }
-        let head: Vec<Variable> = shared.iter().map(|name| Variable { name: name.clone(), span }).collect();
-        let rules = self.rule(Rule { head: head.clone(), body: group, span })?;
-        let columns = shared.iter().map(|name| HeadColumn { name: name.clone(), aggregation: None }).collect();
-        let name = SmallStr::from(format!("#not{}", self.groups.len() + 1));
+        body.push(group);
+        let mut head: Vec<Variable> = shared.into_iter().map(|name| Variable { name, span }).collect();
+        let mut args: Vec<Arg> = head.iter().cloned().map(Arg::Variable).collect();
+        if head.is_empty() {
+            // A rule has a column at least.
+            let (any, value) = (Variable { name: SmallStr::from("#any"), span }, Expr::Constant(true.into(), span));
+            body.insert(0, Formula::Atom(Atom::Unify(any.clone(), value.clone())));
+            (head, args) = (vec![any], vec![Arg::Expr(value)]);
+        }
+        let columns =
+            head.iter().map(|variable| HeadColumn { name: variable.name.clone(), aggregation: None }).collect();
+        let rules = self.rule(Rule { head, body: Formula::And(body), span })?;
+        let name = SmallStr::from(format!("{GROUP}{}", self.groups.len() + 1));
         self.groups.insert(name.clone(), Predicate { columns, definition: Definition::Rules(rules), span });
-        let args = head.into_iter().map(Arg::Variable).collect();
-        Ok(Some(Atom::Apply(Apply { target: Target::Predicate(name), args, negated: true, span })))
+        Ok(Atom::Apply(Apply { target: Target::Predicate(name), args, negated: true, span }))
     }
 }
 
+fn applied_by(program: &Program<Formula>) -> Applied {
+    fn collect(formula: &Formula, into: &mut BTreeSet<SmallStr>) {
+        match formula {
+            Formula::And(parts) | Formula::Or(parts) => parts.iter().for_each(|part| collect(part, into)),
+            Formula::Not(inner, _) => collect(inner, into),
+            Formula::Atom(Atom::Apply(Apply { target: Target::Predicate(name), .. })) => {
+                into.insert(name.clone());
+            }
+            Formula::Atom(_) => {}
+        }
+    }
+    let applied = |predicate: &Predicate<Formula>| {
+        let mut names = BTreeSet::new();
+        match &predicate.definition {
+            Definition::Rules(rules) => rules.iter().for_each(|rule| collect(&rule.body, &mut names)),
+            Definition::Fixed(apply) => names.extend(apply.predicates().cloned()),
+            Definition::Constant(_) => {}
+        }
+        names
+    };
+    program.predicates.iter().map(|(name, predicate)| (name.clone(), applied(predicate))).collect()
+}
+
+/// Atoms of a conjunction that bind some variables, to at least the values that the conjunction does. Of the applications
+/// that bind one, that is taken which binds most of the shared variables, since the fewest bindings come of it; but a rule that
+/// recursion runs through is the last choice, since a negation cannot wait for it.
+fn binders(
+    conjunction: &[Literal],
+    mut missing: BTreeSet<SmallStr>,
+    shared: &BTreeSet<SmallStr>,
+    recursive: &BTreeSet<SmallStr>,
+) -> Vec<Atom> {
+    let atoms: Vec<&Atom> = conjunction.iter().filter_map(holding).collect();
+    let mut taken: BTreeSet<usize> = BTreeSet::new();
+    let mut done: BTreeSet<SmallStr> = BTreeSet::new();
+    while let Some(name) = missing.pop_first() {
+        if !done.insert(name.clone()) {
+            continue;
+        }
+        let applied = |atom: &Atom| match atom {
+            Atom::Apply(apply) if apply.bindings().any(|binding| *binding == name) => {
+                let recurs = matches!(&apply.target, Target::Predicate(name) if recursive.contains(name));
+                Some((!recurs, apply.bindings().filter(|binding| shared.contains(*binding)).count()))
+            }
+            _ => None,
+        };
+        let best = (0..atoms.len()).rev().filter_map(|at| Some((applied(atoms[at])?, at))).max();
+        let binds = |atom: &Atom| match atom {
+            Atom::Unify(variable, _) | Atom::UnifyEach(variable, _) => variable.name == name,
+            _ => false,
+        };
+        let positions: Vec<usize> = match best {
+            Some((_, at)) => vec![at],
+            // The first of them binds it, the others test it.
+            None => (0..atoms.len()).filter(|at| binds(atoms[*at])).collect(),
+        };
+        for at in positions {
+            taken.insert(at);
+            match atoms[at] {
+                Atom::Apply(apply) => {
+                    done.extend(apply.bindings().cloned());
+                    let in_expressions = apply.args.iter().filter(|arg| matches!(arg, Arg::Expr(_)));
+                    missing.extend(in_expressions.flat_map(Arg::variables).cloned());
+                }
+                Atom::Unify(_, expr) | Atom::UnifyEach(_, expr) => {
+                    missing.extend(expr.variables().into_iter().cloned())
+                }
+                Atom::Filter(_) | Atom::Same(..) => {}
+            }
+        }
+    }
+    taken.into_iter().map(|at| atoms[at].clone()).collect()
+}
+
+fn holding(literal: &Literal) -> Option<&Atom> {
+    match literal {
+        Literal::Holds(atom) => Some(atom),
+        Literal::Absent(_) => None,
+    }
+}
+
+/// The variables that a conjunction binds.
+fn bound_in(conjunction: &[Literal]) -> BTreeSet<SmallStr> {
+    let mut bound = BTreeSet::new();
+    for atom in conjunction.iter().filter_map(holding) {
+        match atom {
+            Atom::Apply(apply) if !apply.negated => bound.extend(apply.bindings().cloned()),
+            Atom::Unify(variable, _) | Atom::UnifyEach(variable, _) => {
+                bound.insert(variable.name.clone());
+            }
+            _ => {}
+        }
+    }
+    bound
+}
+
+/// The variables that applications of a formula bind wherever it holds. What a unification says of a variable that is bound is
+/// a test by `==`, which another value may pass, too: it counts as no binding here.
+fn bound_by_applications(formula: &Formula, bound: &mut BTreeSet<SmallStr>) {
+    match formula {
+        Formula::And(parts) => parts.iter().for_each(|part| bound_by_applications(part, bound)),
+        Formula::Or(parts) => {
+            let mut each = parts.iter().map(|part| {
+                let mut here = BTreeSet::new();
+                bound_by_applications(part, &mut here);
+                here
+            });
+            let first = each.next().unwrap_or_default();
+            bound.extend(each.fold(first, |common, here| &common & &here));
+        }
+        Formula::Atom(Atom::Apply(apply)) if !apply.negated => bound.extend(apply.bindings().cloned()),
+        Formula::Not(..) | Formula::Atom(_) => {}
+    }
+}
+
+/// Whether some application in a formula has neither a variable nor a value to test: negated by itself it is refused.
+fn has_application_of_anything(formula: &Formula) -> bool {
+    match formula {
+        Formula::And(parts) | Formula::Or(parts) => parts.iter().any(has_application_of_anything),
+        Formula::Not(inner, _) => has_application_of_anything(inner),
+        Formula::Atom(Atom::Apply(apply)) => apply.args.iter().all(|arg| matches!(arg, Arg::Wildcard)),
+        Formula::Atom(_) => false,
+    }
+}
+
+fn variables_of(formula: &Formula) -> BTreeSet<SmallStr> {
+    match formula {
+        Formula::And(parts) | Formula::Or(parts) => parts.iter().flat_map(variables_of).collect(),
+        Formula::Not(inner, _) => variables_of(inner),
+        Formula::Atom(atom) => atom.variables().into_iter().cloned().collect(),
+    }
+}
+
+/// What the names of the rules that are made of negated groups begin with.
+const GROUP: &str = "#not";
+
+/// Whether a rule was made of a negated group.
+pub fn is_group(predicate: &str) -> bool {
+    predicate.starts_with(GROUP)
+}
+
 /// Refuses the negation of a unification whose variable nothing binds: it would become a test of that variable.
-fn check_negated(atom: &Atom, scope: &Scope) -> Result<(), ProgramError> {
+fn check_negated(atom: &Atom, bound: &BTreeSet<SmallStr>) -> Result<(), ProgramError> {
     match atom {
-        Atom::Unify(variable, expr) | Atom::UnifyEach(variable, expr) if !scope.bound.contains(&variable.name) => {
+        Atom::Unify(variable, expr) | Atom::UnifyEach(variable, expr) if !bound.contains(&variable.name) => {
             Err(ProgramError::UnsafeNegation { span: variable.span.merge(expr.span()) })
         }
         _ => Ok(()),
@@ -205,86 +402,52 @@ pub fn call(name: &str, args: Vec<Expr>) -> Expr {
     Expr::Call { function, args, span }
 }
 
-fn count_variables(formula: &Formula, occurrences: &mut Occurrences) {
+/// The conjunctions whose disjunction a formula is, or its negation. What is negated as a whole stays whole: an atom, or a
+/// conjunction, whose parts may share variables of their own.
+fn disjuncts(formula: Formula, negated: bool, span: SourceSpan) -> Result<Vec<Vec<Literal>>, ProgramError> {
     match formula {
-        Formula::And(parts) | Formula::Or(parts) => parts.iter().for_each(|part| count_variables(part, occurrences)),
-        Formula::Not(inner, _) => count_variables(inner, occurrences),
-        Formula::Atom(atom) => {
-            for name in atom.variables() {
-                *occurrences.entry(name.clone()).or_default() += 1;
-            }
-        }
-    }
-}
-
-/// The variables that some atom without negation has a place for.
-fn possibly_bound(formula: &Formula, negated: bool, bound: &mut BTreeSet<SmallStr>) {
-    match formula {
-        Formula::And(parts) | Formula::Or(parts) => parts.iter().for_each(|part| possibly_bound(part, negated, bound)),
-        Formula::Not(inner, _) => possibly_bound(inner, !negated, bound),
-        Formula::Atom(_) if negated => {}
-        Formula::Atom(_) => bound_variables(formula, bound),
-    }
-}
-
-/// The variables that a formula binds where it holds.
-fn bound_variables(formula: &Formula, bound: &mut BTreeSet<SmallStr>) {
-    match formula {
-        Formula::And(parts) => parts.iter().for_each(|part| bound_variables(part, bound)),
-        Formula::Or(parts) => {
-            let mut each = parts.iter().map(|part| {
-                let mut here = BTreeSet::new();
-                bound_variables(part, &mut here);
-                here
-            });
-            let first = each.next().unwrap_or_default();
-            bound.extend(each.fold(first, |common, here| &common & &here));
-        }
-        Formula::Not(..) => {}
-        Formula::Atom(Atom::Apply(apply)) if !apply.negated => {
-            bound.extend(apply.bindings().cloned());
-        }
-        Formula::Atom(Atom::Unify(variable, _) | Atom::UnifyEach(variable, _)) => {
-            bound.insert(variable.name.clone());
-        }
-        Formula::Atom(_) => {}
-    }
-}
-
-/// The conjunctions whose disjunction the formula is.
-fn disjuncts(formula: Formula, span: SourceSpan) -> Result<Vec<Vec<Atom>>, ProgramError> {
-    let check = |found: Vec<Vec<Atom>>| {
-        let error = ProgramError::TooManyDisjuncts { limit: MAX_DISJUNCTS, span };
-        if found.len() > MAX_DISJUNCTS { Err(error) } else { Ok(found) }
-    };
-    match formula {
-        Formula::Atom(atom) => Ok(vec![vec![atom]]),
-        Formula::Or(parts) => {
+        Formula::Not(inner, _) => disjuncts(*inner, !negated, span),
+        Formula::Atom(atom) if negated => Ok(vec![vec![Literal::Absent(Formula::Atom(atom))]]),
+        Formula::Atom(atom) => Ok(vec![vec![Literal::Holds(atom)]]),
+        Formula::And(mut parts) if parts.len() == 1 => match parts.pop() {
+            Some(only) => disjuncts(only, negated, span),
+            None => Ok(vec![vec![]]),
+        },
+        group @ Formula::And(_) if negated => Ok(vec![vec![Literal::Absent(group)]]),
+        Formula::Or(parts) if !negated => {
             let mut all = vec![];
             for part in parts {
-                all.extend(disjuncts(part, span)?);
-                all = check(all)?;
+                all.extend(disjuncts(part, negated, span)?);
+                check_count(all.len(), span)?;
             }
             Ok(all)
         }
-        Formula::And(parts) => {
-            let mut all: Vec<Vec<Atom>> = vec![vec![]];
+        Formula::And(parts) | Formula::Or(parts) => {
+            let mut all: Vec<Vec<Literal>> = vec![vec![]];
             for part in parts {
-                let more = disjuncts(part, span)?;
-                if let [only] = more.as_slice() {
-                    budget::make_room(all.len() * only.len() * size_of::<Atom>())?;
-                    all.iter_mut().for_each(|atoms| atoms.extend_from_slice(only));
-                    continue;
-                }
-                if all.len() * more.len() > MAX_DISJUNCTS {
-                    return Err(ProgramError::TooManyDisjuncts { limit: MAX_DISJUNCTS, span });
-                }
-                let atoms = |conjunctions: &[Vec<Atom>]| conjunctions.iter().map(Vec::len).sum::<usize>();
-                budget::make_room((all.len() * atoms(&more) + more.len() * atoms(&all)) * size_of::<Atom>())?;
-                all = all.iter().flat_map(|a| more.iter().map(|b| [a.as_slice(), b].concat())).collect();
+                all = product(all, disjuncts(part, negated, span)?, span)?;
             }
-            check(all)
+            Ok(all)
         }
-        Formula::Not(..) => unreachable!("negation was pushed to the atoms"),
+    }
+}
+
+/// Each conjunction of the one disjunction with each of the other.
+fn product<T: Clone>(mut all: Vec<Vec<T>>, more: Vec<Vec<T>>, span: SourceSpan) -> Result<Vec<Vec<T>>, ProgramError> {
+    if let [only] = more.as_slice() {
+        budget::make_room(all.len() * only.len() * size_of::<T>())?;
+        all.iter_mut().for_each(|parts| parts.extend_from_slice(only));
+        return Ok(all);
+    }
+    check_count(all.len() * more.len(), span)?;
+    let parts = |conjunctions: &[Vec<T>]| conjunctions.iter().map(Vec::len).sum::<usize>();
+    budget::make_room((all.len() * parts(&more) + more.len() * parts(&all)) * size_of::<T>())?;
+    Ok(all.iter().flat_map(|a| more.iter().map(|b| [a.as_slice(), b].concat())).collect())
+}
+
+fn check_count(conjunctions: usize, span: SourceSpan) -> Result<(), ProgramError> {
+    match conjunctions > MAX_DISJUNCTS {
+        true => Err(ProgramError::TooManyDisjuncts { limit: MAX_DISJUNCTS, span }),
+        false => Ok(()),
     }
 }

@@ -3,6 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::normalise::is_group;
 use crate::budget::{self, Stop};
 use crate::program::{Atom, Component, Definition, Predicate, Program, ProgramError, Target};
 use crate::value::SmallStr;
@@ -23,6 +24,9 @@ pub fn stratify(mut program: Program) -> Result<Program, ProgramError> {
             {
                 let (from, to) = (&graph.names[from], &graph.names[edge.to]);
                 let span = program.predicates[from].span;
+                if is_group(to) || is_group(from) {
+                    return Err(ProgramError::GroupInRecursion { span });
+                }
                 return Err(ProgramError::Unstratifiable { from: from.to_string(), to: to.to_string(), why, span });
             }
         }
