@@ -28,7 +28,7 @@ pub static PAGE_RANK: BuiltInRule = BuiltInRule {
         (
             "e[a, b] <- [[1, 2], [2, 3]]  n[a] <- [[4]]  r[n, s] <~ PageRank(e[], n[], dangling: 'redistribute', epsilon: 0, iterations: 100)
              ?[node, score] := r[node, s], score = round(s * 1000)",
-            "",
+            "[[1, 156.0], [2, 288.0], [3, 401.0], [4, 156.0]]",
         ),
     ],
     inputs: &[
