@@ -33,6 +33,11 @@ pub struct Task {
     pub is_killed: bool,
 }
 
+/// How often everything is read again where another writer changes the names of relations.
+const LOOKS: usize = 20;
+
+const RELATION_NOT_FOUND: &str = "query::relation_not_found";
+
 /// The variable of the environment that a [`Task`] is in.
 pub const TASK: &str = "COZO_FAULTS_TASK";
 
@@ -245,7 +250,15 @@ impl Writer<'_> {
     /// Reads everything.
     fn look(&mut self, number: usize) {
         let Some(db) = &self.db else { return };
-        let seen = catch_unwind(AssertUnwindSafe(|| model::contents(db)));
+        let mut seen = catch_unwind(AssertUnwindSafe(|| model::contents(db)));
+        for _ in 0..LOOKS {
+            // The other writer may give a relation another name between its listing and its reading.
+            let is_gone = |error: &cozo::Error| error.code().is_some_and(|code| code.to_string() == RELATION_NOT_FOUND);
+            if self.prefix.is_none() || !matches!(&seen, Ok(Err(error)) if is_gone(error)) {
+                break;
+            }
+            seen = catch_unwind(AssertUnwindSafe(|| model::contents(db)));
+        }
         match seen {
             Ok(Ok(state)) => {
                 let state = model::of_writer(&state, self.prefix);

@@ -399,12 +399,11 @@ impl<'w> Judge<'w> {
         if is_of_files(code) {
             return;
         }
-        let step_refused = &self.steps[step];
-        let refusing: Vec<State> =
-            self.states.iter().filter(|state| step_refused.after(state).is_none()).cloned().collect();
-        match refusing.is_empty() {
-            true => self.complaints.push(format!("step {step} ({}) was refused: {code} {message}", self.steps[step])),
-            false => self.states = refusing,
+        // Other states stay possible: while an outcome is unknown the database shows what was before, and the next opening may find
+        // the commit.
+        let refuses = |state: &State| self.steps[step].after(state).is_none();
+        if !self.states.iter().any(refuses) {
+            self.complaints.push(format!("step {step} ({}) was refused: {code} {message}", self.steps[step]));
         }
     }
 
