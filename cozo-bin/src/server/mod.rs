@@ -150,8 +150,8 @@ fn open_and_serve(arguments: &ServerArguments) -> miette::Result<End> {
     let protocol = Protocol { tls, client_timeout: limits.client_timeout, patience: limits.shutdown_timeout };
     let scheme = if protocol.tls.is_some() { "https" } else { "http" };
     let threads = Threads::start(&Direct::new(app.clone()), &protocol).map_err(CliError::NoThreads)?;
-    tracing::info!(address = %format!("{scheme}://{address}"), "listening");
-    runtime.block_on(serve(app.clone(), listener, threads, end)).map_err(CliError::Stream)?;
+    let url = format!("{scheme}://{address}");
+    runtime.block_on(serve(app.clone(), listener, &url, threads, end)).map_err(CliError::Stream)?;
     Ok(close(app, runtime, db))
 }
 
@@ -213,10 +213,13 @@ fn log_debug(relation: &str, mut rows: NamedRows) {
 async fn serve(
     app: App,
     listener: std::net::TcpListener,
+    url: &str,
     threads: Threads,
     end: watch::Sender<bool>,
 ) -> io::Result<()> {
+    // Before it is said that the server listens: a signal that comes at once ends it as any other does.
     let signals = signals()?;
+    tracing::info!(address = url, "listening");
     tokio::spawn(async move { app.transactions.watch_idle().await });
     listen::accept(listener, |stream| threads.serve(stream), signals).await?;
     tracing::info!("ending: no new connections; waiting for requests");
