@@ -92,3 +92,18 @@ busy[a] := degree[a, n], n > 1
     limit: "?[a, c] := *edge{fr: a, to: b}, *edge{fr: b, to: c} :limit 5";
     mutation: "?[x] := *edge{fr: 1, to: x}, not *seen[x] :put seen {x}";
 }
+
+/// A binding of a column that a rule computes reaches no relation: it would be compared with every row.
+#[test]
+fn bindings_of_computed_columns_restrict_nothing() {
+    let db = DbInstance::default();
+    common::rows(&db, ":create a {i: Int => e: String}");
+    let restricts = |rule: &str| {
+        let script = format!("::explain {{ {rule}  ?[count(x)] := *a{{i: x, e}}, m[e, y] }}");
+        common::rows(&db, &script).iter().flatten().any(|value| value.to_string().contains("magic m|bf"))
+    };
+    assert!(!restricts("m[k, i] := *a{i, e}, k = lowercase(e)"));
+    assert!(!restricts("m[k, i] := *a{i, e}, k in [e, 'x']"));
+    assert!(!restricts("m[k, i] := *a{i, e: k}  m[k, i] := *a{i, e}, k = lowercase(e)"));
+    assert!(restricts("m[k, i] := *a{i, e: k}  m[k, i] := m[k, j], *a{i: j}, i = j"));
+}
