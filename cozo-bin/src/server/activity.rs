@@ -186,15 +186,12 @@ impl<F: Future<Output = Result<Response<Body>, Infallible>> + Unpin> Future for 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let mut response = ready!(Pin::new(&mut self.response).poll(context));
         let answer = self.answer.take();
-        if let (Ok(response), Some(Answer(activity))) = (&mut response, &answer)
-            && self.is_long
-            && activity.stage() == Stage::Receiving
-        {
-            // The connection will be closed rather than the rest of the body read: the client is told, so that it sends the next
-            // request on another.
-            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-        }
-        if let (Ok(response), Some(Answer(activity))) = (&response, &answer) {
+        if let (Ok(response), Some(Answer(activity))) = (&mut response, &answer) {
+            if self.is_long && activity.stage() == Stage::Receiving {
+                // The connection will be closed rather than the rest of the body read: the client is told, so that it sends the
+                // next request on another.
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
             let is_stream = response.extensions().get::<IsStream>().is_some();
             activity.enter(if is_stream { Stage::Streaming } else { Stage::Answering });
         }

@@ -309,6 +309,16 @@ impl Arg {
 }
 
 impl Atom {
+    /// The variables that it can bind.
+    pub fn bindings(&self) -> impl Iterator<Item = &SmallStr> {
+        let (apply, variable) = match self {
+            Atom::Apply(apply) => (Some(apply).filter(|apply| !apply.negated), None),
+            Atom::Unify(variable, _) | Atom::UnifyEach(variable, _) => (None, Some(&variable.name)),
+            Atom::Filter(_) | Atom::Same(..) => (None, None),
+        };
+        apply.into_iter().flat_map(Apply::bindings).chain(variable)
+    }
+
     /// The variables that occur.
     pub fn variables(&self) -> Vec<&SmallStr> {
         match self {

@@ -151,6 +151,8 @@ pub fn query_budget(
 }
 
 /// Hands out the rows of a query, or does with them what it says.
+///
+/// A query for one row and any other call it, each once: inlined into both, it does not move the row.
 #[inline(always)]
 fn finish<R: ScriptResult>(
     compiled: &CompiledQuery,
@@ -199,6 +201,8 @@ enum Rows {
 }
 
 /// The one row of a query, or none, if that is all it can give; nothing if it may give more, or is run as any other.
+///
+/// Inlined as [`finish`] is.
 #[inline(always)]
 fn single_row(
     compiled: &CompiledQuery,

@@ -1,26 +1,12 @@
 //! Random expressions, many of which make large values or take long.
 
 use cozo::expr::functions;
+use rand::RngExt;
+use rand::rngs::StdRng;
+use rand::seq::IndexedRandom;
 
-/// Random numbers that are the same for the same seed.
-pub struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Self {
-        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        // Xorshift, as in Marsaglia's paper of 2003.
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % limit as u64) as usize
-    }
-
-    fn one<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len())]
-    }
+fn one<T: Copy>(random: &mut StdRng, of: &[T]) -> T {
+    *of.choose(random).expect("there is one")
 }
 
 /// What an expression is to be, so that most of them have a value.
@@ -133,25 +119,25 @@ const FORMS: &[(Kind, &[&str])] = &[
 ];
 
 /// A script of one or two expressions for one or many rows.
-pub fn script(random: &mut Random) -> String {
-    let rows = random.one(&["v in [1]", "v in int_range(10)", "v in int_range(5000)", "v = 3"]);
-    let kind = random.one(&[Kind::Number, Kind::Text, Kind::List, Kind::Truth]);
-    let first = match random.below(6) {
+pub fn script(random: &mut StdRng) -> String {
+    let rows = one(random, &["v in [1]", "v in int_range(10)", "v in int_range(5000)", "v = 3"]);
+    let kind = one(random, &[Kind::Number, Kind::Text, Kind::List, Kind::Truth]);
+    let first = match random.random_range(0..6) {
         0 => any_function(random, 3),
         _ => expression(random, kind, 5),
     };
-    let result = random.one(&["x", "length(to_string(x))", "[x, x]", "x"]);
-    let head = random.one(&["r", "collect(r)", "count(r)", "unique(r)", "max(r)", "r"]);
+    let result = one(random, &["x", "length(to_string(x))", "[x, x]", "x"]);
+    let head = one(random, &["r", "collect(r)", "count(r)", "unique(r)", "max(r)", "r"]);
     format!("?[{head}] := {rows}, x = {first}, r = {result} :timeout 0.2")
 }
 
 /// An expression that is most likely of a kind.
-fn expression(random: &mut Random, kind: Kind, depth: usize) -> String {
-    if depth == 0 || random.below(6) == 0 {
+fn expression(random: &mut StdRng, kind: Kind, depth: usize) -> String {
+    if depth == 0 || random.random_range(0..6) == 0 {
         return leaf(random, kind);
     }
     let forms = FORMS.iter().find(|(of, _)| *of == kind).map_or(&[][..], |(_, forms)| *forms);
-    let form = random.one(forms);
+    let form = one(random, forms);
     let mut text = String::from("(");
     let letters: Vec<char> = form.chars().collect();
     for (i, letter) in letters.iter().enumerate() {
@@ -172,35 +158,38 @@ fn expression(random: &mut Random, kind: Kind, depth: usize) -> String {
     text + ")"
 }
 
-fn leaf(random: &mut Random, kind: Kind) -> String {
+fn leaf(random: &mut StdRng, kind: Kind) -> String {
     let text = match kind {
         Kind::Number => {
-            random.one(&["v", "0", "1", "2.5", "100", "5000", "1000000", "100000000", "9223372036854775807", "-3"])
+            one(random, &["v", "0", "1", "2.5", "100", "5000", "1000000", "100000000", "9223372036854775807", "-3"])
         }
-        Kind::Text => random.one(&[
-            "'a'",
-            "''",
-            "'some text of a few words, and more'",
-            "to_string(v)",
-            "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'",
-            "'é😀'",
-        ]),
+        Kind::Text => one(
+            random,
+            &[
+                "'a'",
+                "''",
+                "'some text of a few words, and more'",
+                "to_string(v)",
+                "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'",
+                "'é😀'",
+            ],
+        ),
         Kind::List => {
-            random.one(&["[]", "[v]", "[1, 2, 3]", "int_range(1000)", "int_range(1000000)", "['a', 'b', null, 1.5]"])
+            one(random, &["[]", "[v]", "[1, 2, 3]", "int_range(1000)", "int_range(1000000)", "['a', 'b', null, 1.5]"])
         }
-        Kind::Truth => random.one(&["true", "false", "v > 3"]),
+        Kind::Truth => one(random, &["true", "false", "v > 3"]),
     };
     text.to_string()
 }
 
 /// Any function of the language, with arguments of any kind.
-fn any_function(random: &mut Random, depth: usize) -> String {
+fn any_function(random: &mut StdRng, depth: usize) -> String {
     let all: Vec<_> = functions::all().collect();
-    let function = random.one(&all);
+    let function = one(random, &all);
     let arguments = (0..=4).filter(|count| function.arity.accepts(*count)).max().unwrap_or(0);
     let arguments: Vec<String> = (0..arguments)
         .map(|_| {
-            let kind = random.one(&[Kind::Number, Kind::Text, Kind::List, Kind::Truth]);
+            let kind = one(random, &[Kind::Number, Kind::Text, Kind::List, Kind::Truth]);
             expression(random, kind, depth - 1)
         })
         .collect();

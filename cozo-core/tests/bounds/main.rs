@@ -19,7 +19,8 @@ use std::time::{Duration, Instant};
 use cozo::{DataValue, DbInstance, NamedRows, ScriptMutability, SimpleFixedRule};
 
 use common::code;
-use expressions::Random;
+use rand::SeedableRng;
+use rand::rngs::StdRng;
 
 const QUERY_MEMORY_MB: usize = 64;
 
@@ -260,7 +261,7 @@ fn random_expressions_are_bounded() {
         return;
     }
     let (count, seed) = (setting("COZO_EXPRESSIONS", 500), setting("COZO_SEED", 1));
-    let (db, mut random) = (database(), Random::new(seed));
+    let (db, mut random) = (database(), StdRng::seed_from_u64(seed));
     let mut slowest: Vec<(Duration, String)> = vec![];
     let mut codes = std::collections::BTreeMap::<String, usize>::new();
     for _ in 0..count {

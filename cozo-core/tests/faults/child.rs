@@ -250,15 +250,17 @@ impl Writer<'_> {
     /// Reads everything.
     fn look(&mut self, number: usize) {
         let Some(db) = &self.db else { return };
-        let mut seen = catch_unwind(AssertUnwindSafe(|| model::contents(db)));
-        for _ in 0..LOOKS {
-            // The other writer may give a relation another name between its listing and its reading.
+        let seen = catch_unwind(AssertUnwindSafe(|| {
             let is_gone = |error: &cozo::Error| error.code().is_some_and(|code| code.to_string() == RELATION_NOT_FOUND);
-            if self.prefix.is_none() || !matches!(&seen, Ok(Err(error)) if is_gone(error)) {
-                break;
+            let mut contents = model::contents(db);
+            let mut left = if self.prefix.is_some() { LOOKS } else { 0 };
+            // The other writer may give a relation another name between its listing and its reading.
+            while left > 0 && contents.as_ref().is_err_and(is_gone) {
+                contents = model::contents(db);
+                left -= 1;
             }
-            seen = catch_unwind(AssertUnwindSafe(|| model::contents(db)));
-        }
+            contents
+        }));
         match seen {
             Ok(Ok(state)) => {
                 let state = model::of_writer(&state, self.prefix);

@@ -145,7 +145,7 @@ impl<'r> Subject<'r> {
         }
     }
 
-    /// Whether nothing else tells that there was a file: who removes all of a database has none.
+    /// Whether no other file tells that there was this one: without a file of the old database, an opening makes a new one.
     fn is_alone(&self, name: &str) -> bool {
         let tells = |other: &str| other != name && !other.starts_with("backup-") && !other.ends_with("-lock");
         // What threads of SQLite share is not kept, and its log may be empty.

@@ -30,7 +30,7 @@ pub static CONNECTED_COMPONENTS: BuiltInRule = BuiltInRule {
 };
 
 fn run(call: &Call<'_>, _: &Settings) -> Result<Batch, FixedRuleError> {
-    let edges = edges_and_nodes(call)?;
+    let edges = edges_and_nodes(call, None)?;
     let sets = DisjointSets::new(edges.nodes.len());
     let (from, to) = (edges.from().par_chunks(EDGES_PER_CHECK), edges.to().par_chunks(EDGES_PER_CHECK));
     from.zip(to).try_for_each(|(from, to)| {

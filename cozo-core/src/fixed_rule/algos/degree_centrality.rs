@@ -25,7 +25,7 @@ pub static DEGREE_CENTRALITY: BuiltInRule = BuiltInRule {
 };
 
 fn run(call: &Call<'_>, _: &Settings) -> Result<Batch, FixedRuleError> {
-    let edges = edges_and_nodes(call)?;
+    let edges = edges_and_nodes(call, None)?;
     let nodes = edges.nodes.len();
     let count = |ends: &[u32]| -> Vec<i64> {
         let mut degrees = vec![0; nodes];

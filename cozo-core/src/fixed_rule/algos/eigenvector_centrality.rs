@@ -43,7 +43,7 @@ pub static EIGENVECTOR_CENTRALITY: BuiltInRule = BuiltInRule {
 };
 
 fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
-    let graph = Gathering::read(call, None, settings)?;
+    let graph = Gathering::read(call, settings)?;
     let count = graph.nodes.len();
     let (pieces, poison) = (graph.into.pieces(), &call.poison);
     let change_allowed = settings.float("epsilon") * count as f64;

@@ -43,9 +43,9 @@ pub const SEED: OptionSpec = OptionSpec::new(
     "what random choices follow from: the same seed gives the same answer",
 );
 
-/// The edges of the first input, with the nodes of the second numbered after those that have edges.
-pub fn edges_and_nodes(call: &Call<'_>) -> Result<Edges, FixedRuleError> {
-    let mut edges = call.input(0)?.edges(None, &call.poison)?;
+/// The edges of the first input, with the nodes of the second, if it is given, numbered after those that have edges.
+pub fn edges_and_nodes(call: &Call<'_>, weights: Option<Weights>) -> Result<Edges, FixedRuleError> {
+    let mut edges = call.input(0)?.edges(weights, &call.poison)?;
     if let Some(input) = call.inputs.get(1) {
         let columns = input.columns(&[0], &call.poison)?;
         if !edges.nodes.add_without_edges(&columns[0], &call.poison)? {

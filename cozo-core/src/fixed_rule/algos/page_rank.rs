@@ -1,7 +1,7 @@
 //! `PageRank`: how likely one is at a node after many random steps.
 
-use super::inputs::WEIGHTED_EDGES;
-use super::power::{Gathering, PAGE_RANK_OPTIONS, page_rank};
+use super::inputs::{WEIGHTED_EDGES, edges_and_nodes};
+use super::power::{Gathering, PAGE_RANK_OPTIONS, page_rank, weights};
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, InputSpec, Output, Settings, Shape};
 use crate::value::{Batch, Column};
 
@@ -42,7 +42,7 @@ pub static PAGE_RANK: BuiltInRule = BuiltInRule {
 };
 
 fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
-    let graph = Gathering::read(call, call.inputs.get(1), settings)?;
+    let graph = Gathering::new(edges_and_nodes(call, weights(settings))?, settings);
     let count = graph.nodes.len();
     let part = 1.0 / count as f64;
     let scores = page_rank(&graph, |_| part, call, settings)?;

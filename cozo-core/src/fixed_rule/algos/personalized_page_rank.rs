@@ -26,7 +26,7 @@ pub static PERSONALIZED_PAGE_RANK: BuiltInRule = BuiltInRule {
 };
 
 fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
-    let graph = Gathering::read(call, None, settings)?;
+    let graph = Gathering::read(call, settings)?;
     let starts = known_nodes(call, 1, &graph.nodes)?;
     let count = graph.nodes.len();
     let mut parts = vec![0.0; count];

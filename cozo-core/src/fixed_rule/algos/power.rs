@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::inputs::UNDIRECTED;
 use super::parallel::{fill, split, sum};
 use crate::fixed_rule::graph::{Direction, Edges, Graph, Nodes, Weights, among_threads};
-use crate::fixed_rule::{Call, DefaultValue, FixedRuleError, Input, OptionKind, OptionSpec, Poison, Settings};
+use crate::fixed_rule::{Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Poison, Settings};
 
 /// The options of PageRank.
 pub const PAGE_RANK_OPTIONS: &[OptionSpec] = &[
@@ -77,18 +77,15 @@ pub struct Gathering {
 }
 
 impl Gathering {
-    /// The edges of the first input, with weights if the option `weighted` says so, and the nodes of another input.
-    pub fn read(call: &Call<'_>, nodes: Option<&Input<'_>>, settings: &Settings) -> Result<Self, FixedRuleError> {
-        let weights = settings.bool("weighted").then_some(Weights::NonNegative);
-        let mut edges = call.input(0)?.edges(weights, &call.poison)?;
-        if let Some(input) = nodes {
-            let column = input.columns(&[0], &call.poison)?;
-            if !edges.nodes.add_without_edges(&column[0], &call.poison)? {
-                return Err(input.too_many_nodes());
-            }
-        }
+    /// The edges of the first input.
+    pub fn read(call: &Call<'_>, settings: &Settings) -> Result<Self, FixedRuleError> {
+        Ok(Gathering::new(call.input(0)?.edges(weights(settings), &call.poison)?, settings))
+    }
+
+    /// A graph of these edges.
+    pub fn new(edges: Edges, settings: &Settings) -> Self {
         let undirected = settings.bool("undirected");
-        Ok(among_threads(|| Gathering::of(edges.sorted(), undirected)))
+        among_threads(|| Gathering::of(edges.sorted(), undirected))
     }
 
     fn of(edges: Edges, undirected: bool) -> Self {
@@ -161,6 +158,11 @@ impl Gathering {
         });
         within
     }
+}
+
+/// Which weights the third column has, if the option `weighted` says that it counts.
+pub fn weights(settings: &Settings) -> Option<Weights> {
+    settings.bool("weighted").then_some(Weights::NonNegative)
 }
 
 /// The nodes by the first of their edges: where it leaves before where it leads. Those without edges come last.

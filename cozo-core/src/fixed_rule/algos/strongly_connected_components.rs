@@ -24,7 +24,7 @@ pub static STRONGLY_CONNECTED_COMPONENTS: BuiltInRule = BuiltInRule {
 };
 
 fn run(call: &Call<'_>, _: &Settings) -> Result<Batch, FixedRuleError> {
-    let (nodes, graph) = edges_and_nodes(call)?.into_graph(Direction::Out);
+    let (nodes, graph) = edges_and_nodes(call, None)?.into_graph(Direction::Out);
     let components = components(&graph, 0, &call.poison)?;
     let count = nodes.len();
     Ok(Batch::new(vec![nodes.into_values(), Column::ints(components)], count))

@@ -18,11 +18,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::budget;
+use rustc_hash::FxHashMap;
+
+use super::stratify::components;
+use crate::budget::{self, Stop};
 use crate::diag::SourceSpan;
 use crate::expr::{Expr, functions};
 use crate::program::{
-    Apply, Arg, Atom, Definition, Formula, HeadColumn, Predicate, Program, ProgramError, Rule, Target, Variable,
+    Apply, Arg, Atom, Definition, ENTRY, Formula, HeadColumn, Predicate, Program, ProgramError, Rule, Target, Variable,
 };
 use crate::value::SmallStr;
 
@@ -31,7 +34,8 @@ const MAX_DISJUNCTS: usize = 4096;
 
 /// Brings all bodies into disjunctive normal form.
 pub fn normalise(program: Program<Formula>) -> Result<Program, ProgramError> {
-    let mut pass = Pass { groups: BTreeMap::new(), repetitions: 0, applied: applied_by(&program), owner: "".into() };
+    let mut pass =
+        Pass { groups: BTreeMap::new(), repetitions: 0, component_of: components_of(&program)?, owner: "".into() };
     let mut predicates = BTreeMap::new();
     for (name, predicate) in program.predicates {
         pass.owner = name.clone();
@@ -57,14 +61,11 @@ struct Pass {
     groups: BTreeMap<SmallStr, Predicate>,
     /// The number of variables made up for repeated ones.
     repetitions: usize,
-    /// The predicates that each predicate applies.
-    applied: Applied,
+    /// The number of the component of each predicate that the entry needs: those of one depend on each other.
+    component_of: FxHashMap<SmallStr, usize>,
     /// The predicate whose rules are brought into normal form.
     owner: SmallStr,
 }
-
-/// Which predicates each predicate applies.
-type Applied = BTreeMap<SmallStr, BTreeSet<SmallStr>>;
 
 /// A part of a conjunction.
 #[derive(Clone)]
@@ -179,15 +180,10 @@ impl Pass {
         Some(tests)
     }
 
-    /// The predicates that apply the owner, or apply such predicates; it is among them.
-    fn predicates_that_need_the_owner(&self) -> BTreeSet<SmallStr> {
-        let mut found = BTreeSet::from([self.owner.clone()]);
-        let mut waiting = vec![self.owner.clone()];
-        while let Some(needed) = waiting.pop() {
-            let needs = self.applied.iter().filter(|(_, applied)| applied.contains(&needed));
-            waiting.extend(needs.map(|(name, _)| name.clone()).filter(|name| found.insert(name.clone())));
-        }
-        found
+    /// Whether a relation that the owner applies depends on the owner.
+    fn needs_the_owner(&self, target: &Target) -> bool {
+        let component = |name: &SmallStr| self.component_of.get(name);
+        matches!(target, Target::Predicate(name) if component(name).is_some() && component(name) == component(&self.owner))
     }
 
     /// A negated application of a rule made of a group. Its columns are the variables that are bound beside the group.
@@ -202,11 +198,8 @@ impl Pass {
         let mut by_group = BTreeSet::new();
         bound_by_applications(&group, &mut by_group);
         let missing: BTreeSet<SmallStr> = shared.difference(&by_group).cloned().collect();
-        let mut body: Vec<Formula> = vec![];
-        if !missing.is_empty() {
-            let recursive = self.predicates_that_need_the_owner();
-            body.extend(binders(beside, missing, &shared, &recursive).into_iter().map(Formula::Atom));
-        }
+        let recurs = |apply: &Apply| self.needs_the_owner(&apply.target);
+        let mut body: Vec<Formula> = binders(beside, missing, &shared, recurs).into_iter().map(Formula::Atom).collect();
         body.push(group);
         let mut head: Vec<Variable> = shared.into_iter().map(|name| Variable { name, span }).collect();
         let mut args: Vec<Arg> = head.iter().cloned().map(Arg::Variable).collect();
@@ -225,27 +218,49 @@ impl Pass {
     }
 }
 
-fn applied_by(program: &Program<Formula>) -> Applied {
-    fn collect(formula: &Formula, into: &mut BTreeSet<SmallStr>) {
+/// The components of the predicates; none if nothing is negated, since they matter for that alone.
+fn components_of(program: &Program<Formula>) -> Result<FxHashMap<SmallStr, usize>, Stop> {
+    fn negates(formula: &Formula) -> bool {
+        match formula {
+            Formula::And(parts) | Formula::Or(parts) => parts.iter().any(negates),
+            Formula::Not(..) => true,
+            Formula::Atom(_) => false,
+        }
+    }
+    fn collect<'f>(formula: &'f Formula, into: &mut Vec<&'f SmallStr>) {
         match formula {
             Formula::And(parts) | Formula::Or(parts) => parts.iter().for_each(|part| collect(part, into)),
             Formula::Not(inner, _) => collect(inner, into),
-            Formula::Atom(Atom::Apply(Apply { target: Target::Predicate(name), .. })) => {
-                into.insert(name.clone());
-            }
+            Formula::Atom(Atom::Apply(Apply { target: Target::Predicate(name), .. })) => into.push(name),
             Formula::Atom(_) => {}
         }
     }
-    let applied = |predicate: &Predicate<Formula>| {
-        let mut names = BTreeSet::new();
+    let has_negation = |predicate: &Predicate<Formula>| match &predicate.definition {
+        Definition::Rules(rules) => rules.iter().any(|rule| negates(&rule.body)),
+        _ => false,
+    };
+    let names: Vec<&SmallStr> = program.predicates.keys().collect();
+    let Some(entry) =
+        names.iter().position(|name| *name == ENTRY).filter(|_| program.predicates.values().any(has_negation))
+    else {
+        return Ok(FxHashMap::default());
+    };
+    let numbers: FxHashMap<&SmallStr, usize> = names.iter().enumerate().map(|(number, name)| (*name, number)).collect();
+    let mut edges: Vec<Vec<usize>> = vec![];
+    for predicate in program.predicates.values() {
+        budget::step(1)?;
+        let mut applied = vec![];
         match &predicate.definition {
-            Definition::Rules(rules) => rules.iter().for_each(|rule| collect(&rule.body, &mut names)),
-            Definition::Fixed(apply) => names.extend(apply.predicates().cloned()),
+            Definition::Rules(rules) => rules.iter().for_each(|rule| collect(&rule.body, &mut applied)),
+            Definition::Fixed(apply) => applied.extend(apply.predicates()),
             Definition::Constant(_) => {}
         }
-        names
-    };
-    program.predicates.iter().map(|(name, predicate)| (name.clone(), applied(predicate))).collect()
+        edges.push(applied.into_iter().filter_map(|name| numbers.get(name).copied()).collect());
+    }
+    let components = components(names.len(), entry, |node, next| edges[node].get(next).copied());
+    let members =
+        components.iter().enumerate().flat_map(|(number, members)| members.iter().map(move |member| (*member, number)));
+    Ok(members.map(|(member, number)| (names[member].clone(), number)).collect())
 }
 
 /// Atoms of a conjunction that bind some variables, to at least the values that the conjunction does. Of the applications
@@ -255,7 +270,7 @@ fn binders(
     conjunction: &[Literal],
     mut missing: BTreeSet<SmallStr>,
     shared: &BTreeSet<SmallStr>,
-    recursive: &BTreeSet<SmallStr>,
+    recurs: impl Fn(&Apply) -> bool,
 ) -> Vec<Atom> {
     let atoms: Vec<&Atom> = conjunction.iter().filter_map(holding).collect();
     let mut taken: BTreeSet<usize> = BTreeSet::new();
@@ -266,8 +281,7 @@ fn binders(
         }
         let applied = |atom: &Atom| match atom {
             Atom::Apply(apply) if apply.bindings().any(|binding| *binding == name) => {
-                let recurs = matches!(&apply.target, Target::Predicate(name) if recursive.contains(name));
-                Some((!recurs, apply.bindings().filter(|binding| shared.contains(*binding)).count()))
+                Some((!recurs(apply), apply.bindings().filter(|binding| shared.contains(*binding)).count()))
             }
             _ => None,
         };
@@ -308,17 +322,7 @@ fn holding(literal: &Literal) -> Option<&Atom> {
 
 /// The variables that a conjunction binds.
 fn bound_in(conjunction: &[Literal]) -> BTreeSet<SmallStr> {
-    let mut bound = BTreeSet::new();
-    for atom in conjunction.iter().filter_map(holding) {
-        match atom {
-            Atom::Apply(apply) if !apply.negated => bound.extend(apply.bindings().cloned()),
-            Atom::Unify(variable, _) | Atom::UnifyEach(variable, _) => {
-                bound.insert(variable.name.clone());
-            }
-            _ => {}
-        }
-    }
-    bound
+    conjunction.iter().filter_map(holding).flat_map(Atom::bindings).cloned().collect()
 }
 
 /// The variables that applications of a formula bind wherever it holds. What a unification says of a variable that is bound is

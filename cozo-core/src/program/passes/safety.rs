@@ -61,7 +61,7 @@ pub fn order_body(head: &[Variable], atoms: Vec<Atom>, choice: Choice) -> Result
         return Err(ProgramError::TooManyAtoms { limit: MAX_ATOMS, span });
     }
     let mut ordering = Ordering {
-        bindable: bindable_variables(&atoms),
+        bindable: atoms.iter().flat_map(Atom::bindings).cloned().collect(),
         bound: BTreeSet::new(),
         fresh: count_made_up(&atoms),
         waiting: atoms,
@@ -123,23 +123,6 @@ fn with_parts_of_filters(atoms: Vec<Atom>) -> Vec<Atom> {
 /// At least as many as the variables that an earlier ordering made up, so that new ones get other names.
 fn count_made_up(atoms: &[Atom]) -> usize {
     atoms.iter().flat_map(Atom::variables).filter(|name| name.starts_with('#')).count()
-}
-
-/// The variables that some atom of the body can bind.
-fn bindable_variables(atoms: &[Atom]) -> BTreeSet<SmallStr> {
-    let mut bindable = BTreeSet::new();
-    for atom in atoms {
-        match atom {
-            Atom::Apply(apply) if !apply.negated => {
-                bindable.extend(apply.bindings().cloned());
-            }
-            Atom::Unify(variable, _) | Atom::UnifyEach(variable, _) => {
-                bindable.insert(variable.name.clone());
-            }
-            _ => {}
-        }
-    }
-    bindable
 }
 
 struct Ordering {

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::normalise::is_group;
 use crate::budget::{self, Stop};
-use crate::program::{Atom, Component, Definition, Predicate, Program, ProgramError, Target};
+use crate::program::{Atom, Component, Definition, ENTRY, Predicate, Program, ProgramError, Target};
 use crate::value::SmallStr;
 
 /// Finds the components; predicates that the entry does not need are dropped.
@@ -89,47 +89,52 @@ impl Graph {
         members.len() > 1 || self.edges[members[0]].iter().any(|edge| edge.to == members[0])
     }
 
-    /// The strongly connected components that the entry reaches, each after those it needs (Tarjan 1972, with an
-    /// explicit stack so that a long chain of rules cannot exhaust the program's own).
+    /// The components that the entry reaches, each after those it needs.
     fn components(&self) -> Vec<Vec<usize>> {
-        const UNSEEN: usize = usize::MAX;
-        let Some(entry) = self.names.iter().position(|name| name == crate::program::ENTRY) else { return vec![] };
-        let mut order = vec![UNSEEN; self.names.len()];
-        let mut lowest = vec![UNSEEN; self.names.len()];
-        let mut open = vec![false; self.names.len()];
-        let (mut path, mut components, mut seen) = (vec![], vec![], 0);
-        let mut calls: Vec<(usize, usize)> = vec![(entry, 0)];
-        while let Some((node, next)) = calls.pop() {
-            if next == 0 {
-                (order[node], lowest[node]) = (seen, seen);
-                seen += 1;
-                path.push(node);
-                open[node] = true;
-            }
-            match self.edges[node].get(next) {
-                Some(edge) => {
-                    calls.push((node, next + 1));
-                    if order[edge.to] == UNSEEN {
-                        calls.push((edge.to, 0));
-                    } else if open[edge.to] {
-                        lowest[node] = lowest[node].min(order[edge.to]);
-                    }
+        let Some(entry) = self.names.iter().position(|name| name == ENTRY) else { return vec![] };
+        components(self.names.len(), entry, |node, next| self.edges[node].get(next).map(|edge| edge.to))
+    }
+}
+
+/// The strongly connected components that a node of so many reaches, each after those it needs (Tarjan 1972, with an explicit stack
+/// so that a long chain of rules cannot exhaust the program's own). `target` is where the nth edge of a node leads.
+pub(super) fn components(nodes: usize, root: usize, target: impl Fn(usize, usize) -> Option<usize>) -> Vec<Vec<usize>> {
+    const UNSEEN: usize = usize::MAX;
+    let mut order = vec![UNSEEN; nodes];
+    let mut lowest = vec![UNSEEN; nodes];
+    let mut open = vec![false; nodes];
+    let (mut path, mut components, mut seen) = (vec![], vec![], 0);
+    let mut calls: Vec<(usize, usize)> = vec![(root, 0)];
+    while let Some((node, next)) = calls.pop() {
+        if next == 0 {
+            (order[node], lowest[node]) = (seen, seen);
+            seen += 1;
+            path.push(node);
+            open[node] = true;
+        }
+        match target(node, next) {
+            Some(to) => {
+                calls.push((node, next + 1));
+                if order[to] == UNSEEN {
+                    calls.push((to, 0));
+                } else if open[to] {
+                    lowest[node] = lowest[node].min(order[to]);
                 }
-                None => {
-                    if lowest[node] == order[node] {
-                        let start = path.iter().rposition(|member| *member == node).expect("the node is on the path");
-                        let members = path.split_off(start);
-                        members.iter().for_each(|member| open[*member] = false);
-                        components.push(members);
-                    }
-                    if let Some((parent, _)) = calls.last() {
-                        lowest[*parent] = lowest[*parent].min(lowest[node]);
-                    }
+            }
+            None => {
+                if lowest[node] == order[node] {
+                    let start = path.iter().rposition(|member| *member == node).expect("the node is on the path");
+                    let members = path.split_off(start);
+                    members.iter().for_each(|member| open[*member] = false);
+                    components.push(members);
+                }
+                if let Some((parent, _)) = calls.last() {
+                    lowest[*parent] = lowest[*parent].min(lowest[node]);
                 }
             }
         }
-        components
     }
+    components
 }
 
 /// Why a predicate needs the complete result of one that it applies, if it does; they may be the same one.
