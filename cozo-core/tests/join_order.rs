@@ -115,3 +115,149 @@ fn explain_analyze_counts_rows() {
     rows(&db, "::explain analyze { ?[a, b] <- [[1000, 1000]] :put e {a, b} }");
     assert_eq!(rows(&db, "?[count(a)] := *e[a, b]")[0][0], edges, "nothing is written");
 }
+
+/// Two relations of so many rows without a column in common, `a` and `b` with types, `ua` and `ub` without. In `ub`, half of the numbers
+/// are floats.
+fn unconnected(rows_each: i64) -> DbInstance {
+    let db = DbInstance::default();
+    let fill = |name: &str, columns: &str, s: &str| {
+        let value = format!("s = {s}, e = concat('N', to_string(i % 100)), j = json_object('id', i % 100)");
+        rows(&db, &format!("?[i, s, e, j] := i in int_range({rows_each}), {value} :create {name} {columns}"));
+    };
+    let typed = "{i: Int => s: Int, e: String, j: Json}";
+    fill("a", typed, "i % 100");
+    fill("b", typed, "(i + 7) % 100");
+    fill("ua", "{i => s, e, j}", "i % 100");
+    fill("ub", "{i => s, e, j}", "if(i % 2 == 0, (i + 7) % 100, to_float((i + 7) % 100))");
+    db
+}
+
+/// What an equality between two relations is spelt by, and the spelling with a variable in common.
+const EQUALITIES: &[(&str, &[&str])] = &[
+    (
+        "*a{i: x, s}, *b{i: y, s}",
+        &[
+            "*a{i: x, s}, *b{i: y, s: t}, s == t",
+            "*a{i: x, s}, *b{i: y, s: t}, t == s",
+            "*a{i: x, s}, *b{i: y, s: t}, s = t",
+            "*a{i: x, s}, *b{i: y, s: t}, t = s",
+            "*a{i: x, s}, *b{i: y, s: t}, y >= 0 && s == t",
+            "*a{i: x, s}, *b{i: y, s: t}, t in [s]",
+            "*a{i: x, s}, *b{i: y, s: t}, k = s, k == t",
+            "*a{i: x, s}, *b{i: y, s: t}, k = t + 1, k == s + 1",
+            "*a{i: x, s}, *b{i: y, s: t}, to_string(s) == to_string(t)",
+            "*ua{i: x, s}, *ub{i: y, s: t}, s == t",
+            "*ua{i: x, s}, *ub{i: y, s: t}, t = s",
+            "h[y, t] := *ub{i: y, s: t}  ?ONE[x, s], h[y, t], s == t",
+            "h[x, s] := *ua{i: x, s} g[y, s] := *ub{i: y, s}  ?h[x, s], g[y, t], s == t",
+        ],
+    ),
+    (
+        "*a{i: x, e}, *b{i: y, e}",
+        &[
+            "*a{i: x, e}, *b{i: y, e: f}, e == f",
+            "*a{i: x, e}, *b{i: y, e: f}, lowercase(e) == lowercase(f)",
+            "*a{i: x, j: k}, *b{i: y, j: l}, k->'id' == l->'id'",
+            "*a{i: x, j: k}, *b{i: y, j: l}, k == l",
+            "*a{i: x, e}, *b{i: y, e: f}, e == f, x >= 0, y >= 0, concat(e, f) != 'x'",
+        ],
+    ),
+    (
+        "*a{i: x}, y = x + 1, *b{i: y}",
+        &[
+            "*a{i: x}, *b{i: y}, y = x + 1",
+            "*a{i: x}, *b{i: y}, y == x + 1",
+            "*a{i: x}, *b{i: y}, y - x == 1 && y - 1 == x",
+            "*a{i: x}, *b{i: y}, y in [x + 1, x + 1]",
+            "*ua{i: x}, *ub{i: y}, x + 1 == y",
+        ],
+    ),
+    ("*a{i: x}, z in [x, x + 1], *b{i: z}, y = z", &["*a{i: x}, *b{i: y}, y in [x, x + 1]"]),
+];
+
+#[test]
+fn equalities_join_however_they_are_spelt() {
+    let db = unconnected(3000);
+    for (shared, spellings) in EQUALITIES {
+        let count = |query: &str| rows(&db, query)[0][0].clone();
+        let expected = count(&format!("?[count(x)] := {shared}"));
+        assert!(expected > DataValue::from(2000), "{shared} has rows");
+        for spelling in *spellings {
+            let query = match spelling.split_once('?') {
+                Some((rules, body)) => format!("{rules} ?[count(x)] := {}", body.replace("ONE[x, s]", "*ua{i: x, s}")),
+                None => format!("?[count(x)] := {spelling}"),
+            };
+            assert_eq!(count(&query), expected, "{query}");
+            let operators = operators(&db, &query);
+            let entry = &operators[operators.iter().rposition(|op| op.starts_with("load")).expect("it reads")..];
+            let joins = entry.iter().filter(|op| op.contains("join")).count();
+            assert_eq!(joins, 1, "{query}: {operators:?}");
+        }
+    }
+}
+
+/// A comparison that fails for a pair of rows fails, and one that fails for rows that are not paired with any does not.
+#[test]
+fn what_fails_in_an_equality_fails_for_pairs_alone() {
+    let db = DbInstance::default();
+    let texts = |count: usize| (0..count).map(|i| format!("[{i}, 'T{i}']")).collect::<Vec<_>>().join(", ");
+    let fails = |query: &str| db.run_default(query).is_err();
+    rows(&db, &format!("?[i, e] <- [{}] :create a {{i => e}}", texts(50)));
+    rows(&db, &format!("?[i, e] <- [{}, [99, 3]] :create b {{i => e}}", texts(50)));
+    rows(&db, "?[i, e] <- [] :create none {i => e}");
+    let pairs = |query: &str| rows(&db, query).len();
+    assert!(fails("?[x, y] := *a{i: x, e}, *b{i: y, e: f}, lowercase(e) == lowercase(f)"));
+    assert!(fails("?[x, y] := *b{i: x, e}, *a{i: y, e: f}, lowercase(e) == lowercase(f)"));
+    assert!(fails("?[x, y] := *b{i: x, e}, *a{i: y, e: f}, f in [lowercase(e)]"));
+    assert!(fails("?[x, y] := *a{i: x, e}, *b{i: y, e: f}, e in f"));
+    assert_eq!(pairs("?[x, y] := *none{i: x, e}, *b{i: y, e: f}, lowercase(e) == lowercase(f)"), 0);
+    assert_eq!(pairs("?[x, y] := *b{i: x, e}, *none{i: y, e: f}, lowercase(e) == lowercase(f)"), 0);
+    assert_eq!(pairs("?[x, y] := *a{i: x, e}, *b{i: y, e: f}, is_string(f), lowercase(e) == lowercase(f)"), 50);
+    assert_eq!(pairs("?[x, y] := *a{i: x, e}, *b{i: y, e: f}, is_string(f) && lowercase(e) == lowercase(f)"), 50);
+    assert_eq!(pairs("?[x, y] := *b{i: x, e}, *a{i: y, e: f}, is_string(e) && lowercase(e) == lowercase(f)"), 50);
+}
+
+/// Aggregations see relations in ascending order, atoms as written, whatever indices there are, and however many rows are wanted.
+#[test]
+fn the_order_that_aggregations_see_depends_on_nothing_else() {
+    let db = DbInstance::default();
+    rows(&db, "?[k, a, b] <- [[1, 1, 9], [2, 1, 5], [3, 2, 1], [4, 1, 7]] :create r {k => a, b}");
+    rows(&db, "?[x] := x in int_range(5000) :create big {x}");
+    rows(&db, "?[x] <- [[0], [1], [2]] :create s {x}");
+    let queries = [
+        "?[collect(k)] := *r{k, a: 1}",
+        "?[collect(p)] := *s[a], *r{k, a}, p = [a, k]",
+        "?[a, collect(b)] := *s[a], *r{a, b}",
+        "?[a, choice(b)] := *r{k, a, b}, b < 9, *s[a]",
+        "?[collect(p)] := *r{a: 1, b}, *r{b, k}, p = [b, k]",
+        "?[smallest_by(p)] := *r{k, a: 1}, p = [k, 0]",
+        "?[latest_by(p)] := *r{k, a: 1}, p = [k, 0]",
+        "?[min_cost(p)] := *r{k, a: 1}, p = [k, 0]",
+        "?[shortest(p)] := *r{k, a: 1}, p = [k]",
+        "?[choice(p)] := *s[x], *big[y], (x == 2 && y < 10) || (x == 0 && y > 4000), p = [x, y]",
+        "d[collect(p)] := *r{k: x}, *r{k: y}, p = [x, y] ?[l] := d[l]",
+        "d[collect(y)] := *s[x], *big[y], y > 4990 ?[l] := d[l]",
+        "d[collect(p)] := *big[x], *big[y], x + 4995 == y, p = [x, y] ?[l] := d[l]",
+        "w[n, choice(v)] := n = 0, v = 0
+         w[n, choice(v)] := w[m, _], n = m + 1, *r{k: v, a: n}
+         ?[n, v] := w[n, v]",
+    ];
+    let expected: Vec<_> = queries.iter().map(|query| rows(&db, query)).collect();
+    assert_eq!(expected[0], [[DataValue::List([1, 2, 4].map(DataValue::from).to_vec())]]);
+    assert_eq!(expected[9], [[DataValue::List([0, 4001].map(DataValue::from).to_vec())]]);
+    let same = |how: &str| {
+        for (query, expected) in queries.iter().zip(&expected) {
+            assert_eq!(rows(&db, query), *expected, "{how}: {query}");
+            for limit in [1, 10, 3000] {
+                let first: Vec<_> = expected.iter().take(limit).cloned().collect();
+                assert_eq!(rows(&db, &format!("{query} :limit {limit}")), first, "{how}, {limit}: {query}");
+            }
+        }
+    };
+    same("without an index");
+    for columns in ["a", "a, b", "b", "b, a", "a, b, k"] {
+        rows(&db, &format!("::index create r:i {{{columns}}}"));
+        same(columns);
+        rows(&db, "::index drop r:i");
+    }
+}

@@ -29,7 +29,7 @@ use super::{ExecError, Run, Worker};
 use crate::budget::{make_room, step, temporary};
 use crate::expr::{Expr, Frame};
 use crate::plan::{
-    ComponentPlan, ConstantPlan, JoinPlan, Method, OperatorKind, RulePlan, Source, TableKind, TablePart,
+    ComponentPlan, ConstantPlan, JoinPlan, MatchOrder, Method, OperatorKind, RulePlan, Source, TableKind, TablePart,
 };
 use crate::program::{ConstantRows, ProgramError};
 use crate::storage::{End, KeyRange};
@@ -445,7 +445,9 @@ impl Part {
 /// an allocator then need not lock.
 fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<Part>> {
     let OperatorKind::Join(join) = &rule.operators.first()?.kind else { return None };
-    if !run.parallel || run.enough.is_some() || !matches!(join.method, Method::Scan | Method::Range) {
+    let in_parts =
+        matches!(join.method, Method::Scan | Method::Range) && !matches!(join.order, MatchOrder::Keys { .. });
+    if !run.parallel || run.enough.is_some() || !in_parts {
         return None;
     }
     let least = if rule.reads.is_empty() { WORTH_SPLITTING } else { WORTH_SPLITTING * WORTH_MERGING };

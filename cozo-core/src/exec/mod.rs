@@ -59,7 +59,7 @@ use crate::value::{Batch, DataValue};
 use index::IndexedRows;
 use kept::Indexed;
 use lists::Lists;
-use operators::Seen;
+use operators::{EqualRows, Seen};
 use profile::Clock;
 use rustc_hash::FxHashMap;
 use top::Wanted;
@@ -103,6 +103,8 @@ pub struct Run<'a> {
     lookups_left: Mutex<FxHashMap<usize, u64>>,
     /// The lists of intersections, by the address of their plans.
     lists: Mutex<HashMap<usize, Arc<Lists>>>,
+    /// The rows of joins by equal expressions, by the address of their plans.
+    equal_rows: Mutex<HashMap<usize, Arc<EqualRows>>>,
 }
 
 impl<'a> Run<'a> {
@@ -132,6 +134,7 @@ impl<'a> Run<'a> {
             indexes: Mutex::default(),
             lookups_left: Mutex::default(),
             lists: Mutex::default(),
+            equal_rows: Mutex::default(),
         })
     }
 

@@ -112,19 +112,23 @@ impl Expr {
 
     /// Evaluates row by row. Large values on the way are those of one row then, and not of a whole batch.
     fn eval_by_rows<'a>(&self, frame: Frame<'a>) -> Result<Operand<'a>, EvalError> {
-        let eval = |row| self.eval_any(FrameRow { columns: frame.columns, row }, frame.parameters);
         if !self.varies() {
-            return Ok(Operand::Scalar(Cow::Owned(eval(0)?)));
+            return Ok(Operand::Scalar(Cow::Owned(self.eval_at(frame, 0)?)));
         }
         let (all, mut bytes, mut column) = (temporary(), 0, Column::default());
         for row in 0..frame.len {
-            let value = eval(row)?;
+            let value = self.eval_at(frame, row)?;
             bytes += size_of::<DataValue>() + value.held_bytes();
             all.holds(bytes)?;
             column.push_owned(value);
         }
         all.leave(bytes)?;
         Ok(Operand::Column(Cow::Owned(column)))
+    }
+
+    /// Evaluates for one row of a frame.
+    pub fn eval_at(&self, frame: Frame<'_>, row: usize) -> Result<DataValue, EvalError> {
+        self.eval_any(FrameRow { columns: frame.columns, row }, frame.parameters)
     }
 
     /// Evaluates an expression without variables, once.

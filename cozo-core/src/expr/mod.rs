@@ -103,6 +103,11 @@ impl Expr {
         copies
     }
 
+    /// Whether it always has the same value for the same row.
+    pub fn is_deterministic(&self) -> bool {
+        !self.any(&|part| matches!(part, Expr::Call { function, .. } if !function.deterministic))
+    }
+
     /// Whether it may have another value for each row.
     fn varies(&self) -> bool {
         self.any(&|part| match part {

@@ -13,8 +13,8 @@ use super::repetitions::drop_repetitions;
 use super::statistics::Statistics;
 use super::unique::note_unique;
 use super::{
-    ComponentPlan, ConstantPlan, ExistsPlan, FixedInputPlan, FixedPlan, JoinPlan, Method, OperatorKind, OperatorPlan,
-    Plan, RulePlan, Source, TableKind, TablePart, TablePlan, indices, ranges,
+    ComponentPlan, ConstantPlan, ExistsPlan, FixedInputPlan, FixedPlan, JoinPlan, MatchOrder, Method, OperatorKind,
+    OperatorPlan, Plan, RulePlan, Source, TableKind, TablePart, TablePlan, equal, ranges,
 };
 use crate::budget::{self, Stop};
 use crate::expr::Expr;
@@ -42,8 +42,13 @@ pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrd
     let join_order = if has_choice(program) { join_order } else { JoinOrder::Written };
     let names: Vec<&SmallStr> = program.components.iter().flat_map(|component| &component.predicates).collect();
     let numbers: FxHashMap<&SmallStr, usize> = names.iter().enumerate().map(|(i, name)| (*name, i)).collect();
-    let mut planner =
-        Planner { numbers: &numbers, estimates: Estimates::new(statistics), join_order, depends_on_sizes: false };
+    let mut planner = Planner {
+        numbers: &numbers,
+        estimates: Estimates::new(statistics),
+        join_order,
+        keeps_order: false,
+        depends_on_sizes: false,
+    };
     let mut tables: Vec<TablePlan> = vec![];
     let mut components = vec![];
     for component in &program.components {
@@ -59,9 +64,14 @@ pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrd
             constants: vec![],
             fixed: vec![],
         };
-        for name in &component.predicates {
+        let kinds: Vec<TableKind> = component
+            .predicates
+            .iter()
+            .map(|name| table_kind(&program.predicates[name], component.recursive))
+            .collect();
+        planner.keeps_order = kinds.iter().any(TableKind::order_matters);
+        for (name, kind) in component.predicates.iter().zip(kinds) {
             let (predicate, table) = (&program.predicates[name], numbers[name]);
-            let kind = table_kind(predicate, component.recursive);
             // However constants are written, the first of equal numbers is always the same one.
             let written =
                 matches!(&predicate.definition, Definition::Constant(rows) if !matches!(rows, ConstantRows::Given(_)));
@@ -103,8 +113,8 @@ fn note_readers(component: &ComponentPlan, entry: usize, tables: &mut [TablePlan
             tables[table].in_order = true;
         }
     }
+    let order_matters = component.tables.iter().any(|table| tables[*table].kind.order_matters());
     for rule in &component.rules {
-        let order_matters = tables[rule.table].kind.order_matters();
         for operator in &rule.operators {
             if let OperatorKind::Join(JoinPlan { source: Source::Table(table), .. }) = operator.kind {
                 tables[table].in_order |= order_matters && !component.tables.contains(&table);
@@ -177,6 +187,8 @@ struct Planner<'a> {
     numbers: &'a FxHashMap<&'a SmallStr, usize>,
     estimates: Estimates<'a>,
     join_order: JoinOrder,
+    /// Whether solutions of the component's rules come in the order that atoms and relations give.
+    keeps_order: bool,
     depends_on_sizes: bool,
 }
 
@@ -214,18 +226,18 @@ impl Planner<'_> {
         kind: &TableKind,
     ) -> Result<RulePlan, Stop> {
         budget::make_room(rule.body.len() * ATOM_BYTES)?;
-        let keeps_order = matches!(kind, TableKind::Groups(_)) && kind.order_matters();
-        let ordered = match self.join_order {
-            JoinOrder::ByCost if !keeps_order => {
-                let delta = parts.iter().find(|(_, part)| *part == TablePart::Delta).map(|(position, _)| *position);
-                self.estimates.order(rule, delta)?
-            }
+        let delta = parts.iter().find(|(_, part)| *part == TablePart::Delta).map(|(position, _)| *position);
+        let by_cost = self.join_order == JoinOrder::ByCost;
+        let ordered = match delta {
+            _ if by_cost && !self.keeps_order => self.estimates.order(rule, delta)?,
+            Some(delta) if by_cost => self.estimates.begun_with(rule, delta)?,
             _ => Ordered::as_written(rule),
         };
         self.depends_on_sizes |= ordered.had_choice;
-        let estimates = (self.join_order == JoinOrder::ByCost).then_some(&self.estimates);
+        // Intersections give values in an order of their own.
+        let estimates = (by_cost && !self.keeps_order).then_some(&self.estimates);
         let bag = matches!(kind, TableKind::Groups(_));
-        Ok(RuleBuilder::new(self.numbers, estimates, parts, bag, keeps_order).rule(table, rule, ordered))
+        Ok(RuleBuilder::new(self.numbers, estimates, parts, bag, self.keeps_order).rule(table, rule, ordered))
     }
 }
 
@@ -250,7 +262,7 @@ pub(super) struct RuleBuilder<'a> {
     /// Whether each solution counts, also those that give equal rows.
     bag: bool,
     /// Whether solutions come in the order that atoms and relations give.
-    keeps_order: bool,
+    pub(super) keeps_order: bool,
     pub(super) slots: BTreeMap<SmallStr, usize>,
     next_slot: usize,
     pub(super) operators: Vec<OperatorKind>,
@@ -313,6 +325,7 @@ impl<'a> RuleBuilder<'a> {
         }
         let head: Vec<usize> = rule.head.iter().map(|variable| self.slots[&variable.name]).collect();
         ranges::narrow(&mut self.operators);
+        equal::join_by_equalities(&mut self.operators);
         let mut operators = with_kept_slots(self.operators, &head);
         if !self.bag {
             (operators, self.reads) = drop_repetitions(operators, self.reads);
@@ -339,7 +352,7 @@ impl<'a> RuleBuilder<'a> {
         slot
     }
 
-    fn fresh_slot(&mut self) -> usize {
+    pub(super) fn fresh_slot(&mut self) -> usize {
         self.next_slot += 1;
         self.next_slot - 1
     }
@@ -389,48 +402,20 @@ impl<'a> RuleBuilder<'a> {
 
     /// Whether what was planned so far gives one row at most.
     fn single_row_input(&self) -> bool {
-        let single = |kind: &OperatorKind| {
-            matches!(kind, OperatorKind::Unify(..) | OperatorKind::Filter(_) | OperatorKind::Same(..))
-        };
-        self.operators.iter().all(single)
+        self.operators.iter().all(OperatorKind::gives_a_row_for_each)
     }
 
-    fn unify(&mut self, variable: &Variable, expr: &Expr) {
+    pub(super) fn unify(&mut self, variable: &Variable, expr: &Expr) {
         let expr = self.slotted(expr);
         let slot = self.bind(&variable.name);
         self.operators.push(OperatorKind::Unify(slot, expr));
     }
 
-    fn bound_columns(&self, apply: &Apply) -> Vec<usize> {
+    pub(super) fn bound_columns(&self, apply: &Apply) -> Vec<usize> {
         self.bound_args(apply).into_iter().map(|(column, _)| column).collect()
     }
 
-    /// An atom, read through an index if one serves.
-    fn apply(&mut self, apply: &Apply, part: Option<TablePart>) {
-        let Target::Stored(read) = &apply.target else { return self.join(apply, part) };
-        match indices::choose(read, apply, &self.bound_columns(apply)) {
-            None => self.join(apply, part),
-            Some(index) if indices::covers(index, apply) => self.join(&indices::on_index(index, apply), part),
-            Some(index) => {
-                let split = indices::split(&read.schema, index, apply, self.operators.len());
-                split.values.iter().for_each(|(variable, expr)| self.unify(variable, expr));
-                self.join(&split.index, part);
-                self.join(&split.relation, part);
-            }
-        }
-    }
-
-    /// A negated atom; an index serves if one look-up in it decides.
-    fn absent(&mut self, apply: &Apply) {
-        let Target::Stored(read) = &apply.target else { return self.exists(apply, true) };
-        let bound = self.bound_columns(apply);
-        match indices::choose(read, apply, &bound).filter(|index| indices::decides(index, &bound)) {
-            Some(index) => self.exists(&indices::on_index(index, apply), true),
-            None => self.exists(apply, true),
-        }
-    }
-
-    fn join(&mut self, apply: &Apply, part: Option<TablePart>) {
+    pub(super) fn join(&mut self, apply: &Apply, part: Option<TablePart>) {
         let source = self.source(&apply.target);
         let bound = self.bound_args(apply);
         let gives_nothing = bound.len() == apply.args.iter().filter(|arg| !matches!(arg, Arg::Wildcard)).count();
@@ -471,12 +456,13 @@ impl<'a> RuleBuilder<'a> {
             outputs,
             bounds: vec![],
             sort_by: None,
-            keeps_order: self.keeps_order,
+            order: if self.keeps_order { MatchOrder::Input } else { MatchOrder::Any },
+            equal: None,
         }));
         self.operators.extend(tests);
     }
 
-    fn exists(&mut self, apply: &Apply, negated: bool) {
+    pub(super) fn exists(&mut self, apply: &Apply, negated: bool) {
         let source = source(&apply.target, self.numbers);
         let keys = self.bound_args(apply);
         let method = match self.method(&source, &keys) {
@@ -500,6 +486,7 @@ pub(super) fn used_and_filled(kind: &OperatorKind) -> (BTreeSet<usize>, Vec<usiz
     let filled = match kind {
         OperatorKind::Join(join) => {
             join.keys.iter().for_each(|(_, expr)| read(expr));
+            join.equal.iter().flat_map(|equal| &equal.pairs).for_each(|(of_input, _)| read(of_input));
             join.outputs.iter().map(|(_, slot)| *slot).collect()
         }
         OperatorKind::Exists(exists) => {
@@ -539,13 +526,21 @@ fn with_kept_slots(kinds: Vec<OperatorKind>, head: &[usize]) -> Vec<OperatorPlan
     let mut operators: Vec<OperatorPlan> = vec![];
     for mut kind in kinds.into_iter().rev() {
         let (used, filled) = used_and_filled(&kind);
+        let mut ordered_by = None;
         if let OperatorKind::Join(join) = &mut kind {
-            join.outputs.retain(|(_, slot)| needed.contains(slot));
+            let by = match &join.order {
+                MatchOrder::Keys { row, by } => {
+                    ordered_by = Some(*row);
+                    by.as_slice()
+                }
+                MatchOrder::Any | MatchOrder::Input => &[],
+            };
+            join.outputs.retain(|(_, slot)| needed.contains(slot) || by.contains(slot));
         }
         filled.iter().for_each(|slot| {
             needed.remove(slot);
         });
-        let keep = needed.iter().copied().collect();
+        let keep = needed.iter().copied().chain(ordered_by).collect();
         needed.extend(used.into_iter().filter(|slot| !filled.contains(slot)));
         operators.push(OperatorPlan { kind, keep });
     }

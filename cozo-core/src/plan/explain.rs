@@ -1,6 +1,8 @@
 //! Plans as rows, for `::explain`.
 
-use super::{IntersectInput, IntersectPlan, JoinPlan, Method, OperatorKind, Plan, RulePlan, Source, TableKind};
+use super::{
+    EqualPlan, IntersectInput, IntersectPlan, JoinPlan, Method, OperatorKind, Plan, RulePlan, Source, TableKind,
+};
 use crate::expr::Expr;
 use crate::program::StoredRead;
 use crate::value::{DataValue, Tuple};
@@ -92,7 +94,9 @@ fn output_line(rule: &RulePlan, kind: &TableKind) -> Line {
 fn operator_line(plan: &Plan, kind: &OperatorKind) -> Line {
     match kind {
         OperatorKind::Join(join) => {
-            Line { expr: outputs(join), ..relation_line(plan, &join.source, join.method, &join.keys, None) }
+            let line = relation_line(plan, &join.source, join.method, &join.keys, None);
+            let equalities = join.equal.iter().flat_map(|equal| equality_texts(equal));
+            Line { expr: outputs(join), joins_on: line.joins_on.into_iter().chain(equalities).collect(), ..line }
         }
         OperatorKind::Exists(exists) => {
             relation_line(plan, &exists.source, exists.method, &exists.keys, Some(exists.negated))
@@ -111,6 +115,11 @@ fn operator_line(plan: &Plan, kind: &OperatorKind) -> Line {
             Line { op: "multi-unify", expr: vec![format!("{slot} in {expr}")], ..Line::default() }
         }
     }
+}
+
+fn equality_texts(equal: &EqualPlan) -> impl Iterator<Item = String> {
+    let relation = if equal.each { "in" } else { "==" };
+    equal.pairs.iter().map(move |(of_input, of_rows)| format!("{of_rows} {relation} {of_input}"))
 }
 
 /// The name of a column of a relation.
@@ -156,11 +165,13 @@ fn relation_line(plan: &Plan, source: &Source, method: Method, keys: &[(usize, E
         (true, Method::Range, _) => "load_stored_range",
         (true, Method::Prefix, None) => "stored_prefix_join",
         (true, Method::Hash, None) => "stored_mat_join",
+        (true, Method::Equal, _) => "stored_equal_join",
         (true, Method::Prefix, Some(true)) => "stored_neg_prefix_join",
         (true, Method::Hash, Some(true)) => "stored_neg_mat_join",
         (true, Method::Prefix, Some(false)) => "stored_prefix_exists",
         (true, Method::Hash, Some(false)) => "stored_mat_exists",
         (false, Method::Scan, _) => "load_mem",
+        (false, Method::Equal, _) => "mem_equal_join",
         (false, _, None) => "mem_mat_join",
         (false, _, Some(true)) => "mem_neg_mat_join",
         (false, _, Some(false)) => "mem_mat_exists",

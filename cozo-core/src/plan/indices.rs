@@ -10,10 +10,13 @@
 //! *user{city: 'x', age}        *user:place{city: 'x', uid: k}, *user{uid: k, age}
 //! ```
 
+use super::build::RuleBuilder;
+use super::{MatchOrder, OperatorKind, TablePart};
 use crate::diag::SourceSpan;
 use crate::expr::Expr;
 use crate::program::{Apply, Arg, StoredRead, Target, Variable};
 use crate::schema::{IndexDefinition, RelationSchema};
+use crate::value::SmallStr;
 
 /// The index with the longest run of leading columns that are bound, the first by name of several; none if the first
 /// key column of the relation is bound, or no index begins with a bound column. `bound` are the bound columns.
@@ -52,6 +55,17 @@ pub fn bound_run(index: &IndexDefinition, bound: &[usize]) -> usize {
 pub fn covers(index: &IndexDefinition, apply: &Apply) -> bool {
     let used = apply.args.iter().enumerate().filter(|(_, arg)| !matches!(arg, Arg::Wildcard));
     used.into_iter().all(|(column, _)| index.columns.contains(&column))
+}
+
+/// Whether the rows of an index that have the bound columns lie in the order of the keys of its relation, of which there are so many.
+pub fn is_in_order_of_keys(index: &IndexDefinition, bound: &[usize], keys: usize) -> bool {
+    let free_keys = (0..keys).filter(|key| !bound.contains(key));
+    index.columns[bound_run(index, bound)..]
+        .iter()
+        .copied()
+        .filter(|column| !bound.contains(column))
+        .take(keys)
+        .eq(free_keys)
 }
 
 /// An atom of a relation as one of its index: the same but for columns that the index does not have.
@@ -97,4 +111,63 @@ pub fn split(schema: &RelationSchema, index: &IndexDefinition, apply: &Apply, id
         }
     }
     Split { values, index: on_index, relation: keyed }
+}
+
+impl RuleBuilder<'_> {
+    /// An atom, read through an index if one serves.
+    pub(super) fn apply(&mut self, apply: &Apply, part: Option<TablePart>) {
+        let Target::Stored(read) = &apply.target else { return self.join(apply, part) };
+        let bound = self.bound_columns(apply);
+        let Some(index) = choose(read, apply, &bound) else { return self.join(apply, part) };
+        let covers = covers(index, apply);
+        let in_order = !self.keeps_order || is_in_order_of_keys(index, &bound, read.schema.keys.len());
+        if covers && in_order {
+            return self.join(&on_index(index, apply), part);
+        }
+        let split = split(&read.schema, index, apply, self.operators.len());
+        split.values.iter().for_each(|(variable, expr)| self.unify(variable, expr));
+        let keys = if in_order { vec![] } else { self.free_keys(&read.schema, &split.index, index) };
+        self.join(&split.index, part);
+        if !in_order {
+            self.order_by(&keys);
+        }
+        if !covers {
+            self.join(&split.relation, part);
+        }
+    }
+
+    /// The variables that a join with an index binds to the columns of its relation's key, in their order.
+    fn free_keys(&self, schema: &RelationSchema, on_index: &Apply, index: &IndexDefinition) -> Vec<SmallStr> {
+        let key = |column: usize| {
+            let position = index.columns.iter().position(|indexed| *indexed == column)?;
+            match &on_index.args[position] {
+                Arg::Variable(variable) if self.known(variable).is_none() => Some(variable.name.clone()),
+                _ => None,
+            }
+        };
+        (0..schema.keys.len()).filter_map(key).collect()
+    }
+
+    /// Has the join that was planned last give the matches of each input row in the ascending order of some variables.
+    fn order_by(&mut self, variables: &[SmallStr]) {
+        let by: Vec<usize> = variables.iter().map(|variable| self.slots[variable]).collect();
+        let row = self.fresh_slot();
+        let join = self.operators.iter_mut().rev().find_map(|operator| match operator {
+            OperatorKind::Join(join) => Some(join),
+            _ => None,
+        });
+        if let Some(join) = join {
+            join.order = MatchOrder::Keys { row, by };
+        }
+    }
+
+    /// A negated atom; an index serves if one look-up in it decides.
+    pub(super) fn absent(&mut self, apply: &Apply) {
+        let Target::Stored(read) = &apply.target else { return self.exists(apply, true) };
+        let bound = self.bound_columns(apply);
+        match choose(read, apply, &bound).filter(|index| decides(index, &bound)) {
+            Some(index) => self.exists(&on_index(index, apply), true),
+            None => self.exists(apply, true),
+        }
+    }
 }

@@ -21,6 +21,7 @@
 //! **plan never runs anything**: it reads schemas, no rows; sizes come from a [`Statistics`].
 
 mod build;
+mod equal;
 mod explain;
 mod extreme;
 mod indices;
@@ -111,7 +112,8 @@ pub enum TableKind {
 }
 
 impl TableKind {
-    /// Whether its rows depend on the order of what it aggregates.
+    /// Whether its rows depend on the order of what it aggregates. Solutions come in the order in which atoms are written and relations lie
+    /// then, whatever indices there are and however many are wanted.
     pub fn order_matters(&self) -> bool {
         let matters = |used: &AggregationUse| used.aggregation.order_matters;
         match self {
@@ -287,6 +289,11 @@ impl OperatorKind {
         }
     }
 
+    /// Whether it only fills slots and tests: each row gives one at most, whatever relations hold.
+    pub fn gives_a_row_for_each(&self) -> bool {
+        matches!(self, OperatorKind::Unify(..) | OperatorKind::Filter(_) | OperatorKind::Same(..))
+    }
+
     /// The relations that it reads.
     pub fn sources(&self) -> Vec<&Source> {
         match self {
@@ -318,6 +325,8 @@ pub enum Method {
     Range,
     /// By a hash table on the bound columns.
     Hash,
+    /// By a hash table on expressions over its columns: see [`EqualPlan`].
+    Equal,
 }
 
 /// A join of each input row with matching rows of a relation.
@@ -336,8 +345,39 @@ pub struct JoinPlan {
     /// For a scan of a table: the column to sort by, so that the look-up that follows goes through its relation in
     /// order.
     pub sort_by: Option<usize>,
-    /// Whether matches must come in the order of the input.
-    pub keeps_order: bool,
+    /// In which order matches come.
+    pub order: MatchOrder,
+    /// What a row and the input have in common, if it is found by that.
+    pub equal: Option<Box<EqualPlan>>,
+}
+
+/// In which order the matches of a join come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MatchOrder {
+    /// In any.
+    Any,
+    /// In that of the input, and those of one input row in that of the relation.
+    Input,
+    /// Likewise, by an index that has another order than its relation: those of one input row in the ascending order of the slots `by`, which
+    /// the join fills. The slot `row` is free for the number of the input row.
+    Keys {
+        /// Takes the number of the input row.
+        row: usize,
+        /// The slots that the columns of the relation's key fill.
+        by: Vec<usize>,
+    },
+}
+
+/// Equalities of expressions over the rows of a relation with expressions over the input of its join. They are filters after the join,
+/// too: an expression that fails for a row is equal to anything here.
+#[derive(Clone, Debug)]
+pub struct EqualPlan {
+    /// Expressions over the input, and over the slots that the join fills; all pairs are equal.
+    pub pairs: Vec<(Expr, Expr)>,
+    /// Whether the only pair is a list and what is one of its elements.
+    pub each: bool,
+    /// Filters of the relation's rows alone: there is no need to look for a row for which one gives false.
+    pub tests: Vec<Expr>,
 }
 
 /// A bound of a key column.

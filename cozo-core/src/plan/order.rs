@@ -164,22 +164,26 @@ impl<'a> Estimates<'a> {
         let Some((order, after)) = best.filter(|(_, after)| before.cost > after.cost * enough) else {
             return as_written(true);
         };
-        match order_body(&rule.head, costs.in_order(&order)) {
-            Ok(body) => {
-                let reason = match delta {
-                    None => format!("reordered: cost {} instead of {}", rounded(after.cost), rounded(before.cost)),
-                    Some(_) => "reordered: begins with the rows of the last round".to_string(),
-                };
-                let positions = order.iter().map(|giver| costs.givers[*giver]);
-                let origins = positions.filter(|at| is_application(&rule.body[*at])).collect();
-                Ok(Ordered { body, origins, reason: Some(reason), had_choice: true })
-            }
-            Err(ProgramError::Stopped(stop)) => Err(stop),
-            // Every order of a safe body is safe; should one not be, the written one is.
-            Err(_) => as_written(true),
-        }
+        let reason = match delta {
+            None => format!("reordered: cost {} instead of {}", rounded(after.cost), rounded(before.cost)),
+            Some(_) => BEGINS_WITH_DELTA.to_string(),
+        };
+        Ok(Ordered { had_choice: true, ..costs.reordered(rule, &order, reason)? })
+    }
+
+    /// The body with the atom at the position `delta` first, and the others in the order in which they are written, whatever they cost.
+    pub fn begun_with(&self, rule: &Rule, delta: usize) -> Result<Ordered, Stop> {
+        let costs = Costs::new(self, &rule.body, Some(delta));
+        let Some(first) = costs.givers.iter().position(|giver| *giver == delta).filter(|first| *first > 0) else {
+            return Ok(Ordered::as_written(rule));
+        };
+        let others = (0..costs.givers.len()).filter(|giver| *giver != first);
+        let order: Vec<usize> = std::iter::once(first).chain(others).collect();
+        costs.reordered(rule, &order, BEGINS_WITH_DELTA.to_string())
     }
 }
+
+const BEGINS_WITH_DELTA: &str = "reordered: begins with the rows of the last round";
 
 /// More columns than any guess needs.
 const MAX_COLUMNS: usize = 64;
@@ -209,6 +213,8 @@ struct Costs<'e> {
     /// The positions of the others.
     others: Vec<usize>,
     sizes: Vec<Size>,
+    /// The expressions that tests say are equal, or one in the other.
+    equalities: Vec<[&'e Expr; 2]>,
     /// Whether an atom must not come before those that give rows and stand before it.
     keeps_its_place: Vec<bool>,
 }
@@ -274,6 +280,17 @@ fn never_fails(expr: &Expr, numbers: &BTreeSet<&SmallStr>) -> bool {
     }
 }
 
+/// The expressions that a test says are equal, or one in the other.
+fn equality(atom: &Atom) -> Option<[&Expr; 2]> {
+    match atom {
+        Atom::Filter(Expr::Call { function, args, .. }) if matches!(function.name, "eq" | "is_in") => match &args[..] {
+            [a, b] => Some([a, b]),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 impl<'e> Costs<'e> {
     fn new(estimates: &Estimates<'_>, body: &'e [Atom], delta: Option<usize>) -> Self {
         let (givers, others): (Vec<usize>, Vec<usize>) = (0..body.len()).partition(|at| gives_rows(&body[*at]));
@@ -288,7 +305,8 @@ impl<'e> Costs<'e> {
             _ => Size::guessed(LIST_LENGTH, 1),
         };
         let sizes = givers.iter().map(size).collect();
-        Costs { body, givers, others, sizes, keeps_its_place: may_fail(body) }
+        let equalities = others.iter().filter_map(|at| equality(&body[*at])).collect();
+        Costs { body, givers, others, sizes, equalities, keeps_its_place: may_fail(body) }
     }
 
     fn start(&self) -> Step {
@@ -324,6 +342,20 @@ impl<'e> Costs<'e> {
             });
         }
         body
+    }
+
+    /// A rule with the atoms that give rows in this order, for this reason; as written if they cannot stand so.
+    fn reordered(&self, rule: &Rule, order: &[usize], reason: String) -> Result<Ordered, Stop> {
+        match order_body(&rule.head, self.in_order(order)) {
+            Ok(body) => {
+                let positions = order.iter().map(|giver| self.givers[*giver]);
+                let origins = positions.filter(|at| is_application(&rule.body[*at])).collect();
+                Ok(Ordered { body, origins, reason: Some(reason), had_choice: false })
+            }
+            Err(ProgramError::Stopped(stop)) => Err(stop),
+            // Every order of a safe body is safe; should one not be, the written one is.
+            Err(_) => Ok(Ordered::as_written(rule)),
+        }
     }
 
     /// Takes account of filters, unifications and negations whose variables are bound.
@@ -392,6 +424,10 @@ impl<'e> Costs<'e> {
             Arg::Expr(expr) => expr.variables().into_iter().all(|name| step.bound.contains(name)),
         };
         let bound: Vec<usize> = (0..apply.args.len()).filter(|column| is_bound(&apply.args[*column])).collect();
+        if let (true, Some(matches)) = (bound.is_empty(), self.equal_rows(step, apply, size)) {
+            let rows = step.rows * matches;
+            return (size.rows * HASH + step.rows * PROBE + rows * HAND_ON, rows);
+        }
         let matches = size.matches(&bound);
         let rows = step.rows * matches;
         let leading = bound.iter().enumerate().take_while(|(i, column)| i == *column && **column < size.keys).count();
@@ -411,6 +447,25 @@ impl<'e> Costs<'e> {
             _ => size.rows * HASH + step.rows * PROBE + rows * HAND_ON,
         });
         (cost, rows)
+    }
+
+    /// How many rows of a relation are equal to what is known, by an equality that connects the two.
+    fn equal_rows(&self, step: &Step, apply: &Apply, size: &Size) -> Option<f64> {
+        let are_among = |expr: &Expr, among: &dyn Fn(&SmallStr) -> bool| {
+            let names = expr.variables();
+            !names.is_empty() && names.into_iter().all(among)
+        };
+        let column_of = |name: &SmallStr| {
+            apply.args.iter().position(|arg| matches!(arg, Arg::Variable(variable) if variable.name == *name))
+        };
+        self.equalities.iter().flat_map(|[a, b]| [(a, b), (b, a)]).find_map(|(known, of_rows)| {
+            let connects = are_among(known, &|name| step.bound.contains(name))
+                && are_among(of_rows, &|name| column_of(name).is_some());
+            connects.then(|| match of_rows {
+                Expr::Variable(name, _) => size.matches(&[column_of(name).unwrap_or_default()]),
+                _ => size.rows.sqrt(),
+            })
+        })
     }
 
     fn as_written(&self) -> Step {

@@ -40,7 +40,7 @@ impl JoinPlan {
         let next = match self.method {
             Method::Scan => 0,
             Method::Prefix | Method::Range => self.keys.len(),
-            Method::Hash => return None,
+            Method::Hash | Method::Equal => return None,
         };
         let output = self.outputs.iter().find(|(column, _)| *column == next && next < read.identifying_columns());
         output.map(|(_, slot)| *slot)

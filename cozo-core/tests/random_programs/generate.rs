@@ -5,7 +5,9 @@ use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 
-use super::program::{HeadColumn, Layout, Literal, Program, Relation, RelationInfo, Rule, Source, Term, Var};
+use super::program::{
+    HeadColumn, Layout, Literal, ORDERED_AGGREGATIONS, Program, Relation, RelationInfo, Rule, Source, Term, Var,
+};
 
 /// Which values a program is about.
 #[derive(Clone, Copy, PartialEq)]
@@ -23,6 +25,9 @@ const MODULUS: i64 = 5;
 
 /// The variables that negated groups may have for themselves.
 const OWN: std::ops::Range<Var> = 1000..1003;
+
+/// The variables that equalities are spelt with.
+const FIRST_RESPELT: Var = 2000;
 
 /// How many relations with given rows come first.
 const GIVEN: usize = 3;
@@ -46,27 +51,41 @@ impl Domain {
 
     fn aggregations(self) -> &'static [&'static str] {
         match self {
-            Domain::Integers => &["count", "count_unique", "unique", "min", "max", "sum"],
-            _ => &["count", "count_unique", "unique"],
+            Domain::Integers => &["count", "count_unique", "unique", "min", "max", "sum", "collect", "choice"],
+            _ => &["count", "count_unique", "unique", "collect", "choice"],
         }
     }
 }
 
 /// A random program of this seed.
 pub fn program(seed: u64) -> Program {
-    let mut random = StdRng::seed_from_u64(seed);
-    let domain = *[Domain::Integers, Domain::Mixed, Domain::Twins].choose(&mut random).expect("there are three");
-    let mut generator = Generator {
-        random,
-        domain,
-        program: Program { relations: vec![], layers: vec![], entry: vec![] },
-        next_var: 0,
-    };
+    let mut generator = Generator::new(seed);
     (0..GIVEN).for_each(|_| generator.given());
     for _ in 0..generator.random.random_range(1..=3) {
         generator.layer();
     }
     generator.entry();
+    if generator.chance(40) {
+        generator.respell();
+    }
+    generator.program
+}
+
+/// A random program that asks for an aggregation that depends on the order of what it aggregates.
+pub fn ordered_program(seed: u64) -> Program {
+    let mut generator = Generator::new(seed);
+    (0..GIVEN).for_each(|_| generator.given());
+    let rules = generator.ordered_layer();
+    let (relation, arity) = (rules[0].relation, rules[0].head.len());
+    generator.program.layers.push(rules);
+    let variables: Vec<Var> = (0..arity).map(|_| generator.fresh()).collect();
+    let arguments = variables.iter().copied().map(Term::Var).collect();
+    let body = vec![Literal::Apply { relation, arguments, negated: false, named: false }];
+    let head = variables.into_iter().map(|var| HeadColumn { var, aggregation: None }).collect();
+    generator.program.entry = vec![Rule { relation: usize::MAX, head, body }];
+    if generator.chance(40) {
+        generator.respell();
+    }
     generator.program
 }
 
@@ -78,6 +97,13 @@ struct Generator {
 }
 
 impl Generator {
+    fn new(seed: u64) -> Self {
+        let mut random = StdRng::seed_from_u64(seed);
+        let domain = *[Domain::Integers, Domain::Mixed, Domain::Twins].choose(&mut random).expect("there are three");
+        let program = Program { relations: vec![], layers: vec![], entry: vec![] };
+        Generator { random, domain, program, next_var: 0 }
+    }
+
     fn chance(&mut self, percent: u32) -> bool {
         self.random.random_range(0..100) < percent
     }
@@ -159,6 +185,26 @@ impl Generator {
         (0..definitions).map(|_| self.aggregated(relation, &shape, below)).collect()
     }
 
+    /// An aggregation that depends on the order, over joins of given relations that ask for constants, as indices serve them.
+    fn ordered_layer(&mut self) -> Vec<Rule> {
+        let (mut bound, mut body) = (vec![], vec![]);
+        for _ in 0..self.random.random_range(1..=3) {
+            let relation = self.random.random_range(0..GIVEN);
+            body.push(self.application(relation, &mut bound, 30));
+        }
+        if bound.is_empty() {
+            bound.push(self.fresh());
+            body.push(Literal::In { var: bound[0], list: self.distinct_values() });
+        }
+        let name = *ORDERED_AGGREGATIONS.choose(&mut self.random).expect("there are some");
+        let mut head = vec![HeadColumn { var: self.pick(&bound), aggregation: Some(name) }];
+        if self.chance(40) {
+            head.insert(0, HeadColumn { var: self.pick(&bound), aggregation: None });
+        }
+        let relation = self.derived(head.len());
+        vec![Rule { relation, head, body }]
+    }
+
     /// Which columns of a head are aggregated, and how.
     fn aggregated_shape(&mut self) -> Vec<Option<&'static str>> {
         let width = self.random.random_range(1..=2);
@@ -174,7 +220,17 @@ impl Generator {
     fn aggregated(&mut self, relation: Relation, shape: &[Option<&'static str>], readable: usize) -> Rule {
         // Numbers are aggregated only: the given relations hold nothing else.
         let readable = if self.domain != Domain::Integers || self.all_integers() { readable } else { GIVEN };
-        let (body, bound) = self.body(readable, readable);
+        let (mut body, mut bound) = self.body(readable, readable);
+        if shape.iter().flatten().any(|name| ORDERED_AGGREGATIONS.contains(name)) {
+            // What a disjunction binds comes branch by branch.
+            body.retain(|literal| !matches!(literal, Literal::Or(_)));
+            bound = bound_by_applications(&body);
+            if bound.is_empty() {
+                let var = self.fresh();
+                body.insert(0, Literal::In { var, list: self.distinct_values() });
+                bound.push(var);
+            }
+        }
         let head =
             shape.iter().map(|aggregation| HeadColumn { var: self.pick(&bound), aggregation: *aggregation }).collect();
         Rule { relation, head, body }
@@ -236,7 +292,7 @@ impl Generator {
         let mut body = vec![first];
         if bound.is_empty() {
             bound.push(self.fresh());
-            body.push(Literal::In { var: bound[0], list: vec![0.into(), 1.into()] });
+            body.push(Literal::In { var: bound[0], list: vec![Term::Constant(0.into()), Term::Constant(1.into())] });
         }
         if self.chance(40) {
             let relation = self.random.random_range(0..all);
@@ -389,11 +445,11 @@ impl Generator {
         Literal::Apply { relation, arguments, negated: false, named }
     }
 
-    fn distinct_values(&mut self) -> Vec<DataValue> {
+    fn distinct_values(&mut self) -> Vec<Term> {
         let mut values = vec![self.value(), self.value(), self.value()];
         values.sort();
         values.dedup();
-        values
+        values.into_iter().map(Term::Constant).collect()
     }
 
     /// Applies a relation; its new variables become bound.
@@ -493,4 +549,83 @@ impl Generator {
         }
         vec![apply]
     }
+
+    /// Spells what shared variables say as equalities.
+    fn respell(&mut self) {
+        let mut program =
+            std::mem::replace(&mut self.program, Program { relations: vec![], layers: vec![], entry: vec![] });
+        let mut next = FIRST_RESPELT;
+        for rule in program.layers.iter_mut().flatten().chain(&mut program.entry) {
+            rule.body = self.respelt(std::mem::take(&mut rule.body), &mut vec![], &mut next);
+        }
+        self.program = program;
+    }
+
+    fn respelt(&mut self, body: Vec<Literal>, bound: &mut Vec<Var>, next: &mut Var) -> Vec<Literal> {
+        let mut all = vec![];
+        for mut literal in body {
+            let mut equalities = vec![];
+            match &mut literal {
+                Literal::Apply { arguments, negated: false, .. } => {
+                    let before = bound.clone();
+                    for argument in arguments {
+                        let is_known = match argument {
+                            Term::Var(var) => before.contains(var),
+                            Term::Sum(..) => true,
+                            _ => false,
+                        };
+                        if let Term::Var(var) = argument {
+                            bound.push(*var);
+                        }
+                        if is_known && self.chance(60) {
+                            let var = *next;
+                            *next += 1;
+                            let value = std::mem::replace(argument, Term::Var(var));
+                            equalities.push(self.equality(var, value));
+                        }
+                    }
+                }
+                Literal::Unify { var, .. } | Literal::In { var, .. } => bound.push(*var),
+                Literal::Not(group) => *group = self.respelt(std::mem::take(group), &mut bound.clone(), next),
+                Literal::Apply { .. } | Literal::Compare { .. } | Literal::Or(_) => {}
+            }
+            all.push(literal);
+            all.append(&mut equalities);
+        }
+        all
+    }
+
+    fn equality(&mut self, var: Var, value: Term) -> Literal {
+        match (self.random.random_range(0..5), value) {
+            (0, Term::Var(other)) => Literal::Compare { left: other, operator: "==", right: Term::Var(var) },
+            (1, Term::Var(other)) if self.domain != Domain::Twins => {
+                Literal::Unify { var: other, value: Term::Var(var) }
+            }
+            (2, value) if self.domain != Domain::Twins => Literal::Unify { var, value },
+            (3, value) => Literal::In { var, list: vec![value] },
+            (4, value) => {
+                // An element twice is there once.
+                let list = vec![value.clone(), Term::Constant(self.value()), value];
+                Literal::In { var, list }
+            }
+            (_, value) => Literal::Compare { left: var, operator: "==", right: value },
+        }
+    }
+}
+
+/// The variables that literals bind in the order of the body; none of a disjunction.
+fn bound_by_applications(body: &[Literal]) -> Vec<Var> {
+    let mut bound = vec![];
+    for literal in body {
+        match literal {
+            Literal::Apply { arguments, negated: false, .. } => {
+                bound.extend(
+                    arguments.iter().filter_map(|term| if let Term::Var(var) = term { Some(*var) } else { None }),
+                );
+            }
+            Literal::Unify { var, .. } | Literal::In { var, .. } => bound.push(*var),
+            _ => {}
+        }
+    }
+    bound
 }

@@ -100,10 +100,13 @@ fn satisfy(literal: &Literal, bindings: &Bindings, database: &[Rows]) -> Option<
                 None => vec![bind(bindings, *var, value)],
             }
         }
-        Literal::In { var, list } => match bindings.get(var) {
-            Some(bound) => keep(list.contains(bound)),
-            None => list.iter().map(|value| bind(bindings, *var, value.clone())).collect(),
-        },
+        Literal::In { var, list } => {
+            let list = list.iter().map(|term| evaluate(term, bindings)).collect::<Option<Vec<DataValue>>>()?;
+            match bindings.get(var) {
+                Some(bound) => keep(list.contains(bound)),
+                None => list.into_iter().map(|value| bind(bindings, *var, value)).collect(),
+            }
+        }
         Literal::Not(group) => keep(solutions(group, bindings.clone(), database)?.is_empty()),
         Literal::Or(branches) => {
             let mut all = vec![];
@@ -203,6 +206,7 @@ fn fold(name: &str, values: Vec<DataValue>) -> DataValue {
         "count_unique" => DataValue::from(distinct().len() as i64),
         "unique" => DataValue::List(distinct().into_iter().collect()),
         "collect" => DataValue::List(values),
+        "choice" => values.into_iter().find(|value| *value != DataValue::Null).unwrap_or(DataValue::Null),
         "min" => values.into_iter().min().unwrap_or(DataValue::Null),
         "max" => values.into_iter().max().unwrap_or(DataValue::Null),
         "sum" => DataValue::from(values.iter().filter_map(DataValue::get_float).fold(0.0, |sum, value| sum + value)),

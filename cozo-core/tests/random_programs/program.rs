@@ -13,6 +13,9 @@ pub type Var = usize;
 /// A relation, by its position in [`Program::relations`].
 pub type Relation = usize;
 
+/// Aggregations that depend on the order of what they aggregate.
+pub const ORDERED_AGGREGATIONS: &[&str] = &["collect", "choice"];
+
 /// A program: relations with given rows, derived ones, and their rules by layers.
 #[derive(Clone, Debug)]
 pub struct Program {
@@ -79,7 +82,7 @@ pub enum Literal {
     },
     In {
         var: Var,
-        list: Vec<DataValue>,
+        list: Vec<Term>,
     },
     Or(Vec<Vec<Literal>>),
     /// There are no bindings of the variables that are not bound before with which all of it holds.
@@ -148,6 +151,18 @@ impl Program {
         script
     }
 
+    /// Whether another order of the atoms means something else: an aggregation depends on the order of what it aggregates, or a list, which
+    /// may bind its variable or test it, has an element twice.
+    pub fn order_matters(&self) -> bool {
+        let is_ordered =
+            |column: &HeadColumn| column.aggregation.is_some_and(|name| ORDERED_AGGREGATIONS.contains(&name));
+        let may_repeat = |literal: &Literal| match literal {
+            Literal::In { list, .. } => list.len() > 1 && list.iter().any(|term| !matches!(term, Term::Constant(_))),
+            _ => false,
+        };
+        self.rules().any(|(_, rule)| rule.head.iter().any(is_ordered) || rule.body.iter().any(may_repeat))
+    }
+
     /// Whether a negated group is one application of nothing that is bound.
     pub fn negates_what_is_not_bound(&self) -> bool {
         self.rules().any(|(_, rule)| asks_for_nothing(&rule.body, &[]))
@@ -173,7 +188,10 @@ impl Program {
             }
             Literal::Compare { left, operator, right } => format!("v{left} {operator} {}", right.print()),
             Literal::Unify { var, value } => format!("v{var} = {}", value.print()),
-            Literal::In { var, list } => format!("v{var} in {}", DataValue::List(list.clone())),
+            Literal::In { var, list } => {
+                let list: Vec<String> = list.iter().map(Term::print).collect();
+                format!("v{var} in [{}]", list.join(", "))
+            }
             Literal::Or(branches) => {
                 let branches: Vec<String> =
                     branches.iter().map(|branch| format!("({})", self.print_body(branch, inline))).collect();

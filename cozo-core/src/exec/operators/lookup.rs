@@ -10,7 +10,7 @@ use crate::exec::kept::{Advice, Indexed, KeptIndexes, lookups_before_index};
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::exec::stored::Stored;
 use crate::exec::{ExecError, MAX_BATCH_ROWS, Run, Worker};
-use crate::plan::{JoinPlan, OperatorKind, OperatorPlan};
+use crate::plan::{JoinPlan, MatchOrder, OperatorKind, OperatorPlan};
 use crate::storage::{ContentsId, KeyRange};
 use crate::value::sort::sort_by_ints;
 use crate::value::{Batch, Column};
@@ -129,7 +129,7 @@ impl Operator for PrefixLookup<'_> {
             return join.push(input, worker, emit);
         }
         let mut prefixes = probe_columns(&self.plan.keys, &input, worker)?;
-        let order = if self.plan.keeps_order { None } else { lookup_order(&prefixes[0]) };
+        let order = if self.plan.order == MatchOrder::Any { lookup_order(&prefixes[0]) } else { None };
         let input = match order {
             Some(order) => {
                 prefixes.iter_mut().for_each(|column| *column = column.take(&order));

@@ -1,8 +1,10 @@
 //! The operators, one kind to a file. Each takes a batch and emits batches of bounded size.
 
 mod distinct;
+mod equal;
 mod exists;
 mod filter;
+mod in_order;
 mod intersect;
 mod lookup;
 mod probe;
@@ -14,6 +16,7 @@ use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
 
 pub use distinct::Seen;
+pub use equal::EqualRows;
 pub use scan::place;
 
 use super::sink::{CONTINUE, Flow, Sink};
@@ -22,7 +25,7 @@ use super::table::Table;
 use super::{ExecError, Run, Worker};
 use crate::budget::{Stop, temporary};
 use crate::expr::{Expr, Frame};
-use crate::plan::{JoinPlan, Method, OperatorKind, RulePlan, Source};
+use crate::plan::{JoinPlan, MatchOrder, Method, OperatorKind, RulePlan, Source};
 use crate::storage::KeyRange;
 use crate::value::{Batch, Column};
 
@@ -48,7 +51,13 @@ pub fn build<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>) -> V
     let build = |(position, operator): (usize, &'a crate::plan::OperatorPlan)| -> Box<dyn Operator + 'a> {
         let shape = Shape { slots: rule.slots, keep: &operator.keep };
         match &operator.kind {
-            OperatorKind::Join(join) => build_join(join, rule, position, tables, run),
+            OperatorKind::Join(join) => {
+                let made = build_join(join, rule, position, tables, run);
+                match &join.order {
+                    MatchOrder::Keys { row, by } => Box::new(in_order::Sorted { join: made, shape, row: *row, by }),
+                    MatchOrder::Any | MatchOrder::Input => made,
+                }
+            }
             OperatorKind::Exists(exists) => match (&exists.source, exists.method) {
                 (Source::Stored(source), Method::Prefix) => {
                     Box::new(exists::PrefixExists { plan: exists, shape, stored: Stored::of(source, run) })
@@ -77,22 +86,14 @@ fn build_join<'a>(
     run: &'a Run<'a>,
 ) -> Box<dyn Operator + 'a> {
     let shape = Shape { slots: rule.slots, keep: &rule.operators[position].keep };
+    if let Some(equal) = &join.equal {
+        let is_complete = !rule.reads.iter().any(|(at, _)| *at == position);
+        let reads = scan(join, Shape { keep: &[], ..shape }, rule, position, tables, run);
+        let product = product(join, shape, rule, position, tables, run);
+        return Box::new(equal::EqualJoin::new(join, equal, shape, [reads, product], is_complete, run));
+    }
     match (&join.source, join.method) {
-        (Source::Table(table), Method::Scan) => {
-            let range = (tables.range)(position, *table);
-            // Only look-ups gain by an order.
-            let sort_by = join
-                .sort_by
-                .filter(|_| !rule.operators.get(position + 1).is_some_and(|next| lookup::is_joined(next, run)));
-            Box::new(scan::TableScan { plan: join, shape, table: &tables.tables[*table], range, sort_by })
-        }
-        (Source::Stored(source), Method::Scan) => {
-            Box::new(scan::StoredScan::new(join, shape, Stored::of(source, run), KeyRange::all()))
-        }
-        (Source::Stored(source), Method::Range) => {
-            let range = range::key_range(join, run.parameters);
-            Box::new(scan::StoredScan::new(join, shape, Stored::of(source, run), range))
-        }
+        (_, Method::Scan | Method::Range) => product(join, shape, rule, position, tables, run),
         (Source::Stored(source), Method::Prefix) => {
             let recursive = !rule.reads.is_empty();
             Box::new(lookup::PrefixLookup::new(join, shape, Stored::of(source, run), recursive, run))
@@ -100,6 +101,44 @@ fn build_join<'a>(
         (source, _) => {
             let rows = probe::Rows::of(source, &join.keys, &join.outputs, position, tables, run);
             Box::new(probe::HashJoin { plan: join, shape, rows })
+        }
+    }
+}
+
+/// Joins every input row with all rows of a relation, or with those between bounds of its key.
+fn product<'a>(
+    join: &'a JoinPlan,
+    shape: Shape<'a>,
+    rule: &'a RulePlan,
+    position: usize,
+    tables: &Tables<'a>,
+    run: &'a Run<'a>,
+) -> Box<dyn Operator + 'a> {
+    let scan = scan(join, shape, rule, position, tables, run);
+    if join.order == MatchOrder::Any { scan } else { Box::new(in_order::RowByRow { join: scan }) }
+}
+
+/// Reads all rows of a relation, or those between bounds of its key.
+fn scan<'a>(
+    join: &'a JoinPlan,
+    shape: Shape<'a>,
+    rule: &'a RulePlan,
+    position: usize,
+    tables: &Tables<'a>,
+    run: &'a Run<'a>,
+) -> Box<dyn Operator + 'a> {
+    match &join.source {
+        Source::Table(table) => {
+            let range = (tables.range)(position, *table);
+            // Only look-ups gain by an order.
+            let sort_by = join
+                .sort_by
+                .filter(|_| !rule.operators.get(position + 1).is_some_and(|next| lookup::is_joined(next, run)));
+            Box::new(scan::TableScan { plan: join, shape, table: &tables.tables[*table], range, sort_by })
+        }
+        Source::Stored(source) => {
+            let range = range::key_range(join, run.parameters);
+            Box::new(scan::StoredScan::new(join, shape, Stored::of(source, run), range))
         }
     }
 }

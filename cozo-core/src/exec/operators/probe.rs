@@ -459,43 +459,62 @@ impl HashJoin<'_> {
         worker: &mut Worker<'_>,
         emit: &mut Emit<'_>,
     ) -> Flow {
-        let most_rows = self.shape.batch_rows(input, MAX_BATCH_ROWS);
-        let mut room = worker.next_batch_rows()?.min(most_rows);
-        // Mostly each row has about one match.
-        let few = input.len.min(room);
-        let (mut left, mut right): (Vec<u32>, Vec<u32>) = (Vec::with_capacity(few), Vec::with_capacity(few));
-        for row in 0..input.len {
-            let first = right.len();
-            for matching in probe.matches(found, row) {
-                right.push(matching);
-                left.push(row as u32);
-            }
+        let matches = |row: usize, matches: &mut Vec<u32>| {
+            let first = matches.len();
+            matches.extend(probe.matches(found, row));
             // As a look-up in the relation or one of its indices gives them.
-            right[first..].reverse();
-            let is_last = row + 1 == input.len && !left.is_empty();
-            if right.len() < room && !is_last {
-                continue;
-            }
-            let mut start = 0;
-            while start < left.len() {
-                let _passing = temporary();
-                let part = start..left.len().min(start + room);
-                let rows = &right[part.clone()];
-                let output = self.joined(input, &left[part.clone()], rows.len(), |nth| {
-                    probe.rows.columns[self.rows.output_column(nth, self.plan.outputs[nth].0)].copy_rows(rows)
-                })?;
-                let flow = emit(output, worker)?;
-                if stopped(&flow) {
-                    return Ok(flow);
-                }
-                start = part.end;
-                room = worker.next_batch_rows()?.min(most_rows);
-            }
-            left.clear();
-            right.clear();
-        }
-        CONTINUE
+            matches[first..].reverse();
+        };
+        let column = |nth, column| self.rows.output_column(nth, column);
+        emit_matches(&self.plan.outputs, &self.shape, probe.rows, column, matches, input, worker, emit)
     }
+}
+
+/// Emits each input row with the rows that match it: `matches` appends them. The `nth` output, a column and the slot that it fills, comes
+/// from the column of the rows that `column` says.
+#[allow(clippy::too_many_arguments)]
+pub fn emit_matches(
+    outputs: &[(usize, usize)],
+    shape: &Shape<'_>,
+    rows: &Batch,
+    column: impl Fn(usize, usize) -> usize,
+    matches: impl Fn(usize, &mut Vec<u32>),
+    input: &Batch,
+    worker: &mut Worker<'_>,
+    emit: &mut Emit<'_>,
+) -> Flow {
+    let most_rows = shape.batch_rows(input, MAX_BATCH_ROWS);
+    let mut room = worker.next_batch_rows()?.min(most_rows);
+    // Mostly each row has about one match.
+    let few = input.len.min(room);
+    let (mut left, mut right): (Vec<u32>, Vec<u32>) = (Vec::with_capacity(few), Vec::with_capacity(few));
+    for row in 0..input.len {
+        matches(row, &mut right);
+        left.resize(right.len(), row as u32);
+        let is_last = row + 1 == input.len && !left.is_empty();
+        if right.len() < room && !is_last {
+            continue;
+        }
+        let mut start = 0;
+        while start < left.len() {
+            let _passing = temporary();
+            let part = start..left.len().min(start + room);
+            let taken = &right[part.clone()];
+            let mut output = shape.take(input, &left[part.clone()])?;
+            for (nth, (of, slot)) in outputs.iter().enumerate() {
+                output.columns[*slot] = rows.columns[column(nth, *of)].copy_rows(taken)?;
+            }
+            let flow = emit(output, worker)?;
+            if stopped(&flow) {
+                return Ok(flow);
+            }
+            start = part.end;
+            room = worker.next_batch_rows()?.min(most_rows);
+        }
+        left.clear();
+        right.clear();
+    }
+    CONTINUE
 }
 
 /// What is given for each number in ranges, `len` together: `four` gives it for four of them at once, by what stands beside the range, and

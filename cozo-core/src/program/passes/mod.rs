@@ -1,5 +1,6 @@
 //! The passes, in order.
 
+mod equalities;
 mod magic;
 mod normalise;
 mod safety;

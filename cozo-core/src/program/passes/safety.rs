@@ -11,6 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::equalities::share_variables;
 use super::normalise::{call, use_of};
 use crate::budget;
 use crate::diag::SourceSpan;
@@ -28,6 +29,7 @@ pub fn order_bodies(program: Program) -> Result<Program, ProgramError> {
                     if rule.body.len() > MAX_ATOMS {
                         return Err(ProgramError::TooManyAtoms { limit: MAX_ATOMS, span: rule.span });
                     }
+                    let rule = share_variables(Rule { body: with_parts_of_filters(rule.body), ..rule });
                     Ok(Rule { body: order_body(&rule.head, rule.body, Choice::Textual)?, ..rule })
                 };
                 Definition::Rules(rules.into_iter().map(order).collect::<Result<_, _>>()?)
@@ -55,7 +57,6 @@ const MAX_ATOMS: usize = 1000;
 
 /// Orders one body.
 pub fn order_body(head: &[Variable], atoms: Vec<Atom>, choice: Choice) -> Result<Vec<Atom>, ProgramError> {
-    let atoms = if choice == Choice::Textual { with_parts_of_filters(atoms) } else { atoms };
     if let (true, Some(last)) = (atoms.len() > 2 * MAX_ATOMS, atoms.last()) {
         let span = if let Atom::Filter(expr) = last { expr.span() } else { SourceSpan::default() };
         return Err(ProgramError::TooManyAtoms { limit: MAX_ATOMS, span });

@@ -1,0 +1,73 @@
+//! Joins whose matches come in the order of the input, and then in that of the relation.
+
+use super::{Emit, Operator, Shape, empty_slots, stopped};
+use crate::budget::temporary;
+use crate::exec::sink::{CONTINUE, Flow};
+use crate::exec::{MAX_BATCH_ROWS, Worker};
+use crate::value::{Batch, Column, compare_columns};
+
+/// Hands on the input a row at a time, to a join that reads a relation in blocks, and would join each block with all of a batch.
+pub struct RowByRow<'a> {
+    pub join: Box<dyn Operator + 'a>,
+}
+
+impl Operator for RowByRow<'_> {
+    fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
+        if input.len == 1 {
+            return self.join.push(input, worker, emit);
+        }
+        let filled: Vec<bool> = input.columns.iter().map(|column| column.len() == input.len).collect();
+        for row in 0..input.len as u32 {
+            let column = |(column, is_filled): (&Column, &bool)| {
+                if *is_filled { column.copy_rows(&[row]) } else { Ok(Column::default()) }
+            };
+            let columns = input.columns.iter().zip(&filled).map(column).collect::<Result<_, _>>()?;
+            let flow = self.join.push(Batch { columns, len: 1 }, worker, emit)?;
+            if stopped(&flow) {
+                return Ok(flow);
+            }
+        }
+        CONTINUE
+    }
+}
+
+/// Sorts what a join gives for a batch, by the number of the input row and then by some slots.
+pub struct Sorted<'a> {
+    pub join: Box<dyn Operator + 'a>,
+    pub shape: Shape<'a>,
+    /// The slot for the number of the input row.
+    pub row: usize,
+    /// The slots to sort by.
+    pub by: &'a [usize],
+}
+
+impl Operator for Sorted<'_> {
+    fn push(&self, mut input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
+        input.columns[self.row] = Column::ints((0..input.len as i64).collect());
+        let (gathering, mut bytes) = (temporary(), 0);
+        let mut all = Batch { columns: empty_slots(self.shape.slots), len: 0 };
+        let _ = self.join.push(input, worker, &mut |matches, _| {
+            bytes += matches.memory_bytes();
+            all.append_all(matches);
+            gathering.holds(bytes)?;
+            CONTINUE
+        })?;
+        gathering.leave(bytes)?;
+        let keys: Vec<Column> =
+            [self.row].iter().chain(self.by).map(|slot| std::mem::take(&mut all.columns[*slot])).collect();
+        let mut order: Vec<u32> = (0..all.len as u32).collect();
+        order.sort_by(|a, b| compare_columns(&keys, *a as usize, &keys, *b as usize));
+        for (slot, column) in self.by.iter().zip(keys.into_iter().skip(1)) {
+            all.columns[*slot] = column;
+        }
+        for rows in order.chunks(MAX_BATCH_ROWS) {
+            let _passing = temporary();
+            worker.next_batch_rows()?;
+            let flow = emit(all.take(rows), worker)?;
+            if stopped(&flow) {
+                return Ok(flow);
+            }
+        }
+        CONTINUE
+    }
+}

@@ -1,0 +1,136 @@
+//! Joins of relations that no column connects, only an equality of expressions.
+//!
+//! ```text
+//! *a{k, s}, *b{j, t}, lowercase(s) == t     each row of b with the rows of a for which the filter may hold
+//! *a{x}, *b{y}, y in [x, x + 1]             likewise, for each element of the list
+//! ```
+//!
+//! The filters stay, as with [ranges](super::ranges): the join leaves out pairs for which they give false, and no pair for which
+//! they fail. So the join may compare more coarsely than `==` does, which takes an Int and a Float for equal.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::build::used_and_filled;
+use super::{EqualPlan, JoinPlan, Method, OperatorKind};
+use crate::expr::Expr;
+
+/// Has the scans among the operators of a rule that equalities connect with what stands before them look for what is equal.
+pub(super) fn join_by_equalities(operators: &mut [OperatorKind]) {
+    let mut known: BTreeSet<usize> = BTreeSet::new();
+    let mut is_single_row = true;
+    for at in 0..operators.len() {
+        if let (OperatorKind::Join(join), false) = (&operators[at], is_single_row)
+            && matches!(join.method, Method::Scan | Method::Range)
+            && let Some(equal) = Equalities::of(join, &known, &operators[at + 1..]).plan()
+            && let OperatorKind::Join(join) = &mut operators[at]
+        {
+            join.method = Method::Equal;
+            join.equal = Some(Box::new(equal));
+        }
+        is_single_row &= operators[at].gives_a_row_for_each();
+        known.extend(used_and_filled(&operators[at]).1);
+    }
+}
+
+/// What the tests after a join say about its rows.
+#[derive(Default)]
+struct Equalities {
+    /// Of the input, of the rows that are joined: what is equal.
+    pairs: Vec<(Expr, Expr)>,
+    /// Of the rows: what is an element of a list of the input.
+    elements: Option<(Expr, Expr)>,
+    /// Tests of the rows alone.
+    tests: Vec<Expr>,
+}
+
+/// What an expression depends on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Nothing,
+    Input,
+    Rows,
+    Both,
+}
+
+impl Equalities {
+    fn of(join: &JoinPlan, known: &BTreeSet<usize>, after: &[OperatorKind]) -> Self {
+        let rows: BTreeSet<usize> = join.outputs.iter().map(|(_, slot)| *slot).collect();
+        let mut computed: BTreeMap<usize, Expr> = BTreeMap::new();
+        let side = |expr: &Expr| {
+            let (mut input, mut of_rows) = (false, false);
+            expr.walk(&mut |part| {
+                if let Expr::Slot(slot, _) = part {
+                    of_rows |= rows.contains(slot);
+                    input |= known.contains(slot);
+                }
+            });
+            match (input, of_rows) {
+                (false, false) => Side::Nothing,
+                (true, false) => Side::Input,
+                (false, true) => Side::Rows,
+                (true, true) => Side::Both,
+            }
+        };
+        let mut found = Equalities::default();
+        for operator in after {
+            let inlined = |expr: &Expr| {
+                expr.map_leaves(&mut |leaf| match leaf {
+                    Expr::Slot(slot, _) => computed.get(slot).unwrap_or(leaf).clone(),
+                    other => other.clone(),
+                })
+            };
+            match operator {
+                OperatorKind::Unify(slot, expr) => {
+                    let value = inlined(expr);
+                    computed.insert(*slot, value);
+                }
+                OperatorKind::Same(slot, expr) => {
+                    let slot = inlined(&Expr::Slot(*slot, expr.span()));
+                    found.equality(slot, inlined(expr), side);
+                }
+                OperatorKind::Filter(expr) => found.test(inlined(expr), side),
+                OperatorKind::Exists(_) | OperatorKind::Distinct => {}
+                OperatorKind::Join(_) | OperatorKind::UnifyEach(..) | OperatorKind::Intersect(_) => break,
+            }
+        }
+        found
+    }
+
+    fn test(&mut self, expr: Expr, side: impl Fn(&Expr) -> Side) {
+        if !expr.is_deterministic() {
+            return;
+        }
+        match (side(&expr), expr) {
+            (Side::Rows, expr) => self.tests.push(expr),
+            (Side::Both, Expr::Call { function, args, .. }) => {
+                let Ok([left, right]) = <[Expr; 2]>::try_from(args) else { return };
+                match function.name {
+                    "eq" => self.equality(left, right, side),
+                    "is_in" if side(&left) == Side::Rows && side(&right) == Side::Input => {
+                        self.elements.get_or_insert((right, left));
+                    }
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn equality(&mut self, left: Expr, right: Expr, side: impl Fn(&Expr) -> Side) {
+        if !left.is_deterministic() || !right.is_deterministic() {
+            return;
+        }
+        match (side(&left), side(&right)) {
+            (Side::Input, Side::Rows) => self.pairs.push((left, right)),
+            (Side::Rows, Side::Input) => self.pairs.push((right, left)),
+            _ => {}
+        }
+    }
+
+    /// How the join looks for its rows, if an equality connects them with the input.
+    fn plan(self) -> Option<EqualPlan> {
+        let each = self.pairs.is_empty();
+        let pairs = if each { vec![self.elements?] } else { self.pairs };
+        Some(EqualPlan { pairs, each, tests: self.tests })
+    }
+}

@@ -1,0 +1,100 @@
+//! Equalities of columns of one declared type: both become one variable.
+//!
+//! ```text
+//! a {k => s: Int}, b {j => t: Int}
+//! ?[k, j] := *a{k, s}, *b{j, t}, s == t     ?[k, j] := *a{k, s}, *b{j, t: s}
+//! ```
+//!
+//! To share a variable is to be the same value, while `==` takes an Int and a Float for equal: of one type, which is not Any, values are
+//! equal only if they are the same. Joins, indices and estimates then see a common variable, however the equality is spelt.
+
+use rustc_hash::FxHashMap;
+
+use crate::expr::Expr;
+use crate::program::{Apply, Arg, Atom, Rule, Target, Variable};
+use crate::schema::BaseType;
+use crate::value::SmallStr;
+
+/// A rule whose variables that are equal, and of one type, are one.
+pub fn share_variables(mut rule: Rule) -> Rule {
+    while let Some((at, kept, dropped)) = equality(&rule.body) {
+        rule.body.remove(at);
+        let rename = |variable: &mut Variable| {
+            if variable.name == dropped {
+                variable.name = kept.clone();
+            }
+        };
+        rule.head.iter_mut().for_each(rename);
+        rule.body.iter_mut().for_each(|atom| rename_in(atom, &dropped, &kept));
+    }
+    rule
+}
+
+/// The first equality of two variables that different atoms bind from columns of one type: its position, and the variables in the order
+/// in which they are bound.
+fn equality(body: &[Atom]) -> Option<(usize, SmallStr, SmallStr)> {
+    let mut equal = body.iter().enumerate().filter_map(|(at, atom)| Some((at, equal_variables(atom)?))).peekable();
+    equal.peek()?;
+    let bindings = bindings(body);
+    equal.find_map(|(at, (a, b))| {
+        let (&(first, type_a), &(second, type_b)) = (bindings.get(a)?, bindings.get(b)?);
+        let (kept, dropped) = if first <= second { (a, b) } else { (b, a) };
+        (first != second && type_a == type_b && *type_a != BaseType::Any).then(|| (at, kept.clone(), dropped.clone()))
+    })
+}
+
+/// The variables that an atom says are equal.
+fn equal_variables(atom: &Atom) -> Option<(&SmallStr, &SmallStr)> {
+    match atom {
+        Atom::Filter(Expr::Call { function, args, .. }) if function.name == "eq" => match &args[..] {
+            [Expr::Variable(a, _), Expr::Variable(b, _)] => Some((a, b)),
+            _ => None,
+        },
+        Atom::Unify(variable, Expr::Variable(other, _)) => Some((&variable.name, other)),
+        _ => None,
+    }
+}
+
+/// For each variable the first atom that binds it from a column of a stored relation, and the type of the column.
+fn bindings(body: &[Atom]) -> FxHashMap<&SmallStr, (usize, &BaseType)> {
+    let mut bindings = FxHashMap::default();
+    for (at, atom) in body.iter().enumerate() {
+        let Atom::Apply(Apply { target: Target::Stored(read), args, negated: false, .. }) = atom else { continue };
+        for (arg, column) in args.iter().zip(read.schema.columns()) {
+            if let Arg::Variable(variable) = arg {
+                bindings.entry(&variable.name).or_insert((at, &column.column_type.base));
+            }
+        }
+    }
+    bindings
+}
+
+fn rename_in(atom: &mut Atom, from: &SmallStr, to: &SmallStr) {
+    let in_expr = |expr: &mut Expr| {
+        *expr = expr.map_leaves(&mut |leaf| match leaf {
+            Expr::Variable(name, span) if name == from => Expr::Variable(to.clone(), *span),
+            other => other.clone(),
+        });
+    };
+    let in_variable = |variable: &mut Variable| {
+        if variable.name == *from {
+            variable.name = to.clone();
+        }
+    };
+    match atom {
+        Atom::Apply(apply) => {
+            for arg in &mut apply.args {
+                match arg {
+                    Arg::Variable(variable) => in_variable(variable),
+                    Arg::Expr(expr) => in_expr(expr),
+                    Arg::Wildcard => {}
+                }
+            }
+        }
+        Atom::Filter(expr) => in_expr(expr),
+        Atom::Unify(variable, expr) | Atom::UnifyEach(variable, expr) | Atom::Same(variable, expr) => {
+            in_variable(variable);
+            in_expr(expr);
+        }
+    }
+}
