@@ -222,8 +222,8 @@ impl Generator {
         let readable = if self.domain != Domain::Integers || self.all_integers() { readable } else { GIVEN };
         let (mut body, mut bound) = self.body(readable, readable);
         if shape.iter().flatten().any(|name| ORDERED_AGGREGATIONS.contains(name)) {
-            // What a disjunction binds comes branch by branch.
-            body.retain(|literal| !matches!(literal, Literal::Or(_)));
+            // What a disjunction binds comes branch by branch; without it, less is bound.
+            body.retain(|literal| matches!(literal, Literal::Apply { negated: false, arguments, .. } if !arguments.iter().any(is_sum)));
             bound = bound_by_applications(&body);
             if bound.is_empty() {
                 let var = self.fresh();
@@ -613,19 +613,15 @@ impl Generator {
     }
 }
 
-/// The variables that literals bind in the order of the body; none of a disjunction.
+fn is_sum(term: &Term) -> bool {
+    matches!(term, Term::Sum(..))
+}
+
+/// The variables that applications bind.
 fn bound_by_applications(body: &[Literal]) -> Vec<Var> {
-    let mut bound = vec![];
-    for literal in body {
-        match literal {
-            Literal::Apply { arguments, negated: false, .. } => {
-                bound.extend(
-                    arguments.iter().filter_map(|term| if let Term::Var(var) = term { Some(*var) } else { None }),
-                );
-            }
-            Literal::Unify { var, .. } | Literal::In { var, .. } => bound.push(*var),
-            _ => {}
-        }
-    }
-    bound
+    let arguments = body.iter().flat_map(|literal| match literal {
+        Literal::Apply { arguments, .. } => arguments.as_slice(),
+        _ => &[],
+    });
+    arguments.filter_map(|term| if let Term::Var(var) = term { Some(*var) } else { None }).collect()
 }

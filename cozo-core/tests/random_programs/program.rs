@@ -151,11 +151,13 @@ impl Program {
         script
     }
 
-    /// Whether another order of the atoms means something else: an aggregation depends on the order of what it aggregates, or a list, which
-    /// may bind its variable or test it, has an element twice.
+    /// Whether another order of the atoms means something else: an aggregation depends on the order of what it aggregates; a list, which may
+    /// bind its variable or test it, has an element twice; or a sum makes floats that are equal to integers by the `==` of a variable that
+    /// an atom binds twice, and different from them where it is bound before.
     pub fn order_matters(&self) -> bool {
-        let is_ordered =
-            |column: &HeadColumn| column.aggregation.is_some_and(|name| ORDERED_AGGREGATIONS.contains(&name));
+        let is_ordered = |column: &HeadColumn| {
+            column.aggregation.is_some_and(|name| name == "sum" || ORDERED_AGGREGATIONS.contains(&name))
+        };
         let may_repeat = |literal: &Literal| match literal {
             Literal::In { list, .. } => list.len() > 1 && list.iter().any(|term| !matches!(term, Term::Constant(_))),
             _ => false,

@@ -34,11 +34,17 @@ const MAX_DISJUNCTS: usize = 4096;
 
 /// Brings all bodies into disjunctive normal form.
 pub fn normalise(program: Program<Formula>) -> Result<Program, ProgramError> {
-    let mut pass =
-        Pass { groups: BTreeMap::new(), repetitions: 0, component_of: components_of(&program)?, owner: "".into() };
+    let mut pass = Pass {
+        groups: BTreeMap::new(),
+        repetitions: 0,
+        component_of: components_of(&program)?,
+        owner: "".into(),
+        counts: false,
+    };
     let mut predicates = BTreeMap::new();
     for (name, predicate) in program.predicates {
         pass.owner = name.clone();
+        pass.counts = pass.counts_solutions(&predicate);
         let definition = match predicate.definition {
             Definition::Constant(rows) => Definition::Constant(rows),
             Definition::Fixed(apply) => Definition::Fixed(apply),
@@ -65,6 +71,8 @@ struct Pass {
     component_of: FxHashMap<SmallStr, usize>,
     /// The predicate whose rules are brought into normal form.
     owner: SmallStr,
+    /// Whether it makes a difference how often, or in which order, a body of the rule holds.
+    counts: bool,
 }
 
 /// A part of a conjunction.
@@ -113,9 +121,13 @@ impl Pass {
         let variables = variables_of(formula);
         match formula {
             Formula::Atom(atom) if variables.is_subset(bound) => Ok(vec![vec![negate(atom.clone())]]),
-            Formula::And(parts) if variables.is_subset(bound) && !has_application_of_anything(formula) => {
-                self.one_of_them_absent(parts, beside, bound, span)
-            }
+            Formula::And(parts) if variables.is_subset(bound) => match test(formula) {
+                Some(test) => Ok(vec![vec![Atom::Filter(not(test))]]),
+                None if self.counts || has_application_of_anything(formula) => {
+                    Ok(vec![vec![self.group(formula.clone(), beside, bound, span)?]])
+                }
+                None => self.one_of_them_absent(parts, beside, bound, span),
+            },
             Formula::Atom(atom @ Atom::Apply(_)) => match self.with_repetitions_as_tests(atom, bound) {
                 Some(parts) => Ok(vec![vec![self.group(Formula::And(parts), beside, bound, span)?]]),
                 // A variable of its own stands for anything.
@@ -129,7 +141,7 @@ impl Pass {
         }
     }
 
-    /// The conjunctions of which one holds where one of the parts does not. All their variables are bound.
+    /// The conjunctions of which one holds where one of the parts does not; several may. All their variables are bound.
     fn one_of_them_absent(
         &mut self,
         parts: &[Formula],
@@ -180,10 +192,25 @@ impl Pass {
         Some(tests)
     }
 
+    /// Whether it makes a difference how often, or in which order, a body of a predicate holds. To a recursive one it makes none: its
+    /// aggregations take equal values once, and its groups could not wait for it.
+    fn counts_solutions(&self, predicate: &Predicate<Formula>) -> bool {
+        let Definition::Rules(rules) = &predicate.definition else { return false };
+        let mut applied = vec![];
+        rules.iter().for_each(|rule| applied_predicates(&rule.body, &mut applied));
+        let recurs = || applied.into_iter().any(|name| self.is_with_the_owner(name));
+        predicate.is_aggregated() && !(predicate.is_meet() && recurs())
+    }
+
     /// Whether a relation that the owner applies depends on the owner.
     fn needs_the_owner(&self, target: &Target) -> bool {
+        matches!(target, Target::Predicate(name) if self.is_with_the_owner(name))
+    }
+
+    /// Whether a predicate and the owner depend on each other.
+    fn is_with_the_owner(&self, name: &SmallStr) -> bool {
         let component = |name: &SmallStr| self.component_of.get(name);
-        matches!(target, Target::Predicate(name) if component(name).is_some() && component(name) == component(&self.owner))
+        component(name).is_some() && component(name) == component(&self.owner)
     }
 
     /// A negated application of a rule made of a group. Its columns are the variables that are bound beside the group.
@@ -211,10 +238,22 @@ impl Pass {
         }
         let columns =
             head.iter().map(|variable| HeadColumn { name: variable.name.clone(), aggregation: None }).collect();
+        let counts = std::mem::take(&mut self.counts);
         let rules = self.rule(Rule { head, body: Formula::And(body), span })?;
+        self.counts = counts;
         let name = SmallStr::from(format!("{GROUP}{}", self.groups.len() + 1));
         self.groups.insert(name.clone(), Predicate { columns, definition: Definition::Rules(rules), span });
         Ok(Atom::Apply(Apply { target: Target::Predicate(name), args, negated: true, span }))
+    }
+}
+
+/// The predicates that a formula applies.
+fn applied_predicates<'f>(formula: &'f Formula, into: &mut Vec<&'f SmallStr>) {
+    match formula {
+        Formula::And(parts) | Formula::Or(parts) => parts.iter().for_each(|part| applied_predicates(part, into)),
+        Formula::Not(inner, _) => applied_predicates(inner, into),
+        Formula::Atom(Atom::Apply(Apply { target: Target::Predicate(name), .. })) => into.push(name),
+        Formula::Atom(_) => {}
     }
 }
 
@@ -225,14 +264,6 @@ fn components_of(program: &Program<Formula>) -> Result<FxHashMap<SmallStr, usize
             Formula::And(parts) | Formula::Or(parts) => parts.iter().any(negates),
             Formula::Not(..) => true,
             Formula::Atom(_) => false,
-        }
-    }
-    fn collect<'f>(formula: &'f Formula, into: &mut Vec<&'f SmallStr>) {
-        match formula {
-            Formula::And(parts) | Formula::Or(parts) => parts.iter().for_each(|part| collect(part, into)),
-            Formula::Not(inner, _) => collect(inner, into),
-            Formula::Atom(Atom::Apply(Apply { target: Target::Predicate(name), .. })) => into.push(name),
-            Formula::Atom(_) => {}
         }
     }
     let has_negation = |predicate: &Predicate<Formula>| match &predicate.definition {
@@ -251,7 +282,7 @@ fn components_of(program: &Program<Formula>) -> Result<FxHashMap<SmallStr, usize
         budget::step(1)?;
         let mut applied = vec![];
         match &predicate.definition {
-            Definition::Rules(rules) => rules.iter().for_each(|rule| collect(&rule.body, &mut applied)),
+            Definition::Rules(rules) => rules.iter().for_each(|rule| applied_predicates(&rule.body, &mut applied)),
             Definition::Fixed(apply) => applied.extend(apply.predicates()),
             Definition::Constant(_) => {}
         }
@@ -387,6 +418,30 @@ fn negate(atom: Atom) -> Atom {
         Atom::Unify(variable, expr) => Atom::Filter(call("neq", vec![use_of(variable), expr])),
         Atom::UnifyEach(variable, expr) => Atom::Filter(not(call("is_in", vec![use_of(variable), expr]))),
         Atom::Same(..) => unreachable!("bodies are normalised before they are ordered"),
+    }
+}
+
+/// A formula whose variables are all bound as one expression, if it applies no relation. Of a conjunction the parts after one that does not
+/// hold are not evaluated, as where they are filters one after the other.
+fn test(formula: &Formula) -> Option<Expr> {
+    let all = |parts: &[Formula]| parts.iter().map(test).collect::<Option<Vec<Expr>>>();
+    let truth = |holds: bool, span: SourceSpan| Expr::Constant(holds.into(), span);
+    let first_of = |parts: Vec<Expr>, decides: bool| {
+        let span = parts.iter().map(Expr::span).reduce(SourceSpan::merge).unwrap_or_default();
+        let branch = |part: Expr| (if decides { part } else { not(part) }, truth(decides, span));
+        let otherwise = (truth(true, span), truth(!decides, span));
+        Expr::Conditional { branches: parts.into_iter().map(branch).chain([otherwise]).collect(), span }
+    };
+    match formula {
+        Formula::And(parts) => all(parts).map(|parts| first_of(parts, false)),
+        Formula::Or(parts) => all(parts).map(|parts| first_of(parts, true)),
+        Formula::Not(inner, _) => test(inner).map(not),
+        Formula::Atom(Atom::Filter(expr)) => Some(expr.clone()),
+        Formula::Atom(Atom::Unify(variable, expr)) => Some(call("eq", vec![use_of(variable.clone()), expr.clone()])),
+        Formula::Atom(Atom::UnifyEach(variable, expr)) => {
+            Some(call("is_in", vec![use_of(variable.clone()), expr.clone()]))
+        }
+        Formula::Atom(Atom::Apply(_) | Atom::Same(..)) => None,
     }
 }
 
