@@ -2,6 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cozo::DataValue;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
 use crate::random::{Graph, NEVER, for_each_graph};
 
 #[test]
@@ -149,6 +153,40 @@ fn leiden_finds_connected_communities() {
             }
         }
     });
+}
+
+/// Modularity of an undirected graph without loops, by the degrees of communities.
+fn modularity_by_degrees(edges: &[(usize, usize, f64)], community: &BTreeMap<usize, i64>) -> f64 {
+    let ends = 2.0 * edges.len() as f64;
+    let mut degrees: BTreeMap<i64, f64> = BTreeMap::new();
+    edges.iter().flat_map(|(a, b, _)| [a, b]).for_each(|node| *degrees.entry(community[node]).or_default() += 1.0);
+    let inside = edges.iter().filter(|(a, b, _)| community[a] == community[b]).count() as f64;
+    2.0 * inside / ends - degrees.values().map(|degree| (degree / ends).powi(2)).sum::<f64>()
+}
+
+/// Without communities to be found, a single pass stops far from the best there is.
+#[test]
+fn communities_are_improved_until_nothing_gains() {
+    let mut random = StdRng::seed_from_u64(1);
+    let mut edges = BTreeSet::new();
+    while edges.len() < 4000 {
+        let (a, b) = (random.random_range(0..1000), random.random_range(0..1000));
+        edges.extend((a < b).then_some((a, b)));
+    }
+    let edges: Vec<(usize, usize, f64)> = edges.into_iter().map(|(a, b)| (a, b, 1.0)).collect();
+    let graph = Graph { ids: (0..1000).map(DataValue::from).collect(), edges, undirected: true };
+    let found = |script: &str| {
+        let rows = graph.run(script);
+        let community = rows.iter().map(|row| (graph.node(&row[1]), row[0].get_int().unwrap())).collect();
+        modularity_by_degrees(&graph.edges, &community)
+    };
+    let leiden = |options: &str| found(&format!("?[c, n] <~ Leiden(e[], undirected: true{options})"));
+    let (once, often) = (leiden(", iterations: 1"), leiden(""));
+    // Of graphs made so, igraph 1.0 finds 0.355 to 0.361 with ten iterations, 0.345 to 0.351 with two.
+    assert!(often > once + 0.005 && often > 0.355, "{once} {often}");
+    assert_eq!(often, leiden(", seed: 0"), "the same seed gives the same communities");
+    let louvain = found("l[c, n] <~ CommunityDetectionLouvain(e[], undirected: true) ?[c, n] := l[m, n], c = first(m)");
+    assert!(louvain > 0.355, "{louvain}");
 }
 
 #[test]

@@ -3,14 +3,34 @@
 //! A [`Level`] is a graph whose nodes may stand for many. Moving a node to the community where modularity gains most, and making
 //! a node of each community, are its operations. For directed edges modularity is that of Leicht and Newman (2008); an
 //! undirected edge is one in both directions.
+//!
+//! ```text
+//! communities of nodes -> improve -> refine: parts of them -> merge: a node for each part -> improve -> ...
+//!          ^                                                                                  |
+//!          +---------------- until nothing improves any more, at most `iterations` times -----+
+//! ```
+
+use std::collections::VecDeque;
+
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
 
 use super::parallel::sum;
 use crate::fixed_rule::graph::{Direction, Edges, Graph};
-use crate::fixed_rule::{DefaultValue, OptionKind, OptionSpec, Poison};
+use crate::fixed_rule::{DefaultValue, OptionKind, OptionSpec, Poison, Settings};
 
 /// How often nodes are moved.
 pub const MAX_ITER: OptionSpec =
     OptionSpec::new("max_iter", OptionKind::PositiveInt, DefaultValue::Int(10), "the most rounds for each level");
+
+/// How often all is begun anew with the communities that were found.
+pub const ITERATIONS: OptionSpec = OptionSpec::new(
+    "iterations",
+    OptionKind::PositiveInt,
+    DefaultValue::Int(10),
+    "how often it begins anew with the communities that it has found, unless nothing improves before",
+);
 
 /// When a level is done.
 pub const DELTA: OptionSpec = OptionSpec::new(
@@ -23,6 +43,15 @@ pub const DELTA: OptionSpec = OptionSpec::new(
 /// A gain that is less is the noise of additions.
 const NOISE: f64 = 1e-12;
 
+/// How communities are looked for.
+pub struct Search<'a> {
+    rounds: usize,
+    delta: f64,
+    iterations: usize,
+    random: StdRng,
+    poison: &'a Poison,
+}
+
 /// A graph with what modularity needs to know.
 pub struct Level {
     /// All edges in both directions.
@@ -34,7 +63,12 @@ pub struct Level {
     total: f64,
     /// The weight to be expected of edges for each unit that leaves a node and each that reaches another.
     expected: f64,
+    /// How much less modularity may gain by a choice that is nearly as likely as the best one.
+    spread: f64,
 }
+
+/// The same for an edge of the mean weight, of whose weight it is this part (theta in Traag, Waltman and van Eck 2019).
+const SPREAD_OF_EDGE: f64 = 0.01;
 
 /// The totals of communities.
 struct Totals {
@@ -46,6 +80,64 @@ struct Totals {
 struct Around {
     weights: Vec<f64>,
     met: Vec<u32>,
+}
+
+impl<'a> Search<'a> {
+    /// As the options say.
+    pub fn new(settings: &Settings, poison: &'a Poison) -> Self {
+        Search {
+            rounds: settings.count("max_iter"),
+            delta: settings.float("delta"),
+            iterations: settings.count("iterations"),
+            random: StdRng::seed_from_u64(settings.int("seed") as u64),
+            poison,
+        }
+    }
+
+    /// The community of each node of a graph.
+    pub fn communities(&mut self, graph: &Level) -> miette::Result<Vec<u32>> {
+        let mut communities: Vec<u32> = (0..graph.node_count() as u32).collect();
+        for _ in 0..self.iterations {
+            if self.improve_on_all_levels(graph, &mut communities)? <= NOISE {
+                break;
+            }
+        }
+        Ok(communities)
+    }
+
+    /// Improves the communities of a graph, then those of its parts, and so on; what modularity gains.
+    fn improve_on_all_levels(&mut self, graph: &Level, communities: &mut Vec<u32>) -> miette::Result<f64> {
+        // The node of the level that stands for each node of the graph.
+        let mut stands: Vec<u32> = (0..graph.node_count() as u32).collect();
+        let mut merged: Option<Level> = None;
+        let mut of_level = std::mem::take(communities);
+        let mut gained = 0.0;
+        loop {
+            let level = merged.as_ref().unwrap_or(graph);
+            gained += level.improve(&mut of_level, |_, _| true, self)?;
+            renumber(&mut of_level);
+            let mut parts = level.refine(&of_level, self)?;
+            let count = renumber(&mut parts);
+            if count == level.node_count() {
+                *communities = stands.into_iter().map(|node| of_level[node as usize]).collect();
+                return Ok(gained);
+            }
+            let mut of_parts = vec![0; count];
+            for (part, community) in parts.iter().zip(&of_level) {
+                of_parts[*part as usize] = *community;
+            }
+            stands.iter_mut().for_each(|node| *node = parts[*node as usize]);
+            merged = Some(level.merge(&parts, count));
+            of_level = of_parts;
+        }
+    }
+
+    /// The numbers from 0, in a random order.
+    fn shuffled(&mut self, count: usize) -> Vec<u32> {
+        let mut all: Vec<u32> = (0..count as u32).collect();
+        all.shuffle(&mut self.random);
+        all
+    }
 }
 
 /// Numbers communities from 0, in the order of their first nodes; how many there are.
@@ -80,7 +172,8 @@ impl Level {
             reaching.clone_from(&leaving);
             ends = 2.0 * total;
         }
-        Level { around: edges.graph(Direction::Both), leaving, reaching, total, expected: resolution / (ends * ends) }
+        let (expected, spread) = (resolution / (ends * ends), SPREAD_OF_EDGE / edges.len().max(1) as f64);
+        Level { around: edges.graph(Direction::Both), leaving, reaching, total, expected, spread }
     }
 
     /// How many nodes there are.
@@ -94,6 +187,13 @@ impl Level {
         weight / self.total - expected * self.expected
     }
 
+    /// A gain with so much chance added that the greatest of several is each of them with a probability that grows exponentially with its
+    /// gain (Gumbel 1954).
+    fn by_chance(&self, gain: f64, random: &mut StdRng) -> f64 {
+        let uniform: f64 = random.random_range(f64::MIN_POSITIVE..1.0);
+        gain - self.spread * (-uniform.ln()).ln()
+    }
+
     fn totals(&self, communities: &[u32]) -> Totals {
         let none = vec![0.0; self.node_count()];
         let mut totals = Totals { leaving: none.clone(), reaching: none };
@@ -105,53 +205,101 @@ impl Level {
         Around { weights: vec![0.0; self.node_count()], met: vec![] }
     }
 
-    /// Moves nodes to better communities, in rounds, until one gains less than `delta`.
-    pub fn improve(&self, communities: &mut [u32], rounds: usize, delta: f64, poison: &Poison) -> miette::Result<()> {
-        let mut pace = poison.pace();
-        let mut totals = self.totals(communities);
-        let mut around = self.no_weights();
-        for _ in 0..rounds {
-            let mut gained = 0.0;
-            for node in 0..self.node_count() {
-                pace.step()?;
-                gained += self.improve_node(node, communities, &mut totals, &mut around);
+    /// Moves nodes to better communities, of nodes that they may be together with; what modularity gains. A node is looked at again when a
+    /// neighbour has moved away from it, for at most so many rounds, until one gains less than `delta`.
+    pub fn improve(
+        &self,
+        communities: &mut [u32],
+        may_join: impl Fn(usize, usize) -> bool,
+        search: &mut Search<'_>,
+    ) -> miette::Result<f64> {
+        let nodes = self.node_count();
+        let mut pace = search.poison.pace();
+        let (mut totals, mut around) = (self.totals(communities), self.no_weights());
+        let mut sizes = vec![0u32; nodes];
+        communities.iter().for_each(|community| sizes[*community as usize] += 1);
+        let mut empty: Vec<u32> = (0..nodes as u32).filter(|community| sizes[*community as usize] == 0).collect();
+        let mut waiting: VecDeque<u32> = search.shuffled(nodes).into();
+        let mut is_waiting = vec![true; nodes];
+        let (mut gained, mut of_round, mut left, mut rounds) = (0.0, 0.0, nodes, search.rounds);
+        while let Some(node) = waiting.pop_front().map(|node| node as usize) {
+            pace.step()?;
+            is_waiting[node] = false;
+            let own = communities[node];
+            totals.add(self, node, own, -1.0);
+            around.gather(&self.around, node, |other| may_join(node, other).then_some(communities[other]));
+            let gain = |community: u32| self.gain(node, around.weights[community as usize], totals.of(community));
+            let stay = gain(own);
+            let (mut best, mut most) = (own, stay);
+            for community in &around.met {
+                let gain = gain(*community);
+                if gain > most + NOISE {
+                    (best, most) = (*community, gain);
+                }
             }
-            if gained < delta.max(NOISE) {
-                break;
+            around.clear();
+            if let (true, Some(alone)) = (most < -NOISE, empty.last()) {
+                (best, most) = (*alone, 0.0);
+            }
+            totals.add(self, node, best, 1.0);
+            if best != own {
+                communities[node] = best;
+                sizes[own as usize] -= 1;
+                sizes[best as usize] += 1;
+                if empty.last() == Some(&best) {
+                    empty.pop();
+                }
+                if sizes[own as usize] == 0 {
+                    empty.push(own);
+                }
+                of_round += most - stay;
+                for other in self.around.out_neighbors(node as u32) {
+                    if communities[*other as usize] != best
+                        && !std::mem::replace(&mut is_waiting[*other as usize], true)
+                    {
+                        waiting.push_back(*other);
+                    }
+                }
+            }
+            left -= 1;
+            if left == 0 {
+                gained += of_round;
+                rounds -= 1;
+                if rounds == 0 || of_round < search.delta.max(NOISE) {
+                    return Ok(gained);
+                }
+                (of_round, left) = (0.0, nodes);
             }
         }
-        Ok(())
-    }
-
-    fn improve_node(&self, node: usize, communities: &mut [u32], totals: &mut Totals, around: &mut Around) -> f64 {
-        let own = communities[node];
-        totals.add(self, node, own, -1.0);
-        around.gather(&self.around, node, |other| Some(communities[other]));
-        let gain = |community: u32| self.gain(node, around.weights[community as usize], totals.of(community));
-        let stay = gain(own);
-        let (mut best, mut most) = (own, stay);
-        for community in &around.met {
-            let gain = gain(*community);
-            if gain > most + NOISE {
-                (best, most) = (*community, gain);
-            }
-        }
-        around.clear();
-        totals.add(self, node, best, 1.0);
-        communities[node] = best;
-        most - stay
+        Ok(gained + of_round)
     }
 
     /// Communities within the given ones: nodes that are alone join what they are best connected to, so that all that are
     /// together are connected.
-    pub fn refine(&self, communities: &[u32], poison: &Poison) -> miette::Result<Vec<u32>> {
-        let mut pace = poison.pace();
+    pub fn refine(&self, communities: &[u32], search: &mut Search<'_>) -> miette::Result<Vec<u32>> {
+        let mut pace = search.poison.pace();
         let mut refinement = Refinement::new(self, communities);
-        for node in 0..self.node_count() {
+        for node in search.shuffled(self.node_count()) {
             pace.step()?;
-            refinement.join(node);
+            refinement.join(node as usize, &mut search.random);
         }
         Ok(refinement.parts)
+    }
+
+    /// What modularity would gain if these communities were made of single nodes.
+    pub fn quality(&self, communities: &[u32]) -> f64 {
+        let totals = self.totals(communities);
+        let inside: f64 = (0..self.node_count())
+            .flat_map(|node| {
+                let community = communities[node];
+                let edges = self.around.out_neighbors_with_weights(node as u32);
+                edges.filter(move |(other, _)| communities[*other as usize] == community).map(|(_, weight)| weight)
+            })
+            .sum();
+        // Each edge is there in both directions.
+        let expected: f64 =
+            totals.leaving.iter().zip(&totals.reaching).map(|(leaving, reaching)| leaving * reaching).sum();
+        inside / (2.0 * self.total) - expected * self.expected
     }
 
     /// The graph whose nodes are `count` communities.
@@ -174,7 +322,7 @@ impl Level {
             starts.push(targets.len());
         }
         let around = Graph::from_rows(starts, targets, Some(weights));
-        Level { around, leaving, reaching, total: self.total, expected: self.expected }
+        Level { around, leaving, reaching, total: self.total, expected: self.expected, spread: self.spread }
     }
 }
 
@@ -217,8 +365,8 @@ impl<'a> Refinement<'a> {
         self.outside[part as usize] / self.level.total >= expected * self.level.expected
     }
 
-    /// Lets a node that is alone join the part of its community where modularity gains most.
-    fn join(&mut self, node: usize) {
+    /// Lets a node that is alone join a part of its community, most likely the one where modularity gains most.
+    fn join(&mut self, node: usize, random: &mut StdRng) {
         let (own, community) = (self.parts[node], self.communities[node]);
         if self.sizes[own as usize] > 1 || !self.is_well_connected(own, community) {
             return;
@@ -226,11 +374,12 @@ impl<'a> Refinement<'a> {
         let (communities, parts) = (self.communities, &self.parts);
         let part_of = |other: usize| (communities[other] == community).then_some(parts[other]);
         self.around.gather(&self.level.around, node, part_of);
-        let (mut best, mut most) = (own, NOISE);
+        let (mut best, mut most) = (own, self.level.by_chance(0.0, random));
         for part in self.around.met.iter().filter(|part| **part != own && self.is_well_connected(**part, community)) {
             let gain = self.level.gain(node, self.around.weights[*part as usize], self.totals.of(*part));
-            if gain > most {
-                (best, most) = (*part, gain);
+            let chance = self.level.by_chance(gain, random);
+            if gain > -NOISE && chance > most {
+                (best, most) = (*part, chance);
             }
         }
         if best != own {

@@ -1,12 +1,9 @@
 //! `Leiden`: communities by modularity, all of them connected.
 
-use super::communities::{DELTA, Level, MAX_ITER, renumber};
+use super::communities::{DELTA, ITERATIONS, Level, MAX_ITER, Search};
 use super::disjoint_sets::DisjointSets;
-use super::inputs::{UNDIRECTED, WEIGHTED_EDGES, weighted_edges};
-use crate::fixed_rule::graph::Edges;
-use crate::fixed_rule::{
-    BuiltInRule, Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Output, Poison, Settings,
-};
+use super::inputs::{SEED, UNDIRECTED, WEIGHTED_EDGES, weighted_edges};
+use crate::fixed_rule::{BuiltInRule, Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Output, Settings};
 use crate::value::{Batch, Column};
 
 /// Communities by modularity, all of them connected.
@@ -15,8 +12,10 @@ pub static LEIDEN: BuiltInRule = BuiltInRule {
     aliases: &[],
     doc: "Puts nodes into communities with more weight of edges inside than chance would give. Between moving nodes and merging them, \
           communities are divided into well-connected parts, and it is the parts that are merged: other than with Louvain, every \
-          community is connected. Where the paper chooses at random, the best is taken. Communities are numbered from 0.",
-    cost: "Time O(V + E) a round, and some ten rounds for each of a few levels, of which the first is the largest; space O(V + E).",
+          community is connected. From the communities that were found it begins anew, as long as modularity grows. Communities are \
+          numbered from 0.",
+    cost: "Time O(V + E) a round, and some rounds for each of a few levels, of which the first is the largest, for each iteration; \
+           space O(V + E).",
     source: "V. A. Traag, L. Waltman and N. J. van Eck, From Louvain to Leiden: guaranteeing well-connected communities, \
              Sci. Rep. 9 (2019)",
     examples: &[(
@@ -28,6 +27,8 @@ pub static LEIDEN: BuiltInRule = BuiltInRule {
         UNDIRECTED,
         MAX_ITER,
         DELTA,
+        ITERATIONS,
+        SEED,
         OptionSpec::new(
             "resolution",
             OptionKind::Float,
@@ -42,7 +43,8 @@ pub static LEIDEN: BuiltInRule = BuiltInRule {
 
 fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     let edges = weighted_edges(call)?.sorted();
-    let communities = leiden(&edges, settings, &call.poison)?;
+    let graph = Level::new(&edges, settings.bool("undirected"), settings.float("resolution"));
+    let communities = Search::new(settings, &call.poison).communities(&graph)?;
     let sets = DisjointSets::new(edges.nodes.len());
     for (from, to) in edges.from().iter().zip(edges.to().iter()) {
         if communities[*from as usize] == communities[*to as usize] {
@@ -51,28 +53,4 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     }
     let count = edges.nodes.len();
     Ok(Batch::new(vec![Column::ints(sets.numbers()), edges.nodes.into_values()], count))
-}
-
-fn leiden(edges: &Edges, settings: &Settings, poison: &Poison) -> miette::Result<Vec<u32>> {
-    let (rounds, delta) = (settings.count("max_iter"), settings.float("delta"));
-    let mut level = Level::new(edges, settings.bool("undirected"), settings.float("resolution"));
-    let mut communities: Vec<u32> = (0..level.node_count() as u32).collect();
-    // The node of the level that stands for each node of the graph.
-    let mut stands = communities.clone();
-    loop {
-        level.improve(&mut communities, rounds, delta, poison)?;
-        renumber(&mut communities);
-        let mut refined = level.refine(&communities, poison)?;
-        let count = renumber(&mut refined);
-        if count == level.node_count() {
-            return Ok(stands.into_iter().map(|node| communities[node as usize]).collect());
-        }
-        let mut merged = vec![0; count];
-        for (part, community) in refined.iter().zip(&communities) {
-            merged[*part as usize] = *community;
-        }
-        stands.iter_mut().for_each(|node| *node = refined[*node as usize]);
-        level = level.merge(&refined, count);
-        communities = merged;
-    }
 }

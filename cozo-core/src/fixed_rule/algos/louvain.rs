@@ -1,7 +1,7 @@
 //! `CommunityDetectionLouvain`: communities of communities, by modularity.
 
-use super::communities::{DELTA, Level, MAX_ITER, renumber};
-use super::inputs::{UNDIRECTED, WEIGHTED_EDGES, weighted_edges};
+use super::communities::{DELTA, ITERATIONS, Level, MAX_ITER, Search, renumber};
+use super::inputs::{SEED, UNDIRECTED, WEIGHTED_EDGES, weighted_edges};
 use crate::fixed_rule::graph::Edges;
 use crate::fixed_rule::{
     BuiltInRule, Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Output, Poison, Settings,
@@ -28,6 +28,8 @@ pub static COMMUNITY_DETECTION_LOUVAIN: BuiltInRule = BuiltInRule {
         UNDIRECTED,
         MAX_ITER,
         DELTA,
+        ITERATIONS,
+        SEED,
         OptionSpec::new(
             "keep_depth",
             OptionKind::PositiveInt,
@@ -54,24 +56,40 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     Ok(Batch::new(vec![labels, edges.nodes.into_values()], count))
 }
 
-/// The community of each node on each level, the smallest communities first.
+/// The community of each node on each level, the smallest communities first. The largest ones are looked for as Leiden does, which finds
+/// better ones than the first merges lead to; the smaller ones are communities of Louvain within them.
 fn levels(edges: &Edges, settings: &Settings, poison: &Poison) -> miette::Result<Vec<Vec<u32>>> {
-    let mut level = Level::new(edges, settings.bool("undirected"), 1.0);
+    let graph = Level::new(edges, settings.bool("undirected"), 1.0);
+    let mut search = Search::new(settings, poison);
+    let mut largest = search.communities(&graph)?;
+    let count = renumber(&mut largest);
     let mut levels: Vec<Vec<u32>> = vec![];
+    let mut merged: Option<Level> = None;
+    // The largest community of each node of the level.
+    let mut within = largest.clone();
     loop {
-        let nodes = level.node_count();
-        let mut communities: Vec<u32> = (0..nodes as u32).collect();
-        level.improve(&mut communities, settings.count("max_iter"), settings.float("delta"), poison)?;
-        let count = renumber(&mut communities);
-        let Some(before) = levels.last() else {
-            level = level.merge(&communities, count);
-            levels.push(communities);
-            continue;
-        };
-        if count == nodes {
-            return Ok(levels);
+        let level = merged.as_ref().unwrap_or(&graph);
+        let mut communities: Vec<u32> = (0..level.node_count() as u32).collect();
+        level.improve(&mut communities, |node, other| within[node] == within[other], &mut search)?;
+        let fewer = renumber(&mut communities);
+        if fewer == level.node_count() && !levels.is_empty() {
+            break;
         }
-        level = level.merge(&communities, count);
-        levels.push(before.iter().map(|community| communities[*community as usize]).collect());
+        let mut within_fewer = vec![0; fewer];
+        for (community, largest) in communities.iter().zip(&within) {
+            within_fewer[*community as usize] = *largest;
+        }
+        merged = Some(level.merge(&communities, fewer));
+        within = within_fewer;
+        levels.push(match levels.last() {
+            Some(before) => before.iter().map(|community| communities[*community as usize]).collect(),
+            None => communities,
+        });
     }
+    let last = levels.last().expect("there is one at least");
+    let is_last = merged.is_some_and(|level| level.node_count() == count);
+    if !is_last && graph.quality(&largest) > graph.quality(last) {
+        levels.push(largest);
+    }
+    Ok(levels)
 }
