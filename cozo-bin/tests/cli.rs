@@ -219,6 +219,21 @@ fn numbers_that_no_float_holds_keep_their_digits() {
     let outcome = cozo(&["import", "t", &lines]);
     assert!(outcome.stderr.contains("bad record 2"), "{}", outcome.stderr);
     outcome.failed("column 'id': 12345678901234567891 is beyond Int");
+    for (lost, text) in [
+        ("18446744073709551617", "18446744073709551617"),
+        ("-18446744073709551617", "[1, -18446744073709551617]"),
+        ("99999999999999999999", r#"{"a": [{"b": 99999999999999999999}]}"#),
+    ] {
+        let lines = directory.file("beyond.jsonl", &format!("{{\"id\":{text}}}\n"));
+        cozo(&["import", "t", &lines]).failed(&format!("column 'id': {lost} is beyond Int"));
+        cozo(&["import", "t {id: Any}", &lines]).failed(&format!("column 'id': {lost} is beyond Int"));
+    }
+    let lines = directory.file("floats.jsonl", "{\"id\":123456789012345680000}\n");
+    assert_eq!(ids(&format!("t {{id: Float}}={lines}")), (json!("Float"), json!([[123_456_789_012_345_680_000.0]])));
+    let any = directory.file("any.csv", "id\n18446744073709551617\n7\n");
+    assert_eq!(ids(&format!("t {{id: Any}}={any}")), (json!("Any"), json!([[7], ["18446744073709551617"]])));
+    let nested = directory.file("nested.csv", "id\n\"[1, 18446744073709551617]\"\n");
+    cozo(&["import", "t {id: Any}", &nested]).failed("18446744073709551617 is beyond Int");
 }
 
 #[test]

@@ -112,7 +112,9 @@ fn columns(reader: impl RecordBatchReader) -> Result<NamedColumns, String> {
     let headers = schema.fields().iter().map(|field| field.name().clone()).collect();
     let mut rows = Batch::empty(schema.fields().len());
     for batch in reader {
-        let more = arrow::columns(&batch.map_err(|error| error.to_string())?)?;
+        let more = arrow::columns(&batch.map_err(|error| error.to_string())?);
+        let in_all = |refusal: arrow::Refusal| arrow::Refusal { row: refusal.row.map(|row| row + rows.len), ..refusal };
+        let more = more.map_err(|refusal| in_all(refusal).to_string())?;
         match rows.is_empty() {
             true => rows = more,
             false => rows.append(&more),

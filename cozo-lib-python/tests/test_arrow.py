@@ -248,7 +248,7 @@ def test_duckdb_relations_go_in(db):
 IMPORTS = [
     (pa.array([1, None, -3], pa.int8()), [1, None, -3]),
     (pa.array([1, 2], pa.uint32()), [1, 2]),
-    (pa.array([1, None, 2**64 - 1], pa.uint64()), [1, None, float(2**64)]),
+    (pa.array([1, None, 2**63], pa.uint64()), [1, None, float(2**63)]),
     (pa.array([1.5, None], pa.float16()), [1.5, None]),
     (pa.array([0.5, None], pa.float32()), [0.5, None]),
     (pa.array([True, None, False]), [True, None, False]),
@@ -266,7 +266,7 @@ IMPORTS = [
     (pa.array([[1, None]], pa.list_(pa.float64(), 2)), [[1.0, None]]),
     (pa.array([{"a": 1, "b": [None]}, None]), [{"a": 1, "b": [None]}, None]),
     (pa.array([Decimal("1.25"), None]), [1.25, None]),
-    (pa.array([Decimal("12345678901234567890")], pa.decimal128(38, 0)), [12345678901234567890.0]),
+    (pa.array([Decimal("12345678901234567168")], pa.decimal128(38, 0)), [12345678901234567168.0]),
     (pa.array([Decimal("-7")], pa.decimal256(50, 0)), [-7]),
     (pa.nulls(2), [None, None]),
 ]
@@ -317,6 +317,27 @@ def test_an_import_is_all_or_nothing(db):
         assert raised.value.args[0]["code"]
     with pytest.raises(Exception, match="no stored relation 'nope'"):
         db.import_arrow("nope", pa.table({"k": [1]}))
+    assert db.run_script("?[k] := *r[k, _]", {}, True)["rows"] == []
+
+
+LOST = 2**64 - 1
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        pa.array([1, LOST], pa.uint64()),
+        pa.array([[1], [2, LOST]], pa.list_(pa.uint64())),
+        pa.array([{"a": [1]}, {"a": [LOST]}], pa.struct([("a", pa.list_(pa.uint64()))])),
+        pa.array([Decimal(1), Decimal(LOST)], pa.decimal128(38, 0)),
+    ],
+    ids=lambda array: str(array.type),
+)
+def test_integers_that_no_number_holds_are_refused(db, array):
+    db.run_script(":create r {k: Int => v: Any?}", {}, False)
+    with pytest.raises(Exception, match=f"column 'v': {LOST} is beyond Int.*cast the column to strings.*row 3"):
+        table = pa.table({"k": [1, 2], "v": array})
+        db.import_arrow("r", pa.Table.from_batches([*table.slice(0, 1).to_batches(), *table.slice(0, 1).to_batches(), *table.to_batches()]))
     assert db.run_script("?[k] := *r[k, _]", {}, True)["rows"] == []
 
 

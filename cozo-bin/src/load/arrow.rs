@@ -4,12 +4,11 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Decimal128Type, Decimal256Type, UInt64Type};
-use arrow_array::{Array, RecordBatch};
+use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
-use arrow_schema::{ArrowError, DataType, SchemaRef};
-use cozo::value::{Batch, arrow};
+use arrow_schema::{ArrowError, SchemaRef};
+use cozo::value::Batch;
+use cozo::value::arrow::{self, Refusal};
 use cozo::{DbInstance, NamedColumns};
 use indicatif::ProgressBar;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -59,13 +58,14 @@ impl ArrowFile {
         let mut rows = 0;
         let columns = move |(done, batch): (u64, Result<RecordBatch, ArrowError>)| {
             let batch = batch.map_err(|error| unreadable(&self.path, error))?;
-            if let Some((row, reason)) = lost_integer(&batch) {
-                let (path, record) = (self.name(), rows + row as u64 + 1);
-                return Err(CliError::Record { path, record, reason }.into());
-            }
+            let before = rows;
             rows += batch.num_rows() as u64;
             total.filter(|total| *total > 0).inspect(|total| bar.set_position(length * done / total));
-            arrow::columns(&batch).map_err(|error| unreadable(&self.path, error).into())
+            let refused = |Refusal { row, reason }| match row {
+                Some(row) => CliError::Record { path: self.name(), record: before + row as u64 + 1, reason },
+                None => unreadable(&self.path, reason),
+            };
+            Ok(arrow::columns(&batch).map_err(refused)?)
         };
         Ok((0..).zip(batches).map(columns))
     }
@@ -142,39 +142,6 @@ fn read(path: &Path, format: FileFormat) -> Result<Opened, CliError> {
     }
     let reader = StreamReader::try_new(reader, None).map_err(bad)?;
     Ok(Opened { schema: reader.schema(), total: None, batches: Box::new(reader) })
-}
-
-/// The first integer that neither Int nor Float holds, by its row in the batch.
-fn lost_integer(batch: &RecordBatch) -> Option<(usize, String)> {
-    let is_lost = |text: &str| {
-        text.parse::<i64>().is_err() && text.parse().is_ok_and(|float: f64| infer::loses_digits(text, float))
-    };
-    batch.columns().iter().zip(batch.schema_ref().fields()).find_map(|(array, field)| {
-        // The text of an integer; of none that is seen to be an Int without it.
-        let text: Box<dyn Fn(usize) -> Option<String> + '_> = match array.data_type() {
-            DataType::UInt64 => {
-                let values = array.as_primitive::<UInt64Type>();
-                Box::new(move |row| {
-                    Some(values.value(row))
-                        .filter(|value| i64::try_from(*value).is_err())
-                        .map(|value| value.to_string())
-                })
-            }
-            DataType::Decimal128(..) => {
-                let values = array.as_primitive::<Decimal128Type>();
-                Box::new(move |row| Some(values.value_as_string(row)))
-            }
-            DataType::Decimal256(..) => {
-                let values = array.as_primitive::<Decimal256Type>();
-                Box::new(move |row| Some(values.value_as_string(row)))
-            }
-            _ => return None,
-        };
-        let mut texts = (0..array.len()).filter(|row| array.is_valid(*row)).filter_map(|row| Some((row, text(row)?)));
-        let (row, text) = texts.find(|(_, text)| is_lost(text))?;
-        let reason = "is beyond Int, and Float would not keep its digits: cast the column to strings";
-        Some((row, format!("column '{}': {text} {reason}", field.name())))
-    })
 }
 
 fn unreadable(path: &Path, error: impl ToString) -> CliError {

@@ -4,12 +4,13 @@ use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
+use cozo::value::loses_digits;
 #[cfg(feature = "arrow")]
 use cozo::value::{Batch, Column, DataValue, Vector};
 use indicatif::ProgressBar;
 use serde_json::Value;
 
-use super::reader::{Cell, DataFile, Record};
+use super::reader::{Cell, DataFile, Field, Record};
 use crate::error::CliError;
 
 /// Longer keys are not looked for: then all columns are keys.
@@ -111,13 +112,13 @@ fn key_hash(record: &Record, keys: &[Seen]) -> u64 {
             (Cell::Missing, _) => 0.hash(&mut hasher),
             // `1` and `1.0` are the same number, and so are two that are nearest to one float.
             (Cell::Text(text), Some(Found::Float)) => hash_number(text.trim().parse().ok(), &mut hasher),
-            (Cell::Json(value), Some(Found::Float)) => hash_number(value.as_f64(), &mut hasher),
+            (Cell::Json(field), Some(Found::Float)) => hash_number(field.value.as_f64(), &mut hasher),
             (Cell::Text(text), Some(Found::Int | Found::LargeInt)) => {
                 text.trim().parse::<i64>().ok().hash(&mut hasher);
             }
             (Cell::Text(text), Some(Found::Bool)) => text.trim().hash(&mut hasher),
             (Cell::Text(text), _) => text.hash(&mut hasher),
-            (Cell::Json(value), _) => value.to_string().hash(&mut hasher),
+            (Cell::Json(field), _) => field.value.to_string().hash(&mut hasher),
         }
     }
     hasher.finish()
@@ -151,14 +152,14 @@ impl Seen {
     /// Takes note of a cell; an error says what no type holds.
     fn add(&mut self, cell: Cell<'_>) -> Result<(), String> {
         let found = match cell {
-            Cell::Missing | Cell::Text("") | Cell::Json(Value::Null) => {
+            Cell::Missing | Cell::Text("") | Cell::Json(Field { value: Value::Null, .. }) => {
                 self.nulls = true;
                 return Ok(());
             }
             // Once text, always text: nothing more to learn.
             Cell::Text(_) if self.kind == Some(Found::String) => return Ok(()),
             Cell::Text(text) => Found::of_text(text.trim()),
-            Cell::Json(value) => Found::of_json(value)?,
+            Cell::Json(field) => Found::of_json(field)?,
         };
         let mixed = if matches!(cell, Cell::Text(_)) { Found::String } else { Found::Json };
         self.kind = Some(self.kind.map_or(found, |kind| kind.union(found, mixed)));
@@ -239,7 +240,7 @@ impl Found {
         let plain = digits.starts_with(|first: char| first.is_ascii_digit())
             && !(digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0."));
         let int = || text.parse::<i64>().ok();
-        let float = || text.parse::<f64>().ok().filter(|value| value.is_finite() && !loses_digits(text, *value));
+        let float = || text.parse::<f64>().ok().filter(|value| value.is_finite() && !loses_digits(text));
         match text {
             "true" | "false" => Found::Bool,
             _ if !plain => Found::String,
@@ -247,17 +248,12 @@ impl Found {
         }
     }
 
-    fn of_json(value: &Value) -> Result<Self, String> {
-        Ok(match value {
-            Value::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
-                (Some(int), ..) => Found::of_int(int),
-                (None, Some(int), Some(float)) if loses_digits(&int.to_string(), float) => {
-                    return Err(format!(
-                        "{int} is beyond Int, and Float would not keep its digits: write it as a string"
-                    ));
-                }
-                _ => Found::Float,
-            },
+    fn of_json(field: &Field) -> Result<Self, String> {
+        if let Some(reason) = field.refusal() {
+            return Err(reason);
+        }
+        Ok(match &field.value {
+            Value::Number(number) => number.as_i64().map_or(Found::Float, Found::of_int),
             Value::Bool(_) => Found::Bool,
             Value::String(_) => Found::String,
             _ => Found::Json,
@@ -282,12 +278,6 @@ impl Found {
 /// Whether an integer is the same as a float.
 fn is_exact_float(value: i64) -> bool {
     value as f64 as i128 == i128::from(value)
-}
-
-/// Whether an integer is another one as the float that is nearest to it; what has a fraction or an exponent is no integer.
-pub fn loses_digits(text: &str, float: f64) -> bool {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    digits.bytes().all(|byte| byte.is_ascii_digit()) && format!("{float:.0}") != text
 }
 
 #[cfg(test)]
@@ -319,13 +309,16 @@ mod tests {
 
     #[test]
     fn types_of_json() {
-        let type_of = |values: &[Value]| {
+        let type_of = |texts: &[&str]| {
             let mut seen = Seen::default();
-            values.iter().try_for_each(|value| seen.add(Cell::Json(value))).map(|()| seen.text())
+            let fields = texts.iter().map(|text| Field::parse(text).expect("it is JSON"));
+            fields.into_iter().try_for_each(|field| seen.add(Cell::Json(&field))).map(|()| seen.text())
         };
-        assert_eq!(type_of(&[Value::from(1), Value::from("a")]).as_deref(), Ok("Any"));
-        assert_eq!(type_of(&[Value::from(9_007_199_254_740_993_i64), Value::from(0.5)]).as_deref(), Ok("Any"));
-        assert_eq!(type_of(&[Value::from(1_u64 << 63)]).as_deref(), Ok("Float"));
-        assert!(type_of(&[Value::from((1_u64 << 63) + 1)]).is_err());
+        assert_eq!(type_of(&["1", "\"a\""]).as_deref(), Ok("Any"));
+        assert_eq!(type_of(&["9007199254740993", "0.5"]).as_deref(), Ok("Any"));
+        assert_eq!(type_of(&["9223372036854775808"]).as_deref(), Ok("Float"));
+        assert!(type_of(&["9223372036854775809"]).is_err());
+        assert!(type_of(&["18446744073709551617"]).is_err());
+        assert!(type_of(&["[1, {\"a\": -18446744073709551617}]"]).is_err());
     }
 }

@@ -5,10 +5,12 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
+use cozo::value::lost_integer;
 use csv::StringRecord;
 use indicatif::ProgressBar;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::error::CliError;
 use crate::format::{FileFormat, without_mark};
@@ -31,7 +33,7 @@ pub enum Record {
     /// A line of CSV.
     Separated(StringRecord),
     /// The fields of an object, by column.
-    Json(Vec<Option<Value>>),
+    Json(Vec<Option<Field>>),
 }
 
 /// A field of a record.
@@ -42,7 +44,33 @@ pub enum Cell<'a> {
     /// Text, from CSV.
     Text(&'a str),
     /// A value, from JSON.
-    Json(&'a Value),
+    Json(&'a Field),
+}
+
+/// A field of a JSON object.
+#[derive(Clone)]
+pub struct Field {
+    /// Its value.
+    pub value: Value,
+    /// An integer in its text that no number holds, so that the value has another one.
+    lost: Option<String>,
+}
+
+impl Field {
+    /// The field of this text.
+    pub fn parse(text: &str) -> serde_json::Result<Self> {
+        Ok(Field { value: serde_json::from_str(text)?, lost: lost_integer(text).map(str::to_string) })
+    }
+
+    /// Why its value is not what its text says, if it is not.
+    pub fn refusal(&self) -> Option<String> {
+        self.lost.as_deref().map(beyond_numbers)
+    }
+}
+
+/// Why an integer is refused.
+pub fn beyond_numbers(integer: &str) -> String {
+    format!("{integer} is beyond Int, and Float would not keep its digits: write it as a string")
 }
 
 impl Record {
@@ -126,7 +154,7 @@ impl DataFile {
         number: u64,
         is_last: bool,
     ) -> miette::Result<Option<Record>> {
-        let record = record.map_err(|error| self.bad_record(number, error.to_string()))?;
+        let record = record.map_err(|error| self.bad_record(number, reason(&error)))?;
         if is_last && record == [END][..] {
             return Ok(None);
         }
@@ -143,7 +171,7 @@ impl DataFile {
 
     fn separated_headers(&self, delimiter: u8, bar: &ProgressBar) -> miette::Result<Vec<String>> {
         let mut reader = self.separated(delimiter, bar)?;
-        let headers = reader.headers().map_err(|error| self.bad_record(0, error.to_string()))?;
+        let headers = reader.headers().map_err(|error| self.bad_record(0, reason(&error)))?;
         if *headers == [END][..] {
             return Ok(vec![]);
         }
@@ -177,15 +205,25 @@ impl DataFile {
     fn objects(
         &self,
         bar: &ProgressBar,
-    ) -> miette::Result<impl Iterator<Item = miette::Result<Vec<(String, Value)>>> + '_> {
+    ) -> miette::Result<impl Iterator<Item = miette::Result<Vec<(String, Field)>>> + '_> {
         let lines = BufReader::with_capacity(1 << 16, self.read(bar)?).lines();
         let filled = lines.filter(|line| line.as_ref().map_or(true, |line| !without_mark(line).trim().is_empty()));
         Ok((1..).zip(filled).map(|(number, line)| {
             let line = line.map_err(CliError::reading(&self.path))?;
             // No JSON begins with the mark, so that it can be taken off each line: files that were joined have several.
             let fields = serde_json::from_str::<Fields>(without_mark(&line));
-            Ok(fields.map_err(|error| self.bad_record(number, error.to_string()))?.0)
+            // Of a line by itself the number of the line says nothing.
+            let reason = |error: serde_json::Error| error.to_string().replace(" at line 1 column ", " at column ");
+            Ok(fields.map_err(|error| self.bad_record(number, reason(error)))?.0)
         }))
+    }
+}
+
+/// Why a record cannot be read. The reader's own text counts records and lines in another way.
+fn reason(error: &csv::Error) -> String {
+    match error.kind() {
+        csv::ErrorKind::Utf8 { err, .. } => format!("field {} is no UTF-8 text", err.field() + 1),
+        _ => error.to_string(),
     }
 }
 
@@ -198,7 +236,7 @@ fn swallows_end(record: &StringRecord) -> bool {
 }
 
 /// The fields of an object in the order in which they are written, which a map of JSON would forget.
-struct Fields(Vec<(String, Value)>);
+struct Fields(Vec<(String, Field)>);
 
 impl<'de> serde::Deserialize<'de> for Fields {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -217,8 +255,8 @@ impl<'de> Visitor<'de> for FieldsVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
         let mut fields = vec![];
-        while let Some(field) = map.next_entry()? {
-            fields.push(field);
+        while let Some((name, text)) = map.next_entry::<String, Box<RawValue>>()? {
+            fields.push((name, Field::parse(text.get()).map_err(A::Error::custom)?));
         }
         Ok(Fields(fields))
     }

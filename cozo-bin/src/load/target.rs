@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use cozo::value::lost_integer;
 use cozo::{DataValue, DbInstance, ScriptMutability};
 use serde_json::Value;
 
 use super::infer::{self, is_name};
-use super::reader::Cell;
+use super::reader::{Cell, Field, beyond_numbers};
 use crate::error::CliError;
 
 /// A relation by name, with the columns to create it with if they were given.
@@ -101,7 +102,7 @@ impl Kind {
     pub fn convert(self, cell: Cell<'_>, nullable: bool) -> Result<DataValue, String> {
         let text = match cell {
             Cell::Missing => return Ok(DataValue::Null),
-            Cell::Json(value) => return Ok(self.of_json(value)),
+            Cell::Json(field) => return self.of_json(field),
             Cell::Text("") if nullable => return Ok(DataValue::Null),
             Cell::Text(text) => text,
         };
@@ -110,20 +111,22 @@ impl Kind {
             Kind::Float => text.trim().parse::<f64>().ok().map(DataValue::from),
             Kind::Bool => text.trim().parse::<bool>().ok().map(DataValue::from),
             Kind::Text => Some(DataValue::from(text)),
-            Kind::Json => {
-                let json = serde_json::from_str::<Value>(text);
-                Some(json.map_or_else(|_| DataValue::from(text), DataValue::from))
-            }
+            Kind::Json => match (serde_json::from_str::<Value>(text), lost_integer(text)) {
+                (Ok(_), Some(lost)) if lost != text.trim() => return Err(beyond_numbers(lost)),
+                (Ok(json), None) => Some(DataValue::from(json)),
+                _ => Some(DataValue::from(text)),
+            },
         };
         parsed.ok_or_else(|| format!("'{text}' is no {self:?}"))
     }
 
-    /// The value, of which JSON has no infinities.
-    fn of_json(self, value: &Value) -> DataValue {
-        match value.as_str() {
-            Some("INFINITY") if self == Kind::Float => DataValue::from(f64::INFINITY),
-            Some("NEGATIVE_INFINITY") if self == Kind::Float => DataValue::from(f64::NEG_INFINITY),
-            _ => DataValue::from(value),
+    /// The value, of which JSON has no infinities. A column of floats takes the nearest one to any number.
+    fn of_json(self, field: &Field) -> Result<DataValue, String> {
+        match (self, &field.value) {
+            (Kind::Float, Value::String(text)) if text == "INFINITY" => Ok(f64::INFINITY.into()),
+            (Kind::Float, Value::String(text)) if text == "NEGATIVE_INFINITY" => Ok(f64::NEG_INFINITY.into()),
+            (Kind::Float, value @ Value::Number(_)) => Ok(value.into()),
+            (_, value) => field.refusal().map_or_else(|| Ok(value.into()), Err),
         }
     }
 }

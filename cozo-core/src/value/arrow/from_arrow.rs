@@ -1,5 +1,7 @@
 //! Arrow arrays as columns.
 
+use std::fmt::{self, Display, Formatter};
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Decimal128Type, Decimal256Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type,
@@ -10,19 +12,46 @@ use arrow_schema::{DataType, Field, FieldRef};
 use serde_json::Value;
 
 use super::{JSON, TYPE_KEY, UUID};
-use crate::value::{Batch, Column, DataValue, JsonData, Primitive, StrColumn, UuidWrapper, Validity, Vector};
+use crate::value::{
+    Batch, Column, DataValue, JsonData, Primitive, StrColumn, UuidWrapper, Validity, Vector, loses_digits,
+};
+
+/// Why a batch does not become columns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The row that has what no value stands for, where that is not a whole column.
+    pub row: Option<usize>,
+    /// What is wrong.
+    pub reason: String,
+}
+
+impl From<String> for Refusal {
+    fn from(reason: String) -> Self {
+        Refusal { row: None, reason }
+    }
+}
+
+/// What is wrong, with the row, counted from 0.
+impl Display for Refusal {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)?;
+        self.row.map_or(Ok(()), |row| write!(f, " (in row {row})"))
+    }
+}
 
 /// The columns of a batch, or which of them has no counterpart.
-pub fn columns(batch: &RecordBatch) -> Result<Batch, String> {
+pub fn columns(batch: &RecordBatch) -> Result<Batch, Refusal> {
     let schema = batch.schema_ref();
     let column = |(array, field): (&ArrayRef, &FieldRef)| {
-        column_of(array, field).map_err(|error| format!("column '{}': {error}", field.name()))
+        let named =
+            |refusal: Refusal| Refusal { reason: format!("column '{}': {}", field.name(), refusal.reason), ..refusal };
+        column_of(array, field).map_err(named)
     };
     let columns = batch.columns().iter().zip(schema.fields()).map(column).collect::<Result<_, _>>()?;
     Ok(Batch::new(columns, batch.num_rows()))
 }
 
-fn column_of(array: &ArrayRef, field: &Field) -> Result<Column, String> {
+fn column_of(array: &ArrayRef, field: &Field) -> Result<Column, Refusal> {
     Ok(match array.data_type() {
         DataType::Null => Column::Null(array.len()),
         DataType::Boolean => {
@@ -36,17 +65,20 @@ fn column_of(array: &ArrayRef, field: &Field) -> Result<Column, String> {
         DataType::UInt8 => ints::<UInt8Type>(array),
         DataType::UInt16 => ints::<UInt16Type>(array),
         DataType::UInt32 => ints::<UInt32Type>(array),
-        DataType::UInt64 => array.as_primitive::<UInt64Type>().iter().map(unsigned).collect(),
+        DataType::UInt64 => {
+            let values = array.as_primitive::<UInt64Type>();
+            checked_rows(array, |row| unsigned(values.value(row)))?
+        }
         DataType::Float16 => floats::<Float16Type>(array),
         DataType::Float32 => floats::<Float32Type>(array),
         DataType::Float64 => floats::<Float64Type>(array),
         DataType::Decimal128(..) => {
             let decimals = array.as_primitive::<Decimal128Type>();
-            rows(array, |row| decimal(&decimals.value_as_string(row)))
+            checked_rows(array, |row| decimal(&decimals.value_as_string(row)))?
         }
         DataType::Decimal256(..) => {
             let decimals = array.as_primitive::<Decimal256Type>();
-            rows(array, |row| decimal(&decimals.value_as_string(row)))
+            checked_rows(array, |row| decimal(&decimals.value_as_string(row)))?
         }
         DataType::Utf8 => texts(array.as_string::<i32>().iter(), field)?,
         DataType::LargeUtf8 => texts(array.as_string::<i64>().iter(), field)?,
@@ -68,7 +100,7 @@ fn column_of(array: &ArrayRef, field: &Field) -> Result<Column, String> {
         DataType::Struct(fields) => {
             let columns = array.as_struct().columns().iter().zip(fields);
             let columns = columns.map(|(array, field)| Ok((field.name(), column_of(array, field)?)));
-            let columns = columns.collect::<Result<Vec<_>, String>>()?;
+            let columns = columns.collect::<Result<Vec<_>, Refusal>>()?;
             let object =
                 |row| columns.iter().map(move |(name, column)| ((*name).clone(), Value::from(column.get(row))));
             rows(array, |row| DataValue::Json(object(row).collect::<JsonData>()))
@@ -76,7 +108,8 @@ fn column_of(array: &ArrayRef, field: &Field) -> Result<Column, String> {
         other => {
             return Err(format!(
                 "no value stands for the Arrow type {other}: cast it, for instance to int64 or string"
-            ));
+            )
+            .into());
         }
     })
 }
@@ -84,6 +117,15 @@ fn column_of(array: &ArrayRef, field: &Field) -> Result<Column, String> {
 /// A column of a value for each row that is not null.
 fn rows(array: &ArrayRef, value: impl Fn(usize) -> DataValue) -> Column {
     (0..array.len()).map(|row| if array.is_null(row) { DataValue::Null } else { value(row) }).collect()
+}
+
+/// The same of values that not every row may have.
+fn checked_rows(array: &ArrayRef, value: impl Fn(usize) -> Result<DataValue, String>) -> Result<Column, Refusal> {
+    let value = |row| match array.is_null(row) {
+        true => Ok(DataValue::Null),
+        false => value(row).map_err(|reason| Refusal { row: Some(row), reason }),
+    };
+    (0..array.len()).map(value).collect()
 }
 
 fn primitive<T: Copy + Default>(values: impl Iterator<Item = Option<T>> + Clone, has_nulls: bool) -> Primitive<T> {
@@ -107,18 +149,18 @@ fn floats<T: ArrowPrimitiveType<Native: Into<f64>>>(array: &ArrayRef) -> Column 
     }
 }
 
-/// Integers beyond those of the database become floats, as Python's do.
-fn unsigned(value: Option<u64>) -> DataValue {
-    match value.map(|value| (value, i64::try_from(value))) {
-        None => DataValue::Null,
-        Some((_, Ok(int))) => DataValue::from(int),
-        Some((value, Err(_))) => DataValue::from(value as f64),
-    }
+/// An integer where 64 bits hold it, otherwise a float that is the same.
+fn unsigned(value: u64) -> Result<DataValue, String> {
+    i64::try_from(value).map_or_else(|_| decimal(&value.to_string()), |int| Ok(int.into()))
 }
 
-/// An integer where there is no fraction and 64 bits hold it, otherwise the nearest float.
-fn decimal(text: &str) -> DataValue {
-    text.parse::<i64>().map_or_else(|_| text.parse::<f64>().map_or(DataValue::Null, DataValue::from), DataValue::from)
+/// An integer where there is no fraction and 64 bits hold it, otherwise the nearest float; that of an integer must be the same.
+fn decimal(text: &str) -> Result<DataValue, String> {
+    if loses_digits(text) {
+        return Err(format!("{text} is beyond Int, and Float would not keep its digits: cast the column to strings"));
+    }
+    let float = || text.parse::<f64>().map_or(DataValue::Null, DataValue::from);
+    Ok(text.parse::<i64>().map_or_else(|_| float(), DataValue::from))
 }
 
 fn texts<'a>(texts: impl Iterator<Item = Option<&'a str>>, field: &Field) -> Result<Column, String> {
@@ -169,10 +211,11 @@ fn uuid(bytes: Option<&[u8]>) -> DataValue {
 }
 
 /// Categories of pandas and polars, and strings that are repeated.
-fn dictionary(array: &ArrayRef, field: &Field) -> Result<Column, String> {
+fn dictionary(array: &ArrayRef, field: &Field) -> Result<Column, Refusal> {
     let dictionary = array.as_any_dictionary();
-    let values =
-        column_of(dictionary.values(), &field.clone().with_data_type(dictionary.values().data_type().clone()))?;
+    let values = column_of(dictionary.values(), &field.clone().with_data_type(dictionary.values().data_type().clone()))
+        // Its rows are others.
+        .map_err(|refusal| Refusal { row: None, ..refusal })?;
     let mut column = Column::default();
     for (row, key) in dictionary.normalized_keys().into_iter().enumerate() {
         match dictionary.keys().is_null(row) {
@@ -204,10 +247,13 @@ fn vectors(array: &ArrayRef) -> Column {
     })
 }
 
-fn lists(array: &ArrayRef, item: &Field, items: impl Fn(&ArrayRef, usize) -> ArrayRef) -> Result<Column, String> {
+fn lists(array: &ArrayRef, item: &Field, items: impl Fn(&ArrayRef, usize) -> ArrayRef) -> Result<Column, Refusal> {
     let list = |row| match array.is_null(row) {
         true => Ok(DataValue::Null),
-        false => Ok(DataValue::List(column_of(&items(array, row), item)?.iter().collect())),
+        false => {
+            let in_row = |refusal| Refusal { row: Some(row), ..refusal };
+            Ok(DataValue::List(column_of(&items(array, row), item).map_err(in_row)?.iter().collect()))
+        }
     };
-    (0..array.len()).map(list).collect::<Result<Column, String>>()
+    (0..array.len()).map(list).collect()
 }

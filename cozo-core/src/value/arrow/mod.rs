@@ -17,7 +17,7 @@ mod from_arrow;
 mod kinds;
 mod to_arrow;
 
-pub use from_arrow::columns;
+pub use from_arrow::{Refusal, columns};
 pub use kinds::{ArrowTypes, Numbers};
 pub use to_arrow::record_batch;
 
