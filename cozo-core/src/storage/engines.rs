@@ -85,15 +85,16 @@ fn open_logged(engine: &Engine, log: Place, path: &Path, options: &Options) -> O
     if options.read_only {
         // Another process may write meanwhile. What it applies to its engine after the log was read is known to be applied; what it
         // appends after the engine was read is not asked for.
-        let leftover = Leftover::find(&log)?;
+        let leftover = Leftover::find(&log, false)?;
         let storage = (engine.open)(path, options)?;
         return Ok(Box::new(Logged::new(storage, log, leftover, None, options)?));
     }
     let own_log = if Leftover::is_any(&log)? { engine.own_log.map(|path_of| path_of(path)) } else { None };
     // That it is not there is for the engine to find out.
     let own_log = own_log.and_then(|path| Some((path.clone(), std::fs::read(path).ok()?)));
+    let is_new = !path.exists();
     let storage = (engine.open)(path, options)?;
     // This process has the engine's lock now, so that no other appends.
-    let leftover = Leftover::find(&log)?;
+    let leftover = Leftover::find(&log, is_new)?;
     Ok(Box::new(Logged::new(storage, log, leftover, own_log, options)?))
 }

@@ -9,7 +9,12 @@ const LOST: &str = ".lost";
 
 /// Gives a file another name, and tells which.
 pub fn keep(path: &Path) -> io::Result<PathBuf> {
-    let name = free_name(path);
+    keep_as(path, path)
+}
+
+/// Gives a file the name that another one would get, and tells which.
+pub fn keep_as(path: &Path, of: &Path) -> io::Result<PathBuf> {
+    let name = free_name(of);
     std::fs::rename(path, &name)?;
     Ok(name)
 }

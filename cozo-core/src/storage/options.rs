@@ -71,9 +71,18 @@ impl Options {
 
     /// The options of the engine, as the engine's type has them: `#[serde(deny_unknown_fields)]`.
     pub fn of_engine<T: for<'de> Deserialize<'de>>(&self) -> Result<T, StorageError> {
-        T::deserialize(Value::Object(self.engine.clone())).map_err(|error| StorageError::BadOptions(error.to_string()))
+        T::deserialize(Value::Object(self.engine.clone())).map_err(|error| {
+            // The engine knows its own options only.
+            let message =
+                error.to_string().replace(", there are no fields", "").replace("unknown field", "unknown option");
+            let common = if message.starts_with("unknown option") { COMMON } else { "" };
+            StorageError::BadOptions(format!("{message}{common}"))
+        })
     }
 }
+
+/// What an unknown option may have been meant for, with any engine.
+const COMMON: &str = "; all engines have `durability`, `cache_mb`, `commit_log_mb`, `query_memory_mb` and `read_only`";
 
 /// By default the log is such a part of the cache: to apply it takes about six times as much memory.
 const CACHE_PER_LOG: usize = 32;

@@ -69,6 +69,9 @@ impl Display for Damage {
 
 type Files = BTreeMap<String, Vec<u8>>;
 
+/// So many rows of one commit RocksDB is given as a file, if they come after all others of their relation.
+const ADDED_AS_A_FILE: usize = 1 << 14;
+
 /// A database that is to be damaged.
 struct Subject<'r> {
     run: &'r Run,
@@ -135,7 +138,13 @@ impl<'r> Subject<'r> {
         let bytes = files.remove(&name).expect("it is one of them");
         files.extend(damage.of(&bytes).map(|bytes| (name.clone(), bytes)));
         write(&folder, &files);
-        let context = format!("{name} is damaged: {damage}, in {}\n  {}", folder.display(), self.run.context());
+        let beside: Vec<String> = files.iter().map(|(name, bytes)| format!("{name} ({})", bytes.len())).collect();
+        let context = format!(
+            "{name} is damaged: {damage}, in {}\n  {}\n  there are {}",
+            folder.display(),
+            self.run.context(),
+            beside.join(", ")
+        );
         match name.starts_with("backup-") {
             true => self.restore(lab, &name, &damage, &folder, &context),
             false => self.open(lab, &name, &damage, &folder, &context),
@@ -147,7 +156,8 @@ impl<'r> Subject<'r> {
 
     /// Whether no other file tells that there was this one: without a file of the old database, an opening makes a new one.
     fn is_alone(&self, name: &str) -> bool {
-        let tells = |other: &str| other != name && !other.starts_with("backup-") && !other.ends_with("-lock");
+        let is_beside = |other: &str| other.starts_with("backup-") || other.ends_with("-lock") || other == SOURCE_FILE;
+        let tells = |other: &str| other != name && !is_beside(other);
         // What threads of SQLite share is not kept, and its log may be empty.
         let is_kept = |other: &str, bytes: &[u8]| !bytes.is_empty() && !other.ends_with("-shm");
         !self.files.iter().any(|(other, bytes)| tells(other) && is_kept(other, bytes))
@@ -251,6 +261,8 @@ impl<'r> Subject<'r> {
         let follows = |from: usize| damaged[name][from..].iter().any(|byte| *byte != 0);
         match damage {
             _ if name == "db.sqlite" => false,
+            // RocksDB takes zeros in its log for room that was never used, and what is behind them for that of an older log.
+            Damage::Zero(_) if name.ends_with(".log") => false,
             Damage::Flip { offset, .. } => follows(*offset),
             Damage::Zero(from) => follows(*from),
             Damage::Truncate(_) | Damage::Delete | Damage::Append(_) | Damage::Older(_) => false,
@@ -299,9 +311,16 @@ impl<'r> Subject<'r> {
                 _ => None,
             };
         }
-        // See docs/engines.md: without a commit log nothing else knows what SQLite's log had.
-        if name == "db.sqlite-wal" && self.run.task.setting().options().contains("\"commit_log_mb\": 0}") {
+        // See docs/engines.md: without a commit log nothing else knows what the log of the engine had,
+        let options = self.run.task.setting().options();
+        let has_commit_log = !["0}", "0,"].iter().any(|none| options.contains(&format!("\"commit_log_mb\": {none}")));
+        let is_removed_log = name.ends_with(".log") && matches!(damage, Damage::Delete);
+        if (name == "db.sqlite-wal" || is_removed_log) && !has_commit_log {
             return Some(Excuse::NothingElseKnows);
+        }
+        // and of a file that was added by itself RocksDB's manifest alone.
+        if name.contains("MANIFEST-") && matches!(damage, Damage::Older(_) | Damage::Truncate(_)) {
+            return self.are_added_rows_alone_lost(found).then_some(Excuse::AddedAsAFile);
         }
         let lost = self.lost(found);
         let is_last_log = self.last_log().is_some_and(|last| last == name);
@@ -318,6 +337,13 @@ impl<'r> Subject<'r> {
             }
             _ => None,
         }
+    }
+
+    /// Whether nothing is missing but so many rows at once that RocksDB was given them as a file.
+    fn are_added_rows_alone_lost(&self, found: &State) -> bool {
+        let lost = |line: &str| line.split_once(" lacks ")?.1.split_once(" rows")?.0.parse::<usize>().ok();
+        let difference = self.difference(found).unwrap_or_default();
+        difference.lines().all(|line| lost(line).is_some_and(|rows| rows >= ADDED_AS_A_FILE))
     }
 
     /// The log that was written last: a crash may leave its end unwritten.
@@ -371,6 +397,8 @@ enum Excuse {
     EndsEarly,
     /// The last record of a log is not whole, as after a crash while it was written.
     LastRecord,
+    /// Many rows were added as a file of their own.
+    AddedAsAFile,
 }
 
 impl Display for Excuse {
@@ -381,6 +409,7 @@ impl Display for Excuse {
             Excuse::NothingElseKnows => "no commit log knows of it",
             Excuse::EndsEarly => "a log ends early",
             Excuse::LastRecord => "the last record of a log",
+            Excuse::AddedAsAFile => "rows that were added as a file",
         })
     }
 }

@@ -92,6 +92,7 @@ REAL(int, ftruncate64, int, off64_t)
 REAL(int, fallocate64, int, int, off64_t, off64_t)
 REAL(int, rename, const char *, const char *)
 REAL(int, link, const char *, const char *)
+REAL(int, linkat, int, const char *, int, const char *, int)
 REAL(int, unlink, const char *)
 REAL(int, rmdir, const char *)
 REAL(int, mkdir, const char *, mode_t)
@@ -109,7 +110,7 @@ static void start(void) {
     find_fread(), find_fsync();
     find_fdatasync(), find_sync_file_range(), find_ftruncate64(), find_fallocate64(), find_rename(), find_link();
     find_unlink(), find_rmdir(), find_mkdir(), find_opendir(), find_close(), find_fclose(), find_renameat2();
-    find_unlinkat(), find_openat64(), find_copy_file_range(), find_sendfile64();
+    find_linkat(), find_unlinkat(), find_openat64(), find_copy_file_range(), find_sendfile64();
     const char *folder = getenv("COZO_FAULTS_ROOT");
     if (!folder) return;
     root_len = strlen(folder);
@@ -497,6 +498,11 @@ static int move(const char *from, const char *to, uint8_t kind, unsigned int fla
 
 int rename(const char *from, const char *to) { return move(from, to, 'R', 0); }
 int link(const char *from, const char *to) { return move(from, to, 'L', 0); }
+int linkat(int a, const char *from, int b, const char *to, int flags) {
+    int is_plain = (a == AT_FDCWD || from[0] == '/') && (b == AT_FDCWD || to[0] == '/') && flags == 0;
+    pthread_once(&once, start);
+    return is_plain ? move(from, to, 'L', 0) : real_linkat(a, from, b, to, flags);
+}
 int renameat2(int a, const char *from, int b, const char *to, unsigned int flags) {
     int is_plain = (a == AT_FDCWD || from[0] == '/') && (b == AT_FDCWD || to[0] == '/');
     pthread_once(&once, start);

@@ -254,8 +254,10 @@ pub struct Possible<'j> {
 impl Possible<'_> {
     /// Whether it may be said that something is missing.
     fn may_warn(&self, found: &State, alarms: &[&str]) -> bool {
-        // What was being written is torn, which cannot be told from damage to the last commit.
-        let of_torn = ["one was being written when", "the log of RocksDB is damaged"];
+        // What was being written is torn, which cannot be told from damage to the last commit. Of two commits that one sync was to keep, the
+        // second may be there alone.
+        let of_torn =
+            ["one was being written when", "the log of RocksDB is damaged", "commits or more are behind that"];
         let is_of_torn = |alarm: &&str| of_torn.iter().any(|of| alarm.contains(of));
         !self.earlier.is_empty()
             || (self.may_be_torn && alarms.iter().any(is_of_torn))

@@ -29,6 +29,8 @@ use crate::storage::lost::name_of;
 pub struct Leftover {
     place: Place,
     files: BTreeMap<u64, Found>,
+    /// Whether there was no database beside it before this opening.
+    is_beside_new: bool,
 }
 
 /// What there is to be applied.
@@ -65,14 +67,14 @@ enum End {
 }
 
 impl Leftover {
-    /// Reads the files of a log.
-    pub fn find(place: &Place) -> Result<Self, StorageError> {
+    /// Reads the files of a log. `is_beside_new` says that there was no database beside it until now.
+    pub fn find(place: &Place, is_beside_new: bool) -> Result<Self, StorageError> {
         let read = || -> std::io::Result<_> {
             let mut files = BTreeMap::new();
             for number in file::numbers(place)? {
                 files.extend(file::find(&place.file(number))?.map(|file| (number, file)));
             }
-            Ok(Leftover { place: place.clone(), files })
+            Ok(Leftover { place: place.clone(), files, is_beside_new })
         };
         read().map_err(failed("read the commit log"))
     }
@@ -93,7 +95,9 @@ impl Leftover {
         }
         let first_free = mark.map_or(0, |mark| mark.next);
         replay.next = last.map_or(first_free, |last| first_free.max(last.saturating_add(1)));
-        let unread = self.files.iter().filter(|(_, file)| !file.is_without_records());
+        // Beside a database that was made just now, every file is of one that was there before.
+        let is_older = |file: &Found| self.is_beside_new && file.has_head();
+        let unread = self.files.iter().filter(|(_, file)| !file.is_without_records() || is_older(file));
         replay.losses.extend(unread.map(|(number, file)| {
             let reason = match file.has_head() {
                 true if mark.is_some_and(|mark| file.records(mark.session, *number).is_some()) => {

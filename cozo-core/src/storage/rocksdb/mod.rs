@@ -11,8 +11,12 @@
 //! | [`RocksOptions`] | the options of the engine, and how RocksDB is set up by them |
 //! | `place` | whether the folder may be opened |
 //! | `recovery` | opening it, also where RocksDB's own log is damaged |
+//! | `evidence` | what an opening may remove, kept until it is known to be read |
+//! | `height` | how far the database had come, so that an opening that comes less far tells |
 //! | `threads` | whether the threads of RocksDB can be had in this process |
 
+mod evidence;
+mod height;
 mod options;
 mod place;
 mod recovery;
@@ -31,6 +35,8 @@ use ::rocksdb::{
 use self_cell::self_cell;
 
 pub use options::{Compression, RocksOptions};
+
+use height::Height;
 
 use super::folders::sync_name;
 use super::kv::{ByteRange, Entry, Keys, KvBatch, KvCursor, KvEngine, KvSnapshot, KvStorage, OnFound, RELATION_BYTES};
@@ -56,6 +62,8 @@ pub struct RocksDb {
     write: WriteOptions,
     max_rows_in_place: usize,
     warnings: Vec<String>,
+    height: Height,
+    is_read_only: bool,
     /// Whether RocksDB shows a batch that it has reported as failed.
     has_taken_failed_batch: AtomicBool,
 }
@@ -89,6 +97,10 @@ impl RocksDb {
         let sync = options.durability == Durability::Disk;
         write.set_sync(sync);
         let max_rows_in_place = if sync { 0 } else { MAX_ROWS_IN_PLACE };
+        let height = Height::new(path, engine_options.write_buffer_mb << 20);
+        if !options.read_only {
+            height.note(&db, false);
+        }
         Ok(RocksDb {
             db: Arc::new(db),
             setup,
@@ -96,8 +108,19 @@ impl RocksDb {
             write,
             max_rows_in_place,
             warnings,
+            height,
+            is_read_only: options.read_only,
             has_taken_failed_batch: AtomicBool::new(false),
         })
+    }
+}
+
+impl Drop for RocksDb {
+    fn drop(&mut self) {
+        // A batch that failed has a number, and may not be there at the next opening.
+        if !self.is_read_only && !self.has_taken_failed_batch.load(Ordering::Relaxed) {
+            self.height.note(&self.db, true);
+        }
     }
 }
 
@@ -139,12 +162,16 @@ impl KvEngine for RocksDb {
     }
 
     fn write(&self, batch: WriteBatch) -> Result<(), StorageError> {
-        let before = self.db.latest_sequence_number();
+        let (before, bytes) = (self.db.latest_sequence_number(), batch.size_in_bytes());
         self.db.write_opt(batch, &self.write).map_err(|error| {
             let has_taken = self.db.latest_sequence_number() != before;
             self.has_taken_failed_batch.fetch_or(has_taken, Ordering::Relaxed);
             failed("write")(error)
-        })
+        })?;
+        if !self.has_taken_failed_batch.load(Ordering::Relaxed) {
+            self.height.has_written(bytes, &self.db);
+        }
+        Ok(())
     }
 
     /// Larger ones go to files of their own, which files that are added do not have.
@@ -167,11 +194,15 @@ impl KvEngine for RocksDb {
             let family = self.db.cf_handle(DEFAULT_COLUMN_FAMILY_NAME).expect("the family was opened by name");
             self.db.ingest_external_file_cf_opts(family, &options, vec![path])
         };
-        write().map_err(failed("add a file"))
+        write().map_err(failed("add a file"))?;
+        self.height.note(&self.db, false);
+        Ok(())
     }
 
     fn flush(&self) -> Result<(), StorageError> {
-        self.db.flush().map_err(failed("write a file"))
+        self.db.flush().map_err(failed("write a file"))?;
+        self.height.note(&self.db, false);
+        Ok(())
     }
 
     /// Writes files that need no log, so that a batch which failed and lies in the log is not read again. Not possible once RocksDB

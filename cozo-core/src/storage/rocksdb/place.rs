@@ -5,6 +5,7 @@ use std::path::Path;
 
 use ::rocksdb::{Error, ErrorKind};
 
+use super::evidence::OPENING;
 use super::{NAME, failed};
 use crate::storage::StorageError;
 
@@ -51,7 +52,7 @@ fn foreign_entry(path: &Path) -> Result<Option<String>, StorageError> {
     for entry in fs::read_dir(path).map_err(unreadable)? {
         let name = entry.map_err(unreadable)?.file_name().to_string_lossy().into_owned();
         let begins = ["IDENTITY", "LOCK", "LOG", "MANIFEST-", "OPTIONS-"];
-        let ends = [".dbtmp", ".log"];
+        let ends = [".dbtmp", ".log", OPENING];
         if !begins.iter().any(|begin| name.starts_with(begin)) && !ends.iter().any(|end| name.ends_with(end)) {
             return Ok(Some(name));
         }

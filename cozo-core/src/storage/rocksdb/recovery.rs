@@ -3,36 +3,97 @@
 //! RocksDB keeps what is in no table file yet in a log, `000123.log`. After a sudden end the last record of it may be torn, which
 //! RocksDB leaves out. Anything else that is wrong with the log is damage: then the folder is opened with what comes before it, the
 //! log stays under another name, and a warning tells.
+//!
+//! | mode of RocksDB | a torn end of a log | damage in its midst | the end of a log is missing, and there is a log after it |
+//! |---|---|---|---|
+//! | `TolerateCorruptedTailRecords` | left out | an error | left out, and the log after it is applied |
+//! | `PointInTime` | left out | all from there on is left out, without a word | left out, and so is the log after it |
+//!
+//! The last column is what a loss of power leaves where logs are not synced. So the first mode looks for damage, reading only, and the
+//! second one opens.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ::rocksdb::{
     ColumnFamilyDescriptor, DB, DBRecoveryMode, DEFAULT_COLUMN_FAMILY_NAME, Error, ErrorKind, Options as Setup,
 };
 
-use super::{NAME, place};
+use super::evidence::Evidence;
+use super::height::{self, Noted};
+use super::place;
 use crate::storage::StorageError;
-use crate::storage::lost::{self, name_of};
 
 /// Opens the folder; and what was found wrong, in words.
-pub(super) fn open(path: &Path, mut setup: Setup, read_only: bool) -> Result<(DB, Vec<String>), StorageError> {
-    setup.set_wal_recovery_mode(DBRecoveryMode::TolerateCorruptedTailRecords);
-    setup.set_track_and_verify_wals_in_manifest(true);
-    let refusal = match open_with(path, &setup, read_only) {
-        Err(error) if error.kind() == ErrorKind::Corruption => error,
-        opened => return Ok((opened.map_err(|error| place::refusal(path, error))?, vec![])),
-    };
-    // RocksDB removes the log once it has read what it can.
-    let logs = if read_only { vec![] } else { copy_logs(path)? };
-    setup.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
-    setup.set_track_and_verify_wals_in_manifest(false);
-    match open_with(path, &setup, read_only) {
-        Ok(db) => Ok((db, warnings(&refusal, &logs))),
-        Err(_) => {
-            // It is not the log that is damaged.
-            logs.iter().for_each(|log| drop(std::fs::remove_file(log)));
-            Err(place::refusal(path, refusal))
+pub(super) fn open(path: &Path, setup: Setup, read_only: bool) -> Result<(DB, Vec<String>), StorageError> {
+    let evidence = (!read_only).then(|| Evidence::gather(path));
+    let (noted, has_log) = (height::read(path), has_log(path));
+    let (db, damage) = match open_what_is_there(path, setup, read_only) {
+        Ok(opened) => opened,
+        Err(refusal) => {
+            match evidence {
+                // What could not be read or written for now is not damaged.
+                Some(evidence) if refusal.kind() == ErrorKind::IOError => evidence.discard(),
+                Some(evidence) => evidence.keep_what_is_gone(),
+                None => {}
+            }
+            return Err(place::refusal(path, refusal));
         }
+    };
+    let mut warnings: Vec<String> = loss(&db, damage, noted, has_log).into_iter().collect();
+    match (evidence, warnings.last_mut()) {
+        (Some(evidence), None) => evidence.discard(),
+        (Some(evidence), Some(warning)) => {
+            let kept: Vec<String> = evidence.keep().iter().map(|name| format!("'{name}'")).collect();
+            if !kept.is_empty() {
+                *warning += &format!("; what it was opened from is kept as {}", kept.join(", "));
+            }
+        }
+        (None, _) => {}
+    }
+    Ok((db, warnings))
+}
+
+/// What is missing of a database as it was opened, in words.
+fn loss(db: &DB, damage: Option<Error>, noted: Option<Noted>, has_log: bool) -> Option<String> {
+    if let Some(damage) = damage {
+        return Some(format!(
+            "the log of RocksDB is damaged or incomplete, and commits at its end are missing: {damage}"
+        ));
+    }
+    let (noted, now) = (noted?, db.latest_sequence_number());
+    if noted.number > now {
+        let number = noted.number;
+        return Some(format!(
+            "RocksDB opened an earlier state of the database, and the last commits are missing: it has {now} writes of {number}"
+        ));
+    }
+    let is_all = noted.is_closed && noted.number == now;
+    (!has_log && !is_all)
+        .then(|| "the log of RocksDB is not there, and the last commits may be missing with it".to_string())
+}
+
+/// Whether the folder has a log: an open database always has one.
+fn has_log(path: &Path) -> bool {
+    let files = std::fs::read_dir(path).into_iter().flatten().flatten();
+    files.into_iter().any(|file| file.path().extension().is_some_and(|extension| extension == "log"))
+}
+
+/// Opens the folder, with what comes before the damage where the log is damaged: then also tells what is wrong with it.
+fn open_what_is_there(path: &Path, mut setup: Setup, read_only: bool) -> Result<(DB, Option<Error>), Error> {
+    let mut damage = None;
+    setup.set_track_and_verify_wals_in_manifest(true);
+    if path.join("CURRENT").exists() {
+        setup.set_wal_recovery_mode(DBRecoveryMode::TolerateCorruptedTailRecords);
+        // Other errors come again, or are of a database that another process writes to.
+        damage = open_with(path, &setup, true).err().filter(|error| error.kind() == ErrorKind::Corruption);
+    }
+    setup.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
+    setup.set_track_and_verify_wals_in_manifest(damage.is_none());
+    match open_with(path, &setup, read_only) {
+        Ok(db) => Ok((db, damage)),
+        // It is not the log that is damaged.
+        Err(error) if error.kind() == ErrorKind::Corruption => Err(damage.unwrap_or(error)),
+        Err(error) => Err(error),
     }
 }
 
@@ -43,29 +104,4 @@ fn open_with(path: &Path, setup: &Setup, read_only: bool) -> Result<DB, Error> {
         true => DB::open_cf_descriptors_read_only(setup, path, [family], false),
         false => DB::open_cf_descriptors(setup, path, [family]),
     }
-}
-
-/// Copies RocksDB's own logs, and tells the names of the copies.
-fn copy_logs(path: &Path) -> Result<Vec<PathBuf>, StorageError> {
-    let copy = || -> std::io::Result<Vec<PathBuf>> {
-        let mut copies = vec![];
-        for entry in std::fs::read_dir(path)? {
-            let file = entry?.path();
-            if file.extension().is_some_and(|extension| extension == "log") {
-                copies.push(lost::keep_bytes(&file, &std::fs::read(&file)?)?);
-            }
-        }
-        Ok(copies)
-    };
-    copy().map_err(|error| StorageError::Engine {
-        engine: NAME,
-        action: "copy its damaged log",
-        message: error.to_string(),
-    })
-}
-
-fn warnings(refusal: &Error, logs: &[PathBuf]) -> Vec<String> {
-    let kept: Vec<String> = logs.iter().map(|log| format!("'{}'", name_of(log))).collect();
-    let kept = if kept.is_empty() { String::new() } else { format!("; the log is kept as {}", kept.join(", ")) };
-    vec![format!("the log of RocksDB is damaged or incomplete, and commits at its end are missing: {refusal}{kept}")]
 }

@@ -182,7 +182,7 @@ fn damaged_files_are_errors() {
 fn options_are_checked() {
     let folder = tempfile::tempdir().unwrap();
     for (text, message) in [
-        ("{\"block_cache\": 1}", "unknown field `block_cache`"),
+        ("{\"block_cache\": 1}", "unknown option `block_cache`"),
         ("{\"compression\": \"gzip\"}", "unknown variant `gzip`"),
         ("{\"write_buffer_mb\": 0}", "write_buffer_mb must be at least 1"),
         ("{\"max_open_files\": 1}", "max_open_files must be at least 16"),
@@ -232,4 +232,57 @@ fn many_rows_after_all_others_are_added_as_a_file() {
     let snapshot = storage.snapshot();
     let mut cursor = snapshot.lookup(RELATION, &key, &[1]).unwrap();
     assert_eq!(cursor.next_matches(1).unwrap().unwrap().batch.columns[0].get(0), DataValue::from("new"));
+}
+
+/// RocksDB reads of a manifest that was cut off, or is an older one, what is there, and says nothing: only the height tells.
+#[test]
+fn an_earlier_state_is_told_and_its_manifest_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    open_at(folder.path()).commit(&[texts(), put(0..10, "before")]).unwrap();
+    let noted = height::read(folder.path()).unwrap();
+    assert!(noted.is_closed);
+    let later = [&(noted.number + 7).to_le_bytes()[..], &[0]].concat();
+    let checksum = crc32fast::hash(&later).to_le_bytes();
+    fs::write(folder.path().join("height"), [&later[..], &checksum].concat()).unwrap();
+    let names = || -> Vec<String> {
+        fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
+    };
+    let manifest = names().into_iter().find(|name| name.starts_with("MANIFEST-")).unwrap();
+    let before = fs::read(folder.path().join(&manifest)).unwrap();
+
+    let storage = open_at(folder.path());
+    assert_eq!(count(&*storage.snapshot(), &KeyRange::all()), 10);
+    let [warning] = &storage.warnings()[..] else { panic!("{:?}", storage.warnings()) };
+    let kept = format!("{manifest}.lost");
+    assert!(warning.contains("an earlier state of the database") && warning.contains(&kept), "{warning}");
+    assert_eq!(fs::read(folder.path().join(kept)).unwrap(), before);
+    drop(storage);
+    assert!(open_at(folder.path()).warnings().is_empty(), "it was told");
+    assert!(names().iter().all(|name| !name.ends_with(".opening")));
+}
+
+#[test]
+fn a_log_that_is_not_there_is_told_unless_the_database_was_closed() {
+    let folder = tempfile::tempdir().unwrap();
+    let remove_logs = |folder: &Path| {
+        let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+        files
+            .filter(|path| path.extension().is_some_and(|end| end == "log"))
+            .for_each(|log| fs::remove_file(log).unwrap());
+    };
+    let storage = open_at(folder.path());
+    storage.commit(&[texts(), put(0..10, "there")]).unwrap();
+    let copy = tempfile::tempdir().unwrap();
+    for file in fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path()) {
+        fs::copy(&file, copy.path().join(file.file_name().unwrap())).unwrap();
+    }
+    drop(storage);
+    remove_logs(folder.path());
+    let storage = open_at(folder.path());
+    assert_eq!((storage.warnings(), count(&*storage.snapshot(), &KeyRange::all())), (vec![], 10));
+    // Of a copy of the open database, as after a sudden end, rows are missing.
+    remove_logs(copy.path());
+    let refusal = open(copy.path(), &Options::default());
+    let told = refusal.map_or_else(|error| error.to_string(), |storage| storage.warnings().join(" "));
+    assert!(told.contains("log of RocksDB is not there") || told.contains("not a database"), "{told}");
 }

@@ -1,6 +1,8 @@
 //! Opening a database file: the lock, what the file is, and its catalog.
 
+use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -118,7 +120,10 @@ fn inspect(path: &Path) -> Result<Content, StorageError> {
         Err(error) => return Err(failed_file("open the database")(error)),
         Ok(metadata) if metadata.is_dir() => return Err(foreign_folder(path)),
         Ok(metadata) if metadata.len() == 0 => return Ok(Content::Nothing),
-        Ok(metadata) => metadata.len() <= BEGUN_BYTES && beside(path, "-journal").exists(),
+        Ok(metadata) => {
+            refuse_short(path, metadata.len())?;
+            metadata.len() <= BEGUN_BYTES && beside(path, "-journal").exists()
+        }
     };
     let connection = match is_begun {
         // SQLite undoes what was cut short when it may write.
@@ -134,6 +139,61 @@ fn inspect(path: &Path) -> Result<Content, StorageError> {
     }
     Err(if is_cozo_0_7(&connection, &tables) { foreign_cozo(path) } else { foreign_sqlite(path) })
 }
+
+/// Refuses a file that is shorter than it says, as one that was cut off. SQLite takes what is missing for zeros, and writes over it. A page may
+/// lie in the log instead.
+fn refuse_short(path: &Path, len: u64) -> Result<(), StorageError> {
+    let mut header = [0; HEADER_BYTES];
+    let is_read = File::open(path).and_then(|mut file| file.read_exact(&mut header)).is_ok();
+    if !is_read || !header.starts_with(b"SQLite format 3\0") {
+        return Ok(());
+    }
+    let number = |at: usize| u32::from_be_bytes(header[at..at + 4].try_into().expect("four bytes"));
+    let page_bytes = match u16::from_be_bytes([header[16], header[17]]) {
+        1 => 1 << 16,
+        bytes => u64::from(bytes),
+    };
+    let should_be = u64::from(number(PAGES)) * page_bytes;
+    // Old versions of SQLite did not keep the number of pages, and say so.
+    if page_bytes == 0 || number(CHANGES) != number(CHANGES_WITH_PAGES) || len >= should_be {
+        return Ok(());
+    }
+    let in_log = pages_in_log(&own_log(path), page_bytes as usize).map_err(failed_file("read the database's log"))?;
+    let first_missing = (len / page_bytes) as u32 + 1;
+    if (first_missing..=number(PAGES)).all(|page| in_log.contains(&page)) {
+        return Ok(());
+    }
+    let message = format!("the file is cut off: it has {len} bytes of {should_be}; nothing was changed");
+    Err(StorageError::Damaged(message))
+}
+
+/// The pages in a log of SQLite, of which the header says by two numbers, its salts, which frames are in use.
+fn pages_in_log(log: &Path, page_bytes: usize) -> std::io::Result<BTreeSet<u32>> {
+    let mut pages = BTreeSet::new();
+    let mut file = match File::open(log) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(pages),
+        file => BufReader::new(file?),
+    };
+    let (mut header, mut frame) = ([0; LOG_HEADER_BYTES], vec![0; FRAME_HEADER_BYTES + page_bytes]);
+    if file.read_exact(&mut header).is_err() {
+        return Ok(pages);
+    }
+    while file.read_exact(&mut frame).is_ok() && frame[8..16] == header[16..24] {
+        pages.insert(u32::from_be_bytes(frame[..4].try_into().expect("four bytes")));
+    }
+    Ok(pages)
+}
+
+/// How long the header of a log is, and that of each page in it.
+const LOG_HEADER_BYTES: usize = 32;
+const FRAME_HEADER_BYTES: usize = 24;
+
+/// How long the header of an SQLite file is, and where it has the number of pages, that of changes, and that of the changes for which the
+/// number of pages holds (<https://www.sqlite.org/fileformat2.html>).
+const HEADER_BYTES: usize = 100;
+const PAGES: usize = 28;
+const CHANGES: usize = 24;
+const CHANGES_WITH_PAGES: usize = 92;
 
 /// A connection for a look at a file. Where no other file belongs to it, none is made.
 fn open_to_inspect(path: &Path) -> Result<Connection, StorageError> {

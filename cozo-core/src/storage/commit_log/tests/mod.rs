@@ -63,7 +63,7 @@ impl TestFolder {
         let place = Place::beside(&self.path());
         let storage =
             over(SqliteStorage::open(&self.path(), &Options { engine: Default::default(), ..options(text) }).unwrap());
-        let leftover = Leftover::find(&place).unwrap();
+        let leftover = Leftover::find(&place, false).unwrap();
         Logged::new(storage, place, leftover, None, &options(text)).unwrap()
     }
 

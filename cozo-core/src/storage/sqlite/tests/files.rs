@@ -234,3 +234,21 @@ fn a_database_whose_making_was_cut_short_is_made_anew() {
     let storage = SqliteStorage::open(&path("db"), &Options::default()).unwrap();
     assert!(storage.definitions().unwrap().is_empty());
 }
+
+/// SQLite takes what is missing for zeros, and writes over it.
+#[test]
+fn a_file_that_was_cut_off_is_refused_and_stays() {
+    let file = TestFile::new();
+    let schema = relation(1, "r", 1, &[("k", ColumnType::ANY)]);
+    let rows: Vec<Tuple> = (0..5000).map(|key| vec![key.into()]).collect();
+    file.open().unwrap().commit(&[created(&schema, &rows)]).unwrap();
+    let whole = std::fs::read(file.path()).unwrap();
+    for len in [whole.len() - 1, whole.len() - 4096, 4096, 4097] {
+        std::fs::write(file.path(), &whole[..len]).unwrap();
+        let refusal = file.open().err().expect("it is refused").to_string();
+        assert!(refusal.contains(&format!("it has {len} bytes of {}", whole.len())), "{refusal}");
+        assert_eq!(std::fs::read(file.path()).unwrap(), whole[..len]);
+    }
+    std::fs::write(file.path(), &whole).unwrap();
+    assert_eq!(all_rows(&file.open().unwrap(), &schema), rows);
+}
