@@ -54,6 +54,13 @@ impl Held {
         self.bytes += if grown { bytes } else { 0 };
         grown
     }
+
+    /// Gives so many bytes back.
+    pub fn shrink(&mut self, bytes: usize) {
+        let bytes = bytes.min(self.bytes);
+        self.bytes -= bytes;
+        self.memory.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
 }
 
 impl Drop for Held {
@@ -72,6 +79,8 @@ mod tests {
         let mut held = [memory.held(), memory.held(), memory.held()];
         assert!(held[0].grow(10) && held[1].grow(10) && !held[2].grow(6) && held[2].grow(5));
         assert_eq!((held[0].left(), held[2].left()), (0, 5));
+        held[2].shrink(3);
+        assert_eq!(held[2].left(), 8);
         drop(held);
         assert!(memory.held().grow(25), "all of it is back");
         assert!(RequestMemory::new(10, 5).held().grow(10));

@@ -79,7 +79,17 @@ impl Payload {
                 return Err(refusal);
             }
         }
+        payload.shrink();
         Ok(payload)
+    }
+
+    /// Gives back the room that was made in vain: of a body nobody may say beforehand how long it is.
+    fn shrink(&mut self) {
+        if let Text::Whole(text) = &mut self.text {
+            let before = text.capacity();
+            text.shrink_to_fit();
+            self.held.shrink(before - text.capacity());
+        }
     }
 
     /// Appends a piece of a body of which so many bytes are expected in all.

@@ -18,7 +18,10 @@ pub enum RelationError {
     },
     /// The access level of the relation forbids it: change the level, or leave the relation alone.
     #[error("the relation '{name}' is {level}: it cannot be {action}")]
-    #[diagnostic(code(tx::insufficient_access_level), help("'::access_level normal {name}' lifts the restriction"))]
+    #[diagnostic(
+        code(tx::insufficient_access_level),
+        help("'::access_level normal {}' lifts the restriction", name.split(':').next().unwrap_or(name))
+    )]
     Access {
         /// The relation.
         name: String,

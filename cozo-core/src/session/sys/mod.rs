@@ -91,7 +91,10 @@ pub fn writes(op: &SystemOp) -> bool {
 /// Runs an operation.
 pub fn run(op: &SystemOp, txn: &mut Transaction, context: &SystemContext<'_>) -> miette::Result<NamedRows> {
     if writes(op) && !txn.is_write() {
-        return Err(SessionError::ReadOnly("the operation".to_string(), op.span).into());
+        // Its name: what follows may be long.
+        let text = op.to_string();
+        let name = text.split_whitespace().next().unwrap_or_default();
+        return Err(SessionError::ReadOnly(name.to_string(), op.span).into());
     }
     match &op.kind {
         SystemOpKind::Relations => Ok(relations::list(txn)),
