@@ -110,7 +110,7 @@ fn places(column: &Column) -> Option<usize> {
         Column::Int(ints) => {
             // All bits together: a search would end early, but look at one value after the other.
             let bits = ints.values.iter().fold(0, |bits, value| bits | *value as u64);
-            (bits < SMALL).then_some(bits as usize + 2)
+            (bits < SMALL).then(|| bits as usize + 2)
         }
         _ => None,
     }

@@ -397,6 +397,9 @@ impl<'e> Costs<'e> {
     fn advance(&self, step: &mut Step, giver: usize) -> bool {
         match &self.body[self.givers[giver]] {
             Atom::Apply(apply) => {
+                if self.would_test_a_list(step, giver, apply) {
+                    return false;
+                }
                 let (cost, rows) = self.join(step, apply, &self.sizes[giver]);
                 step.cost += cost;
                 step.rows = rows;
@@ -447,6 +450,18 @@ impl<'e> Costs<'e> {
             _ => size.rows * HASH + step.rows * PROBE + rows * HAND_ON,
         });
         (cost, rows)
+    }
+
+    /// Whether an application would bind the variable of a list that stands before it: the list would be a test then, and give a row once
+    /// for an element that it has twice.
+    fn would_test_a_list(&self, step: &Step, giver: usize, apply: &Apply) -> bool {
+        let before = (0..giver).filter(|other| !step.given.contains(other));
+        before.into_iter().any(|other| match &self.body[self.givers[other]] {
+            Atom::UnifyEach(variable, _) => {
+                !step.bound.contains(&variable.name) && apply.bindings().any(|name| *name == variable.name)
+            }
+            _ => false,
+        })
     }
 
     /// How many rows of a relation are equal to what is known, by an equality that connects the two.

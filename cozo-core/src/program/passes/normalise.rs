@@ -226,7 +226,9 @@ impl Pass {
         bound_by_applications(&group, &mut by_group);
         let missing: BTreeSet<SmallStr> = shared.difference(&by_group).cloned().collect();
         let recurs = |apply: &Apply| self.needs_the_owner(&apply.target);
-        let mut body: Vec<Formula> = binders(beside, missing, &shared, recurs).into_iter().map(Formula::Atom).collect();
+        let binders = binders(beside, missing, &shared, recurs);
+        let guards = guards(beside, &binders);
+        let mut body: Vec<Formula> = binders.into_iter().chain(guards).map(Formula::Atom).collect();
         body.push(group);
         let mut head: Vec<Variable> = shared.into_iter().map(|name| Variable { name, span }).collect();
         let mut args: Vec<Arg> = head.iter().cloned().map(Arg::Variable).collect();
@@ -342,6 +344,20 @@ fn binders(
         }
     }
     taken.into_iter().map(|at| atoms[at].clone()).collect()
+}
+
+/// The filters of a conjunction that test nothing but what some atoms bind. A group is evaluated for the bindings that pass them, as it is
+/// where it stands: what they keep out may fail in it.
+fn guards(conjunction: &[Literal], binders: &[Atom]) -> Vec<Atom> {
+    let bound: BTreeSet<&SmallStr> = binders.iter().flat_map(Atom::bindings).collect();
+    let tests = |atom: &&Atom| match atom {
+        Atom::Filter(expr) => {
+            let variables = expr.variables();
+            !variables.is_empty() && variables.into_iter().all(|name| bound.contains(name))
+        }
+        _ => false,
+    };
+    conjunction.iter().filter_map(holding).filter(tests).cloned().collect()
 }
 
 fn holding(literal: &Literal) -> Option<&Atom> {
