@@ -6,13 +6,14 @@
 //! ```
 //!
 //! To share a variable is to be the same value, while `==` takes an Int and a Float for equal: of one type, which is not Any, values are
-//! equal only if they are the same. Joins, indices and estimates then see a common variable, however the equality is spelt.
+//! equal only if they are the same. Joins, indices and estimates then see a common variable, however the equality is spelt. Where one
+//! column takes null and the other does not, they stay two: an expression over the one might fail for the other.
 
 use rustc_hash::FxHashMap;
 
 use crate::expr::Expr;
 use crate::program::{Apply, Arg, Atom, Rule, Target, Variable};
-use crate::schema::BaseType;
+use crate::schema::{BaseType, ColumnType};
 use crate::value::SmallStr;
 
 /// A rule whose variables that are equal, and of one type, are one.
@@ -39,7 +40,8 @@ fn equality(body: &[Atom]) -> Option<(usize, SmallStr, SmallStr)> {
     equal.find_map(|(at, (a, b))| {
         let (&(first, type_a), &(second, type_b)) = (bindings.get(a)?, bindings.get(b)?);
         let (kept, dropped) = if first <= second { (a, b) } else { (b, a) };
-        (first != second && type_a == type_b && *type_a != BaseType::Any).then(|| (at, kept.clone(), dropped.clone()))
+        (first != second && type_a == type_b && type_a.base != BaseType::Any)
+            .then(|| (at, kept.clone(), dropped.clone()))
     })
 }
 
@@ -56,13 +58,13 @@ fn equal_variables(atom: &Atom) -> Option<(&SmallStr, &SmallStr)> {
 }
 
 /// For each variable the first atom that binds it from a column of a stored relation, and the type of the column.
-fn bindings(body: &[Atom]) -> FxHashMap<&SmallStr, (usize, &BaseType)> {
+fn bindings(body: &[Atom]) -> FxHashMap<&SmallStr, (usize, &ColumnType)> {
     let mut bindings = FxHashMap::default();
     for (at, atom) in body.iter().enumerate() {
         let Atom::Apply(Apply { target: Target::Stored(read), args, negated: false, .. }) = atom else { continue };
         for (arg, column) in args.iter().zip(read.schema.columns()) {
             if let Arg::Variable(variable) = arg {
-                bindings.entry(&variable.name).or_insert((at, &column.column_type.base));
+                bindings.entry(&variable.name).or_insert((at, &column.column_type));
             }
         }
     }
