@@ -83,7 +83,7 @@ impl Payload {
         Ok(payload)
     }
 
-    /// Gives back the room that was made in vain: of a body nobody may say beforehand how long it is.
+    /// Gives back the room that the body does not fill. A body that does not say its length gets room in steps, each twice the last.
     fn shrink(&mut self) {
         if let Text::Whole(text) = &mut self.text {
             let before = text.capacity();

@@ -17,16 +17,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::probe::emit_matches;
-use super::{Emit, Operator, Shape, empty_slots, frame};
+use super::{Emit, Operator, Shape, empty_slots, frame, once_a_run};
 use crate::budget::{Stop, make_room, step};
 use crate::exec::index::Index;
 use crate::exec::sink::{BYTES_AROUND_ROW, CONTINUE, Flow};
 use crate::exec::{ExecError, Run, Worker};
-use crate::expr::{Condition, EvalError, Expr, Frame};
+use crate::expr::{EvalError, Expr, Frame};
 use crate::plan::{EqualPlan, JoinPlan};
 use crate::value::{Batch, Column, DataValue, Num};
 
-/// So few input rows are each joined with every row, which takes less than to index the rows.
+/// So few input rows are each joined with every row, which takes less than to index the rows. In recursion more come with each round.
 const WORTH_READING_THROUGH: usize = 4;
 
 /// Joins by equal values.
@@ -38,12 +38,20 @@ pub struct EqualJoin<'a> {
     scan: Box<dyn Operator + 'a>,
     /// or joins every input row with every row of it.
     product: Box<dyn Operator + 'a>,
-    /// Whether the rows are the same for the whole run.
-    is_complete: bool,
+    kept: Kept,
     run: &'a Run<'a>,
     rows: OnceLock<Arc<EqualRows>>,
     /// How many input rows there were.
     taken: AtomicUsize,
+}
+
+/// For how long indexed rows serve.
+#[derive(Clone, Copy)]
+pub struct Kept {
+    /// Whether the rows are the same for the whole run.
+    pub is_complete: bool,
+    /// Whether the rule runs again and again.
+    pub is_recursive: bool,
 }
 
 /// The rows of a relation, by the values of expressions.
@@ -63,26 +71,20 @@ impl<'a> EqualJoin<'a> {
         equal: &'a EqualPlan,
         shape: Shape<'a>,
         [scan, product]: [Box<dyn Operator + 'a>; 2],
-        is_complete: bool,
+        kept: Kept,
         run: &'a Run<'a>,
     ) -> Self {
         let (rows, taken) = (OnceLock::new(), AtomicUsize::new(0));
-        EqualJoin { plan, equal, shape, scan, product, is_complete, run, rows, taken }
+        EqualJoin { plan, equal, shape, scan, product, kept, run, rows, taken }
     }
 
     fn rows(&self, worker: &mut Worker<'_>) -> Result<&EqualRows, ExecError> {
         if let Some(rows) = self.rows.get() {
             return Ok(rows);
         }
-        let rows = if self.is_complete {
-            let identity = std::ptr::from_ref(self.plan) as usize;
-            let mut made = self.run.equal_rows.lock();
-            match made.get(&identity) {
-                Some(rows) => rows.clone(),
-                None => made.entry(identity).insert_entry(Arc::new(self.read(worker)?)).get().clone(),
-            }
-        } else {
-            Arc::new(self.read(worker)?)
+        let rows = match self.kept.is_complete {
+            true => once_a_run(&self.run.equal_rows, self.plan, || self.read(worker))?,
+            false => Arc::new(self.read(worker)?),
         };
         Ok(self.rows.get_or_init(|| rows))
     }
@@ -92,26 +94,15 @@ impl<'a> EqualJoin<'a> {
         let mut rows = Batch::empty(keys + self.plan.outputs.len());
         let mut failing = vec![];
         let unit = Batch { columns: empty_slots(self.shape.slots), len: 1 };
-        let _ = self.scan.push(unit, worker, &mut |read, worker| {
+        let _ = self.scan.push(unit, worker, &mut |mut read, worker| {
             let frame = frame(&read, worker);
             let wanted = self.wanted(frame)?;
-            let mut failures = vec![];
-            let mut columns = vec![];
-            for (_, expr) in &self.equal.pairs {
-                let (values, failed) = values_or_failures(expr, frame)?;
-                columns.push(comparable(values));
-                failures.extend(failed);
-            }
-            columns.extend(self.plan.outputs.iter().map(|(_, slot)| read.columns[*slot].clone()));
-            let mut is_failing = vec![false; read.len];
-            failures.into_iter().for_each(|row| is_failing[row as usize] = true);
-            let mut wanted_rows: Vec<u32> = (0..read.len as u32).collect();
-            wanted_rows.retain(|row| wanted.as_ref().is_none_or(|wanted| wanted[*row as usize]));
-            let before = rows.len as u32;
-            failing
-                .extend((before..).zip(&wanted_rows).filter(|(_, row)| is_failing[**row as usize]).map(|(at, _)| at));
+            let (mut columns, fails) = compared(self.equal.pairs.iter().map(|(_, of_rows)| of_rows), frame)?;
+            columns.extend(self.plan.outputs.iter().map(|(_, slot)| std::mem::take(&mut read.columns[*slot])));
             let batch = Batch::new(columns, read.len);
-            let batch = if wanted_rows.len() == read.len { batch } else { batch.take(&wanted_rows) };
+            let batch = if wanted.len() == read.len { batch } else { batch.take(&wanted) };
+            let numbers = rows.len as u32..;
+            failing.extend(numbers.zip(&wanted).filter(|(_, row)| fails[**row as usize]).map(|(number, _)| number));
             worker.run.budget.charge(batch.memory_bytes() + batch.len * BYTES_AROUND_ROW)?;
             rows.append_all(batch);
             CONTINUE
@@ -121,23 +112,12 @@ impl<'a> EqualJoin<'a> {
         Ok(EqualRows { rows, index, failing })
     }
 
-    /// The rows that pass the tests of rows, or fail in one of them; nothing if that is all.
-    fn wanted(&self, frame: Frame<'_>) -> Result<Option<Vec<bool>>, Stop> {
-        let mut wanted: Option<Vec<bool>> = None;
+    /// The rows of which no test of rows says that they are none: it may fail, too.
+    fn wanted(&self, frame: Frame<'_>) -> Result<Vec<u32>, Stop> {
+        let mut wanted: Vec<u32> = (0..frame.len as u32).collect();
         for test in &self.equal.tests {
-            let holds: Vec<bool> = match test.eval_condition(frame) {
-                Ok(Condition::All(true)) => continue,
-                Ok(condition) => (0..frame.len).map(|row| condition.holds(row)).collect(),
-                Err(EvalError::Stop(stop)) => return Err(stop),
-                Err(_) => {
-                    let (values, _) = values_or_failures(test, frame)?;
-                    (0..frame.len).map(|row| values.get(row) != DataValue::from(false)).collect()
-                }
-            };
-            match &mut wanted {
-                Some(wanted) => wanted.iter_mut().zip(holds).for_each(|(wanted, holds)| *wanted &= holds),
-                None => wanted = Some(holds),
-            }
+            let (holds, _) = values_or_failures(test, frame)?;
+            wanted.retain(|row| holds.get(*row as usize) != DataValue::Bool(false));
         }
         Ok(wanted)
     }
@@ -147,21 +127,16 @@ impl<'a> EqualJoin<'a> {
         if self.equal.each {
             return sought_elements(&self.equal.pairs[0].0, frame);
         }
-        let (mut columns, mut fails) = (vec![], vec![false; frame.len]);
-        for (expr, _) in &self.equal.pairs {
-            let (values, failed) = values_or_failures(expr, frame)?;
-            columns.push(comparable(values));
-            failed.into_iter().for_each(|row| fails[row as usize] = true);
-        }
-        let ends = (1..=frame.len).collect();
-        Ok(Sought { keys: Batch::new(columns, frame.len), ends, fails })
+        let (columns, fails) = compared(self.equal.pairs.iter().map(|(of_input, _)| of_input), frame)?;
+        Ok(Sought { keys: Batch::new(columns, frame.len), ends: (1..=frame.len).collect(), fails })
     }
 }
 
 impl Operator for EqualJoin<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
         let taken = self.taken.fetch_add(input.len, Ordering::Relaxed) + input.len;
-        if taken <= WORTH_READING_THROUGH && self.rows.get().is_none() {
+        let serves_again = self.kept.is_complete && self.kept.is_recursive;
+        if taken <= WORTH_READING_THROUGH && !serves_again {
             return self.product.push(input, worker, emit);
         }
         let equal_rows = self.rows(worker)?;
@@ -240,6 +215,20 @@ fn sought_elements(lists: &Expr, frame: Frame<'_>) -> Result<Sought, Stop> {
     }
     let len = keys.len();
     Ok(Sought { keys: Batch::new(vec![comparable(keys)], len), ends, fails })
+}
+
+/// The values of expressions, made comparable, and for which rows one of them fails.
+fn compared<'e>(
+    expressions: impl Iterator<Item = &'e Expr>,
+    frame: Frame<'_>,
+) -> Result<(Vec<Column>, Vec<bool>), Stop> {
+    let (mut columns, mut fails) = (vec![], vec![false; frame.len]);
+    for expr in expressions {
+        let (values, failing) = values_or_failures(expr, frame)?;
+        columns.push(comparable(values));
+        failing.into_iter().for_each(|row| fails[row as usize] = true);
+    }
+    Ok((columns, fails))
 }
 
 /// The values of an expression, null where it fails, and for which rows it does.

@@ -6,23 +6,19 @@ use crate::exec::sink::{CONTINUE, Flow};
 use crate::exec::{MAX_BATCH_ROWS, Worker};
 use crate::value::{Batch, Column, compare_columns};
 
-/// Hands on the input a row at a time, to a join that reads a relation in blocks, and would join each block with all of a batch.
+/// Joins the input a row at a time with what a scan reads. The scan reads in blocks, and would join each block with all of a batch.
 pub struct RowByRow<'a> {
-    pub join: Box<dyn Operator + 'a>,
+    pub scan: Box<dyn Operator + 'a>,
+    pub shape: Shape<'a>,
 }
 
 impl Operator for RowByRow<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
         if input.len == 1 {
-            return self.join.push(input, worker, emit);
+            return self.scan.push(input, worker, emit);
         }
-        let filled: Vec<bool> = input.columns.iter().map(|column| column.len() == input.len).collect();
         for row in 0..input.len as u32 {
-            let column = |(column, is_filled): (&Column, &bool)| {
-                if *is_filled { column.copy_rows(&[row]) } else { Ok(Column::default()) }
-            };
-            let columns = input.columns.iter().zip(&filled).map(column).collect::<Result<_, _>>()?;
-            let flow = self.join.push(Batch { columns, len: 1 }, worker, emit)?;
+            let flow = self.scan.push(self.shape.take(&input, &[row])?, worker, emit)?;
             if stopped(&flow) {
                 return Ok(flow);
             }

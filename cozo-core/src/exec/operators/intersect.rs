@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::{Emit, Operator, Shape, Tables, stopped};
+use super::{Emit, Operator, Shape, Tables, once_a_run, stopped};
 use crate::budget::temporary;
 use crate::exec::lists::{Lists, intersect};
 use crate::exec::sink::{CONTINUE, Flow};
@@ -30,16 +30,7 @@ impl<'a> Intersect<'a> {
         if let Some(lists) = self.lists.get() {
             return Ok(lists);
         }
-        let identity = std::ptr::from_ref(self.plan) as usize;
-        let mut made = self.run.lists.lock();
-        let lists = match made.get(&identity) {
-            Some(lists) => lists.clone(),
-            None => {
-                let lists = Arc::new(Lists::read(self.plan, self.tables, self.run)?);
-                made.insert(identity, lists.clone());
-                lists
-            }
-        };
+        let lists = once_a_run(&self.run.lists, self.plan, || Lists::read(self.plan, self.tables, self.run))?;
         Ok(self.lists.get_or_init(|| lists))
     }
 }

@@ -13,7 +13,9 @@ mod scan;
 mod unify;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
 
 pub use distinct::Seen;
 pub use equal::EqualRows;
@@ -27,6 +29,7 @@ use crate::budget::{Stop, temporary};
 use crate::expr::{Expr, Frame};
 use crate::plan::{JoinPlan, MatchOrder, Method, OperatorKind, RulePlan, Source};
 use crate::storage::KeyRange;
+use crate::sync::Mutex;
 use crate::value::{Batch, Column};
 
 /// A running operator.
@@ -86,14 +89,18 @@ fn build_join<'a>(
     run: &'a Run<'a>,
 ) -> Box<dyn Operator + 'a> {
     let shape = Shape { slots: rule.slots, keep: &rule.operators[position].keep };
+    let scan = |shape| scan(join, shape, rule, position, tables, run);
     if let Some(equal) = &join.equal {
-        let is_complete = !rule.reads.iter().any(|(at, _)| *at == position);
-        let reads = scan(join, Shape { keep: &[], ..shape }, rule, position, tables, run);
-        let product = product(join, shape, rule, position, tables, run);
-        return Box::new(equal::EqualJoin::new(join, equal, shape, [reads, product], is_complete, run));
+        let reader = scan(Shape { keep: &[], ..shape });
+        let product = product(join, shape, scan(shape));
+        let kept = equal::Kept {
+            is_complete: !rule.reads.iter().any(|(at, _)| *at == position),
+            is_recursive: !rule.reads.is_empty(),
+        };
+        return Box::new(equal::EqualJoin::new(join, equal, shape, [reader, product], kept, run));
     }
     match (&join.source, join.method) {
-        (_, Method::Scan | Method::Range) => product(join, shape, rule, position, tables, run),
+        (_, Method::Scan | Method::Range) => product(join, shape, scan(shape)),
         (Source::Stored(source), Method::Prefix) => {
             let recursive = !rule.reads.is_empty();
             Box::new(lookup::PrefixLookup::new(join, shape, Stored::of(source, run), recursive, run))
@@ -105,17 +112,9 @@ fn build_join<'a>(
     }
 }
 
-/// Joins every input row with all rows of a relation, or with those between bounds of its key.
-fn product<'a>(
-    join: &'a JoinPlan,
-    shape: Shape<'a>,
-    rule: &'a RulePlan,
-    position: usize,
-    tables: &Tables<'a>,
-    run: &'a Run<'a>,
-) -> Box<dyn Operator + 'a> {
-    let scan = scan(join, shape, rule, position, tables, run);
-    if join.order == MatchOrder::Any { scan } else { Box::new(in_order::RowByRow { join: scan }) }
+/// Joins every input row with all rows that a scan reads, row by row if they must come in order.
+fn product<'a>(join: &JoinPlan, shape: Shape<'a>, scan: Box<dyn Operator + 'a>) -> Box<dyn Operator + 'a> {
+    if join.order == MatchOrder::Any { scan } else { Box::new(in_order::RowByRow { scan, shape }) }
 }
 
 /// Reads all rows of a relation, or those between bounds of its key.
@@ -252,6 +251,21 @@ fn key_columns<'a>(
 /// The same, for look-ups in a stored relation.
 fn probe_columns(keys: &[(usize, Expr)], input: &Batch, worker: &Worker<'_>) -> Result<Vec<Column>, ExecError> {
     Ok(key_columns(keys, input, worker)?.into_iter().map(Cow::into_owned).collect())
+}
+
+/// What is made once for each run, by the address of the plan that it is made for.
+fn once_a_run<P, T>(
+    made: &Mutex<HashMap<usize, Arc<T>>>,
+    plan: &P,
+    make: impl FnOnce() -> Result<T, ExecError>,
+) -> Result<Arc<T>, ExecError> {
+    let (identity, mut made) = (std::ptr::from_ref(plan) as usize, made.lock());
+    if let Some(known) = made.get(&identity) {
+        return Ok(known.clone());
+    }
+    let new = Arc::new(make()?);
+    made.insert(identity, new.clone());
+    Ok(new)
 }
 
 /// Whether to go on.

@@ -215,49 +215,21 @@ impl Level {
     ) -> miette::Result<f64> {
         let nodes = self.node_count();
         let mut pace = search.poison.pace();
-        let (mut totals, mut around) = (self.totals(communities), self.no_weights());
-        let mut sizes = vec![0u32; nodes];
-        communities.iter().for_each(|community| sizes[*community as usize] += 1);
-        let mut empty: Vec<u32> = (0..nodes as u32).filter(|community| sizes[*community as usize] == 0).collect();
+        let mut moves = Moves::new(self, communities);
         let mut waiting: VecDeque<u32> = search.shuffled(nodes).into();
         let mut is_waiting = vec![true; nodes];
         let (mut gained, mut of_round, mut left, mut rounds) = (0.0, 0.0, nodes, search.rounds);
         while let Some(node) = waiting.pop_front().map(|node| node as usize) {
             pace.step()?;
             is_waiting[node] = false;
-            let own = communities[node];
-            totals.add(self, node, own, -1.0);
-            around.gather(&self.around, node, |other| may_join(node, other).then_some(communities[other]));
-            let gain = |community: u32| self.gain(node, around.weights[community as usize], totals.of(community));
-            let stay = gain(own);
-            let (mut best, mut most) = (own, stay);
-            for community in &around.met {
-                let gain = gain(*community);
-                if gain > most + NOISE {
-                    (best, most) = (*community, gain);
-                }
-            }
-            around.clear();
-            if let (true, Some(alone)) = (most < -NOISE, empty.last()) {
-                (best, most) = (*alone, 0.0);
-            }
-            totals.add(self, node, best, 1.0);
-            if best != own {
+            let (best, gain) = moves.best(node, communities, &may_join);
+            if best != communities[node] {
+                moves.moved(communities[node], best);
                 communities[node] = best;
-                sizes[own as usize] -= 1;
-                sizes[best as usize] += 1;
-                if empty.last() == Some(&best) {
-                    empty.pop();
-                }
-                if sizes[own as usize] == 0 {
-                    empty.push(own);
-                }
-                of_round += most - stay;
-                for other in self.around.out_neighbors(node as u32) {
-                    if communities[*other as usize] != best
-                        && !std::mem::replace(&mut is_waiting[*other as usize], true)
-                    {
-                        waiting.push_back(*other);
+                of_round += gain;
+                for other in self.around.out_neighbors(node as u32).iter().map(|other| *other as usize) {
+                    if communities[other] != best && !std::mem::replace(&mut is_waiting[other], true) {
+                        waiting.push_back(other as u32);
                     }
                 }
             }
@@ -323,6 +295,61 @@ impl Level {
         }
         let around = Graph::from_rows(starts, targets, Some(weights));
         Level { around, leaving, reaching, total: self.total, expected: self.expected, spread: self.spread }
+    }
+}
+
+/// Communities while nodes move among them.
+struct Moves<'a> {
+    level: &'a Level,
+    totals: Totals,
+    sizes: Vec<u32>,
+    /// The communities without nodes.
+    empty: Vec<u32>,
+    around: Around,
+}
+
+impl<'a> Moves<'a> {
+    fn new(level: &'a Level, communities: &[u32]) -> Self {
+        let mut sizes = vec![0; level.node_count()];
+        communities.iter().for_each(|community| sizes[*community as usize] += 1);
+        let empty = (0..sizes.len() as u32).filter(|community| sizes[*community as usize] == 0).collect();
+        Moves { level, totals: level.totals(communities), sizes, empty, around: level.no_weights() }
+    }
+
+    /// The community where modularity gains most by a node, of nodes that it may be together with, and how much more than where it is. The
+    /// totals are those after the move.
+    fn best(&mut self, node: usize, communities: &[u32], may_join: impl Fn(usize, usize) -> bool) -> (u32, f64) {
+        let (level, own) = (self.level, communities[node]);
+        self.totals.add(level, node, own, -1.0);
+        self.around.gather(&level.around, node, |other| may_join(node, other).then_some(communities[other]));
+        let gain =
+            |community: u32| level.gain(node, self.around.weights[community as usize], self.totals.of(community));
+        let stay = gain(own);
+        let (mut best, mut most) = (own, stay);
+        for community in &self.around.met {
+            let gain = gain(*community);
+            if gain > most + NOISE {
+                (best, most) = (*community, gain);
+            }
+        }
+        if let (true, Some(alone)) = (most < -NOISE, self.empty.last()) {
+            (best, most) = (*alone, 0.0);
+        }
+        self.around.clear();
+        self.totals.add(level, node, best, 1.0);
+        (best, most - stay)
+    }
+
+    /// Takes note that a node went from one community to another.
+    fn moved(&mut self, from: u32, to: u32) {
+        self.sizes[from as usize] -= 1;
+        self.sizes[to as usize] += 1;
+        if self.empty.last() == Some(&to) {
+            self.empty.pop();
+        }
+        if self.sizes[from as usize] == 0 {
+            self.empty.push(from);
+        }
     }
 }
 

@@ -20,12 +20,7 @@ use crate::value::SmallStr;
 pub fn share_variables(mut rule: Rule) -> Rule {
     while let Some((at, kept, dropped)) = equality(&rule.body) {
         rule.body.remove(at);
-        let rename = |variable: &mut Variable| {
-            if variable.name == dropped {
-                variable.name = kept.clone();
-            }
-        };
-        rule.head.iter_mut().for_each(rename);
+        rule.head.iter_mut().for_each(|variable| rename(variable, &dropped, &kept));
         rule.body.iter_mut().for_each(|atom| rename_in(atom, &dropped, &kept));
     }
     rule
@@ -71,6 +66,12 @@ fn bindings(body: &[Atom]) -> FxHashMap<&SmallStr, (usize, &ColumnType)> {
     bindings
 }
 
+fn rename(variable: &mut Variable, from: &SmallStr, to: &SmallStr) {
+    if variable.name == *from {
+        variable.name = to.clone();
+    }
+}
+
 fn rename_in(atom: &mut Atom, from: &SmallStr, to: &SmallStr) {
     let in_expr = |expr: &mut Expr| {
         *expr = expr.map_leaves(&mut |leaf| match leaf {
@@ -78,11 +79,7 @@ fn rename_in(atom: &mut Atom, from: &SmallStr, to: &SmallStr) {
             other => other.clone(),
         });
     };
-    let in_variable = |variable: &mut Variable| {
-        if variable.name == *from {
-            variable.name = to.clone();
-        }
-    };
+    let in_variable = |variable: &mut Variable| rename(variable, from, to);
     match atom {
         Atom::Apply(apply) => {
             for arg in &mut apply.args {
