@@ -39,6 +39,14 @@ extern "C" {
 char *cozo_open_db(const char *engine, const char *path, const char *options, int32_t *db_id);
 
 /*
+ Tells what is missing of a database, such as commits in a log that was damaged while it was closed.
+
+ Returns {"ok": true, "warnings": [text, ...]}, which has no texts as a rule, or {"ok": false, "message": text, ...};
+ the caller frees it with `cozo_free_str`.
+ */
+char *cozo_warnings(int32_t id);
+
+/*
  Closes a database. Queries of it that other threads run are stopped; its files are released when the last call that
  uses it has returned. A program that ends by `exit` or by the end of `main` closes what is open.
 

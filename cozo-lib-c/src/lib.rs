@@ -26,6 +26,7 @@ use std::ffi::{CString, c_char};
 
 use boundary::{answer, complaint, guarded, out_pointer, text};
 use cozo::DbInstance;
+use serde_json::json;
 
 /// Opens a database.
 ///
@@ -57,6 +58,15 @@ pub unsafe extern "C" fn cozo_open_db(
         unsafe { db_id.as_ptr().write(id) };
         Ok(())
     })
+}
+
+/// Tells what is missing of a database, such as commits in a log that was damaged while it was closed.
+///
+/// Returns {"ok": true, "warnings": [text, ...]}, which has no texts as a rule, or {"ok": false, "message": text, ...};
+/// the caller frees it with `cozo_free_str`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cozo_warnings(id: i32) -> *mut c_char {
+    answer(|| Ok(json!({"ok": true, "warnings": handles::get(id)?.warnings()}).to_string()))
 }
 
 /// Closes a database. Queries of it that other threads run are stopped; its files are released when the last call that

@@ -85,9 +85,16 @@ fn mutability(immutable: &Bound<'_, PyAny>) -> PyResult<ScriptMutability> {
     Ok(if immutable { ScriptMutability::Immutable } else { ScriptMutability::Mutable })
 }
 
+/// Gives them to Python's `warnings`.
+fn warn(py: Python<'_>, texts: Vec<String>) -> PyResult<()> {
+    let category = py.get_type::<PyUserWarning>();
+    texts.into_iter().try_for_each(|text| PyErr::warn(py, &category, &CString::new(text)?, 1))
+}
+
 #[pymethods]
 impl CozoDbPy {
-    /// Opens a database; `options` is the text of a JSON object.
+    /// Opens a database. What is missing of it, such as commits in a damaged log, is told by a `UserWarning`;
+    /// `options` is the text of a JSON object.
     #[new]
     fn new(
         py: Python<'_>,
@@ -98,7 +105,9 @@ impl CozoDbPy {
         let (engine, options) = (text(engine, "the engine")?, text(options, "the options")?);
         let path = self::path(path, "the path")?;
         let opened = released(py, || DbInstance::new(&engine, path, &options))?;
-        let opened = Arc::new(Opened::new(opened.map_err(|report| error(py, report))?));
+        let db = opened.map_err(|report| error(py, report))?;
+        warn(py, db.warnings())?;
+        let opened = Arc::new(Opened::new(db));
         ending::note(Arc::downgrade(&opened));
         Ok(CozoDbPy(opened))
     }
@@ -174,9 +183,7 @@ impl CozoDbPy {
     fn restore(&self, py: Python<'_>, path: &Bound<'_, PyAny>) -> PyResult<()> {
         let path = self::path(path, "the path")?;
         let left_behind = self.with(py, |db| db.restore_with_progress(path, Strictness::EveryRow, |_| ()))?;
-        let category = py.get_type::<PyUserWarning>();
-        let warn = |text: String| PyErr::warn(py, &category, &CString::new(text)?, 1);
-        left_behind.into_iter().try_for_each(warn)
+        warn(py, left_behind)
     }
 
     /// Puts the rows of some relations of a backup into those of the same names.

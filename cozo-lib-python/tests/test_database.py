@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from pathlib import Path
 
 import pytest
@@ -136,6 +137,28 @@ def test_restoring_warns_of_what_is_left_behind():
     with pytest.warns(UserWarning) as warned:
         CozoDbPy("mem", "", "{}").restore(str(SAMPLES / "catalog.db"))
     assert any("index" in str(warning.message) for warning in warned)
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "rocksdb"])
+def test_opening_warns_of_what_is_missing(engine, tmp_path):
+    path = tmp_path / "db"
+    killed = """
+import os, sys
+from cozo_embedded import CozoDbPy
+db = CozoDbPy(sys.argv[1], sys.argv[2], '{"commit_log_mb": 1}')
+db.run_script("?[a] <- [[1]] :create r {a}", {}, False)
+db.run_script("?[a] <- [[2]] :put r {a}", {}, False)
+os._exit(0)
+"""
+    subprocess.run([sys.executable, "-c", killed, engine, str(path)], check=True)
+    [log] = [file for file in tmp_path.rglob("*") if "commits" in file.name]
+    log.write_bytes(log.read_bytes()[:-1])
+    with pytest.warns(UserWarning, match=log.name):
+        db = CozoDbPy(engine, str(path), "{}")
+    assert db.close() is True
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert CozoDbPy(engine, str(path), "{}").close() is True
 
 
 @pytest.mark.parametrize("engine", ["mem", "sqlite", "rocksdb"])

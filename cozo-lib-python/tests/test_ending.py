@@ -120,7 +120,7 @@ threading.Thread(target=lambda: held.run_script("?[x] <~ Sleep()", {}), daemon=T
 def test_what_does_not_end_is_left(what, tmp_path):
     for engine in ENGINES:
         ended = programs.run(COMMON + SLOW[what] + "time.sleep(0.2)", engine, tmp_path / engine)
-        assert ended.returncode == 0, (engine, ended)
+        assert ended.returncode == 0, f"{engine}: {ended.returncode}\n{ended.stdout}\n{ended.stderr}"
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "rocksdb"])

@@ -2,8 +2,11 @@
 //!
 //! What is folded saves work for each row, and lets the planner see constants. What would be large, or take long, is left to be
 //! evaluated when the query runs, within its memory and its time: a rule that is never used then costs nothing.
+//!
+//! Conditions get one form, so that the planner sees a comparison however it is written: `!(a != b)`, `a == b || false` and
+//! `if(a == b, true, false)` are `a == b`.
 
-use super::functions::Function;
+use super::functions::{self, Function};
 use super::{Expr, FunctionError};
 use crate::budget::Budget;
 use crate::diag::SourceSpan;
@@ -26,7 +29,7 @@ impl Folding {
             Expr::Call { function, args, span } => {
                 let args: Vec<Expr> = args.into_iter().map(|arg| self.fold(arg)).collect();
                 let is_constant = function.deterministic && args.iter().all(|arg| arg.as_constant().is_some());
-                if is_constant { self.fold_call(function, args, span) } else { Expr::Call { function, args, span } }
+                if is_constant { self.fold_call(function, args, span) } else { condition(function, args, span) }
             }
             Expr::Conditional { branches, span } => {
                 let fold = |(condition, value)| (self.fold(condition), self.fold(value));
@@ -63,6 +66,54 @@ impl Folding {
     }
 }
 
+/// A call in the form that conditions have.
+fn condition(function: &'static Function, mut args: Vec<Expr>, span: SourceSpan) -> Expr {
+    let neutral = match function.name {
+        "and" => true,
+        "or" => false,
+        "negate" => return not(args.swap_remove(0)),
+        _ => return Expr::Call { function, args, span },
+    };
+    // Anything that is no Boolean is an error, and stays one.
+    if args.iter().all(is_boolean) {
+        args.retain(|arg| arg.as_constant() != Some(&neutral.into()));
+    }
+    match <[Expr; 1]>::try_from(args) {
+        Ok([arg]) if is_boolean(&arg) => arg,
+        Ok([arg]) => Expr::Call { function, args: vec![arg], span },
+        Err(args) => Expr::Call { function, args, span },
+    }
+}
+
+/// What is true where a condition is false, without a negation if there is such a function.
+pub fn not(expr: Expr) -> Expr {
+    let span = expr.span();
+    let (function, args) = match expr {
+        Expr::Call { function, args, .. } if function.name == "eq" => (named("neq"), args),
+        Expr::Call { function, args, .. } if function.name == "neq" => (named("eq"), args),
+        Expr::Call { function, mut args, .. } if function.name == "negate" && args.iter().all(is_boolean) => {
+            return args.swap_remove(0);
+        }
+        other => (named("negate"), vec![other]),
+    };
+    Expr::Call { function, args, span }
+}
+
+fn named(name: &str) -> &'static Function {
+    functions::find(name).expect("the functions of operators are registered")
+}
+
+/// Whether an expression gives true or false, if it gives anything.
+fn is_boolean(expr: &Expr) -> bool {
+    match expr {
+        Expr::Constant(value, _) => matches!(value, DataValue::Bool(_)),
+        Expr::Call { function, .. } => {
+            matches!(function.name, "eq" | "neq" | "lt" | "le" | "gt" | "ge" | "is_in" | "and" | "or" | "negate")
+        }
+        _ => false,
+    }
+}
+
 /// The value of the branch that is sure to be taken, if there is one.
 fn choose(mut branches: Vec<(Expr, Expr)>, span: SourceSpan) -> Expr {
     let taken = branches.iter().position(|(condition, _)| condition.as_constant() != Some(&false.into()));
@@ -70,6 +121,13 @@ fn choose(mut branches: Vec<(Expr, Expr)>, span: SourceSpan) -> Expr {
     // A branch that is never taken may still name a variable that nothing binds.
     let count = |(condition, value): &(Expr, Expr)| condition.variables().len() + value.variables().len();
     let chosen = taken.map_or(0, |taken| branches[taken].1.variables().len());
+    if let [(condition, value), (otherwise, other)] = &branches[..]
+        && [value, otherwise, other].map(Expr::as_constant)
+            == [Some(&true.into()), Some(&true.into()), Some(&false.into())]
+        && is_boolean(condition)
+    {
+        return condition.clone();
+    }
     if !is_sure || branches.iter().map(count).sum::<usize>() != chosen {
         return Expr::Conditional { branches, span };
     }
@@ -106,6 +164,40 @@ mod tests {
         ] {
             let text = expr.to_string();
             assert_eq!(Folding::default().fold(expr).as_constant().is_some(), folded, "{text}");
+        }
+    }
+
+    #[test]
+    fn conditions_have_one_form() {
+        let variable = |name: &str| Expr::Variable(name.into(), SourceSpan::default());
+        let pair = || vec![variable("a"), variable("b")];
+        let (eq, neq) = (call("eq", pair()), call("neq", pair()));
+        let negate = |arg: &Expr| call("negate", vec![arg.clone()]);
+        let choice = |condition: &Expr, yes: Expr, no: Expr| Expr::Conditional {
+            branches: vec![(condition.clone(), yes), (constant(true), no)],
+            span: SourceSpan::default(),
+        };
+        let less = call("lt", pair());
+        for (expr, expected) in [
+            (negate(&neq), &eq),
+            (negate(&eq), &neq),
+            (negate(&negate(&less)), &less),
+            (call("or", vec![eq.clone(), constant(false)]), &eq),
+            (call("and", vec![constant(true), eq.clone(), constant(true)]), &eq),
+            (call("and", vec![call("or", vec![eq.clone()]), negate(&negate(&constant(true)))]), &eq),
+            (choice(&less, constant(true), constant(false)), &less),
+        ] {
+            assert_eq!(Folding::default().fold(expr.clone()).to_string(), expected.to_string(), "{expr}");
+        }
+        // These fail where the variable is no Boolean.
+        for expr in [
+            call("or", vec![variable("a"), constant(false)]),
+            negate(&negate(&variable("a"))),
+            choice(&variable("a"), constant(true), constant(false)),
+            choice(&less, constant(1), constant(false)),
+            call("or", vec![less.clone(), constant(true)]),
+        ] {
+            assert_eq!(Folding::default().fold(expr.clone()).to_string(), expr.to_string());
         }
     }
 

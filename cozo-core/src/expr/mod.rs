@@ -17,7 +17,7 @@ use std::fmt::{self, Display, Formatter};
 
 pub use error::{EvalError, FunctionError};
 pub use eval::{Condition, Frame, Operand};
-pub use folding::Folding;
+pub use folding::{Folding, not};
 
 use crate::diag::SourceSpan;
 use crate::value::{DataValue, SmallStr};

@@ -31,7 +31,7 @@ pub enum OptionKind {
     PositiveInt,
     /// An integer of at least 0.
     NonNegativeInt,
-    /// A number.
+    /// A number, which NaN is not.
     Float,
     /// A number between 0 and 1.
     UnitInterval,
@@ -96,7 +96,7 @@ impl OptionKind {
             OptionKind::Int => int_from(i64::MIN),
             OptionKind::PositiveInt => int_from(1),
             OptionKind::NonNegativeInt => int_from(0),
-            OptionKind::Float => value.get_float().map(DataValue::from),
+            OptionKind::Float => value.get_float().filter(|float| !float.is_nan()).map(DataValue::from),
             OptionKind::UnitInterval => {
                 value.get_float().filter(|float| (0.0..=1.0).contains(float)).map(DataValue::from)
             }

@@ -69,9 +69,6 @@ impl Display for Damage {
 
 type Files = BTreeMap<String, Vec<u8>>;
 
-/// So many rows of one commit RocksDB is given as a file, if they come after all others of their relation.
-const ADDED_AS_A_FILE: usize = 1 << 14;
-
 /// A database that is to be damaged.
 struct Subject<'r> {
     run: &'r Run,
@@ -311,16 +308,12 @@ impl<'r> Subject<'r> {
                 _ => None,
             };
         }
-        // See docs/engines.md: without a commit log nothing else knows what the log of the engine had,
+        // See docs/engines.md: without a commit log nothing else knows what the log of the engine had.
         let options = self.run.task.setting().options();
         let has_commit_log = !["0}", "0,"].iter().any(|none| options.contains(&format!("\"commit_log_mb\": {none}")));
         let is_removed_log = name.ends_with(".log") && matches!(damage, Damage::Delete);
         if (name == "db.sqlite-wal" || is_removed_log) && !has_commit_log {
             return Some(Excuse::NothingElseKnows);
-        }
-        // and of a file that was added by itself RocksDB's manifest alone.
-        if name.contains("MANIFEST-") && matches!(damage, Damage::Older(_) | Damage::Truncate(_)) {
-            return self.are_added_rows_alone_lost(found).then_some(Excuse::AddedAsAFile);
         }
         let lost = self.lost(found);
         let is_last_log = self.last_log().is_some_and(|last| last == name);
@@ -337,13 +330,6 @@ impl<'r> Subject<'r> {
             }
             _ => None,
         }
-    }
-
-    /// Whether nothing is missing but so many rows at once that RocksDB was given them as a file.
-    fn are_added_rows_alone_lost(&self, found: &State) -> bool {
-        let lost = |line: &str| line.split_once(" lacks ")?.1.split_once(" rows")?.0.parse::<usize>().ok();
-        let difference = self.difference(found).unwrap_or_default();
-        difference.lines().all(|line| lost(line).is_some_and(|rows| rows >= ADDED_AS_A_FILE))
     }
 
     /// The log that was written last: a crash may leave its end unwritten.
@@ -397,8 +383,6 @@ enum Excuse {
     EndsEarly,
     /// The last record of a log is not whole, as after a crash while it was written.
     LastRecord,
-    /// Many rows were added as a file of their own.
-    AddedAsAFile,
 }
 
 impl Display for Excuse {
@@ -409,7 +393,6 @@ impl Display for Excuse {
             Excuse::NothingElseKnows => "no commit log knows of it",
             Excuse::EndsEarly => "a log ends early",
             Excuse::LastRecord => "the last record of a log",
-            Excuse::AddedAsAFile => "rows that were added as a file",
         })
     }
 }

@@ -23,8 +23,10 @@ static void opening(const char *folder) {
     CHECK(!cozo_close_db(id));
     CHECK(!cozo_close_db(-1));
     CHECK(!cozo_close_db(12345));
+    EXPECT(cozo_warnings(id), CLOSED);
     for (int32_t expected = 1; expected < 10; expected++) {
         CHECK(open_db("mem", "") == expected);
+        EXPECT(cozo_warnings(expected), "{\"ok\":true,\"warnings\":[]}");
         CHECK(cozo_close_db(expected));
     }
 }

@@ -21,6 +21,7 @@ fn the_header_has_the_agreed_functions() {
     let header = include_str!("../../cozo_c.h").split_whitespace().collect::<Vec<_>>().join(" ");
     for declaration in [
         "char *cozo_open_db(const char *engine, const char *path, const char *options, int32_t *db_id);",
+        "char *cozo_warnings(int32_t id);",
         "bool cozo_close_db(int32_t id);",
         "char *cozo_run_query(int32_t id, const char *script, const char *params, bool immutable_query);",
         "char *cozo_import_relations(int32_t id, const char *json);",

@@ -23,7 +23,7 @@ use rustc_hash::FxHashMap;
 use super::stratify::components;
 use crate::budget::{self, Stop};
 use crate::diag::SourceSpan;
-use crate::expr::{Expr, functions};
+use crate::expr::{Expr, functions, not};
 use crate::program::{
     Apply, Arg, Atom, Definition, ENTRY, Formula, HeadColumn, Predicate, Program, ProgramError, Rule, Target, Variable,
 };
@@ -430,10 +430,7 @@ fn check_negated(atom: &Atom, bound: &BTreeSet<SmallStr>) -> Result<(), ProgramE
 fn negate(atom: Atom) -> Atom {
     match atom {
         Atom::Apply(apply) => Atom::Apply(Apply { negated: !apply.negated, ..apply }),
-        Atom::Filter(expr) => Atom::Filter(not(expr)),
-        Atom::Unify(variable, expr) => Atom::Filter(call("neq", vec![use_of(variable), expr])),
-        Atom::UnifyEach(variable, expr) => Atom::Filter(not(call("is_in", vec![use_of(variable), expr]))),
-        Atom::Same(..) => unreachable!("bodies are normalised before they are ordered"),
+        other => Atom::Filter(not(condition(&other).expect("it applies no relation"))),
     }
 }
 
@@ -452,17 +449,20 @@ fn test(formula: &Formula) -> Option<Expr> {
         Formula::And(parts) => all(parts).map(|parts| first_of(parts, false)),
         Formula::Or(parts) => all(parts).map(|parts| first_of(parts, true)),
         Formula::Not(inner, _) => test(inner).map(not),
-        Formula::Atom(Atom::Filter(expr)) => Some(expr.clone()),
-        Formula::Atom(Atom::Unify(variable, expr)) => Some(call("eq", vec![use_of(variable.clone()), expr.clone()])),
-        Formula::Atom(Atom::UnifyEach(variable, expr)) => {
-            Some(call("is_in", vec![use_of(variable.clone()), expr.clone()]))
-        }
-        Formula::Atom(Atom::Apply(_) | Atom::Same(..)) => None,
+        Formula::Atom(atom) => condition(atom),
     }
 }
 
-fn not(expr: Expr) -> Expr {
-    call("negate", vec![expr])
+/// An atom whose variables are all bound as one expression; none of one that applies a relation.
+fn condition(atom: &Atom) -> Option<Expr> {
+    let (name, variable, expr) = match atom {
+        Atom::Filter(expr) => return Some(expr.clone()),
+        Atom::Unify(variable, expr) => ("eq", variable, expr),
+        Atom::UnifyEach(variable, expr) => ("is_in", variable, expr),
+        Atom::Same(..) => unreachable!("bodies are normalised before they are ordered"),
+        Atom::Apply(_) => return None,
+    };
+    Some(call(name, vec![use_of(variable.clone()), expr.clone()]))
 }
 
 /// A variable as an expression.

@@ -13,10 +13,12 @@
 //! | `recovery` | opening it, also where RocksDB's own log is damaged |
 //! | `evidence` | what an opening may remove, kept until it is known to be read |
 //! | `height` | how far the database had come, so that an opening that comes less far tells |
+//! | `manifest` | whether RocksDB's list of files is as the database left it |
 //! | `threads` | whether the threads of RocksDB can be had in this process |
 
 mod evidence;
 mod height;
+mod manifest;
 mod options;
 mod place;
 mod recovery;

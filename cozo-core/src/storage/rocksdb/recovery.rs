@@ -20,13 +20,16 @@ use ::rocksdb::{
 
 use super::evidence::Evidence;
 use super::height::{self, Noted};
-use super::place;
+use super::{manifest, place};
 use crate::storage::StorageError;
 
 /// Opens the folder; and what was found wrong, in words.
 pub(super) fn open(path: &Path, setup: Setup, read_only: bool) -> Result<(DB, Vec<String>), StorageError> {
-    let evidence = (!read_only).then(|| Evidence::gather(path));
     let (noted, has_log) = (height::read(path), has_log(path));
+    if let Some(noted) = noted {
+        manifest::check(path, noted.manifest)?;
+    }
+    let evidence = (!read_only).then(|| Evidence::gather(path));
     let (db, damage) = match open_what_is_there(path, setup, read_only) {
         Ok(opened) => opened,
         Err(refusal) => {

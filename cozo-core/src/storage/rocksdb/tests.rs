@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use super::*;
@@ -234,31 +235,87 @@ fn many_rows_after_all_others_are_added_as_a_file() {
     assert_eq!(cursor.next_matches(1).unwrap().unwrap().batch.columns[0].get(0), DataValue::from("new"));
 }
 
-/// RocksDB reads of a manifest that was cut off, or is an older one, what is there, and says nothing: only the height tells.
+/// The path of the manifest.
+fn manifest_of(folder: &Path) -> std::path::PathBuf {
+    folder.join(fs::read_to_string(folder.join("CURRENT")).unwrap().trim_end())
+}
+
+/// The files of a folder, without RocksDB's journal and lock.
+fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap());
+    let named = files.map(|file| (file.file_name().into_string().unwrap(), fs::read(file.path()).unwrap()));
+    named.filter(|(name, _)| !name.starts_with("LO")).collect()
+}
+
+/// RocksDB itself reads of such a manifest what is there, says nothing, and removes the files of the rest.
 #[test]
-fn an_earlier_state_is_told_and_its_manifest_kept() {
+fn a_manifest_that_lacks_something_is_refused_and_nothing_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = open_at(folder.path());
+    storage.commit(&[texts(), put(0..10, "before")]).unwrap();
+    let manifest = manifest_of(folder.path());
+    let older = fs::read(&manifest).unwrap();
+    storage.commit(&[put(10..20_000, "a file of its own")]).unwrap();
+    storage.commit(&[put([20_000], "in the log")]).unwrap();
+    drop(storage);
+    let whole = fs::read(&manifest).unwrap();
+    assert!(whole.len() > older.len() && whole.starts_with(&older));
+
+    let mut flipped = whole.clone();
+    // A byte of the length of the record that lists the file of rows.
+    flipped[older.len() + 5] ^= 1;
+    for damaged in [older, whole[..whole.len() - 1].to_vec(), whole[..7].to_vec(), vec![], flipped] {
+        fs::write(&manifest, &damaged).unwrap();
+        let before = contents(folder.path());
+        for text in ["", "{\"read_only\": true}"] {
+            let refused = refusal(folder.path(), text);
+            let StorageError::Damaged(why) = &refused else { panic!("{refused}") };
+            assert!(why.contains("list of files") && why.contains("MANIFEST-"), "{why}");
+        }
+        assert_eq!(before, contents(folder.path()));
+    }
+    fs::write(&manifest, &whole).unwrap();
+    let storage = open_at(folder.path());
+    assert_eq!((storage.warnings(), count(&*storage.snapshot(), &KeyRange::all())), (vec![], 20_001));
+}
+
+#[test]
+fn without_the_note_a_manifest_is_taken_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = open_at(folder.path());
+    storage.commit(&[texts(), put(0..10, "before")]).unwrap();
+    storage.compact().unwrap();
+    let older = fs::read(manifest_of(folder.path())).unwrap();
+    storage.commit(&[put(10..20_000, "a file of its own")]).unwrap();
+    drop(storage);
+    fs::write(manifest_of(folder.path()), older).unwrap();
+    fs::remove_file(folder.path().join("height")).unwrap();
+    assert_eq!(count(&*open_at(folder.path()).snapshot(), &KeyRange::all()), 10);
+}
+
+/// Of a log that was cut off between two records RocksDB reads what is there, and says nothing: only the height tells.
+#[test]
+fn an_earlier_state_is_told_and_what_it_was_opened_from_kept() {
     let folder = tempfile::tempdir().unwrap();
     open_at(folder.path()).commit(&[texts(), put(0..10, "before")]).unwrap();
     let noted = height::read(folder.path()).unwrap();
     assert!(noted.is_closed);
-    let later = [&(noted.number + 7).to_le_bytes()[..], &[0]].concat();
-    let checksum = crc32fast::hash(&later).to_le_bytes();
-    fs::write(folder.path().join("height"), [&later[..], &checksum].concat()).unwrap();
-    let names = || -> Vec<String> {
-        fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
-    };
-    let manifest = names().into_iter().find(|name| name.starts_with("MANIFEST-")).unwrap();
-    let before = fs::read(folder.path().join(&manifest)).unwrap();
+    let later = height::Noted { number: noted.number + 7, is_closed: false, ..noted };
+    fs::write(folder.path().join("height"), later.to_bytes()).unwrap();
+    let before = contents(folder.path());
 
     let storage = open_at(folder.path());
     assert_eq!(count(&*storage.snapshot(), &KeyRange::all()), 10);
     let [warning] = &storage.warnings()[..] else { panic!("{:?}", storage.warnings()) };
-    let kept = format!("{manifest}.lost");
-    assert!(warning.contains("an earlier state of the database") && warning.contains(&kept), "{warning}");
-    assert_eq!(fs::read(folder.path().join(kept)).unwrap(), before);
+    assert!(warning.contains("an earlier state of the database"), "{warning}");
+    for (name, bytes) in before.iter().filter(|(name, _)| name.starts_with("MANIFEST-") || name.ends_with(".log")) {
+        let kept = format!("{name}.lost");
+        assert!(warning.contains(&kept), "{warning}");
+        assert_eq!(&fs::read(folder.path().join(kept)).unwrap(), bytes);
+    }
     drop(storage);
     assert!(open_at(folder.path()).warnings().is_empty(), "it was told");
-    assert!(names().iter().all(|name| !name.ends_with(".opening")));
+    assert!(contents(folder.path()).keys().all(|name| !name.ends_with(".opening")));
 }
 
 #[test]

@@ -1,0 +1,89 @@
+//! Whether RocksDB's manifest is as the database left it.
+//!
+//! The manifest, `MANIFEST-000123`, lists the files that the database is made of, and grows; `CURRENT` has its name. RocksDB checks its
+//! records, but takes one that cannot be read at the end for one that was being written: of a manifest that was cut off, damaged there or
+//! replaced by an older one it reads what is there, and removes all files of rows that came later. So a checksum of what the manifest had is
+//! noted, and compared before RocksDB opens it.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::storage::StorageError;
+
+/// How much a manifest had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Extent {
+    /// The number in its name: a later manifest has a greater one.
+    pub number: u64,
+    /// How many bytes.
+    pub bytes: u64,
+    /// Their checksum.
+    pub checksum: u32,
+}
+
+/// A manifest, as far as it was read.
+struct Manifest {
+    number: u64,
+    file: File,
+    bytes: u64,
+    hasher: crc32fast::Hasher,
+}
+
+/// Follows the manifest of an open database.
+pub(super) struct Follower {
+    folder: PathBuf,
+    manifest: Option<Manifest>,
+}
+
+impl Follower {
+    pub(super) fn new(folder: &Path) -> Self {
+        Follower { folder: folder.to_path_buf(), manifest: None }
+    }
+
+    /// How much the manifest has now. All of that is on the disk then, so that no loss of power takes it back.
+    pub(super) fn extent(&mut self) -> io::Result<Extent> {
+        let (number, path) = current(&self.folder)?;
+        let manifest = match self.manifest.take() {
+            Some(manifest) if manifest.number == number => manifest,
+            _ => Manifest { number, file: File::open(path)?, bytes: 0, hasher: crc32fast::Hasher::new() },
+        };
+        let manifest = self.manifest.insert(manifest);
+        let mut more = vec![];
+        // Read as far as it can be, so that what was read is counted also where reading fails.
+        let read = manifest.file.read_to_end(&mut more);
+        manifest.bytes += more.len() as u64;
+        manifest.hasher.update(&more);
+        read?;
+        manifest.file.sync_data()?;
+        Ok(Extent { number, bytes: manifest.bytes, checksum: manifest.hasher.clone().finalize() })
+    }
+}
+
+/// The number of the manifest of the database in a folder, and its path.
+fn current(folder: &Path) -> io::Result<(u64, PathBuf)> {
+    let name = fs::read_to_string(folder.join("CURRENT"))?;
+    let name = name.trim_end();
+    let number = name.strip_prefix("MANIFEST-").and_then(|number| number.parse().ok());
+    let number = number.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "CURRENT names no manifest"))?;
+    Ok((number, folder.join(name)))
+}
+
+/// Refuses a folder whose manifest lacks something of what was noted.
+pub(super) fn check(folder: &Path, noted: Extent) -> Result<(), StorageError> {
+    // RocksDB says what is wrong with a `CURRENT` that names no manifest, and with a manifest that is not there or cannot be read.
+    let Ok((number, path)) = current(folder) else { return Ok(()) };
+    let Ok(bytes) = fs::read(&path) else { return Ok(()) };
+    let has_all = || {
+        let before = usize::try_from(noted.bytes).ok().and_then(|noted| bytes.get(..noted));
+        before.is_some_and(|before| crc32fast::hash(before) == noted.checksum)
+    };
+    if number > noted.number || (number == noted.number && has_all()) {
+        return Ok(());
+    }
+    Err(StorageError::Damaged(format!(
+        "RocksDB's list of files, '{}', was damaged, cut off, or replaced by an older one; nothing was changed. If there is no backup, copy \
+         the folder and remove the file 'height': the next opening takes what the list still has, and removes all other files",
+        path.display()
+    )))
+}
