@@ -3,7 +3,8 @@
 //! RocksDB writes a new manifest at each opening, and removes the old one and the logs that it has read, damaged or not, also where it refuses
 //! to open in the end. `000123.log` is `000123.log.opening` as well meanwhile; if anything was wrong it becomes `000123.log.lost`.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::storage::lost;
@@ -31,8 +32,7 @@ impl Evidence {
             second.push(OPENING);
             let second = PathBuf::from(second);
             // One that is there already is of an opening that was killed.
-            if second.exists() || fs::hard_link(&file, &second).or_else(|_| fs::copy(&file, &second).map(drop)).is_ok()
-            {
+            if second.exists() || fs::hard_link(&file, &second).or_else(|_| copy_to_new(&file, &second)).is_ok() {
                 names.push((file, second));
             }
         }
@@ -59,6 +59,18 @@ impl Evidence {
                 if is_same(&file, &second) { fs::remove_file(second) } else { lost::keep_as(&second, &file).map(drop) };
         }
     }
+}
+
+/// Copies a file, for systems without links. What is there under the other name stays: it may be the file itself, if a link was made
+/// although that was said to have failed.
+pub(super) fn copy_to_new(file: &Path, other: &Path) -> io::Result<()> {
+    let mut copy = match File::create_new(other) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
+        created => created?,
+    };
+    let copied = File::open(file).and_then(|mut file| io::copy(&mut file, &mut copy));
+    // A part of a file would be taken for all of it.
+    copied.map(drop).inspect_err(|_| drop(fs::remove_file(other)))
 }
 
 #[cfg(unix)]

@@ -12,7 +12,8 @@
 //! The last column is what a loss of power leaves where logs are not synced. So the first mode looks for damage, reading only, and the
 //! second one opens.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use ::rocksdb::{
     ColumnFamilyDescriptor, DB, DBRecoveryMode, DEFAULT_COLUMN_FAMILY_NAME, Error, ErrorKind, Options as Setup,
@@ -20,7 +21,7 @@ use ::rocksdb::{
 
 use super::evidence::Evidence;
 use super::height::{self, Noted};
-use super::{manifest, place};
+use super::{APPENDED_FILE, manifest, place};
 use crate::storage::StorageError;
 
 /// Opens the folder; and what was found wrong, in words.
@@ -30,7 +31,7 @@ pub(super) fn open(path: &Path, setup: Setup, read_only: bool) -> Result<(DB, Ve
         manifest::check(path, noted.manifest)?;
     }
     let evidence = (!read_only).then(|| Evidence::gather(path));
-    let (db, damage) = match open_what_is_there(path, setup, read_only) {
+    let (db, damage) = match open_with_all_files(path, &setup, read_only) {
         Ok(opened) => opened,
         Err(refusal) => {
             match evidence {
@@ -77,7 +78,7 @@ fn loss(db: &DB, damage: Option<Error>, noted: Option<Noted>, has_log: bool) -> 
 
 /// Whether the folder has a log: an open database always has one.
 fn has_log(path: &Path) -> bool {
-    let files = std::fs::read_dir(path).into_iter().flatten().flatten();
+    let files = fs::read_dir(path).into_iter().flatten().flatten();
     files.into_iter().any(|file| file.path().extension().is_some_and(|extension| extension == "log"))
 }
 
@@ -98,6 +99,29 @@ fn open_what_is_there(path: &Path, mut setup: Setup, read_only: bool) -> Result<
         Err(error) if error.kind() == ErrorKind::Corruption => Err(damage.unwrap_or(error)),
         Err(error) => Err(error),
     }
+}
+
+/// Opens the folder. A file of rows that RocksDB has removed, although its list of files has it, is put back: that happens where it
+/// could not sync the list after it had added the file.
+fn open_with_all_files(path: &Path, setup: &Setup, read_only: bool) -> Result<(DB, Option<Error>), Error> {
+    let error = match open_what_is_there(path, setup.clone(), read_only) {
+        Err(error) => error,
+        opened => return opened,
+    };
+    let Some(missing) = missing_file(path, &error).filter(|_| !read_only) else { return Err(error) };
+    if fs::hard_link(path.join(APPENDED_FILE), &missing).is_err() {
+        return Err(error);
+    }
+    open_what_is_there(path, setup.clone(), read_only).inspect_err(|_| drop(fs::remove_file(missing)))
+}
+
+/// The file of rows whose absence is an error.
+fn missing_file(path: &Path, error: &Error) -> Option<PathBuf> {
+    let said: &str = error.as_ref();
+    let (before, _) = said.split_once(".sst: No such file")?;
+    let digits = before.rsplit(|char: char| !char.is_ascii_digit()).next()?;
+    let file = path.join(format!("{digits}.sst"));
+    (error.kind() == ErrorKind::Corruption && !digits.is_empty() && !file.exists()).then_some(file)
 }
 
 fn open_with(path: &Path, setup: &Setup, read_only: bool) -> Result<DB, Error> {

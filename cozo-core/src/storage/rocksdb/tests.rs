@@ -343,3 +343,38 @@ fn a_log_that_is_not_there_is_told_unless_the_database_was_closed() {
     let told = refusal.map_or_else(|error| error.to_string(), |storage| storage.warnings().join(" "));
     assert!(told.contains("log of RocksDB is not there") || told.contains("not a database"), "{told}");
 }
+
+/// A hard link whose making is said to have failed, although it was made, is the file itself: to copy onto it would empty both.
+#[test]
+fn a_copy_for_evidence_never_writes_over_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, other) = (folder.path().join("MANIFEST-000001"), folder.path().join("MANIFEST-000001.opening"));
+    fs::write(&file, "the list of files").unwrap();
+    fs::hard_link(&file, &other).unwrap();
+    evidence::copy_to_new(&file, &other).unwrap();
+    assert_eq!(fs::read(&file).unwrap(), b"the list of files");
+    fs::remove_file(&other).unwrap();
+    evidence::copy_to_new(&file, &other).unwrap();
+    assert_eq!(fs::read(&other).unwrap(), b"the list of files");
+}
+
+/// RocksDB removes a file that it has added where it cannot sync its list of files, which has the file nevertheless.
+#[test]
+fn a_file_of_added_rows_that_was_removed_is_put_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = open_at(folder.path());
+    storage.commit(&[texts(), put(0..10, "before")]).unwrap();
+    storage.commit(&[put(10..20_010, "added")]).unwrap();
+    drop(storage);
+    let files = || fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path());
+    let added = files().filter(|path| path.extension().is_some_and(|end| end == "sst")).max().unwrap();
+    fs::rename(&added, folder.path().join(APPENDED_FILE)).unwrap();
+    let storage = open_at(folder.path());
+    assert_eq!((storage.warnings(), count(&*storage.snapshot(), &KeyRange::all())), (vec![], 20_010));
+    drop(storage);
+    // Another file in its place is none of this database.
+    fs::remove_file(&added).unwrap();
+    fs::write(folder.path().join(APPENDED_FILE), "something else").unwrap();
+    assert!(matches!(refusal(folder.path(), ""), StorageError::Damaged(_)));
+    assert!(!added.exists());
+}
