@@ -153,13 +153,14 @@ pub fn run() {
     };
     let mut writers: Vec<Writer<'_>> = workloads.iter().enumerate().map(writer).collect();
     if writers[0].open() {
+        // Before the first begins, which may close the database and open it again.
         let db = writers[0].db.clone();
+        writers.iter_mut().for_each(|writer| writer.db.clone_from(&db));
+        drop(db);
         std::thread::scope(|scope| {
             for (writer, workload) in writers.iter_mut().zip(&workloads) {
-                writer.db = db.clone();
                 scope.spawn(|| writer.work(&workload.steps));
             }
-            drop(db);
         });
     }
     let mut last = writers.swap_remove(0);
