@@ -27,7 +27,7 @@ const SMALL_BYTES: usize = 1 << 20;
 const MAX_DRAINED_BYTES: usize = 64 << 20;
 
 /// Room for a body is made in steps of at least so many bytes.
-const LEAST_ROOM: usize = 64 * 1024;
+const MIN_ROOM: usize = 64 * 1024;
 
 /// The whole body of a request, within the limits of the server.
 pub struct Payload {
@@ -108,7 +108,7 @@ impl Payload {
         };
         let needed = text.len() + piece.len();
         if needed > text.capacity() {
-            let doubled = (2 * text.capacity()).max(LEAST_ROOM);
+            let doubled = (2 * text.capacity()).max(MIN_ROOM);
             let room = doubled.min(expected.unwrap_or(usize::MAX)).max(needed);
             if !self.held.grow(room - text.capacity()) || text.try_reserve_exact(room - text.len()).is_err() {
                 return Err(ServerError::Busy);

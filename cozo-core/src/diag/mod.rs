@@ -3,12 +3,12 @@
 //! Every stage has its own error enum; all of them are `miette` diagnostics with a stable code, and become a
 //! [`miette::Report`] at the API. This module renders such a report, once, for all surfaces.
 
-mod elsewhere;
 mod located;
+mod other_source;
 mod render;
 
-pub use elsewhere::elsewhere;
 pub use located::locate;
+pub use other_source::elsewhere;
 pub use render::{code_of, format_error_as_json, render_report, show_in, wrap};
 
 /// A stretch of a script, in bytes.

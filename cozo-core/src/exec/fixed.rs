@@ -10,7 +10,7 @@ use crate::fixed_rule::input::{InputSource, StoredRows};
 use crate::fixed_rule::{Call, Input, OptionMap, Options, Poison};
 use crate::plan::{FixedInputPlan, FixedPlan, Source};
 use crate::schema::RelationId;
-use crate::storage::{BatchCursor, ContentsId, KeyRange, StorageError};
+use crate::storage::{BatchCursor, ContentVersion, KeyRange, StorageError};
 use crate::value::Batch;
 
 /// The rows that a fixed rule gives.
@@ -63,7 +63,7 @@ impl StoredRows for Stored<'_> {
         self.most_rows(&KeyRange::all()) as usize
     }
 
-    fn contents(&self) -> Option<(RelationId, ContentsId)> {
+    fn contents(&self) -> Option<(RelationId, ContentVersion)> {
         self.contents()
     }
 }

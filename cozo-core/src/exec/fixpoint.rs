@@ -20,11 +20,11 @@ use super::fixed::run_fixed;
 use super::operators::range::key_range;
 use super::operators::{Tables, build, drive, empty_slots, place, scan_part};
 use super::results::sort_rows;
+use super::row_recursion::RowRecursion;
 use super::sink::{BYTES_AROUND_ROW, CONTINUE, Flow, Gathered, GroupSink, SetSink, Sink, apply_improvements};
-use super::steps::Steps;
 use super::stored::Stored;
 use super::table::Table;
-use super::top::{Chunks, Top};
+use super::top_k::{OrderedScan, TopK};
 use super::{ExecError, Run, Worker};
 use crate::budget::{make_room, step, temporary};
 use crate::expr::{Expr, Frame};
@@ -37,10 +37,10 @@ use crate::threads;
 use crate::value::{Batch, DataValue};
 
 /// Scans are split among threads from so many rows on, or fewer of which each makes more work: about a millisecond of it.
-const WORTH_SPLITTING: u64 = 1 << 17;
+const SPLIT_MIN_ROWS: u64 = 1 << 17;
 
 /// So many times more in a recursive rule, since its rows must be compared with all that are there when they come together again.
-const WORTH_MERGING: u64 = 4;
+const MERGE_MIN_RATIO: u64 = 4;
 
 /// Fills all tables of a plan, and gives that of the entry.
 pub fn evaluate(run: &Run<'_>) -> Result<Table, ExecError> {
@@ -129,7 +129,7 @@ fn run_once(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_>) -> R
     let mut sink = Sink::new(run.plan, table, None, None, run.parameters)?;
     if let (Sink::Set(set), true) = (&mut sink, table == run.plan.entry) {
         set.enough = run.enough;
-        set.top = run.top.clone().map(Top::new);
+        set.top = run.top.clone().map(TopK::new);
     }
     for rule in &component.rules {
         ensure_indexes(rule, tables);
@@ -140,7 +140,7 @@ fn run_once(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_>) -> R
     }
     tables[table] = match sink {
         Sink::Set(set) => set.finish(),
-        Sink::Groups(groups) => {
+        Sink::ClusteredRows(groups) => {
             let (_finishing, kept) = (temporary(), groups.kept_bytes());
             let rows = groups.finish()?;
             run.budget.charge(rows.large_bytes().saturating_sub(kept))?;
@@ -165,7 +165,7 @@ fn run_to_fixpoint(
     start_whole_groups(component, tables, run)?;
     deltas.resize(tables.len(), 0..0);
     component.tables.iter().for_each(|table| deltas[*table] = 0..tables[*table].len());
-    let mut steps = Steps::of(component, run);
+    let mut steps = RowRecursion::of(component, run);
     let readers = delta_readers(component);
     loop {
         if let Some(steps) = &mut steps {
@@ -278,7 +278,7 @@ fn run_recursive(
             let (fresh, meets) = (meet.fresh, meet.meets);
             apply_improvements(&mut tables[rule.table], fresh, &meets, pending)?;
         }
-        Sink::Groups(_) => unreachable!("groups are never recursive"),
+        Sink::ClusteredRows(_) => unreachable!("groups are never recursive"),
     }
     Ok(run.budget.check()?)
 }
@@ -288,7 +288,7 @@ fn ensure_indexes(rule: &RulePlan, tables: &mut [Table]) {
     for operator in &rule.operators {
         let (source, keys) = match &operator.kind {
             OperatorKind::Join(join) => (&join.source, &join.keys),
-            OperatorKind::Exists(exists) => (&exists.source, &exists.keys),
+            OperatorKind::SemiJoin(exists) => (&exists.source, &exists.keys),
             _ => continue,
         };
         if let (Source::Table(table), false) = (source, keys.is_empty()) {
@@ -323,7 +323,7 @@ fn run_rule<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>, sink:
 /// What a rule reads in an order of which one end is wanted.
 struct Ordered<'a> {
     /// The chunks of the relation.
-    chunks: Chunks<'a>,
+    chunks: OrderedScan<'a>,
     /// The operator that reads them,
     position: usize,
     /// and the one row that it gets from those before it.
@@ -373,7 +373,7 @@ fn ordered<'a>(
             KeyRange::prefix(join.keys.iter().map(value).collect::<Result<_, _>>()?)
         }
     };
-    Ok(Some(Ordered { chunks: Chunks::new(Stored::of(source, run), range, wanted, end), position, input }))
+    Ok(Some(Ordered { chunks: OrderedScan::new(Stored::of(source, run), range, wanted, end), position, input }))
 }
 
 /// What the first operator of a rule gives if it reads a table that has one row.
@@ -419,22 +419,22 @@ fn unit(rule: &RulePlan) -> Batch {
 }
 
 /// A part of what a rule's first operator reads.
-enum Part {
+enum InputPart {
     /// Rows of a derived table.
     Rows(Range<usize>),
     /// Keys of a stored relation.
     Keys(KeyRange),
 }
 
-impl Part {
+impl InputPart {
     /// How many rows the first operator of a rule reads of it at most.
     fn rows(&self, rule: &RulePlan, run: &Run<'_>) -> usize {
         match (self, &rule.operators[0].kind) {
-            (Part::Rows(rows), _) => rows.len(),
-            (Part::Keys(keys), OperatorKind::Join(JoinPlan { source: Source::Stored(source), .. })) => {
+            (InputPart::Rows(rows), _) => rows.len(),
+            (InputPart::Keys(keys), OperatorKind::Join(JoinPlan { source: Source::Stored(source), .. })) => {
                 Stored::of(source, run).most_rows(keys) as usize
             }
-            (Part::Keys(_), _) => unreachable!("only scans of stored relations are split by keys"),
+            (InputPart::Keys(_), _) => unreachable!("only scans of stored relations are split by keys"),
         }
     }
 }
@@ -443,14 +443,14 @@ impl Part {
 ///
 /// The number of threads is asked for last, since that starts them: a program whose queries are small keeps a single thread, and
 /// an allocator then need not lock.
-fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<Part>> {
+fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<InputPart>> {
     let OperatorKind::Join(join) = &rule.operators.first()?.kind else { return None };
     let in_parts =
         matches!(join.method, Method::Scan | Method::Range) && !matches!(join.order, MatchOrder::Keys { .. });
     if !run.parallel || run.enough.is_some() || !in_parts {
         return None;
     }
-    let least = if rule.reads.is_empty() { WORTH_SPLITTING } else { WORTH_SPLITTING * WORTH_MERGING };
+    let least = if rule.reads.is_empty() { SPLIT_MIN_ROWS } else { SPLIT_MIN_ROWS * MERGE_MIN_RATIO };
     let worth = |rows: u64| rows.saturating_mul(rule.row_work()) >= least;
     let threads = || Some(threads::count()).filter(|&threads| threads > 1);
     match &join.source {
@@ -460,7 +460,7 @@ fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<Part
                 return None;
             }
             let step = range.len().div_ceil(threads()? * 2);
-            let parts = range.clone().step_by(step).map(|start| Part::Rows(start..(start + step).min(range.end)));
+            let parts = range.clone().step_by(step).map(|start| InputPart::Rows(start..(start + step).min(range.end)));
             Some(parts.collect())
         }
         Source::Stored(source) => {
@@ -468,7 +468,7 @@ fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<Part
             if !worth(stored.most_rows(&range).saturating_mul(stored.row_cost())) {
                 return None;
             }
-            Some(stored.parts(&range, threads()? * 4).into_iter().map(Part::Keys).collect())
+            Some(stored.parts(&range, threads()? * 4).into_iter().map(InputPart::Keys).collect())
         }
     }
 }
@@ -476,7 +476,7 @@ fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<Part
 /// Runs the parts of a rule in parallel, each into its sink; what these have got, in order.
 fn run_parts<'a>(
     rule: &'a RulePlan,
-    parts: Vec<(Part, Sink<'_>)>,
+    parts: Vec<(InputPart, Sink<'_>)>,
     tables: &Tables<'a>,
     run: &'a Run<'a>,
 ) -> Result<Vec<Gathered>, ExecError> {
@@ -490,14 +490,14 @@ fn run_parts<'a>(
             _ => None,
         })
         .collect();
-    let run_part = |(part, mut sink): (Part, Sink<'_>)| {
+    let run_part = |(part, mut sink): (InputPart, Sink<'_>)| {
         let range = |position: usize, table: usize| match (&part, position) {
-            (Part::Rows(rows), 0) => rows.clone(),
+            (InputPart::Rows(rows), 0) => rows.clone(),
             _ => ranges[position].clone().unwrap_or(0..all[table].len()),
         };
         let _entered = run.budget.enter();
         let mut operators = build(rule, &Tables { tables: all, range: &range }, run);
-        if let Part::Keys(keys) = &part {
+        if let InputPart::Keys(keys) = &part {
             operators[0] = scan_part(rule, 0, keys.clone(), run);
         }
         if operators.len() == 1 {

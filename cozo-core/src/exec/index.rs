@@ -5,9 +5,9 @@ use std::sync::Arc;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
-use super::codes::{Codes, all_ints};
-use super::groups::Groups;
-use crate::storage::mem::Places;
+use super::clustered_rows::ClusteredRows;
+use super::packed_key::{PackedKey, all_ints};
+use crate::storage::mem::LeafDirectory;
 use crate::value::sort::sorted;
 use crate::value::{Batch, Column};
 
@@ -32,7 +32,7 @@ enum Heads {
     /// By the hash of its values.
     Hashed(HashTable<Head>),
     /// By the code of its values: integers that lie close together. [`END`] where there is none.
-    Coded { codes: Codes, rows: Vec<u32> },
+    Coded { codes: PackedKey, rows: Vec<u32> },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -82,7 +82,7 @@ impl Index {
             Heads::Coded { codes, .. } => Some(codes.widened(&new)),
             Heads::Hashed(_) => None,
         };
-        let widened = known.unwrap_or_else(|| Codes::default().widened(ints));
+        let widened = known.unwrap_or_else(|| PackedKey::default().widened(ints));
         let Some(count) = widened.count().filter(|count| *count <= most_codes(len as u64)) else { return false };
         let mut from = start;
         let mut heads = match std::mem::take(&mut self.heads) {
@@ -198,9 +198,9 @@ fn rows_equal(a: &[&Column], a_row: usize, b: &[&Column], b_row: usize) -> bool 
 #[derive(Debug)]
 pub enum IndexedRows {
     /// In the tree that has them, by their place there.
-    Placed(Arc<Places>),
+    Placed(Arc<LeafDirectory>),
     /// By their place, which follows from their key.
-    Grouped(Groups),
+    Grouped(ClusteredRows),
     /// By an index on the key columns, which are the first ones.
     Indexed { rows: Batch, index: Index },
 }
@@ -208,9 +208,9 @@ pub enum IndexedRows {
 impl IndexedRows {
     /// Indexes rows by their first `keys` columns.
     pub fn new(rows: Batch, keys: usize) -> Self {
-        if keys == 1 && Groups::suits(&rows.columns[0]) {
+        if keys == 1 && ClusteredRows::suits(&rows.columns[0]) {
             let rows = sorted(rows, 1);
-            let mut groups = Groups::new(rows.columns.len() - 1);
+            let mut groups = ClusteredRows::new(rows.columns.len() - 1);
             groups.append(&rows, rows.len as u64).expect("keys ascend now, and lie close together");
             groups.finish();
             return IndexedRows::Grouped(groups);

@@ -2,7 +2,7 @@
 
 use std::iter::zip;
 
-use super::codes::{Codes, all_ints};
+use super::packed_key::{PackedKey, all_ints};
 use crate::value::{Batch, Column};
 
 /// So many codes are listed at a time.
@@ -18,7 +18,7 @@ const SPARSE: usize = 4;
 #[derive(Debug, Default)]
 pub struct IntSet {
     /// Which bit stands for which row.
-    codes: Codes,
+    codes: PackedKey,
     words: Vec<u64>,
     /// A bit for each word that is not 0, if the set was sparse when it was made; else nothing.
     filled: Vec<u64>,
@@ -78,7 +78,7 @@ impl IntSet {
     }
 
     /// Changes to codes that have all that there are, if a set of so many rows is worth them.
-    fn widen(&mut self, codes: Codes, rows: usize) -> bool {
+    fn widen(&mut self, codes: PackedKey, rows: usize) -> bool {
         let Some(bits) = codes.count().filter(|bits| *bits <= most_bits(rows)) else { return false };
         let words = (bits.div_ceil(64) as usize).next_power_of_two();
         if self.len == 0 || codes.agree_with(&self.codes) {
@@ -151,7 +151,7 @@ impl IntSet {
 
     /// Adds rows for which there is room, and hands out the codes of those that are new, some of so many rows at a time.
     #[inline]
-    fn each_fresh(&mut self, columns: &[&[i64]], mut take: impl FnMut(&Codes, usize, &[i64])) {
+    fn each_fresh(&mut self, columns: &[&[i64]], mut take: impl FnMut(&PackedKey, usize, &[i64])) {
         let (words, filled, mut new) = (&mut self.words[..], &mut self.filled[..], vec![]);
         self.codes.each_chunk(columns, |codes| {
             new.resize(codes.len(), 0);
@@ -231,7 +231,7 @@ impl IntSet {
     pub fn to_columns(&self) -> Vec<Vec<i64>> {
         let mut columns = self.codes.columns(self.len);
         if let [column] = &mut columns[..] {
-            // Codes of single values are the values.
+            // PackedKey of single values are the values.
             self.list(column, |_| ());
             return columns;
         }

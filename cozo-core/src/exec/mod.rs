@@ -11,37 +11,37 @@
 //!
 //! Each batch boundary checks the [`Budget`]. **exec never sees text, names or the catalog.**
 
-mod codes;
+mod clustered_rows;
+mod dedup_index;
 mod error;
 mod fixed;
 mod fixpoint;
 mod grouping;
-mod groups;
 mod index;
-mod int_rows;
+mod index_cache;
+mod int_collector;
 mod int_set;
-mod kept;
-mod keys;
-mod lists;
 mod mutate;
 mod operators;
+mod packed_key;
 mod point;
 mod profile;
-mod registers;
 mod results;
+mod row_program;
+mod row_recursion;
 mod single_row;
 mod sink;
-mod steps;
+mod sorted_lists;
 mod stored;
 mod table;
-mod top;
+mod top_k;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 pub use error::ExecError;
 pub use fixpoint::evaluate;
-pub use kept::KeptIndexes;
+pub use index_cache::IndexCache;
 pub use mutate::{Mutated, mutate};
 pub use point::{counted_row, point_row};
 pub use profile::Profile;
@@ -50,19 +50,19 @@ pub use single_row::{MAX_ROW_BYTES, write_row};
 
 use crate::budget::Budget;
 use crate::expr::Expr;
-use crate::fixed_rule::graph::KeptGraphs;
+use crate::fixed_rule::graph::GraphCache;
 use crate::plan::{Plan, RulePlan};
 use crate::program::checked_time;
 use crate::sync::Mutex;
 use crate::txn::View;
 use crate::value::{Batch, DataValue};
 use index::IndexedRows;
-use kept::Indexed;
-use lists::Lists;
+use index_cache::Indexed;
 use operators::{EqualRows, Seen};
 use profile::Clock;
 use rustc_hash::FxHashMap;
-use top::Wanted;
+use sorted_lists::SortedLists;
+use top_k::TopKSpec;
 
 /// The most rows that operators hand on at a time.
 pub const MAX_BATCH_ROWS: usize = 2048;
@@ -81,15 +81,15 @@ pub struct Run<'a> {
     /// The rows of given relations, by number.
     pub given: &'a [Batch],
     /// Where graphs are kept for other queries.
-    pub graphs: Option<&'a KeptGraphs>,
+    pub graphs: Option<&'a GraphCache>,
     /// Where indexes are kept for other queries.
-    pub kept_indexes: Option<&'a KeptIndexes>,
+    pub index_cache: Option<&'a IndexCache>,
     /// Whether to stop.
     pub budget: &'a Budget,
     /// How many distinct rows of the entry are enough.
     pub enough: Option<usize>,
     /// Which rows of the entry are wanted, if not all.
-    pub top: Option<Wanted>,
+    pub top: Option<TopKSpec>,
     /// Whether large inputs may be split among threads.
     pub parallel: bool,
     /// The times of the plan, as timestamps; evaluated once, so that all rounds and threads read at the same.
@@ -102,7 +102,7 @@ pub struct Run<'a> {
     /// has.
     lookups_left: Mutex<FxHashMap<usize, u64>>,
     /// The lists of intersections, by the address of their plans.
-    lists: Mutex<HashMap<usize, Arc<Lists>>>,
+    lists: Mutex<HashMap<usize, Arc<SortedLists>>>,
     /// The rows of joins by equal expressions, by the address of their plans.
     equal_rows: Mutex<HashMap<usize, Arc<EqualRows>>>,
 }
@@ -130,7 +130,7 @@ impl<'a> Run<'a> {
             parallel: true,
             profile: None,
             times: plan.times.iter().map(timestamp).collect::<Result<_, _>>()?,
-            kept_indexes: None,
+            index_cache: None,
             indexes: Mutex::default(),
             lookups_left: Mutex::default(),
             lists: Mutex::default(),

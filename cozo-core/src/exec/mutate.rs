@@ -152,12 +152,12 @@ impl Mutation<'_> {
     }
 
     /// For each row the full stored row with its key, if there is one: the rows found, and where.
-    fn stored(&self, rows: &Batch, txn: &mut Transaction) -> Result<Stored, ExecError> {
+    fn stored(&self, rows: &Batch, txn: &mut Transaction) -> Result<StoredRows, ExecError> {
         let view = txn.view(&[self.schema.id])?;
         let snapshot: &dyn Snapshot = view.of(self.schema.id);
         let columns: Vec<usize> = (0..self.schema.arity()).collect();
         let keys = &rows.columns[..self.key_width()];
-        let mut stored = Stored { rows: Batch::empty(columns.len()), of: vec![None; rows.len] };
+        let mut stored = StoredRows { rows: Batch::empty(columns.len()), of: vec![None; rows.len] };
         if rows.is_empty() {
             return Ok(stored);
         }
@@ -294,8 +294,8 @@ impl Mutation<'_> {
     }
 }
 
-/// Stored rows, and for each row asked for the one with its key.
-struct Stored {
+/// StoredRows rows, and for each row asked for the one with its key.
+struct StoredRows {
     rows: Batch,
     of: Vec<Option<u32>>,
 }

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::ExecError;
 use crate::expr::Expr;
-use crate::plan::{ExistsPlan, JoinPlan, OperatorKind, OperatorPlan, Plan, RulePlan, Source};
+use crate::plan::{JoinPlan, OperatorKind, OperatorPlan, Plan, RulePlan, SemiJoinPlan, Source};
 use crate::program::ConstantRows;
 use crate::schema::RelationId;
 use crate::txn::View;
@@ -89,7 +89,7 @@ pub fn run_on_row(
             OperatorKind::Join(JoinPlan { source, keys, outputs, .. }) => {
                 look_up(source, keys, outputs, slots, parameters, view)?
             }
-            OperatorKind::Exists(ExistsPlan { source, keys, negated, .. }) => {
+            OperatorKind::SemiJoin(SemiJoinPlan { source, keys, negated, .. }) => {
                 look_up(source, keys, &[], slots, parameters, view)? != *negated
             }
             OperatorKind::Filter(expr) => expr.holds_for_row(slots, parameters)?,
@@ -99,7 +99,7 @@ pub fn run_on_row(
                 true
             }
             OperatorKind::Distinct => true,
-            OperatorKind::UnifyEach(..) | OperatorKind::Intersect(_) => {
+            OperatorKind::Unnest(..) | OperatorKind::Intersect(_) => {
                 unreachable!("these operators may give many rows")
             }
         };

@@ -1,6 +1,6 @@
 //! From the entry's table to the answer: sorted, cut, asserted.
 
-use super::top::{Wanted, compare};
+use super::top_k::{TopKSpec, compare};
 use super::{ExecError, Run, evaluate};
 use crate::budget::{Budget, make_room};
 use crate::expr::Expr;
@@ -39,7 +39,7 @@ pub fn answer(run: &mut Run<'_>, options: &Options) -> Result<Answer, AnswerErro
     let stops_early = options.order.is_empty() && inline;
     let enough = limit.filter(|_| inline).map(|limit| limit.saturating_add(offset));
     run.enough = enough.filter(|_| stops_early);
-    run.top = enough.filter(|_| !stops_early).map(|rows| Wanted { keys: options.order.clone(), rows: rows.max(1) });
+    run.top = enough.filter(|_| !stops_early).map(|rows| TopKSpec { keys: options.order.clone(), rows: rows.max(1) });
     let rows = evaluate(run)?.into_rows();
     check_assertion(options, &rows)?;
     let sleep = sleep_seconds(options, parameters)?;

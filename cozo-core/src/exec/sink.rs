@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 use smallvec::SmallVec;
 
 use super::ExecError;
+use super::dedup_index::{FEW_ROWS, NO_ROWS};
 use super::grouping::Grouping;
-use super::int_rows::IntRows;
-use super::keys::{FEW_ROWS, NO_ROWS};
+use super::int_collector::IntCollector;
 use super::table::Table;
-use super::top::Top;
+use super::top_k::TopK;
 use crate::budget::temporary;
 use crate::diag::SourceSpan;
 use crate::expr::FunctionError;
@@ -23,7 +23,7 @@ pub enum Sink<'a> {
     /// Keeps each row once.
     Set(SetSink<'a>),
     /// Aggregates all rows.
-    Groups(GroupSink),
+    ClusteredRows(GroupSink),
     /// Improves groups inside recursion.
     Meet(MeetSink<'a>),
 }
@@ -48,7 +48,7 @@ impl<'a> Sink<'a> {
         Ok(match &planned.kind {
             TableKind::Set => Sink::Set(SetSink::new(existing, growth, planned)),
             TableKind::Groups(aggregations) => {
-                Sink::Groups(GroupSink::new(aggregations.iter().map(Option::as_ref), parameters)?)
+                Sink::ClusteredRows(GroupSink::new(aggregations.iter().map(Option::as_ref), parameters)?)
             }
             TableKind::Meet { keys, aggregations } => Sink::Meet(MeetSink {
                 existing: existing.expect("meets are only planned in recursion"),
@@ -63,7 +63,7 @@ impl<'a> Sink<'a> {
     pub fn take(&mut self, mut solutions: Batch, head: &[usize]) -> Flow {
         match self {
             Sink::Set(sink) => Ok(sink.take(project(&mut solutions, head, &[]))),
-            Sink::Groups(sink) => sink.take(solutions, head).map(ControlFlow::Continue),
+            Sink::ClusteredRows(sink) => sink.take(solutions, head).map(ControlFlow::Continue),
             Sink::Meet(sink) => sink.take(project(&mut solutions, head, &[])).map(ControlFlow::Continue),
         }
     }
@@ -71,7 +71,7 @@ impl<'a> Sink<'a> {
     /// The rows of a chunk of what lies in order have come.
     pub fn end_chunk(&mut self) {
         if let Sink::Set(sink) = self {
-            sink.cut_if(Top::has_enough);
+            sink.cut_if(TopK::has_enough);
         }
     }
 
@@ -79,7 +79,7 @@ impl<'a> Sink<'a> {
     pub fn is_past(&self, value: &DataValue, without: bool) -> bool {
         match self {
             Sink::Set(sink) => sink.top.as_ref().is_some_and(|top| top.is_past(value, without)),
-            Sink::Groups(sink) => sink.grouping.len() > 0,
+            Sink::ClusteredRows(sink) => sink.grouping.len() > 0,
             Sink::Meet(_) => false,
         }
     }
@@ -88,7 +88,7 @@ impl<'a> Sink<'a> {
     pub fn grown(&mut self) -> usize {
         std::mem::take(match self {
             Sink::Set(sink) => &mut sink.grown,
-            Sink::Groups(sink) => &mut sink.grown,
+            Sink::ClusteredRows(sink) => &mut sink.grown,
             Sink::Meet(sink) => &mut sink.grown,
         })
     }
@@ -106,7 +106,7 @@ impl<'a> Sink<'a> {
     pub fn fork(&self) -> Option<Sink<'_>> {
         match self {
             Sink::Set(sink) => sink.fork().map(Sink::Set),
-            Sink::Groups(sink) => sink.fork().map(Sink::Groups),
+            Sink::ClusteredRows(sink) => sink.fork().map(Sink::ClusteredRows),
             Sink::Meet(_) => None,
         }
     }
@@ -115,7 +115,7 @@ impl<'a> Sink<'a> {
     pub fn into_gathered(self) -> Gathered {
         match self {
             Sink::Set(sink) => Gathered::Set { fresh: sink.fresh, ints: sink.ints },
-            Sink::Groups(sink) => Gathered::Groups(sink),
+            Sink::ClusteredRows(sink) => Gathered::ClusteredRows(sink),
             Sink::Meet(_) => unreachable!("meets do not fork"),
         }
     }
@@ -127,7 +127,7 @@ impl<'a> Sink<'a> {
                 sink.merge(fresh, ints);
                 Ok(())
             }
-            (Sink::Groups(sink), Gathered::Groups(other)) => sink.merge(other),
+            (Sink::ClusteredRows(sink), Gathered::ClusteredRows(other)) => sink.merge(other),
             _ => unreachable!("forks are of the same kind"),
         }
     }
@@ -147,9 +147,9 @@ fn project(batch: &mut Batch, slots: &[usize], kept: &[usize]) -> Batch {
 /// What a fork of a sink has got.
 pub enum Gathered {
     /// New rows, and more of them: see [`SetSink`].
-    Set { fresh: Table, ints: IntRows },
-    /// Groups.
-    Groups(GroupSink),
+    Set { fresh: Table, ints: IntCollector },
+    /// ClusteredRows.
+    ClusteredRows(GroupSink),
 }
 
 impl Gathered {
@@ -157,7 +157,7 @@ impl Gathered {
     pub fn listed(&self) -> usize {
         match self {
             Gathered::Set { fresh, .. } => fresh.len(),
-            Gathered::Groups(_) => 0,
+            Gathered::ClusteredRows(_) => 0,
         }
     }
 }
@@ -176,13 +176,13 @@ pub struct SetSink<'a> {
     fresh: Table,
     /// More of them, if they are integers, all are wanted, and nothing is known. Which of them come twice need not be known before all have
     /// come, and they are in ascending order then, in which they are soonest looked up.
-    ints: IntRows,
+    ints: IntCollector,
     /// Whether the table is recursive: what tells its rows apart is needed again then.
     recurs: bool,
     /// How many rows are enough, if not all are wanted.
     pub enough: Option<usize>,
     /// The first rows of which order are enough, if not all are wanted.
-    pub top: Option<Top>,
+    pub top: Option<TopK>,
     /// How many new rows there will be at most, if that is known.
     expected: usize,
     /// See [`Sink::grown`].
@@ -194,7 +194,7 @@ pub struct SetSink<'a> {
 }
 
 /// So many rows are listed before those that come twice are dropped, so that they do not take more and more memory.
-const MOST_LISTED: usize = 1 << 20;
+const MAX_LISTED: usize = 1 << 20;
 
 /// What a table takes for a row besides its values: its hash, and its place in the hash table.
 pub const BYTES_AROUND_ROW: usize = 16;
@@ -220,7 +220,7 @@ impl<'a> SetSink<'a> {
             lists: false,
             unique,
             fresh,
-            ints: IntRows::default(),
+            ints: IntCollector::default(),
             recurs: false,
             enough: None,
             top: None,
@@ -242,7 +242,7 @@ impl<'a> SetSink<'a> {
         Some(SetSink { origin, lists, top, recurs, ..SetSink::empty(fresh, self.unique) })
     }
 
-    fn merge(&mut self, fresh: Table, ints: IntRows) {
+    fn merge(&mut self, fresh: Table, ints: IntCollector) {
         if self.unique {
             self.append(fresh.into_rows());
         } else {
@@ -250,18 +250,18 @@ impl<'a> SetSink<'a> {
                 true => self.ints.union(ints).err(),
                 false => (ints.len() > 0).then_some(ints),
             };
-            for part in listed.map(IntRows::into_table).into_iter().chain([fresh]) {
+            for part in listed.map(IntCollector::into_table).into_iter().chain([fresh]) {
                 match self.known.len {
                     0 => self.fresh.insert_table(part),
                     _ => self.fresh.insert_table_after(self.known, part),
                 };
             }
         }
-        self.cut_if(Top::is_worth_cutting);
+        self.cut_if(TopK::is_worth_cutting);
     }
 
     /// Cuts the new rows to those that are wanted if `worth` says so.
-    fn cut_if(&mut self, worth: impl Fn(&Top, &Table) -> bool) {
+    fn cut_if(&mut self, worth: impl Fn(&TopK, &Table) -> bool) {
         if let Some(top) = self.top.as_mut().filter(|top| worth(top, &self.fresh)) {
             top.cut(&mut self.fresh);
             let rows = self.fresh.rows();
@@ -282,7 +282,7 @@ impl<'a> SetSink<'a> {
             None => rows,
         };
         let (bytes, len) = (rows.memory_bytes(), rows.len);
-        if self.lists && self.fresh.len() > MOST_LISTED {
+        if self.lists && self.fresh.len() > MAX_LISTED {
             self.lists = false;
             let listed = std::mem::replace(&mut self.fresh, Table::set(rows.columns.len()));
             self.fresh.insert(listed.into_rows());
@@ -294,7 +294,7 @@ impl<'a> SetSink<'a> {
         self.bytes += bytes_of(added, bytes, len);
         self.grown += self.bytes.saturating_sub(self.most_bytes);
         self.most_bytes = self.most_bytes.max(self.bytes);
-        self.cut_if(Top::is_worth_cutting);
+        self.cut_if(TopK::is_worth_cutting);
         match self.enough {
             Some(enough) if self.fresh.len() >= enough => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),

@@ -3,7 +3,7 @@
 use crate::program::StoredRead;
 use crate::schema::RelationId;
 use crate::storage::mem::Tree;
-use crate::storage::{AsOf, BatchCursor, ContentsId, End, KeyRange, LookupCursor, Snapshot, StorageError};
+use crate::storage::{AsOf, BatchCursor, ContentVersion, End, KeyRange, LookupCursor, Snapshot, StorageError};
 use crate::txn::is_ephemeral;
 use crate::value::Column;
 
@@ -33,7 +33,7 @@ impl<'a> Stored<'a> {
 
     /// A relation that outlives the transaction, and its rows; nothing if they are read as of a time, or if nobody knows when they
     /// change.
-    pub fn contents(&self) -> Option<(RelationId, ContentsId)> {
+    pub fn contents(&self) -> Option<(RelationId, ContentVersion)> {
         if self.as_of.is_some() || is_ephemeral(self.relation) {
             return None;
         }
@@ -87,8 +87,8 @@ impl<'a> Stored<'a> {
     }
 
     /// See [`Snapshot::cut`]; never through a history that is read as of a time.
-    pub fn cut(&self, range: &KeyRange, rows: u64, end: End) -> Option<(KeyRange, Option<KeyRange>)> {
-        if self.as_of.is_some() { None } else { self.snapshot.cut(self.relation, range, rows, end) }
+    pub fn split_at_rank(&self, range: &KeyRange, rows: u64, end: End) -> Option<(KeyRange, Option<KeyRange>)> {
+        if self.as_of.is_some() { None } else { self.snapshot.split_at_rank(self.relation, range, rows, end) }
     }
 
     /// Cuts a range into at most so many consecutive ranges; never through a history that is read as of a time.

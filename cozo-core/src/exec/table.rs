@@ -5,9 +5,9 @@
 
 use std::ops::Range;
 
+use super::dedup_index::{DedupIndex, NO_ROWS, key_hashes, same_row};
 use super::index::Index;
 use super::int_set::IntSet;
-use super::keys::{Keys, NO_ROWS, key_hashes, same_row};
 use crate::value::sort::ascend;
 use crate::value::{Batch, Cell, Column};
 
@@ -19,7 +19,7 @@ pub struct Table {
     /// The number of leading columns that tell rows apart; all of them for a set.
     key_width: usize,
     /// What finds the rows by their keys.
-    keys: Keys,
+    keys: DedupIndex,
     /// Which rows are dead; empty if none is.
     dead: Vec<bool>,
     /// Whether the only living row stands for there being none: it is not improved, but superseded.
@@ -39,7 +39,7 @@ impl Table {
         Table {
             rows: Batch::empty(width),
             key_width,
-            keys: Keys::default(),
+            keys: DedupIndex::default(),
             dead: vec![],
             is_placeholder: false,
             indexes: vec![],
@@ -66,7 +66,7 @@ impl Table {
     pub fn of_ints(set: IntSet) -> Self {
         let columns = set.to_columns().into_iter().map(Column::ints).collect();
         let rows = Batch { len: set.len(), columns };
-        Table { keys: Keys::of_ints(set), ..Table::of_distinct(rows) }
+        Table { keys: DedupIndex::of_ints(set), ..Table::of_distinct(rows) }
     }
 
     /// The rows, also dead ones.

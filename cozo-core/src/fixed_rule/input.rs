@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use super::graph::KeptGraphs;
+use super::graph::GraphCache;
 use super::{FixedRuleError, InputSpec, Poison, Shape};
 use crate::diag::SourceSpan;
 use crate::parse::ast::Symbol;
 use crate::schema::RelationId;
-use crate::storage::{BatchCursor, ContentsId, KeyRange, StorageError};
+use crate::storage::{BatchCursor, ContentVersion, KeyRange, StorageError};
 use crate::value::{Batch, Column, DataValue};
 
 /// How many rows of a stored relation are read between two looks at the poison.
@@ -24,7 +24,7 @@ pub struct Input<'a> {
     pub span: SourceSpan,
     source: InputSource<'a>,
     /// Where graphs of stored relations are kept.
-    graphs: Option<&'a KeptGraphs>,
+    graphs: Option<&'a GraphCache>,
     /// All rows in ascending order, once somebody asked for them.
     ordered: OnceLock<Batch>,
 }
@@ -54,7 +54,7 @@ pub trait StoredRows: Send + Sync {
     fn most_rows(&self) -> usize;
 
     /// The relation and its rows; nothing if that is not known, or if not all rows count.
-    fn contents(&self) -> Option<(RelationId, ContentsId)>;
+    fn contents(&self) -> Option<(RelationId, ContentVersion)>;
 }
 
 impl<'a> Input<'a> {
@@ -64,12 +64,12 @@ impl<'a> Input<'a> {
     }
 
     /// Has graphs of the input kept, if it is a stored relation.
-    pub fn keeping(self, graphs: Option<&'a KeptGraphs>) -> Self {
+    pub fn keeping(self, graphs: Option<&'a GraphCache>) -> Self {
         Input { graphs, ..self }
     }
 
     /// Where a graph of the input is kept, and as what.
-    pub(super) fn kept(&self) -> Option<(&'a KeptGraphs, RelationId, ContentsId)> {
+    pub(super) fn kept(&self) -> Option<(&'a GraphCache, RelationId, ContentVersion)> {
         let InputSource::Stored(rows) = &self.source else { return None };
         let (relation, contents) = rows.contents()?;
         Some((self.graphs?, relation, contents))

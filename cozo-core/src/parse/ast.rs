@@ -126,7 +126,7 @@ pub enum Atom {
         span: SourceSpan,
     },
     /// `variable in expr`
-    UnifyEach {
+    Unnest {
         /// The left side.
         variable: Symbol,
         /// The list.

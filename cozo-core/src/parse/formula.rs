@@ -66,7 +66,7 @@ impl Builder<'_> {
             }
             Rule::unify_each => {
                 let (variable, expr, span) = self.unification(node)?;
-                Atom::UnifyEach { variable, expr, span }
+                Atom::Unnest { variable, expr, span }
             }
             rule => unreachable!("{rule:?} is no atom"),
         }))

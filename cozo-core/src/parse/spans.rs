@@ -30,7 +30,7 @@ impl Atom {
             Atom::Rule(apply) => apply.span,
             Atom::Stored(apply) => apply.span,
             Atom::Search(apply) => apply.span,
-            Atom::Unify { span, .. } | Atom::UnifyEach { span, .. } => *span,
+            Atom::Unify { span, .. } | Atom::Unnest { span, .. } => *span,
             Atom::Filter(expr) => expr.span(),
         }
     }

@@ -6,15 +6,15 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::extreme::note_extreme;
+use super::min_max::note_extreme;
 use super::order::{Estimates, Ordered, has_choice};
 use super::point::{is_costly, is_count, is_point};
 use super::repetitions::drop_repetitions;
 use super::statistics::Statistics;
 use super::unique::note_unique;
 use super::{
-    ComponentPlan, ConstantPlan, ExistsPlan, FixedInputPlan, FixedPlan, JoinPlan, MatchOrder, Method, OperatorKind,
-    OperatorPlan, Plan, RulePlan, Source, TableKind, TablePart, TablePlan, equal, ranges,
+    ComponentPlan, ConstantPlan, FixedInputPlan, FixedPlan, JoinPlan, MatchOrder, Method, OperatorKind, OperatorPlan,
+    Plan, RulePlan, SemiJoinPlan, Source, TableKind, TablePart, TablePlan, equal, ranges,
 };
 use crate::budget::{self, Stop};
 use crate::expr::Expr;
@@ -316,10 +316,10 @@ impl<'a> RuleBuilder<'a> {
                     self.operators.push(OperatorKind::Same(self.slots[&variable.name], expr));
                 }
                 Atom::Unify(variable, expr) => self.unify(variable, expr),
-                Atom::UnifyEach(variable, expr) => {
+                Atom::Unnest(variable, expr) => {
                     let expr = self.slotted(expr);
                     let slot = (variable.name != "_").then(|| self.bind(&variable.name));
-                    self.operators.push(OperatorKind::UnifyEach(slot, expr));
+                    self.operators.push(OperatorKind::Unnest(slot, expr));
                 }
             }
         }
@@ -469,7 +469,7 @@ impl<'a> RuleBuilder<'a> {
             (Method::Prefix, used) if used == keys.len() => Method::Prefix,
             _ => Method::Hash,
         };
-        self.operators.push(OperatorKind::Exists(ExistsPlan { source, method, keys, negated }));
+        self.operators.push(OperatorKind::SemiJoin(SemiJoinPlan { source, method, keys, negated }));
     }
 }
 
@@ -489,7 +489,7 @@ pub(super) fn used_and_filled(kind: &OperatorKind) -> (BTreeSet<usize>, Vec<usiz
             join.equal.iter().flat_map(|equal| &equal.pairs).for_each(|(of_input, _)| read(of_input));
             join.outputs.iter().map(|(_, slot)| *slot).collect()
         }
-        OperatorKind::Exists(exists) => {
+        OperatorKind::SemiJoin(exists) => {
             exists.keys.iter().for_each(|(_, expr)| read(expr));
             vec![]
         }
@@ -506,7 +506,7 @@ pub(super) fn used_and_filled(kind: &OperatorKind) -> (BTreeSet<usize>, Vec<usiz
             read(expr);
             vec![*slot]
         }
-        OperatorKind::UnifyEach(slot, expr) => {
+        OperatorKind::Unnest(slot, expr) => {
             read(expr);
             slot.iter().copied().collect()
         }

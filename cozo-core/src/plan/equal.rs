@@ -89,8 +89,8 @@ impl Equalities {
                     found.equality(slot, inlined(expr), side);
                 }
                 OperatorKind::Filter(expr) => found.test(inlined(expr), side),
-                OperatorKind::Exists(_) | OperatorKind::Distinct => {}
-                OperatorKind::Join(_) | OperatorKind::UnifyEach(..) | OperatorKind::Intersect(_) => break,
+                OperatorKind::SemiJoin(_) | OperatorKind::Distinct => {}
+                OperatorKind::Join(_) | OperatorKind::Unnest(..) | OperatorKind::Intersect(_) => break,
             }
         }
         found

@@ -98,7 +98,7 @@ fn operator_line(plan: &Plan, kind: &OperatorKind) -> Line {
             let equalities = join.equal.iter().flat_map(|equal| equality_texts(equal));
             Line { expr: outputs(join), joins_on: line.joins_on.into_iter().chain(equalities).collect(), ..line }
         }
-        OperatorKind::Exists(exists) => {
+        OperatorKind::SemiJoin(exists) => {
             relation_line(plan, &exists.source, exists.method, &exists.keys, Some(exists.negated))
         }
         OperatorKind::Filter(expr) => Line { op: "filter", expr: vec![expr.to_string()], ..Line::default() },
@@ -110,7 +110,7 @@ fn operator_line(plan: &Plan, kind: &OperatorKind) -> Line {
         }
         OperatorKind::Distinct => Line { op: "distinct", ..Line::default() },
         OperatorKind::Intersect(intersect) => intersect_line(plan, intersect),
-        OperatorKind::UnifyEach(slot, expr) => {
+        OperatorKind::Unnest(slot, expr) => {
             let slot = slot.map_or("_".to_string(), |slot| format!("_{slot}"));
             Line { op: "multi-unify", expr: vec![format!("{slot} in {expr}")], ..Line::default() }
         }

@@ -23,9 +23,9 @@
 mod build;
 mod equal;
 mod explain;
-mod extreme;
 mod indices;
 mod intersect;
+mod min_max;
 mod mutation;
 mod options;
 mod order;
@@ -219,11 +219,11 @@ impl RulePlan {
                 OperatorKind::Filter(expr) | OperatorKind::Same(_, expr) | OperatorKind::Unify(_, expr) => {
                     expr.walk(&mut count);
                 }
-                OperatorKind::UnifyEach(_, expr) => {
+                OperatorKind::Unnest(_, expr) => {
                     expr.walk(&mut count);
                     lookups += 1;
                 }
-                OperatorKind::Join(_) | OperatorKind::Exists(_) | OperatorKind::Intersect(_) => lookups += 1,
+                OperatorKind::Join(_) | OperatorKind::SemiJoin(_) | OperatorKind::Intersect(_) => lookups += 1,
                 OperatorKind::Distinct => {}
             }
         }
@@ -258,7 +258,7 @@ pub enum OperatorKind {
     /// Joins it with the rows of a relation.
     Join(JoinPlan),
     /// Keeps it if a relation has a matching row, or if it has none.
-    Exists(ExistsPlan),
+    SemiJoin(SemiJoinPlan),
     /// Keeps it if an expression is true.
     Filter(Expr),
     /// Keeps it if a slot and an expression are the same value (identity).
@@ -266,7 +266,7 @@ pub enum OperatorKind {
     /// Fills a slot with the value of an expression.
     Unify(usize, Expr),
     /// Repeats it for each element of a list, which fills a slot if one is given.
-    UnifyEach(Option<usize>, Expr),
+    Unnest(Option<usize>, Expr),
     /// Repeats it for each value that several relations agree on.
     Intersect(IntersectPlan),
     /// Drops it if an equal row came before, as far as is remembered.
@@ -277,13 +277,13 @@ impl OperatorKind {
     /// The expressions that it evaluates for each row.
     pub fn expressions(&self) -> Vec<&Expr> {
         match self {
-            OperatorKind::Join(JoinPlan { keys, .. }) | OperatorKind::Exists(ExistsPlan { keys, .. }) => {
+            OperatorKind::Join(JoinPlan { keys, .. }) | OperatorKind::SemiJoin(SemiJoinPlan { keys, .. }) => {
                 keys.iter().map(|(_, expr)| expr).collect()
             }
             OperatorKind::Filter(expr)
             | OperatorKind::Same(_, expr)
             | OperatorKind::Unify(_, expr)
-            | OperatorKind::UnifyEach(_, expr) => vec![expr],
+            | OperatorKind::Unnest(_, expr) => vec![expr],
             OperatorKind::Intersect(plan) => plan.inputs.iter().map(|input| &input.key.1).collect(),
             OperatorKind::Distinct => vec![],
         }
@@ -298,7 +298,7 @@ impl OperatorKind {
     pub fn sources(&self) -> Vec<&Source> {
         match self {
             OperatorKind::Join(join) => vec![&join.source],
-            OperatorKind::Exists(exists) => vec![&exists.source],
+            OperatorKind::SemiJoin(exists) => vec![&exists.source],
             OperatorKind::Intersect(intersect) => intersect.inputs.iter().map(|input| &input.source).collect(),
             _ => vec![],
         }
@@ -425,7 +425,7 @@ pub struct IntersectInput {
 
 /// A test for matching rows.
 #[derive(Clone, Debug)]
-pub struct ExistsPlan {
+pub struct SemiJoinPlan {
     /// The relation.
     pub source: Source,
     /// How matching rows are found; never by a scan.

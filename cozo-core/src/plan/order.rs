@@ -81,7 +81,7 @@ fn is_application(atom: &Atom) -> bool {
 
 /// Whether an atom gives rows: those are what an order is about.
 fn gives_rows(atom: &Atom) -> bool {
-    is_application(atom) || matches!(atom, Atom::UnifyEach(..))
+    is_application(atom) || matches!(atom, Atom::Unnest(..))
 }
 
 /// Whether any rule could run in another order. Most scripts are short: for them nothing needs to be estimated.
@@ -229,7 +229,7 @@ fn may_fail(body: &[Atom]) -> Vec<bool> {
         Atom::Apply(apply) => {
             apply.negated && apply.args.iter().any(|arg| matches!(arg, Arg::Expr(expr) if !is_safe(expr)))
         }
-        Atom::UnifyEach(..) => false,
+        Atom::Unnest(..) => false,
     };
     body.iter().map(may_fail).collect()
 }
@@ -405,7 +405,7 @@ impl<'e> Costs<'e> {
                 step.rows = rows;
                 step.bound.extend(apply.bindings().cloned());
             }
-            Atom::UnifyEach(variable, expr) => {
+            Atom::Unnest(variable, expr) => {
                 if !expr.variables().into_iter().all(|name| step.bound.contains(name)) {
                     return false;
                 }
@@ -457,7 +457,7 @@ impl<'e> Costs<'e> {
     fn would_test_a_list(&self, step: &Step, giver: usize, apply: &Apply) -> bool {
         let before = (0..giver).filter(|other| !step.given.contains(other));
         before.into_iter().any(|other| match &self.body[self.givers[other]] {
-            Atom::UnifyEach(variable, _) => {
+            Atom::Unnest(variable, _) => {
                 !step.bound.contains(&variable.name) && apply.bindings().any(|name| *name == variable.name)
             }
             _ => false,

@@ -32,14 +32,14 @@ pub(super) fn is_count(tables: &[TablePlan], components: &[ComponentPlan]) -> bo
 }
 
 /// What goes into a value may be so many times as large in it without being counted.
-const MOST_COPIES: usize = 64;
+const MAX_COPIES: usize = 64;
 
 /// Whether an expression may make large values, or take long: then its values are counted.
 pub(super) fn is_costly(components: &[ComponentPlan]) -> bool {
     let mut copies = 1;
     components.iter().flat_map(expressions).any(|expr| {
         copies = expr.copies(copies);
-        copies > MOST_COPIES
+        copies > MAX_COPIES
     })
 }
 
@@ -78,9 +78,9 @@ impl OperatorPlan {
     pub fn is_point(&self) -> bool {
         match &self.kind {
             OperatorKind::Join(join) => is_by_key(&join.source, join.method, &join.keys),
-            OperatorKind::Exists(exists) => is_by_key(&exists.source, exists.method, &exists.keys),
+            OperatorKind::SemiJoin(exists) => is_by_key(&exists.source, exists.method, &exists.keys),
             OperatorKind::Filter(_) | OperatorKind::Same(..) | OperatorKind::Unify(..) | OperatorKind::Distinct => true,
-            OperatorKind::UnifyEach(..) | OperatorKind::Intersect(_) => false,
+            OperatorKind::Unnest(..) | OperatorKind::Intersect(_) => false,
         }
     }
 }

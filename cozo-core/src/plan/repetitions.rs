@@ -15,7 +15,7 @@ pub(super) fn drop_repetitions(operators: Vec<OperatorPlan>, reads: Vec<(usize, 
     let mut repeats = false;
     for (position, operator) in operators.into_iter().enumerate() {
         let is_join =
-            matches!(operator.kind, OperatorKind::Join(_) | OperatorKind::Exists(_) | OperatorKind::Intersect(_));
+            matches!(operator.kind, OperatorKind::Join(_) | OperatorKind::SemiJoin(_) | OperatorKind::Intersect(_));
         if is_join && repeats && !live.is_empty() {
             checked.push(OperatorPlan { kind: OperatorKind::Distinct, keep: live.clone() });
             repeats = false;
@@ -44,7 +44,7 @@ fn gives_repetitions(kind: &OperatorKind) -> bool {
                 Source::Table(_) => join.outputs.is_empty(),
             }
         }
-        OperatorKind::UnifyEach(..) => true,
+        OperatorKind::Unnest(..) => true,
         _ => false,
     }
 }

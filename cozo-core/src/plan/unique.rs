@@ -46,8 +46,8 @@ fn follows(operator: &OperatorKind, known: &mut BTreeSet<usize>, tables: &[Table
         }
         OperatorKind::Intersect(intersect) => known.contains(&intersect.slot),
         // A list may have an element twice.
-        OperatorKind::UnifyEach(..) => false,
-        OperatorKind::Exists(_) | OperatorKind::Filter(_) | OperatorKind::Unify(..) | OperatorKind::Distinct => true,
+        OperatorKind::Unnest(..) => false,
+        OperatorKind::SemiJoin(_) | OperatorKind::Filter(_) | OperatorKind::Unify(..) | OperatorKind::Distinct => true,
     }
 }
 

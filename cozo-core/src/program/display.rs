@@ -141,7 +141,7 @@ impl Display for Atom {
             Atom::Filter(expr) => write!(f, "{expr}"),
             Atom::Same(variable, expr) => write!(f, "{} is {expr}", variable.name),
             Atom::Unify(variable, expr) => write!(f, "{} = {expr}", variable.name),
-            Atom::UnifyEach(variable, expr) => write!(f, "{} in {expr}", variable.name),
+            Atom::Unnest(variable, expr) => write!(f, "{} in {expr}", variable.name),
         }
     }
 }

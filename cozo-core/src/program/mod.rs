@@ -194,7 +194,7 @@ pub enum Atom {
     /// The variable is the expression's value; binds it, or compares with `==` if it is bound.
     Unify(Variable, Expr),
     /// The variable is each element of a list; binds it, or tests membership if it is bound.
-    UnifyEach(Variable, Expr),
+    Unnest(Variable, Expr),
     /// The variable, which is bound, is the same value as the expression. Bodies have it that were put into another order.
     Same(Variable, Expr),
 }
@@ -313,7 +313,7 @@ impl Atom {
     pub fn bindings(&self) -> impl Iterator<Item = &SmallStr> {
         let (apply, variable) = match self {
             Atom::Apply(apply) => (Some(apply).filter(|apply| !apply.negated), None),
-            Atom::Unify(variable, _) | Atom::UnifyEach(variable, _) => (None, Some(&variable.name)),
+            Atom::Unify(variable, _) | Atom::Unnest(variable, _) => (None, Some(&variable.name)),
             Atom::Filter(_) | Atom::Same(..) => (None, None),
         };
         apply.into_iter().flat_map(Apply::bindings).chain(variable)
@@ -324,7 +324,7 @@ impl Atom {
         match self {
             Atom::Apply(apply) => apply.args.iter().flat_map(Arg::variables).collect(),
             Atom::Filter(expr) => expr.variables(),
-            Atom::Unify(variable, expr) | Atom::UnifyEach(variable, expr) | Atom::Same(variable, expr) => {
+            Atom::Unify(variable, expr) | Atom::Unnest(variable, expr) | Atom::Same(variable, expr) => {
                 std::iter::once(&variable.name).chain(expr.variables()).collect()
             }
         }

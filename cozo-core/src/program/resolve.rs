@@ -232,7 +232,7 @@ impl Resolver<'_> {
                 Err(ProgramError::NotYet { construct, span: search.span })
             }
             ast::Atom::Unify { variable: name, expr, .. } => Ok(Atom::Unify(variable(name), self.expr(expr)?)),
-            ast::Atom::UnifyEach { variable: name, expr, .. } => Ok(Atom::UnifyEach(variable(name), self.expr(expr)?)),
+            ast::Atom::Unnest { variable: name, expr, .. } => Ok(Atom::Unnest(variable(name), self.expr(expr)?)),
             ast::Atom::Filter(expr) => Ok(Atom::Filter(self.expr(expr)?)),
         }
     }

@@ -8,7 +8,7 @@ use crate::storage::{KeyRange, Snapshot, StorageError};
 use crate::value::{Batch, Column, compare_columns};
 
 /// The most problems that are described of one relation or index.
-const MOST_DESCRIBED: usize = 10;
+const MAX_DESCRIBED: usize = 10;
 
 /// What a check found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl DbInstance {
 fn check_rows(schema: &SchemaRef, snapshot: &dyn Snapshot, report: &mut CheckReport) {
     let mut problems = vec![];
     let read = read_rows(schema, snapshot, &mut problems);
-    let (rows, described) = (*read.as_ref().unwrap_or(&0), problems.len().min(MOST_DESCRIBED));
+    let (rows, described) = (*read.as_ref().unwrap_or(&0), problems.len().min(MAX_DESCRIBED));
     let more = problems.len() - described;
     report.relations.push((schema.name.to_string(), rows));
     report.problems.extend(problems.into_iter().take(described));

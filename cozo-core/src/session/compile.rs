@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwapOption;
 
-use super::loaded::Loaded;
+use super::cached_ref::CachedRef;
 use super::statistics::{Sampled, Sizes};
 use crate::diag::SourceSpan;
 use crate::fixed_rule::{FixedRules, RuleSet};
@@ -37,7 +37,7 @@ pub struct CompiledQuery {
 }
 
 /// A query of a script, compiled when it first runs, and again when the catalog, the fixed rules or the sizes have changed.
-pub struct PreparedQuery {
+pub struct QueryCache {
     /// The query as parsed.
     pub query: Query,
     /// What it was compiled to first. That stays, so that to use it takes no reference.
@@ -48,15 +48,10 @@ pub struct PreparedQuery {
     is_outdated: AtomicBool,
 }
 
-impl PreparedQuery {
+impl QueryCache {
     /// A query not yet compiled.
     pub fn new(query: Query) -> Self {
-        PreparedQuery {
-            query,
-            first: OnceLock::new(),
-            later: ArcSwapOption::empty(),
-            is_outdated: AtomicBool::new(false),
-        }
+        QueryCache { query, first: OnceLock::new(), later: ArcSwapOption::empty(), is_outdated: AtomicBool::new(false) }
     }
 
     /// Whether a new one, compiled as things are now, would be found sooner.
@@ -92,15 +87,15 @@ impl PreparedQuery {
     }
 
     /// The query as it was compiled before, if that serves what the transaction sees.
-    pub fn reusable(&self, txn: &Transaction, fixed_rules: &FixedRules) -> Option<Loaded<'_, CompiledQuery>> {
+    pub fn reusable(&self, txn: &Transaction, fixed_rules: &FixedRules) -> Option<CachedRef<'_, CompiledQuery>> {
         let versions = (txn.catalog().version, fixed_rules.version());
         let still_holds =
             |compiled: &CompiledQuery| compiled.compiled_against == versions && compiled.sizes.still_hold(txn);
         let first = self.first.get().filter(|_| txn.has_base_catalog())?;
         if still_holds(first) {
-            return Some(Loaded::Here(first));
+            return Some(CachedRef::Here(first));
         }
-        Loaded::of(&self.later).filter(|later| still_holds(later))
+        CachedRef::of(&self.later).filter(|later| still_holds(later))
     }
 
     /// The query compiled for what the transaction sees; `given` must be the same every time.
@@ -110,13 +105,13 @@ impl PreparedQuery {
         fixed_rules: &FixedRules,
         values: &BTreeMap<String, DataValue>,
         given: &[GivenRelation],
-    ) -> miette::Result<Loaded<'_, CompiledQuery>> {
+    ) -> miette::Result<CachedRef<'_, CompiledQuery>> {
         let compiled = CompiledQuery::compile(&self.query, txn, &fixed_rules.current(), values, given)?;
         if !txn.has_base_catalog() || compiled.parameters.shape_depends_on_values {
             return Ok(Arc::new(compiled).into());
         }
         let compiled = match self.first.set(Box::new(compiled)) {
-            Ok(()) => return Ok(Loaded::Here(self.first.get().expect("just set"))),
+            Ok(()) => return Ok(CachedRef::Here(self.first.get().expect("just set"))),
             Err(compiled) => Arc::new(*compiled),
         };
         self.later.store(Some(compiled.clone()));

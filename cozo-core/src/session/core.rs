@@ -8,18 +8,18 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use rustc_hash::FxBuildHasher;
 
+use super::cached_ref::CachedRef;
 use super::callbacks::Callbacks;
 use super::debug::DebugSink;
-use super::imperative::Prepared;
-use super::loaded::Loaded;
+use super::imperative::CompiledScript;
 use super::query::DEFAULT_TIMEOUT_SECONDS;
 use super::rows::keep_memory_of_results;
 use super::triggers::TriggerCache;
 use crate::budget::{Budget, Interrupt};
 use crate::diag::{locate, show_in};
-use crate::exec::KeptIndexes;
+use crate::exec::IndexCache;
 use crate::fixed_rule::FixedRules;
-use crate::fixed_rule::graph::KeptGraphs;
+use crate::fixed_rule::graph::GraphCache;
 use crate::fork::Process;
 use crate::parse::parse_script;
 use crate::storage::Options;
@@ -51,7 +51,7 @@ pub struct CachedScript {
     /// Its text.
     pub source: Arc<str>,
     /// The script, parsed.
-    pub script: Prepared,
+    pub script: CompiledScript,
     /// About how many bytes it takes, if that is much; what runs it has so much less.
     pub bytes: usize,
 }
@@ -89,9 +89,9 @@ pub struct Core {
     /// The fixed rules that queries may use.
     pub fixed_rules: FixedRules,
     /// The graphs that fixed rules have made of stored relations.
-    pub graphs: KeptGraphs,
+    pub graphs: GraphCache,
     /// The indexes that queries have made of stored relations.
-    pub indexes: KeptIndexes,
+    pub indexes: IndexCache,
     /// How many bytes a query may take for what it derives.
     pub query_memory_bytes: usize,
     scripts: Cache<Arc<str>, Arc<CachedScript>, ScriptBytes>,
@@ -113,8 +113,8 @@ impl Core {
             debug: DebugSink::default(),
             triggers: TriggerCache::default(),
             fixed_rules: FixedRules::default(),
-            graphs: KeptGraphs::new(options.cache_bytes() / KEPT_SHARE),
-            indexes: KeptIndexes::new(options.cache_bytes() / KEPT_SHARE),
+            graphs: GraphCache::new(options.cache_bytes() / KEPT_SHARE),
+            indexes: IndexCache::new(options.cache_bytes() / KEPT_SHARE),
             query_memory_bytes: options.query_memory_bytes(),
             scripts: Cache::with_weighter(CACHED_SCRIPTS, CACHED_SCRIPTS_BYTES as u64, ScriptBytes),
             recent: std::array::from_fn(|_| ArcSwapOption::empty()),
@@ -122,9 +122,9 @@ impl Core {
     }
 
     /// The script, if it has been parsed before.
-    pub fn find(&self, source: &str) -> Option<Loaded<'_, CachedScript>> {
+    pub fn find(&self, source: &str) -> Option<CachedRef<'_, CachedScript>> {
         let recent = self.recent_place(source);
-        if let Some(script) = Loaded::of(recent)
+        if let Some(script) = CachedRef::of(recent)
             && *script.source == *source
             && !script.script.is_outdated()
         {
@@ -138,10 +138,10 @@ impl Core {
     }
 
     /// The script, parsed now; the interrupt stops that.
-    pub fn parse(&self, source: &str, interrupt: &Interrupt) -> miette::Result<Loaded<'_, CachedScript>> {
+    pub fn parse(&self, source: &str, interrupt: &Interrupt) -> miette::Result<CachedRef<'_, CachedScript>> {
         let budget = Budget::new(interrupt.clone(), DEFAULT_TIMEOUT_SECONDS, self.query_memory_bytes);
         let reading = budget.enter();
-        let script = Prepared::new(parse_script(source)?);
+        let script = CompiledScript::new(parse_script(source)?);
         let bytes = self.query_memory_bytes - budget.spare_bytes();
         drop(reading);
         let script = Arc::new(CachedScript { source: source.into(), script, bytes });
@@ -155,7 +155,7 @@ impl Core {
     }
 
     /// The script, parsed before or now.
-    pub fn prepared(&self, source: &str, interrupt: &Interrupt) -> miette::Result<Loaded<'_, CachedScript>> {
+    pub fn prepared(&self, source: &str, interrupt: &Interrupt) -> miette::Result<CachedRef<'_, CachedScript>> {
         self.find(source).map_or_else(|| self.parse(source, interrupt), Ok)
     }
 

@@ -9,9 +9,9 @@ use crossbeam_channel::{Receiver, Sender, never};
 use serde_json::{Value, json};
 
 use super::backup::{self, BackupProgress, Strictness};
+use super::cached_ref::CachedRef;
 use super::core::{CachedScript, Core};
-use super::imperative::{Prepared, run_steps};
-use super::loaded::Loaded;
+use super::imperative::{CompiledScript, run_steps};
 use super::query::run_query;
 use super::running::{Entry, Running};
 use super::sys::{self, SystemContext};
@@ -193,7 +193,7 @@ impl DbInstance {
     }
 
     /// A script, parsed now or before.
-    pub(super) fn prepared(&self, source: &str) -> miette::Result<Loaded<'_, CachedScript>> {
+    pub(super) fn prepared(&self, source: &str) -> miette::Result<CachedRef<'_, CachedScript>> {
         let core = self.core()?;
         if let Some(script) = core.find(source) {
             return Ok(script);
@@ -211,7 +211,7 @@ impl DbInstance {
         mutability: ScriptMutability,
     ) -> miette::Result<NamedRows> {
         self.check_process()?;
-        let script = Prepared::new(payload);
+        let script = CompiledScript::new(payload);
         let mut txn = self.begin(&script, mutability);
         txn.set_now(now.0.0);
         let entry = Running::enter(&*self.shared.running, None, txn.began_micros());
@@ -242,7 +242,7 @@ impl DbInstance {
     }
 
     /// A transaction for a script.
-    fn begin(&self, script: &Prepared, mutability: ScriptMutability) -> Transaction {
+    fn begin(&self, script: &CompiledScript, mutability: ScriptMutability) -> Transaction {
         let write = mutability == ScriptMutability::Mutable && script.writes();
         match write && script.begins_by_reading() {
             // It need not be noted before it reads, and again when it does.
@@ -253,7 +253,7 @@ impl DbInstance {
 
     fn run_prepared<R: ScriptResult>(
         &self,
-        script: &Prepared,
+        script: &CompiledScript,
         txn: &mut Transaction,
         parameters: &BTreeMap<String, DataValue>,
         entry: &Entry<&Running>,
@@ -263,9 +263,9 @@ impl DbInstance {
         let (interrupt, script_number) = (entry.interrupt(), entry.number());
         let context = SystemContext { parameters, interrupt, script: script_number, running, core, new_script };
         let result = match script {
-            Prepared::Query(query) => run_query(query, txn, &context.query())?,
-            Prepared::Steps(steps, mentioned) => R::of_rows(run_steps(steps, mentioned, txn, &context)?)?,
-            Prepared::System(op) => R::of_rows(sys::run(op, txn, &context)?)?,
+            CompiledScript::Query(query) => run_query(query, txn, &context.query())?,
+            CompiledScript::Steps(steps, mentioned) => R::of_rows(run_steps(steps, mentioned, txn, &context)?)?,
+            CompiledScript::System(op) => R::of_rows(sys::run(op, txn, &context)?)?,
         };
         core.commit(txn)?;
         Ok(result)

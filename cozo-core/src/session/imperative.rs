@@ -1,6 +1,6 @@
 //! Scripts of several statements: blocks and control flow in one transaction.
 
-use super::compile::PreparedQuery;
+use super::compile::QueryCache;
 use super::query::{run_query, store_as};
 use super::{NamedRows, RelationReader, SessionError, sys};
 use crate::budget::{Budget, temporary, within};
@@ -11,9 +11,9 @@ use crate::schema::{AccessLevel, RelationError};
 use crate::txn::Transaction;
 
 /// A script, its queries ready to be compiled and kept.
-pub enum Prepared {
+pub enum CompiledScript {
     /// One query.
-    Query(PreparedQuery),
+    Query(QueryCache),
     /// Statements, and the parameters that they mention.
     Steps(Vec<Step>, Vec<Symbol>),
     /// One system operation.
@@ -22,22 +22,22 @@ pub enum Prepared {
 
 /// A statement.
 pub enum Step {
-    Query { query: PreparedQuery, store_as: Option<Symbol> },
+    Query { query: QueryCache, store_as: Option<Symbol> },
     System { op: SystemOp, store_as: Option<Symbol> },
-    If { condition: Source, negated: bool, then: Vec<Step>, otherwise: Vec<Step> },
+    If { condition: RelationSource, negated: bool, then: Vec<Step>, otherwise: Vec<Step> },
     Loop { label: Option<Symbol>, body: Vec<Step> },
     Break(Option<Symbol>, SourceSpan),
     Continue(Option<Symbol>, SourceSpan),
-    Return(Vec<Source>),
+    Return(Vec<RelationSource>),
     Debug(Symbol),
-    IgnoreError(PreparedQuery),
+    IgnoreError(QueryCache),
     Swap(Symbol, Symbol),
 }
 
 /// A relation by name, or a query.
-pub enum Source {
+pub enum RelationSource {
     Relation(Symbol),
-    Query { query: PreparedQuery, store_as: Option<Symbol> },
+    Query { query: QueryCache, store_as: Option<Symbol> },
 }
 
 /// How a statement ended.
@@ -52,41 +52,41 @@ enum Outcome {
     Return(NamedRows),
 }
 
-impl Prepared {
+impl CompiledScript {
     /// Takes over a parsed script.
     pub fn new(script: ast::Script) -> Self {
         match script {
-            ast::Script::Query(query) => Prepared::Query(PreparedQuery::new(*query)),
-            ast::Script::Imperative { statements, parameters } => Prepared::Steps(steps(statements), parameters),
-            ast::Script::System(op) => Prepared::System(op),
+            ast::Script::Query(query) => CompiledScript::Query(QueryCache::new(*query)),
+            ast::Script::Imperative { statements, parameters } => CompiledScript::Steps(steps(statements), parameters),
+            ast::Script::System(op) => CompiledScript::System(op),
         }
     }
 
     /// Whether it may write what outlives the transaction.
     pub fn writes(&self) -> bool {
         match self {
-            Prepared::Query(query) => query.writes(),
-            Prepared::Steps(steps, _) => steps.iter().any(Step::writes),
-            Prepared::System(op) => sys::writes(op),
+            CompiledScript::Query(query) => query.writes(),
+            CompiledScript::Steps(steps, _) => steps.iter().any(Step::writes),
+            CompiledScript::System(op) => sys::writes(op),
         }
     }
 
     /// Whether it is known to begin by reading stored relations.
     pub fn begins_by_reading(&self) -> bool {
-        matches!(self, Prepared::Query(query) if query.is_known_to_read())
+        matches!(self, CompiledScript::Query(query) if query.is_known_to_read())
     }
 
     /// Whether to prepare it anew would make it faster.
     pub fn is_outdated(&self) -> bool {
-        matches!(self, Prepared::Query(query) if query.is_outdated())
+        matches!(self, CompiledScript::Query(query) if query.is_outdated())
     }
 
     /// Where an error shows that concerns the script as a whole: what it writes, or its first line.
     pub fn place(&self, source: &str) -> SourceSpan {
         match self {
-            Prepared::Query(query) => query.written_at().unwrap_or_else(|| query.place()),
-            Prepared::System(op) => op.span,
-            Prepared::Steps(..) => first_line(source),
+            CompiledScript::Query(query) => query.written_at().unwrap_or_else(|| query.place()),
+            CompiledScript::System(op) => op.span,
+            CompiledScript::Steps(..) => first_line(source),
         }
     }
 }
@@ -103,7 +103,7 @@ fn steps(statements: Vec<Statement>) -> Vec<Step> {
 
 fn step(statement: Statement) -> Step {
     match statement {
-        Statement::Query { query, store_as } => Step::Query { query: PreparedQuery::new(*query), store_as },
+        Statement::Query { query, store_as } => Step::Query { query: QueryCache::new(*query), store_as },
         Statement::System { op, store_as } => Step::System { op, store_as },
         Statement::If { condition, negated, then, otherwise, .. } => {
             Step::If { condition: source(condition), negated, then: steps(then), otherwise: steps(otherwise) }
@@ -113,21 +113,21 @@ fn step(statement: Statement) -> Step {
         Statement::Continue(label, span) => Step::Continue(label, span),
         Statement::Return(values, _) => Step::Return(values.into_iter().map(source).collect()),
         Statement::Debug(name) => Step::Debug(name),
-        Statement::IgnoreError(query) => Step::IgnoreError(PreparedQuery::new(*query)),
+        Statement::IgnoreError(query) => Step::IgnoreError(QueryCache::new(*query)),
         Statement::Swap(a, b) => Step::Swap(a, b),
     }
 }
 
-fn source(condition: Condition) -> Source {
+fn source(condition: Condition) -> RelationSource {
     match condition {
-        Condition::Relation(name) => Source::Relation(name),
-        Condition::Query { query, store_as } => Source::Query { query: PreparedQuery::new(*query), store_as },
+        Condition::Relation(name) => RelationSource::Relation(name),
+        Condition::Query { query, store_as } => RelationSource::Query { query: QueryCache::new(*query), store_as },
     }
 }
 
-impl Source {
+impl RelationSource {
     fn writes(&self) -> bool {
-        matches!(self, Source::Query { query, .. } if query.writes())
+        matches!(self, RelationSource::Query { query, .. } if query.writes())
     }
 }
 
@@ -140,7 +140,7 @@ impl Step {
                 condition.writes() || then.iter().chain(otherwise).any(Step::writes)
             }
             Step::Loop { body, .. } => body.iter().any(Step::writes),
-            Step::Return(values) => values.iter().any(Source::writes),
+            Step::Return(values) => values.iter().any(RelationSource::writes),
             Step::Break(..) | Step::Continue(..) | Step::Debug(_) | Step::Swap(..) => false,
         }
     }
@@ -192,7 +192,7 @@ fn run_step(step: &Step, txn: &mut Transaction, context: &sys::SystemContext<'_>
         Step::System { op, store_as } => kept(sys::run(op, txn, context)?, store_as.as_ref(), txn)?,
         Step::If { condition, negated, then, otherwise } => {
             let is_empty = match condition {
-                Source::Relation(name) => reader(name, txn)?.is_empty()?,
+                RelationSource::Relation(name) => reader(name, txn)?.is_empty()?,
                 query => read(query, txn, context)?.rows.is_empty(),
             };
             let holds = is_empty == *negated;
@@ -259,10 +259,10 @@ fn kept(rows: NamedRows, name: Option<&Symbol>, txn: &mut Transaction) -> miette
     Ok(rows)
 }
 
-fn read(source: &Source, txn: &mut Transaction, context: &sys::SystemContext<'_>) -> miette::Result<NamedRows> {
+fn read(source: &RelationSource, txn: &mut Transaction, context: &sys::SystemContext<'_>) -> miette::Result<NamedRows> {
     match source {
-        Source::Relation(name) => relation_rows(name, txn),
-        Source::Query { query, store_as } => {
+        RelationSource::Relation(name) => relation_rows(name, txn),
+        RelationSource::Query { query, store_as } => {
             kept(run_query(query, txn, &context.query_in_turn())?, store_as.as_ref(), txn)
         }
     }
@@ -270,7 +270,7 @@ fn read(source: &Source, txn: &mut Transaction, context: &sys::SystemContext<'_>
 
 /// All results that a script returns, which together may be no larger than one.
 fn read_all(
-    sources: &[Source],
+    sources: &[RelationSource],
     txn: &mut Transaction,
     context: &sys::SystemContext<'_>,
 ) -> miette::Result<Vec<NamedRows>> {

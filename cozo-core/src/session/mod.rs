@@ -23,6 +23,7 @@
 //! **No stage calls the next one**: they are called here, one after the other.
 
 mod backup;
+mod cached_ref;
 mod callbacks;
 mod check;
 mod columns;
@@ -33,11 +34,10 @@ mod debug;
 mod engine;
 mod error;
 mod expressions;
+mod hooks;
 mod imperative;
-mod loaded;
 mod multi;
 mod query;
-mod reactions;
 mod rows;
 mod running;
 mod simple_rule;

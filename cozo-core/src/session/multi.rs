@@ -7,7 +7,7 @@ use std::time::Instant;
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::core::Core;
-use super::imperative::{Prepared, first_line};
+use super::imperative::{CompiledScript, first_line};
 use super::query::{Context, run_query};
 use super::running::{Entry, Running};
 use super::{NamedRows, SessionError};
@@ -168,7 +168,7 @@ fn query(source: &str, txn: &mut Transaction, context: &Context<'_>) -> miette::
     let script = context.core.prepared(source, context.interrupt)?;
     let context = Context { new_script: Some((began, script.bytes)), ..*context };
     match &script.script {
-        Prepared::Query(query) => run_query(query, txn, &context),
+        CompiledScript::Query(query) => run_query(query, txn, &context),
         _ => Err(locate(SessionError::ExpectSingleton.into(), first_line(source), "not a single query")),
     }
 }

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use super::compile::{CompiledQuery, PreparedQuery, timeout_of};
+use super::compile::{CompiledQuery, QueryCache, timeout_of};
 use super::core::Core;
-use super::reactions::{Reaction, before_replacing};
+use super::hooks::{Hooks, before_replacing};
 use super::rows::row_bytes;
 use super::{NamedRows, ScriptResult, SessionError};
 use crate::budget::{Budget, Interrupt, Stop, make_room, step, within};
@@ -71,7 +71,7 @@ impl Context<'_> {
 
 /// Runs a query; its writes go into the transaction.
 pub fn run_query<R: ScriptResult>(
-    query: &PreparedQuery,
+    query: &QueryCache,
     txn: &mut Transaction,
     context: &Context<'_>,
 ) -> miette::Result<R> {
@@ -81,7 +81,7 @@ pub fn run_query<R: ScriptResult>(
 
 /// Runs a query that may apply given relations, which have these rows.
 pub fn run_with_given<R: ScriptResult>(
-    query: &PreparedQuery,
+    query: &QueryCache,
     given: &[GivenRelation],
     rows: &[Batch],
     txn: &mut Transaction,
@@ -131,7 +131,7 @@ fn run_counted<R: ScriptResult>(
         return finish(compiled, rows, parameters, txn, context);
     }
     let rows = run_plan(compiled, parameters, given, txn, context, &budget, &mut None)?;
-    finish(compiled, Rows::Batch(rows), parameters, txn, context)
+    finish(compiled, ResultRows::Batch(rows), parameters, txn, context)
 }
 
 /// The budget of a query, by its options.
@@ -156,7 +156,7 @@ pub fn query_budget(
 #[inline(always)]
 fn finish<R: ScriptResult>(
     compiled: &CompiledQuery,
-    rows: Rows,
+    rows: ResultRows,
     parameters: &[&DataValue],
     txn: &mut Transaction,
     context: &Context<'_>,
@@ -164,19 +164,19 @@ fn finish<R: ScriptResult>(
     let headers = compiled.plan.as_ref().map(|plan| plan.headers.as_slice()).unwrap_or_default();
     let Some(mutation) = &compiled.mutation else {
         return match rows {
-            Rows::Point(row, _) => Ok(R::of_row(headers, row)?),
-            Rows::Batch(rows) => Ok(R::of_columns(headers.to_vec(), rows)?),
+            ResultRows::Point(row, _) => Ok(R::of_row(headers, row)?),
+            ResultRows::Batch(rows) => Ok(R::of_columns(headers.to_vec(), rows)?),
         };
     };
     let returning = compiled.options.returning;
     let made = make_target(mutation, txn, context)?;
     let schema = made.as_ref().unwrap_or(&mutation.schema);
-    let reaction = Reaction::to(mutation, schema, context)?;
+    let reaction = Hooks::to(mutation, schema, context)?;
     let report = returning || reaction.is_some();
     let rows = match rows {
-        Rows::Batch(rows) => rows,
-        Rows::Point(None, _) => Batch::empty(headers.len()),
-        Rows::Point(Some(row), bytes) => {
+        ResultRows::Batch(rows) => rows,
+        ResultRows::Point(None, _) => Batch::empty(headers.len()),
+        ResultRows::Point(Some(row), bytes) => {
             let left = match report || bytes > MAX_ROW_BYTES {
                 true => Some(row),
                 false => write_row(mutation, schema, row, txn)?,
@@ -193,7 +193,7 @@ fn finish<R: ScriptResult>(
 }
 
 /// What a query gives.
-enum Rows {
+enum ResultRows {
     /// One row, or none, and the bytes of its values.
     Point(Option<Tuple>, usize),
     /// Any number.
@@ -209,7 +209,7 @@ fn single_row(
     parameters: &[&DataValue],
     txn: &mut Transaction,
     context: &Context<'_>,
-) -> miette::Result<Option<Rows>> {
+) -> miette::Result<Option<ResultRows>> {
     let is_single = |plan: &&Plan| (plan.point || plan.count) && compiled.options.keep_single_row();
     let Some(plan) = compiled.plan.as_ref().filter(is_single) else { return Ok(None) };
     let view = txn.view(&plan.reads)?;
@@ -219,7 +219,7 @@ fn single_row(
     }
     let bytes = row.iter().flatten().map(DataValue::memory_bytes).sum();
     within(bytes, context.core.query_memory_bytes)?;
-    Ok(Some(Rows::Point(row, bytes)))
+    Ok(Some(ResultRows::Point(row, bytes)))
 }
 
 /// Runs the plan of a query, if it has one, and applies its options; with a profile, notes there what each operator does. The thread
@@ -240,7 +240,7 @@ pub fn run_plan(
     let mut run = Run::new(plan, parameters, view, budget)?;
     run.given = given;
     run.graphs = Some(&context.core.graphs);
-    run.kept_indexes = Some(&context.core.indexes);
+    run.index_cache = Some(&context.core.indexes);
     run.profile = profile.take();
     let Answer { rows } = answer(&mut run, &compiled.options)?;
     *profile = run.profile.take();

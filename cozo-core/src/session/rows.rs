@@ -24,7 +24,7 @@ pub struct NamedRows {
 
 /// From so many rows on, threads make them together, which gains where their memory is new. Fewer are made, and dropped, sooner in the heap
 /// of one thread.
-const WORTH_SHARING: usize = 1 << 19;
+const PARALLEL_MIN_VALUES: usize = 1 << 19;
 
 /// About the memory of a result that its reader drops and the next query asks for again.
 const USUAL_RESULT_BYTES: usize = 4 << 20;
@@ -143,10 +143,10 @@ fn rows_of(batch: &Batch) -> Result<Vec<Tuple>, Stop> {
         None => batch.row(row),
     };
     let rows = match batch.len {
-        0..WORTH_SHARING => (0..batch.len).map(row).collect(),
+        0..PARALLEL_MIN_VALUES => (0..batch.len).map(row).collect(),
         len => {
             threads::ready();
-            (0..len).into_par_iter().with_min_len(WORTH_SHARING / 2).map(row).collect()
+            (0..len).into_par_iter().with_min_len(PARALLEL_MIN_VALUES / 2).map(row).collect()
         }
     };
     stopped.into_inner().map_or(Ok(rows), Err)

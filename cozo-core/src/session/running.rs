@@ -5,24 +5,24 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use crate::budget::Interrupt;
 use crate::sync::Mutex;
-use crate::txn::{Apart, THREAD_PARTS, part_of_thread};
+use crate::txn::{CachePadded, THREAD_PARTS, thread_shard};
 
 /// The running scripts by number, each in the part of its thread: threads that run short scripts do not wait for one another.
 #[derive(Default)]
 pub struct Running {
-    parts: [Apart<Part>; THREAD_PARTS],
+    parts: [CachePadded<Part>; THREAD_PARTS],
 }
 
 /// The scripts of the threads of one part. Nearly always there is one at a time, which has a place that is taken in a single step.
 #[derive(Default)]
 struct Part {
-    place: Place,
+    place: RunningSlot,
     others: Mutex<Others>,
 }
 
 /// The place of one script after the other.
 #[derive(Default)]
-struct Place {
+struct RunningSlot {
     /// Of the script that has it, or [`FREE`], or [`TAKEN`] by one that has no number yet.
     number: AtomicU64,
     /// How many there have been; changed by who has the place.
@@ -70,7 +70,7 @@ fn has_place(number: u64) -> bool {
     (number / THREAD_PARTS as u64).is_multiple_of(2)
 }
 
-impl Place {
+impl RunningSlot {
     /// Takes the place, if it is free, and gives the script's number.
     fn take(&self, part: usize, began_micros: i64) -> Option<u64> {
         self.number.compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed).ok()?;
@@ -104,7 +104,7 @@ impl Place {
 impl Running {
     /// Puts a script on the list that the interrupt stops, or one of its own if there is none.
     pub fn enter<R: Deref<Target = Running>>(running: R, interrupt: Option<&Interrupt>, began_micros: i64) -> Entry<R> {
-        let part = part_of_thread();
+        let part = thread_shard();
         let Part { place, others } = &*running.parts[part];
         if interrupt.is_none()
             && let Some(number) = place.take(part, began_micros)

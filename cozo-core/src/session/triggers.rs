@@ -9,7 +9,7 @@ use std::sync::Arc;
 use quick_cache::sync::Cache;
 
 use super::NamedRows;
-use super::compile::PreparedQuery;
+use super::compile::QueryCache;
 use super::query::{Context, run_with_given};
 use crate::diag::{SourceSpan, elsewhere, show_in};
 use crate::parse::ast::TriggerEvent;
@@ -33,7 +33,7 @@ pub struct PreparedTriggers(Vec<Trigger>);
 
 struct Trigger {
     source: String,
-    query: PreparedQuery,
+    query: QueryCache,
     /// The relations that it may apply besides those that are stored.
     given: Vec<GivenRelation>,
 }
@@ -101,7 +101,7 @@ impl Occasion<'_> {
     fn parse(&self, number: usize, source: &str) -> miette::Result<Trigger> {
         let query = parse_query(source).map_err(|error| self.failed(number, source, error.into()))?;
         let given = given(self.event, self.schema);
-        Ok(Trigger { source: source.to_string(), query: PreparedQuery::new(query), given })
+        Ok(Trigger { source: source.to_string(), query: QueryCache::new(query), given })
     }
 
     /// The error of a trigger as one of the operation.

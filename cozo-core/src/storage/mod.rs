@@ -28,7 +28,7 @@ pub mod cache;
 mod changes;
 pub mod codec;
 pub mod commit_log;
-mod contents;
+mod content_version;
 mod engines;
 mod error;
 mod folders;
@@ -49,7 +49,7 @@ use std::sync::Arc;
 pub use as_of::AsOf;
 pub use changes::{ChangeKind, ChangeSet, ChangedRows, RowChanges};
 pub use commit_log::LogMark;
-pub use contents::{ContentsId, Identity};
+pub use content_version::{ContentVersion, Identity};
 pub use engines::{ENGINES, Engine, open};
 pub use error::StorageError;
 pub use folders::sync_name;
@@ -82,13 +82,13 @@ pub trait Storage: Send + Sync {
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError>;
 
     /// [`Storage::commit`], and the contents after it. Rows that are committed may be taken out of the changes.
-    fn advance(&self, changes: &mut [ChangeSet]) -> (Result<(), StorageError>, Arc<dyn Snapshot>) {
+    fn commit_and_snapshot(&self, changes: &mut [ChangeSet]) -> (Result<(), StorageError>, Arc<dyn Snapshot>) {
         let committed = self.commit(changes);
         (committed, self.snapshot())
     }
 
     /// What is to be done now and then before a commit and may take long. Reads go on meanwhile.
-    fn tend(&self) {}
+    fn before_commit(&self) {}
 
     /// Commits of up to so many rows gain if nobody holds the latest snapshot, and are so quick that nobody need begin to
     /// read meanwhile.
@@ -138,7 +138,7 @@ pub trait Snapshot: Send + Sync {
     fn row_count(&self, relation: RelationId) -> u64;
 
     /// What tells the rows of a relation from those that it has before and after each change; nothing if nobody keeps count.
-    fn contents(&self, _relation: RelationId) -> Option<ContentsId> {
+    fn contents(&self, _relation: RelationId) -> Option<ContentVersion> {
         None
     }
 
@@ -176,7 +176,7 @@ pub trait Snapshot: Send + Sync {
 
     /// Cuts off so many rows at an end of a range: their range, and that of the others, if there are any. Nothing if the engine does not
     /// know where that is.
-    fn cut(
+    fn split_at_rank(
         &self,
         _relation: RelationId,
         _range: &KeyRange,

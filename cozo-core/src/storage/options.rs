@@ -60,7 +60,7 @@ impl Options {
 
     /// What the commit log may hold.
     pub fn commit_log_bytes(&self) -> usize {
-        let by_default = || (self.cache_bytes() / CACHE_PER_LOG).clamp(LEAST_LOG_BYTES, MOST_LOG_BYTES);
+        let by_default = || (self.cache_bytes() / CACHE_PER_LOG).clamp(MIN_LOG_BYTES, MAX_LOG_BYTES);
         self.commit_log_mb.map_or_else(by_default, bytes_of_mb)
     }
 
@@ -88,10 +88,10 @@ const COMMON: &str = "; all engines have `durability`, `cache_mb`, `commit_log_m
 const CACHE_PER_LOG: usize = 32;
 
 /// But at least this,
-const LEAST_LOG_BYTES: usize = 2 << 20;
+const MIN_LOG_BYTES: usize = 2 << 20;
 
 /// and at most this: a larger one makes an import little faster.
-const MOST_LOG_BYTES: usize = 8 << 20;
+const MAX_LOG_BYTES: usize = 8 << 20;
 
 /// Conversions from floats saturate; what is negative is nothing.
 fn bytes_of_mb(mb: f64) -> usize {

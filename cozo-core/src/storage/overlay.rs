@@ -10,8 +10,8 @@ use imbl::OrdMap;
 
 use super::mem::Tree;
 use super::{
-    AsOf, BatchCursor, ChangeSet, ContentsId, End, KeyRange, LookupCursor, Matches, Nothing, RelationShape, RowChanges,
-    Snapshot, StorageError, probe_count,
+    AsOf, BatchCursor, ChangeSet, ContentVersion, End, KeyRange, LookupCursor, Matches, Nothing, RelationShape,
+    RowChanges, Snapshot, StorageError, probe_count,
 };
 use crate::schema::RelationId;
 use crate::value::{Batch, Column, DataValue, compare_columns};
@@ -56,7 +56,7 @@ impl Changed {
 }
 
 /// Where the rows of a relation are.
-enum Place<'a> {
+enum Origin<'a> {
     /// In the base alone.
     Base,
     /// In the overlay alone.
@@ -85,12 +85,12 @@ impl Overlay {
     }
 
     /// Where the rows are; `None` for a relation that is dropped.
-    fn place(&self, relation: RelationId) -> Option<Place<'_>> {
+    fn place(&self, relation: RelationId) -> Option<Origin<'_>> {
         match self.relations.get(&relation) {
-            None => Some(Place::Base),
+            None => Some(Origin::Base),
             Some(None) => None,
-            Some(Some(changed)) if changed.created => Some(Place::Here(&changed.puts)),
-            Some(Some(changed)) => Some(Place::Both(changed)),
+            Some(Some(changed)) if changed.created => Some(Origin::Here(&changed.puts)),
+            Some(Some(changed)) => Some(Origin::Both(changed)),
         }
     }
 }
@@ -108,28 +108,28 @@ impl Snapshot for Overlay {
         }
     }
 
-    fn contents(&self, relation: RelationId) -> Option<ContentsId> {
+    fn contents(&self, relation: RelationId) -> Option<ContentVersion> {
         match self.place(relation)? {
-            Place::Base => self.base.contents(relation),
-            Place::Here(_) | Place::Both(_) => None,
+            Origin::Base => self.base.contents(relation),
+            Origin::Here(_) | Origin::Both(_) => None,
         }
     }
 
     fn tree(&self, relation: RelationId) -> Option<&Tree> {
         match self.place(relation)? {
-            Place::Base => self.base.tree(relation),
-            Place::Here(tree) => Some(tree),
-            Place::Both(_) => None,
+            Origin::Base => self.base.tree(relation),
+            Origin::Here(tree) => Some(tree),
+            Origin::Both(_) => None,
         }
     }
 
-    /// Rows put in place of others count twice.
+    /// RowSource put in place of others count twice.
     fn row_count(&self, relation: RelationId) -> u64 {
         match self.place(relation) {
             None => 0,
-            Some(Place::Base) => self.base.row_count(relation),
-            Some(Place::Here(tree)) => tree.row_count(),
-            Some(Place::Both(changed)) => self.base.row_count(relation) + changed.puts.row_count(),
+            Some(Origin::Base) => self.base.row_count(relation),
+            Some(Origin::Here(tree)) => tree.row_count(),
+            Some(Origin::Both(changed)) => self.base.row_count(relation) + changed.puts.row_count(),
         }
     }
 
@@ -145,9 +145,9 @@ impl Snapshot for Overlay {
     ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
         let changed = match self.place(relation) {
             None => return Ok(Box::new(Nothing)),
-            Some(Place::Base) => return self.base.scan(relation, range, columns),
-            Some(Place::Here(tree)) => return Ok(Box::new(tree.scan(range, columns))),
-            Some(Place::Both(changed)) => changed,
+            Some(Origin::Base) => return self.base.scan(relation, range, columns),
+            Some(Origin::Here(tree)) => return Ok(Box::new(tree.scan(range, columns))),
+            Some(Origin::Both(changed)) => changed,
         };
         let keys = changed.touched.shape().keys;
         let columns = with_key(keys, columns);
@@ -159,17 +159,23 @@ impl Snapshot for Overlay {
     fn partition(&self, relation: RelationId, range: &KeyRange, parts: usize) -> Vec<KeyRange> {
         match self.place(relation) {
             None => vec![range.clone()],
-            Some(Place::Here(tree)) => tree.partition(range, parts),
-            Some(Place::Base | Place::Both(_)) => self.base.partition(relation, range, parts),
+            Some(Origin::Here(tree)) => tree.partition(range, parts),
+            Some(Origin::Base | Origin::Both(_)) => self.base.partition(relation, range, parts),
         }
     }
 
-    fn cut(&self, relation: RelationId, range: &KeyRange, rows: u64, end: End) -> Option<(KeyRange, Option<KeyRange>)> {
+    fn split_at_rank(
+        &self,
+        relation: RelationId,
+        range: &KeyRange,
+        rows: u64,
+        end: End,
+    ) -> Option<(KeyRange, Option<KeyRange>)> {
         match self.place(relation) {
             None => Some((range.clone(), None)),
-            Some(Place::Here(tree)) => Some(tree.cut(range, rows, end)),
-            Some(Place::Base) => self.base.cut(relation, range, rows, end),
-            Some(Place::Both(_)) => None,
+            Some(Origin::Here(tree)) => Some(tree.split_at_rank(range, rows, end)),
+            Some(Origin::Base) => self.base.split_at_rank(relation, range, rows, end),
+            Some(Origin::Both(_)) => None,
         }
     }
 
@@ -181,9 +187,9 @@ impl Snapshot for Overlay {
     ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
         let changed = match self.place(relation) {
             None => return Ok(Box::new(Nothing)),
-            Some(Place::Base) => return self.base.lookup(relation, prefixes, columns),
-            Some(Place::Here(tree)) => return Ok(Box::new(tree.lookup(prefixes, columns))),
-            Some(Place::Both(changed)) => changed,
+            Some(Origin::Base) => return self.base.lookup(relation, prefixes, columns),
+            Some(Origin::Here(tree)) => return Ok(Box::new(tree.lookup(prefixes, columns))),
+            Some(Origin::Both(changed)) => changed,
         };
         let columns = with_key(changed.touched.shape().keys, columns);
         let below = FoundRows(self.base.lookup(relation, prefixes, &columns)?);
@@ -200,9 +206,9 @@ impl Snapshot for Overlay {
     ) -> Result<bool, StorageError> {
         Ok(match self.place(relation) {
             None => false,
-            Some(Place::Base) => self.base.get(relation, key, outputs, places)?,
-            Some(Place::Here(tree)) => tree.get(key, outputs, places),
-            Some(Place::Both(changed)) => {
+            Some(Origin::Base) => self.base.get(relation, key, outputs, places)?,
+            Some(Origin::Here(tree)) => tree.get(key, outputs, places),
+            Some(Origin::Both(changed)) => {
                 changed.puts.get(key, outputs, places)
                     || (!changed.touched.get(key, &[], &mut []) && self.base.get(relation, key, outputs, places)?)
             }
@@ -212,9 +218,9 @@ impl Snapshot for Overlay {
     fn contains(&self, relation: RelationId, prefixes: &[Column]) -> Result<Vec<bool>, StorageError> {
         let changed = match self.place(relation) {
             None => return Ok(vec![false; probe_count(prefixes)]),
-            Some(Place::Base) => return self.base.contains(relation, prefixes),
-            Some(Place::Here(tree)) => return Ok(tree.contains(prefixes)),
-            Some(Place::Both(changed)) => changed,
+            Some(Origin::Base) => return self.base.contains(relation, prefixes),
+            Some(Origin::Here(tree)) => return Ok(tree.contains(prefixes)),
+            Some(Origin::Both(changed)) => changed,
         };
         let (here, touched) = (changed.puts.contains(prefixes), changed.touched.contains(prefixes));
         let mut found = self.base.contains(relation, prefixes)?;
@@ -241,8 +247,8 @@ impl Snapshot for Overlay {
         as_of: AsOf,
     ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
         match self.place(relation) {
-            Some(Place::Base) => self.base.scan_as_of(relation, range, columns, as_of),
-            Some(Place::Here(tree)) => Ok(Box::new(tree.scan_as_of(range, columns, as_of))),
+            Some(Origin::Base) => self.base.scan_as_of(relation, range, columns, as_of),
+            Some(Origin::Here(tree)) => Ok(Box::new(tree.scan_as_of(range, columns, as_of))),
             _ => super::as_of::scan(self, relation, range, columns, as_of),
         }
     }
@@ -255,8 +261,8 @@ impl Snapshot for Overlay {
         as_of: AsOf,
     ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
         match self.place(relation) {
-            Some(Place::Base) => self.base.lookup_as_of(relation, prefixes, columns, as_of),
-            Some(Place::Here(tree)) => Ok(tree.boxed_lookup_as_of(prefixes, columns, as_of)),
+            Some(Origin::Base) => self.base.lookup_as_of(relation, prefixes, columns, as_of),
+            Some(Origin::Here(tree)) => Ok(tree.boxed_lookup_as_of(prefixes, columns, as_of)),
             _ => super::as_of::lookup(self, relation, prefixes, columns, as_of),
         }
     }
@@ -269,13 +275,13 @@ impl Snapshot for Overlay {
 }
 
 /// Sorted rows, as batches.
-trait Rows {
+trait RowSource {
     fn next(&mut self, max_rows: usize) -> Result<Option<Batch>, StorageError>;
 }
 
 struct ScannedRows<'a>(Box<dyn BatchCursor + 'a>);
 
-impl Rows for ScannedRows<'_> {
+impl RowSource for ScannedRows<'_> {
     fn next(&mut self, max_rows: usize) -> Result<Option<Batch>, StorageError> {
         self.0.next_batch(max_rows)
     }
@@ -284,7 +290,7 @@ impl Rows for ScannedRows<'_> {
 /// Matches as rows: their probes become the first column.
 struct FoundRows<'a>(Box<dyn LookupCursor + 'a>);
 
-impl Rows for FoundRows<'_> {
+impl RowSource for FoundRows<'_> {
     fn next(&mut self, max_rows: usize) -> Result<Option<Batch>, StorageError> {
         let Some(Matches { probe_rows, mut batch }) = self.0.next_matches(max_rows)? else { return Ok(None) };
         batch.columns.insert(0, Column::ints(probe_rows.into_iter().map(i64::from).collect()));
@@ -293,16 +299,16 @@ impl Rows for FoundRows<'_> {
 }
 
 /// One side of a merge: a batch, and how much of it is done.
-struct Side<'a> {
-    rows: Box<dyn Rows + 'a>,
+struct OverlaySide<'a> {
+    rows: Box<dyn RowSource + 'a>,
     batch: Batch,
     done: usize,
     ended: bool,
 }
 
-impl<'a> Side<'a> {
-    fn new(rows: Box<dyn Rows + 'a>) -> Self {
-        Side { rows, batch: Batch::default(), done: 0, ended: false }
+impl<'a> OverlaySide<'a> {
+    fn new(rows: Box<dyn RowSource + 'a>) -> Self {
+        OverlaySide { rows, batch: Batch::default(), done: 0, ended: false }
     }
 
     /// Whether there is a row left, after fetching rows if need be. `keep` says which of the fetched rows count.
@@ -330,17 +336,17 @@ impl<'a> Side<'a> {
 
 /// The untouched rows of the base and the rows put, in key order.
 struct Merge<'a> {
-    below: Side<'a>,
-    above: Side<'a>,
+    below: OverlaySide<'a>,
+    above: OverlaySide<'a>,
     touched: &'a Tree,
     /// The columns that are the key: after the probe, if there is one.
     key: Range<usize>,
 }
 
 impl<'a> Merge<'a> {
-    fn new(below: Box<dyn Rows + 'a>, above: Box<dyn Rows + 'a>, touched: &'a Tree, probes: usize) -> Self {
+    fn new(below: Box<dyn RowSource + 'a>, above: Box<dyn RowSource + 'a>, touched: &'a Tree, probes: usize) -> Self {
         let key = probes..probes + touched.shape().keys;
-        Merge { below: Side::new(below), above: Side::new(above), touched, key }
+        Merge { below: OverlaySide::new(below), above: OverlaySide::new(above), touched, key }
     }
 
     /// The next rows, without their keys.
@@ -369,9 +375,9 @@ impl<'a> Merge<'a> {
     }
 
     /// The side whose row is next, and how many of its rows come before the other's; no more than `most`.
-    fn next_run(&mut self, most: usize) -> (&mut Side<'a>, usize) {
+    fn next_run(&mut self, most: usize) -> (&mut OverlaySide<'a>, usize) {
         let key_end = self.key.end;
-        let before = |a: &Side, row: usize, b: &Side| {
+        let before = |a: &OverlaySide, row: usize, b: &OverlaySide| {
             compare_columns(&a.batch.columns[..key_end], row, &b.batch.columns[..key_end], b.done).is_lt()
         };
         let below_first = before(&self.below, self.below.done, &self.above);

@@ -10,8 +10,8 @@ use std::sync::atomic::Ordering;
 use arc_swap::ArcSwap;
 use smallvec::SmallVec;
 
-use super::current::{THREAD_PARTS, part_of_thread};
-use super::sync::{Apart, AtomicU64, Mutex};
+use super::current::{THREAD_PARTS, thread_shard};
+use super::sync::{AtomicU64, CachePadded, Mutex};
 use super::{Catalog, Version};
 
 /// The write transactions.
@@ -21,13 +21,13 @@ pub(super) struct Active {
     /// Its version, noted before those that begin find it.
     catalog_version: AtomicU64,
     /// Those that have read nothing.
-    starting: [Apart<Mutex<Beginners>>; THREAD_PARTS],
+    unpinned: [CachePadded<Mutex<Beginners>>; THREAD_PARTS],
     /// The last version before each change of the catalog, as long as one of those may come to read it.
     superseded: Mutex<Vec<Arc<Version>>>,
     /// How many there are, for those who only look.
     superseded_count: AtomicU64,
     /// Those that can conflict.
-    reading: Apart<Reading>,
+    reading: CachePadded<Reading>,
 }
 
 /// The write transactions of one part that have read nothing.
@@ -61,18 +61,18 @@ impl Active {
         Active {
             catalog_version: AtomicU64::new(catalog.version),
             catalog: ArcSwap::from_pointee(catalog),
-            starting: std::array::from_fn(|_| Apart::default()),
+            unpinned: std::array::from_fn(|_| CachePadded::default()),
             superseded: Mutex::default(),
             superseded_count: AtomicU64::new(0),
-            reading: Apart::default(),
+            reading: CachePadded::default(),
         }
     }
 
     /// Notes a transaction that begins, until [`Active::end_starting`] or [`Active::read`].
     pub fn begin(&self) -> Starting {
-        let part = part_of_thread();
+        let part = thread_shard();
         // Within the lock: a change of the catalog looks here after it is done.
-        let mut beginners = self.starting[part].lock();
+        let mut beginners = self.unpinned[part].lock();
         let catalog = beginners.spare.take().unwrap_or_else(|| self.catalog.load_full());
         beginners.catalogs.push(catalog.version);
         Starting { part, catalog }
@@ -81,7 +81,7 @@ impl Active {
     /// Forgets a transaction that has read nothing.
     pub fn end_starting(&self, started: Starting) {
         let Starting { part, catalog } = started;
-        let mut beginners = self.starting[part].lock();
+        let mut beginners = self.unpinned[part].lock();
         remove(&mut beginners.catalogs, catalog.version);
         // A change of the catalog notes its version, and takes the spare ones after that.
         if beginners.spare.is_none() && self.catalog_version.load(Ordering::Acquire) == catalog.version {
@@ -97,7 +97,7 @@ impl Active {
 
     /// Whether a transaction that has read nothing has begun with the catalog of a version.
     fn may_be_read(&self, version: &Version) -> bool {
-        self.starting.iter().any(|part| part.lock().catalogs.contains(&version.catalog.version))
+        self.unpinned.iter().any(|part| part.lock().catalogs.contains(&version.catalog.version))
     }
 
     /// The version that a transaction reads from now on, with the catalog that it began with; noted until
@@ -147,7 +147,7 @@ impl Active {
     pub fn catalog_changes(&self, catalog: &Catalog, superseded: Arc<Version>) {
         self.catalog.store(Arc::new(catalog.clone()));
         self.catalog_version.store(catalog.version, Ordering::Release);
-        self.starting.iter().for_each(|part| drop(part.lock().spare.take()));
+        self.unpinned.iter().for_each(|part| drop(part.lock().spare.take()));
         if self.may_be_read(&superseded) {
             let mut all = self.superseded.lock();
             all.push(superseded);

@@ -7,14 +7,14 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering;
 
 use super::Version;
-use super::sync::{Apart, AtomicU64, Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use super::sync::{AtomicU64, CachePadded, Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Threads beyond so many share what each has for itself.
 pub const THREAD_PARTS: usize = 16;
 
 /// The part of the calling thread: threads take the parts in turn.
 #[cfg(not(feature = "shuttle"))]
-pub fn part_of_thread() -> usize {
+pub fn thread_shard() -> usize {
     static THREADS: AtomicUsize = AtomicUsize::new(0);
     thread_local!(static PART: usize = THREADS.fetch_add(1, Ordering::Relaxed) % THREAD_PARTS);
     PART.with(|part| *part)
@@ -22,7 +22,7 @@ pub fn part_of_thread() -> usize {
 
 /// The part of the calling task of the model.
 #[cfg(feature = "shuttle")]
-pub fn part_of_thread() -> usize {
+pub fn thread_shard() -> usize {
     usize::from(shuttle::thread::current().id()) % THREAD_PARTS
 }
 
@@ -32,8 +32,8 @@ pub fn part_of_thread() -> usize {
 /// counter would go to and fro between processors for longer than the reading takes; so a thread that finds a version for
 /// the second time keeps a handle of its own, and counts there.
 pub(super) struct Current {
-    latest: Apart<RwLock<Arc<Version>>>,
-    handles: [Apart<Mutex<Handle>>; THREAD_PARTS],
+    latest: CachePadded<RwLock<Arc<Version>>>,
+    handles: [CachePadded<Mutex<Handle>>; THREAD_PARTS],
     /// A bit for each handle there is. Set while the version is locked for reading, and cleared while it is for writing.
     given: AtomicU64,
 }
@@ -50,45 +50,45 @@ struct Handle {
 pub struct Counter(Arc<Version>);
 
 /// A version that is held: nobody changes its rows in place.
-pub enum Held {
+pub enum VersionRef {
     /// Counted with the version.
     Version(Arc<Version>),
     /// Counted with a thread's handle.
     Handle(Arc<Counter>),
 }
 
-impl Deref for Held {
+impl Deref for VersionRef {
     type Target = Version;
 
     fn deref(&self) -> &Version {
         match self {
-            Held::Version(version) => version,
-            Held::Handle(counter) => &counter.0,
+            VersionRef::Version(version) => version,
+            VersionRef::Handle(counter) => &counter.0,
         }
     }
 }
 
 impl Current {
     pub fn new(version: Version) -> Self {
-        let handles = std::array::from_fn(|_| Apart::default());
-        let latest = Apart(RwLock::new(Arc::new(version)));
+        let handles = std::array::from_fn(|_| CachePadded::default());
+        let latest = CachePadded(RwLock::new(Arc::new(version)));
         Current { latest, handles, given: AtomicU64::new(0) }
     }
 
     /// The version, held.
-    pub fn hold(&self) -> Held {
-        let part = part_of_thread();
+    pub fn hold(&self) -> VersionRef {
+        let part = thread_shard();
         if let Some(version) = &self.handles[part].lock().version {
-            return Held::Handle(version.clone());
+            return VersionRef::Handle(version.clone());
         }
         let version = self.latest.read();
         let mut handle = self.handles[part].lock();
         if handle.seen != version.sequence {
             handle.seen = version.sequence;
-            return Held::Version(version.clone());
+            return VersionRef::Version(version.clone());
         }
         self.given.fetch_or(1 << part, Ordering::Relaxed);
-        Held::Handle(handle.version.get_or_insert_with(|| Arc::new(Counter(version.clone()))).clone())
+        VersionRef::Handle(handle.version.get_or_insert_with(|| Arc::new(Counter(version.clone()))).clone())
     }
 
     /// The version, which nobody replaces meanwhile.

@@ -14,7 +14,6 @@
 mod active;
 mod catalog;
 mod current;
-mod deferred;
 mod error;
 mod history;
 mod keys;
@@ -23,12 +22,13 @@ mod sync;
 #[cfg(all(test, feature = "shuttle"))]
 mod tests;
 mod transaction;
+mod write_batcher;
 
 pub use catalog::Catalog;
-pub use current::{Held, THREAD_PARTS, part_of_thread};
+pub use current::{THREAD_PARTS, VersionRef, thread_shard};
 pub use error::TxnError;
 pub use pipeline::{AfterCommit, Filler, Pipeline, Version};
-pub use sync::Apart;
+pub use sync::CachePadded;
 pub use transaction::{Savepoint, Transaction, View};
 
 use crate::schema::RelationId;

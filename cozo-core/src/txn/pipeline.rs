@@ -7,11 +7,11 @@ use std::sync::{Arc, OnceLock};
 use smallvec::SmallVec;
 
 use super::active::{Active, Starting};
-use super::current::{Current, Held, part_of_thread};
-use super::deferred::{Closed, Deferred, Locked, Outcome, SetsAside};
+use super::current::{Current, VersionRef, thread_shard};
 use super::history::{Group, History, validate};
 use super::keys::KeyHashes;
-use super::sync::{Apart, AtomicU64, Mutex, spin, yield_now};
+use super::sync::{AtomicU64, CachePadded, Mutex, spin, yield_now};
+use super::write_batcher::{BatchPolicy, Closed, Locked, SetAside, WriteBatcher};
 use super::{Catalog, TxnError};
 use crate::schema::{RelationId, RelationSchema, SchemaRef, with_indices};
 use crate::storage::mem::MemSnapshot;
@@ -120,13 +120,13 @@ struct Waiting {
 /// The sequence of versions, and the way to a next one.
 pub struct Pipeline {
     current: Current,
-    waiting: Apart<Mutex<Vec<Arc<Waiting>>>>,
+    waiting: CachePadded<Mutex<Vec<Arc<Waiting>>>>,
     /// How many wait, for those who only look.
     waiting_count: AtomicU64,
-    leader: Apart<Mutex<Apart<History>>>,
+    leader: CachePadded<Mutex<CachePadded<History>>>,
     /// Its locks are taken after `current`, where both are.
     active: Active,
-    deferred: Deferred,
+    deferred: WriteBatcher,
     next_relation: AtomicU64,
     /// Versions have snapshots of it, which go before it: an engine that closes while one is read leaves its own log behind.
     storage: Box<dyn Storage>,
@@ -145,13 +145,13 @@ impl Pipeline {
         storage.definitions()?.into_iter().for_each(|schema| catalog.insert(schema));
         let next = catalog.iter().flat_map(with_indices).map(|schema| schema.id.0 + 1).max().unwrap_or(1);
         let active = Active::new(catalog.clone());
-        let deferred = Deferred::new(catalog.version);
-        let leader = Apart(Mutex::new(Apart(History::new(catalog.clone()))));
+        let deferred = WriteBatcher::new(catalog.version);
+        let leader = CachePadded(Mutex::new(CachePadded(History::new(catalog.clone()))));
         let version = Version { sequence: 0, catalog, snapshot: storage.snapshot() };
         Ok(Pipeline {
             storage,
             current: Current::new(version),
-            waiting: Apart::default(),
+            waiting: CachePadded::default(),
             waiting_count: AtomicU64::new(0),
             leader,
             active,
@@ -161,7 +161,7 @@ impl Pipeline {
     }
 
     /// The current version.
-    pub fn current(&self) -> Held {
+    pub fn current(&self) -> VersionRef {
         self.settle();
         self.current.hold()
     }
@@ -210,17 +210,17 @@ impl Pipeline {
     /// Notes that the calling thread leads, for a request. Where another led before they take turns, and it sets rows aside from
     /// now on; by itself it does where they go far.
     fn note_leader(&self, history: &mut History, request: &CommitRequest) {
-        let part = part_of_thread();
+        let part = thread_shard();
         let before = history.leader.replace(part);
         if !self.deferred.is_time_to_ask(part) || !self.storage.may_defer() {
             return;
         }
         if before.is_some_and(|before| before != part) {
-            self.deferred.set_aside(part, SetsAside::All);
+            self.deferred.set_aside(part, BatchPolicy::All);
             return;
         }
         if !request.has_values() && self.goes_far(&request.changes) {
-            self.deferred.set_aside(part, SetsAside::KeysAlone);
+            self.deferred.set_aside(part, BatchPolicy::KeysAlone);
         }
         self.deferred.ask_later(part);
     }
@@ -272,10 +272,10 @@ impl Pipeline {
     pub(super) fn commit(&self, request: &mut CommitRequest) -> Result<(), TxnError> {
         if self.storage.may_defer() && request.can_wait() {
             let leader = match self.deferred.push(request) {
-                Outcome::Refused => return self.commit_now(request),
-                Outcome::Aside => None,
-                Outcome::Enough => self.leader.try_lock(),
-                Outcome::Full => Some(self.leader.lock()),
+                SetAside::Refused => return self.commit_now(request),
+                SetAside::Aside => None,
+                SetAside::Enough => self.leader.try_lock(),
+                SetAside::Full => Some(self.leader.lock()),
             };
             if let Some(mut history) = leader {
                 self.commit_own(&mut history.0);
@@ -384,7 +384,7 @@ impl Pipeline {
         keys: impl IntoIterator<Item = &'k u64>,
         changes: &mut [ChangeSet],
     ) -> Result<(), TxnError> {
-        self.storage.tend();
+        self.storage.before_commit();
         // Nobody can begin to read while a few rows are committed; in return the engine need not copy what no other
         // snapshot holds. Beside a longer commit everybody may go on to begin with the current version.
         let are_few = self.are_few(changes);
@@ -396,9 +396,9 @@ impl Pipeline {
             wait_for_readers(&current);
             next = Arc::make_mut(&mut current);
             next.snapshot = history.nothing.take().unwrap_or_else(|| MemSnapshot::empty().clone());
-            (committed, snapshot) = self.storage.advance(changes);
+            (committed, snapshot) = self.storage.commit_and_snapshot(changes);
         } else {
-            (committed, snapshot) = self.storage.advance(changes);
+            (committed, snapshot) = self.storage.commit_and_snapshot(changes);
             current = self.current.write();
             let defines = committed.is_ok() && changes.iter().any(|changes| !changes.definitions.is_empty());
             superseded = defines.then(|| current.clone());
@@ -521,7 +521,7 @@ impl Filler<'_> {
     fn flush(&mut self) -> Result<(), TxnError> {
         let Some((relation, rows)) = self.pending.take() else { return Ok(()) };
         let rows = RowChanges::new(relation.id, ChangeKind::Put, rows);
-        self.pipeline.storage.tend();
+        self.pipeline.storage.before_commit();
         Ok(self.pipeline.storage.commit(&[ChangeSet::of_rows(vec![rows])])?)
     }
 }

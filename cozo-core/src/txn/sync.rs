@@ -33,9 +33,9 @@ pub fn spin<T>(mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
 /// Something that many threads change, apart from other memory: processors would pass that to and fro, too.
 #[derive(Default)]
 #[repr(align(128))]
-pub struct Apart<T>(pub T);
+pub struct CachePadded<T>(pub T);
 
-impl<T> Deref for Apart<T> {
+impl<T> Deref for CachePadded<T> {
     type Target = T;
 
     fn deref(&self) -> &T {

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::active::Starting;
 use super::keys::KeysMark;
 use super::pipeline::{CommitRequest, KnownRelation, SchemaChange};
-use super::{AfterCommit, Catalog, FIRST_EPHEMERAL_ID, Held, Pipeline, TxnError, Version, is_ephemeral};
+use super::{AfterCommit, Catalog, FIRST_EPHEMERAL_ID, Pipeline, TxnError, Version, VersionRef, is_ephemeral};
 use crate::clock::{about_now_micros, now_micros};
 use crate::schema::{IndexDefinition, RelationId, RelationSchema, SchemaRef};
 use crate::storage::mem::{MemSnapshot, Tree};
@@ -22,7 +22,7 @@ const WRITES: &str = "only write transactions reach the writing operations";
 /// processors pass to and fro. So a reading transaction counts one, to the version, and borrows the rest from it.
 pub struct Transaction {
     /// The version that it reads; none as long as a write transaction has read nothing, see [`Transaction::pin`].
-    base: Option<Held>,
+    base: Option<VersionRef>,
     /// The catalog, if this transaction has changed it.
     changed_catalog: Option<Catalog>,
     writes: Option<Writes>,
@@ -151,14 +151,14 @@ impl Transaction {
         let version = pipeline.begin_reading();
         let started = Started { pipeline: pipeline.clone(), starting: None, since: Some(version.sequence) };
         let base_catalog = version.catalog.version;
-        let mut txn = Transaction::new(Some(Held::Version(version)));
+        let mut txn = Transaction::new(Some(VersionRef::Version(version)));
         txn.writes = Some(Writes::new(started, base_catalog));
         txn
     }
 
     /// A transaction that reads.
     #[inline]
-    fn new(base: Option<Held>) -> Self {
+    fn new(base: Option<VersionRef>) -> Self {
         Transaction {
             base,
             changed_catalog: None,
@@ -234,7 +234,7 @@ impl Transaction {
         if let Some(Writes { started, .. }) = &mut self.writes
             && let Some(starting) = started.starting.take()
         {
-            self.base = Some(Held::Version(started.read(starting)));
+            self.base = Some(VersionRef::Version(started.read(starting)));
         }
     }
 

@@ -7,14 +7,14 @@ use super::{Column, DataValue, Num};
 /// memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scalar {
-    kind: Kind,
+    kind: CellKind,
     bits: u64,
 }
 
 /// As wide as the bits beside it: a byte that was just written could not be passed on to whoever reads the word that it is in.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(u64)]
-enum Kind {
+enum CellKind {
     Int,
     Float,
     Bool,
@@ -24,23 +24,23 @@ impl Scalar {
     /// A Boolean.
     #[inline]
     pub fn bool(value: bool) -> Self {
-        Scalar { kind: Kind::Bool, bits: u64::from(value) }
+        Scalar { kind: CellKind::Bool, bits: u64::from(value) }
     }
 
     /// The number, if it is one.
     #[inline]
     pub fn num(self) -> Option<Num> {
         match self.kind {
-            Kind::Int => Some(Num::Int(self.bits as i64)),
-            Kind::Float => Some(Num::Float(f64::from_bits(self.bits))),
-            Kind::Bool => None,
+            CellKind::Int => Some(Num::Int(self.bits as i64)),
+            CellKind::Float => Some(Num::Float(f64::from_bits(self.bits))),
+            CellKind::Bool => None,
         }
     }
 
     /// The Boolean, if it is one.
     #[inline]
     pub fn get_bool(self) -> Option<bool> {
-        (self.kind == Kind::Bool).then_some(self.bits != 0)
+        (self.kind == CellKind::Bool).then_some(self.bits != 0)
     }
 }
 
@@ -48,8 +48,8 @@ impl From<Num> for Scalar {
     #[inline]
     fn from(number: Num) -> Scalar {
         match number {
-            Num::Int(value) => Scalar { kind: Kind::Int, bits: value as u64 },
-            Num::Float(value) => Scalar { kind: Kind::Float, bits: value.to_bits() },
+            Num::Int(value) => Scalar { kind: CellKind::Int, bits: value as u64 },
+            Num::Float(value) => Scalar { kind: CellKind::Float, bits: value.to_bits() },
         }
     }
 }
@@ -114,9 +114,9 @@ impl Cell for Scalar {
     #[inline]
     fn hash(&self) -> u64 {
         match self.kind {
-            Kind::Int => hash_int(self.bits as i64),
-            Kind::Float => hash_float(f64::from_bits(self.bits)),
-            Kind::Bool => hash_bool(self.bits != 0),
+            CellKind::Int => hash_int(self.bits as i64),
+            CellKind::Float => hash_float(f64::from_bits(self.bits)),
+            CellKind::Bool => hash_bool(self.bits != 0),
         }
     }
 
@@ -128,8 +128,8 @@ impl Cell for Scalar {
     #[inline]
     fn push_to(&self, column: &mut Column) {
         match (column, self.kind) {
-            (Column::Int(column), Kind::Int) => column.push(self.bits as i64),
-            (Column::Float(column), Kind::Float) => column.push(f64::from_bits(self.bits)),
+            (Column::Int(column), CellKind::Int) => column.push(self.bits as i64),
+            (Column::Float(column), CellKind::Float) => column.push(f64::from_bits(self.bits)),
             (column, _) => column.push(&DataValue::from(*self)),
         }
     }

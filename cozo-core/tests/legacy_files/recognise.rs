@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cozo::storage::StorageError;
-use cozo::storage::legacy::{Kind, LegacyFile, recognise};
+use cozo::storage::legacy::{FileKind, LegacyFile, recognise};
 use rusqlite::Connection;
 
 use super::{copy_of, knows, rows_of};
@@ -12,12 +12,12 @@ const LAST_ID: &str = "x'000000000000000001'";
 const VERSION: &str = "x'00000000000000000106 53544f524147455f ff 56455253494f4e00 fe'";
 
 /// What a file is that SQL was run in.
-fn kind_after(sql: &str) -> Kind {
+fn kind_after(sql: &str) -> FileKind {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file.db");
     Connection::open(&path).unwrap().execute_batch(&sql.replace("VERSION", &VERSION.replace(' ', ""))).unwrap();
     let kind = recognise(&path).unwrap();
-    assert_eq!(LegacyFile::open(&path).is_ok(), kind == Kind::Cozo07);
+    assert_eq!(LegacyFile::open(&path).is_ok(), kind == FileKind::Cozo07);
     kind
 }
 
@@ -25,17 +25,17 @@ fn kind_after(sql: &str) -> Kind {
 fn each_kind_of_file_is_recognised() {
     let table = "CREATE TABLE cozo ( k BLOB primary key, v BLOB )";
     for (sql, kind) in [
-        (format!("{table}; INSERT INTO cozo VALUES (VERSION, x'00')"), Kind::Cozo07),
-        (format!("CREATE TABLE mine (x); {table}; INSERT INTO cozo VALUES (VERSION, x'00')"), Kind::Cozo07),
-        (format!("{table}; INSERT INTO cozo VALUES (VERSION, x'01')"), Kind::UnknownVersion("01".to_string())),
-        (format!("{table}; INSERT INTO cozo VALUES ({LAST_ID}, x'0000000000000003')"), Kind::TooOld),
-        (table.to_string(), Kind::CutShort),
-        (format!("{table}; INSERT INTO cozo VALUES (x'00', x'00')"), Kind::OtherSqlite),
-        ("CREATE TABLE other (k BLOB primary key, v BLOB)".to_string(), Kind::OtherSqlite),
-        ("CREATE TABLE cozo (k BLOB primary key, v BLOB, w)".to_string(), Kind::OtherSqlite),
-        ("CREATE TABLE cozo (k TEXT primary key, v BLOB)".to_string(), Kind::OtherSqlite),
-        ("CREATE TABLE cozo (k BLOB, v BLOB)".to_string(), Kind::OtherSqlite),
-        ("CREATE VIEW cozo AS SELECT x'00' AS k, x'00' AS v".to_string(), Kind::OtherSqlite),
+        (format!("{table}; INSERT INTO cozo VALUES (VERSION, x'00')"), FileKind::Cozo07),
+        (format!("CREATE TABLE mine (x); {table}; INSERT INTO cozo VALUES (VERSION, x'00')"), FileKind::Cozo07),
+        (format!("{table}; INSERT INTO cozo VALUES (VERSION, x'01')"), FileKind::UnknownVersion("01".to_string())),
+        (format!("{table}; INSERT INTO cozo VALUES ({LAST_ID}, x'0000000000000003')"), FileKind::TooOld),
+        (table.to_string(), FileKind::CutShort),
+        (format!("{table}; INSERT INTO cozo VALUES (x'00', x'00')"), FileKind::OtherSqlite),
+        ("CREATE TABLE other (k BLOB primary key, v BLOB)".to_string(), FileKind::OtherSqlite),
+        ("CREATE TABLE cozo (k BLOB primary key, v BLOB, w)".to_string(), FileKind::OtherSqlite),
+        ("CREATE TABLE cozo (k TEXT primary key, v BLOB)".to_string(), FileKind::OtherSqlite),
+        ("CREATE TABLE cozo (k BLOB, v BLOB)".to_string(), FileKind::OtherSqlite),
+        ("CREATE VIEW cozo AS SELECT x'00' AS k, x'00' AS v".to_string(), FileKind::OtherSqlite),
     ] {
         assert_eq!(kind_after(&sql), kind, "{sql}");
     }
@@ -59,7 +59,7 @@ fn what_is_no_sqlite_file_is_told_apart() {
     assert!(matches!(recognise(&path), Err(StorageError::Damaged(_))), "{:?}", recognise(&path));
     std::fs::create_dir(folder.path().join("data")).unwrap();
     std::fs::write(folder.path().join("manifest"), "").unwrap();
-    assert_eq!(recognise(folder.path()).unwrap(), Kind::RocksDb);
+    assert_eq!(recognise(folder.path()).unwrap(), FileKind::RocksDb);
     assert!(refusal(folder.path()).contains("make a backup with CozoDB 0.7"));
 }
 

@@ -27,7 +27,7 @@ use crate::plan::{EqualPlan, JoinPlan};
 use crate::value::{Batch, Column, DataValue, Num};
 
 /// So few input rows are each joined with every row, which takes less than to index the rows. In recursion more come with each round.
-const WORTH_READING_THROUGH: usize = 4;
+const READ_THROUGH_MIN_MATCHES: usize = 4;
 
 /// Joins by equal values.
 pub struct EqualJoin<'a> {
@@ -136,7 +136,7 @@ impl Operator for EqualJoin<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
         let taken = self.taken.fetch_add(input.len, Ordering::Relaxed) + input.len;
         let serves_again = self.kept.is_complete && self.kept.is_recursive;
-        if taken <= WORTH_READING_THROUGH && !serves_again {
+        if taken <= READ_THROUGH_MIN_MATCHES && !serves_again {
             return self.product.push(input, worker, emit);
         }
         let equal_rows = self.rows(worker)?;

@@ -4,8 +4,8 @@ use std::sync::{Arc, OnceLock};
 
 use super::{Emit, Operator, Shape, Tables, once_a_run, stopped};
 use crate::budget::temporary;
-use crate::exec::lists::{Lists, intersect};
 use crate::exec::sink::{CONTINUE, Flow};
+use crate::exec::sorted_lists::{SortedLists, intersect};
 use crate::exec::table::Table;
 use crate::exec::{ExecError, Run, Worker};
 use crate::plan::IntersectPlan;
@@ -17,7 +17,7 @@ pub struct Intersect<'a> {
     shape: Shape<'a>,
     run: &'a Run<'a>,
     tables: &'a [Table],
-    lists: OnceLock<Arc<Lists>>,
+    lists: OnceLock<Arc<SortedLists>>,
 }
 
 impl<'a> Intersect<'a> {
@@ -26,11 +26,11 @@ impl<'a> Intersect<'a> {
     }
 
     /// The lists, made once for each run.
-    fn lists(&self) -> Result<&Lists, ExecError> {
+    fn lists(&self) -> Result<&SortedLists, ExecError> {
         if let Some(lists) = self.lists.get() {
             return Ok(lists);
         }
-        let lists = once_a_run(&self.run.lists, self.plan, || Lists::read(self.plan, self.tables, self.run))?;
+        let lists = once_a_run(&self.run.lists, self.plan, || SortedLists::read(self.plan, self.tables, self.run))?;
         Ok(self.lists.get_or_init(|| lists))
     }
 }
@@ -62,7 +62,7 @@ impl Operator for Intersect<'_> {
 }
 
 /// Appends the values that the lists of one row have in common.
-fn common(lists: &Lists, keys: &[Column], row: usize, found: &mut Vec<i64>, scratch: &mut Vec<i64>) {
+fn common(lists: &SortedLists, keys: &[Column], row: usize, found: &mut Vec<i64>, scratch: &mut Vec<i64>) {
     let list = |input: usize| lists.list(input, &keys[input], row);
     let before = found.len();
     intersect(list(0), list(1), found);
@@ -77,7 +77,7 @@ fn common(lists: &Lists, keys: &[Column], row: usize, found: &mut Vec<i64>, scra
 impl Intersect<'_> {
     fn emit(
         &self,
-        lists: &Lists,
+        lists: &SortedLists,
         input: &Batch,
         rows: &[u32],
         found: &[i64],

@@ -2,25 +2,25 @@
 
 use std::sync::OnceLock;
 
-use super::probe::{HashJoin, Rows};
+use super::probe::{BuildSide, IndexJoin};
 use super::scan::place;
 use super::{Emit, Operator, Shape, probe_columns, stopped};
 use crate::budget::{make_room, temporary};
-use crate::exec::kept::{Advice, Indexed, KeptIndexes, lookups_before_index};
+use crate::exec::index_cache::{Advice, IndexCache, Indexed, lookups_before_index};
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::exec::stored::Stored;
 use crate::exec::{ExecError, MAX_BATCH_ROWS, Run, Worker};
 use crate::plan::{JoinPlan, MatchOrder, OperatorKind, OperatorPlan};
-use crate::storage::{ContentsId, KeyRange};
+use crate::storage::{ContentVersion, KeyRange};
 use crate::value::sort::sort_by_ints;
 use crate::value::{Batch, Column};
 
 /// So many look-ups are worth putting in order: neighbours then share their way through the relation.
-const WORTH_SORTING: usize = 64;
+const SORT_MIN_ROWS: usize = 64;
 
 /// The order in which the rows of a column ascend, if they do not yet and it is quickly found.
 fn lookup_order(column: &Column) -> Option<Vec<u32>> {
-    let values = column.as_dense_ints().filter(|values| values.len() >= WORTH_SORTING && !values.is_sorted())?;
+    let values = column.as_dense_ints().filter(|values| values.len() >= SORT_MIN_ROWS && !values.is_sorted())?;
     let mut order: Vec<u32> = (0..values.len() as u32).collect();
     sort_by_ints(&mut order, values);
     Some(order)
@@ -36,11 +36,11 @@ pub struct PrefixLookup<'a> {
     recursive: bool,
     run: &'a Run<'a>,
     /// What takes its place when that is quicker.
-    join: OnceLock<HashJoin<'a>>,
+    join: OnceLock<IndexJoin<'a>>,
 }
 
 /// So many rows at a time are worth asking whether there is something quicker than looking them up.
-const WORTH_ASKING: usize = 4;
+const PROBE_MIN_ROWS: usize = 4;
 
 /// So many rows are indexed at their places in the time that it takes to copy and index one, with the memory for it.
 const PLACED_ROWS_PER_COPIED: u64 = 16;
@@ -67,13 +67,13 @@ impl<'a> PrefixLookup<'a> {
 
     /// The join that takes its place from now on, if all rows looked up so far, these many more with them, have cost as much as that would,
     /// and it takes no more than a part of the memory that the query has left.
-    fn join_instead(&self, rows: usize) -> Result<Option<&HashJoin<'a>>, ExecError> {
-        if rows < WORTH_ASKING && !self.recursive {
+    fn join_instead(&self, rows: usize) -> Result<Option<&IndexJoin<'a>>, ExecError> {
+        if rows < PROBE_MIN_ROWS && !self.recursive {
             return Ok(None);
         }
         let join = self.join.get_or_init(|| {
-            let rows = Rows::of_stored(self.stored, &self.plan.keys, &self.plan.outputs, self.run);
-            HashJoin { plan: self.plan, shape: self.shape, rows }
+            let rows = BuildSide::of_stored(self.stored, &self.plan.keys, &self.plan.outputs, self.run);
+            IndexJoin { plan: self.plan, shape: self.shape, rows }
         });
         if !join.rows.is_made() {
             let is_made = self.is_worth_an_index(rows, join)
@@ -87,7 +87,7 @@ impl<'a> PrefixLookup<'a> {
 
     /// Counts rows that were found by looking up so many.
     fn found(&self, rows: usize, lookups: usize) {
-        if lookups < WORTH_ASKING {
+        if lookups < PROBE_MIN_ROWS {
             return;
         }
         // Those are decoded by an index that copies nothing, too.
@@ -98,12 +98,12 @@ impl<'a> PrefixLookup<'a> {
     }
 
     /// Where the index of a join is kept or counted, for these contents, under this name; nothing if it cannot be.
-    fn kept(&self, join: &HashJoin<'_>) -> Option<(&'a KeptIndexes, ContentsId, Indexed)> {
-        let (kept, (_, contents)) = self.run.kept_indexes.zip(self.stored.contents())?;
+    fn kept(&self, join: &IndexJoin<'_>) -> Option<(&'a IndexCache, ContentVersion, Indexed)> {
+        let (kept, (_, contents)) = self.run.index_cache.zip(self.stored.contents())?;
         Some((kept, contents, join.rows.indexed()?))
     }
 
-    fn is_worth_an_index(&self, rows: usize, join: &HashJoin<'_>) -> bool {
+    fn is_worth_an_index(&self, rows: usize, join: &IndexJoin<'_>) -> bool {
         let most_rows = || self.stored.most_rows(&KeyRange::all());
         let cost = || if join.rows.copies_nothing() { most_rows() / PLACED_ROWS_PER_COPIED } else { most_rows() };
         let advice = self

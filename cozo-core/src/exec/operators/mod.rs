@@ -2,7 +2,6 @@
 
 mod distinct;
 mod equal;
-mod exists;
 mod filter;
 mod in_order;
 mod intersect;
@@ -10,6 +9,7 @@ mod lookup;
 mod probe;
 pub mod range;
 mod scan;
+mod semi_join;
 mod unify;
 
 use std::borrow::Cow;
@@ -61,13 +61,13 @@ pub fn build<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>) -> V
                     MatchOrder::Any | MatchOrder::Input => made,
                 }
             }
-            OperatorKind::Exists(exists) => match (&exists.source, exists.method) {
+            OperatorKind::SemiJoin(exists) => match (&exists.source, exists.method) {
                 (Source::Stored(source), Method::Prefix) => {
-                    Box::new(exists::PrefixExists { plan: exists, shape, stored: Stored::of(source, run) })
+                    Box::new(semi_join::PrefixSemiJoin { plan: exists, shape, stored: Stored::of(source, run) })
                 }
                 (source, _) => {
-                    let rows = probe::Rows::of(source, &exists.keys, &[], position, tables, run);
-                    Box::new(exists::HashExists { plan: exists, shape, rows })
+                    let rows = probe::BuildSide::of(source, &exists.keys, &[], position, tables, run);
+                    Box::new(semi_join::IndexSemiJoin { plan: exists, shape, rows })
                 }
             },
             OperatorKind::Filter(expr) => Box::new(filter::Filter { expr, shape }),
@@ -75,7 +75,7 @@ pub fn build<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>) -> V
             OperatorKind::Unify(slot, expr) => Box::new(unify::Unify { slot: *slot, expr, shape }),
             OperatorKind::Distinct => Box::new(distinct::Distinct { position, shape }),
             OperatorKind::Intersect(plan) => Box::new(intersect::Intersect::new(plan, shape, tables, run)),
-            OperatorKind::UnifyEach(slot, expr) => Box::new(unify::UnifyEach { slot: *slot, expr, shape }),
+            OperatorKind::Unnest(slot, expr) => Box::new(unify::Unnest { slot: *slot, expr, shape }),
         }
     };
     rule.operators.iter().enumerate().map(build).collect()
@@ -106,8 +106,8 @@ fn build_join<'a>(
             Box::new(lookup::PrefixLookup::new(join, shape, Stored::of(source, run), recursive, run))
         }
         (source, _) => {
-            let rows = probe::Rows::of(source, &join.keys, &join.outputs, position, tables, run);
-            Box::new(probe::HashJoin { plan: join, shape, rows })
+            let rows = probe::BuildSide::of(source, &join.keys, &join.outputs, position, tables, run);
+            Box::new(probe::IndexJoin { plan: join, shape, rows })
         }
     }
 }

@@ -7,9 +7,9 @@ use std::sync::{Arc, OnceLock};
 
 use super::{Emit, Operator, Shape, Tables, empty_slots, key_columns, stopped};
 use crate::budget::{Stop, make_room, temporary};
-use crate::exec::groups::{AT_ONCE, Groups, Values};
+use crate::exec::clustered_rows::{ClusteredRows, LANES, Values};
 use crate::exec::index::{Found, Index, IndexedRows};
-use crate::exec::kept::Indexed;
+use crate::exec::index_cache::Indexed;
 use crate::exec::sink::{BYTES_AROUND_ROW, CONTINUE, Flow};
 use crate::exec::stored::Stored;
 use crate::exec::table::Table;
@@ -17,17 +17,17 @@ use crate::exec::{ExecError, MAX_BATCH_ROWS, Run, Worker};
 use crate::expr::Expr;
 use crate::plan::{JoinPlan, Source};
 use crate::storage::KeyRange;
-use crate::storage::mem::{PlacedRows, Places, Tree};
+use crate::storage::mem::{DirectoryReader, LeafDirectory, Tree};
 use crate::value::{Batch, Column, KeyStarts};
 
 /// A relation of more rows is not copied to be indexed where it can be read at its places,
-const MOST_COPIED_ROWS: u64 = 1 << 21;
+const MAX_COPIED_ROWS: u64 = 1 << 21;
 
 /// and a key has so many rows on average: to go to a place costs more than to copy a row or two.
-const LEAST_ROWS_PER_KEY: u64 = 8;
+const MIN_ROWS_PER_KEY: u64 = 8;
 
-/// Rows that are found by hash.
-pub enum Rows<'a> {
+/// BuildSide that are found by hash.
+pub enum BuildSide<'a> {
     /// Those of a derived table within a range, by one of its indexes.
     Table { table: &'a Table, index: &'a Index, range: Range<usize> },
     /// Those of a stored relation; its index is made when first needed.
@@ -40,7 +40,7 @@ pub enum Rows<'a> {
     },
 }
 
-impl<'a> Rows<'a> {
+impl<'a> BuildSide<'a> {
     /// The rows of a source, by these key columns.
     pub fn of(
         source: &Source,
@@ -55,9 +55,9 @@ impl<'a> Rows<'a> {
                 let columns: Vec<usize> = keys.iter().map(|(column, _)| *column).collect();
                 let table = &tables.tables[*number];
                 let range = (tables.range)(position, *number);
-                Rows::Table { table, index: table.index(&columns), range }
+                BuildSide::Table { table, index: table.index(&columns), range }
             }
-            Source::Stored(source) => Rows::of_stored(Stored::of(source, run), keys, outputs, run),
+            Source::Stored(source) => BuildSide::of_stored(Stored::of(source, run), keys, outputs, run),
         }
     }
 
@@ -65,36 +65,36 @@ impl<'a> Rows<'a> {
     pub fn of_stored(stored: Stored<'a>, keys: &[(usize, Expr)], outputs: &[(usize, usize)], run: &'a Run<'a>) -> Self {
         let keys = keys.iter().map(|(column, _)| *column).collect();
         let outputs = outputs.iter().map(|(column, _)| *column).collect();
-        Rows::Stored { run, stored, keys, outputs, built: OnceLock::new() }
+        BuildSide::Stored { run, stored, keys, outputs, built: OnceLock::new() }
     }
 
     /// Whether there is no need to make anything any more.
     pub fn is_made(&self) -> bool {
         match self {
-            Rows::Table { .. } => true,
-            Rows::Stored { built, .. } => built.get().is_some(),
+            BuildSide::Table { .. } => true,
+            BuildSide::Stored { built, .. } => built.get().is_some(),
         }
     }
 
     /// What is asked for in the stored relation, as others that ask for the same name it.
     pub fn indexed(&self) -> Option<Indexed> {
         match self {
-            Rows::Table { .. } => None,
-            Rows::Stored { stored, keys, outputs, .. } => Some((stored.identity(), keys.clone(), outputs.clone())),
+            BuildSide::Table { .. } => None,
+            BuildSide::Stored { stored, keys, outputs, .. } => Some((stored.identity(), keys.clone(), outputs.clone())),
         }
     }
 
     /// Whether an index copies no rows.
     pub fn copies_nothing(&self) -> bool {
         match self {
-            Rows::Table { .. } => true,
-            Rows::Stored { stored, keys, .. } => tree_with_places(stored, keys).is_some(),
+            BuildSide::Table { .. } => true,
+            BuildSide::Stored { stored, keys, .. } => tree_with_places(stored, keys).is_some(),
         }
     }
 
     /// Makes the index of a stored relation, unless it would take more bytes than that; whether it did, or there is nothing to make.
     pub fn make_within(&self, most_bytes: usize) -> Result<bool, ExecError> {
-        if let Rows::Stored { run, stored, keys, outputs, built } = self
+        if let BuildSide::Stored { run, stored, keys, outputs, built } = self
             && built.get().is_none()
         {
             let Some(indexed) = index_stored(run, stored, keys, outputs, Some(most_bytes))? else { return Ok(false) };
@@ -104,12 +104,15 @@ impl<'a> Rows<'a> {
     }
 
     /// The rows, how they are found, and which of them count.
-    pub fn resolve(&self) -> Result<Probe<'_>, ExecError> {
+    pub fn resolve(&self) -> Result<KeyIndex<'_>, ExecError> {
         match self {
-            Rows::Table { table, index, range } => {
-                Ok(Probe::Indexed(IndexProbe { rows: table.rows(), index, range: range.clone(), table: Some(table) }))
-            }
-            Rows::Stored { run, stored, keys, outputs, built } => {
+            BuildSide::Table { table, index, range } => Ok(KeyIndex::Indexed(IndexProbe {
+                rows: table.rows(),
+                index,
+                range: range.clone(),
+                table: Some(table),
+            })),
+            BuildSide::Stored { run, stored, keys, outputs, built } => {
                 let indexed = match built.get() {
                     Some(indexed) => indexed,
                     None => {
@@ -119,12 +122,12 @@ impl<'a> Rows<'a> {
                 };
                 Ok(match &**indexed {
                     IndexedRows::Placed(places) => {
-                        let rows = stored.tree().and_then(|tree| PlacedRows::new(tree, places.clone()));
-                        Probe::Placed(rows.expect("the places are of what the tree has"))
+                        let rows = stored.tree().and_then(|tree| DirectoryReader::new(tree, places.clone()));
+                        KeyIndex::Placed(rows.expect("the places are of what the tree has"))
                     }
-                    IndexedRows::Grouped(groups) => Probe::Grouped(groups),
+                    IndexedRows::Grouped(groups) => KeyIndex::Grouped(groups),
                     IndexedRows::Indexed { rows, index } => {
-                        Probe::Indexed(IndexProbe { rows, index, range: 0..rows.len, table: None })
+                        KeyIndex::Indexed(IndexProbe { rows, index, range: 0..rows.len, table: None })
                     }
                 })
             }
@@ -134,8 +137,8 @@ impl<'a> Rows<'a> {
     /// The column of indexed rows that gives the `nth` output.
     fn output_column(&self, nth: usize, column: usize) -> usize {
         match self {
-            Rows::Table { .. } => column,
-            Rows::Stored { keys, .. } => keys.len() + nth,
+            BuildSide::Table { .. } => column,
+            BuildSide::Stored { keys, .. } => keys.len() + nth,
         }
     }
 }
@@ -157,7 +160,7 @@ fn index_stored(
         Some(None) if most_bytes.is_some() => return Ok(None),
         _ => {}
     }
-    let kept = run.kept_indexes.zip(stored.contents());
+    let kept = run.index_cache.zip(stored.contents());
     let found = kept.and_then(|(kept, (_, contents))| kept.find(&identity, contents));
     let indexed = match found {
         Some(found) => Some(found),
@@ -175,14 +178,14 @@ fn index_stored(
 
 /// The tree of a stored relation, if its rows are to be read at their places when they are indexed by these columns.
 fn tree_with_places<'a>(stored: &Stored<'a>, keys: &[usize]) -> Option<&'a Tree> {
-    let tree = stored.tree().filter(|tree| *keys == [0] && tree.row_count() > MOST_COPIED_ROWS)?;
+    let tree = stored.tree().filter(|tree| *keys == [0] && tree.row_count() > MAX_COPIED_ROWS)?;
     let is_close = tree.greatest_int_key().is_some_and(|key| (key as u64) < most_placed_keys(tree));
     is_close.then_some(tree)
 }
 
 /// How many keys there may be, for each to have enough rows.
 fn most_placed_keys(tree: &Tree) -> u64 {
-    tree.row_count() / LEAST_ROWS_PER_KEY
+    tree.row_count() / MIN_ROWS_PER_KEY
 }
 
 fn read_indexed(
@@ -214,14 +217,14 @@ fn read_indexed(
     // In the order of its key alone a relation is sure to lie.
     if *keys == [0] {
         if let Some(tree) = tree_with_places(stored, keys) {
-            let made = Places::of(tree, most_placed_keys(tree), || run.budget.check())?;
+            let made = LeafDirectory::of(tree, most_placed_keys(tree), || run.budget.check())?;
             let made = made.filter(|places| most_bytes.is_none_or(|most| places.memory_bytes() <= most));
             if let Some(places) = made {
                 run.budget.charge(places.memory_bytes())?;
                 return Ok(Some(IndexedRows::Placed(Arc::new(places))));
             }
         }
-        let (rows, mut groups) = (stored.most_rows(&KeyRange::all()), Groups::new(outputs.len()));
+        let (rows, mut groups) = (stored.most_rows(&KeyRange::all()), ClusteredRows::new(outputs.len()));
         if read(&mut |batch| groups.append(batch, rows).map(|()| groups.memory_bytes()))? {
             groups.finish();
             return Ok(Some(IndexedRows::Grouped(groups)));
@@ -236,17 +239,17 @@ fn read_indexed(
     Ok(is_read.then(|| IndexedRows::new(rows, keys.len())))
 }
 
-/// Rows, and how they are found.
-pub enum Probe<'a> {
+/// BuildSide, and how they are found.
+pub enum KeyIndex<'a> {
     /// Those of a key, a single one, are neighbours in a tree.
-    Placed(PlacedRows<'a>),
+    Placed(DirectoryReader<'a>),
     /// Those of a key, a single one, are neighbours.
-    Grouped(&'a Groups),
+    Grouped(&'a ClusteredRows),
     /// By an index.
     Indexed(IndexProbe<'a>),
 }
 
-/// Rows and an index of them.
+/// BuildSide and an index of them.
 pub struct IndexProbe<'a> {
     rows: &'a Batch,
     index: &'a Index,
@@ -254,13 +257,13 @@ pub struct IndexProbe<'a> {
     table: Option<&'a Table>,
 }
 
-impl Probe<'_> {
+impl KeyIndex<'_> {
     /// Which of so many rows of the keys have a match.
     pub fn matches_any(&self, keys: &[&Column], rows: usize) -> Vec<bool> {
         match self {
-            Probe::Placed(placed) => any_of_each(placed.starts(), keys[0], rows),
-            Probe::Grouped(groups) => any_of_each(groups.starts(), keys[0], rows),
-            Probe::Indexed(probe) => {
+            KeyIndex::Placed(placed) => any_of_each(placed.starts(), keys[0], rows),
+            KeyIndex::Grouped(groups) => any_of_each(groups.starts(), keys[0], rows),
+            KeyIndex::Indexed(probe) => {
                 let found = probe.find(keys, rows);
                 (0..rows).map(|row| probe.matches(&found, row).next().is_some()).collect()
             }
@@ -286,7 +289,7 @@ impl IndexProbe<'_> {
         std::iter::from_fn(move || {
             loop {
                 let row = next?;
-                // Rows come in descending order: below the range there are no more.
+                // BuildSide come in descending order: below the range there are no more.
                 if (row as usize) < self.range.start {
                     return None;
                 }
@@ -300,18 +303,18 @@ impl IndexProbe<'_> {
 }
 
 /// Joins by an index, or by the place of the rows.
-pub struct HashJoin<'a> {
+pub struct IndexJoin<'a> {
     pub plan: &'a JoinPlan,
     pub shape: Shape<'a>,
-    pub rows: Rows<'a>,
+    pub rows: BuildSide<'a>,
 }
 
-impl Operator for HashJoin<'_> {
+impl Operator for IndexJoin<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
         let keys = key_columns(&self.plan.keys, &input, worker)?;
         let keys: Vec<&Column> = keys.iter().map(AsRef::as_ref).collect();
         match self.rows.resolve()? {
-            Probe::Placed(placed) => {
+            KeyIndex::Placed(placed) => {
                 let found = placed.starts().find(keys[0], input.len);
                 let take = |nth: usize, rows: &[Range<u32>], len| {
                     let taken = placed.take(self.plan.outputs[nth].0, rows, len);
@@ -320,16 +323,16 @@ impl Operator for HashJoin<'_> {
                 };
                 self.push_groups(&found, take, &input, worker, emit)
             }
-            Probe::Grouped(groups) => {
+            KeyIndex::Grouped(groups) => {
                 let found = groups.starts().find(keys[0], input.len);
                 let all: usize = found.iter().map(Range::len).sum();
-                if all < found.len() * AT_ONCE {
+                if all < found.len() * LANES {
                     return self.push_small_groups(groups, &found, all, &input, worker, emit);
                 }
                 let take = |nth: usize, rows: &[Range<u32>], len| groups.take(nth, rows, len);
                 self.push_groups(&found, take, &input, worker, emit)
             }
-            Probe::Indexed(probe) => {
+            KeyIndex::Indexed(probe) => {
                 let found = probe.find(&keys, input.len);
                 self.push_matches(&probe, &found, &input, worker, emit)
             }
@@ -337,7 +340,7 @@ impl Operator for HashJoin<'_> {
     }
 }
 
-impl HashJoin<'_> {
+impl IndexJoin<'_> {
     /// Joins each input row with a range of the rows, of which `take` gives an output's column.
     fn push_groups(
         &self,
@@ -381,10 +384,10 @@ impl HashJoin<'_> {
         if len == 0 { CONTINUE } else { emit(joined(&left, &right, len)?, worker) }
     }
 
-    /// [`HashJoin::push_groups`] for groups of few rows, `all` together. Where integers are copied, rows need not be named.
+    /// [`IndexJoin::push_groups`] for groups of few rows, `all` together. Where integers are copied, rows need not be named.
     fn push_small_groups(
         &self,
-        groups: &Groups,
+        groups: &ClusteredRows,
         found: &[Range<u32>],
         mut all: usize,
         input: &Batch,
@@ -409,18 +412,22 @@ impl HashJoin<'_> {
             for slot in self.shape.keep {
                 let column = &input.columns[*slot];
                 output.columns[*slot] = match column.as_dense_ints() {
-                    Some(ints) => Column::ints(in_fours(zip(ranges, &ints[start..]), len, |int, _| [*int; AT_ONCE])),
+                    Some(ints) => {
+                        Column::ints(gather_unrolled(zip(ranges, &ints[start..]), len, |int, _| [*int; LANES]))
+                    }
                     None => column.copy_rows(
-                        left.get_or_init(|| in_fours(zip(ranges, start as u32..), len, |row, _| [row; AT_ONCE])),
+                        left.get_or_init(|| gather_unrolled(zip(ranges, start as u32..), len, |row, _| [row; LANES])),
                     )?,
                 };
             }
             for (nth, (_, slot)) in self.plan.outputs.iter().enumerate() {
                 output.columns[*slot] = match groups.column(nth) {
-                    Values::Narrow(numbers) => Column::ints(in_fours(zip(ranges, repeat(&numbers[..])), len, four)),
+                    Values::Narrow(numbers) => {
+                        Column::ints(gather_unrolled(zip(ranges, repeat(&numbers[..])), len, four))
+                    }
                     Values::Wide(column) => column.copy_rows(right.get_or_init(|| {
                         let rows = |(), first| [0, 1, 2, 3].map(|nth| (first as u32).wrapping_add(nth));
-                        in_fours(zip(ranges, repeat(())), len, rows)
+                        gather_unrolled(zip(ranges, repeat(())), len, rows)
                     }))?,
                 };
             }
@@ -433,7 +440,7 @@ impl HashJoin<'_> {
         CONTINUE
     }
 
-    /// Rows of the input, with a column for each output beside them.
+    /// BuildSide of the input, with a column for each output beside them.
     #[inline]
     fn joined(
         &self,
@@ -520,22 +527,22 @@ pub fn emit_matches(
 /// What is given for each number in ranges, `len` together: `four` gives it for four of them at once, by what stands beside the range, and
 /// the first of the four, of which not all need to be in the range.
 #[inline]
-fn in_fours<'r, T: Copy, N: Copy + Default>(
+fn gather_unrolled<'r, T: Copy, N: Copy + Default>(
     ranges: impl Iterator<Item = (&'r Range<u32>, T)>,
     len: usize,
-    four: impl Fn(T, usize) -> [N; AT_ONCE],
+    four: impl Fn(T, usize) -> [N; LANES],
 ) -> Vec<N> {
     // Of a short range as many are written as of any, and those of the next one over what is too much: no loop ends where nobody can
     // foretell it.
-    let mut all = vec![N::default(); len + AT_ONCE];
+    let mut all = vec![N::default(); len + LANES];
     let mut end = 0;
     for (range, of) in ranges {
         let (first, len) = (range.start as usize, range.len());
         *all[end..].first_chunk_mut().expect("there is room for four more") = four(of, first);
-        let mut done = AT_ONCE;
+        let mut done = LANES;
         while done < len {
             *all[end + done..].first_chunk_mut().expect("there is room for four more") = four(of, first + done);
-            done += AT_ONCE;
+            done += LANES;
         }
         end += len;
     }
@@ -543,12 +550,12 @@ fn in_fours<'r, T: Copy, N: Copy + Default>(
     all
 }
 
-/// Four integers from a place on, at most that of the last [`AT_ONCE`].
+/// Four integers from a place on, at most that of the last [`LANES`].
 #[inline]
-fn four(numbers: &[u32], at: usize) -> [i64; AT_ONCE] {
+fn four(numbers: &[u32], at: usize) -> [i64; LANES] {
     numbers[at..]
         .first_chunk()
-        .map(|four: &[u32; AT_ONCE]| four.map(i64::from))
+        .map(|four: &[u32; LANES]| four.map(i64::from))
         .expect("more numbers are there than count")
 }
 
@@ -558,13 +565,13 @@ mod tests {
 
     #[test]
     fn in_fours_every_number_of_every_range_is_given_once() {
-        let numbers: Vec<u32> = (0..14 + AT_ONCE as u32).map(|number| number * 10).collect();
+        let numbers: Vec<u32> = (0..14 + LANES as u32).map(|number| number * 10).collect();
         let ranges = [5..5, 0..1, 7..12, 3..3, 2..6, 13..14, 1..3, 3..14, 14..14];
         let each = || ranges.iter().enumerate().flat_map(|(nth, range)| range.clone().map(move |at| (nth, at)));
         let len = each().count();
-        let given = in_fours(zip(&ranges, repeat(&numbers[..])), len, four);
+        let given = gather_unrolled(zip(&ranges, repeat(&numbers[..])), len, four);
         assert_eq!(given, each().map(|(_, at)| i64::from(at) * 10).collect::<Vec<_>>());
-        let beside = in_fours(zip(&ranges, 0..), len, |nth, _| [nth; AT_ONCE]);
+        let beside = gather_unrolled(zip(&ranges, 0..), len, |nth, _| [nth; LANES]);
         assert_eq!(beside, each().map(|(nth, _)| nth as i64).collect::<Vec<_>>());
     }
 }

@@ -24,14 +24,14 @@ pub struct TableScan<'a> {
 }
 
 /// So many rows are worth sorting before they are looked up elsewhere.
-const WORTH_SORTING: usize = 64;
+const SORT_MIN_ROWS: usize = 64;
 
 impl TableScan<'_> {
     /// The rows to read and their order, if it is not simply the range.
     fn order(&self) -> Option<Vec<u32>> {
         let living = || self.table.living(self.range.clone());
         match self.sort_by {
-            Some(column) if self.range.len() > WORTH_SORTING => {
+            Some(column) if self.range.len() > SORT_MIN_ROWS => {
                 let mut rows = living();
                 let column = &self.table.rows().columns[column];
                 match column.as_dense_ints() {

@@ -25,13 +25,13 @@ impl Operator for Unify<'_> {
 }
 
 /// Repeats a row for each element of a list.
-pub struct UnifyEach<'a> {
+pub struct Unnest<'a> {
     pub slot: Option<usize>,
     pub expr: &'a Expr,
     pub shape: Shape<'a>,
 }
 
-impl Operator for UnifyEach<'_> {
+impl Operator for Unnest<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
         let lists = self.expr.eval(frame(&input, worker))?;
         let (mut row, mut element) = (0, 0);
@@ -67,7 +67,7 @@ impl Operator for UnifyEach<'_> {
     }
 }
 
-impl UnifyEach<'_> {
+impl Unnest<'_> {
     /// The list of a row.
     fn elements<'l>(&self, lists: &'l Operand<'_>, row: usize) -> Result<&'l [DataValue], ExecError> {
         let value = match lists {

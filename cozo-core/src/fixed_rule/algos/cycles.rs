@@ -51,7 +51,7 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
 
 fn cycles(graph: &Graph, longest: usize, limit: usize, poison: &Poison) -> miette::Result<Vec<Vec<u32>>> {
     let nodes = graph.node_count();
-    let mut search = Search {
+    let mut search = CycleSearch {
         graph,
         components: components(graph, 0, poison)?,
         vain: 0,
@@ -77,7 +77,7 @@ fn cycles(graph: &Graph, longest: usize, limit: usize, poison: &Poison) -> miett
 }
 
 /// A search for the cycles of one root after another: those whose smallest node it is.
-struct Search<'a> {
+struct CycleSearch<'a> {
     graph: &'a Graph,
     /// How many steps since components were found belong to roots without a cycle.
     vain: usize,
@@ -98,7 +98,7 @@ struct Search<'a> {
     found: Vec<Vec<u32>>,
 }
 
-impl Search<'_> {
+impl CycleSearch<'_> {
     fn from(&mut self, root: u32) -> miette::Result<()> {
         let (found, mut steps) = (self.found.len(), 0);
         self.enter(root);

@@ -2,7 +2,7 @@
 
 use super::inputs::{UNDIRECTED, WEIGHTED_EDGES};
 use super::parallel::{fill, sum};
-use super::power::Gathering;
+use super::power_iteration::Gathering;
 use crate::fixed_rule::{BuiltInRule, Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Output, Settings};
 use crate::value::{Batch, Column};
 

@@ -1,6 +1,6 @@
 //! `MaxFlow`: how much flows along each edge when as much flows as can.
 
-use super::flow::{INPUTS, Network, OPTIONS};
+use super::dinic::{INPUTS, Network, OPTIONS};
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Output, Settings};
 use crate::value::{Batch, Column};
 

@@ -1,6 +1,6 @@
 //! `MinCut`: the edges of the least capacity that part sources from sinks.
 
-use super::flow::{INPUTS, Network, OPTIONS};
+use super::dinic::{INPUTS, Network, OPTIONS};
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Output, Settings};
 use crate::value::{Batch, Column};
 

@@ -1,7 +1,7 @@
 //! `PageRank`: how likely one is at a node after many random steps.
 
 use super::inputs::{WEIGHTED_EDGES, edges_and_nodes};
-use super::power::{Gathering, PAGE_RANK_OPTIONS, page_rank, weights};
+use super::power_iteration::{Gathering, PAGE_RANK_OPTIONS, page_rank, weights};
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, InputSpec, Output, Settings, Shape};
 use crate::value::{Batch, Column};
 

@@ -1,7 +1,7 @@
 //! `PersonalizedPageRank`: how likely one is at a node in random walks from some nodes.
 
 use super::inputs::{STARTING, WEIGHTED_EDGES, known_nodes};
-use super::power::{Gathering, PAGE_RANK_OPTIONS, page_rank};
+use super::power_iteration::{Gathering, PAGE_RANK_OPTIONS, page_rank};
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Output, Settings};
 use crate::value::{Batch, Column};
 

@@ -67,7 +67,7 @@ fn run(call: &Call<'_>, _: &Settings) -> Result<Batch, FixedRuleError> {
             row_of: &row_of,
             estimates: RowValues::new(heuristic.clone(), rows, goal.clone()),
             pace: call.poison.pace(),
-            states: vec![State::default(); graph.node_count()],
+            states: vec![Visited::default(); graph.node_count()],
             met: vec![],
         };
         let goal_node = nodes.find_value(&goal[0]);
@@ -87,15 +87,15 @@ fn run(call: &Call<'_>, _: &Settings) -> Result<Batch, FixedRuleError> {
 }
 
 #[derive(Clone, Copy)]
-struct State {
+struct Visited {
     cost: f64,
     estimate: f64,
     parent: u32,
 }
 
-impl Default for State {
+impl Default for Visited {
     fn default() -> Self {
-        State { cost: UNREACHED, estimate: 0.0, parent: NO_NODE }
+        Visited { cost: UNREACHED, estimate: 0.0, parent: NO_NODE }
     }
 }
 
@@ -107,7 +107,7 @@ struct AStar<'a> {
     row_of: &'a [u32],
     estimates: RowValues<'a>,
     pace: Pace<'a>,
-    states: Vec<State>,
+    states: Vec<Visited>,
     /// The nodes that have a cost.
     met: Vec<u32>,
 }
@@ -122,7 +122,7 @@ impl AStar<'_> {
     /// The cost from a start to the goal.
     fn run(&mut self, start: u32, goal: u32) -> Result<f64, FixedRuleError> {
         for node in self.met.drain(..) {
-            self.states[node as usize] = State::default();
+            self.states[node as usize] = Visited::default();
         }
         // The estimated total, what the path to the node cost when it was put there, and the node.
         let mut heap: BinaryHeap<Reverse<(u64, u64, u32)>> = BinaryHeap::new();
@@ -157,7 +157,7 @@ impl AStar<'_> {
         } else {
             known.estimate
         };
-        self.states[node as usize] = State { cost, estimate, parent };
+        self.states[node as usize] = Visited { cost, estimate, parent };
         Ok(estimate)
     }
 

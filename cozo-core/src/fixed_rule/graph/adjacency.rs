@@ -11,13 +11,13 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 /// So few edges are placed at once, by one thread.
-const WORTH_BLOCKS: usize = 1 << 19;
+const BLOCKS_MIN_EDGES: usize = 1 << 19;
 
-/// So many nodes make a block, or more if there were more than [`MOST_BLOCKS`].
+/// So many nodes make a block, or more if there were more than [`MAX_BLOCKS`].
 const NODES_PER_BLOCK: usize = 1 << 13;
 
 /// Edges are brought together by so many blocks at the same time without losing sight of the places.
-const MOST_BLOCKS: usize = 1 << 10;
+const MAX_BLOCKS: usize = 1 << 10;
 
 /// So many edges are brought together by blocks at once.
 const EDGES_PER_PART: usize = 1 << 20;
@@ -66,12 +66,12 @@ impl Graph {
         };
         let (len, weighted) = (listed.to.len(), listed.weights.is_some());
         let total = len * passes.len();
-        if total < WORTH_BLOCKS {
+        if total < BLOCKS_MIN_EDGES {
             let from = listed.from.range(0..len);
             let passes = passes.iter().map(|turned| listed.ends(&from, 0..len, *turned)).collect();
             return Graph::of_blocks(nodes, nodes, total, &[passes], weighted);
         }
-        let block = nodes.div_ceil(MOST_BLOCKS).max(NODES_PER_BLOCK).next_power_of_two();
+        let block = nodes.div_ceil(MAX_BLOCKS).max(NODES_PER_BLOCK).next_power_of_two();
         let part = |start: usize| start..len.min(start + EDGES_PER_PART);
         let parts_of = |turned: &bool| (0..len).step_by(EDGES_PER_PART).map(part).zip(repeat(*turned));
         let parts: Vec<(Range<usize>, bool)> = passes.iter().flat_map(parts_of).collect();
@@ -95,7 +95,7 @@ impl Graph {
         let mut rows = Vec::with_capacity(blocks.len());
         for (number, edges) in blocks.iter().enumerate() {
             let len = edges.iter().map(|edges| edges.near.len()).sum();
-            rows.push(Rows {
+            rows.push(AdjacencyRows {
                 first: number * block,
                 begin,
                 starts: starts_left.split_off_mut(..block.min(starts_left.len())).expect("no more than there are"),
@@ -292,7 +292,7 @@ impl Graph {
     /// The adjacency in another direction than that of this one.
     pub(super) fn turned(&self, direction: Direction) -> Self {
         let weights = self.weights.as_ref().map(|weights| weights.as_slice());
-        let listed = Listed { from: Sources::Rows(&self.starts), to: &self.targets, weights };
+        let listed = Listed { from: Sources::AdjacencyRows(&self.starts), to: &self.targets, weights };
         Graph::of_listed(self.node_count(), &listed, direction)
     }
 }
@@ -320,7 +320,7 @@ enum Sources<'a> {
     /// Each of them.
     Each(&'a [u32]),
     /// Those of each node one after another: where they begin.
-    Rows(&'a [usize]),
+    AdjacencyRows(&'a [usize]),
 }
 
 impl Sources<'_> {
@@ -328,7 +328,7 @@ impl Sources<'_> {
     fn range(&self, edges: Range<usize>) -> Cow<'_, [u32]> {
         match self {
             Sources::Each(from) => Cow::Borrowed(&from[edges]),
-            Sources::Rows(starts) => Cow::Owned(sources(starts, edges)),
+            Sources::AdjacencyRows(starts) => Cow::Owned(sources(starts, edges)),
         }
     }
 }
@@ -414,7 +414,7 @@ impl ByBlock {
 }
 
 /// The place of the rows of a block of nodes.
-struct Rows<'a> {
+struct AdjacencyRows<'a> {
     /// The first node.
     first: usize,
     /// How many edges those of the nodes before have.
@@ -424,7 +424,7 @@ struct Rows<'a> {
     weights: Option<&'a mut [f64]>,
 }
 
-impl Rows<'_> {
+impl AdjacencyRows<'_> {
     /// Puts the edges of the nodes there.
     fn fill(mut self, edges: &[Ends<'_>]) {
         for node in edges.iter().flat_map(|edges| edges.near) {

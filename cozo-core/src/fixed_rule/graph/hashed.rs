@@ -17,14 +17,14 @@ use crate::value::Column;
 const VALUES_AT_ONCE: usize = 1 << 18;
 
 /// From so many values on, more than one table is used.
-const WORTH_PARALLEL: usize = 1 << 15;
+const PARALLEL_MIN_NODES: usize = 1 << 15;
 
 /// The most tables.
-const MOST_TABLES: usize = 16;
+const MAX_TABLES: usize = 16;
 
 /// A row of one of the columns.
 #[derive(Clone, Copy)]
-struct Place {
+struct Slot {
     column: u32,
     row: u32,
 }
@@ -35,14 +35,14 @@ struct Distinct {
     /// Hashes, and positions in `first`.
     table: HashTable<(u64, u32)>,
     /// Where each occurs first.
-    first: Vec<Place>,
+    first: Vec<Slot>,
 }
 
 /// Numbers the values of two columns together; nothing if there are more than numbers.
 pub fn number(columns: [&Column; 2], poison: &Poison) -> miette::Result<Option<(Nodes, [Vec<u32>; 2])>> {
     let values = columns[0].len() + columns[1].len();
-    let threads = if values < WORTH_PARALLEL { 1 } else { threads::count() };
-    let tables = threads.next_power_of_two().min(MOST_TABLES);
+    let threads = if values < PARALLEL_MIN_NODES { 1 } else { threads::count() };
+    let tables = threads.next_power_of_two().min(MAX_TABLES);
     let mut distinct: Vec<Distinct> = std::iter::repeat_with(Distinct::default).take(tables).collect();
     let mut found = [vec![], vec![]];
     for (i, found) in found.iter_mut().enumerate() {
@@ -83,7 +83,7 @@ fn find(distinct: &mut [Distinct], columns: [&Column; 2], number: usize, poison:
             for (row, hash) in (start..end).zip(&hashes) {
                 // The tables themselves use the bits at both ends.
                 if (hash >> 40) as usize % tables == own {
-                    let place = Place { column: number as u32, row: row as u32 };
+                    let place = Slot { column: number as u32, row: row as u32 };
                     let position = table.position(*hash, place, columns);
                     ids[row].store(position.wrapping_mul(tables as u32) + own as u32, Relaxed);
                 }
@@ -94,7 +94,7 @@ fn find(distinct: &mut [Distinct], columns: [&Column; 2], number: usize, poison:
 }
 
 impl Distinct {
-    fn position(&mut self, hash: u64, place: Place, columns: [&Column; 2]) -> u32 {
+    fn position(&mut self, hash: u64, place: Slot, columns: [&Column; 2]) -> u32 {
         let column = columns[place.column as usize];
         let first = &self.first;
         let same = |(other_hash, position): &(u64, u32)| {
@@ -113,12 +113,12 @@ impl Distinct {
 }
 
 /// All distinct values in ascending order: which each is, as [`find`] has it, and where it occurs first.
-fn sort(distinct: &[Distinct], columns: [&Column; 2]) -> Vec<(u32, Place)> {
+fn sort(distinct: &[Distinct], columns: [&Column; 2]) -> Vec<(u32, Slot)> {
     let tables = distinct.len() as u32;
-    let of_table = |(own, table): (u32, &Distinct)| -> Vec<(u32, Place)> {
+    let of_table = |(own, table): (u32, &Distinct)| -> Vec<(u32, Slot)> {
         (0..).zip(&table.first).map(|(position, place): (u32, _)| (position * tables + own, *place)).collect()
     };
-    let mut all: Vec<(u32, Place)> = (0..).zip(distinct).flat_map(of_table).collect();
+    let mut all: Vec<(u32, Slot)> = (0..).zip(distinct).flat_map(of_table).collect();
     if let (Some(from), Some(to)) = (columns[0].as_dense_ints(), columns[1].as_dense_ints()) {
         all.par_sort_unstable_by_key(|(_, place)| [from, to][place.column as usize][place.row as usize]);
     } else {

@@ -13,21 +13,21 @@
 //! | `kept` | graphs of stored relations, kept from one query to the next |
 
 mod adjacency;
+mod dense_ids;
+mod graph_cache;
 mod hashed;
-mod kept;
-mod near;
 mod nodes;
 #[cfg(test)]
 mod tests;
 
 pub use adjacency::{Direction, Graph};
-pub use kept::{KeptGraphs, Origin};
+pub use graph_cache::{GraphCache, Origin};
 pub use nodes::{NO_NODE, Nodes};
 
 use std::sync::{Arc, OnceLock};
 
 use adjacency::starts_of_sorted;
-use kept::Made;
+use graph_cache::Made;
 use rayon::prelude::*;
 
 use super::{FixedRuleError, Input, Poison};
@@ -97,7 +97,7 @@ impl Input<'_> {
             (Some(column), Some(allowed)) => self.weights(column, allowed).map(Some),
             _ => Ok(None),
         };
-        if let Some(near) = near::read(self, columns, poison)? {
+        if let Some(near) = dense_ids::read(self, columns, poison)? {
             let weights = weigh(near.weights.as_ref())?;
             if let Some((nodes, from, to)) = among_threads(|| near.number(poison))? {
                 return Ok(Edges::new(nodes, from, to, weights));

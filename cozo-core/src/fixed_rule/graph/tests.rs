@@ -10,7 +10,7 @@ use crate::diag::SourceSpan;
 use crate::fixed_rule::input::{InputSource, StoredRows};
 use crate::schema::RelationId;
 use crate::storage::mem::Tree;
-use crate::storage::{BatchCursor, ContentsId, KeyRange, RelationShape, StorageError};
+use crate::storage::{BatchCursor, ContentVersion, KeyRange, RelationShape, StorageError};
 use crate::value::{Batch, DataValue};
 
 fn edges(rows: &[Vec<DataValue>], weights: Option<Weights>) -> Result<Edges, FixedRuleError> {
@@ -197,7 +197,7 @@ impl StoredRows for &Counting {
         self.tree.row_count() as usize
     }
 
-    fn contents(&self) -> Option<(RelationId, ContentsId)> {
+    fn contents(&self) -> Option<(RelationId, ContentVersion)> {
         Some((RelationId(1), self.tree.contents()))
     }
 }
@@ -210,8 +210,8 @@ fn graphs_are_kept_until_their_rows_change_or_memory_is_short() {
     };
     let mut stored = Counting { tree: Tree::new(RelationShape { keys: 2, arity: 3 }), scans: AtomicUsize::new(0) };
     stored.tree.put(&batch(&[[1, 2, 5], [2, 3, 6]]));
-    let kept = KeptGraphs::new(1 << 20);
-    let read = |stored: &Counting, kept: &KeptGraphs, weights: Option<Weights>| {
+    let kept = GraphCache::new(1 << 20);
+    let read = |stored: &Counting, kept: &GraphCache, weights: Option<Weights>| {
         let input =
             Input::new(InputSource::Stored(Box::new(stored)), 3, &[], SourceSpan::default()).keeping(Some(kept));
         let edges = input.edges(weights, &Poison::default()).unwrap();
@@ -242,9 +242,9 @@ fn graphs_are_kept_until_their_rows_change_or_memory_is_short() {
     assert_eq!((&graphs[0], from, scans), (&vec![vec![plain(1)], vec![]], vec![0], 1));
     assert_eq!(read(&stored, &kept, None), (expected.clone(), vec![0, 1], 1), "the contents before it are given up");
     // Without room nothing is kept; with room for one, the other is given up.
-    let none = KeptGraphs::new(10);
+    let none = GraphCache::new(10);
     assert_eq!((read(&stored, &none, None).2, read(&stored, &none, None).2), (1, 1));
-    let one = KeptGraphs::new(350);
+    let one = GraphCache::new(350);
     assert_eq!((read(&stored, &one, None).2, read(&stored, &one, Some(Weights::Finite)).2), (1, 1));
     assert_eq!((read(&stored, &one, Some(Weights::Finite)).2, read(&stored, &one, None).2), (0, 1));
 }
@@ -259,7 +259,7 @@ fn kept_edges_forget_their_ends_and_know_them_again() {
     let mut tree = Tree::new(RelationShape { keys: 2, arity: 2 });
     tree.put(&Batch::from_rows(2, sorted.iter().map(|row| row.as_slice())));
     let stored = Counting { tree, scans: AtomicUsize::new(0) };
-    let kept = KeptGraphs::new(1 << 20);
+    let kept = GraphCache::new(1 << 20);
     let read = |keeping| {
         let input = Input::new(InputSource::Stored(Box::new(&stored)), 2, &[], SourceSpan::default()).keeping(keeping);
         input.edges(None, &Poison::default()).unwrap()

@@ -53,7 +53,7 @@ fn names<'a>(fields: &'a DataValue, options: Options<'_>) -> Result<Vec<&'a str>
 }
 
 /// Makes rows of objects.
-struct Rows<'a> {
+struct JsonRows<'a> {
     origin: Origin<'a>,
     names: Vec<&'a str>,
     null_if_absent: bool,
@@ -65,7 +65,7 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     let batch = Batch::empty(names.len());
     let origin = Origin::new(call, settings.text("url"));
     let null_if_absent = settings.bool("null_if_absent");
-    let mut rows = Rows { origin, names, null_if_absent, batch };
+    let mut rows = JsonRows { origin, names, null_if_absent, batch };
     if settings.bool("json_lines") {
         rows.read_lines(call)?
     } else {
@@ -74,7 +74,7 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     Ok(indexed(rows.batch, settings))
 }
 
-impl Rows<'_> {
+impl JsonRows<'_> {
     fn read_lines(&mut self, call: &Call<'_>) -> Result<(), FixedRuleError> {
         let mut reader = BufReader::new(self.origin.open()?);
         let (mut line, mut number) = (vec![], 0);

@@ -55,7 +55,7 @@ const POISON_INTERVAL: Duration = Duration::from_millis(20);
 const HTTP_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A file or web address that is being read.
-pub struct Source {
+pub struct TextSource {
     chunks: Receiver<io::Result<Vec<u8>>>,
     current: Vec<u8>,
     position: usize,
@@ -78,13 +78,13 @@ impl<'a> Origin<'a> {
     }
 
     /// Begins to read.
-    pub fn open(&self) -> Result<Source, FixedRuleError> {
+    pub fn open(&self) -> Result<TextSource, FixedRuleError> {
         let (sender, chunks) = bounded(CHUNKS_AHEAD);
         let url = self.url.to_string();
         let started = threads::start("cozo-reader", move || read_ahead(&url, &sender));
         started.map_err(|error| self.unreadable(format!("the system gives no thread to read it: {error}")))?;
         let poison = self.call.poison.clone();
-        Ok(Source { chunks, current: vec![], position: 0, poison, record_bytes: 0, longest_record: 0 })
+        Ok(TextSource { chunks, current: vec![], position: 0, poison, record_bytes: 0, longest_record: 0 })
     }
 
     /// The number of bytes of a file, if there is one that says so.
@@ -117,7 +117,7 @@ impl<'a> Origin<'a> {
     }
 }
 
-impl Source {
+impl TextSource {
     /// Bytes that have come and were not taken, after waiting for some; none at the end.
     fn current(&mut self) -> io::Result<&[u8]> {
         while self.position == self.current.len() {
@@ -158,7 +158,7 @@ impl Source {
     }
 }
 
-impl Read for Source {
+impl Read for TextSource {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let bytes = self.current()?;
         let count = buffer.len().min(bytes.len());

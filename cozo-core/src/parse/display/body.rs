@@ -36,7 +36,7 @@ impl Display for Atom {
             Atom::Stored(apply) => write!(f, "{apply}"),
             Atom::Search(apply) => write!(f, "{apply}"),
             Atom::Unify { variable, expr, .. } => write!(f, "{variable} = {expr}"),
-            Atom::UnifyEach { variable, expr, .. } => write!(f, "{variable} in {expr}"),
+            Atom::Unnest { variable, expr, .. } => write!(f, "{variable} in {expr}"),
             Atom::Filter(expr) => write!(f, "{expr}"),
         }
     }

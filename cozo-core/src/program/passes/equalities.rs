@@ -91,7 +91,7 @@ fn rename_in(atom: &mut Atom, from: &SmallStr, to: &SmallStr) {
             }
         }
         Atom::Filter(expr) => in_expr(expr),
-        Atom::Unify(variable, expr) | Atom::UnifyEach(variable, expr) | Atom::Same(variable, expr) => {
+        Atom::Unify(variable, expr) | Atom::Unnest(variable, expr) | Atom::Same(variable, expr) => {
             in_variable(variable);
             in_expr(expr);
         }

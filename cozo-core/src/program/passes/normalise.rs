@@ -320,7 +320,7 @@ fn binders(
         };
         let best = (0..atoms.len()).rev().filter_map(|at| Some((applied(atoms[at])?, at))).max();
         let binds = |atom: &Atom| match atom {
-            Atom::Unify(variable, _) | Atom::UnifyEach(variable, _) => variable.name == name,
+            Atom::Unify(variable, _) | Atom::Unnest(variable, _) => variable.name == name,
             _ => false,
         };
         let positions: Vec<usize> = match best {
@@ -336,9 +336,7 @@ fn binders(
                     let in_expressions = apply.args.iter().filter(|arg| matches!(arg, Arg::Expr(_)));
                     missing.extend(in_expressions.flat_map(Arg::variables).cloned());
                 }
-                Atom::Unify(_, expr) | Atom::UnifyEach(_, expr) => {
-                    missing.extend(expr.variables().into_iter().cloned())
-                }
+                Atom::Unify(_, expr) | Atom::Unnest(_, expr) => missing.extend(expr.variables().into_iter().cloned()),
                 Atom::Filter(_) | Atom::Same(..) => {}
             }
         }
@@ -420,7 +418,7 @@ pub fn is_group(predicate: &str) -> bool {
 /// Refuses the negation of a unification whose variable nothing binds: it would become a test of that variable.
 fn check_negated(atom: &Atom, bound: &BTreeSet<SmallStr>) -> Result<(), ProgramError> {
     match atom {
-        Atom::Unify(variable, expr) | Atom::UnifyEach(variable, expr) if !bound.contains(&variable.name) => {
+        Atom::Unify(variable, expr) | Atom::Unnest(variable, expr) if !bound.contains(&variable.name) => {
             Err(ProgramError::UnsafeNegation { span: variable.span.merge(expr.span()) })
         }
         _ => Ok(()),
@@ -458,7 +456,7 @@ fn condition(atom: &Atom) -> Option<Expr> {
     let (name, variable, expr) = match atom {
         Atom::Filter(expr) => return Some(expr.clone()),
         Atom::Unify(variable, expr) => ("eq", variable, expr),
-        Atom::UnifyEach(variable, expr) => ("is_in", variable, expr),
+        Atom::Unnest(variable, expr) => ("is_in", variable, expr),
         Atom::Same(..) => unreachable!("bodies are normalised before they are ordered"),
         Atom::Apply(_) => return None,
     };

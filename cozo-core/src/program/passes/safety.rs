@@ -141,7 +141,7 @@ struct Ordering {
 }
 
 impl Ordering {
-    /// Places atoms that only test, and unifications; whether any was placed.
+    /// LeafDirectory atoms that only test, and unifications; whether any was placed.
     fn settle_ready_atoms(&mut self) -> Result<bool, ProgramError> {
         let mut settled = false;
         while let Some(position) = self.waiting.iter().position(|atom| self.is_ready(atom)) {
@@ -157,7 +157,7 @@ impl Ordering {
     fn is_ready(&self, atom: &Atom) -> bool {
         match atom {
             Atom::Filter(expr) => self.all_bound(expr),
-            Atom::Same(variable, expr) | Atom::UnifyEach(variable, expr) => {
+            Atom::Same(variable, expr) | Atom::Unnest(variable, expr) => {
                 self.bound.contains(&variable.name) && self.all_bound(expr)
             }
             // A variable that is any value but a number by `==` is the same value, wherever that is said.
@@ -185,7 +185,7 @@ impl Ordering {
                 }
                 Atom::Unify(variable, expr)
             }
-            Atom::UnifyEach(variable, expr) => Atom::Filter(call("is_in", vec![use_of(variable), expr])),
+            Atom::Unnest(variable, expr) => Atom::Filter(call("is_in", vec![use_of(variable), expr])),
             Atom::Apply(apply) => Atom::Apply(self.negated(apply)?),
             tested @ (Atom::Filter(_) | Atom::Same(..)) => tested,
         };
@@ -221,12 +221,12 @@ impl Ordering {
         Ok(apply)
     }
 
-    /// Places the next atom that gives rows, or a unification that had to wait for its turn; whether there was one.
+    /// LeafDirectory the next atom that gives rows, or a unification that had to wait for its turn; whether there was one.
     fn place_next(&mut self) -> Result<bool, ProgramError> {
         budget::step(self.waiting.len())?;
         let can_stand = |atom: &Atom| match atom {
             Atom::Apply(apply) => !apply.negated,
-            Atom::Unify(_, expr) | Atom::UnifyEach(_, expr) => self.all_bound(expr),
+            Atom::Unify(_, expr) | Atom::Unnest(_, expr) => self.all_bound(expr),
             Atom::Filter(_) | Atom::Same(..) => false,
         };
         let is_bound = |arg: &Arg| match arg {
@@ -236,12 +236,12 @@ impl Ordering {
         };
         let touches_bound = |atom: &Atom| match atom {
             Atom::Apply(apply) => can_stand(atom) && apply.args.iter().any(is_bound),
-            Atom::UnifyEach(..) => can_stand(atom),
+            Atom::Unnest(..) => can_stand(atom),
             _ => false,
         };
         let Some(textual) = self.waiting.iter().position(can_stand) else { return Ok(false) };
         let position = match (self.choice, &self.waiting[textual]) {
-            (Choice::BoundFirst, Atom::Apply(_) | Atom::UnifyEach(..)) => {
+            (Choice::BoundFirst, Atom::Apply(_) | Atom::Unnest(..)) => {
                 self.waiting.iter().position(touches_bound).unwrap_or(textual)
             }
             _ => textual,
@@ -251,11 +251,11 @@ impl Ordering {
                 let applied = Atom::Apply(self.applied(apply));
                 self.ordered.push(applied);
             }
-            Atom::UnifyEach(variable, expr) => {
+            Atom::Unnest(variable, expr) => {
                 if variable.name != "_" {
                     self.bound.insert(variable.name.clone());
                 }
-                self.ordered.push(Atom::UnifyEach(variable, expr));
+                self.ordered.push(Atom::Unnest(variable, expr));
             }
             unification => self.settle(unification)?,
         }
@@ -301,7 +301,7 @@ impl Ordering {
     /// Why an atom could not be placed.
     fn complaint(&self, atom: &Atom) -> ProgramError {
         match atom {
-            Atom::Filter(expr) | Atom::Same(_, expr) | Atom::Unify(_, expr) | Atom::UnifyEach(_, expr) => {
+            Atom::Filter(expr) | Atom::Same(_, expr) | Atom::Unify(_, expr) | Atom::Unnest(_, expr) => {
                 self.unbound_in(expr).unwrap_or(ProgramError::UnboundVariable { name: "_".into(), span: expr.span() })
             }
             Atom::Apply(apply) => ProgramError::UnsafeNegation { span: apply.span },

@@ -8,7 +8,7 @@ use tempfile::TempPath;
 use super::{BackupError, ROWS_AT_ONCE, Strictness, copy};
 use crate::expr::functions;
 use crate::schema::{IndexDefinition, RelationSchema, SchemaRef, with_indices};
-use crate::storage::legacy::{self, Kind, LegacyFile, LegacyRelation, Report, RowsRead};
+use crate::storage::legacy::{self, FileKind, LegacyFile, LegacyRelation, Report, RowsRead};
 use crate::storage::{self, BatchCursor, Options, Snapshot, Storage, StorageError, sync_name};
 use crate::value::Batch;
 use crate::value::sort::sorted;
@@ -36,7 +36,7 @@ impl BackupFile {
         let (relations, contents) = match open_database(path) {
             Ok(storage) => (storage.definitions()?, Contents::Ours { snapshot: storage.snapshot(), _storage: storage }),
             Err(error @ StorageError::NotADatabase { .. }) => match legacy::recognise(path)? {
-                Kind::NotSqlite(_) | Kind::OtherSqlite => return Err(error.into()),
+                FileKind::NotSqlite(_) | FileKind::OtherSqlite => return Err(error.into()),
                 _ => open_legacy(path)?,
             },
             Err(error) => return Err(error.into()),

@@ -144,10 +144,10 @@ pub struct Loader {
 
 /// The way to a [`Loader`].
 #[derive(Clone, Default)]
-pub struct Handle(Arc<State>);
+pub struct Handle(Arc<LoadState>);
 
 #[derive(Default)]
-struct State {
+struct LoadState {
     stopped: Arc<AtomicBool>,
     thread: Mutex<Option<(Sender<Job>, JoinHandle<()>)>>,
 }

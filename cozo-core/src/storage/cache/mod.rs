@@ -26,7 +26,7 @@ use self::slot::{Slot, Usage};
 use super::mem::{MemSnapshot, Tree};
 use super::overlay::overlay;
 use super::{
-    AsOf, BatchCursor, ChangeSet, ContentsId, End, KeyRange, LookupCursor, RelationShape, Snapshot, Storage,
+    AsOf, BatchCursor, ChangeSet, ContentVersion, End, KeyRange, LookupCursor, RelationShape, Snapshot, Storage,
     StorageError, probe_count,
 };
 use crate::schema::{RelationId, SchemaRef, with_indices};
@@ -68,10 +68,10 @@ impl Storage for Cached {
     }
 
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
-        self.advance(&mut changes.to_vec()).0
+        self.commit_and_snapshot(&mut changes.to_vec()).0
     }
 
-    fn advance(&self, changes: &mut [ChangeSet]) -> (Result<(), StorageError>, Arc<dyn Snapshot>) {
+    fn commit_and_snapshot(&self, changes: &mut [ChangeSet]) -> (Result<(), StorageError>, Arc<dyn Snapshot>) {
         let mut current = self.current.lock();
         if let Some(alone) = Arc::get_mut(&mut current) {
             // Nobody else has the latest snapshot of the engine then.
@@ -86,8 +86,8 @@ impl Storage for Cached {
         (committed, current.clone())
     }
 
-    fn tend(&self) {
-        self.base.tend();
+    fn before_commit(&self) {
+        self.base.before_commit();
     }
 
     fn max_rows_in_place(&self) -> usize {
@@ -203,7 +203,7 @@ impl Snapshot for CachedSnapshot {
         self.with_loaded(relation, |tree| tree.row_count()).unwrap_or_else(|| self.base.row_count(relation))
     }
 
-    fn contents(&self, relation: RelationId) -> Option<ContentsId> {
+    fn contents(&self, relation: RelationId) -> Option<ContentVersion> {
         self.slots.get(&relation).map(|slot| slot.identity.id())
     }
 
@@ -246,8 +246,14 @@ impl Snapshot for CachedSnapshot {
         }
     }
 
-    fn cut(&self, relation: RelationId, range: &KeyRange, rows: u64, end: End) -> Option<(KeyRange, Option<KeyRange>)> {
-        self.loaded(relation).map(|tree| tree.cut(range, rows, end))
+    fn split_at_rank(
+        &self,
+        relation: RelationId,
+        range: &KeyRange,
+        rows: u64,
+        end: End,
+    ) -> Option<(KeyRange, Option<KeyRange>)> {
+        self.loaded(relation).map(|tree| tree.split_at_rank(range, rows, end))
     }
 
     fn lookup<'a>(

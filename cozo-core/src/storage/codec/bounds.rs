@@ -5,7 +5,7 @@
 //!                    before [2.5, 7]     before every row of a = 3
 //! ```
 
-use super::kind::{Base, Kind};
+use super::kind::{Base, TypeKind};
 use super::ordered::{float_bytes, int_bytes};
 use crate::storage::StorageError;
 use crate::storage::mem::key::Key;
@@ -21,9 +21,9 @@ enum Place {
     AfterAll,
 }
 
-impl Kind {
+impl TypeKind {
     /// Appends the place of the rows whose columns, each of the kind beside it, are at or above the values.
-    pub fn write_bound(kinds: &[Kind], bound: &[DataValue], out: &mut Vec<u8>) -> Result<(), StorageError> {
+    pub fn write_bound(kinds: &[TypeKind], bound: &[DataValue], out: &mut Vec<u8>) -> Result<(), StorageError> {
         for (kind, value) in kinds.iter().zip(bound) {
             match kind.write_place(value, out)? {
                 Place::Here => {}

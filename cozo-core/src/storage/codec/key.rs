@@ -1,7 +1,7 @@
 //! Key columns: typed encodings whose order as bytes is that of the values.
 
 use super::any::{read_into, skip_any, write_any};
-use super::kind::{Base, Kind, NULL, PRESENT};
+use super::kind::{Base, NULL, PRESENT, TypeKind};
 use super::ordered::{
     VALIDITY_BYTES, encode_validity, float_bytes, float_of, int_bytes, int_of, read_validity, uuid_bytes, uuid_of,
     write_escaped,
@@ -11,7 +11,7 @@ use crate::storage::StorageError;
 use crate::storage::mem::key::Key;
 use crate::value::{Column, DataValue};
 
-impl Kind {
+impl TypeKind {
     /// Appends the key encoding of a row of a column; says whether the value is one of this kind.
     #[inline]
     pub fn write_key_of(self, column: &Column, row: usize, out: &mut Vec<u8>) -> Result<bool, StorageError> {
@@ -29,7 +29,7 @@ impl Kind {
         }
     }
 
-    /// As [`Kind::write_key_of`], of a single value. Nothing is appended for one of another kind.
+    /// As [`TypeKind::write_key_of`], of a single value. Nothing is appended for one of another kind.
     pub fn write_key(self, cell: Key, out: &mut Vec<u8>) -> Result<bool, StorageError> {
         match (self.base, cell) {
             (Base::Any, cell) => write_any(cell, out)?,

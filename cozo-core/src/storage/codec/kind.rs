@@ -4,7 +4,7 @@ use crate::schema::{BaseType, ColumnType};
 
 /// How the values of a column are encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Kind {
+pub(super) struct TypeKind {
     pub base: Base,
     /// Whether a byte before the value says that there is one; tagged values say it themselves.
     pub nullable: bool,
@@ -23,7 +23,7 @@ pub(super) enum Base {
     Any,
 }
 
-impl Kind {
+impl TypeKind {
     pub fn of(column: &ColumnType) -> Self {
         let base = match column.base {
             BaseType::Bool => Base::Bool,
@@ -35,7 +35,7 @@ impl Kind {
             BaseType::Validity => Base::Validity,
             _ => Base::Any,
         };
-        Kind { base, nullable: column.nullable && base != Base::Any }
+        TypeKind { base, nullable: column.nullable && base != Base::Any }
     }
 }
 

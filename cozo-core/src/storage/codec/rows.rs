@@ -1,6 +1,6 @@
 //! Rows of a relation: columns of batches to bytes, and back.
 
-use super::kind::{Base, Kind};
+use super::kind::{Base, TypeKind};
 use super::reader::{Damage, Read, Reader};
 use crate::schema::RelationSchema;
 use crate::storage::mem::key::Key;
@@ -11,14 +11,14 @@ use crate::value::{Batch, Column, DataValue, Primitive, StrColumn};
 #[derive(Debug)]
 pub struct RowCodec {
     relation: String,
-    keys: Vec<Kind>,
-    values: Vec<Kind>,
+    keys: Vec<TypeKind>,
+    values: Vec<TypeKind>,
 }
 
 impl RowCodec {
     /// By the types of the columns.
     pub fn new(schema: &RelationSchema) -> Self {
-        let mut kinds: Vec<Kind> = schema.columns().map(|column| Kind::of(&column.column_type)).collect();
+        let mut kinds: Vec<TypeKind> = schema.columns().map(|column| TypeKind::of(&column.column_type)).collect();
         let values = kinds.split_off(schema.keys.len());
         RowCodec { relation: schema.name.to_string(), keys: kinds, values }
     }
@@ -35,7 +35,7 @@ impl RowCodec {
 
     /// Whether keys end with a validity of [`VALIDITY_BYTES`](super::VALIDITY_BYTES) bytes in this column.
     pub fn ends_with_validity(&self, as_of: AsOf) -> bool {
-        let validity = Kind { base: Base::Validity, nullable: false };
+        let validity = TypeKind { base: Base::Validity, nullable: false };
         self.keys.len() == as_of.column + 1 && self.keys.last() == Some(&validity)
     }
 
@@ -92,13 +92,13 @@ impl RowCodec {
     /// Appends the least bytes that keys have whose columns from `first` on are at or above the values in the total order.
     /// Those before them must be in `out`, and something before the first.
     pub fn write_bound(&self, first: usize, bound: &[DataValue], out: &mut Vec<u8>) -> Result<(), StorageError> {
-        Kind::write_bound(self.keys.get(first..).unwrap_or_default(), bound, out)
+        TypeKind::write_bound(self.keys.get(first..).unwrap_or_default(), bound, out)
     }
 
     /// The values of the columns of a key.
     pub fn key_values(&self, key: &[u8]) -> Result<Vec<DataValue>, StorageError> {
         let mut reader = Reader::new(key);
-        let mut value = |kind: &Kind| {
+        let mut value = |kind: &TypeKind| {
             let mut column = Column::default();
             kind.read_key(&mut reader, &mut column).map(|()| column.get(0))
         };
@@ -113,8 +113,8 @@ impl RowCodec {
 
 /// A column of a row on the way into a batch.
 #[derive(Clone, Copy)]
-struct Step {
-    kind: Kind,
+struct DecodeStep {
+    kind: TypeKind,
     /// The place of the column among those that are made; `None` to go past it.
     target: Option<usize>,
 }
@@ -123,8 +123,8 @@ struct Step {
 pub struct RowReader<'c> {
     codec: &'c RowCodec,
     /// Up to the last column asked for.
-    keys: Vec<Step>,
-    values: Vec<Step>,
+    keys: Vec<DecodeStep>,
+    values: Vec<DecodeStep>,
     /// For each column asked for, its place among those that are made.
     outputs: Vec<usize>,
     /// The columns that are made, each once.
@@ -140,9 +140,9 @@ impl<'c> RowReader<'c> {
         made.sort_unstable();
         made.dedup();
         let place = |column: usize| made.binary_search(&column).ok();
-        let steps = |kinds: &[Kind], first: usize| {
-            let step = |(i, kind): (usize, &Kind)| Step { kind: *kind, target: place(first + i) };
-            let mut steps: Vec<Step> = kinds.iter().enumerate().map(step).collect();
+        let steps = |kinds: &[TypeKind], first: usize| {
+            let step = |(i, kind): (usize, &TypeKind)| DecodeStep { kind: *kind, target: place(first + i) };
+            let mut steps: Vec<DecodeStep> = kinds.iter().enumerate().map(step).collect();
             let end = steps.iter().rposition(|step| step.target.is_some()).map_or(0, |last| last + 1);
             steps.truncate(end);
             steps
@@ -213,7 +213,7 @@ fn check_end(reader: &Reader, all_read: bool) -> Read<()> {
     if all_read && !reader.rest.is_empty() { Err(Damage("a row goes on after its last column")) } else { Ok(()) }
 }
 
-impl Kind {
+impl TypeKind {
     /// A column that begins with the representation that its values have.
     fn empty_column(self) -> Column {
         match self.base {

@@ -2,14 +2,14 @@
 
 use super::any::{read_into, skip_any, write_any};
 use super::key::{push_float, push_int};
-use super::kind::{Base, Kind};
+use super::kind::{Base, TypeKind};
 use super::ordered::{read_validity, uuid_of};
 use super::reader::{Read, Reader, text};
 use crate::storage::StorageError;
 use crate::storage::mem::key::Key;
 use crate::value::{Column, DataValue};
 
-impl Kind {
+impl TypeKind {
     /// Appends the encoding of a row of a value column; says whether the value is one of this kind.
     #[inline]
     pub fn write_value_of(self, column: &Column, row: usize, out: &mut Vec<u8>) -> Result<bool, StorageError> {

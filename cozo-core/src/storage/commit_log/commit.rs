@@ -27,7 +27,7 @@ use crate::sync::{Condvar, Mutex};
 /// What commits and the thread that applies them share.
 pub(super) struct Shared {
     /// What changes with each commit; it has snapshots of the engine, which go before it.
-    pub state: Mutex<State>,
+    pub state: Mutex<LogState>,
     /// Told when there is something to be applied, or nothing any more.
     pub news: Condvar,
     /// Held by whoever changes the engine; locked before `state`.
@@ -40,7 +40,7 @@ pub(super) struct Shared {
     session: u128,
 }
 
-pub(super) struct State {
+pub(super) struct LogState {
     pub newest: Arc<LoggedSnapshot>,
     /// How many bytes are not applied.
     pub bytes: usize,
@@ -87,7 +87,7 @@ impl Shared {
         let bytes = records.len();
         let sealed = (bytes > 0).then(|| Arc::new(Segment::of(records)));
         let era = Era::new(base.snapshot(), sealed, Arc::default());
-        let state = State {
+        let state = LogState {
             newest: Arc::new(LoggedSnapshot::new(era, 0)),
             bytes,
             file: None,
@@ -122,7 +122,7 @@ impl Shared {
         if !is_small || state.trust == Trust::InDoubt || state.bytes >= self.max_bytes {
             return None;
         }
-        let State { file, record, has_torn_record, .. } = &mut *state;
+        let LogState { file, record, has_torn_record, .. } = &mut *state;
         let log = file.as_mut()?;
         log.encode(changes, record).ok()?;
         if let Err(error) = log.append(record) {
@@ -131,7 +131,7 @@ impl Shared {
             *file = None;
             return None;
         }
-        let State { newest, bytes, record, .. } = &mut *state;
+        let LogState { newest, bytes, record, .. } = &mut *state;
         let (was, is) = (newest.end(), newest.era.active.append(record));
         *bytes += record.len();
         LoggedSnapshot::advance(newest, is);
@@ -143,7 +143,7 @@ impl Shared {
     pub fn commit_to_engine(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
         let _engine = self.engine.lock();
         if self.max_bytes > 0 {
-            self.base.tend();
+            self.base.before_commit();
         }
         self.be_ready()?;
         let is_alone = {
@@ -241,7 +241,7 @@ impl Shared {
         let _engine = self.engine.lock();
         self.be_ready()?;
         let Some((era, number)) = self.seal()? else { return Ok(()) };
-        self.base.tend();
+        self.base.before_commit();
         let rows = era.sealed_changes()?;
         let mark = self.mark(number, self.state.lock().commits + 1, Then::GoOn);
         if let Err(error) = self.base.commit(&[ChangeSet { log_mark: Some(mark), ..ChangeSet::of_rows(rows) }]) {
@@ -325,7 +325,7 @@ impl Shared {
     }
 }
 
-impl State {
+impl LogState {
     /// Counts a commit of the engine, and notes it in the log.
     fn engine_has_committed(&mut self) {
         self.commits += 1;

@@ -235,11 +235,11 @@ impl Storage for Logged {
     }
 
     /// Applies a log that the thread does not keep short.
-    fn tend(&self) {
+    fn before_commit(&self) {
         let Shared { max_bytes, state, engine, base, .. } = &*self.shared;
         if *max_bytes == 0 {
             let _engine = engine.lock();
-            base.tend();
+            base.before_commit();
         } else if state.lock().bytes >= *max_bytes {
             // If it fails, the commit that comes next does, too.
             let _ = self.shared.apply();

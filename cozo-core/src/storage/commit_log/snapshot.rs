@@ -186,8 +186,14 @@ impl Snapshot for LoggedSnapshot {
         self.about().partition(relation, range, parts)
     }
 
-    fn cut(&self, relation: RelationId, range: &KeyRange, rows: u64, end: End) -> Option<(KeyRange, Option<KeyRange>)> {
-        self.about().cut(relation, range, rows, end)
+    fn split_at_rank(
+        &self,
+        relation: RelationId,
+        range: &KeyRange,
+        rows: u64,
+        end: End,
+    ) -> Option<(KeyRange, Option<KeyRange>)> {
+        self.about().split_at_rank(relation, range, rows, end)
     }
 
     fn lookup<'a>(

@@ -12,7 +12,7 @@ use crate::storage::{LookupCursor, Matches, StorageError};
 use crate::threads;
 
 /// So many rows are got by several threads.
-const WORTH_SHARING: usize = 256;
+const PARALLEL_MIN_KEYS: usize = 256;
 
 /// Gets rows by all of their key columns.
 pub(super) struct PointLookup<'a, S> {
@@ -87,7 +87,7 @@ impl<'a, S: KvSnapshot> PointLookup<'a, S> {
     fn get(&mut self, count: usize) -> Result<(), StorageError> {
         let range = self.next..self.probes.len().min(self.next.saturating_add(count));
         self.next = range.end;
-        let lanes = if range.len() < WORTH_SHARING { 1 } else { threads::count() };
+        let lanes = if range.len() < PARALLEL_MIN_KEYS { 1 } else { threads::count() };
         let (codec, columns) = (self.codec, &self.columns);
         let lane = || Lane { keys: ProbeKeys::default(), rows: RowReader::new(codec, columns), found: vec![] };
         self.lanes.resize_with(self.lanes.len().max(lanes), lane);

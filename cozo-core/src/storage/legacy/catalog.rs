@@ -6,7 +6,7 @@ use super::key::decode_key;
 use super::malformed::Malformed;
 use super::report::Note;
 use super::search::{FtsIndex, HnswIndex, LshIndex, SearchDefinition, SearchIndex};
-use super::source::{IdRange, Source};
+use super::source::{FileSource, IdRange};
 use super::value::decode;
 use super::{LegacyIndex, LegacyRelation};
 use crate::parse::parse_expr;
@@ -34,7 +34,7 @@ const PAGE_ROWS: usize = 1000;
 
 impl Catalog {
     /// Reads all of it.
-    pub fn read(source: &Source) -> Result<Self, StorageError> {
+    pub fn read(source: &FileSource) -> Result<Self, StorageError> {
         let mut catalog = Catalog::default();
         let mut last: Option<Vec<u8>> = None;
         loop {

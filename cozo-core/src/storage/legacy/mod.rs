@@ -44,7 +44,7 @@ mod value;
 use std::path::Path;
 
 pub use handle::ElementWidth;
-pub use recognise::{Kind, recognise};
+pub use recognise::{FileKind, recognise};
 pub use report::{Note, RefusedRow, RelationReport, Remnant, Report, RowsRead};
 pub use rows::Rows;
 pub use search::{Distance, FtsIndex, HnswIndex, LshIndex, SearchDefinition, SearchIndex, TokenStep};
@@ -54,14 +54,14 @@ use crate::schema::RelationSchema;
 use crate::value::SmallStr;
 use catalog::Catalog;
 use recognise::identify;
-use source::Source;
+use source::FileSource;
 
 /// How deep values may be nested.
 const MAX_DEPTH: usize = 128;
 
 /// An open file of CozoDB 0.7.
 pub struct LegacyFile {
-    source: Source,
+    source: FileSource,
     relations: Vec<LegacyRelation>,
     index_relations: Vec<RelationSchema>,
     lost: Vec<Note>,

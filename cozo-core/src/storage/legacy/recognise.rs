@@ -4,12 +4,12 @@ use std::io::Read;
 use std::path::Path;
 
 use super::malformed::hex;
-use super::source::{Source, io_failure};
+use super::source::{FileSource, io_failure};
 use crate::storage::StorageError;
 
 /// What a path holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileKind {
     /// A database or a backup of CozoDB 0.7 as an SQLite file: what [`super::LegacyFile`] reads.
     Cozo07,
     /// No SQLite file, but what the text says.
@@ -40,67 +40,70 @@ const VERSION: &[u8] = &[0];
 
 /// What a path holds. Who keeps a catalog of their own in an SQLite file must look for that first: a relation may be
 /// called `cozo`. Errors are those of reading alone: nothing there, no right to read it.
-pub fn recognise(path: &Path) -> Result<Kind, StorageError> {
+pub fn recognise(path: &Path) -> Result<FileKind, StorageError> {
     identify(path).map(|(kind, _)| kind)
 }
 
 /// What a path holds, with the open file if it is an SQLite file.
-pub(super) fn identify(path: &Path) -> Result<(Kind, Option<Source>), StorageError> {
+pub(super) fn identify(path: &Path) -> Result<(FileKind, Option<FileSource>), StorageError> {
     let failed = |error: std::io::Error| {
         io_failure("open a file", &std::io::Error::other(format!("'{}': {error}", path.display())))
     };
     if std::fs::metadata(path).map_err(failed)?.is_dir() {
         let is_rocksdb = path.join("manifest").is_file() && path.join("data").is_dir();
-        return Ok((if is_rocksdb { Kind::RocksDb } else { Kind::NotSqlite("a directory") }, None));
+        return Ok((if is_rocksdb { FileKind::RocksDb } else { FileKind::NotSqlite("a directory") }, None));
     }
     let mut header = Vec::new();
     std::fs::File::open(path).and_then(|file| file.take(100).read_to_end(&mut header)).map_err(failed)?;
     if !header.starts_with(SQLITE) {
-        return Ok((Kind::NotSqlite(if header.is_empty() { "an empty file" } else { "a file of another kind" }), None));
+        return Ok((
+            FileKind::NotSqlite(if header.is_empty() { "an empty file" } else { "a file of another kind" }),
+            None,
+        ));
     }
-    let source = Source::open(path, header.get(WRITE_FORMAT) == Some(&2))?;
+    let source = FileSource::open(path, header.get(WRITE_FORMAT) == Some(&2))?;
     Ok((kind_of(&source)?, Some(source)))
 }
 
-fn kind_of(source: &Source) -> Result<Kind, StorageError> {
+fn kind_of(source: &FileSource) -> Result<FileKind, StorageError> {
     if !source.has_table()? {
-        return Ok(Kind::OtherSqlite);
+        return Ok(FileKind::OtherSqlite);
     }
     Ok(match source.value_of(VERSION_KEY)? {
-        Some(version) if version == VERSION => Kind::Cozo07,
-        Some(version) => Kind::UnknownVersion(hex(&version)),
-        None if source.value_of(LAST_ID_KEY)?.is_some() => Kind::TooOld,
-        None if source.is_empty()? => Kind::CutShort,
-        None => Kind::OtherSqlite,
+        Some(version) if version == VERSION => FileKind::Cozo07,
+        Some(version) => FileKind::UnknownVersion(hex(&version)),
+        None if source.value_of(LAST_ID_KEY)?.is_some() => FileKind::TooOld,
+        None if source.is_empty()? => FileKind::CutShort,
+        None => FileKind::OtherSqlite,
     })
 }
 
-impl Kind {
+impl FileKind {
     /// The error for a path that should be a file of CozoDB 0.7 and is not.
     pub fn require(&self, path: &Path) -> Result<(), StorageError> {
         let (found, help) = match self {
-            Kind::Cozo07 => return Ok(()),
-            Kind::NotSqlite(found) => (
+            FileKind::Cozo07 => return Ok(()),
+            FileKind::NotSqlite(found) => (
                 found.to_string(),
                 "a database of CozoDB 0.7 on engine 'sqlite', or a backup, is an SQLite file: check the path",
             ),
-            Kind::OtherSqlite => (
+            FileKind::OtherSqlite => (
                 "an SQLite file of another program".to_string(),
                 "only SQLite files written by CozoDB 0.7 can be read: check the path",
             ),
-            Kind::TooOld => (
+            FileKind::TooOld => (
                 "a database of a CozoDB before 0.7".to_string(),
                 "export its relations with the version that wrote it, and import them",
             ),
-            Kind::UnknownVersion(version) => (
+            FileKind::UnknownVersion(version) => (
                 format!("a database of CozoDB with the unknown format version {version}"),
                 "make a backup with CozoDB 0.7, and import that",
             ),
-            Kind::CutShort => (
+            FileKind::CutShort => (
                 "an empty database of CozoDB whose creation was cut short".to_string(),
                 "nothing was ever in it: delete the file, or give another path",
             ),
-            Kind::RocksDb => (
+            FileKind::RocksDb => (
                 "a directory of CozoDB 0.7 with engine 'rocksdb'".to_string(),
                 "make a backup with CozoDB 0.7 (`backup` of any binding, HTTP `/backup`, `%backup` of the REPL), and import that",
             ),

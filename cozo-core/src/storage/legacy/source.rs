@@ -18,7 +18,7 @@ const ENGINE: &str = "the reader of CozoDB 0.7 files";
 pub(super) const ID_BYTES: usize = 8;
 
 /// An open file, as it was when it was opened: a read transaction holds until it is dropped.
-pub(super) struct Source {
+pub(super) struct FileSource {
     connection: Connection,
     /// The path, quoted, for errors.
     place: String,
@@ -43,7 +43,7 @@ impl IdRange {
     }
 }
 
-impl Source {
+impl FileSource {
     /// Opens an SQLite file. One that was left in the middle of a write, or keeps a log beside it, is copied first, since
     /// SQLite would have to write to it.
     pub fn open(path: &Path, keeps_log: bool) -> Result<Self, StorageError> {
@@ -54,7 +54,7 @@ impl Source {
                 Err(error) if error.sqlite_error_code() == Some(ErrorCode::ReadOnly) => {}
                 connected => {
                     let connection = connected.map_err(|error| failure(&place, "open a file", &error))?;
-                    return Ok(Source { connection, place, _copy: None });
+                    return Ok(FileSource { connection, place, _copy: None });
                 }
             }
         }
@@ -62,7 +62,7 @@ impl Source {
             copied(path).map_err(|error| io_failure("copy a file with an unfinished write", &error))?;
         let connection = connect(&copy, OpenFlags::SQLITE_OPEN_READ_WRITE);
         let connection = connection.map_err(|error| failure(&place, "open a copy of a file", &error))?;
-        Ok(Source { connection, place, _copy: Some(folder) })
+        Ok(FileSource { connection, place, _copy: Some(folder) })
     }
 
     /// Whether there is a table `cozo` with the columns of CozoDB.

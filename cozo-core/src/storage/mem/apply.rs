@@ -1,4 +1,4 @@
-//! Applying sorted changes to a subtree: each node that they touch is changed once.
+//! Applying sorted changes to a subtree: each node that they prefetch is changed once.
 //!
 //! Rows `5, 6, 90` at an inner node with separators `_, 10, 80` become rows `5, 6` for child 0 and `90` for child 2.
 

@@ -6,8 +6,8 @@ use smallvec::SmallVec;
 
 use super::finger::Finger;
 use super::key::{Key, ProbeKeys, keys_at};
-use super::near::{MAX_WALKS, Walks};
 use super::node::{MAX_LEAF_ROWS, Node};
+use super::prefetch::{MAX_WALKS, PrefetchWalks};
 use crate::storage::{BatchCursor, LookupCursor, Matches, StorageError, probe_count};
 use crate::value::{Batch, Column, DataValue, compare_columns};
 
@@ -152,7 +152,7 @@ impl<'a> Seeker<'a> {
         if !far || self.group.len() == 1 || matches!(self.root, Node::Leaf(_)) {
             return;
         }
-        let mut walks = Walks::default();
+        let mut walks = PrefetchWalks::default();
         for row in self.group.clone() {
             walks.push(self.root, probe_keys(self.prefixes, &self.last, row));
         }
@@ -161,7 +161,7 @@ impl<'a> Seeker<'a> {
             self.jumps += usize::from(before.is_none_or(|before| !walk.aim.is_at(before.leaf)));
             self.sought.push(walk.aim.seek(&walk.key));
         }
-        let values = self.sought.iter().map(|(finger, found)| finger.leaf.touch_row(found.start, &self.columns));
+        let values = self.sought.iter().map(|(finger, found)| finger.leaf.prefetch_row(found.start, &self.columns));
         std::hint::black_box(values.fold(0, usize::wrapping_add));
     }
 

@@ -6,10 +6,10 @@ use imbl::OrdMap;
 
 use super::Tree;
 use super::key::row_of;
-use super::near::{MAX_WALKS, MIN_WALKS, Walks};
+use super::prefetch::{MAX_WALKS, MIN_WALKS, PrefetchWalks};
 use crate::schema::{RelationId, SchemaRef};
 use crate::storage::{
-    AsOf, BatchCursor, ChangeSet, ChangedRows, ContentsId, End, KeyRange, LookupCursor, Nothing, RelationShape,
+    AsOf, BatchCursor, ChangeSet, ChangedRows, ContentVersion, End, KeyRange, LookupCursor, Nothing, RelationShape,
     RowChanges, Snapshot, Storage, StorageError, probe_count,
 };
 use crate::sync::Mutex;
@@ -51,7 +51,7 @@ impl Storage for MemStorage {
         changes.iter().try_for_each(|change_set| next.apply(change_set))
     }
 
-    fn advance(&self, changes: &mut [ChangeSet]) -> (Result<(), StorageError>, Arc<dyn Snapshot>) {
+    fn commit_and_snapshot(&self, changes: &mut [ChangeSet]) -> (Result<(), StorageError>, Arc<dyn Snapshot>) {
         let mut current = self.current.lock();
         (advance_to(&mut current, changes), current.clone())
     }
@@ -118,7 +118,7 @@ impl MemSnapshot {
     fn take(&mut self, changes: &mut ChangeSet) -> Result<(), StorageError> {
         self.create(&changes.created);
         for some in changes.rows.chunks_mut(MAX_WALKS) {
-            self.bring_near(some);
+            self.prefetch(some);
             for RowChanges { relation, kind, rows } in some {
                 self.tree_mut(*relation)?.take(*kind, rows);
             }
@@ -129,11 +129,11 @@ impl MemSnapshot {
 
     /// Brings near where rows go that are changed one after another. A row with values was often read just before, and is near;
     /// where there are only keys, it is new.
-    fn bring_near(&self, changes: &[RowChanges]) {
+    fn prefetch(&self, changes: &[RowChanges]) {
         if changes.len() < MIN_WALKS {
             return;
         }
-        let mut walks = Walks::default();
+        let mut walks = PrefetchWalks::default();
         for RowChanges { relation, rows, .. } in changes {
             if let (Some(tree), ChangedRows::One(row)) = (self.tree(*relation), rows)
                 && row.len() == tree.shape().keys
@@ -141,7 +141,7 @@ impl MemSnapshot {
                 walks.push(&tree.root, row_of(row));
             }
         }
-        walks.bring_near();
+        walks.prefetch();
     }
 
     fn create(&mut self, relations: &[SchemaRef]) {
@@ -170,7 +170,7 @@ impl Snapshot for MemSnapshot {
         self.tree(relation).map_or(0, Tree::row_count)
     }
 
-    fn contents(&self, relation: RelationId) -> Option<ContentsId> {
+    fn contents(&self, relation: RelationId) -> Option<ContentVersion> {
         self.tree(relation).map(Tree::contents)
     }
 
@@ -199,8 +199,14 @@ impl Snapshot for MemSnapshot {
         self.tree(relation).map_or_else(|| vec![range.clone()], |tree| tree.partition(range, parts))
     }
 
-    fn cut(&self, relation: RelationId, range: &KeyRange, rows: u64, end: End) -> Option<(KeyRange, Option<KeyRange>)> {
-        Some(self.tree(relation).map_or_else(|| (range.clone(), None), |tree| tree.cut(range, rows, end)))
+    fn split_at_rank(
+        &self,
+        relation: RelationId,
+        range: &KeyRange,
+        rows: u64,
+        end: End,
+    ) -> Option<(KeyRange, Option<KeyRange>)> {
+        Some(self.tree(relation).map_or_else(|| (range.clone(), None), |tree| tree.split_at_rank(range, rows, end)))
     }
 
     fn lookup<'a>(

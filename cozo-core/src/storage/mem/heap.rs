@@ -1,7 +1,7 @@
 //! Heaps of mimalloc for trees alone, in huge pages.
 //!
 //! What lies in hundreds of megabytes is found 5 to 15 % sooner in pages of two megabytes. But the system clears all of such a page at its
-//! first touch, for which a query of a tenth of a millisecond would wait when it takes memory for its rows. So mimalloc is compiled not to
+//! first prefetch, for which a query of a tenth of a millisecond would wait when it takes memory for its rows. So mimalloc is compiled not to
 //! ask for huge pages (Linux, `madvise`), and trees have memory of their own that does.
 
 use std::alloc::Layout;

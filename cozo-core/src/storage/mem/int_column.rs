@@ -139,8 +139,8 @@ impl IntColumn {
 
     /// Reads each piece of the memory of the values; what it gives means nothing.
     #[inline]
-    pub fn touch(&self) -> usize {
-        for_width!(&self.offsets, values => touch(values))
+    pub fn prefetch(&self) -> usize {
+        for_width!(&self.offsets, values => prefetch(values))
     }
 
     /// The end of the run of rows that hold the same value as the first of a sorted range.
@@ -260,7 +260,7 @@ fn run_ends<T: Offset>(values: &[T]) -> [u64; MAX_LEAF_ROWS / 64] {
 const LOWEST_BITS_TO_HIGHEST_BYTE: u64 = 0x0102_0408_1020_4080;
 
 #[inline]
-fn touch<T: Offset>(values: &[T]) -> usize {
+fn prefetch<T: Offset>(values: &[T]) -> usize {
     let lines = values.iter().step_by(CACHE_LINE / size_of::<T>());
     lines.map(|value| value.widen() as usize).fold(0, usize::wrapping_add)
 }

@@ -7,7 +7,7 @@ use smallvec::smallvec;
 use super::apply::{Changes, Columns};
 use super::key::{Key, Probe, keys_at};
 use super::leaf_column::{LeafColumn, LeafColumns, column_weight};
-use super::node::{APPENDED_LEAF_ROWS, Child, MAX_LEAF_BYTES, MAX_LEAF_ROWS, Node, Sibling, equal_range, touch};
+use super::node::{APPENDED_LEAF_ROWS, Child, MAX_LEAF_BYTES, MAX_LEAF_ROWS, Node, Sibling, equal_range, prefetch};
 use super::search::pieces;
 use super::shared::Shared;
 use crate::value::{Column, DataValue};
@@ -87,29 +87,29 @@ impl Leaf {
 
     /// Reads some of the memory that a search by the first key columns goes through; what it gives means nothing.
     #[inline]
-    pub fn touch(&self, keys: usize) -> usize {
-        touch(&self.columns, keys)
+    pub fn prefetch(&self, keys: usize) -> usize {
+        prefetch(&self.columns, keys)
     }
 
-    /// Reads some of the memory where a row's columns begin, as [`Leaf::touch`] does.
+    /// Reads some of the memory where a row's columns begin, as [`Leaf::prefetch`] does.
     #[inline]
-    pub fn touch_row(&self, row: usize, columns: &[usize]) -> usize {
+    pub fn prefetch_row(&self, row: usize, columns: &[usize]) -> usize {
         let Some(last) = self.len.checked_sub(1) else { return 0 };
         let row = row.min(last);
-        columns.iter().map(|column| self.columns[*column].touch_row(row)).fold(0, usize::wrapping_add)
+        columns.iter().map(|column| self.columns[*column].prefetch_row(row)).fold(0, usize::wrapping_add)
     }
 
     /// The row with a whole key; empty, at the place where it would be, if there is none. A leaf that is not near is brought near before it
     /// is searched.
     #[inline]
-    pub fn find(&self, key: Probe, is_near: bool) -> Range<usize> {
+    pub fn find(&self, key: Probe, is_prefetched: bool) -> Range<usize> {
         if let ([Key::Int(key)], Some(LeafColumn::Int(column))) = (key, self.columns.first())
             && let Some(row) = column.dense_row(*key)
         {
             return row..row + 1;
         }
-        if !is_near {
-            self.bring_near(key.len());
+        if !is_prefetched {
+            self.prefetch_now(key.len());
         }
         self.equal_range(0, key)
     }
@@ -117,16 +117,18 @@ impl Leaf {
     /// Waits for all the memory that a search by the first key columns goes through at once, where the search would wait for one piece
     /// after another: plain loads do not wait for each other. By itself, so that the code around it stays in registers.
     #[inline(never)]
-    fn bring_near(&self, keys: usize) {
-        std::hint::black_box(self.touch(keys));
+    fn prefetch_now(&self, keys: usize) {
+        std::hint::black_box(self.prefetch(keys));
     }
 
     /// Waits for a row of few columns at once, those too that are not read: a row that is read is often changed next, and all that comes
     /// after a change waits until the memory to change is near.
     #[inline]
-    pub fn bring_row_near(&self, row: usize) {
+    pub fn prefetch_row_now(&self, row: usize) {
         if !self.columns.spilled() {
-            std::hint::black_box(self.columns.iter().map(|column| column.touch_row(row)).fold(0, usize::wrapping_add));
+            std::hint::black_box(
+                self.columns.iter().map(|column| column.prefetch_row(row)).fold(0, usize::wrapping_add),
+            );
         }
     }
 

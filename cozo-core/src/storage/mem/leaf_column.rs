@@ -352,17 +352,17 @@ impl LeafColumn {
 
     /// Reads some of the memory that a search goes through; what it gives means nothing.
     #[inline]
-    pub fn touch(&self) -> usize {
+    pub fn prefetch(&self) -> usize {
         match self {
-            LeafColumn::Int(column) => column.touch(),
-            LeafColumn::Text(column) => column.touch(),
+            LeafColumn::Int(column) => column.prefetch(),
+            LeafColumn::Text(column) => column.prefetch(),
             _ => 0,
         }
     }
 
-    /// Reads the memory of a row where that is quick, as [`LeafColumn::touch`] does.
+    /// Reads the memory of a row where that is quick, as [`LeafColumn::prefetch`] does.
     #[inline]
-    pub fn touch_row(&self, row: usize) -> usize {
+    pub fn prefetch_row(&self, row: usize) -> usize {
         match self {
             LeafColumn::Int(column) => column.get(row).map_or(0, |value| value as usize),
             LeafColumn::Float(column) => usize::from(column.get(row).is_some_and(|value| value > 0.0)),

@@ -21,7 +21,7 @@
 //! 3. The run of matching rows is decoded straight into the columns that were asked for; a run that reaches the end of
 //!    its leaf goes on in the next. The cursor stops at about `max_rows` and resumes there.
 //!
-//! Whoever looks up many keys of one integer has [`Places`] made, and then reads [`PlacedRows`] without a search.
+//! Whoever looks up many keys of one integer has [`LeafDirectory`] made, and then reads [`DirectoryReader`] without a search.
 //!
 //! # The life of a read as of a time
 //! 1. Where all key columns but the Validity are known, the probe is the key with that time: one seek finds the version,
@@ -64,10 +64,10 @@ mod int_column;
 pub(super) mod key;
 mod leaf;
 mod leaf_column;
-mod near;
+mod leaf_directory;
 mod node;
 mod nulls;
-mod places;
+mod prefetch;
 mod rebalance;
 mod search;
 mod shared;
@@ -79,6 +79,6 @@ mod tree;
 pub use as_of::AsOfScan;
 pub use cursor::{ScanCursor, TreeLookupCursor};
 pub use engine::{MemSnapshot, MemStorage};
+pub use leaf_directory::{DirectoryReader, LeafDirectory};
 pub use node::{MAX_CHILDREN, MAX_LEAF_ROWS};
-pub use places::{PlacedRows, Places};
 pub use tree::Tree;

@@ -97,7 +97,7 @@ impl Node {
 
     /// Reads something of the node itself; what it gives means nothing.
     #[inline]
-    pub fn touch(&self) -> usize {
+    pub fn prefetch(&self) -> usize {
         match self {
             Node::Leaf(leaf) => leaf.len,
             Node::Inner(inner) => inner.children.len(),
@@ -106,10 +106,10 @@ impl Node {
 
     /// Reads some of the memory that a search by the first key columns goes through; what it gives means nothing.
     #[inline]
-    pub fn touch_keys(&self, keys: usize) -> usize {
+    pub fn prefetch_keys(&self, keys: usize) -> usize {
         match self {
-            Node::Leaf(leaf) => leaf.touch(keys),
-            Node::Inner(inner) => touch(&inner.separators, keys),
+            Node::Leaf(leaf) => leaf.prefetch(keys),
+            Node::Inner(inner) => prefetch(&inner.separators, keys),
         }
     }
 
@@ -124,8 +124,8 @@ impl Node {
 
 /// Reads some of the memory that a search by the first of these columns goes through; what it gives means nothing.
 #[inline]
-pub(super) fn touch(columns: &[LeafColumn], keys: usize) -> usize {
-    columns.iter().take(keys).map(LeafColumn::touch).fold(0, usize::wrapping_add)
+pub(super) fn prefetch(columns: &[LeafColumn], keys: usize) -> usize {
+    columns.iter().take(keys).map(LeafColumn::prefetch).fold(0, usize::wrapping_add)
 }
 
 /// Within rows sorted by columns, the run of those that begin with the probe; empty, at the place where it would be, if

@@ -9,7 +9,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::check::{check, leaf_sizes, nodes};
-use super::{MemStorage, PlacedRows, Places, Tree};
+use super::{DirectoryReader, LeafDirectory, MemStorage, Tree};
 use crate::schema::SchemaRef;
 use crate::storage::tests::{self as suite, RELATION, Subject, identical, ints};
 use crate::storage::{
@@ -209,8 +209,8 @@ impl Storage for Checked {
 
 /// The rows of each first key from 0 to below 4,000, with some columns, as they are found at their places.
 fn placed_rows(tree: &Tree, columns: &[usize]) -> BTreeMap<i64, Vec<Vec<DataValue>>> {
-    let places = Places::of(tree, 4_000, || Ok::<_, ()>(())).unwrap().expect("keys are integers close together");
-    let rows = PlacedRows::new(tree, Arc::new(places)).expect("the places are of this tree");
+    let places = LeafDirectory::of(tree, 4_000, || Ok::<_, ()>(())).unwrap().expect("keys are integers close together");
+    let rows = DirectoryReader::new(tree, Arc::new(places)).expect("the places are of this tree");
     let keys: Vec<i64> = (-2..4_002).rev().collect();
     let ranges = rows.starts().find(&Column::ints(keys.clone()), keys.len());
     let found: Vec<_> = ranges.iter().filter(|range| !range.is_empty()).cloned().collect();
@@ -269,14 +269,15 @@ fn rows_are_found_at_their_places() {
 
 #[test]
 fn places_are_of_integers_close_together_and_of_one_tree_as_it_was() {
-    let places = |tree: &Tree, most_keys| Places::of(tree, most_keys, || Ok::<_, ()>(())).unwrap();
+    let places = |tree: &Tree, most_keys| LeafDirectory::of(tree, most_keys, || Ok::<_, ()>(())).unwrap();
     let mut tree = int_tree(0..2_000);
     let of_tree = Arc::new(places(&tree, 2_000).unwrap());
     assert!(
-        PlacedRows::new(&tree, of_tree.clone()).is_some() && PlacedRows::new(&tree.clone(), of_tree.clone()).is_some()
+        DirectoryReader::new(&tree, of_tree.clone()).is_some()
+            && DirectoryReader::new(&tree.clone(), of_tree.clone()).is_some()
     );
     tree.put(&ints([5]));
-    assert!(PlacedRows::new(&tree, of_tree).is_none(), "the tree has changed");
+    assert!(DirectoryReader::new(&tree, of_tree).is_none(), "the tree has changed");
     assert!(places(&tree, 1_999).is_none(), "a key is too large");
     assert!(places(&int_tree(-1..2_000), 10_000).is_none(), "a key is negative");
     assert!(places(&int_tree(0..3), 10_000).is_none(), "the root is a leaf");
@@ -286,5 +287,5 @@ fn places_are_of_integers_close_together_and_of_one_tree_as_it_was() {
     let mut nulls = int_tree(0..2_000);
     nulls.put(&Batch::from_rows(1, [&[DataValue::Null][..]]));
     assert!(places(&nulls, 10_000).is_none(), "a key is null");
-    assert_eq!(Places::of(&tree, 10_000, || Err("stopped")).map(|_| ()), Err("stopped"));
+    assert_eq!(LeafDirectory::of(&tree, 10_000, || Err("stopped")).map(|_| ()), Err("stopped"));
 }

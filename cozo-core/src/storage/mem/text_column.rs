@@ -146,7 +146,7 @@ impl TextColumn {
     }
 
     /// Reads some of the strings that a search compares first; what it gives means nothing.
-    pub fn touch(&self) -> usize {
+    pub fn prefetch(&self) -> usize {
         let rows = [self.len() / 2, self.len() / 4, self.len() / 4 * 3];
         let first_byte = |row: usize| self.get(row)?.bytes().next();
         rows.into_iter().filter(|row| *row < self.len()).filter_map(first_byte).map(usize::from).sum()

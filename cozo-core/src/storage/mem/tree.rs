@@ -14,7 +14,7 @@ use super::node::{Child, Inner, MAX_CHILDREN, Node, Sibling, equal_range};
 use super::search::pieces;
 use super::shared::Shared;
 use crate::storage::{
-    AsOf, BatchCursor, ChangeKind, ChangedRows, ContentsId, End, Identity, KeyRange, LookupCursor, RelationShape,
+    AsOf, BatchCursor, ChangeKind, ChangedRows, ContentVersion, End, Identity, KeyRange, LookupCursor, RelationShape,
     probe_count,
 };
 use crate::value::{Batch, Column, DataValue};
@@ -69,7 +69,7 @@ impl Tree {
     }
 
     /// See [`Snapshot::contents`](crate::storage::Snapshot::contents).
-    pub fn contents(&self) -> ContentsId {
+    pub fn contents(&self) -> ContentVersion {
         self.identity.id()
     }
 
@@ -183,7 +183,7 @@ impl Tree {
         if found.is_empty() {
             return false;
         }
-        leaf.bring_row_near(found.start);
+        leaf.prefetch_row_now(found.start);
         for (column, place) in outputs {
             leaf.columns[*column].get_into(found.start, &mut places[*place]);
         }
@@ -221,7 +221,7 @@ impl Tree {
     }
 
     /// Cuts off rows at an end of a range; see [`Snapshot::cut`](crate::storage::Snapshot::cut).
-    pub fn cut(&self, range: &KeyRange, rows: u64, end: End) -> (KeyRange, Option<KeyRange>) {
+    pub fn split_at_rank(&self, range: &KeyRange, rows: u64, end: End) -> (KeyRange, Option<KeyRange>) {
         let ranks = self.ranks(range);
         if ranks.end.saturating_sub(ranks.start) <= rows {
             return (range.clone(), None);

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::place::Range;
+use super::bounds::Range;
 use super::reading::{Reading, Rest};
 use super::snapshot::SqliteSnapshot;
 use crate::storage::{BatchCursor, LookupCursor, Matches, StorageError, probe_count};

@@ -104,12 +104,12 @@ impl Storage for SqliteStorage {
         self.current.lock().clone()
     }
 
-    fn tend(&self) {
+    fn before_commit(&self) {
         if let Some(writer) = &self.writer {
             let mut writer = writer.lock();
             let newest = self.current.lock().clone();
             let Writer { connection, log, is_time_for_counts } = &mut *writer;
-            *is_time_for_counts |= log.tend(connection, &newest);
+            *is_time_for_counts |= log.before_commit(connection, &newest);
         }
     }
 

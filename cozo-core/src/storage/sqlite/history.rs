@@ -3,8 +3,8 @@
 use rusqlite::Rows;
 use rusqlite::types::Value;
 
+use super::bounds::{Place, Range};
 use super::error::failed;
-use super::place::{Place, Range};
 use super::reading::{Reading, Rest};
 use crate::storage::codec::{decode_any, encode_any};
 use crate::storage::{AsOf, StorageError};

@@ -30,7 +30,7 @@ const PARTS: i32 = 8;
 
 /// So often the thread is asked before a commit does what is left: while one is made others go on, so that the log may never be
 /// at its end.
-const MOST_ASKED: u32 = 3;
+const MAX_ASKED: u32 = 3;
 
 /// From how many times as many pages on it is waited for readers of old snapshots, and for the thread.
 const MANY: i32 = 4;
@@ -66,14 +66,14 @@ impl LogKeeper {
 
     /// Called before commits, with the newest snapshot; says whether it was time to do something. A checkpoint that
     /// fails is tried again later: the log keeps what is not in the database.
-    pub fn tend(&mut self, writer: &Connection, newest: &SqliteSnapshot) -> bool {
+    pub fn before_commit(&mut self, writer: &Connection, newest: &SqliteSnapshot) -> bool {
         let (pages, written) = checkpoint(writer, CheckpointMode::NOOP).unwrap_or_default();
         if pages < self.checkpoint_at {
             return false;
         }
         let waits = pages >= self.wait_at;
         let little = self.pages / PARTS;
-        if !waits && pages - written > little && self.asked < MOST_ASKED && self.ask_helper(writer) {
+        if !waits && pages - written > little && self.asked < MAX_ASKED && self.ask_helper(writer) {
             self.asked += 1;
             self.checkpoint_at = pages + little;
             return true;

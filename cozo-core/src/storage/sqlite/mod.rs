@@ -25,20 +25,20 @@
 //!
 //! **Nobody else writes to the file while it is open.** Others may read it at any time.
 
+mod bounds;
 mod catalog;
+mod column_encoding;
 mod connection;
 mod cursor;
 mod engine;
 mod error;
 mod file_writer;
 mod fork;
-mod form;
 mod history;
-mod lanes;
 mod log;
 mod names;
 mod open;
-mod place;
+mod read_connections;
 mod reading;
 mod snapshot;
 mod table;

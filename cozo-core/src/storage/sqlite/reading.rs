@@ -8,10 +8,10 @@ use std::sync::Arc;
 use rusqlite::types::Value;
 use rusqlite::{CachedStatement, Connection, Row, Rows};
 
+use super::bounds::{Place, Range, Shape};
+use super::column_encoding::owned_value;
 use super::error::failed;
-use super::form::owned_value;
 use super::history::History;
-use super::place::{Place, Range, Shape};
 use super::table::Table;
 use crate::storage::StorageError;
 use crate::value::Batch;

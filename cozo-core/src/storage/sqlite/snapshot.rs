@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use rusqlite::Connection;
 
+use super::bounds::{Range, Shape};
 use super::catalog::{Entry, Tables};
 use super::connection::Pool;
 use super::cursor::{Lookup, Scan};
 use super::history::History;
-use super::lanes::Lanes;
-use super::place::{Range, Shape};
+use super::read_connections::Lanes;
 use super::reading::Reading;
 use super::table::Table;
 use crate::schema::RelationId;

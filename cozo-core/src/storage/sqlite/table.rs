@@ -1,8 +1,8 @@
 //! A relation as a table, and the statements that write it.
 
-use super::form::Form;
+use super::bounds::Shape;
+use super::column_encoding::Form;
 use super::names::{column_names, quoted};
-use super::place::Shape;
 use crate::schema::SchemaRef;
 use crate::storage::{RelationShape, StorageError};
 use crate::value::Batch;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rusqlite::{CachedStatement, Connection};
 
 use super::catalog::{self, Entry, Tables};
+use super::column_encoding::Form;
 use super::error::failed;
-use super::form::Form;
 use super::names::quoted;
 use super::table::Table;
 use crate::schema::{RelationId, RelationSchema, SchemaRef, with_indices};

@@ -303,7 +303,7 @@ impl Pair {
             assert!(even || !self.exact, "parts of equal size");
             for end in [End::First, End::Last] {
                 let rows = self.random.random_range(1..40);
-                let Some((wanted, others)) = snapshot.cut(RELATION, &range, rows as u64, end) else {
+                let Some((wanted, others)) = snapshot.split_at_rank(RELATION, &range, rows as u64, end) else {
                     assert!(!self.exact, "cut where it is asked for");
                     continue;
                 };

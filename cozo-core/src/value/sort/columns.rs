@@ -2,7 +2,7 @@
 //!
 //! Columns `[2, 1, 2]` and `[0, 5, -1]` give the rows `1, 2, 0`.
 
-use super::{WORTH_RADIX, ascend};
+use super::{RADIX_MIN_ROWS, ascend};
 use crate::value::{Column, StrColumn};
 
 /// The rows in ascending order of the columns, the first of which counts most; `None` if they are so already.
@@ -33,7 +33,7 @@ where
     let (nulls, others): (Vec<u32>, Vec<u32>) = rows.iter().partition(|row| is_null(**row as usize));
     // The numbers travel with their rows: reading them through the row numbers in each pass would miss the cache.
     let mut pairs: Vec<(N, u32)> = others.into_iter().map(|row| (number(row as usize), row)).collect();
-    if pairs.len() >= WORTH_RADIX {
+    if pairs.len() >= RADIX_MIN_ROWS {
         radsort::sort_by_key(&mut pairs, |pair| pair.0);
     } else {
         pairs.sort_by_key(|pair| pair.0);
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn rows_are_sorted_as_values_are_and_ties_keep_their_order() {
-        for len in [0, 1, 2, 50, 2 * WORTH_RADIX] {
+        for len in [0, 1, 2, 50, 2 * RADIX_MIN_ROWS] {
             for kinds in [vec![0], vec![4], vec![3, 0], vec![2, 1], vec![1, 4, 2], vec![5], vec![4, 5]] {
                 let columns: Vec<Column> = kinds.iter().map(|kind| column(*kind, len)).collect();
                 let mut expected: Vec<u32> = (0..len as u32).collect();

@@ -25,25 +25,25 @@ pub use columns::order;
 pub use steps::{sort_in_steps, sort_values};
 
 /// From so many integers on, sorting by radix beats sorting by comparison.
-pub const WORTH_RADIX: usize = 4096;
+pub const RADIX_MIN_ROWS: usize = 4096;
 
 /// So many rows are worth comparing on another thread.
-const WORTH_SHARING: usize = 1 << 14;
+const PARALLEL_MIN_ROWS: usize = 1 << 14;
 
 /// From so many rows on, making numbers of them and sorting these beats comparing their columns.
-const WORTH_PACKING: usize = 64;
+const PACK_MIN_ROWS: usize = 64;
 
 /// Sorts integers; not stably, as none could tell.
 pub fn sort_ints(values: &mut [i64]) {
     if values.is_sorted() {
         return;
     }
-    if values.len() < WORTH_RADIX { values.sort_unstable() } else { radsort::sort(values) }
+    if values.len() < RADIX_MIN_ROWS { values.sort_unstable() } else { radsort::sort(values) }
 }
 
 /// Sorts row numbers by the integers of the rows; those that tie come in any order.
 pub fn sort_by_ints(rows: &mut [u32], values: &[i64]) {
-    if rows.len() < WORTH_RADIX {
+    if rows.len() < RADIX_MIN_ROWS {
         rows.sort_unstable_by_key(|row| values[*row as usize]);
     } else {
         radsort::sort_by_key(rows, |row| values[*row as usize]);
@@ -72,7 +72,7 @@ pub fn last_of_each_key(rows: Batch, width: usize) -> Batch {
 
 /// [`sort_packed`], where that pays.
 fn by_number(rows: Batch, width: usize, once: bool) -> Result<Batch, Batch> {
-    if rows.len < WORTH_PACKING { Err(rows) } else { sort_packed(rows, width, once) }
+    if rows.len < PACK_MIN_ROWS { Err(rows) } else { sort_packed(rows, width, once) }
 }
 
 /// The numbers of `len` rows in ascending order of these columns, and of those that are equal there only the last.
@@ -106,11 +106,11 @@ pub fn ascend(columns: &[Column], len: usize, strictly: bool) -> bool {
     };
     match len {
         0..=1 => true,
-        2..WORTH_SHARING => ascends(1..len),
+        2..PARALLEL_MIN_ROWS => ascends(1..len),
         _ => {
             threads::ready();
-            let parts = (1..len).into_par_iter().step_by(WORTH_SHARING);
-            parts.all(|start| ascends(start..(start + WORTH_SHARING).min(len)))
+            let parts = (1..len).into_par_iter().step_by(PARALLEL_MIN_ROWS);
+            parts.all(|start| ascends(start..(start + PARALLEL_MIN_ROWS).min(len)))
         }
     }
 }
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn rows_are_sorted_stably_and_the_last_of_each_key_is_kept() {
-        for (len, wide) in [0, 1, 50, 100, 3 * WORTH_RADIX].into_iter().flat_map(|len| [(len, false), (len, true)]) {
+        for (len, wide) in [0, 1, 50, 100, 3 * RADIX_MIN_ROWS].into_iter().flat_map(|len| [(len, false), (len, true)]) {
             for width in 1..=3 {
                 let batch = rows(len, wide);
                 let mut expected: Vec<Vec<DataValue>> = batch.rows().collect();
@@ -164,8 +164,10 @@ mod tests {
 
     #[test]
     fn a_single_row_out_of_order_among_many_is_told() {
-        let len = 3 * WORTH_SHARING;
-        for place in [1, WORTH_SHARING - 1, WORTH_SHARING, WORTH_SHARING + 1, 2 * WORTH_SHARING + 1, len - 1] {
+        let len = 3 * PARALLEL_MIN_ROWS;
+        for place in
+            [1, PARALLEL_MIN_ROWS - 1, PARALLEL_MIN_ROWS, PARALLEL_MIN_ROWS + 1, 2 * PARALLEL_MIN_ROWS + 1, len - 1]
+        {
             let mut values: Vec<i64> = (0..len as i64).collect();
             let ascends = |values: &[i64], strictly| {
                 let ints = Column::ints(values.to_vec());

@@ -9,7 +9,7 @@ use super::radix::sort_by_bits;
 use crate::value::{Batch, Column};
 
 /// Where the values of a column are in a packed row.
-struct Place {
+struct Field {
     /// The smallest value, which is packed as 0.
     min: i64,
     shift: u32,
@@ -30,7 +30,7 @@ pub fn sort_packed(rows: Batch, width: usize, once: bool) -> Result<Batch, Batch
     if once {
         keep_last(&mut packed, key);
     }
-    let unpack = |place: &Place| {
+    let unpack = |place: &Field| {
         let mask = 1_u64.checked_shl(place.bits).map_or(u64::MAX, |above| above - 1);
         let value = |row: &u64| place.min.wrapping_add((row.checked_shr(place.shift).unwrap_or(0) & mask) as i64);
         Column::ints(packed.iter().map(value).collect())
@@ -39,7 +39,7 @@ pub fn sort_packed(rows: Batch, width: usize, once: bool) -> Result<Batch, Batch
 }
 
 /// Each row as a number, and where its columns are in that.
-fn packed(rows: &Batch) -> Option<(SmallVec<[Place; 4]>, Vec<u64>)> {
+fn packed(rows: &Batch) -> Option<(SmallVec<[Field; 4]>, Vec<u64>)> {
     let columns: Option<SmallVec<[&[i64]; 4]>> = rows.columns.iter().map(Column::as_dense_ints).collect();
     let columns = columns.filter(|columns| !columns.is_empty() && rows.len > 0)?;
     let places = places(&columns)?;
@@ -48,22 +48,22 @@ fn packed(rows: &Batch) -> Option<(SmallVec<[Place; 4]>, Vec<u64>)> {
 }
 
 /// Where each column is, if all have room.
-fn places(columns: &[&[i64]]) -> Option<SmallVec<[Place; 4]>> {
+fn places(columns: &[&[i64]]) -> Option<SmallVec<[Field; 4]>> {
     let mut shift = 0;
-    let mut places: SmallVec<[Place; 4]> = SmallVec::new();
+    let mut places: SmallVec<[Field; 4]> = SmallVec::new();
     for values in columns.iter().rev() {
         let first = values.first().copied().unwrap_or(0);
         let (min, max) = values.iter().fold((first, first), |(min, max), value| (min.min(*value), max.max(*value)));
         let bits = u64::BITS - max.abs_diff(min).leading_zeros();
-        places.push(Place { min, shift, bits });
+        places.push(Field { min, shift, bits });
         shift += bits;
     }
     places.reverse();
     (shift <= u64::BITS).then_some(places)
 }
 
-fn pack(columns: &[&[i64]], places: &[Place], len: usize) -> Vec<u64> {
-    let part = |value: i64, place: &Place| (value.wrapping_sub(place.min) as u64).checked_shl(place.shift).unwrap_or(0);
+fn pack(columns: &[&[i64]], places: &[Field], len: usize) -> Vec<u64> {
+    let part = |value: i64, place: &Field| (value.wrapping_sub(place.min) as u64).checked_shl(place.shift).unwrap_or(0);
     let mut packed: Vec<u64> = columns[0].iter().map(|value| part(*value, &places[0])).collect();
     debug_assert_eq!(packed.len(), len, "columns are as long as their batch");
     for (values, place) in columns.iter().zip(places).skip(1) {

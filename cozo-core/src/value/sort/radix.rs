@@ -5,7 +5,7 @@
 
 use rayon::prelude::*;
 
-use super::WORTH_RADIX;
+use super::RADIX_MIN_ROWS;
 use crate::threads;
 
 const DIGIT_BITS: u32 = 8;
@@ -15,14 +15,14 @@ const DIGITS: usize = 1 << DIGIT_BITS;
 const FEW: usize = 64;
 
 /// Items that fit the cache are sorted by comparison, too, if their numbers have more bits.
-const MOST_BITS_OF_FEW: u32 = 32;
+const MAX_BITS_OF_FEW: u32 = 32;
 
 /// Sorts items by the lowest `bits` bits of their numbers; ties stay in the order they have.
 pub fn sort_by_bits<T: Copy + Default + Send + Sync>(items: &mut Vec<T>, bits: u32, number: impl Fn(&T) -> u64 + Sync) {
     let mask = if bits < u64::BITS { (1 << bits) - 1 } else { u64::MAX };
     let number = |item: &T| number(item) & mask;
-    if items.len() < WORTH_RADIX {
-        if items.len() >= FEW && bits <= MOST_BITS_OF_FEW {
+    if items.len() < RADIX_MIN_ROWS {
+        if items.len() >= FEW && bits <= MAX_BITS_OF_FEW {
             let mut spare = items.clone();
             sort_part(items, &mut spare, bits, number);
         } else {
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn items_are_sorted_by_some_bits_and_ties_keep_their_order() {
-        for len in [0, 1, 100, 3 * WORTH_RADIX] {
+        for len in [0, 1, 100, 3 * RADIX_MIN_ROWS] {
             for bits in [1, 8, 9, 17, 42, 64] {
                 let number = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (i % 3);
                 let mut items: Vec<(u64, u64)> = (0..len as u64).map(|i| (number(i), i)).collect();

@@ -1,7 +1,7 @@
 //! Arithmetic on columns of numbers without nulls.
 
 use super::super::arithmetic::canonical;
-use super::{Outcome, Side, Typed, dense, done, map, zip};
+use super::{KernelOutcome, OperandSide, Typed, dense, done, map, zip};
 use crate::expr::Operand;
 use crate::value::Column;
 
@@ -12,7 +12,7 @@ fn combine(
     len: usize,
     ints: impl Fn(i64, i64) -> (i64, i64),
     floats: impl Fn(f64, f64) -> f64,
-) -> Outcome {
+) -> KernelOutcome {
     let [a, b] = operands else { return None };
     match (dense(a)?, dense(b)?) {
         (Typed::Int(a), Typed::Int(b)) => combine_ints(a, b, len, ints),
@@ -23,7 +23,12 @@ fn combine(
 /// Beside each result `ints` gives a number that is negative where it failed. These are gathered and looked at once:
 /// the loop has no branch, and where the arithmetic allows it the compiler takes several rows at a time.
 #[inline]
-fn combine_ints(a: Side<'_, i64>, b: Side<'_, i64>, len: usize, ints: impl Fn(i64, i64) -> (i64, i64)) -> Outcome {
+fn combine_ints(
+    a: OperandSide<'_, i64>,
+    b: OperandSide<'_, i64>,
+    len: usize,
+    ints: impl Fn(i64, i64) -> (i64, i64),
+) -> KernelOutcome {
     let mut failures = 0;
     let values = zip(a, b, len, |x, y| {
         let (value, failure) = ints(x, y);
@@ -51,7 +56,7 @@ fn zip_floats(a: Typed<'_>, b: Typed<'_>, len: usize, f: impl Fn(f64, f64) -> f6
     }
 }
 
-pub(in super::super) fn add(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn add(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     // A sum overflowed if its sign is that of neither operand.
     let sum = |a: i64, b: i64| {
         let sum = a.wrapping_add(b);
@@ -60,7 +65,7 @@ pub(in super::super) fn add(operands: &[Operand<'_>], len: usize) -> Outcome {
     combine(operands, len, sum, |a, b| a + b)
 }
 
-pub(in super::super) fn sub(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn sub(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     // A difference overflowed if the operands have different signs and it has not that of the first.
     let difference = |a: i64, b: i64| {
         let difference = a.wrapping_sub(b);
@@ -69,27 +74,27 @@ pub(in super::super) fn sub(operands: &[Operand<'_>], len: usize) -> Outcome {
     combine(operands, len, difference, |a, b| a - b)
 }
 
-pub(in super::super) fn mul(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn mul(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     combine(operands, len, |a, b| flagged(a.overflowing_mul(b)), |a, b| a * b)
 }
 
-pub(in super::super) fn modulo(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn modulo(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     let remainder = |a: i64, b: i64| if b == 0 { (0, -1) } else { (a.wrapping_rem(b), 0) };
     combine(operands, len, remainder, |a, b| a % b)
 }
 
 /// Combines two numeric operands as floats, whatever their type.
 #[inline]
-fn combine_as_floats(operands: &[Operand<'_>], len: usize, f: impl Fn(f64, f64) -> f64) -> Outcome {
+fn combine_as_floats(operands: &[Operand<'_>], len: usize, f: impl Fn(f64, f64) -> f64) -> KernelOutcome {
     let [a, b] = operands else { return None };
     done(Column::floats(zip_floats(dense(a)?, dense(b)?, len, |x, y| canonical(f(x, y)))?))
 }
 
-pub(in super::super) fn div(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn div(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     combine_as_floats(operands, len, |a, b| a / b)
 }
 
-pub(in super::super) fn pow(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn pow(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     combine_as_floats(operands, len, f64::powf)
 }
 
@@ -100,7 +105,7 @@ fn choose(
     len: usize,
     ints: impl Fn(i64, i64) -> i64,
     first_float: impl Fn(f64, f64) -> bool,
-) -> Outcome {
+) -> KernelOutcome {
     let [a, b] = operands else { return None };
     match (dense(a)?, dense(b)?) {
         (Typed::Int(a), Typed::Int(b)) => done(Column::ints(zip(a, b, len, ints))),
@@ -111,11 +116,11 @@ fn choose(
     }
 }
 
-pub(in super::super) fn max(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn max(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     choose(operands, len, i64::max, |a, b| a.total_cmp(&b).is_gt())
 }
 
-pub(in super::super) fn min(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn min(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     choose(operands, len, i64::min, |a, b| a.total_cmp(&b).is_lt())
 }
 
@@ -126,38 +131,38 @@ fn map_numbers(
     len: usize,
     ints: impl Fn(i64) -> (i64, i64),
     floats: impl Fn(f64) -> f64,
-) -> Outcome {
+) -> KernelOutcome {
     let [operand] = operands else { return None };
     match dense(operand)? {
-        Typed::Int(values) => combine_ints(values, Side::Same(0), len, |value, _| ints(value)),
+        Typed::Int(values) => combine_ints(values, OperandSide::Same(0), len, |value, _| ints(value)),
         Typed::Float(values) => done(Column::floats(map(values, len, |x| canonical(floats(x))))),
         _ => None,
     }
 }
 
-pub(in super::super) fn minus(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn minus(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     map_numbers(operands, len, |value| flagged(value.overflowing_neg()), |x| -x)
 }
 
-pub(in super::super) fn abs(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn abs(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     map_numbers(operands, len, |value| flagged(value.overflowing_abs()), f64::abs)
 }
 
-pub(in super::super) fn floor(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn floor(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     map_numbers(operands, len, |value| (value, 0), f64::floor)
 }
 
-pub(in super::super) fn ceil(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn ceil(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     map_numbers(operands, len, |value| (value, 0), f64::ceil)
 }
 
-pub(in super::super) fn round(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn round(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     map_numbers(operands, len, |value| (value, 0), f64::round)
 }
 
 /// Maps numbers, Ints as floats, to floats.
 #[inline]
-pub(in super::super) fn map_reals(operands: &[Operand<'_>], len: usize, f: impl Fn(f64) -> f64) -> Outcome {
+pub(in super::super) fn map_reals(operands: &[Operand<'_>], len: usize, f: impl Fn(f64) -> f64) -> KernelOutcome {
     let [operand] = operands else { return None };
     match dense(operand)? {
         Typed::Int(values) => done(Column::floats(map(values, len, |x| canonical(f(x as f64))))),

@@ -2,12 +2,12 @@
 
 use std::hint::select_unpredictable;
 
-use super::{Outcome, Side, Typed, View, build_texts, dense, done, map, view};
+use super::{KernelOutcome, OperandSide, Typed, View, build_texts, dense, done, map, view};
 use crate::expr::{FunctionError, Operand};
 use crate::value::{Column, Primitive};
 
 /// The values of an operand, if all rows are Booleans.
-fn booleans<'a>(operand: &'a Operand<'_>) -> Option<Side<'a, bool>> {
+fn booleans<'a>(operand: &'a Operand<'_>) -> Option<OperandSide<'a, bool>> {
     match dense(operand)? {
         Typed::Bool(values) => Some(values),
         _ => None,
@@ -15,33 +15,35 @@ fn booleans<'a>(operand: &'a Operand<'_>) -> Option<Side<'a, bool>> {
 }
 
 /// Joins all operands. With Booleans only it makes no difference where the scalar form stops.
-fn connect(operands: &[Operand<'_>], len: usize, f: impl Fn(bool, bool) -> bool) -> Outcome {
+fn connect(operands: &[Operand<'_>], len: usize, f: impl Fn(bool, bool) -> bool) -> KernelOutcome {
     let (first, rest) = operands.split_first()?;
     let mut result = map(booleans(first)?, len, |value| value);
     for operand in rest {
         match booleans(operand)? {
-            Side::Same(other) => result.iter_mut().for_each(|value| *value = f(*value, other)),
-            Side::Rows(others) => result.iter_mut().zip(others).for_each(|(value, other)| *value = f(*value, *other)),
+            OperandSide::Same(other) => result.iter_mut().for_each(|value| *value = f(*value, other)),
+            OperandSide::Rows(others) => {
+                result.iter_mut().zip(others).for_each(|(value, other)| *value = f(*value, *other))
+            }
         }
     }
     done(Column::bools(result))
 }
 
-pub(in super::super) fn and(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn and(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     connect(operands, len, |a, b| a & b)
 }
 
-pub(in super::super) fn or(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn or(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     connect(operands, len, |a, b| a | b)
 }
 
-pub(in super::super) fn negate(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn negate(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     let [operand] = operands else { return None };
     done(Column::bools(map(booleans(operand)?, len, |value| !value)))
 }
 
 /// Of two operands of one type.
-pub(in super::super) fn coalesce(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn coalesce(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     let [Operand::Column(column), default] = operands else { return None };
     if !column.has_nulls() {
         return Some(column.copy_range(0..len).map_err(FunctionError::from));
@@ -76,12 +78,12 @@ pub(in super::super) fn coalesce(operands: &[Operand<'_>], len: usize) -> Outcom
 }
 
 /// The values of `x`, and those of `y` where it is null. Selects without branches, since nulls are rarely predictable.
-fn fill<T: Copy>(x: Side<'_, T>, y: Side<'_, T>, nulls: &View<'_>, len: usize) -> Vec<T> {
+fn fill<T: Copy>(x: OperandSide<'_, T>, y: OperandSide<'_, T>, nulls: &View<'_>, len: usize) -> Vec<T> {
     match (x, y, nulls.nulls) {
-        (Side::Rows(x), Side::Same(y), Some(nulls)) => {
+        (OperandSide::Rows(x), OperandSide::Same(y), Some(nulls)) => {
             x.iter().zip(nulls).map(|(x, is_null)| select_unpredictable(*is_null, y, *x)).collect()
         }
-        (Side::Rows(x), Side::Rows(y), Some(nulls)) => {
+        (OperandSide::Rows(x), OperandSide::Rows(y), Some(nulls)) => {
             x.iter().zip(y).zip(nulls).map(|((x, y), is_null)| select_unpredictable(*is_null, *y, *x)).collect()
         }
         _ => (0..len).map(|row| if nulls.is_null(row) { y.at(row) } else { x.at(row) }).collect(),

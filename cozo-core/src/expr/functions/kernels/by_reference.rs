@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::super::arguments::Outcome as ValueOutcome;
 use super::super::lists::element;
 use super::super::vectors::Distance;
-use super::{Outcome, Texts, Typed, done, view};
+use super::{KernelOutcome, Texts, Typed, done, view};
 use crate::expr::Operand;
 use crate::value::{Column, DataValue};
 
@@ -25,7 +25,7 @@ pub(in super::super) fn map_values(
     operands: &[Operand<'_>],
     len: usize,
     f: impl Fn(&DataValue) -> Option<ValueOutcome>,
-) -> Outcome {
+) -> KernelOutcome {
     let [operand] = operands else { return None };
     let mut column = Column::default();
     for row in 0..len {
@@ -42,7 +42,7 @@ pub(in super::super) fn test_values(
     operands: &[Operand<'_>],
     len: usize,
     test: impl Fn(&DataValue) -> bool,
-) -> Outcome {
+) -> KernelOutcome {
     let [operand] = operands else { return None };
     let Some(Typed::Str(Texts::Rows(texts))) = view(operand).map(|view| view.typed) else {
         return done(Column::bools((0..len).map(|row| test(&value_at(operand, row))).collect()));
@@ -56,7 +56,7 @@ pub(in super::super) fn test_values(
     done(Column::bools((0..len).map(of_row).collect()))
 }
 
-pub(in super::super) fn get(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn get(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     let (container, key, default) = match operands {
         [container, key] => (container, key, None),
         [container, key, default] => (container, key, Some(default)),
@@ -79,14 +79,14 @@ pub(in super::super) fn get(operands: &[Operand<'_>], len: usize) -> Outcome {
     done(column)
 }
 
-pub(in super::super) fn maybe_get(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn maybe_get(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     let [container, key] = operands else { return None };
     let found = |row| Ok(element(&value_at(container, row), &value_at(key, row))?.unwrap_or_default());
     Some((0..len).map(found).collect())
 }
 
 /// Distances of vectors.
-pub(in super::super) fn distances(operands: &[Operand<'_>], len: usize, distance: Distance) -> Outcome {
+pub(in super::super) fn distances(operands: &[Operand<'_>], len: usize, distance: Distance) -> KernelOutcome {
     let [a, b] = operands else { return None };
     let of_row = |row| match (&*value_at(a, row), &*value_at(b, row)) {
         (DataValue::Vec(a), DataValue::Vec(b)) => distance(a, b),

@@ -5,38 +5,38 @@ use std::cmp::Ordering;
 use rustc_hash::FxHashSet;
 
 use super::by_reference::value_at;
-use super::{Outcome, Texts, Typed, View, dense, done, view, zip};
+use super::{KernelOutcome, Texts, Typed, View, dense, done, view, zip};
 use crate::budget::make_room;
 use crate::expr::Operand;
 use crate::value::{Column, DataValue, Num};
 
-pub(in super::super) fn eq(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn eq(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     equality(operands, len, true)
 }
 
-pub(in super::super) fn neq(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn neq(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     equality(operands, len, false)
 }
 
-pub(in super::super) fn lt(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn lt(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     order(operands, len, Ordering::is_lt)
 }
 
-pub(in super::super) fn le(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn le(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     order(operands, len, Ordering::is_le)
 }
 
-pub(in super::super) fn gt(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn gt(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     order(operands, len, Ordering::is_gt)
 }
 
-pub(in super::super) fn ge(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn ge(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     order(operands, len, Ordering::is_ge)
 }
 
 /// Applies a test to the order of the two operands in each row.
 #[inline]
-fn order(operands: &[Operand<'_>], len: usize, test: impl Fn(Ordering) -> bool) -> Outcome {
+fn order(operands: &[Operand<'_>], len: usize, test: impl Fn(Ordering) -> bool) -> KernelOutcome {
     let [a, b] = operands else { return None };
     done(Column::bools(match (dense(a)?, dense(b)?) {
         (Typed::Bool(a), Typed::Bool(b)) => zip(a, b, len, |x, y| test(x.cmp(&y))),
@@ -55,7 +55,7 @@ fn zip_texts(a: Texts<'_>, b: Texts<'_>, len: usize, f: impl Fn(&[u8], &[u8]) ->
 }
 
 /// Whether the operands are equal, or unequal, as `wanted`.
-fn equality(operands: &[Operand<'_>], len: usize, wanted: bool) -> Outcome {
+fn equality(operands: &[Operand<'_>], len: usize, wanted: bool) -> KernelOutcome {
     let [a, b] = operands else { return None };
     let (Some(view_a), Some(view_b)) = (view(a), view(b)) else {
         let equal = |row| value_at(a, row).loosely_equals(&value_at(b, row));
@@ -89,7 +89,7 @@ fn typed_equality(a: Typed<'_>, b: Typed<'_>, len: usize, wanted: bool) -> Vec<b
 }
 
 /// Whether integers or strings are in a list that is the same for all rows; the list is made a set once.
-pub(in super::super) fn is_in(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn is_in(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     let [Operand::Column(column), Operand::Scalar(list)] = operands else { return None };
     let items = list.get_slice()?;
     // A set has room for twice what it holds.

@@ -3,17 +3,17 @@
 use std::fmt::Write;
 
 use super::super::convert::text_of;
-use super::{Outcome, Side, Typed, View, build_texts, done, view};
+use super::{KernelOutcome, OperandSide, Typed, View, build_texts, done, view};
 use crate::expr::Operand;
 use crate::value::{Column, DataValue};
 
 /// Converts each row, a null to the default.
 #[inline]
-fn convert<T: Copy, R: Default>(view: &View<'_>, side: Side<'_, T>, len: usize, f: impl Fn(T) -> R) -> Vec<R> {
+fn convert<T: Copy, R: Default>(view: &View<'_>, side: OperandSide<'_, T>, len: usize, f: impl Fn(T) -> R) -> Vec<R> {
     (0..len).map(|row| if view.is_null(row) { R::default() } else { f(side.at(row)) }).collect()
 }
 
-pub(in super::super) fn to_float(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn to_float(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     let [operand] = operands else { return None };
     let view = view(operand)?;
     done(Column::floats(match view.typed {
@@ -23,7 +23,7 @@ pub(in super::super) fn to_float(operands: &[Operand<'_>], len: usize) -> Outcom
     }))
 }
 
-pub(in super::super) fn to_int(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn to_int(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     let [operand] = operands else { return None };
     let view = view(operand)?;
     done(Column::ints(match view.typed {
@@ -33,7 +33,7 @@ pub(in super::super) fn to_int(operands: &[Operand<'_>], len: usize) -> Outcome 
     }))
 }
 
-pub(in super::super) fn to_string(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn to_string(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     let [operand] = operands else { return None };
     let view = view(operand)?;
     let text = |row: usize, buffer: &mut String| {

@@ -16,26 +16,26 @@ use crate::expr::{FunctionError, Operand};
 use crate::value::{Column, DataValue, Num, Primitive, StrColumn};
 
 /// What a kernel gives; `None` declines.
-pub(super) type Outcome = Option<Result<Column, FunctionError>>;
+pub(super) type KernelOutcome = Option<Result<Column, FunctionError>>;
 
 /// One value for all rows, or one for each.
 #[derive(Clone, Copy)]
-enum Side<'a, T> {
+enum OperandSide<'a, T> {
     Same(T),
     Rows(&'a [T]),
 }
 
-impl<T: Copy> Side<'_, T> {
+impl<T: Copy> OperandSide<'_, T> {
     #[inline]
     fn at(&self, row: usize) -> T {
         match self {
-            Side::Same(value) => *value,
-            Side::Rows(values) => values[row],
+            OperandSide::Same(value) => *value,
+            OperandSide::Rows(values) => values[row],
         }
     }
 }
 
-/// [`Side`] for strings.
+/// [`OperandSide`] for strings.
 #[derive(Clone, Copy)]
 enum Texts<'a> {
     Same(&'a str),
@@ -64,9 +64,9 @@ impl<'a> Texts<'a> {
 #[derive(Clone, Copy)]
 enum Typed<'a> {
     Null,
-    Bool(Side<'a, bool>),
-    Int(Side<'a, i64>),
-    Float(Side<'a, f64>),
+    Bool(OperandSide<'a, bool>),
+    Int(OperandSide<'a, i64>),
+    Float(OperandSide<'a, f64>),
     Str(Texts<'a>),
 }
 
@@ -86,16 +86,16 @@ impl View<'_> {
 
 /// The operand by type, unless it is a mixture or of a type without columns.
 fn view<'a>(operand: &'a Operand<'_>) -> Option<View<'a>> {
-    fn rows<'a, T>(column: &'a Primitive<T>, typed: fn(Side<'a, T>) -> Typed<'a>) -> View<'a> {
-        View { typed: typed(Side::Rows(&column.values)), nulls: column.nulls.as_deref() }
+    fn rows<'a, T>(column: &'a Primitive<T>, typed: fn(OperandSide<'a, T>) -> Typed<'a>) -> View<'a> {
+        View { typed: typed(OperandSide::Rows(&column.values)), nulls: column.nulls.as_deref() }
     }
     let same = |typed| Some(View { typed, nulls: None });
     match operand {
         Operand::Scalar(value) => match &**value {
             DataValue::Null => same(Typed::Null),
-            DataValue::Bool(value) => same(Typed::Bool(Side::Same(*value))),
-            DataValue::Num(Num::Int(value)) => same(Typed::Int(Side::Same(*value))),
-            DataValue::Num(Num::Float(value)) => same(Typed::Float(Side::Same(*value))),
+            DataValue::Bool(value) => same(Typed::Bool(OperandSide::Same(*value))),
+            DataValue::Num(Num::Int(value)) => same(Typed::Int(OperandSide::Same(*value))),
+            DataValue::Num(Num::Float(value)) => same(Typed::Float(OperandSide::Same(*value))),
             DataValue::Str(text) => same(Typed::Str(Texts::Same(text))),
             _ => None,
         },
@@ -127,27 +127,32 @@ fn dense_texts<'a>(operand: &'a Operand<'_>) -> Option<Texts<'a>> {
     }
 }
 
-fn done(column: Column) -> Outcome {
+fn done(column: Column) -> KernelOutcome {
     Some(Ok(column))
 }
 
 /// Combines two operands row by row.
 #[inline]
-fn zip<A: Copy, B: Copy, R: Clone>(a: Side<'_, A>, b: Side<'_, B>, len: usize, mut f: impl FnMut(A, B) -> R) -> Vec<R> {
+fn zip<A: Copy, B: Copy, R: Clone>(
+    a: OperandSide<'_, A>,
+    b: OperandSide<'_, B>,
+    len: usize,
+    mut f: impl FnMut(A, B) -> R,
+) -> Vec<R> {
     match (a, b) {
-        (Side::Same(a), Side::Same(b)) => vec![f(a, b); len],
-        (Side::Same(a), Side::Rows(b)) => b.iter().map(|b| f(a, *b)).collect(),
-        (Side::Rows(a), Side::Same(b)) => a.iter().map(|a| f(*a, b)).collect(),
-        (Side::Rows(a), Side::Rows(b)) => a.iter().zip(b).map(|(a, b)| f(*a, *b)).collect(),
+        (OperandSide::Same(a), OperandSide::Same(b)) => vec![f(a, b); len],
+        (OperandSide::Same(a), OperandSide::Rows(b)) => b.iter().map(|b| f(a, *b)).collect(),
+        (OperandSide::Rows(a), OperandSide::Same(b)) => a.iter().map(|a| f(*a, b)).collect(),
+        (OperandSide::Rows(a), OperandSide::Rows(b)) => a.iter().zip(b).map(|(a, b)| f(*a, *b)).collect(),
     }
 }
 
 /// Maps an operand row by row.
 #[inline]
-fn map<T: Copy, R: Clone>(side: Side<'_, T>, len: usize, mut f: impl FnMut(T) -> R) -> Vec<R> {
+fn map<T: Copy, R: Clone>(side: OperandSide<'_, T>, len: usize, mut f: impl FnMut(T) -> R) -> Vec<R> {
     match side {
-        Side::Same(value) => vec![f(value); len],
-        Side::Rows(values) => values.iter().map(|value| f(*value)).collect(),
+        OperandSide::Same(value) => vec![f(value); len],
+        OperandSide::Rows(values) => values.iter().map(|value| f(*value)).collect(),
     }
 }
 
@@ -155,7 +160,7 @@ fn map<T: Copy, R: Clone>(side: Side<'_, T>, len: usize, mut f: impl FnMut(T) ->
 const BYTES_UNASKED: usize = 1 << 16;
 
 /// A column of the texts that `text_of` appends to the buffer for each row; declines if they are too much for a column.
-fn build_texts(len: usize, mut text_of: impl FnMut(usize, &mut String) -> Result<(), Stop>) -> Outcome {
+fn build_texts(len: usize, mut text_of: impl FnMut(usize, &mut String) -> Result<(), Stop>) -> KernelOutcome {
     let mut column = StrColumn::with_capacity(len, 0);
     let (mut buffer, mut asked) = (String::new(), 0);
     for row in 0..len {

@@ -7,7 +7,7 @@ use memchr::memmem::Finder;
 use super::super::regexes;
 use super::super::strings::length_of;
 use super::by_reference::map_values;
-use super::{Outcome, Texts, build_texts, dense_texts, done};
+use super::{KernelOutcome, Texts, build_texts, dense_texts, done};
 use crate::budget::{Stop, make_room};
 use crate::expr::Operand;
 use crate::value::Column;
@@ -21,13 +21,13 @@ pub(in super::super) fn test_texts(
     operands: &[Operand<'_>],
     len: usize,
     test: impl Fn(&[u8], &[u8]) -> bool,
-) -> Outcome {
+) -> KernelOutcome {
     let [a, b] = operands else { return None };
     let (a, b) = (dense_texts(a)?, dense_texts(b)?);
     done(Column::bools((0..len).map(|row| test(a.bytes_at(row), b.bytes_at(row))).collect()))
 }
 
-pub(in super::super) fn str_includes(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn str_includes(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     let [texts, part] = operands else { return None };
     let (texts, part) = (dense_texts(texts)?, dense_texts(part)?);
     done(Column::bools(match part {
@@ -41,14 +41,14 @@ pub(in super::super) fn str_includes(operands: &[Operand<'_>], len: usize) -> Ou
 }
 
 /// Against one pattern; a pattern for each row is looked up row by row anyway.
-pub(in super::super) fn regex_matches(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn regex_matches(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     let [texts, pattern] = operands else { return None };
     let (texts, Texts::Same(pattern)) = (dense_texts(texts)?, dense_texts(pattern)?) else { return None };
     let regex = regexes::compiled("regex_matches", pattern).ok()?;
     done(Column::bools((0..len).map(|row| regex.is_match(texts.str_at(row))).collect()))
 }
 
-pub(in super::super) fn concat(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn concat(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     let parts: Vec<Texts<'_>> = operands.iter().map(dense_texts).collect::<Option<_>>()?;
     build_texts(len, |row, buffer| {
         // The buffer is as large as the longest text, which then lies in the column, too.
@@ -66,7 +66,7 @@ pub(in super::super) fn map_texts(
     operands: &[Operand<'_>],
     len: usize,
     f: impl Fn(&str) -> Result<Cow<'_, str>, Stop>,
-) -> Outcome {
+) -> KernelOutcome {
     let [texts] = operands else { return None };
     let texts = dense_texts(texts)?;
     build_texts(len, |row, buffer| {
@@ -76,7 +76,7 @@ pub(in super::super) fn map_texts(
 }
 
 /// Characters are counted by the bytes that begin one.
-pub(in super::super) fn length(operands: &[Operand<'_>], len: usize) -> Outcome {
+pub(in super::super) fn length(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     let [operand] = operands else { return None };
     let Some(texts) = dense_texts(operand) else {
         return map_values(operands, len, |value| length_of(value).map(|length| Ok((length as i64).into())));

@@ -12,7 +12,7 @@ use csv::{ReaderBuilder, StringRecord};
 use rayon::prelude::*;
 
 use self::fields::{Field, FieldKind, Layout, Misfit, Piece, push};
-use super::source::{self, CHUNK_BYTES, Origin, PREPEND_INDEX, Source, URL, indexed};
+use super::source::{self, CHUNK_BYTES, Origin, PREPEND_INDEX, TextSource, URL, indexed};
 use crate::fixed_rule::{
     BuiltInRule, Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Options, Output, Settings,
 };
@@ -113,7 +113,7 @@ const BLOCKS_PER_THREAD: usize = 4;
 
 impl Reading<'_> {
     /// Reads records, many at a time, as long as blocks of lines are records; the bytes after these that the source has given.
-    fn read_plain(&mut self, source: &mut Source) -> Result<Vec<u8>, FixedRuleError> {
+    fn read_plain(&mut self, source: &mut TextSource) -> Result<Vec<u8>, FixedRuleError> {
         let mut rest = vec![];
         loop {
             let mut blocks = vec![];
@@ -162,7 +162,7 @@ impl Reading<'_> {
 
     /// The next lines, as a whole; nothing if there are none, or one is longer than a block. `rest` has what was read
     /// beyond the lines before.
-    fn next_block(&self, source: &mut Source, rest: &mut Vec<u8>) -> Result<Option<Vec<u8>>, FixedRuleError> {
+    fn next_block(&self, source: &mut TextSource, rest: &mut Vec<u8>) -> Result<Option<Vec<u8>>, FixedRuleError> {
         let mut block = std::mem::take(rest);
         block.reserve(BLOCK_BYTES + CHUNK_BYTES);
         let mut is_last = false;
@@ -201,7 +201,7 @@ impl Reading<'_> {
     }
 
     /// Reads all other records one by one.
-    fn read_others(&mut self, rest: Chain<Cursor<Vec<u8>>, Source>) -> Result<(), FixedRuleError> {
+    fn read_others(&mut self, rest: Chain<Cursor<Vec<u8>>, TextSource>) -> Result<(), FixedRuleError> {
         let mut reader = ReaderBuilder::new()
             .delimiter(self.layout.delimiter)
             .has_headers(self.has_headers)

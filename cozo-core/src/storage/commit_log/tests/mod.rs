@@ -346,7 +346,7 @@ fn an_engine_that_fails_costs_nothing_that_was_acknowledged() {
     Faults::set(&faults.commits, true);
     let mut expected = BTreeMap::new();
     let refusal = (0..).find_map(|key| {
-        logged.tend();
+        logged.before_commit();
         let outcome = logged.commit(&[put([(key, "kept")])]);
         if outcome.is_ok() {
             expected.insert(key, "kept".to_string());

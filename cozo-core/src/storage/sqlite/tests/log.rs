@@ -42,7 +42,7 @@ fn open_with_short_log(file: &TestFile) -> SqliteStorage {
 fn commit_much(file: &TestFile, storage: &SqliteStorage) -> u64 {
     (0..400)
         .map(|step| {
-            storage.tend();
+            storage.before_commit();
             storage.commit(&[put(&table(), &rows_of_step(step % 7 * 50, 50, step + 1))]).unwrap();
             pages_in_log(file)
         })
@@ -63,13 +63,13 @@ fn the_log_is_written_back_beside_commits() {
         })
     };
     assert!(!is_written_back(), "nobody was asked to");
-    storage.tend();
+    storage.before_commit();
     let begin = Instant::now();
     while !is_written_back() {
         assert!(begin.elapsed() < Duration::from_secs(60), "nobody does it");
         std::thread::sleep(Duration::from_millis(1));
     }
-    storage.tend();
+    storage.before_commit();
     storage.commit(&[put(&table(), &rows(1000, 1))]).unwrap();
     assert!(pages_in_log(&file) < 100, "{}", pages_in_log(&file));
     assert_eq!(all_rows(&storage, &table()), rows(0, 1001));
@@ -123,7 +123,7 @@ fn a_snapshot_that_is_held_is_kept_and_then_the_log_is_short_again() {
     assert_eq!(rows_of(&*held, &table(), &KeyRange::all()), rows(0, 3));
     drop(held);
     for step in 0..5 {
-        storage.tend();
+        storage.before_commit();
         storage.commit(&[put(&table(), &rows_of_step(0, 300, step))]).unwrap();
     }
     assert!(pages_in_log(&file) < most / 2, "{} of {most}", pages_in_log(&file));

@@ -137,7 +137,7 @@ fn what_a_column_cannot_hold_is_refused() {
 /// All reads go through the primary key: none sorts, and those with a bound do not scan.
 #[test]
 fn reads_seek() {
-    use super::super::place::Shape;
+    use super::super::bounds::Shape;
     use super::super::table::Table;
     let file = TestFile::new();
     let storage = file.open().unwrap();

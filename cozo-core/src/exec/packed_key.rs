@@ -9,33 +9,33 @@ use crate::value::{Column, Num, Scalar};
 const CHUNK_ROWS: usize = 2048;
 
 /// How rows of integers from 0 up, all of one width, are made into single ones: the bits of their values side by side, of the later
-/// columns as many as the values known so far need, of the first one all. Codes ascend as rows do.
+/// columns as many as the values known so far need, of the first one all. PackedKey ascend as rows do.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Codes {
+pub struct PackedKey {
     /// The bits of all values of each column together: no value of it is above.
     bounds: Vec<u64>,
 }
 
 /// What is not the code of any row.
-pub const NO_CODE: i64 = -1;
+pub const UNPACKABLE: i64 = -1;
 
 /// How many bits the values up to a bound need.
 fn bits_of(bound: u64) -> u32 {
     u64::BITS - bound.leading_zeros()
 }
 
-impl Codes {
+impl PackedKey {
     /// Those for the values of more rows, too.
-    pub fn widened(&self, columns: &[&[i64]]) -> Codes {
+    pub fn widened(&self, columns: &[&[i64]]) -> PackedKey {
         let known = self.bounds.iter().copied().chain(std::iter::repeat(0));
         // The bits of all values are found sooner than the largest one. Negative ones have the highest.
         let bound = |(bound, column): (u64, &&[i64])| column.iter().fold(bound, |bits, value| bits | *value as u64);
-        Codes { bounds: zip(known, columns).map(bound).collect() }
+        PackedKey { bounds: zip(known, columns).map(bound).collect() }
     }
 
     /// Those for the values of both.
-    pub fn united(&self, other: &Codes) -> Codes {
-        Codes { bounds: zip(&self.bounds, &other.bounds).map(|(a, b)| a | b).collect() }
+    pub fn united(&self, other: &PackedKey) -> PackedKey {
+        PackedKey { bounds: zip(&self.bounds, &other.bounds).map(|(a, b)| a | b).collect() }
     }
 
     /// How many there are, if their number can be told.
@@ -46,7 +46,7 @@ impl Codes {
     }
 
     /// Whether rows have the same codes in both.
-    pub fn agree_with(&self, other: &Codes) -> bool {
+    pub fn agree_with(&self, other: &PackedKey) -> bool {
         zip(&self.bounds, &other.bounds).skip(1).all(|(a, b)| bits_of(*a) == bits_of(*b))
     }
 
@@ -80,21 +80,21 @@ impl Codes {
                 zip(&mut beyond, &column[rows.clone()]).for_each(|(beyond, value)| *beyond |= above(*value));
             }
             self.codes(columns, rows, &mut buffer);
-            zip(&mut buffer, &beyond).filter(|(_, beyond)| **beyond != 0).for_each(|(code, _)| *code = NO_CODE);
+            zip(&mut buffer, &beyond).filter(|(_, beyond)| **beyond != 0).for_each(|(code, _)| *code = UNPACKABLE);
             take(&buffer);
         }
     }
 
-    /// The code of a row, some of whose values may not be integers; [`NO_CODE`] if it can have none.
+    /// The code of a row, some of whose values may not be integers; [`UNPACKABLE`] if it can have none.
     fn code(&self, values: impl Iterator<Item = Option<i64>>) -> i64 {
         let code = zip(&self.bounds, values).try_fold(0, |code: i64, (bound, value)| {
             let (bits, value) = (bits_of(*bound), value?);
             (bits_of(value as u64) <= bits).then(|| code << bits | value)
         });
-        code.unwrap_or(NO_CODE)
+        code.unwrap_or(UNPACKABLE)
     }
 
-    /// The code of a row of columns of any type; [`NO_CODE`] if it can have none.
+    /// The code of a row of columns of any type; [`UNPACKABLE`] if it can have none.
     pub fn code_at(&self, columns: &[&Column], row: usize) -> i64 {
         self.code(columns.iter().map(|column| match column.scalar(row).and_then(Scalar::num) {
             Some(Num::Int(value)) => Some(value),

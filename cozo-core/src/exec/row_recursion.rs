@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use super::keys::FEW_ROWS;
+use super::dedup_index::FEW_ROWS;
 use super::point::run_on_row;
-use super::registers::Program;
+use super::row_program::RowProgram;
 use super::sink::BYTES_AROUND_ROW;
 use super::table::Table;
 use super::{ExecError, Run};
@@ -18,9 +18,9 @@ const ROWS_BETWEEN_CHECKS: usize = 16;
 const BYTES_BETWEEN_CHECKS: usize = 1 << 14;
 
 /// The recursive rules of a component that can run so.
-pub struct Steps<'a> {
+pub struct RowRecursion<'a> {
     /// Those that read one table stand together.
-    rules: Vec<Step<'a>>,
+    rules: Vec<RowStep<'a>>,
     /// The tables of the component, in ascending order and without a gap.
     tables: &'a [usize],
     /// Which of the rules read each.
@@ -33,7 +33,7 @@ pub struct Steps<'a> {
     bytes: usize,
 }
 
-struct Step<'a> {
+struct RowStep<'a> {
     rule: &'a RulePlan,
     /// The table whose new rows it reads,
     source: usize,
@@ -42,7 +42,7 @@ struct Step<'a> {
     /// Values by slot.
     slots: Vec<DataValue>,
     /// In their place as long as all values are numbers and Booleans.
-    program: Option<Program>,
+    program: Option<RowProgram>,
 }
 
 /// Inserts the head of a rule into its table; the bytes that it takes if it is new.
@@ -52,7 +52,7 @@ fn insert(rule: &RulePlan, slots: &[impl Cell], tables: &mut [Table]) -> Option<
     is_new.then(|| head.map(Cell::column_bytes).sum::<usize>() + BYTES_AROUND_ROW)
 }
 
-impl<'a> Steps<'a> {
+impl<'a> RowRecursion<'a> {
     /// The rules of a component, if all recursive ones give one row at most for each that they read.
     pub fn of(component: &'a ComponentPlan, run: &Run<'a>) -> Option<Self> {
         // A profile shows batches.
@@ -61,13 +61,13 @@ impl<'a> Steps<'a> {
             return None;
         }
         let recursive = component.rules.iter().filter(|rule| !rule.reads.is_empty());
-        let mut rules: Vec<Step<'_>> = recursive.map(|rule| Step::of(rule, run)).collect::<Option<_>>()?;
+        let mut rules: Vec<RowStep<'_>> = recursive.map(|rule| RowStep::of(rule, run)).collect::<Option<_>>()?;
         rules.sort_by_key(|step| step.source);
         let first_reader = |table: usize| rules.partition_point(|step| step.source < table);
         let tables = &component.tables;
         let readers = tables.iter().map(|table| first_reader(*table)..first_reader(*table + 1)).collect();
         let (waiting, is_waiting) = (vec![], vec![false; tables.len()]);
-        Some(Steps { rules, tables, readers, waiting, is_waiting, rows: 0, bytes: 0 })
+        Some(RowRecursion { rules, tables, readers, waiting, is_waiting, rows: 0, bytes: 0 })
     }
 
     /// Runs all rules for the new rows of their tables, one by one, and for those that come of them, as long as they are few. What is
@@ -110,19 +110,19 @@ impl<'a> Steps<'a> {
     }
 }
 
-impl<'a> Step<'a> {
+impl<'a> RowStep<'a> {
     fn of(rule: &'a RulePlan, run: &Run<'_>) -> Option<Self> {
         let (first, rest) = rule.operators.split_first()?;
         let OperatorKind::Join(JoinPlan { source: Source::Table(source), keys, outputs, .. }) = &first.kind else {
             return None;
         };
         let reads_the_delta_first = matches!(rule.reads[..], [(0, _)]) && keys.is_empty();
-        (reads_the_delta_first && rest.iter().all(OperatorPlan::is_point)).then(|| Step {
+        (reads_the_delta_first && rest.iter().all(OperatorPlan::is_point)).then(|| RowStep {
             rule,
             source: *source,
             columns: outputs,
             slots: vec![DataValue::Null; rule.slots],
-            program: Some(Program::new(rest, rule.slots, run.parameters)),
+            program: Some(RowProgram::new(rest, rule.slots, run.parameters)),
         })
     }
 

@@ -1,22 +1,22 @@
 //! Keeps rows that have a match in a relation, or that have none.
 
 use super::filter::emit_where;
-use super::probe::Rows;
+use super::probe::BuildSide;
 use super::{Emit, Operator, Shape, key_columns, probe_columns};
 use crate::exec::Worker;
 use crate::exec::sink::Flow;
 use crate::exec::stored::Stored;
-use crate::plan::ExistsPlan;
+use crate::plan::SemiJoinPlan;
 use crate::value::Batch;
 
 /// Tests for stored rows with a key prefix.
-pub struct PrefixExists<'a> {
-    pub plan: &'a ExistsPlan,
+pub struct PrefixSemiJoin<'a> {
+    pub plan: &'a SemiJoinPlan,
     pub shape: Shape<'a>,
     pub stored: Stored<'a>,
 }
 
-impl Operator for PrefixExists<'_> {
+impl Operator for PrefixSemiJoin<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
         let mut holds = self.stored.contains(&probe_columns(&self.plan.keys, &input, worker)?)?;
         if self.plan.negated {
@@ -27,13 +27,13 @@ impl Operator for PrefixExists<'_> {
 }
 
 /// Tests by a hash table.
-pub struct HashExists<'a> {
-    pub plan: &'a ExistsPlan,
+pub struct IndexSemiJoin<'a> {
+    pub plan: &'a SemiJoinPlan,
     pub shape: Shape<'a>,
-    pub rows: Rows<'a>,
+    pub rows: BuildSide<'a>,
 }
 
-impl Operator for HashExists<'_> {
+impl Operator for IndexSemiJoin<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
         let probe = self.rows.resolve()?;
         let keys = key_columns(&self.plan.keys, &input, worker)?;

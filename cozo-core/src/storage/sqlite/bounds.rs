@@ -1,11 +1,11 @@
-//! Places between the rows of a table, and the ranges between two of them.
+//! LeafDirectory between the rows of a table, and the ranges between two of them.
 //!
 //! A bound of another type than its column has a place too: in the total order it lies between two values of the column,
 //! or before or after all of them.
 
 use rusqlite::types::Value;
 
-use super::form::{Form, Neighbour};
+use super::column_encoding::{Form, Neighbour};
 use crate::storage::mem::key::Key;
 use crate::storage::{KeyRange, StorageError};
 use crate::value::{Column, DataValue};

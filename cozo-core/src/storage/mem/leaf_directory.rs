@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 use super::leaf::Leaf;
 use super::node::{Inner, MAX_CHILDREN, Node};
 use super::tree::Tree;
-use crate::storage::ContentsId;
+use crate::storage::ContentVersion;
 use crate::threads;
 use crate::value::{Column, KeyStarts};
 
@@ -30,9 +30,9 @@ const GROUP: usize = 16;
 
 /// Rows are numbered in the order of their keys: the rows of each first key, and the leaf of each row.
 #[derive(Debug)]
-pub struct Places {
+pub struct LeafDirectory {
     /// The contents of the tree that it is of.
-    contents: ContentsId,
+    contents: ContentVersion,
     starts: KeyStarts,
     /// Each leaf, and one after the last.
     leaves: Vec<LeafPlace>,
@@ -52,7 +52,7 @@ struct LeafPlace {
 /// A node above leaves, and the way to it.
 type Above<'a> = (&'a Inner, u32);
 
-impl Places {
+impl LeafDirectory {
     /// Those of a tree, made by all threads. Nothing if the first keys are not integers from 0 to below `most_keys`, or the tree is as small
     /// as a leaf or too large for 32 bits. `go_on` is asked now and then.
     pub fn of<E: Send>(
@@ -68,7 +68,7 @@ impl Places {
         list_above_leaves(&tree.root, height, 0, &mut above);
         let parts = parts_of(&above, most_keys, &go_on)?;
         let Some(parts) = parts.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
-        let Some(Part { starts, mut leaves }) = joined(parts) else { return Ok(None) };
+        let Some(LeafPart { starts, mut leaves }) = joined(parts) else { return Ok(None) };
         let ends = leaves.iter().skip(1).map(|leaf| leaf.first).chain([starts.rows()]);
         let mut blocks = Vec::with_capacity(starts.rows().div_ceil(BLOCK_ROWS) as usize);
         for (number, end) in (0..).zip(ends) {
@@ -76,7 +76,7 @@ impl Places {
         }
         leaves.push(LeafPlace { first: u32::MAX, path: 0 });
         leaves.shrink_to_fit();
-        Ok(Some(Places { contents: tree.contents(), starts, leaves, blocks }))
+        Ok(Some(LeafDirectory { contents: tree.contents(), starts, leaves, blocks }))
     }
 
     /// The rows of each first key.
@@ -106,22 +106,22 @@ impl Places {
 
 /// Some leaves, one after another, with their rows numbered from 0 on.
 #[derive(Default)]
-struct Part {
+struct LeafPart {
     starts: KeyStarts,
     leaves: Vec<LeafPlace>,
 }
 
-impl Part {
+impl LeafPart {
     /// The leaves below some nodes; nothing if their keys are not such integers.
     fn of<E>(above: &[Above<'_>], most_keys: u64, go_on: &impl Fn() -> Result<(), E>) -> Result<Option<Self>, E> {
-        let mut part = Part::default();
+        let mut part = LeafPart::default();
         for (inner, path) in above {
             go_on()?;
             let paths = (0..).map(|child| path << CHILD_BITS | child);
             for (children, path) in zip(inner.children.chunks(GROUP), paths.step_by(GROUP)) {
                 // One leaf after the other would wait for each piece of its memory; plain loads do not wait for each other.
                 let headers = children.iter().map(|child| child.node.leaf().len).fold(0, usize::wrapping_add);
-                let keys = children.iter().map(|child| child.node.leaf().touch(1)).fold(0, usize::wrapping_add);
+                let keys = children.iter().map(|child| child.node.leaf().prefetch(1)).fold(0, usize::wrapping_add);
                 std::hint::black_box((headers, keys));
                 for (child, path) in zip(children, path..) {
                     if part.enter(child.node.leaf(), path, most_keys).is_none() {
@@ -147,8 +147,8 @@ fn parts_of<E: Send>(
     above: &[Above<'_>],
     most_keys: u64,
     go_on: &(impl Fn() -> Result<(), E> + Sync),
-) -> Result<Vec<Option<Part>>, E> {
-    let part = |above: &[Above<'_>]| Part::of(above, most_keys, go_on);
+) -> Result<Vec<Option<LeafPart>>, E> {
+    let part = |above: &[Above<'_>]| LeafPart::of(above, most_keys, go_on);
     let (own, others) = above.split_at(above.len().div_ceil(threads::count()));
     thread::scope(|scope| {
         let others = others.chunks(own.len());
@@ -167,7 +167,7 @@ fn parts_of<E: Send>(
 }
 
 /// All leaves of parts that follow one another; nothing if they have too many rows.
-fn joined(parts: Vec<Part>) -> Option<Part> {
+fn joined(parts: Vec<LeafPart>) -> Option<LeafPart> {
     let mut parts = parts.into_iter();
     let mut all = parts.next().unwrap_or_default();
     for part in parts {
@@ -191,16 +191,16 @@ fn list_above_leaves<'a>(node: &'a Node, height: usize, path: u32, above: &mut V
 }
 
 /// The rows of a tree at their places.
-pub struct PlacedRows<'a> {
+pub struct DirectoryReader<'a> {
     tree: &'a Tree,
     height: usize,
-    places: Arc<Places>,
+    places: Arc<LeafDirectory>,
 }
 
-impl<'a> PlacedRows<'a> {
+impl<'a> DirectoryReader<'a> {
     /// The rows of a tree; nothing if the places are not of the contents that it has.
-    pub fn new(tree: &'a Tree, places: Arc<Places>) -> Option<Self> {
-        (tree.contents() == places.contents).then(|| PlacedRows { tree, height: tree.height(), places })
+    pub fn new(tree: &'a Tree, places: Arc<LeafDirectory>) -> Option<Self> {
+        (tree.contents() == places.contents).then(|| DirectoryReader { tree, height: tree.height(), places })
     }
 
     /// The rows of each first key.
@@ -220,11 +220,12 @@ impl<'a> PlacedRows<'a> {
         let mut taken = Column::default();
         for ranges in ranges.chunks(GROUP) {
             // One after the other would wait for each piece of memory on its way: they go together, a step at a time.
-            let mut found: SmallVec<[Place<'a>; GROUP]> = ranges.iter().map(|range| self.find(range.start)).collect();
+            let mut found: SmallVec<[LeafPosition<'a>; GROUP]> =
+                ranges.iter().map(|range| self.find(range.start)).collect();
             for level in (0..self.height).rev() {
                 found.iter_mut().for_each(|place| place.node = child_on(place.path, place.node, level));
             }
-            let values = found.iter().map(|place| place.node.leaf().columns[column].touch_row(place.row));
+            let values = found.iter().map(|place| place.node.leaf().columns[column].prefetch_row(place.row));
             std::hint::black_box(values.fold(0, usize::wrapping_add));
             for (range, place) in zip(ranges, found) {
                 self.append(column, range.len(), place, &mut taken);
@@ -239,15 +240,15 @@ impl<'a> PlacedRows<'a> {
 
     /// The place of a row, with the root in place of its leaf.
     #[inline]
-    fn find(&self, row: u32) -> Place<'a> {
+    fn find(&self, row: u32) -> LeafPosition<'a> {
         let number = self.places.leaf_of(row);
         let LeafPlace { first, path } = self.places.leaves[number];
-        Place { number, path, node: &self.tree.root, row: (row - first) as usize }
+        LeafPosition { number, path, node: &self.tree.root, row: (row - first) as usize }
     }
 
     /// Appends so many rows from a place on.
     #[inline]
-    fn append(&self, column: usize, mut len: usize, place: Place<'a>, taken: &mut Column) {
+    fn append(&self, column: usize, mut len: usize, place: LeafPosition<'a>, taken: &mut Column) {
         let (mut number, mut leaf, mut row) = (place.number, place.node.leaf(), place.row);
         loop {
             let here = len.min(leaf.len - row);
@@ -263,7 +264,7 @@ impl<'a> PlacedRows<'a> {
 }
 
 /// A row in a leaf.
-struct Place<'a> {
+struct LeafPosition<'a> {
     /// The number of the leaf.
     number: usize,
     /// The way to it.

@@ -21,7 +21,7 @@ const SPARSEST: usize = 32;
 const BELOW: i64 = 1 << 31;
 
 /// So many edges are read by several threads.
-const WORTH_SHARING: usize = 1 << 15;
+const PARALLEL_MIN_EDGES: usize = 1 << 15;
 
 /// In so many parts for each, since they do not all take equally long.
 const PARTS_PER_THREAD: usize = 2;
@@ -43,7 +43,7 @@ pub type Numbered = (Nodes, Vec<u32>, Vec<u32>);
 /// The first two columns as integers that lie close together, and the third as it is; nothing if they are not such integers.
 pub fn read(input: &Input<'_>, columns: &[usize], poison: &Poison) -> Result<Option<Near>, FixedRuleError> {
     if let (&[from, to], Some(rows)) = (columns, input.stored())
-        && rows.most_rows() >= WORTH_SHARING
+        && rows.most_rows() >= PARALLEL_MIN_EDGES
         && let Some(near) = read_parts(rows, [from, to], poison)?
     {
         return Ok(Some(near));

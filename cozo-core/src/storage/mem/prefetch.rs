@@ -17,9 +17,9 @@ pub(super) const MAX_WALKS: usize = 16;
 /// Fewer wait for little less than one after another, and each way is gone twice.
 pub(super) const MIN_WALKS: usize = 8;
 
-/// Walks to rows, of one tree or of several.
+/// PrefetchWalks to rows, of one tree or of several.
 #[derive(Default)]
-pub(super) struct Walks<'t, 'k>(SmallVec<[Walk<'t, 'k>; MAX_WALKS]>);
+pub(super) struct PrefetchWalks<'t, 'k>(SmallVec<[Walk<'t, 'k>; MAX_WALKS]>);
 
 /// A walk to a leaf.
 pub(super) struct Walk<'t, 'k> {
@@ -29,14 +29,14 @@ pub(super) struct Walk<'t, 'k> {
     pub aim: Aim<'t>,
 }
 
-impl<'t, 'k> Walks<'t, 'k> {
+impl<'t, 'k> PrefetchWalks<'t, 'k> {
     /// Adds the walk to the row with this whole key, or to the leaf where the rows begin that begin with it.
     pub fn push(&mut self, root: &'t Node, key: ProbeKeys<'k>) {
         self.0.push(Walk { key, aim: Aim::at_root(root) });
     }
 
     /// Goes to the leaves of whole keys, unless that takes longer by itself.
-    pub fn bring_near(self) {
+    pub fn prefetch(self) {
         if self.0.len() >= MIN_WALKS {
             self.into_leaves();
         }
@@ -45,8 +45,8 @@ impl<'t, 'k> Walks<'t, 'k> {
     /// Goes to the leaves, and brings near what a search in them goes through.
     pub fn into_leaves(mut self) -> SmallVec<[Walk<'t, 'k>; MAX_WALKS]> {
         loop {
-            self.together(|walk| walk.aim.node().touch());
-            self.together(|walk| walk.aim.node().touch_keys(walk.key.len()));
+            self.together(|walk| walk.aim.node().prefetch());
+            self.together(|walk| walk.aim.node().prefetch_keys(walk.key.len()));
             let children: SmallVec<[Option<&'t Child>; MAX_WALKS]> =
                 self.0.iter_mut().map(|walk| walk.aim.choose(&walk.key)).collect();
             if children.iter().all(Option::is_none) {

@@ -17,9 +17,9 @@ use std::time::Instant;
 
 use smallvec::SmallVec;
 
-use super::current::{THREAD_PARTS, part_of_thread};
+use super::current::{THREAD_PARTS, thread_shard};
 use super::pipeline::CommitRequest;
-use super::sync::{Apart, AtomicU64, Mutex, MutexGuard};
+use super::sync::{AtomicU64, CachePadded, Mutex, MutexGuard};
 use crate::storage::ChangeSet;
 
 /// How many rows lie aside, and when none do. The model checker is to see all of it with few.
@@ -43,13 +43,13 @@ struct Limits {
 const CLOSED: u64 = 1 << 63;
 
 /// What lies aside, by thread.
-pub(super) struct Deferred {
-    state: Apart<State>,
-    parts: [Apart<Place>; THREAD_PARTS],
+pub(super) struct WriteBatcher {
+    state: CachePadded<BatcherState>,
+    parts: [CachePadded<Shard>; THREAD_PARTS],
 }
 
 /// Where all look. Few change it.
-struct State {
+struct BatcherState {
     /// A bit for each part that has rows, and [`CLOSED`].
     given: AtomicU64,
     /// The version of the catalog; changed while closed.
@@ -58,8 +58,8 @@ struct State {
 
 /// Where the threads of one part set rows aside.
 #[derive(Default)]
-struct Place {
-    /// Which they do, a number of [`SetsAside`].
+struct Shard {
+    /// Which they do, a number of [`BatchPolicy`].
     sets_aside: AtomicU8,
     /// For how many commits it is not asked whether they would gain.
     pause: AtomicU32,
@@ -68,7 +68,7 @@ struct Place {
 
 /// Which rows a thread sets aside.
 #[derive(Clone, Copy)]
-pub(super) enum SetsAside {
+pub(super) enum BatchPolicy {
     /// None.
     Nothing = 0,
     /// Those of relations without values.
@@ -89,7 +89,7 @@ pub(super) struct Part {
 }
 
 /// What becomes of rows that are to be set aside.
-pub(super) enum Outcome {
+pub(super) enum SetAside {
     /// They are to be committed as others are.
     Refused,
     /// They are.
@@ -100,11 +100,11 @@ pub(super) enum Outcome {
     Full,
 }
 
-impl Deferred {
+impl WriteBatcher {
     /// Nothing, with a catalog of this version.
     pub fn new(catalog: u64) -> Self {
-        let state = Apart(State { given: AtomicU64::new(0), catalog: AtomicU64::new(catalog) });
-        Deferred { state, parts: std::array::from_fn(|_| Apart::default()) }
+        let state = CachePadded(BatcherState { given: AtomicU64::new(0), catalog: AtomicU64::new(catalog) });
+        WriteBatcher { state, parts: std::array::from_fn(|_| CachePadded::default()) }
     }
 
     /// Whether anything lies aside.
@@ -114,12 +114,12 @@ impl Deferred {
     }
 
     /// Sets rows aside, if they are of the current catalog.
-    pub fn push(&self, request: &mut CommitRequest) -> Outcome {
-        let number = part_of_thread();
-        let Place { sets_aside, part, .. } = &*self.parts[number];
-        let least = if request.has_values() { SetsAside::All } else { SetsAside::KeysAlone };
+    pub fn push(&self, request: &mut CommitRequest) -> SetAside {
+        let number = thread_shard();
+        let Shard { sets_aside, part, .. } = &*self.parts[number];
+        let least = if request.has_values() { BatchPolicy::All } else { BatchPolicy::KeysAlone };
         if sets_aside.load(Ordering::Relaxed) < least as u8 {
-            return Outcome::Refused;
+            return SetAside::Refused;
         }
         let mut part = part.lock();
         let open = |given: u64| (given & CLOSED == 0).then_some(given | 1 << number);
@@ -129,22 +129,22 @@ impl Deferred {
             false => self.state.given.load(Ordering::SeqCst) & CLOSED == 0,
         };
         if !is_open {
-            return Outcome::Refused;
+            return SetAside::Refused;
         }
         if self.state.catalog.load(Ordering::Acquire) != request.base_catalog {
             if part.changes.rows.is_empty() {
                 self.clear(number);
             }
-            return Outcome::Refused;
+            return SetAside::Refused;
         }
         let now = Instant::now();
         part.times.extend(request.changes.rows.iter().map(|_| now));
         part.keys.extend(&request.keys);
         part.changes.rows.append(&mut request.changes.rows);
         match part.keys.len() {
-            rows if rows < LIMITS.enough => Outcome::Aside,
-            rows if rows < LIMITS.most => Outcome::Enough,
-            _ => Outcome::Full,
+            rows if rows < LIMITS.enough => SetAside::Aside,
+            rows if rows < LIMITS.most => SetAside::Enough,
+            _ => SetAside::Full,
         }
     }
 
@@ -157,7 +157,7 @@ impl Deferred {
     }
 
     /// From now on the threads of a part set these rows aside, too, until others ask for them soon.
-    pub fn set_aside(&self, part: usize, which: SetsAside) {
+    pub fn set_aside(&self, part: usize, which: BatchPolicy) {
         self.parts[part].sets_aside.fetch_max(which as u8, Ordering::Relaxed);
     }
 
@@ -168,7 +168,7 @@ impl Deferred {
 
     /// The calling thread's part, if it can be committed before all others.
     pub fn own(&self) -> Option<Locked<'_>> {
-        let number = part_of_thread();
+        let number = thread_shard();
         let own = self.parts[number].part.lock();
         // What comes to another part from now on is younger than all of these.
         let others = self.state.given.load(Ordering::SeqCst) & !(1 << number);
@@ -194,7 +194,7 @@ impl Deferred {
             for number in (0..THREAD_PARTS).filter(|number| more & (1 << number) != 0) {
                 let part = self.parts[number].part.lock();
                 if part.keys.len() < LIMITS.worth_it {
-                    self.parts[number].sets_aside.store(SetsAside::Nothing as u8, Ordering::Relaxed);
+                    self.parts[number].sets_aside.store(BatchPolicy::Nothing as u8, Ordering::Relaxed);
                     self.ask_later(number);
                 }
                 locked.parts.push((number, part));
@@ -221,7 +221,7 @@ impl Deferred {
 
 /// Parts to which nothing is added meanwhile. Once they are dropped, what they had is committed.
 pub(super) struct Locked<'d> {
-    deferred: &'d Deferred,
+    deferred: &'d WriteBatcher,
     parts: SmallVec<[(usize, MutexGuard<'d, Part>); 2]>,
 }
 
@@ -271,7 +271,7 @@ impl Part {
 }
 
 /// Keeps the place closed.
-pub(super) struct Closed<'d>(&'d Deferred);
+pub(super) struct Closed<'d>(&'d WriteBatcher);
 
 impl Drop for Closed<'_> {
     fn drop(&mut self) {

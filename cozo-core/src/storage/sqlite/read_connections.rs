@@ -14,13 +14,13 @@ const MAX_OPEN: usize = 4;
 /// Connections that all see the same state of the database.
 pub struct Lanes {
     pool: Arc<Pool>,
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
     /// Told when a connection is idle again.
     returned: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct PoolState {
     idle: Vec<Connection>,
     /// How many there are, idle and in use.
     open: usize,
@@ -37,7 +37,7 @@ impl Lanes {
 
     /// The state that one connection of the pool sees.
     pub fn sealed(pool: Arc<Pool>, connection: Connection) -> Self {
-        let state = State { idle: vec![connection], open: 1, is_sealed: true };
+        let state = PoolState { idle: vec![connection], open: 1, is_sealed: true };
         Lanes { pool, state: Mutex::new(state), returned: Condvar::new() }
     }
 
@@ -84,7 +84,7 @@ impl Lanes {
     }
 
     /// Calls are short, so that this is soon.
-    fn when_all_are_idle(&self) -> MutexGuard<'_, State> {
+    fn when_all_are_idle(&self) -> MutexGuard<'_, PoolState> {
         let mut state = self.state.lock();
         while state.idle.len() < state.open {
             state = self.returned.wait(state);

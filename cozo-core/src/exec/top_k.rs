@@ -23,7 +23,7 @@ pub fn compare(keys: &[SortKey], a: (&Batch, usize), b: (&Batch, usize)) -> Orde
 
 /// Which rows are wanted.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct TopKSpec {
     /// The order, by one column at least.
     pub keys: Vec<SortKey>,
     /// How many from its beginning, at least one.
@@ -32,8 +32,8 @@ pub struct Wanted {
 
 /// Keeps a table to the rows that are wanted, and some more.
 #[derive(Clone, Debug)]
-pub struct Top {
-    wanted: Wanted,
+pub struct TopK {
+    wanted: TopKSpec,
     /// The last row that is wanted of those so far, if there are so many.
     threshold: Option<Batch>,
 }
@@ -41,9 +41,9 @@ pub struct Top {
 /// A table is cut when it has twice the rows that are wanted, and so many more.
 const SLACK: usize = 1024;
 
-impl Top {
-    pub fn new(wanted: Wanted) -> Self {
-        Top { wanted, threshold: None }
+impl TopK {
+    pub fn new(wanted: TopKSpec) -> Self {
+        TopK { wanted, threshold: None }
     }
 
     /// The rows that do not sort after the threshold; nothing if none does.
@@ -106,13 +106,13 @@ impl Top {
 const MORE_ROWS: u64 = 64;
 
 /// and so on, up to so many.
-const MOST_ROWS: u64 = 1024;
+const MAX_ROWS: u64 = 1024;
 
 /// Into so many parts a range is cut at a time, until they are chunks, where an engine knows no better.
 const PARTS: u64 = 4;
 
 /// The chunks of what a rule reads first, the wanted end first.
-pub struct Chunks<'a> {
+pub struct OrderedScan<'a> {
     stored: Stored<'a>,
     /// What is left, the next range last, and about how many rows each has at most, if that has been asked.
     ranges: Vec<(KeyRange, Option<u64>)>,
@@ -121,10 +121,10 @@ pub struct Chunks<'a> {
     end: End,
 }
 
-impl<'a> Chunks<'a> {
+impl<'a> OrderedScan<'a> {
     /// The chunks of a range whose rows come in an order, in which so many are wanted.
     pub fn new(stored: Stored<'a>, range: KeyRange, wanted: usize, end: End) -> Self {
-        Chunks { stored, ranges: vec![(range, None)], chunk_rows: wanted as u64, end }
+        OrderedScan { stored, ranges: vec![(range, None)], chunk_rows: wanted as u64, end }
     }
 
     /// The next chunk, unless it and all after it are at a value or on its far side that `is_past` says is of no use; if it is told so,
@@ -141,7 +141,7 @@ impl<'a> Chunks<'a> {
             if bound.as_ref().and_then(|bound| bound.first()).is_some_and(|value| is_past(value, without)) {
                 return None;
             }
-            if let Some((chunk, rest)) = self.stored.cut(&range, self.chunk_rows, self.end) {
+            if let Some((chunk, rest)) = self.stored.split_at_rank(&range, self.chunk_rows, self.end) {
                 self.ranges.extend(rest.map(|rest| (rest, None)));
                 return Some(self.grow(chunk));
             }
@@ -161,7 +161,7 @@ impl<'a> Chunks<'a> {
 
     /// Has the chunk after this one be larger.
     fn grow(&mut self, chunk: KeyRange) -> KeyRange {
-        self.chunk_rows = self.chunk_rows.max(self.chunk_rows.saturating_mul(2).clamp(MORE_ROWS, MOST_ROWS));
+        self.chunk_rows = self.chunk_rows.max(self.chunk_rows.saturating_mul(2).clamp(MORE_ROWS, MAX_ROWS));
         chunk
     }
 }

@@ -6,7 +6,7 @@ use crate::plan::{OperatorKind, OperatorPlan};
 use crate::value::{Cell, DataValue, Scalar};
 
 /// A program, and its registers: first those of the rule's slots, then those of constants, parameters and intermediate results.
-pub struct Program {
+pub struct RowProgram {
     registers: Vec<Scalar>,
     instructions: Vec<Instruction>,
 }
@@ -29,10 +29,10 @@ enum Instruction {
     Decline,
 }
 
-impl Program {
+impl RowProgram {
     /// The program of a rule with so many slots.
     pub fn new(operators: &[OperatorPlan], slots: usize, parameters: &[&DataValue]) -> Self {
-        let mut program = Program { registers: vec![Scalar::bool(false); slots], instructions: vec![] };
+        let mut program = RowProgram { registers: vec![Scalar::bool(false); slots], instructions: vec![] };
         for operator in operators {
             match &operator.kind {
                 OperatorKind::Filter(expr) => {
@@ -48,8 +48,8 @@ impl Program {
                 }
                 OperatorKind::Distinct => {}
                 OperatorKind::Join(_)
-                | OperatorKind::Exists(_)
-                | OperatorKind::UnifyEach(..)
+                | OperatorKind::SemiJoin(_)
+                | OperatorKind::Unnest(..)
                 | OperatorKind::Intersect(_) => program.instructions.push(Instruction::Decline),
             }
         }

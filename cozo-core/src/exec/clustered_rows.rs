@@ -7,11 +7,11 @@ use crate::budget::{Stop, make_room};
 use crate::value::{Batch, Column, KeyStarts};
 
 /// So many rows from any row on can be read at once.
-pub const AT_ONCE: usize = 4;
+pub const LANES: usize = 4;
 
 /// The rows of each key.
 #[derive(Debug, Default)]
-pub struct Groups {
+pub struct ClusteredRows {
     /// Where the rows of each key begin.
     starts: KeyStarts,
     /// The columns that are not the key.
@@ -21,16 +21,16 @@ pub struct Groups {
 /// The values of a column.
 #[derive(Debug)]
 pub enum Values {
-    /// Integers as they are in most relations of things that are numbered. Once all rows are there, [`AT_ONCE`] more come after the last.
+    /// Integers as they are in most relations of things that are numbered. Once all rows are there, [`LANES`] more come after the last.
     Narrow(Vec<u32>),
     /// Others.
     Wide(Column),
 }
 
-impl Groups {
+impl ClusteredRows {
     /// No rows, and so many columns besides the key.
     pub fn new(columns: usize) -> Self {
-        Groups { starts: KeyStarts::default(), columns: (0..columns).map(|_| Values::Narrow(vec![])).collect() }
+        ClusteredRows { starts: KeyStarts::default(), columns: (0..columns).map(|_| Values::Narrow(vec![])).collect() }
     }
 
     /// Whether keys, once in ascending order, can be [appended](Self::append).
@@ -53,7 +53,7 @@ impl Groups {
         self.starts.finish();
         for values in &mut self.columns {
             if let Values::Narrow(values) = values {
-                values.resize(values.len() + AT_ONCE, 0);
+                values.resize(values.len() + LANES, 0);
                 values.shrink_to_fit();
             }
         }
@@ -137,7 +137,7 @@ mod tests {
                 _ => format!("{row}").into(),
             })
             .collect();
-        let mut groups = Groups::new(2);
+        let mut groups = ClusteredRows::new(2);
         for rows in (0..9).map(|part| part * 100..part * 100 + 100) {
             let columns = vec![
                 Column::ints(keys[rows.clone()].to_vec()),
@@ -169,11 +169,11 @@ mod tests {
 
     #[test]
     fn keys_that_descend_or_lie_far_apart_are_refused() {
-        let suits = |keys: &[i64]| Groups::suits(&Column::ints(keys.to_vec()));
+        let suits = |keys: &[i64]| ClusteredRows::suits(&Column::ints(keys.to_vec()));
         assert!(suits(&[]) && suits(&[5, 1, 0]) && !suits(&[0, -1]) && !suits(&[0, 1 << 40]));
-        assert!(!Groups::suits(&Column::Null(2)));
+        assert!(!ClusteredRows::suits(&Column::Null(2)));
         let append =
-            |keys: &[i64]| Groups::new(0).append(&Batch::new(vec![Column::ints(keys.to_vec())], keys.len()), 3);
+            |keys: &[i64]| ClusteredRows::new(0).append(&Batch::new(vec![Column::ints(keys.to_vec())], keys.len()), 3);
         assert_eq!(append(&[1, 1, 5]), Some(()));
         for keys in [[1, 5, 4], [-1, 0, 1], [0, 1, 1 << 40]] {
             assert_eq!(append(&keys), None, "{keys:?}");

@@ -1,13 +1,13 @@
 //! Indexes of stored relations kept from one query to the next.
 //!
 //! Many look-ups take longer than to read all rows once and index them. What they cost is counted over queries, as long as the
-//! relation has [the same contents](ContentsId): when it is as much as that, it is done, and the index kept.
+//! relation has [the same contents](ContentVersion): when it is as much as that, it is done, and the index kept.
 
 use std::sync::Arc;
 
 use super::index::IndexedRows;
 use crate::schema::RelationId;
-use crate::storage::{AsOf, ContentsId};
+use crate::storage::{AsOf, ContentVersion};
 use crate::sync::Mutex;
 
 /// What is indexed: a relation and the time it is read at, the columns that the index is by, the columns that it gives.
@@ -24,7 +24,7 @@ const ROWS_PER_FOUND: u64 = 2;
 const ROWS_PER_LOOKUP_OF_QUERY: u64 = 4;
 
 /// What is counted, or kept, of so many indexes at most.
-const MOST_INDEXES: usize = 64;
+const MAX_INDEXES: usize = 64;
 
 /// How many more rows a query may look up in so many before it is worth indexing them for it alone.
 pub fn lookups_before_index(rows: u64) -> u64 {
@@ -32,7 +32,7 @@ pub fn lookups_before_index(rows: u64) -> u64 {
 }
 
 /// The indexes of a database that are kept.
-pub struct KeptIndexes {
+pub struct IndexCache {
     budget_bytes: usize,
     /// What was used last comes last.
     kept: Mutex<Vec<Kept>>,
@@ -40,11 +40,11 @@ pub struct KeptIndexes {
 
 struct Kept {
     of: Indexed,
-    contents: ContentsId,
-    state: State,
+    contents: ContentVersion,
+    state: Progress,
 }
 
-enum State {
+enum Progress {
     /// It is worth making when look-ups have cost as much as to read so many rows.
     Awaited { rows: u64 },
     /// It is there.
@@ -64,32 +64,32 @@ pub enum Advice {
     Unknown,
 }
 
-impl KeptIndexes {
+impl IndexCache {
     /// None, and room for so many bytes.
     pub fn new(budget_bytes: usize) -> Self {
-        KeptIndexes { budget_bytes, kept: Mutex::default() }
+        IndexCache { budget_bytes, kept: Mutex::default() }
     }
 
     /// What to do about so many look-ups, which are counted; `rows` tells how many rows there are to look up in.
-    pub fn advice(&self, of: &Indexed, contents: ContentsId, lookups: usize, rows: impl FnOnce() -> u64) -> Advice {
+    pub fn advice(&self, of: &Indexed, contents: ContentVersion, lookups: usize, rows: impl FnOnce() -> u64) -> Advice {
         let mut kept = self.kept.lock();
         if !matches!(find(&mut kept, of), Some(found) if found.contents == contents) {
-            let state = State::Awaited { rows: rows() };
+            let state = Progress::Awaited { rows: rows() };
             put(&mut kept, Kept { of: of.clone(), contents, state });
         }
         match find(&mut kept, of).map(|found| &mut found.state) {
-            Some(State::Awaited { rows: left }) => {
+            Some(Progress::Awaited { rows: left }) => {
                 *left = left.saturating_sub(lookups as u64 * ROWS_PER_LOOKUP);
                 if *left == 0 { Advice::Index } else { Advice::LookUp }
             }
-            Some(State::Made(_)) => Advice::Index,
-            Some(State::Unfit) | None => Advice::Unknown,
+            Some(Progress::Made(_)) => Advice::Index,
+            Some(Progress::Unfit) | None => Advice::Unknown,
         }
     }
 
     /// Counts rows that were found by looking up, as was [advised](Self::advice).
-    pub fn found(&self, of: &Indexed, contents: ContentsId, rows: usize) {
-        if let Some(Kept { contents: known, state: State::Awaited { rows: left }, .. }) =
+    pub fn found(&self, of: &Indexed, contents: ContentVersion, rows: usize) {
+        if let Some(Kept { contents: known, state: Progress::Awaited { rows: left }, .. }) =
             find(&mut self.kept.lock(), of)
             && *known == contents
         {
@@ -98,17 +98,17 @@ impl KeptIndexes {
     }
 
     /// The index of these contents, if it is kept.
-    pub fn find(&self, of: &Indexed, contents: ContentsId) -> Option<Arc<IndexedRows>> {
+    pub fn find(&self, of: &Indexed, contents: ContentVersion) -> Option<Arc<IndexedRows>> {
         match find(&mut self.kept.lock(), of)? {
-            Kept { contents: known, state: State::Made(index), .. } if *known == contents => Some(index.clone()),
+            Kept { contents: known, state: Progress::Made(index), .. } if *known == contents => Some(index.clone()),
             _ => None,
         }
     }
 
     /// Keeps an index, if there is one that is found by place rather than by hash, and not too large. Without, none is advised again.
-    pub fn keep(&self, of: &Indexed, contents: ContentsId, index: Option<&Arc<IndexedRows>>) {
+    pub fn keep(&self, of: &Indexed, contents: ContentVersion, index: Option<&Arc<IndexedRows>>) {
         let fits = |index: &&Arc<IndexedRows>| bytes_to_keep(index).is_some_and(|bytes| bytes <= self.budget_bytes);
-        let state = index.filter(fits).map_or(State::Unfit, |index| State::Made(index.clone()));
+        let state = index.filter(fits).map_or(Progress::Unfit, |index| Progress::Made(index.clone()));
         let mut kept = self.kept.lock();
         // What there is of other contents of the relation, nobody will ask for again.
         kept.retain(|kept| kept.of.0.0 != of.0.0 || kept.contents == contents);
@@ -135,7 +135,7 @@ fn find<'k>(kept: &'k mut [Kept], of: &Indexed) -> Option<&'k mut Kept> {
 /// Adds an entry in place of what there was.
 fn put(kept: &mut Vec<Kept>, new: Kept) {
     kept.retain(|kept| kept.of != new.of);
-    if kept.len() >= MOST_INDEXES {
+    if kept.len() >= MAX_INDEXES {
         kept.remove(0);
     }
     kept.push(new);
@@ -153,7 +153,7 @@ fn bytes_to_keep(index: &IndexedRows) -> Option<usize> {
 impl Kept {
     fn memory_bytes(&self) -> usize {
         match &self.state {
-            State::Made(index) => bytes_to_keep(index).unwrap_or(0),
+            Progress::Made(index) => bytes_to_keep(index).unwrap_or(0),
             _ => 0,
         }
     }
@@ -162,20 +162,20 @@ impl Kept {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::groups::Groups;
+    use crate::exec::clustered_rows::ClusteredRows;
     use crate::storage::Identity;
     use crate::value::{Batch, Column};
 
     fn indexed(rows: i64) -> Arc<IndexedRows> {
         let columns = vec![Column::ints((0..rows).collect()), Column::ints(vec![7; rows as usize])];
-        let mut groups = Groups::new(1);
+        let mut groups = ClusteredRows::new(1);
         groups.append(&Batch::new(columns, rows as usize), rows as u64).expect("keys ascend and lie close together");
         Arc::new(IndexedRows::Grouped(groups))
     }
 
     #[test]
     fn look_ups_and_what_they_find_are_counted_until_an_index_is_due_and_begin_anew_with_other_contents() {
-        let kept = KeptIndexes::new(1 << 20);
+        let kept = IndexCache::new(1 << 20);
         let of: Indexed = ((RelationId(3), None), vec![0], vec![1]);
         let (first, second) = (Identity::default().id(), Identity::default().id());
         let advice = |contents, lookups| kept.advice(&of, contents, lookups, || 100 * ROWS_PER_LOOKUP);
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_not_kept_and_what_was_used_longest_ago_gives_way() {
         let IndexedRows::Grouped(one) = &*indexed(1_000) else { unreachable!("made so") };
-        let kept = KeptIndexes::new(one.memory_bytes() * 2);
+        let kept = IndexCache::new(one.memory_bytes() * 2);
         let of = |relation| ((RelationId(relation), None), vec![0], vec![1]);
         let contents = Identity::default().id();
         kept.keep(&of(1), contents, Some(&indexed(10_000)));

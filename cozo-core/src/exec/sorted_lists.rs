@@ -13,7 +13,7 @@ use crate::value::{Batch, Column, DataValue, Num};
 
 /// The lists of all inputs of an intersection, over one domain of numbers.
 #[derive(Debug)]
-pub struct Lists {
+pub struct SortedLists {
     /// For each input, which of the adjacencies it reads; inputs that read the same share one.
     of_input: Vec<usize>,
     adjacencies: Vec<Adjacency>,
@@ -57,7 +57,7 @@ enum Keys {
 /// Keys are told apart by their distance if that takes at most so many positions for each pair.
 const POSITIONS_PER_PAIR: usize = 4;
 
-impl Lists {
+impl SortedLists {
     /// Reads the inputs of an intersection.
     pub fn read(plan: &IntersectPlan, tables: &[Table], run: &Run<'_>) -> Result<Self, ExecError> {
         let mut of_input: Vec<usize> = vec![];
@@ -77,7 +77,7 @@ impl Lists {
             let [keys, values] = pair.map(|column| domain.numbers(column));
             Adjacency::new(&keys, &values)
         });
-        Ok(Lists { of_input, adjacencies: adjacencies.collect(), domain })
+        Ok(SortedLists { of_input, adjacencies: adjacencies.collect(), domain })
     }
 
     /// The list of an input for the key in a row of a column.
@@ -236,13 +236,13 @@ impl Keys {
     }
 }
 
-/// Lists this much longer than another are searched instead of read through.
-const WORTH_SEARCHING: usize = 16;
+/// SortedLists this much longer than another are searched instead of read through.
+const SEARCH_MIN_VALUES: usize = 16;
 
 /// Appends what two sorted lists have in common.
 pub fn intersect(a: &[i64], b: &[i64], common: &mut Vec<i64>) {
     let (short, mut long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    if long.len() / WORTH_SEARCHING > short.len() {
+    if long.len() / SEARCH_MIN_VALUES > short.len() {
         for value in short {
             long = &long[long.partition_point(|other| other < value)..];
             if long.first() == Some(value) {

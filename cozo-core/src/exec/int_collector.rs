@@ -3,35 +3,35 @@
 //! A bitmap is soonest where they lie close together. But it is cleared from end to end: for a thousand of two million integers that
 //! takes longer than to sort them, and its memory is nowhere near.
 
-use super::codes::{Codes, all_ints};
 use super::int_set::IntSet;
+use super::packed_key::{PackedKey, all_ints};
 use super::table::Table;
 use crate::value::Batch;
-use crate::value::sort::{WORTH_RADIX, last_of_each_key};
+use crate::value::sort::{RADIX_MIN_ROWS, last_of_each_key};
 
 /// Rows are sorted if a bitmap has so many words for each of them, or more.
-const WORTH_SORTING: u64 = 8;
+const SORT_MIN_SHARE: u64 = 8;
 
 /// More rows are not listed, however far apart they lie: many may come again and again.
-const MOST_LISTED: usize = WORTH_RADIX;
+const MAX_LISTED: usize = RADIX_MIN_ROWS;
 
 /// Rows, which may have come more than once.
 #[derive(Debug, Default)]
-pub struct IntRows {
+pub struct IntCollector {
     /// As they came; empty if there is a set.
     listed: Batch,
     /// The codes that a bitmap of the listed ones would have.
-    codes: Codes,
+    codes: PackedKey,
     set: IntSet,
 }
 
-impl IntRows {
+impl IntCollector {
     /// At least the number of rows: those that are listed may have come more than once.
     pub fn len(&self) -> usize {
         self.listed.len + self.set.len()
     }
 
-    /// Takes rows, and gives by how many [`IntRows::len`] grew. Gives them back if they are not integers, or too many for a list and too far
+    /// Takes rows, and gives by how many [`IntCollector::len`] grew. Gives them back if they are not integers, or too many for a list and too far
     /// apart for a bitmap. Nothing is listed unless it may be.
     pub fn insert(&mut self, rows: Batch, may_list: bool) -> Result<usize, Batch> {
         let Some(columns) = all_ints(&rows.columns).filter(|columns| !columns.is_empty()) else { return Err(rows) };
@@ -68,9 +68,9 @@ impl IntRows {
     }
 
     /// Takes the rows of another list or bitmap, unless they are too far apart; then it gives them back.
-    pub fn union(&mut self, other: IntRows) -> Result<(), IntRows> {
+    pub fn union(&mut self, other: IntCollector) -> Result<(), IntCollector> {
         if !other.listed.is_empty() {
-            let refused = |listed| IntRows { listed, ..IntRows::default() };
+            let refused = |listed| IntCollector { listed, ..IntCollector::default() };
             return self.insert(other.listed, true).map(drop).map_err(refused);
         }
         if other.set.len() == 0 {
@@ -79,7 +79,7 @@ impl IntRows {
         if !self.tell_apart() {
             return Err(other);
         }
-        self.set.union(other.set).map_err(|set| IntRows { set, ..IntRows::default() })
+        self.set.union(other.set).map_err(|set| IntCollector { set, ..IntCollector::default() })
     }
 
     /// The set of the rows, in ascending order.
@@ -93,8 +93,8 @@ impl IntRows {
 }
 
 /// Whether to sort so many rows with these codes takes less than a bitmap.
-fn is_worth_listing(codes: &Codes, rows: usize) -> bool {
-    rows <= MOST_LISTED && codes.count().is_none_or(|bits| bits / 64 >= rows as u64 * WORTH_SORTING)
+fn is_worth_listing(codes: &PackedKey, rows: usize) -> bool {
+    rows <= MAX_LISTED && codes.count().is_none_or(|bits| bits / 64 >= rows as u64 * SORT_MIN_SHARE)
 }
 
 #[cfg(test)]
@@ -121,10 +121,10 @@ mod tests {
             for apart in [1, 500, 1 << 40] {
                 for lens in [vec![20, 3, 9], vec![300, 2000, 1500], vec![3000, 10, 3000]] {
                     let parts = || lens.iter().zip(0..).map(|(len, seed)| rows(width, *len, apart, seed * 5));
-                    let (mut one, mut united) = (IntRows::default(), IntRows::default());
+                    let (mut one, mut united) = (IntCollector::default(), IntCollector::default());
                     let (mut refused, mut refused_of_union) = (vec![], vec![]);
                     for part in parts() {
-                        let (before, mut other) = (one.len(), IntRows::default());
+                        let (before, mut other) = (one.len(), IntCollector::default());
                         match one.insert(part.clone(), true) {
                             Ok(added) => assert_eq!(added, one.len().saturating_sub(before)),
                             Err(part) => refused.extend(values(&part)),
@@ -136,7 +136,7 @@ mod tests {
                         }
                     }
                     let expected: BTreeSet<_> = parts().flat_map(|part| values(&part)).collect();
-                    let is_vast = apart == 1 << 40 && lens.iter().sum::<i64>() > MOST_LISTED as i64;
+                    let is_vast = apart == 1 << 40 && lens.iter().sum::<i64>() > MAX_LISTED as i64;
                     for (rows, refused) in [(one, refused), (united, refused_of_union)] {
                         assert!(!refused.is_empty() || !is_vast, "there is no room for {lens:?} rows so far apart");
                         let kept = values(rows.into_table().rows());

@@ -1,14 +1,14 @@
 //! Graphs kept from one query to the next.
 //!
 //! What is kept of a stored relation holds for the rows that it had: when it is asked for, they must still be
-//! [the same](crate::storage::ContentsId). Graphs share their parts with what is kept, and copy what they change.
+//! [the same](crate::storage::ContentVersion). Graphs share their parts with what is kept, and copy what they change.
 
 use std::sync::{Arc, OnceLock};
 
 use super::adjacency::{sources, starts_of_sorted};
 use super::{Direction, Edges, Graph, Weights};
 use crate::schema::RelationId;
-use crate::storage::ContentsId;
+use crate::storage::ContentVersion;
 use crate::sync::Mutex;
 
 /// The rows that edges are made of, and what is read of them.
@@ -17,13 +17,13 @@ pub struct Origin {
     /// The relation.
     pub relation: RelationId,
     /// Its rows.
-    pub contents: ContentsId,
+    pub contents: ContentVersion,
     /// Which weights were asked for.
     pub weights: Option<Weights>,
 }
 
 /// The graphs of a database that are kept.
-pub struct KeptGraphs {
+pub struct GraphCache {
     budget_bytes: usize,
     /// What was used last comes last.
     kept: Mutex<Vec<(Origin, Edges)>>,
@@ -40,10 +40,10 @@ pub struct Made {
     graphs: [OnceLock<Graph>; 3],
 }
 
-impl KeptGraphs {
+impl GraphCache {
     /// None, and room for so many bytes.
     pub fn new(budget_bytes: usize) -> Self {
-        KeptGraphs { budget_bytes, kept: Mutex::default() }
+        GraphCache { budget_bytes, kept: Mutex::default() }
     }
 
     /// The edges of an origin, if they are kept.

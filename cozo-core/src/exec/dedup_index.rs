@@ -4,8 +4,8 @@
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
-use super::codes::all_ints;
 use super::int_set::IntSet;
+use super::packed_key::all_ints;
 use crate::value::{Batch, Cell, Column, Num, Scalar, hash_row};
 
 /// Up to so many rows, duplicates are found by looking at all of them.
@@ -22,7 +22,7 @@ pub static NO_ROWS: Batch = Batch { columns: Vec::new(), len: 0 };
 /// The rows lie elsewhere, in one batch or in two: *known* ones, which may be read meanwhile, and after them *fresh* ones. They are
 /// numbered through.
 #[derive(Debug, Default)]
-pub struct Keys {
+pub struct DedupIndex {
     /// The hash of each row's key; empty while there are few rows, or rows that ascend, and where there is a bitmap.
     hashes: Vec<u64>,
     /// The rows by hash, if there are hashes; without those that died.
@@ -36,10 +36,10 @@ pub struct Keys {
     ascending: usize,
 }
 
-impl Keys {
+impl DedupIndex {
     /// Those of a set of integers, which are rows in this order.
     pub fn of_ints(set: IntSet) -> Self {
-        Keys { ints: Some(set), ..Keys::default() }
+        DedupIndex { ints: Some(set), ..DedupIndex::default() }
     }
 
     /// Whether a bitmap tells rows apart.
@@ -89,7 +89,7 @@ impl Keys {
         }
     }
 
-    /// The hashes of the rows; see [`Keys::hash_rows`].
+    /// The hashes of the rows; see [`DedupIndex::hash_rows`].
     pub fn into_hashes(self) -> Vec<u64> {
         self.hashes
     }
@@ -230,7 +230,7 @@ impl Keys {
 
     fn insert_hashed(&mut self, known: &Batch, fresh: &mut Batch, new: Batch, hashes: &[u64]) -> usize {
         let base = known.len;
-        let mut search = Search { by_hash: &mut self.by_hash, known: &self.hashes, new: hashes };
+        let mut search = KeySearch { by_hash: &mut self.by_hash, known: &self.hashes, new: hashes };
         let added = match new.columns.len() {
             1 if let Some([known, fresh, new]) = ints_of(0, [known, fresh, &new]) => {
                 search.fresh(|a, b| at(base, known, fresh, a) == new[b], |a, b| new[a] == new[b])
@@ -352,7 +352,7 @@ fn ints_of<const N: usize>(column: usize, batches: [&Batch; N]) -> Option<[&[i64
 }
 
 /// A search for the rows of a batch that are not there.
-struct Search<'a> {
+struct KeySearch<'a> {
     by_hash: &'a mut HashTable<u32>,
     /// The hashes of the rows that are there.
     known: &'a [u64],
@@ -360,7 +360,7 @@ struct Search<'a> {
     new: &'a [u64],
 }
 
-impl Search<'_> {
+impl KeySearch<'_> {
     /// The rows to append, in order, entered into the hash table under the numbers that they will have.
     fn fresh(
         &mut self,

@@ -16,20 +16,20 @@ use crate::txn::{Transaction, is_ephemeral};
 use crate::value::Batch;
 
 /// What an operation leads to. Nearly always nothing; then the operation need not report its rows.
-pub struct Reaction<'a> {
+pub struct Hooks<'a> {
     occasion: Occasion<'a>,
     triggers: Option<Arc<PreparedTriggers>>,
     /// Whether a callback listens.
     callback: bool,
 }
 
-impl<'a> Reaction<'a> {
+impl<'a> Hooks<'a> {
     /// What an operation on a relation will lead to, if anything.
     pub fn to(
         mutation: &MutationPlan,
         schema: &'a RelationSchema,
         context: &Context<'_>,
-    ) -> miette::Result<Option<Reaction<'a>>> {
+    ) -> miette::Result<Option<Hooks<'a>>> {
         let event = match mutation.op {
             MutationOp::Ensure | MutationOp::EnsureNot => return Ok(None),
             MutationOp::Rm | MutationOp::Delete => TriggerEvent::Rm,
@@ -38,7 +38,7 @@ impl<'a> Reaction<'a> {
         let occasion = Occasion { event, schema, span: mutation.span };
         let callback = context.core.callbacks.listens_to(&schema.name) && !is_ephemeral(schema.id);
         let triggers = if context.sets_off_triggers { context.core.triggers.find(&occasion)? } else { None };
-        Ok((callback || triggers.is_some()).then_some(Reaction { occasion, triggers, callback }))
+        Ok((callback || triggers.is_some()).then_some(Hooks { occasion, triggers, callback }))
     }
 
     /// Lets it happen.
