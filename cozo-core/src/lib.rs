@@ -30,20 +30,22 @@ mod allocator;
 mod budget;
 mod clock;
 pub mod diag;
-pub mod exec;
+mod exec;
 pub mod expr;
 pub mod fixed_rule;
 mod fork;
-pub mod index;
+mod index;
+#[doc(hidden)]
+pub mod legacy;
 pub mod parse;
-pub mod plan;
-pub mod program;
+mod plan;
+mod program;
 pub mod schema;
 pub mod session;
 pub mod storage;
 mod sync;
 mod threads;
-pub mod txn;
+mod txn;
 pub mod value;
 
 pub use allocator::Mimalloc;

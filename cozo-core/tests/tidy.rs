@@ -10,7 +10,7 @@ const LEVELS: &[(u8, &[&str])] = &[
     (2, &["value"]),
     (3, &["expr", "parse", "schema"]),
     (4, &["storage"]),
-    (5, &["txn"]),
+    (5, &["legacy", "txn"]),
     (6, &["fixed_rule", "index"]),
     (7, &["program"]),
     (8, &["plan"]),

@@ -75,13 +75,6 @@ pub enum ExecError {
         #[diagnostic_source]
         cause: RowError,
     },
-    /// A limit on a query's size.
-    #[error("the query needs {what}")]
-    #[diagnostic(code(eval::too_large), help("narrow the query, or split it into several"))]
-    TooLarge {
-        /// What it needs too much of.
-        what: String,
-    },
 }
 
 /// Why a row cannot be written.

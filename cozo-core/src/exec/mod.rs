@@ -45,7 +45,7 @@ pub use index_cache::IndexCache;
 pub use mutate::{Mutated, mutate};
 pub use point::{counted_row, point_row};
 pub use profile::Profile;
-pub use results::{Answer, AnswerError, answer, timeout_seconds};
+pub use results::{Answer, answer, timeout_seconds};
 pub use single_row::{MAX_ROW_BYTES, write_row};
 
 use crate::budget::Budget;

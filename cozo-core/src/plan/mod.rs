@@ -37,8 +37,8 @@ mod unique;
 
 pub use build::{JoinOrder, build};
 pub use explain::{EXPLAIN_HEADERS, explain};
-pub use mutation::{MutationError, MutationPlan, Source as ValueSource, default_schema, plan_mutation};
-pub use options::{OptionError, Options, PlanOptionsError, SortKey, constant, plan_options};
+pub use mutation::{MutationPlan, Source as ValueSource, default_schema, plan_mutation};
+pub use options::{OptionError, Options, SortKey, constant, plan_options};
 pub use statistics::{Size, Statistics};
 
 use smallvec::SmallVec;

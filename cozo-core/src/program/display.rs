@@ -124,7 +124,7 @@ impl Display for Formula {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Formula::Atom(atom) => write!(f, "{atom}"),
-            Formula::Not(inner, _) => write!(f, "not ({inner})"),
+            Formula::Not(inner) => write!(f, "not ({inner})"),
             Formula::And(parts) | Formula::Or(parts) => {
                 f.write_str("(")?;
                 separated(f, parts, if matches!(self, Formula::And(_)) { ", " } else { " or " })?;

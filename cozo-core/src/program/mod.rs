@@ -179,7 +179,7 @@ pub enum Formula {
     /// Any holds.
     Or(Vec<Formula>),
     /// It does not hold.
-    Not(Box<Formula>, SourceSpan),
+    Not(Box<Formula>),
     /// An atom.
     Atom(Atom),
 }

@@ -210,7 +210,7 @@ impl Resolver<'_> {
         Ok(match formula {
             ast::Formula::And(parts) => Formula::And(parts.iter().map(|p| self.formula(p)).collect::<Result<_, _>>()?),
             ast::Formula::Or(parts) => Formula::Or(parts.iter().map(|p| self.formula(p)).collect::<Result<_, _>>()?),
-            ast::Formula::Not(inner, span) => Formula::Not(Box::new(self.formula(inner)?), *span),
+            ast::Formula::Not(inner, _) => Formula::Not(Box::new(self.formula(inner)?)),
             ast::Formula::Atom(atom) => Formula::Atom(self.atom(atom)?),
         })
     }
@@ -554,7 +554,7 @@ fn check_applications(predicates: &BTreeMap<SmallStr, Predicate<Formula>>) -> Re
 fn each_application(formula: &Formula, check: &dyn Fn(&Apply) -> Result<(), ProgramError>) -> Result<(), ProgramError> {
     match formula {
         Formula::And(parts) | Formula::Or(parts) => parts.iter().try_for_each(|part| each_application(part, check)),
-        Formula::Not(inner, _) => each_application(inner, check),
+        Formula::Not(inner) => each_application(inner, check),
         Formula::Atom(Atom::Apply(apply)) => check(apply),
         Formula::Atom(_) => Ok(()),
     }

@@ -33,7 +33,6 @@ mod engines;
 mod error;
 mod folders;
 pub mod kv;
-pub mod legacy;
 mod lost;
 pub mod mem;
 mod options;

@@ -31,9 +31,4 @@ impl TxnError {
     pub fn is_unknown_outcome(&self) -> bool {
         matches!(self, TxnError::Storage(StorageError::UnknownOutcome(_)))
     }
-
-    /// Whether the same script may succeed when it is run again.
-    pub fn may_retry(&self) -> bool {
-        matches!(self, TxnError::Conflict | TxnError::SchemaConflict(_))
-    }
 }

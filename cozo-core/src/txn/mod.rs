@@ -29,7 +29,7 @@ pub use current::{THREAD_PARTS, VersionRef, thread_shard};
 pub use error::TxnError;
 pub use pipeline::{AfterCommit, Filler, Pipeline, Version};
 pub use sync::CachePadded;
-pub use transaction::{Savepoint, Transaction, View};
+pub use transaction::{Transaction, View};
 
 use crate::schema::RelationId;
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cozo::DataValue;
 use cozo::storage::StorageError;
-use cozo::storage::legacy::{LegacyFile, Remnant};
+use cozo::legacy::{LegacyFile, Remnant};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use rusqlite::{Connection, params};

@@ -9,7 +9,7 @@ mod samples;
 use std::path::{Path, PathBuf};
 
 use cozo::Tuple;
-use cozo::storage::legacy::{LegacyFile, LegacyRelation, RowsRead};
+use cozo::legacy::{LegacyFile, LegacyRelation, RowsRead};
 use cozo::storage::{BatchCursor, StorageError};
 
 /// The files in `tests/data/cozo-0.7`, each with its expected contents beside it; `make_samples.py` of the same release

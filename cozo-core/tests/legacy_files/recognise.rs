@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cozo::storage::StorageError;
-use cozo::storage::legacy::{FileKind, LegacyFile, recognise};
+use cozo::legacy::{FileKind, LegacyFile, recognise};
 use rusqlite::Connection;
 
 use super::{copy_of, knows, rows_of};

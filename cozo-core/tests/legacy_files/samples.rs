@@ -1,7 +1,7 @@
 //! The samples against what CozoDB 0.7 itself says is in them.
 
 use cozo::schema::BaseType;
-use cozo::storage::legacy::{LegacyFile, LegacyRelation, SearchDefinition, TokenStep};
+use cozo::legacy::{LegacyFile, LegacyRelation, SearchDefinition, TokenStep};
 use cozo::{DataValue, Num, Tuple};
 use serde_json::{Map, Value, json};
 
@@ -197,7 +197,7 @@ fn defaults_become_scripts() {
 #[test]
 fn the_report_says_what_is_lost() {
     let report = |name: &str| LegacyFile::open(&sample(name)).unwrap().report(&knows).unwrap();
-    let messages = |notes: &[cozo::storage::legacy::Note]| -> Vec<String> {
+    let messages = |notes: &[cozo::legacy::Note]| -> Vec<String> {
         notes.iter().map(|note| format!("{}: {}", note.relation, note.message)).collect()
     };
     let types = report("types");

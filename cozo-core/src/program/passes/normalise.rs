@@ -253,7 +253,7 @@ impl Pass {
 fn applied_predicates<'f>(formula: &'f Formula, into: &mut Vec<&'f SmallStr>) {
     match formula {
         Formula::And(parts) | Formula::Or(parts) => parts.iter().for_each(|part| applied_predicates(part, into)),
-        Formula::Not(inner, _) => applied_predicates(inner, into),
+        Formula::Not(inner) => applied_predicates(inner, into),
         Formula::Atom(Atom::Apply(Apply { target: Target::Predicate(name), .. })) => into.push(name),
         Formula::Atom(_) => {}
     }
@@ -393,7 +393,7 @@ fn bound_by_applications(formula: &Formula, bound: &mut BTreeSet<SmallStr>) {
 fn has_application_of_anything(formula: &Formula) -> bool {
     match formula {
         Formula::And(parts) | Formula::Or(parts) => parts.iter().any(has_application_of_anything),
-        Formula::Not(inner, _) => has_application_of_anything(inner),
+        Formula::Not(inner) => has_application_of_anything(inner),
         Formula::Atom(Atom::Apply(apply)) => apply.args.iter().all(|arg| matches!(arg, Arg::Wildcard)),
         Formula::Atom(_) => false,
     }
@@ -402,7 +402,7 @@ fn has_application_of_anything(formula: &Formula) -> bool {
 fn variables_of(formula: &Formula) -> BTreeSet<SmallStr> {
     match formula {
         Formula::And(parts) | Formula::Or(parts) => parts.iter().flat_map(variables_of).collect(),
-        Formula::Not(inner, _) => variables_of(inner),
+        Formula::Not(inner) => variables_of(inner),
         Formula::Atom(atom) => atom.variables().into_iter().cloned().collect(),
     }
 }
@@ -446,7 +446,7 @@ fn test(formula: &Formula) -> Option<Expr> {
     match formula {
         Formula::And(parts) => all(parts).map(|parts| first_of(parts, false)),
         Formula::Or(parts) => all(parts).map(|parts| first_of(parts, true)),
-        Formula::Not(inner, _) => test(inner).map(not),
+        Formula::Not(inner) => test(inner).map(not),
         Formula::Atom(atom) => condition(atom),
     }
 }
@@ -479,7 +479,7 @@ pub fn call(name: &str, args: Vec<Expr>) -> Expr {
 /// conjunction, whose parts may share variables of their own.
 fn disjuncts(formula: Formula, negated: bool, span: SourceSpan) -> Result<Vec<Vec<Literal>>, ProgramError> {
     match formula {
-        Formula::Not(inner, _) => disjuncts(*inner, !negated, span),
+        Formula::Not(inner) => disjuncts(*inner, !negated, span),
         Formula::Atom(atom) if negated => Ok(vec![vec![Literal::Absent(Formula::Atom(atom))]]),
         Formula::Atom(atom) => Ok(vec![vec![Literal::Holds(atom)]]),
         Formula::And(mut parts) if parts.len() == 1 => match parts.pop() {

@@ -49,7 +49,7 @@ pub use report::{Note, RefusedRow, RelationReport, Remnant, Report, RowsRead};
 pub use rows::Rows;
 pub use search::{Distance, FtsIndex, HnswIndex, LshIndex, SearchDefinition, SearchIndex, TokenStep};
 
-use super::StorageError;
+use crate::storage::StorageError;
 use crate::schema::RelationSchema;
 use crate::value::SmallStr;
 use catalog::Catalog;

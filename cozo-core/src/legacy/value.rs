@@ -118,7 +118,7 @@ fn vector(kind: u8, bytes: &[u8]) -> Option<Vector> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storage::legacy::tests::bytes_of;
+    use crate::legacy::tests::bytes_of;
 
     /// The value that stands alone in an array.
     fn decode_one(bytes: &str) -> Result<DataValue, Malformed> {

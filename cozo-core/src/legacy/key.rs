@@ -160,7 +160,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::storage::legacy::tests::bytes_of;
+    use crate::legacy::tests::bytes_of;
 
     fn json(text: &str) -> DataValue {
         DataValue::Json(JsonData(serde_json::from_str(text).unwrap()))
