@@ -107,3 +107,82 @@ fn bindings_of_computed_columns_restrict_nothing() {
     assert!(!restricts("m[k, i] := *a{i, e: k}  m[k, i] := *a{i, e}, k = lowercase(e)"));
     assert!(restricts("m[k, i] := *a{i, e: k}  m[k, i] := m[k, j], *a{i: j}, i = j"));
 }
+
+/// A way to run, with a query that takes it.
+struct Way {
+    /// An operator, or what `::explain` says at the end of a rule.
+    name: &'static str,
+    query: &'static str,
+}
+
+const WAYS: &[Way] = &[
+    Way { name: "load_stored", query: "?[a] := *edge{fr: a}" },
+    Way { name: "load_stored_with_validity", query: "?[a] := *past{k: a @ 5}" },
+    Way { name: "load_stored_range", query: "?[a] := *edge{fr: a}, a > 1" },
+    Way { name: "stored_prefix_join", query: "?[a, c] := *edge[a, b, _], *edge[b, c, _]" },
+    Way { name: "stored_mat_join", query: "?[a, b] := *edge{fr: a, to: x}, *edge{fr: b, to: x}" },
+    Way { name: "stored_equal_join", query: "?[a, b] := *edge{fr: a}, *node{id: b}, a % 2 == b % 2" },
+    Way { name: "stored_neg_prefix_join", query: "?[a] := *node{id: a}, not *edge{fr: a}" },
+    Way { name: "stored_neg_mat_join", query: "?[a] := *node{id: a}, not *edge{to: a}" },
+    Way { name: "stored_prefix_exists", query: "?[a] := *node{id: a}, *edge{fr: a}" },
+    Way { name: "stored_mat_exists", query: "?[a] := *node{id: a}, *edge{to: a} :disable_join_reorder true" },
+    Way { name: "load_mem", query: "r[a] := *edge{to: a}  ?[b] := r[a], b = a + 1" },
+    Way { name: "mem_mat_join", query: "r[a, b] := *edge{to: a, w: b}  ?[a, b] := *edge{fr: a, to}, r[a, b]" },
+    Way { name: "mem_equal_join", query: "r[b] := *edge{to: b}  ?[a, b] := *node{id: a}, r[b], a % 2 == b % 2" },
+    Way { name: "mem_neg_mat_join", query: "r[a] := *edge{to: a}  ?[a] := *node{id: a}, not r[a]" },
+    Way { name: "mem_mat_exists", query: "r[a] := *edge{to: a}  ?[a] := *node{id: a}, r[a] :disable_join_reorder true" },
+    Way { name: "filter", query: "?[a] := *node{id: a}, a % 7 == 3" },
+    Way { name: "unify", query: "?[b] := *edge{fr: a}, b = a + 1" },
+    Way { name: "multi-unify", query: "?[a, b] := *edge{fr: a}, b in [a, 9]" },
+    Way { name: "distinct", query: "?[a, d] := *edge{fr: a, to: b}, *edge{to: b, w: c}, *edge{w: c, to: d}" },
+    Way { name: "intersect", query: "?[a, b, c] := *link[a, b], *link[b, c], *link[a, c]" },
+    Way { name: "algo", query: "?[a, n] <~ ConnectedComponents(*link[])" },
+    Way { name: "aggr_out", query: "?[a, count(b)] := *edge{fr: a, to: b}" },
+    Way {
+        name: "meet_aggr_out",
+        query: "d[a, min(x)] := *edge{fr: 1, to: a, w: x}
+                d[b, min(x)] := d[a, y], *edge{fr: a, to: b, w}, x = y + w
+                ?[a, x] := d[a, x]",
+    },
+    Way { name: "run: one row", query: "?[name] := *node{id: 2, name}" },
+    Way { name: "run: count by key", query: "?[count(b)] := *edge{fr: 1, to: b}" },
+    Way { name: "run: row by row", query: "n[x] := x = 1  n[y] := n[x], y = x + 1, y < 50  ?[count(x)] := n[x]" },
+    Way { name: "scan: from the start, to the first row", query: "?[min(a)] := *edge{fr: a}" },
+    Way { name: "scan: from the end, to the first row", query: "?[max(a)] := *edge{fr: a}" },
+    Way { name: "rows: distinct", query: "?[a, b] := *edge{fr: a, to: b}" },
+    Way { name: "rows: sorted", query: "r[a] := *edge{to: a}  ?[collect(a)] := r[a]" },
+];
+
+/// Each way to run is named by `::explain`, and taken by `::explain analyze`, which gives the rows that the query gives.
+#[test]
+fn every_way_to_run_is_named_and_taken() {
+    let db = DbInstance::default();
+    SETUP.iter().for_each(|script| drop(common::rows(&db, script)));
+    for script in [
+        "?[a, b] <- [[1, 2], [2, 3], [1, 3], [3, 4], [2, 4]] :create link {a: Int, b: Int}",
+        "?[k, v] <- [[1, [1, true]], [1, [9, true]], [2, [3, true]]] :create past {k: Int, v: Validity}",
+    ] {
+        common::rows(&db, script);
+    }
+    for Way { name, query } in WAYS {
+        let is_at = |row: &Vec<DataValue>| {
+            row[4].get_str() == Some(name)
+                || row[7].get_slice().is_some_and(|said| said.contains(&DataValue::from(*name)))
+        };
+        let named = common::rows(&db, &format!("::explain {{ {query} }}"));
+        assert!(named.iter().any(is_at), "'{name}' is not named for {query}: {named:?}");
+
+        let given = common::rows(&db, query).len();
+        let taken = common::rows(&db, &format!("::explain analyze {{ {query} }}"));
+        let at = taken.iter().find(|row| is_at(row)).unwrap_or_else(|| panic!("'{name}' is not taken for {query}"));
+        let (rows, batches) = (at[9].get_int(), at[10].get_int());
+        match *name {
+            "algo" => assert_eq!(rows, None, "{query}"),
+            "run: one row" | "run: count by key" => {
+                assert_eq!((rows, batches), (Some(given as i64), Some(0)), "{query}")
+            }
+            "run: row by row" => assert_eq!((rows, batches), (Some(48), Some(0)), "{query}"),
+            _ => assert!(rows > Some(0) && batches > Some(0), "'{name}' does nothing for {query}: {at:?}"),
+        }
+    }
+}

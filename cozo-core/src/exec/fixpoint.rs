@@ -140,7 +140,7 @@ fn run_once(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_>) -> R
     }
     tables[table] = match sink {
         Sink::Set(set) => set.finish(),
-        Sink::ClusteredRows(groups) => {
+        Sink::Groups(groups) => {
             let (_finishing, kept) = (temporary(), groups.kept_bytes());
             let rows = groups.finish()?;
             run.budget.charge(rows.large_bytes().saturating_sub(kept))?;
@@ -179,7 +179,7 @@ fn run_to_fixpoint(
             deltas[*table] = deltas[*table].end..tables[*table].len();
         }
     }
-    steps.map_or(Ok(()), |mut steps| steps.check(run))
+    steps.map_or(Ok(()), |steps| steps.finish(run))
 }
 
 /// The rules that read the delta of each table of a component, by position.
@@ -278,7 +278,7 @@ fn run_recursive(
             let (fresh, meets) = (meet.fresh, meet.meets);
             apply_improvements(&mut tables[rule.table], fresh, &meets, pending)?;
         }
-        Sink::ClusteredRows(_) => unreachable!("groups are never recursive"),
+        Sink::Groups(_) => unreachable!("groups are never recursive"),
     }
     Ok(run.budget.check()?)
 }

@@ -98,13 +98,13 @@ pub struct Run<'a> {
     pub profile: Option<Profile>,
     /// Indexes made of stored relations; nothing for those that are too large to be made if not necessary.
     indexes: Mutex<HashMap<Indexed, Option<Arc<IndexedRows>>>>,
-    /// In recursion, how many more rows are looked up before a join takes the look-up's place, by the address of its plan: none if it
+    /// In recursion, how many more rows are looked up before a join takes the look-up's place, by its number: none if it
     /// has.
     lookups_left: Mutex<FxHashMap<usize, u64>>,
-    /// The lists of intersections, by the address of their plans.
-    lists: Mutex<HashMap<usize, Arc<SortedLists>>>,
-    /// The rows of joins by equal expressions, by the address of their plans.
-    equal_rows: Mutex<HashMap<usize, Arc<EqualRows>>>,
+    /// The lists of intersections, by the numbers of their operators.
+    lists: Mutex<FxHashMap<usize, Arc<SortedLists>>>,
+    /// The rows of joins by equal expressions, by the numbers of their operators.
+    equal_rows: Mutex<FxHashMap<usize, Arc<EqualRows>>>,
 }
 
 impl<'a> Run<'a> {

@@ -1,7 +1,8 @@
 //! What each operator of a run did: for `::explain analyze`.
 
-use std::collections::HashMap;
 use std::time::{Duration, Instant};
+
+use rustc_hash::FxHashMap;
 
 use crate::plan::RulePlan;
 use crate::sync::Mutex;
@@ -11,41 +12,45 @@ use crate::sync::Mutex;
 pub struct OperatorProfile {
     /// The rows that it gave; for a rule's end, those that it took.
     pub rows: u64,
-    /// In so many batches.
+    /// In so many batches; none where it ran on single values.
     pub batches: u64,
     /// The time spent in it alone, summed over threads.
     pub time: Duration,
 }
 
-/// What the operators of all rules did.
+/// What the operators of all rules did. **A profile never changes how a plan runs.**
 #[derive(Debug, Default)]
 pub struct Profile {
-    /// By the address of a rule: its operators, and at last its end.
-    rules: Mutex<HashMap<usize, Vec<OperatorProfile>>>,
+    /// By the number of a rule: its operators, and at last its end.
+    rules: Mutex<FxHashMap<usize, Vec<OperatorProfile>>>,
 }
 
 impl Profile {
     /// What an operator did; the position after the last is the rule's end.
     pub fn of(&self, rule: &RulePlan, position: usize) -> OperatorProfile {
         let rules = self.rules.lock();
-        rules.get(&address(rule)).and_then(|operators| operators.get(position)).copied().unwrap_or_default()
+        rules.get(&rule.number).and_then(|operators| operators.get(position)).copied().unwrap_or_default()
     }
 
     /// Adds what one thread did.
     pub(super) fn add(&self, rule: &RulePlan, clock: Clock) {
-        let mut rules = self.rules.lock();
-        let known = rules.entry(address(rule)).or_insert_with(|| vec![OperatorProfile::default(); clock.spent.len()]);
         // The clock counts from the end.
-        for (known, more) in known.iter_mut().rev().zip(clock.spent) {
-            known.rows += more.rows;
-            known.batches += more.batches;
-            known.time += more.time;
-        }
+        clock.spent.into_iter().rev().enumerate().for_each(|(position, more)| self.add_at(rule, position, more));
     }
-}
 
-fn address(rule: &RulePlan) -> usize {
-    std::ptr::from_ref(rule) as usize
+    /// Adds what a run on single values did: all of it at the end of the rule, since no operator has a time of its own there.
+    pub fn add_rows(&self, rule: &RulePlan, rows: u64, time: Duration) {
+        self.add_at(rule, rule.operators.len(), OperatorProfile { rows, batches: 0, time });
+    }
+
+    fn add_at(&self, rule: &RulePlan, position: usize, more: OperatorProfile) {
+        let mut rules = self.rules.lock();
+        let known = rules.entry(rule.number).or_default();
+        known.resize(rule.operators.len() + 1, OperatorProfile::default());
+        known[position].rows += more.rows;
+        known[position].batches += more.batches;
+        known[position].time += more.time;
+    }
 }
 
 /// Says at any time which operator of a rule runs, in one thread. Operators are named by how many come after them, and the

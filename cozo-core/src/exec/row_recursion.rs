@@ -2,6 +2,7 @@
 //! many times what a row does. They are taken one after the other, in no rounds: what follows from a set of rows is the same set.
 
 use std::ops::Range;
+use std::time::{Duration, Instant};
 
 use super::dedup_index::FEW_ROWS;
 use super::point::run_on_row;
@@ -10,7 +11,7 @@ use super::sink::BYTES_AROUND_ROW;
 use super::table::Table;
 use super::{ExecError, Run};
 use crate::budget::temporary;
-use crate::plan::{ComponentPlan, JoinPlan, OperatorKind, OperatorPlan, RulePlan, Source, TableKind};
+use crate::plan::{ComponentPlan, OperatorKind, OperatorPlan, RulePlan, Source};
 use crate::value::{Cell, Column, DataValue, Scalar};
 
 /// So many rows are made, or so many bytes, between two looks at whether the query is to stop.
@@ -43,6 +44,8 @@ struct RowStep<'a> {
     slots: Vec<DataValue>,
     /// In their place as long as all values are numbers and Booleans.
     program: Option<RowProgram>,
+    /// How many new rows it gave, and in what time, if the run has a profile.
+    spent: Option<(u64, Duration)>,
 }
 
 /// Inserts the head of a rule into its table; the bytes that it takes if it is new.
@@ -53,15 +56,13 @@ fn insert(rule: &RulePlan, slots: &[impl Cell], tables: &mut [Table]) -> Option<
 }
 
 impl<'a> RowRecursion<'a> {
-    /// The rules of a component, if all recursive ones give one row at most for each that they read.
+    /// The recursive rules of a component, if it [runs row by row](ComponentPlan::row_by_row).
     pub fn of(component: &'a ComponentPlan, run: &Run<'a>) -> Option<Self> {
-        // A profile shows batches.
-        let sets = component.tables.iter().all(|table| matches!(run.plan.tables[*table].kind, TableKind::Set));
-        if !sets || run.profile.is_some() {
+        if !component.row_by_row {
             return None;
         }
         let recursive = component.rules.iter().filter(|rule| !rule.reads.is_empty());
-        let mut rules: Vec<RowStep<'_>> = recursive.map(|rule| RowStep::of(rule, run)).collect::<Option<_>>()?;
+        let mut rules: Vec<RowStep<'_>> = recursive.map(|rule| RowStep::of(rule, run)).collect();
         rules.sort_by_key(|step| step.source);
         let first_reader = |table: usize| rules.partition_point(|step| step.source < table);
         let tables = &component.tables;
@@ -82,7 +83,7 @@ impl<'a> RowRecursion<'a> {
                 let row = deltas[table].start;
                 deltas[table].start += 1;
                 for step in &mut self.rules[self.readers[position].clone()] {
-                    if let Some(bytes) = step.run(row, tables, run)? {
+                    if let Some(bytes) = step.run_noted(row, tables, run)? {
                         self.rows += 1;
                         self.bytes += bytes;
                         let filled = step.rule.table - self.tables[0];
@@ -102,8 +103,18 @@ impl<'a> RowRecursion<'a> {
         Ok(())
     }
 
+    /// Adds what the rules did to the run's profile, and fails if the query is to stop.
+    pub fn finish(mut self, run: &Run<'_>) -> Result<(), ExecError> {
+        if let Some(profile) = &run.profile {
+            for step in &self.rules {
+                step.spent.into_iter().for_each(|(rows, time)| profile.add_rows(step.rule, rows, time));
+            }
+        }
+        self.check(run)
+    }
+
     /// Fails if the query is to stop.
-    pub fn check(&mut self, run: &Run<'_>) -> Result<(), ExecError> {
+    fn check(&mut self, run: &Run<'_>) -> Result<(), ExecError> {
         self.rows = 0;
         run.budget.charge(std::mem::take(&mut self.bytes))?;
         Ok(run.budget.check()?)
@@ -111,19 +122,29 @@ impl<'a> RowRecursion<'a> {
 }
 
 impl<'a> RowStep<'a> {
-    fn of(rule: &'a RulePlan, run: &Run<'_>) -> Option<Self> {
-        let (first, rest) = rule.operators.split_first()?;
-        let OperatorKind::Join(JoinPlan { source: Source::Table(source), keys, outputs, .. }) = &first.kind else {
-            return None;
+    fn of(rule: &'a RulePlan, run: &Run<'_>) -> Self {
+        let [OperatorPlan { kind: OperatorKind::Join(join), .. }, rest @ ..] = &rule.operators[..] else {
+            unreachable!("a rule that runs row by row begins with a table")
         };
-        let reads_the_delta_first = matches!(rule.reads[..], [(0, _)]) && keys.is_empty();
-        (reads_the_delta_first && rest.iter().all(OperatorPlan::is_point)).then(|| RowStep {
+        let Source::Table(source) = join.source else { unreachable!("the table is one of its component") };
+        RowStep {
             rule,
-            source: *source,
-            columns: outputs,
+            source,
+            columns: &join.outputs,
             slots: vec![DataValue::Null; rule.slots],
             program: Some(RowProgram::new(rest, rule.slots, run.parameters)),
-        })
+            spent: run.profile.as_ref().map(|_| (0, Duration::ZERO)),
+        }
+    }
+
+    /// [`RowStep::run`], noted if the run has a profile.
+    #[inline]
+    fn run_noted(&mut self, row: usize, tables: &mut [Table], run: &Run<'_>) -> Result<Option<usize>, ExecError> {
+        let Some((rows, time)) = self.spent else { return self.run(row, tables, run) };
+        let began = Instant::now();
+        let made = self.run(row, tables, run)?;
+        self.spent = Some((rows + u64::from(made.is_some()), time + began.elapsed()));
+        Ok(made)
     }
 
     /// Makes a row of a row of the last round, if it gives one; the bytes that it takes if it is new.

@@ -23,7 +23,7 @@ pub enum Sink<'a> {
     /// Keeps each row once.
     Set(SetSink<'a>),
     /// Aggregates all rows.
-    ClusteredRows(GroupSink),
+    Groups(GroupSink),
     /// Improves groups inside recursion.
     Meet(MeetSink<'a>),
 }
@@ -48,7 +48,7 @@ impl<'a> Sink<'a> {
         Ok(match &planned.kind {
             TableKind::Set => Sink::Set(SetSink::new(existing, growth, planned)),
             TableKind::Groups(aggregations) => {
-                Sink::ClusteredRows(GroupSink::new(aggregations.iter().map(Option::as_ref), parameters)?)
+                Sink::Groups(GroupSink::new(aggregations.iter().map(Option::as_ref), parameters)?)
             }
             TableKind::Meet { keys, aggregations } => Sink::Meet(MeetSink {
                 existing: existing.expect("meets are only planned in recursion"),
@@ -63,7 +63,7 @@ impl<'a> Sink<'a> {
     pub fn take(&mut self, mut solutions: Batch, head: &[usize]) -> Flow {
         match self {
             Sink::Set(sink) => Ok(sink.take(project(&mut solutions, head, &[]))),
-            Sink::ClusteredRows(sink) => sink.take(solutions, head).map(ControlFlow::Continue),
+            Sink::Groups(sink) => sink.take(solutions, head).map(ControlFlow::Continue),
             Sink::Meet(sink) => sink.take(project(&mut solutions, head, &[])).map(ControlFlow::Continue),
         }
     }
@@ -79,7 +79,7 @@ impl<'a> Sink<'a> {
     pub fn is_past(&self, value: &DataValue, without: bool) -> bool {
         match self {
             Sink::Set(sink) => sink.top.as_ref().is_some_and(|top| top.is_past(value, without)),
-            Sink::ClusteredRows(sink) => sink.grouping.len() > 0,
+            Sink::Groups(sink) => sink.grouping.len() > 0,
             Sink::Meet(_) => false,
         }
     }
@@ -88,7 +88,7 @@ impl<'a> Sink<'a> {
     pub fn grown(&mut self) -> usize {
         std::mem::take(match self {
             Sink::Set(sink) => &mut sink.grown,
-            Sink::ClusteredRows(sink) => &mut sink.grown,
+            Sink::Groups(sink) => &mut sink.grown,
             Sink::Meet(sink) => &mut sink.grown,
         })
     }
@@ -106,7 +106,7 @@ impl<'a> Sink<'a> {
     pub fn fork(&self) -> Option<Sink<'_>> {
         match self {
             Sink::Set(sink) => sink.fork().map(Sink::Set),
-            Sink::ClusteredRows(sink) => sink.fork().map(Sink::ClusteredRows),
+            Sink::Groups(sink) => sink.fork().map(Sink::Groups),
             Sink::Meet(_) => None,
         }
     }
@@ -115,7 +115,7 @@ impl<'a> Sink<'a> {
     pub fn into_gathered(self) -> Gathered {
         match self {
             Sink::Set(sink) => Gathered::Set { fresh: sink.fresh, ints: sink.ints },
-            Sink::ClusteredRows(sink) => Gathered::ClusteredRows(sink),
+            Sink::Groups(sink) => Gathered::Groups(sink),
             Sink::Meet(_) => unreachable!("meets do not fork"),
         }
     }
@@ -127,7 +127,7 @@ impl<'a> Sink<'a> {
                 sink.merge(fresh, ints);
                 Ok(())
             }
-            (Sink::ClusteredRows(sink), Gathered::ClusteredRows(other)) => sink.merge(other),
+            (Sink::Groups(sink), Gathered::Groups(other)) => sink.merge(other),
             _ => unreachable!("forks are of the same kind"),
         }
     }
@@ -148,8 +148,8 @@ fn project(batch: &mut Batch, slots: &[usize], kept: &[usize]) -> Batch {
 pub enum Gathered {
     /// New rows, and more of them: see [`SetSink`].
     Set { fresh: Table, ints: IntCollector },
-    /// ClusteredRows.
-    ClusteredRows(GroupSink),
+    /// Groups.
+    Groups(GroupSink),
 }
 
 impl Gathered {
@@ -157,7 +157,7 @@ impl Gathered {
     pub fn listed(&self) -> usize {
         match self {
             Gathered::Set { fresh, .. } => fresh.len(),
-            Gathered::ClusteredRows(_) => 0,
+            Gathered::Groups(_) => 0,
         }
     }
 }

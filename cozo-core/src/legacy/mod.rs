@@ -49,8 +49,8 @@ pub use report::{Note, RefusedRow, RelationReport, Remnant, Report, RowsRead};
 pub use rows::Rows;
 pub use search::{Distance, FtsIndex, HnswIndex, LshIndex, SearchDefinition, SearchIndex, TokenStep};
 
-use crate::storage::StorageError;
 use crate::schema::RelationSchema;
+use crate::storage::StorageError;
 use crate::value::SmallStr;
 use catalog::Catalog;
 use recognise::identify;

@@ -1,20 +1,16 @@
 //! From a program to a plan.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::min_max::note_extreme;
 use super::order::{Estimates, Ordered, has_choice};
-use super::point::{is_costly, is_count, is_point};
-use super::repetitions::drop_repetitions;
 use super::statistics::Statistics;
-use super::unique::note_unique;
 use super::{
-    ComponentPlan, ConstantPlan, FixedInputPlan, FixedPlan, JoinPlan, MatchOrder, Method, OperatorKind, OperatorPlan,
-    Plan, RulePlan, SemiJoinPlan, Source, TableKind, TablePart, TablePlan, equal, ranges,
+    ComponentPlan, ConstantPlan, FixedInputPlan, FixedPlan, JoinPlan, MatchOrder, Method, OperatorKind, Plan, RulePlan,
+    SemiJoinPlan, Source, Strategy, TableKind, TablePart, TablePlan, passes,
 };
 use crate::budget::{self, Stop};
 use crate::expr::Expr;
@@ -63,6 +59,7 @@ pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrd
             rules: vec![],
             constants: vec![],
             fixed: vec![],
+            row_by_row: false,
         };
         let kinds: Vec<TableKind> = component
             .predicates
@@ -96,32 +93,19 @@ pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrd
     let entry = &program.predicates[ENTRY];
     let (reads, times, depends_on_sizes) = (reads(&components), times(&components), planner.depends_on_sizes);
     let (entry_table, headers) = (numbers[&SmallStr::from(ENTRY)], entry.headers());
-    for component in &mut components {
-        note_extreme(component, &tables);
-        note_readers(component, entry_table, &mut tables);
-        note_unique(component, &mut tables);
-    }
-    let (point, count) = (is_point(&tables, &components), is_count(&tables, &components));
-    let costly = (point || count) && is_costly(&components);
-    Ok(Plan { tables, components, entry: entry_table, headers, reads, times, depends_on_sizes, point, count, costly })
-}
-
-/// Notes which tables a component wants in order. Fixed rules may be those of the host, who sees the rows.
-fn note_readers(component: &ComponentPlan, entry: usize, tables: &mut [TablePlan]) {
-    for input in component.fixed.iter().flat_map(|fixed| &fixed.inputs) {
-        if let Source::Table(table) = input.source {
-            tables[table].in_order = true;
-        }
-    }
-    let order_matters = component.tables.iter().any(|table| tables[*table].kind.order_matters());
-    for rule in &component.rules {
-        for operator in &rule.operators {
-            if let OperatorKind::Join(JoinPlan { source: Source::Table(table), .. }) = operator.kind {
-                tables[table].in_order |= order_matters && !component.tables.contains(&table);
-                tables[table].read_by_entry |= rule.table == entry;
-            }
-        }
-    }
+    let mut plan = Plan {
+        tables,
+        components,
+        entry: entry_table,
+        headers,
+        reads,
+        times,
+        depends_on_sizes,
+        strategy: Strategy::Batches,
+        costly: false,
+    };
+    passes::of_plan(&mut plan);
+    Ok(plan)
 }
 
 fn fixed(table: usize, apply: &FixedApply, numbers: &FxHashMap<&SmallStr, usize>) -> FixedPlan {
@@ -324,25 +308,20 @@ impl<'a> RuleBuilder<'a> {
             }
         }
         let head: Vec<usize> = rule.head.iter().map(|variable| self.slots[&variable.name]).collect();
-        ranges::narrow(&mut self.operators);
-        equal::join_by_equalities(&mut self.operators);
-        let mut operators = with_kept_slots(self.operators, &head);
-        if !self.bag {
-            (operators, self.reads) = drop_repetitions(operators, self.reads);
-        }
-        if !self.keeps_order {
-            sort_before_lookup(&mut operators);
-        }
-        RulePlan {
+        passes::of_operators(&mut self.operators);
+        let mut rule = RulePlan {
+            number: 0,
             table,
-            operators,
+            operators: passes::with_kept_slots(self.operators, &head),
             head,
             slots: self.next_slot,
             reads: self.reads,
             end: None,
             reason: ordered.reason,
             text: rule.to_string(),
-        }
+        };
+        passes::of_rule(&mut rule, self.bag, self.keeps_order);
+        rule
     }
 
     /// A slot for a variable that becomes bound.
@@ -470,93 +449,5 @@ impl<'a> RuleBuilder<'a> {
             _ => Method::Hash,
         };
         self.operators.push(OperatorKind::SemiJoin(SemiJoinPlan { source, method, keys, negated }));
-    }
-}
-
-/// The slots that an operator reads, and those that it fills.
-pub(super) fn used_and_filled(kind: &OperatorKind) -> (BTreeSet<usize>, Vec<usize>) {
-    let mut used = BTreeSet::new();
-    let mut read = |expr: &Expr| {
-        expr.walk(&mut |part| {
-            if let Expr::Slot(slot, _) = part {
-                used.insert(*slot);
-            }
-        });
-    };
-    let filled = match kind {
-        OperatorKind::Join(join) => {
-            join.keys.iter().for_each(|(_, expr)| read(expr));
-            join.equal.iter().flat_map(|equal| &equal.pairs).for_each(|(of_input, _)| read(of_input));
-            join.outputs.iter().map(|(_, slot)| *slot).collect()
-        }
-        OperatorKind::SemiJoin(exists) => {
-            exists.keys.iter().for_each(|(_, expr)| read(expr));
-            vec![]
-        }
-        OperatorKind::Filter(expr) => {
-            read(expr);
-            vec![]
-        }
-        OperatorKind::Same(slot, expr) => {
-            read(expr);
-            used.insert(*slot);
-            vec![]
-        }
-        OperatorKind::Unify(slot, expr) => {
-            read(expr);
-            vec![*slot]
-        }
-        OperatorKind::Unnest(slot, expr) => {
-            read(expr);
-            slot.iter().copied().collect()
-        }
-        OperatorKind::Intersect(intersect) => {
-            intersect.inputs.iter().for_each(|input| read(&input.key.1));
-            vec![intersect.slot]
-        }
-        OperatorKind::Distinct => vec![],
-    };
-    (used, filled)
-}
-
-/// Says for every operator which slots must survive it: those filled before and read after. An output that nothing
-/// reads is not produced at all.
-fn with_kept_slots(kinds: Vec<OperatorKind>, head: &[usize]) -> Vec<OperatorPlan> {
-    let mut needed: BTreeSet<usize> = head.iter().copied().collect();
-    let mut operators: Vec<OperatorPlan> = vec![];
-    for mut kind in kinds.into_iter().rev() {
-        let (used, filled) = used_and_filled(&kind);
-        let mut ordered_by = None;
-        if let OperatorKind::Join(join) = &mut kind {
-            let by = match &join.order {
-                MatchOrder::Keys { row, by } => {
-                    ordered_by = Some(*row);
-                    by.as_slice()
-                }
-                MatchOrder::Any | MatchOrder::Input => &[],
-            };
-            join.outputs.retain(|(_, slot)| needed.contains(slot) || by.contains(slot));
-        }
-        filled.iter().for_each(|slot| {
-            needed.remove(slot);
-        });
-        let keep = needed.iter().copied().chain(ordered_by).collect();
-        needed.extend(used.into_iter().filter(|slot| !filled.contains(slot)));
-        operators.push(OperatorPlan { kind, keep });
-    }
-    operators.reverse();
-    operators
-}
-
-/// A rule that scans a table and looks each row up in a stored relation scans in the order of the look-ups.
-fn sort_before_lookup(operators: &mut [OperatorPlan]) {
-    let [first, second, ..] = operators else { return };
-    if let (OperatorKind::Join(scan), OperatorKind::Join(lookup)) = (&mut first.kind, &second.kind)
-        && matches!(scan.source, Source::Table(_))
-        && scan.method == Method::Scan
-        && lookup.method == Method::Prefix
-        && let (_, Expr::Slot(probe, _)) = &lookup.keys[0]
-    {
-        scan.sort_by = scan.outputs.iter().position(|(_, slot)| slot == probe).map(|i| scan.outputs[i].0);
     }
 }

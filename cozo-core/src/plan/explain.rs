@@ -1,10 +1,12 @@
 //! Plans as rows, for `::explain`.
 
 use super::{
-    EqualPlan, IntersectInput, IntersectPlan, JoinPlan, Method, OperatorKind, Plan, RulePlan, Source, TableKind,
+    ComponentPlan, EqualPlan, IntersectInput, IntersectPlan, JoinPlan, Method, OperatorKind, Plan, RulePlan, Source,
+    Strategy, TableKind,
 };
 use crate::expr::Expr;
 use crate::program::StoredRead;
+use crate::storage::End;
 use crate::value::{DataValue, Tuple};
 
 /// The headers of `::explain`.
@@ -42,7 +44,7 @@ pub fn explain(plan: &Plan) -> Vec<Explained<'_>> {
             let table = &plan.tables[rule.table];
             let mut lines: Vec<Line> =
                 rule.operators.iter().map(|operator| operator_line(plan, &operator.kind)).collect();
-            lines.push(output_line(rule, &table.kind));
+            lines.push(output_line(plan, component, rule));
             let text = format!("{}{}", table.name, rule.text);
             for (atom, line) in lines.into_iter().enumerate().rev() {
                 let row = line.row(stratum, rule_index, &text, atom, &table.name);
@@ -81,14 +83,33 @@ impl Line {
     }
 }
 
-fn output_line(rule: &RulePlan, kind: &TableKind) -> Line {
-    let op = match kind {
+fn output_line(plan: &Plan, component: &ComponentPlan, rule: &RulePlan) -> Line {
+    let op = match plan.tables[rule.table].kind {
         TableKind::Set => "out",
         TableKind::Groups(_) => "aggr_out",
         TableKind::Meet { .. } => "meet_aggr_out",
     };
     let head = rule.head.iter().map(|slot| format!("_{slot}"));
-    Line { op, expr: head.chain(rule.reason.clone()).collect(), ..Line::default() }
+    let strategies = strategies(plan, component, rule).into_iter().map(str::to_string);
+    Line { op, expr: head.chain(rule.reason.clone()).chain(strategies).collect(), ..Line::default() }
+}
+
+/// How a rule runs, where that differs from running on batches of rows whose results are compared with each other.
+fn strategies(plan: &Plan, component: &ComponentPlan, rule: &RulePlan) -> Vec<&'static str> {
+    let table = &plan.tables[rule.table];
+    let run = match plan.strategy {
+        Strategy::OneRow => Some("run: one row"),
+        Strategy::Count => Some("run: count by key"),
+        Strategy::Batches if component.row_by_row && !rule.reads.is_empty() => Some("run: row by row"),
+        Strategy::Batches => None,
+    };
+    let scan = rule.end.map(|end| match end {
+        End::First => "scan: from the start, to the first row",
+        End::Last => "scan: from the end, to the first row",
+    });
+    let is_unique = table.unique && plan.strategy == Strategy::Batches;
+    let rows = [is_unique.then_some("rows: distinct"), table.in_order.then_some("rows: sorted")];
+    [run, scan].into_iter().chain(rows).flatten().collect()
 }
 
 fn operator_line(plan: &Plan, kind: &OperatorKind) -> Line {

@@ -21,19 +21,14 @@
 //! **plan never runs anything**: it reads schemas, no rows; sizes come from a [`Statistics`].
 
 mod build;
-mod equal;
 mod explain;
 mod indices;
 mod intersect;
-mod min_max;
 mod mutation;
 mod options;
 mod order;
-mod point;
-mod ranges;
-mod repetitions;
+mod passes;
 mod statistics;
-mod unique;
 
 pub use build::{JoinOrder, build};
 pub use explain::{EXPLAIN_HEADERS, explain};
@@ -70,12 +65,21 @@ pub struct Plan {
     pub times: Vec<Expr>,
     /// Whether it would be another plan if relations had other sizes.
     pub depends_on_sizes: bool,
-    /// Whether it gives one row at most, whatever relations hold.
-    pub point: bool,
-    /// Whether it gives one row, of how many rows begin with a key.
-    pub count: bool,
-    /// Whether its expressions may make large values or take long. That is known of plans for a point or a count alone.
+    /// How it runs.
+    pub strategy: Strategy,
+    /// Whether its expressions may make large values or take long. That is known unless it runs on batches.
     pub costly: bool,
+}
+
+/// How a plan runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// Component by component, on batches of rows.
+    Batches,
+    /// It gives one row at most, whatever relations hold, and runs on single values.
+    OneRow,
+    /// It gives one row, of how many rows begin with a key. An engine that does not know that without reading has it run on batches.
+    Count,
 }
 
 /// A derived table.
@@ -137,6 +141,8 @@ pub struct ComponentPlan {
     pub constants: Vec<ConstantPlan>,
     /// Tables that fixed rules fill.
     pub fixed: Vec<FixedPlan>,
+    /// Whether recursion runs on single rows as long as few are new.
+    pub row_by_row: bool,
 }
 
 /// A table that a fixed rule fills.
@@ -183,6 +189,8 @@ pub struct ConstantPlan {
 /// A rule.
 #[derive(Clone, Debug)]
 pub struct RulePlan {
+    /// Its number in the plan.
+    pub number: usize,
     /// The table that it fills.
     pub table: usize,
     /// Its operators in order.
@@ -246,6 +254,8 @@ pub enum TablePart {
 /// An operator. `keep` are the slots of the input that the output has too.
 #[derive(Clone, Debug)]
 pub struct OperatorPlan {
+    /// Its number in the plan: what a run notes about it goes by that.
+    pub number: usize,
     /// What it does.
     pub kind: OperatorKind,
     /// The slots carried over.

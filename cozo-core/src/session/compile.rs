@@ -12,7 +12,8 @@ use crate::diag::SourceSpan;
 use crate::fixed_rule::{FixedRules, RuleSet};
 use crate::parse::ast::{MutationOp, Query, QueryOption};
 use crate::plan::{
-    JoinOrder, MutationPlan, OptionError, Options, Plan, ValueSource, build, constant, plan_mutation, plan_options,
+    JoinOrder, MutationPlan, OptionError, Options, Plan, Strategy, ValueSource, build, constant, plan_mutation,
+    plan_options,
 };
 use crate::program::{ENTRY, GivenRelation, Parameters, Program, Resolver, Rewriting, prepare};
 use crate::txn::Transaction;
@@ -189,7 +190,7 @@ fn is_small(plan: &Plan, options: &Options, mutation: Option<&MutationPlan>) -> 
         ValueSource::Default(expr) => Some(expr),
         _ => None,
     });
-    let is_single = (plan.point || plan.count) && options.keep_single_row();
+    let is_single = plan.strategy != Strategy::Batches && options.keep_single_row();
     is_single && !plan.costly && !defaults.any(|expr| expr.copies(1) > 1)
 }
 

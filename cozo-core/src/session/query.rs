@@ -15,7 +15,7 @@ use crate::exec::{
     Answer, MAX_ROW_BYTES, Mutated, Profile, Run, answer, counted_row, mutate, point_row, timeout_seconds, write_row,
 };
 use crate::parse::ast::{MutationOp, Query};
-use crate::plan::{MutationPlan, Options, Plan};
+use crate::plan::{MutationPlan, Options, Plan, Strategy};
 use crate::program::{GivenRelation, ParameterValues};
 use crate::schema::{AccessLevel, RelationSchema, SchemaRef};
 use crate::txn::Transaction;
@@ -193,7 +193,7 @@ fn finish<R: ScriptResult>(
 }
 
 /// What a query gives.
-enum ResultRows {
+pub enum ResultRows {
     /// One row, or none, and the bytes of its values.
     Point(Option<Tuple>, usize),
     /// Any number.
@@ -204,19 +204,22 @@ enum ResultRows {
 ///
 /// Inlined as [`finish`] is.
 #[inline(always)]
-fn single_row(
+pub fn single_row(
     compiled: &CompiledQuery,
     parameters: &[&DataValue],
     txn: &mut Transaction,
     context: &Context<'_>,
 ) -> miette::Result<Option<ResultRows>> {
-    let is_single = |plan: &&Plan| (plan.point || plan.count) && compiled.options.keep_single_row();
+    let is_single = |plan: &&Plan| plan.strategy != Strategy::Batches && compiled.options.keep_single_row();
     let Some(plan) = compiled.plan.as_ref().filter(is_single) else { return Ok(None) };
     let view = txn.view(&plan.reads)?;
-    let row = if plan.point { point_row(plan, parameters, view)? } else { counted_row(plan, parameters, view)? };
-    if row.is_none() && !plan.point {
-        return Ok(None);
-    }
+    let row = match plan.strategy {
+        Strategy::OneRow => point_row(plan, parameters, view)?,
+        _ => match counted_row(plan, parameters, view)? {
+            None => return Ok(None),
+            counted => counted,
+        },
+    };
     let bytes = row.iter().flatten().map(DataValue::memory_bytes).sum();
     within(bytes, context.core.query_memory_bytes)?;
     Ok(Some(ResultRows::Point(row, bytes)))

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use cozo::DataValue;
-use cozo::storage::StorageError;
 use cozo::legacy::{LegacyFile, Remnant};
+use cozo::storage::StorageError;
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use rusqlite::{Connection, params};

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use cozo::storage::StorageError;
 use cozo::legacy::{FileKind, LegacyFile, recognise};
+use cozo::storage::StorageError;
 use rusqlite::Connection;
 
 use super::{copy_of, knows, rows_of};

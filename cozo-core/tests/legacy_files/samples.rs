@@ -1,7 +1,7 @@
 //! The samples against what CozoDB 0.7 itself says is in them.
 
-use cozo::schema::BaseType;
 use cozo::legacy::{LegacyFile, LegacyRelation, SearchDefinition, TokenStep};
+use cozo::schema::BaseType;
 use cozo::{DataValue, Num, Tuple};
 use serde_json::{Map, Value, json};
 

@@ -10,7 +10,7 @@ use crate::exec::index_cache::{Advice, IndexCache, Indexed, lookups_before_index
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::exec::stored::Stored;
 use crate::exec::{ExecError, MAX_BATCH_ROWS, Run, Worker};
-use crate::plan::{JoinPlan, MatchOrder, OperatorKind, OperatorPlan};
+use crate::plan::{JoinPlan, MatchOrder, OperatorPlan};
 use crate::storage::{ContentVersion, KeyRange};
 use crate::value::sort::sort_by_ints;
 use crate::value::{Batch, Column};
@@ -50,13 +50,7 @@ const SHARE_OF_MEMORY: usize = 4;
 
 /// Whether an operator of a rule that runs again and again does not look up any more, so that the order of its input makes no difference.
 pub fn is_joined(operator: &OperatorPlan, run: &Run<'_>) -> bool {
-    let OperatorKind::Join(join) = &operator.kind else { return false };
-    run.lookups_left.lock().get(&identity(join)) == Some(&0)
-}
-
-/// What tells look-ups apart.
-fn identity(plan: &JoinPlan) -> usize {
-    std::ptr::from_ref(plan) as usize
+    run.lookups_left.lock().get(&operator.number) == Some(&0)
 }
 
 impl<'a> PrefixLookup<'a> {
@@ -113,7 +107,7 @@ impl<'a> PrefixLookup<'a> {
             return advice == Advice::Index;
         }
         let mut left = self.run.lookups_left.lock();
-        let left = left.entry(identity(self.plan)).or_insert_with(|| lookups_before_index(most_rows()));
+        let left = left.entry(self.shape.number).or_insert_with(|| lookups_before_index(most_rows()));
         *left = match advice {
             Advice::Index => 0,
             Advice::LookUp => *left,

@@ -13,7 +13,6 @@ mod semi_join;
 mod unify;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
@@ -21,13 +20,15 @@ pub use distinct::Seen;
 pub use equal::EqualRows;
 pub use scan::place;
 
+use rustc_hash::FxHashMap;
+
 use super::sink::{CONTINUE, Flow, Sink};
 use super::stored::Stored;
 use super::table::Table;
 use super::{ExecError, Run, Worker};
 use crate::budget::{Stop, temporary};
 use crate::expr::{Expr, Frame};
-use crate::plan::{JoinPlan, MatchOrder, Method, OperatorKind, RulePlan, Source};
+use crate::plan::{JoinPlan, MatchOrder, Method, OperatorKind, OperatorPlan, RulePlan, Source};
 use crate::storage::KeyRange;
 use crate::sync::Mutex;
 use crate::value::{Batch, Column};
@@ -51,8 +52,8 @@ pub struct Tables<'a> {
 
 /// Makes a rule's operators run: the only place that lists them all.
 pub fn build<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>) -> Vec<Box<dyn Operator + 'a>> {
-    let build = |(position, operator): (usize, &'a crate::plan::OperatorPlan)| -> Box<dyn Operator + 'a> {
-        let shape = Shape { slots: rule.slots, keep: &operator.keep };
+    let build = |(position, operator): (usize, &'a OperatorPlan)| -> Box<dyn Operator + 'a> {
+        let shape = Shape::of(operator, rule);
         match &operator.kind {
             OperatorKind::Join(join) => {
                 let made = build_join(join, rule, position, tables, run);
@@ -88,7 +89,7 @@ fn build_join<'a>(
     tables: &Tables<'a>,
     run: &'a Run<'a>,
 ) -> Box<dyn Operator + 'a> {
-    let shape = Shape { slots: rule.slots, keep: &rule.operators[position].keep };
+    let shape = Shape::of(&rule.operators[position], rule);
     let scan = |shape| scan(join, shape, rule, position, tables, run);
     if let Some(equal) = &join.equal {
         let reader = scan(Shape { keep: &[], ..shape });
@@ -148,7 +149,7 @@ pub fn scan_part<'a>(rule: &'a RulePlan, position: usize, range: KeyRange, run: 
     let OperatorKind::Join(join @ JoinPlan { source: Source::Stored(source), .. }) = &operator.kind else {
         unreachable!("only scans of stored relations are split by key")
     };
-    let shape = Shape { slots: rule.slots, keep: &operator.keep };
+    let shape = Shape::of(operator, rule);
     Box::new(scan::StoredScan::new(join, shape, Stored::of(source, run), range))
 }
 
@@ -195,13 +196,19 @@ pub fn empty_slots(slots: usize) -> Vec<Column> {
 /// What an operator's output looks like.
 #[derive(Clone, Copy)]
 pub struct Shape<'a> {
+    /// The operator's number in the plan.
+    number: usize,
     /// The number of slots.
     slots: usize,
     /// The slots carried over from the input.
     keep: &'a [usize],
 }
 
-impl Shape<'_> {
+impl<'a> Shape<'a> {
+    fn of(operator: &'a OperatorPlan, rule: &RulePlan) -> Self {
+        Shape { number: operator.number, slots: rule.slots, keep: &operator.keep }
+    }
+
     /// The kept slots of some rows of the input. Rows may come again and again, so that room is made for them first.
     fn take(&self, input: &Batch, rows: &[u32]) -> Result<Batch, Stop> {
         let mut columns = empty_slots(self.slots);
@@ -253,18 +260,18 @@ fn probe_columns(keys: &[(usize, Expr)], input: &Batch, worker: &Worker<'_>) -> 
     Ok(key_columns(keys, input, worker)?.into_iter().map(Cow::into_owned).collect())
 }
 
-/// What is made once for each run, by the address of the plan that it is made for.
-fn once_a_run<P, T>(
-    made: &Mutex<HashMap<usize, Arc<T>>>,
-    plan: &P,
+/// What is made once for each run, by the number of the operator that it is made for.
+fn once_a_run<T>(
+    made: &Mutex<FxHashMap<usize, Arc<T>>>,
+    operator: usize,
     make: impl FnOnce() -> Result<T, ExecError>,
 ) -> Result<Arc<T>, ExecError> {
-    let (identity, mut made) = (std::ptr::from_ref(plan) as usize, made.lock());
-    if let Some(known) = made.get(&identity) {
+    let mut made = made.lock();
+    if let Some(known) = made.get(&operator) {
         return Ok(known.clone());
     }
     let new = Arc::new(make()?);
-    made.insert(identity, new.clone());
+    made.insert(operator, new.clone());
     Ok(new)
 }
 

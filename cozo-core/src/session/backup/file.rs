@@ -7,8 +7,8 @@ use tempfile::TempPath;
 
 use super::{BackupError, ROWS_AT_ONCE, Strictness, copy};
 use crate::expr::functions;
-use crate::schema::{IndexDefinition, RelationSchema, SchemaRef, with_indices};
 use crate::legacy::{self, FileKind, LegacyFile, LegacyRelation, Report, RowsRead};
+use crate::schema::{IndexDefinition, RelationSchema, SchemaRef, with_indices};
 use crate::storage::{self, BatchCursor, Options, Snapshot, Storage, StorageError, sync_name};
 use crate::value::Batch;
 use crate::value::sort::sorted;

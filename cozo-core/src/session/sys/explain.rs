@@ -1,11 +1,14 @@
 //! `::explain` and `::explain analyze`.
 
+use std::time::Instant;
+
 use super::super::compile::CompiledQuery;
-use super::super::query::{Context, query_budget, run_plan};
+use super::super::query::{Context, ResultRows, query_budget, run_plan, single_row};
 use super::{NamedRows, SystemContext};
+use crate::budget::Budget;
 use crate::exec::Profile;
 use crate::parse::ast::{Query, QueryOption};
-use crate::plan::{EXPLAIN_HEADERS, explain as explain_plan};
+use crate::plan::{EXPLAIN_HEADERS, Plan, explain as explain_plan};
 use crate::txn::Transaction;
 use crate::value::DataValue;
 
@@ -35,12 +38,10 @@ pub fn analyze(query: &Query, txn: &mut Transaction, context: &SystemContext<'_>
     query.options.retain(|option| !matches!(option, QueryOption::Mutation(_) | QueryOption::Returning(_)));
     let compiled = CompiledQuery::compile(&query, txn, &context.core.fixed_rules.current(), context.parameters, &[])?;
     let Some(plan) = &compiled.plan else { return Ok(NamedRows::new(headers(&PROFILE_HEADERS), vec![])) };
-    let mut profile = Some(Profile::default());
     let parameters = compiled.parameters.bind(context.parameters)?;
     let context = Context { budget: Some(&budget), ..context.query() };
     let budget = query_budget(&compiled.options, &parameters, txn, &context)?;
-    run_plan(&compiled, &parameters, &[], txn, &context, &budget, &mut profile)?;
-    let profile = profile.unwrap_or_default();
+    let profile = profiled(&compiled, plan, &parameters, txn, &context, &budget)?;
     let rows = explain_plan(plan).into_iter().map(|mut explained| {
         explained.row.extend(match explained.operator {
             None => [DataValue::Null, DataValue::Null, DataValue::Null],
@@ -52,6 +53,29 @@ pub fn analyze(query: &Query, txn: &mut Transaction, context: &SystemContext<'_>
         explained.row
     });
     Ok(NamedRows::new(headers(&PROFILE_HEADERS), rows.collect()))
+}
+
+/// Runs a query as it runs by itself, and notes what its operators do.
+fn profiled(
+    compiled: &CompiledQuery,
+    plan: &Plan,
+    parameters: &[&DataValue],
+    txn: &mut Transaction,
+    context: &Context<'_>,
+    budget: &Budget,
+) -> miette::Result<Profile> {
+    let _entered = budget.enter();
+    let began = Instant::now();
+    if let Some(rows) = single_row(compiled, parameters, txn, context)? {
+        let (profile, time) = (Profile::default(), began.elapsed());
+        let count = u64::from(matches!(rows, ResultRows::Point(Some(_), _)));
+        let mut rules = plan.components.iter().flat_map(|component| &component.rules);
+        rules.next().into_iter().for_each(|rule| profile.add_rows(rule, count, time));
+        return Ok(profile);
+    }
+    let mut profile = Some(Profile::default());
+    run_plan(compiled, parameters, &[], txn, context, budget, &mut profile)?;
+    Ok(profile.unwrap_or_default())
 }
 
 fn headers(more: &[&str]) -> Vec<String> {

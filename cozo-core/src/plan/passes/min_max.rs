@@ -1,6 +1,6 @@
 //! Rules for the smallest or greatest value of what a relation is ordered by: the rows at one end are enough.
 
-use super::{ComponentPlan, JoinPlan, OperatorKind, RulePlan, Source, TableKind, TablePlan};
+use crate::plan::{ComponentPlan, JoinPlan, OperatorKind, RulePlan, Source, TableKind, TablePlan};
 use crate::schema::{BaseType, ColumnType};
 use crate::storage::End;
 

@@ -1,13 +1,39 @@
 //! Plans that give one row at most, whatever relations hold: that of a key, or the number of rows that begin with one.
 
-use super::{
-    ComponentPlan, Method, MutationPlan, OperatorKind, OperatorPlan, Plan, Source, TableKind, TablePlan, ValueSource,
-};
 use crate::expr::Expr;
+use crate::plan::{
+    ComponentPlan, JoinPlan, Method, MutationPlan, OperatorKind, OperatorPlan, Plan, RulePlan, Source, Strategy,
+    TableKind, TablePlan, ValueSource,
+};
 use crate::program::{AggregationUse, ConstantRows};
 
+/// Notes whether the plan gives one row at most, and which recursion can run row by row.
+pub(super) fn choose(plan: &mut Plan) {
+    plan.strategy = match (is_point(&plan.tables, &plan.components), is_count(&plan.tables, &plan.components)) {
+        (true, _) => Strategy::OneRow,
+        (_, true) => Strategy::Count,
+        _ => Strategy::Batches,
+    };
+    plan.costly = plan.strategy != Strategy::Batches && is_costly(&plan.components);
+    for component in &mut plan.components {
+        component.row_by_row = component.recursive && gives_a_row_for_each(component, &plan.tables);
+    }
+}
+
+/// Whether all recursive rules of a component give one row at most for each row that they read.
+fn gives_a_row_for_each(component: &ComponentPlan, tables: &[TablePlan]) -> bool {
+    let reads_the_delta_first = |rule: &RulePlan| {
+        let first = rule.operators.first().map(|operator| &operator.kind);
+        matches!(first, Some(OperatorKind::Join(JoinPlan { source: Source::Table(_), keys, .. })) if keys.is_empty())
+            && matches!(rule.reads[..], [(0, _)])
+    };
+    let mut recursive = component.rules.iter().filter(|rule| !rule.reads.is_empty());
+    component.tables.iter().all(|table| matches!(tables[*table].kind, TableKind::Set))
+        && recursive.all(|rule| reads_the_delta_first(rule) && rule.operators[1..].iter().all(OperatorPlan::is_point))
+}
+
 /// Whether a program is a single rule whose operators give one row at most for each, or a single row as given.
-pub(super) fn is_point(tables: &[TablePlan], components: &[ComponentPlan]) -> bool {
+fn is_point(tables: &[TablePlan], components: &[ComponentPlan]) -> bool {
     let ([TablePlan { kind: TableKind::Set, .. }], [component]) = (tables, components) else { return false };
     match (component.rules.as_slice(), component.constants.as_slice()) {
         ([rule], []) => !component.recursive && rule.operators.iter().all(OperatorPlan::is_point),
@@ -17,7 +43,7 @@ pub(super) fn is_point(tables: &[TablePlan], components: &[ComponentPlan]) -> bo
 }
 
 /// Whether a program does nothing but count the rows of a stored relation that begin with a key, or all of them.
-pub(super) fn is_count(tables: &[TablePlan], components: &[ComponentPlan]) -> bool {
+fn is_count(tables: &[TablePlan], components: &[ComponentPlan]) -> bool {
     let ([TablePlan { kind: TableKind::Groups(aggregations), .. }], [component]) = (tables, components) else {
         return false;
     };
@@ -35,7 +61,7 @@ pub(super) fn is_count(tables: &[TablePlan], components: &[ComponentPlan]) -> bo
 const MAX_COPIES: usize = 64;
 
 /// Whether an expression may make large values, or take long: then its values are counted.
-pub(super) fn is_costly(components: &[ComponentPlan]) -> bool {
+fn is_costly(components: &[ComponentPlan]) -> bool {
     let mut copies = 1;
     components.iter().flat_map(expressions).any(|expr| {
         copies = expr.copies(copies);
@@ -64,7 +90,7 @@ impl Plan {
             _ => None,
         };
         let outputs: Option<Vec<usize>> = mutation.sources.iter().map(output).collect();
-        let (Some(outputs), true) = (outputs, self.point) else { return };
+        let (Some(outputs), true) = (outputs, self.strategy == Strategy::OneRow) else { return };
         let Some(rule) = self.components.iter_mut().flat_map(|component| &mut component.rules).next() else { return };
         rule.head = outputs.iter().map(|output| rule.head[*output]).collect();
         self.headers = outputs.iter().map(|output| self.headers[*output].clone()).collect();

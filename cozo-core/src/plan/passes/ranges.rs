@@ -9,8 +9,8 @@
 //! The filters stay: a range may be wider than they ask for, never narrower, since a comparison of an Int with a Float goes
 //! by the number. Rows outside of the range may be of types that the comparison would refuse; they are not looked at.
 
-use super::{BoundPlan, Comparison, JoinPlan, Method, OperatorKind, Source};
 use crate::expr::Expr;
+use crate::plan::{BoundPlan, Comparison, JoinPlan, Method, OperatorKind, Source};
 
 /// Gives the scans of stored relations among the operators of a rule the bounds that its filters set.
 pub fn narrow(operators: &mut [OperatorKind]) {

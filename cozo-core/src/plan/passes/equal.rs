@@ -10,9 +10,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::build::used_and_filled;
-use super::{EqualPlan, JoinPlan, Method, OperatorKind};
+use super::kept_slots::used_and_filled;
 use crate::expr::Expr;
+use crate::plan::{EqualPlan, JoinPlan, Method, OperatorKind};
 
 /// Has the scans among the operators of a rule that equalities connect with what stands before them look for what is equal.
 pub(super) fn join_by_equalities(operators: &mut [OperatorKind]) {

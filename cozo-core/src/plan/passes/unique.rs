@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{ComponentPlan, JoinPlan, OperatorKind, RulePlan, Source, TableKind, TablePlan};
 use crate::expr::Expr;
+use crate::plan::{ComponentPlan, JoinPlan, OperatorKind, RulePlan, Source, TableKind, TablePlan};
 
 /// Notes a table whose rows come from one rule that gives none twice.
 pub(super) fn note_unique(component: &ComponentPlan, tables: &mut [TablePlan]) {

@@ -1,23 +1,20 @@
 //! Where equal rows count once: operators that drop repeated ones before the joins to come.
 
-use super::build::used_and_filled;
-use super::{OperatorKind, OperatorPlan, Source, TablePart};
-
-/// Operators, and which of them read a part of a table.
-pub(super) type OperatorsAndReads = (Vec<OperatorPlan>, Vec<(usize, TablePart)>);
+use super::kept_slots::used_and_filled;
+use crate::plan::{OperatorKind, OperatorPlan, RulePlan, Source};
 
 /// Where equal rows count once, drops repeated ones before each join to come: a join that forgets a slot, or that does
-/// not give the whole key of its relation, may have made some. Also gives where the operators that read parts are now.
-pub(super) fn drop_repetitions(operators: Vec<OperatorPlan>, reads: Vec<(usize, TablePart)>) -> OperatorsAndReads {
+/// not give the whole key of its relation, may have made some.
+pub(super) fn drop_repetitions(rule: &mut RulePlan) {
+    let reads = std::mem::take(&mut rule.reads);
     let mut checked: Vec<OperatorPlan> = vec![];
-    let mut moved = vec![];
     let mut live: Vec<usize> = vec![];
     let mut repeats = false;
-    for (position, operator) in operators.into_iter().enumerate() {
+    for (position, operator) in std::mem::take(&mut rule.operators).into_iter().enumerate() {
         let is_join =
             matches!(operator.kind, OperatorKind::Join(_) | OperatorKind::SemiJoin(_) | OperatorKind::Intersect(_));
         if is_join && repeats && !live.is_empty() {
-            checked.push(OperatorPlan { kind: OperatorKind::Distinct, keep: live.clone() });
+            checked.push(OperatorPlan { number: 0, kind: OperatorKind::Distinct, keep: live.clone() });
             repeats = false;
         }
         // What it keeps is in ascending order.
@@ -25,10 +22,11 @@ pub(super) fn drop_repetitions(operators: Vec<OperatorPlan>, reads: Vec<(usize, 
             live.iter().any(|slot| operator.keep.binary_search(slot).is_err()) || gives_repetitions(&operator.kind);
         let (_, filled) = used_and_filled(&operator.kind);
         live = operator.keep.iter().copied().chain(filled).collect();
-        moved.extend(reads.iter().filter(|(at, _)| *at == position).map(|(_, part)| (checked.len(), *part)));
+        // The operators that read a part of a table are named by their positions.
+        rule.reads.extend(reads.iter().filter(|(at, _)| *at == position).map(|(_, part)| (checked.len(), *part)));
         checked.push(operator);
     }
-    (checked, moved)
+    rule.operators = checked;
 }
 
 /// Whether one input row may become several equal rows.

@@ -1,0 +1,84 @@
+//! Which slots each operator hands on.
+//!
+//! A slot is a column of the batches that pass through a rule. An operator hands on the slots that were filled before it, and that are read
+//! after it; all others it drops. The pass goes from the last operator to the first, and knows at each what is read from there on.
+
+use std::collections::BTreeSet;
+
+use crate::expr::Expr;
+use crate::plan::{MatchOrder, OperatorKind, OperatorPlan};
+
+/// Says for every operator which slots must survive it: those filled before and read after. An output that nothing
+/// reads is not produced at all.
+pub fn with_kept_slots(kinds: Vec<OperatorKind>, head: &[usize]) -> Vec<OperatorPlan> {
+    let mut needed: BTreeSet<usize> = head.iter().copied().collect();
+    let mut operators: Vec<OperatorPlan> = vec![];
+    for mut kind in kinds.into_iter().rev() {
+        let (used, filled) = used_and_filled(&kind);
+        let mut ordered_by = None;
+        if let OperatorKind::Join(join) = &mut kind {
+            let by = match &join.order {
+                MatchOrder::Keys { row, by } => {
+                    ordered_by = Some(*row);
+                    by.as_slice()
+                }
+                MatchOrder::Any | MatchOrder::Input => &[],
+            };
+            join.outputs.retain(|(_, slot)| needed.contains(slot) || by.contains(slot));
+        }
+        filled.iter().for_each(|slot| {
+            needed.remove(slot);
+        });
+        let keep = needed.iter().copied().chain(ordered_by).collect();
+        needed.extend(used.into_iter().filter(|slot| !filled.contains(slot)));
+        operators.push(OperatorPlan { number: 0, kind, keep });
+    }
+    operators.reverse();
+    operators
+}
+
+/// The slots that an operator reads, and those that it fills.
+pub fn used_and_filled(kind: &OperatorKind) -> (BTreeSet<usize>, Vec<usize>) {
+    let mut used = BTreeSet::new();
+    let mut read = |expr: &Expr| {
+        expr.walk(&mut |part| {
+            if let Expr::Slot(slot, _) = part {
+                used.insert(*slot);
+            }
+        });
+    };
+    let filled = match kind {
+        OperatorKind::Join(join) => {
+            join.keys.iter().for_each(|(_, expr)| read(expr));
+            join.equal.iter().flat_map(|equal| &equal.pairs).for_each(|(of_input, _)| read(of_input));
+            join.outputs.iter().map(|(_, slot)| *slot).collect()
+        }
+        OperatorKind::SemiJoin(exists) => {
+            exists.keys.iter().for_each(|(_, expr)| read(expr));
+            vec![]
+        }
+        OperatorKind::Filter(expr) => {
+            read(expr);
+            vec![]
+        }
+        OperatorKind::Same(slot, expr) => {
+            read(expr);
+            used.insert(*slot);
+            vec![]
+        }
+        OperatorKind::Unify(slot, expr) => {
+            read(expr);
+            vec![*slot]
+        }
+        OperatorKind::Unnest(slot, expr) => {
+            read(expr);
+            slot.iter().copied().collect()
+        }
+        OperatorKind::Intersect(intersect) => {
+            intersect.inputs.iter().for_each(|input| read(&input.key.1));
+            vec![intersect.slot]
+        }
+        OperatorKind::Distinct => vec![],
+    };
+    (used, filled)
+}

@@ -1,0 +1,67 @@
+//! The passes that choose how a program runs, in their order. Each leaves what it has chosen in the plan, and `::explain` shows it.
+//!
+//! | pass | works on | chooses |
+//! |---|---|---|
+//! | [`ranges`] | the operators of a rule | a range of keys for filters after a scan |
+//! | [`equal`] | the operators of a rule | a hash table on expressions for equalities after a scan |
+//! | [`kept_slots`] | the operators of a rule | the columns that each operator hands on |
+//! | [`repetitions`] | a rule | where equal rows are dropped before the end |
+//! | [`lookup_order`] | a rule | a sorted scan before a look-up |
+//! | [`min_max`] | a component | a scan from one end that stops at the first row |
+//! | [`row_order`] | a component | tables that are sorted before they are read |
+//! | [`unique`] | a component | tables whose rules give no row twice, so that their rows are not compared |
+//! | [`single_row`] | the plan | the run on single values: for one row, for a count, or row by row in recursion |
+//!
+//! How atoms are ordered ([`order`](super::order)), and by which index or key a relation is read ([`indices`](super::indices),
+//! [`intersect`](super::intersect)), is decided while operators are made. **A pass never changes what a rule gives.**
+
+mod equal;
+mod kept_slots;
+mod lookup_order;
+mod min_max;
+mod ranges;
+mod repetitions;
+mod row_order;
+mod single_row;
+mod unique;
+
+pub(super) use kept_slots::with_kept_slots;
+
+use super::{OperatorKind, Plan, RulePlan};
+
+/// Has the operators of a rule read less.
+pub(super) fn of_operators(operators: &mut [OperatorKind]) {
+    ranges::narrow(operators);
+    equal::join_by_equalities(operators);
+}
+
+/// Has a rule make less. A `bag` counts equal rows each, and where order is kept nothing may change it.
+pub(super) fn of_rule(rule: &mut RulePlan, bag: bool, keeps_order: bool) {
+    if !bag {
+        repetitions::drop_repetitions(rule);
+    }
+    if !keeps_order {
+        lookup_order::sort_before_lookup(&mut rule.operators);
+    }
+}
+
+/// Chooses how the plan runs as a whole.
+pub(super) fn of_plan(plan: &mut Plan) {
+    for component in &mut plan.components {
+        min_max::note_extreme(component, &plan.tables);
+        row_order::note_readers(component, plan.entry, &mut plan.tables);
+        unique::note_unique(component, &mut plan.tables);
+    }
+    single_row::choose(plan);
+    number(plan);
+}
+
+/// Numbers rules and operators, once there are no more to come.
+fn number(plan: &mut Plan) {
+    let rules = plan.components.iter_mut().flat_map(|component| &mut component.rules);
+    let mut operators = 0..;
+    for (number, rule) in rules.enumerate() {
+        rule.number = number;
+        rule.operators.iter_mut().zip(&mut operators).for_each(|(operator, number)| operator.number = number);
+    }
+}

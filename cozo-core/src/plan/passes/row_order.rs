@@ -1,0 +1,21 @@
+//! Which tables are sorted before they are read.
+
+use crate::plan::{ComponentPlan, JoinPlan, OperatorKind, Source, TablePlan};
+
+/// Notes which tables a component wants in order. Fixed rules may be those of the host, who sees the rows.
+pub(super) fn note_readers(component: &ComponentPlan, entry: usize, tables: &mut [TablePlan]) {
+    for input in component.fixed.iter().flat_map(|fixed| &fixed.inputs) {
+        if let Source::Table(table) = input.source {
+            tables[table].in_order = true;
+        }
+    }
+    let order_matters = component.tables.iter().any(|table| tables[*table].kind.order_matters());
+    for rule in &component.rules {
+        for operator in &rule.operators {
+            if let OperatorKind::Join(JoinPlan { source: Source::Table(table), .. }) = operator.kind {
+                tables[table].in_order |= order_matters && !component.tables.contains(&table);
+                tables[table].read_by_entry |= rule.table == entry;
+            }
+        }
+    }
+}
