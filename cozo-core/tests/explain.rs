@@ -130,7 +130,10 @@ const WAYS: &[Way] = &[
     Way { name: "mem_mat_join", query: "r[a, b] := *edge{to: a, w: b}  ?[a, b] := *edge{fr: a, to}, r[a, b]" },
     Way { name: "mem_equal_join", query: "r[b] := *edge{to: b}  ?[a, b] := *node{id: a}, r[b], a % 2 == b % 2" },
     Way { name: "mem_neg_mat_join", query: "r[a] := *edge{to: a}  ?[a] := *node{id: a}, not r[a]" },
-    Way { name: "mem_mat_exists", query: "r[a] := *edge{to: a}  ?[a] := *node{id: a}, r[a] :disable_join_reorder true" },
+    Way {
+        name: "mem_mat_exists",
+        query: "r[a] := *edge{to: a}  ?[a] := *node{id: a}, r[a] :disable_join_reorder true",
+    },
     Way { name: "filter", query: "?[a] := *node{id: a}, a % 7 == 3" },
     Way { name: "unify", query: "?[b] := *edge{fr: a}, b = a + 1" },
     Way { name: "multi-unify", query: "?[a, b] := *edge{fr: a}, b in [a, 9]" },

@@ -33,6 +33,8 @@ pub struct Step {
     pub tolerance: Option<f64>,
     pub ignored_columns: Vec<usize>,
     pub bag_columns: Vec<usize>,
+    /// What `::explain` must name, with `_` for spaces.
+    pub plan: Vec<String>,
     words: BTreeSet<String>,
 }
 
@@ -64,6 +66,7 @@ impl Step {
             Some(("tol", text)) => self.tolerance = Some(text.parse().expect("a tolerance is a number")),
             Some(("ignore", text)) => self.ignored_columns = columns(text),
             Some(("bag", text)) => self.bag_columns = columns(text),
+            Some(("plan", text)) => self.plan = text.split(',').map(str::to_string).collect(),
             Some(("op", text)) => self.op = Some(text.to_string()),
             Some(("name", text)) => self.name = Some(text.to_string()),
             Some(("write", text)) => {

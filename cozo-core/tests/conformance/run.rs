@@ -100,7 +100,25 @@ impl Database {
 
     fn run_script(&self, step: &Step, script: &str) -> miette::Result<Value> {
         let mutability = if step.has("immutable") { ScriptMutability::Immutable } else { ScriptMutability::Mutable };
+        if !step.plan.is_empty() {
+            self.check_plan(step, script)?;
+        }
         Ok(encode_rows(self.handle.run_script(script, parameters(step), mutability)?))
+    }
+
+    /// Panics if `::explain` does not name what the step asks for.
+    fn check_plan(&self, step: &Step, script: &str) -> miette::Result<()> {
+        let explain = format!("::explain {{ {script} }}");
+        let plan = self.handle.run_script(&explain, parameters(step), ScriptMutability::Immutable)?;
+        let (operator, said) = (|row: &[DataValue]| row[4].clone(), |row: &[DataValue]| row[7].clone());
+        let names = plan.rows.iter().flat_map(|row| {
+            let said = said(row).get_slice().unwrap_or_default().to_vec();
+            said.into_iter().chain([operator(row)]).filter_map(|name| Some(name.get_str()?.replace(' ', "_")))
+        });
+        let names: Vec<String> = names.collect();
+        let missing: Vec<&String> = step.plan.iter().filter(|name| !names.contains(name)).collect();
+        assert!(missing.is_empty(), "the plan lacks {missing:?}, it has {names:?}");
+        Ok(())
     }
 
     /// Does what `op=` asks for.
