@@ -7,7 +7,7 @@
 //! 3. A [`sink::Sink`] at the end drops duplicates, or aggregates.
 //! 4. [`results`] sorts and cuts the entry's table, and [`mutate`] applies an operation on a stored relation.
 //!
-//! A query for a single row by its key goes another way: [`point`].
+//! A query for a single row by its key goes another way: [`point`]. [`write_row`] writes it. [`Rows`] are one or many, up to the storage.
 //!
 //! Each batch boundary checks the [`Budget`]. **exec never sees text, names or the catalog.**
 
@@ -29,12 +29,12 @@ mod profile;
 mod results;
 mod row_program;
 mod row_recursion;
-mod single_row;
 mod sink;
 mod sorted_lists;
 mod stored;
 mod table;
 mod top_k;
+mod write_row;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -42,11 +42,10 @@ use std::sync::Arc;
 pub use error::ExecError;
 pub use fixpoint::evaluate;
 pub use index_cache::IndexCache;
-pub use mutate::{Mutated, mutate};
-pub use point::{counted_row, point_row};
+pub use mutate::{Mutated, write};
+pub use point::single_row;
 pub use profile::Profile;
 pub use results::{Answer, answer, timeout_seconds};
-pub use single_row::{MAX_ROW_BYTES, write_row};
 
 use crate::budget::Budget;
 use crate::expr::Expr;
@@ -55,7 +54,7 @@ use crate::plan::{Plan, RulePlan};
 use crate::program::checked_time;
 use crate::sync::Mutex;
 use crate::txn::View;
-use crate::value::{Batch, DataValue};
+use crate::value::{Batch, DataValue, Tuple};
 use index::IndexedRows;
 use index_cache::Indexed;
 use operators::{EqualRows, Seen};
@@ -63,6 +62,14 @@ use profile::Clock;
 use rustc_hash::FxHashMap;
 use sorted_lists::SortedLists;
 use top_k::TopKSpec;
+
+/// The rows that a query gives.
+pub enum Rows {
+    /// One, or none, and the bytes of its values: from a run on single values.
+    One(Option<Tuple>, usize),
+    /// Any number, from a run on batches.
+    Many(Batch),
+}
 
 /// The most rows that operators hand on at a time.
 pub const MAX_BATCH_ROWS: usize = 2048;

@@ -1,5 +1,7 @@
 //! Applying the rows of a query to a stored relation.
 
+use std::borrow::Cow;
+
 use smallvec::SmallVec;
 
 use crate::budget::make_room;
@@ -16,7 +18,8 @@ use crate::value::sort::last_of_each_key;
 use crate::value::{Batch, Column, DataValue};
 
 use super::error::RowError;
-use super::{ExecError, MAX_BATCH_ROWS};
+use super::write_row::{MAX_ROW_BYTES, write_row};
+use super::{ExecError, MAX_BATCH_ROWS, Rows};
 
 /// What an operation did; filled only if it was asked to say.
 #[derive(Default)]
@@ -34,8 +37,30 @@ impl Mutated {
     }
 }
 
-/// Applies the rows of an answer to `schema`, the relation of the plan as it is in the transaction.
-pub fn mutate(
+/// Applies the rows of an answer to `schema`, the relation of the plan as it is in the transaction. What it did is told if `report` asks.
+#[inline(always)] // so that a row is not moved
+pub fn write(
+    plan: &MutationPlan,
+    schema: &SchemaRef,
+    rows: Rows,
+    parameters: &[&DataValue],
+    txn: &mut Transaction,
+    report: bool,
+) -> Result<Mutated, ExecError> {
+    let rows = match rows {
+        Rows::Many(rows) => rows,
+        Rows::One(None, _) => Batch::empty(plan.outputs()),
+        Rows::One(Some(row), bytes) => {
+            let left = if report || bytes > MAX_ROW_BYTES { Some(row) } else { write_row(plan, schema, row, txn)? };
+            let Some(row) = left else { return Ok(Mutated::default()) };
+            Batch::of_row(row.into_iter().map(Cow::Owned))
+        }
+    };
+    mutate(plan, schema, rows, parameters, txn, report)
+}
+
+/// Applies any number of rows.
+fn mutate(
     plan: &MutationPlan,
     schema: &SchemaRef,
     rows: Batch,

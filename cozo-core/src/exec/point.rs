@@ -5,9 +5,9 @@ use std::slice::from_ref;
 
 use smallvec::SmallVec;
 
-use super::ExecError;
+use super::{ExecError, Rows};
 use crate::expr::Expr;
-use crate::plan::{JoinPlan, OperatorKind, OperatorPlan, Plan, RulePlan, SemiJoinPlan, Source};
+use crate::plan::{JoinPlan, OperatorKind, OperatorPlan, Plan, RulePlan, SemiJoinPlan, Source, Strategy};
 use crate::program::ConstantRows;
 use crate::schema::RelationId;
 use crate::txn::View;
@@ -19,8 +19,23 @@ type Slots = SmallVec<[DataValue; 8]>;
 /// Values of leading key columns.
 type ProbeValues = SmallVec<[DataValue; 4]>;
 
-/// The row of a plan that [is a point query](Plan::point), if it has one.
-pub fn point_row(plan: &Plan, parameters: &[&DataValue], view: View<'_>) -> Result<Option<Tuple>, ExecError> {
+/// The one row of a plan that runs on single values, or none; nothing if an engine has to read rows to count them.
+#[inline(always)] // so that the row is not moved
+pub fn single_row(plan: &Plan, parameters: &[&DataValue], view: View<'_>) -> Result<Option<Rows>, ExecError> {
+    let row = match plan.strategy {
+        Strategy::OneRow => point_row(plan, parameters, view)?,
+        Strategy::Count => match counted_row(plan, parameters, view)? {
+            None => return Ok(None),
+            counted => counted,
+        },
+        Strategy::Batches => return Ok(None),
+    };
+    let bytes = row.iter().flatten().map(DataValue::memory_bytes).sum();
+    Ok(Some(Rows::One(row, bytes)))
+}
+
+/// The row of a plan for [one row](Strategy::OneRow), if it has one.
+fn point_row(plan: &Plan, parameters: &[&DataValue], view: View<'_>) -> Result<Option<Tuple>, ExecError> {
     let [component] = plan.components.as_slice() else { unreachable!("a point query is one component") };
     match (component.rules.as_slice(), component.constants.as_slice()) {
         ([rule], _) => {
@@ -49,8 +64,8 @@ pub fn point_row(plan: &Plan, parameters: &[&DataValue], view: View<'_>) -> Resu
     }
 }
 
-/// The row of a plan that [counts](Plan::count), if the engine knows the number without reading the rows.
-pub fn counted_row(plan: &Plan, parameters: &[&DataValue], view: View<'_>) -> Result<Option<Tuple>, ExecError> {
+/// The row of a plan that [counts](Strategy::Count), if the engine knows the number without reading the rows.
+fn counted_row(plan: &Plan, parameters: &[&DataValue], view: View<'_>) -> Result<Option<Tuple>, ExecError> {
     let [component] = plan.components.as_slice() else { unreachable!("what counts is one component") };
     let [rule] = component.rules.as_slice() else { unreachable!("what counts is one rule") };
     let Some((OperatorPlan { kind: OperatorKind::Join(join), .. }, before)) = rule.operators.split_last() else {

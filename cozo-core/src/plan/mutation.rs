@@ -26,6 +26,14 @@ pub struct MutationPlan {
     pub span: SourceSpan,
 }
 
+impl MutationPlan {
+    /// How many columns of the answer it reads, at least.
+    pub fn outputs(&self) -> usize {
+        let read = |source: &Source| if let Source::Output(output) = source { output + 1 } else { 0 };
+        self.sources.iter().map(read).max().unwrap_or(0)
+    }
+}
+
 /// Where the values of a relation's column come from.
 #[derive(Clone, Debug)]
 pub enum Source {

@@ -1,6 +1,5 @@
 //! Running one compiled query inside a transaction.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -11,9 +10,7 @@ use super::rows::row_bytes;
 use super::{NamedRows, ScriptResult, SessionError};
 use crate::budget::{Budget, Interrupt, Stop, make_room, step, within};
 use crate::diag::locate;
-use crate::exec::{
-    Answer, MAX_ROW_BYTES, Mutated, Profile, Run, answer, counted_row, mutate, point_row, timeout_seconds, write_row,
-};
+use crate::exec::{Answer, Mutated, Profile, Rows, Run, answer, single_row, timeout_seconds, write};
 use crate::parse::ast::{MutationOp, Query};
 use crate::plan::{MutationPlan, Options, Plan, Strategy};
 use crate::program::{GivenRelation, ParameterValues};
@@ -108,7 +105,7 @@ fn run_compiled<R: ScriptResult>(
     compiled.parameters.bind_into(context.parameters, &mut parameters)?;
     if compiled.is_small {
         context.interrupt.check()?;
-        return match single_row(compiled, &parameters, txn, context)? {
+        return match run_single(compiled, &parameters, txn, context)? {
             Some(rows) => finish(compiled, rows, &parameters, txn, context),
             None => run_counted(compiled, &parameters, given, txn, context),
         };
@@ -127,11 +124,11 @@ fn run_counted<R: ScriptResult>(
 ) -> miette::Result<R> {
     let budget = query_budget(&compiled.options, parameters, txn, context)?;
     let _entered = budget.enter();
-    if let Some(rows) = single_row(compiled, parameters, txn, context)? {
+    if let Some(rows) = run_single(compiled, parameters, txn, context)? {
         return finish(compiled, rows, parameters, txn, context);
     }
     let rows = run_plan(compiled, parameters, given, txn, context, &budget, &mut None)?;
-    finish(compiled, ResultRows::Batch(rows), parameters, txn, context)
+    finish(compiled, Rows::Many(rows), parameters, txn, context)
 }
 
 /// The budget of a query, by its options.
@@ -156,7 +153,7 @@ pub fn query_budget(
 #[inline(always)]
 fn finish<R: ScriptResult>(
     compiled: &CompiledQuery,
-    rows: ResultRows,
+    rows: Rows,
     parameters: &[&DataValue],
     txn: &mut Transaction,
     context: &Context<'_>,
@@ -164,65 +161,38 @@ fn finish<R: ScriptResult>(
     let headers = compiled.plan.as_ref().map(|plan| plan.headers.as_slice()).unwrap_or_default();
     let Some(mutation) = &compiled.mutation else {
         return match rows {
-            ResultRows::Point(row, _) => Ok(R::of_row(headers, row)?),
-            ResultRows::Batch(rows) => Ok(R::of_columns(headers.to_vec(), rows)?),
+            Rows::One(row, _) => Ok(R::of_row(headers, row)?),
+            Rows::Many(rows) => Ok(R::of_columns(headers.to_vec(), rows)?),
         };
     };
     let returning = compiled.options.returning;
     let made = make_target(mutation, txn, context)?;
     let schema = made.as_ref().unwrap_or(&mutation.schema);
     let reaction = Hooks::to(mutation, schema, context)?;
-    let report = returning || reaction.is_some();
-    let rows = match rows {
-        ResultRows::Batch(rows) => rows,
-        ResultRows::Point(None, _) => Batch::empty(headers.len()),
-        ResultRows::Point(Some(row), bytes) => {
-            let left = match report || bytes > MAX_ROW_BYTES {
-                true => Some(row),
-                false => write_row(mutation, schema, row, txn)?,
-            };
-            let Some(row) = left else { return Ok(R::of_rows(NamedRows::status("OK"))?) };
-            Batch::of_row(row.into_iter().map(Cow::Owned))
-        }
-    };
-    let mutated = mutate(mutation, schema, rows, parameters, txn, report)?;
+    let mutated = write(mutation, schema, rows, parameters, txn, returning || reaction.is_some())?;
     if let Some(reaction) = reaction {
         reaction.happen(&mutated, txn, context)?;
     }
     Ok(R::of_rows(if returning { returned(mutation.op, schema, &mutated)? } else { NamedRows::status("OK") })?)
 }
 
-/// What a query gives.
-pub enum ResultRows {
-    /// One row, or none, and the bytes of its values.
-    Point(Option<Tuple>, usize),
-    /// Any number.
-    Batch(Batch),
-}
-
-/// The one row of a query, or none, if that is all it can give; nothing if it may give more, or is run as any other.
+/// The one row of a query, or none, if it runs on single values; nothing if it runs on batches.
 ///
 /// Inlined as [`finish`] is.
 #[inline(always)]
-pub fn single_row(
+pub fn run_single(
     compiled: &CompiledQuery,
     parameters: &[&DataValue],
     txn: &mut Transaction,
     context: &Context<'_>,
-) -> miette::Result<Option<ResultRows>> {
+) -> miette::Result<Option<Rows>> {
     let is_single = |plan: &&Plan| plan.strategy != Strategy::Batches && compiled.options.keep_single_row();
     let Some(plan) = compiled.plan.as_ref().filter(is_single) else { return Ok(None) };
-    let view = txn.view(&plan.reads)?;
-    let row = match plan.strategy {
-        Strategy::OneRow => point_row(plan, parameters, view)?,
-        _ => match counted_row(plan, parameters, view)? {
-            None => return Ok(None),
-            counted => counted,
-        },
-    };
-    let bytes = row.iter().flatten().map(DataValue::memory_bytes).sum();
-    within(bytes, context.core.query_memory_bytes)?;
-    Ok(Some(ResultRows::Point(row, bytes)))
+    let rows = single_row(plan, parameters, txn.view(&plan.reads)?)?;
+    if let Some(Rows::One(_, bytes)) = &rows {
+        within(*bytes, context.core.query_memory_bytes)?;
+    }
+    Ok(rows)
 }
 
 /// Runs the plan of a query, if it has one, and applies its options; with a profile, notes there what each operator does. The thread

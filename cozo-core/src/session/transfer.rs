@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{NamedColumns, NamedRows, RelationReader, SessionError};
 use crate::budget::Stop;
 use crate::diag::SourceSpan;
-use crate::exec::mutate;
+use crate::exec::{self, Rows};
 use crate::parse::ast::MutationOp;
 use crate::plan::{MutationPlan, ValueSource};
 use crate::schema::{AccessLevel, ColumnDefinition, RelationError, SchemaRef};
@@ -119,7 +119,7 @@ fn positions(schema: &SchemaRef, width: usize, headers: &[String]) -> Result<Vec
 fn write(txn: &mut Transaction, schema: &SchemaRef, op: MutationOp, batch: Batch) -> miette::Result<()> {
     let sources = (0..batch.columns.len()).map(ValueSource::Output).collect();
     let plan = MutationPlan { op, schema: schema.clone(), sources, span: SourceSpan::default() };
-    mutate(&plan, schema, batch, &[], txn, false)?;
+    exec::write(&plan, schema, Rows::Many(batch), &[], txn, false)?;
     Ok(())
 }
 

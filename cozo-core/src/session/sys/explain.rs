@@ -3,10 +3,10 @@
 use std::time::Instant;
 
 use super::super::compile::CompiledQuery;
-use super::super::query::{Context, ResultRows, query_budget, run_plan, single_row};
+use super::super::query::{Context, query_budget, run_plan, run_single};
 use super::{NamedRows, SystemContext};
 use crate::budget::Budget;
-use crate::exec::Profile;
+use crate::exec::{Profile, Rows};
 use crate::parse::ast::{Query, QueryOption};
 use crate::plan::{EXPLAIN_HEADERS, Plan, explain as explain_plan};
 use crate::txn::Transaction;
@@ -66,9 +66,9 @@ fn profiled(
 ) -> miette::Result<Profile> {
     let _entered = budget.enter();
     let began = Instant::now();
-    if let Some(rows) = single_row(compiled, parameters, txn, context)? {
+    if let Some(rows) = run_single(compiled, parameters, txn, context)? {
         let (profile, time) = (Profile::default(), began.elapsed());
-        let count = u64::from(matches!(rows, ResultRows::Point(Some(_), _)));
+        let count = u64::from(matches!(rows, Rows::One(Some(_), _)));
         let mut rules = plan.components.iter().flat_map(|component| &component.rules);
         rules.next().into_iter().for_each(|rule| profile.add_rows(rule, count, time));
         return Ok(profile);

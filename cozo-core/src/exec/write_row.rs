@@ -14,7 +14,7 @@ use crate::value::{DataValue, Tuple};
 pub const MAX_ROW_BYTES: usize = 1024;
 
 /// Puts or removes the row of an answer, if nobody asks what was there before. Gives it back, and does nothing, where
-/// [`mutate`](super::mutate) is to do more: to convert values, to keep indices in step, or to say what is wrong.
+/// [`mutate`](super::mutate::write) is to do more: to convert values, to keep indices in step, or to say what is wrong.
 pub fn write_row(
     plan: &MutationPlan,
     schema: &SchemaRef,
