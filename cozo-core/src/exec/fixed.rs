@@ -16,13 +16,13 @@ use crate::value::Batch;
 /// The rows that a fixed rule gives.
 pub fn run_fixed(plan: &FixedPlan, tables: &[Table], run: &Run<'_>) -> Result<Batch, ExecError> {
     let given: OptionMap =
-        plan.options.iter().map(|(name, expr)| (name.clone(), expr.with_parameters(run.parameters))).collect();
+        plan.options.iter().map(|(name, expr)| (name.clone(), expr.with_parameters(run.input.parameters))).collect();
     let options = Options { rule: &plan.name, given: &given, span: plan.span };
     let inputs = plan.inputs.iter().map(|planned| input(planned, tables, run)).collect();
     let poison = Poison::of(run.budget);
     let arity = run.plan.tables[plan.table].arity;
     let rows = plan.rule.apply(&Call { options, inputs, poison }, arity);
-    if let Some(graphs) = run.graphs {
+    if let Some(graphs) = run.caches.graphs {
         graphs.keep_within_budget();
     }
     let rows = rows?;
@@ -43,7 +43,7 @@ fn input<'a>(planned: &'a FixedInputPlan, tables: &'a [Table], run: &'a Run<'a>)
         }
         Source::Stored(read) => (InputSource::Stored(Box::new(Stored::of(read, run))), read.schema.arity()),
     };
-    Input::new(source, arity, &planned.bindings, planned.span).keeping(run.graphs)
+    Input::new(source, arity, &planned.bindings, planned.span).keeping(run.caches.graphs)
 }
 
 impl StoredRows for Stored<'_> {

@@ -61,7 +61,7 @@ pub fn evaluate(run: &Run<'_>) -> Result<Table, ExecError> {
         }
         for &table in &component.tables {
             let planned = &plan.tables[table];
-            if planned.in_order || planned.read_by_entry && run.enough.is_some() {
+            if planned.in_order || planned.read_by_entry && run.wanted.enough.is_some() {
                 let rows = std::mem::replace(&mut tables[table], Table::set(0)).into_rows();
                 let _sorting = temporary();
                 tables[table] = Table::of_distinct(sort_rows(rows, &[])?);
@@ -88,14 +88,14 @@ fn fill_constant(constant: &ConstantPlan, table: &mut Table, run: &Run<'_>) -> R
             for row in rows {
                 step(row.len())?;
                 for (column, cell) in batch.columns.iter_mut().zip(row) {
-                    column.push_owned(cell.eval_closed(run.parameters)?);
+                    column.push_owned(cell.eval_closed(run.input.parameters)?);
                 }
                 batch.len += 1;
             }
             batch
         }
         ConstantRows::List(expr) => {
-            let value = expr.eval_or_borrow(run.parameters)?;
+            let value = expr.eval_or_borrow(run.input.parameters)?;
             let width = crate::program::check_constant_rows(&value, expr.span())?;
             if let Some(data) = width.filter(|width| *width != arity) {
                 return Err(ProgramError::ConstantHead { head: arity, data, span: constant.span }.into());
@@ -109,8 +109,8 @@ fn fill_constant(constant: &ConstantPlan, table: &mut Table, run: &Run<'_>) -> R
         }
         ConstantRows::Columns(rows) => Batch::clone(rows),
         ConstantRows::Given(number) => {
-            run.budget.charge(run.given[*number].memory_bytes())?;
-            *table = Table::of_distinct(run.given[*number].clone());
+            run.budget.charge(run.input.given[*number].memory_bytes())?;
+            *table = Table::of_distinct(run.input.given[*number].clone());
             return Ok(());
         }
     };
@@ -126,10 +126,10 @@ fn run_once(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_>) -> R
     if component.rules.is_empty() {
         return Ok(());
     }
-    let mut sink = Sink::new(run.plan, table, None, None, run.parameters)?;
+    let mut sink = Sink::new(run.plan, table, None, None, run.input.parameters)?;
     if let (Sink::Set(set), true) = (&mut sink, table == run.plan.entry) {
-        set.enough = run.enough;
-        set.top = run.top.clone().map(TopK::new);
+        set.enough = run.wanted.enough;
+        set.top = run.wanted.top.clone().map(TopK::new);
     }
     for rule in &component.rules {
         ensure_indexes(rule, tables);
@@ -219,7 +219,7 @@ fn start_whole_groups(component: &ComponentPlan, tables: &mut [Table], run: &Run
         if let TableKind::Meet { keys: 0, aggregations } = &run.plan.tables[number].kind
             && table.len() == 0
         {
-            let row = GroupSink::new(aggregations.iter().map(Some), run.parameters)?.finish()?;
+            let row = GroupSink::new(aggregations.iter().map(Some), run.input.parameters)?.finish()?;
             let hash = table.key_hashes(&row)[0];
             table.append_keyed(&row, 0, hash);
             table.set_placeholder(true);
@@ -266,7 +266,7 @@ fn run_recursive(
         let part = ranges.iter().find(|(at, _)| *at == position).map(|(_, range)| range.clone());
         part.unwrap_or(0..tables[table].len())
     };
-    let mut sink = Sink::new(run.plan, rule.table, Some(&tables[rule.table]), growth, run.parameters)?;
+    let mut sink = Sink::new(run.plan, rule.table, Some(&tables[rule.table]), growth, run.input.parameters)?;
     // Nobody counts the rows of a recursive rule: whether it is told to stop makes no difference.
     let _: ControlFlow<()> = run_rule(rule, &Tables { tables, range: &range }, run, &mut sink)?;
     match sink {
@@ -366,9 +366,9 @@ fn ordered<'a>(
         (None, None) => return Ok(None),
     };
     let range = match position {
-        0 => key_range(join, run.parameters),
+        0 => key_range(join, run.input.parameters),
         _ => {
-            let frame = Frame { columns: &input.columns, len: 1, parameters: run.parameters };
+            let frame = Frame { columns: &input.columns, len: 1, parameters: run.input.parameters };
             let value = |(_, key): &(usize, Expr)| Ok::<_, ExecError>(key.eval(frame)?.get(0)?);
             KeyRange::prefix(join.keys.iter().map(value).collect::<Result<_, _>>()?)
         }
@@ -447,7 +447,7 @@ fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<Inpu
     let OperatorKind::Join(join) = &rule.operators.first()?.kind else { return None };
     let in_parts =
         matches!(join.method, Method::Scan | Method::Range) && !matches!(join.order, MatchOrder::Keys { .. });
-    if !run.parallel || run.enough.is_some() || !in_parts {
+    if run.wanted.enough.is_some() || !in_parts {
         return None;
     }
     let least = if rule.reads.is_empty() { SPLIT_MIN_ROWS } else { SPLIT_MIN_ROWS * MERGE_MIN_RATIO };
@@ -464,7 +464,7 @@ fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<Inpu
             Some(parts.collect())
         }
         Source::Stored(source) => {
-            let (stored, range) = (Stored::of(source, run), key_range(join, run.parameters));
+            let (stored, range) = (Stored::of(source, run), key_range(join, run.input.parameters));
             if !worth(stored.most_rows(&range).saturating_mul(stored.row_cost())) {
                 return None;
             }

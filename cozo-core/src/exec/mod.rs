@@ -81,36 +81,59 @@ const FIRST_BATCH_ROWS: usize = 16;
 pub struct Run<'a> {
     /// What is run.
     pub plan: &'a Plan,
+    /// What it is run on.
+    pub input: Input<'a>,
+    /// Which rows of the entry are wanted.
+    pub wanted: Wanted,
+    /// What other queries have made, and may use.
+    pub caches: Caches<'a>,
+    /// Whether to stop.
+    pub budget: &'a Budget,
+    /// What is found out and made on the way.
+    pub notes: Notes,
+}
+
+/// What a plan is run on.
+pub struct Input<'a> {
     /// The parameters, by number.
     pub parameters: &'a [&'a DataValue],
     /// The stored relations.
     pub view: View<'a>,
     /// The rows of given relations, by number.
     pub given: &'a [Batch],
-    /// Where graphs are kept for other queries.
-    pub graphs: Option<&'a GraphCache>,
-    /// Where indexes are kept for other queries.
-    pub index_cache: Option<&'a IndexCache>,
-    /// Whether to stop.
-    pub budget: &'a Budget,
-    /// How many distinct rows of the entry are enough.
-    pub enough: Option<usize>,
-    /// Which rows of the entry are wanted, if not all.
-    pub top: Option<TopKSpec>,
-    /// Whether large inputs may be split among threads.
-    pub parallel: bool,
     /// The times of the plan, as timestamps; evaluated once, so that all rounds and threads read at the same.
     times: Vec<i64>,
-    /// Where it is noted what each operator does, if anybody wants to know.
+}
+
+/// Which rows of the entry are wanted.
+pub struct Wanted {
+    /// How many distinct rows are enough.
+    pub enough: Option<usize>,
+    /// The first rows in some order, if not all.
+    pub top: Option<TopKSpec>,
+}
+
+/// What is kept from one query to the next.
+#[derive(Clone, Copy, Default)]
+pub struct Caches<'a> {
+    /// Graphs of stored relations.
+    pub graphs: Option<&'a GraphCache>,
+    /// Indexes of stored relations.
+    pub indexes: Option<&'a IndexCache>,
+}
+
+/// What a run finds out and makes on the way. Operators go by their numbers.
+#[derive(Default)]
+pub struct Notes {
+    /// What each operator does, if somebody asks.
     pub profile: Option<Profile>,
     /// Indexes made of stored relations; nothing for those that are too large to be made if not necessary.
     indexes: Mutex<HashMap<Indexed, Option<Arc<IndexedRows>>>>,
-    /// In recursion, how many more rows are looked up before a join takes the look-up's place, by its number: none if it
-    /// has.
+    /// In recursion, how many more rows an operator looks up before a join takes its place: none if it has.
     lookups_left: Mutex<FxHashMap<usize, u64>>,
-    /// The lists of intersections, by the numbers of their operators.
+    /// The lists of intersections.
     lists: Mutex<FxHashMap<usize, Arc<SortedLists>>>,
-    /// The rows of joins by equal expressions, by the numbers of their operators.
+    /// The rows of joins by equal expressions.
     equal_rows: Mutex<FxHashMap<usize, Arc<EqualRows>>>,
 }
 
@@ -125,30 +148,21 @@ impl<'a> Run<'a> {
         let timestamp = |time: &Expr| -> Result<i64, ExecError> {
             Ok(checked_time(&time.eval_closed(parameters)?, view.now_micros(), time.span())?)
         };
+        let times = plan.times.iter().map(timestamp).collect::<Result<_, _>>()?;
         Ok(Run {
             plan,
-            parameters,
-            view,
+            input: Input { parameters, view, given: &[], times },
+            wanted: Wanted { enough: None, top: None },
+            caches: Caches::default(),
             budget,
-            given: &[],
-            graphs: None,
-            enough: None,
-            top: None,
-            parallel: true,
-            profile: None,
-            times: plan.times.iter().map(timestamp).collect::<Result<_, _>>()?,
-            index_cache: None,
-            indexes: Mutex::default(),
-            lookups_left: Mutex::default(),
-            lists: Mutex::default(),
-            equal_rows: Mutex::default(),
+            notes: Notes::default(),
         })
     }
 
     /// The timestamp that one of the plan's times stands for in this execution.
     fn timestamp(&self, time: &Expr) -> i64 {
         let number = self.plan.times.iter().position(|known| known.span() == time.span());
-        self.times[number.expect("the plan lists the times of all its sources")]
+        self.input.times[number.expect("the plan lists the times of all its sources")]
     }
 }
 
@@ -165,8 +179,8 @@ pub struct Worker<'r> {
 impl<'r> Worker<'r> {
     fn new(run: &'r Run<'r>, rule: &RulePlan) -> Self {
         // The next operator may already hand on twice as many.
-        let batch_rows = run.enough.map_or(MAX_BATCH_ROWS, |enough| enough.clamp(1, FIRST_BATCH_ROWS));
-        let clock = run.profile.as_ref().map(|_| Clock::new(rule.operators.len()));
+        let batch_rows = run.wanted.enough.map_or(MAX_BATCH_ROWS, |enough| enough.clamp(1, FIRST_BATCH_ROWS));
+        let clock = run.notes.profile.as_ref().map(|_| Clock::new(rule.operators.len()));
         Worker { run, batch_rows, seen: FxHashMap::default(), clock }
     }
 
@@ -186,7 +200,7 @@ impl<'r> Worker<'r> {
 
     /// Adds what was noted to the run's profile.
     fn finish(self, rule: &RulePlan) {
-        if let (Some(profile), Some(mut clock)) = (&self.run.profile, self.clock) {
+        if let (Some(profile), Some(mut clock)) = (&self.run.notes.profile, self.clock) {
             clock.switch_to(0);
             profile.add(rule, clock);
         }

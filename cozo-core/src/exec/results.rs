@@ -32,14 +32,15 @@ pub enum AnswerError {
 /// Runs a query, and applies its options to the rows. `inline` says whether the entry is an inline rule, for which
 /// evaluation stops as soon as there are enough rows.
 pub fn answer(run: &mut Run<'_>, options: &Options) -> Result<Answer, AnswerError> {
-    let parameters = run.parameters;
+    let parameters = run.input.parameters;
     let limit = non_negative(":limit", options.limit.as_ref(), parameters)?;
     let offset = non_negative(":offset", options.offset.as_ref(), parameters)?.unwrap_or(0);
     let inline = entry_is_inline(run);
     let stops_early = options.order.is_empty() && inline;
     let enough = limit.filter(|_| inline).map(|limit| limit.saturating_add(offset));
-    run.enough = enough.filter(|_| stops_early);
-    run.top = enough.filter(|_| !stops_early).map(|rows| TopKSpec { keys: options.order.clone(), rows: rows.max(1) });
+    run.wanted.enough = enough.filter(|_| stops_early);
+    run.wanted.top =
+        enough.filter(|_| !stops_early).map(|rows| TopKSpec { keys: options.order.clone(), rows: rows.max(1) });
     let rows = evaluate(run)?.into_rows();
     check_assertion(options, &rows)?;
     let sleep = sleep_seconds(options, parameters)?;

@@ -105,7 +105,7 @@ impl<'a> RowRecursion<'a> {
 
     /// Adds what the rules did to the run's profile, and fails if the query is to stop.
     pub fn finish(mut self, run: &Run<'_>) -> Result<(), ExecError> {
-        if let Some(profile) = &run.profile {
+        if let Some(profile) = &run.notes.profile {
             for step in &self.rules {
                 step.spent.into_iter().for_each(|(rows, time)| profile.add_rows(step.rule, rows, time));
             }
@@ -132,8 +132,8 @@ impl<'a> RowStep<'a> {
             source,
             columns: &join.outputs,
             slots: vec![DataValue::Null; rule.slots],
-            program: Some(RowProgram::new(rest, rule.slots, run.parameters)),
-            spent: run.profile.as_ref().map(|_| (0, Duration::ZERO)),
+            program: Some(RowProgram::new(rest, rule.slots, run.input.parameters)),
+            spent: run.notes.profile.as_ref().map(|_| (0, Duration::ZERO)),
         }
     }
 
@@ -161,7 +161,7 @@ impl<'a> RowStep<'a> {
         for (column, slot) in self.columns {
             self.slots[*slot] = known[*column].copy_at(row)?;
         }
-        match run_on_row(&self.rule.operators[1..], &mut self.slots, run.parameters, run.view)? {
+        match run_on_row(&self.rule.operators[1..], &mut self.slots, run.input.parameters, run.input.view)? {
             true => Ok(insert(self.rule, &self.slots, tables)),
             false => Ok(None),
         }

@@ -23,7 +23,7 @@ impl<'a> Stored<'a> {
         let relation = read.schema.id;
         let at = |time| AsOf { column: read.identifying_columns(), micros: run.timestamp(time) };
         let as_of = read.as_of.as_ref().map(at);
-        Stored { snapshot: run.view.of(relation), relation, as_of }
+        Stored { snapshot: run.input.view.of(relation), relation, as_of }
     }
 
     /// What tells it from other reads of the same run.

@@ -211,12 +211,12 @@ pub fn run_plan(
     };
     let view = txn.view(&plan.reads)?;
     let mut run = Run::new(plan, parameters, view, budget)?;
-    run.given = given;
-    run.graphs = Some(&context.core.graphs);
-    run.index_cache = Some(&context.core.indexes);
-    run.profile = profile.take();
+    run.input.given = given;
+    run.caches.graphs = Some(&context.core.graphs);
+    run.caches.indexes = Some(&context.core.indexes);
+    run.notes.profile = profile.take();
     let Answer { rows } = answer(&mut run, &compiled.options)?;
-    *profile = run.profile.take();
+    *profile = run.notes.profile.take();
     Ok(rows)
 }
 

@@ -83,7 +83,7 @@ impl<'a> EqualJoin<'a> {
             return Ok(rows);
         }
         let rows = match self.kept.is_complete {
-            true => once_a_run(&self.run.equal_rows, self.shape.number, || self.read(worker))?,
+            true => once_a_run(&self.run.notes.equal_rows, self.shape.number, || self.read(worker))?,
             false => Arc::new(self.read(worker)?),
         };
         Ok(self.rows.get_or_init(|| rows))

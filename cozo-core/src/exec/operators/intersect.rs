@@ -30,8 +30,9 @@ impl<'a> Intersect<'a> {
         if let Some(lists) = self.lists.get() {
             return Ok(lists);
         }
-        let lists =
-            once_a_run(&self.run.lists, self.shape.number, || SortedLists::read(self.plan, self.tables, self.run))?;
+        let lists = once_a_run(&self.run.notes.lists, self.shape.number, || {
+            SortedLists::read(self.plan, self.tables, self.run)
+        })?;
         Ok(self.lists.get_or_init(|| lists))
     }
 }

@@ -50,7 +50,7 @@ const SHARE_OF_MEMORY: usize = 4;
 
 /// Whether an operator of a rule that runs again and again does not look up any more, so that the order of its input makes no difference.
 pub fn is_joined(operator: &OperatorPlan, run: &Run<'_>) -> bool {
-    run.lookups_left.lock().get(&operator.number) == Some(&0)
+    run.notes.lookups_left.lock().get(&operator.number) == Some(&0)
 }
 
 impl<'a> PrefixLookup<'a> {
@@ -93,7 +93,7 @@ impl<'a> PrefixLookup<'a> {
 
     /// Where the index of a join is kept or counted, for these contents, under this name; nothing if it cannot be.
     fn kept(&self, join: &IndexJoin<'_>) -> Option<(&'a IndexCache, ContentVersion, Indexed)> {
-        let (kept, (_, contents)) = self.run.index_cache.zip(self.stored.contents())?;
+        let (kept, (_, contents)) = self.run.caches.indexes.zip(self.stored.contents())?;
         Some((kept, contents, join.rows.indexed()?))
     }
 
@@ -106,7 +106,7 @@ impl<'a> PrefixLookup<'a> {
         if !self.recursive {
             return advice == Advice::Index;
         }
-        let mut left = self.run.lookups_left.lock();
+        let mut left = self.run.notes.lookups_left.lock();
         let left = left.entry(self.shape.number).or_insert_with(|| lookups_before_index(most_rows()));
         *left = match advice {
             Advice::Index => 0,

@@ -137,7 +137,7 @@ fn scan<'a>(
             Box::new(scan::TableScan { plan: join, shape, table: &tables.tables[*table], range, sort_by })
         }
         Source::Stored(source) => {
-            let range = range::key_range(join, run.parameters);
+            let range = range::key_range(join, run.input.parameters);
             Box::new(scan::StoredScan::new(join, shape, Stored::of(source, run), range))
         }
     }
@@ -242,7 +242,7 @@ impl<'a> Shape<'a> {
 
 /// A batch as expressions see it.
 fn frame<'a>(batch: &'a Batch, worker: &Worker<'a>) -> Frame<'a> {
-    Frame { columns: &batch.columns, len: batch.len, parameters: worker.run.parameters }
+    Frame { columns: &batch.columns, len: batch.len, parameters: worker.run.input.parameters }
 }
 
 /// The values of the keys' expressions, a column for each.

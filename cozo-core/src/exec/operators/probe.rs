@@ -153,14 +153,14 @@ fn index_stored(
     most_bytes: Option<usize>,
 ) -> Result<Option<Arc<IndexedRows>>, ExecError> {
     let identity = (stored.identity(), keys.to_vec(), outputs.to_vec());
-    let mut indexes = run.indexes.lock();
+    let mut indexes = run.notes.indexes.lock();
     // What was too large once is, for those who do without.
     match indexes.get(&identity) {
         Some(Some(indexed)) => return Ok(Some(indexed.clone())),
         Some(None) if most_bytes.is_some() => return Ok(None),
         _ => {}
     }
-    let kept = run.index_cache.zip(stored.contents());
+    let kept = run.caches.indexes.zip(stored.contents());
     let found = kept.and_then(|(kept, (_, contents))| kept.find(&identity, contents));
     let indexed = match found {
         Some(found) => Some(found),
