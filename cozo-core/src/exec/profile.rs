@@ -9,9 +9,9 @@ use crate::sync::Mutex;
 /// What one operator did, in all rounds and threads together.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OperatorProfile {
-    /// The rows that it gave; for a rule's end, those that it took.
+    /// The rows that it emitted; for a rule's end, the rows that it took.
     pub rows: u64,
-    /// In so many batches.
+    /// The number of batches of these rows.
     pub batches: u64,
     /// The time spent in it alone, summed over threads.
     pub time: Duration,
@@ -20,7 +20,7 @@ pub struct OperatorProfile {
 /// What the operators of all rules did.
 #[derive(Debug, Default)]
 pub struct Profile {
-    /// By the address of a rule: its operators, and at last its end.
+    /// By the address of a rule: its operators, and then its end.
     rules: Mutex<HashMap<usize, Vec<OperatorProfile>>>,
 }
 
@@ -48,8 +48,8 @@ fn address(rule: &RulePlan) -> usize {
     std::ptr::from_ref(rule) as usize
 }
 
-/// Says at any time which operator of a rule runs, in one thread. Operators are named by how many come after them, and the
-/// rule's end counts as one.
+/// Measures which operator of a rule runs, in one thread. An operator is named by the number of operators after it; the rule's
+/// end counts as one.
 #[derive(Debug)]
 pub struct Clock {
     spent: Vec<OperatorProfile>,
@@ -64,14 +64,14 @@ impl Clock {
         Clock { spent, running: operators, since: Instant::now() }
     }
 
-    /// From now on another operator runs.
+    /// Another operator runs from now on.
     pub fn switch_to(&mut self, operator: usize) {
         let now = Instant::now();
         self.spent[self.running].time += now - self.since;
         (self.running, self.since) = (operator, now);
     }
 
-    /// An operator gave a batch.
+    /// Counts a batch that an operator emitted.
     pub fn count(&mut self, operator: usize, rows: usize) {
         self.spent[operator].rows += rows as u64;
         self.spent[operator].batches += 1;

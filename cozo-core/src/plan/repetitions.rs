@@ -1,13 +1,16 @@
-//! Where equal rows count once: operators that drop repeated ones before the joins to come.
+//! Distinct operators: where equal rows count once, duplicates are dropped before the next join.
+//!
+//! An operator may make equal rows if it drops a slot, or if it does not give the whole key of its relation. The joins that
+//! follow would repeat their work for each of them.
 
 use super::build::used_and_filled;
 use super::{OperatorKind, OperatorPlan, Source, TablePart};
 
-/// Operators, and which of them read a part of a table.
+/// Operators, and the parts that recursive operators read, by position.
 pub(super) type OperatorsAndReads = (Vec<OperatorPlan>, Vec<(usize, TablePart)>);
 
-/// Where equal rows count once, drops repeated ones before each join to come: a join that forgets a slot, or that does
-/// not give the whole key of its relation, may have made some. Also gives where the operators that read parts are now.
+/// Adds a distinct operator before each join whose input may have equal rows. Also returns the new positions of the operators
+/// that read parts.
 pub(super) fn drop_repetitions(operators: Vec<OperatorPlan>, reads: Vec<(usize, TablePart)>) -> OperatorsAndReads {
     let mut checked: Vec<OperatorPlan> = vec![];
     let mut moved = vec![];
@@ -20,7 +23,7 @@ pub(super) fn drop_repetitions(operators: Vec<OperatorPlan>, reads: Vec<(usize, 
             checked.push(OperatorPlan { kind: OperatorKind::Distinct, keep: live.clone() });
             repeats = false;
         }
-        // What it keeps is in ascending order.
+        // `keep` is in ascending order.
         repeats |=
             live.iter().any(|slot| operator.keep.binary_search(slot).is_err()) || gives_repetitions(&operator.kind);
         let (_, filled) = used_and_filled(&operator.kind);
@@ -40,7 +43,7 @@ fn gives_repetitions(kind: &OperatorKind) -> bool {
             };
             match &join.source {
                 Source::Stored(stored) => !(0..stored.identifying_columns()).all(known),
-                // How many columns a table has is not known here: what it gives is counted as its own rows.
+                // The width of a table is not known here: its outputs are taken for whole rows.
                 Source::Table(_) => join.outputs.is_empty(),
             }
         }
