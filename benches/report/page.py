@@ -46,8 +46,8 @@ def head(machine: dict) -> str:
     remark = f"\n| remark | {machine['remark']} |" if "remark" in machine else ""
     return f"""# Performance
 
-`make bench-report` has measured and drawn this, the database by engine, and others that do the same work. What the
-figures mean, what limits them, and how to measure it yourself stands in the [notes](performance-notes.md).
+`make bench-report` has measured and drawn this, the database by engine, and others that do the same work. The file
+`benches/README.md` of the repository explains how to measure, what limits each workload, and where others are ahead.
 
 | | |
 |---|---|

@@ -30,7 +30,7 @@ use std::process::ExitCode;
 
 use args::{Arguments, Command};
 
-/// Results are many small allocations, which this allocator makes faster than that of glibc (`docs/performance-notes.md`).
+/// Results are many small allocations, which this allocator makes faster than that of glibc (`benches/README.md`).
 #[global_allocator]
 static ALLOCATOR: cozo::Mimalloc = cozo::Mimalloc;
 

@@ -22,6 +22,9 @@
 //! A script flows one way, `parse -> program -> plan -> exec` over `txn` and `storage`, driven by `session`: see
 //! [`session`] for the life of a script, and `ARCHITECTURE.md` for the reasons.
 
+// Docs of modules are read in the source, too, where private items are at hand.
+#![allow(rustdoc::private_intra_doc_links)]
+
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: Mimalloc = Mimalloc;

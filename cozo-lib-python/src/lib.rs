@@ -43,7 +43,7 @@ fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Results are many small allocations, which this allocator makes faster than that of glibc (`docs/performance-notes.md`).
+/// Results are many small allocations, which this allocator makes faster than that of glibc (`benches/README.md`).
 #[global_allocator]
 static ALLOCATOR: cozo::Mimalloc = cozo::Mimalloc;
 

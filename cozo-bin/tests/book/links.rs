@@ -1,6 +1,7 @@
 //! The book hangs together: its table of contents has all pages, and its links lead somewhere.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 
 use crate::support::page::{Page, book, pages};
 
@@ -50,6 +51,25 @@ fn links_lead_somewhere() {
             if let Some(target) = target.filter(|_| !anchor.is_empty()) {
                 assert!(anchors(target).contains(anchor), "docs/{}: {link} has no such heading", page.name);
             }
+        }
+    }
+}
+
+/// What those who change the program read is not in the book; its links lead somewhere, too.
+#[test]
+fn links_of_the_repository_lead_somewhere() {
+    let root = book().join("..");
+    let mut pages: Vec<PathBuf> = ["ARCHITECTURE.md", "CHANGELOG.md", "benches/README.md", "conformance/README.md"]
+        .map(|name| root.join(name))
+        .into();
+    let design = std::fs::read_dir(root.join("docs/design")).expect("the folder can be read");
+    pages.extend(design.map(|entry| entry.expect("the entry can be read").path()));
+    for page in pages {
+        let text = std::fs::read_to_string(&page).expect("the page can be read");
+        for link in links(&text).iter().filter(|link| !link.contains("://") && !link.starts_with('#')) {
+            let file = link.split_once('#').map_or(link.as_str(), |(file, _)| file);
+            let target = page.parent().expect("a page is in a folder").join(file);
+            assert!(target.exists(), "{}: {link} leads nowhere", page.display());
         }
     }
 }

@@ -44,7 +44,8 @@ fn read_folder(folder: &Path, prefix: &str, pages: &mut Vec<Page>) {
     for entry in std::fs::read_dir(folder).expect("the folder can be read") {
         let path = entry.expect("the entry can be read").path();
         let name = format!("{prefix}{}", path.file_name().expect("it has a name").to_string_lossy());
-        if path.is_dir() {
+        // Pages on the design are read in the repository, not in the book.
+        if path.is_dir() && name != "design" {
             read_folder(&path, &format!("{name}/"), pages);
         } else if name.ends_with(".md") {
             pages.push(read_page(&path, name));

@@ -1,4 +1,16 @@
-//! Rows in the order of a single integer, their key: those of a key are neighbours, found by their place.
+//! Rows clustered by a single integer key: the rows of a key are neighbours, found by position.
+//!
+//! ```text
+//! keys     0 0 2 2 2 3        starts: 0 2 2 5 6      rows of key 2: starts[2] .. starts[3] = 2 .. 5
+//! column   a b c d e f                               c d e
+//! ```
+//!
+//! Keys are integers from 0 up that lie close together and ascend, so that an array by key holds where the rows of each key begin
+//! ([`KeyStarts`]). A look-up is one array access, and its rows are copied as a range. Columns of integers that fit 32 bits are
+//! held in 32 bits, which halves the memory that a join reads.
+//!
+//! **Padding**: once all rows are there ([`ClusteredRows::finish`]), narrow columns have [`LANES`] more values, so that [`LANES`]
+//! values can be read from any row on.
 
 use std::ops::Range;
 
@@ -6,7 +18,7 @@ use super::index::most_codes;
 use crate::budget::{Stop, make_room};
 use crate::value::{Batch, Column, KeyStarts};
 
-/// So many rows from any row on can be read at once.
+/// This many rows can be read at once from any row on.
 pub const LANES: usize = 4;
 
 /// The rows of each key.
@@ -21,26 +33,27 @@ pub struct ClusteredRows {
 /// The values of a column.
 #[derive(Debug)]
 pub enum Values {
-    /// Integers as they are in most relations of things that are numbered. Once all rows are there, [`LANES`] more come after the last.
+    /// Integers that fit 32 bits, as the numbers of things mostly do. Once all rows are there, [`LANES`] more values follow the
+    /// last.
     Narrow(Vec<u32>),
-    /// Others.
+    /// Any other values.
     Wide(Column),
 }
 
 impl ClusteredRows {
-    /// No rows, and so many columns besides the key.
+    /// No rows yet, with so many columns besides the key.
     pub fn new(columns: usize) -> Self {
         ClusteredRows { starts: KeyStarts::default(), columns: (0..columns).map(|_| Values::Narrow(vec![])).collect() }
     }
 
-    /// Whether keys, once in ascending order, can be [appended](Self::append).
+    /// Whether keys, once sorted, can be [appended](Self::append).
     pub fn suits(keys: &Column) -> bool {
         let most = most_codes(keys.len() as u64);
         keys.as_dense_ints().is_some_and(|keys| keys.iter().all(|key| (*key as u64) < most))
     }
 
-    /// Appends rows that come after those that are there, the key first; `rows` is about how many there are to be. Fails if the keys do
-    /// not ascend, or are not integers that lie close together.
+    /// Appends rows whose keys follow those of the present rows; the first column is the key. `rows` is about the number of all
+    /// rows. Fails if the keys do not ascend, or are not integers that lie close together.
     pub fn append(&mut self, batch: &Batch, rows: u64) -> Option<()> {
         let (key, columns) = batch.columns.split_first()?;
         self.starts.add(key.as_dense_ints()?.iter().map(|key| (*key, 1)), most_codes(rows))?;
@@ -48,7 +61,7 @@ impl ClusteredRows {
         Some(())
     }
 
-    /// Ends the rows, and gives back the room for more.
+    /// Completes the rows, and releases spare capacity.
     pub fn finish(&mut self) {
         self.starts.finish();
         for values in &mut self.columns {
@@ -64,7 +77,7 @@ impl ClusteredRows {
         &self.starts
     }
 
-    /// A column of the rows of ranges, `len` together.
+    /// A column of the rows in ranges, which have `len` rows together.
     pub fn take(&self, column: usize, ranges: &[Range<u32>], len: usize) -> Result<Column, Stop> {
         let ranges = ranges.iter().map(|range| range.start as usize..range.end as usize);
         match &self.columns[column] {
@@ -87,7 +100,7 @@ impl ClusteredRows {
         &self.columns[column]
     }
 
-    /// About how many bytes there are.
+    /// About how many bytes the rows take.
     pub fn memory_bytes(&self) -> usize {
         let of_columns: usize = self.columns.iter().map(Values::memory_bytes).sum();
         of_columns + self.starts.memory_bytes()

@@ -1,5 +1,21 @@
-//! Telling rows apart: by looking at all of them while they are few, by their order while each comes after the one before, by a bitmap
-//! if they are integers that lie close together, by a hash table otherwise.
+//! Telling the rows of a table apart by their keys.
+//!
+//! A [`DedupIndex`] is in one of four states:
+//!
+//! ```text
+//! state      rows are told apart by                          entered when
+//! few        comparing with all rows                         up to FEW_ROWS rows
+//! ascending  the last row: each new one is greater           rows come one by one, their first integer ascends
+//! bitmap     a bit for each possible row (IntSet)            all columns are integers that lie close together
+//! hashed     a hash table of row numbers                     otherwise, or for a key that is not the whole row
+//! ```
+//!
+//! Rows that came in as distinct ([`Table::append`](super::table::Table::append)) are in no state: a later insertion hashes or maps
+//! all rows first. A bitmap gives way to hashes when a row does not fit it. While integers lie too far apart, a bitmap is tried again
+//! each time the number of rows has doubled.
+//!
+//! The index stores no rows. They lie in one batch or two: *known* rows, which operators may read at the same time, and *fresh* rows,
+//! which are appended. Both are numbered as one sequence, the known rows first.
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -8,36 +24,33 @@ use super::int_set::IntSet;
 use super::packed_key::all_ints;
 use crate::value::{Batch, Cell, Column, Num, Scalar, hash_row};
 
-/// Up to so many rows, duplicates are found by looking at all of them.
+/// Up to this many rows, duplicates are found by comparing with all rows.
 pub const FEW_ROWS: usize = 8;
 
-/// For so many rows a hash table has room from the start: to grow to it would take longer than all else that a few rows take.
+/// The first capacity of a hash table. Growing to it step by step would cost more than all other work for few rows.
 const FIRST_ROOM: usize = 112;
 
-/// No rows before the fresh ones.
+/// The known rows, where there are none.
 pub static NO_ROWS: Batch = Batch { columns: Vec::new(), len: 0 };
 
-/// What finds rows by their key: the leading columns of a table, all of a set's.
-///
-/// The rows lie elsewhere, in one batch or in two: *known* ones, which may be read meanwhile, and after them *fresh* ones. They are
-/// numbered through.
+/// Finds rows by their key: the leading columns of a table, or all columns of a set.
 #[derive(Debug, Default)]
 pub struct DedupIndex {
-    /// The hash of each row's key; empty while there are few rows, or rows that ascend, and where there is a bitmap.
+    /// The hash of each row's key; empty in all states but *hashed*.
     hashes: Vec<u64>,
-    /// The rows by hash, if there are hashes; without those that died.
+    /// The row numbers by hash, if there are hashes; without dead rows.
     by_hash: HashTable<u32>,
-    /// In place of the hashes, for a set of integers that lie close together.
+    /// The bitmap, in place of the hashes.
     ints: Option<IntSet>,
-    /// From so many rows on, it is worth trying whether they do.
+    /// From this many rows on, a bitmap is tried next.
     worth_a_bitmap: usize,
-    /// So many rows are known to have a greater integer in their first column than the row before, as those of a recursion that counts do:
-    /// as long as these are all, nothing else tells them apart.
+    /// So many leading rows are known to have a greater integer in their first column than the row before, such as the rows of a
+    /// recursion that counts. As long as these are all rows, nothing else tells them apart.
     ascending: usize,
 }
 
 impl DedupIndex {
-    /// Those of a set of integers, which are rows in this order.
+    /// The index of the rows of a set of integers, numbered in ascending order.
     pub fn of_ints(set: IntSet) -> Self {
         DedupIndex { ints: Some(set), ..DedupIndex::default() }
     }
@@ -47,12 +60,12 @@ impl DedupIndex {
         self.ints.is_some()
     }
 
-    /// Whether rows of this key are found by their hashes; otherwise, only sets may be asked.
+    /// Whether all of so many rows are found by their hashes. If not, only rows of a set may be looked for.
     pub fn is_hashed(&self, rows: usize) -> bool {
         self.hashes.len() == rows
     }
 
-    /// Whether all rows ascend, and nothing else tells them apart. It is found out while they are few.
+    /// Whether all rows ascend and nothing else tells them apart. That is established while the rows are few.
     #[inline]
     fn ascend(&mut self, rows: &Batch) -> bool {
         if self.ints.is_some() || !self.hashes.is_empty() {
@@ -66,14 +79,14 @@ impl DedupIndex {
         self.ascending == rows.len
     }
 
-    /// Sees to it that further rows can be told from many of a set, other than one by one.
+    /// Hashes the rows of a set without a bitmap if they are many: further rows are then not compared with each of them.
     pub fn settle(&mut self, rows: &Batch) {
         if self.ints.is_none() && rows.len > FEW_ROWS {
             self.hash_rows(&NO_ROWS, rows, rows.columns.len(), |_| false);
         }
     }
 
-    /// Enters all rows by the hashes of their keys, if they are not.
+    /// Enters all rows by the hashes of their keys, unless they are there.
     pub fn hash_rows(&mut self, known: &Batch, fresh: &Batch, width: usize, is_dead: impl Fn(usize) -> bool) {
         if self.is_hashed(known.len + fresh.len) {
             return;
@@ -94,12 +107,12 @@ impl DedupIndex {
         self.hashes
     }
 
-    /// The row whose key has a hash and is the same.
+    /// The row whose key has this hash and is the same.
     pub fn find(&self, hash: u64, is_same: impl Fn(usize) -> bool) -> Option<u32> {
         self.by_hash.find(hash, |row| is_same(*row as usize)).copied()
     }
 
-    /// Enters one more row, with a key that no other one has; gives its number.
+    /// Enters one more row, with a key that no other row has; returns its number.
     pub fn enter(&mut self, hash: u64) -> u32 {
         let number = self.hashes.len() as u32;
         self.hashes.push(hash);
@@ -108,14 +121,14 @@ impl DedupIndex {
         number
     }
 
-    /// A row is not found any more.
+    /// Removes a row, which is not found any more.
     pub fn forget(&mut self, hash: u64, number: u32) {
         if let Ok(entry) = self.by_hash.find_entry(hash, |known| *known == number) {
             entry.remove();
         }
     }
 
-    /// Appends a row to the fresh ones if it is not there yet; whether it was not.
+    /// Appends a row to the fresh rows if it is new; returns whether it is.
     pub fn insert_row<'c, C: Cell + 'c>(
         &mut self,
         fresh: &mut Batch,
@@ -171,8 +184,8 @@ impl DedupIndex {
         true
     }
 
-    /// Appends the rows of a batch to the fresh ones that are not there yet; gives the number of them. Their hashes are made if they are
-    /// not given.
+    /// Appends the new rows of a batch to the fresh rows; returns their number. The hashes of the batch are computed unless they are
+    /// passed in.
     pub fn insert(&mut self, known: &Batch, fresh: &mut Batch, new: Batch, hashes: Option<Vec<u64>>) -> usize {
         let before = known.len + fresh.len;
         if new.is_empty() {
@@ -189,7 +202,7 @@ impl DedupIndex {
         self.insert_hashed(known, fresh, new, &hashes)
     }
 
-    /// Inserts so many rows by a bitmap, if they and all that are there are integers and lie close enough together.
+    /// Inserts rows by a bitmap, if all rows are integers that lie close enough together. Otherwise nothing is inserted.
     fn insert_ints(
         &mut self,
         known: &Batch,
@@ -202,7 +215,7 @@ impl DedupIndex {
         if set.is_none() && rows < self.worth_a_bitmap {
             return None;
         }
-        // As long as integers lie too far apart, it is tried as often as their number doubles.
+        // While integers lie too far apart, a bitmap is tried each time their number has doubled.
         self.worth_a_bitmap = rows * 2;
         let new = new.filter(|columns| !columns.is_empty())?;
         let mut set = match set {
@@ -212,7 +225,7 @@ impl DedupIndex {
         if !set.make_room(&new, rows) {
             return None;
         }
-        // Hashes are made again when they are needed.
+        // Hashes are computed again if they are needed.
         self.hashes.clear();
         self.by_hash.clear();
         if fresh.is_empty() {
@@ -259,7 +272,7 @@ impl DedupIndex {
         added.len()
     }
 
-    /// The rows of a batch that are not there. Where only inserting them tells, they may be named as well.
+    /// The new rows of a batch. Rows that only an insertion can tell apart may be named as well.
     pub fn absent(&self, known: &Batch, fresh: &Batch, new: &Batch) -> Vec<u32> {
         let all = 0..new.len as u32;
         if let Some(set) = &self.ints {
@@ -283,7 +296,7 @@ pub fn key_hashes(batch: &Batch, width: usize) -> Vec<u64> {
     hashes
 }
 
-/// The bitmap of these rows, if they are integers that lie close enough together for a set of so many.
+/// The bitmap of these rows, if they are integers that lie close enough together for a set of `rows` rows.
 fn set_of(batches: [&Batch; 2], rows: usize) -> Option<IntSet> {
     let mut set = IntSet::default();
     for batch in batches.into_iter().filter(|batch| !batch.is_empty()) {
@@ -296,7 +309,7 @@ fn set_of(batches: [&Batch; 2], rows: usize) -> Option<IntSet> {
     Some(set)
 }
 
-/// The integer in the first column of the last row, if there are rows, whose first column has nothing but integers.
+/// The integer in the first column of the last row, if there are rows. The column must have integers only.
 #[inline]
 fn last_int(rows: &Batch) -> Option<i64> {
     match rows.columns.first() {
@@ -321,7 +334,7 @@ fn insert_few(known: &Batch, fresh: &mut Batch, new: &Batch) -> usize {
     fresh.len - before
 }
 
-/// Whether a row of a batch is the one of this number.
+/// Whether a row of a batch is the same as the row of this number.
 #[inline]
 fn is_row(known: &Batch, fresh: &Batch, number: usize, new: &Batch, row: usize) -> bool {
     match number.checked_sub(known.len) {
@@ -342,7 +355,7 @@ fn at(base: usize, known: &[i64], fresh: &[i64], number: usize) -> i64 {
     if number < base { known[number] } else { fresh[number - base] }
 }
 
-/// One column of each batch as integers, if they have nothing else; those without rows have none that differ.
+/// One column of each batch as integers, if it has nothing else. A batch without rows fits any type.
 fn ints_of<const N: usize>(column: usize, batches: [&Batch; N]) -> Option<[&[i64]; N]> {
     let mut ints = [&[][..]; N];
     for (place, batch) in ints.iter_mut().zip(batches).filter(|(_, batch)| !batch.is_empty()) {
@@ -351,17 +364,17 @@ fn ints_of<const N: usize>(column: usize, batches: [&Batch; N]) -> Option<[&[i64
     Some(ints)
 }
 
-/// A search for the rows of a batch that are not there.
+/// A search for the new rows of a batch.
 struct KeySearch<'a> {
     by_hash: &'a mut HashTable<u32>,
-    /// The hashes of the rows that are there.
+    /// The hashes of the rows of the index.
     known: &'a [u64],
     /// The hashes of the batch's rows.
     new: &'a [u64],
 }
 
 impl KeySearch<'_> {
-    /// The rows to append, in order, entered into the hash table under the numbers that they will have.
+    /// The rows to append, in order. They are entered into the hash table under the numbers that they will have.
     fn fresh(
         &mut self,
         same_as_known: impl Fn(usize, usize) -> bool,

@@ -26,7 +26,7 @@ pub fn run_fixed(plan: &FixedPlan, tables: &[Table], run: &Run<'_>) -> Result<Ba
         graphs.keep_within_budget();
     }
     let rows = rows?;
-    // What the rule has made counts no longer; what it has given does.
+    // The rule's working memory is no longer charged; its rows are.
     run.budget.charge(rows.memory_bytes() + rows.len * BYTES_AROUND_ROW)?;
     Ok(rows)
 }

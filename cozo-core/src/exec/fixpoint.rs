@@ -1,16 +1,25 @@
-//! Evaluation of components, to the least fixpoint where they are recursive (semi-naive evaluation).
+//! Evaluation of components, to the least fixpoint if they are recursive (semi-naive evaluation).
 //!
-//! A row of a recursive table is *pending* while the round that derives it goes on: no rule sees it. In the next round
-//! it is in the *delta*: each rule runs once for each of its recursive atoms, with that atom reading only the delta, the
-//! atoms before it only what is older, and those after it everything. After that it is *old*. Since tables only grow at
-//! the end, the three are ranges of row numbers:
+//! [`evaluate`] goes through the components of a plan. `run_once` runs the rules of a predicate that does not depend on itself.
+//! `run_to_fixpoint` runs mutually recursive rules in rounds until a round adds nothing. Both call `run_rule`, which pushes what a rule
+//! reads into a [`Sink`]: chunk by chunk ([`OrderedScan`]), in parts on several threads (`split`), or in batches on this thread.
+//!
+//! A row of a recursive table goes through three states. Tables grow only at the end, so the states are ranges of row numbers:
 //!
 //! ```text
 //! path[x, y] := edge[x, y]
-//! path[x, y] := path[x, z], edge[z, y]      round n reads path[delta] only
+//! path[x, y] := path[x, z], edge[z, y]      a round reads the delta of path only
 //!
 //! rows of path:   0 ....... old ....... | ... delta ... | ... pending ...
+//!                   read in earlier       read in this    derived in this round,
+//!                   rounds                round           read by no rule yet
 //! ```
+//!
+//! A rule with several recursive atoms runs once for each of them. That atom reads the delta, the recursive atoms before it read the old
+//! rows, and those after it read old and delta rows: so each combination of rows is joined once. At the end of a round, delta rows become
+//! old and pending rows become the delta.
+//!
+//! Where each row gives one new row at most, [`RowRecursion`] uses up the delta row by row while it is small.
 
 use std::ops::{ControlFlow, Range};
 
@@ -36,13 +45,14 @@ use crate::storage::{End, KeyRange};
 use crate::threads;
 use crate::value::{Batch, DataValue};
 
-/// Scans are split among threads from so many rows on, or fewer of which each makes more work: about a millisecond of it.
+/// A scan is split among threads from this many rows on. Fewer rows suffice if each row makes more work. The work must outweigh the start
+/// of the threads.
 const SPLIT_MIN_ROWS: u64 = 1 << 17;
 
-/// So many times more in a recursive rule, since its rows must be compared with all that are there when they come together again.
+/// A recursive rule needs this many times more rows: the threads' results are compared once more with all known rows when they are merged.
 const MERGE_MIN_RATIO: u64 = 4;
 
-/// Fills all tables of a plan, and gives that of the entry.
+/// Fills all tables of a plan, and returns the table of the entry.
 pub fn evaluate(run: &Run<'_>) -> Result<Table, ExecError> {
     let plan = run.plan;
     let mut tables: Vec<Table> = plan.tables.iter().map(empty_table).collect();
@@ -78,7 +88,7 @@ fn empty_table(planned: &crate::plan::TablePlan) -> Table {
     }
 }
 
-/// Fills the table of a constant rule, or of a given relation.
+/// Fills the table of a constant rule, or of a relation that the host passes in.
 fn fill_constant(constant: &ConstantPlan, table: &mut Table, run: &Run<'_>) -> Result<(), ExecError> {
     let arity = table.rows().columns.len();
     let making = temporary();
@@ -151,8 +161,8 @@ fn run_once(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_>) -> R
     Ok(())
 }
 
-/// Runs the rules of mutually recursive predicates until a round adds nothing. The deltas have a place for each table, and are those of
-/// this component.
+/// Runs the rules of mutually recursive predicates until a round adds nothing. `deltas` has an entry for each table of the plan; only the
+/// entries of this component are used.
 fn run_to_fixpoint(
     component: &ComponentPlan,
     deltas: &mut Vec<Range<usize>>,
@@ -182,7 +192,7 @@ fn run_to_fixpoint(
     steps.map_or(Ok(()), |steps| steps.finish(run))
 }
 
-/// The rules that read the delta of each table of a component, by position.
+/// For each table of a component, the rules that read its delta.
 fn delta_readers(component: &ComponentPlan) -> Vec<Vec<usize>> {
     let mut readers = vec![vec![]; component.tables.len()];
     for (number, rule) in component.rules.iter().enumerate() {
@@ -194,7 +204,7 @@ fn delta_readers(component: &ComponentPlan) -> Vec<Vec<usize>> {
     readers
 }
 
-/// Runs all rules for what is new in the tables that they read.
+/// Runs each rule that reads the delta of a table, if that delta has rows.
 fn run_round(
     component: &ComponentPlan,
     readers: &[Vec<usize>],
@@ -212,7 +222,8 @@ fn run_round(
     Ok(())
 }
 
-/// Where all columns are aggregated, all rows are one group: if no rule has given a row, it is that of no rows.
+/// If all columns are aggregated, all rows are one group, which exists even without rows. If no rule has given a row, the group starts with
+/// the aggregate of no rows.
 fn start_whole_groups(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_>) -> Result<(), ExecError> {
     for &number in &component.tables {
         let table = &mut tables[number];
@@ -236,7 +247,7 @@ fn table_read(rule: &RulePlan, position: usize) -> usize {
     }
 }
 
-/// What the operators (by position) that read a part of a table read in this round.
+/// The row ranges that the recursive operators (by position) read in this round.
 fn round_ranges(rule: &RulePlan, deltas: &[Range<usize>]) -> Vec<(usize, Range<usize>)> {
     let range = |(position, part): &(usize, TablePart)| {
         let delta = &deltas[table_read(rule, *position)];
@@ -250,8 +261,7 @@ fn round_ranges(rule: &RulePlan, deltas: &[Range<usize>]) -> Vec<(usize, Range<u
     rule.reads.iter().map(range).collect()
 }
 
-/// Runs one rule of a recursive component; its new rows stay pending. Rows of its table from `pending` on have not been
-/// seen by any rule.
+/// Runs one rule of a recursive component; its new rows stay pending. No rule has read the rows of its table from `pending` on.
 fn run_recursive(
     rule: &RulePlan,
     ranges: &[(usize, Range<usize>)],
@@ -267,7 +277,7 @@ fn run_recursive(
         part.unwrap_or(0..tables[table].len())
     };
     let mut sink = Sink::new(run.plan, rule.table, Some(&tables[rule.table]), growth, run.input.parameters)?;
-    // Nobody counts the rows of a recursive rule: whether it is told to stop makes no difference.
+    // The sink of a recursive rule wants all rows, so it never asks to stop.
     let _: ControlFlow<()> = run_rule(rule, &Tables { tables, range: &range }, run, &mut sink)?;
     match sink {
         Sink::Set(set) => {
@@ -283,7 +293,7 @@ fn run_recursive(
     Ok(run.budget.check()?)
 }
 
-/// Makes the indexes that a rule needs, or brings them up to date.
+/// Builds the indexes of derived tables that a rule needs, or extends them by the new rows.
 fn ensure_indexes(rule: &RulePlan, tables: &mut [Table]) {
     for operator in &rule.operators {
         let (source, keys) = match &operator.kind {
@@ -298,7 +308,7 @@ fn ensure_indexes(rule: &RulePlan, tables: &mut [Table]) {
     }
 }
 
-/// Pushes everything that a rule reads into a sink.
+/// Runs a rule on all that it reads, into a sink.
 fn run_rule<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>, sink: &mut Sink<'_>) -> Flow {
     if let Some(ordered) = ordered(rule, tables, run, sink)? {
         return run_chunks(rule, ordered, tables, run, sink);
@@ -320,17 +330,18 @@ fn run_rule<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>, sink:
     flow
 }
 
-/// What a rule reads in an order of which one end is wanted.
+/// A scan in key order of which only one end is wanted.
 struct Ordered<'a> {
     /// The chunks of the relation.
     chunks: OrderedScan<'a>,
-    /// The operator that reads them,
+    /// The operator that reads the chunks,
     position: usize,
-    /// and the one row that it gets from those before it.
+    /// and its input: one row.
     input: Batch,
 }
 
-/// The chunks of the relation that a rule reads first, or for the one row of a table, if it lies in an order of which one end is wanted.
+/// The ordered scan of a rule: of the relation that it reads first, or of the relation that it looks up for the one row of a table. `None`
+/// unless the relation lies in an order of which only one end is wanted.
 fn ordered<'a>(
     rule: &'a RulePlan,
     tables: &Tables<'a>,
@@ -376,7 +387,7 @@ fn ordered<'a>(
     Ok(Some(Ordered { chunks: OrderedScan::new(Stored::of(source, run), range, wanted, end), position, input }))
 }
 
-/// What the first operator of a rule gives if it reads a table that has one row.
+/// The output of a rule's first operator, if that scans a table of one row.
 fn only_row(rule: &RulePlan, tables: &Tables<'_>) -> Option<Batch> {
     let OperatorKind::Join(join) = &rule.operators.first()?.kind else { return None };
     let (Source::Table(table), Method::Scan) = (&join.source, join.method) else { return None };
@@ -388,7 +399,7 @@ fn only_row(rule: &RulePlan, tables: &Tables<'_>) -> Option<Batch> {
     Some(place(join, unit(rule), Batch { columns: columns.collect(), len: 1 }))
 }
 
-/// Runs a rule chunk by chunk, until no further chunk can hold rows that are wanted.
+/// Runs a rule chunk by chunk, until no further chunk can hold a wanted row.
 fn run_chunks<'a>(
     rule: &'a RulePlan,
     ordered: Ordered<'a>,
@@ -413,12 +424,12 @@ fn run_chunks<'a>(
     CONTINUE
 }
 
-/// The input of a rule's first operator: one row, nothing bound.
+/// The input of a rule's first operator: one row without filled slots.
 fn unit(rule: &RulePlan) -> Batch {
     Batch { columns: empty_slots(rule.slots), len: 1 }
 }
 
-/// A part of what a rule's first operator reads.
+/// A part of the input of a rule's first operator.
 enum InputPart {
     /// Rows of a derived table.
     Rows(Range<usize>),
@@ -427,7 +438,7 @@ enum InputPart {
 }
 
 impl InputPart {
-    /// How many rows the first operator of a rule reads of it at most.
+    /// The most rows that the first operator of a rule reads in this part.
     fn rows(&self, rule: &RulePlan, run: &Run<'_>) -> usize {
         match (self, &rule.operators[0].kind) {
             (InputPart::Rows(rows), _) => rows.len(),
@@ -439,10 +450,10 @@ impl InputPart {
     }
 }
 
-/// The parts into which a rule's first scan is worth splitting, if it is.
+/// The parts into which a rule's first scan is split, if that is worthwhile.
 ///
-/// The number of threads is asked for last, since that starts them: a program whose queries are small keeps a single thread, and
-/// an allocator then need not lock.
+/// `threads::count` starts the threads, so it is called last: a program whose queries are small stays single-threaded, and its allocator
+/// need not lock.
 fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<InputPart>> {
     let OperatorKind::Join(join) = &rule.operators.first()?.kind else { return None };
     let in_parts =
@@ -473,7 +484,7 @@ fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<Inpu
     }
 }
 
-/// Runs the parts of a rule in parallel, each into its sink; what these have got, in order.
+/// Runs the parts of a rule in parallel, each into its own sink. Returns the results in the order of the parts.
 fn run_parts<'a>(
     rule: &'a RulePlan,
     parts: Vec<(InputPart, Sink<'_>)>,

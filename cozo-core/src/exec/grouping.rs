@@ -1,4 +1,8 @@
-//! Finding the group of each row.
+//! Finding the group of each row, for aggregations.
+//!
+//! A [`Grouping`] numbers groups in the order of their first row. [`Grouping::find`] takes a batch of grouping columns and leaves
+//! the group number of each row in [`Grouping::groups`], which the accumulators then read. No grouping columns make one group;
+//! one column of small integers is looked up in an array; anything else, and any column that stops being small, in a [`Table`].
 
 use std::hint::select_unpredictable;
 
@@ -8,7 +12,7 @@ use crate::value::{Batch, Column, Num, Primitive, Scalar};
 /// Numbers groups in the order of their first row.
 pub struct Grouping {
     by: By,
-    /// The group of each row that was asked for last. They stay where they are: many batches come after each other.
+    /// The group of each row of the last batch. The vector is reused from batch to batch.
     groups: Vec<u32>,
 }
 
@@ -16,9 +20,9 @@ pub struct Grouping {
 enum By {
     /// No grouping columns: one group, also without rows.
     Whole,
-    /// One grouping column of small integers so far: the number of each value's group, by value.
+    /// One grouping column, which has had small integers and nulls only.
     SmallInts {
-        /// Group number plus one by [`place`]; 0 for none yet.
+        /// By [`place`] of a value, its group number plus one; 0 for no group yet.
         by_value: Vec<u32>,
         /// The value of each group; null for the group of nulls.
         values: Column,
@@ -33,7 +37,7 @@ enum By {
 /// Values from 0 up to here, a power of two, are looked up in an array.
 const SMALL: u64 = 1 << 16;
 
-/// Where the group of nulls is listed: before those of values.
+/// The place of the group of nulls: before those of values.
 const NULL: usize = 0;
 
 impl Grouping {
@@ -56,7 +60,7 @@ impl Grouping {
         }
     }
 
-    /// Finds the group of each row of the grouping columns; those of new values are added.
+    /// Finds the group of each row of the grouping columns; adds the groups of new values.
     pub fn find(&mut self, keys: &Batch) {
         if let By::SmallInts { by_value, .. } = &mut self.by {
             match places(&keys.columns[0]) {
@@ -74,7 +78,7 @@ impl Grouping {
         }
     }
 
-    /// The group of each row for which one was found last.
+    /// The group of each row of the last batch.
     pub fn groups(&self) -> &[u32] {
         &self.groups
     }
@@ -93,7 +97,7 @@ impl Grouping {
 }
 
 impl By {
-    /// Gives up the array for a hash table.
+    /// Replaces the array by a hash table.
     fn generalise(&mut self) {
         if let By::SmallInts { values, .. } = self {
             let values = std::mem::take(values);
@@ -108,7 +112,7 @@ fn places(column: &Column) -> Option<usize> {
     match column {
         Column::Null(_) => Some(1),
         Column::Int(ints) => {
-            // All bits together: a search would end early, but look at one value after the other.
+            // All bits combined: a search could end early, but would not be vectorised.
             let bits = ints.values.iter().fold(0, |bits, value| bits | *value as u64);
             (bits < SMALL).then(|| bits as usize + 2)
         }
@@ -116,10 +120,10 @@ fn places(column: &Column) -> Option<usize> {
     }
 }
 
-/// What stands for a group that is not there yet.
+/// Stands for a group that does not exist yet.
 const NO_GROUP: u32 = u32::MAX;
 
-/// Finds the groups of a column for which there are [`places`]; new groups are added.
+/// Finds the groups of a column for which there are [`places`]; adds new groups.
 fn small_groups(column: &Column, by_value: &mut [u32], values: &mut Column, groups: &mut Vec<u32>) {
     let number = |place: usize| by_value[place].wrapping_sub(1);
     groups.clear();
@@ -132,7 +136,7 @@ fn small_groups(column: &Column, by_value: &mut [u32], values: &mut Column, grou
         }
         other => groups.resize(other.len(), number(NULL)),
     }
-    // Most batches have no group that was not there before.
+    // Most batches have no new group.
     if groups.contains(&NO_GROUP) {
         for (row, group) in groups.iter_mut().enumerate().filter(|(_, group)| **group == NO_GROUP) {
             let int = column.scalar(row).and_then(Scalar::num).and_then(Num::get_int);
@@ -146,7 +150,7 @@ fn small_groups(column: &Column, by_value: &mut [u32], values: &mut Column, grou
     }
 }
 
-/// Where the group of a value is listed. Chosen without a branch, since nulls are rarely predictable.
+/// The place of a value. Chosen without a branch, since nulls are rarely predictable.
 #[inline]
 fn place(value: i64, is_null: bool) -> usize {
     select_unpredictable(is_null, NULL, value as usize + 1)

@@ -1,4 +1,25 @@
-//! Indexes over rows held as columns: made on demand, extended as rows arrive.
+//! Indexes over rows in columns: from the values of some columns to the rows that have them.
+//!
+//! An [`Index`] is built on demand and extended as rows arrive. It chains the rows with equal values, from the last to the first;
+//! a *head* is the last row of a chain:
+//!
+//! ```text
+//! row        0    1    2    3    4
+//! value      7    5    7    7    5
+//! previous   -    -    0    2    1          heads: 7 -> row 3 -> 2 -> 0,  5 -> row 4 -> 1
+//! ```
+//!
+//! Heads are found in one of two ways:
+//!
+//! | heads | when | a look-up |
+//! |---|---|---|
+//! | `Coded` | integers that lie close together | reads an array by packed key |
+//! | `Hashed` | otherwise | hashes the values and compares them |
+//!
+//! Codes are tried each time the number of rows has doubled. When values no longer fit, the index falls back to hashes. Readers
+//! of a recursive table see a range of rows only: chains descend, so a reader stops at the first row below its range.
+//!
+//! [`IndexedRows`] are the rows of a stored relation that do not change any more, with the way to find them.
 
 use std::sync::Arc;
 
@@ -11,18 +32,18 @@ use crate::storage::mem::LeafDirectory;
 use crate::value::sort::sorted;
 use crate::value::{Batch, Column};
 
-/// No row, or no further one.
+/// Stands for no row.
 const END: u32 = u32::MAX;
 
-/// Rows by the values of some columns. Rows with equal values form a chain, the last one first.
+/// Rows by the values of some columns. Rows with equal values form a chain, the last row first.
 #[derive(Debug)]
 pub struct Index {
-    /// The columns.
+    /// The indexed columns.
     pub columns: Vec<usize>,
     heads: Heads,
     /// For each row, the row before it with the same values.
     previous: Vec<u32>,
-    /// From so many rows on, it is worth trying whether they are integers that lie close together.
+    /// From this many rows on, codes are tried next.
     worth_codes: usize,
 }
 
@@ -31,7 +52,7 @@ pub struct Index {
 enum Heads {
     /// By the hash of its values.
     Hashed(HashTable<Head>),
-    /// By the code of its values: integers that lie close together. [`END`] where there is none.
+    /// By the packed key of its values: integers that lie close together. [`END`] where there is no chain.
     Coded { codes: PackedKey, rows: Vec<u32> },
 }
 
@@ -41,7 +62,7 @@ struct Head {
     row: u32,
 }
 
-/// The most codes for an index of so many rows: of four bytes each, they take no more than a few times what a hash table would.
+/// The most codes for an index of so many rows: at four bytes each, they take at most a few times the memory of a hash table.
 pub fn most_codes(rows: u64) -> u64 {
     rows.saturating_mul(16).saturating_add(1024)
 }
@@ -52,7 +73,7 @@ impl Index {
         Index { columns, heads: Heads::Hashed(HashTable::new()), previous: vec![], worth_codes: 0 }
     }
 
-    /// Enters the rows that came since the last time.
+    /// Enters the rows that came since the last call.
     pub fn extend(&mut self, rows: &Batch) {
         let start = self.previous.len();
         if start == rows.len {
@@ -60,7 +81,7 @@ impl Index {
         }
         let keys: Vec<&Column> = self.columns.iter().map(|column| &rows.columns[*column]).collect();
         if matches!(self.heads, Heads::Coded { .. }) || rows.len >= self.worth_codes {
-            // As long as values lie too far apart, it is tried as often as the number of rows doubles.
+            // While values lie too far apart, codes are tried each time the number of rows has doubled.
             self.worth_codes = rows.len * 2;
             let ints = all_ints(keys.iter().copied()).filter(|ints| !ints.is_empty());
             if ints.is_some_and(|ints| self.extend_coded(&ints, start)) {
@@ -74,7 +95,7 @@ impl Index {
         self.extend_hashed(&keys, rows.len);
     }
 
-    /// Enters rows from `start` on by their codes; `false` if they lie too far apart.
+    /// Enters rows from `start` on by their codes; returns `false` if they lie too far apart.
     fn extend_coded(&mut self, ints: &[&[i64]], start: usize) -> bool {
         let new: Vec<&[i64]> = ints.iter().map(|column| &column[start..]).collect();
         let len = ints[0].len();
@@ -109,7 +130,7 @@ impl Index {
         true
     }
 
-    /// Enters the rows that are not, up to so many, by the hashes of their values.
+    /// Enters all rows up to `rows` that are not entered yet, by the hashes of their values.
     fn extend_hashed(&mut self, keys: &[&Column], rows: usize) {
         let Heads::Hashed(heads) = &mut self.heads else { unreachable!("codes were given up") };
         let start = self.previous.len();
@@ -131,8 +152,7 @@ impl Index {
         }
     }
 
-    /// For each of so many rows of `probe`, the last row of the indexed ones whose columns equal it; then [`Index::before`] gives the
-    /// others.
+    /// For each row of `probe`, the last indexed row with equal values. [`Index::before`] gives the others.
     pub fn find(&self, rows: &Batch, probe: &[&Column], probe_rows: usize) -> Found {
         let mut found = Vec::with_capacity(probe_rows);
         match &self.heads {
@@ -168,11 +188,11 @@ impl Default for Heads {
     }
 }
 
-/// The last matching row of each row that was looked for.
+/// The last matching row of each row that was looked up.
 pub struct Found(Vec<u32>);
 
 impl Found {
-    /// That of a row, if any matches.
+    /// The last match of a row, if any.
     #[inline]
     pub fn last(&self, row: usize) -> Option<u32> {
         some_row(self.0[row])
@@ -197,11 +217,11 @@ fn rows_equal(a: &[&Column], a_row: usize, b: &[&Column], b_row: usize) -> bool 
 /// Rows that do not change any more, and how they are found.
 #[derive(Debug)]
 pub enum IndexedRows {
-    /// In the tree that has them, by their place there.
+    /// In the tree that stores them, by their position there.
     Placed(Arc<LeafDirectory>),
-    /// By their place, which follows from their key.
+    /// By their position, which follows from their key.
     Grouped(ClusteredRows),
-    /// By an index on the key columns, which are the first ones.
+    /// By an index on the key columns, which are the first columns.
     Indexed { rows: Batch, index: Index },
 }
 

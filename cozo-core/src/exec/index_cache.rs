@@ -1,7 +1,18 @@
-//! Indexes of stored relations kept from one query to the next.
+//! The cache of indexes of stored relations, which queries share.
 //!
-//! Many look-ups take longer than to read all rows once and index them. What they cost is counted over queries, as long as the
-//! relation has [the same contents](ContentVersion): when it is as much as that, it is done, and the index kept.
+//! Many look-ups cost more than reading all rows once and indexing them. The cache counts the cost of look-ups over all queries,
+//! as long as the relation has [the same contents](ContentVersion). Once they have cost as much as an index would, an index is
+//! built and kept for later queries.
+//!
+//! ```text
+//! state     meaning                                                  next
+//! Awaited   look-ups are counted; `rows` more until it pays          Made or Unfit, at 0 rows
+//! Made      the index is there                                       dropped, least recently used first
+//! Unfit     too large to keep, or found by hash                      none
+//! any       the contents changed                                     Awaited
+//! ```
+//!
+//! All entries together stay within a budget of bytes.
 
 use std::sync::Arc;
 
@@ -10,31 +21,30 @@ use crate::schema::RelationId;
 use crate::storage::{AsOf, ContentVersion};
 use crate::sync::Mutex;
 
-/// What is indexed: a relation and the time it is read at, the columns that the index is by, the columns that it gives.
+/// What is indexed: a relation and the time at which it is read, the key columns, and the columns that the index gives.
 pub type Indexed = ((RelationId, Option<AsOf>), Vec<usize>, Vec<usize>);
 
-/// To look up a row costs more than to read so many rows one after the other, and to index them by place. (A row of 180,000 up to 18
-/// million was indexed in 4 ns, and 150 to 270 ns were gained by each look-up.)
+/// A look-up of a key costs at least as much as reading this many rows in sequence and indexing them by position.
 const ROWS_PER_LOOKUP: u64 = 32;
 
-/// The same for a row that is found: to decode it from its leaf takes some 10 ns more than to copy it from the index.
+/// The same for each row that a look-up finds: to decode it from its leaf costs more than to copy it from an index.
 const ROWS_PER_FOUND: u64 = 2;
 
-/// The same for an index by anything else, which is made for one query.
+/// The same as [`ROWS_PER_LOOKUP`], for an index that one query builds for itself.
 const ROWS_PER_LOOKUP_OF_QUERY: u64 = 4;
 
-/// What is counted, or kept, of so many indexes at most.
+/// The most entries.
 const MAX_INDEXES: usize = 64;
 
-/// How many more rows a query may look up in so many before it is worth indexing them for it alone.
+/// How many keys a query may look up among so many rows before an index for this query alone pays.
 pub fn lookups_before_index(rows: u64) -> u64 {
     rows / ROWS_PER_LOOKUP_OF_QUERY
 }
 
-/// The indexes of a database that are kept.
+/// The indexes that a database keeps.
 pub struct IndexCache {
     budget_bytes: usize,
-    /// What was used last comes last.
+    /// The entries, the most recently used last.
     kept: Mutex<Vec<Kept>>,
 }
 
@@ -45,32 +55,32 @@ struct Kept {
 }
 
 enum Progress {
-    /// It is worth making when look-ups have cost as much as to read so many rows.
+    /// The index pays once look-ups have cost as much as reading so many rows.
     Awaited { rows: u64 },
-    /// It is there.
+    /// The index is there.
     Made(Arc<IndexedRows>),
-    /// It is too large to be kept, or no better than looking up.
+    /// The index is too large to keep, or no faster than look-ups.
     Unfit,
 }
 
-/// What to do about rows that are to be looked up.
+/// How to find rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Advice {
     /// Look them up.
     LookUp,
-    /// Use the index, or make it.
+    /// Use the index, or build it.
     Index,
-    /// Nothing is known: the index cannot be kept.
+    /// The cache cannot say: the index cannot be kept.
     Unknown,
 }
 
 impl IndexCache {
-    /// None, and room for so many bytes.
+    /// An empty cache for so many bytes of indexes.
     pub fn new(budget_bytes: usize) -> Self {
         IndexCache { budget_bytes, kept: Mutex::default() }
     }
 
-    /// What to do about so many look-ups, which are counted; `rows` tells how many rows there are to look up in.
+    /// How to find the rows of so many look-ups, which are counted. `rows` gives the cost of an index, in rows to read.
     pub fn advice(&self, of: &Indexed, contents: ContentVersion, lookups: usize, rows: impl FnOnce() -> u64) -> Advice {
         let mut kept = self.kept.lock();
         if !matches!(find(&mut kept, of), Some(found) if found.contents == contents) {
@@ -87,7 +97,7 @@ impl IndexCache {
         }
     }
 
-    /// Counts rows that were found by looking up, as was [advised](Self::advice).
+    /// Counts rows that look-ups found, after they were [advised](Self::advice).
     pub fn found(&self, of: &Indexed, contents: ContentVersion, rows: usize) {
         if let Some(Kept { contents: known, state: Progress::Awaited { rows: left }, .. }) =
             find(&mut self.kept.lock(), of)
@@ -105,12 +115,13 @@ impl IndexCache {
         }
     }
 
-    /// Keeps an index, if there is one that is found by place rather than by hash, and not too large. Without, none is advised again.
+    /// Keeps an index that is found by position and is not too large. Otherwise, or for `None`, no index of these contents is
+    /// advised again.
     pub fn keep(&self, of: &Indexed, contents: ContentVersion, index: Option<&Arc<IndexedRows>>) {
         let fits = |index: &&Arc<IndexedRows>| bytes_to_keep(index).is_some_and(|bytes| bytes <= self.budget_bytes);
         let state = index.filter(fits).map_or(Progress::Unfit, |index| Progress::Made(index.clone()));
         let mut kept = self.kept.lock();
-        // What there is of other contents of the relation, nobody will ask for again.
+        // Other contents of the relation are out of date.
         kept.retain(|kept| kept.of.0.0 != of.0.0 || kept.contents == contents);
         put(&mut kept, Kept { of: of.clone(), contents, state });
         let mut total: usize = kept.iter().map(Kept::memory_bytes).sum();
@@ -124,7 +135,7 @@ impl IndexCache {
     }
 }
 
-/// An entry, which is the one used last then.
+/// An entry, which becomes the most recently used.
 fn find<'k>(kept: &'k mut [Kept], of: &Indexed) -> Option<&'k mut Kept> {
     let place = kept.iter().position(|kept| kept.of == *of)?;
     let last = kept.len() - 1;
@@ -132,7 +143,7 @@ fn find<'k>(kept: &'k mut [Kept], of: &Indexed) -> Option<&'k mut Kept> {
     Some(&mut kept[last])
 }
 
-/// Adds an entry in place of what there was.
+/// Adds an entry in place of the old one.
 fn put(kept: &mut Vec<Kept>, new: Kept) {
     kept.retain(|kept| kept.of != new.of);
     if kept.len() >= MAX_INDEXES {
@@ -141,7 +152,7 @@ fn put(kept: &mut Vec<Kept>, new: Kept) {
     kept.push(new);
 }
 
-/// The bytes of an index that is found by place; one that is found by hash is not kept.
+/// The bytes of an index that is found by position. An index that is found by hash is not kept.
 fn bytes_to_keep(index: &IndexedRows) -> Option<usize> {
     match index {
         IndexedRows::Placed(places) => Some(places.memory_bytes()),

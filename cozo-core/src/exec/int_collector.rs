@@ -1,7 +1,16 @@
-//! Rows of integers on their way to a set that is asked for nothing before all have come.
+//! Rows of integers on their way to a set that is not read before all rows have come.
 //!
-//! A bitmap is soonest where they lie close together. But it is cleared from end to end: for a thousand of two million integers that
-//! takes longer than to sort them, and its memory is nowhere near.
+//! An [`IntCollector`] holds its rows in one of two forms:
+//!
+//! ```text
+//! form    when                                                       duplicates are dropped
+//! listed  few rows that lie far apart, if the caller allows a list   at the end, by sorting
+//! set     otherwise (IntSet)                                         at once, by a bitmap
+//! ```
+//!
+//! A bitmap is the fastest form if the rows lie close together. It is cleared from end to end, however, and its memory is not in
+//! the caches: for few rows that lie far apart, sorting is faster. The list moves into the bitmap when it grows. Rows that fit
+//! neither form are returned to the caller. Both forms give the rows in ascending order.
 
 use super::int_set::IntSet;
 use super::packed_key::{PackedKey, all_ints};
@@ -9,30 +18,30 @@ use super::table::Table;
 use crate::value::Batch;
 use crate::value::sort::{RADIX_MIN_ROWS, last_of_each_key};
 
-/// Rows are sorted if a bitmap has so many words for each of them, or more.
+/// Rows are listed if a bitmap would have this many words for each of them, or more.
 const SORT_MIN_SHARE: u64 = 8;
 
-/// More rows are not listed, however far apart they lie: many may come again and again.
+/// More rows are not listed, however far apart they lie: a list holds each duplicate.
 const MAX_LISTED: usize = RADIX_MIN_ROWS;
 
 /// Rows, which may have come more than once.
 #[derive(Debug, Default)]
 pub struct IntCollector {
-    /// As they came; empty if there is a set.
+    /// The rows as they came; empty if there is a set.
     listed: Batch,
-    /// The codes that a bitmap of the listed ones would have.
+    /// The codes that a bitmap of the listed rows would have.
     codes: PackedKey,
     set: IntSet,
 }
 
 impl IntCollector {
-    /// At least the number of rows: those that are listed may have come more than once.
+    /// At least the number of distinct rows: listed rows may have come more than once.
     pub fn len(&self) -> usize {
         self.listed.len + self.set.len()
     }
 
-    /// Takes rows, and gives by how many [`IntCollector::len`] grew. Gives them back if they are not integers, or too many for a list and too far
-    /// apart for a bitmap. Nothing is listed unless it may be.
+    /// Takes rows, and returns by how many [`IntCollector::len`] grew. Returns the rows if they are not integers, or too many for
+    /// a list and too far apart for a bitmap. Rows are listed only if `may_list`.
     pub fn insert(&mut self, rows: Batch, may_list: bool) -> Result<usize, Batch> {
         let Some(columns) = all_ints(&rows.columns).filter(|columns| !columns.is_empty()) else { return Err(rows) };
         if may_list && self.set.len() == 0 {
@@ -49,11 +58,11 @@ impl IntCollector {
             return Err(rows);
         }
         self.set.insert_all(&columns);
-        // Rows that were listed more than once count once now.
+        // Rows that were listed more than once now count once.
         Ok(self.len().saturating_sub(before))
     }
 
-    /// Moves what is listed to the bitmap; `false` if it lies too far apart.
+    /// Moves the listed rows into the bitmap; returns `false` if they lie too far apart.
     fn tell_apart(&mut self) -> bool {
         if self.listed.is_empty() {
             return true;
@@ -67,7 +76,7 @@ impl IntCollector {
         true
     }
 
-    /// Takes the rows of another list or bitmap, unless they are too far apart; then it gives them back.
+    /// Takes the rows of another collector, or returns them if they lie too far apart.
     pub fn union(&mut self, other: IntCollector) -> Result<(), IntCollector> {
         if !other.listed.is_empty() {
             let refused = |listed| IntCollector { listed, ..IntCollector::default() };
@@ -92,7 +101,7 @@ impl IntCollector {
     }
 }
 
-/// Whether to sort so many rows with these codes takes less than a bitmap.
+/// Whether sorting so many rows with these codes is faster than a bitmap.
 fn is_worth_listing(codes: &PackedKey, rows: usize) -> bool {
     rows <= MAX_LISTED && codes.count().is_none_or(|bits| bits / 64 >= rows as u64 * SORT_MIN_SHARE)
 }
@@ -104,7 +113,7 @@ mod tests {
     use super::*;
     use crate::value::{Column, DataValue};
 
-    /// Rows of one column or two, so far apart at most, each several times.
+    /// Rows of one column or two, multiplied by `apart`, each several times.
     fn rows(width: usize, len: i64, apart: i64, seed: i64) -> Batch {
         let value = |factor: i64| (0..len).map(|row| (row * factor + seed) % (len / 2 + 1) * apart).collect();
         Batch::new((0..width).map(|column| Column::ints(value(7919 + column as i64))).collect(), len as usize)

@@ -1,38 +1,53 @@
 //! Sets of rows of integers that lie close together, as bitmaps.
+//!
+//! An [`IntSet`] packs each row into one integer, its code ([`PackedKey`]), which is the number of the row's bit:
+//!
+//! ```text
+//! rows (a, b), b of 2 bits    code = a << 2 | b    words: bits 0 to 63, 64 to 127, ...
+//!      (0, 3)                 3                    0b..._0010_0000_1000
+//!      (2, 1)                 9                    filled: a bit for each word that is not 0
+//! ```
+//!
+//! Codes ascend as rows do, so that reading the bits in order lists the rows in order. A value that needs more bits than the
+//! codes have widens them: if only the first column grows, the bits stay and words are added; otherwise all rows are entered
+//! anew. `most_bits` limits the size by the number of rows; a set that would be larger is refused, and the caller tells rows
+//! apart in another way.
+//!
+//! If the set was sparse when it was made, `filled` marks the words that are not 0. To list the rows then skips empty words.
 
 use std::iter::zip;
 
 use super::packed_key::{PackedKey, all_ints};
 use crate::value::{Batch, Column};
 
-/// So many codes are listed at a time.
+/// The codes that are listed before they are decoded.
 const LISTED_CODES: usize = 2048;
 
-/// So many words are looked through at a time: a bit for each is a word.
+/// The words that are listed at a time: one bit for each of them fills a word.
 const LISTED_WORDS: usize = 64;
 
-/// Of sets with so many words for each row, or more, it is noted which are filled.
+/// A set with this many words for each row, or more, is sparse: `filled` marks its words.
 const SPARSE: usize = 4;
 
-/// Rows of integers from 0 up, all of one width: a bit for each combination of values.
+/// Rows of integers from 0 up, all of one width: one bit for each combination of values.
 #[derive(Debug, Default)]
 pub struct IntSet {
     /// Which bit stands for which row.
     codes: PackedKey,
     words: Vec<u64>,
-    /// A bit for each word that is not 0, if the set was sparse when it was made; else nothing.
+    /// A bit for each word that is not 0, if the set was sparse when it was made; otherwise empty.
     filled: Vec<u64>,
     len: usize,
 }
 
-/// The most bits for a set of so many rows: up to a limit more than a hash table takes, but cleared and read at memory speed; then no
-/// more.
+/// The most bits for a set of so many rows. A small set may take more memory than a hash table would, since words are cleared and
+/// read at memory speed; a large set may not.
 fn most_bits(rows: usize) -> u64 {
     let rows = rows as u64;
     (rows * 128).max((rows * 4096).min(1 << 26))
 }
 
-/// The place of a code's bit.
+/// The word and the bit of a code.
 #[inline]
 fn place(code: i64) -> (usize, u64) {
     place_of(code as usize)
@@ -43,17 +58,17 @@ fn place_of(bit: usize) -> (usize, u64) {
     (bit / 64, 1 << (bit % 64))
 }
 
-/// The bits for words without rows, if they are to be sparse.
+/// The marks of empty words, if the set is sparse.
 fn filled(words: usize, rows: usize) -> Vec<u64> {
     if words >= rows.saturating_mul(SPARSE) { vec![0; words.div_ceil(LISTED_WORDS)] } else { vec![] }
 }
 
-/// A bit for each of some words that is not 0. No branch asks, which nobody can foretell where rows are sparse.
+/// A bit for each word that is not 0. Without branches: where rows are sparse, they would be predicted wrong.
 fn look(words: &[u64]) -> u64 {
     zip(0.., words).fold(0, |filled, (number, word)| filled | u64::from(*word != 0) << number)
 }
 
-/// Sets the bit of a code, and if it is noted which words are filled, that of its word; whether it was not set.
+/// Sets the bit of a code, and the mark of its word if words are marked; returns whether the bit was not set.
 #[inline(always)]
 fn set<const NOTED: bool>(words: &mut [u64], filled: &mut [u64], code: i64) -> bool {
     let (word, bit) = place(code);
@@ -72,18 +87,18 @@ impl IntSet {
         self.len
     }
 
-    /// Makes room for rows, if their values lie close enough together for a set of so many rows; otherwise `false`.
+    /// Makes room for these rows, if their values lie close enough together for a set of `rows` rows; otherwise returns `false`.
     pub fn make_room(&mut self, columns: &[&[i64]], rows: usize) -> bool {
         self.widen(self.codes.widened(columns), rows)
     }
 
-    /// Changes to codes that have all that there are, if a set of so many rows is worth them.
+    /// Changes to these codes, which must have all present rows, unless they have too many bits for a set of `rows` rows.
     fn widen(&mut self, codes: PackedKey, rows: usize) -> bool {
         let Some(bits) = codes.count().filter(|bits| *bits <= most_bits(rows)) else { return false };
         let words = (bits.div_ceil(64) as usize).next_power_of_two();
         if self.len == 0 || codes.agree_with(&self.codes) {
             if words > self.words.len() {
-                // New memory is cleared where it is used, and so costs nothing where it is not.
+                // The system clears new memory when it is first used, so unused words cost nothing.
                 let known = std::mem::replace(&mut self.words, vec![0; words]);
                 self.words[..known.len()].copy_from_slice(&known);
                 if self.len == 0 || self.filled.is_empty() {
@@ -102,7 +117,7 @@ impl IntSet {
         true
     }
 
-    /// Adds rows for which there is room.
+    /// Adds rows. There must be room for them.
     pub fn insert_all(&mut self, columns: &[&[i64]]) {
         let (words, filled, mut added) = (&mut self.words[..], &mut self.filled[..], 0);
         self.codes.each_chunk(columns, |codes| {
@@ -114,7 +129,7 @@ impl IntSet {
         self.len += added;
     }
 
-    /// Adds rows for which there is room, and appends those that are new to `fresh`; gives the number of them.
+    /// Adds rows, for which there must be room, and appends the new ones to `fresh`; returns their number.
     pub fn insert_fresh(&mut self, columns: &[&[i64]], fresh: &mut [&mut Vec<i64>]) -> usize {
         let mut added = 0;
         self.each_fresh(columns, |codes, _, new| {
@@ -124,14 +139,14 @@ impl IntSet {
         added
     }
 
-    /// Adds rows, and leaves those that are new; `false`, and nothing happens, if they are not integers, or do not lie close enough together
-    /// for a set of so many rows.
+    /// Adds rows, and leaves only the new ones in `rows`. Returns `false` and does nothing if they are not integers, or do not
+    /// lie close enough together.
     pub fn add_fresh(&mut self, rows: &mut Batch) -> bool {
         let columns = all_ints(&rows.columns).filter(|columns| !columns.is_empty());
         let Some(columns) = columns.filter(|columns| self.make_room(columns, self.len + rows.len)) else {
             return false;
         };
-        // Mostly all are new, and then stay as they are, as do those before the first chunk with one that is not.
+        // Mostly all rows are new. Those before the first chunk with a duplicate are copied as they are, not decoded.
         let (mut seen, mut kept, mut fresh) = (0, 0, vec![]);
         self.each_fresh(&columns, |_, of, new| {
             if seen == kept && new.len() == of {
@@ -149,13 +164,15 @@ impl IntSet {
         true
     }
 
-    /// Adds rows for which there is room, and hands out the codes of those that are new, some of so many rows at a time.
+    /// Adds rows, for which there must be room. Calls `take` for each chunk with the number of its rows and the codes of its new
+    /// rows.
     #[inline]
     fn each_fresh(&mut self, columns: &[&[i64]], mut take: impl FnMut(&PackedKey, usize, &[i64])) {
         let (words, filled, mut new) = (&mut self.words[..], &mut self.filled[..], vec![]);
         self.codes.each_chunk(columns, |codes| {
             new.resize(codes.len(), 0);
-            // No branch asks whether a row is new, which nobody can foretell: each is written, and the next one over it if it was not.
+            // Without branches, since they would be predicted wrong: each code is written, and the next code overwrites it unless
+            // it was new.
             let mut keep = |end: usize, code: i64, is_new: bool| {
                 new[end] = code;
                 end + usize::from(is_new)
@@ -170,7 +187,7 @@ impl IntSet {
         });
     }
 
-    /// Adds a row of a single integer, if it is within what there is room for; whether it is new then.
+    /// Adds a row of a single integer, if there is room for it; returns whether it is new.
     #[inline]
     pub fn insert_one(&mut self, value: i64) -> Option<bool> {
         if !self.codes.is_within(value) || place(value).0 >= self.words.len() {
@@ -184,7 +201,7 @@ impl IntSet {
         Some(is_new)
     }
 
-    /// Adds the rows of another set, if there is room for them in a set of all; otherwise gives it back.
+    /// Adds the rows of another set, if one set may hold the rows of both; otherwise returns the other set.
     pub fn union(&mut self, mut other: IntSet) -> Result<(), IntSet> {
         if self.len == 0 || other.len == 0 {
             if self.len == 0 {
@@ -231,7 +248,7 @@ impl IntSet {
     pub fn to_columns(&self) -> Vec<Vec<i64>> {
         let mut columns = self.codes.columns(self.len);
         if let [column] = &mut columns[..] {
-            // PackedKey of single values are the values.
+            // The codes of single values are the values.
             self.list(column, |_| ());
             return columns;
         }
@@ -247,7 +264,7 @@ impl IntSet {
         columns
     }
 
-    /// Appends all codes in ascending order, and calls `took` now and then.
+    /// Appends all codes in ascending order, and calls `took` after each group of words.
     fn list(&self, codes: &mut Vec<i64>, mut took: impl FnMut(&mut Vec<i64>)) {
         for (nth, words) in self.words.chunks(LISTED_WORDS).enumerate() {
             let mut filled = self.filled.get(nth).copied().unwrap_or_else(|| look(words));
@@ -271,7 +288,7 @@ mod tests {
 
     use super::*;
 
-    /// The rows `start + i * step`, so many times as far apart, as one column, or cut into two.
+    /// The rows `start + i * step`, multiplied by `apart`, as one column or divided into two.
     fn rows(width: usize, apart: i64, start: i64, step: i64) -> Vec<Vec<i64>> {
         let values = || (0..700).map(move |i| (start + i * step) % 10_007);
         match width {
@@ -303,7 +320,7 @@ mod tests {
                 }
                 set
             };
-            // The one has small values first, so that its codes change.
+            // The first set begins with small values, so that its codes change.
             let (mut one, other) = (set_of(&[(3, 0), (3, 7), (0, 5)]), set_of(&[(9_000, 11)]));
             assert_eq!(one.filled.is_empty(), apart == 1, "which words are filled is noted where few are");
             one.union(other).expect("values close together have room");
@@ -326,7 +343,7 @@ mod tests {
         let mut set = IntSet::default();
         assert!(set.make_room(&[&[0, 1], &[2, 3]], 2));
         set.insert_all(&[&[0, 1], &[2, 3]]);
-        // Bits above a column's would run into those of the column before it.
+        // Bits above those of a column would run into the column before it.
         assert_eq!(set.absent(&[&[0, 0, 1, i64::MAX, -1], &[2, 7, 3, 3, -1]]), [1, 3, 4]);
         assert!(set.absent(&[&[0, 1], &[2, 3]]).is_empty());
     }
@@ -340,7 +357,7 @@ mod tests {
         }
         assert!(IntSet::default().make_room(&[&[0, 2_000]], 2));
         assert!(!IntSet::default().make_room(&[&[0, 100], &[0, 100]], 2));
-        // What a set of few rows may waste, one of many may not.
+        // A set of many rows may not waste as much memory as a set of few.
         assert!(!IntSet::default().make_room(&[&[0, 900_000_000]], 1_000_000));
     }
 }

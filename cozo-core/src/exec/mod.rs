@@ -1,13 +1,30 @@
 //! Execution: plans become rows.
 //!
-//! 1. [`fixpoint`] goes through the components of a plan and fills a [`table::Table`] for each predicate; a recursive
-//!    component runs until a round adds nothing.
-//! 2. For each rule, [`operators`] turns the planned operators into running ones and pushes batches through them, depth
-//!    first, so that what is under way stays small however large the result.
-//! 3. A [`sink::Sink`] at the end drops duplicates, or aggregates.
-//! 4. [`results`] sorts and cuts the entry's table, and [`mutate`] applies an operation on a stored relation.
+//! [`answer`] runs a query: [`evaluate`] fills a `Table` for each predicate of the plan, component by component. A recursive
+//! component runs in rounds until a round adds nothing. Each rule pushes batches through its `Operator`s, depth first, into a
+//! `Sink`, so that the batches in flight stay small however large the result is. The sink drops duplicates or aggregates.
+//! `results` then sorts and cuts the table of the entry, and [`write`](write()) writes the rows into a stored relation.
 //!
-//! A query for a single row by its key goes another way: [`point`]. [`write_row`] writes it. [`Rows`] are one or many, up to the storage.
+//! | a plan or a rule runs | when | file |
+//! |---|---|---|
+//! | on single values | the plan gives one row at most, or a count that the engine knows | `point` |
+//! | row by row | recursion: each row gives one new row at most, and few rows are new | `row_recursion`, `row_program` |
+//! | chunk by chunk | an end of a key order is enough: `min`, `max`, `:order` with `:limit` | `fixpoint`, `top_k` |
+//! | in batches, on several threads | the first scan is large, and all rows are wanted | `fixpoint` |
+//! | in batches, on one thread | otherwise | `fixpoint` |
+//!
+//! | from a key to rows | when | file |
+//! |---|---|---|
+//! | a look-up in the engine | leading key columns are bound | `operators/lookup` |
+//! | the leaf directory of a tree | many look-ups by an integer key, in a large relation | `operators/probe` |
+//! | rows clustered by key | the same, in a smaller relation | `clustered_rows` |
+//! | a hash table, or an array by packed key | any other columns are bound; derived tables | `index` |
+//! | sorted lists | several relations must agree on a value | `sorted_lists` |
+//!
+//! Rows are told apart by comparison, order, bitmap or hash table (`dedup_index`), and by sorting (`int_collector`). Groups are
+//! told apart in `grouping`.
+//!
+//! [`Rows`] are one or many, from the answer to the storage.
 //!
 //! Each batch boundary checks the [`Budget`]. **exec never sees text, names or the catalog.**
 
@@ -74,20 +91,20 @@ pub enum Rows {
 /// The most rows that operators hand on at a time.
 pub const MAX_BATCH_ROWS: usize = 2048;
 
-/// The most rows of the first batch where only a few results are wanted.
+/// The most rows of the first batch if only a few results are wanted.
 const FIRST_BATCH_ROWS: usize = 16;
 
-/// One execution of a plan: all that its operators share.
+/// One execution of a plan: the state that all its operators share.
 pub struct Run<'a> {
-    /// What is run.
+    /// The plan that runs.
     pub plan: &'a Plan,
     /// What it is run on.
     pub input: Input<'a>,
     /// Which rows of the entry are wanted.
     pub wanted: Wanted,
-    /// What other queries have made, and may use.
+    /// The caches, which other queries share.
     pub caches: Caches<'a>,
-    /// Whether to stop.
+    /// Says when to stop.
     pub budget: &'a Budget,
     /// What is found out and made on the way.
     pub notes: Notes,
@@ -99,9 +116,9 @@ pub struct Input<'a> {
     pub parameters: &'a [&'a DataValue],
     /// The stored relations.
     pub view: View<'a>,
-    /// The rows of given relations, by number.
+    /// The rows that the host passes in as relations, by number.
     pub given: &'a [Batch],
-    /// The times of the plan, as timestamps; evaluated once, so that all rounds and threads read at the same.
+    /// The times of the plan, as timestamps. They are evaluated once, so that all rounds and threads read at the same times.
     times: Vec<i64>,
 }
 
@@ -113,7 +130,7 @@ pub struct Wanted {
     pub top: Option<TopKSpec>,
 }
 
-/// What is kept from one query to the next.
+/// The caches of a database.
 #[derive(Clone, Copy, Default)]
 pub struct Caches<'a> {
     /// Graphs of stored relations.
@@ -125,20 +142,21 @@ pub struct Caches<'a> {
 /// What a run finds out and makes on the way. Operators go by their numbers.
 #[derive(Default)]
 pub struct Notes {
-    /// What each operator does, if somebody asks.
+    /// What each operator did, if a profile is asked for.
     pub profile: Option<Profile>,
-    /// Indexes made of stored relations; nothing for those that are too large to be made if not necessary.
+    /// The indexes of stored relations. `None` stands for an index that is too large to build unless the plan needs it.
     indexes: Mutex<HashMap<Indexed, Option<Arc<IndexedRows>>>>,
-    /// In recursion, how many more rows an operator looks up before a join takes its place: none if it has.
+    /// In recursion, how many more rows each look-up finds before an index join replaces it, by the number of its operator. At 0
+    /// it is replaced.
     lookups_left: Mutex<FxHashMap<usize, u64>>,
-    /// The lists of intersections.
+    /// The sorted lists of intersections.
     lists: Mutex<FxHashMap<usize, Arc<SortedLists>>>,
-    /// The rows of joins by equal expressions.
+    /// The indexed rows of joins by equal expressions.
     equal_rows: Mutex<FxHashMap<usize, Arc<EqualRows>>>,
 }
 
 impl<'a> Run<'a> {
-    /// An execution that wants all rows.
+    /// An execution that gives all rows.
     pub fn new(
         plan: &'a Plan,
         parameters: &'a [&'a DataValue],
@@ -159,46 +177,46 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// The timestamp that one of the plan's times stands for in this execution.
+    /// The timestamp of one of the plan's times in this execution.
     fn timestamp(&self, time: &Expr) -> i64 {
         let number = self.plan.times.iter().position(|known| known.span() == time.span());
         self.input.times[number.expect("the plan lists the times of all its sources")]
     }
 }
 
-/// What one thread needs to push batches through operators.
+/// The state of one thread that pushes batches through operators.
 pub struct Worker<'r> {
     run: &'r Run<'r>,
     batch_rows: usize,
-    /// What the operators that drop repetitions have seen, by their positions.
+    /// The rows that each `Distinct` operator has seen, by the operator's position.
     seen: FxHashMap<usize, Seen>,
-    /// Notes what runs when, if the run has a profile.
+    /// Measures the operators, if the run has a profile.
     clock: Option<Clock>,
 }
 
 impl<'r> Worker<'r> {
     fn new(run: &'r Run<'r>, rule: &RulePlan) -> Self {
-        // The next operator may already hand on twice as many.
+        // `next_batch_rows` doubles the number with each call.
         let batch_rows = run.wanted.enough.map_or(MAX_BATCH_ROWS, |enough| enough.clamp(1, FIRST_BATCH_ROWS));
         let clock = run.notes.profile.as_ref().map(|_| Clock::new(rule.operators.len()));
         Worker { run, batch_rows, seen: FxHashMap::default(), clock }
     }
 
-    /// Notes that the operator with so many after it runs now.
+    /// Notes that an operator runs now. `operator` is the number of operators after it.
     fn runs(&mut self, operator: usize) {
         if let Some(clock) = &mut self.clock {
             clock.switch_to(operator);
         }
     }
 
-    /// Notes that it gave a batch.
+    /// Notes that an operator emitted a batch.
     fn gave(&mut self, operator: usize, rows: usize) {
         if let Some(clock) = &mut self.clock {
             clock.count(operator, rows);
         }
     }
 
-    /// Adds what was noted to the run's profile.
+    /// Adds this thread's measurements to the run's profile.
     fn finish(self, rule: &RulePlan) {
         if let (Some(profile), Some(mut clock)) = (&self.run.notes.profile, self.clock) {
             clock.switch_to(0);
@@ -206,8 +224,7 @@ impl<'r> Worker<'r> {
         }
     }
 
-    /// How many rows to hand on next: few at first if few are wanted, then more and more. Fails if the run is
-    /// cancelled.
+    /// How many rows the next batch may have: few at first if few are wanted, then more and more. Fails if the run is cancelled.
     fn next_batch_rows(&mut self) -> Result<usize, ExecError> {
         self.run.budget.check()?;
         let rows = self.batch_rows;

@@ -1,4 +1,21 @@
-//! Applying the rows of a query to a stored relation.
+//! Applying the rows of a query to a stored relation, in batches.
+//!
+//! [`mutate`] turns the columns of the answer into the columns of the relation, in three steps: take each column from its source
+//! (an output, a default, null, or the stored row), coerce it to the column's type, and apply the operation. The first row that
+//! does not fit is an error that shows the row.
+//!
+//! | operation | reads stored rows | fails if | writes |
+//! |---|---|---|---|
+//! | `:put`, `:create`, `:replace` | for a report | | the rows |
+//! | `:insert` | always | the key exists, or is given twice | the rows |
+//! | `:update` | always | the key is missing | the stored rows with the new values |
+//! | `:rm` | for a report | | removals |
+//! | `:delete` | always | the key is missing, or is given twice | removals |
+//! | `:ensure`, `:ensure_not` | always | the row is missing or differs; the key exists | nothing: the transaction relies on the keys |
+//!
+//! Rows are written sorted by key, and of rows with equal keys the last counts. If the relation has indices, the old rows are
+//! always read: they say what the indices lose. `single_row` writes one row without columns where nothing needs to be converted
+//! or reported.
 
 use std::borrow::Cow;
 
@@ -21,7 +38,7 @@ use super::error::RowError;
 use super::write_row::{MAX_ROW_BYTES, write_row};
 use super::{ExecError, MAX_BATCH_ROWS, Rows};
 
-/// What an operation did; filled only if it was asked to say.
+/// What an operation did; filled only if a report was asked for.
 #[derive(Default)]
 pub struct Mutated {
     /// The rows put (all columns) or asked to be removed (key columns), in order of application.
@@ -31,7 +48,7 @@ pub struct Mutated {
 }
 
 impl Mutated {
-    /// The new rows that are there in the end: of those with equal keys the last.
+    /// The new rows that are there in the end: of rows with equal keys the last.
     pub fn last_new(&self, key_width: usize) -> Batch {
         last_of_each_key(self.new.clone(), key_width)
     }
@@ -69,7 +86,7 @@ fn mutate(
     report: bool,
 ) -> Result<Mutated, ExecError> {
     let mutation = Mutation { plan, schema, parameters, now_micros: txn.now_micros() };
-    // What the indices lose follows from the rows that were there.
+    // The old rows say which entries the indices lose.
     let report = report || !schema.indices.is_empty();
     let given = mutation.columns(rows)?;
     match plan.op {
@@ -89,7 +106,7 @@ struct Mutation<'a> {
     now_micros: i64,
 }
 
-/// Rows for a relation: fitted to its types, in order of application. Columns that are kept as they are are empty.
+/// Rows for a relation, coerced to its types, in order of application. Columns whose stored values stay are empty.
 struct Given {
     rows: Batch,
 }
@@ -99,13 +116,13 @@ impl Mutation<'_> {
         self.schema.keys.len()
     }
 
-    /// The columns of the relation from those of the answer.
+    /// The columns of the relation, from the columns of the answer.
     fn columns(&self, mut rows: Batch) -> Result<Given, ExecError> {
         if self.are_as_given(&rows) {
             return Ok(Given { rows });
         }
         let mut columns: Vec<Column> = Vec::with_capacity(self.plan.sources.len());
-        // The outputs that were moved, and where they are now.
+        // The outputs that were moved, and the columns that they became.
         let mut moved: SmallVec<[(usize, usize); 8]> = SmallVec::new();
         for (source, definition) in self.plan.sources.iter().zip(self.schema.columns()) {
             let column = match source {
@@ -142,7 +159,7 @@ impl Mutation<'_> {
         Ok(Given { rows: Batch { columns, len: rows.len } })
     }
 
-    /// Whether the columns of the answer are those of the relation, and need not be changed.
+    /// Whether the columns of the answer are those of the relation, and need no change.
     fn are_as_given(&self, rows: &Batch) -> bool {
         let fits = |(i, definition): (usize, &ColumnDefinition)| {
             matches!(self.plan.sources[i], ValueSource::Output(output) if output == i)
@@ -176,7 +193,7 @@ impl Mutation<'_> {
         last_of_each_key(rows, self.key_width())
     }
 
-    /// For each row the full stored row with its key, if there is one: the rows found, and where.
+    /// For each row the full stored row with its key, if there is one.
     fn stored(&self, rows: &Batch, txn: &mut Transaction) -> Result<StoredRows, ExecError> {
         let view = txn.view(&[self.schema.id])?;
         let snapshot: &dyn Snapshot = view.of(self.schema.id);
@@ -216,7 +233,7 @@ impl Mutation<'_> {
         Ok(mutated)
     }
 
-    /// Writes rows sorted by key, over these old ones, and what follows from them in the indices.
+    /// Writes rows sorted by key, over the old rows, and updates the indices.
     fn write(&self, kind: ChangeKind, rows: Batch, old: &Batch, txn: &mut Transaction) -> Result<(), ExecError> {
         if !self.schema.indices.is_empty() {
             secondary::follow(self.schema, kind, &rows, old, txn);
@@ -241,7 +258,7 @@ impl Mutation<'_> {
         Ok(if report { Mutated { new: given.rows, old } } else { Mutated::default() })
     }
 
-    /// A row whose key an earlier row has.
+    /// The first row whose key an earlier row has.
     fn repeated_key(&self, rows: &Batch) -> usize {
         let key = |row: usize| rows.columns[..self.key_width()].iter().map(|c| c.get(row)).collect::<Vec<_>>();
         let mut seen = std::collections::BTreeSet::new();
@@ -319,7 +336,7 @@ impl Mutation<'_> {
     }
 }
 
-/// StoredRows rows, and for each row asked for the one with its key.
+/// Stored rows, and for each row that was looked up the stored row with its key.
 struct StoredRows {
     rows: Batch,
     of: Vec<Option<u32>>,

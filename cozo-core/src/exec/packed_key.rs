@@ -1,22 +1,34 @@
-//! Numbers for rows of integers that lie close together.
+//! Rows of integers that lie close together, each packed into a single integer.
+//!
+//! A [`PackedKey`] says how: the bits of the values stand side by side, the first column highest. Each later column gets as many
+//! bits as its values so far need; the first column gets all bits that are left.
+//!
+//! ```text
+//! columns   a           b           c                 code = a << 5 | b << 2 | c
+//! values    0 to 900    0 to 7      0 to 3            (5, 6, 1) -> 5 << 5 | 6 << 2 | 1 = 185
+//! bits      the rest    3           2
+//! ```
+//!
+//! Codes ascend as rows do. Codes of two keys agree if all columns but the first have the same bits ([`PackedKey::agree_with`]):
+//! then a bitmap or an array by code stays valid as the first column grows. A row with a negative value, or with one of too many
+//! bits, has no code: it is [`UNPACKABLE`].
 
 use std::iter::zip;
 use std::ops::Range;
 
 use crate::value::{Column, Num, Scalar};
 
-/// So many rows are given codes at a time.
+/// The rows that are packed at a time.
 const CHUNK_ROWS: usize = 2048;
 
-/// How rows of integers from 0 up, all of one width, are made into single ones: the bits of their values side by side, of the later
-/// columns as many as the values known so far need, of the first one all. PackedKey ascend as rows do.
+/// How rows of integers from 0 up, all of one width, are packed into codes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PackedKey {
-    /// The bits of all values of each column together: no value of it is above.
+    /// For each column, all its values combined by `|`. No value has a higher bit.
     bounds: Vec<u64>,
 }
 
-/// What is not the code of any row.
+/// A number that is no row's code.
 pub const UNPACKABLE: i64 = -1;
 
 /// How many bits the values up to a bound need.
@@ -25,27 +37,27 @@ fn bits_of(bound: u64) -> u32 {
 }
 
 impl PackedKey {
-    /// Those for the values of more rows, too.
+    /// The key for these rows, too.
     pub fn widened(&self, columns: &[&[i64]]) -> PackedKey {
         let known = self.bounds.iter().copied().chain(std::iter::repeat(0));
-        // The bits of all values are found sooner than the largest one. Negative ones have the highest.
+        // To combine all bits is faster than to find the largest value. A negative value has the highest bit.
         let bound = |(bound, column): (u64, &&[i64])| column.iter().fold(bound, |bits, value| bits | *value as u64);
         PackedKey { bounds: zip(known, columns).map(bound).collect() }
     }
 
-    /// Those for the values of both.
+    /// The key for the rows of both.
     pub fn united(&self, other: &PackedKey) -> PackedKey {
         PackedKey { bounds: zip(&self.bounds, &other.bounds).map(|(a, b)| a | b).collect() }
     }
 
-    /// How many there are, if their number can be told.
+    /// The number of codes, if it fits 64 bits.
     pub fn count(&self) -> Option<u64> {
         let (first, later) = self.bounds.split_first()?;
         let (first, lower): (_, u32) = (first.checked_add(1)?, later.iter().map(|bound| bits_of(*bound)).sum());
         (lower < first.leading_zeros()).then(|| first << lower)
     }
 
-    /// Whether rows have the same codes in both.
+    /// Whether a row has the same code by both keys.
     pub fn agree_with(&self, other: &PackedKey) -> bool {
         zip(&self.bounds, &other.bounds).skip(1).all(|(a, b)| bits_of(*a) == bits_of(*b))
     }
@@ -56,7 +68,7 @@ impl PackedKey {
         matches!(self.bounds[..], [bound] if value as u64 <= bound)
     }
 
-    /// The codes of rows whose values are within the bounds, a chunk after the other.
+    /// Calls `take` with the codes of rows, chunk by chunk. All values must be within the bounds.
     pub fn each_chunk(&self, columns: &[&[i64]], mut take: impl FnMut(&[i64])) {
         let mut buffer = vec![];
         for rows in chunks(columns[0].len()) {
@@ -64,7 +76,8 @@ impl PackedKey {
         }
     }
 
-    /// The codes of any rows, a chunk after the other: what is no code, and likely negative, for those that can have none.
+    /// Calls `take` with the codes of any rows, chunk by chunk. A row without a code gets a number that is no row's code, which
+    /// may be negative.
     pub fn each_chunk_of_any(&self, columns: &[&[i64]], mut take: impl FnMut(&[i64])) {
         let (mut buffer, mut beyond) = (vec![], vec![]);
         for rows in chunks(columns[0].len()) {
@@ -85,7 +98,7 @@ impl PackedKey {
         }
     }
 
-    /// The code of a row, some of whose values may not be integers; [`UNPACKABLE`] if it can have none.
+    /// The code of a row, whose values need not be integers; [`UNPACKABLE`] if it has none.
     fn code(&self, values: impl Iterator<Item = Option<i64>>) -> i64 {
         let code = zip(&self.bounds, values).try_fold(0, |code: i64, (bound, value)| {
             let (bits, value) = (bits_of(*bound), value?);
@@ -94,7 +107,7 @@ impl PackedKey {
         code.unwrap_or(UNPACKABLE)
     }
 
-    /// The code of a row of columns of any type; [`UNPACKABLE`] if it can have none.
+    /// The code of a row of columns of any type; [`UNPACKABLE`] if it has none.
     pub fn code_at(&self, columns: &[&Column], row: usize) -> i64 {
         self.code(columns.iter().map(|column| match column.scalar(row).and_then(Scalar::num) {
             Some(Num::Int(value)) => Some(value),
@@ -116,12 +129,12 @@ impl PackedKey {
         buffer
     }
 
-    /// Columns with room for so many rows.
+    /// Empty columns with room for so many rows.
     pub fn columns(&self, rows: usize) -> Vec<Vec<i64>> {
         self.bounds.iter().map(|_| Vec::with_capacity(rows)).collect()
     }
 
-    /// Appends the values of codes to columns.
+    /// Unpacks codes, and appends their values to columns.
     pub fn decode(&self, codes: &[i64], columns: &mut [&mut Vec<i64>]) {
         let mut shift = 0;
         for (nth, (column, bound)) in zip(columns, &self.bounds).enumerate().rev() {
@@ -142,7 +155,7 @@ fn chunks(rows: usize) -> impl Iterator<Item = Range<usize>> {
     (0..rows).step_by(CHUNK_ROWS).map(move |start| start..rows.min(start + CHUNK_ROWS))
 }
 
-/// Columns as integers, if they have nothing else.
+/// The columns as integers, if all their values are integers.
 pub fn all_ints<'c>(columns: impl IntoIterator<Item = &'c Column>) -> Option<Vec<&'c [i64]>> {
     columns.into_iter().map(Column::as_dense_ints).collect()
 }

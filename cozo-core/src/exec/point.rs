@@ -1,5 +1,12 @@
-//! Point queries: a plan that gives one row at most, or the number of rows that begin with a key, runs on single values, without
-//! columns, batches or tables, which would cost many times what the look-up does.
+//! Point queries: plans that give one row at most, or the number of rows that begin with a key.
+//!
+//! They run on single values: columns, batches and tables would cost many times what the look-up does. [`point_row`] fills the
+//! slots of the only rule operator by operator, and [`run_on_row`] stops at the first operator that drops the row.
+//! [`counted_row`] asks the engine for the number of rows, and gives `None` if the engine would have to read them: then the plan
+//! runs in batches.
+//!
+//! A plan is marked as a point or a count by `plan/point.rs`; the invariants in the `unreachable!`s below are established there.
+//! `row_recursion` runs the operators of recursive rules by [`run_on_row`], too.
 
 use std::slice::from_ref;
 
@@ -13,7 +20,7 @@ use crate::schema::RelationId;
 use crate::txn::View;
 use crate::value::{DataValue, Tuple};
 
-/// Values by slot; few enough, nearly always, to need no allocation.
+/// Values by slot. Most rules have few enough slots to need no allocation.
 type Slots = SmallVec<[DataValue; 8]>;
 
 /// Values of leading key columns.
@@ -83,16 +90,16 @@ fn counted_row(plan: &Plan, parameters: &[&DataValue], view: View<'_>) -> Result
     Ok(count.map(|count| vec![DataValue::from(count as i64); rule.head.len()]))
 }
 
-/// Room for the values of a rule.
+/// The slots of a rule, all null.
 #[inline] // given back from a call, all of it would be copied
 fn empty_slots(rule: &RulePlan) -> Slots {
-    // To resize would copy a null for each.
+    // Not by `resize`, which would clone a null for each slot.
     let mut slots = Slots::new();
     (0..rule.slots).for_each(|_| slots.push(DataValue::Null));
     slots
 }
 
-/// Runs operators that [give one row at most](OperatorPlan::is_point) on one row; whether it has become one.
+/// Runs operators that [give one row at most](OperatorPlan::is_point) on one row; returns whether it passes them all.
 pub fn run_on_row(
     operators: &[OperatorPlan],
     slots: &mut [DataValue],
@@ -125,7 +132,7 @@ pub fn run_on_row(
     Ok(true)
 }
 
-/// Fills slots from the row with a key; whether there is one.
+/// Fills slots from the row with a key; returns whether there is one.
 #[inline]
 fn look_up(
     source: &Source,
@@ -135,7 +142,7 @@ fn look_up(
     parameters: &[&DataValue],
     view: View<'_>,
 ) -> Result<bool, ExecError> {
-    // A key of a single value is mostly there already, and need not be copied.
+    // A key of a single value is mostly a constant or in a slot, and need not be copied.
     if let [(_, expr)] = keys {
         let relation = relation_of(source);
         let snapshot = view.of(relation);
@@ -161,7 +168,7 @@ fn relation_of(source: &Source) -> RelationId {
     read.schema.id
 }
 
-/// The stored relation that is read; adds the values of its leading key columns.
+/// The stored relation that is read. Appends the values of its leading key columns to `key`.
 #[inline]
 fn key_of(
     source: &Source,

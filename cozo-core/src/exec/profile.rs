@@ -10,9 +10,9 @@ use crate::sync::Mutex;
 /// What one operator did, in all rounds and threads together.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OperatorProfile {
-    /// The rows that it gave; for a rule's end, those that it took.
+    /// The rows that it emitted; for a rule's end, the rows that it took.
     pub rows: u64,
-    /// In so many batches; none where it ran on single values.
+    /// The number of batches of these rows.
     pub batches: u64,
     /// The time spent in it alone, summed over threads.
     pub time: Duration,
@@ -21,7 +21,7 @@ pub struct OperatorProfile {
 /// What the operators of all rules did. **A profile never changes how a plan runs.**
 #[derive(Debug, Default)]
 pub struct Profile {
-    /// By the number of a rule: its operators, and at last its end.
+    /// By the number of a rule: its operators, and then its end.
     rules: Mutex<FxHashMap<usize, Vec<OperatorProfile>>>,
 }
 
@@ -53,8 +53,8 @@ impl Profile {
     }
 }
 
-/// Says at any time which operator of a rule runs, in one thread. Operators are named by how many come after them, and the
-/// rule's end counts as one.
+/// Measures which operator of a rule runs, in one thread. An operator is named by the number of operators after it; the rule's
+/// end counts as one.
 #[derive(Debug)]
 pub struct Clock {
     spent: Vec<OperatorProfile>,
@@ -69,14 +69,14 @@ impl Clock {
         Clock { spent, running: operators, since: Instant::now() }
     }
 
-    /// From now on another operator runs.
+    /// Another operator runs from now on.
     pub fn switch_to(&mut self, operator: usize) {
         let now = Instant::now();
         self.spent[self.running].time += now - self.since;
         (self.running, self.since) = (operator, now);
     }
 
-    /// An operator gave a batch.
+    /// Counts a batch that an operator emitted.
     pub fn count(&mut self, operator: usize, rows: usize) {
         self.spent[operator].rows += rows as u64;
         self.spent[operator].batches += 1;

@@ -1,4 +1,8 @@
-//! From the entry's table to the answer: sorted, cut, asserted.
+//! From the table of the entry to the answer: sorted, cut, asserted.
+//!
+//! [`answer`] decides how many rows the entry needs. With `:limit` and without `:order`, evaluation stops as soon as there are
+//! enough rows ([`Wanted::enough`](super::Wanted)); with both, only the first rows of the order are kept ([`Wanted::top`](super::Wanted)). Rows that are sorted by
+//! nothing else are sorted by all columns, so that answers do not depend on how they were found.
 
 use super::top_k::{TopKSpec, compare};
 use super::{ExecError, Run, evaluate};
@@ -29,8 +33,7 @@ pub enum AnswerError {
     Exec(#[from] ExecError),
 }
 
-/// Runs a query, and applies its options to the rows. `inline` says whether the entry is an inline rule, for which
-/// evaluation stops as soon as there are enough rows.
+/// Runs a query, and applies its options to the rows.
 pub fn answer(run: &mut Run<'_>, options: &Options) -> Result<Answer, AnswerError> {
     let parameters = run.input.parameters;
     let limit = non_negative(":limit", options.limit.as_ref(), parameters)?;
@@ -57,7 +60,7 @@ fn finish(rows: Batch, sleep: Option<f64>, budget: &Budget) -> Result<Answer, An
     Ok(Answer { rows })
 }
 
-/// Whether the rows of the entry come one by one from rules.
+/// Whether the entry is a set that rules fill. Only then can evaluation stop early.
 fn entry_is_inline(run: &Run<'_>) -> bool {
     let given = |component: &crate::plan::ComponentPlan| {
         let mut tables = component.constants.iter().map(|c| c.table).chain(component.fixed.iter().map(|f| f.table));
@@ -85,7 +88,7 @@ pub fn non_negative(
 ) -> Result<Option<usize>, AnswerError> {
     let Some(expr) = expr else { return Ok(None) };
     let value = expr.eval_closed(parameters).map_err(ExecError::from)?;
-    // More than there can be is as many as there are.
+    // A number above the largest integer stands for all rows.
     let is_vast = value.get_float().is_some_and(|count| count.is_finite() && count >= i64::MAX as f64);
     let count = value.get_int().and_then(|count| usize::try_from(count).ok());
     match count.or(is_vast.then_some(usize::MAX)) {
@@ -120,7 +123,7 @@ fn cut(rows: Batch, offset: usize, limit: Option<usize>) -> Batch {
     if start == 0 && end == rows.len { rows } else { rows.slice(start..end) }
 }
 
-/// Sorts by some columns, and rows that tie in them by all columns.
+/// Sorts by some columns, and among equals by all columns.
 pub(super) fn sort_rows(rows: Batch, keys: &[SortKey]) -> Result<Batch, ExecError> {
     if rows.len < 2 {
         return Ok(rows);
@@ -148,7 +151,7 @@ pub(super) fn sort_rows(rows: Batch, keys: &[SortKey]) -> Result<Batch, ExecErro
     let row_bytes = rows.memory_bytes() / rows.len + 1;
     let mut order: Vec<u32> = (0..rows.len as u32).collect();
     match ints {
-        // Most comparisons are decided by the first column: sort by it alone, then within its ties.
+        // Most comparisons are decided by the first column: sort by it alone, then within runs of equal values.
         Some(values) => {
             sort_by_ints(&mut order, values);
             let mut rest = order.as_mut_slice();
@@ -168,7 +171,7 @@ pub(super) fn sort_rows(rows: Batch, keys: &[SortKey]) -> Result<Batch, ExecErro
     Ok(rows.take(&order))
 }
 
-/// The integers of the column that is sorted by first, if that is all it has and the order is ascending.
+/// The values of the column that is sorted by first, if they are all integers and the order is ascending.
 fn leading_ints<'a>(rows: &'a Batch, keys: &[SortKey]) -> Option<&'a [i64]> {
     match keys.first() {
         Some(key) if key.descending => None,

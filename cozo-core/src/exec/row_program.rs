@@ -1,36 +1,50 @@
-//! The operators of a rule as a program over registers that hold numbers and Booleans: a loop over instructions, where trees of
-//! expressions over values would be walked for each row anew.
+//! The operators of a rule as a program over registers.
+//!
+//! [`RowProgram::new`] compiles filters, tests and unifications into instructions, which [`RowProgram::run`] executes in a loop
+//! for each row. So no tree of expressions is walked for a row, and no value is allocated.
+//!
+//! ```text
+//! y = x + 1, y < 10        registers: slots x, y | constants 1, 10 | result t
+//!
+//! 0  Apply add x, 1  -> y
+//! 1  Apply lt  y, 10 -> t
+//! 2  Test t
+//! ```
+//!
+//! A conditional jumps over the branches that are not taken (`Unless`, `Goto`). Registers hold numbers and Booleans. **A program
+//! never makes an error**: where a value has another type, or a function fails, it declines, and the row is evaluated on values,
+//! which words the error.
 
 use crate::expr::Expr;
 use crate::plan::{OperatorKind, OperatorPlan};
 use crate::value::{Cell, DataValue, Scalar};
 
-/// A program, and its registers: first those of the rule's slots, then those of constants, parameters and intermediate results.
+/// A program and its registers: first the slots of the rule, then constants, parameters and intermediate results.
 pub struct RowProgram {
     registers: Vec<Scalar>,
     instructions: Vec<Instruction>,
 }
 
-/// What is done with registers. All of them decline what is not of the type that they take.
+/// An instruction. It declines a value of a type that it does not take.
 enum Instruction {
-    /// Applies a function to two.
+    /// Applies a function to two registers.
     Apply { function: fn(Scalar, Scalar) -> Option<Scalar>, args: [usize; 2], target: usize },
-    /// Copies one.
+    /// Copies a register.
     Copy { from: usize, target: usize },
-    /// Drops the row if this is false.
+    /// Drops the row if a register is false.
     Test(usize),
-    /// Drops the row if these differ.
+    /// Drops the row if two registers differ.
     Same(usize, usize),
-    /// Goes on further down if this is false.
+    /// Jumps forward if a register is false.
     Unless { condition: usize, next: usize },
-    /// Goes on further down.
+    /// Jumps forward.
     Goto(usize),
-    /// Declines: something here is no number and no Boolean.
+    /// Declines: a value here is neither a number nor a Boolean.
     Decline,
 }
 
 impl RowProgram {
-    /// The program of a rule with so many slots.
+    /// The program of the operators of a rule, which has so many slots.
     pub fn new(operators: &[OperatorPlan], slots: usize, parameters: &[&DataValue]) -> Self {
         let mut program = RowProgram { registers: vec![Scalar::bool(false); slots], instructions: vec![] };
         for operator in operators {
@@ -56,7 +70,8 @@ impl RowProgram {
         program
     }
 
-    /// Appends what evaluates an expression; gives the register of its value, which is `target` if one is given.
+    /// Appends the instructions that evaluate an expression; returns the register of its value, which is `target` if there is
+    /// one.
     fn compile(&mut self, expr: &Expr, target: Option<usize>, parameters: &[&DataValue]) -> usize {
         let value = match expr {
             Expr::Slot(slot, _) => *slot,
@@ -81,7 +96,7 @@ impl RowProgram {
                     ends.push(self.reserve());
                     self.instructions[unless] = Instruction::Unless { condition, next: self.instructions.len() };
                 }
-                // It is null.
+                // If no condition holds, the value is null, which no register holds.
                 self.instructions.push(Instruction::Decline);
                 let end = self.instructions.len();
                 ends.into_iter().for_each(|place| self.instructions[place] = Instruction::Goto(end));
@@ -100,26 +115,26 @@ impl RowProgram {
         self.registers.len() - 1
     }
 
-    /// The place of an instruction that is not known yet.
+    /// The place of an instruction that is filled in later.
     fn reserve(&mut self) -> usize {
         self.decline();
         self.instructions.len() - 1
     }
 
-    /// Appends that the program declines; any register will do for what follows.
+    /// Appends an instruction that declines. Later instructions do not run, so any register may stand for the value.
     fn decline(&mut self) -> usize {
         self.instructions.push(Instruction::Decline);
         0
     }
 
-    /// The registers of the slots, and behind them others.
+    /// The registers; those of the slots come first.
     #[inline]
     pub fn registers(&mut self) -> &mut [Scalar] {
         &mut self.registers
     }
 
-    /// Runs on one row, of which the slots are filled that were known before; whether it has become one. Nothing if that takes
-    /// other values than numbers and Booleans, or fails.
+    /// Runs on one row, whose input slots are filled; returns whether the row passes. Declines with `None` if a value is neither
+    /// a number nor a Boolean, or a function fails.
     #[inline]
     pub fn run(&mut self) -> Option<bool> {
         let registers = self.registers.as_mut_slice();

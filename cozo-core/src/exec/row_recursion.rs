@@ -1,5 +1,20 @@
-//! Recursion in small steps: where each row gives one new row at most, a few rows at a time run on single values, since a batch costs
-//! many times what a row does. They are taken one after the other, in no rounds: what follows from a set of rows is the same set.
+//! Recursion row by row, where each row gives one new row at most and few rows are new.
+//!
+//! A batch costs many times what a row does. [`RowRecursion`] takes the place of rounds while a delta has few rows: it reads one
+//! row of the delta, runs the rules that read its table, and inserts their rows at the end of the tables, where they extend a
+//! delta in turn. The order of rows does not matter: the least fixpoint is the same set.
+//!
+//! ```text
+//! rows of a table:   0 ... old ... | next | ... rest of the delta ... |
+//!                                    read by all rules of its table, then old
+//! new rows                                                            | appended, part of the delta
+//! ```
+//!
+//! `waiting` holds the tables whose delta is to be looked at. If a delta grows beyond `FEW_ROWS`, its rows stay in the delta, and
+//! the next round of `fixpoint` reads them as a batch.
+//!
+//! Each `RowStep` runs its operators as a [`RowProgram`] on numbers and Booleans. When a row needs another type, or fails, the
+//! step drops its program and evaluates single values for the rest of the run.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -14,41 +29,41 @@ use crate::budget::temporary;
 use crate::plan::{ComponentPlan, OperatorKind, OperatorPlan, RulePlan, Source};
 use crate::value::{Cell, Column, DataValue, Scalar};
 
-/// So many rows are made, or so many bytes, between two looks at whether the query is to stop.
+/// The rows and the bytes that are made between two checks of the budget.
 const ROWS_BETWEEN_CHECKS: usize = 16;
 const BYTES_BETWEEN_CHECKS: usize = 1 << 14;
 
-/// The recursive rules of a component that can run so.
+/// The recursive rules of a component that run row by row.
 pub struct RowRecursion<'a> {
-    /// Those that read one table stand together.
+    /// The rules, ordered by the table that they read.
     rules: Vec<RowStep<'a>>,
     /// The tables of the component, in ascending order and without a gap.
     tables: &'a [usize],
-    /// Which of the rules read each.
+    /// For each table, the rules that read it.
     readers: Vec<Range<usize>>,
-    /// The tables to look at, by position, and whether each is among them.
+    /// The tables whose delta is to be looked at, by position, and whether each table is among them.
     waiting: Vec<usize>,
     is_waiting: Vec<bool>,
-    /// How many rows, and bytes, were made since it was looked whether the query is to stop.
+    /// The rows and the bytes that were made since the last check of the budget.
     rows: usize,
     bytes: usize,
 }
 
 struct RowStep<'a> {
     rule: &'a RulePlan,
-    /// The table whose new rows it reads,
+    /// The table whose delta the rule reads,
     source: usize,
-    /// and which columns of them fill which slots.
+    /// and the columns that fill slots, with the slots.
     columns: &'a [(usize, usize)],
     /// Values by slot.
     slots: Vec<DataValue>,
-    /// In their place as long as all values are numbers and Booleans.
+    /// Takes the place of the slots as long as all values are numbers and Booleans.
     program: Option<RowProgram>,
     /// How many new rows it gave, and in what time, if the run has a profile.
     spent: Option<(u64, Duration)>,
 }
 
-/// Inserts the head of a rule into its table; the bytes that it takes if it is new.
+/// Inserts the head of a rule into its table; returns the bytes of the row if it is new.
 fn insert(rule: &RulePlan, slots: &[impl Cell], tables: &mut [Table]) -> Option<usize> {
     let head = rule.head.iter().map(|slot| &slots[*slot]);
     let is_new = tables[rule.table].insert_row(head.clone());
@@ -56,7 +71,7 @@ fn insert(rule: &RulePlan, slots: &[impl Cell], tables: &mut [Table]) -> Option<
 }
 
 impl<'a> RowRecursion<'a> {
-    /// The recursive rules of a component, if it [runs row by row](ComponentPlan::row_by_row).
+    /// The rules of a component, if each recursive rule gives one row at most for each row that it reads.
     pub fn of(component: &'a ComponentPlan, run: &Run<'a>) -> Option<Self> {
         if !component.row_by_row {
             return None;
@@ -71,8 +86,8 @@ impl<'a> RowRecursion<'a> {
         Some(RowRecursion { rules, tables, readers, waiting, is_waiting, rows: 0, bytes: 0 })
     }
 
-    /// Runs all rules for the new rows of their tables, one by one, and for those that come of them, as long as they are few. What is
-    /// left of the new rows was read by no rule.
+    /// Runs all rules for the rows of the deltas, row by row, and for the rows that come of them, as long as they are few. No
+    /// rule has read the rows that remain in the deltas.
     pub fn run(&mut self, deltas: &mut [Range<usize>], tables: &mut [Table], run: &Run<'_>) -> Result<(), ExecError> {
         self.waiting = (0..self.tables.len()).rev().collect();
         self.is_waiting.fill(true);
@@ -147,7 +162,7 @@ impl<'a> RowStep<'a> {
         Ok(made)
     }
 
-    /// Makes a row of a row of the last round, if it gives one; the bytes that it takes if it is new.
+    /// Runs the rule on a row of the delta; returns the bytes of the row that it gives, if that is new.
     fn run(&mut self, row: usize, tables: &mut [Table], run: &Run<'_>) -> Result<Option<usize>, ExecError> {
         let known = &tables[self.source].rows().columns;
         if let Some(program) = &mut self.program {
@@ -168,7 +183,7 @@ impl<'a> RowStep<'a> {
     }
 }
 
-/// Fills slots from columns of a row, if it has nothing but numbers and Booleans there.
+/// Fills slots from columns of a row, if they have numbers and Booleans only.
 #[inline]
 fn fill(slots: &mut [Scalar], columns: &[(usize, usize)], known: &[Column], row: usize) -> Option<()> {
     for (column, slot) in columns {

@@ -1,4 +1,17 @@
-//! Where the solutions of a rule end: a set, groups, or groups that improve.
+//! The end of a rule: a [`Sink`] takes the heads of solutions as a set, as groups, or as groups that improve in recursion.
+//!
+//! A [`SetSink`] keeps each row once. It has four ways to tell rows apart, and takes the first that applies:
+//!
+//! | way | when | a batch is |
+//! |---|---|---|
+//! | `unique` | the plan proves that no row comes twice | appended |
+//! | `lists` | a fork, whose original has a bitmap | appended; the merge drops duplicates |
+//! | `ints` | all columns are integers, all rows are wanted, none is known | collected; duplicates are dropped at the end |
+//! | `fresh` | otherwise | inserted into a [`Table`], which tells rows apart by itself |
+//!
+//! Known rows are those of the recursive table that grows. A [`GroupSink`] finds the group of each row and updates accumulators. A [`MeetSink`]
+//! collects groups that are better than those of the table; [`apply_improvements`] then supersedes the rows that a rule has read, and changes
+//! the others in place. Sets and groups fork for other threads; the [`Gathered`] results are merged in the order of their input.
 
 use std::ops::ControlFlow;
 
@@ -35,8 +48,7 @@ pub type Flow = Result<ControlFlow<()>, ExecError>;
 pub const CONTINUE: Flow = Ok(ControlFlow::Continue(()));
 
 impl<'a> Sink<'a> {
-    /// A sink for the rules of a table. If its component is recursive, `existing` is what the table has already, and `growth` what takes
-    /// more rows of a set.
+    /// A sink for the rules of a table. In a recursive component, `existing` is the table so far, and `growth` takes the new rows of a set.
     pub fn new(
         plan: &Plan,
         table: usize,
@@ -59,7 +71,7 @@ impl<'a> Sink<'a> {
         })
     }
 
-    /// Takes a batch of solutions, of which the head has these slots.
+    /// Takes a batch of solutions; `head` has the slot of each head column.
     pub fn take(&mut self, mut solutions: Batch, head: &[usize]) -> Flow {
         match self {
             Sink::Set(sink) => Ok(sink.take(project(&mut solutions, head, &[]))),
@@ -68,14 +80,15 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// The rows of a chunk of what lies in order have come.
+    /// Called when all rows of a chunk of an ordered scan have come.
     pub fn end_chunk(&mut self) {
         if let Sink::Set(sink) = self {
             sink.cut_if(TopK::has_enough);
         }
     }
 
-    /// Whether rows with a value, or on its far side, in the column that is ordered by cannot change anything.
+    /// Whether no further row can matter. Further rows have `value` or one after it in the leading sort column; `without` excludes `value`
+    /// itself.
     pub fn is_past(&self, value: &DataValue, without: bool) -> bool {
         match self {
             Sink::Set(sink) => sink.top.as_ref().is_some_and(|top| top.is_past(value, without)),
@@ -84,7 +97,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// About how many bytes it keeps more than when it was asked last.
+    /// About how many bytes the sink has grown since the last call.
     pub fn grown(&mut self) -> usize {
         std::mem::take(match self {
             Sink::Set(sink) => &mut sink.grown,
@@ -93,7 +106,7 @@ impl<'a> Sink<'a> {
         })
     }
 
-    /// So many rows more are to come, or a few less. Where only the first of an order are kept, that says nothing.
+    /// Announces about `rows` more rows, at most. Ignored if only the first rows of an order are wanted.
     pub fn expect(&mut self, rows: usize) {
         if let Sink::Set(sink) = self
             && sink.top.is_none()
@@ -102,7 +115,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// An empty sink of the same kind for another thread, if its outcome can be merged later.
+    /// An empty sink of the same kind for another thread, if its result can be merged later.
     pub fn fork(&self) -> Option<Sink<'_>> {
         match self {
             Sink::Set(sink) => sink.fork().map(Sink::Set),
@@ -111,7 +124,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// What a fork has got, apart from the sink that it is of.
+    /// The result of a fork, which borrows nothing from the original sink.
     pub fn into_gathered(self) -> Gathered {
         match self {
             Sink::Set(sink) => Gathered::Set { fresh: sink.fresh, ints: sink.ints },
@@ -120,7 +133,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Takes what a fork has got from later rows.
+    /// Adds the result of a fork. Forks are merged in the order of their input rows.
     pub fn merge(&mut self, gathered: Gathered) -> Result<(), ExecError> {
         match (self, gathered) {
             (Sink::Set(sink), Gathered::Set { fresh, ints }) => {
@@ -133,8 +146,7 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// The columns in some slots, moved out of them; those that are needed again, there or because they are to be `kept`, are
-/// copied.
+/// Moves columns out of their slots. A column that is needed again, for a later slot or for `kept`, is copied.
 fn project(batch: &mut Batch, slots: &[usize], kept: &[usize]) -> Batch {
     let column = |(i, slot): (usize, &usize)| {
         let again = slots[i + 1..].contains(slot) || kept.contains(slot);
@@ -144,16 +156,16 @@ fn project(batch: &mut Batch, slots: &[usize], kept: &[usize]) -> Batch {
     Batch { columns: slots.iter().enumerate().map(column).collect(), len: batch.len }
 }
 
-/// What a fork of a sink has got.
+/// The result of a fork.
 pub enum Gathered {
-    /// New rows, and more of them: see [`SetSink`].
+    /// The new rows, in two parts: see [`SetSink`].
     Set { fresh: Table, ints: IntCollector },
     /// Groups.
     Groups(GroupSink),
 }
 
 impl Gathered {
-    /// The number of rows that are listed one by one.
+    /// The number of rows in the table of new rows.
     pub fn listed(&self) -> usize {
         match self {
             Gathered::Set { fresh, .. } => fresh.len(),
@@ -164,49 +176,49 @@ impl Gathered {
 
 /// Keeps rows that are new.
 pub struct SetSink<'a> {
-    /// The rows whose growth the new rows are, if the table is recursive.
+    /// The rows that a recursive table has already.
     known: &'a Batch,
-    /// What this is a fork of: the rows that are known there, and those that were new there.
+    /// In a fork, the known rows and the new rows of the original sink, if it has any. They are not taken again.
     origin: Option<(&'a Batch, &'a Table)>,
-    /// Whether rows are only listed, because what this is a fork of soon tells which of them come twice.
+    /// Whether rows are appended unchecked, because the bitmap of the original sink drops duplicates quickly.
     lists: bool,
     /// Whether no row comes twice.
     unique: bool,
     /// New rows.
     fresh: Table,
-    /// More of them, if they are integers, all are wanted, and nothing is known. Which of them come twice need not be known before all have
-    /// come, and they are in ascending order then, in which they are soonest looked up.
+    /// More new rows: rows of integers, if all rows are wanted and none is known. Duplicates are dropped when all rows have come. The rows are
+    /// then in ascending order, in which look-ups are fastest.
     ints: IntCollector,
-    /// Whether the table is recursive: what tells its rows apart is needed again then.
+    /// Whether the table is recursive. The next rule then needs the bitmap again, so integers are not listed.
     recurs: bool,
     /// How many rows are enough, if not all are wanted.
     pub enough: Option<usize>,
-    /// The first rows of which order are enough, if not all are wanted.
+    /// Keeps the first rows of an order, if not all are wanted.
     pub top: Option<TopK>,
-    /// How many new rows there will be at most, if that is known.
+    /// The most new rows that are expected, or 0 if unknown.
     expected: usize,
     /// See [`Sink::grown`].
     grown: usize,
-    /// How many bytes the new rows take,
+    /// The bytes of the new rows,
     bytes: usize,
-    /// and how many they have taken at most.
+    /// and their greatest number so far.
     most_bytes: usize,
 }
 
-/// So many rows are listed before those that come twice are dropped, so that they do not take more and more memory.
+/// Unchecked rows are checked from this many rows on, which bounds their memory.
 const MAX_LISTED: usize = 1 << 20;
 
-/// What a table takes for a row besides its values: its hash, and its place in the hash table.
+/// The bytes of a table's row besides its values: its hash and its entry in the hash table.
 pub const BYTES_AROUND_ROW: usize = 16;
 
-/// About how many bytes a table takes for some rows of a batch of so many bytes.
+/// About how many bytes a table takes for `rows` of the `batch_rows` rows of a batch.
 fn bytes_of(rows: usize, batch_bytes: usize, batch_rows: usize) -> usize {
     rows * (batch_bytes / batch_rows.max(1) + BYTES_AROUND_ROW)
 }
 
 impl<'a> SetSink<'a> {
     fn new(existing: Option<&'a Table>, growth: Option<Table>, planned: &TablePlan) -> Self {
-        // Single integers are soonest looked up in a bitmap, which tells them apart anyway.
+        // Look-ups of single integers are fastest in a bitmap, which tells them apart anyway.
         let unique = planned.unique && planned.arity > 1;
         let fresh = growth.unwrap_or_else(|| Table::set(planned.arity));
         let known = existing.map_or(&NO_ROWS, Table::rows);
@@ -260,7 +272,7 @@ impl<'a> SetSink<'a> {
         self.cut_if(TopK::is_worth_cutting);
     }
 
-    /// Cuts the new rows to those that are wanted if `worth` says so.
+    /// Cuts the new rows to the wanted ones if `worth` says so.
     fn cut_if(&mut self, worth: impl Fn(&TopK, &Table) -> bool) {
         if let Some(top) = self.top.as_mut().filter(|top| worth(top, &self.fresh)) {
             top.cut(&mut self.fresh);
@@ -301,8 +313,7 @@ impl<'a> SetSink<'a> {
         }
     }
 
-    /// Appends rows that are only listed, with room for those that are expected: rows that have to move as more come may take longer than
-    /// all else.
+    /// Appends rows unchecked. Reserves room for all expected rows, since columns that move as they grow may cost more than all else.
     fn append(&mut self, mut rows: Batch) -> usize {
         if self.fresh.len() == 0
             && let Some(more) = self.expected.checked_sub(rows.len).filter(|more| *more > 0)
@@ -312,12 +323,12 @@ impl<'a> SetSink<'a> {
         self.fresh.append(rows)
     }
 
-    /// Whether rows may be inserted as integers.
+    /// Whether rows may be collected as integers.
     fn keeps_ints(&self) -> bool {
         self.known.is_empty() && self.enough.is_none() && self.top.is_none()
     }
 
-    /// Inserts rows as integers, if that is how to keep them; gives about the number of those that are new.
+    /// Collects rows as integers, if possible; returns about the number of new rows, or else the rows.
     fn insert_ints(&mut self, rows: Batch) -> Result<usize, Batch> {
         if !self.keeps_ints() || self.ints.len() + rows.len <= FEW_ROWS {
             return Err(rows);
@@ -330,7 +341,7 @@ impl<'a> SetSink<'a> {
         if self.ints.len() == 0 {
             return self.fresh;
         }
-        // A few that came before there were many are integers, too, mostly.
+        // The few rows that came first are mostly integers, too.
         let few = self.fresh.len() <= FEW_ROWS;
         if self.fresh.len() == 0 || (few && self.ints.insert(self.fresh.rows().clone(), !self.recurs).is_ok()) {
             return self.ints.into_table();
@@ -342,7 +353,7 @@ impl<'a> SetSink<'a> {
 
 /// Aggregates rows by group.
 pub struct GroupSink {
-    /// The aggregation of each head column, none for those that group.
+    /// The aggregation of each head column; none for grouping columns.
     aggregations: Vec<Option<(&'static str, SourceSpan)>>,
     grouping: Grouping,
     /// The state of each aggregation, for all groups.
@@ -352,7 +363,7 @@ pub struct GroupSink {
 }
 
 impl GroupSink {
-    /// No rows yet; `columns` are the aggregations of the head, none for those that group.
+    /// A sink without rows. `columns` are the aggregations of the head; none for grouping columns.
     pub fn new<'u>(
         columns: impl Iterator<Item = Option<&'u AggregationUse>>,
         parameters: &[&DataValue],
@@ -377,7 +388,7 @@ impl GroupSink {
         self.accumulators.iter_mut().for_each(|accumulator| accumulator.resize(groups));
     }
 
-    /// The slots of the head that group, or else those that are aggregated.
+    /// The head slots that group if `group`, or else those that are aggregated.
     fn slots<'h>(&'h self, head: &'h [usize], group: bool) -> impl Iterator<Item = usize> + 'h {
         let chosen = move |(slot, aggregation): (&usize, &Option<_>)| (aggregation.is_none() == group).then_some(*slot);
         head.iter().zip(&self.aggregations).filter_map(chosen)
@@ -400,7 +411,7 @@ impl GroupSink {
         Ok(())
     }
 
-    /// About how many bytes the aggregations keep.
+    /// About how many bytes the accumulators hold.
     pub fn kept_bytes(&self) -> usize {
         self.accumulators.iter().map(|accumulator| accumulator.memory_bytes()).sum()
     }
@@ -470,7 +481,7 @@ impl Meets {
         Meets { keys, aggregations: aggregations.iter().map(meet).collect() }
     }
 
-    /// The values of a row as the single input of their groups.
+    /// Turns the values of each row into the aggregates of a group of that row alone.
     fn start(&self, mut rows: Batch) -> Result<Batch, ExecError> {
         for ((name, span, meet), column) in self.aggregations.iter().zip(&mut rows.columns[self.keys..]) {
             if meet.int_improves.is_some() && column.as_dense_ints().is_some() {
@@ -503,7 +514,7 @@ impl Meets {
         Ok(false)
     }
 
-    /// Improves the values of a row of `table` that nobody has seen by a row of `new`; how many bytes they take more.
+    /// Improves a row of `table`, which no rule has read, by a row of `new`. Returns by how many bytes the row grew.
     fn improve(&self, table: &mut Table, row: usize, new: &Batch, new_row: usize) -> Result<usize, ExecError> {
         let mut grown = 0;
         for (i, (name, span, meet)) in self.aggregations.iter().enumerate() {
@@ -526,7 +537,7 @@ pub struct MeetSink<'a> {
     existing: &'a Table,
     /// The improved groups, with their values so far.
     pub fresh: Table,
-    /// How they improve.
+    /// How groups improve.
     pub meets: Meets,
     /// See [`Sink::grown`].
     grown: usize,
@@ -550,7 +561,7 @@ impl MeetSink<'_> {
                 }
                 Some(known) => {
                     if self.meets.improves(self.existing.rows(), known as usize, &rows, row)? {
-                        // The current value comes first: of equals, the first seen stays.
+                        // The current value is applied first, so that of equal values the first stays.
                         let number = self.fresh.append_keyed(self.existing.rows(), known as usize, hash);
                         self.grown += self.meets.improve(&mut self.fresh, number as usize, &rows, row)?;
                     }
@@ -562,8 +573,7 @@ impl MeetSink<'_> {
     }
 }
 
-/// Applies the improvements of one rule to the table; rows before `seen` have been seen by other rules, and are
-/// superseded instead of changed.
+/// Applies the improvements of one rule to the table. Rows before `seen` have been read by rules: they are superseded, not changed.
 pub fn apply_improvements(table: &mut Table, fresh: Table, meets: &Meets, seen: usize) -> Result<(), ExecError> {
     let fresh = fresh.into_rows();
     let hashes = table.key_hashes(&fresh);

@@ -1,4 +1,16 @@
-//! Sorted lists by key, for intersections: a relation of pairs as an adjacency.
+//! Sorted lists by key, for intersections: relations of pairs as adjacencies.
+//!
+//! [`SortedLists::read`] reads the inputs of an intersection once for each run. Each input becomes an `Adjacency` with the sorted
+//! values of each key; inputs that read the same columns share one. [`intersect`] then finds the values that two lists have in
+//! common.
+//!
+//! ```text
+//! *e[a, b] by a    keys: 3, 4, 5      starts: 0 2 5 6      values: 7 8 | 1 2 3 | 4
+//! list of 4        starts[1] .. starts[2] = 2 .. 5         1 2 3
+//! ```
+//!
+//! Lists hold integers. If all columns have integers only, these are the values themselves. Otherwise a dictionary numbers the
+//! values, and all inputs share it, so that equal values have equal numbers.
 
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
@@ -14,22 +26,22 @@ use crate::value::{Batch, Column, DataValue, Num};
 /// The lists of all inputs of an intersection, over one domain of numbers.
 #[derive(Debug)]
 pub struct SortedLists {
-    /// For each input, which of the adjacencies it reads; inputs that read the same share one.
+    /// The adjacency of each input.
     of_input: Vec<usize>,
     adjacencies: Vec<Adjacency>,
     domain: Domain,
 }
 
-/// What the numbers in lists mean.
+/// What the numbers in lists stand for.
 #[derive(Debug)]
 enum Domain {
-    /// Themselves.
+    /// The numbers themselves.
     Integers,
-    /// Values, by their positions.
+    /// The values of a dictionary.
     Values(Dictionary),
 }
 
-/// Values by number.
+/// Distinct values, by number.
 #[derive(Debug, Default)]
 struct Dictionary {
     values: Column,
@@ -48,13 +60,13 @@ struct Adjacency {
 /// The position of each key in `Adjacency::starts`.
 #[derive(Debug)]
 enum Keys {
-    /// The distance from the first.
+    /// The distance from the first key.
     Near { first: i64 },
-    /// Looked up.
+    /// By look-up.
     Far(FxHashMap<i64, u32>),
 }
 
-/// Keys are told apart by their distance if that takes at most so many positions for each pair.
+/// Keys are found by their distance if that takes at most this many positions for each pair.
 const POSITIONS_PER_PAIR: usize = 4;
 
 impl SortedLists {
@@ -169,7 +181,7 @@ impl Dictionary {
 }
 
 impl Adjacency {
-    /// The values of each key, sorted: pairs are counted, then put where they belong.
+    /// Sorts the values of each key: pairs are counted by key, then put in place.
     fn new(keys: &[i64], values: &[i64]) -> Self {
         let (index, positions) = Keys::of(keys);
         let mut starts = vec![0u32; positions + 1];
@@ -226,7 +238,7 @@ impl Keys {
         (Keys::Far(positions), count)
     }
 
-    /// Where a key is; a position past the last for keys that are not there.
+    /// The position of a key. An absent key has none, or one past the last.
     #[inline]
     fn position(&self, key: i64) -> Option<usize> {
         match self {
@@ -236,10 +248,10 @@ impl Keys {
     }
 }
 
-/// SortedLists this much longer than another are searched instead of read through.
+/// A list this many times longer than the other is searched, not read through.
 const SEARCH_MIN_VALUES: usize = 16;
 
-/// Appends what two sorted lists have in common.
+/// Appends the values that two sorted lists have in common.
 pub fn intersect(a: &[i64], b: &[i64], common: &mut Vec<i64>) {
     let (short, mut long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     if long.len() / SEARCH_MIN_VALUES > short.len() {
@@ -257,7 +269,7 @@ pub fn intersect(a: &[i64], b: &[i64], common: &mut Vec<i64>) {
         if x == y {
             common.push(x);
         }
-        // Without branches: which of the two is smaller cannot be foreseen.
+        // Without branches: which of the two is smaller cannot be predicted.
         i += usize::from(x <= y);
         j += usize::from(y <= x);
     }

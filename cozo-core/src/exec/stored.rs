@@ -1,4 +1,8 @@
 //! Stored relations as a run reads them: as they are, or as of a time.
+//!
+//! A [`Stored`] is a relation of the run's snapshot with the timestamp at which its history is read, if any. It forwards to
+//! [`Snapshot`], and answers differently as of a time: no tree, no ranks and no content version, since the rows that are visible
+//! then lie among others. A range is never divided within a history, so that each history is read by one thread.
 
 use crate::program::StoredRead;
 use crate::schema::RelationId;
@@ -26,13 +30,13 @@ impl<'a> Stored<'a> {
         Stored { snapshot: run.input.view.of(relation), relation, as_of }
     }
 
-    /// What tells it from other reads of the same run.
+    /// Tells it from other reads of the same run.
     pub fn identity(&self) -> (RelationId, Option<AsOf>) {
         (self.relation, self.as_of)
     }
 
-    /// A relation that outlives the transaction, and its rows; nothing if they are read as of a time, or if nobody knows when they
-    /// change.
+    /// The relation and the version of its contents. `None` if it is read as of a time, lives in one transaction only, or the
+    /// engine does not track changes.
     pub fn contents(&self) -> Option<(RelationId, ContentVersion)> {
         if self.as_of.is_some() || is_ephemeral(self.relation) {
             return None;
@@ -40,7 +44,7 @@ impl<'a> Stored<'a> {
         Some((self.relation, self.snapshot.contents(self.relation)?))
     }
 
-    /// The rows as a column tree, if they are all read and kept so.
+    /// The rows as a column tree, if the engine stores them so and all are read.
     pub fn tree(&self) -> Option<&'a Tree> {
         if self.as_of.is_some() { None } else { self.snapshot.tree(self.relation) }
     }
@@ -76,7 +80,7 @@ impl<'a> Stored<'a> {
         }
     }
 
-    /// The number of rows of a range; as of a time, the number of those that there ever were.
+    /// The number of rows of a range; as of a time, the number of all rows of the histories.
     pub fn most_rows(&self, range: &KeyRange) -> u64 {
         self.snapshot.row_count_within(self.relation, range)
     }
@@ -86,14 +90,14 @@ impl<'a> Stored<'a> {
         self.snapshot.row_cost(self.relation)
     }
 
-    /// See [`Snapshot::cut`]; never through a history that is read as of a time.
+    /// See [`Snapshot::split_at_rank`]; `None` as of a time.
     pub fn split_at_rank(&self, range: &KeyRange, rows: u64, end: End) -> Option<(KeyRange, Option<KeyRange>)> {
         if self.as_of.is_some() { None } else { self.snapshot.split_at_rank(self.relation, range, rows, end) }
     }
 
-    /// Cuts a range into at most so many consecutive ranges; never through a history that is read as of a time.
+    /// Divides a range into at most so many consecutive ranges; as of a time, never within a history.
     pub fn parts(&self, range: &KeyRange, parts: usize) -> Vec<KeyRange> {
-        // How many key columns after the prefix a history has in common.
+        // How many key columns after the prefix all rows of a history share.
         let common = self.as_of.map(|as_of| as_of.column - range.prefix.len());
         if common == Some(0) {
             return vec![range.clone()];

@@ -1,7 +1,19 @@
 //! Derived tables: rows that are only ever appended, each at most once.
 //!
-//! Since rows never move, a range of row numbers says what is new and what is old. A table of a meet aggregation has
-//! one living row for each key: an improved group is appended as a new row, and its old row dies.
+//! A [`Table`] is a batch of rows with a [`DedupIndex`], which tells rows apart by their keys, and the [`Index`]es that joins
+//! look rows up in. Rows never move, so a range of row numbers says which rows are old, new or pending (see `fixpoint`).
+//!
+//! A set's key is the whole row. A meet table's key is its grouping columns; it has one living row for each key. A better group
+//! is appended as a new row, and its old row dies:
+//!
+//! ```text
+//! row      0          1          2          3
+//!         a, 5       b, 7       a, 3       b, 2       min per first column
+//! dead     yes        yes        no         no        0 and 1 stay where they are, but are not found
+//! ```
+//!
+//! A recursive set is read while it grows. Its further rows go into another table, its *growth* ([`Table::growth`]), which takes
+//! over the dedup index and is appended at the end of the rule ([`Table::grow`]).
 
 use std::ops::Range;
 
@@ -16,13 +28,13 @@ use crate::value::{Batch, Cell, Column};
 pub struct Table {
     /// The rows, also dead ones.
     rows: Batch,
-    /// The number of leading columns that tell rows apart; all of them for a set.
+    /// The number of leading columns that tell rows apart: all columns of a set.
     key_width: usize,
-    /// What finds the rows by their keys.
+    /// Finds rows by their keys.
     keys: DedupIndex,
     /// Which rows are dead; empty if none is.
     dead: Vec<bool>,
-    /// Whether the only living row stands for there being none: it is not improved, but superseded.
+    /// Whether the only living row stands for the absence of rows. It is superseded, not improved.
     is_placeholder: bool,
     /// The indexes made so far.
     indexes: Vec<Index>,
@@ -46,7 +58,7 @@ impl Table {
         }
     }
 
-    /// The set of these rows. That those which ascend differ from each other is quickly seen; then they are not hashed.
+    /// The set of these rows. Rows in strictly ascending order need no hashing: they are known to differ.
     pub fn of(rows: Batch) -> Self {
         if ascend(&rows.columns, rows.len, true) {
             return Table::of_distinct(rows);
@@ -100,7 +112,7 @@ impl Table {
         if self.has_dead() { self.rows.take(&self.living(0..self.rows.len)) } else { self.rows }
     }
 
-    /// Makes sure that there is an index on these columns, with all rows.
+    /// Builds or extends the index on these columns, so that it has all rows.
     pub fn ensure_index(&mut self, columns: &[usize]) {
         if !self.indexes.iter().any(|index| index.columns == columns) {
             self.indexes.push(Index::new(columns.to_vec()));
@@ -120,7 +132,7 @@ impl Table {
         key_hashes(batch, self.key_width)
     }
 
-    /// Enters all rows into the hash table, if they are not.
+    /// Enters all rows into the hash table, unless they are there.
     fn hash_rows(&mut self) {
         let dead = &self.dead;
         self.keys.hash_rows(&NO_ROWS, &self.rows, self.key_width, |row| dead.get(row) == Some(&true));
@@ -131,26 +143,26 @@ impl Table {
         self.keys.has_bitmap()
     }
 
-    /// Appends rows that differ from each other and from those that are there, to a table that got all its rows so; gives the number of
-    /// them.
+    /// Appends rows that differ from each other and from all rows of the table; returns their number. All rows of such a table
+    /// must come this way.
     pub fn append(&mut self, batch: Batch) -> usize {
         let added = batch.len;
         self.rows.append_all(batch);
         added
     }
 
-    /// Appends the rows that are not there yet; gives the number of them.
+    /// Appends the rows that the table does not have; returns their number.
     pub fn insert(&mut self, batch: Batch) -> usize {
         self.insert_after(&NO_ROWS, batch)
     }
 
-    /// Appends a row if it is not there yet; whether it was not.
+    /// Appends a row if the table does not have it; returns whether it is new.
     pub fn insert_row<'c, C: Cell + 'c>(&mut self, row: impl Iterator<Item = &'c C> + Clone) -> bool {
         debug_assert_eq!(self.key_width, self.rows.columns.len(), "only sets take rows this way");
         self.keys.insert_row(&mut self.rows, row)
     }
 
-    /// Appends the rows of another set that are not there yet; gives the number of them.
+    /// Appends the rows of another set that this one does not have; returns their number.
     pub fn insert_table(&mut self, other: Table) -> usize {
         if self.rows.len == 0 && self.indexes.is_empty() {
             let added = other.rows.len;
@@ -160,37 +172,37 @@ impl Table {
         self.insert_table_after(&NO_ROWS, other)
     }
 
-    /// An empty set that takes this one's further rows while this one is read; see [`Table::grow`].
+    /// An empty set that takes the further rows of this one while this one is read; see [`Table::grow`].
     pub fn growth(&mut self) -> Table {
         self.keys.settle(&self.rows);
         Table { keys: std::mem::take(&mut self.keys), ..Table::set(self.rows.columns.len()) }
     }
 
-    /// Appends the rows of the set that was made for them.
+    /// Appends the rows of the set that [`Table::growth`] returned.
     pub fn grow(&mut self, growth: Table) {
         self.keys = growth.keys;
         self.append(growth.rows);
     }
 
-    /// Appends the rows that are neither there yet nor among the rows that this set is the growth of; gives the number of them.
+    /// Appends the rows that are neither in this set nor in `known`, the rows that it is the growth of; returns their number.
     pub fn insert_after(&mut self, known: &Batch, batch: Batch) -> usize {
         debug_assert_eq!(self.key_width, self.rows.columns.len(), "only sets take rows this way");
         self.keys.insert(known, &mut self.rows, batch, None)
     }
 
-    /// The same for the rows of another set.
+    /// [`Table::insert_after`] for the rows of another set.
     pub fn insert_table_after(&mut self, known: &Batch, other: Table) -> usize {
         let hashes = other.keys.is_hashed(other.rows.len).then(|| other.keys.into_hashes());
         self.keys.insert(known, &mut self.rows, other.rows, hashes)
     }
 
-    /// The rows of a batch that are neither here nor among the rows that this set is the growth of. Where only inserting them tells, they
-    /// may be named as well.
+    /// The rows of a batch that are neither in this set nor in `known`, the rows that it is the growth of. Rows that only an
+    /// insertion can tell apart may be named as well.
     pub fn absent_after(&self, known: &Batch, batch: &Batch) -> Vec<u32> {
         self.keys.absent(known, &self.rows, batch)
     }
 
-    /// The row number of each row of a batch; rows that are not there yet are appended.
+    /// The row number of each row of a batch; new rows are appended.
     pub fn insert_or_find(&mut self, batch: &Batch) -> Vec<u32> {
         self.hash_rows();
         let hashes = self.key_hashes(batch);
@@ -208,17 +220,17 @@ impl Table {
         self.keys.find(hash, |number| same_row(known, number, probe, row))
     }
 
-    /// Whether the only living row stands for there being none.
+    /// Whether the only living row stands for the absence of rows.
     pub fn is_placeholder(&self) -> bool {
         self.is_placeholder
     }
 
-    /// Says whether the only living row stands for there being none.
+    /// Sets whether the only living row stands for the absence of rows.
     pub fn set_placeholder(&mut self, is_placeholder: bool) {
         self.is_placeholder = is_placeholder;
     }
 
-    /// Appends a row with a key that no living row has.
+    /// Appends a row with a key that no living row has; returns its number.
     pub fn append_keyed(&mut self, batch: &Batch, row: usize, hash: u64) -> u32 {
         self.rows.append_row(batch, row);
         if self.has_dead() {
@@ -227,7 +239,7 @@ impl Table {
         self.keys.enter(hash)
     }
 
-    /// Appends a better row for the key of a living row, which dies.
+    /// Appends a better row for the key of a living row, which dies; returns the new row's number.
     pub fn supersede(&mut self, old: u32, batch: &Batch, row: usize, hash: u64) -> u32 {
         self.keys.forget(hash, old);
         if self.dead.is_empty() {
@@ -237,7 +249,7 @@ impl Table {
         self.append_keyed(batch, row, hash)
     }
 
-    /// Changes values of a row that nobody has seen yet.
+    /// A value column, to change rows that no rule has read yet.
     pub fn column_mut(&mut self, column: usize) -> &mut Column {
         debug_assert!(column >= self.key_width, "keys never change");
         &mut self.rows.columns[column]
@@ -255,7 +267,7 @@ mod tests {
         Batch::from_rows(rows[0].len(), rows.iter().map(Vec::as_slice))
     }
 
-    /// Batches of growing size, with repetitions within and between them, against a `BTreeSet`.
+    /// Batches of growing size, with duplicates within and between them, against a `BTreeSet`.
     #[test]
     fn a_set_keeps_each_row_once_in_order_of_arrival() {
         for mixed in [false, true] {
@@ -274,7 +286,7 @@ mod tests {
                 );
                 assert_eq!(table.insert(batch(&rows)), fresh.len());
                 order.extend(fresh);
-                // What is inserted row by row is found among what came in batches, and the other way round.
+                // Rows inserted one by one are found among rows inserted in batches, and the other way round.
                 for row in (0..3).map(|i| vec![value(size * i % 17), value(i)]) {
                     let is_new = model.insert(row.clone());
                     assert_eq!(table.insert_row(row.iter()), is_new, "{row:?}");
@@ -285,7 +297,7 @@ mod tests {
         }
     }
 
-    /// Integers that first lie close together, then far apart, then are not alone.
+    /// Integers that lie close together, then integers far apart, then strings.
     #[test]
     fn a_set_of_integers_changes_its_ways_without_losing_rows() {
         let mut table = Table::set(1);
@@ -308,7 +320,7 @@ mod tests {
         assert_eq!(table.len(), model.len());
     }
 
-    /// A few rows at a time, after so few distinct ones that a bitmap was made for them.
+    /// Small batches after a bitmap was made for few distinct rows.
     #[test]
     fn a_bitmap_of_few_integers_keeps_up_with_small_batches() {
         let ints = |values: &[i64]| Batch::new(vec![Column::ints(values.to_vec())], values.len());

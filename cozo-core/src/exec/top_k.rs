@@ -1,8 +1,21 @@
 //! The first rows of an order, where no others are wanted (`:order` with `:limit`).
 //!
-//! Once there are as many rows as are wanted, the last of them is a threshold: what sorts after it is dropped as it comes.
-//! Where the relation that is read first lies in that order, or in its reverse, it is read in chunks from the end that
-//! is wanted, until no chunk can hold a row before the threshold: the newest ten of a million are found by reading ten.
+//! A [`TopK`] cuts the table of the entry to the wanted rows whenever the table has grown to about twice as many. The last wanted
+//! row is then the *threshold*: rows that sort after it are dropped as they come.
+//!
+//! If the relation that is read first lies in that order, or in its reverse, an [`OrderedScan`] reads it in chunks from the
+//! wanted end, until no chunk can hold a row before the threshold:
+//!
+//! ```text
+//! :order -time, :limit 10      *log{time, text} ascends by time
+//!
+//! keys:   ...... not read ......  | chunk 3 (128) | chunk 2 (64) | chunk 1 (10) |
+//!                                 ^ stop here: all rows left of it sort after the threshold
+//! ```
+//!
+//! The first chunk has as many rows as are wanted; later chunks grow, since filters may drop most rows. Chunks are cut by rank
+//! where the engine knows ranks ([`Stored::split_at_rank`]), and otherwise by dividing ranges into parts until they are small
+//! enough. The same scan serves `min` and `max` of a key column, which want one row.
 
 use std::cmp::Ordering;
 
@@ -12,7 +25,7 @@ use crate::plan::SortKey;
 use crate::storage::{End, KeyRange};
 use crate::value::{Batch, DataValue};
 
-/// The order of two rows: by some columns, and where they tie in them by all columns.
+/// The order of two rows: by some columns, and among equals by all columns.
 pub fn compare(keys: &[SortKey], a: (&Batch, usize), b: (&Batch, usize)) -> Ordering {
     let by_key = keys.iter().map(|key| {
         let order = a.0.columns[key.column].compare_at(a.1, &b.0.columns[key.column], b.1);
@@ -26,19 +39,19 @@ pub fn compare(keys: &[SortKey], a: (&Batch, usize), b: (&Batch, usize)) -> Orde
 pub struct TopKSpec {
     /// The order, by one column at least.
     pub keys: Vec<SortKey>,
-    /// How many from its beginning, at least one.
+    /// How many rows from its beginning, at least one.
     pub rows: usize,
 }
 
-/// Keeps a table to the rows that are wanted, and some more.
+/// Cuts a table to the wanted rows from time to time.
 #[derive(Clone, Debug)]
 pub struct TopK {
     wanted: TopKSpec,
-    /// The last row that is wanted of those so far, if there are so many.
+    /// The last wanted row so far, if there are enough rows.
     threshold: Option<Batch>,
 }
 
-/// A table is cut when it has twice the rows that are wanted, and so many more.
+/// A table is cut when it has twice the wanted rows, and this many more.
 const SLACK: usize = 1024;
 
 impl TopK {
@@ -46,13 +59,13 @@ impl TopK {
         TopK { wanted, threshold: None }
     }
 
-    /// The rows that do not sort after the threshold; nothing if none does.
+    /// The rows that do not sort after the threshold; `None` if that is all of them.
     pub fn before_threshold(&self, rows: &Batch) -> Option<Vec<u32>> {
         let threshold = self.threshold.as_ref()?;
         let leading = self.leading_key();
         let [ints, last] = [rows, threshold].map(|batch| batch.columns[leading.column].as_dense_ints());
         let is_ahead = |row: usize| match (ints, last) {
-            // Nearly all comparisons are decided by the first column.
+            // Nearly all comparisons are decided by the leading column.
             (Some(ints), Some(last)) if ints[row] != last[0] => (ints[row] > last[0]) == leading.descending,
             _ => compare(&self.wanted.keys, (rows, row), (threshold, 0)).is_le(),
         };
@@ -75,12 +88,12 @@ impl TopK {
         table.len() / 2 > self.wanted.rows.saturating_add(SLACK / 2)
     }
 
-    /// Whether a table has all rows that are wanted for the first time, so that cutting it sets the threshold.
+    /// Whether a table has enough rows for the first time, so that a cut sets the threshold.
     pub fn has_enough(&self, table: &Table) -> bool {
         self.threshold.is_none() && table.len() >= self.wanted.rows
     }
 
-    /// Cuts a table, which has as many rows as are wanted, to those, and sets the threshold.
+    /// Cuts a table to the wanted rows, and sets the threshold. The table must have enough rows.
     pub fn cut(&mut self, table: &mut Table) {
         let wanted = self.wanted.rows;
         let rows = std::mem::replace(table, Table::set(table.rows().columns.len())).into_rows();
@@ -91,8 +104,8 @@ impl TopK {
         *table = Table::of_distinct(if rows.len == wanted { rows } else { rows.take(&order[..wanted]) });
     }
 
-    /// Whether all rows sort after the threshold whose column that is sorted by first lies on the far side of a value, or has it, unless
-    /// that is `without` it.
+    /// Whether all rows with `value`, or one after it in the order, in the leading column sort after the threshold. `without`
+    /// excludes `value` itself.
     pub fn is_past(&self, value: &DataValue, without: bool) -> bool {
         let Some(threshold) = &self.threshold else { return false };
         let key = self.leading_key();
@@ -102,33 +115,34 @@ impl TopK {
     }
 }
 
-/// If the rows that are wanted are not those at the end, the second chunk has about so many rows; the next one may have twice as many,
+/// The second chunk has about this many rows, or more if more rows are wanted. Each chunk may be twice as large as the one
+/// before,
 const MORE_ROWS: u64 = 64;
 
-/// and so on, up to so many.
+/// up to this many rows.
 const MAX_ROWS: u64 = 1024;
 
-/// Into so many parts a range is cut at a time, until they are chunks, where an engine knows no better.
+/// Where the engine knows no ranks, a range is divided into this many parts at a time, until the parts are chunks.
 const PARTS: u64 = 4;
 
-/// The chunks of what a rule reads first, the wanted end first.
+/// The chunks of an ordered scan, from the wanted end.
 pub struct OrderedScan<'a> {
     stored: Stored<'a>,
-    /// What is left, the next range last, and about how many rows each has at most, if that has been asked.
+    /// The ranges that are left, the next range last. Each has about its greatest number of rows, if that is known.
     ranges: Vec<(KeyRange, Option<u64>)>,
-    /// Up to so many rows are one chunk.
+    /// The most rows of the next chunk.
     chunk_rows: u64,
     end: End,
 }
 
 impl<'a> OrderedScan<'a> {
-    /// The chunks of a range whose rows come in an order, in which so many are wanted.
+    /// The chunks of a range whose rows come in the wanted order; `wanted` rows are wanted.
     pub fn new(stored: Stored<'a>, range: KeyRange, wanted: usize, end: End) -> Self {
         OrderedScan { stored, ranges: vec![(range, None)], chunk_rows: wanted as u64, end }
     }
 
-    /// The next chunk, unless it and all after it are at a value or on its far side that `is_past` says is of no use; if it is told so,
-    /// they are without that value.
+    /// The next chunk; `None` if `is_past` says that no further row can matter. `is_past` gets the value that bounds all further
+    /// rows, and whether they exclude it.
     pub fn next(&mut self, is_past: impl Fn(&DataValue, bool) -> bool) -> Option<KeyRange> {
         loop {
             let (range, rows) = self.ranges.pop()?;
@@ -136,7 +150,8 @@ impl<'a> OrderedScan<'a> {
                 End::First => &range.lower,
                 End::Last => &range.upper,
             };
-            // What comes before a single value has not got it; what comes before several may begin with the same.
+            // Keys below a bound of a single value do not have it; keys below a bound of several values may begin with the same
+            // value.
             let without = self.end == End::Last && bound.as_ref().is_some_and(|bound| bound.len() == 1);
             if bound.as_ref().and_then(|bound| bound.first()).is_some_and(|value| is_past(value, without)) {
                 return None;
@@ -159,7 +174,7 @@ impl<'a> OrderedScan<'a> {
         }
     }
 
-    /// Has the chunk after this one be larger.
+    /// Lets the next chunk be larger.
     fn grow(&mut self, chunk: KeyRange) -> KeyRange {
         self.chunk_rows = self.chunk_rows.max(self.chunk_rows.saturating_mul(2).clamp(MORE_ROWS, MAX_ROWS));
         chunk

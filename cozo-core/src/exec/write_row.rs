@@ -1,4 +1,8 @@
 //! Writing one row without making columns of it, as most writes of few rows can be.
+//!
+//! [`write_row`] covers `:put`, `:insert`, `:update`, `:rm` and `:delete` of a row whose values fit as they are, in a relation
+//! without indices. In every other case, and where the operation would fail, it returns the row unchanged, and
+//! [`mutate`](super::mutate) does the work and words the error. The two therefore cannot disagree.
 
 use smallvec::SmallVec;
 
@@ -10,11 +14,11 @@ use crate::storage::{ChangeKind, ChangedRows};
 use crate::txn::Transaction;
 use crate::value::{DataValue, Tuple};
 
-/// Larger rows are made columns of: engines that keep bytes make them anyway, and what is large is copied once.
+/// Larger rows are written as columns: engines that store bytes make columns anyway, and a large value is then copied once.
 pub const MAX_ROW_BYTES: usize = 1024;
 
-/// Puts or removes the row of an answer, if nobody asks what was there before. Gives it back, and does nothing, where
-/// [`mutate`](super::mutate::write) is to do more: to convert values, to keep indices in step, or to say what is wrong.
+/// Puts or removes the row of an answer, if the old row is not asked for. Returns the row and does nothing where
+/// [`mutate`](super::mutate) must convert values, update indices or report an error.
 pub fn write_row(
     plan: &MutationPlan,
     schema: &SchemaRef,
@@ -45,7 +49,7 @@ pub fn write_row(
 /// Values of a stored row.
 type Values = SmallVec<[DataValue; 4]>;
 
-/// Whether a row stays as it is, since column `i` of the relation is column `i` of the answer.
+/// Whether the row needs no change: column `i` of the relation is column `i` of the answer.
 fn is_as_given(plan: &MutationPlan, row: &[DataValue]) -> bool {
     let as_given = |(i, source): (usize, &ValueSource)| matches!(source, ValueSource::Output(output) if *output == i);
     plan.sources.len() == row.len() && plan.sources.iter().enumerate().all(as_given)
@@ -61,7 +65,7 @@ fn fits(plan: &MutationPlan, schema: &SchemaRef, row: &[DataValue]) -> bool {
     })
 }
 
-/// Whether the relation has a row with the key of this one, of which the values that are kept are added.
+/// Whether the relation has a row with the key of this one. Appends the values of that row that stay to `kept`.
 fn find(
     plan: &MutationPlan,
     schema: &SchemaRef,
@@ -83,7 +87,7 @@ fn find(
     Ok(txn.view(&[schema.id])?.of(schema.id).get(schema.id, &key, &outputs, kept)?)
 }
 
-/// The row of the relation that the row of an answer becomes, with these values where it keeps them.
+/// The row of the relation that the row of an answer becomes. `kept` has the stored values that stay.
 fn arranged(plan: &MutationPlan, mut row: Tuple, kept: Values) -> Tuple {
     if is_as_given(plan, &row) {
         return row;

@@ -1,4 +1,19 @@
-//! From a program to a plan.
+//! From a stratified program to a plan.
+//!
+//! [`build`] numbers the tables in the order of evaluation and plans each rule. A recursive rule is planned once for each atom of its own
+//! component, since that atom reads the delta. For one variant of a rule:
+//!
+//! 1. `Estimates` orders the atoms that give rows, if an order may be chosen (`order`).
+//! 2. [`RuleBuilder`] turns atom after atom into operators over slots. It takes an index (`indices`) or an intersection (`intersect`) if
+//!    one serves.
+//! 3. `ranges` narrows scans by filters; `equal` joins by equalities of expressions.
+//! 4. `with_kept_slots` goes backwards, drops outputs that no operator reads, and says which slots each operator carries over.
+//! 5. `repetitions` adds distinct operators before joins; `sort_before_lookup` sorts a scan for the look-up that follows.
+//!
+//! Then the finished components are marked: `min_max`, `unique`, `point`, and the tables that must be in order (`note_readers`).
+//!
+//! **Invariant**: a slot is filled once. If an aggregation depends on the order of solutions (`keeps_order`), steps that change the order
+//! are left out: other join orders, intersections, and sorted scans.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -24,12 +39,12 @@ use crate::value::SmallStr;
 /// About how many bytes an operator takes.
 const ATOM_BYTES: usize = 1 << 8;
 
-/// In which order atoms run.
+/// The order in which atoms run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JoinOrder {
-    /// As written.
+    /// The written order.
     Written,
-    /// As written, unless another order is clearly cheaper.
+    /// The written order, unless another is clearly cheaper.
     ByCost,
 }
 
@@ -69,7 +84,7 @@ pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrd
         planner.keeps_order = kinds.iter().any(TableKind::order_matters);
         for (name, kind) in component.predicates.iter().zip(kinds) {
             let (predicate, table) = (&program.predicates[name], numbers[name]);
-            // However constants are written, the first of equal numbers is always the same one.
+            // Sorted, so that the first of equal numbers is the same one however constants are written.
             let written =
                 matches!(&predicate.definition, Definition::Constant(rows) if !matches!(rows, ConstantRows::Given(_)));
             let in_order = written && name != ENTRY;
@@ -132,7 +147,7 @@ fn source(target: &Target, numbers: &FxHashMap<&SmallStr, usize>) -> Source {
     }
 }
 
-/// All that rules and fixed rules read.
+/// All sources that rules and fixed rules read.
 fn sources(components: &[ComponentPlan]) -> impl Iterator<Item = &Source> {
     let operators = components.iter().flat_map(|component| &component.rules).flat_map(|rule| &rule.operators);
     let inputs = components.iter().flat_map(|component| &component.fixed).flat_map(|fixed| &fixed.inputs);
@@ -152,7 +167,7 @@ fn reads(components: &[ComponentPlan]) -> SmallVec<[RelationId; 4]> {
     reads
 }
 
-/// The times that histories are read at, each once: copies of one atom have one time.
+/// The times at which histories are read, each once: copies of an atom share its time.
 fn times(components: &[ComponentPlan]) -> Vec<Expr> {
     let mut times: Vec<Expr> = vec![];
     let mut spans = FxHashSet::default();
@@ -166,12 +181,12 @@ fn times(components: &[ComponentPlan]) -> Vec<Expr> {
     times
 }
 
-/// What the rules of one plan share.
+/// The state that the rules of one plan share.
 struct Planner<'a> {
     numbers: &'a FxHashMap<&'a SmallStr, usize>,
     estimates: Estimates<'a>,
     join_order: JoinOrder,
-    /// Whether solutions of the component's rules come in the order that atoms and relations give.
+    /// Whether the solutions of the component's rules come in the order of atoms and relations.
     keeps_order: bool,
     depends_on_sizes: bool,
 }
@@ -218,7 +233,7 @@ impl Planner<'_> {
             _ => Ordered::as_written(rule),
         };
         self.depends_on_sizes |= ordered.had_choice;
-        // Intersections give values in an order of their own.
+        // Without sizes there are no intersections, which give values in an order of their own.
         let estimates = (by_cost && !self.keeps_order).then_some(&self.estimates);
         let bag = matches!(kind, TableKind::Groups(_));
         Ok(RuleBuilder::new(self.numbers, estimates, parts, bag, self.keeps_order).rule(table, rule, ordered))
@@ -241,11 +256,11 @@ pub(super) struct RuleBuilder<'a> {
     numbers: &'a FxHashMap<&'a SmallStr, usize>,
     /// The sizes, where they may decide.
     pub(super) estimates: Option<&'a Estimates<'a>>,
-    /// The atoms (by position as written) that read a table of the rule's own component, and which of its rows.
+    /// The atoms (by written position) that read a table of the rule's own component, and which of its rows.
     parts: &'a [(usize, TablePart)],
-    /// Whether each solution counts, also those that give equal rows.
+    /// Whether each solution counts, even if solutions give equal rows.
     bag: bool,
-    /// Whether solutions come in the order that atoms and relations give.
+    /// Whether solutions come in the order of atoms and relations.
     pub(super) keeps_order: bool,
     pub(super) slots: BTreeMap<SmallStr, usize>,
     next_slot: usize,
@@ -336,7 +351,7 @@ impl<'a> RuleBuilder<'a> {
         self.next_slot - 1
     }
 
-    /// The expression with its variables turned into slots.
+    /// The expression with slots in place of variables.
     pub(super) fn slotted(&self, expr: &Expr) -> Expr {
         expr.map_leaves(&mut |leaf| match leaf {
             Expr::Variable(name, span) => Expr::Slot(self.slots[name], *span),
@@ -344,7 +359,7 @@ impl<'a> RuleBuilder<'a> {
         })
     }
 
-    /// A variable that is bound already, as an expression.
+    /// A bound variable as an expression; `None` for a free one.
     pub(super) fn known(&self, variable: &Variable) -> Option<Expr> {
         self.slots.get(&variable.name).map(|slot| Expr::Slot(*slot, variable.span))
     }
@@ -363,7 +378,7 @@ impl<'a> RuleBuilder<'a> {
         source(target, self.numbers)
     }
 
-    /// How rows with these columns bound are found, and how many of the columns (from the first) that uses.
+    /// How rows with these columns bound are found, and how many of the columns (from the first) the method uses.
     fn method(&self, source: &Source, bound: &[(usize, Expr)]) -> (Method, usize) {
         let Source::Stored(stored) = source else {
             return if bound.is_empty() { (Method::Scan, 0) } else { (Method::Hash, bound.len()) };
@@ -372,14 +387,14 @@ impl<'a> RuleBuilder<'a> {
             |(i, (column, _)): &(usize, &(usize, Expr))| column == i && *column < stored.identifying_columns();
         match bound.iter().enumerate().take_while(is_prefix).count() {
             0 if bound.is_empty() => (Method::Scan, 0),
-            // With one row to match, reading through the relation beats building a hash table of it.
+            // For a single input row, a scan is cheaper than an index.
             0 if self.single_row_input() => (Method::Scan, 0),
             0 => (Method::Hash, bound.len()),
             leading => (Method::Prefix, leading),
         }
     }
 
-    /// Whether what was planned so far gives one row at most.
+    /// Whether the operators so far give one row at most.
     fn single_row_input(&self) -> bool {
         self.operators.iter().all(OperatorKind::gives_a_row_for_each)
     }
@@ -405,7 +420,7 @@ impl<'a> RuleBuilder<'a> {
             }
             Source::Table(_) => false,
         };
-        // Where equal rows count once, or there is one match at most, rows that bind nothing new need only be there or not.
+        // An atom that binds nothing new is a test, if equal rows count once or there is one match at most.
         let once = !self.bag || whole_key;
         if gives_nothing && once && part.is_none() && !bound.is_empty() && used == bound.len() {
             return self.exists(apply, false);

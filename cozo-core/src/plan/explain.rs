@@ -17,7 +17,7 @@ pub const EXPLAIN_HEADERS: [&str; 9] =
 pub struct Explained<'a> {
     /// The values under [`EXPLAIN_HEADERS`].
     pub row: Tuple,
-    /// The rule and the position of the operator that it is about; the position after the last is the rule's end.
+    /// The rule and the position of the operator that the row describes; the position after the last is the rule's end.
     pub operator: Option<(&'a RulePlan, usize)>,
 }
 
@@ -55,7 +55,7 @@ pub fn explain(plan: &Plan) -> Vec<Explained<'_>> {
     rows
 }
 
-/// What a row says about an operator.
+/// The text of a row about an operator.
 #[derive(Default)]
 struct Line {
     op: &'static str,
@@ -176,7 +176,7 @@ fn intersect_line(plan: &Plan, intersect: &IntersectPlan) -> Line {
     }
 }
 
-/// `semi` says whether matches are only tested for, and whether their absence is.
+/// The line of an operator that reads a relation. `semi` is `None` for a join, and says for a semi-join whether it is negated.
 fn relation_line(plan: &Plan, source: &Source, method: Method, keys: &[(usize, Expr)], semi: Option<bool>) -> Line {
     let stored = matches!(source, Source::Stored(_));
     let as_of = matches!(source, Source::Stored(StoredRead { as_of: Some(_), .. }));

@@ -1,8 +1,8 @@
 //! Reading a stored relation through one of its indices.
 //!
-//! An index is considered where the relation's first key column is not bound. If the index has every column that the atom
-//! uses, it is read in place of the relation; otherwise the atom becomes two, a join with the index and then one with
-//! the relation by its whole key:
+//! An index is considered if the relation's first key column is not bound. If the index has every column that the atom uses, it
+//! is read in place of the relation. Otherwise the atom becomes two: a join with the index, and then a join with the relation by
+//! its whole key:
 //!
 //! ```text
 //! user {uid => city, age}, index user:place {city, uid}
@@ -18,8 +18,8 @@ use crate::program::{Apply, Arg, StoredRead, Target, Variable};
 use crate::schema::{IndexDefinition, RelationSchema};
 use crate::value::SmallStr;
 
-/// The index with the longest run of leading columns that are bound, the first by name of several; none if the first
-/// key column of the relation is bound, or no index begins with a bound column. `bound` are the bound columns.
+/// The index with the most leading columns bound; of several, the first by name. `None` if the first key column of the relation
+/// is bound, or no index begins with a bound column.
 pub fn choose<'s>(read: &'s StoredRead, apply: &Apply, bound: &[usize]) -> Option<&'s IndexDefinition> {
     let schema = &read.schema;
     if schema.indices.is_empty() || bound.contains(&0) {
@@ -28,12 +28,12 @@ pub fn choose<'s>(read: &'s StoredRead, apply: &Apply, bound: &[usize]) -> Optio
     let usable = schema.indices.iter().filter(|index| {
         bound_run(index, bound) > 0 && (read.as_of.is_none() || has_the_same_histories(schema, index, apply))
     });
-    // Of equals the last is the greatest: from the back that is the first by name.
+    // `max_by_key` takes the last of equals, which is the first by name from the back.
     usable.rev().max_by_key(|index| bound_run(index, bound))
 }
 
-/// Whether an atom may be read as of a time in an index alone: the index ends with the Validity and has keys only, so that its
-/// histories are those of the relation, and it has every column that the atom uses.
+/// Whether an atom may be read as of a time in an index alone. The index must end with the Validity and have keys only, so that
+/// its histories are those of the relation, and it must have every column that the atom uses.
 fn has_the_same_histories(schema: &RelationSchema, index: &IndexDefinition, apply: &Apply) -> bool {
     let keys = schema.keys.len();
     index.columns.last() == Some(&(keys - 1))
@@ -41,7 +41,7 @@ fn has_the_same_histories(schema: &RelationSchema, index: &IndexDefinition, appl
         && covers(index, apply)
 }
 
-/// Whether all bound columns lead an index, so that it can say by a look-up whether there are such rows.
+/// Whether all bound columns lead an index, so that one look-up tells whether there are such rows.
 pub fn decides(index: &IndexDefinition, bound: &[usize]) -> bool {
     bound_run(index, bound) == bound.len()
 }
@@ -57,7 +57,7 @@ pub fn covers(index: &IndexDefinition, apply: &Apply) -> bool {
     used.into_iter().all(|(column, _)| index.columns.contains(&column))
 }
 
-/// Whether the rows of an index that have the bound columns lie in the order of the keys of its relation, of which there are so many.
+/// Whether the rows of an index for bound columns lie in the order of the `keys` key columns of its relation.
 pub fn is_in_order_of_keys(index: &IndexDefinition, bound: &[usize], keys: usize) -> bool {
     let free_keys = (0..keys).filter(|key| !bound.contains(key));
     index.columns[bound_run(index, bound)..]
@@ -68,7 +68,7 @@ pub fn is_in_order_of_keys(index: &IndexDefinition, bound: &[usize], keys: usize
         .eq(free_keys)
 }
 
-/// An atom of a relation as one of its index: the same but for columns that the index does not have.
+/// An atom of a relation as an atom of its index, without the columns that the index does not have.
 pub fn on_index(index: &IndexDefinition, apply: &Apply) -> Apply {
     let args = index.columns.iter().map(|column| apply.args[*column].clone()).collect();
     let as_of = match &apply.target {
@@ -80,7 +80,7 @@ pub fn on_index(index: &IndexDefinition, apply: &Apply) -> Apply {
 
 /// An atom that an index does not cover, in parts.
 pub struct Split {
-    /// Values to compute first, since both atoms ask for them.
+    /// Values to compute first, since both atoms use them.
     pub values: Vec<(Variable, Expr)>,
     /// The join with the index.
     pub index: Apply,
@@ -148,7 +148,7 @@ impl RuleBuilder<'_> {
         (0..schema.keys.len()).filter_map(key).collect()
     }
 
-    /// Has the join that was planned last give the matches of each input row in the ascending order of some variables.
+    /// Lets the join that was planned last give the matches of each input row in the ascending order of some variables.
     fn order_by(&mut self, variables: &[SmallStr]) {
         let by: Vec<usize> = variables.iter().map(|variable| self.slots[variable]).collect();
         let row = self.fresh_slot();
@@ -161,7 +161,7 @@ impl RuleBuilder<'_> {
         }
     }
 
-    /// A negated atom; an index serves if one look-up in it decides.
+    /// A negated atom, tested through an index if one look-up decides.
     pub(super) fn absent(&mut self, apply: &Apply) {
         let Target::Stored(read) = &apply.target else { return self.exists(apply, true) };
         let bound = self.bound_columns(apply);

@@ -1,16 +1,16 @@
 //! Where lists are intersected: the planner's side of worst-case optimal joins.
 //!
-//! In `e[a, b], e[b, c], e[c, a]`, joining two atoms gives every path of two edges, most of which close no triangle. Once
-//! `a` and `b` are known, `c` is in the list of `b` and in the list of those that lead to `a`: going through the shorter of
-//! two sorted lists never does more work than there are triangles possible (the bound of Atserias, Grohe and Marx 2008).
+//! In `e[a, b], e[b, c], e[c, a]`, a join of two atoms gives every path of two edges, most of which close no triangle. Once `a`
+//! and `b` are known, `c` is in the list of `b` and in the list of the nodes that lead to `a`. Reading the shorter of two sorted
+//! lists never does more work than there can be triangles (the bound of Atserias, Grohe and Marx 2008).
 
 use super::build::RuleBuilder;
 use super::{IntersectInput, IntersectPlan, TablePart};
 use crate::program::{Apply, Arg, Atom, Target};
 use crate::value::SmallStr;
 
-/// What it costs to read and sort a row of a relation, to begin an intersection, and to look at an element of a list, in
-/// look-ups of a key.
+/// The cost of reading and sorting a row, of beginning an intersection, and of looking at an element of a list, in look-ups of a
+/// key.
 const SORT: f64 = 0.6;
 const BEGIN: f64 = 0.4;
 const LOOK_AT: f64 = 0.05;
@@ -26,8 +26,8 @@ struct Lister<'b> {
 }
 
 impl RuleBuilder<'_> {
-    /// The intersection that binds what the atom `at` would bind, with the positions of all atoms that it stands for; none if it
-    /// is the only atom that gives it, or if testing each candidate is cheaper.
+    /// The intersection that binds the variable of the atom `at`, with the positions of all atoms that it replaces. `None` if no
+    /// other atom gives the variable, or if testing each candidate is cheaper.
     pub(super) fn intersection(
         &mut self,
         body: &[Atom],
@@ -68,7 +68,7 @@ impl RuleBuilder<'_> {
         Some((IntersectPlan { slot, inputs }, listers.iter().map(|lister| lister.at).collect()))
     }
 
-    /// The atom as one that lists values of a variable (of any, if none is given), all its other arguments being known.
+    /// The atom at `at`, if it lists the values of the variable `wanted`, or of any, and all its other arguments are known.
     fn lister<'b>(
         &self,
         body: &'b [Atom],

@@ -1,8 +1,8 @@
 //! Plans: how a program runs, as data.
 //!
 //! A [`Plan`] has a table for every predicate and, component by component, the rules that fill them. A rule is a line of
-//! operators over numbered *slots*: each operator takes batches whose columns are slots, and gives batches with some
-//! more slots filled and those dropped that nothing needs any longer.
+//! operators over numbered *slots*. Each operator takes batches whose columns are slots, and gives batches with more slots
+//! filled. Slots that no later operator needs are dropped.
 //!
 //! ```text
 //! ?[to] := l1[fr], *friends{fr, to}
@@ -11,12 +11,21 @@
 //!     head [slot 1]
 //! ```
 //!
-//! How a stored relation is read is chosen here: by key prefix where its leading key columns are bound, through an index
-//! that begins with bound columns ([`indices`]), by a hash table on the bound columns otherwise, by a scan where nothing is
-//! bound, which filters with constants may narrow ([`ranges`]). A read as of a time (`@`) finds the visible rows first and
-//! compares a Validity that is bound then, so that the Validity is never part of a prefix. Atoms run in the order in which
-//! the program has them, unless another is clearly cheaper ([`order`]); a variable that several atoms bind from what is known
-//! before is found by intersecting lists where that is cheaper than trying each candidate ([`intersect`]).
+//! [`build()`] plans rule by rule. Atoms run in the written order, unless another order is clearly cheaper (`order`). A stored
+//! relation is read in one of these ways, each a [`Method`]:
+//!
+//! | way | when | file |
+//! |---|---|---|
+//! | `Prefix` | its leading key columns are bound, or those of one of its indices | `build`, `indices` |
+//! | `Range` | filters compare a key column with constants | `ranges` |
+//! | `Equal` | a filter equates expressions over the relation and the rows before it | `equal` |
+//! | `Hash` | other columns are bound: by an index that the run builds | `build` |
+//! | `Scan` | nothing is bound, or the input is a single row | `build` |
+//!
+//! If several atoms give a variable from bound columns, sorted lists are intersected where that is cheaper than testing each
+//! candidate (`intersect`). A read as of a time (`@`) finds the visible rows first and compares a bound Validity then; the
+//! Validity is never part of a prefix. Afterwards passes add distinct operators (`repetitions`) and mark tables and plans
+//! (`unique`, `min_max`, `point`).
 //!
 //! **plan never runs anything**: it reads schemas, no rows; sizes come from a [`Statistics`].
 
@@ -58,12 +67,12 @@ pub struct Plan {
     pub entry: usize,
     /// The headers of the answer.
     pub headers: Vec<String>,
-    /// The stored relations that are read. A few lie in the plan itself: so small a vector of its own might lie beside what a
-    /// thread changes all the time.
+    /// The stored relations that are read. A few are stored inline: a small allocation of their own might share a cache line with
+    /// data that a thread writes all the time.
     pub reads: SmallVec<[RelationId; 4]>,
-    /// The times that histories are read at, for all sources of the plan: expressions without variables.
+    /// The times at which histories are read, for all sources of the plan: expressions without variables.
     pub times: Vec<Expr>,
-    /// Whether it would be another plan if relations had other sizes.
+    /// Whether other sizes of relations might give another plan.
     pub depends_on_sizes: bool,
     /// How it runs.
     pub strategy: Strategy,
@@ -91,7 +100,7 @@ pub struct TablePlan {
     pub arity: usize,
     /// What its rows are.
     pub kind: TableKind,
-    /// Whether its rows are put in ascending order once they are complete, since those who read them give others in another order.
+    /// Whether its rows are sorted once they are complete, because the result of a reader depends on their order.
     pub in_order: bool,
     /// Whether the rules give no row twice.
     pub unique: bool,
@@ -104,7 +113,7 @@ pub struct TablePlan {
 pub enum TableKind {
     /// A set of rows.
     Set,
-    /// Groups, made at once from all solutions of the rules: the aggregation of each column, none for those that group.
+    /// Groups of all solutions of the rules: the aggregation of each column, none for grouping columns.
     Groups(Vec<Option<AggregationUse>>),
     /// Groups that recursion improves: the aggregations of the columns after the first `keys`.
     Meet {
@@ -116,8 +125,8 @@ pub enum TableKind {
 }
 
 impl TableKind {
-    /// Whether its rows depend on the order of what it aggregates. Solutions come in the order in which atoms are written and relations lie
-    /// then, whatever indices there are and however many are wanted.
+    /// Whether its rows depend on the order of the solutions. If so, solutions come in the order in which atoms are written and
+    /// relations are stored, whatever indices there are and however many solutions are wanted.
     pub fn order_matters(&self) -> bool {
         let matters = |used: &AggregationUse| used.aggregation.order_matters;
         match self {
@@ -137,7 +146,7 @@ pub struct ComponentPlan {
     pub recursive: bool,
     /// The rules.
     pub rules: Vec<RulePlan>,
-    /// Tables of rows as given.
+    /// The tables of constant rules.
     pub constants: Vec<ConstantPlan>,
     /// Tables that fixed rules fill.
     pub fixed: Vec<FixedPlan>,
@@ -169,20 +178,20 @@ pub struct FixedPlan {
 pub struct FixedInputPlan {
     /// The relation, read whole.
     pub source: Source,
-    /// Names for its columns from the first.
+    /// The names for its columns, from the first column on.
     pub bindings: Vec<Symbol>,
     /// The input in the script.
     pub span: SourceSpan,
 }
 
-/// A table of rows as given.
+/// A table of constant rows.
 #[derive(Clone, Debug)]
 pub struct ConstantPlan {
     /// The table.
     pub table: usize,
     /// Its rows.
     pub rows: ConstantRows,
-    /// Where they stand.
+    /// The rows in the script.
     pub span: SourceSpan,
 }
 
@@ -199,10 +208,10 @@ pub struct RulePlan {
     pub head: Vec<usize>,
     /// The number of slots.
     pub slots: usize,
-    /// The operators that read a table of the rule's own component, and which of its rows; exactly one reads the delta.
-    /// A recursive rule is planned once for each such atom.
+    /// The operators that read a table of the rule's own component, and which of its rows. Exactly one reads the delta: a
+    /// recursive rule is planned once for each such atom.
     pub reads: Vec<(usize, TablePart)>,
-    /// Where rows at one end of what it reads are all that matter: from that end it is read until there is a row.
+    /// The end of the relation whose rows alone matter, if there is one: the rule reads from that end until there is a row.
     pub end: Option<End>,
     /// Why its atoms are in another order than written, if they are.
     pub reason: Option<String>,
@@ -210,13 +219,12 @@ pub struct RulePlan {
     pub text: String,
 }
 
-/// What looking a row up costs, or applying a function to one that has no kernel for columns, where reading a row costs 1.
+/// The cost of a look-up of a row, or of a function without a kernel for columns, where reading a row costs 1.
 const ROW_AT_A_TIME: u64 = 8;
 
 impl RulePlan {
-    /// About the work that each row of the first operator makes, where reading a row is 1, and that threads can share. In recursion they
-    /// do not gain by sharing joins: rows are found by place there, and what comes of them is compared with what is known once more when it
-    /// comes together. (Pairs of the same generation, 90,000 up to 5.6 million, took two threads 1.0 to 1.2 times as long as one.)
+    /// About the work that threads can share for each row of the first operator, where reading a row is 1. In recursion joins do
+    /// not count: they find rows by position, and their results are compared with the known rows once more when they are merged.
     pub fn row_work(&self) -> u64 {
         let mut calls = 0;
         let mut count =
@@ -240,25 +248,25 @@ impl RulePlan {
     }
 }
 
-/// Which rows of a table that still grows an operator reads in a round.
+/// Which rows of a growing table an operator reads in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TablePart {
-    /// Those of the last round.
+    /// The rows that the last round added.
     Delta,
-    /// Those before the last round.
+    /// The rows that were there before the last round.
     Old,
-    /// Both.
+    /// All rows up to the last round.
     Known,
 }
 
-/// An operator. `keep` are the slots of the input that the output has too.
+/// An operator.
 #[derive(Clone, Debug)]
 pub struct OperatorPlan {
     /// Its number in the plan: what a run notes about it goes by that.
     pub number: usize,
     /// What it does.
     pub kind: OperatorKind,
-    /// The slots carried over.
+    /// The slots of the input that the output has, too.
     pub keep: Vec<usize>,
 }
 
@@ -275,11 +283,11 @@ pub enum OperatorKind {
     Same(usize, Expr),
     /// Fills a slot with the value of an expression.
     Unify(usize, Expr),
-    /// Repeats it for each element of a list, which fills a slot if one is given.
+    /// Repeats it for each element of a list, which fills the slot if there is one.
     Unnest(Option<usize>, Expr),
     /// Repeats it for each value that several relations agree on.
     Intersect(IntersectPlan),
-    /// Drops it if an equal row came before, as far as is remembered.
+    /// Drops it if an equal row came before, as far as earlier rows are remembered.
     Distinct,
 }
 
@@ -299,7 +307,7 @@ impl OperatorKind {
         }
     }
 
-    /// Whether it only fills slots and tests: each row gives one at most, whatever relations hold.
+    /// Whether it only fills slots and tests: each row gives one row at most, whatever the relations hold.
     pub fn gives_a_row_for_each(&self) -> bool {
         matches!(self, OperatorKind::Unify(..) | OperatorKind::Filter(_) | OperatorKind::Same(..))
     }
@@ -352,41 +360,40 @@ pub struct JoinPlan {
     pub outputs: Vec<(usize, usize)>,
     /// For a range: the bounds of the key column after those in `keys`.
     pub bounds: Vec<BoundPlan>,
-    /// For a scan of a table: the column to sort by, so that the look-up that follows goes through its relation in
-    /// order.
+    /// For a scan of a table: the column to sort by, so that the look-up that follows reads its relation in order.
     pub sort_by: Option<usize>,
-    /// In which order matches come.
+    /// The order of the matches.
     pub order: MatchOrder,
-    /// What a row and the input have in common, if it is found by that.
+    /// The equalities by which rows are found, for [`Method::Equal`].
     pub equal: Option<Box<EqualPlan>>,
 }
 
-/// In which order the matches of a join come.
+/// The order of the matches of a join.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MatchOrder {
-    /// In any.
+    /// Any order.
     Any,
-    /// In that of the input, and those of one input row in that of the relation.
+    /// The order of the input; for one input row, the order of the relation.
     Input,
-    /// Likewise, by an index that has another order than its relation: those of one input row in the ascending order of the slots `by`, which
-    /// the join fills. The slot `row` is free for the number of the input row.
+    /// The same for an index whose order differs from the order of its relation. The matches of one input row are sorted by the
+    /// slots `by`, which the join fills.
     Keys {
-        /// Takes the number of the input row.
+        /// A free slot, for the number of the input row.
         row: usize,
         /// The slots that the columns of the relation's key fill.
         by: Vec<usize>,
     },
 }
 
-/// Equalities of expressions over the rows of a relation with expressions over the input of its join. They are filters after the join,
-/// too: an expression that fails for a row is equal to anything here.
+/// Equalities of expressions over the rows of a relation with expressions over the input of its join. They stay as filters after
+/// the join, so here an expression that fails for a row is equal to anything.
 #[derive(Clone, Debug)]
 pub struct EqualPlan {
-    /// Expressions over the input, and over the slots that the join fills; all pairs are equal.
+    /// Pairs of an expression over the input and one over the slots that the join fills. All pairs must be equal.
     pub pairs: Vec<(Expr, Expr)>,
-    /// Whether the only pair is a list and what is one of its elements.
+    /// Whether the only pair is a list and one of its elements.
     pub each: bool,
-    /// Filters of the relation's rows alone: there is no need to look for a row for which one gives false.
+    /// Filters of the relation's rows alone: a row for which one is false need not be found.
     pub tests: Vec<Expr>,
 }
 
@@ -399,7 +406,7 @@ pub struct BoundPlan {
     pub value: Expr,
 }
 
-/// How a column compares with a value, as far as bounds are concerned.
+/// How a column compares with the value of a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// It is equal.
@@ -412,8 +419,8 @@ pub enum Comparison {
     StartsWith,
 }
 
-/// A join of each input row with the values that are in all of several lists: a step of a worst-case optimal join (Ngo,
-/// Porat, Re and Rudra 2012). Each relation gives a list for each value of one of its columns.
+/// A join of each input row with the values that are in all of several lists: a step of a worst-case optimal join (Ngo, Porat, Ré
+/// and Rudra 2012). Each relation gives a list for each value of one of its columns.
 #[derive(Clone, Debug)]
 pub struct IntersectPlan {
     /// The slot that the values fill.
@@ -425,7 +432,7 @@ pub struct IntersectPlan {
 /// A relation of pairs.
 #[derive(Clone, Debug)]
 pub struct IntersectInput {
-    /// The relation; all columns that tell its rows apart are among the two below.
+    /// The relation. All columns that tell its rows apart are among the two below.
     pub source: Source,
     /// The column that selects a list, and its value.
     pub key: (usize, Expr),

@@ -1,4 +1,18 @@
-//! Operations on stored relations: which relation, and where each of its columns comes from.
+//! Operations on stored relations: the relation, and the source of each of its columns.
+//!
+//! [`plan_mutation`] resolves an operation (`:put`, `:create`, ...) against the headers of the answer and the relation as it
+//! exists. Each column of the relation gets a [`Source`]:
+//!
+//! | source | when |
+//! |---|---|
+//! | `Output` | an output column has its name, or is bound to it in braces |
+//! | `Kept` | `:update`, for a value column that the query does not give |
+//! | `Default` | it has a default, and the query does not give it |
+//! | `Null` | it is a nullable value column; or `:create` without a query |
+//!
+//! A column with none of these is an error. `:rm`, `:delete` and `:ensure_not` have sources for key columns only. `:create` and
+//! `:replace` make a new schema from the braces; without braces, all output columns are keys. Operations need access rights,
+//! which are checked here. **Nothing is written here**: `exec/mutate.rs` applies the plan.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,9 +32,9 @@ use crate::value::SmallStr;
 pub struct MutationPlan {
     /// Which operation.
     pub op: MutationOp,
-    /// The relation; for `:create` and `:replace` its new definition, not yet with an identity.
+    /// The relation; for `:create` and `:replace` its new definition, which has no identity yet.
     pub schema: SchemaRef,
-    /// Where each column of the relation comes from, keys first; for operations on keys alone only those.
+    /// The source of each column of the relation, keys first; operations on keys have sources for key columns only.
     pub sources: Vec<Source>,
     /// The operation in the script.
     pub span: SourceSpan,
@@ -43,7 +57,7 @@ pub enum Source {
     Default(Expr),
     /// Nulls.
     Null,
-    /// The row as it is (`:update`).
+    /// The stored row (`:update`).
     Kept,
 }
 
@@ -154,7 +168,7 @@ pub enum MutationError {
     Default(#[from] ParseError),
 }
 
-/// Plans an operation. `headers` are those of the query's answer, none if the script has no query.
+/// Plans an operation. `headers` are the headers of the answer; `None` if the script has no query.
 pub fn plan_mutation(
     mutation: &Mutation,
     headers: Option<&[String]>,
@@ -168,7 +182,7 @@ pub fn plan_mutation(
     }
 }
 
-/// The definition of a relation all of whose columns are keys of any type, as results are kept.
+/// The definition of a relation whose columns are all keys of any type.
 pub fn default_schema(name: &SmallStr, columns: impl IntoIterator<Item = SmallStr>) -> RelationSchema {
     let key = |name| ColumnDefinition { name, column_type: ColumnType::ANY, default: None };
     RelationSchema {
@@ -258,7 +272,7 @@ impl Planner<'_, '_> {
         for spec in specs {
             let default = match &spec.source {
                 ColumnSource::Default(expr) => {
-                    // Resolved here only to find errors: the text is what is kept.
+                    // Resolved only to find errors: the schema stores the text.
                     let mentioned = self.resolver.parameters.mentioned.len();
                     self.resolver.closed(expr)?;
                     if let Some(Mention::Named(name, span)) = self.resolver.parameters.mentioned.get(mentioned) {
@@ -330,12 +344,12 @@ impl Planner<'_, '_> {
         Ok(schema.require(needed, "written", self.mutation.relation.span).map_err(ProgramError::from)?)
     }
 
-    /// Whether the operation looks at nothing but keys.
+    /// Whether the operation uses key columns only.
     fn on_keys_alone(&self) -> bool {
         matches!(self.mutation.op, MutationOp::Rm | MutationOp::Delete | MutationOp::EnsureNot)
     }
 
-    /// The columns of the relation that the operation gives, with the output columns they come from.
+    /// The columns of the relation that the operation gives, with their output columns.
     fn given_columns(&mut self, schema: &SchemaRef) -> Result<Vec<(SmallStr, usize)>, MutationError> {
         let no_such = |name: &str, span| MutationError::NoSuchColumn {
             relation: schema.name.to_string(),
@@ -372,7 +386,7 @@ impl Planner<'_, '_> {
                 ColumnSource::Binding(symbol) => self.output(&symbol.name, symbol.span)?,
                 _ => match self.output(name, span) {
                     Ok(output) => output,
-                    // A column with a default, or one that is not looked at, need not be in the query.
+                    // A column with a default, or one that is not used, need not be in the query.
                     Err(_) if column.default.is_some() || (keys_only && index >= schema.keys.len()) => continue,
                     Err(error) => return Err(error),
                 },

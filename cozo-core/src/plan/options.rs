@@ -98,24 +98,24 @@ pub enum OptionError {
 /// The options of a query, their values still expressions.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// At most so many rows.
+    /// The most rows.
     pub limit: Option<Expr>,
-    /// After skipping so many.
+    /// The rows to skip first.
     pub offset: Option<Expr>,
-    /// Sorted by these columns.
+    /// The columns to sort by.
     pub order: Vec<SortKey>,
-    /// Ended after so many seconds.
+    /// The seconds after which the query is stopped.
     pub timeout: Option<Expr>,
-    /// Asleep for so many seconds before it ends.
+    /// The seconds to sleep before the query ends.
     pub sleep: Option<Expr>,
-    /// Failed unless there are rows, or none.
+    /// Fails unless there are rows, or none.
     pub assertion: Option<(Assertion, SourceSpan)>,
-    /// With the rows that the operation changed.
+    /// Whether to return the rows that the operation changed.
     pub returning: bool,
 }
 
 impl Options {
-    /// Whether they change nothing about a result of one row, and nothing about how it comes.
+    /// Whether they leave a result of one row, and the way to it, as it is.
     pub fn keep_single_row(&self) -> bool {
         let Options { limit, offset, order: _, timeout, sleep, assertion, returning: _ } = self;
         limit.is_none() && offset.is_none() && timeout.is_none() && sleep.is_none() && assertion.is_none()

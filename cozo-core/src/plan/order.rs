@@ -1,10 +1,21 @@
-//! The order of joins: the order as written, unless another is clearly cheaper by the sizes of the relations.
+//! The order of joins: the written order, unless another is clearly cheaper by the sizes of the relations.
 //!
-//! Orders are compared by estimated work, found by dynamic programming over sets of atoms (Selinger et al. 1979) for
-//! bodies of up to [`MAX_EXHAUSTIVE`] atoms that give rows, and by taking the cheapest next atom for longer ones. A unit
-//! of work is a look-up of one key, about 100 ns. Only atoms that give rows are moved: the safety pass then puts filters and
-//! negations as early as they can stand. A unification that may fail, or give each row another value, still comes after all
-//! that stood before it, so that it sees no row that it did not see as written; and so do tests that may fail.
+//! [`Estimates`] guesses the size of each relation, component by component. [`Costs`] compares orders of one body by estimated work. Its
+//! unit is a look-up of one key. For up to [`MAX_EXHAUSTIVE`] atoms that give rows, it finds the cheapest order by dynamic programming over
+//! sets of atoms (Selinger et al. 1979). For more atoms, it takes the cheapest next atom each time.
+//!
+//! ```text
+//! set of atoms      best order so far      Step: cost, rows, bound variables
+//! {e1}              e1                     150, 1000, {a, b}
+//! {e2}              e2                     2, 10, {b, c}
+//! {e1, e2}          e2 e1                  15, 30, {a, b, c}      from {e2}, cheaper than e1 e2
+//! ```
+//!
+//! Only atoms that give rows are moved. Filters, tests and negations then stand as early as they can. An atom that may fail, or that may
+//! give each row another value, stays behind all atoms that give rows and stood before it: so it sees no row that it does not see in the
+//! written order.
+//!
+//! A variant of a recursive rule begins with the delta, unless that is clearly dearer than the written order.
 
 use std::collections::BTreeSet;
 
@@ -20,35 +31,35 @@ use crate::program::{
 use crate::schema::{BaseType, ColumnType};
 use crate::value::{DataValue, SmallStr};
 
-/// The most atoms whose orders are all looked at.
+/// The most atoms whose orders are all compared.
 const MAX_EXHAUSTIVE: usize = 9;
 
 /// The most atoms that are reordered at all.
 const MAX_REORDERED: usize = 64;
 
-/// How much cheaper another order must be than the written one. Estimates are rough, and people write what they mean.
+/// How many times cheaper another order must be than the written one. Estimates are rough, and authors often know better.
 const CLEARLY_CHEAPER: f64 = 3.0;
 
-/// What one row costs: found by a key, found by a hash, entered into a hash table, read in a scan, handed on.
+/// The cost of a row: found by a key, found by a hash, entered into a hash table, read in a scan, passed on.
 const LOOK_UP: f64 = 1.0;
 const PROBE: f64 = 0.4;
 const HASH: f64 = 0.5;
 const READ: f64 = 0.05;
 const HAND_ON: f64 = 0.1;
 
-/// How many rows a recursive rule gives for each row that it begins with, as far as anybody knows.
+/// A guess: how many rows a recursive rule gives for each row that it begins with.
 const GROWTH: f64 = 16.0;
 
-/// How many elements a list has, likewise.
+/// A guess: how many elements a list has.
 const LIST_LENGTH: f64 = 5.0;
 
-/// How many rows a fixed rule gives, likewise.
+/// A guess: how many rows a fixed rule gives.
 const FIXED_RULE_ROWS: f64 = 1000.0;
 
-/// The part of the rows that passes a filter, likewise.
+/// A guess: the part of the rows that passes a filter.
 const PASSING: f64 = 0.3;
 
-/// The sizes of all relations of a program, and what follows from them.
+/// The sizes of all relations of a program.
 pub struct Estimates<'a> {
     statistics: &'a dyn Statistics,
     derived: FxHashMap<SmallStr, Size>,
@@ -58,11 +69,11 @@ pub struct Estimates<'a> {
 pub struct Ordered {
     /// The atoms.
     pub body: Vec<Atom>,
-    /// For each application that gives rows, in the order of the body, its position in the body as written.
+    /// For each application that gives rows, in the order of the body, its position in the written body.
     pub origins: Vec<usize>,
-    /// Why it is not in the order in which it was written, if it is not.
+    /// Why it is not in the written order, if it is not.
     pub reason: Option<String>,
-    /// Whether another order was possible at all, so that other sizes might give another order.
+    /// Whether another order was possible, so that other sizes might give another order.
     pub had_choice: bool,
 }
 
@@ -79,26 +90,26 @@ fn is_application(atom: &Atom) -> bool {
     matches!(atom, Atom::Apply(apply) if !apply.negated)
 }
 
-/// Whether an atom gives rows: those are what an order is about.
+/// Whether an atom gives rows. Only such atoms are moved.
 fn gives_rows(atom: &Atom) -> bool {
     is_application(atom) || matches!(atom, Atom::Unnest(..))
 }
 
-/// Whether any rule could run in another order. Most scripts are short: for them nothing needs to be estimated.
+/// Whether any rule could run in another order. Most scripts are short and need no estimates.
 pub fn has_choice(program: &Program) -> bool {
     let rules = program.predicates.keys().flat_map(|name| program.rules(name));
     rules.into_iter().any(|rule| rule.body.iter().filter(|atom| gives_rows(atom)).count() > 1)
 }
 
 impl<'a> Estimates<'a> {
-    /// Nothing known yet about derived relations.
+    /// Estimates without derived relations.
     pub fn new(statistics: &'a dyn Statistics) -> Self {
         Estimates { statistics, derived: FxHashMap::default() }
     }
 
-    /// Estimates the predicates of one component; those that it needs are known.
+    /// Estimates the predicates of one component. Components that it reads must have been entered.
     pub fn enter_component(&mut self, program: &Program, names: &[SmallStr], recursive: bool) -> Result<(), Stop> {
-        // Recursive predicates are as large as their base rules make them, and grow.
+        // A recursive predicate has the rows of its base rules at first, and then grows.
         for name in names {
             let predicate = &program.predicates[name];
             self.derived.insert(name.clone(), Size::guessed(1.0, predicate.columns.len()));
@@ -150,7 +161,7 @@ impl<'a> Estimates<'a> {
         costs.as_written().rows
     }
 
-    /// The body in the order in which it is to run. The atom at the position `delta` reads only the rows of one round.
+    /// The body in the order in which it runs. The atom at the position `delta` reads only the delta of a round.
     pub fn order(&self, rule: &Rule, delta: Option<usize>) -> Result<Ordered, Stop> {
         let as_written = |had_choice| Ok(Ordered { had_choice, ..Ordered::as_written(rule) });
         let costs = Costs::new(self, &rule.body, delta);
@@ -158,7 +169,7 @@ impl<'a> Estimates<'a> {
             return as_written(false);
         }
         let (before, best) = (costs.as_written(), costs.best(delta)?);
-        // A round is best begun with what is new: nobody knows how little that will be.
+        // A round had better begin with the delta, which may be small.
         let begins_with_delta = delta.is_none_or(|delta| costs.givers[0] == delta);
         let enough = if begins_with_delta { CLEARLY_CHEAPER } else { 1.0 / CLEARLY_CHEAPER };
         let Some((order, after)) = best.filter(|(_, after)| before.cost > after.cost * enough) else {
@@ -171,7 +182,7 @@ impl<'a> Estimates<'a> {
         Ok(Ordered { had_choice: true, ..costs.reordered(rule, &order, reason)? })
     }
 
-    /// The body with the atom at the position `delta` first, and the others in the order in which they are written, whatever they cost.
+    /// The body with the atom at the position `delta` first, and the others in the written order, whatever they cost.
     pub fn begun_with(&self, rule: &Rule, delta: usize) -> Result<Ordered, Stop> {
         let costs = Costs::new(self, &rule.body, Some(delta));
         let Some(first) = costs.givers.iter().position(|giver| *giver == delta).filter(|first| *first > 0) else {
@@ -188,20 +199,20 @@ const BEGINS_WITH_DELTA: &str = "reordered: begins with the rows of the last rou
 /// More columns than any guess needs.
 const MAX_COLUMNS: usize = 64;
 
-/// A number with two digits that count.
+/// A number with two significant digits.
 fn rounded(number: f64) -> String {
     if number < 1000.0 { format!("{:.0}", number) } else { format!("{number:.1e}") }
 }
 
-/// What a sequence of atoms costs, and what it leaves.
+/// A sequence of atoms: its cost and its result.
 #[derive(Clone, Debug)]
 struct Step {
     cost: f64,
     rows: f64,
     bound: BTreeSet<SmallStr>,
-    /// The other atoms (by position in the body) that have been taken account of.
+    /// The other atoms (by position in the body) that are included.
     settled: BTreeSet<usize>,
-    /// The atoms that give rows and have been taken account of, by number.
+    /// The atoms that give rows and are included, by number.
     given: BTreeSet<usize>,
 }
 
@@ -210,16 +221,16 @@ struct Costs<'e> {
     body: &'e [Atom],
     /// The positions of the atoms that give rows.
     givers: Vec<usize>,
-    /// The positions of the others.
+    /// The positions of the other atoms.
     others: Vec<usize>,
     sizes: Vec<Size>,
-    /// The expressions that tests say are equal, or one in the other.
+    /// The pairs of expressions that a test equates, or of which one is an element of the other.
     equalities: Vec<[&'e Expr; 2]>,
-    /// Whether an atom must not come before those that give rows and stand before it.
+    /// Whether an atom must stay behind the atoms that give rows and stood before it.
     keeps_its_place: Vec<bool>,
 }
 
-/// Whether each atom may fail, or give each row another value.
+/// Whether each atom may fail, or may give each row another value.
 fn may_fail(body: &[Atom]) -> Vec<bool> {
     let numbers = numbers(body);
     let is_safe = |expr: &Expr| never_fails(expr, &numbers);
@@ -234,12 +245,12 @@ fn may_fail(body: &[Atom]) -> Vec<bool> {
     body.iter().map(may_fail).collect()
 }
 
-/// How many numbers from 0 on there are without a gap.
+/// The length of the run of numbers from 0 on that has no gap.
 fn leading(given: &BTreeSet<usize>) -> usize {
     given.iter().enumerate().take_while(|(expected, number)| expected == *number).count()
 }
 
-/// The variables that are numbers whichever application binds them.
+/// The variables that are numbers, whichever application binds them.
 fn numbers(body: &[Atom]) -> BTreeSet<&SmallStr> {
     let (mut numbers, mut others) = (BTreeSet::new(), BTreeSet::new());
     for atom in body {
@@ -261,8 +272,7 @@ fn numbers(body: &[Atom]) -> BTreeSet<&SmallStr> {
     &numbers - &others
 }
 
-/// Whether a test is known to give true or false for every row: an equality, or a comparison of numbers. That parameters fit is
-/// taken for granted.
+/// Whether a test gives true or false for every row: an equality, or a comparison of numbers. Parameters are assumed to be numbers.
 fn never_fails(expr: &Expr, numbers: &BTreeSet<&SmallStr>) -> bool {
     let is_number = |expr: &Expr| match expr {
         Expr::Variable(name, _) => numbers.contains(name),
@@ -280,7 +290,7 @@ fn never_fails(expr: &Expr, numbers: &BTreeSet<&SmallStr>) -> bool {
     }
 }
 
-/// The expressions that a test says are equal, or one in the other.
+/// The expressions that a test equates, or of which one is an element of the other.
 fn equality(atom: &Atom) -> Option<[&Expr; 2]> {
     match atom {
         Atom::Filter(Expr::Call { function, args, .. }) if matches!(function.name, "eq" | "is_in") => match &args[..] {
@@ -316,13 +326,13 @@ impl<'e> Costs<'e> {
         step
     }
 
-    /// Whether an atom must wait for some that gives rows and stood before it. The first `leading` ones of those have been taken account
-    /// of, and the next has not.
+    /// Whether an atom must wait for an atom that gives rows and stood before it. The first `leading` of those are included, and the next
+    /// is not.
     fn waits(&self, at: usize, leading: usize) -> bool {
         self.keeps_its_place[at] && self.givers.partition_point(|giver| *giver < at) > leading
     }
 
-    /// The body with the atoms that give rows in this order; the others where they may stand first.
+    /// The body with the atoms that give rows in this order, and each other atom as early as it may stand.
     fn in_order(&self, order: &[usize]) -> Vec<Atom> {
         let mut given = BTreeSet::new();
         let mut body = vec![];
@@ -344,7 +354,7 @@ impl<'e> Costs<'e> {
         body
     }
 
-    /// A rule with the atoms that give rows in this order, for this reason; as written if they cannot stand so.
+    /// The body of a rule with the atoms that give rows in this order; the written order if this one is not safe.
     fn reordered(&self, rule: &Rule, order: &[usize], reason: String) -> Result<Ordered, Stop> {
         match order_body(&rule.head, self.in_order(order)) {
             Ok(body) => {
@@ -353,12 +363,12 @@ impl<'e> Costs<'e> {
                 Ok(Ordered { body, origins, reason: Some(reason), had_choice: false })
             }
             Err(ProgramError::Stopped(stop)) => Err(stop),
-            // Every order of a safe body is safe; should one not be, the written one is.
+            // Every order of a safe body should be safe. If one is not, the written order is.
             Err(_) => Ok(Ordered::as_written(rule)),
         }
     }
 
-    /// Takes account of filters, unifications and negations whose variables are bound.
+    /// Includes the filters, unifications and negations whose variables are bound.
     fn settle(&self, step: &mut Step) {
         let leading = leading(&step.given);
         loop {
@@ -387,13 +397,13 @@ impl<'e> Costs<'e> {
         }
     }
 
-    /// One more atom that gives rows; none if it cannot stand here.
+    /// The sequence with one more atom that gives rows; `None` if the atom cannot stand here.
     fn then(&self, step: &Step, giver: usize) -> Option<Step> {
         let mut next = step.clone();
         self.advance(&mut next, giver).then_some(next)
     }
 
-    /// Takes account of one more atom that gives rows; whether it can stand here.
+    /// Includes one more atom that gives rows; returns whether it can stand here.
     fn advance(&self, step: &mut Step, giver: usize) -> bool {
         match &self.body[self.givers[giver]] {
             Atom::Apply(apply) => {
@@ -419,7 +429,7 @@ impl<'e> Costs<'e> {
         true
     }
 
-    /// The cost of a join with a relation, and the rows that it gives.
+    /// The cost of a join with a relation, and the number of its rows.
     fn join(&self, step: &Step, apply: &Apply, size: &Size) -> (f64, f64) {
         let is_bound = |arg: &Arg| match arg {
             Arg::Wildcard => false,
@@ -445,14 +455,14 @@ impl<'e> Costs<'e> {
         let cost = by_index.unwrap_or_else(|| match &apply.target {
             _ if bound.is_empty() => size.rows * READ + rows * HAND_ON,
             Target::Stored(_) if leading > 0 => step.rows * (LOOK_UP + size.matches(&bound[..leading]) * HAND_ON),
-            // With one row to match, a relation is read through instead.
+            // For a single input row, a relation is scanned instead.
             Target::Stored(_) if step.rows <= 1.0 => size.rows * READ + rows * HAND_ON,
             _ => size.rows * HASH + step.rows * PROBE + rows * HAND_ON,
         });
         (cost, rows)
     }
 
-    /// Whether an application would bind the variable of a list that stands before it: the list would be a test then, and give a row once
+    /// Whether an application would bind the variable of a list that stands before it. The list would become a test, and give a row once
     /// for an element that it has twice.
     fn would_test_a_list(&self, step: &Step, giver: usize, apply: &Apply) -> bool {
         let before = (0..giver).filter(|other| !step.given.contains(other));
@@ -464,7 +474,7 @@ impl<'e> Costs<'e> {
         })
     }
 
-    /// How many rows of a relation are equal to what is known, by an equality that connects the two.
+    /// How many rows of a relation match a row of the sequence, by an equality that connects the two.
     fn equal_rows(&self, step: &Step, apply: &Apply, size: &Size) -> Option<f64> {
         let are_among = |expr: &Expr, among: &dyn Fn(&SmallStr) -> bool| {
             let names = expr.variables();
@@ -492,7 +502,7 @@ impl<'e> Costs<'e> {
         step
     }
 
-    /// The cheapest order, of those that begin with an atom if one is given.
+    /// The cheapest order; if `first` is an atom, of the orders that begin with it.
     fn best(&self, first: Option<usize>) -> Result<Option<(Vec<usize>, Step)>, Stop> {
         let first = first.and_then(|first| self.givers.iter().position(|giver| *giver == first));
         let start = match first {
@@ -505,7 +515,7 @@ impl<'e> Costs<'e> {
         if self.givers.len() <= MAX_EXHAUSTIVE { self.best_of_all(start) } else { self.cheapest_next(start) }
     }
 
-    /// For each set of atoms the cheapest order of its atoms, from small sets to large ones.
+    /// Finds the cheapest order of each set of atoms, from small sets to large ones.
     fn best_of_all(&self, start: (Vec<usize>, Step)) -> Result<Option<(Vec<usize>, Step)>, Stop> {
         let count = self.givers.len();
         let mut best: Vec<Option<(Vec<usize>, Step)>> = vec![None; 1 << count];

@@ -3,7 +3,7 @@
 use crate::program::StoredRead;
 use crate::schema::RelationSchema;
 
-/// Sizes of stored relations. Plans stay right however wrong these are.
+/// Sizes of stored relations. Wrong sizes make plans slow, never wrong.
 pub trait Statistics {
     /// The number of rows.
     fn rows(&self, relation: &RelationSchema) -> f64;
@@ -24,13 +24,13 @@ pub struct Size {
 }
 
 impl Size {
-    /// A relation of which only the number of rows is known: columns repeat their values somewhat.
+    /// A relation whose number of rows alone is known. A column is assumed to repeat some values.
     pub fn guessed(rows: f64, arity: usize) -> Self {
         let distinct = if arity <= 1 { rows } else { rows.powf(0.8) };
         Size { rows, distinct: vec![distinct.max(1.0); arity], keys: arity }
     }
 
-    /// What is read of a stored relation: as of a time, a row of each history at most.
+    /// The rows that are read of a stored relation: as of a time, at most one row of each history.
     pub fn of(read: &StoredRead, statistics: &dyn Statistics) -> Self {
         let (relation, keys) = (&*read.schema, read.identifying_columns());
         let distinct = (0..relation.arity()).map(|column| statistics.distinct(relation, column).max(1.0));

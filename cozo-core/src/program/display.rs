@@ -1,4 +1,4 @@
-//! Programs as text, so that every pass can be seen.
+//! Programs as text, so that the result of every pass can be seen.
 
 use std::fmt::{self, Display, Formatter};
 

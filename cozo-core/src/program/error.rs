@@ -1,11 +1,17 @@
-//! What can be wrong with a query before it runs.
+//! The ways in which a query can be wrong before it runs.
+//!
+//! [`ProgramError`] has a variant for each mistake that name resolution and the passes find. A variant's doc line says when it occurs,
+//! and its `help` how to mend the query. Codes are stable: hosts may match them, and a snapshot test lists them. A variant labels the
+//! place in the script by its `span`; a variant that repeats the error of another module is transparent.
+//!
+//! `Unstratifiable` and `GroupInRecursion` share a code, since both say that recursion needs its own complete result.
 
 use crate::budget::Stop;
 use crate::diag::SourceSpan;
 use crate::fixed_rule::FixedRuleError;
 use crate::schema::RelationError;
 
-/// A query that cannot mean anything, or that asks for what does not exist.
+/// A query without a meaning, or one that names things that do not exist.
 #[derive(Debug, Clone, thiserror::Error, miette::Diagnostic)]
 pub enum ProgramError {
     /// No rule is named `?`: add one that says what the query answers.
@@ -355,7 +361,7 @@ pub enum ProgramError {
         #[label("no value given")]
         span: SourceSpan,
     },
-    /// Disjunctions multiply beyond measure.
+    /// Disjunctions multiply into too many conjunctions.
     #[error("the body expands into more than {limit} conjunctions")]
     #[diagnostic(code(parser::too_many_disjuncts), help("move some of the disjunctions into rules of their own"))]
     TooManyDisjuncts {
@@ -365,7 +371,7 @@ pub enum ProgramError {
         #[label("in this rule")]
         span: SourceSpan,
     },
-    /// A body with more atoms than any query needs.
+    /// A body with too many atoms.
     #[error("the body has more than {limit} atoms")]
     #[diagnostic(code(parser::too_many_atoms), help("move some of the atoms into rules of their own"))]
     TooManyAtoms {

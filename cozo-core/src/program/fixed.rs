@@ -75,7 +75,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The options by name. Where the number of columns depends on their values, parameters are replaced by theirs.
+    /// The options by name. If the number of columns depends on them, their parameters are replaced by values.
     fn fixed_options(&mut self, call: &ast::FixedCall, rule: &Rule) -> Result<OptionMap, ProgramError> {
         let mut options = OptionMap::new();
         for (name, expr) in &call.options {
@@ -110,7 +110,7 @@ fn fixed_columns(rule: &ast::Rule, name: &SmallStr, arity: usize) -> Result<Vec<
     Ok(args.iter().map(|arg| HeadColumn { name: arg.variable.name.clone(), aggregation: None }).collect())
 }
 
-/// Names by column as names by position.
+/// Turns names by column into names by position.
 fn by_position(schema: &SchemaRef, named: &[(Symbol, Symbol)]) -> Result<Vec<Symbol>, ProgramError> {
     let mut bindings: Vec<Symbol> = schema.columns().map(|_| Symbol::new("_", Default::default())).collect();
     check_once(named.iter().map(|(column, _)| column), "column")?;

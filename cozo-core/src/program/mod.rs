@@ -1,9 +1,17 @@
-//! The logical program: what a query means, before anything is said about how it runs.
+//! The logical program: what a query means, before it is decided how it runs.
 //!
-//! [`resolve`](resolve::resolve) turns a syntax tree into a [`Program`] whose bodies are formulas; the passes of
-//! [`passes`] bring it into the form that the planner takes: reachable predicates only, bodies that are conjunctions in
-//! an order in which every atom finds its variables bound, recursion restricted to what the bindings ask for, and
-//! components in the order of evaluation. A program prints after every pass:
+//! [`Resolver::resolve`] turns a syntax tree into a [`Program`] whose bodies are [`Formula`]s. The [`passes`] bring it into the
+//! form that the planner takes:
+//!
+//! | after | a body is | predicates are |
+//! |---|---|---|
+//! | `resolve` | a formula of `and`, `or`, `not` | those that the entry reaches |
+//! | `normalise` | a conjunction of atoms | with one for each negated group |
+//! | `safety` | in an order in which every atom finds its variables bound | the same |
+//! | `stratify` | the same | grouped into components, in the order of evaluation |
+//! | `magic` | restricted to the bindings that are asked for | copies for each pattern of bound arguments |
+//!
+//! A program prints after every pass:
 //!
 //! ```text
 //! t[a, b] := e[a, b]
@@ -40,10 +48,10 @@ use crate::parse::ast::Symbol;
 use crate::schema::SchemaRef;
 use crate::value::{Batch, SmallStr};
 
-/// The name of the predicate that a query answers with.
+/// The name of the predicate that is the answer of a query.
 pub const ENTRY: &str = "?";
 
-/// Predicates by name. `B` is what rules have for a body: a [`Formula`] at first, then [`Atom`]s.
+/// Predicates by name. `B` is the type of a rule's body: a [`Formula`] at first, then [`Atom`]s.
 #[derive(Clone, Debug)]
 pub struct Program<B = Vec<Atom>> {
     /// The predicates, `?` among them.
@@ -57,7 +65,7 @@ pub struct Program<B = Vec<Atom>> {
 pub struct Component {
     /// Their names.
     pub predicates: Vec<SmallStr>,
-    /// Whether any depends on any of them.
+    /// Whether any of them depends on itself.
     pub recursive: bool,
 }
 
@@ -66,7 +74,7 @@ pub struct Component {
 pub struct Predicate<B = Vec<Atom>> {
     /// Its columns, as the last definition names them.
     pub columns: Vec<HeadColumn>,
-    /// How its rows come about.
+    /// The source of its rows.
     pub definition: Definition<B>,
     /// The head of its last definition.
     pub span: SourceSpan,
@@ -92,14 +100,14 @@ pub struct AggregationUse {
     pub span: SourceSpan,
 }
 
-/// How the rows of a predicate come about.
+/// The source of a predicate's rows.
 #[derive(Clone, Debug)]
 pub enum Definition<B = Vec<Atom>> {
-    /// By rules, united.
+    /// The union of rules.
     Rules(Vec<Rule<B>>),
-    /// As given.
+    /// Constant rows.
     Constant(ConstantRows),
-    /// By a fixed rule.
+    /// A fixed rule.
     Fixed(FixedApply),
 }
 
@@ -110,9 +118,9 @@ pub struct FixedApply {
     pub name: SmallStr,
     /// The rule.
     pub rule: FixedRule,
-    /// Its inputs in order; each is needed whole.
+    /// Its inputs in order; each is read as a whole.
     pub inputs: Vec<FixedInput>,
-    /// Its options by name; those that are expressions over the inputs have variables.
+    /// Its options by name. An option that is an expression over the inputs has variables.
     pub options: OptionMap,
     /// The call.
     pub span: SourceSpan,
@@ -123,7 +131,7 @@ pub struct FixedApply {
 pub struct FixedInput {
     /// The relation.
     pub target: Target,
-    /// Names for its columns from the first, `_` for none; perhaps more or fewer than columns.
+    /// The names for its columns from the first column on, `_` for none. There may be more or fewer names than columns.
     pub bindings: Vec<Symbol>,
     /// The whole input.
     pub span: SourceSpan,
@@ -136,16 +144,16 @@ pub enum ConstantRows {
     Rows(Vec<Vec<Expr>>),
     /// Rows of constants, which the parser has put into columns.
     Columns(Arc<Batch>),
-    /// An expression that gives a list of rows when the script runs.
+    /// An expression whose value is a list of rows when the script runs.
     List(Expr),
-    /// The rows that the run is given, by number; no two of them are equal.
+    /// Rows that the caller passes to the run, by number. No two of them are equal.
     Given(usize),
 }
 
-/// A relation whose rows come from whoever runs the query, such as `_new` of a trigger.
+/// A relation whose rows come from the caller of the query, such as `_new` of a trigger.
 #[derive(Clone, Debug)]
 pub struct GivenRelation {
-    /// The name that rules apply it by.
+    /// The name by which rules apply it.
     pub name: SmallStr,
     /// Its columns.
     pub columns: Vec<SmallStr>,
@@ -191,11 +199,11 @@ pub enum Atom {
     Apply(Apply),
     /// An expression that must be true.
     Filter(Expr),
-    /// The variable is the expression's value; binds it, or compares with `==` if it is bound.
+    /// The variable has the expression's value. Binds a free variable; compares a bound one by `==`.
     Unify(Variable, Expr),
-    /// The variable is each element of a list; binds it, or tests membership if it is bound.
+    /// The variable has each element of a list in turn. Binds a free variable; tests membership of a bound one.
     Unnest(Variable, Expr),
-    /// The variable, which is bound, is the same value as the expression. Bodies have it that were put into another order.
+    /// The bound variable is identical to the expression's value. Occurs in bodies that were reordered.
     Same(Variable, Expr),
 }
 
@@ -226,7 +234,7 @@ pub enum Target {
 pub struct StoredRead {
     /// The relation.
     pub schema: SchemaRef,
-    /// The time to read its histories at, an expression without variables; none to read all rows.
+    /// The time at which its histories are read, an expression without variables; `None` to read all rows.
     pub as_of: Option<Expr>,
 }
 
@@ -244,12 +252,12 @@ pub enum Arg {
     Wildcard,
     /// A variable.
     Variable(Variable),
-    /// A value; after the safety pass, its variables are bound by the time the atom is reached.
+    /// A value. After the safety pass, atoms before this one bind its variables.
     Expr(Expr),
 }
 
 impl Apply {
-    /// The variables among its arguments: those that it binds, if it is not negated.
+    /// The variables among its arguments, which it binds if it is not negated.
     pub fn bindings(&self) -> impl Iterator<Item = &SmallStr> {
         self.args.iter().filter_map(|arg| match arg {
             Arg::Variable(variable) => Some(&variable.name),

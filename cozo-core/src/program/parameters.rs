@@ -10,11 +10,11 @@ use super::ProgramError;
 use crate::diag::SourceSpan;
 use crate::value::{DataValue, SmallStr, check_depth};
 
-/// The values of parameters, by number; few enough, nearly always, to need no allocation. They are borrowed, since one may be all the
-/// rows of an import.
+/// The values of parameters, by number. Most scripts have few enough to need no allocation. They are borrowed, since a value may
+/// be all rows of an import.
 pub type ParameterValues<'v> = SmallVec<[&'v DataValue; 4]>;
 
-/// What is known of a parameter.
+/// A parameter.
 #[derive(Clone, Debug)]
 pub enum Mention {
     /// Its name and the place of the first mention.
@@ -30,7 +30,7 @@ pub struct Parameters {
     pub mentioned: Vec<Mention>,
     /// The numbers by name.
     numbers: FxHashMap<SmallStr, usize>,
-    /// Whether the program's shape depends on a parameter's value, so that it serves no other values.
+    /// Whether the program's shape depends on a parameter's value, so that the program serves these values only.
     pub shape_depends_on_values: bool,
 }
 

@@ -1,4 +1,19 @@
 //! From names to what they stand for: functions, aggregations, parameters, predicates, stored relations.
+//!
+//! A [`Resolver`] turns the syntax tree of one query into a [`Program`] of formulas. [`Resolver::resolve`] goes through the rules by name,
+//! with a method for each kind of rule, formula, atom and expression. Constant expressions are folded on the way ([`Folding`]).
+//!
+//! | name | is found in | result |
+//! |---|---|---|
+//! | `f(x)` | the functions | a call, with its number of arguments checked |
+//! | `count(x)` in a head | the aggregations | [`AggregationUse`] |
+//! | `$p` | nothing: it is numbered | `Expr::Parameter`; its value comes when the script runs |
+//! | `r[x]` | the rules of the query, and relations that the caller passes in | [`Target::Predicate`] |
+//! | `*r[x]`, `*r{a: x}` | the catalog | [`Target::Stored`], one argument a column |
+//!
+//! Rules that the entry does not reach are checked less: they may apply predicates, and stored relations by position, that do not exist. If
+//! the width of a constant rule depends on a parameter, its value is read here, and the program serves these values only
+//! (`shape_depends_on_values`).
 
 use std::collections::BTreeMap;
 
@@ -18,8 +33,7 @@ use crate::parse::{ast, nearest};
 use crate::schema::{AccessLevel, RelationError, SchemaRef};
 use crate::value::{DataValue, SmallStr};
 
-/// About how many bytes a rule takes from here on, an atom of it, and a part of an expression: in the program, in the plan, and in
-/// the tables of the run.
+/// About how many bytes a rule, an atom and a part of an expression take: in the program, in the plan, and in the tables of the run.
 const RULE_BYTES: usize = 1 << 11;
 const ATOM_BYTES: usize = 1 << 10;
 const EXPR_BYTES: usize = 1 << 8;
@@ -28,21 +42,21 @@ const EXPR_BYTES: usize = 1 << 8;
 pub struct Resolver<'a> {
     /// Finds a stored or ephemeral relation by name.
     pub relations: &'a dyn Fn(&str) -> Option<SchemaRef>,
-    /// The fixed rules; none where nothing is known of a database.
+    /// The fixed rules; `None` without a database.
     pub fixed_rules: Option<&'a RuleSet>,
-    /// The values given for parameters, for the few places where the program's shape depends on them.
+    /// The values of parameters, for the few places where the program's shape depends on them.
     pub values: &'a BTreeMap<String, DataValue>,
-    /// The parameters met so far.
+    /// The parameters found so far.
     pub parameters: Parameters,
-    /// Whether the rule being resolved is needed: one that is not may apply what does not exist, or with other columns.
+    /// Whether the entry reaches the rule that is resolved. If not, it may apply a relation that does not exist or has other columns.
     pub(super) is_used: bool,
-    /// Whether long lists become parameters, instead of constants that are copied.
+    /// Whether long lists become parameters, which no plan copies, and not constants.
     keeps_data: bool,
     folding: Folding,
 }
 
 impl<'a> Resolver<'a> {
-    /// A resolver that has met no parameters.
+    /// A resolver without parameters so far.
     pub fn new(
         relations: &'a dyn Fn(&str) -> Option<SchemaRef>,
         fixed_rules: Option<&'a RuleSet>,
@@ -59,7 +73,7 @@ impl<'a> Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    /// Resolves the rules of a query, which may apply the given relations.
+    /// Resolves the rules of a query, which may apply the relations `given`.
     pub fn resolve(&mut self, query: &ast::Query, given: &[GivenRelation]) -> Result<Program<Formula>, ProgramError> {
         let mut by_name: BTreeMap<SmallStr, Vec<&ast::Rule>> = BTreeMap::new();
         for rule in &query.rules {
@@ -174,7 +188,7 @@ impl Resolver<'_> {
         Ok(Predicate { columns, definition: Definition::Constant(rows), span: rule.head.span })
     }
 
-    /// The rows of a constant rule and their width, where it is known before the script runs.
+    /// The rows of a constant rule, and their width if it is known before the script runs.
     fn constant_rows(&mut self, data: &ast::Expr, named: usize) -> Result<(ConstantRows, Option<usize>), ProgramError> {
         let span = data.span();
         if let ast::Expr::Rows(rows, _) = data {
@@ -196,7 +210,7 @@ impl Resolver<'_> {
         if named > 0 {
             return Ok((ConstantRows::List(expr), None));
         }
-        // Without a head, the width is that of the data that the parameters give this time.
+        // Without a head, the width comes from the present values of the parameters.
         self.parameters.shape_depends_on_values = true;
         let values = self.parameters.bind(self.values)?;
         let value = expr
@@ -291,7 +305,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// Resolves an expression that may have no variables.
+    /// Resolves an expression that must not have variables.
     pub fn closed(&mut self, expr: &ast::Expr) -> Result<Expr, ProgramError> {
         let resolved = self.expr(expr)?;
         let mut unbound = None;
@@ -389,7 +403,7 @@ impl Resolver<'_> {
     }
 }
 
-/// Refuses a name that is given twice: which of the two is meant cannot be known.
+/// Refuses a name that occurs twice, since it is unknown which occurrence is meant.
 pub(super) fn check_once<'s>(
     names: impl Iterator<Item = &'s ast::Symbol>,
     what: &'static str,
@@ -436,7 +450,7 @@ fn same_aggregations(a: &[HeadColumn], b: &[HeadColumn]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(x, y)| same(x, y))
 }
 
-/// The rows of data that is written as a list of lists.
+/// The rows of data that is a literal list of lists.
 fn literal_rows(data: &ast::Expr) -> Option<Vec<&[ast::Expr]>> {
     let ast::Expr::List(rows, _) = data else { return None };
     fn cells(row: &ast::Expr) -> Option<&[ast::Expr]> {
@@ -448,7 +462,7 @@ fn literal_rows(data: &ast::Expr) -> Option<Vec<&[ast::Expr]>> {
     rows.iter().map(cells).collect()
 }
 
-/// The headers of `?[] <- [[$a, $b]]`: one row of nothing but parameters names its columns by them.
+/// The headers of `?[] <- [[$a, $b]]`: a single row of parameters names its columns by them.
 fn parameter_names(data: &ast::Expr) -> Option<Vec<SmallStr>> {
     let rows = literal_rows(data)?;
     let [row] = rows.as_slice() else { return None };
@@ -459,7 +473,7 @@ fn parameter_names(data: &ast::Expr) -> Option<Vec<SmallStr>> {
     row.iter().map(name).collect()
 }
 
-/// The common width of rows; none if there are no rows.
+/// The common width of rows; `None` if there are no rows.
 fn check_widths(mut widths: impl Iterator<Item = usize>, span: SourceSpan) -> Result<Option<usize>, ProgramError> {
     let Some(first) = widths.next() else { return Ok(None) };
     if let Some(other) = widths.find(|width| *width != first) {
@@ -471,7 +485,7 @@ fn check_widths(mut widths: impl Iterator<Item = usize>, span: SourceSpan) -> Re
     Ok(Some(first))
 }
 
-/// Checks that a value is a list of lists of one width, and gives that width.
+/// Checks that a value is a list of lists of one width, and returns that width.
 pub fn check_constant_rows(value: &DataValue, span: SourceSpan) -> Result<Option<usize>, ProgramError> {
     let found = |value: &DataValue| value.type_name().to_string();
     let rows = value.get_slice().ok_or_else(|| ProgramError::BadConstantData { span, found: found(value) })?;
@@ -481,14 +495,14 @@ pub fn check_constant_rows(value: &DataValue, span: SourceSpan) -> Result<Option
     check_widths(rows.iter().map(|row| row.get_slice().map_or(0, <[DataValue]>::len)), span)
 }
 
-/// The predicate that stands for a given relation.
+/// The predicate of a relation that the caller passes in.
 fn given_predicate(number: usize, relation: &GivenRelation, span: SourceSpan) -> Predicate<Formula> {
     let column = |name: &SmallStr| HeadColumn { name: name.clone(), aggregation: None };
     let columns = relation.columns.iter().map(column).collect();
     Predicate { columns, definition: Definition::Constant(ConstantRows::Given(number)), span }
 }
 
-/// The names of the predicates that the entry needs, also those that are not defined.
+/// The names of the predicates that the entry reaches, also of undefined ones.
 fn reachable(rules: &BTreeMap<SmallStr, Vec<&ast::Rule>>) -> FxHashSet<SmallStr> {
     let mut reached = FxHashSet::default();
     let mut waiting = vec![SmallStr::from(ENTRY)];
@@ -528,7 +542,7 @@ fn applied(formula: &ast::Formula, waiting: &mut Vec<SmallStr>, reached: &FxHash
     }
 }
 
-/// Checks that every predicate applied is defined, with as many columns as arguments.
+/// Checks that every applied predicate is defined, with as many columns as arguments.
 fn check_applications(predicates: &BTreeMap<SmallStr, Predicate<Formula>>) -> Result<(), ProgramError> {
     let check = |apply: &Apply| {
         let Target::Predicate(name) = &apply.target else { return Ok(()) };

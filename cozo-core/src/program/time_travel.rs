@@ -24,7 +24,7 @@ impl Resolver<'_> {
     }
 }
 
-/// The timestamp that the value of an expression after `@` stands for.
+/// The timestamp of the value of an expression after `@`.
 pub fn checked_time(value: &DataValue, now_micros: i64, span: SourceSpan) -> Result<i64, ProgramError> {
     time_to_read(value, now_micros).ok_or_else(|| ProgramError::BadValiditySpec { found: value.to_string(), span })
 }

@@ -1,7 +1,7 @@
-//! Histories read as of a time, on top of plain reads: what engines do that do not seek in histories.
+//! Histories read as of a time, by plain reads of all versions. It serves engines that do not seek in histories.
 //!
-//! A relation whose last key column is a Validity keeps a *history* for each combination of its other key columns: the
-//! rows that agree in them, newest first, at one timestamp the assertion before the retraction.
+//! A relation whose last key column is a Validity stores a *history* for each combination of its other key columns. A history
+//! is the rows that agree in them, newest first. At one timestamp the assertion comes before the retraction.
 //!
 //! ```text
 //! k  at           v                as of 9     nothing
@@ -16,11 +16,11 @@ use crate::value::{Batch, Column, DataValue};
 
 /// A time to read histories at.
 ///
-/// Of each history the first row at or before the timestamp counts: it is visible if it is an assertion; otherwise, or
-/// if there is no such row, the history shows nothing.
+/// In each history the first row at or before the timestamp decides. It is visible if it is an assertion. Otherwise, or without
+/// such a row, the history shows nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AsOf {
-    /// The Validity column: the last key column. Nothing but validities may be in it.
+    /// The Validity column, which is the last key column. All its values are validities.
     pub column: usize,
     /// The timestamp.
     pub micros: i64,
@@ -50,7 +50,7 @@ pub fn lookup<'a, S: Snapshot + ?Sized>(
     Ok(Box::new(VisibleLookup { matches, filter: Filter { as_of, decided: None } }))
 }
 
-/// [`Snapshot::contains_as_of`] by looking all visible rows up.
+/// [`Snapshot::contains_as_of`] by looking up all visible rows.
 pub fn contains<S: Snapshot + ?Sized>(
     snapshot: &S,
     relation: RelationId,
@@ -65,21 +65,20 @@ pub fn contains<S: Snapshot + ?Sized>(
     Ok(found)
 }
 
-/// The key columns, then those asked for.
+/// The key columns, followed by the requested columns.
 fn with_key(columns: &[usize], as_of: AsOf) -> Vec<usize> {
     (0..=as_of.column).chain(columns.iter().copied()).collect()
 }
 
-/// Finds the visible ones among rows that come in key order.
+/// Selects the visible rows among rows in key order.
 struct Filter {
     as_of: AsOf,
-    /// The last history whose first row at or before the timestamp has come: the probe that it belongs to, and its key
-    /// without the Validity as a batch of one row.
+    /// The last history whose deciding row has been read: its probe, and its key without the Validity as a batch of one row.
     decided: Option<(u32, Batch)>,
 }
 
 impl Filter {
-    /// The visible rows of a batch, without its leading key columns. `probe` tells look-ups of the same prefix apart.
+    /// The visible rows of a batch, without its leading key columns. `probe` distinguishes two look-ups of the same prefix.
     fn visible(&mut self, batch: &Batch, probe: impl Fn(usize) -> u32) -> (Vec<u32>, Batch) {
         let (key, rest) = batch.columns.split_at(self.as_of.column + 1);
         let (validities, key) = key.split_last().expect("the key has a Validity column");

@@ -1,4 +1,4 @@
-//! Changes of relations, as engines are given them.
+//! Changes of relations, in the form that engines apply.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,16 +12,16 @@ use crate::value::{Batch, DataValue, SmallStr, Tuple, combine_hashes, hash_value
 /// Changes to relations, applied together.
 #[derive(Clone, Debug, Default)]
 pub struct ChangeSet {
-    /// Relations and indices that begin to exist, empty.
+    /// Relations and indices that begin to exist. They are empty.
     pub created: Vec<SchemaRef>,
     /// Relations and indices that cease to exist.
     pub dropped: Vec<RelationId>,
-    /// Changed rows, applied after `created` and before `dropped`, in order.
+    /// Changed rows. They are applied in order, after `created` and before `dropped`.
     pub rows: SmallVec<[RowChanges; 2]>,
-    /// The names in the catalog whose definition changes, with the new one (its indices are in it), `None` where the name
-    /// is free afterwards. What outlives the process keeps them; they never say anything about rows.
+    /// The names in the catalog whose definition changes, with the new definition and its indices; `None` if the name becomes
+    /// free. Persistent engines store them. They do not change rows.
     pub definitions: Vec<(SmallStr, Option<SchemaRef>)>,
-    /// How far the commit log is applied with these changes. What outlives the process keeps it.
+    /// The position up to which the commit log is applied with these changes. Persistent engines store it.
     pub log_mark: Option<LogMark>,
 }
 
@@ -31,12 +31,12 @@ impl ChangeSet {
         ChangeSet { rows: rows.into(), ..ChangeSet::default() }
     }
 
-    /// Whether nothing changes but rows.
+    /// Whether only rows change.
     pub fn has_rows_alone(&self) -> bool {
         self.created.is_empty() && self.dropped.is_empty() && self.definitions.is_empty() && self.log_mark.is_none()
     }
 
-    /// Whether nothing changes but how far the commit log is applied.
+    /// Whether only the mark of the commit log changes.
     pub fn has_mark_alone(&self) -> bool {
         let is_empty = self.created.is_empty() && self.dropped.is_empty() && self.definitions.is_empty();
         is_empty && self.rows.is_empty() && self.log_mark.is_some()
@@ -50,16 +50,16 @@ pub struct RowChanges {
     pub relation: RelationId,
     /// Whether the rows are put or removed.
     pub kind: ChangeKind,
-    /// For puts all columns, for removals the key columns; sorted by key in the total order, each key once.
+    /// All columns for puts, the key columns for removals; sorted by key in the total order, each key once.
     pub rows: ChangedRows,
 }
 
 /// The rows of a [`RowChanges`].
 #[derive(Clone, Debug)]
 pub enum ChangedRows {
-    /// One row, as most changes have: to make columns of it takes as long as to write it into a tree.
+    /// One row, as in most changes. Making columns of it would take as long as writing it into a tree.
     One(Tuple),
-    /// Any number.
+    /// Any number of rows.
     Many(Arc<Batch>),
 }
 
@@ -84,7 +84,7 @@ impl ChangedRows {
         self.len() == 0
     }
 
-    /// About how many bytes the values take.
+    /// The approximate size of the values.
     pub fn memory_bytes(&self) -> usize {
         match self {
             ChangedRows::One(row) => row.iter().map(DataValue::memory_bytes).sum(),
@@ -100,7 +100,7 @@ impl ChangedRows {
         }
     }
 
-    /// Mixes the values of the key columns into a hash for each row.
+    /// Mixes the values of the key columns into the hash of each row.
     pub fn hash_keys_into(&self, keys: usize, hashes: &mut [u64]) {
         match self {
             ChangedRows::One(row) => {
@@ -120,8 +120,8 @@ impl From<Batch> for ChangedRows {
 /// What happens to the rows of a [`RowChanges`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// They are there afterwards, in place of rows with the same keys.
+    /// They are stored, and replace rows with the same keys.
     Put,
-    /// They are gone afterwards; missing ones are ignored.
+    /// They are removed; missing ones are ignored.
     Remove,
 }

@@ -1,14 +1,14 @@
-//! What tells the contents of a relation between two changes from those before and after.
+//! An identity for the contents of a relation between two changes. Caches compare it to see whether an entry is current.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// No two different contents have the same, as long as the process runs.
+/// An identity of contents. While the process runs, no two different contents have the same one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContentVersion(u64);
 
-/// Held beside contents, and replaced when they change. The identity is given when it is first asked for, so that changes need
-/// not count in turn; clones made before each get their own.
+/// The place of an identity beside contents, replaced when they change. The identity is made on first use, so that changes do
+/// not contend for the counter. Clones made before the first use get identities of their own.
 #[derive(Clone, Debug, Default)]
 pub struct Identity(OnceLock<ContentVersion>);
 

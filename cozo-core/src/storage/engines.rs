@@ -14,11 +14,11 @@ use super::{Options, Storage, StorageError};
 pub struct Engine {
     /// The name that `DbInstance::new` takes.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// A description in one line.
     pub doc: &'static str,
-    /// Where its commit log is, for a database at this path, if it keeps data on a disk, so that a cache and a log over it pay.
+    /// The place of the commit log of a database at a path. Only a persistent engine has one, and a cache and a log over it.
     log: Option<fn(&Path) -> Place>,
-    /// The engine's own log, if opening the database may write it anew even where its end is damaged.
+    /// The path of the engine's own log, if opening the database may rewrite the log even when its end is damaged.
     own_log: Option<fn(&Path) -> PathBuf>,
     open: fn(&Path, &Options) -> Opened,
 }
@@ -54,7 +54,7 @@ pub const ENGINES: &[Engine] = &[
     },
 ];
 
-/// Opens a database, and makes it first if it is not there.
+/// Opens a database. Creates it if it does not exist.
 pub fn open(engine: &str, path: &Path, options: &Options) -> Opened {
     let Some(found) = ENGINES.iter().find(|candidate| candidate.name == engine) else {
         let known: Vec<&str> = ENGINES.iter().map(|engine| engine.name).collect();
@@ -70,8 +70,8 @@ pub fn open(engine: &str, path: &Path, options: &Options) -> Opened {
     }
 }
 
-/// The path without links and detours. A database has one place, its lock and its log beside it or in it, and engines tell by the text
-/// of the path whether this process has it open already. What is not there yet keeps its name in its folder.
+/// The path without links and detours. The lock and the log lie at the place of the database, and engines compare paths as text to
+/// see whether this process has the database open. If the file does not exist yet, only the path of its folder is resolved.
 fn one_name_of(path: &Path) -> PathBuf {
     let in_folder = |_: io::Error| {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -83,18 +83,18 @@ fn one_name_of(path: &Path) -> PathBuf {
 
 fn open_logged(engine: &Engine, log: Place, path: &Path, options: &Options) -> Opened {
     if options.read_only {
-        // Another process may write meanwhile. What it applies to its engine after the log was read is known to be applied; what it
-        // appends after the engine was read is not asked for.
+        // Another process may write meanwhile, so the log is read first. Commits that it then applies to the engine carry their mark.
+        // Commits that it appends later are not needed.
         let leftover = Leftover::find(&log, false)?;
         let storage = (engine.open)(path, options)?;
         return Ok(Box::new(Logged::new(storage, log, leftover, None, options)?));
     }
     let own_log = if Leftover::is_any(&log)? { engine.own_log.map(|path_of| path_of(path)) } else { None };
-    // That it is not there is for the engine to find out.
+    // If the file is missing, the engine reports it.
     let own_log = own_log.and_then(|path| Some((path.clone(), std::fs::read(path).ok()?)));
     let is_new = !path.exists();
     let storage = (engine.open)(path, options)?;
-    // This process has the engine's lock now, so that no other appends.
+    // This process has the engine's lock now, so no other process appends.
     let leftover = Leftover::find(&log, is_new)?;
     Ok(Box::new(Logged::new(storage, log, leftover, own_log, options)?))
 }

@@ -1,4 +1,4 @@
-//! What can go wrong below the transactions.
+//! Errors of the storage engines.
 
 /// An engine failed to open, to read or to write.
 #[derive(Debug, Clone, thiserror::Error, miette::Diagnostic)]
@@ -7,16 +7,16 @@ pub enum StorageError {
     #[error("relation number {0} does not exist in this snapshot")]
     #[diagnostic(code(storage::no_such_relation), help("run the script again"))]
     NoSuchRelation(u64),
-    /// The engine of this name is not there, or not in this build.
+    /// No engine has this name, or it is not in this build.
     #[error("there is no storage engine '{name}'")]
     #[diagnostic(code(db::unknown_engine), help("the engines here are: {known}"))]
     UnknownEngine {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// The engines that there are.
+        /// The engines of this build.
         known: String,
     },
-    /// The text of the options is no JSON object, or has an unknown key or a value of the wrong type.
+    /// The text of the options is not a JSON object, or has an unknown key or a value of the wrong type.
     #[error("bad database options: {0}")]
     #[diagnostic(
         code(db::bad_options),
@@ -32,7 +32,7 @@ pub enum StorageError {
         )
     )]
     Locked(String),
-    /// The engine has threads, which a forked process does not have, and it cannot start them anew there.
+    /// The engine has threads. They do not exist in a forked process, and the engine cannot restart them there.
     #[error("the engine '{0}' was used by the process that this one was forked from, and cannot be used here")]
     #[diagnostic(
         code(db::forked),
@@ -41,7 +41,7 @@ pub enum StorageError {
         )
     )]
     ForkedEngine(&'static str),
-    /// The system has no threads for an engine that cannot do without.
+    /// The system cannot start the threads that an engine needs.
     #[error("the system gives no {wanted} threads for the engine '{engine}': {message}")]
     #[diagnostic(
         code(storage::no_threads),
@@ -52,12 +52,12 @@ pub enum StorageError {
     NoThreads {
         /// The engine.
         engine: &'static str,
-        /// How many it needs.
+        /// The number of threads needed.
         wanted: usize,
-        /// What the system said.
+        /// The system's message.
         message: String,
     },
-    /// There is something else at the path.
+    /// The path holds something else.
     #[error("'{path}' is not a database of this engine: {found}")]
     #[diagnostic(code(storage::not_a_database))]
     NotADatabase {
@@ -83,15 +83,15 @@ pub enum StorageError {
         /// The version that this program writes.
         known: u64,
     },
-    /// The stored bytes do not mean anything: the disk or another program damaged them.
+    /// The stored bytes are invalid: the disk or another program damaged them.
     #[error("the stored data is damaged: {0}")]
     #[diagnostic(code(storage::damaged), help("restore a backup; `cozo check` lists what is damaged"))]
     Damaged(String),
-    /// A value is none that can be kept on disk.
+    /// A value cannot be stored on disk.
     #[error("a value cannot be stored: {0}")]
     #[diagnostic(code(storage::unstorable), help("store it in parts, or as text"))]
     Unstorable(String),
-    /// The engine has a limit that a relation goes beyond.
+    /// A relation exceeds a limit of the engine.
     #[error("{engine} cannot hold the relation '{relation}': {reason}")]
     #[diagnostic(code(storage::cannot_hold), help("divide the relation, or use another engine"))]
     CannotHold {
@@ -106,7 +106,7 @@ pub enum StorageError {
     #[error("the database was opened for reading only")]
     #[diagnostic(code(storage::read_only), help("open it without \"read_only\": true to write"))]
     ReadOnly,
-    /// The engine could not do what it was asked to, for instance because the disk is full.
+    /// The engine failed, for instance because the disk is full.
     #[error("{engine} could not {action}: {message}")]
     #[diagnostic(
         code(storage::engine),
@@ -115,12 +115,12 @@ pub enum StorageError {
     Engine {
         /// The engine.
         engine: &'static str,
-        /// What it was doing.
+        /// The action that failed.
         action: &'static str,
-        /// What it said.
+        /// The engine's message.
         message: String,
     },
-    /// A write or a sync failed in the midst of a commit, and what the disk holds of it is not known: the next opening finds out.
+    /// A write or a sync failed during a commit. Whether the disk holds the commit is unknown until the next opening.
     #[error("it is not known whether the commit was kept: {0}")]
     #[diagnostic(
         code(storage::unknown_outcome),
@@ -139,7 +139,7 @@ pub enum StorageError {
 }
 
 impl StorageError {
-    /// Whether the engine failed in the midst of what it was asked to do, and did not refuse it beforehand.
+    /// Whether the engine failed during an operation, as opposed to refusing it beforehand.
     pub fn is_of_engine(&self) -> bool {
         matches!(self, StorageError::Engine { .. } | StorageError::Damaged(_))
     }

@@ -1,4 +1,5 @@
-//! Files that an opening could not read as a whole: they stay, under another name, so that nothing overwrites or removes them.
+//! Files that could not be read as a whole when a database was opened. They are renamed, so that nothing overwrites or removes
+//! them.
 //!
 //! `db-commits-7` becomes `db-commits-7.lost`, or `db-commits-7.lost-2` if that is there already.
 
@@ -7,19 +8,19 @@ use std::path::{Path, PathBuf};
 
 const LOST: &str = ".lost";
 
-/// Gives a file another name, and tells which.
+/// Renames a file to a free name, and returns that name.
 pub fn keep(path: &Path) -> io::Result<PathBuf> {
     keep_as(path, path)
 }
 
-/// Gives a file the name that another one would get, and tells which.
+/// Renames a file to the free name that another file would get, and returns that name.
 pub fn keep_as(path: &Path, of: &Path) -> io::Result<PathBuf> {
     let name = free_name(of);
     std::fs::rename(path, &name)?;
     Ok(name)
 }
 
-/// Writes what a file had as a file of another name, and tells which.
+/// Writes the former contents of a file to a free name, and returns that name.
 pub fn keep_bytes(path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
     let name = free_name(path);
     std::fs::write(&name, bytes)?;
@@ -38,7 +39,7 @@ fn free_name(path: &Path) -> PathBuf {
     (1..).map(name).find(|name| !name.exists()).expect("some number is free")
 }
 
-/// The files in a folder that were given another name, of those that begin with a prefix; sorted.
+/// The renamed files in a folder whose names begin with a prefix, sorted.
 pub fn find(folder: &Path, prefix: &str) -> io::Result<Vec<PathBuf>> {
     let mut found = vec![];
     for entry in std::fs::read_dir(folder)? {

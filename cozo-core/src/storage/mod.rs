@@ -1,27 +1,34 @@
 //! Storage: relations as sorted rows, in snapshots that never change.
 //!
-//! The upper layers see two traits. A [`Storage`] hands out snapshots and applies change sets; a [`Snapshot`] is the
-//! contents at one moment, read by key order or by key prefix, as batches of typed columns. Relations whose last key
-//! column is a Validity keep histories, which are also read [as of a time](AsOf).
+//! The upper layers see two traits. A [`Storage`] hands out snapshots and applies change sets. A [`Snapshot`] is the
+//! contents at one moment. It is read in key order or by key prefix, as batches of typed columns. A relation whose last key
+//! column is a Validity stores histories, which can also be read [as of a time](AsOf).
 //!
 //! | module | what |
 //! |---|---|
 //! | [`as_of`] | histories read as of a time, for engines that do not seek in them |
 //! | [`cache`] | relations of a persistent engine as column trees in memory |
+//! | [`codec`] | rows as bytes that sort as the rows do |
 //! | [`commit_log`] | small commits of a persistent engine in a file of their own, until they are applied together |
-//! | [`legacy`] | files of CozoDB 0.7, for importing them |
-//! | [`codec`] | rows as bytes whose order is that of the rows |
-//! | `folders` | the folder that a file is in, and its names on the disk |
-//! | [`kv`] | storage over any engine that keeps ordered bytes |
+//! | `folders` | the folder of a file, and durable file names |
+//! | [`kv`] | storage over any engine of ordered bytes |
+//! | [`legacy`] | files of CozoDB 0.7, for import |
 //! | `lost` | files that could not be read as a whole, under other names |
 //! | [`mem`] | the column tree: a persistent B+tree whose leaves hold typed columns |
 //! | [`open`], [`ENGINES`] | the engines by name |
-//! | [`overlay`] | changes that are not committed, over a snapshot of any engine |
+//! | [`overlay`] | uncommitted changes over a snapshot of any engine |
 //! | [`sqlite`] | an SQLite file with a table for each relation |
 //! | [`Options`] | the options with which a database is opened |
 //!
-//! **storage never sees a rule, an expression or a transaction**: rows that reach it are already coerced, sorted
-//! out of conflict, and final.
+//! A persistent engine is wrapped twice when it is opened:
+//!
+//! ```text
+//!  Cached ──> Logged ──> SqliteStorage, or KvStorage over RocksDB
+//!  column     commit     files
+//!  trees      log
+//! ```
+//!
+//! **storage never sees a rule or a transaction**: the rows that reach it are coerced, free of conflicts, and final.
 
 pub mod as_of;
 pub mod cache;
@@ -57,72 +64,72 @@ pub use options::{Durability, NoOptions, Options};
 use crate::schema::{RelationId, RelationSchema, SchemaRef};
 use crate::value::{Batch, Column, DataValue};
 
-/// An engine that keeps relations.
+/// An engine that stores relations.
 ///
-/// Calls to [`Storage::commit`] come one at a time (the commit pipeline sees to it); everything else may be called from
-/// any thread at any time.
+/// The commit pipeline calls [`Storage::commit`] from one thread at a time. Everything else may be called from any thread at
+/// any time.
 pub trait Storage: Send + Sync {
     /// The engine's name, as `DbInstance::new` takes it.
     fn name(&self) -> &'static str;
 
-    /// The definitions of the relations that it holds; asked for once, when a database is opened.
+    /// The definitions of the stored relations. Called once, when a database is opened.
     fn definitions(&self) -> Result<Vec<SchemaRef>, StorageError>;
 
-    /// The mark of the commit log that the last commit with one left.
+    /// The mark of the commit log in the last commit that had one.
     fn log_mark(&self) -> Result<Option<LogMark>, StorageError> {
         Ok(None)
     }
 
-    /// The contents as of the last commit. Cheap, and never waits for a commit.
+    /// The contents after the last commit. The call is cheap and never waits for a commit.
     fn snapshot(&self) -> Arc<dyn Snapshot>;
 
-    /// Applies the change sets in order, all or nothing. After an error nothing of them is visible; after reopening nothing is,
-    /// once [`Storage::settle`] has succeeded, or all. Snapshots taken before do not change.
+    /// Applies the change sets in order, all or nothing. After an error none of them is visible. After reopening, either all
+    /// are visible or none; none if [`Storage::settle`] has succeeded. Earlier snapshots do not change.
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError>;
 
-    /// [`Storage::commit`], and the contents after it. Rows that are committed may be taken out of the changes.
+    /// [`Storage::commit`] and then [`Storage::snapshot`]. The engine may move committed rows out of the changes.
     fn commit_and_snapshot(&self, changes: &mut [ChangeSet]) -> (Result<(), StorageError>, Arc<dyn Snapshot>) {
         let committed = self.commit(changes);
         (committed, self.snapshot())
     }
 
-    /// What is to be done now and then before a commit and may take long. Reads go on meanwhile.
+    /// Called before each commit, for occasional work that may take long. Reads go on meanwhile.
     fn before_commit(&self) {}
 
-    /// Commits of up to so many rows gain if nobody holds the latest snapshot, and are so quick that nobody need begin to
-    /// read meanwhile.
+    /// A commit of at most this many rows is faster if the latest snapshot has no other holder. It is also quick enough for new
+    /// readers to wait for it.
     fn max_rows_in_place(&self) -> usize {
         0
     }
 
-    /// Whether rows may be committed some time after their transaction has ended: no commit of rows alone fails, and none outlives
-    /// the process.
+    /// Whether rows may be committed after their transaction has ended. That requires that a commit of rows alone cannot fail,
+    /// and that no commit outlives the process.
     fn may_defer(&self) -> bool {
         false
     }
 
-    /// How many rows at once an empty relation is filled with soonest; 0 where it makes no difference.
+    /// The number of rows for one commit with which an empty relation is filled fastest; 0 if it makes no difference.
     fn rows_to_fill_with(&self) -> usize {
         0
     }
 
-    /// What the engine itself finds wrong with what it has stored, in words.
+    /// The problems that the engine finds in its stored data, in words.
     fn verify(&self) -> Result<Vec<String>, StorageError> {
         Ok(vec![])
     }
 
-    /// After a commit that failed: makes sure that nothing of it comes back, now or after reopening. Fails if the engine cannot do
-    /// that, so that only the next opening finds out.
+    /// After a failed commit: makes sure that none of it comes back, now or after reopening. Fails if the engine cannot do
+    /// that; then only the next opening shows the outcome.
     fn settle(&self) -> Result<(), StorageError> {
         Ok(())
     }
 
-    /// What was found wrong when the database was opened, in words.
+    /// The problems found when the database was opened, in words.
     fn warnings(&self) -> Vec<String> {
         vec![]
     }
 
-    /// Gives back the space of what was removed or replaced. May take long; reads and commits go on meanwhile.
+    /// Gives back the space of removed and replaced rows. It may take long; reads and commits go on meanwhile.
     fn compact(&self) -> Result<(), StorageError> {
         Ok(())
     }
@@ -130,33 +137,33 @@ pub trait Storage: Send + Sync {
 
 /// The contents at one moment. A relation that was never created is empty.
 pub trait Snapshot: Send + Sync {
-    /// How many columns a relation has, if it exists.
+    /// The number of columns of a relation, if it exists.
     fn shape(&self, relation: RelationId) -> Option<RelationShape>;
 
-    /// The number of rows; exact for mem, an estimate where counting would cost a scan.
+    /// The number of rows. It is exact for mem, and an estimate if counting would need a scan.
     fn row_count(&self, relation: RelationId) -> u64;
 
-    /// What tells the rows of a relation from those that it has before and after each change; nothing if nobody keeps count.
+    /// An identity of a relation's contents, which changes with every change; none if the engine does not track it.
     fn contents(&self, _relation: RelationId) -> Option<ContentVersion> {
         None
     }
 
-    /// The rows as a column tree, if that is how the engine keeps them.
+    /// The rows as a column tree, if the engine has one.
     fn tree(&self, _relation: RelationId) -> Option<&mem::Tree> {
         None
     }
 
-    /// The number of rows of the range, as exact as [`Snapshot::row_count`], or some number above it.
+    /// The number of rows of the range, as exact as [`Snapshot::row_count`], or some greater number.
     fn row_count_within(&self, relation: RelationId, _range: &KeyRange) -> u64 {
         self.row_count(relation)
     }
 
-    /// The number of rows whose leading key columns are identical to these, exactly; nothing if counting would cost a scan.
+    /// The exact number of rows whose leading key columns are identical to these; none if counting would need a scan.
     fn count(&self, _relation: RelationId, _prefix: &[DataValue]) -> Option<u64> {
         None
     }
 
-    /// All rows of the range in key order. `columns` says which columns the batches have, in which order.
+    /// All rows of the range in key order. `columns` lists the columns of the batches, in their order.
     fn scan<'a>(
         &'a self,
         relation: RelationId,
@@ -164,8 +171,8 @@ pub trait Snapshot: Send + Sync {
         columns: &[usize],
     ) -> Result<Box<dyn BatchCursor + 'a>, StorageError>;
 
-    /// About how many times as long as with a column tree it takes to read a row: what is slow is worth dividing among threads
-    /// sooner.
+    /// The approximate cost of reading a row, relative to a column tree. A scan with costly rows is divided among threads at
+    /// fewer rows.
     fn row_cost(&self, _relation: RelationId) -> u64 {
         1
     }
@@ -173,8 +180,8 @@ pub trait Snapshot: Send + Sync {
     /// Cuts a range into at most `parts` consecutive ranges of about equal size that together are the whole.
     fn partition(&self, relation: RelationId, range: &KeyRange, parts: usize) -> Vec<KeyRange>;
 
-    /// Cuts off so many rows at an end of a range: their range, and that of the others, if there are any. Nothing if the engine does not
-    /// know where that is.
+    /// Cuts off `rows` rows at an end of a range. Returns their range, and the range of the other rows, if there are any. None if
+    /// the engine cannot find the cut without a scan.
     fn split_at_rank(
         &self,
         _relation: RelationId,
@@ -185,9 +192,9 @@ pub trait Snapshot: Send + Sync {
         None
     }
 
-    /// For each row of `prefixes` (one column for each leading key column, at least one), all stored rows whose leading
-    /// key columns are identical to it. `columns` as in [`Snapshot::scan`]. Fastest when the prefixes come sorted, but
-    /// they need not; matches come in the order of the prefixes, then in key order.
+    /// For each row of `prefixes`, all stored rows whose leading key columns are identical to it. `prefixes` has one column for
+    /// each leading key column, at least one. `columns` is as in [`Snapshot::scan`]. Matches come in the order of the prefixes,
+    /// then in key order. Sorted prefixes are fastest but not required.
     fn lookup<'a>(
         &'a self,
         relation: RelationId,
@@ -195,8 +202,8 @@ pub trait Snapshot: Send + Sync {
         columns: &[usize],
     ) -> Result<Box<dyn LookupCursor + 'a>, StorageError>;
 
-    /// Finds the row with this key, which has a value for each key column; whether there is one. Each of `outputs` is a
-    /// column and the place where its value goes.
+    /// Finds the row with this key, which has a value for each key column. Returns whether there is one. Each of `outputs` is a
+    /// column and the index in `places` for its value.
     fn get(
         &self,
         relation: RelationId,
@@ -215,8 +222,8 @@ pub trait Snapshot: Send + Sync {
     /// For each row of `prefixes`, whether any stored row has it as its leading key columns.
     fn contains(&self, relation: RelationId, prefixes: &[Column]) -> Result<Vec<bool>, StorageError>;
 
-    /// As [`Snapshot::scan`], with only the rows that are visible at a time; see [`AsOf`]. The range says nothing about the
-    /// Validity column. An engine should find the visible version of a history, and the end of the history, by seeking.
+    /// [`Snapshot::scan`] of the rows that are visible at a time; see [`AsOf`]. The range does not restrict the Validity
+    /// column. An engine should find the visible version of a history, and the end of the history, by seeking.
     fn scan_as_of<'a>(
         &'a self,
         relation: RelationId,
@@ -227,8 +234,8 @@ pub trait Snapshot: Send + Sync {
         as_of::scan(self, relation, range, columns, as_of)
     }
 
-    /// As [`Snapshot::lookup`], with only the rows that are visible at a time; see [`AsOf`]. The prefixes say nothing
-    /// about the Validity column. A prefix of all key columns before it should cost an engine one seek.
+    /// [`Snapshot::lookup`] of the rows that are visible at a time; see [`AsOf`]. The prefixes do not include the Validity
+    /// column. A prefix of all key columns before it should cost an engine one seek.
     fn lookup_as_of<'a>(
         &'a self,
         relation: RelationId,
@@ -239,7 +246,7 @@ pub trait Snapshot: Send + Sync {
         as_of::lookup(self, relation, prefixes, columns, as_of)
     }
 
-    /// As [`Snapshot::contains`], asking for rows that are visible at a time; see [`Snapshot::lookup_as_of`].
+    /// [`Snapshot::contains`] for the rows that are visible at a time; see [`Snapshot::lookup_as_of`].
     fn contains_as_of(
         &self,
         relation: RelationId,
@@ -249,17 +256,17 @@ pub trait Snapshot: Send + Sync {
         as_of::contains(self, relation, prefixes, as_of)
     }
 
-    /// These contents with changes applied that are not committed: what a transaction sees of its own writes.
+    /// These contents with uncommitted changes applied, as the transaction that made the changes sees them.
     fn with_changes(self: Arc<Self>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError>;
 }
 
-/// Gives batches until there are no more.
+/// A sequence of batches.
 pub trait BatchCursor {
     /// The next rows, about `max_rows` of them and never many more; `None` after the last.
     fn next_batch(&mut self, max_rows: usize) -> Result<Option<Batch>, StorageError>;
 }
 
-/// Gives matches until there are no more.
+/// A sequence of matches.
 pub trait LookupCursor {
     /// The next matches, about `max_rows` of them and never many more; `None` after the last.
     fn next_matches(&mut self, max_rows: usize) -> Result<Option<Matches>, StorageError>;
@@ -268,13 +275,13 @@ pub trait LookupCursor {
 /// Rows found by a look-up.
 #[derive(Debug, Default)]
 pub struct Matches {
-    /// For each match, the row of the prefixes that it belongs to; ascending.
+    /// For each match the row of the prefixes that it belongs to, ascending.
     pub probe_rows: Vec<u32>,
     /// The columns asked for.
     pub batch: Batch,
 }
 
-/// A cursor of what a relation that does not exist holds.
+/// The cursor of a relation that does not exist: it has no rows.
 pub struct Nothing;
 
 impl BatchCursor for Nothing {
@@ -289,7 +296,7 @@ impl LookupCursor for Nothing {
     }
 }
 
-/// The number of prefixes of a look-up, which come as columns.
+/// The number of prefixes of a look-up.
 pub fn probe_count(prefixes: &[Column]) -> usize {
     prefixes.first().map_or(0, Column::len)
 }
@@ -299,9 +306,9 @@ pub fn probe_count(prefixes: &[Column]) -> usize {
 pub struct KeyRange {
     /// The leading key columns.
     pub prefix: Vec<DataValue>,
-    /// The first key in the range: the key columns after the prefix, perhaps only some of them.
+    /// The first key in the range: values of the key columns after the prefix, perhaps only of some.
     pub lower: Option<Vec<DataValue>>,
-    /// The first key after the range, likewise: rows at or after it are not in the range.
+    /// The first key after the range, in the same form. Rows at or after it are not in the range.
     pub upper: Option<Vec<DataValue>>,
 }
 
@@ -317,16 +324,16 @@ impl KeyRange {
     }
 }
 
-/// An end of what lies in an order.
+/// An end of an ordered range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The smallest.
+    /// The end with the smallest key.
     First,
-    /// The greatest.
+    /// The end with the greatest key.
     Last,
 }
 
-/// How many columns a relation has.
+/// The number of columns of a relation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RelationShape {
     /// The number of key columns.

@@ -7,32 +7,32 @@ use serde_json::{Map, Value};
 
 use super::StorageError;
 
-/// What a commit outlives.
+/// The failures that a commit survives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Durability {
-    /// The end of the process, however sudden: the system has the data when a commit returns.
+    /// A crash of the process: the operating system has the data when a commit returns.
     #[default]
     Os,
-    /// The end of power: the disk has the data when a commit returns.
+    /// A loss of power: the disk has the data when a commit returns.
     Disk,
 }
 
 /// The options of a database.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Options {
-    /// What a commit outlives.
+    /// The failures that a commit survives.
     #[serde(default)]
     pub durability: Durability,
-    /// How many megabytes of relations of a persistent engine are kept as columns in memory; 0 for none. By default a
+    /// The size in megabytes of the cache of a persistent engine's relations as columns; 0 for no cache. The default is a
     /// quarter of the machine's memory.
     pub cache_mb: Option<f64>,
-    /// How many megabytes of commits to a persistent engine may wait in the commit log until they are applied; 0 for none,
-    /// so that each commit goes to the engine by itself. By default a 32nd of the cache, from 2 to 8.
+    /// The size in megabytes of the commits that may wait in the commit log of a persistent engine. With 0 each commit goes to
+    /// the engine by itself. The default is a 32nd of the cache, from 2 to 8.
     pub commit_log_mb: Option<f64>,
-    /// How many megabytes a query may take for what it derives. By default half of the machine's memory.
+    /// The memory in megabytes that a query may take for derived rows. The default is half of the machine's memory.
     pub query_memory_mb: Option<f64>,
-    /// Whether nothing may be written.
+    /// Whether writes are refused.
     #[serde(default)]
     pub read_only: bool,
     /// The options of the engine.
@@ -41,7 +41,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// The options that a text gives; empty text gives none.
+    /// Parses the options. An empty text stands for the defaults.
     pub fn parse(text: &str) -> Result<Self, StorageError> {
         if text.trim().is_empty() {
             return Ok(Options::default());
@@ -53,26 +53,26 @@ impl Options {
         serde_json::from_value(value).map_err(|error| StorageError::BadOptions(error.to_string()))
     }
 
-    /// The budget of the column cache. Graphs that are kept have a part of as much.
+    /// The budget of the column cache. The graph cache has a fraction of the same size.
     pub fn cache_bytes(&self) -> usize {
         self.cache_mb.map_or_else(|| *MEMORY_BYTES / 4, bytes_of_mb)
     }
 
-    /// What the commit log may hold.
+    /// The budget of the commit log.
     pub fn commit_log_bytes(&self) -> usize {
         let by_default = || (self.cache_bytes() / CACHE_PER_LOG).clamp(MIN_LOG_BYTES, MAX_LOG_BYTES);
         self.commit_log_mb.map_or_else(by_default, bytes_of_mb)
     }
 
-    /// What a query may take for what it derives.
+    /// The budget of a query for derived rows.
     pub fn query_memory_bytes(&self) -> usize {
         self.query_memory_mb.map_or_else(|| *MEMORY_BYTES / 2, bytes_of_mb)
     }
 
-    /// The options of the engine, as the engine's type has them: `#[serde(deny_unknown_fields)]`.
+    /// The options of the engine, as the engine's own type. The type must have `#[serde(deny_unknown_fields)]`.
     pub fn of_engine<T: for<'de> Deserialize<'de>>(&self) -> Result<T, StorageError> {
         T::deserialize(Value::Object(self.engine.clone())).map_err(|error| {
-            // The engine knows its own options only.
+            // The message lists the engine's own options only, so the common ones are added.
             let message =
                 error.to_string().replace(", there are no fields", "").replace("unknown field", "unknown option");
             let common = if message.starts_with("unknown option") { COMMON } else { "" };
@@ -81,24 +81,24 @@ impl Options {
     }
 }
 
-/// What an unknown option may have been meant for, with any engine.
+/// The options that every engine has, for the message about an unknown option.
 const COMMON: &str = "; all engines have `durability`, `cache_mb`, `commit_log_mb`, `query_memory_mb` and `read_only`";
 
-/// By default the log is such a part of the cache: to apply it takes about six times as much memory.
+/// The default size of the log is the size of the cache divided by this. Applying the log takes several times its size in memory.
 const CACHE_PER_LOG: usize = 32;
 
-/// But at least this,
+/// The smallest default size of the log.
 const MIN_LOG_BYTES: usize = 2 << 20;
 
-/// and at most this: a larger one makes an import little faster.
+/// The greatest default size of the log. A larger log makes an import hardly faster.
 const MAX_LOG_BYTES: usize = 8 << 20;
 
-/// Conversions from floats saturate; what is negative is nothing.
+/// Converts megabytes to bytes. The conversion saturates, and a negative number becomes 0.
 fn bytes_of_mb(mb: f64) -> usize {
     (mb * f64::from(1 << 20)) as usize
 }
 
-/// What is taken for the machine's memory where the system does not say.
+/// The assumed memory of the machine if the system does not report it.
 const UNKNOWN_MEMORY: usize = 2 << 30;
 
 /// The memory of the machine, or of the container if that is less.

@@ -1,7 +1,27 @@
-//! Changes that are not committed, laid over a snapshot: what a transaction sees of its own writes on any engine.
+//! Uncommitted changes over a snapshot: the view that a transaction has of its own writes, on any engine.
 //!
-//! Changed rows live in two column trees for each relation: the rows put, and the keys touched at all. A read takes the
-//! rows of the snapshot whose keys are not touched, and merges the rows put into them.
+//! An [`overlay`] has two column trees for each changed relation: `puts`, the rows put, and `touched`, the keys of all rows put
+//! or removed. A read takes the rows of the base snapshot whose keys are not in `touched`, and merges `puts` into them.
+//!
+//! ```text
+//!  base      a=1  b=2  c=3            put b=9, put d=4, remove c
+//!  touched        b    c    d
+//!  puts           b=9       d=4
+//!  read      a=1  b=9       d=4
+//! ```
+//!
+//! | relation | `Origin` | read from |
+//! |---|---|---|
+//! | unchanged | `Base` | the base alone |
+//! | created here | `Here` | `puts` alone |
+//! | changed here | `Both` | a `Merge` of the base and `puts` |
+//! | dropped here | none | nothing |
+//!
+//! A `Merge` has two sides, each a source of sorted batches. It repeatedly moves the longest run of rows from the side with the
+//! smaller key. The sides never have equal keys, since `touched` has every key of `puts`. A look-up uses the same merge, with
+//! the number of the probe as first column.
+//!
+//! Overlays are cheap to clone: trees and the map of relations are persistent, and later changes do not affect a clone.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,14 +46,14 @@ pub fn overlay(base: Arc<dyn Snapshot>, changes: &ChangeSet) -> Result<Arc<dyn S
 #[derive(Clone)]
 struct Overlay {
     base: Arc<dyn Snapshot>,
-    /// The relations that differ from the base; `None` for those dropped.
+    /// The relations that differ from the base; `None` for a dropped relation.
     relations: OrdMap<RelationId, Option<Changed>>,
 }
 
 /// A relation that differs from the base.
 #[derive(Clone)]
 struct Changed {
-    /// Whether it was created here: the base has nothing of it.
+    /// Whether it was created here, so that the base has no rows of it.
     created: bool,
     /// The rows put.
     puts: Tree,
@@ -55,7 +75,7 @@ impl Changed {
     }
 }
 
-/// Where the rows of a relation are.
+/// The sources of a relation's rows.
 enum Origin<'a> {
     /// In the base alone.
     Base,
@@ -84,7 +104,7 @@ impl Overlay {
         Ok(())
     }
 
-    /// Where the rows are; `None` for a relation that is dropped.
+    /// The sources of a relation's rows; `None` for a dropped relation.
     fn place(&self, relation: RelationId) -> Option<Origin<'_>> {
         match self.relations.get(&relation) {
             None => Some(Origin::Base),
@@ -95,7 +115,7 @@ impl Overlay {
     }
 }
 
-/// The key columns, then those asked for.
+/// The key columns, followed by the requested columns.
 fn with_key(keys: usize, columns: &[usize]) -> Vec<usize> {
     (0..keys).chain(columns.iter().copied()).collect()
 }
@@ -123,7 +143,7 @@ impl Snapshot for Overlay {
         }
     }
 
-    /// RowSource put in place of others count twice.
+    /// An upper bound: a row that replaces one of the base counts twice.
     fn row_count(&self, relation: RelationId) -> u64 {
         match self.place(relation) {
             None => 0,
@@ -224,7 +244,7 @@ impl Snapshot for Overlay {
         };
         let (here, touched) = (changed.puts.contains(prefixes), changed.touched.contains(prefixes));
         let mut found = self.base.contains(relation, prefixes)?;
-        // Some rows of these prefixes are hidden, perhaps all.
+        // The base has rows with these prefixes, but changes hide some of them, perhaps all.
         let doubtful: Vec<u32> =
             (0..found.len()).filter(|row| found[*row] && touched[*row]).map(|row| row as u32).collect();
         if !doubtful.is_empty() {
@@ -274,7 +294,7 @@ impl Snapshot for Overlay {
     }
 }
 
-/// Sorted rows, as batches.
+/// A source of sorted rows, as batches.
 trait RowSource {
     fn next(&mut self, max_rows: usize) -> Result<Option<Batch>, StorageError>;
 }
@@ -287,7 +307,7 @@ impl RowSource for ScannedRows<'_> {
     }
 }
 
-/// Matches as rows: their probes become the first column.
+/// Matches as rows. The number of the probe becomes the first column.
 struct FoundRows<'a>(Box<dyn LookupCursor + 'a>);
 
 impl RowSource for FoundRows<'_> {
@@ -298,7 +318,7 @@ impl RowSource for FoundRows<'_> {
     }
 }
 
-/// One side of a merge: a batch, and how much of it is done.
+/// One side of a merge: a batch, and the number of its rows that are merged already.
 struct OverlaySide<'a> {
     rows: Box<dyn RowSource + 'a>,
     batch: Batch,
@@ -311,7 +331,7 @@ impl<'a> OverlaySide<'a> {
         OverlaySide { rows, batch: Batch::default(), done: 0, ended: false }
     }
 
-    /// Whether there is a row left, after fetching rows if need be. `keep` says which of the fetched rows count.
+    /// Whether there is a row left. Fetches batches until there is; `keep` filters each fetched batch.
     fn ready(&mut self, max_rows: usize, keep: impl Fn(Batch) -> Batch) -> Result<bool, StorageError> {
         while self.done == self.batch.len && !self.ended {
             match self.rows.next(max_rows)? {
@@ -334,12 +354,12 @@ impl<'a> OverlaySide<'a> {
     }
 }
 
-/// The untouched rows of the base and the rows put, in key order.
+/// A merge of the untouched rows of the base (`below`) and the rows put (`above`), in key order.
 struct Merge<'a> {
     below: OverlaySide<'a>,
     above: OverlaySide<'a>,
     touched: &'a Tree,
-    /// The columns that are the key: after the probe, if there is one.
+    /// The columns of the key. They follow the column of the probe, if there is one.
     key: Range<usize>,
 }
 
@@ -374,7 +394,7 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// The side whose row is next, and how many of its rows come before the other's; no more than `most`.
+    /// The side with the next row, and the number of its rows before the next row of the other side, at most `most`.
     fn next_run(&mut self, most: usize) -> (&mut OverlaySide<'a>, usize) {
         let key_end = self.key.end;
         let before = |a: &OverlaySide, row: usize, b: &OverlaySide| {

@@ -1,8 +1,17 @@
 //! The write transactions that have begun and not ended.
 //!
-//! Most read nothing: they put rows, and are over. Those only begin with a catalog, and commit whatever others have committed
-//! meanwhile, as if they had begun just then. Each is noted in the part of its thread, so that threads which write do not
-//! wait for one another here. Only what has read rows can conflict, and is noted where commits look.
+//! Most write transactions read nothing: they put rows and commit. Such a transaction is *unpinned*. It has a catalog but no
+//! version, so it commits as if it had begun at that moment. It is registered in the shard of its thread, so that writing
+//! threads do not wait for one another here. A transaction that reads is pinned to a version and can conflict. It is
+//! registered in one place, which every commit reads.
+//!
+//! ```text
+//!  begin ──> unpinned (catalog) ──read──> reading (version) ──end_readings──> ended
+//!                   └──────────────────end_starting─────────────────────────> ended
+//! ```
+//!
+//! An unpinned transaction reads the last version with its catalog. So a change of the catalog puts the version before it
+//! into `superseded` for as long as an unpinned transaction has its catalog.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,44 +23,44 @@ use super::current::{THREAD_PARTS, thread_shard};
 use super::sync::{AtomicU64, CachePadded, Mutex};
 use super::{Catalog, Version};
 
-/// The write transactions.
+/// The write transactions that have not ended.
 pub(super) struct Active {
-    /// The catalog of the current version, with which they begin.
+    /// The catalog of the current version. Transactions begin with it.
     catalog: ArcSwap<Catalog>,
-    /// Its version, noted before those that begin find it.
+    /// The version of `catalog`, stored after the catalog and before the spare catalogs are dropped.
     catalog_version: AtomicU64,
-    /// Those that have read nothing.
+    /// The transactions that have read nothing.
     unpinned: [CachePadded<Mutex<Beginners>>; THREAD_PARTS],
-    /// The last version before each change of the catalog, as long as one of those may come to read it.
+    /// The last version before each change of the catalog, as long as an unpinned transaction may read it.
     superseded: Mutex<Vec<Arc<Version>>>,
-    /// How many there are, for those who only look.
+    /// The length of `superseded`, readable without the lock.
     superseded_count: AtomicU64,
-    /// Those that can conflict.
+    /// The transactions that can conflict.
     reading: CachePadded<Reading>,
 }
 
-/// The write transactions of one part that have read nothing.
+/// The write transactions of one thread shard that have read nothing.
 #[derive(Default)]
 struct Beginners {
-    /// Their catalogs, by version; in any order.
+    /// The versions of their catalogs, in any order.
     catalogs: SmallVec<[u64; 8]>,
-    /// The current catalog, for the next to begin: left by the one before, so that no reference is counted.
+    /// The current catalog for the next transaction, left by one that ended. Moving it leaves the shared counter alone.
     spare: Option<Arc<Catalog>>,
 }
 
 /// The write transactions that have read rows.
 #[derive(Default)]
 struct Reading {
-    /// How many there are, for those who only look.
+    /// The length of `versions`, readable without the lock.
     count: AtomicU64,
-    /// The versions, by number, that they read; in any order.
+    /// The numbers of the versions that they read, in any order.
     versions: Mutex<SmallVec<[u64; 8]>>,
 }
 
-/// Where a transaction is noted that has read nothing.
+/// The registration of a transaction that has read nothing.
 pub(super) struct Starting {
     part: usize,
-    /// The catalog that it began with.
+    /// The catalog that the transaction began with.
     pub catalog: Arc<Catalog>,
 }
 
@@ -68,22 +77,22 @@ impl Active {
         }
     }
 
-    /// Notes a transaction that begins, until [`Active::end_starting`] or [`Active::read`].
+    /// Registers a transaction that begins, until [`Active::end_starting`] or [`Active::read`].
     pub fn begin(&self) -> Starting {
         let part = thread_shard();
-        // Within the lock: a change of the catalog looks here after it is done.
+        // The catalog is loaded under the lock: a change of the catalog takes this lock after it has stored the new one.
         let mut beginners = self.unpinned[part].lock();
         let catalog = beginners.spare.take().unwrap_or_else(|| self.catalog.load_full());
         beginners.catalogs.push(catalog.version);
         Starting { part, catalog }
     }
 
-    /// Forgets a transaction that has read nothing.
+    /// Removes a transaction that has read nothing.
     pub fn end_starting(&self, started: Starting) {
         let Starting { part, catalog } = started;
         let mut beginners = self.unpinned[part].lock();
         remove(&mut beginners.catalogs, catalog.version);
-        // A change of the catalog notes its version, and takes the spare ones after that.
+        // A change of the catalog first stores the new version, and then drops the spare catalogs.
         if beginners.spare.is_none() && self.catalog_version.load(Ordering::Acquire) == catalog.version {
             beginners.spare = Some(catalog);
         }
@@ -100,8 +109,8 @@ impl Active {
         self.unpinned.iter().any(|part| part.lock().catalogs.contains(&version.catalog.version))
     }
 
-    /// The version that a transaction reads from now on, with the catalog that it began with; noted until
-    /// [`Active::end_readings`]. Nobody commits meanwhile.
+    /// Pins a transaction to the latest version with the catalog that it began with, until [`Active::end_readings`]. The
+    /// caller excludes commits.
     pub fn read(&self, started: Starting, current: &Arc<Version>) -> Arc<Version> {
         let superseded = || {
             let superseded = self.superseded.lock();
@@ -116,14 +125,14 @@ impl Active {
         version
     }
 
-    /// Notes a transaction that reads a version from now on, until [`Active::end_readings`]. Nobody commits meanwhile.
+    /// Registers a transaction that reads a version, until [`Active::end_readings`]. The caller excludes commits.
     pub fn begin_reading(&self, sequence: u64) {
         let mut versions = self.reading.versions.lock();
         versions.push(sequence);
         self.reading.count.store(versions.len() as u64, Ordering::Release);
     }
 
-    /// Forgets transactions that read these versions.
+    /// Removes a transaction for each of these versions, which it read.
     pub fn end_readings(&self, sequences: impl IntoIterator<Item = u64>) {
         let mut sequences = sequences.into_iter().peekable();
         if sequences.peek().is_some() {
@@ -133,8 +142,8 @@ impl Active {
         }
     }
 
-    /// The oldest version that a transaction reads or may come to read: what is committed after it may be a conflict. Nobody
-    /// begins to read meanwhile.
+    /// The oldest version that a transaction reads or may still be pinned to. Commits after it may conflict with that
+    /// transaction. The caller excludes transactions that begin to read.
     pub fn oldest(&self) -> Option<u64> {
         let is_any = |count: &AtomicU64| count.load(Ordering::Acquire) > 0;
         let read = is_any(&self.reading.count).then(|| self.reading.versions.lock().iter().min().copied()).flatten();
@@ -143,7 +152,8 @@ impl Active {
         read.into_iter().chain(kept).min()
     }
 
-    /// Goes on to another catalog; `superseded` is the last version with the one before. Nobody begins to read meanwhile.
+    /// Replaces the catalog. `superseded` is the last version with the catalog before. The caller excludes transactions that
+    /// begin to read.
     pub fn catalog_changes(&self, catalog: &Catalog, superseded: Arc<Version>) {
         self.catalog.store(Arc::new(catalog.clone()));
         self.catalog_version.store(catalog.version, Ordering::Release);
@@ -156,7 +166,7 @@ impl Active {
     }
 }
 
-/// Removes one of these.
+/// Removes one occurrence of a number.
 fn remove(noted: &mut SmallVec<[u64; 8]>, number: u64) {
     if let Some(place) = noted.iter().position(|noted| *noted == number) {
         noted.swap_remove(place);

@@ -1,4 +1,4 @@
-//! The catalog: which relations there are.
+//! The catalog: the relations of the database by name.
 
 use crate::schema::{RelationId, SchemaRef};
 use crate::storage::ChangeSet;
@@ -8,7 +8,7 @@ use crate::value::SmallStr;
 #[derive(Clone, Default)]
 pub struct Catalog {
     by_name: imbl::OrdMap<SmallStr, SchemaRef>,
-    /// Grows with every change; a plan made for one number holds for it alone.
+    /// Grows with every change. A plan is valid for the version that it was made with, and for no other.
     pub version: u64,
 }
 
@@ -21,7 +21,7 @@ impl Catalog {
         })
     }
 
-    /// All relations by name; their indices are in them.
+    /// All relations in the order of their names. A schema contains its indices.
     pub fn iter(&self) -> impl Iterator<Item = &SchemaRef> {
         self.by_name.values()
     }
@@ -31,17 +31,17 @@ impl Catalog {
         self.by_name.values().find(|schema| schema.id == id)
     }
 
-    /// Enters a relation, in place of one of the same name.
+    /// Adds a relation. It replaces one of the same name.
     pub fn insert(&mut self, schema: SchemaRef) {
         self.by_name.insert(schema.name.clone(), schema);
     }
 
-    /// Takes a relation out.
+    /// Removes a relation.
     pub fn remove(&mut self, name: &str) {
         self.by_name.remove(name);
     }
 
-    /// Makes the changes of definitions that a change set has; with any, the catalog has a new version.
+    /// Applies the definitions of a change set. The version changes if there are any.
     pub fn apply(&mut self, changes: &ChangeSet, version: u64) {
         for (name, after) in &changes.definitions {
             match after {

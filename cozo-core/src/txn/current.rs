@@ -1,4 +1,20 @@
-//! The current version, where many threads find it at once.
+//! The current version, which many threads look up at once.
+//!
+//! [`Current`] holds the latest [`Version`] in an `Arc` behind a lock. [`Current::hold`] returns a [`VersionRef`], which
+//! keeps the version alive and its rows unchanged. All clones of one `Arc` share one counter. If many threads read the same
+//! version, that counter moves between their processors for longer than the reads take. So each thread shard can have a
+//! handle: a second `Arc` with a counter of its own, which counts as one reference to the version.
+//!
+//! ```text
+//!  latest ──> Arc<Version> <── VersionRef::Version     a shard's first read of a version
+//!                   ^ one reference for each handle
+//!  handles[i] ──> Arc<Counter> <── VersionRef::Handle  its second and later reads
+//! ```
+//!
+//! Invariants:
+//! - A handle is made under the read lock of `latest`, so it never refers to an older version.
+//! - [`Current::write`] drops all handles. From then on a count of one means that no reader is left, and that a commit may
+//!   change rows in place.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -9,10 +25,10 @@ use std::sync::atomic::Ordering;
 use super::Version;
 use super::sync::{AtomicU64, CachePadded, Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// Threads beyond so many share what each has for itself.
+/// The number of thread shards. Further threads share them.
 pub const THREAD_PARTS: usize = 16;
 
-/// The part of the calling thread: threads take the parts in turn.
+/// The shard of the calling thread. Shards are assigned round robin.
 #[cfg(not(feature = "shuttle"))]
 pub fn thread_shard() -> usize {
     static THREADS: AtomicUsize = AtomicUsize::new(0);
@@ -20,40 +36,36 @@ pub fn thread_shard() -> usize {
     PART.with(|part| *part)
 }
 
-/// The part of the calling task of the model.
+/// The shard of the calling task of the model checker.
 #[cfg(feature = "shuttle")]
 pub fn thread_shard() -> usize {
     usize::from(shuttle::thread::current().id()) % THREAD_PARTS
 }
 
-/// The current version.
-///
-/// A version that is replaced soon is counted by all that read it in one place. Where many read the same version, that
-/// counter would go to and fro between processors for longer than the reading takes; so a thread that finds a version for
-/// the second time keeps a handle of its own, and counts there.
+/// The current version, and the handles of the thread shards to it.
 pub(super) struct Current {
     latest: CachePadded<RwLock<Arc<Version>>>,
     handles: [CachePadded<Mutex<Handle>>; THREAD_PARTS],
-    /// A bit for each handle there is. Set while the version is locked for reading, and cleared while it is for writing.
+    /// A bit for each existing handle. A reader of `latest` sets bits, the writer clears them.
     given: AtomicU64,
 }
 
-/// What a thread has of the current version for itself.
+/// A thread shard's own reference to the current version.
 #[derive(Default)]
 struct Handle {
-    /// The number of the version that it read last.
+    /// The number of the version that the shard read last.
     seen: u64,
     version: Option<Arc<Counter>>,
 }
 
-/// A reference to the version that is counted once, however many count references to it.
+/// A reference to a version. The version counts it once, however many references there are to the handle.
 pub struct Counter(Arc<Version>);
 
-/// A version that is held: nobody changes its rows in place.
+/// A held version: no commit changes its rows in place.
 pub enum VersionRef {
-    /// Counted with the version.
+    /// A reference that the version counts.
     Version(Arc<Version>),
-    /// Counted with a thread's handle.
+    /// A reference that a shard's handle counts.
     Handle(Arc<Counter>),
 }
 
@@ -75,7 +87,7 @@ impl Current {
         Current { latest, handles, given: AtomicU64::new(0) }
     }
 
-    /// The version, held.
+    /// Takes a reference to the version.
     pub fn hold(&self) -> VersionRef {
         let part = thread_shard();
         if let Some(version) = &self.handles[part].lock().version {
@@ -91,18 +103,19 @@ impl Current {
         VersionRef::Handle(handle.version.get_or_insert_with(|| Arc::new(Counter(version.clone()))).clone())
     }
 
-    /// The version, which nobody replaces meanwhile.
+    /// Locks the version against replacement.
     pub fn read(&self) -> RwLockReadGuard<'_, Arc<Version>> {
         self.latest.read()
     }
 
-    /// The version to be replaced: nobody can begin to read meanwhile, and who still reads has a count of it.
+    /// Locks the version for replacement. No transaction can begin to read it meanwhile, and each that reads it holds a
+    /// reference.
     pub fn write(&self) -> RwLockWriteGuard<'_, Arc<Version>> {
         let version = self.latest.write();
         let given = self.given.load(Ordering::Relaxed);
         if given != 0 {
             for part in (0..THREAD_PARTS).filter(|part| given & (1 << part) != 0) {
-                // Whoever reads with it drops the version's count at last.
+                // The last reader with this handle releases the version.
                 drop(self.handles[part].lock().version.take());
             }
             self.given.store(0, Ordering::Relaxed);

@@ -1,4 +1,9 @@
-//! What commits of late have changed, for transactions that may conflict with it.
+//! The keys that recent commits changed, and the validation of a transaction against them.
+//!
+//! [`History`] belongs to the leader. It maps each hash of a changed key, and each changed relation, to the version that
+//! changed it last. A transaction that reads version `base` conflicts if one of its keys has a greater number. [`Group`] has
+//! the keys of the transactions that commit together with it and before it. Two keys with one hash cause a false conflict,
+//! which is safe: the script runs again.
 
 use std::sync::Arc;
 
@@ -9,23 +14,24 @@ use super::{Catalog, TxnError};
 use crate::schema::RelationId;
 use crate::storage::{ChangeSet, Snapshot};
 
-/// What a leader validates against: the current catalog, and the keys committed of late, each with the version that changed it
-/// last, and their relations likewise. Only what an active transaction may conflict with is kept. It lies apart from its lock,
-/// too, which those look at who would lead next.
+/// What a leader validates against: the current catalog, and the keys and relations that recent commits changed. An entry
+/// stays only as long as an active transaction may conflict with it.
+///
+/// It is not on the cache line of its lock, since threads that want to lead poll the lock.
 pub(super) struct History {
     pub catalog: Catalog,
     changed: FxHashMap<u64, u64>,
     written: FxHashMap<RelationId, u64>,
     prune_at: usize,
-    /// The part of the thread that led last.
+    /// The shard of the thread that led last.
     pub leader: Option<usize>,
-    /// A snapshot of nothing, for want of another while rows are changed in place. To count a reference to one that all
-    /// databases share would wait for their processors.
+    /// An empty snapshot, which stands in the version while rows change in place. Counting a reference to the snapshot that
+    /// all databases share would contend with other processors.
     pub nothing: Option<Arc<dyn Snapshot>>,
 }
 
-/// The history is cleared of what no transaction can conflict with when it has twice the keys that the last time left, and this
-/// many at least: so few stay near.
+/// The history is pruned when it has twice the keys that the last pruning left, and at least this many. A history of this size
+/// fits the processor's cache.
 const MIN_PRUNED_KEYS: usize = 256;
 
 impl History {
@@ -34,7 +40,8 @@ impl History {
         History { catalog, changed, written, prune_at: MIN_PRUNED_KEYS, leader: None, nothing: None }
     }
 
-    /// Notes the keys of a commit for the transactions that are still active.
+    /// Records the keys of a commit for the transactions that are still active. `oldest` is the oldest version that one of
+    /// them reads; without any, the history is empty.
     pub fn remember<'k>(
         &mut self,
         keys: impl IntoIterator<Item = &'k u64>,
@@ -60,12 +67,12 @@ impl History {
     }
 }
 
-/// The relations of which rows change.
+/// The relations whose rows change.
 fn written<'c>(changes: impl IntoIterator<Item = &'c ChangeSet>) -> impl Iterator<Item = RelationId> {
     changes.into_iter().flat_map(|changes| &changes.rows).map(|rows| rows.relation)
 }
 
-/// What the transactions of a group change that are to be committed so far.
+/// The keys and relations that the accepted transactions of a group change.
 #[derive(Default)]
 pub(super) struct Group {
     keys: FxHashSet<u64>,
@@ -73,15 +80,15 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// Adds a transaction that is to be committed.
+    /// Adds a transaction that has passed validation.
     pub fn add(&mut self, request: &CommitRequest) {
         self.keys.extend(&request.keys);
         self.relations.extend(written([&request.changes]));
     }
 }
 
-/// Whether nothing that a transaction wrote or ensured has changed since what it reads. `group` are those that commit together
-/// with it, before it.
+/// Checks that nothing that a transaction wrote or ensured has changed since its version. `group` has the transactions that
+/// commit together with it and before it.
 pub(super) fn validate(
     request: &CommitRequest,
     history: &History,
@@ -101,7 +108,7 @@ pub(super) fn validate(
     let Some(base) = request.base else { return Ok(()) };
     let changed_since = |key: &u64| history.changed.get(key).is_some_and(|sequence| *sequence > base);
     let written_since = |id: &RelationId| history.written.get(id).is_some_and(|sequence| *sequence > base);
-    // Where nothing has changed, keys need not even be hashed.
+    // Without changes the keys are not even hashed.
     let has_changed = !(history.changed.is_empty() && group.keys.is_empty());
     let conflicts = has_changed && request.keys.into_iter().any(|key| changed_since(key) || group.keys.contains(key))
         || request.whole.iter().any(|id| written_since(id) || group.relations.contains(id));

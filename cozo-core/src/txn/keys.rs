@@ -8,11 +8,11 @@ use crate::schema::RelationId;
 use crate::storage::ChangedRows;
 use crate::value::combine_hashes;
 
-/// From so many rows on, their keys are hashed only if somebody asks: whom a bulk load could conflict with is seldom there, and the hashes
-/// would take as much memory as a column.
+/// Batches of this many rows or more are hashed on demand. A bulk load seldom runs beside a transaction that it could conflict
+/// with, and the hashes would take as much memory as a column.
 const MANY: usize = 1 << 16;
 
-/// Hashes of keys, with their relations.
+/// Hashes of pairs of a relation and a key.
 #[derive(Default)]
 pub(super) struct KeyHashes {
     hashes: SmallVec<[u64; 4]>,
@@ -26,21 +26,21 @@ struct Late {
     hashes: OnceLock<Vec<u64>>,
 }
 
-/// Rows of a relation with so many key columns.
+/// Rows of a relation, and the number of its key columns.
 struct Keyed {
     relation: RelationId,
     rows: ChangedRows,
     keys: usize,
 }
 
-/// How far keys were known; see [`KeyHashes::roll_back_to`].
+/// The number of keys at one moment; see [`KeyHashes::roll_back_to`].
 pub(super) struct KeysMark {
     hashes: usize,
     late: usize,
 }
 
 impl KeyHashes {
-    /// Adds the keys of rows, which are the first `keys` columns.
+    /// Adds the keys of rows. A key is the first `keys` columns of a row.
     pub fn push(&mut self, relation: RelationId, rows: &ChangedRows, keys: usize) {
         if rows.len() >= MANY {
             let late = self.late.get_or_insert_default();
@@ -58,18 +58,18 @@ impl KeyHashes {
         self.are_at_most(0)
     }
 
-    /// Whether there are so many, which must be few, or less.
+    /// Whether there are at most `few` keys. `few` must be less than the limit for hashing on demand.
     pub fn are_at_most(&self, few: usize) -> bool {
         debug_assert!(few < MANY);
         self.hashes.len() <= few && self.late.as_ref().is_none_or(|late| late.rows.is_empty())
     }
 
-    /// To return to with [`KeyHashes::roll_back_to`].
+    /// A mark for [`KeyHashes::roll_back_to`].
     pub fn mark(&self) -> KeysMark {
         KeysMark { hashes: self.hashes.len(), late: self.late.as_ref().map_or(0, |late| late.rows.len()) }
     }
 
-    /// Forgets what came after a mark.
+    /// Removes the keys added after a mark.
     pub fn roll_back_to(&mut self, mark: KeysMark) {
         self.hashes.truncate(mark.hashes);
         if let Some(late) = &mut self.late {
@@ -105,7 +105,7 @@ impl Late {
 fn hash(relation: RelationId, rows: &ChangedRows, keys: usize, hashes: &mut [u64]) {
     hashes.fill(relation.0);
     rows.hash_keys_into(keys, hashes);
-    // The relation is mixed in twice: before the keys, and after, so that no key hash can cancel it.
+    // The relation is mixed in before the keys and again after them, so that no key hash can cancel it.
     hashes.iter_mut().for_each(|hash| *hash = combine_hashes(*hash, relation.0));
 }
 

@@ -1,4 +1,29 @@
-//! The commit pipeline: one leader at a time commits everything that waits.
+//! The commit pipeline: one leader at a time turns requests into the next version.
+//!
+//! A transaction ends as a [`CommitRequest`]: the version that it read, the keys that it relies on, and its changes. The thread
+//! that holds the lock `leader` is the leader; it owns the [`History`] and alone calls the engine. A request takes one of
+//! three routes, by `commit`, `commit_in_turn` and `lead`:
+//!
+//! ```text
+//!            ┌ batched: few rows of a blind put ──────────> shard of the WriteBatcher ──> Ok; in the engine later
+//!  request ──┼ direct:  leader's lock free, none waiting ─> validate ──> publish ──> callbacks ──> Ok
+//!            └ grouped: Waiting in `waiting`; a leader takes the whole list ─┬─ validate ──> publish all as one ──> Ok
+//!                                                                            └─ conflict ──> Err
+//! ```
+//!
+//! If the engine refuses a group, its requests are published one by one, since only one of them may be at fault.
+//!
+//! `publish` has two orders. Either way `current` is locked for writing while the version is replaced, and readers that have
+//! a reference to the version before are not disturbed.
+//!
+//! | rows | order | why |
+//! |---|---|---|
+//! | at most `max_rows_in_place` | lock `current`, commit, replace | no new reader takes a reference, so the engine can change rows in place |
+//! | more, or definitions | commit, lock `current`, replace | transactions can begin with the version before while the commit runs |
+//!
+//! Invariants: before a version is read or replaced, all batched rows are committed ([`Pipeline::current`], `pin` and every
+//! leader see to it). A transaction is either registered as active before the keys of a commit are recorded, or it reads the
+//! version with them.
 
 use std::slice::{from_mut, from_ref};
 use std::sync::atomic::Ordering;
@@ -29,33 +54,33 @@ pub struct Version {
     pub snapshot: Arc<dyn Snapshot>,
 }
 
-/// What a transaction asks to be committed.
+/// The changes of a transaction, and what it relies on.
 #[derive(Default)]
 pub(super) struct CommitRequest {
-    /// The version that it reads, by number; none if it has read nothing, and so cannot conflict.
+    /// The number of the version that it reads; none if it has read nothing, and so cannot conflict.
     pub base: Option<u64>,
     /// The version of the catalog that it began with.
     pub base_catalog: u64,
     /// The keys written and ensured.
     pub keys: KeyHashes,
-    /// Relations written or ensured, that existed before, as they were at the start.
+    /// The relations written or ensured that existed before, as they were at the start.
     pub relations: SmallVec<[KnownRelation; 1]>,
-    /// Relations read as a whole: nobody else may have written any of their rows.
+    /// The relations read as a whole: no other transaction may have written any of their rows.
     pub whole: Vec<RelationId>,
-    /// Names whose relation changed: what it was at the start, and what it becomes.
+    /// The names whose definition changed, with the definition at the start and the new one.
     pub schemas: Vec<SchemaChange>,
     /// The changed rows.
     pub changes: ChangeSet,
-    /// What is called once it is committed.
+    /// The callbacks of the commit.
     pub after_commit: Vec<AfterCommit>,
 }
 
-/// Called with nothing else being committed, in the order of commits, once the new version is published. Everybody who
-/// commits waits for it meanwhile.
+/// A callback after the new version is published. Callbacks run in the order of commits. No other commit runs meanwhile, so
+/// every committing transaction waits for them.
 pub type AfterCommit = Box<dyn FnOnce() + Send>;
 
 impl CommitRequest {
-    /// Whether it may be set aside after it is told to be committed: it cannot conflict, and nobody is called.
+    /// Whether it may be batched: it has few rows, cannot conflict, and has no callbacks.
     fn can_wait(&self) -> bool {
         self.base.is_none()
             && self.keys.are_at_most(MAX_DEFERRED_ROWS)
@@ -64,30 +89,30 @@ impl CommitRequest {
             && self.changes.has_rows_alone()
     }
 
-    /// Whether some of the relations have columns that are no keys.
+    /// Whether any of the relations has value columns.
     pub fn has_values(&self) -> bool {
         self.relations.iter().any(|relation| relation.has_values)
     }
 
-    /// Calls who waits for the commit.
+    /// Runs the callbacks.
     fn call_back(&mut self) {
         self.after_commit.drain(..).for_each(|call| call());
     }
 
-    /// Makes the changes of the catalog, once validated, a part of what is to be stored.
+    /// Moves the validated changes of the catalog into the changes to be stored.
     fn define(&mut self) {
         self.changes.definitions.extend(self.schemas.drain(..).map(|change| (change.name, change.after)));
     }
 }
 
-/// What a transaction relies on in the definition of a relation. No reference to the definition: many write the same relation
-/// at once, and would pass the counter to and fro.
+/// The facts about a relation's definition that a transaction relies on. It has no reference to the definition, since many
+/// transactions write the same relation at once and would contend for its counter.
 pub(super) struct KnownRelation {
     pub id: RelationId,
     pub name: SmallStr,
-    /// Whether there are columns that are no keys.
+    /// Whether there are value columns.
     has_values: bool,
-    /// Who writes a relation must write its indices too.
+    /// The indices, which every writer of the relation must write too.
     indices: SmallVec<[RelationId; 4]>,
 }
 
@@ -98,7 +123,7 @@ impl KnownRelation {
         KnownRelation { id: schema.id, name: schema.name.clone(), has_values, indices: indices.collect() }
     }
 
-    /// Whether the relation as it is now has the same indices.
+    /// Whether the relation still has the same indices.
     pub fn agrees_with(&self, now: &RelationSchema) -> bool {
         self.indices.iter().copied().eq(now.indices.iter().map(|index| index.schema.id))
     }
@@ -121,21 +146,22 @@ struct Waiting {
 pub struct Pipeline {
     current: Current,
     waiting: CachePadded<Mutex<Vec<Arc<Waiting>>>>,
-    /// How many wait, for those who only look.
+    /// The length of `waiting`, readable without the lock.
     waiting_count: AtomicU64,
     leader: CachePadded<Mutex<CachePadded<History>>>,
-    /// Its locks are taken after `current`, where both are.
+    /// Its locks are taken after that of `current`.
     active: Active,
     deferred: WriteBatcher,
     next_relation: AtomicU64,
-    /// Versions have snapshots of it, which go before it: an engine that closes while one is read leaves its own log behind.
+    /// The engine. It is dropped after the versions, which have snapshots of it. Otherwise an engine with an open snapshot
+    /// could not remove its log when it closes.
     storage: Box<dyn Storage>,
 }
 
-/// Who puts more rows at once commits them.
+/// A transaction with more rows is not batched.
 const MAX_DEFERRED_ROWS: usize = 4;
 
-/// The keys of so many rows take some megabytes.
+/// The keys of a relation with this many rows take some megabytes, which exceeds the processor's cache.
 const FAR_ROWS: u64 = 1 << 19;
 
 impl Pipeline {
@@ -166,7 +192,7 @@ impl Pipeline {
         self.current.hold()
     }
 
-    /// Commits what lies aside, for who begins to read.
+    /// Commits the batched rows, so that a transaction that begins to read sees them.
     #[inline]
     fn settle(&self) {
         if self.deferred.is_any() {
@@ -176,7 +202,8 @@ impl Pipeline {
 
     #[cold]
     fn settle_now(&self) {
-        // Who leads may begin a long commit once it has committed what lies aside: nobody waits for that.
+        // The leader may begin a long commit once it has committed the batched rows. Readers must not wait for that commit,
+        // so they poll.
         while self.deferred.is_any() {
             match spin(|| self.leader.try_lock()) {
                 Some(mut history) => self.commit_deferred(&mut history.0),
@@ -185,7 +212,7 @@ impl Pipeline {
         }
     }
 
-    /// Commits all that lies aside.
+    /// Commits all batched rows.
     fn commit_deferred(&self, history: &mut History) {
         if self.deferred.is_any() {
             self.commit_locked(history, self.deferred.all());
@@ -199,7 +226,7 @@ impl Pipeline {
         }
     }
 
-    /// Commits what the calling thread has set aside, or all if that must come before.
+    /// Commits the rows of the calling thread's shard, or all batched rows if others have to come first.
     fn commit_own(&self, history: &mut History) {
         match self.deferred.own() {
             Some(own) => self.commit_locked(history, own),
@@ -207,8 +234,8 @@ impl Pipeline {
         }
     }
 
-    /// Notes that the calling thread leads, for a request. Where another led before they take turns, and it sets rows aside from
-    /// now on; by itself it does where they go far.
+    /// Records that the calling thread leads, and adjusts its batch policy. If another thread led before, threads take turns,
+    /// and all rows are batched. Otherwise only rows without values are, if their relation exceeds the processor's cache.
     fn note_leader(&self, history: &mut History, request: &CommitRequest) {
         let part = thread_shard();
         let before = history.leader.replace(part);
@@ -225,24 +252,24 @@ impl Pipeline {
         self.deferred.ask_later(part);
     }
 
-    /// Whether rows are of relations that are larger than what is near to a processor.
+    /// Whether any rows go to a relation that exceeds the processor's cache.
     fn goes_far(&self, changes: &ChangeSet) -> bool {
         let current = self.current.read();
         changes.rows.iter().any(|rows| current.snapshot.row_count(rows.relation) >= FAR_ROWS)
     }
 
-    /// Has nothing be set aside while something is committed that takes long or changes the catalog.
+    /// Closes the batcher for a commit that takes long or changes the catalog.
     fn close_for(&self, request: &CommitRequest) -> Option<Closed<'_>> {
         let is_short = request.schemas.is_empty() && self.are_few(from_ref(&request.changes));
         (!is_short).then(|| self.deferred.close())
     }
 
-    /// Whether these are few rows, and nothing else.
+    /// Whether these changes are of few rows, and of nothing else.
     fn are_few(&self, changes: &[ChangeSet]) -> bool {
         rows_alone(changes).is_some_and(|rows| rows <= self.storage.max_rows_in_place())
     }
 
-    /// An identity for a new relation.
+    /// A new relation's identity.
     pub fn next_relation_id(&self) -> RelationId {
         RelationId(self.next_relation.fetch_add(1, Ordering::Relaxed))
     }
@@ -252,14 +279,14 @@ impl Pipeline {
         &self.active
     }
 
-    /// What a write transaction reads from now on: the latest version with the catalog that it began with. Until then
-    /// commits may change all rows in place.
+    /// Pins a write transaction to the latest version with the catalog that it began with. Until then it holds no rows that a
+    /// commit could not change in place.
     pub(super) fn pin(&self, started: Starting) -> Arc<Version> {
         self.settle();
         self.active.read(started, &self.current.read())
     }
 
-    /// What a write transaction reads that begins by reading: the latest version.
+    /// Begins a write transaction that is pinned to the latest version from the start.
     pub(super) fn begin_reading(&self) -> Arc<Version> {
         self.settle();
         let current = self.current.read();
@@ -267,8 +294,7 @@ impl Pipeline {
         current.clone()
     }
 
-    /// Commits a transaction, together with all others that wait. It reads no more, whatever the outcome; what is left of the
-    /// request is of no use.
+    /// Commits a transaction. It counts as ended for readers, whatever the outcome, and the rest of the request is of no use.
     pub(super) fn commit(&self, request: &mut CommitRequest) -> Result<(), TxnError> {
         if self.storage.may_defer() && request.can_wait() {
             let leader = match self.deferred.push(request) {
@@ -295,7 +321,7 @@ impl Pipeline {
     }
 
     fn commit_in_turn(&self, request: &mut CommitRequest) -> Result<(), TxnError> {
-        // Where a commit takes microseconds, to wait for the one before takes less than to have it done by another leader.
+        // A commit may take microseconds. Then waiting for the lock takes less time than having another leader commit.
         if let Some(mut history) = spin(|| self.leader.try_lock())
             && self.waiting_count.load(Ordering::Relaxed) == 0
         {
@@ -361,8 +387,8 @@ impl Pipeline {
         }
     }
 
-    /// Commits transactions, whose changes are given by themselves, as one, publishes the next version and ends them. After an
-    /// error nothing has happened.
+    /// Commits transactions as one, publishes the next version, and runs the callbacks. `changes` has the changes taken out of
+    /// the requests. After an error nothing has happened.
     fn publish_requests(
         &self,
         history: &mut History,
@@ -375,8 +401,8 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Commits changes of these keys, and publishes the next version; ends the reading of those that began with the versions
-    /// `ended`. After an error nothing has happened.
+    /// Commits changes of these keys, and publishes the next version. `ended` are the versions that the committed transactions
+    /// read. After an error nothing has happened.
     fn publish<'k>(
         &self,
         history: &mut History,
@@ -385,8 +411,8 @@ impl Pipeline {
         changes: &mut [ChangeSet],
     ) -> Result<(), TxnError> {
         self.storage.before_commit();
-        // Nobody can begin to read while a few rows are committed; in return the engine need not copy what no other
-        // snapshot holds. Beside a longer commit everybody may go on to begin with the current version.
+        // A commit of few rows excludes new readers. In return the engine copies only what another snapshot holds. During a
+        // longer commit transactions can still begin with the current version.
         let are_few = self.are_few(changes);
         let mut current;
         let (committed, snapshot, next);
@@ -413,8 +439,8 @@ impl Pipeline {
             history.catalog = next.catalog.clone();
             self.deferred.set_catalog(next.catalog.version);
         }
-        // Nobody begins to read before all this is done: a transaction is either noted before the keys are remembered or
-        // dropped, or reads the new version and cannot conflict with them.
+        // `current` stays locked to the end. So a transaction is either active when the keys are recorded or pruned, or it
+        // reads the new version and cannot conflict with them.
         if let Some(superseded) = superseded {
             self.active.catalog_changes(&next.catalog, superseded);
         }
@@ -423,7 +449,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Has an empty database filled by `fill`, while nobody else commits; nothing is visible before its end, and nothing
+    /// Fills an empty database by a callback. No other commit runs meanwhile. Nothing is visible before the end, and nothing
     /// is left after an error.
     pub fn fill<E: From<TxnError>>(&self, fill: impl FnOnce(&mut Filler<'_>) -> Result<(), E>) -> Result<(), E> {
         let mut history = self.leader.lock();
@@ -441,29 +467,29 @@ impl Pipeline {
         });
         if outcome.is_err() {
             let undone = ChangeSet { dropped: filler.created, ..ChangeSet::default() };
-            // If even that fails, nobody sees what is left, and the next opening takes it away.
+            // If even that fails, the rest stays invisible, and the next opening removes it.
             let _ = self.storage.commit(&[undone]);
         }
         outcome
     }
 
-    /// What was found wrong when the database was opened, in words.
+    /// The problems found when the database was opened, in words.
     pub fn warnings(&self) -> Vec<String> {
         self.storage.warnings()
     }
 
-    /// What the engine finds wrong with what it has stored, in words.
+    /// The problems that the engine finds in its stored data, in words.
     pub fn verify(&self) -> Result<Vec<String>, StorageError> {
         self.storage.verify()
     }
 
-    /// Gives back the space of what was removed or replaced.
+    /// Gives back the space of removed and replaced rows.
     pub fn compact(&self) -> Result<(), StorageError> {
         self.storage.compact()
     }
 }
 
-/// Waits some microseconds for those who read in a version: a look-up ends sooner than what it holds is copied.
+/// Waits some microseconds for the readers of a version. A look-up usually ends earlier than the rows that it holds are copied.
 fn wait_for_readers(version: &Arc<Version>) {
     let _ = spin(|| (Arc::strong_count(version) == 1).then_some(()));
 }
@@ -479,15 +505,15 @@ pub struct Filler<'p> {
     pipeline: &'p Pipeline,
     created: Vec<RelationId>,
     definitions: Vec<(SmallStr, Option<SchemaRef>)>,
-    /// Rows of one relation that come after each other, not put yet.
+    /// Rows of one relation in key order that are not put yet.
     pending: Option<(SchemaRef, Batch)>,
 }
 
-/// Rows of so many bytes are put at once, however few they are.
+/// Pending rows of this many bytes are put, however few they are.
 const FILLED_BYTES: usize = 16 << 20;
 
 impl Filler<'_> {
-    /// Makes a relation with its indices, all empty and with identities of this database.
+    /// Creates a relation with its indices, all empty and with identities of this database.
     pub fn create(&mut self, schema: &RelationSchema) -> Result<SchemaRef, TxnError> {
         let mut schema = RelationSchema { id: self.pipeline.next_relation_id(), ..schema.clone() };
         for index in &mut schema.indices {
@@ -502,7 +528,7 @@ impl Filler<'_> {
         Ok(schema)
     }
 
-    /// Puts rows into a relation or an index made before, sorted by key, each key once.
+    /// Puts rows into a relation or an index created before. They are sorted by key, and each key occurs once.
     pub fn put(&mut self, relation: &SchemaRef, rows: Batch) -> Result<(), TxnError> {
         match &mut self.pending {
             Some((pending, before)) if pending.id == relation.id && follow(relation.keys.len(), before, &rows) => {
@@ -526,13 +552,13 @@ impl Filler<'_> {
     }
 }
 
-/// Whether rows come after others, by so many key columns.
+/// Whether all rows come after those of another batch, in the order of their first `keys` columns.
 fn follow(keys: usize, before: &Batch, rows: &Batch) -> bool {
     let Some(last) = before.len.checked_sub(1) else { return true };
     rows.is_empty() || compare_columns(&before.columns[..keys], last, &rows.columns[..keys], 0).is_lt()
 }
 
-/// The number of rows changed, if nothing else is.
+/// The number of changed rows, if nothing else changes.
 fn rows_alone(changes: &[ChangeSet]) -> Option<usize> {
     let rows = changes.iter().flat_map(|set| &set.rows).map(|rows| rows.rows.len());
     changes.iter().all(ChangeSet::has_rows_alone).then(|| rows.sum())

@@ -1,5 +1,5 @@
-//! The synchronisation that the pipeline is built of; with the feature `shuttle` that of a model checker, which runs the
-//! pipeline's tests through all kinds of interleavings.
+//! The locks and atomics that the pipeline is built of. With the feature `shuttle` they are those of a model checker, which
+//! runs the pipeline's tests through many interleavings.
 
 use std::ops::Deref;
 use std::sync::{PoisonError, TryLockError};
@@ -15,10 +15,10 @@ pub use std::thread::yield_now;
 
 pub use system::{MutexGuard, RwLockReadGuard, RwLockWriteGuard, atomic::AtomicU64};
 
-/// How often [`spin`] tries: 1 to 5 microseconds, by processor.
+/// How often [`spin`] tries: 1 to 5 microseconds, depending on the processor.
 const SPINS: usize = 100;
 
-/// Tries until something is given, as often as is worth it: to put a thread aside and wake it takes the system longer.
+/// Repeats an attempt until it succeeds, for about as long as the system needs to park a thread and wake it.
 #[inline]
 pub fn spin<T>(mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
     (0..SPINS).find_map(|_| {
@@ -30,7 +30,8 @@ pub fn spin<T>(mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
     })
 }
 
-/// Something that many threads change, apart from other memory: processors would pass that to and fro, too.
+/// A value that many threads change, on a cache line of its own. Otherwise its neighbours would move between processors with
+/// it.
 #[derive(Default)]
 #[repr(align(128))]
 pub struct CachePadded<T>(pub T);
@@ -43,9 +44,11 @@ impl<T> Deref for CachePadded<T> {
     }
 }
 
-/// A lock that is held for a microsecond, hardly ever for longer. The standard one: who finds it taken looks again and again for about that
-/// time, and then sleeps at once. Others first yield the processor some times, and where more threads run than there are processors, whoever
-/// was interrupted while holding the lock comes back to go on only after all of those. It goes on after a panic.
+/// A lock that is usually held for about a microsecond. It ignores poisoning.
+///
+/// It is the standard lock. A thread that finds it taken spins for about a microsecond, then parks. Other locks first yield
+/// the processor some times. With more threads than processors, a preempted holder would then run again only after all of
+/// the yielding threads.
 #[derive(Default)]
 pub struct Mutex<T>(system::Mutex<T>);
 
@@ -67,7 +70,7 @@ impl<T> Mutex<T> {
     }
 }
 
-/// As [`Mutex`], for readers or a writer.
+/// A [`Mutex`] for many readers or one writer.
 pub struct RwLock<T>(system::RwLock<T>);
 
 impl<T> RwLock<T> {

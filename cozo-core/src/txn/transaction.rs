@@ -1,4 +1,19 @@
-//! One transaction: a version, and what was written since.
+//! One transaction: a version, and the writes since.
+//!
+//! A [`Transaction`] reads `base` and collects writes in a `CommitRequest`, which [`Transaction::commit`] hands to the
+//! [`Pipeline`]. Relations whose names begin with `_` are ephemeral: they live in the transaction and are never committed.
+//! [`Transaction::view`] gives a query one [`View`] of both kinds.
+//!
+//! ```text
+//!                 base     Writes.started            others commit
+//!  read           version  -                         no effect on it
+//!  write, begun   none     starting (unpinned)       it commits as if begun later
+//!  write, pinned  version  since = version number    a change of its keys is a conflict
+//! ```
+//!
+//! `pin` leads from the second state to the third, when the transaction first reads a stored relation. Its own changes are
+//! applied to a snapshot only when a query reads a relation that it wrote: `Writes.view` has the first `applied` of them.
+//! A [`Savepoint`] records lengths, so rolling back truncates the lists and drops the view.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -13,26 +28,26 @@ use crate::storage::mem::{MemSnapshot, Tree};
 use crate::storage::{ChangeKind, ChangeSet, ChangedRows, RowChanges, Snapshot};
 use crate::value::{Batch, SmallStr};
 
-/// What holds wherever a transaction writes.
+/// The invariant of all writing operations.
 const WRITES: &str = "only write transactions reach the writing operations";
 
 /// A transaction. Dropping it without [`Transaction::commit`] leaves no trace.
 ///
-/// All that begin share the current version, its catalog and its rows: every reference counted there is memory that
-/// processors pass to and fro. So a reading transaction counts one, to the version, and borrows the rest from it.
+/// All transactions that begin share the current version, its catalog and its rows. Each counted reference to them is memory
+/// that processors contend for. So a read transaction counts one, to the version, and borrows the rest from it.
 pub struct Transaction {
-    /// The version that it reads; none as long as a write transaction has read nothing, see [`Transaction::pin`].
+    /// The version that it reads; none while a write transaction has read nothing, see [`Transaction::pin`].
     base: Option<VersionRef>,
     /// The catalog, if this transaction has changed it.
     changed_catalog: Option<Catalog>,
     writes: Option<Writes>,
     ephemeral: Ephemeral,
-    /// About when it began, in microseconds since the epoch.
+    /// The approximate time at which it began, in microseconds since the epoch.
     began_micros: i64,
     now: Now,
 }
 
-/// The instant that `'ASSERT'` stands for throughout a transaction: when it was first asked for, which few do.
+/// The instant that `'ASSERT'` stands for throughout a transaction: the time at which it was first needed.
 #[derive(Default)]
 struct Now(OnceLock<i64>);
 
@@ -43,33 +58,33 @@ impl Now {
     }
 }
 
-/// What a write transaction has done so far.
+/// The writes of a transaction so far.
 struct Writes {
     started: Started,
     request: CommitRequest,
-    /// How much of `request.changes` the view below has.
+    /// The number of elements of `request.changes.rows` that `view` has.
     applied: usize,
     /// The base with the first `applied` changes.
     view: Option<Arc<dyn Snapshot>>,
-    /// How many of the changes are counted in the bytes below.
+    /// The number of changes that are counted in `bytes`.
     counted: usize,
-    /// About how many bytes they take.
+    /// The approximate size of those changes.
     bytes: usize,
-    /// About how many bytes what is done after the commit keeps.
+    /// The approximate size of what the callbacks hold.
     after_commit_bytes: usize,
 }
 
-/// A write transaction that is noted as active until this is dropped.
+/// The registration of a write transaction as active. Dropping it ends the registration.
 struct Started {
     pipeline: Arc<Pipeline>,
-    /// Where it is noted as long as it has read nothing.
+    /// The registration while the transaction has read nothing.
     starting: Option<Starting>,
-    /// The version that it reads, by number: what others change after it is a conflict.
+    /// The number of the version that it reads. A later change of its keys is a conflict.
     since: Option<u64>,
 }
 
 impl Started {
-    /// Begins to read the version that this gives.
+    /// Pins the transaction and returns its version.
     fn read(&mut self, starting: Starting) -> Arc<Version> {
         let version = self.pipeline.pin(starting);
         self.since = Some(version.sequence);
@@ -93,15 +108,15 @@ impl Drop for Started {
 #[derive(Default)]
 struct Ephemeral {
     schemas: BTreeMap<SmallStr, SchemaRef>,
-    /// None before there is any.
+    /// Their rows; none before the first relation.
     rows: Option<Arc<dyn Snapshot>>,
-    /// How many there have been.
+    /// The number of relations created so far, dropped ones included.
     created: u64,
-    /// About how many bytes they take at most.
+    /// An approximate upper bound of their size.
     bytes: usize,
 }
 
-/// What a query reads: stored and ephemeral relations as they are when it starts.
+/// The stored and ephemeral relations as they are when a query starts.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     stored: &'a Arc<dyn Snapshot>,
@@ -120,14 +135,14 @@ impl<'a> View<'a> {
         &**self.shared(relation)
     }
 
-    /// [`View::of`], for those who keep it.
+    /// [`View::of`] as a reference that can be cloned.
     pub fn shared(&self, relation: RelationId) -> &'a Arc<dyn Snapshot> {
         if is_ephemeral(relation) { self.ephemeral } else { self.stored }
     }
 }
 
 impl Transaction {
-    /// Begins with the current version. What only writes, and reads nothing, counts as begun when it commits; see
+    /// Begins with the current version. A transaction that reads nothing counts as begun when it commits; see
     /// [`Transaction::begin_held`].
     pub fn begin(pipeline: &Arc<Pipeline>, write: bool) -> Self {
         match write {
@@ -143,7 +158,7 @@ impl Transaction {
         }
     }
 
-    /// Begins with the current version and holds it, also before a write transaction has read anything.
+    /// Begins with the current version and holds it. A write transaction is pinned from the start.
     pub fn begin_held(pipeline: &Arc<Pipeline>, write: bool) -> Self {
         if !write {
             return Transaction::begin(pipeline, false);
@@ -162,7 +177,7 @@ impl Transaction {
         Transaction {
             base,
             changed_catalog: None,
-            // Taken as an argument, its room would be copied.
+            // As an argument it would be copied, and it is large.
             writes: None,
             ephemeral: Ephemeral::default(),
             began_micros: about_now_micros(),
@@ -175,7 +190,7 @@ impl Transaction {
         self.writes.is_some()
     }
 
-    /// When it began, in microseconds since the epoch, to within some milliseconds.
+    /// The time at which it began, in microseconds since the epoch, exact to some milliseconds.
     pub fn began_micros(&self) -> i64 {
         self.began_micros
     }
@@ -185,7 +200,7 @@ impl Transaction {
         self.now.micros()
     }
 
-    /// Sets what [`Transaction::now_micros`] gives.
+    /// Sets the instant that [`Transaction::now_micros`] returns.
     pub fn set_now(&mut self, micros: i64) {
         self.now = Now(micros.into());
     }
@@ -204,7 +219,7 @@ impl Transaction {
         }
     }
 
-    /// Whether relations are as in the version it began with: no schema changes, no ephemeral relations.
+    /// Whether it has no schema changes and no ephemeral relations.
     pub fn has_base_catalog(&self) -> bool {
         self.ephemeral.schemas.is_empty() && self.writes.as_ref().is_none_or(|w| w.request.schemas.is_empty())
     }
@@ -214,7 +229,7 @@ impl Transaction {
         if name.starts_with('_') { self.ephemeral.schemas.get(name) } else { self.catalog().find(name) }
     }
 
-    /// What a query of this transaction that reads these relations sees now.
+    /// The view of a query that reads these relations.
     pub fn view(&mut self, relations: &[RelationId]) -> Result<View<'_>, TxnError> {
         let reads_stored = !relations.iter().all(|id| is_ephemeral(*id));
         if reads_stored {
@@ -228,8 +243,8 @@ impl Transaction {
         Ok(View { stored, ephemeral: self.ephemeral.rows(), now: &self.now })
     }
 
-    /// The version that it reads. A write transaction begins with what is there when it first reads: until then it holds
-    /// nothing that others would have to copy before they change it.
+    /// Pins a write transaction to a version, when it first reads. Until then it holds no rows that others would have to copy
+    /// before they change them.
     fn pin(&mut self) {
         if let Some(Writes { started, .. }) = &mut self.writes
             && let Some(starting) = started.starting.take()
@@ -238,8 +253,7 @@ impl Transaction {
         }
     }
 
-    /// The rows of a relation about as they are, without the writes of this transaction to stored ones: enough to
-    /// estimate sizes.
+    /// A snapshot to estimate the size of a relation from. It lacks this transaction's writes to stored relations.
     pub fn estimates_of(&self, relation: RelationId) -> Arc<dyn Snapshot> {
         match &self.base {
             _ if is_ephemeral(relation) => self.ephemeral.rows().clone(),
@@ -255,7 +269,7 @@ impl Transaction {
         puts.map(|change| change.rows.len()).sum()
     }
 
-    /// Creates a relation; its identity is given here. The name must be free.
+    /// Creates a relation with a new identity. The name must be free.
     pub fn create(&mut self, mut schema: RelationSchema) -> Result<SchemaRef, TxnError> {
         if schema.name.starts_with('_') {
             schema.id = RelationId(FIRST_EPHEMERAL_ID + self.ephemeral.created);
@@ -272,8 +286,8 @@ impl Transaction {
         Ok(schema)
     }
 
-    /// Creates an index of a relation, empty: whoever calls fills it. Rows that others write to the relation meanwhile
-    /// would not be in it, so they make the commit fail.
+    /// Creates an empty index of a relation, which the caller fills. Rows that another transaction writes to the relation
+    /// meanwhile would be missing from it, so they make the commit fail.
     pub fn create_index(&mut self, relation: &SchemaRef, name: &SmallStr, listed: &[usize]) -> IndexDefinition {
         self.pin();
         let index = IndexDefinition::new(relation, name, listed, self.pipeline().next_relation_id());
@@ -299,12 +313,12 @@ impl Transaction {
         self.change_schema(&schema.name, None);
         let request = &mut self.writes_mut().request;
         request.changes.dropped.push(schema.id);
-        // Rows that others have written meanwhile would be gone, though this transaction has not seen them.
+        // Rows that others have written meanwhile would be lost, though this transaction has not seen them.
         request.whole.push(schema.id);
         Ok(())
     }
 
-    /// Replaces a relation's definition by one of the same identity, perhaps under another name.
+    /// Replaces a relation's definition by one with the same identity, perhaps under another name.
     pub fn redefine(&mut self, old: &SchemaRef, new: RelationSchema) {
         if old.name != new.name {
             self.change_schema(&old.name, None);
@@ -322,7 +336,7 @@ impl Transaction {
         self.ephemeral.schemas.insert(b.name.clone(), renamed(a, &b.name));
     }
 
-    /// Puts or removes rows that are sorted by key, each key once.
+    /// Puts or removes rows. They are sorted by key, and each key occurs once.
     pub fn write(
         &mut self,
         schema: &SchemaRef,
@@ -341,8 +355,8 @@ impl Transaction {
         Ok(())
     }
 
-    /// Puts or removes rows of an index, sorted, each once. They follow from rows of its relation, and conflict only
-    /// where those do.
+    /// Puts or removes rows of an index, sorted, each once. They derive from rows of the relation, whose keys suffice to find
+    /// conflicts.
     pub fn write_index(&mut self, index: &IndexDefinition, kind: ChangeKind, rows: Batch) {
         if !rows.is_empty() {
             self.writes_mut().request.changes.rows.push(RowChanges::new(index.schema.id, kind, rows));
@@ -360,25 +374,25 @@ impl Transaction {
         request.keys.push(id, keys, schema.keys.len());
         let created_here = request.changes.created.iter().any(|created| created.id == id);
         if !created_here && !request.relations.iter().any(|known| known.id == id) {
-            // As it was at the start, should this transaction have changed it.
+            // The definition at the start, even if this transaction has changed it.
             let changed = (!request.schemas.is_empty()).then(|| self.base_catalog().find_id(id)).flatten();
             let known = KnownRelation::new(changed.unwrap_or(schema));
             self.writes_mut().request.relations.push(known);
         }
     }
 
-    /// Has something called once this transaction is committed, see [`AfterCommit`]. Undone by
-    /// [`Transaction::roll_back_to`].
+    /// Adds a callback of the commit, see [`AfterCommit`]. [`Transaction::roll_back_to`] undoes it.
     pub fn after_commit(&mut self, call: AfterCommit) {
         self.writes_mut().request.after_commit.push(call);
     }
 
-    /// Whether anything is to be called once it is committed.
+    /// Whether the commit has callbacks.
     pub fn has_after_commit(&self) -> bool {
         self.writes.as_ref().is_some_and(|writes| !writes.request.after_commit.is_empty())
     }
 
-    /// About how many bytes its writes and its own relations take. Where that may be more than so many, it is looked at more closely.
+    /// The approximate size of its writes and its ephemeral relations. If the first estimate exceeds `at_most`, the ephemeral
+    /// relations are measured.
     pub fn held_bytes(&mut self, at_most: usize) -> usize {
         let written = self.writes.as_mut().map_or(0, Writes::held_bytes);
         if written.saturating_add(self.ephemeral.bytes) > at_most {
@@ -387,7 +401,7 @@ impl Transaction {
         written.saturating_add(self.ephemeral.bytes)
     }
 
-    /// Notes that what is done after the commit keeps so many bytes more.
+    /// Adds to the size of what the callbacks hold.
     pub fn hold(&mut self, bytes: usize) {
         self.writes_mut().after_commit_bytes += bytes;
     }
@@ -438,20 +452,20 @@ impl Transaction {
         }
     }
 
-    /// Makes the writes durable and visible, or fails and leaves no trace. Nothing more can be done with the transaction, which
-    /// is too large to be handed over for nothing.
+    /// Makes the writes durable and visible, or fails and leaves no trace. The transaction is of no use afterwards. It is
+    /// borrowed only because it is too large to move cheaply.
     pub fn commit(&mut self) -> Result<(), TxnError> {
         let Some(Writes { started, request, view, .. }) = &mut self.writes else { return Ok(()) };
         if request.keys.is_empty() && request.schemas.is_empty() {
             return Ok(());
         }
-        // What nobody reads any more can be changed in place.
+        // Released rows can be changed in place by this commit.
         drop((self.base.take(), view.take()));
         request.base = started.since.take();
         started.pipeline.commit(request)
     }
 
-    /// What a write transaction will be committed by.
+    /// The pipeline of a write transaction.
     fn pipeline(&self) -> &Pipeline {
         &self.writes.as_ref().expect(WRITES).started.pipeline
     }
@@ -498,7 +512,7 @@ struct WritesMark {
 }
 
 impl Writes {
-    /// None so far.
+    /// No writes so far.
     fn new(started: Started, base_catalog: u64) -> Self {
         let request = CommitRequest { base_catalog, ..CommitRequest::default() };
         Writes { started, request, applied: 0, view: None, counted: 0, bytes: 0, after_commit_bytes: 0 }
@@ -510,25 +524,25 @@ impl Writes {
         let bytes_of = |change: &RowChanges| size_of::<RowChanges>() + change.rows.memory_bytes();
         self.bytes += changes[self.counted..].iter().map(bytes_of).sum::<usize>();
         self.counted = changes.len();
-        // A view has them once more.
+        // A view has a second copy.
         let views = if self.applied > 0 { 2 } else { 1 };
         self.bytes * views + self.after_commit_bytes
     }
 
-    /// Makes room for a new relation.
+    /// Adds a new relation to the changes.
     fn create(&mut self, schema: SchemaRef) {
         self.request.changes.created.push(schema);
-        // The next view begins anew, with the relation.
+        // The next view is built from the base again, with the relation.
         (self.view, self.applied) = (None, 0);
     }
 
-    /// Whether rows of any of these relations were changed.
+    /// Whether the transaction changed rows of any of these relations.
     fn touch(&self, relations: &[RelationId]) -> bool {
         self.request.changes.rows.iter().any(|change| relations.contains(&change.relation))
     }
 
-    /// The base with all changes so far; those not applied yet are applied now, since most transactions never read
-    /// what they wrote.
+    /// The base with all changes so far. Changes are applied here and not when they are made, since most transactions never
+    /// read what they wrote.
     fn view(&mut self, base: &Version) -> Result<&Arc<dyn Snapshot>, TxnError> {
         let changes = &self.request.changes;
         let view = match self.view.take() {
@@ -547,7 +561,7 @@ impl Writes {
 }
 
 impl Ephemeral {
-    /// Finds out how many bytes the relations take that there are.
+    /// Measures the relations that exist.
     fn measure(&mut self) {
         let rows = self.rows.as_ref();
         let bytes = |schema: &SchemaRef| rows.and_then(|rows| rows.tree(schema.id)).map_or(0, Tree::memory_bytes);

@@ -1,16 +1,29 @@
-//! Puts that are set aside, to be committed some at a time.
+//! The write batcher: puts of several transactions that are committed together.
 //!
-//! What a commit touches lies in the memory of the processor that committed last, so threads that take turns in committing
-//! single rows mostly wait for that memory. So where several threads put rows, each sets its own aside, and commits
-//! some of them at a time. A thread by itself does so with rows of keys alone that go to large relations: the way to each
-//! leads through memory that is far, and an engine goes together the ways that it knows together.
+//! Every commit writes the same memory, which lies in the cache of the processor that committed last. Threads that commit
+//! single rows in turn mostly wait for that memory. So each of them batches its rows in its own [`Shard`], and commits some
+//! at a time. A single thread batches only rows without values that go to large relations. Each such row needs a descent
+//! through memory that is in no cache, and an engine runs the descents of one commit side by side.
 //!
-//! Only what cannot conflict or fail, is not waited for by callbacks, and outlives the process no more than it would otherwise,
-//! is set aside. For everybody else it is committed when its transaction ends: who begins to read, or commits anything else,
-//! commits first what lies aside.
+//! A put is batched only if it cannot conflict, cannot fail, has no callback, and is as durable as any other commit. A batched
+//! put counts as committed: a thread that begins to read, or that leads a commit, first commits all batched rows.
 //!
-//! To that end a bit for each part with rows is where all look, and a commit that takes long or changes the catalog closes the
-//! place: until it ends, nothing is set aside, so that who begins to read meanwhile has nothing to wait for.
+//! ```text
+//!  shard:   empty ──push──> has rows (its bit in `given` is set) ──own / all──> locked ──engine has the rows──> empty
+//!  batcher: open  ──close──> closed (push refuses) ──drop of Closed──> open
+//!
+//!  rows in a shard     push returns   the caller
+//!  fewer than `enough` Aside          goes on
+//!  fewer than `most`   Enough         commits its shard if the leader's lock is free
+//!  `most` or more      Full           waits for the leader's lock and commits its shard
+//! ```
+//!
+//! Invariants:
+//! - `given` has the bit of every shard with rows, so one load tells a reader whether there is anything to commit.
+//! - Rows of one key reach the engine in the order of their transactions. [`WriteBatcher::own`] gives up if another shard has
+//!   one of its keys, and [`Locked::in_order`] sorts the rows of several shards by time.
+//! - A commit that takes long or changes the catalog closes the batcher. Until it ends no shard has rows, so a transaction
+//!   that begins to read need not wait for it.
 
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::time::Instant;
@@ -22,98 +35,99 @@ use super::pipeline::CommitRequest;
 use super::sync::{AtomicU64, CachePadded, Mutex, MutexGuard};
 use crate::storage::ChangeSet;
 
-/// How many rows lie aside, and when none do. The model checker is to see all of it with few.
+/// How many rows a shard has before they are committed, and when batching stops. The model checker uses small limits, so that
+/// a few transactions reach every state.
 const LIMITS: Limits = match cfg!(feature = "shuttle") {
     false => Limits { enough: 32, most: 128, worth_it: 8, pause: 64 },
     true => Limits { enough: 2, most: 3, worth_it: 0, pause: 0 },
 };
 
 struct Limits {
-    /// From so many on they are committed, as soon as nobody else leads.
+    /// A shard with this many rows is committed if the leader's lock is free.
     enough: usize,
-    /// From so many on they are committed before the transaction ends.
+    /// A shard with this many rows is committed before the transaction ends.
     most: usize,
-    /// Where others ask for fewer, it was not worth setting them aside.
+    /// A shard that others commit with fewer rows than this stops batching.
     worth_it: usize,
-    /// It is tried again after so many commits.
+    /// The number of commits after which batching is considered again.
     pause: u32,
 }
 
-/// Beside the bits of the parts: nothing may be set aside.
+/// A bit beside those of the shards: the batcher is closed.
 const CLOSED: u64 = 1 << 63;
 
-/// What lies aside, by thread.
+/// The batched rows, by thread shard.
 pub(super) struct WriteBatcher {
     state: CachePadded<BatcherState>,
     parts: [CachePadded<Shard>; THREAD_PARTS],
 }
 
-/// Where all look. Few change it.
+/// The state that every thread reads, and that few change.
 struct BatcherState {
-    /// A bit for each part that has rows, and [`CLOSED`].
+    /// A bit for each shard that has rows, and [`CLOSED`].
     given: AtomicU64,
-    /// The version of the catalog; changed while closed.
+    /// The version of the catalog. It changes only while the batcher is closed.
     catalog: AtomicU64,
 }
 
-/// Where the threads of one part set rows aside.
+/// The batch of one thread shard, and its policy.
 #[derive(Default)]
 struct Shard {
-    /// Which they do, a number of [`BatchPolicy`].
+    /// Which rows the threads batch: a number of [`BatchPolicy`].
     sets_aside: AtomicU8,
-    /// For how many commits it is not asked whether they would gain.
+    /// The number of commits until it is considered again whether batching would gain.
     pause: AtomicU32,
     part: Mutex<Part>,
 }
 
-/// Which rows a thread sets aside.
+/// Which rows a thread batches.
 #[derive(Clone, Copy)]
 pub(super) enum BatchPolicy {
     /// None.
     Nothing = 0,
-    /// Those of relations without values.
+    /// Rows of relations without values.
     KeysAlone = 1,
-    /// All that may be.
+    /// All rows that may be batched.
     All = 2,
 }
 
-/// What the threads of one part have set aside.
+/// The rows of one shard.
 #[derive(Default)]
 pub(super) struct Part {
-    /// When each of the changes was set aside.
+    /// The time at which each of the changes was batched.
     times: Vec<Instant>,
     /// The hashes of the keys.
     pub keys: Vec<u64>,
-    /// The changes, of rows alone.
+    /// The changes. They are changes of rows alone.
     pub changes: ChangeSet,
 }
 
-/// What becomes of rows that are to be set aside.
+/// The result of [`WriteBatcher::push`].
 pub(super) enum SetAside {
-    /// They are to be committed as others are.
+    /// The rows are not batched: commit them in the ordinary way.
     Refused,
-    /// They are.
+    /// The rows are batched.
     Aside,
-    /// They are, and it is time to commit what lies aside, as soon as nobody else leads.
+    /// The rows are batched; commit the shard if the leader's lock is free.
     Enough,
-    /// They are, and it must be committed.
+    /// The rows are batched; commit the shard now.
     Full,
 }
 
 impl WriteBatcher {
-    /// Nothing, with a catalog of this version.
+    /// An empty batcher for a catalog of this version.
     pub fn new(catalog: u64) -> Self {
         let state = CachePadded(BatcherState { given: AtomicU64::new(0), catalog: AtomicU64::new(catalog) });
         WriteBatcher { state, parts: std::array::from_fn(|_| CachePadded::default()) }
     }
 
-    /// Whether anything lies aside.
+    /// Whether any shard has rows.
     #[inline]
     pub fn is_any(&self) -> bool {
         self.state.given.load(Ordering::SeqCst) & !CLOSED != 0
     }
 
-    /// Sets rows aside, if they are of the current catalog.
+    /// Batches the rows of a request, if the policy allows it and its catalog is the current one.
     pub fn push(&self, request: &mut CommitRequest) -> SetAside {
         let number = thread_shard();
         let Shard { sets_aside, part, .. } = &*self.parts[number];
@@ -123,7 +137,7 @@ impl WriteBatcher {
         }
         let mut part = part.lock();
         let open = |given: u64| (given & CLOSED == 0).then_some(given | 1 << number);
-        // Who closes it waits for this part if its bit is set.
+        // A leader that closes the batcher waits for this shard if its bit is set.
         let is_open = match part.changes.rows.is_empty() {
             true => self.state.given.fetch_update(Ordering::SeqCst, Ordering::SeqCst, open).is_ok(),
             false => self.state.given.load(Ordering::SeqCst) & CLOSED == 0,
@@ -148,7 +162,7 @@ impl WriteBatcher {
         }
     }
 
-    /// Whether it is time to ask if the threads of a part would gain by setting rows aside. After a pause it is.
+    /// Whether it is time to consider batching for a shard. It is after a pause.
     pub fn is_time_to_ask(&self, part: usize) -> bool {
         let pause = &self.parts[part].pause;
         let left = pause.load(Ordering::Relaxed);
@@ -156,21 +170,21 @@ impl WriteBatcher {
         left == 0
     }
 
-    /// From now on the threads of a part set these rows aside, too, until others ask for them soon.
+    /// Widens the policy of a shard. It ends when another thread has to commit the shard with few rows in it.
     pub fn set_aside(&self, part: usize, which: BatchPolicy) {
         self.parts[part].sets_aside.fetch_max(which as u8, Ordering::Relaxed);
     }
 
-    /// It is asked again after a pause.
+    /// Starts the pause of a shard.
     pub fn ask_later(&self, part: usize) {
         self.parts[part].pause.store(LIMITS.pause, Ordering::Relaxed);
     }
 
-    /// The calling thread's part, if it can be committed before all others.
+    /// Locks the calling thread's shard, if it can be committed before all others.
     pub fn own(&self) -> Option<Locked<'_>> {
         let number = thread_shard();
         let own = self.parts[number].part.lock();
-        // What comes to another part from now on is younger than all of these.
+        // Rows that reach another shard from here on are younger than all of these.
         let others = self.state.given.load(Ordering::SeqCst) & !(1 << number);
         let has_same = |other: usize| {
             let other = self.parts[other].part.lock();
@@ -180,12 +194,12 @@ impl WriteBatcher {
         is_alone.then(|| Locked { deferred: self, parts: SmallVec::from_iter([(number, own)]) })
     }
 
-    /// All parts that have rows.
+    /// Locks all shards that have rows.
     pub fn all(&self) -> Locked<'_> {
         let mut locked = Locked { deferred: self, parts: SmallVec::new() };
         let mut numbers = 0;
         loop {
-            // Rows that came to another part meanwhile may be older than some of those in a part that was locked late.
+            // Rows that reached another shard meanwhile may be older than some rows of a shard that was locked late.
             let more = self.state.given.load(Ordering::SeqCst) & !CLOSED & !numbers;
             if more == 0 {
                 return locked;
@@ -202,14 +216,14 @@ impl WriteBatcher {
         }
     }
 
-    /// Has nothing be set aside until this is dropped, which must be before another leads.
+    /// Closes the batcher until the result is dropped. That must happen before another thread leads.
     pub fn close(&self) -> Closed<'_> {
         let before = self.state.given.fetch_or(CLOSED, Ordering::SeqCst);
         debug_assert_eq!(before & CLOSED, 0, "closed by one leader at a time");
         Closed(self)
     }
 
-    /// Goes on to another catalog, while closed.
+    /// Sets the version of the catalog, while closed.
     pub fn set_catalog(&self, version: u64) {
         self.state.catalog.store(version, Ordering::Release);
     }
@@ -219,14 +233,14 @@ impl WriteBatcher {
     }
 }
 
-/// Parts to which nothing is added meanwhile. Once they are dropped, what they had is committed.
+/// Shards that are locked while their rows are committed. Dropping this empties them.
 pub(super) struct Locked<'d> {
     deferred: &'d WriteBatcher,
     parts: SmallVec<[(usize, MutexGuard<'d, Part>); 2]>,
 }
 
 impl Locked<'_> {
-    /// What they have, in the order in which it was set aside.
+    /// The rows of all locked shards, in the order in which they were batched.
     pub fn in_order(&mut self) -> Option<&mut Part> {
         let (first, others) = self.parts.split_first_mut()?;
         if !others.is_empty() {
@@ -255,7 +269,7 @@ impl Part {
         self.changes.rows.append(&mut other.changes.rows);
     }
 
-    /// What was set aside first comes first.
+    /// Sorts the changes by time.
     fn sort(&mut self) {
         let rows = std::mem::take(&mut self.changes.rows);
         let mut timed: Vec<_> = self.times.drain(..).zip(rows).collect();
@@ -270,7 +284,7 @@ impl Part {
     }
 }
 
-/// Keeps the place closed.
+/// Holds the batcher closed.
 pub(super) struct Closed<'d>(&'d WriteBatcher);
 
 impl Drop for Closed<'_> {

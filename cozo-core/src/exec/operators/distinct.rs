@@ -1,4 +1,7 @@
-//! Drops rows that came before, so that what follows is not done twice for them.
+//! Drops rows that came before, so that the joins that follow do no work twice.
+//!
+//! The [`Worker`] holds the rows seen so far, so each thread drops its own duplicates only. That is enough, since the sink at the
+//! end of the rule is exact.
 
 use super::{Emit, Operator, Shape};
 use crate::exec::Worker;
@@ -9,19 +12,19 @@ use crate::value::Batch;
 
 /// Drops rows that came before in the same thread.
 pub struct Distinct<'a> {
-    /// Where it stands in its rule: what it has seen is kept by the worker.
+    /// The operator's position in its rule, by which the worker finds the rows seen so far.
     pub position: usize,
     pub shape: Shape<'a>,
 }
 
-/// So many rows are remembered; then it begins anew, since a repetition costs time and a row remembered space.
+/// The operator forgets all rows when it has seen this many: a duplicate costs only time, but a remembered row costs memory.
 const REMEMBERED_ROWS: usize = 1 << 20;
 
 /// The rows that came before.
 pub enum Seen {
-    /// Integers that lie close together, of which nothing is kept but a bit for each row.
+    /// Rows of integers that lie close together, as a bitmap alone.
     Ints(IntSet),
-    /// Any.
+    /// Any rows.
     Rows(Table),
 }
 
@@ -39,7 +42,7 @@ impl Seen {
         }
     }
 
-    /// Adds rows, and leaves those that are new.
+    /// Adds rows, and returns the new ones.
     fn add(&mut self, mut rows: Batch) -> Batch {
         if let Seen::Ints(set) = self {
             if set.add_fresh(&mut rows) {

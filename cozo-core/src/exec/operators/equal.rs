@@ -10,7 +10,12 @@
 //!                          fails  3: equal to anything
 //! ```
 //!
-//! The filter that follows compares exactly, and fails where an expression does: here it is enough to leave nothing out.
+//! An [`EqualJoin`] reads the relation once into [`EqualRows`], an [`Index`] by the values of the expressions, and looks up each
+//! input row. A few input rows are joined with all rows instead (`product`), which costs less than an index. Values are made
+//! comparable first: numbers that `==` takes for equal become the same value.
+//!
+//! The filter that follows compares exactly, and fails where an expression fails. The join may therefore give too many rows, but
+//! never too few.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,7 +31,8 @@ use crate::expr::{EvalError, Expr, Frame};
 use crate::plan::{EqualPlan, JoinPlan};
 use crate::value::{Batch, Column, DataValue, Num};
 
-/// So few input rows are each joined with every row, which takes less than to index the rows. In recursion more come with each round.
+/// Up to this many input rows are joined with every row, which costs less than an index. In recursion, more input rows come with
+/// each round.
 const READ_THROUGH_MIN_MATCHES: usize = 4;
 
 /// Joins by equal values.
@@ -34,30 +40,30 @@ pub struct EqualJoin<'a> {
     plan: &'a JoinPlan,
     equal: &'a EqualPlan,
     shape: Shape<'a>,
-    /// Reads the relation,
+    /// Reads the relation.
     scan: Box<dyn Operator + 'a>,
-    /// or joins every input row with every row of it.
+    /// Joins every input row with every row of the relation.
     product: Box<dyn Operator + 'a>,
     kept: Kept,
     run: &'a Run<'a>,
     rows: OnceLock<Arc<EqualRows>>,
-    /// How many input rows there were.
+    /// The number of input rows so far.
     taken: AtomicUsize,
 }
 
-/// For how long indexed rows serve.
+/// How long indexed rows can be used.
 #[derive(Clone, Copy)]
 pub struct Kept {
     /// Whether the rows are the same for the whole run.
     pub is_complete: bool,
-    /// Whether the rule runs again and again.
+    /// Whether the rule runs in several rounds.
     pub is_recursive: bool,
 }
 
 /// The rows of a relation, by the values of expressions.
 #[derive(Debug)]
 pub struct EqualRows {
-    /// A column for each expression, and one for each output of the join.
+    /// A column for each expression, and then one for each output of the join.
     rows: Batch,
     index: Index,
     /// The rows for which an expression fails, in ascending order.
@@ -112,7 +118,7 @@ impl<'a> EqualJoin<'a> {
         Ok(EqualRows { rows, index, failing })
     }
 
-    /// The rows of which no test of rows says that they are none: it may fail, too.
+    /// The rows for which no test gives false. A row for which a test fails stays.
     fn wanted(&self, frame: Frame<'_>) -> Result<Vec<u32>, Stop> {
         let mut wanted: Vec<u32> = (0..frame.len as u32).collect();
         for test in &self.equal.tests {
@@ -122,7 +128,7 @@ impl<'a> EqualJoin<'a> {
         Ok(wanted)
     }
 
-    /// What the rows are looked for by, for some rows of the input.
+    /// The values to look up for some input rows.
     fn sought(&self, frame: Frame<'_>) -> Result<Sought, Stop> {
         if self.equal.each {
             return sought_elements(&self.equal.pairs[0].0, frame);
@@ -170,7 +176,7 @@ impl Operator for EqualJoin<'_> {
     }
 }
 
-/// Puts the rows from `first` on into ascending order, each once. Mostly they are in descending order.
+/// Sorts the rows from `first` on in ascending order, each once. Mostly they come in descending order.
 fn sort_from(rows: &mut Vec<u32>, first: usize) {
     rows[first..].reverse();
     if !rows[first..].is_sorted_by(|a, b| a < b) {
@@ -181,13 +187,13 @@ fn sort_from(rows: &mut Vec<u32>, first: usize) {
     }
 }
 
-/// What rows of the input look for.
+/// The values that input rows look up.
 struct Sought {
-    /// The values to look for, some for each row.
+    /// The values to look up, any number for each row.
     keys: Batch,
-    /// Where those of each row end.
+    /// Where the values of each row end.
     ends: Vec<usize>,
-    /// Whether an expression fails for a row, so that anything is equal to it.
+    /// Whether an expression fails for a row, so that all rows match it.
     fails: Vec<bool>,
 }
 
@@ -198,7 +204,7 @@ impl Sought {
     }
 }
 
-/// The elements of the lists that an expression gives; what is no list fails.
+/// The elements of the lists that an expression gives; a value that is not a list counts as a failure.
 fn sought_elements(lists: &Expr, frame: Frame<'_>) -> Result<Sought, Stop> {
     let (lists, _) = values_or_failures(lists, frame)?;
     let (mut keys, mut ends, mut fails) = (Column::default(), vec![], vec![]);
@@ -217,7 +223,7 @@ fn sought_elements(lists: &Expr, frame: Frame<'_>) -> Result<Sought, Stop> {
     Ok(Sought { keys: Batch::new(vec![comparable(keys)], len), ends, fails })
 }
 
-/// The values of expressions, made comparable, and for which rows one of them fails.
+/// The values of expressions, made comparable, and the rows for which one of them fails.
 fn compared<'e>(
     expressions: impl Iterator<Item = &'e Expr>,
     frame: Frame<'_>,
@@ -231,7 +237,7 @@ fn compared<'e>(
     Ok((columns, fails))
 }
 
-/// The values of an expression, null where it fails, and for which rows it does.
+/// The values of an expression, null where it fails, and the rows for which it fails.
 fn values_or_failures(expr: &Expr, frame: Frame<'_>) -> Result<(Column, Vec<u32>), Stop> {
     match expr.eval(frame) {
         Ok(values) => return Ok((values.into_column(frame.len)?, vec![])),
@@ -256,10 +262,10 @@ fn values_or_failures(expr: &Expr, frame: Frame<'_>) -> Result<(Column, Vec<u32>
     Ok((values, failing))
 }
 
-/// Up to here every integer is a float of its own.
+/// Up to here a float represents every integer exactly.
 const FLOATS_ARE_EXACT: i64 = 1 << 53;
 
-/// Values that are the same wherever `==` holds: numbers that a float takes for equal are one.
+/// Makes values the same wherever `==` holds: numbers that are equal as floats become one number.
 fn comparable(values: Column) -> Column {
     let is_exact = |int: &i64| (-FLOATS_ARE_EXACT..=FLOATS_ARE_EXACT).contains(int);
     let is_comparable = match &values {

@@ -39,7 +39,7 @@ impl Operator for Same<'_> {
     }
 }
 
-/// Emits the rows that hold.
+/// Emits the rows for which `holds` is true.
 pub fn emit_where(
     shape: &Shape<'_>,
     input: Batch,
@@ -57,8 +57,8 @@ pub fn emit_where(
     }
 }
 
-/// The numbers of the rows that hold. Writes every number and keeps those that hold: a branch on each would be guessed
-/// wrong half of the time.
+/// The numbers of the rows for which `holds` is true. Without branches, which would be predicted wrong: each number is written,
+/// and the next one overwrites it unless its row holds.
 fn selected(holds: &[bool]) -> Vec<u32> {
     let mut rows = vec![0; holds.len()];
     let mut count = 0;

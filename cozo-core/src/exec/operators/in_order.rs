@@ -1,4 +1,10 @@
-//! Joins whose matches come in the order of the input, and then in that of the relation.
+//! Joins whose matches come in the order of the input, and then in the order of the relation.
+//!
+//! Such an order matters only to aggregations like `collect`, whose result depends on it (`TableKind::order_matters`). A look-up
+//! gives it by itself. [`RowByRow`] wraps a scan: a scan reads a block of the relation and joins it with the whole batch, so it
+//! gets input rows one at a time. [`Sorted`] wraps a join through an index whose order differs from the order of its relation: it
+//! numbers the input rows in a slot of their own, gathers all matches of a batch, and sorts them by that number and then by the
+//! columns of the relation's key.
 
 use super::{Emit, Operator, Shape, empty_slots, stopped};
 use crate::budget::temporary;
@@ -6,7 +12,7 @@ use crate::exec::sink::{CONTINUE, Flow};
 use crate::exec::{MAX_BATCH_ROWS, Worker};
 use crate::value::{Batch, Column, compare_columns};
 
-/// Joins the input a row at a time with what a scan reads. The scan reads in blocks, and would join each block with all of a batch.
+/// Joins the input with a scan, one row at a time. For a whole batch, the scan would join each block of rows with all input rows.
 pub struct RowByRow<'a> {
     pub scan: Box<dyn Operator + 'a>,
     pub shape: Shape<'a>,
@@ -27,7 +33,7 @@ impl Operator for RowByRow<'_> {
     }
 }
 
-/// Sorts what a join gives for a batch, by the number of the input row and then by some slots.
+/// Sorts the matches of each batch by the number of the input row and then by some slots.
 pub struct Sorted<'a> {
     pub join: Box<dyn Operator + 'a>,
     pub shape: Shape<'a>,

@@ -25,7 +25,7 @@ impl<'a> Intersect<'a> {
         Intersect { plan, shape, run, tables: tables.tables, lists: OnceLock::new() }
     }
 
-    /// The lists, made once for each run.
+    /// The lists, built once for each run.
     fn lists(&self) -> Result<&SortedLists, ExecError> {
         if let Some(lists) = self.lists.get() {
             return Ok(lists);

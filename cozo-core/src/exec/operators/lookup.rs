@@ -1,4 +1,16 @@
 //! Joins input rows with the rows of a stored relation that have a given key prefix.
+//!
+//! A [`PrefixLookup`] sorts the prefixes of a batch, so that neighbours share their way through the relation, and passes them to
+//! the engine's cursor. Look-ups are counted; once they have cost as much as an index would, an [`IndexJoin`] replaces the
+//! look-up for the rest of the run:
+//!
+//! | counted | by | an index is built when |
+//! |---|---|---|
+//! | over all queries that see the same contents | [`IndexCache`] | look-ups and rows found have cost as much as reading the relation |
+//! | over all rounds of a recursive rule | `Run::lookups_left` | `lookups_before_index` keys were looked up |
+//!
+//! A batch of a few rows in a rule that does not recur is not counted. An index is built only within a share of the query's free
+//! memory: it is never necessary, only faster.
 
 use std::sync::OnceLock;
 
@@ -15,10 +27,10 @@ use crate::storage::{ContentVersion, KeyRange};
 use crate::value::sort::sort_by_ints;
 use crate::value::{Batch, Column};
 
-/// So many look-ups are worth putting in order: neighbours then share their way through the relation.
+/// A batch of this many look-ups is sorted: neighbours then share their way through the relation.
 const SORT_MIN_ROWS: usize = 64;
 
-/// The order in which the rows of a column ascend, if they do not yet and it is quickly found.
+/// The order that sorts the rows of a column, if they are many unsorted integers.
 fn lookup_order(column: &Column) -> Option<Vec<u32>> {
     let values = column.as_dense_ints().filter(|values| values.len() >= SORT_MIN_ROWS && !values.is_sorted())?;
     let mut order: Vec<u32> = (0..values.len() as u32).collect();
@@ -32,23 +44,23 @@ pub struct PrefixLookup<'a> {
     shape: Shape<'a>,
     stored: Stored<'a>,
     columns: Vec<usize>,
-    /// Whether its rule runs again and again.
+    /// Whether the rule runs in several rounds.
     recursive: bool,
     run: &'a Run<'a>,
-    /// What takes its place when that is quicker.
+    /// Replaces the look-up once that is faster.
     join: OnceLock<IndexJoin<'a>>,
 }
 
-/// So many rows at a time are worth asking whether there is something quicker than looking them up.
+/// A batch of this many rows is worth a question to the cache.
 const PROBE_MIN_ROWS: usize = 4;
 
-/// So many rows are indexed at their places in the time that it takes to copy and index one, with the memory for it.
+/// So many rows are entered into a leaf directory in the time that it takes to copy and index one row.
 const PLACED_ROWS_PER_COPIED: u64 = 16;
 
-/// An index that is made only to be quicker may take this part of the memory that a query has left.
+/// An index that is only faster, but not necessary, may take one part in so many of the query's free memory.
 const SHARE_OF_MEMORY: usize = 4;
 
-/// Whether an operator of a rule that runs again and again does not look up any more, so that the order of its input makes no difference.
+/// Whether an index join has replaced a look-up of a recursive rule, so that the order of its input makes no difference.
 pub fn is_joined(operator: &OperatorPlan, run: &Run<'_>) -> bool {
     run.notes.lookups_left.lock().get(&operator.number) == Some(&0)
 }
@@ -59,8 +71,8 @@ impl<'a> PrefixLookup<'a> {
         PrefixLookup { plan, shape, stored, columns, recursive, run, join: OnceLock::new() }
     }
 
-    /// The join that takes its place from now on, if all rows looked up so far, these many more with them, have cost as much as that would,
-    /// and it takes no more than a part of the memory that the query has left.
+    /// The join that replaces this look-up from now on, if all look-ups so far and these `rows` more have cost as much as an
+    /// index, and the index fits a share of the query's free memory.
     fn join_instead(&self, rows: usize) -> Result<Option<&IndexJoin<'a>>, ExecError> {
         if rows < PROBE_MIN_ROWS && !self.recursive {
             return Ok(None);
@@ -79,19 +91,19 @@ impl<'a> PrefixLookup<'a> {
         Ok(Some(join))
     }
 
-    /// Counts rows that were found by looking up so many.
+    /// Counts rows that so many look-ups found.
     fn found(&self, rows: usize, lookups: usize) {
         if lookups < PROBE_MIN_ROWS {
             return;
         }
-        // Those are decoded by an index that copies nothing, too.
+        // An index that copies nothing has to decode rows, too.
         let join = self.join.get().filter(|join| !join.rows.copies_nothing());
         if let Some((kept, contents, indexed)) = join.and_then(|join| self.kept(join)) {
             kept.found(&indexed, contents, rows);
         }
     }
 
-    /// Where the index of a join is kept or counted, for these contents, under this name; nothing if it cannot be.
+    /// The cache for the index of a join, with the contents and the name of its entry; `None` if the index cannot be kept.
     fn kept(&self, join: &IndexJoin<'_>) -> Option<(&'a IndexCache, ContentVersion, Indexed)> {
         let (kept, (_, contents)) = self.run.caches.indexes.zip(self.stored.contents())?;
         Some((kept, contents, join.rows.indexed()?))

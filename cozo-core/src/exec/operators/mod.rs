@@ -1,4 +1,22 @@
 //! The operators, one kind to a file. Each takes a batch and emits batches of bounded size.
+//!
+//! [`build`] turns the operators of a rule into running ones. [`drive`] pushes a batch through them, depth first, into the sink:
+//! an [`Operator`] emits each output batch at once, and the rest of the rule handles it before the operator goes on. A batch has
+//! a column for each *slot* of the rule; a [`Shape`] says which slots of the input an output carries over.
+//!
+//! | operator | each input row becomes | file |
+//! |---|---|---|
+//! | scan | itself with every row of a relation or key range | `scan`, `range` |
+//! | look-up | itself with the stored rows of a key prefix, or an index join where that pays | `lookup` |
+//! | index join | itself with the rows that an index finds | `probe` |
+//! | equal join | itself with the rows for which expressions are equal | `equal` |
+//! | semi-join | itself, if a relation has a match, or has none | `semi_join` |
+//! | filter | itself, if an expression is true | `filter` |
+//! | unify, unnest | itself with a value, or with each element of a list | `unify` |
+//! | intersect | itself with each value that several relations have in common | `intersect` |
+//! | distinct | itself, unless an equal row came before | `distinct` |
+//!
+//! `in_order` wraps joins whose matches must come in the order of the input.
 
 mod distinct;
 mod equal;
@@ -35,14 +53,14 @@ use crate::value::{Batch, Column};
 
 /// A running operator.
 pub trait Operator: Sync {
-    /// Takes a batch and emits what becomes of it, until `emit` asks to stop.
+    /// Takes a batch and emits the resulting batches, until `emit` asks to stop.
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow;
 }
 
 /// Receives the batches that an operator emits.
 pub type Emit<'e> = dyn FnMut(Batch, &mut Worker<'_>) -> Flow + 'e;
 
-/// The derived tables while a rule runs, and which of their rows each operator reads.
+/// The derived tables while a rule runs, and the rows that each operator reads of them.
 pub struct Tables<'a> {
     /// All tables, by number.
     pub tables: &'a [Table],
@@ -50,7 +68,7 @@ pub struct Tables<'a> {
     pub range: &'a dyn Fn(usize, usize) -> Range<usize>,
 }
 
-/// Makes a rule's operators run: the only place that lists them all.
+/// Turns the operators of a rule into running ones: the only place that lists them all.
 pub fn build<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>) -> Vec<Box<dyn Operator + 'a>> {
     let build = |(position, operator): (usize, &'a OperatorPlan)| -> Box<dyn Operator + 'a> {
         let shape = Shape::of(operator, rule);
@@ -113,7 +131,7 @@ fn build_join<'a>(
     }
 }
 
-/// Joins every input row with all rows that a scan reads, row by row if they must come in order.
+/// Joins every input row with all rows that a scan reads, row by row if matches must come in order.
 fn product<'a>(join: &JoinPlan, shape: Shape<'a>, scan: Box<dyn Operator + 'a>) -> Box<dyn Operator + 'a> {
     if join.order == MatchOrder::Any { scan } else { Box::new(in_order::RowByRow { scan, shape }) }
 }
@@ -130,7 +148,7 @@ fn scan<'a>(
     match &join.source {
         Source::Table(table) => {
             let range = (tables.range)(position, *table);
-            // Only look-ups gain by an order.
+            // An order helps look-ups, but not an index join.
             let sort_by = join
                 .sort_by
                 .filter(|_| !rule.operators.get(position + 1).is_some_and(|next| lookup::is_joined(next, run)));
@@ -143,7 +161,7 @@ fn scan<'a>(
     }
 }
 
-/// An operator of a rule that reads a stored relation, in order, for a part of the relation.
+/// An operator of a rule that scans a stored relation, for a part of the relation.
 pub fn scan_part<'a>(rule: &'a RulePlan, position: usize, range: KeyRange, run: &'a Run<'a>) -> Box<dyn Operator + 'a> {
     let operator = &rule.operators[position];
     let OperatorKind::Join(join @ JoinPlan { source: Source::Stored(source), .. }) = &operator.kind else {
@@ -170,7 +188,7 @@ pub fn drive(
             Ok(flow)
         }
         Some((operator, rest)) => {
-            // What an operator makes has passed through once it has emitted it all.
+            // The batches of an operator live only until they are emitted.
             let _passing = temporary();
             operator.push(batch, worker, &mut |output, worker| {
                 if output.is_empty() {
@@ -185,15 +203,15 @@ pub fn drive(
     }
 }
 
-/// Of rows that are large a batch has fewer, so that it takes about so many bytes.
+/// About the most bytes of a batch: a batch of large rows has fewer rows.
 const MAX_BATCH_BYTES: usize = 8 << 20;
 
-/// No slot filled. (Cloning an empty column would ask each of them what it is.)
+/// Slots without values. Not by cloning, which would look at the type of each column.
 pub fn empty_slots(slots: usize) -> Vec<Column> {
     std::iter::repeat_with(Column::default).take(slots).collect()
 }
 
-/// What an operator's output looks like.
+/// The slots of an operator's output.
 #[derive(Clone, Copy)]
 pub struct Shape<'a> {
     /// The operator's number in the plan.
@@ -209,7 +227,7 @@ impl<'a> Shape<'a> {
         Shape { number: operator.number, slots: rule.slots, keep: &operator.keep }
     }
 
-    /// The kept slots of some rows of the input. Rows may come again and again, so that room is made for them first.
+    /// The slots carried over from some rows of the input. A row may occur many times, so the budget is asked for room first.
     fn take(&self, input: &Batch, rows: &[u32]) -> Result<Batch, Stop> {
         let mut columns = empty_slots(self.slots);
         for slot in self.keep {
@@ -218,13 +236,13 @@ impl<'a> Shape<'a> {
         Ok(Batch { columns, len: rows.len() })
     }
 
-    /// How many rows, each with the kept slots of a row of the input, a batch may have: so many, or fewer of large ones.
+    /// How many output rows a batch may have: `rows`, or fewer if the carried values are large.
     fn batch_rows(&self, input: &Batch, rows: usize) -> usize {
         let largest = self.keep.iter().map(|slot| input.columns[*slot].largest_bytes()).sum::<usize>();
         rows.min(MAX_BATCH_BYTES / largest.max(1)).max(1)
     }
 
-    /// The kept slots of all rows of the input.
+    /// The slots carried over from all rows of the input.
     fn pass(&self, mut input: Batch) -> Batch {
         for (slot, column) in input.columns.iter_mut().enumerate() {
             if !self.keep.contains(&slot) {
@@ -245,7 +263,7 @@ fn frame<'a>(batch: &'a Batch, worker: &Worker<'a>) -> Frame<'a> {
     Frame { columns: &batch.columns, len: batch.len, parameters: worker.run.input.parameters }
 }
 
-/// The values of the keys' expressions, a column for each.
+/// The values of the key expressions, a column for each.
 fn key_columns<'a>(
     keys: &'a [(usize, Expr)],
     input: &'a Batch,
@@ -255,12 +273,12 @@ fn key_columns<'a>(
     keys.iter().map(|(_, expr)| Ok(expr.eval(frame)?.into_shared_column(input.len)?)).collect()
 }
 
-/// The same, for look-ups in a stored relation.
+/// [`key_columns`] for look-ups in a stored relation, which take owned columns.
 fn probe_columns(keys: &[(usize, Expr)], input: &Batch, worker: &Worker<'_>) -> Result<Vec<Column>, ExecError> {
     Ok(key_columns(keys, input, worker)?.into_iter().map(Cow::into_owned).collect())
 }
 
-/// What is made once for each run, by the number of the operator that it is made for.
+/// Builds a value once for each run, by the number of its operator.
 fn once_a_run<T>(
     made: &Mutex<FxHashMap<usize, Arc<T>>>,
     operator: usize,
@@ -275,7 +293,7 @@ fn once_a_run<T>(
     Ok(new)
 }
 
-/// Whether to go on.
+/// Whether to stop.
 fn stopped(flow: &ControlFlow<()>) -> bool {
     flow.is_break()
 }

@@ -1,4 +1,17 @@
-//! Joins input rows with rows that have the same values in some columns, by a hash table on those columns.
+//! Joins input rows with rows that have the same values in some columns, by an index on those columns.
+//!
+//! A [`BuildSide`] names the rows; [`BuildSide::resolve`] builds what finds them, a [`KeyIndex`], and [`IndexJoin`] joins a batch with it:
+//!
+//! | rows | when | `KeyIndex` | matches of a key |
+//! |---|---|---|---|
+//! | derived table | always | `Indexed` by an index of the table | a chain, of which those in range and not dead count |
+//! | stored relation | more than `MAX_COPIED_ROWS` rows in a tree, by an integer key with many rows | `Placed` in the tree | a range of rows |
+//! | | by the first key column, integers that lie close together | `Grouped`: rows copied in key order | a range of rows |
+//! | | otherwise | `Indexed`: rows copied and indexed | a chain |
+//!
+//! A stored relation is indexed once for each run, or once for all runs that see the same contents ([`IndexCache`](crate::exec::IndexCache)).
+//! With a limit of bytes, an index that would exceed it is not built, and the run remembers that. A chain gives the last row first; it is
+//! reversed, so that matches come in the order of the relation whichever index finds them.
 
 use std::cell::OnceCell;
 use std::iter::{repeat, repeat_n, zip};
@@ -20,17 +33,17 @@ use crate::storage::KeyRange;
 use crate::storage::mem::{DirectoryReader, LeafDirectory, Tree};
 use crate::value::{Batch, Column, KeyStarts};
 
-/// A relation of more rows is not copied to be indexed where it can be read at its places,
+/// A relation of more rows is not copied into an index if it can be read in its tree,
 const MAX_COPIED_ROWS: u64 = 1 << 21;
 
-/// and a key has so many rows on average: to go to a place costs more than to copy a row or two.
+/// and a key has at least this many rows on average: to go to a leaf costs more than to copy a few rows.
 const MIN_ROWS_PER_KEY: u64 = 8;
 
-/// BuildSide that are found by hash.
+/// Rows that are found by the values of some columns.
 pub enum BuildSide<'a> {
-    /// Those of a derived table within a range, by one of its indexes.
+    /// The rows of a derived table within a range, by one of its indexes.
     Table { table: &'a Table, index: &'a Index, range: Range<usize> },
-    /// Those of a stored relation; its index is made when first needed.
+    /// The rows of a stored relation. The index is built when first needed.
     Stored {
         run: &'a Run<'a>,
         stored: Stored<'a>,
@@ -68,7 +81,7 @@ impl<'a> BuildSide<'a> {
         BuildSide::Stored { run, stored, keys, outputs, built: OnceLock::new() }
     }
 
-    /// Whether there is no need to make anything any more.
+    /// Whether the index is built.
     pub fn is_made(&self) -> bool {
         match self {
             BuildSide::Table { .. } => true,
@@ -76,7 +89,7 @@ impl<'a> BuildSide<'a> {
         }
     }
 
-    /// What is asked for in the stored relation, as others that ask for the same name it.
+    /// The name of the index among those of stored relations.
     pub fn indexed(&self) -> Option<Indexed> {
         match self {
             BuildSide::Table { .. } => None,
@@ -84,7 +97,7 @@ impl<'a> BuildSide<'a> {
         }
     }
 
-    /// Whether an index copies no rows.
+    /// Whether the index copies no rows.
     pub fn copies_nothing(&self) -> bool {
         match self {
             BuildSide::Table { .. } => true,
@@ -92,7 +105,7 @@ impl<'a> BuildSide<'a> {
         }
     }
 
-    /// Makes the index of a stored relation, unless it would take more bytes than that; whether it did, or there is nothing to make.
+    /// Builds the index of a stored relation, unless it would take more than `most_bytes`; returns whether the index is there.
     pub fn make_within(&self, most_bytes: usize) -> Result<bool, ExecError> {
         if let BuildSide::Stored { run, stored, keys, outputs, built } = self
             && built.get().is_none()
@@ -134,7 +147,7 @@ impl<'a> BuildSide<'a> {
         }
     }
 
-    /// The column of indexed rows that gives the `nth` output.
+    /// The column of the indexed rows that gives the `nth` output.
     fn output_column(&self, nth: usize, column: usize) -> usize {
         match self {
             BuildSide::Table { .. } => column,
@@ -143,8 +156,7 @@ impl<'a> BuildSide<'a> {
     }
 }
 
-/// Reads a stored relation and indexes it, once for each run, or for all that see the same contents; nothing if it would take more bytes
-/// than that.
+/// Reads a stored relation and indexes it, or finds the index in the run or the cache; `None` if it would take more than `most_bytes`.
 fn index_stored(
     run: &Run<'_>,
     stored: &Stored<'_>,
@@ -154,7 +166,7 @@ fn index_stored(
 ) -> Result<Option<Arc<IndexedRows>>, ExecError> {
     let identity = (stored.identity(), keys.to_vec(), outputs.to_vec());
     let mut indexes = run.notes.indexes.lock();
-    // What was too large once is, for those who do without.
+    // An index that exceeded the limit once is not tried again with a limit.
     match indexes.get(&identity) {
         Some(Some(indexed)) => return Ok(Some(indexed.clone())),
         Some(None) if most_bytes.is_some() => return Ok(None),
@@ -176,14 +188,14 @@ fn index_stored(
     Ok(indexed)
 }
 
-/// The tree of a stored relation, if its rows are to be read at their places when they are indexed by these columns.
+/// The tree of a stored relation, if an index on these columns is to leave the rows in it.
 fn tree_with_places<'a>(stored: &Stored<'a>, keys: &[usize]) -> Option<&'a Tree> {
     let tree = stored.tree().filter(|tree| *keys == [0] && tree.row_count() > MAX_COPIED_ROWS)?;
     let is_close = tree.greatest_int_key().is_some_and(|key| (key as u64) < most_placed_keys(tree));
     is_close.then_some(tree)
 }
 
-/// How many keys there may be, for each to have enough rows.
+/// The most keys for which each has enough rows.
 fn most_placed_keys(tree: &Tree) -> u64 {
     tree.row_count() / MIN_ROWS_PER_KEY
 }
@@ -196,7 +208,7 @@ fn read_indexed(
     most_bytes: Option<usize>,
 ) -> Result<Option<IndexedRows>, ExecError> {
     let columns: Vec<usize> = keys.iter().chain(outputs).copied().collect();
-    // `take` gives how many bytes are kept then; nothing if it has no use for more. Whether all was taken.
+    // `take` returns the bytes held so far, or `None` to stop. `read` returns whether all rows were taken.
     let read = |take: &mut dyn FnMut(&Batch) -> Option<usize>| -> Result<bool, ExecError> {
         let (mut cursor, mut bytes) = (stored.scan(&KeyRange::all(), &columns)?, 0);
         while let Some(batch) = cursor.next_batch(MAX_BATCH_ROWS)? {
@@ -214,7 +226,7 @@ fn read_indexed(
         }
         Ok(true)
     };
-    // In the order of its key alone a relation is sure to lie.
+    // Only in the order of its first key column is a relation sure to lie.
     if *keys == [0] {
         if let Some(tree) = tree_with_places(stored, keys) {
             let made = LeafDirectory::of(tree, most_placed_keys(tree), || run.budget.check())?;
@@ -239,17 +251,17 @@ fn read_indexed(
     Ok(is_read.then(|| IndexedRows::new(rows, keys.len())))
 }
 
-/// BuildSide, and how they are found.
+/// Rows, and how they are found.
 pub enum KeyIndex<'a> {
-    /// Those of a key, a single one, are neighbours in a tree.
+    /// The rows of a key, of a single column, are neighbours in a tree.
     Placed(DirectoryReader<'a>),
-    /// Those of a key, a single one, are neighbours.
+    /// The rows of a key, of a single column, are neighbours.
     Grouped(&'a ClusteredRows),
     /// By an index.
     Indexed(IndexProbe<'a>),
 }
 
-/// BuildSide and an index of them.
+/// Rows and an index of them.
 pub struct IndexProbe<'a> {
     rows: &'a Batch,
     index: &'a Index,
@@ -271,25 +283,25 @@ impl KeyIndex<'_> {
     }
 }
 
-/// Whether there are rows of each of so many keys.
+/// Whether each of so many keys has rows.
 fn any_of_each(starts: &KeyStarts, keys: &Column, len: usize) -> Vec<bool> {
     starts.find(keys, len).iter().map(|rows| !rows.is_empty()).collect()
 }
 
 impl IndexProbe<'_> {
-    /// Looks for the rows that match so many rows of the keys.
+    /// Looks up so many rows of the keys.
     pub fn find(&self, keys: &[&Column], rows: usize) -> Found {
         self.index.find(self.rows, keys, rows)
     }
 
-    /// The matches in range of a row that was looked for, last first.
+    /// The matches in range of a row that was looked up, the last first.
     #[inline]
     pub fn matches(&self, found: &Found, row: usize) -> impl Iterator<Item = u32> + use<'_> {
         let mut next = found.last(row);
         std::iter::from_fn(move || {
             loop {
                 let row = next?;
-                // BuildSide come in descending order: below the range there are no more.
+                // Rows come in descending order: there are no matches below the range.
                 if (row as usize) < self.range.start {
                     return None;
                 }
@@ -302,7 +314,7 @@ impl IndexProbe<'_> {
     }
 }
 
-/// Joins by an index, or by the place of the rows.
+/// Joins by an index.
 pub struct IndexJoin<'a> {
     pub plan: &'a JoinPlan,
     pub shape: Shape<'a>,
@@ -341,7 +353,7 @@ impl Operator for IndexJoin<'_> {
 }
 
 impl IndexJoin<'_> {
-    /// Joins each input row with a range of the rows, of which `take` gives an output's column.
+    /// Joins each input row with a range of the rows; `take` gives the `nth` output of ranges.
     fn push_groups(
         &self,
         found: &[Range<u32>],
@@ -384,7 +396,7 @@ impl IndexJoin<'_> {
         if len == 0 { CONTINUE } else { emit(joined(&left, &right, len)?, worker) }
     }
 
-    /// [`IndexJoin::push_groups`] for groups of few rows, `all` together. Where integers are copied, rows need not be named.
+    /// [`IndexJoin::push_groups`] for groups of few rows, `all` together. Integers are copied without a list of row numbers.
     fn push_small_groups(
         &self,
         groups: &ClusteredRows,
@@ -440,7 +452,7 @@ impl IndexJoin<'_> {
         CONTINUE
     }
 
-    /// BuildSide of the input, with a column for each output beside them.
+    /// Rows of the input, with a column for each output.
     #[inline]
     fn joined(
         &self,
@@ -469,7 +481,7 @@ impl IndexJoin<'_> {
         let matches = |row: usize, matches: &mut Vec<u32>| {
             let first = matches.len();
             matches.extend(probe.matches(found, row));
-            // As a look-up in the relation or one of its indices gives them.
+            // The order of a look-up in the relation or one of its indices.
             matches[first..].reverse();
         };
         let column = |nth, column| self.rows.output_column(nth, column);
@@ -477,8 +489,7 @@ impl IndexJoin<'_> {
     }
 }
 
-/// Emits each input row with the rows that match it: `matches` appends them. The `nth` output, a column and the slot that it fills, comes
-/// from the column of the rows that `column` says.
+/// Emits each input row with its matches, which `matches` appends. `column` gives the column of `rows` for the `nth` output.
 #[allow(clippy::too_many_arguments)]
 pub fn emit_matches(
     outputs: &[(usize, usize)],
@@ -524,16 +535,16 @@ pub fn emit_matches(
     CONTINUE
 }
 
-/// What is given for each number in ranges, `len` together: `four` gives it for four of them at once, by what stands beside the range, and
-/// the first of the four, of which not all need to be in the range.
+/// A value for each number in ranges, which have `len` numbers together. `four` gives the values of a number and the next ones, from the item
+/// beside the range; the numbers past the end of a range do not count.
 #[inline]
 fn gather_unrolled<'r, T: Copy, N: Copy + Default>(
     ranges: impl Iterator<Item = (&'r Range<u32>, T)>,
     len: usize,
     four: impl Fn(T, usize) -> [N; LANES],
 ) -> Vec<N> {
-    // Of a short range as many are written as of any, and those of the next one over what is too much: no loop ends where nobody can
-    // foretell it.
+    // Every range writes LANES values at least; the next range overwrites the surplus. For short ranges the number of steps is fixed, so the
+    // branch predictor never misses.
     let mut all = vec![N::default(); len + LANES];
     let mut end = 0;
     for (range, of) in ranges {
@@ -550,7 +561,7 @@ fn gather_unrolled<'r, T: Copy, N: Copy + Default>(
     all
 }
 
-/// Four integers from a place on, at most that of the last [`LANES`].
+/// The [`LANES`] integers from a position on, which must be there.
 #[inline]
 fn four(numbers: &[u32], at: usize) -> [i64; LANES] {
     numbers[at..]

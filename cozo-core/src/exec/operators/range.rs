@@ -1,7 +1,7 @@
 //! Key ranges from the bounds that filters set.
 //!
-//! `a >= 2` begins below every number that `>=` takes for at least 2: `2.0` and `2` are alike to it, and so are all integers
-//! that a float is too coarse to tell apart.
+//! A range is never narrower than the filters, which run afterwards and are exact. An Int and a Float are compared as floats, and
+//! a float cannot tell all integers apart. So the range for `a >= 2` begins below every number that may equal 2.
 
 use crate::expr::Expr;
 use crate::plan::{BoundPlan, Comparison, JoinPlan};
@@ -11,7 +11,7 @@ use crate::value::{DataValue, Num};
 /// The range of keys that a join reads by constants.
 pub fn key_range(join: &JoinPlan, parameters: &[&DataValue]) -> KeyRange {
     let mut prefix: Vec<DataValue> = join.keys.iter().map(|(_, expr)| given(expr, parameters).clone()).collect();
-    // What equals a value that is not a number is that value.
+    // A value that is not a number equals only itself.
     let is_one = |bound: &&BoundPlan| {
         bound.comparison == Comparison::Equal && !matches!(given(&bound.value, parameters), DataValue::Num(_))
     };
@@ -32,14 +32,14 @@ fn given<'v>(expr: &'v Expr, parameters: &[&'v DataValue]) -> &'v DataValue {
     expr.given(parameters).expect("ranges are planned by constants and parameters")
 }
 
-/// A value at or below everything that the comparison holds for, and one above everything; none where there is no limit.
+/// A value at or below all values for which the comparison holds, and a value above all of them; `None` where there is no limit.
 fn limits(bound: &BoundPlan, parameters: &[&DataValue]) -> (Option<DataValue>, Option<DataValue>) {
     let value = given(&bound.value, parameters);
     let (least, end) = match (bound.comparison, value) {
         (Comparison::StartsWith, DataValue::Str(text)) => return (Some(value.clone()), after_all_with(text)),
         (Comparison::StartsWith, _) => return (None, None),
         (_, DataValue::Num(number)) => around(*number),
-        // In the order of bytes the next string is the one with a zero more.
+        // In the order of bytes the next string has one zero more.
         (_, DataValue::Str(text)) => (Some(value.clone()), Some(DataValue::from(format!("{text}\0")))),
         _ => (None, None),
     };
@@ -50,14 +50,14 @@ fn limits(bound: &BoundPlan, parameters: &[&DataValue]) -> (Option<DataValue>, O
     }
 }
 
-/// Numbers below and above all that the comparisons may take for equal to this one.
+/// Numbers below and above all numbers that comparisons may take for equal to this one.
 fn around(number: Num) -> (Option<DataValue>, Option<DataValue>) {
     let float = number.get_float();
     let neighbour = |neighbour: f64| (neighbour.is_finite()).then(|| DataValue::from(neighbour));
     if float.is_nan() { (None, None) } else { (neighbour(float.next_down()), neighbour(float.next_up())) }
 }
 
-/// The first string after all that begin with this one: its last character that has a next one is replaced by that.
+/// The first string after all that begin with this one: the last character that has a successor is replaced by it.
 fn after_all_with(text: &str) -> Option<DataValue> {
     let (end, last) = text.char_indices().rfind(|(_, last)| *last != char::MAX)?;
     let next = (last..=char::MAX).nth(1)?;

@@ -1,4 +1,8 @@
 //! Joins every input row with every row of a relation.
+//!
+//! A [`TableScan`] reads a range of rows of a derived table, such as the delta of a round; a [`StoredScan`] reads a key range of
+//! a stored relation. Both read blocks of rows and join each block with the whole input batch (`product`). The first operator of
+//! a rule gets one input row without slots: the block itself is then the output.
 
 use std::ops::Range;
 
@@ -23,11 +27,11 @@ pub struct TableScan<'a> {
     pub sort_by: Option<usize>,
 }
 
-/// So many rows are worth sorting before they are looked up elsewhere.
+/// A range of more rows is sorted before a look-up that follows.
 const SORT_MIN_ROWS: usize = 64;
 
 impl TableScan<'_> {
-    /// The rows to read and their order, if it is not simply the range.
+    /// The rows to read in their order, unless that is the range as it is.
     fn order(&self) -> Option<Vec<u32>> {
         let living = || self.table.living(self.range.clone());
         match self.sort_by {
@@ -142,7 +146,7 @@ fn product(
     CONTINUE
 }
 
-/// [`product`] of input rows that are so large that only so many of them fit into a batch.
+/// [`product`] for large input rows, of which a batch may have fewer than a block has rows.
 fn product_of_large(
     plan: &JoinPlan,
     shape: &Shape<'_>,
@@ -169,7 +173,7 @@ fn product_of_large(
     CONTINUE
 }
 
-/// Puts the columns of a relation into their slots.
+/// Moves the columns of a relation into their slots.
 pub fn place(plan: &JoinPlan, mut output: Batch, rows: Batch) -> Batch {
     output.len = rows.len;
     for ((_, slot), column) in plan.outputs.iter().zip(rows.columns) {

@@ -1,4 +1,8 @@
-//! Keeps rows that have a match in a relation, or that have none.
+//! Keeps input rows that have a match in a relation, or, if negated, those that have none.
+//!
+//! An `exists` or a negated atom needs no rows of the relation, only the answer for each input row. [`PrefixSemiJoin`] asks the
+//! engine for a key prefix of a stored relation. [`IndexSemiJoin`] asks an index on the bound columns, of a derived table or of a
+//! stored relation that it reads once ([`BuildSide`]). Both then emit the rows that hold in one batch.
 
 use super::filter::emit_where;
 use super::probe::BuildSide;
@@ -26,7 +30,7 @@ impl Operator for PrefixSemiJoin<'_> {
     }
 }
 
-/// Tests by a hash table.
+/// Tests by an index.
 pub struct IndexSemiJoin<'a> {
     pub plan: &'a SemiJoinPlan,
     pub shape: Shape<'a>,

@@ -1,12 +1,12 @@
-//! Joins of relations that no column connects, only an equality of expressions.
+//! Joins of relations that are connected by no column, only by an equality of expressions.
 //!
 //! ```text
 //! *a{k, s}, *b{j, t}, lowercase(s) == t     each row of b with the rows of a for which the filter may hold
-//! *a{x}, *b{y}, y in [x, x + 1]             likewise, for each element of the list
+//! *a{x}, *b{y}, y in [x, x + 1]             the same, for each element of the list
 //! ```
 //!
-//! The filters stay, as with [ranges](super::ranges): the join leaves out pairs for which they give false, and no pair for which
-//! they fail. So the join may compare more coarsely than `==` does, which takes an Int and a Float for equal.
+//! The filters stay, as they do with [ranges](super::ranges). The join leaves out pairs for which a filter gives false, but no
+//! pair for which one fails. So it may compare more coarsely than `==`, which takes an Int and a Float for equal.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use super::kept_slots::used_and_filled;
 use crate::expr::Expr;
 use crate::plan::{EqualPlan, JoinPlan, Method, OperatorKind};
 
-/// Has the scans among the operators of a rule that equalities connect with what stands before them look for what is equal.
+/// Turns scans into joins by equal expressions, where equalities connect a scan with the operators before it.
 pub(super) fn join_by_equalities(operators: &mut [OperatorKind]) {
     let mut known: BTreeSet<usize> = BTreeSet::new();
     let mut is_single_row = true;
@@ -35,11 +35,11 @@ pub(super) fn join_by_equalities(operators: &mut [OperatorKind]) {
 /// What the tests after a join say about its rows.
 #[derive(Default)]
 struct Equalities {
-    /// Of the input, of the rows that are joined: what is equal.
+    /// Pairs of equal expressions, over the input and over the joined rows.
     pairs: Vec<(Expr, Expr)>,
-    /// Of the rows: what is an element of a list of the input.
+    /// A list over the input, and an expression over the joined rows that is one of its elements.
     elements: Option<(Expr, Expr)>,
-    /// Tests of the rows alone.
+    /// Tests of the joined rows alone.
     tests: Vec<Expr>,
 }
 
@@ -127,7 +127,7 @@ impl Equalities {
         }
     }
 
-    /// How the join looks for its rows, if an equality connects them with the input.
+    /// How the join finds its rows, if an equality connects them with the input.
     fn plan(self) -> Option<EqualPlan> {
         let each = self.pairs.is_empty();
         let pairs = if each { vec![self.elements?] } else { self.pairs };

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use crate::expr::Expr;
 use crate::plan::{MatchOrder, OperatorKind, OperatorPlan};
 
-/// Says for every operator which slots must survive it: those filled before and read after. An output that nothing
-/// reads is not produced at all.
+/// Says for every operator which slots it carries over: those that are filled before it and read after it. An output that no operator reads
+/// is dropped.
 pub fn with_kept_slots(kinds: Vec<OperatorKind>, head: &[usize]) -> Vec<OperatorPlan> {
     let mut needed: BTreeSet<usize> = head.iter().copied().collect();
     let mut operators: Vec<OperatorPlan> = vec![];
@@ -37,7 +37,7 @@ pub fn with_kept_slots(kinds: Vec<OperatorKind>, head: &[usize]) -> Vec<Operator
     operators
 }
 
-/// The slots that an operator reads, and those that it fills.
+/// The slots that an operator reads, and the slots that it fills.
 pub fn used_and_filled(kind: &OperatorKind) -> (BTreeSet<usize>, Vec<usize>) {
     let mut used = BTreeSet::new();
     let mut read = |expr: &Expr| {

@@ -1,10 +1,13 @@
-//! Rules for the smallest or greatest value of what a relation is ordered by: the rows at one end are enough.
+//! Rules for the smallest or greatest value of a key column: the rows at one end of the relation are enough.
+//!
+//! `?[min(a)] := *r{a}`, where `a` is the first key column after a prefix of constants, need read no row but the first. The
+//! column must hold integers only: of another type, a value that is not read might have been an error.
 
 use crate::plan::{ComponentPlan, JoinPlan, OperatorKind, RulePlan, Source, TableKind, TablePlan};
 use crate::schema::{BaseType, ColumnType};
 use crate::storage::End;
 
-/// Notes the rule of a component that reads one end of a relation alone.
+/// Marks the rule of a component that needs only one end of a relation.
 pub(super) fn note_extreme(component: &mut ComponentPlan, tables: &[TablePlan]) {
     if let ([rule], false) = (&mut component.rules[..], component.recursive) {
         rule.end = decisive_end(rule, tables);
@@ -24,7 +27,7 @@ fn decisive_end(rule: &RulePlan, tables: &[TablePlan]) -> Option<End> {
     (join.slot_after_prefix() == Some(rule.head[0]) && is_of_ints(join)).then_some(end)
 }
 
-/// Whether the key column that follows the prefix holds integers alone, among which none is refused by an aggregation.
+/// Whether the key column that follows the prefix holds integers only, which no aggregation refuses.
 fn is_of_ints(join: &JoinPlan) -> bool {
     let Source::Stored(read) = &join.source else { return false };
     let ints = ColumnType { base: BaseType::Int, nullable: false };

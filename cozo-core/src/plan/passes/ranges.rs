@@ -1,4 +1,4 @@
-//! Filters that compare a key column with a constant, as bounds of the range of keys that is read.
+//! Filters that compare a key column with a constant, as bounds of the key range that is read.
 //!
 //! ```text
 //! r {a, b => c}
@@ -6,13 +6,13 @@
 //! *r{a: 'x', b}, starts_with(b, $p)   keys that begin with 'x' and then a string that begins with $p
 //! ```
 //!
-//! The filters stay: a range may be wider than they ask for, never narrower, since a comparison of an Int with a Float goes
-//! by the number. Rows outside of the range may be of types that the comparison would refuse; they are not looked at.
+//! The filters stay. A range may be wider than they ask for, never narrower, since an Int and a Float compare by their number.
+//! Rows outside of the range are not read, even if the comparison would refuse their type.
 
 use crate::expr::Expr;
 use crate::plan::{BoundPlan, Comparison, JoinPlan, Method, OperatorKind, Source};
 
-/// Gives the scans of stored relations among the operators of a rule the bounds that its filters set.
+/// Narrows the scans of stored relations in a rule by the bounds that its filters set.
 pub fn narrow(operators: &mut [OperatorKind]) {
     let tests: Vec<(usize, BoundPlan)> = operators.iter().filter_map(test).collect();
     if tests.is_empty() {

@@ -1,4 +1,7 @@
-//! Where equal rows count once: operators that drop repeated ones before the joins to come.
+//! Distinct operators: where equal rows count once, duplicates are dropped before the next join.
+//!
+//! An operator may make equal rows if it drops a slot, or if it does not give the whole key of its relation. The joins that
+//! follow would repeat their work for each of them.
 
 use super::kept_slots::used_and_filled;
 use crate::plan::{OperatorKind, OperatorPlan, RulePlan, Source};
@@ -17,7 +20,7 @@ pub(super) fn drop_repetitions(rule: &mut RulePlan) {
             checked.push(OperatorPlan { number: 0, kind: OperatorKind::Distinct, keep: live.clone() });
             repeats = false;
         }
-        // What it keeps is in ascending order.
+        // `keep` is in ascending order.
         repeats |=
             live.iter().any(|slot| operator.keep.binary_search(slot).is_err()) || gives_repetitions(&operator.kind);
         let (_, filled) = used_and_filled(&operator.kind);
@@ -38,7 +41,7 @@ fn gives_repetitions(kind: &OperatorKind) -> bool {
             };
             match &join.source {
                 Source::Stored(stored) => !(0..stored.identifying_columns()).all(known),
-                // How many columns a table has is not known here: what it gives is counted as its own rows.
+                // The width of a table is not known here: its outputs are taken for whole rows.
                 Source::Table(_) => join.outputs.is_empty(),
             }
         }

@@ -2,7 +2,8 @@
 
 use crate::plan::{ComponentPlan, JoinPlan, OperatorKind, Source, TablePlan};
 
-/// Notes which tables a component wants in order. Fixed rules may be those of the host, who sees the rows.
+/// Marks the tables that a component needs in order, and those that the entry reads. A fixed rule may come from the host, which sees the
+/// order of its input.
 pub(super) fn note_readers(component: &ComponentPlan, entry: usize, tables: &mut [TablePlan]) {
     for input in component.fixed.iter().flat_map(|fixed| &fixed.inputs) {
         if let Source::Table(table) = input.source {

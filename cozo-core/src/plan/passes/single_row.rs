@@ -1,4 +1,8 @@
-//! Plans that give one row at most, whatever relations hold: that of a key, or the number of rows that begin with one.
+//! Plans that give one row at most, whatever the relations hold: the row of a key, or the number of rows that begin with a key.
+//!
+//! [`is_point`] and [`is_count`] mark such plans. They run on single values (`exec/point.rs`), which relies on the shapes checked
+//! here: one component with one rule, or with one constant row; joins by the whole key only; and for a count, a last join by a
+//! key prefix. [`is_costly`] says whether the memory of such a run must be counted.
 
 use crate::expr::Expr;
 use crate::plan::{
@@ -57,7 +61,7 @@ fn is_count(tables: &[TablePlan], components: &[ComponentPlan]) -> bool {
     aggregations.iter().all(counts) && is_stored && by_prefix && before.iter().all(OperatorPlan::is_point)
 }
 
-/// What goes into a value may be so many times as large in it without being counted.
+/// A value that copies its inputs up to this many times is not counted.
 const MAX_COPIES: usize = 64;
 
 /// Whether an expression may make large values, or take long: then its values are counted.
@@ -82,8 +86,8 @@ fn expressions(component: &ComponentPlan) -> Vec<&Expr> {
 }
 
 impl Plan {
-    /// Has a rule that gives one row at most give the columns of the relation that an operation writes, where they all come from
-    /// the rule: its row is written as it is then. (Of more rows, the order of the columns decides about the order of the rows.)
+    /// Lets a point query give the columns in the order of the relation that it writes, if all of them are outputs. The row is
+    /// then written as it is. (With more rows, the order of columns would decide the order of rows.)
     pub fn give_in_order_of(&mut self, mutation: &mut MutationPlan) {
         let output = |source: &ValueSource| match source {
             ValueSource::Output(output) => Some(*output),
@@ -100,7 +104,7 @@ impl Plan {
 }
 
 impl OperatorPlan {
-    /// Whether it gives one row at most for each.
+    /// Whether it gives one row at most for each input row.
     pub fn is_point(&self) -> bool {
         match &self.kind {
             OperatorKind::Join(join) => is_by_key(&join.source, join.method, &join.keys),

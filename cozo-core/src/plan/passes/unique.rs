@@ -1,11 +1,15 @@
-//! Rules that give no row twice, whose rows need not be compared with each other.
+//! Rules that give no row twice, so that their rows need not be compared with each other.
+//!
+//! The head of such a rule determines the solution: it says, directly or through other columns, which row of each joined relation
+//! a solution has. `known` grows from the slots of the head to the slots that follow from them, until every operator follows or
+//! none is added.
 
 use std::collections::BTreeSet;
 
 use crate::expr::Expr;
 use crate::plan::{ComponentPlan, JoinPlan, OperatorKind, RulePlan, Source, TableKind, TablePlan};
 
-/// Notes a table whose rows come from one rule that gives none twice.
+/// Marks a table whose rows come from one rule that gives no row twice.
 pub(super) fn note_unique(component: &ComponentPlan, tables: &mut [TablePlan]) {
     if let ([rule], false) = (&component.rules[..], component.recursive)
         && let TableKind::Set = tables[rule.table].kind
@@ -14,7 +18,7 @@ pub(super) fn note_unique(component: &ComponentPlan, tables: &mut [TablePlan]) {
     }
 }
 
-/// Whether the head tells the solutions of a rule apart: whether it says, of each relation that is joined, which row it is.
+/// Whether the head tells the solutions of a rule apart: it determines the row of each joined relation.
 fn gives_none_twice(rule: &RulePlan, tables: &[TablePlan]) -> bool {
     // The slots whose values follow from the head.
     let mut known: BTreeSet<usize> = rule.head.iter().copied().collect();
@@ -27,7 +31,7 @@ fn gives_none_twice(rule: &RulePlan, tables: &[TablePlan]) -> bool {
     }
 }
 
-/// Whether what an operator adds to a solution follows from the slots that are known, which may become more.
+/// Whether what an operator adds to a solution follows from the known slots. Adds the slots that follow.
 fn follows(operator: &OperatorKind, known: &mut BTreeSet<usize>, tables: &[TablePlan]) -> bool {
     match operator {
         OperatorKind::Join(join) => {

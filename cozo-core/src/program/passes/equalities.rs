@@ -1,13 +1,13 @@
-//! Equalities of columns of one declared type: both become one variable.
+//! Equalities of columns of one declared type: both variables become one.
 //!
 //! ```text
 //! a {k => s: Int}, b {j => t: Int}
 //! ?[k, j] := *a{k, s}, *b{j, t}, s == t     ?[k, j] := *a{k, s}, *b{j, t: s}
 //! ```
 //!
-//! To share a variable is to be the same value, while `==` takes an Int and a Float for equal: of one type, which is not Any, values are
-//! equal only if they are the same. Joins, indices and estimates then see a common variable, however the equality is spelt. Where one
-//! column takes null and the other does not, they stay two: an expression over the one might fail for the other.
+//! A shared variable has identical values, while `==` takes an Int and a Float for equal. Within one type other than Any,
+//! however, equal values are identical. Joins, indices and estimates then see a common variable, however the equality is spelt.
+//! If one column takes null and the other does not, the variables stay two: an expression over one might fail for the other.
 
 use rustc_hash::FxHashMap;
 
@@ -16,7 +16,7 @@ use crate::program::{Apply, Arg, Atom, Rule, Target, Variable};
 use crate::schema::{BaseType, ColumnType};
 use crate::value::SmallStr;
 
-/// A rule whose variables that are equal, and of one type, are one.
+/// The rule with one variable in place of two that are equal and of one type.
 pub fn share_variables(mut rule: Rule) -> Rule {
     while let Some((at, kept, dropped)) = equality(&rule.body) {
         rule.body.remove(at);
@@ -26,8 +26,8 @@ pub fn share_variables(mut rule: Rule) -> Rule {
     rule
 }
 
-/// The first equality of two variables that different atoms bind from columns of one type: its position, and the variables in the order
-/// in which they are bound.
+/// The first equality of two variables that different atoms bind from columns of one type: its position, and the variables in the
+/// order in which they are bound.
 fn equality(body: &[Atom]) -> Option<(usize, SmallStr, SmallStr)> {
     let mut equal = body.iter().enumerate().filter_map(|(at, atom)| Some((at, equal_variables(atom)?))).peekable();
     equal.peek()?;
@@ -40,7 +40,7 @@ fn equality(body: &[Atom]) -> Option<(usize, SmallStr, SmallStr)> {
     })
 }
 
-/// The variables that an atom says are equal.
+/// The variables that an atom equates.
 fn equal_variables(atom: &Atom) -> Option<(&SmallStr, &SmallStr)> {
     match atom {
         Atom::Filter(Expr::Call { function, args, .. }) if function.name == "eq" => match &args[..] {

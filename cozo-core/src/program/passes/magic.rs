@@ -1,5 +1,5 @@
-//! Magic sets: rules that are only applied with bound arguments are restricted to the bindings asked for
-//! (Bancilhon, Maier, Sagiv and Ullman 1986).
+//! Magic sets: rules that are only applied with bound arguments are restricted to the bindings that are asked for (Bancilhon,
+//! Maier, Sagiv and Ullman 1986).
 //!
 //! ```text
 //! t[a, b] := e[a, b]                     magic t|bf[1]
@@ -8,7 +8,14 @@
 //!                                        ?[b] := t|bf[1, b]
 //! ```
 //!
-//! In a restricted rule, atoms with bound arguments come first, so that a binding of any column is passed on.
+//! An *adornment* such as `bf` marks each argument of an application as bound or free. For each predicate and adornment, [`Pass`]
+//! makes two predicates: a copy whose rules begin with the magic predicate, and the magic predicate itself, with a rule (`seed`)
+//! for each application that asks for bindings. In a restricted rule, atoms with bound arguments come first, so that a binding of
+//! any column is passed on.
+//!
+//! A predicate is not restricted if its complete result is needed: the entry, aggregated and constant predicates, negated ones,
+//! and inputs of fixed rules. If an application without bound arguments turns up, that predicate is excluded as well, and the
+//! pass starts anew.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +29,7 @@ use crate::program::{
 };
 use crate::value::SmallStr;
 
-/// The program with restricted rules; none if no rule can be restricted.
+/// The program with restricted rules; `None` if no rule can be restricted.
 pub fn specialise(program: &Program) -> Result<Option<Program>, Stop> {
     let mut excluded = ineligible(program);
     let components = program.components.iter().enumerate();
@@ -42,7 +49,7 @@ pub fn specialise(program: &Program) -> Result<Option<Program>, Stop> {
         while let Some((name, adornment)) = pass.waiting.pop() {
             pass.predicate(&name, adornment.as_deref())?;
         }
-        // Restricting a predicate that is needed as a whole anyway would only repeat work.
+        // To restrict a predicate that is needed as a whole anyway would repeat work.
         if pass.needed_whole.is_empty() {
             let restricted = pass.made.keys().any(|name| name.contains('|'));
             return Ok(
@@ -80,9 +87,9 @@ struct Pass<'a> {
     excluded: &'a FxHashSet<SmallStr>,
     /// The predicates of the new program.
     made: FxHashMap<SmallStr, Predicate>,
-    /// Predicates still to be made, with the columns that are bound (`b`) or free (`f`).
+    /// Predicates still to be made, with their adornments: columns are bound (`b`) or free (`f`).
     waiting: Vec<(SmallStr, Option<String>)>,
-    /// Predicates that turned out to be applied with no argument bound.
+    /// Predicates that are applied without bound arguments.
     needed_whole: FxHashSet<SmallStr>,
 }
 
@@ -140,7 +147,7 @@ impl Pass<'_> {
         Ok(Rule { body: rewritten, ..rule })
     }
 
-    /// Points an application at the restricted predicate, and records the bindings it asks for.
+    /// Points an application at the restricted predicate, and records the bindings that it asks for.
     fn apply(&mut self, apply: Apply, bound: &BTreeSet<SmallStr>, before: &[Atom]) -> Result<Apply, Stop> {
         let Target::Predicate(name) = &apply.target else { return Ok(apply) };
         if !self.program.predicates.contains_key(name) {
@@ -171,9 +178,8 @@ impl Pass<'_> {
         Ok(Apply { target: Target::Predicate(restricted_name(name, &adornment)), ..apply })
     }
 
-    /// Whether a binding of a column restricts what the rules of a predicate read: it reaches an atom of each of them, as the value of
-    /// a column or in an expression that stands for one. A column that a rule computes would be compared with every binding
-    /// for every row.
+    /// Whether a binding of a column restricts what the rules of a predicate read: it reaches an atom of each rule, as an
+    /// argument or within one. A column that a rule computes would be compared with every binding for every row.
     fn restricts(&self, name: &SmallStr, column: usize) -> bool {
         let reaches = |rule: &Rule| {
             let variable = &rule.head[column].name;
@@ -189,9 +195,8 @@ impl Pass<'_> {
         self.program.rules(name).iter().all(reaches)
     }
 
-    /// Whether every rule of a predicate takes a binding that is asked for from a predicate which is derived together with it,
-    /// and as a whole. Such rules derive little that nobody asks for, and to know what is asked for would take another join
-    /// in every round.
+    /// Whether every rule of a predicate takes a bound column from a predicate of its own component that is derived as a whole.
+    /// Such rules derive little that is not asked for, and the restriction would cost another join in every round.
     fn follows_the_whole(&self, name: &SmallStr, adornment: &str) -> bool {
         let Some(component) = self.component_of.get(name) else { return false };
         let is_whole =
@@ -208,7 +213,7 @@ impl Pass<'_> {
         !rules.is_empty() && rules.iter().all(follows)
     }
 
-    /// Adds the rule that derives the bindings which an application asks for.
+    /// Adds the rule that derives the bindings that an application asks for.
     fn seed(&mut self, name: &SmallStr, adornment: &str, apply: &Apply, before: &[Atom]) -> Result<(), Stop> {
         let magic = magic_name(name, adornment);
         let mut head = vec![];
@@ -264,8 +269,8 @@ fn magic_atom(name: &SmallStr, adornment: &str, rule: &Rule) -> Atom {
     Atom::Apply(Apply { target, args, negated: false, span: rule.span })
 }
 
-/// The atoms that say something about the variables of the head: asking for too many bindings is sound, and a product
-/// with unrelated atoms would cost more than it restricts.
+/// The atoms that are connected with the variables of the head. Too many bindings are sound, and a product with unconnected atoms
+/// would cost more than it restricts.
 fn relevant(before: &[Atom], head: &[Variable], computed: &[Atom]) -> Vec<Atom> {
     let binds = |atom: &Atom| match atom {
         Atom::Apply(apply) => !apply.negated,
@@ -292,7 +297,7 @@ fn relevant(before: &[Atom], head: &[Variable], computed: &[Atom]) -> Vec<Atom> 
     (0..before.len()).filter(is_kept).map(|at| before[at].clone()).collect()
 }
 
-/// Whether a rule only derives what it is given: `magic t|bf[a] := magic t|bf[a]`.
+/// Whether a rule derives only its own input: `magic t|bf[a] := magic t|bf[a]`.
 fn asks_for_itself(magic: &SmallStr, head: &[Variable], body: &[Atom]) -> bool {
     body.iter().any(|atom| match atom {
         Atom::Apply(Apply { target: Target::Predicate(name), args, .. }) if name == magic => {

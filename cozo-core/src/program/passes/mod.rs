@@ -1,4 +1,9 @@
 //! The passes, in order.
+//!
+//! [`prepare`] runs them: `normalise` makes bodies conjunctions, `safety` puts atoms where their variables are bound (and shares
+//! variables that are equal, `equalities`), `stratify` finds the components, and `magic` restricts rules to the bindings that are
+//! asked for. Each pass takes a program and returns one, or the error that names what is wrong. The planner calls [`order_body`]
+//! again when it reorders a body.
 
 mod equalities;
 mod magic;
@@ -11,21 +16,21 @@ mod tests;
 
 use super::{Atom, Formula, Predicate, Program, ProgramError, Variable};
 
-/// Puts the atoms of a prepared body, given in another order, where their variables are bound; those that give rows keep
-/// the order as given, and what is compared is compared as before.
+/// Puts the atoms of a prepared body, which come in another order, where their variables are bound. Atoms that give rows stay in
+/// the order of `atoms`, and comparisons mean the same as before.
 pub fn order_body(head: &[Variable], atoms: Vec<Atom>) -> Result<Vec<Atom>, ProgramError> {
     safety::order_body(head, atoms, safety::Choice::AsGiven)
 }
 
-/// Which of the optional passes run; the result of a query never depends on it.
+/// The optional passes to run. The result of a query never depends on them.
 #[derive(Clone, Copy, Debug)]
 pub struct Rewriting {
     /// Restrict rules to the bindings that are asked for.
     pub magic_sets: bool,
 }
 
-/// Finds what is wrong with a predicate that nothing needs, whatever else there is: variables of its rules that nothing binds.
-/// That a column of the head is not bound is no harm.
+/// Checks a predicate that the entry does not reach: its rules must bind the variables of their bodies. Columns of its head may
+/// be unbound.
 pub(super) fn check_unused(predicate: Predicate<Formula>) -> Result<(), ProgramError> {
     let program = Program { predicates: [("unused".into(), predicate)].into(), components: vec![] };
     match normalise::normalise(program).and_then(safety::order_bodies) {
@@ -39,7 +44,7 @@ pub fn prepare(program: Program<Formula>, rewriting: Rewriting) -> Result<Progra
     prepare_watched(program, rewriting, &mut |_, _| ())
 }
 
-/// [`prepare`], showing the program after each pass.
+/// [`prepare`], which shows the program after each pass to `watch`.
 fn prepare_watched(
     program: Program<Formula>,
     rewriting: Rewriting,
@@ -48,10 +53,10 @@ fn prepare_watched(
     // Bodies become conjunctions: every later pass looks at atoms only.
     let program = normalise::normalise(program)?;
     watch("normalise", &program);
-    // Atoms are put where their variables are bound; after this, every prefix of a body can be evaluated.
+    // Atoms are put where their variables are bound: from here on, every prefix of a body can be evaluated.
     let program = safety::order_bodies(program)?;
     watch("safety", &program);
-    // Before magic sets, so that the script's own rules are judged and named in errors.
+    // Before magic sets, so that errors name the script's own rules.
     let program = stratify::stratify(program)?;
     watch("stratify", &program);
     if !rewriting.magic_sets {

@@ -1,20 +1,22 @@
-//! Disjunctive normal form: every body becomes a conjunction, a rule with several disjuncts several rules.
+//! Disjunctive normal form: every body becomes a conjunction, and a rule with several disjuncts becomes several rules.
 //!
-//! A negation says that there is no binding with which its formula holds, of the variables that nothing beside it binds: they are
-//! its own. Which these are is a matter of the conjunction that it stands in, so that the positive part of a body is brought into
-//! normal form first:
+//! A negation says that its formula holds for no binding of its *own* variables: those that nothing beside it binds. Which these
+//! are depends on the conjunction in which the negation stands. The positive part of a body is therefore brought into normal form
+//! first ([`disjuncts`]), and then each negation in turn ([`Pass::absent`]):
 //!
 //! ```text
-//! r[x] := n[x], not (a[x], b[x])         no variable is its own: each part is negated by itself
+//! r[x] := n[x], not (a[x], b[x])         no own variable: each part is negated by itself
 //!                                        r[x] := n[x], not a[x]      r[x] := n[x], not b[x]
 //!
-//! r[v] := n[v], not (e[v, w], w > 10)    w is: there is a rule for the group, applied negatively
+//! r[v] := n[v], not (e[v, w], w > 10)    w is its own: the group becomes a rule that is applied negatively
 //!                                        #not1[v] := e[v, w], w > 10          r[v] := n[v], not #not1[v]
 //!
-//! r[p] := a[p, j], not (n[j, s], not h[p, s])      the group does not bind p itself: it begins with what does
+//! r[p] := a[p, j], not (n[j, s], not h[p, s])      the group does not bind p: it begins with an atom that does
 //!                                        #not1[j, p] := a[p, j], n[j, s], not h[p, s]
 //!                                        r[p] := a[p, j], not #not1[j, p]
 //! ```
+//!
+//! If an aggregation counts solutions, a negation must not give the same solution twice, so its parts are not negated one by one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,15 +65,15 @@ pub fn normalise(program: Program<Formula>) -> Result<Program, ProgramError> {
 }
 
 struct Pass {
-    /// The rules made of negated groups.
+    /// The predicates of negated groups.
     groups: BTreeMap<SmallStr, Predicate>,
     /// The number of variables made up for repeated ones.
     repetitions: usize,
-    /// The number of the component of each predicate that the entry needs: those of one depend on each other.
+    /// The number of the component of each predicate that the entry needs. Predicates of one component depend on each other.
     component_of: FxHashMap<SmallStr, usize>,
     /// The predicate whose rules are brought into normal form.
     owner: SmallStr,
-    /// Whether it makes a difference how often, or in which order, a body of the rule holds.
+    /// Whether it matters how often, or in which order, a body of the rule holds.
     counts: bool,
 }
 
@@ -80,7 +82,7 @@ struct Pass {
 enum Literal {
     /// An atom that holds.
     Holds(Atom),
-    /// What does not hold: an atom, or a conjunction.
+    /// An atom or a conjunction that does not hold.
     Absent(Formula),
 }
 
@@ -110,7 +112,7 @@ impl Pass {
         Ok(all)
     }
 
-    /// The conjunctions of atoms of which one holds where there is no binding for a formula.
+    /// The conjunctions of atoms of which one holds where a formula has no binding.
     fn absent(
         &mut self,
         formula: &Formula,
@@ -130,7 +132,7 @@ impl Pass {
             },
             Formula::Atom(atom @ Atom::Apply(_)) => match self.with_repetitions_as_tests(atom, bound) {
                 Some(parts) => Ok(vec![vec![self.group(Formula::And(parts), beside, bound, span)?]]),
-                // A variable of its own stands for anything.
+                // An own variable stands for any value.
                 None => Ok(vec![vec![negate(atom.clone())]]),
             },
             Formula::Atom(atom) => {
@@ -141,7 +143,7 @@ impl Pass {
         }
     }
 
-    /// The conjunctions of which one holds where one of the parts does not; several may. All their variables are bound.
+    /// The conjunctions of which at least one holds where one of the parts does not. All variables are bound.
     fn one_of_them_absent(
         &mut self,
         parts: &[Formula],
@@ -167,8 +169,9 @@ impl Pass {
         Ok(all)
     }
 
-    /// An application that has a variable of its own twice as an application with each once and a test for each further
-    /// occurrence; none if it has none twice. Negated, it must mean the same `==` as when it is not.
+    /// The parts of an application that has an own variable twice: an application that has each variable once, and a test for
+    /// each further occurrence. `None` if no own variable occurs twice. The tests make a repeated variable mean the same `==` as
+    /// without negation.
     fn with_repetitions_as_tests(&mut self, atom: &Atom, bound: &BTreeSet<SmallStr>) -> Option<Vec<Formula>> {
         let Atom::Apply(apply) = atom else { return None };
         let mut apply = apply.clone();
@@ -192,7 +195,7 @@ impl Pass {
         Some(tests)
     }
 
-    /// Whether it makes a difference how often, or in which order, a body of a predicate holds. To a recursive one it makes none: its
+    /// Whether it matters how often, or in which order, a body of a predicate holds. It does not for a recursive predicate: its
     /// aggregations take equal values once, and its groups could not wait for it.
     fn counts_solutions(&self, predicate: &Predicate<Formula>) -> bool {
         let Definition::Rules(rules) = &predicate.definition else { return false };
@@ -213,7 +216,8 @@ impl Pass {
         component(name).is_some() && component(name) == component(&self.owner)
     }
 
-    /// A negated application of a rule made of a group. Its columns are the variables that are bound beside the group.
+    /// Makes a predicate of a group; returns its negated application. Its columns are the variables that are bound beside the
+    /// group.
     fn group(
         &mut self,
         group: Formula,
@@ -233,7 +237,7 @@ impl Pass {
         let mut head: Vec<Variable> = shared.into_iter().map(|name| Variable { name, span }).collect();
         let mut args: Vec<Arg> = head.iter().cloned().map(Arg::Variable).collect();
         if head.is_empty() {
-            // A rule has a column at least.
+            // A rule has at least one column.
             let (any, value) = (Variable { name: SmallStr::from("#any"), span }, Expr::Constant(true.into(), span));
             body.insert(0, Formula::Atom(Atom::Unify(any.clone(), value.clone())));
             (head, args) = (vec![any], vec![Arg::Expr(value)]);
@@ -259,7 +263,7 @@ fn applied_predicates<'f>(formula: &'f Formula, into: &mut Vec<&'f SmallStr>) {
     }
 }
 
-/// The components of the predicates; none if nothing is negated, since they matter for that alone.
+/// The components of the predicates. Empty without a negation, since only negations need them.
 fn components_of(program: &Program<Formula>) -> Result<FxHashMap<SmallStr, usize>, Stop> {
     fn negates(formula: &Formula) -> bool {
         match formula {
@@ -296,9 +300,9 @@ fn components_of(program: &Program<Formula>) -> Result<FxHashMap<SmallStr, usize
     Ok(members.map(|(member, number)| (names[member].clone(), number)).collect())
 }
 
-/// Atoms of a conjunction that bind some variables, to at least the values that the conjunction does. Of the applications
-/// that bind one, that is taken which binds most of the shared variables, since the fewest bindings come of it; but a rule that
-/// recursion runs through is the last choice, since a negation cannot wait for it.
+/// Atoms of a conjunction that bind the `missing` variables, to at least the values that the conjunction gives them. Of the
+/// applications that bind a variable, the one with the most shared variables is taken, since it gives the fewest bindings. An
+/// application that recursion runs through is the last choice, since a negation cannot wait for it.
 fn binders(
     conjunction: &[Literal],
     mut missing: BTreeSet<SmallStr>,
@@ -325,7 +329,7 @@ fn binders(
         };
         let positions: Vec<usize> = match best {
             Some((_, at)) => vec![at],
-            // The first of them binds it, the others test it.
+            // The first of them binds the variable, the others test it.
             None => (0..atoms.len()).filter(|at| binds(atoms[*at])).collect(),
         };
         for at in positions {
@@ -344,8 +348,8 @@ fn binders(
     taken.into_iter().map(|at| atoms[at].clone()).collect()
 }
 
-/// The filters of a conjunction that test nothing but what some atoms bind. A group is evaluated for the bindings that pass them, as it is
-/// where it stands: what they keep out may fail in it.
+/// The filters of a conjunction that test only variables that `binders` bind. As in the original body, a group is then evaluated
+/// only for bindings that pass them: for others it might fail.
 fn guards(conjunction: &[Literal], binders: &[Atom]) -> Vec<Atom> {
     let bound: BTreeSet<&SmallStr> = binders.iter().flat_map(Atom::bindings).collect();
     let tests = |atom: &&Atom| match atom {
@@ -370,8 +374,8 @@ fn bound_in(conjunction: &[Literal]) -> BTreeSet<SmallStr> {
     conjunction.iter().filter_map(holding).flat_map(Atom::bindings).cloned().collect()
 }
 
-/// The variables that applications of a formula bind wherever it holds. What a unification says of a variable that is bound is
-/// a test by `==`, which another value may pass, too: it counts as no binding here.
+/// The variables that the applications of a formula bind wherever it holds. A unification with a bound variable is a test by
+/// `==`, which other values may pass, so it does not count.
 fn bound_by_applications(formula: &Formula, bound: &mut BTreeSet<SmallStr>) {
     match formula {
         Formula::And(parts) => parts.iter().for_each(|part| bound_by_applications(part, bound)),
@@ -389,7 +393,7 @@ fn bound_by_applications(formula: &Formula, bound: &mut BTreeSet<SmallStr>) {
     }
 }
 
-/// Whether some application in a formula has neither a variable nor a value to test: negated by itself it is refused.
+/// Whether some application in a formula has only wildcards: negated by itself it would be refused.
 fn has_application_of_anything(formula: &Formula) -> bool {
     match formula {
         Formula::And(parts) | Formula::Or(parts) => parts.iter().any(has_application_of_anything),
@@ -407,15 +411,15 @@ fn variables_of(formula: &Formula) -> BTreeSet<SmallStr> {
     }
 }
 
-/// What the names of the rules that are made of negated groups begin with.
+/// The prefix of the names of negated groups.
 const GROUP: &str = "#not";
 
-/// Whether a rule was made of a negated group.
+/// Whether a predicate was made of a negated group.
 pub fn is_group(predicate: &str) -> bool {
     predicate.starts_with(GROUP)
 }
 
-/// Refuses the negation of a unification whose variable nothing binds: it would become a test of that variable.
+/// Refuses the negation of a unification whose variable is not bound: it would become a test of that variable.
 fn check_negated(atom: &Atom, bound: &BTreeSet<SmallStr>) -> Result<(), ProgramError> {
     match atom {
         Atom::Unify(variable, expr) | Atom::Unnest(variable, expr) if !bound.contains(&variable.name) => {
@@ -432,8 +436,8 @@ fn negate(atom: Atom) -> Atom {
     }
 }
 
-/// A formula whose variables are all bound as one expression, if it applies no relation. Of a conjunction the parts after one that does not
-/// hold are not evaluated, as where they are filters one after the other.
+/// A formula whose variables are all bound, as one expression; `None` if it applies a relation. As for filters in sequence, the
+/// parts of a conjunction after one that is false are not evaluated.
 fn test(formula: &Formula) -> Option<Expr> {
     let all = |parts: &[Formula]| parts.iter().map(test).collect::<Option<Vec<Expr>>>();
     let truth = |holds: bool, span: SourceSpan| Expr::Constant(holds.into(), span);
@@ -451,7 +455,7 @@ fn test(formula: &Formula) -> Option<Expr> {
     }
 }
 
-/// An atom whose variables are all bound as one expression; none of one that applies a relation.
+/// An atom whose variables are all bound, as one expression; `None` if it applies a relation.
 fn condition(atom: &Atom) -> Option<Expr> {
     let (name, variable, expr) = match atom {
         Atom::Filter(expr) => return Some(expr.clone()),
@@ -475,8 +479,8 @@ pub fn call(name: &str, args: Vec<Expr>) -> Expr {
     Expr::Call { function, args, span }
 }
 
-/// The conjunctions whose disjunction a formula is, or its negation. What is negated as a whole stays whole: an atom, or a
-/// conjunction, whose parts may share variables of their own.
+/// The conjunctions whose disjunction equals a formula, or its negation. A negated atom or conjunction stays whole, since its
+/// parts may share own variables.
 fn disjuncts(formula: Formula, negated: bool, span: SourceSpan) -> Result<Vec<Vec<Literal>>, ProgramError> {
     match formula {
         Formula::Not(inner) => disjuncts(*inner, !negated, span),
@@ -505,7 +509,7 @@ fn disjuncts(formula: Formula, negated: bool, span: SourceSpan) -> Result<Vec<Ve
     }
 }
 
-/// Each conjunction of the one disjunction with each of the other.
+/// Each conjunction of one disjunction with each conjunction of the other.
 fn product<T: Clone>(mut all: Vec<Vec<T>>, more: Vec<Vec<T>>, span: SourceSpan) -> Result<Vec<Vec<T>>, ProgramError> {
     if let [only] = more.as_slice() {
         budget::make_room(all.len() * only.len() * size_of::<T>())?;

@@ -1,13 +1,20 @@
-//! Safety: puts the atoms of every body where their variables are bound, or says which variable never is.
+//! Safety: puts the atoms of every body where their variables are bound, or reports the variable that nothing binds.
 //!
-//! Applications and unifications keep their textual order, but for a unification whose right side is bound only later:
-//! it stands as soon as that is. Filters and negations stand as early as they can be tested. So an expression that may fail is
-//! reached only by the rows that what stands before it leaves, and by those that all tests leave that can be made before.
+//! [`Ordering`] places one atom after the other. Applications and unifications stay in the order of the text, but a unification
+//! whose right side is bound later waits for it. Filters and negations stand as early as they can be tested. An expression that
+//! may fail is thus evaluated only for rows that pass all atoms before it and all tests that can run before it.
 //!
-//! The order decides what a variable's second occurrence means: to unify a bound variable is `==`, and so is an expression
-//! among arguments that is bound only after its atom; a bound variable among arguments is the same value. After this pass all
-//! that is settled: an expression among an application's arguments uses only variables bound before the atom, no variable
-//! that is not bound before stands twice in an application, and a body that is put into another order compares as this one does.
+//! The order decides what a further occurrence of a variable means:
+//!
+//! | occurrence | means |
+//! |---|---|
+//! | a unification of a bound variable | `==` |
+//! | an expression among arguments, bound only after its atom | `==` |
+//! | a bound variable among arguments | the same value |
+//!
+//! **After this pass** all that is fixed: an expression among arguments uses only variables that atoms before it bind, an
+//! application has no free variable twice, and a body that is reordered ([`Choice::BoundFirst`], [`Choice::AsGiven`]) compares as
+//! this one does.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,18 +48,18 @@ pub fn order_bodies(program: Program) -> Result<Program, ProgramError> {
     Ok(Program { predicates, components: vec![] })
 }
 
-/// What puts a body into an order.
+/// The rule by which the next atom is chosen.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
-    /// This pass: the first atom of the text comes first.
+    /// The first atom of the text. This pass orders bodies so.
     Textual,
-    /// The first application that has an argument bound already, if any has; of a body that this pass has ordered.
+    /// The first application with a bound argument, if there is one. For a body that this pass has ordered.
     BoundFirst,
-    /// The first atom as given, of a body that this pass has ordered, and somebody else once more.
+    /// The first atom of the new order. For a body that this pass has ordered, and that its caller has reordered.
     AsGiven,
 }
 
-/// The most atoms of one body: each becomes an operator, and operators call each other.
+/// The most atoms of one body: each becomes an operator, and operators call each other recursively.
 const MAX_ATOMS: usize = 1000;
 
 /// Orders one body.
@@ -79,8 +86,8 @@ pub fn order_body(head: &[Variable], atoms: Vec<Atom>, choice: Choice) -> Result
     }
 }
 
-/// The atoms, with filters of rows that are conjunctions as one filter for each part: `is_int(x) && x > 1` after `*r{x}` looks at
-/// `x > 1` only where the first part holds.
+/// The atoms, with a filter for each part of a filter of rows that is a conjunction: `is_int(x) && x > 1` after `*r{x}` then
+/// evaluates `x > 1` only where the first part holds.
 fn with_parts_of_filters(atoms: Vec<Atom>) -> Vec<Atom> {
     if !atoms.iter().any(|atom| matches!(atom, Atom::Filter(Expr::Call { function, .. }) if function.name == "and")) {
         return atoms;
@@ -121,7 +128,7 @@ fn with_parts_of_filters(atoms: Vec<Atom>) -> Vec<Atom> {
     all
 }
 
-/// At least as many as the variables that an earlier ordering made up, so that new ones get other names.
+/// At least the number of variables that an earlier ordering made up, so that new ones get other names.
 fn count_made_up(atoms: &[Atom]) -> usize {
     atoms.iter().flat_map(Atom::variables).filter(|name| name.starts_with('#')).count()
 }
@@ -131,9 +138,9 @@ struct Ordering {
     bindable: BTreeSet<SmallStr>,
     /// The variables bound by the atoms placed so far.
     bound: BTreeSet<SmallStr>,
-    /// The atoms not placed yet, in textual order.
+    /// The atoms that are not placed yet, in textual order.
     waiting: Vec<Atom>,
-    /// The atoms placed.
+    /// The atoms that are placed.
     ordered: Vec<Atom>,
     /// The number of variables made up so far.
     fresh: usize,
@@ -141,7 +148,7 @@ struct Ordering {
 }
 
 impl Ordering {
-    /// LeafDirectory atoms that only test, and unifications; whether any was placed.
+    /// Places atoms that only test, and unifications; returns whether any was placed.
     fn settle_ready_atoms(&mut self) -> Result<bool, ProgramError> {
         let mut settled = false;
         while let Some(position) = self.waiting.iter().position(|atom| self.is_ready(atom)) {
@@ -153,14 +160,14 @@ impl Ordering {
         Ok(settled)
     }
 
-    /// Whether an atom can stand here that gives no rows, and need not keep its place.
+    /// Whether an atom can stand here that gives no rows and may move.
     fn is_ready(&self, atom: &Atom) -> bool {
         match atom {
             Atom::Filter(expr) => self.all_bound(expr),
             Atom::Same(variable, expr) | Atom::Unnest(variable, expr) => {
                 self.bound.contains(&variable.name) && self.all_bound(expr)
             }
-            // A variable that is any value but a number by `==` is the same value, wherever that is said.
+            // A variable that equals a value other than a number by `==` is identical to it, so this atom may move.
             Atom::Unify(_, Expr::Constant(value, _)) if self.choice == Choice::Textual => {
                 !matches!(value, DataValue::Num(_))
             }
@@ -197,12 +204,12 @@ impl Ordering {
     fn test(&self, variable: Variable, expr: Expr) -> Atom {
         match self.choice {
             Choice::Textual => Atom::Filter(call("eq", vec![use_of(variable), expr])),
-            // In the order that the first pass found, the one was bound by the other.
+            // In the order of the first pass, one was bound by the other.
             Choice::BoundFirst | Choice::AsGiven => Atom::Same(variable, expr),
         }
     }
 
-    /// A negated application tests its bound arguments; its other variables stand for anything.
+    /// A negated application tests its bound arguments; its other variables stand for any value.
     fn negated(&self, mut apply: Apply) -> Result<Apply, ProgramError> {
         for arg in &mut apply.args {
             match arg {
@@ -221,7 +228,7 @@ impl Ordering {
         Ok(apply)
     }
 
-    /// LeafDirectory the next atom that gives rows, or a unification that had to wait for its turn; whether there was one.
+    /// Places the next atom that gives rows, or a unification that had to wait; returns whether there was one.
     fn place_next(&mut self) -> Result<bool, ProgramError> {
         budget::step(self.waiting.len())?;
         let can_stand = |atom: &Atom| match atom {
@@ -262,8 +269,8 @@ impl Ordering {
         Ok(true)
     }
 
-    /// Turns arguments that cannot be looked up into tests of the rows found: expressions that are not bound yet, and the
-    /// second occurrence of a variable that the atom binds.
+    /// Turns arguments that cannot be looked up into tests of the rows found: expressions that are not bound yet, and further
+    /// occurrences of a variable that the atom binds.
     fn applied(&mut self, mut apply: Apply) -> Apply {
         let mut seen: BTreeSet<SmallStr> = BTreeSet::new();
         let mut tests = vec![];
@@ -281,7 +288,7 @@ impl Ordering {
             *arg = Arg::Variable(column);
         }
         self.bound.extend(seen);
-        // Rows that the application does not match are seen by no other test.
+        // First, so that no other test sees rows that the application does not match.
         self.waiting.splice(0..0, tests);
         apply
     }
@@ -298,7 +305,7 @@ impl Ordering {
         error
     }
 
-    /// Why an atom could not be placed.
+    /// The error of an atom that could not be placed.
     fn complaint(&self, atom: &Atom) -> ProgramError {
         match atom {
             Atom::Filter(expr) | Atom::Same(_, expr) | Atom::Unify(_, expr) | Atom::Unnest(_, expr) => {

@@ -1,5 +1,9 @@
-//! Stratification: groups mutually recursive predicates, and orders the groups so that each finds what it needs
-//! complete. Recursion through a negation or an aggregation has no meaning, and is refused.
+//! Stratification: groups mutually recursive predicates into components, and orders these so that each comes after the components
+//! that it needs.
+//!
+//! An edge leads from a predicate to each predicate that it applies. It is *strict* if the applied predicate must be complete:
+//! for a negation, an aggregation, or an input of a fixed rule. The components are the strongly connected ones. **A strict edge
+//! within a component has no meaning and is refused**, except that a rule with meet aggregations may apply itself.
 
 use rustc_hash::FxHashMap;
 
@@ -8,7 +12,7 @@ use crate::budget::{self, Stop};
 use crate::program::{Atom, Component, Definition, ENTRY, Predicate, Program, ProgramError, Target};
 use crate::value::SmallStr;
 
-/// Finds the components; predicates that the entry does not need are dropped.
+/// Finds the components, and drops the predicates that the entry does not need.
 pub fn stratify(mut program: Program) -> Result<Program, ProgramError> {
     let graph = Graph::of(&program)?;
     let components = graph.components();
@@ -89,15 +93,15 @@ impl Graph {
         members.len() > 1 || self.edges[members[0]].iter().any(|edge| edge.to == members[0])
     }
 
-    /// The components that the entry reaches, each after those it needs.
+    /// The components that the entry reaches, each after the components that it needs.
     fn components(&self) -> Vec<Vec<usize>> {
         let Some(entry) = self.names.iter().position(|name| name == ENTRY) else { return vec![] };
         components(self.names.len(), entry, |node, next| self.edges[node].get(next).map(|edge| edge.to))
     }
 }
 
-/// The strongly connected components that a node of so many reaches, each after those it needs (Tarjan 1972, with an explicit stack
-/// so that a long chain of rules cannot exhaust the program's own). `target` is where the nth edge of a node leads.
+/// The strongly connected components that `root` reaches, each after the components that it needs (Tarjan 1972). An explicit
+/// stack keeps a long chain of rules from exhausting the thread's stack. `target` is the target of the nth edge of a node.
 pub(super) fn components(nodes: usize, root: usize, target: impl Fn(usize, usize) -> Option<usize>) -> Vec<Vec<usize>> {
     const UNSEEN: usize = usize::MAX;
     let mut order = vec![UNSEEN; nodes];
@@ -137,7 +141,7 @@ pub(super) fn components(nodes: usize, root: usize, target: impl Fn(usize, usize
     components
 }
 
-/// Why a predicate needs the complete result of one that it applies, if it does; they may be the same one.
+/// Why a predicate needs the complete result of one that it applies, if it does. The two may be the same.
 fn strictness(applier: &Predicate, applied: &Predicate, is_same: bool, negated: bool) -> Option<&'static str> {
     if negated {
         return Some("a negation");

@@ -1,4 +1,4 @@
-//! Cursors over a tree that own it: it may be given up while they read.
+//! Cursors that own their tree. The tree may be evicted while they read.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ self_cell!(
 );
 
 impl TreeScan {
-    /// The scan that `scan` makes of the tree.
+    /// Makes a scan of the tree by `scan`.
     pub fn of(tree: Arc<Tree>, scan: impl for<'t> FnOnce(&'t Arc<Tree>) -> Scan<'t>) -> Self {
         TreeScan::new(tree, scan)
     }
@@ -44,7 +44,7 @@ self_cell!(
 );
 
 impl<'p> TreeLookup<'p> {
-    /// The look-up that `lookup` makes of the tree and the probes.
+    /// Makes a look-up in the tree by `lookup`.
     pub fn of(
         tree: Arc<Tree>,
         probes: &'p [Column],

@@ -1,4 +1,4 @@
-//! How relations get into the cache: by a scan that passes by, or in the background.
+//! Loading relations into the cache, by a scan of a query or in the background.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,25 +15,25 @@ use crate::sync::Mutex;
 use crate::threads;
 use crate::value::Batch;
 
-/// How many rows go into a tree at a time: much more than a leaf holds, so that leaves are encoded once.
+/// The number of rows put into a tree at a time. It is many times the size of a leaf, so that most leaves are encoded once.
 const ROWS_AT_ONCE: usize = 16 * 1024;
 
-/// How often, in rows, a growing tree is measured.
+/// The number of rows between two measurements of a growing tree.
 const ROWS_BETWEEN_MEASURES: u64 = 1 << 20;
 
-/// A relation that is being loaded. Its slot is marked until this is dropped, so that nobody else loads it.
+/// A running load of a relation. Its slot is marked until this is dropped, so that there is no second load of it.
 pub struct Load {
     relation: RelationId,
     shape: RelationShape,
     slot: Arc<Slot>,
-    /// All slots of the snapshot: some may have to give up their trees.
+    /// All slots of the snapshot, whose trees may have to be evicted.
     all: OrdMap<RelationId, Arc<Slot>>,
     usage: Arc<Usage>,
     too_large: bool,
 }
 
 impl Load {
-    /// Marks the slot of a relation; nothing if it is marked already.
+    /// Marks the slot of a relation. None if it is marked already.
     pub fn begin(
         relation: RelationId,
         shape: RelationShape,
@@ -48,26 +48,26 @@ impl Load {
 
 impl Drop for Load {
     fn drop(&mut self) {
-        // What is too large is not tried again before it changes: its slot stays marked.
+        // The slot of a relation that is too large stays marked, so that it is not tried again before a change.
         if !self.too_large {
             self.slot.end_load();
         }
     }
 }
 
-/// A scan of a whole relation that loads it by the way. One that is dropped before its end loads nothing.
+/// A scan of a whole relation that also loads it. A scan dropped before its end loads nothing.
 pub struct LoadingScan<'a> {
     rows: Box<dyn BatchCursor + 'a>,
     columns: Box<[usize]>,
     load: Load,
-    /// What came so far: a tree that is measured now and then, and the rows that go into it next.
+    /// The rows so far. Those of `pending` are put into the tree next.
     tree: Tree,
     pending: Batch,
     measured_rows: u64,
 }
 
 impl<'a> LoadingScan<'a> {
-    /// A scan that gives some columns.
+    /// A scan that returns some of the columns.
     pub fn new(base: &'a dyn Snapshot, columns: &[usize], load: Load) -> Result<Self, StorageError> {
         let all: Vec<usize> = (0..load.shape.arity).collect();
         let rows = base.scan(load.relation, &KeyRange::all(), &all)?;
@@ -75,7 +75,7 @@ impl<'a> LoadingScan<'a> {
         Ok(LoadingScan { rows, columns: columns.into(), load, tree, pending, measured_rows: 0 })
     }
 
-    /// Takes rows of all columns.
+    /// Adds rows with all columns.
     fn take(&mut self, rows: &Batch) {
         self.pending.append(rows);
         if self.pending.len < ROWS_AT_ONCE {
@@ -93,7 +93,7 @@ impl<'a> LoadingScan<'a> {
         self.tree.put(&std::mem::replace(&mut self.pending, Batch::empty(width)));
     }
 
-    /// The bytes of the tree; if they are too many it is given up.
+    /// Measures the tree. Drops it if it is too large.
     fn measure(&mut self) -> usize {
         let bytes = self.tree.memory_bytes();
         if !self.load.usage.fits(bytes) {
@@ -130,19 +130,19 @@ impl BatchCursor for LoadingScan<'_> {
     }
 }
 
-/// A relation to be loaded from a snapshot of the engine.
+/// A request to load a relation from a snapshot of the engine.
 struct Job {
     base: Arc<dyn Snapshot>,
     load: Load,
 }
 
-/// The thread that loads relations, started with the first of them.
+/// The thread that loads relations. It is started for the first request.
 #[derive(Default)]
 pub struct Loader {
     shared: Handle,
 }
 
-/// The way to a [`Loader`].
+/// A handle that sends requests to a [`Loader`].
 #[derive(Clone, Default)]
 pub struct Handle(Arc<LoadState>);
 
@@ -152,29 +152,29 @@ struct LoadState {
     thread: Mutex<Option<(Sender<Job>, JoinHandle<()>)>>,
 }
 
-/// How many loads wait at most.
+/// The most requests that wait.
 const WAITING_LOADS: usize = 16;
 
 impl Loader {
-    /// The way to it.
+    /// A handle of the loader.
     pub fn handle(&self) -> Handle {
         self.shared.clone()
     }
 
-    /// Ends the thread; when this returns it holds nothing.
+    /// Ends the thread. When this returns, the thread holds no snapshot.
     pub fn stop(&self) {
         self.shared.0.stopped.store(true, Ordering::Release);
         let thread = self.shared.0.thread.lock().take();
         if let Some((jobs, thread)) = thread {
             drop(jobs);
-            // A panic there was reported there, and has harmed nothing but a load.
+            // A panic in the thread was reported there, and has only ended a load.
             let _ = thread.join();
         }
     }
 }
 
 impl Handle {
-    /// Has a relation loaded soon, if not too many others wait.
+    /// Requests the load of a relation. The request is dropped if too many wait.
     pub fn load(&self, base: Arc<dyn Snapshot>, load: Load) {
         let mut thread = self.0.thread.lock();
         if self.0.stopped.load(Ordering::Acquire) {
@@ -187,7 +187,7 @@ impl Handle {
             *thread = started.ok().map(|started| (sender, started));
         }
         if let Some((jobs, _)) = &*thread {
-            // Those that do not find room are asked for again by later look-ups.
+            // Later look-ups repeat a request that found no room.
             let _ = jobs.try_send(Job { base, load });
         }
     }
@@ -195,12 +195,12 @@ impl Handle {
 
 fn serve(jobs: Receiver<Job>, stopped: &AtomicBool) {
     for Job { base, load } in jobs {
-        // What cannot be read is an error for whoever asks for it, not for the cache.
+        // A query that reads the relation gets the same error and reports it.
         let _ = read_all(&*base, load, stopped);
     }
 }
 
-/// Loads a relation, unless it is stopped or too large.
+/// Loads a relation, unless the loader is stopped or the relation is too large.
 fn read_all(base: &dyn Snapshot, load: Load, stopped: &AtomicBool) -> Result<(), StorageError> {
     let mut scan = LoadingScan::new(base, &[], load)?;
     while !stopped.load(Ordering::Acquire) && !scan.load.too_large && scan.next_batch(ROWS_AT_ONCE)?.is_some() {}

@@ -1,15 +1,34 @@
-//! The column cache: relations of a persistent engine kept in memory as column trees, within a budget.
+//! The column cache: relations of a persistent engine as column trees in memory, within a budget.
 //!
-//! A relation is *loaded* if there is a tree with all its rows. A relation created while the database is open is loaded
-//! from the start; another becomes loaded when a scan of all its rows passes by, or, in the background, when look-ups
-//! have read about as many rows as it has. Reads of a loaded relation never touch the engine. A commit goes to the
-//! engine first, then into the trees. When the trees outgrow the budget, those used longest ago are given up.
+//! A relation is *loaded* if there is a tree with all its rows. Reads of a loaded relation never use the engine. A relation
+//! created while the database is open is loaded from the start. Another one is loaded by a scan of all its rows, or in the
+//! background, once look-ups have read about as many rows as it has. A commit goes to the engine first and then into the trees.
+//! If the trees exceed the budget, the least recently used ones are evicted.
+//!
+//! # The states of a slot
+//! A [`Slot`] stands for the contents of one relation between two changes:
+//!
+//! ```text
+//!            many look-ups, or a full scan          end of the scan
+//!  cold ─────────────────────────────────> loading ────────────────> loaded
+//!    ^                                        │                         │
+//!    │                                        └─> too large             │ over the budget
+//!    │                                                │ a change        │
+//!    └────────────────────────────────────────────────┴─────────────────┘
+//! ```
+//!
+//! | state | `tree` | `loading` | reads |
+//! |---|---|---|---|
+//! | cold | none | false | from the engine, counted in `heat` |
+//! | loading | none | true | from the engine |
+//! | too large | none | true | from the engine; not tried again before a change |
+//! | loaded | the rows | false | from the tree |
 //!
 //! # How snapshots share trees
-//! A [`Slot`] stands for the contents of one relation from one change of it to the next. Snapshots between the two share
-//! the slot, so that a tree loaded through any of them serves all; the commit that changes the relation makes a new slot,
-//! with the changed tree if there was one. So nothing has to be locked, and a tree is never of another moment than its
-//! snapshot. A load that a commit overtakes serves only the snapshots before, and the next load begins anew.
+//! All snapshots between two changes of a relation share its slot, so a tree that one of them loads serves all. A commit that
+//! changes the relation makes a new slot, with the changed tree if there is one. If no other snapshot has the slot, it is
+//! changed in place. So a tree always belongs to the moment of its snapshot. If a commit comes during a load, the tree serves
+//! only the snapshots before it.
 
 mod cursor;
 mod load;
@@ -35,14 +54,14 @@ use crate::value::{Column, DataValue};
 
 /// A persistent engine with a column cache over it.
 pub struct Cached {
-    /// It has a snapshot of the engine, which goes before it.
+    /// The latest snapshot. It has a snapshot of the engine, so it is dropped before the engine.
     current: Mutex<Arc<CachedSnapshot>>,
     loader: Loader,
     base: Box<dyn Storage>,
 }
 
 impl Cached {
-    /// An engine with a cache of so many bytes, cold at first.
+    /// An engine with an empty cache of a given size.
     pub fn new(base: Box<dyn Storage>, budget_bytes: usize) -> Result<Self, StorageError> {
         let definitions = base.definitions()?;
         let relations = definitions.iter().flat_map(with_indices);
@@ -74,7 +93,7 @@ impl Storage for Cached {
     fn commit_and_snapshot(&self, changes: &mut [ChangeSet]) -> (Result<(), StorageError>, Arc<dyn Snapshot>) {
         let mut current = self.current.lock();
         if let Some(alone) = Arc::get_mut(&mut current) {
-            // Nobody else has the latest snapshot of the engine then.
+            // The cache gives up its snapshot of the engine, so that the engine can change its contents in place.
             alone.base = MemSnapshot::empty().clone();
         }
         let committed = self.base.commit(changes);
@@ -113,7 +132,7 @@ impl Storage for Cached {
 
 impl Drop for Cached {
     fn drop(&mut self) {
-        // A load holds a snapshot of the engine, which must be gone when the engine closes.
+        // A load holds a snapshot of the engine, which must be dropped before the engine closes.
         self.loader.stop();
     }
 }
@@ -128,7 +147,7 @@ struct CachedSnapshot {
 }
 
 impl CachedSnapshot {
-    /// Applies committed changes to the slots. What would be copied of the rows may be taken.
+    /// Applies committed changes to the slots. Large values may be moved out of the changes instead of copied.
     fn take(&mut self, changes: &mut [ChangeSet]) {
         let mut measured = false;
         for changes in changes {
@@ -155,19 +174,19 @@ impl CachedSnapshot {
         self.with_loaded(relation, Arc::clone)
     }
 
-    /// Does something with the rows of a relation, if they are loaded. They cannot be given up meanwhile.
+    /// Calls `read` with the rows of a relation, if they are loaded. They are not evicted meanwhile.
     fn with_loaded<T>(&self, relation: RelationId, read: impl FnOnce(&Arc<Tree>) -> T) -> Option<T> {
         let slot = self.slots.get(&relation)?;
         let read = slot.with_tree(read)?;
         let now = self.usage.now();
-        // Threads that read the same relation would pass the slot to and fro if each of them wrote to it.
+        // The slot is written only if needed. Threads that read the same relation would contend for its cache line.
         if slot.last_used.load(Ordering::Relaxed) != now {
             slot.last_used.store(now, Ordering::Relaxed);
         }
         Some(read)
     }
 
-    /// Notes that look-ups read rows from the engine, and has the relation loaded once they are many.
+    /// Counts look-ups that read rows from the engine. Requests a load once there are as many as the relation has rows.
     fn note_lookups(&self, relation: RelationId, probes: usize) {
         let Some(slot) = self.slots.get(&relation) else { return };
         let probes = probes as u64;
@@ -185,7 +204,7 @@ impl CachedSnapshot {
         shape.is_some_and(|shape| self.usage.may_fit(self.base.row_count(relation), shape))
     }
 
-    /// A load of a relation, if it might fit, and nobody else is loading it.
+    /// Begins a load of a relation, if it might fit and no other load of it is running.
     fn begin_load(&self, relation: RelationId) -> Option<Load> {
         let slot = self.slots.get(&relation).filter(|_| self.may_fit(relation))?;
         let shape = self.base.shape(relation)?;
@@ -235,7 +254,7 @@ impl Snapshot for CachedSnapshot {
         }
     }
 
-    /// One part for what is not loaded yet but may be: the scan of the whole loads it.
+    /// A relation that may be loaded is one part, since a scan of the whole loads it.
     fn partition(&self, relation: RelationId, range: &KeyRange, parts: usize) -> Vec<KeyRange> {
         if let Some(tree) = self.loaded(relation) {
             return tree.partition(range, parts);
@@ -334,7 +353,7 @@ impl Snapshot for CachedSnapshot {
         }
     }
 
-    /// An overlay, and no changed trees: a tree may be given up at any time, and what is not committed is nowhere else.
+    /// An overlay. Uncommitted rows must not be in a slot's tree, which may be evicted at any time.
     fn with_changes(self: Arc<Self>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
         overlay(self, changes)
     }

@@ -1,4 +1,4 @@
-//! The contents of one relation between two changes of it, and what all slots together take.
+//! Slots, each with the contents of one relation between two changes, and the memory that all slots use.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -7,25 +7,25 @@ use crate::storage::mem::Tree;
 use crate::storage::{ChangeKind, ChangedRows, Identity, RelationShape};
 use crate::sync::RwLock;
 
-/// See the module.
+/// A slot; see the [module](super) for its states.
 pub struct Slot {
-    /// All rows, if they are loaded. Whoever changes them has the slot alone, and locks nothing.
+    /// All rows, if they are loaded. A change of rows needs the only reference to the slot, and so takes no lock.
     tree: RwLock<Option<Arc<Tree>>>,
-    /// Whether somebody loads them, or has found that they are too large.
+    /// Whether a load is running, or has found that the rows are too large.
     pub loading: AtomicBool,
-    /// How many rows look-ups have read from the engine.
+    /// The number of rows that look-ups have read from the engine.
     pub heat: AtomicU64,
-    /// When the tree was read last, by [`Usage::now`].
+    /// The time of the last read of the tree, by [`Usage::now`].
     pub last_used: AtomicU64,
-    /// About how many bytes the tree takes, and how many rows it had when that was measured.
+    /// The approximate size of the tree, and its number of rows when that was measured.
     bytes: AtomicUsize,
     measured_rows: AtomicU64,
-    /// What tells these contents from others.
+    /// The identity of these contents.
     pub identity: Identity,
 }
 
 impl Slot {
-    /// A slot that is not loaded; its look-ups have read so many rows.
+    /// A slot that is not loaded. `heat` is the number of rows that look-ups have read.
     pub fn cold(heat: u64) -> Self {
         Slot {
             tree: RwLock::new(None),
@@ -43,13 +43,14 @@ impl Slot {
         Slot { tree: RwLock::new(Some(Arc::new(Tree::new(shape)))), ..Slot::cold(0) }
     }
 
-    /// Does something with the rows, if they are loaded.
+    /// Calls `read` with the rows, if they are loaded.
     pub fn with_tree<T>(&self, read: impl FnOnce(&Arc<Tree>) -> T) -> Option<T> {
         self.tree.read().as_ref().map(read)
     }
 
-    /// Goes on to what the slot holds after a change of the relation, in place if nobody else has it; whether its size was
-    /// measured: it is when the number of rows has changed by a quarter. What would be copied of the rows may be taken.
+    /// Applies a change of the relation: in place if there is no other reference to the slot, otherwise to a successor, which
+    /// replaces it. Returns whether the size was measured, which is done when the number of rows has changed by a quarter.
+    /// Large values may be moved out of the rows.
     pub fn change(slot: &mut Arc<Slot>, kind: ChangeKind, rows: &mut ChangedRows) -> bool {
         let alone = match Arc::get_mut(slot) {
             Some(alone) => alone,
@@ -60,7 +61,7 @@ impl Slot {
         };
         alone.identity = Identity::default();
         let Some(tree) = alone.tree.get_mut() else {
-            // What was too large may fit now.
+            // A relation that was too large may fit now.
             *alone.loading.get_mut() = false;
             return false;
         };
@@ -87,7 +88,7 @@ impl Slot {
         }
     }
 
-    /// Keeps a tree of so many bytes that was loaded.
+    /// Stores a loaded tree of a given size.
     pub fn fill(&self, tree: Tree, bytes: usize, now: u64) {
         self.bytes.store(bytes, Ordering::Relaxed);
         self.measured_rows.store(tree.row_count(), Ordering::Relaxed);
@@ -95,7 +96,7 @@ impl Slot {
         *self.tree.write() = Some(Arc::new(tree));
     }
 
-    /// Says that nobody loads the rows any longer.
+    /// Marks the end of a load.
     pub fn end_load(&self) {
         self.heat.store(0, Ordering::Relaxed);
         self.loading.store(false, Ordering::Release);
@@ -106,43 +107,42 @@ impl Slot {
     }
 }
 
-/// What the trees of the newest snapshot take together.
+/// The memory budget of the trees, and the clock of their uses.
 pub struct Usage {
     budget_bytes: usize,
     clock: AtomicU64,
 }
 
-/// What a value takes in a tree at least.
+/// A lower bound of the size of a value in a tree.
 const BYTES_PER_VALUE: u64 = 1;
 
 impl Usage {
-    /// A budget of which nothing is used.
+    /// A budget with no trees.
     pub fn new(budget_bytes: usize) -> Self {
         Usage { budget_bytes, clock: AtomicU64::new(1) }
     }
 
-    /// The number of the present, for [`Slot::last_used`].
+    /// The time of the clock, for [`Slot::last_used`].
     pub fn now(&self) -> u64 {
         self.clock.load(Ordering::Relaxed)
     }
 
-    /// Moves on to the next present, which what is loaded begins with, and gives its number.
+    /// Advances the clock, and returns the new time.
     pub fn tick(&self) -> u64 {
         self.clock.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Whether so many rows might fit into an empty cache; they may still turn out to be too large.
+    /// Whether so many rows might fit into an empty cache. A load may still find that they are too large.
     pub fn may_fit(&self, rows: u64, shape: RelationShape) -> bool {
         rows.saturating_mul(shape.arity as u64 * BYTES_PER_VALUE) <= self.budget_bytes as u64
     }
 
-    /// Whether a tree of so many bytes fits into an empty cache.
+    /// Whether a tree of this size fits into an empty cache.
     pub fn fits(&self, bytes: usize) -> bool {
         bytes <= self.budget_bytes
     }
 
-    /// Gives up the trees used longest ago until the others are within the budget. Whoever still reads one keeps it until
-    /// it is done.
+    /// Evicts the least recently used trees until the others are within the budget. A reader keeps its tree until it is done.
     pub fn keep_within_budget<'s>(&self, slots: impl Iterator<Item = &'s Arc<Slot>>) {
         let mut loaded: Vec<(u64, usize, &Arc<Slot>)> =
             slots.map(|slot| (slot.last_used.load(Ordering::Relaxed), slot.bytes(), slot)).collect();

@@ -31,7 +31,7 @@ fn a_cache_that_holds_nothing_behaves_like_the_model() {
     run_all(|| cached(1), 24);
 }
 
-/// An engine in memory that says which relations it holds when it is opened.
+/// An engine in memory that reports its relations when it is opened.
 struct Persistent(MemStorage, Vec<SchemaRef>);
 
 impl Storage for Persistent {
@@ -54,7 +54,7 @@ impl Storage for Persistent {
 
 const OTHER: RelationId = RelationId(8);
 
-/// Numbers that do not follow each other: those would take no space.
+/// Numbers that are not consecutive, since consecutive ones would take almost no space.
 fn squares(values: std::ops::Range<i64>) -> Batch {
     ints(values.map(|value| value * value))
 }

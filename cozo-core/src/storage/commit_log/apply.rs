@@ -11,15 +11,15 @@ use crate::threads;
 pub struct Applier(JoinHandle<()>);
 
 impl Applier {
-    /// Starts the thread. Without one the log is applied when it is as long as it may be.
+    /// Starts the thread. Without a thread the log is applied only when it has its greatest size.
     pub fn start(shared: &Arc<Shared>) -> Option<Self> {
         let shared = shared.clone();
         threads::start("cozo-commits", move || run(&shared)).ok().map(Applier)
     }
 
-    /// Waits for its end.
+    /// Waits for the end of the thread.
     pub fn join(self) {
-        // A panic there was reported there; what was not applied still is in the log.
+        // A panic in the thread was reported there, and the log still has its commits.
         let _ = self.0.join();
     }
 }
@@ -27,13 +27,13 @@ impl Applier {
 fn run(shared: &Shared) {
     while wait(shared) {
         if shared.apply().is_err() {
-            // It stays in the log, and the next attempt may find space on the disk.
+            // The log still has the commits, and the next attempt may find space on the disk.
             pause(shared);
         }
     }
 }
 
-/// Waits for something to apply; false when the log is closed.
+/// Waits for something to apply. Returns `false` when the log is closed.
 fn wait(shared: &Shared) -> bool {
     let mut state = shared.state.lock();
     while state.bytes == 0 && !state.is_closed {

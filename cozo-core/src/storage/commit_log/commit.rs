@@ -1,17 +1,29 @@
-//! The ways of a commit: appended to the log, or to the engine with all that waits; and what follows when one fails.
+//! The two routes of a commit, to the log or to the engine together with all waiting commits, and the handling of failures.
 //!
 //! ```text
 //!                 small, rows alone                      in doubt, or the file failed
 //!   commit ----------------------------> log file 7  --------------------------------+
 //!      |                                    |  every PERIOD                          |
 //!      | many rows, definitions             v                                        v
-//!      +-----------------------------> engine: what waits + the commit + the mark "8"
+//!      +-----------------------------> engine: waiting commits + the commit + the mark "8"
 //!                                           |  fails
 //!                                           v
-//!                                      settle -- succeeds --> the commit is refused, all goes on
+//!                                      settle -- succeeds --> the commit is refused, later commits go on
 //!                                           |
 //!                                           +--- fails -----> UnknownOutcome, in doubt: refuse until it settles
 //! ```
+//!
+//! [`Shared`] has two locks. `engine` is held by a thread that changes the engine, and is taken before `state`. `state` is held
+//! only briefly, so that commits to the log go on while the thread applies earlier ones.
+//!
+//! | `Trust` | the engine and the log | next commit to the engine |
+//! |---|---|---|
+//! | `Known` | consistent | goes ahead |
+//! | `EngineFailed` | the engine failed to apply a file of the log, which still has the commits | settles first |
+//! | `InDoubt` | a commit may be there or not; the log takes no commits | settles first, or fails with `InDoubt` |
+//!
+//! Invariant: a record that may be torn is never followed by another one. After a failed append the file is not used again, and
+//! the engine's next commit leaves it behind by a new mark.
 
 use std::sync::Arc;
 
@@ -24,17 +36,17 @@ use crate::storage::mem::MemSnapshot;
 use crate::storage::{ChangeSet, Durability, Options, Storage, StorageError};
 use crate::sync::{Condvar, Mutex};
 
-/// What commits and the thread that applies them share.
+/// The state shared by commits and the thread that applies them.
 pub(super) struct Shared {
-    /// What changes with each commit; it has snapshots of the engine, which go before it.
+    /// The state that each commit changes. It has snapshots of the engine, so it is dropped before the engine.
     pub state: Mutex<LogState>,
-    /// Told when there is something to be applied, or nothing any more.
+    /// Notified when there is something to apply, and when the log closes.
     pub news: Condvar,
-    /// Held by whoever changes the engine; locked before `state`.
+    /// Held by a thread that changes the engine. It is locked before `state`.
     pub engine: Mutex<()>,
     pub base: Box<dyn Storage>,
     pub place: Place,
-    /// How many bytes may wait to be applied.
+    /// The number of bytes that may wait to be applied.
     pub max_bytes: usize,
     pub durability: Durability,
     session: u128,
@@ -42,42 +54,42 @@ pub(super) struct Shared {
 
 pub(super) struct LogState {
     pub newest: Arc<LoggedSnapshot>,
-    /// How many bytes are not applied.
+    /// The number of bytes that are not applied.
     pub bytes: usize,
-    /// The file that commits are appended to. Without one they go to the engine, the first of which begins one.
+    /// The file that commits are appended to. Without one the next commit goes to the engine and begins one.
     file: Option<LogFile>,
-    /// The number of the file that is begun next.
+    /// The number of the next file.
     next: u64,
-    /// How many commits the engine has taken.
+    /// The number of commits of the engine.
     commits: u64,
     trust: Trust,
-    /// Whether a record that could not be appended may be in a file of the log nevertheless.
+    /// Whether a file of the log may have a record whose append failed.
     has_torn_record: bool,
     pub is_closed: bool,
     record: Vec<u8>,
 }
 
-/// Whether it is known what the engine and the log hold.
+/// Whether the contents of the engine and the log are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trust {
-    /// It is.
+    /// The contents are known.
     Known,
-    /// The engine failed to apply commits of the log, which are still there. No outcome is in question, but the engine has to
-    /// settle before the next commit.
+    /// The engine failed to apply commits of the log, which still has them. No outcome is unknown, but the engine has to settle
+    /// before its next commit.
     EngineFailed,
     /// A commit may be there or not.
     InDoubt,
 }
 
-/// Whether the thread should be told of a commit.
+/// Whether a commit should wake the thread.
 pub(super) struct WakeApplier(pub bool);
 
-/// What a commit to the engine leaves behind.
+/// The state of the log after a commit to the engine.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Then {
-    /// A new file of the log.
+    /// There is a new file.
     GoOn,
-    /// None: the session ends.
+    /// The session ends, and there is no file.
     Close,
 }
 
@@ -110,8 +122,7 @@ impl Shared {
         }
     }
 
-    /// Appends a commit to the log; whether it is there, and whether somebody should apply it. What is not there is for the
-    /// engine.
+    /// Appends a commit to the log, and returns whether to wake the thread. None if the commit has to go to the engine.
     pub fn commit_to_log(&self, changes: &[ChangeSet]) -> Option<WakeApplier> {
         let mut state = self.state.lock();
         let rows = || changes.iter().flat_map(|set| &set.rows);
@@ -126,7 +137,7 @@ impl Shared {
         let log = file.as_mut()?;
         log.encode(changes, record).ok()?;
         if let Err(error) = log.append(record) {
-            // The engine's next commit leaves the file behind, by a new mark.
+            // The engine's next commit leaves the file behind by a new mark.
             *has_torn_record |= !error.is_undone;
             *file = None;
             return None;
@@ -139,7 +150,7 @@ impl Shared {
         Some(WakeApplier(was == 0 || (was < at_once && is >= at_once)))
     }
 
-    /// Commits to the engine, after all that is in the log and together with it.
+    /// Commits to the engine, in one commit with all commits of the log, which come first.
     pub fn commit_to_engine(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
         let _engine = self.engine.lock();
         if self.max_bytes > 0 {
@@ -154,11 +165,11 @@ impl Shared {
         outcome.map_err(|failure| self.after_failure(failure))
     }
 
-    /// Commits to the engine where nothing is in the log.
+    /// Commits to the engine when the log is empty.
     fn commit_alone(&self, changes: &[ChangeSet]) -> Result<(), Failure> {
         let mut state = self.state.lock();
         if Arc::get_mut(&mut state.newest).is_some() {
-            // Then nobody has the latest snapshot of the engine.
+            // The state gives up its snapshot of the engine, so that the engine can change its contents in place.
             state.newest =
                 Arc::new(LoggedSnapshot::new(Era::new(MemSnapshot::empty().clone(), None, Arc::default()), 0));
         }
@@ -177,7 +188,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Commits to the engine what waits and some changes, with a mark that leaves all files of the log behind.
+    /// Commits the waiting commits and some changes to the engine, with a mark that leaves all files of the log behind.
     fn commit_and_move_on(&self, changes: &[ChangeSet], then: Then) -> Result<(), Failure> {
         let (era, number, commits) = {
             let state = self.state.lock();
@@ -199,7 +210,7 @@ impl Shared {
         Ok(())
     }
 
-    /// What the host is told of a commit that failed; sees to it that the failed commit does not come back, if that is possible.
+    /// The error for the host after a failed commit. Makes sure that the failed commit does not come back, if that is possible.
     fn after_failure(&self, failure: Failure) -> StorageError {
         let has_torn_record = self.state.lock().has_torn_record;
         let error = match failure {
@@ -216,7 +227,7 @@ impl Shared {
         }
     }
 
-    /// Makes sure that nothing of a commit that failed comes back.
+    /// Makes sure that no part of a failed commit comes back.
     fn settle(&self) -> Result<(), StorageError> {
         self.base.settle()?;
         if self.state.lock().has_torn_record {
@@ -226,7 +237,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Fails if the engine cannot take a commit before it has settled the last one.
+    /// Settles the last commit if it has to be settled. Fails if that is not possible.
     fn be_ready(&self) -> Result<(), StorageError> {
         let trust = self.state.lock().trust;
         match trust {
@@ -236,7 +247,7 @@ impl Shared {
         }
     }
 
-    /// Applies what is in the log; commits go on meanwhile. After an error it is still there.
+    /// Applies the log. Commits go on meanwhile. After an error the log still has its commits.
     pub fn apply(&self) -> Result<(), StorageError> {
         let _engine = self.engine.lock();
         self.be_ready()?;
@@ -259,8 +270,8 @@ impl Shared {
         Ok(())
     }
 
-    /// Begins a new segment and a new file, unless the last one that was sealed is not applied yet; the era then, and the number of
-    /// the first file that is not sealed. Nothing if there is nothing to apply any more.
+    /// Seals the active segment and begins a new one with a new file, unless an earlier sealed segment is not applied yet. Returns
+    /// the new era and the number of the first file that is not sealed. None if there is nothing to apply.
     fn seal(&self) -> Result<Option<(Arc<Era>, u64)>, StorageError> {
         let (era, end, current, number) = {
             let state = self.state.lock();
@@ -271,7 +282,7 @@ impl Shared {
             return Ok(None);
         }
         let Some(current) = current else {
-            // The file failed: all that waits goes to the engine at once.
+            // The file failed, so all waiting commits go to the engine now.
             return self.commit_and_move_on(&[], Then::GoOn).map(|()| None).map_err(Failure::into_error);
         };
         if era.sealed.is_some() {
@@ -286,14 +297,14 @@ impl Shared {
         let sealed_len = sealed.as_ref().map_or(0, LogFile::len);
         let noted = sealed.as_mut().map(|file| file.append_note(Note::Sealed));
         if noted.is_some_and(|noted| noted.is_err_and(|error| !error.is_undone)) {
-            // Half a note would hide the commits of later files from the next opening.
+            // A torn note would hide the commits of later files from the next opening.
             state.file = None;
         }
         state.note(sealed_len);
         Ok(Some((era, number)))
     }
 
-    /// Commits to the engine what waits, and the end of the session.
+    /// Commits the waiting commits to the engine, with a mark that ends the session.
     pub fn close(&self) -> Result<(), StorageError> {
         let _engine = self.engine.lock();
         let is_left = {
@@ -316,7 +327,7 @@ impl Shared {
         LogFile::create(&self.place, self.session, number, is_synced).map_err(failed("begin a file"))
     }
 
-    /// Removes the files that are applied. One that cannot be removed does no harm: its number has passed.
+    /// Removes the applied files. One that cannot be removed is harmless, since its number is below the mark.
     fn remove_files(&self, next: u64) {
         let applied = file::numbers(&self.place).unwrap_or_default();
         for number in applied.into_iter().filter(|number| *number < next) {
@@ -326,14 +337,14 @@ impl Shared {
 }
 
 impl LogState {
-    /// Counts a commit of the engine, and notes it in the log.
+    /// Counts a commit of the engine, and writes the number to the log.
     fn engine_has_committed(&mut self) {
         self.commits += 1;
         self.note(0);
     }
 
-    /// Notes how many commits the engine has taken, and the length of the file before. A file that takes no note takes no commits,
-    /// either.
+    /// Writes a note with the number of the engine's commits and the length of the file before. If that fails, the file takes no
+    /// more commits.
     fn note(&mut self, previous_len: u64) {
         let note = Note::Before { commits: self.commits, previous_len };
         if self.file.as_mut().is_some_and(|file| file.append_note(note).is_err()) {
@@ -342,11 +353,11 @@ impl LogState {
     }
 }
 
-/// A commit failed.
+/// A failed commit.
 enum Failure {
-    /// Before the engine was asked.
+    /// The failure came before the engine's commit.
     Before(StorageError),
-    /// The engine was asked.
+    /// The engine's commit failed.
     Engine(StorageError),
 }
 

@@ -1,10 +1,10 @@
-//! The files of the log. Each has a head that says which database it belongs to and where in the order of files it is:
+//! The files of the log. Each begins with a head, in little-endian order, which names the session and the file's number. Records
+//! follow.
 //! ```text
 //! 8 bytes   "cozolog1"
 //! 16 bytes  the session
 //! 8 bytes   the number of the file
 //! ```
-//! in little-endian order, and then records.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
@@ -33,14 +33,14 @@ pub struct LogFile {
     is_synced: bool,
 }
 
-/// A record could not be appended.
+/// The failure to append a record.
 pub struct AppendError {
     /// Whether it is certain that the file does not have the record.
     pub is_undone: bool,
 }
 
 impl LogFile {
-    /// Begins a file, in place of one of the same number. With `is_synced`, what is appended outlives the power.
+    /// Begins a file. It replaces one with the same number. With `is_synced`, appended records survive a loss of power.
     pub fn create(place: &Place, session: u128, number: u64, is_synced: bool) -> std::io::Result<Self> {
         let path = place.file(number);
         let mut file = File::create(&path)?;
@@ -53,23 +53,23 @@ impl LogFile {
         Ok(LogFile { file, number, len: HEAD as u64, head: hasher(&head), is_synced })
     }
 
-    /// Its length.
+    /// The length of the file.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Writes the record of some changes over what is in the buffer.
+    /// Writes the record of some changes into a buffer, whose contents it replaces.
     pub fn encode(&self, changes: &[ChangeSet], record: &mut Vec<u8>) -> Result<(), StorageError> {
         record::write(changes, &self.head, record)
     }
 
-    /// Appends a record. After an error the file is not to be appended to again.
+    /// Appends a record. After an error the file must not be appended to again.
     pub fn append(&mut self, record: &[u8]) -> Result<(), AppendError> {
         self.write(record, |file| file.sync())
     }
 
-    /// Appends a note. The next record is synced with it, since nothing is lost with a note alone. After an error the file is not
-    /// to be appended to again.
+    /// Appends a note. It is synced with the next record, since losing a note alone loses no commit. After an error the file must
+    /// not be appended to again.
     pub fn append_note(&mut self, note: Note) -> Result<(), AppendError> {
         let mut record = vec![];
         record::write_note(note, &self.head, &mut record);
@@ -108,33 +108,33 @@ fn hasher(head: &[u8; HEAD]) -> Hasher {
     hasher
 }
 
-/// What a file that was found holds.
+/// The contents of a file that was found.
 pub struct Found(Vec<u8>);
 
 impl Found {
-    /// The bytes of its records, and what begins their checksums, if it is the file of this session and number.
+    /// The bytes of its records, and the hasher that their checksums start from, if the file has this session and number.
     pub fn records(&self, session: u128, number: u64) -> Option<(&[u8], Hasher)> {
         let expected = head(session, number);
         self.0.strip_prefix(&expected).map(|records| (records, hasher(&expected)))
     }
 
-    /// Whether it was cut short when it was made: there is no commit in it.
+    /// Whether it has at most a head, and so no commits.
     pub fn is_without_records(&self) -> bool {
         self.0.len() <= HEAD
     }
 
-    /// Whether it is of some session.
+    /// Whether it has a head, of any session.
     pub fn has_head(&self) -> bool {
         self.0.len() >= HEAD && self.0.starts_with(MAGIC)
     }
 
-    /// Its length.
+    /// The length of the file.
     pub fn len(&self) -> u64 {
         self.0.len() as u64
     }
 }
 
-/// Reads a file, if it is there.
+/// Reads a file, if it exists.
 pub fn find(path: &Path) -> std::io::Result<Option<Found>> {
     let mut file = match File::open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -145,17 +145,17 @@ pub fn find(path: &Path) -> std::io::Result<Option<Found>> {
     Ok(Some(Found(bytes)))
 }
 
-/// The numbers of the files that are there.
+/// The numbers of the existing files.
 pub fn numbers(place: &Place) -> std::io::Result<Vec<u64>> {
     let number = |rest: &[u8]| std::str::from_utf8(rest).ok()?.parse::<u64>().ok();
     Ok(suffixes(place)?.iter().filter_map(|rest| number(rest)).collect())
 }
 
-/// What the names of the files at the place have after its name and a hyphen.
+/// The rests of the file names at the place, after its name and a hyphen.
 fn suffixes(place: &Place) -> std::io::Result<Vec<Vec<u8>>> {
     let Some(name) = place.0.file_name() else { return Ok(vec![]) };
     let entries = match std::fs::read_dir(folder_of(&place.0)) {
-        // What is in the place of a folder is for the engine to say.
+        // If the folder is missing or is not a folder, the engine reports it.
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(vec![]),
         entries => entries?,
     };

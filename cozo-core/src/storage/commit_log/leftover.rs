@@ -1,4 +1,4 @@
-//! What is in the log when a database is opened: the commits that the engine does not have, and what of them is lost.
+//! Reading the log when a database is opened: the commits that the engine does not have, and the losses among them.
 //!
 //! ```text
 //!   the engine's mark:  session S, next file 7, 12 commits taken
@@ -7,15 +7,15 @@
 //!   db-commits-7    commit, note (the engine took 12), commit, sealed     } applied, in this order
 //!   db-commits-8    note (file 7 had 4 kB), commit, half a commit         }
 //! ```
-//! Reading ends at the first place where something is missing, since what comes after may depend on it:
-//! - a record that is not whole, or one of another checksum;
-//! - a file that is not there, although the one before is sealed, or although the session was not closed;
+//! Reading ends at the first gap, since later commits may depend on a missing one. A gap is:
+//! - a record that is incomplete, or whose checksum is wrong;
+//! - a missing file, although the one before is sealed, or although the session was not closed;
 //! - a file that is shorter than it was when the next one was begun;
-//! - a note that the engine had taken more commits than it has now: its own log was damaged or removed.
+//! - a note that the engine had more commits than it has now: its own log was damaged or removed.
 //!
-//! Each is a [`Loss`], which an opening tells, and whose file stays under another name. The last record of all may be torn without
-//! damage: the process or the machine ended while it was written, and the commit was not acknowledged. That cannot be told from
-//! damage to the last commit, so it is told, and the file stays, too.
+//! Each gap is a [`Loss`]. The opening reports it and renames the file. The last record of all may be torn without damage: the
+//! process or the machine ended while it was written, and the commit was not acknowledged. That looks like damage to the last
+//! commit, so it is reported too, and the file is renamed.
 
 use std::collections::BTreeMap;
 
@@ -29,45 +29,45 @@ use crate::storage::lost::name_of;
 pub struct Leftover {
     place: Place,
     files: BTreeMap<u64, Found>,
-    /// Whether there was no database beside it before this opening.
+    /// Whether this opening created the database.
     is_beside_new: bool,
 }
 
-/// What there is to be applied.
+/// The commits to apply, and the losses.
 #[derive(Default)]
 pub struct Replay {
     /// The commits that the engine does not have, as records.
     pub records: Vec<u8>,
     /// The first number that no file has.
     pub next: u64,
-    /// What is missing.
+    /// The commits that are missing.
     pub losses: Vec<Loss>,
-    /// Whether it is the engine that misses commits.
+    /// Whether the engine misses commits that it had.
     pub is_engine_behind: bool,
 }
 
-/// Something that could not be applied.
+/// Commits that could not be applied.
 pub struct Loss {
-    /// The file of the log whose commits were not applied, or not all of them; none if it is not there.
+    /// The file of the log whose commits were not all applied; none if the file is missing.
     pub file: Option<u64>,
-    /// Why, in words.
+    /// The reason, in words.
     pub reason: String,
 }
 
-/// How the reading of a file ended.
+/// The result of reading a file.
 enum End {
-    /// With its last record; whether there must be a file after it.
+    /// The file was read to its last record. The flag says whether there must be a file after it.
     Whole(bool),
-    /// So many bytes before its end, with what is no whole record.
+    /// The last bytes, of this number, are an incomplete record.
     Unfinished(u64),
-    /// Where something is missing.
+    /// Something is missing, for this reason.
     Lost(String),
-    /// Where the engine has not taken the commits that it had taken.
+    /// The engine misses this number of commits that it had.
     EngineBehind(u64),
 }
 
 impl Leftover {
-    /// Reads the files of a log. `is_beside_new` says that there was no database beside it until now.
+    /// Reads the files of a log. `is_beside_new` says whether this opening creates the database.
     pub fn find(place: &Place, is_beside_new: bool) -> Result<Self, StorageError> {
         let read = || -> std::io::Result<_> {
             let mut files = BTreeMap::new();
@@ -79,13 +79,13 @@ impl Leftover {
         read().map_err(failed("read the commit log"))
     }
 
-    /// Whether there is a file.
+    /// Whether there is any file.
     pub fn is_any(place: &Place) -> Result<bool, StorageError> {
         let numbers = file::numbers(place).map_err(failed("read the commit log"))?;
         Ok(!numbers.is_empty())
     }
 
-    /// What comes after that which an engine has applied.
+    /// The commits after the engine's mark.
     pub fn after(mut self, mark: Option<LogMark>) -> Replay {
         let mut replay = Replay::default();
         let last = self.files.keys().next_back().copied();
@@ -95,7 +95,7 @@ impl Leftover {
         }
         let first_free = mark.map_or(0, |mark| mark.next);
         replay.next = last.map_or(first_free, |last| first_free.max(last.saturating_add(1)));
-        // Beside a database that was made just now, every file is of one that was there before.
+        // Beside a new database every file belongs to an earlier one.
         let is_older = |file: &Found| self.is_beside_new && file.has_head();
         let unread = self.files.iter().filter(|(_, file)| !file.is_without_records() || is_older(file));
         replay.losses.extend(unread.map(|(number, file)| {
@@ -111,7 +111,7 @@ impl Leftover {
         replay
     }
 
-    /// How long a file was when the next one was begun, as that one notes.
+    /// The length of a file when the next one was begun, by the note in that one.
     fn len_noted_after(&self, session: u128, number: u64) -> Option<u64> {
         let (records, head) = self.files.get(&(number + 1))?.records(session, number + 1)?;
         match record::first(records, &head)?.0 {
@@ -133,7 +133,7 @@ impl Leftover {
                 return;
             };
             let Some((records, head)) = found.records(mark.session, number) else {
-                // A file that was just begun, before the engine's mark named it.
+                // The file was just begun, and the engine's mark did not name it yet.
                 let is_cut_short = found.is_without_records() && !is_expected;
                 if !is_cut_short {
                     let reason = "its first bytes are damaged, or those of another database".to_string();
@@ -146,7 +146,7 @@ impl Leftover {
             replay.records.extend(commits);
             match end {
                 End::Whole(has_next) => (previous_len, is_expected) = (Some(len), has_next),
-                // Only the note that ends the file is not whole: all its commits are there.
+                // Only the note that ends the file is incomplete: all its commits are there.
                 End::Unfinished(bytes) if self.len_noted_after(mark.session, number) == Some(len - bytes) => {
                     (previous_len, is_expected) = (Some(len - bytes), true);
                 }
@@ -177,7 +177,7 @@ impl Leftover {
     }
 }
 
-/// The commits of a file, and how its reading ended. The file before was read as far as `previous_len`, if it was.
+/// The commits of a file, and the result of reading it. `previous_len` is the length read of the file before, if there was one.
 fn read(mut bytes: &[u8], head: &crc32fast::Hasher, engine_commits: u64, previous_len: Option<u64>) -> (Vec<u8>, End) {
     let (whole, mut commits, mut is_sealed) = (bytes.len(), vec![], false);
     while !bytes.is_empty() {

@@ -1,4 +1,4 @@
-//! Many changes as few: of each relation the rows that are there afterwards, and the keys that are gone.
+//! Many changes combined into few: for each relation, the rows put and the keys removed in the end.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use crate::storage::{ChangeKind, RelationShape, RowChanges};
 use crate::value::sort::last_of_each;
 use crate::value::{Batch, Column, DataValue};
 
-/// Changes of relations, one after another.
+/// Changes of relations, in order.
 #[derive(Default)]
 pub struct Merge(BTreeMap<RelationId, Gathered>);
 
 impl Merge {
-    /// Takes the next change; `shape` knows the relations. Changes of one that does not exist are left out.
+    /// Adds the next change. `shape` returns the shape of a relation. Changes of a missing relation are skipped.
     pub fn take(&mut self, change: &RowChanges, shape: impl Fn(RelationId) -> Option<RelationShape>) {
         if let Some(gathered) = self.0.get_mut(&change.relation) {
             gathered.take(change);
@@ -21,7 +21,7 @@ impl Merge {
         }
     }
 
-    /// The changes that have the effect of all.
+    /// The combined changes.
     pub fn finish(self) -> Vec<RowChanges> {
         self.0.into_iter().flat_map(|(relation, gathered)| gathered.finish(relation)).collect()
     }
@@ -57,7 +57,7 @@ impl Gathered {
         let last: Vec<u32> = last_of_each_key(keys, self.rows.len);
         let (removed, put): (Vec<u32>, Vec<u32>) = last.iter().partition(|row| self.is_removed[**row as usize]);
         let removed = Batch::new(keys.iter().map(|column| column.take(&removed)).collect(), removed.len());
-        // What came sorted, each key once, is not copied.
+        // Rows that came sorted, each key once, are not copied.
         let is_as_it_came = put.len() == self.rows.len && put.is_sorted();
         let put = if is_as_it_came { self.rows } else { self.rows.take(&put) };
         [(ChangeKind::Put, put), (ChangeKind::Remove, removed)]
@@ -78,7 +78,7 @@ fn last_of_each_key(keys: &[Column], len: usize) -> Vec<u32> {
     }
 }
 
-/// The same for keys that are integers, with their rows.
+/// [`last_of_each_key`] for integer keys, each with its row.
 fn last_of_ints<K: Ord>(mut rows: Vec<(K, u32)>) -> Vec<u32> {
     rows.sort_unstable_by(|(a, row_a), (b, row_b)| a.cmp(b).then(row_b.cmp(row_a)));
     rows.dedup_by(|a, b| a.0 == b.0);

@@ -1,16 +1,16 @@
 //! The commit log: small commits of a persistent engine go to a file of their own, and are applied to the engine together.
 //!
-//! To append some bytes to a file takes a fraction of what a transaction of SQLite or a batch of RocksDB takes, and a
-//! thousand commits applied as one take little more than one: rows that were changed again are written once, and all are
-//! written in the order of their keys. So [`Logged`], a decorator over an engine, commits by appending to the log, and a
-//! thread applies what is there every [`PERIOD`], or as soon as it is much. What is not applied yet is laid over the
-//! snapshots of the engine, when somebody reads from one: where the column cache is on, hardly ever.
+//! Appending to a file takes a fraction of the time of an SQLite transaction or a RocksDB batch. Many commits applied as one
+//! take little more than one commit: a row that changed several times is written once, and all rows are written in key order.
+//! So [`Logged`], a decorator over an engine, commits by appending to the log. A thread applies the log every [`PERIOD`], or
+//! earlier if it is long. A snapshot overlays the unapplied commits on a snapshot of the engine. It does so only when it is read,
+//! which is rare with a column cache.
 //!
-//! What defines relations, and what changes many rows, is committed to the engine, with all before it in the same commit.
+//! A commit that defines relations or changes many rows goes to the engine, together with all waiting commits.
 //!
-//! # Why nothing is lost, or done twice
+//! # Why no commit is lost or applied twice
 //! A file of the log belongs to a *session*: the time from one opening of the database for writing to the next. Each file has a
-//! number. The engine keeps the [`LogMark`]: the session, and the number of the first file that it has not applied. The order of
+//! number. The engine stores the [`LogMark`]: the session, and the number of the first file that it has not applied. The order of
 //! steps is always the same:
 //! ```text
 //!   1. begin file 8                       file 7: commits that wait     file 8: empty
@@ -18,30 +18,30 @@
 //!      the mark "8", in one commit        a crash after:  the mark says 8, file 8 is applied
 //!   3. remove file 7
 //! ```
-//! So a commit that is acknowledged after step 1 lies in file 8, and is found whichever mark the engine has. Files of other
-//! sessions, and those before the mark, are not applied. A record has a checksum.
+//! So a commit that is acknowledged after step 1 lies in file 8, which both marks include. Files of other sessions and files
+//! before the mark are not applied. Each record has a checksum.
 //!
-//! # Outcomes that are not known
-//! When a write or a sync fails, the data may be on the disk or not. So after an error of the engine `Shared::after_failure` has the
-//! engine [settle](Storage::settle) it: a commit without changes, after which the failed one can not come back. If that
-//! succeeds, the failed commit is refused for certain. If not, the host gets [`StorageError::UnknownOutcome`], and the database is
-//! *in doubt*: it refuses all commits until the engine can settle, or until the next opening, which finds what is there.
+//! # Unknown outcomes
+//! When a write or a sync fails, the data may be on the disk or not. So after an error `Shared::after_failure` makes the engine
+//! [settle](Storage::settle): a commit without changes, after which the failed commit cannot come back. If that succeeds, the
+//! failed commit is certainly refused. If not, the host gets [`StorageError::UnknownOutcome`], and the database is *in doubt*. It
+//! refuses all commits until the engine can settle, or until the next opening, which finds the outcome.
 //!
-//! # What is missing is told
-//! `leftover` finds out at the opening whether files or commits are missing. The engine counts its commits in the mark, and notes
-//! in the log repeat that number, so that a loss of the engine's own log is noticed, too. What could not be applied stays under
-//! another name ([`lost`](super::lost)); [`Storage::warnings`] tells it once, and [`Storage::verify`] until the file is removed.
+//! # Losses are reported
+//! At the opening `leftover` checks whether files or commits are missing. The engine counts its commits in the mark, and notes in
+//! the log repeat that number, so a loss of the engine's own log is noticed too. A file that could not be applied is renamed
+//! ([`lost`](super::lost)). [`Storage::warnings`] reports it once, and [`Storage::verify`] until the file is removed.
 //!
 //! # The parts
 //! | part | what |
 //! |---|---|
 //! | `file` | the files |
 //! | `record` | commits and notes as bytes |
-//! | `leftover` | what is in the log when a database is opened |
-//! | `commit` | the ways of a commit, and what follows from its failure |
-//! | `merge` | many changes as few, sorted |
-//! | `snapshot` | the engine's snapshots, and the commits after them |
-//! | `apply` | the thread that applies them |
+//! | `leftover` | reading the log when a database is opened |
+//! | `commit` | the routes of a commit, and the handling of failures |
+//! | `merge` | many changes combined into few, sorted |
+//! | `snapshot` | snapshots of the engine with the commits after them |
+//! | `apply` | the thread that applies the log |
 
 mod apply;
 mod commit;
@@ -67,21 +67,21 @@ use super::{ChangeSet, Durability, Options, Snapshot, Storage, StorageError};
 use crate::schema::SchemaRef;
 use crate::sync::Mutex;
 
-/// How far a log is applied.
+/// The position up to which a log is applied. The engine stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogMark {
-    /// A random number.
+    /// The session, a random number.
     pub session: u128,
     /// The number of the first file that is not applied.
     pub next: u64,
-    /// How many commits the engine has taken in this session.
+    /// The number of commits of the engine in this session.
     pub commits: u64,
-    /// Whether the session goes on, so that the file is there; not known of marks that earlier versions left.
+    /// Whether the session continues, so that the file must exist. Marks of earlier versions do not say.
     pub is_open: Option<bool>,
 }
 
 impl LogMark {
-    /// The mark as text, for engines that keep text.
+    /// The mark as text, for engines that store text.
     pub fn to_text(self) -> String {
         let LogMark { session, next, commits, is_open } = self;
         match is_open {
@@ -90,7 +90,7 @@ impl LogMark {
         }
     }
 
-    /// The mark of a text.
+    /// Parses a mark.
     pub fn of_text(text: &str) -> Result<Self, StorageError> {
         let parse = || {
             let mut words = text.split(' ');
@@ -109,26 +109,26 @@ impl LogMark {
     }
 }
 
-/// Where the files of a log are: a path that they have a number after.
+/// The path of the files of a log, without their number.
 #[derive(Clone, Debug)]
 pub struct Place(pub PathBuf);
 
-/// What the names of the files of a log begin with, after the name of the database.
+/// The beginning of the names of the files of a log, after the name of the database.
 const FILES: &str = "commits";
 
-/// How long a commit is in the log at most before it is applied, if the engine keeps up.
+/// The longest time that a commit waits in the log, if the engine keeps up.
 const PERIOD: Duration = Duration::from_millis(100);
 
 /// A commit of more rows goes to the engine.
 const MAX_ROWS: usize = 4096;
 
-/// Also one of more bytes, as its values have them in memory.
+/// A commit of more bytes, by the size of its values in memory, goes to the engine.
 const MAX_BYTES: usize = 1 << 20;
 
-/// The log is applied at once when it is this part of what it may be.
+/// The log is applied without delay when it has this fraction of its greatest size.
 const APPLIED_AT: usize = 4;
 
-/// Commits of so many rows are so quick that nobody need begin to read meanwhile.
+/// Commits of this many rows are quick enough for new readers to wait for them.
 const MAX_ROWS_IN_PLACE: usize = 1024;
 
 /// An engine with a commit log.
@@ -136,7 +136,7 @@ pub struct Logged {
     shared: Arc<Shared>,
     /// Started with the first commit that goes to the log.
     applier: Mutex<Option<Applier>>,
-    /// What the opening found.
+    /// The problems found at the opening.
     warnings: Vec<String>,
 }
 
@@ -144,11 +144,12 @@ fn failed(action: &'static str) -> impl Fn(std::io::Error) -> StorageError {
     move |error| StorageError::Engine { engine: "the commit log", action, message: error.to_string() }
 }
 
-/// The engine's own log as it was before the engine was opened, which may have written it anew since.
+/// A copy of the engine's own log from before the opening, which may have rewritten the log.
 pub type OwnLog = Option<(PathBuf, Vec<u8>)>;
 
 impl Logged {
-    /// An engine with a log, of which something may be left from before. With `read_only` that is shown and not applied.
+    /// An engine with a log. `leftover` has the log of earlier sessions. With `read_only` its commits are visible, but not
+    /// applied to the engine.
     pub fn new(
         base: Box<dyn Storage>,
         place: Place,
@@ -158,7 +159,7 @@ impl Logged {
     ) -> Result<Self, StorageError> {
         let mut replay = leftover.after(base.log_mark()?);
         if options.read_only {
-            // A process that writes meanwhile goes on to other files, and may be in the midst of a record.
+            // Another process may be writing: it moves on to other files, and may have written a part of a record.
             replay.losses.retain(|loss| loss.file.is_some());
         }
         let is_whole = replay.records.is_empty() && replay.losses.is_empty();
@@ -170,7 +171,7 @@ impl Logged {
         Ok(Logged { shared: Arc::new(shared), applier: Mutex::default(), warnings })
     }
 
-    /// Has the log applied from time to time.
+    /// Wakes the thread that applies the log. Starts it if needed.
     fn wake_applier(&self) {
         let mut applier = self.applier.lock();
         if applier.is_none() {
@@ -180,7 +181,7 @@ impl Logged {
     }
 }
 
-/// Gives the files that are not applied other names, and tells in words what is missing.
+/// Renames the files that are not applied, and describes the losses in words.
 fn keep_lost(place: &Place, replay: &Replay, own_log: OwnLog, read_only: bool) -> Vec<String> {
     let kept_as = |kept: std::io::Result<PathBuf>| match kept {
         Ok(path) => format!("it is kept as '{}'", name_of(&path)),
@@ -234,14 +235,14 @@ impl Storage for Logged {
         Ok(())
     }
 
-    /// Applies a log that the thread does not keep short.
+    /// Applies the log if the thread does not keep up.
     fn before_commit(&self) {
         let Shared { max_bytes, state, engine, base, .. } = &*self.shared;
         if *max_bytes == 0 {
             let _engine = engine.lock();
             base.before_commit();
         } else if state.lock().bytes >= *max_bytes {
-            // If it fails, the commit that comes next does, too.
+            // If it fails, the next commit fails too, and reports the error.
             let _ = self.shared.apply();
         }
     }
@@ -284,12 +285,12 @@ impl Drop for Logged {
         if let Some(applier) = self.applier.lock().take() {
             applier.join();
         }
-        // What cannot be applied now is when the database is opened again.
+        // Commits that cannot be applied now are applied when the database is opened again.
         let _ = self.shared.close();
     }
 }
 
-/// Where an engine with a file, or with a folder, has its log.
+/// The places of the log of an engine with a file and of one with a folder.
 impl Place {
     /// Beside a file.
     pub fn beside(path: &Path) -> Self {
@@ -304,7 +305,7 @@ impl Place {
         Place(folder.join(FILES))
     }
 
-    /// Files of the database that an opening could not read as a whole, and gave other names.
+    /// The files of the database that could not be read as a whole at an opening, and were renamed.
     fn lost_files(&self) -> std::io::Result<Vec<PathBuf>> {
         let name = name_of(&self.0);
         lost::find(folder_of(&self.0), name.strip_suffix(FILES).unwrap_or(&name))

@@ -1,10 +1,10 @@
 //! Commits as records of bytes.
 //!
 //! ```text
-//! 4 bytes  the length of what comes after these 8 bytes, little-endian
-//! 4 bytes  the CRC-32 of the head of the file and of that, little-endian
+//! 4 bytes  the length of the rest after these 8 bytes, little-endian
+//! 4 bytes  the CRC-32 of the head of the file and of the rest, little-endian
 //! for each group of changed rows:
-//!     1 byte   0 for rows that are put, 1 for keys that are removed
+//!     1 byte   0 for rows put, 1 for keys removed
 //!     8 bytes  the relation, little-endian
 //!     a batch  see the codec
 //! ```
@@ -12,8 +12,8 @@
 //! A record may also be a [`Note`], which changes nothing:
 //! ```text
 //! 1 byte   2
-//! 8 bytes  how many commits the engine had taken, little-endian
-//! 8 bytes  how long the file before was when it was sealed, little-endian; 0 where there is none to be read
+//! 8 bytes  the number of the engine's commits, little-endian
+//! 8 bytes  the length of the sealed file before, little-endian; 0 if there is none to read
 //!
 //! 1 byte   3: the file is sealed, and there is another one after it
 //! ```
@@ -33,7 +33,7 @@ const CHANGE_HEAD: usize = 9;
 /// The first byte of a note.
 const NOTE: u8 = 2;
 
-/// The search for records behind damage ends when checksums of so many bytes were computed: a second's work.
+/// The search for records behind damage ends after checksums of this many bytes, which take about a second.
 const MAX_SEARCHED_BYTES: usize = 1 << 30;
 
 /// The only byte of the note that ends a file.
@@ -42,21 +42,21 @@ const SEALED: u8 = 3;
 /// The bytes of a note about the engine.
 const NOTE_LEN: usize = 17;
 
-/// What the log knows of its surroundings, so that an opening notices what is missing there.
+/// A record about the engine and the other files, so that an opening notices what is missing there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// What there was when it was written.
+    /// The state when the note was written.
     Before {
-        /// How many commits the engine had taken in this session.
+        /// The number of the engine's commits in this session.
         commits: u64,
-        /// How long the file before was when it was sealed; 0 where there is none to be read.
+        /// The length of the sealed file before; 0 if there is none to read.
         previous_len: u64,
     },
     /// The file is sealed, and there is another one after it.
     Sealed,
 }
 
-/// Writes the record of some changes over what is in the buffer. `head` has hashed the head of the file.
+/// Writes the record of some changes into a buffer, whose contents it replaces. `head` has hashed the head of the file.
 pub fn write(changes: &[ChangeSet], head: &Hasher, out: &mut Vec<u8>) -> Result<(), StorageError> {
     out.clear();
     out.resize(FRAME, 0);
@@ -70,7 +70,7 @@ pub fn write(changes: &[ChangeSet], head: &Hasher, out: &mut Vec<u8>) -> Result<
     Ok(())
 }
 
-/// Writes the record of a note over what is in the buffer.
+/// Writes the record of a note into a buffer, whose contents it replaces.
 pub fn write_note(note: Note, head: &Hasher, out: &mut Vec<u8>) {
     out.clear();
     out.resize(FRAME, 0);
@@ -98,10 +98,10 @@ fn checksum(head: &Hasher, changes: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// What a record of a file is.
+/// A record of a file.
 #[derive(Debug, PartialEq)]
 pub enum Record<'b> {
-    /// A commit, as [`read`] takes it.
+    /// A commit, in the form that [`read`] accepts.
     Commit(&'b [u8]),
     /// A note.
     Note(Note),
@@ -126,7 +126,7 @@ fn note(body: &[u8]) -> Option<Note> {
     Some(Note::Before { commits: number(1), previous_len: number(9) })
 }
 
-/// How many commits there are after the place where reading ended, wherever they begin, or fewer. After a write that was torn
+/// A lower bound of the number of commits after the point where reading ended. They may begin at any byte. After a torn write
 /// there are none.
 pub fn count_beyond(bytes: &[u8], head: &Hasher) -> usize {
     let (mut found, mut at, mut work) = (0, 1, 0);
@@ -146,7 +146,7 @@ pub fn count_beyond(bytes: &[u8], head: &Hasher) -> usize {
     found
 }
 
-/// The checksum and the changes of the first record, and what comes after it.
+/// The checksum and the changes of the first record, and the bytes after it.
 fn split(bytes: &[u8]) -> Option<(u32, &[u8], &[u8])> {
     let (len, rest) = bytes.split_first_chunk()?;
     let (sum, rest) = rest.split_first_chunk()?;

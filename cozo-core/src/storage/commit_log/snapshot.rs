@@ -1,4 +1,22 @@
-//! Snapshots: the engine's, and the commits that it does not have yet.
+//! Snapshots of an engine with a commit log: the engine's snapshot, and the commits that it does not have yet.
+//!
+//! An [`Era`] is a time without a change to the engine. It has the engine's snapshot and up to two [`Segment`]s of records. All
+//! [`LoggedSnapshot`]s of an era share it; each records with `end` how much of the active segment belongs to it.
+//!
+//! ```text
+//!  era.base     the engine's snapshot
+//!  era.sealed   [commit 1][commit 2]               being applied, or failed to be (file 7)
+//!  era.active   [commit 3][commit 4][commit 5]     appended since (file 8)
+//!                                  ^ end           a snapshot after commit 4
+//!
+//!  view = base + sealed + active[..end]            an overlay, made on the first read
+//! ```
+//!
+//! A commit to the log only appends to the active segment and moves `end`. When the sealed segment is applied, a new era begins
+//! with the same contents: `base` has the sealed commits, and `sealed` is empty. The newest snapshot then refers to its
+//! counterpart in the new era by `renewed`, so that its holders read with less to overlay and free the old base.
+//!
+//! Invariant: the records of `active[..end]` never change, so a snapshot without a view is still immutable.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -38,15 +56,15 @@ impl Segment {
     }
 }
 
-/// A time without a change to the engine: what it holds, and the commits since. To these more may be added.
+/// A time without a change to the engine: the engine's contents and the commits since.
 pub struct Era {
-    /// What the engine holds.
+    /// The engine's contents.
     pub base: Arc<dyn Snapshot>,
-    /// Commits that are being applied to the engine, or have failed to be.
+    /// The commits that are being applied to the engine, or that it failed to apply.
     pub sealed: Option<Arc<Segment>>,
-    /// Commits after those.
+    /// The later commits. More may be appended.
     pub active: Arc<Segment>,
-    /// The view that was made last, with the place in the active segment up to which it goes.
+    /// The last view, with its end in the active segment.
     latest: Mutex<Option<(usize, Arc<dyn Snapshot>)>>,
 }
 
@@ -55,13 +73,13 @@ impl Era {
         Arc::new(Era { base, sealed, active, latest: Mutex::default() })
     }
 
-    /// The changes of all commits that the engine does not have, merged.
+    /// The merged changes of all commits that the engine does not have.
     pub fn pending(&self) -> Result<Vec<RowChanges>, StorageError> {
         let all = |segment: &Arc<Segment>| (segment.clone(), 0..segment.len());
         self.changes(self.sealed.iter().chain([&self.active]).map(all))
     }
 
-    /// The changes of the sealed commits, merged.
+    /// The merged changes of the sealed commits.
     pub fn sealed_changes(&self) -> Result<Vec<RowChanges>, StorageError> {
         self.changes(self.sealed.iter().map(|sealed| (sealed.clone(), 0..sealed.len())))
     }
@@ -77,8 +95,7 @@ impl Era {
         Ok(merge.finish())
     }
 
-    /// The engine's contents with the commits up to a place in the active segment. What views before it have in common with
-    /// it is not made again.
+    /// The engine's contents with the commits up to `end` in the active segment. It builds on the last view, if that ends earlier.
     fn view(&self, end: usize) -> Result<Arc<dyn Snapshot>, StorageError> {
         let mut latest = self.latest.lock();
         let before = latest.as_ref().filter(|(before, _)| *before <= end).cloned();
@@ -95,12 +112,12 @@ impl Era {
     }
 }
 
-/// The contents after some commit.
+/// The contents after a commit.
 pub struct LoggedSnapshot {
     pub era: Arc<Era>,
     end: usize,
     view: OnceLock<Result<Arc<dyn Snapshot>, StorageError>>,
-    /// The same contents in a later era, where less of them is laid over the engine.
+    /// The same contents in a later era, with fewer commits to overlay.
     renewed: OnceLock<Arc<LoggedSnapshot>>,
 }
 
@@ -109,17 +126,17 @@ impl LoggedSnapshot {
         LoggedSnapshot { era, end, view: OnceLock::new(), renewed: OnceLock::new() }
     }
 
-    /// How far it goes in the active segment: of the newest snapshot, the length of the segment.
+    /// The end of its records in the active segment. For the newest snapshot that is the length of the segment.
     pub fn end(&self) -> usize {
         self.end
     }
 
-    /// What an engine holds now.
+    /// The engine's contents now.
     pub fn of_engine(engine: &dyn Storage) -> Arc<Self> {
         Arc::new(LoggedSnapshot::new(Era::new(engine.snapshot(), None, Arc::default()), 0))
     }
 
-    /// Goes on to another commit of the era, if nobody else has the snapshot; otherwise a new one does.
+    /// Moves to a later commit of the era: in place if the snapshot has no other holder, otherwise by a new snapshot.
     pub fn advance(snapshot: &mut Arc<LoggedSnapshot>, end: usize) {
         match Arc::get_mut(snapshot) {
             Some(alone) => {
@@ -130,15 +147,15 @@ impl LoggedSnapshot {
         }
     }
 
-    /// Goes on to another era in which the contents are the same, for everybody who has the newest snapshot.
+    /// Moves to another era with the same contents, for all holders of the newest snapshot.
     pub fn renew(newest: &mut Arc<LoggedSnapshot>, era: Arc<Era>, end: usize) {
         let renewed = Arc::new(LoggedSnapshot::new(era, end));
         let before = std::mem::replace(newest, renewed.clone());
-        // Only the newest is renewed, and is not the newest any longer then.
+        // It was not set before: only the newest snapshot is renewed, and after that it is not the newest.
         let _ = before.renewed.set(renewed);
     }
 
-    /// The snapshot to read from.
+    /// The snapshot for reads.
     fn view(&self) -> Result<&Arc<dyn Snapshot>, StorageError> {
         let mut latest = self;
         while let Some(renewed) = latest.renewed.get() {
@@ -150,7 +167,7 @@ impl LoggedSnapshot {
         latest.view.get_or_init(|| latest.era.view(latest.end)).as_ref().map_err(StorageError::clone)
     }
 
-    /// The snapshot to ask for what it only estimates.
+    /// The snapshot for estimates. It ignores errors.
     fn about(&self) -> &Arc<dyn Snapshot> {
         self.view().unwrap_or(&self.era.base)
     }

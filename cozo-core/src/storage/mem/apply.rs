@@ -1,6 +1,6 @@
-//! Applying sorted changes to a subtree: each node that they prefetch is changed once.
+//! Applies sorted changes to a subtree. Each affected node is changed once.
 //!
-//! Rows `5, 6, 90` at an inner node with separators `_, 10, 80` become rows `5, 6` for child 0 and `90` for child 2.
+//! At an inner node with separators `_, 10, 80`, rows `5, 6, 90` become rows `5, 6` for child 0 and `90` for child 2.
 
 use std::borrow::Cow;
 use std::ops::{Deref, Range};
@@ -17,7 +17,7 @@ use crate::value::{Column, DataValue};
 /// Changed rows.
 pub(super) struct Changes<'a> {
     pub kind: ChangeKind,
-    /// All columns of rows to put, the key columns of rows to remove.
+    /// All columns for puts, the key columns for removals.
     pub rows: Rows<'a>,
     /// The number of key columns.
     pub keys: usize,
@@ -27,15 +27,15 @@ pub(super) struct Changes<'a> {
 pub(super) enum Rows<'a> {
     One(ProbeKeys<'a>),
     Many(&'a [Column]),
-    /// Of which values may be taken once they are where they go.
+    /// Rows whose large values may be moved out, each once.
     Given(&'a mut [Column]),
 }
 
-/// Rows as columns, of which leaves are made.
+/// Rows as columns, to encode as leaves.
 pub(super) enum Columns<'a> {
     /// Values are copied.
     Kept(Cow<'a, [Column]>),
-    /// Values that are large may be taken, each once.
+    /// Large values may be moved out, each once.
     Given(&'a mut [Column]),
 }
 
@@ -84,7 +84,7 @@ pub(super) fn move_values(values: &mut [DataValue], target: &mut Column) {
 }
 
 impl Changes<'_> {
-    /// Does something with the key of a row.
+    /// Calls `then` with the key of a row.
     #[inline]
     pub fn with_key<T>(&self, row: usize, then: impl FnOnce(Probe) -> T) -> T {
         match &self.rows {
@@ -94,7 +94,7 @@ impl Changes<'_> {
         }
     }
 
-    /// Does something with all values of a row.
+    /// Calls `then` with all values of a row.
     #[inline]
     pub fn with_row<T>(&self, row: usize, then: impl FnOnce(Probe) -> T) -> T {
         match &self.rows {
@@ -116,7 +116,8 @@ impl Changes<'_> {
     }
 }
 
-/// Applies a range of changes, not empty, to a subtree; gives what splits off to its right. The subtree may become empty.
+/// Applies a range of changes, which is not empty, to a subtree. Returns the right siblings that split off. The subtree may become
+/// empty.
 pub(super) fn apply(node: &mut Shared<Node>, changes: &mut Changes, range: Range<usize>) -> Vec<Sibling> {
     match (Node::make_mut(node), changes.kind) {
         (Node::Leaf(leaf), ChangeKind::Put) => leaf.put(changes, range),
@@ -135,7 +136,7 @@ impl Inner {
             let index = changes.with_key(range.start, |key| self.child_of(key, 0));
             appended = self.apply_to_child(index, changes, range);
         } else {
-            // From right to left, so that new siblings do not move the children that are still to be changed.
+            // Right to left, so that new siblings do not shift the children that are still to be changed.
             for (index, part) in self.distribute(changes, range).into_iter().rev() {
                 appended |= self.apply_to_child(index, changes, part);
             }
@@ -146,7 +147,7 @@ impl Inner {
         self.split(appended)
     }
 
-    /// Applies changes to a child, and takes in what splits off; whether that is behind all others.
+    /// Applies changes to a child, and inserts the siblings that split off. Returns whether they come after all other children.
     fn apply_to_child(&mut self, index: usize, changes: &mut Changes, range: Range<usize>) -> bool {
         let last = self.children.len() - 1;
         let child = &mut self.children[index];
@@ -162,7 +163,7 @@ impl Inner {
         index == last
     }
 
-    /// Which changes go to which child.
+    /// The children, and the range of changes for each.
     fn distribute(&self, changes: &Changes, range: Range<usize>) -> SmallVec<[(usize, Range<usize>); 4]> {
         let mut parts = SmallVec::new();
         let (mut next, mut child) = (range.start, 0);
@@ -177,7 +178,7 @@ impl Inner {
     }
 }
 
-/// The first row of the range that is not for the same child: often the first of all, or there is none.
+/// The first row of the range that is not for the same child. Often it is the first row of all, or there is none.
 fn end_of_part(range: Range<usize>, here: impl Fn(usize) -> bool) -> usize {
     if !range.is_empty() && here(range.end - 1) {
         return range.end;

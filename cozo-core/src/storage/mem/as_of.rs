@@ -1,4 +1,17 @@
-//! Histories read as of a time: the visible version of each is found by seeking, and so is the end of a long one.
+//! Histories read as of a time. The visible version of a history is found by seeking, and so is the end of a long history.
+//!
+//! A prefix of all key columns but the Validity takes one seek ([`VersionLookup`]). A scan, or a shorter prefix, walks through
+//! the histories:
+//!
+//! ```text
+//!  row of the leaf   0        1        2        3        4        5       | next leaf
+//!  key               a        a        a        b        b        c       | c ...
+//!  at                30       20       10       25       5        40      | 12
+//!
+//!  as of 22:         a: gallop to row 1, the version; gallop to row 3, the end
+//!                    b: row 4 is the version, the end is row 5
+//!                    c: open at the end of the leaf: seek (c, 22), and then past the end of c
+//! ```
 
 use std::ops::Range;
 use std::ptr;
@@ -15,22 +28,22 @@ use super::search::run_end;
 use crate::storage::{AsOf, BatchCursor, LookupCursor, Matches, StorageError, probe_count};
 use crate::value::{Batch, Column, DataValue, Validity};
 
-/// The first version that may be visible: at a time itself, the assertion.
+/// The first version that may be visible: the assertion at the time itself.
 fn first_candidate(as_of: AsOf) -> Validity {
     Validity::from((as_of.micros, true))
 }
 
-/// What no version comes after.
+/// The last possible version of a history.
 const OLDEST: (i64, bool) = (i64::MIN, false);
 
 impl Leaf {
-    /// The end of the history that the row is in: of the rows up to `limit` with the same values before the Validity.
+    /// The end of the row's history: of the rows up to `limit` with the same values before the Validity.
     fn history_end(&self, row: usize, limit: usize, as_of: AsOf) -> usize {
-        // In this order, because a column is sorted only where those before it stay the same.
+        // Columns are taken in order, since a column is sorted only within the runs of the columns before it.
         self.columns[..as_of.column].iter().fold(limit, |end, column| column.run_end(row..end))
     }
 
-    /// The first row of a part of a history that is not after the time, or the end of the part.
+    /// The first row, in a part of a history, at or before the time; otherwise the end of the part.
     fn version(&self, history: Range<usize>, as_of: AsOf) -> usize {
         let (column, candidate) = (&self.columns[as_of.column], first_candidate(as_of));
         run_end(history, |row| column.validity(row).is_some_and(|validity| validity < candidate))
@@ -40,22 +53,22 @@ impl Leaf {
         self.columns[as_of.column].validity(row).is_some_and(|validity| validity.asserts())
     }
 
-    /// Whether the row, if there is one, begins with the probe.
+    /// Whether the row exists and begins with the probe.
     fn begins_with(&self, row: usize, probe: Probe) -> bool {
         row < self.len && !equal_range(&self.columns, row..row + 1, probe).is_empty()
     }
 }
 
-/// Where a walk ends; always between two histories.
+/// The end of a walk. It always lies between two histories.
 enum End<'a> {
-    /// Before a row of a leaf.
+    /// The walk ends before a row of a leaf.
     Before(&'a Leaf, usize),
-    /// After the rows that begin with a row of some columns.
+    /// The walk ends after the rows that begin with a row of these columns.
     Prefix(&'a [Column], usize),
 }
 
 impl End<'_> {
-    /// The end of the rows of a leaf, from `row` on, that belong to the walk.
+    /// The end of the walk's rows in a leaf, from `row` on.
     fn limit(&self, leaf: &Leaf, row: usize) -> usize {
         match self {
             End::Before(last, end) if ptr::eq(leaf, *last) => *end,
@@ -65,7 +78,7 @@ impl End<'_> {
     }
 }
 
-/// Goes through consecutive histories and gives the visible version of each.
+/// A walk through consecutive histories, which finds the visible version of each.
 struct Walk<'a> {
     finger: Finger<'a>,
     /// The first row of the next history, in the finger's leaf.
@@ -74,11 +87,11 @@ struct Walk<'a> {
     as_of: AsOf,
 }
 
-/// A history that reaches the end of its leaf and may go on in the next.
+/// A history that reaches the end of its leaf and may continue in the next.
 struct Open {
     /// One of its rows.
     row: usize,
-    /// Whether its version was found.
+    /// Whether its version is found.
     decided: bool,
 }
 
@@ -98,7 +111,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Moves to the next leaf at the end of this one; gives the end of the walk's rows in the leaf if there are any.
+    /// Moves to the next leaf at the end of this one. Returns the end of the walk's rows in the leaf, if there are any.
     fn enter(&mut self) -> Option<usize> {
         if self.row == self.finger.leaf.len {
             if !self.finger.next_leaf() {
@@ -110,7 +123,7 @@ impl Walk<'_> {
         (self.row < limit).then_some(limit)
     }
 
-    /// Collects at most `room` visible rows of the finger's leaf. Stops at a history that may go on in the next leaf.
+    /// Collects at most `room` visible rows of the finger's leaf. Stops at a history that may continue in the next leaf.
     fn visible_in_leaf(&mut self, limit: usize, room: usize, rows: &mut Vec<u32>) -> Option<Open> {
         let leaf = self.finger.leaf;
         while self.row < limit && rows.len() < room {
@@ -128,7 +141,7 @@ impl Walk<'_> {
         None
     }
 
-    /// Leaves a history by seeking its end, and before that its version if it was not found.
+    /// Leaves an open history. Seeks its version, if it is not found yet, and then its end.
     fn leave(&mut self, open: Open, columns: &[usize], batch: &mut Batch) {
         let key = &self.finger.leaf.columns[..self.as_of.column];
         let key: Vec<Column> = key.iter().map(|column| one_row(column, open.row)).collect();
@@ -192,7 +205,7 @@ impl BatchCursor for AsOfScan<'_> {
     }
 }
 
-/// For prefixes of all key columns but the Validity: the visible version of each, found by one seek.
+/// The look-up for prefixes of all key columns but the Validity. One seek finds the visible version of each.
 pub(super) struct VersionLookup<'a> {
     seeker: Seeker<'a>,
     as_of: AsOf,
@@ -231,13 +244,13 @@ impl LookupCursor for VersionLookup<'_> {
     }
 }
 
-/// For shorter prefixes: the visible versions of all histories that begin with each.
+/// The look-up for shorter prefixes. It finds the visible versions of all histories that begin with each.
 pub(super) struct HistoryLookup<'a> {
     seeker: Seeker<'a>,
     as_of: AsOf,
     /// The next prefix to seek.
     next: usize,
-    /// Through the histories of the prefix before the next.
+    /// The walk through the histories of the prefix before `next`.
     walk: Option<Walk<'a>>,
 }
 

@@ -1,7 +1,7 @@
 //! The memory of trees: vectors with an allocator of their own.
 //!
-//! Data stays for long, what queries allocate for moments only. In one heap the rows of results would come to lie
-//! in the holes between nodes, all over the memory, wherever the program's allocator does not keep sizes apart.
+//! Trees live long, and most allocations of queries live briefly. In a common heap, result rows would fill the holes between
+//! nodes and scatter over the memory, unless the program's allocator separates sizes.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::ptr::NonNull;
@@ -14,16 +14,16 @@ use crate::allocator::Mimalloc;
 /// Values of a leaf column, or children of a node.
 pub(super) type Buffer<T> = allocator_api2::vec::Vec<T, TreeMemory>;
 
-/// Room for a few more rows that a copied buffer gets, so that the insertion it was copied for does not move it again.
+/// The spare room of a copied buffer, so that the insertion that caused the copy does not move it again.
 const ROOM: usize = 4;
 
-/// The heap of all trees, and where it has no room mimalloc's of all else.
+/// The heap of all trees. When it has no room, the general heap of mimalloc is used.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TreeMemory;
 
-// SAFETY: mimalloc gives blocks that stay where they are until they are freed, from any thread and whichever heap they are of, and every
-// `TreeMemory` is the same. `GlobalAlloc` does not take layouts of no size, which `Allocator` does; buffers never ask for them, and
-// here they are an error rather than a dangling block.
+// SAFETY: a block of mimalloc stays where it is until it is freed, and any thread may free it, whichever heap it is from. All
+// `TreeMemory` values are equal. `GlobalAlloc` does not accept layouts of size 0, which `Allocator` does. Buffers never request
+// them, and here they are an error rather than a dangling block.
 #[allow(unsafe_code)]
 unsafe impl Allocator for TreeMemory {
     #[inline]
@@ -52,7 +52,7 @@ unsafe impl Allocator for TreeMemory {
     }
 }
 
-/// A buffer of these values.
+/// A buffer with these values.
 pub(super) fn buffer<T>(values: impl ExactSizeIterator<Item = T>) -> Buffer<T> {
     let mut buffer = Buffer::with_capacity_in(values.len(), TreeMemory);
     buffer.extend(values);
@@ -66,7 +66,7 @@ pub(super) fn copy_with_room<T: Clone>(values: &[T]) -> Buffer<T> {
     copy
 }
 
-/// Inserts, growing by little: a leaf is rarely inserted into twice before it is copied.
+/// Inserts a value. The buffer grows by little, since a leaf is rarely inserted into twice before it is copied.
 pub(super) fn insert_compact<T>(values: &mut Buffer<T>, index: usize, value: T) {
     if values.len() == values.capacity() {
         values.reserve_exact(ROOM * 4);

@@ -1,4 +1,4 @@
-//! Checks the invariants of a tree; for tests.
+//! Checks of a tree's invariants, for tests.
 
 use super::leaf_column::LeafColumn;
 use super::node::{Inner, MAX_CHILDREN, MAX_LEAF_ROWS, Node};
@@ -9,7 +9,7 @@ use crate::value::DataValue;
 
 type Key = Vec<DataValue>;
 
-/// Panics if the tree is not as the module's documentation says.
+/// Panics if the tree violates an invariant of the module's documentation.
 pub fn check(tree: &Tree) {
     let keys = tree.shape().keys;
     let mut previous: Option<Key> = None;
@@ -17,7 +17,7 @@ pub fn check(tree: &Tree) {
     assert_eq!(rows, tree.row_count());
 }
 
-/// Checks a subtree; gives its number of rows and its height.
+/// Checks a subtree. Returns its number of rows and its height.
 fn check_node(node: &Shared<Node>, keys: usize, previous: &mut Option<Key>, root: bool) -> (u64, usize) {
     match &**node {
         Node::Leaf(leaf) => {
@@ -61,7 +61,7 @@ fn check_children(inner: &Inner, keys: usize, previous: &mut Option<Key>) -> (u6
     (rows, heights[0] + 1)
 }
 
-/// The leaves' numbers of rows, in order.
+/// The numbers of rows of the leaves, in order.
 pub fn leaf_sizes(tree: &Tree) -> Vec<usize> {
     fn collect(node: &Node, sizes: &mut Vec<usize>) {
         match node {

@@ -43,14 +43,14 @@ impl BatchCursor for ScanCursor<'_> {
             }
             let wanted = (self.remaining - batch.len as u64).min(MAX_LEAF_ROWS as u64) as usize;
             let (rest, free) = (wanted.min(self.finger.leaf.len - self.row), rows - batch.len);
-            // Rather than with a part of a leaf, a batch ends with the leaf before.
+            // A batch ends with a whole leaf rather than with a part of the next one.
             if rest > free && free < rows / 2 {
                 break;
             }
             let count = rest.min(free);
             append(&self.finger, self.row..self.row + count, &self.columns, &mut batch);
             self.row += count;
-            // The first leaf says of what types the columns are; to grow with each further one would copy them again and again.
+            // The first leaf determines the types of the columns. Reserving the rest now avoids a copy with each further leaf.
             if batch.len == count && count < rows {
                 batch.columns.iter_mut().for_each(|column| column.try_reserve(rows - count));
             }
@@ -70,33 +70,35 @@ pub(super) fn append(finger: &Finger, rows: Range<usize>, columns: &[usize], bat
 }
 
 /// Finds the rows of one probe after another.
+///
+/// Probes are handled in groups. If the probes of a group jumped between leaves, the next group is prefetched together.
+/// Otherwise each probe is found from the finger of the one before.
 pub(super) struct Seeker<'a> {
     root: &'a Node,
     pub prefixes: &'a [Column],
-    /// What follows each of the prefixes.
+    /// A value that follows each of the prefixes.
     last: Option<DataValue>,
-    /// What will be read of the rows.
+    /// The columns to be read of the rows.
     pub columns: SmallVec<[usize; 6]>,
     pub finger: Option<Finger<'a>>,
-    /// The probe sought last.
+    /// The last probe.
     pub probe: usize,
-    /// Its rows in the finger's leaf; empty, at the place where they would be, if there are none.
+    /// The rows of the last probe in the finger's leaf. If there are none, the range is empty and lies where they would be.
     pub found: Range<usize>,
     /// Whether the probe's rows began in an earlier leaf.
     moved: bool,
-    /// The probes that are looked up together.
+    /// The probes of the current group.
     group: Range<usize>,
-    /// Where each of them is found; nothing if each is found from the one before.
+    /// The position of each probe of the group; empty if the group is not prefetched.
     sought: Vec<(Finger<'a>, Range<usize>)>,
-    /// How many of them lie in another leaf than the one before.
+    /// The number of probes of the group that lie in another leaf than the probe before.
     jumps: usize,
 }
 
-/// So many probes are looked up together.
+/// The number of probes in a group.
 const GROUP: usize = MAX_WALKS;
 
-/// If fewer probes of a group lie in another leaf than the one before, those of the next are not looked up together: while they stay in one
-/// leaf, its memory is near.
+/// After a group with fewer jumps the next group is not prefetched. Probes that stay in one leaf find its memory in the cache.
 const MANY_JUMPS: usize = GROUP * 3 / 4;
 
 impl<'a> Seeker<'a> {
@@ -116,7 +118,7 @@ impl<'a> Seeker<'a> {
         }
     }
 
-    /// Seeks a probe; whether there are rows.
+    /// Seeks a probe. Returns whether there are rows.
     #[inline]
     pub fn seek(&mut self, row: usize) -> bool {
         if !self.group.contains(&row) {
@@ -143,8 +145,8 @@ impl<'a> Seeker<'a> {
         !self.found.is_empty()
     }
 
-    /// Prepares to seek the probes from `row` on: goes to their leaves, and brings the memory of all of those near at once,
-    /// where one search after the other would wait for each piece of it.
+    /// Begins the group of probes from `row` on. After a group of many jumps it descends to all leaves together, so that their
+    /// cache misses overlap.
     fn begin_group(&mut self, row: usize) {
         self.sought.clear();
         self.group = row..probe_count(self.prefixes).min(row + GROUP);
@@ -165,7 +167,7 @@ impl<'a> Seeker<'a> {
         std::hint::black_box(values.fold(0, usize::wrapping_add));
     }
 
-    /// Moves on to rows of the same probe in the next leaf; whether there are any.
+    /// Moves on to rows of the same probe in the next leaf. Returns whether there are any.
     fn go_on(&mut self) -> bool {
         let Some(finger) = &mut self.finger else { return false };
         if self.found.end < finger.leaf.len || !finger.next_leaf() {
@@ -177,8 +179,8 @@ impl<'a> Seeker<'a> {
     }
 }
 
-/// Whether the second probe differs from the first in the last column alone, so that their rows, and likely those of the probes
-/// that follow, lie close together.
+/// Whether the second probe differs from the first in the last column alone. Then their rows lie close together, and likely those
+/// of the following probes too.
 fn begins_in_one_run(prefixes: &[Column]) -> bool {
     match prefixes {
         [leading @ .., _] if !leading.is_empty() => {
@@ -205,7 +207,7 @@ pub struct TreeLookupCursor<'a> {
     next: usize,
     /// The number of prefixes.
     len: usize,
-    /// The rows of the current leaf that are still to be handed out.
+    /// The rows of the current leaf that are not returned yet.
     pending: Range<usize>,
 }
 
@@ -216,7 +218,7 @@ impl<'a> TreeLookupCursor<'a> {
         TreeLookupCursor { seeker, next: 0, len, pending: 0..0 }
     }
 
-    /// Makes rows pending; `false` after the last.
+    /// Makes rows pending. Returns `false` after the last.
     #[inline]
     fn advance(&mut self) -> bool {
         let mut found = self.next > 0 && self.seeker.go_on();

@@ -1,4 +1,4 @@
-//! The engine: a persistent map of trees, published as a whole by each commit.
+//! The engine: a persistent map from relations to trees. Each commit publishes a new map.
 
 use std::sync::{Arc, LazyLock};
 
@@ -15,10 +15,10 @@ use crate::storage::{
 use crate::sync::Mutex;
 use crate::value::{Column, DataValue};
 
-/// As many rows as are changed in less than a millisecond.
+/// A commit of this many rows takes less than a millisecond.
 const MAX_ROWS_IN_PLACE: usize = 1024;
 
-/// The engine that keeps everything in memory and nothing on disk.
+/// The engine that stores everything in memory and nothing on disk.
 #[derive(Default)]
 pub struct MemStorage {
     pub(super) current: Mutex<Arc<MemSnapshot>>,
@@ -67,7 +67,7 @@ impl Storage for MemStorage {
 
 /// Applies changes in place, unless a snapshot is held.
 fn advance_to(current: &mut Arc<MemSnapshot>, changes: &mut [ChangeSet]) -> Result<(), StorageError> {
-    // What is the first change to fail has changed nothing.
+    // A single change of rows needs no check in advance: if it fails, it has changed nothing.
     let is_one = matches!(changes, [only] if only.has_rows_alone() && only.rows.len() == 1);
     if !is_one {
         current.check(changes)?;
@@ -76,7 +76,7 @@ fn advance_to(current: &mut Arc<MemSnapshot>, changes: &mut [ChangeSet]) -> Resu
     changes.iter_mut().try_for_each(|change_set| next.take(change_set))
 }
 
-/// The relations at one moment; by default there are none.
+/// The relations at one moment. The default has none.
 #[derive(Clone, Default)]
 pub struct MemSnapshot {
     relations: OrdMap<RelationId, Tree>,
@@ -94,7 +94,7 @@ impl MemSnapshot {
         self.relations.get(&relation)
     }
 
-    /// That changes can be applied: that there are the relations whose rows they change.
+    /// Checks that changes can be applied: the relations of all changed rows exist.
     fn check(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
         let created = |id| changes.iter().flat_map(|set| &set.created).any(|schema| schema.id == id);
         let missing = |rows: &&RowChanges| !self.relations.contains_key(&rows.relation) && !created(rows.relation);
@@ -104,7 +104,7 @@ impl MemSnapshot {
         }
     }
 
-    /// Applies changes; after an error some of them are.
+    /// Applies changes. After an error some of them are applied.
     pub(super) fn apply(&mut self, changes: &ChangeSet) -> Result<(), StorageError> {
         self.create(&changes.created);
         for RowChanges { relation, kind, rows } in &changes.rows {
@@ -114,7 +114,7 @@ impl MemSnapshot {
         Ok(())
     }
 
-    /// [`MemSnapshot::apply`]; what would be copied of the rows may be taken.
+    /// [`MemSnapshot::apply`]; large values may be moved out of the rows instead of copied.
     fn take(&mut self, changes: &mut ChangeSet) -> Result<(), StorageError> {
         self.create(&changes.created);
         for some in changes.rows.chunks_mut(MAX_WALKS) {
@@ -127,8 +127,8 @@ impl MemSnapshot {
         Ok(())
     }
 
-    /// Brings near where rows go that are changed one after another. A row with values was often read just before, and is near;
-    /// where there are only keys, it is new.
+    /// Prefetches the leaves of rows that are changed one after another. A row with values was often read just before, so it is
+    /// in the cache. A row of keys alone is mostly new.
     fn prefetch(&self, changes: &[RowChanges]) {
         if changes.len() < MIN_WALKS {
             return;

@@ -1,4 +1,23 @@
-//! A finger: a leaf and the path to it, moved forward by look-ups and scans without starting at the root.
+//! A finger: a leaf and the path to it. Look-ups and scans move it forward without starting at the root.
+//!
+//! ```text
+//!  path = [(root, 1), (inner, 2)]          root ── child 1 ──> inner ── child 2 ──> leaf
+//!
+//!  next_leaf:     pop the levels whose last child is reached, step one child to the right, descend to the left
+//!  seek_forward:  the same leaf if it has rows at or after the probe; otherwise pop until a child after the
+//!                 present one can have them, then descend
+//! ```
+//!
+//! A [`Finger`] refers to a leaf whose memory has been read. An [`Aim`] is a descent that stops before it reads the memory of
+//! the next node, so that several descents can overlap their cache misses (see [`prefetch`](super::prefetch)).
+//!
+//! A probe may be a whole key or its first columns. Both types find the leaf where the probe's rows *begin*. The rows may
+//! continue in the following leaves, which the caller visits with [`Finger::next_leaf`].
+//!
+//! Invariants:
+//! - The path has one entry for each inner node above the leaf; a tree of one leaf has an empty path.
+//! - A found range that is empty is the position where the rows would be.
+//! - `seek_forward` requires that the probe comes after all rows before `row`; moving back needs a new [`Finger::seek`].
 
 use std::ops::Range;
 
@@ -10,9 +29,9 @@ use super::node::{Child, Inner, Node};
 
 type Path<'a> = SmallVec<[(&'a Inner, usize); 4]>;
 
-/// A place in a tree.
+/// A leaf, and the path to it.
 pub(super) struct Finger<'a> {
-    /// The inner nodes from the root down, each with the child that the path goes on to.
+    /// The inner nodes from the root down, each with the index of the child on the path.
     path: Path<'a>,
     pub leaf: &'a Leaf,
 }
@@ -25,7 +44,7 @@ impl Clone for Finger<'_> {
 }
 
 impl<'a> Finger<'a> {
-    /// The leaf with the row of this number, and the row's number in it.
+    /// The leaf that has the row with this rank, and the row's index in it.
     pub fn at_rank(root: &'a Node, mut rank: u64) -> (Self, usize) {
         let mut path = SmallVec::new();
         let mut node = root;
@@ -41,8 +60,8 @@ impl<'a> Finger<'a> {
         }
     }
 
-    /// The rows that begin with the probe, of the leaf where they begin. As wherever a `Finger` gives rows, they may
-    /// go on in the next leaf if they reach the end of this one.
+    /// The rows that begin with the probe, in the leaf where they begin. If they reach the end of the leaf, they may continue in
+    /// the next one.
     #[inline]
     pub fn seek(root: &'a Node, probe: Probe) -> (Self, Range<usize>) {
         let mut path = SmallVec::new();
@@ -52,7 +71,7 @@ impl<'a> Finger<'a> {
         (finger, found)
     }
 
-    /// As [`Finger::seek`], where the probe comes after all rows before `row` of this leaf.
+    /// [`Finger::seek`] from this leaf, for a probe that comes after all rows before `row`.
     #[inline]
     pub fn seek_forward(&mut self, row: usize, probe: Probe) -> Range<usize> {
         let found = self.leaf.equal_range(row, probe);
@@ -97,25 +116,25 @@ impl<'a> Finger<'a> {
     }
 }
 
-/// The leaf where a probe's rows begin, found by the nodes above it alone, so that its memory was not waited for; or a node on the way.
+/// A position on the descent to the leaf where a probe's rows begin. Moving to a node does not read the node's memory.
 pub(super) struct Aim<'a> {
     path: Path<'a>,
     node: &'a Node,
 }
 
 impl<'a> Aim<'a> {
-    /// At the beginning of the way.
+    /// The beginning of a descent.
     pub fn at_root(root: &'a Node) -> Self {
         Aim { path: Path::new(), node: root }
     }
 
-    /// Where it is.
+    /// The node reached.
     #[inline]
     pub fn node(&self) -> &'a Node {
         self.node
     }
 
-    /// The child on the way to the probe's rows, whose memory is not waited for; nothing at a leaf.
+    /// Chooses the child for the probe, without reading the child's memory; none at a leaf.
     #[inline]
     pub fn choose(&mut self, probe: Probe) -> Option<&'a Child> {
         let Node::Inner(inner) = self.node else { return None };
@@ -124,18 +143,18 @@ impl<'a> Aim<'a> {
         Some(&inner.children[child])
     }
 
-    /// Goes on to the child that was chosen, if one was.
+    /// Moves to the chosen child, if there is one.
     #[inline]
     pub fn go_on(&mut self, child: Option<&'a Child>) {
         self.node = child.map_or(self.node, |child| &child.node);
     }
 
-    /// Whether it is at this leaf.
+    /// Whether the node is this leaf.
     pub fn is_at(&self, leaf: &Leaf) -> bool {
         matches!(self.node, Node::Leaf(own) if std::ptr::eq(own, leaf))
     }
 
-    /// As [`Finger::seek`], of the probe that it was aimed for.
+    /// [`Finger::seek`] for the probe of this descent, which has reached its leaf.
     #[inline]
     pub fn seek(self, probe: Probe) -> (Finger<'a>, Range<usize>) {
         let mut finger = Finger { leaf: self.node.leaf(), path: self.path };
@@ -144,7 +163,7 @@ impl<'a> Aim<'a> {
     }
 }
 
-/// Moves a path, which is not empty, on to the leaf for a probe that comes after the rows before it.
+/// Moves a path forward to the leaf for a probe that comes after the rows before it. The path is not empty.
 #[inline]
 fn aim_forward<'a>(path: &mut Path<'a>, probe: Probe) -> &'a Node {
     let (mut inner, mut child);
@@ -159,7 +178,7 @@ fn aim_forward<'a>(path: &mut Path<'a>, probe: Probe) -> &'a Node {
     descend(&inner.children[child].node, probe, path)
 }
 
-/// Follows the probe down to a leaf.
+/// Descends to the leaf for the probe.
 #[inline]
 fn descend<'a>(mut node: &'a Node, probe: Probe, path: &mut Path<'a>) -> &'a Node {
     while let Node::Inner(inner) = node {

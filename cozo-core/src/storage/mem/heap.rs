@@ -1,8 +1,17 @@
 //! Heaps of mimalloc for trees alone, in huge pages.
 //!
-//! What lies in hundreds of megabytes is found 5 to 15 % sooner in pages of two megabytes. But the system clears all of such a page at its
-//! first prefetch, for which a query of a tenth of a millisecond would wait when it takes memory for its rows. So mimalloc is compiled not to
-//! ask for huge pages (Linux, `madvise`), and trees have memory of their own that does.
+//! Large trees are read faster in huge pages, since there are fewer misses in the TLB. But the system clears a huge page at the
+//! first access, and a short query that allocates its rows there would wait for that. So mimalloc is compiled without huge pages
+//! (Linux, `madvise`), and trees have heaps of their own that use them.
+//!
+//! ```text
+//!  heap (HEAP_BYTES of reserved addresses)
+//!  |-- ordinary pages, WITHOUT bytes --|-- huge pages ------------------------------------------------|
+//!   mimalloc's notes, small databases   larger trees
+//! ```
+//!
+//! Heaps are reserved one after another on first use, as many as the machine's memory can fill. An allocation that no heap
+//! can serve fails here, and [`TreeMemory`](super::buffer::TreeMemory) falls back to the general heap.
 
 use std::alloc::Layout;
 use std::ffi::c_void;
@@ -15,32 +24,32 @@ use libmimalloc_sys::{mi_heap_malloc, mi_heap_malloc_aligned, mi_heap_realloc, m
 use crate::allocator::is_ordinary;
 use crate::storage::options::MEMORY_BYTES;
 
-/// The addresses of a heap. mimalloc's third version takes less than 16 GB of them.
+/// The addresses of a heap. mimalloc's third version accepts less than 16 GB.
 const HEAP_BYTES: usize = 8 << 30;
 
-/// Larger blocks are for the system.
+/// Larger blocks are not allocated in these heaps.
 const MAX_BLOCK_BYTES: usize = HEAP_BYTES / 8;
 
-/// A heap of mimalloc, never deleted.
+/// A heap of mimalloc. It is never deleted.
 struct Heap(NonNull<mi_heap_t>);
 
-// SAFETY: in mimalloc's third version a heap is for all threads, each of which finds its own part through it.
+// SAFETY: in mimalloc's third version all threads may use a heap. Each finds its own part through it.
 #[allow(unsafe_code)]
 unsafe impl Send for Heap {}
 #[allow(unsafe_code)]
 unsafe impl Sync for Heap {}
 
-/// As many heaps as it takes for all memory of the machine, as far as the system gives addresses for them.
+/// The heaps. Only as many are used as the memory of the machine can fill. `None` stands for a failed reservation.
 static HEAPS: [OnceLock<Option<Heap>>; 128] = [const { OnceLock::new() }; 128];
 
-/// The heap that had room last.
+/// The index of the heap that had room last.
 static WITH_ROOM: AtomicUsize = AtomicUsize::new(0);
 
-/// A block, if a heap has room for it.
+/// Allocates a block, if a heap has room for it.
 #[inline]
 #[allow(unsafe_code)]
 pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
-    // SAFETY: a heap takes any size, and fails by no block.
+    // SAFETY: a heap accepts any size, and returns null on failure.
     in_heap(layout, |heap| unsafe {
         if is_ordinary(layout) {
             mi_heap_malloc(heap, layout.size())
@@ -50,10 +59,10 @@ pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     })
 }
 
-/// A block of another size for this one, with what is in it, if a heap has room for it; otherwise this one stays as it is.
+/// Moves a block to one of another size, if a heap has room for it. Otherwise the block does not change.
 ///
 /// # Safety
-/// The block is mimalloc's, of whatever heap, and aligned as the layout says.
+/// The block is from any heap of mimalloc, and has the alignment of the layout.
 #[inline]
 #[allow(unsafe_code)]
 pub unsafe fn reallocate(block: NonNull<u8>, layout: Layout) -> Option<NonNull<u8>> {
@@ -88,7 +97,7 @@ fn in_another_heap(full: usize, block_of: impl Fn(*mut mi_heap_t) -> *mut c_void
     })
 }
 
-/// A new heap, where its addresses cost nothing before they are used.
+/// A new heap. None if the system charges for addresses that are not used yet.
 #[cfg(target_os = "linux")]
 #[cold]
 #[allow(unsafe_code)]
@@ -98,11 +107,11 @@ fn reserve() -> Option<Heap> {
     use libmimalloc_sys::{mi_heap_new_in_arena, mi_manage_os_memory_ex};
     use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-    /// The heap begins at the beginning of a huge page.
+    /// The size of a huge page, and the alignment of the heap.
     const HUGE_PAGE: usize = 2 << 20;
 
-    /// So many bytes at its beginning have no huge pages: there are mimalloc's notes, 17 MB of mostly nothing, and the trees of small
-    /// databases, which are not to wait for what they will not use.
+    /// The bytes at the beginning of the heap without huge pages. They have mimalloc's sparse notes, and the trees of small databases,
+    /// which should not wait for the clearing of pages that they hardly use.
     const WITHOUT: usize = 24 << 20;
 
     const MAPPED: usize = HEAP_BYTES + HUGE_PAGE;
@@ -110,11 +119,11 @@ fn reserve() -> Option<Heap> {
         return None;
     }
     let (readable, reserved) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
-    // SAFETY: the mapping is new, so that nobody else has it. It is mimalloc's for good, or given back.
+    // SAFETY: the mapping is new, so no other code uses it. Either mimalloc owns it from here on, or it is unmapped.
     unsafe {
         let mapped = mmap_anonymous(null_mut(), MAPPED, readable, reserved).ok()?;
         let start = mapped.map_addr(|address| address.next_multiple_of(HUGE_PAGE));
-        // A system that has no huge pages says so, and does without.
+        // A system without huge pages returns an error, and the heap works without them.
         let _ = madvise(start.byte_add(WITHOUT), HEAP_BYTES - WITHOUT, Advice::LinuxHugepage);
         let mut arena = null_mut();
         if !mi_manage_os_memory_ex(start, HEAP_BYTES, true, false, true, -1, true, &raw mut arena) {
@@ -125,19 +134,19 @@ fn reserve() -> Option<Heap> {
     }
 }
 
-/// Whether the system counts memory when it is used, and not the addresses that it may have one day.
+/// Whether the system counts used memory only, and not reserved addresses.
 #[cfg(target_os = "linux")]
 fn addresses_are_free() -> bool {
     use rustix::process::{Resource, getrlimit};
 
-    /// The system promises no more memory than it has.
+    /// The setting under which reserved addresses count as memory.
     const PROMISES_ARE_KEPT: &str = "2";
 
     let policy = std::fs::read_to_string("/proc/sys/vm/overcommit_memory");
     getrlimit(Resource::As).current.is_none() && policy.is_ok_and(|policy| policy.trim() != PROMISES_ARE_KEPT)
 }
 
-/// Elsewhere mimalloc's heap of all else will do.
+/// Other systems use mimalloc's general heap.
 #[cfg(not(target_os = "linux"))]
 fn reserve() -> Option<Heap> {
     None

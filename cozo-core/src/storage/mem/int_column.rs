@@ -1,5 +1,5 @@
-//! Integers of a leaf, narrowed by frame of reference: the smallest value, and each row's distance from it in the
-//! fewest bytes that hold them all.
+//! Integers of a leaf, in frame-of-reference encoding: the smallest value is the base, and each row has its distance from the
+//! base, in the fewest bytes that hold all distances.
 //!
 //! `[1_000_000, 1_000_003, 1_000_250]` becomes base `1_000_000` and the bytes `[0, 3, 250]`.
 
@@ -28,7 +28,7 @@ enum Offsets {
     I64(Buffer<i64>),
 }
 
-/// So many bytes of memory come near together.
+/// The bytes that one cache miss loads.
 const CACHE_LINE: usize = 64;
 
 /// A width of distances.
@@ -65,7 +65,7 @@ impl Offset for i64 {
     }
 }
 
-/// Runs the same code for the offsets of each width.
+/// Runs the same code for offsets of each width.
 macro_rules! for_width {
     ($offsets:expr, $values:ident => $body:expr) => {
         match $offsets {
@@ -127,8 +127,8 @@ impl IntColumn {
         }
     }
 
-    /// The row of a value that is there once, if it lies as far from the first row as from the base, as it does where values follow one
-    /// another without a gap: to look there takes one piece of memory, and to search several.
+    /// The row of a unique value, if its row number equals its distance from the base. That is so in a column of consecutive
+    /// values. The check reads one cache line, and a search reads several.
     #[inline]
     pub fn dense_row(&self, key: i64) -> Option<usize> {
         let distance = key.checked_sub(self.base).filter(|_| self.nulls.heap_bytes() == 0)?;
@@ -137,13 +137,13 @@ impl IntColumn {
             .then_some(row)
     }
 
-    /// Reads each piece of the memory of the values; what it gives means nothing.
+    /// Reads each cache line of the values. The result has no meaning.
     #[inline]
     pub fn prefetch(&self) -> usize {
         for_width!(&self.offsets, values => prefetch(values))
     }
 
-    /// The end of the run of rows that hold the same value as the first of a sorted range.
+    /// The end of the run of rows with the first row's value, in a sorted range.
     #[inline]
     pub fn run_end(&self, range: Range<usize>) -> usize {
         let first = range.start;
@@ -153,7 +153,7 @@ impl IntColumn {
         for_width!(&self.offsets, values => run_end(range, |row| values[row] == values[first]))
     }
 
-    /// The runs of rows that hold the same value, which it is and how many, of a sorted column without nulls.
+    /// The runs of equal values of a sorted column: the value and the number of rows. None if there are nulls.
     pub fn runs(&self) -> Option<impl Iterator<Item = (i64, usize)>> {
         if self.nulls.heap_bytes() > 0 {
             return None;
@@ -171,7 +171,7 @@ impl IntColumn {
         }))
     }
 
-    /// Inserts a row; `false` if the width does not hold the value.
+    /// Inserts a row. Returns `false` if the width cannot hold the value.
     pub fn insert(&mut self, row: usize, value: Option<i64>) -> bool {
         let base = self.base;
         for_width!(&mut self.offsets, values => {
@@ -182,7 +182,7 @@ impl IntColumn {
         true
     }
 
-    /// Replaces a row; `false` if the width does not hold the value.
+    /// Replaces a row. Returns `false` if the width cannot hold the value.
     pub fn set(&mut self, row: usize, value: Option<i64>) -> bool {
         let base = self.base;
         for_width!(&mut self.offsets, values => {
@@ -198,7 +198,7 @@ impl IntColumn {
         self.nulls.remove(row);
     }
 
-    /// Decodes a range onto the end of a column.
+    /// Decodes a range, and appends it to a column.
     pub fn append_range(&self, range: Range<usize>, target: &mut Primitive<i64>) {
         self.nulls.append_to(range.clone(), &mut target.nulls, target.values.len());
         let base = self.base;
@@ -207,7 +207,7 @@ impl IntColumn {
         });
     }
 
-    /// Decodes rows onto the end of a column.
+    /// Decodes rows, and appends them to a column.
     pub fn append_rows(&self, rows: &[u32], target: &mut Primitive<i64>) {
         if self.nulls.heap_bytes() > 0 || target.nulls.is_some() {
             return rows.iter().for_each(|row| self.append_range(*row as usize..*row as usize + 1, target));
@@ -223,7 +223,7 @@ impl IntColumn {
     }
 }
 
-/// The distances of values from the base. Null rows hold any value, and may end up at any distance.
+/// The distances of values from the base. A null row may have any distance.
 fn narrow<T: Offset>(values: &[i64], base: i64) -> Buffer<T> {
     buffer(values.iter().map(|value| T::of(*value, base).unwrap_or_default()))
 }
@@ -241,8 +241,8 @@ fn search<T: Offset>(values: &[T], range: Range<usize>, base: i64, key: i64) -> 
     }
 }
 
-/// The rows, of at most a leaf's, that are the last of a run of equal values, a bit for each. Neighbours are compared many at once: to look
-/// for the end of each run takes longer where runs are short, since nobody can foretell how short.
+/// A bit for each row of a leaf that is the last of a run of equal values. All neighbours are compared with vector instructions.
+/// Searching the end of each run would be slower for short runs, since the branch predictor cannot guess their lengths.
 fn run_ends<T: Offset>(values: &[T]) -> [u64; MAX_LEAF_ROWS / 64] {
     let mut is_last = [0; MAX_LEAF_ROWS];
     for (flag, pair) in is_last.iter_mut().zip(values.windows(2)) {
@@ -256,7 +256,7 @@ fn run_ends<T: Offset>(values: &[T]) -> [u64; MAX_LEAF_ROWS / 64] {
     std::array::from_fn(|word| flags[word * 8..][..8].iter().rev().fold(0, |bits, flags| bits << 8 | eight_bits(flags)))
 }
 
-/// Times this, eight bytes of 0 or 1 have in their highest byte a bit for each.
+/// The multiplier that gathers eight bytes of 0 or 1 into the bits of the highest byte.
 const LOWEST_BITS_TO_HIGHEST_BYTE: u64 = 0x0102_0408_1020_4080;
 
 #[inline]

@@ -57,7 +57,7 @@ impl<'a> Key<'a> {
 /// The leading key columns to search for.
 pub(super) type Probe<'a> = &'a [Key<'a>];
 
-/// The values of a [`Probe`]: few enough, nearly always, to need no allocation.
+/// The values of a [`Probe`]. They are nearly always few enough to need no allocation.
 pub(super) type ProbeKeys<'a> = SmallVec<[Key<'a>; 4]>;
 
 /// A row of values.
@@ -71,7 +71,7 @@ pub(super) fn row_of(values: &[DataValue]) -> ProbeKeys<'_> {
 /// A row of columns.
 #[inline]
 pub(super) fn keys_at(columns: &[Column], row: usize) -> ProbeKeys<'_> {
-    // A loop: collecting them costs as much as a comparison.
+    // A loop is faster here than collecting, which would cost as much as a comparison.
     let mut keys = ProbeKeys::new();
     columns.iter().for_each(|column| keys.push(Key::at(column, row)));
     keys

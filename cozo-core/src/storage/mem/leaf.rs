@@ -1,4 +1,4 @@
-//! A leaf: a few hundred rows, sorted by key, as encoded columns.
+//! A leaf: up to a few hundred rows, sorted by key, as encoded columns (see [`leaf_column`](super::leaf_column)).
 
 use std::ops::Range;
 
@@ -12,10 +12,10 @@ use super::search::pieces;
 use super::shared::Shared;
 use crate::value::{Column, DataValue};
 
-/// Up to this many changed rows are applied one by one; more are merged in one go.
+/// Up to this many changed rows are applied one by one. More are merged with the rows of the leaf, which are encoded once.
 const FEW_ROWS: usize = 16;
 
-/// Rows.
+/// A leaf.
 #[derive(Debug)]
 pub(super) struct Leaf {
     /// One column for each column of the relation, keys first.
@@ -41,7 +41,7 @@ impl Leaf {
         Leaf { columns, len }
     }
 
-    /// Encodes rows as as many leaves as it takes: the first, and its right siblings.
+    /// Encodes rows as one or more leaves. Returns the first leaf and its right siblings.
     fn encode_all(mut columns: Columns<'_>, range: Range<usize>, keys: usize, appended: bool) -> (Self, Vec<Sibling>) {
         let weight: usize = columns.iter().map(|column| column_weight(column, range.clone())).sum();
         let light = (range.len() * MAX_LEAF_BYTES).checked_div(weight).unwrap_or(MAX_LEAF_ROWS);
@@ -61,7 +61,7 @@ impl Leaf {
         Leaf { columns: self.columns.iter().map(LeafColumn::copy_with_room).collect(), len: self.len }
     }
 
-    /// About the bytes of strings and mixtures.
+    /// The approximate size of strings and untyped values.
     pub fn weight(&self) -> usize {
         self.columns.iter().map(LeafColumn::weight).sum()
     }
@@ -73,7 +73,7 @@ impl Leaf {
         }
     }
 
-    /// Moves a range of rows to the end of columns. The leaf is of no use then, but for a search among the rows behind.
+    /// Moves a range of rows to the end of columns. Afterwards only a search among the later rows of the leaf is valid.
     pub fn move_range(&mut self, range: Range<usize>, targets: &mut [Column]) {
         for (column, target) in self.columns.iter_mut().zip(targets) {
             column.move_range(range.clone(), target);
@@ -85,13 +85,13 @@ impl Leaf {
         self.columns[..keys].iter().map(|column| column.get(row)).collect()
     }
 
-    /// Reads some of the memory that a search by the first key columns goes through; what it gives means nothing.
+    /// Reads some of the memory that a search by the first key columns reads. The result has no meaning.
     #[inline]
     pub fn prefetch(&self, keys: usize) -> usize {
         prefetch(&self.columns, keys)
     }
 
-    /// Reads some of the memory where a row's columns begin, as [`Leaf::prefetch`] does.
+    /// Reads some of the memory of a row's columns; see [`Leaf::prefetch`].
     #[inline]
     pub fn prefetch_row(&self, row: usize, columns: &[usize]) -> usize {
         let Some(last) = self.len.checked_sub(1) else { return 0 };
@@ -99,8 +99,8 @@ impl Leaf {
         columns.iter().map(|column| self.columns[*column].prefetch_row(row)).fold(0, usize::wrapping_add)
     }
 
-    /// The row with a whole key; empty, at the place where it would be, if there is none. A leaf that is not near is brought near before it
-    /// is searched.
+    /// The row with a whole key. If there is none, the range is empty and lies where the row would be. A leaf that is not
+    /// prefetched yet is prefetched before the search.
     #[inline]
     pub fn find(&self, key: Probe, is_prefetched: bool) -> Range<usize> {
         if let ([Key::Int(key)], Some(LeafColumn::Int(column))) = (key, self.columns.first())
@@ -114,15 +114,15 @@ impl Leaf {
         self.equal_range(0, key)
     }
 
-    /// Waits for all the memory that a search by the first key columns goes through at once, where the search would wait for one piece
-    /// after another: plain loads do not wait for each other. By itself, so that the code around it stays in registers.
+    /// Loads the memory that a search by the first key columns reads. The search would wait for one cache line after another,
+    /// whereas these loads wait at the same time. It is not inlined, so that its caller's values stay in registers.
     #[inline(never)]
     fn prefetch_now(&self, keys: usize) {
         std::hint::black_box(self.prefetch(keys));
     }
 
-    /// Waits for a row of few columns at once, those too that are not read: a row that is read is often changed next, and all that comes
-    /// after a change waits until the memory to change is near.
+    /// Loads all columns of a row, if they are few, even those that are not read. A row that is read is often changed next, and the
+    /// code after a change would wait for memory that is not in the cache.
     #[inline]
     pub fn prefetch_row_now(&self, row: usize) {
         if !self.columns.spilled() {
@@ -138,7 +138,7 @@ impl Leaf {
         equal_range(&self.columns, first..self.len, probe)
     }
 
-    /// Puts a range of rows, sorted by key; gives what splits off.
+    /// Puts a range of rows, sorted by key. Returns the leaves that split off.
     pub fn put(&mut self, changes: &mut Changes, range: Range<usize>) -> Vec<Sibling> {
         let mut next = range.start;
         while range.len() <= FEW_ROWS && next < range.end {
@@ -151,9 +151,9 @@ impl Leaf {
         if next == range.end { vec![] } else { self.merge(changes.columns(), next..range.end, keys) }
     }
 
-    /// Puts one row; `false` if there is no room for it.
+    /// Puts one row. Returns `false` if there is no room for it.
     fn put_row(&mut self, row: &[Key], keys: usize) -> bool {
-        // A row with values was often read just before, and is near. Where there are only keys, it is new.
+        // A row with values was often read just before, so it is in the cache. A row of keys alone is mostly new.
         let found = self.find(&row[..keys], keys < row.len());
         if !found.is_empty() {
             for (column, value) in self.columns[keys..].iter_mut().zip(&row[keys..]) {
@@ -171,7 +171,7 @@ impl Leaf {
         true
     }
 
-    /// Merges a range of rows with its own and encodes them anew.
+    /// Merges a range of rows with its own, and encodes all of them.
     fn merge(&mut self, mut rows: Columns<'_>, range: Range<usize>, keys: usize) -> Vec<Sibling> {
         let place = |leaf: &Leaf, rows: &[Column], row, first| leaf.equal_range(first, &keys_at(&rows[..keys], row));
         let appended = place(self, &rows, range.start, 0).start == self.len;
@@ -181,7 +181,7 @@ impl Leaf {
             return siblings;
         }
         if appended && self.weight() > MAX_LEAF_BYTES {
-            // Its rows are not copied for nothing: there is no room among them.
+            // The leaf is full, so the new rows go to siblings and its own rows are not copied.
             let separator = columns_key(&rows, range.start, keys);
             let (first, further) = Leaf::encode_all(rows, range, keys, appended);
             let first = Sibling { separator, child: Child::new(Shared::new(Node::Leaf(first))) };
@@ -205,7 +205,7 @@ impl Leaf {
         siblings
     }
 
-    /// Removes the rows with the keys of a range, sorted.
+    /// Removes the rows with the keys of a range. The keys are sorted.
     pub fn remove(&mut self, changes: &mut Changes, range: Range<usize>) {
         if range.len() > FEW_ROWS {
             let keys = changes.keys;

@@ -1,12 +1,29 @@
-//! One column of a leaf, encoded by what it happens to hold. Every value comes back identical.
+//! One column of a leaf, in the encoding that suits its values. Decoding returns identical values.
 //!
 //! | values | encoding |
 //! |---|---|
-//! | nothing but nulls | their number |
-//! | integers | base and distances of 1, 2 or 4 bytes; plain where they are far apart |
+//! | only nulls | their number |
+//! | integers | a base, and offsets of 1, 2 or 4 bytes; plain if the offsets need more |
 //! | floats, Booleans | plain |
-//! | strings | one buffer with ends; a dictionary where they repeat |
-//! | anything else, or a mixture | `DataValue`s |
+//! | strings | one buffer with ends; a dictionary if they repeat |
+//! | other types, or several types | `DataValue`s |
+//!
+//! A leaf of four rows with a key of one integer:
+//!
+//! ```text
+//!  row   key  name   note       columns[0]: Int         base 100, offsets [0, 3, 4, 9]     one byte each
+//!   0    100  "m"    null       columns[1]: Dictionary  codes [0, 1, 1, 0], distinct ["m", "f"]
+//!   1    103  "f"    null       columns[2]: Null        4
+//!   2    104  "f"    null
+//!   3    109  "m"    null       nulls: absent in every column that has none
+//! ```
+//!
+//! The encoding follows from the values alone, not from the type that the schema declares. [`LeafColumn::insert`] and
+//! [`LeafColumn::set`] change a column in place as long as its encoding can hold the value, and encode it again otherwise.
+//!
+//! Invariants:
+//! - All columns of a leaf have the same length.
+//! - Key columns are sorted in the total order of values, each within the runs of the columns before it. Nulls sort first.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -22,7 +39,7 @@ use super::search::{equal_range_by, run_end};
 use super::text_column::{DictionaryColumn, TextColumn};
 use crate::value::{Column, DataValue, Num, Primitive, StrColumn, Validity};
 
-/// Columns of a leaf, or of separators: up to four in place, which spares a search a detour through memory.
+/// The columns of a leaf, or of separators. Up to four lie in the node itself, which saves a search one indirection.
 pub(super) type LeafColumns = SmallVec<[LeafColumn; 4]>;
 
 /// An encoded column.
@@ -37,7 +54,7 @@ pub(super) enum LeafColumn {
     Any(Buffer<DataValue>),
 }
 
-/// Values as they are; a null row holds the default.
+/// Plain values. A null row has the default value.
 #[derive(Clone, Debug)]
 pub(super) struct PlainColumn<T> {
     values: Buffer<T>,
@@ -116,7 +133,7 @@ impl LeafColumn {
         }
     }
 
-    /// Encodes a range of a column, of which values that a copy would be made of are taken.
+    /// Encodes a range of a column. Values of an untyped column are moved out of it.
     pub fn encode_given(column: &mut Column, range: Range<usize>) -> Self {
         match column {
             Column::Any(values) if !values[range.clone()].iter().all(DataValue::has_column_type) => {
@@ -133,7 +150,7 @@ impl LeafColumn {
         }
     }
 
-    /// A copy to change: it has room for a few more rows.
+    /// A copy with room for a few more rows.
     pub fn copy_with_room(&self) -> Self {
         match self {
             LeafColumn::Null(len) => LeafColumn::Null(*len),
@@ -175,8 +192,8 @@ impl LeafColumn {
         }
     }
 
-    /// Puts the value of a row into a place. An integer is written where it goes: to move a value reads it in larger pieces than it
-    /// was just written in, for which a processor waits.
+    /// Writes the value of a row into a place. An integer is written there directly. Moving a value that was just written would
+    /// read it in wider pieces, which stalls store-to-load forwarding.
     #[inline]
     pub fn get_into(&self, row: usize, place: &mut DataValue) {
         match self {
@@ -188,8 +205,8 @@ impl LeafColumn {
         }
     }
 
-    /// Within a range of rows that is sorted by this column, the run of those that hold `key`; empty, at the place
-    /// where it would be, if there are none.
+    /// The run of rows with `key` in a range that is sorted by this column. If there are none, the run is empty and lies where
+    /// they would be.
     #[inline]
     pub fn equal_range(&self, range: Range<usize>, key: Key) -> Range<usize> {
         match (self, key) {
@@ -218,7 +235,7 @@ impl LeafColumn {
         }
     }
 
-    /// Inserts a row, encoding anew where the value does not fit.
+    /// Inserts a row. Encodes the column again if the value does not fit.
     pub fn insert(&mut self, row: usize, value: Key) {
         let fits = match (&mut *self, value) {
             (LeafColumn::Null(len), Key::Null) => {
@@ -246,7 +263,7 @@ impl LeafColumn {
         }
     }
 
-    /// Replaces a row, encoding anew where the value does not fit.
+    /// Replaces a row. Encodes the column again if the value does not fit.
     pub fn set(&mut self, row: usize, value: Key) {
         let fits = match (&mut *self, value) {
             (LeafColumn::Null(_), Key::Null) => true,
@@ -271,7 +288,7 @@ impl LeafColumn {
         }
     }
 
-    /// Encodes the column anew with `value` in place of a range of rows.
+    /// Encodes the column again, with `value` in place of a range of rows.
     fn replace_rows(&mut self, rows: Range<usize>, value: Key) {
         let mut column = Column::default();
         self.append_range(0..rows.start, &mut column);
@@ -293,14 +310,14 @@ impl LeafColumn {
         }
     }
 
-    /// The rows of a range, encoded by themselves.
+    /// The rows of a range as a column of their own.
     pub fn slice(&self, range: Range<usize>) -> Self {
         let mut column = Column::default();
         self.append_range(range, &mut column);
         LeafColumn::encode(&column, 0..column.len())
     }
 
-    /// Decodes a range onto the end of a column.
+    /// Decodes a range, and appends it to a column.
     #[inline]
     pub fn append_range(&self, range: Range<usize>, target: &mut Column) {
         if range.is_empty() {
@@ -323,7 +340,7 @@ impl LeafColumn {
         }
     }
 
-    /// Moves a range to the end of a column: of values that a copy would be made of nothing stays here.
+    /// Moves a range to the end of a column. Untyped values are moved out of this column, others are copied.
     pub fn move_range(&mut self, range: Range<usize>, target: &mut Column) {
         match self {
             LeafColumn::Any(values) => move_values(&mut values[range], target),
@@ -331,7 +348,7 @@ impl LeafColumn {
         }
     }
 
-    /// Decodes ascending rows, at least one, onto the end of a column.
+    /// Decodes ascending rows, at least one, and appends them to a column.
     pub fn append_rows(&self, rows: &[u32], target: &mut Column) {
         let (first, last) = (rows[0] as usize, rows[rows.len() - 1] as usize);
         if last - first + 1 == rows.len() {
@@ -350,7 +367,7 @@ impl LeafColumn {
         }
     }
 
-    /// Reads some of the memory that a search goes through; what it gives means nothing.
+    /// Reads some of the memory that a search reads. The result has no meaning.
     #[inline]
     pub fn prefetch(&self) -> usize {
         match self {
@@ -360,7 +377,7 @@ impl LeafColumn {
         }
     }
 
-    /// Reads the memory of a row where that is quick, as [`LeafColumn::prefetch`] does.
+    /// Reads the memory of a row if its position is known without a search; see [`LeafColumn::prefetch`].
     #[inline]
     pub fn prefetch_row(&self, row: usize) -> usize {
         match self {
@@ -371,7 +388,7 @@ impl LeafColumn {
         }
     }
 
-    /// The end of the run of rows that hold the same value as the first of a range that is sorted by this column.
+    /// The end of the run of rows with the first row's value, in a range that is sorted by this column.
     #[inline]
     pub fn run_end(&self, range: Range<usize>) -> usize {
         let first = range.start;
@@ -385,7 +402,7 @@ impl LeafColumn {
         }
     }
 
-    /// The runs of rows that hold the same integer, which it is and how many, of a column that is sorted and has nothing else.
+    /// The runs of equal integers of a sorted column: the integer and the number of rows. None if it has other values.
     pub fn int_runs(&self) -> Option<impl Iterator<Item = (i64, usize)>> {
         match self {
             LeafColumn::Int(column) => column.runs(),
@@ -393,7 +410,7 @@ impl LeafColumn {
         }
     }
 
-    /// The validity that a row holds, if it is one.
+    /// The value of a row, if it is a validity.
     #[inline]
     pub fn validity(&self, row: usize) -> Option<Validity> {
         match self {
@@ -405,7 +422,7 @@ impl LeafColumn {
         }
     }
 
-    /// Readies a column that holds nothing but nulls for what this column holds.
+    /// Gives a column that has only nulls so far the type of this column.
     #[inline]
     fn prepare(&self, target: &mut Column) {
         if let Column::Null(len) = *target {
@@ -413,7 +430,7 @@ impl LeafColumn {
         }
     }
 
-    /// A column of `len` nulls that takes what this column holds.
+    /// A column of `len` nulls with the type of this column.
     fn target_of_nulls(&self, len: usize) -> Column {
         match self {
             LeafColumn::Null(_) => Column::Null(len),
@@ -429,7 +446,7 @@ impl LeafColumn {
         }
     }
 
-    /// About the bytes of strings and mixtures; typed values of fixed size weigh nothing.
+    /// The approximate size of strings and untyped values. Typed values of fixed size count as 0.
     pub fn weight(&self) -> usize {
         match self {
             LeafColumn::Text(column) => column.byte_len(),
@@ -438,7 +455,7 @@ impl LeafColumn {
         }
     }
 
-    /// The bytes on the heap, roughly: what values of the mixture own is not counted.
+    /// The approximate size on the heap, without the memory that untyped values own.
     pub fn heap_bytes(&self) -> usize {
         match self {
             LeafColumn::Null(_) => 0,
@@ -461,7 +478,7 @@ pub(super) fn column_weight(column: &Column, range: Range<usize>) -> usize {
     }
 }
 
-/// About the bytes that a copy of a value costs.
+/// The approximate size of a copy of a value.
 fn weight_of(value: &DataValue) -> usize {
     match value {
         DataValue::Str(text) => text.len(),

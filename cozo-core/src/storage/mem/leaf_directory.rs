@@ -1,7 +1,26 @@
-//! Where the rows of a tree lie, by the integer that is their first key column.
+//! The leaf directory: an index of a tree by the integer in the first key column. It does not copy rows.
 //!
-//! An index that copies nothing: to make it, the first column is looked at and no other, and it takes a few bytes for each key and leaf.
-//! The rows of a key are then read out of their leaves without a search.
+//! Rows are numbered in key order over the whole tree. The directory has the first row number of each key, and the first row
+//! number of each leaf with the path to the leaf. Building it reads the first column of each leaf only. A
+//! [`DirectoryReader`] then reads the rows of a key from their leaves without a search.
+//!
+//! ```text
+//!  row          0  1  2  3  4  5  6  7  8
+//!  first key    0  0  2  2  2  3  3  5  5
+//!  leaf         ------0------  -----1----
+//!
+//!  starts       key:   0  1  2  3  4  5           the rows of key k are starts[k] .. starts[k + 1]
+//!               row:   0  2  2  5  7  7  9
+//!  leaves       LeafPlace { first: 0, path: 0 }, LeafPlace { first: 5, path: 1 }, { first: MAX, .. }
+//!  blocks       the leaf of every BLOCK_ROWSth row: where leaf_of begins to count
+//!  path         CHILD_BITS bits for each level: which child of each node from the root down
+//! ```
+//!
+//! Invariants:
+//! - A directory belongs to one state of a tree, by [`ContentVersion`]. [`DirectoryReader::new`] refuses any other.
+//! - There is one only for first keys that are integers from 0 to a limit, in a tree of more than one leaf, with fewer than
+//!   2^32 rows and a path of at most 32 bits.
+//! - Row numbers are found in two steps, key to row and row to leaf, since a key may have rows in many leaves.
 
 use std::iter::zip;
 use std::ops::Range;
@@ -18,43 +37,43 @@ use crate::storage::ContentVersion;
 use crate::threads;
 use crate::value::{Column, KeyStarts};
 
-/// How many bits tell the children of a node apart.
+/// The number of bits of a child's index in its node.
 const CHILD_BITS: u32 = MAX_CHILDREN.ilog2();
 const _: () = assert!(MAX_CHILDREN.is_power_of_two(), "a child's number fits its bits");
 
-/// So many rows further on there is a leaf to begin with when the leaf of a row is looked for.
+/// The distance in rows between two entries of `blocks`.
 const BLOCK_ROWS: u32 = 256;
 
-/// So many ranges are read together.
+/// The number of ranges that are read together, so that their cache misses overlap.
 const GROUP: usize = 16;
 
-/// Rows are numbered in the order of their keys: the rows of each first key, and the leaf of each row.
+/// The rows of each first key, and the leaf of each row. Rows are numbered in key order.
 #[derive(Debug)]
 pub struct LeafDirectory {
-    /// The contents of the tree that it is of.
+    /// The contents of its tree.
     contents: ContentVersion,
     starts: KeyStarts,
-    /// Each leaf, and one after the last.
+    /// Each leaf, and a sentinel after the last.
     leaves: Vec<LeafPlace>,
     /// The leaf of every [`BLOCK_ROWS`]th row.
     blocks: Vec<u32>,
 }
 
-/// A leaf.
+/// The first row of a leaf, and the path to the leaf.
 #[derive(Clone, Copy, Debug)]
 struct LeafPlace {
     /// The number of its first row.
     first: u32,
-    /// The way to it: which child of each node from the root down, [`CHILD_BITS`] for each.
+    /// The index of the child of each node from the root down, [`CHILD_BITS`] for each.
     path: u32,
 }
 
-/// A node above leaves, and the way to it.
+/// A node above leaves, and the path to it.
 type Above<'a> = (&'a Inner, u32);
 
 impl LeafDirectory {
-    /// Those of a tree, made by all threads. Nothing if the first keys are not integers from 0 to below `most_keys`, or the tree is as small
-    /// as a leaf or too large for 32 bits. `go_on` is asked now and then.
+    /// The directory of a tree, built by several threads. None if a first key is not an integer from 0 to below `most_keys`, or if
+    /// the tree is a single leaf or too large for 32 bits. `go_on` is called from time to time and may abort the work.
     pub fn of<E: Send>(
         tree: &Tree,
         most_keys: u64,
@@ -89,7 +108,8 @@ impl LeafDirectory {
     fn leaf_of(&self, row: u32) -> usize {
         let after = |number: usize| self.leaves[number + 1].first <= row;
         let mut number = self.blocks[(row / BLOCK_ROWS) as usize] as usize;
-        // Nobody can foretell whether it is the leaf of the block's first row or the next, but that it is one of them mostly.
+        // Mostly it is the leaf of the block's first row or the next one. Which of the two is unpredictable, so the choice has
+        // no branch.
         number += usize::from(after(number));
         while after(number) {
             number += 1;
@@ -97,14 +117,14 @@ impl LeafDirectory {
         number
     }
 
-    /// The bytes that they take.
+    /// The size in bytes.
     pub fn memory_bytes(&self) -> usize {
         let blocks = self.blocks.capacity() * size_of::<u32>();
         self.starts.memory_bytes() + self.leaves.capacity() * size_of::<LeafPlace>() + blocks
     }
 }
 
-/// Some leaves, one after another, with their rows numbered from 0 on.
+/// Consecutive leaves, with their rows numbered from 0.
 #[derive(Default)]
 struct LeafPart {
     starts: KeyStarts,
@@ -112,14 +132,14 @@ struct LeafPart {
 }
 
 impl LeafPart {
-    /// The leaves below some nodes; nothing if their keys are not such integers.
+    /// The leaves below some nodes; none if a key is not such an integer.
     fn of<E>(above: &[Above<'_>], most_keys: u64, go_on: &impl Fn() -> Result<(), E>) -> Result<Option<Self>, E> {
         let mut part = LeafPart::default();
         for (inner, path) in above {
             go_on()?;
             let paths = (0..).map(|child| path << CHILD_BITS | child);
             for (children, path) in zip(inner.children.chunks(GROUP), paths.step_by(GROUP)) {
-                // One leaf after the other would wait for each piece of its memory; plain loads do not wait for each other.
+                // The leaves of a group are loaded together, so that their cache misses overlap.
                 let headers = children.iter().map(|child| child.node.leaf().len).fold(0, usize::wrapping_add);
                 let keys = children.iter().map(|child| child.node.leaf().prefetch(1)).fold(0, usize::wrapping_add);
                 std::hint::black_box((headers, keys));
@@ -141,8 +161,8 @@ impl LeafPart {
     }
 }
 
-/// Parts of what is below some nodes, one made by each thread. These are not threads that share the work of queries: while one of those
-/// waits, it may begin what waits for this index.
+/// The parts below some nodes, one built by each thread. The threads are not from the pool of the queries: while a thread of the
+/// pool waits for its parts, it may start a job that waits for this directory.
 fn parts_of<E: Send>(
     above: &[Above<'_>],
     most_keys: u64,
@@ -156,7 +176,7 @@ fn parts_of<E: Send>(
             others.map(|above| (above, thread::Builder::new().spawn_scoped(scope, move || part(above)))).collect();
         let mut parts = vec![part(own)?];
         for (above, thread) in begun {
-            // Where the system has no thread left, this one has the time.
+            // If the system cannot start a thread, this one does its part.
             parts.push(match thread {
                 Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic))?,
                 Err(_) => part(above)?,
@@ -166,7 +186,7 @@ fn parts_of<E: Send>(
     })
 }
 
-/// All leaves of parts that follow one another; nothing if they have too many rows.
+/// The leaves of consecutive parts; none if they have too many rows.
 fn joined(parts: Vec<LeafPart>) -> Option<LeafPart> {
     let mut parts = parts.into_iter();
     let mut all = parts.next().unwrap_or_default();
@@ -179,7 +199,7 @@ fn joined(parts: Vec<LeafPart>) -> Option<LeafPart> {
     Some(all)
 }
 
-/// Lists the nodes above the leaves, below a node that is so many levels above those.
+/// Lists the nodes directly above the leaves, below a node that is `height` levels above the leaves.
 fn list_above_leaves<'a>(node: &'a Node, height: usize, path: u32, above: &mut Vec<Above<'a>>) {
     let Node::Inner(inner) = node else { unreachable!("all leaves are equally far from the root") };
     if height == 1 {
@@ -190,7 +210,7 @@ fn list_above_leaves<'a>(node: &'a Node, height: usize, path: u32, above: &mut V
     }
 }
 
-/// The rows of a tree at their places.
+/// Reads rows of a tree by their numbers.
 pub struct DirectoryReader<'a> {
     tree: &'a Tree,
     height: usize,
@@ -198,7 +218,7 @@ pub struct DirectoryReader<'a> {
 }
 
 impl<'a> DirectoryReader<'a> {
-    /// The rows of a tree; nothing if the places are not of the contents that it has.
+    /// A reader of a tree; none if the directory belongs to other contents.
     pub fn new(tree: &'a Tree, places: Arc<LeafDirectory>) -> Option<Self> {
         (tree.contents() == places.contents).then(|| DirectoryReader { tree, height: tree.height(), places })
     }
@@ -208,18 +228,18 @@ impl<'a> DirectoryReader<'a> {
         &self.places.starts
     }
 
-    /// The leaf of this number.
+    /// The leaf with this number.
     #[inline]
     fn leaf(&self, number: usize) -> &'a Leaf {
         let path = self.places.leaves[number].path;
         (0..self.height).rev().fold(&*self.tree.root, |node, level| child_on(path, node, level)).leaf()
     }
 
-    /// A column of the rows of ranges, none of them empty, `len` together.
+    /// A column of the rows in ranges. No range is empty, and together they have `len` rows.
     pub fn take(&self, column: usize, ranges: &[Range<u32>], len: usize) -> Column {
         let mut taken = Column::default();
         for ranges in ranges.chunks(GROUP) {
-            // One after the other would wait for each piece of memory on its way: they go together, a step at a time.
+            // The descents of a group go level by level together, so that their cache misses overlap.
             let mut found: SmallVec<[LeafPosition<'a>; GROUP]> =
                 ranges.iter().map(|range| self.find(range.start)).collect();
             for level in (0..self.height).rev() {
@@ -230,7 +250,7 @@ impl<'a> DirectoryReader<'a> {
             for (range, place) in zip(ranges, found) {
                 self.append(column, range.len(), place, &mut taken);
                 if taken.len() == range.len() {
-                    // The first says of what type the column is.
+                    // The first range determines the type of the column.
                     taken.try_reserve(len - range.len());
                 }
             }
@@ -238,7 +258,7 @@ impl<'a> DirectoryReader<'a> {
         taken
     }
 
-    /// The place of a row, with the root in place of its leaf.
+    /// The position of a row before the descent: its node is the root.
     #[inline]
     fn find(&self, row: u32) -> LeafPosition<'a> {
         let number = self.places.leaf_of(row);
@@ -246,7 +266,7 @@ impl<'a> DirectoryReader<'a> {
         LeafPosition { number, path, node: &self.tree.root, row: (row - first) as usize }
     }
 
-    /// Appends so many rows from a place on.
+    /// Appends `len` rows from a position on.
     #[inline]
     fn append(&self, column: usize, mut len: usize, place: LeafPosition<'a>, taken: &mut Column) {
         let (mut number, mut leaf, mut row) = (place.number, place.node.leaf(), place.row);
@@ -263,18 +283,18 @@ impl<'a> DirectoryReader<'a> {
     }
 }
 
-/// A row in a leaf.
+/// The position of a row in a leaf.
 struct LeafPosition<'a> {
     /// The number of the leaf.
     number: usize,
-    /// The way to it.
+    /// The path to the leaf.
     path: u32,
-    /// The leaf, or a node on the way.
+    /// The leaf, or a node on the path.
     node: &'a Node,
     row: usize,
 }
 
-/// The child of an inner node on the way to a leaf; `level` is the number of levels from the child to the leaves.
+/// The child of an inner node on the path to a leaf. `level` is the number of levels from the child to the leaves.
 #[inline]
 fn child_on(path: u32, node: &Node, level: usize) -> &Node {
     let Node::Inner(inner) = node else { unreachable!("all leaves are equally far from the root") };

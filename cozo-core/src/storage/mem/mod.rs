@@ -1,42 +1,59 @@
 //! The mem engine: a *column tree* for each relation.
 //!
-//! A column tree is a persistent B+tree. Its leaves hold up to [`MAX_LEAF_ROWS`] rows as compact typed columns, its
-//! inner nodes up to [`MAX_CHILDREN`] children with their row counts and the separators between them. Nodes are shared
-//! by counted references, so a snapshot is a clone of the root, and a change copies no more than the paths to the rows it touches.
+//! A column tree is a persistent B+tree. A leaf holds up to [`MAX_LEAF_ROWS`] rows as compact typed columns. An inner node
+//! holds up to [`MAX_CHILDREN`] children, their row counts and the separators between them. Nodes are shared by counted
+//! references, so a snapshot is a clone of the root. A change copies only the paths to the changed rows.
+//!
+//! ```text
+//!                     Inner: separators  _  (20)  (57)
+//!                            children    │    │     └──> Leaf   keys 57 ...
+//!                                        │    └────────> Leaf   keys 20 to 56
+//!                                        └─────────────> Leaf   keys below 20: columns[0] = keys, columns[1..] = values
+//! ```
+//!
+//! | file | what |
+//! |---|---|
+//! | `engine` | the engine and its snapshots |
+//! | `tree`, `node`, `leaf` | the tree, its nodes, a leaf's rows |
+//! | `leaf_column`, `int_column`, `text_column`, `nulls` | encoded columns |
+//! | `apply`, `rebalance` | changes |
+//! | `cursor`, `finger`, `search`, `key`, `as_of` | scans and look-ups |
+//! | `prefetch`, `leaf_directory` | look-ups that overlap their cache misses |
+//! | `buffer`, `heap`, `shared` | memory |
 //!
 //! # The life of a put
 //! 1. [`MemStorage::commit`](crate::storage::Storage::commit) clones the current [`MemSnapshot`] (a persistent map from
 //!    relation to [`Tree`]) and hands each `RowChanges` to [`Tree::apply`].
-//! 2. `apply` walks down: an inner node cuts the sorted rows at its separators and passes each part to one child. A node
-//!    that this commit owns alone is changed in place, a shared one is copied first, once.
-//! 3. A leaf puts few rows one by one, keeping its encodings where the values fit; many rows are merged and encoded anew.
-//! 4. What no longer fits splits off as right siblings, which the parent takes in, up to a new root. After removals a
-//!    parent joins neighbours that together are at most half full.
-//! 5. The new map is published; snapshots that hold the old root do not notice.
+//! 2. `apply` descends. An inner node cuts the sorted rows at its separators and passes each part to one child. A node with
+//!    one holder is changed in place. A shared node is copied first.
+//! 3. A leaf puts few rows one by one, and retains an encoding if the value fits. Many rows are merged and encoded again.
+//! 4. Rows beyond the limit split off as right siblings. The parent inserts them, and may split too, up to a new root. After
+//!    removals a parent joins neighbours that together are at most half full.
+//! 5. The new map is published. Snapshots with the old root are not affected.
 //!
 //! # The life of a look-up
 //! 1. [`Tree::lookup`] makes a cursor with a `Finger`: a leaf and the path to it.
-//! 2. For each probe the finger moves forward if the probe is greater than the one before, otherwise it starts again at
-//!    the root. A node is searched column by column, each a binary search over the narrowed integers or strings.
-//! 3. The run of matching rows is decoded straight into the columns that were asked for; a run that reaches the end of
-//!    its leaf goes on in the next. The cursor stops at about `max_rows` and resumes there.
+//! 2. For each probe the finger moves forward if the probe is greater than the one before. Otherwise it starts again at the
+//!    root. A node is searched column by column, by binary search over the narrowed integers or strings.
+//! 3. The run of matching rows is decoded into the requested columns. A run that reaches the end of its leaf continues in the
+//!    next leaf. The cursor stops at about `max_rows` and resumes there.
 //!
-//! Whoever looks up many keys of one integer has [`LeafDirectory`] made, and then reads [`DirectoryReader`] without a search.
+//! Many look-ups by an integer key use a [`LeafDirectory`]. A [`DirectoryReader`] then reads rows without a search.
 //!
 //! # The life of a read as of a time
-//! 1. Where all key columns but the Validity are known, the probe is the key with that time: one seek finds the version,
-//!    however long the history is.
-//! 2. Otherwise a walk goes from history to history. Within a leaf it gallops to the end of each; a history that goes on
-//!    in the next leaf is left by two seeks at most, to the version and past the end.
+//! 1. If all key columns but the Validity are known, the probe is the key with that time. One seek finds the version, however
+//!    long the history is.
+//! 2. Otherwise a walk visits each history. Within a leaf it gallops to the end of the history. A history that continues in
+//!    the next leaf takes at most two seeks: one to the version and one past the end.
 //!
 //! # Invariants
-//! - Rows are strictly ascending by key; leaves all have the same depth; only the root may be empty.
+//! - Rows are strictly ascending by key; all leaves have the same depth; only the root may be empty.
 //! - Separator `i > 0` of an inner node is above every key of child `i - 1` and at or below every key of child `i`.
-//!   Separator 0 is never looked at.
-//! - Neighbours below one parent are together more than half of what one node may hold. Rows of long strings or large
-//!   mixtures make leaves of fewer rows, about 64 KiB.
+//!   Separator 0 is never read.
+//! - Two neighbours below one parent together exceed half of the limit of one node. Rows with long strings or large lists
+//!   make leaves of fewer rows, about 64 KiB.
 //!
-//! **mem never sees types, names or transactions**: an encoding follows from the values a leaf happens to hold.
+//! **mem never sees types, names or transactions**: an encoding follows from the values of a leaf alone.
 //!
 //! ```
 //! use cozo::storage::{BatchCursor, KeyRange, RelationShape, mem::Tree};

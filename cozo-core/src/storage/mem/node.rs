@@ -13,15 +13,15 @@ use crate::value::{Column, DataValue};
 /// The most rows of a leaf.
 pub const MAX_LEAF_ROWS: usize = 512;
 
-/// The rows of a leaf that many were appended to. What stays free has room for rows that come in between later: the first of
-/// them need not split the leaf, nor move four-byte columns, for which an allocator has blocks of 2048 bytes, not of 1920.
+/// The rows of each leaf after a bulk append. The rest is room for later rows in between, so that the first of them does not split
+/// the leaf. Nor does it move a column of four-byte offsets, since the allocator gives it a block of 2048 bytes in any case.
 pub(super) const APPENDED_LEAF_ROWS: usize = 480;
 
-/// About the most bytes of strings and mixtures of a leaf with more than one row: a put copies them all.
+/// The approximate limit for strings and untyped values of a leaf with more than one row. A put copies all of them.
 pub(super) const MAX_LEAF_BYTES: usize = 1 << 16;
 
-/// The most children of an inner node. More make the tree lower, which spares cold reads; fewer make a copy of a node that a
-/// snapshot holds cheaper, since it counts a reference to each child.
+/// The most children of an inner node. More children make the tree lower, which saves cold reads. Fewer make it cheaper to copy a
+/// node that a snapshot holds, since a copy counts a reference to each child.
 pub const MAX_CHILDREN: usize = 64;
 
 /// A node.
@@ -31,7 +31,7 @@ pub(super) enum Node {
     Inner(Inner),
 }
 
-/// A node above others.
+/// An inner node.
 #[derive(Debug)]
 pub(super) struct Inner {
     /// Row `i` separates child `i - 1` from child `i`; one column for each key column.
@@ -41,17 +41,17 @@ pub(super) struct Inner {
     pub rows: u64,
 }
 
-/// A child with what its parent needs to know without looking at it.
+/// A child, with the numbers that its parent needs without reading the child's memory.
 #[derive(Clone, Debug)]
 pub(super) struct Child {
     pub node: Shared<Node>,
     /// The number of rows below.
     pub rows: u64,
-    /// The number of rows of a leaf, of children of an inner node.
+    /// The number of rows of a leaf, or of children of an inner node.
     pub size: usize,
 }
 
-/// A new right neighbour of a node that was split, with the separator before it.
+/// A new right neighbour of a split node, with the separator before it.
 #[derive(Debug)]
 pub(super) struct Sibling {
     pub separator: Vec<DataValue>,
@@ -65,7 +65,7 @@ impl Child {
         child
     }
 
-    /// Counts anew, after the node was changed.
+    /// Updates the numbers after the node was changed.
     pub fn measure(&mut self) {
         (self.rows, self.size) = match &*self.node {
             Node::Leaf(leaf) => (leaf.len as u64, leaf.len),
@@ -75,7 +75,7 @@ impl Child {
 }
 
 impl Node {
-    /// The node to change: itself if nobody else holds it, otherwise a copy put in its place.
+    /// The node for a change: the node itself if it has one holder, otherwise a copy, which replaces it.
     pub fn make_mut(node: &mut Shared<Node>) -> &mut Node {
         if Shared::holders(node) > 1 {
             *node = Shared::new(match &**node {
@@ -86,7 +86,7 @@ impl Node {
         Shared::get_mut(node).expect("a node just made is not shared")
     }
 
-    /// This leaf.
+    /// The node as a leaf.
     #[inline]
     pub fn leaf(&self) -> &Leaf {
         match self {
@@ -95,7 +95,7 @@ impl Node {
         }
     }
 
-    /// Reads something of the node itself; what it gives means nothing.
+    /// Reads the node's own memory. The result has no meaning.
     #[inline]
     pub fn prefetch(&self) -> usize {
         match self {
@@ -104,7 +104,7 @@ impl Node {
         }
     }
 
-    /// Reads some of the memory that a search by the first key columns goes through; what it gives means nothing.
+    /// Reads some of the memory that a search by the first key columns reads. The result has no meaning.
     #[inline]
     pub fn prefetch_keys(&self, keys: usize) -> usize {
         match self {
@@ -122,14 +122,14 @@ impl Node {
     }
 }
 
-/// Reads some of the memory that a search by the first of these columns goes through; what it gives means nothing.
+/// Reads some of the memory that a search by the first of these columns reads. The result has no meaning.
 #[inline]
 pub(super) fn prefetch(columns: &[LeafColumn], keys: usize) -> usize {
     columns.iter().take(keys).map(LeafColumn::prefetch).fold(0, usize::wrapping_add)
 }
 
-/// Within rows sorted by columns, the run of those that begin with the probe; empty, at the place where it would be, if
-/// there are none.
+/// The run of rows that begin with the probe, in rows sorted by columns. If there are none, the run is empty and lies where they
+/// would be.
 #[inline]
 pub(super) fn equal_range(columns: &[LeafColumn], mut range: Range<usize>, probe: Probe) -> Range<usize> {
     for (stored, key) in columns.iter().zip(probe) {
@@ -142,7 +142,7 @@ pub(super) fn equal_range(columns: &[LeafColumn], mut range: Range<usize>, probe
 }
 
 impl Inner {
-    /// A node above these, of which there is at least one.
+    /// A node above these children, of which there is at least one.
     pub fn of(items: Vec<Sibling>) -> Self {
         let keys = items[0].separator.len();
         let separators = (0..keys).map(|key| {
@@ -158,15 +158,15 @@ impl Inner {
     }
 
     fn copy(&self) -> Self {
-        // Counting a reference waits for the child's memory, one child after another. Plain loads do not wait for each
-        // other: they bring all of it near first.
+        // Counting references waits for the children's memory one after another. Plain loads come first, since their cache misses
+        // overlap.
         let warm: usize = self.children.iter().map(|child| Shared::holders(&child.node)).sum();
         std::hint::black_box(warm);
         Inner { separators: self.separators.clone(), children: self.children.clone(), rows: self.rows }
     }
 
-    /// The child, from `first` on, where the rows that begin with the probe begin. A probe of a whole key is in that
-    /// child or nowhere; rows of a shorter one may begin only in the child after it.
+    /// The child, from `first` on, in which the rows that begin with the probe start. The row of a whole key is in that child or
+    /// in none. The rows of a shorter probe may start only in the child after it.
     #[inline]
     pub fn child_of(&self, probe: Probe, first: usize) -> usize {
         let found = equal_range(&self.separators, first + 1..self.children.len(), probe);
@@ -176,7 +176,7 @@ impl Inner {
         }
     }
 
-    /// The child with the row of this number, and the row's number in it.
+    /// The child that has the row with this rank, and the row's rank in it.
     pub fn child_of_rank(&self, mut rank: u64) -> (usize, u64) {
         let last = self.children.len() - 1;
         for (index, child) in self.children[..last].iter().enumerate() {
@@ -193,7 +193,7 @@ impl Inner {
         self.separators.iter().map(|column| column.get(child)).collect()
     }
 
-    /// Takes in new children before the one at `index`.
+    /// Inserts new children before the one at `index`.
     pub fn insert_siblings(&mut self, index: usize, siblings: Vec<Sibling>) {
         let separators = self.separators.iter().enumerate().map(|(key, old)| {
             let mut column = Column::default();
@@ -206,7 +206,7 @@ impl Inner {
         self.children.splice(index..index, siblings.into_iter().map(|sibling| sibling.child));
     }
 
-    /// Keeps what one node may hold, and gives the rest as right siblings.
+    /// Splits a node with too many children. Returns its new right siblings.
     pub fn split(&mut self, appended: bool) -> Vec<Sibling> {
         if self.children.len() <= MAX_CHILDREN {
             return vec![];

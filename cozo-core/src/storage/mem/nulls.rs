@@ -1,4 +1,4 @@
-//! Which rows of a leaf column are null. No memory where none is.
+//! The null flags of a leaf column. A column without nulls has no flags.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::buffer::{Buffer, buffer, copy_with_room, insert_compact};
 pub(super) struct Nulls(Option<Buffer<bool>>);
 
 impl Nulls {
-    /// Those of a range of a column.
+    /// The flags of a range of a column.
     pub fn of(flags: Option<&Vec<bool>>, range: Range<usize>) -> Self {
         let flags = flags.map(|flags| &flags[range]).filter(|flags| flags.contains(&true));
         Nulls(flags.map(|flags| buffer(flags.iter().copied())))
@@ -24,14 +24,14 @@ impl Nulls {
         self.0.as_ref().is_some_and(|flags| flags[row])
     }
 
-    /// Inserts a row into a column that has `len` of them.
+    /// Inserts a row into a column of `len` rows.
     pub fn insert(&mut self, row: usize, len: usize, null: bool) {
         if null || self.0.is_some() {
             insert_compact(self.0.get_or_insert_with(|| no_nulls(len)), row, null);
         }
     }
 
-    /// Sets a row of a column that has `len` of them.
+    /// Sets a row of a column of `len` rows.
     pub fn set(&mut self, row: usize, len: usize, null: bool) {
         if null || self.0.is_some() {
             self.0.get_or_insert_with(|| no_nulls(len))[row] = null;
@@ -44,7 +44,7 @@ impl Nulls {
         }
     }
 
-    /// The first row of a sorted range that is not null: nulls sort first.
+    /// The first row of a sorted range that is not null. Nulls sort first.
     #[inline]
     pub fn end_of_nulls(&self, range: Range<usize>) -> usize {
         match &self.0 {

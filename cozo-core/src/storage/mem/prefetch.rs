@@ -1,7 +1,20 @@
-//! Rows brought near at once, before they are read or changed one after another.
+//! Prefetching: descents to several leaves that take each step together, so that their cache misses overlap.
 //!
-//! The way to a row that was not read before leads through memory that is nowhere near, and each step waits for the one before: a
-//! node, its separators, the place of the child, the child. Several walks that take each step together wait about as long as one.
+//! A descent to a cold row waits for memory at each step: a node, its separators, the entry of the child, the child. Each
+//! address follows from the step before, so one descent cannot overlap its own misses. Descents to different rows do not depend
+//! on one another. [`PrefetchWalks`] takes each step for all of them before the next step, and so waits about as long as for one.
+//!
+//! ```text
+//!              step 1       step 2                       step 3
+//!  walk 0      node ──────> separators ──(search)──────> entry of the child ──> step 1 of the next level
+//!  walk 1      node ──────> separators ──(search)──────> entry of the child ──> step 1 of the next level
+//!  ...           all loads of one step are independent, so they wait at the same time
+//! ```
+//!
+//! A prefetch is an ordinary load whose result goes to `black_box`. It needs no unsafe code and no platform intrinsics, and an
+//! out-of-order processor does not wait for one before it starts the next.
+//!
+//! Invariant: walks change nothing, so a caller may skip them. Below [`MIN_WALKS`] they are skipped.
 
 use std::hint::black_box;
 
@@ -11,13 +24,13 @@ use super::finger::Aim;
 use super::key::ProbeKeys;
 use super::node::{Child, Node};
 
-/// So many walks are taken together: what they bring near is still there when the last of the rows is read or changed.
+/// The number of walks taken together. The memory of this many leaves is still in the cache when the last row is read or changed.
 pub(super) const MAX_WALKS: usize = 16;
 
-/// Fewer wait for little less than one after another, and each way is gone twice.
+/// The smallest number of walks to whole keys. With fewer the shared waiting saves less than the second descent costs.
 pub(super) const MIN_WALKS: usize = 8;
 
-/// PrefetchWalks to rows, of one tree or of several.
+/// Walks to rows of one tree or of several.
 #[derive(Default)]
 pub(super) struct PrefetchWalks<'t, 'k>(SmallVec<[Walk<'t, 'k>; MAX_WALKS]>);
 
@@ -25,24 +38,24 @@ pub(super) struct PrefetchWalks<'t, 'k>(SmallVec<[Walk<'t, 'k>; MAX_WALKS]>);
 pub(super) struct Walk<'t, 'k> {
     /// The whole key, or its first columns.
     pub key: ProbeKeys<'k>,
-    /// How far it has come.
+    /// The position of the walk.
     pub aim: Aim<'t>,
 }
 
 impl<'t, 'k> PrefetchWalks<'t, 'k> {
-    /// Adds the walk to the row with this whole key, or to the leaf where the rows begin that begin with it.
+    /// Adds the walk to the leaf with the first row that begins with this key.
     pub fn push(&mut self, root: &'t Node, key: ProbeKeys<'k>) {
         self.0.push(Walk { key, aim: Aim::at_root(root) });
     }
 
-    /// Goes to the leaves of whole keys, unless that takes longer by itself.
+    /// Prefetches the leaves, if there are enough walks for it to gain.
     pub fn prefetch(self) {
         if self.0.len() >= MIN_WALKS {
             self.into_leaves();
         }
     }
 
-    /// Goes to the leaves, and brings near what a search in them goes through.
+    /// Descends to the leaves, and prefetches the memory that a search in them reads.
     pub fn into_leaves(mut self) -> SmallVec<[Walk<'t, 'k>; MAX_WALKS]> {
         loop {
             self.together(|walk| walk.aim.node().prefetch());
@@ -59,7 +72,7 @@ impl<'t, 'k> PrefetchWalks<'t, 'k> {
         }
     }
 
-    /// Reads something for each: plain loads do not wait for each other.
+    /// Runs one load for each walk. Loads that do not depend on each other wait at the same time.
     fn together(&self, read: impl Fn(&Walk) -> usize) {
         black_box(self.0.iter().map(read).fold(0, usize::wrapping_add));
     }

@@ -1,7 +1,7 @@
-//! After removals: children that became small are joined with their neighbours, empty ones dropped.
+//! Rebalancing after removals: small children are joined with their neighbours, and empty ones are dropped.
 //!
-//! Two neighbours are joined when one node half full holds them both, so that a leaf that grows and shrinks by a row is
-//! not split and joined again and again.
+//! Two neighbours are joined only when the result is at most half full. So a leaf that grows and shrinks by a row is not split
+//! and joined again and again.
 
 use super::apply::Columns;
 use super::leaf::Leaf;
@@ -10,7 +10,7 @@ use super::node::{Child, Inner, MAX_CHILDREN, MAX_LEAF_BYTES, MAX_LEAF_ROWS, Nod
 use crate::value::{Column, DataValue};
 
 impl Inner {
-    /// Drops empty children and joins small neighbours; may leave one child, or none.
+    /// Drops empty children and joins small neighbours. One child may be left, or none.
     pub fn join_small_children(&mut self) {
         for index in (0..self.children.len()).rev() {
             if self.children[index].rows == 0 {
@@ -34,7 +34,8 @@ impl Inner {
         self.children.remove(index)
     }
 
-    /// Takes over the children of the right neighbour. Its own separator 0 is no bound; the parent's is.
+    /// Takes over the children of the right neighbour. `separator` is the parent's separator between the two; it replaces the
+    /// neighbour's separator 0, which is not a bound.
     fn join(&mut self, separator: Vec<DataValue>, right: &Inner) {
         let separators =
             self.separators.iter().zip(&right.separators).zip(separator).map(|((left, right), between)| {

@@ -1,6 +1,6 @@
-//! Searching sorted rows: the run of rows that equal a key, in a range of rows that is sorted by this column.
+//! Search in sorted rows: the run of rows that equal a key, in a range of rows that is sorted by one column.
 //!
-//! `[1, 3, 3, 5]`: 3 gives `1..3`; 4 gives the empty run `3..3`, the place where it would be.
+//! In `[1, 3, 3, 5]` the key 3 gives `1..3`. The key 4 gives the empty run `3..3`, which lies where it would be.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -21,7 +21,7 @@ pub(super) fn partition_point(range: Range<usize>, before: impl Fn(usize) -> boo
     start
 }
 
-/// The end of the run of rows from `range.start` on for which `equal` holds; gallops, because runs are often short.
+/// The end of the run of rows from `range.start` on for which `equal` holds. It gallops, since runs are often short.
 #[inline]
 pub(super) fn run_end(range: Range<usize>, equal: impl Fn(usize) -> bool) -> usize {
     if range.is_empty() || !equal(range.start) {
@@ -42,14 +42,14 @@ pub(super) fn equal_range_by(range: Range<usize>, compare: impl Fn(usize) -> Ord
     start..run_end(start..range.end, |row| compare(row).is_eq())
 }
 
-/// So many values are compared at once, without branches: what is sought is often near.
+/// The number of values at the front that are compared without branches. The sought value is often among them.
 const NEAR: usize = 32;
 
-/// The number of values at the front for which `holds`, which no value after the first failure does; counts the near
-/// ones, and bisects the rest.
+/// The number of values at the front for which `holds` is true. It is true for no value after the first failure. The first
+/// values are counted, the rest is bisected.
 #[inline]
 fn count_front<T: Copy>(values: &[T], holds: impl Fn(T) -> bool) -> usize {
-    // Narrow counters, and a number of values that is known beforehand, are counted many at once.
+    // A narrow counter and a fixed number of values let the compiler use vector instructions.
     let count = |near: &[T]| usize::from(near.iter().map(|value| u16::from(holds(*value))).sum::<u16>());
     match values.split_first_chunk::<NEAR>() {
         None => count(values),
@@ -67,8 +67,8 @@ pub(super) fn equal_range_of<T: Copy + Ord>(values: &[T], range: Range<usize>, k
     start..start + count_front(&values[start..range.end], |value| value == key)
 }
 
-/// Cuts `len` items into pieces of at most `max`. After an append all but the last piece are full, so that sequential
-/// loads leave full nodes behind; otherwise the pieces are about equal, so that each has room to grow.
+/// Cuts `len` items into pieces of at most `max`. After an append all pieces but the last are full, so that sequential loads
+/// produce full nodes. Otherwise the pieces are about equal, so that each has room to grow.
 pub(super) fn pieces(len: usize, max: usize, appended: bool) -> Vec<Range<usize>> {
     let count = len.div_ceil(max).max(1);
     let cut = |piece: usize| if appended { (piece * max).min(len) } else { piece * len / count };

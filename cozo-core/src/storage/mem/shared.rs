@@ -1,4 +1,4 @@
-//! Counted references whose values lie in the [heap of trees](super::buffer), where `Arc` cannot put them.
+//! Counted references to values in the [heap of trees](super::buffer), which `Arc` cannot use.
 
 use std::fmt::{self, Debug, Formatter};
 use std::marker::PhantomData;
@@ -10,7 +10,7 @@ use allocator_api2::boxed::Box;
 
 use super::buffer::TreeMemory;
 
-/// A value that several may hold, as by `Arc`, without weak references. The last to let go drops it.
+/// A counted reference like `Arc`, without weak references. Dropping the last one drops the value.
 pub(super) struct Shared<T> {
     counted: NonNull<Counted<T>>,
     _owns: PhantomData<Counted<T>>,
@@ -21,10 +21,10 @@ struct Counted<T> {
     value: T,
 }
 
-/// A count beyond which clones that were forgotten could make it wrap.
+/// The greatest count. Beyond it, forgotten clones could make the counter wrap.
 const MAX_HOLDERS: usize = isize::MAX as usize;
 
-// SAFETY: as for `Arc`: whoever holds it may read the value from its thread, and the last one drops it there.
+// SAFETY: as for `Arc`: each holder may read the value from its thread, and the last one drops the value in its thread.
 #[allow(unsafe_code)]
 unsafe impl<T: Send + Sync> Send for Shared<T> {}
 #[allow(unsafe_code)]
@@ -32,7 +32,7 @@ unsafe impl<T: Send + Sync> Sync for Shared<T> {}
 
 #[allow(unsafe_code)]
 impl<T> Shared<T> {
-    /// A value that nobody else holds.
+    /// A value with one holder.
     pub fn new(value: T) -> Self {
         let counted = Box::new_in(Counted { holders: AtomicUsize::new(1), value }, TreeMemory);
         Shared { counted: NonNull::from(Box::leak(counted)), _owns: PhantomData }
@@ -40,28 +40,28 @@ impl<T> Shared<T> {
 
     #[inline]
     fn counted(&self) -> &Counted<T> {
-        // SAFETY: it was made by `new` and is freed when the last holder is dropped; `self` is one.
+        // SAFETY: `new` made the value, and it is freed when the last holder is dropped. `self` is a holder.
         unsafe { self.counted.as_ref() }
     }
 
-    /// How many hold it.
+    /// The number of holders.
     #[inline]
     pub fn holders(this: &Self) -> usize {
         this.counted().holders.load(Ordering::Acquire)
     }
 
-    /// The value to change, if nobody else holds it.
+    /// The value for a change, if there is one holder.
     #[inline]
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
         if Shared::holders(this) > 1 {
             return None;
         }
-        // SAFETY: the only holder is borrowed mutably, so nobody reads the value or clones the reference; whoever let go
-        // of it before has done with it, since their letting go was seen.
+        // SAFETY: the only holder is borrowed mutably, so no other code reads the value or clones the reference. The acquiring load
+        // of the count orders all accesses of earlier holders before this one.
         Some(unsafe { &mut this.counted.as_mut().value })
     }
 
-    /// Where the value is.
+    /// The address of the value.
     #[cfg(test)]
     pub fn as_ptr(this: &Self) -> *const T {
         &raw const this.counted().value
@@ -69,7 +69,7 @@ impl<T> Shared<T> {
 }
 
 impl<T: Clone> Shared<T> {
-    /// The value to change: itself if nobody else holds it, otherwise a copy put in its place.
+    /// The value for a change: the value itself if there is one holder, otherwise a copy, which replaces it.
     pub fn make_mut(this: &mut Self) -> &mut T {
         if Shared::holders(this) > 1 {
             *this = Shared::new(T::clone(this));
@@ -90,7 +90,7 @@ impl<T> Deref for Shared<T> {
 impl<T> Clone for Shared<T> {
     #[inline]
     fn clone(&self) -> Self {
-        // Whoever clones holds it, so that the count cannot reach zero meanwhile: nothing needs to be ordered.
+        // `self` is a holder, so the count cannot reach zero meanwhile. No ordering is needed.
         if self.counted().holders.fetch_add(1, Ordering::Relaxed) > MAX_HOLDERS {
             std::process::abort();
         }
@@ -105,9 +105,9 @@ impl<T> Drop for Shared<T> {
         if self.counted().holders.fetch_sub(1, Ordering::Release) > 1 {
             return;
         }
-        // What the others did with the value comes before it is dropped.
+        // All accesses of other holders come before the drop.
         fence(Ordering::Acquire);
-        // SAFETY: it was leaked by `new` from a box of this heap, and the last holder is gone.
+        // SAFETY: `new` leaked the value from a box of this heap, and this was the last holder.
         drop(unsafe { Box::from_raw_in(self.counted.as_ptr(), TreeMemory) });
     }
 }

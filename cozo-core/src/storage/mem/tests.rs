@@ -84,7 +84,7 @@ fn heavy_rows_make_small_leaves() {
         blocks.put(&Batch::from_rows(3, rows.iter().map(|row| &row[..])));
         check(&blocks);
     }
-    // Rows that are given away come to lie between others, and in place of some.
+    // Rows that are moved in lie between others, and replace some.
     let mut given = Tree::new(tree.shape());
     let sparse = (0..40).map(|key| key * 25).collect::<Vec<_>>();
     for keys in std::iter::once(sparse).chain((0..50).map(|block| (block * 20..(block + 1) * 20).collect())) {
@@ -207,7 +207,7 @@ impl Storage for Checked {
     }
 }
 
-/// The rows of each first key from 0 to below 4,000, with some columns, as they are found at their places.
+/// The rows of each first key from 0 to below 4,000, with some columns, as the directory finds them.
 fn placed_rows(tree: &Tree, columns: &[usize]) -> BTreeMap<i64, Vec<Vec<DataValue>>> {
     let places = LeafDirectory::of(tree, 4_000, || Ok::<_, ()>(())).unwrap().expect("keys are integers close together");
     let rows = DirectoryReader::new(tree, Arc::new(places)).expect("the places are of this tree");

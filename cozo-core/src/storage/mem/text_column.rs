@@ -1,4 +1,4 @@
-//! Strings of a leaf: one after another, or as codes into the distinct ones where they repeat.
+//! Strings of a leaf: in one buffer, or as codes into a dictionary if they repeat.
 //!
 //! `["m", "f", "f", "m"]` becomes the codes `[0, 1, 1, 0]` and the distinct strings `["m", "f"]`.
 
@@ -13,7 +13,7 @@ use super::search::equal_range_by;
 use super::shared::Shared;
 use crate::value::{SmallStr, StrColumn};
 
-/// Strings in one buffer, each with its end; a null row is empty.
+/// Strings in one buffer, and the end of each. A null row is empty.
 #[derive(Clone, Debug)]
 pub(super) struct TextColumn {
     ends: Ends,
@@ -21,7 +21,7 @@ pub(super) struct TextColumn {
     nulls: Nulls,
 }
 
-/// Where each string ends: narrow while the text is short.
+/// The end of each string, in two bytes while the text is short.
 #[derive(Clone, Debug)]
 enum Ends {
     U16(Buffer<u16>),
@@ -44,7 +44,7 @@ impl Ends {
         }
     }
 
-    /// Moves the ends from `row` on by `difference`; the caller has seen that they fit.
+    /// Moves the ends from `row` on by `difference`. The caller has checked that they fit.
     fn shift(&mut self, row: usize, difference: isize) {
         match self {
             Ends::U16(ends) => ends[row..].iter_mut().for_each(|end| *end = end.wrapping_add_signed(difference as i16)),
@@ -105,7 +105,7 @@ impl TextColumn {
         equal_range_by(valid..range.end, |row| self.text.as_bytes()[self.span(row)].cmp(key.as_bytes()))
     }
 
-    /// Inserts a row; `false` if the ends are too narrow for it.
+    /// Inserts a row. Returns `false` if the ends are too narrow for it.
     pub fn insert(&mut self, row: usize, value: Option<&str>) -> bool {
         let text = value.unwrap_or_default();
         if self.text.len() + text.len() > self.ends.max() {
@@ -122,7 +122,7 @@ impl TextColumn {
         true
     }
 
-    /// Replaces a row; `false` if the ends are too narrow for it.
+    /// Replaces a row. Returns `false` if the ends are too narrow for it.
     pub fn set(&mut self, row: usize, value: Option<&str>) -> bool {
         let (text, span) = (value.unwrap_or_default(), self.span(row));
         if self.text.len() - span.len() + text.len() > self.ends.max() {
@@ -145,7 +145,7 @@ impl TextColumn {
         self.nulls.remove(row);
     }
 
-    /// Reads some of the strings that a search compares first; what it gives means nothing.
+    /// Reads the strings that a search compares first. The result has no meaning.
     pub fn prefetch(&self) -> usize {
         let rows = [self.len() / 2, self.len() / 4, self.len() / 4 * 3];
         let first_byte = |row: usize| self.get(row)?.bytes().next();
@@ -181,7 +181,7 @@ impl TextColumn {
 /// The code of null.
 const NULL_CODE: u8 = u8::MAX;
 
-/// The most distinct strings of a dictionary: a new value is compared with each of them.
+/// The most distinct strings of a dictionary. A new value is compared with each of them.
 const MAX_DISTINCT: usize = 64;
 
 /// Codes into distinct strings, which copies of the column share.
@@ -236,7 +236,7 @@ impl DictionaryColumn {
         equal_range_by(range, |row| self.get(row).map(str::as_bytes).cmp(&key.map(str::as_bytes)))
     }
 
-    /// The code of a value, made if need be; nothing if there are too many.
+    /// The code of a value, new if need be; none if the dictionary is full.
     fn code(&mut self, value: Option<&str>) -> Option<u8> {
         let Some(value) = value else { return Some(NULL_CODE) };
         if let Some(code) = self.distinct.iter().position(|known| known == value) {
@@ -249,13 +249,13 @@ impl DictionaryColumn {
         Some(self.distinct.len() as u8 - 1)
     }
 
-    /// Inserts a row; `false` if the dictionary is full.
+    /// Inserts a row. Returns `false` if the dictionary is full.
     pub fn insert(&mut self, row: usize, value: Option<&str>) -> bool {
         let code = self.code(value);
         code.map(|code| insert_compact(&mut self.codes, row, code)).is_some()
     }
 
-    /// Replaces a row; `false` if the dictionary is full.
+    /// Replaces a row. Returns `false` if the dictionary is full.
     pub fn set(&mut self, row: usize, value: Option<&str>) -> bool {
         let code = self.code(value);
         code.map(|code| self.codes[row] = code).is_some()
@@ -265,7 +265,7 @@ impl DictionaryColumn {
         self.codes.remove(row);
     }
 
-    /// No fewer bytes than all strings together have.
+    /// An upper bound of the bytes of all strings.
     pub fn most_bytes(&self) -> usize {
         self.codes.len() * self.distinct.iter().map(|text| text.len()).max().unwrap_or(0)
     }

@@ -1,4 +1,20 @@
-//! A relation's rows as one column tree, by itself: for the engine, and for relations local to a transaction.
+//! A relation's rows as one column tree. The engine uses it, and so do relations local to a transaction.
+//!
+//! A [`Tree`] is a root node, its [`RelationShape`], and an [`Identity`] that changes with the contents. Changes go down by
+//! `apply`; this file only changes the number of levels. `grow` adds levels above the root and its new right siblings, and
+//! `shrink` removes levels with one child.
+//!
+//! A row's *rank* is its number in key order. Inner nodes have the row counts of their children, so a rank and its row are
+//! found in one descent each: `rank_range` leads from a key prefix to ranks, `key_at` from a rank to a key. Counts, partitions
+//! and cuts need no scan.
+//!
+//! ```text
+//!  KeyRange { prefix: [7], lower: [20], upper: none }
+//!      ranks:  start of (7, 20)  ..  end of (7)          row_count_within = end - start
+//!      scan:   Finger::at_rank(start), then leaf by leaf for end - start rows
+//! ```
+//!
+//! Invariant: a clone shares all nodes, and a change copies each shared node that it changes. So a clone is a snapshot.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,7 +35,7 @@ use crate::storage::{
 };
 use crate::value::{Batch, Column, DataValue};
 
-/// Rows sorted by key. A clone is a snapshot: it costs nothing, and neither sees the other's changes.
+/// Rows sorted by key. A clone is a cheap snapshot: neither sees the other's changes.
 #[derive(Clone, Debug)]
 pub struct Tree {
     shape: RelationShape,
@@ -33,7 +49,7 @@ impl Tree {
         Tree { shape, root: Shared::new(Node::Leaf(Leaf::empty(shape.arity))), identity: Identity::default() }
     }
 
-    /// How many columns the rows have.
+    /// The number of columns of the rows.
     pub fn shape(&self) -> RelationShape {
         self.shape
     }
@@ -59,7 +75,7 @@ impl Tree {
         }
     }
 
-    /// How many nodes there are above each leaf.
+    /// The number of nodes above each leaf.
     pub(super) fn height(&self) -> usize {
         let (mut height, mut node) = (0, &*self.root);
         while let Node::Inner(inner) = node {
@@ -85,12 +101,12 @@ impl Tree {
         ranks.end - ranks.start
     }
 
-    /// Roughly the bytes that the tree occupies, shared nodes included.
+    /// The approximate size of the tree, including shared nodes.
     pub fn memory_bytes(&self) -> usize {
         memory_of(&self.root)
     }
 
-    /// Puts rows, sorted by key, each key once, in place of rows with the same keys.
+    /// Puts rows, sorted by key, each key once. They replace rows with the same keys.
     pub fn put(&mut self, rows: &Batch) {
         self.change(ChangeKind::Put, Rows::Many(&rows.columns), rows.len);
     }
@@ -108,7 +124,7 @@ impl Tree {
         }
     }
 
-    /// [`Tree::apply`]; what would be copied of the rows may be taken, if nobody else has them.
+    /// [`Tree::apply`]; large values may be moved out of the rows instead of copied, if the rows have no other holder.
     pub fn take(&mut self, kind: ChangeKind, rows: &mut ChangedRows) {
         if let ChangedRows::Many(shared) = rows
             && let Some(rows) = Arc::get_mut(shared)
@@ -132,7 +148,7 @@ impl Tree {
         }
     }
 
-    /// Puts levels above the root and what split off from it, until there is one root again.
+    /// Adds levels above the root and its new right siblings, until there is one root again.
     fn grow(&mut self, siblings: Vec<Sibling>) {
         let separator = self.root.first_key(self.shape.keys);
         let mut level = vec![Sibling { separator, child: Child::new(self.root.clone()) }];
@@ -150,7 +166,7 @@ impl Tree {
         self.root = level.pop().expect("one root is left").child.node;
     }
 
-    /// Takes away levels that have become needless.
+    /// Removes levels whose node has at most one child.
     fn shrink(&mut self) {
         while let Node::Inner(inner) = &*self.root {
             self.root = match &inner.children[..] {
@@ -171,7 +187,7 @@ impl Tree {
         TreeLookupCursor::new(&self.root, prefixes, columns)
     }
 
-    /// Fills places with values of the row with this key; see [`Snapshot::get`](crate::storage::Snapshot::get).
+    /// Writes values of the row with this key into `places`; see [`Snapshot::get`](crate::storage::Snapshot::get).
     pub fn get(&self, key: &[DataValue], outputs: &[(usize, usize)], places: &mut [DataValue]) -> bool {
         let probe = row_of(key);
         let mut node = &*self.root;
@@ -196,7 +212,7 @@ impl Tree {
         (0..probe_count(prefixes)).map(|row| seeker.seek(row)).collect()
     }
 
-    /// As [`Tree::scan`], with only the rows visible at a time; the range says nothing about the Validity column.
+    /// [`Tree::scan`] of the rows visible at a time. The range does not restrict the Validity column.
     pub fn scan_as_of(&self, range: &KeyRange, columns: &[usize], as_of: AsOf) -> AsOfScan<'_> {
         AsOfScan::new(&self.root, self.ranks(range), columns, as_of)
     }
@@ -220,7 +236,7 @@ impl Tree {
         (1..=parts).map(cut).collect()
     }
 
-    /// Cuts off rows at an end of a range; see [`Snapshot::cut`](crate::storage::Snapshot::cut).
+    /// Cuts off rows at an end of a range; see [`Snapshot::split_at_rank`](crate::storage::Snapshot::split_at_rank).
     pub fn split_at_rank(&self, range: &KeyRange, rows: u64, end: End) -> (KeyRange, Option<KeyRange>) {
         let ranks = self.ranks(range);
         if ranks.end.saturating_sub(ranks.start) <= rows {
@@ -239,13 +255,13 @@ impl Tree {
         }
     }
 
-    /// The key of the row of this number, which exists.
+    /// The key of the row with this rank, which exists.
     fn key_at(&self, rank: u64) -> Vec<DataValue> {
         let (finger, row) = Finger::at_rank(&self.root, rank);
         finger.leaf.key(row, self.shape.keys)
     }
 
-    /// The numbers of the rows in a range; empty if its bounds cross.
+    /// The ranks of the rows in a range; empty if its bounds cross.
     fn ranks(&self, range: &KeyRange) -> Range<u64> {
         let bound = |bound: &Option<Vec<DataValue>>| {
             bound.as_ref().map(|bound| self.rank_range(range.prefix.iter().chain(bound)).start)
@@ -255,7 +271,7 @@ impl Tree {
         start..bound(&range.upper).unwrap_or_else(|| whole().end)
     }
 
-    /// The numbers of the rows that begin with these values.
+    /// The ranks of the rows that begin with these values.
     fn rank_range<'a>(&self, values: impl Iterator<Item = &'a DataValue>) -> Range<u64> {
         let probe: ProbeKeys = values.take(self.shape.keys).map(Key::of).collect();
         if probe.is_empty() {
@@ -312,7 +328,7 @@ fn memory_of(node: &Node) -> usize {
     }
 }
 
-/// Cursors as the traits hand them out.
+/// The cursors as trait objects.
 impl Tree {
     pub(super) fn boxed_scan<'a>(&'a self, range: &KeyRange, columns: &[usize]) -> Box<dyn BatchCursor + 'a> {
         Box::new(self.scan(range, columns))
@@ -331,7 +347,7 @@ impl Tree {
         Box::new(self.scan_as_of(range, columns, as_of))
     }
 
-    /// One seek a prefix where it leaves nothing of the key open but the Validity.
+    /// A prefix of all key columns but the Validity takes one seek.
     pub(in crate::storage) fn boxed_lookup_as_of<'a>(
         &'a self,
         prefixes: &'a [Column],

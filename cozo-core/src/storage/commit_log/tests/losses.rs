@@ -1,4 +1,4 @@
-//! What is missing is told, and what could not be applied stays under another name.
+//! Tests of losses: they are reported, and files that could not be applied are renamed.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn killed() -> TestFolder {
     killed
 }
 
-/// Opens the database, and gives how many of its commits are there, and what was told; both stay so at the next opening.
+/// Opens the database, and returns the number of its commits and the warnings. Both are the same at the next opening.
 fn opened(folder: &TestFolder) -> (usize, Vec<String>) {
     let logged = folder.open(PATIENT);
     let found = rows(&*logged.snapshot());
@@ -33,7 +33,7 @@ fn opened(folder: &TestFolder) -> (usize, Vec<String>) {
     (found.len(), warnings)
 }
 
-/// The files that were given another name; the check tells of each.
+/// The renamed files. The check reports each of them.
 fn lost(folder: &TestFolder) -> usize {
     let problems = folder.open(PATIENT).verify().unwrap();
     let lost = folder.logs().iter().filter(|path| path.to_str().unwrap().contains(".lost")).count();

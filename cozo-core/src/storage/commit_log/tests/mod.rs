@@ -1,5 +1,5 @@
-//! The suite of all engines over SQLite with a log, and what becomes of a log when a process is killed, a file is damaged or
-//! an engine fails.
+//! The suite of all engines over SQLite with a log, and tests of a log when a process is killed, a file is damaged or an engine
+//! fails.
 
 #![allow(clippy::unwrap_used)]
 
@@ -67,7 +67,7 @@ impl TestFolder {
         Logged::new(storage, place, leftover, None, &options(text)).unwrap()
     }
 
-    /// What a process leaves behind that is killed after some commits. They are not applied before, however long it takes.
+    /// The database after a process is killed after some commits. The commits are not applied before, however long it takes.
     fn killed_after(&self, logged: &Logged, commits: impl IntoIterator<Item = ChangeSet>) -> TestFolder {
         let _engine = logged.shared.engine.lock();
         commits.into_iter().for_each(|changes| logged.commit(&[changes]).unwrap());
@@ -122,7 +122,7 @@ fn texts<const N: usize>(rows: [(i64, &str); N]) -> BTreeMap<i64, String> {
     rows.into_iter().map(|(key, text)| (key, text.to_string())).collect()
 }
 
-/// A log with four commits, and what is left when the process is killed before they are applied.
+/// A database with four commits in its log, after the process is killed before they are applied.
 fn filled(folder: &TestFolder) -> (Logged, TestFolder) {
     let logged = folder.open(PATIENT);
     logged.commit(&[relation()]).unwrap();
@@ -134,13 +134,13 @@ fn filled(folder: &TestFolder) -> (Logged, TestFolder) {
 const AFTER_EACH: [&[(i64, &str)]; 5] =
     [&[], &[(1, "a"), (2, "b")], &[(1, "a"), (2, "b"), (3, "c")], &[(2, "b"), (3, "c")], &[(2, "d"), (3, "c")]];
 
-/// How many commits of [`filled`] there are in a database.
+/// The number of commits of [`filled`] in a database.
 fn commits(killed: &TestFolder) -> Option<usize> {
     let found = rows(&*killed.open(PATIENT).snapshot());
     AFTER_EACH.iter().position(|rows| found.iter().map(|(key, text)| (*key, &**text)).eq(rows.iter().copied()))
 }
 
-/// How many commits are in the files of the log.
+/// The number of commits in the files of the log.
 fn commits_in_files(folder: &TestFolder) -> usize {
     let count = |path: &PathBuf| {
         let bytes = fs::read(path).unwrap();
@@ -281,10 +281,10 @@ fn commits_of_many_rows_and_definitions_come_after_what_is_in_the_log() {
     assert_eq!((found.len(), &*found[&2], &*found[&3]), (MAX_ROWS + 1, "many", "many"));
 }
 
-/// An engine that fails when it is told to.
+/// An engine that fails on demand.
 struct Failing(SqliteStorage, Arc<Faults>);
 
-/// How an engine fails.
+/// The ways in which the engine fails.
 #[derive(Default)]
 struct Faults {
     /// Commits fail, and nothing is written.

@@ -1,4 +1,4 @@
-//! What the host is told of a commit that fails, and what is there afterwards.
+//! Tests of failed commits: the error for the host, and the contents afterwards.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn failing(folder: &TestFolder) -> (Logged, Arc<Faults>) {
     (logged, faults)
 }
 
-/// More rows than go to the log.
+/// A number of rows too great for the log.
 fn many() -> ChangeSet {
     put((100..100 + MAX_ROWS as i64 + 1).map(|key| (key, "many")))
 }
