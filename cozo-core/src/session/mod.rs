@@ -14,7 +14,7 @@
 //! 4. The parameters are bound, and [`answer`](crate::exec::answer) runs the plan: the first rule of `path` fills its
 //!    table from `*edge`; then each round joins the rows of `path` that the round before added with `*edge` by key
 //!    prefix, until none are new. The entry's rows are sorted and cut.
-//! 5. If the query writes, [`mutate`](crate::exec::mutate) hands the rows to the transaction; the
+//! 5. If the query writes, [`exec::write`](crate::exec::write()) hands the rows to the transaction; the
 //!    [`triggers`] of the relation run, and what its [`callbacks`] are to be told is noted.
 //! 6. [`Transaction::commit`](crate::txn::Transaction::commit) hands all changes to the commit pipeline, and the callbacks
 //!    are told.

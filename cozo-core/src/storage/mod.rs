@@ -12,7 +12,6 @@
 //! | [`commit_log`] | small commits of a persistent engine in a file of their own, until they are applied together |
 //! | `folders` | the folder of a file, and durable file names |
 //! | [`kv`] | storage over any engine of ordered bytes |
-//! | [`legacy`] | files of CozoDB 0.7, for import |
 //! | `lost` | files that could not be read as a whole, under other names |
 //! | [`mem`] | the column tree: a persistent B+tree whose leaves hold typed columns |
 //! | [`open`], [`ENGINES`] | the engines by name |

@@ -30,7 +30,7 @@
 //! # Losses are reported
 //! At the opening `leftover` checks whether files or commits are missing. The engine counts its commits in the mark, and notes in
 //! the log repeat that number, so a loss of the engine's own log is noticed too. A file that could not be applied is renamed
-//! ([`lost`](super::lost)). [`Storage::warnings`] reports it once, and [`Storage::verify`] until the file is removed.
+//! ([`lost`]). [`Storage::warnings`] reports it once, and [`Storage::verify`] until the file is removed.
 //!
 //! # The parts
 //! | part | what |
