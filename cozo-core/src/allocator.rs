@@ -1,4 +1,6 @@
 //! mimalloc as the allocator of a whole program.
+//!
+//! [`Mimalloc`] is the allocator; [`keep_freed_memory`] and [`spare_addresses`] set options of mimalloc and of the C library.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::ffi::c_long;
@@ -14,30 +16,30 @@ const ORDINARY_ALIGNMENT: usize = 16;
 /// mimalloc's option `purge_delay`, for which its crate has no name.
 const PURGE_DELAY: mi_option_t = 15;
 
-/// For so many milliseconds freed memory stays with the process; one second if mimalloc is not told.
+/// The milliseconds for which freed memory stays with the process.
 const PURGE_DELAY_MS: c_long = 10_000;
 
-/// Has mimalloc keep memory that was freed for a while. Who asks one large query after another takes it again at once, and the system
-/// would clear it anew, page by page. `MIMALLOC_PURGE_DELAY` in the environment, or what the program has set before, stays.
+/// Lets mimalloc keep freed memory for a while. Large queries in sequence then reuse it, and the system need not clear it page by
+/// page. `MIMALLOC_PURGE_DELAY` in the environment, or a value that the program has set before, stays.
 pub(crate) fn keep_freed_memory() {
-    // SAFETY: the option is one of mimalloc's, which takes any number, at any time.
+    // SAFETY: the option is one of mimalloc's, which takes any number at any time.
     #[allow(unsafe_code)]
     unsafe {
         mi_option_set_default(PURGE_DELAY, PURGE_DELAY_MS);
     }
 }
 
-/// mimalloc, for programs that consist of small blocks, as results do: `#[global_allocator] static ALLOCATOR: Mimalloc = Mimalloc;`.
+/// mimalloc, for programs with many small blocks, as results have: `#[global_allocator] static ALLOCATOR: Mimalloc = Mimalloc;`.
 ///
-/// What needs no more than the ordinary alignment is asked for without one, by the shortest way that mimalloc has. A program can have but
-/// one allocator: the crate's feature `mimalloc` chooses this one.
+/// A request without special alignment takes mimalloc's shortest way. A program can have only one allocator: the crate's feature
+/// `mimalloc` chooses this one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mimalloc;
 
 impl Mimalloc {
-    /// Where the process may have few addresses (`ulimit -v`), has the C libraries' own allocator do with less of them; call it when
-    /// the program begins. SQLite and RocksDB use that allocator, which sets 64 MB of addresses aside for each thread: tens of
-    /// threads would leave none for anything else, and end the process.
+    /// Makes the C library's own allocator use fewer addresses if the process may have only few (`ulimit -v`). Call it when the
+    /// program begins. SQLite and RocksDB use that allocator, which reserves 64 MB of addresses for each thread: tens of threads
+    /// would use up the addresses and end the process.
     pub fn spare_addresses() {
         #[cfg(all(target_os = "linux", target_env = "gnu"))]
         if rustix::process::getrlimit(rustix::process::Resource::As).current.is_some() {

@@ -1,4 +1,7 @@
-//! The time, and the time to within some milliseconds: to ask for it exactly takes a fifteenth of what a query for one row takes.
+//! The time, exactly or to within some milliseconds.
+//!
+//! To read the exact clock costs a noticeable part of a query for one row, so queries read the coarse clock where some
+//! milliseconds do not matter. A [`Deadline`] reads the exact clock only when it is about to pass.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -7,24 +10,24 @@ pub fn now_micros() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_micros() as i64)
 }
 
-/// How far the coarse clock is behind at most, unless the machine is very busy.
+/// The most that the coarse clock is behind, unless the machine is very busy.
 const BEHIND: Duration = Duration::from_millis(20);
 
-/// From so long on, a time may be too short by as much as the coarse clock is behind.
+/// From this length on, a period may be too short by the lag of the coarse clock.
 const LONG: Duration = Duration::from_secs(1);
 
-/// An instant in the future. To ask whether it has come takes the exact time only when it is near.
+/// An instant in the future.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deadline(Duration);
 
 impl Deadline {
-    /// After so long.
+    /// The instant after a period from now.
     pub fn after(time: Duration) -> Self {
         let now = if time < LONG { now_since_start() } else { about_now_since_start() };
         Deadline(now.saturating_add(time))
     }
 
-    /// Whether it has come.
+    /// Whether the instant has passed.
     pub fn is_over(self) -> bool {
         about_now_since_start() + BEHIND >= self.0 && now_since_start() >= self.0
     }
@@ -45,7 +48,7 @@ mod sources {
         time.tv_sec * 1_000_000 + time.tv_nsec / 1_000
     }
 
-    /// The time since some start, which is the same for the whole process; it never goes back.
+    /// The time since a fixed start, which is the same for the whole process. It never goes back.
     pub fn now_since_start() -> Duration {
         since_start(ClockId::Monotonic)
     }
@@ -73,7 +76,7 @@ mod sources {
         super::now_micros()
     }
 
-    /// The time since some start, which is the same for the whole process; it never goes back.
+    /// The time since a fixed start, which is the same for the whole process. It never goes back.
     pub fn now_since_start() -> Duration {
         static START: LazyLock<Instant> = LazyLock::new(Instant::now);
         START.elapsed()

@@ -1,9 +1,9 @@
-//! Databases and `fork`: which process has made something, and what a forked process must not do with it.
+//! Databases and `fork`: which process opened a database, and what a forked process must not do with it.
 //!
-//! A forked process has a copy of all memory, the files that were open, and of all threads the one that called `fork`. A
-//! database cannot go on there: the threads that write for it are missing, a lock may be held by a thread that does not
-//! exist, and both processes would write to the same files. So a database remembers the [`Process`] that opened it, and
-//! every call asks whether it still is there. What is dropped elsewhere is left as it is in memory.
+//! A forked process has a copy of all memory and of the open files, but only one thread: the one that called `fork`. A database
+//! cannot go on there. The threads that write for it are missing, a lock may be held by a missing thread, and both processes
+//! would write to the same files. So a database remembers the [`Process`] that opened it, and every call checks that it runs
+//! there. Values that are dropped in another process are left in memory as they are.
 //!
 //! ```text
 //! parent   open --- write ---------- write --- close (unlocks the file, and others may open it)
@@ -17,10 +17,10 @@ use std::fs::{File, TryLockError};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Once, OnceLock};
 
-/// How many times this process and those that it was forked from have been forked since a database was first opened.
+/// The number of forks that led to this process since a database was first opened.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
 
-/// A process, told from those that are forked from it.
+/// A process, told apart from its forks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Process(u32);
 
@@ -36,14 +36,14 @@ pub struct Process(u32);
 pub struct Forked;
 
 impl Process {
-    /// This one.
+    /// The current process.
     pub fn current() -> Self {
         static WATCH: Once = Once::new();
         WATCH.call_once(system::watch);
         Process(GENERATION.load(Ordering::Relaxed))
     }
 
-    /// Whether this is the one.
+    /// Whether this is the current process.
     #[inline]
     pub fn is_current(self) -> bool {
         self.0 == GENERATION.load(Ordering::Relaxed)
@@ -55,21 +55,21 @@ impl Process {
         if self.is_current() { Ok(()) } else { Err(Forked) }
     }
 
-    /// How many times it was forked, since there is something to tell apart.
+    /// The number of forks that led to it.
     pub fn generation(self) -> u32 {
         self.0
     }
 }
 
-/// A value for each process: a forked one finds a new one, and never looks at that of its parent.
+/// A value for each process: a forked process gets a new value, and never reads the value of its parent.
 pub struct PerProcess<T: 'static> {
     here: OnceLock<(Process, T)>,
-    /// That of a process which was forked from this one.
+    /// The value of a process that was forked from this one.
     forked: OnceLock<Box<PerProcess<T>>>,
 }
 
 impl<T: Default> PerProcess<T> {
-    /// A value that is made when it is first asked for.
+    /// A value that is made on first use.
     pub const fn new() -> Self {
         PerProcess { here: OnceLock::new(), forked: OnceLock::new() }
     }
@@ -90,8 +90,8 @@ impl<T: Default> Default for PerProcess<T> {
     }
 }
 
-/// A file that is locked for as long as this is there, and for this process alone: the lock belongs to the open file, which
-/// forked processes share, so they close it.
+/// A file that is locked by this process as long as this value lives. The lock belongs to the open file, which forked processes
+/// share, so they close it.
 pub struct LockedFile {
     file: Option<File>,
     process: Process,
@@ -102,7 +102,7 @@ impl LockedFile {
     /// Locks a file.
     pub fn lock(file: File) -> Result<Self, TryLockError> {
         let process = Process::current();
-        // First, so that no process is forked with a locked file that it does not close.
+        // Recorded first, so that no process is forked with a locked file that it does not close.
         let noted = system::note(&file);
         let locked = LockedFile { file: Some(file), process, noted };
         locked.file.as_ref().map_or(Ok(()), File::try_lock).map(|()| locked)
@@ -113,11 +113,11 @@ impl Drop for LockedFile {
     fn drop(&mut self) {
         let file = self.file.take();
         if !self.process.is_current() {
-            // It was closed here when the process was forked.
+            // The fork closed it in this process.
             std::mem::forget(file);
             return;
         }
-        // A program that is just being started may have the open file for a moment more, so closing is not enough.
+        // A program that is just being started may hold the open file for a moment more, so closing is not enough.
         let _ = file.as_ref().map(File::unlock);
         self.noted.forget();
     }
@@ -134,13 +134,14 @@ mod system {
     /// No file.
     const NONE: i32 = -1;
 
-    /// The files that a forked process closes. Further ones are not closed there: their locks last until both have closed them.
+    /// The files that a forked process closes. It does not close further files: their locks last until both processes have closed
+    /// them.
     static FILES: [AtomicI32; 256] = [const { AtomicI32::new(NONE) }; 256];
 
-    /// The place of a file among those.
+    /// The entry of a file in [`FILES`].
     pub struct Noted(Option<&'static AtomicI32>);
 
-    /// Notes a file.
+    /// Records a file.
     pub fn note(file: &File) -> Noted {
         let number = file.as_raw_fd();
         let take =
@@ -154,11 +155,11 @@ mod system {
         }
     }
 
-    /// Has the forked process be told.
+    /// Registers `forked`, which runs in each forked process.
     #[allow(unsafe_code)]
     pub fn watch() {
-        // SAFETY: the function is there for as long as the program, and does nothing that a forked process must not do. Where
-        // the system has no memory for it, forked processes are not told apart.
+        // SAFETY: the function lives as long as the program, and does nothing that a forked process must not do. If the system
+        // has no memory for the registration, forked processes are not told apart.
         unsafe { libc::pthread_atfork(None, None, Some(forked)) };
     }
 
@@ -168,7 +169,7 @@ mod system {
         for place in &FILES {
             let number = place.swap(NONE, Ordering::Relaxed);
             if number != NONE {
-                // SAFETY: the file belongs to what the parent has opened, which is never dropped here.
+                // SAFETY: the file belongs to a value of the parent, which is never dropped here.
                 unsafe { libc::close(number) };
             }
         }

@@ -1,10 +1,9 @@
 //! Locks without poison, by the standard library.
 //!
-//! A thread that waits for such a lock waits in the system, and the lock is all that there is of it in memory. Crates with
-//! a table of waiting threads that all locks share are no choice here: a forked process has that table with threads in it
-//! that it does not have itself, and its own locks would come across them.
+//! A thread that waits for such a lock waits in the system, and the lock has no other state. A lock with a table of waiting
+//! threads that all locks share does not work here: a forked process would have that table with threads that do not exist in it.
 //!
-//! A lock goes on after a panic: what it guards is changed in one step, or not at all.
+//! A lock goes on after a panic: its value is changed in one step, or not at all.
 //!
 //! ```ignore
 //! let counter = Mutex::new(1);
@@ -65,22 +64,22 @@ impl<T> RwLock<T> {
     }
 }
 
-/// What threads wait on for news of what a [`Mutex`] guards.
+/// A condition variable for the value of a [`Mutex`].
 #[derive(Debug, Default)]
 pub struct Condvar(sync::Condvar);
 
 impl Condvar {
-    /// One that no thread waits on.
+    /// A condition variable without waiting threads.
     pub const fn new() -> Self {
         Condvar(sync::Condvar::new())
     }
 
-    /// Waits for news without the lock, perhaps for nothing.
+    /// Releases the lock and waits for a notification; may wake without one.
     pub fn wait<'m, T>(&self, guard: MutexGuard<'m, T>) -> MutexGuard<'m, T> {
         self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// [`Condvar::wait`] until an instant at most, and whether that has come.
+    /// [`Condvar::wait`] until an instant at most; also returns whether that has passed.
     pub fn wait_until<'m, T>(&self, guard: MutexGuard<'m, T>, deadline: Instant) -> (MutexGuard<'m, T>, bool) {
         let timeout = deadline.saturating_duration_since(Instant::now());
         let (guard, outcome) = self.0.wait_timeout(guard, timeout).unwrap_or_else(PoisonError::into_inner);

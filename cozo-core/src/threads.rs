@@ -1,12 +1,11 @@
-//! The threads that share the work of queries, and threads of single purposes: where they come from, and what is done
-//! where the system has none.
+//! The threads that share the work of queries, and threads for a single purpose.
 //!
-//! Work is divided by rayon, whose threads serve the whole program. They are started when work is divided for the first time,
-//! so that a program of small queries has one thread. Who divides work calls [`ready`] or [`count`] first:
+//! Work is divided by rayon, whose threads serve the whole program. They start when work is divided for the first time, so that a
+//! program of small queries has one thread. Code that divides work calls [`ready`] or [`count`] first:
 //!
-//! * The threads are there: the work is divided among them.
-//! * The system has not as many as there are processors: there are fewer, or none.
-//! * There are none, or this process was forked from the one that has them: the calling thread does all of the work itself.
+//! - The threads are there: the work is divided among them.
+//! - The system has fewer threads than processors: rayon gets half of what it has.
+//! - There are none, or this process was forked from the one that has them: the calling thread does all of the work.
 //!
 //! ```ignore
 //! threads::ready();
@@ -23,7 +22,7 @@ use rayon::{ThreadBuilder, ThreadPoolBuilder};
 
 use crate::fork::Process;
 
-/// One of the below, beside the generation of the process that it is true of.
+/// One of the states below, with the generation of the process for which it holds.
 static SHARED_THREADS: AtomicU64 = AtomicU64::new(NOT_STARTED);
 
 const NOT_STARTED: u64 = 0;
@@ -33,26 +32,26 @@ const NONE: u64 = 3;
 
 const STATE_BITS: u32 = 2;
 
-/// Sees to it that the calling thread can divide its work.
+/// Makes sure that the calling thread can divide its work.
 pub fn ready() {
-    // A thread that is one of them has them.
+    // A thread of rayon's can divide its work.
     if rayon::current_thread_index().is_none() && !are_started() {
         work_alone();
     }
 }
 
-/// Among how many threads work is divided.
+/// The number of threads among which work is divided.
 pub fn count() -> usize {
     ready();
     current_num_threads()
 }
 
-/// Starts a thread of a single purpose.
+/// Starts a thread for a single purpose.
 pub fn start<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'static) -> io::Result<JoinHandle<T>> {
     Builder::new().name(name.to_string()).spawn(work)
 }
 
-/// Whether there are threads that share work, which the first call starts.
+/// Whether there are threads that share work. The first call starts them.
 fn are_started() -> bool {
     let generation = u64::from(Process::current().generation()) << STATE_BITS;
     loop {
@@ -71,7 +70,8 @@ fn are_started() -> bool {
     }
 }
 
-/// Starts as many threads as there are processors, or half of what the system has if those are fewer; whether there is one.
+/// Starts as many threads as there are processors, or half of the threads that the system has if these are fewer. Returns whether
+/// there is one.
 fn start_shared() -> bool {
     let wanted = wanted();
     let mut threads: Vec<Sender<ThreadBuilder>> = (0..wanted).map_while(|_| waiting_thread().ok()).collect();
@@ -79,7 +79,7 @@ fn start_shared() -> bool {
         return false;
     }
     if threads.len() < wanted {
-        // The rest of the program needs threads, too: those without work end at once.
+        // The rest of the program needs threads, too. Threads without work end at once.
         threads.truncate(threads.len().div_ceil(2));
     }
     let mut waiting = threads.iter();
@@ -92,14 +92,14 @@ fn start_shared() -> bool {
     true
 }
 
-/// A thread that waits to be one of rayon's: rayon itself gives up for good where one of its threads cannot be started.
+/// A thread that waits to become one of rayon's. (Rayon itself gives up for good if one of its threads cannot be started.)
 fn waiting_thread() -> io::Result<Sender<ThreadBuilder>> {
     let (sender, work) = channel::<ThreadBuilder>();
     start("cozo-work", move || work.recv().map(ThreadBuilder::run))?;
     Ok(sender)
 }
 
-/// How many threads there should be; rayon's variable says it for all programs that use it.
+/// The wanted number of threads; rayon's environment variable sets it for all programs that use rayon.
 fn wanted() -> usize {
     let asked = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.parse().ok()).filter(|count| *count > 0);
     asked.unwrap_or_else(|| available_parallelism().map_or(1, usize::from))
@@ -108,7 +108,7 @@ fn wanted() -> usize {
 /// Makes the calling thread the only one of a pool, so that whatever it divides is done by itself.
 fn work_alone() {
     if let Ok(pool) = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build() {
-        // It is the thread's for as long as that lives.
+        // The pool belongs to the thread as long as the thread lives.
         std::mem::forget(pool);
     }
 }

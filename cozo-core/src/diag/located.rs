@@ -1,6 +1,6 @@
-//! Errors that know no place get that of the statement that was running.
+//! Adds the place of the running statement to errors without a place.
 //!
-//! A timeout, or a conflict at commit, arises where nothing is known of the script: who runs the script adds where it was.
+//! A timeout, or a conflict at commit, arises where the script is unknown. The caller that runs the script adds the place.
 
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
@@ -18,7 +18,7 @@ pub fn locate(report: Report, place: SourceSpan, label: &'static str) -> Report 
     Report::new(Located { inner: report, place, label })
 }
 
-/// See [`locate`]. Everything but the label is that of the inner report.
+/// See [`locate`]. Everything but the label comes from the inner report.
 #[derive(Debug)]
 struct Located {
     inner: Report,

@@ -1,7 +1,7 @@
-//! Diagnostics: spans into scripts, and errors rendered for people and as JSON.
+//! Diagnostics: spans into scripts, and errors rendered as text and as JSON.
 //!
-//! Every stage has its own error enum; all of them are `miette` diagnostics with a stable code, and become a
-//! [`miette::Report`] at the API. This module renders such a report, once, for all surfaces.
+//! Every stage has its own error enum. All of them are `miette` diagnostics with a stable code, and become a [`miette::Report`]
+//! at the API. This module renders such a report, once for all surfaces.
 
 mod located;
 mod other_source;
@@ -11,7 +11,7 @@ pub use located::locate;
 pub use other_source::elsewhere;
 pub use render::{code_of, format_error_as_json, render_report, show_in, wrap};
 
-/// A stretch of a script, in bytes.
+/// A part of a script: offset and length in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct SourceSpan(pub usize, pub usize);
 

@@ -1,4 +1,4 @@
-//! Errors in another text than the script, such as that of a trigger.
+//! Errors in another text than the script, such as the text of a trigger.
 
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
@@ -8,9 +8,8 @@ use miette::{Diagnostic, LabeledSpan, Report};
 use super::SourceSpan;
 use super::render::innermost;
 
-/// An error in another text: `message` says which, and the label where the script came upon it. The code and the help
-/// are those of the error; the error itself, with the other text attached to it, is shown as a related one, so that
-/// no label points into the wrong text.
+/// An error in another text: `message` says in which, and the label where the script runs it. The code and the help are those of
+/// the error. The error itself is shown as a related one with the other text, so that no label points into the wrong text.
 pub fn elsewhere(report: Report, message: String, label: &'static str, span: SourceSpan) -> Report {
     Report::new(Elsewhere { message, label, span, inner: report })
 }

@@ -19,7 +19,7 @@ use std::iter::successors;
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, Report, Severity, SourceCode};
 use serde_json::{Map, Value, json};
 
-/// Lines longer than this are not shown in a report: who sends them does not read them.
+/// Lines longer than this are not shown in a report, since they are not made for reading.
 const LONGEST_LINE_SHOWN: usize = 4096;
 
 /// An error as all surfaces answer it.
@@ -80,7 +80,7 @@ impl Diagnostic for Wrapped {
     }
 }
 
-/// A chain of diagnostics as one: the outermost message with what is known below it.
+/// A chain of diagnostics as one: the outermost message with the code, help and labels found below it.
 #[derive(Debug)]
 struct Flattened<'d> {
     diagnostic: &'d dyn Diagnostic,
@@ -143,7 +143,7 @@ fn render(diagnostic: &dyn Diagnostic, color: bool) -> String {
     }
 }
 
-/// What is said about an error and a related one alike.
+/// The description of an error or a related error.
 fn description(diagnostic: &dyn Diagnostic) -> Map<String, Value> {
     let mut object = Map::new();
     object.insert("message".into(), json!(diagnostic.to_string()));

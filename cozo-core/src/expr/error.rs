@@ -59,7 +59,7 @@ pub enum EvalError {
         #[label("this would be deeper")]
         span: SourceSpan,
     },
-    /// A filter or a condition is not a Boolean: CozoScript has no truthiness, compare or use `to_bool`.
+    /// A filter or a condition is not a Boolean: CozoScript has no truthiness, so compare or use `to_bool`.
     #[error("a condition gave {found}, not a Boolean")]
     #[diagnostic(
         code(eval::predicate_not_bool),

@@ -1,4 +1,18 @@
-//! Evaluation of expressions over a frame of columns, a batch at a time.
+//! Evaluation of expressions over a [`Frame`] of columns, a batch at a time.
+//!
+//! [`Expr::eval`] evaluates an expression for all rows and gives an [`Operand`]: one value for all rows, or a column. A call is
+//! evaluated in the first way that applies:
+//!
+//! | way | when |
+//! |---|---|
+//! | once | no argument varies from row to row |
+//! | by the kernel of the function | it has one, and the kernel takes these columns |
+//! | row by row, arguments in columns | otherwise |
+//! | row by row, arguments as well | an argument may be much larger than its own arguments |
+//!
+//! The branches of a conditional are evaluated only for the rows that reach them. Single rows are evaluated by
+//! [`Expr::eval_row`]; [`Expr::holds_for_row`] tries numbers and Booleans first, which need no values. All ways give the same
+//! results and the same errors: the body of a function on values is the reference.
 
 use std::borrow::Cow;
 
@@ -7,7 +21,7 @@ use super::{EvalError, Expr, FunctionError};
 use crate::budget::{Stop, make_room, temporary};
 use crate::value::{Cell, Column, DataValue, Scalar};
 
-/// What an expression is evaluated over: columns by slot, all of one length, and the parameters.
+/// The input of an expression: columns by slot, all of one length, and the parameters.
 #[derive(Clone, Copy)]
 pub struct Frame<'a> {
     /// The columns, by slot. Slots that the expression does not use may be of any length.
@@ -46,7 +60,7 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// As [`Operand::into_column`], but what the frame has is not copied.
+    /// As [`Operand::into_column`], but a column of the frame is borrowed.
     pub fn into_shared_column(self, len: usize) -> Result<Cow<'a, Column>, Stop> {
         match self {
             Operand::Column(column) => Ok(column),
@@ -60,7 +74,7 @@ trait Row: Copy {
     /// A copy of the value in a slot.
     fn copy(self, slot: usize) -> Result<DataValue, Stop>;
 
-    /// Whether a condition holds, if that can be said without making values.
+    /// Whether a condition holds, if that can be decided without making values.
     fn holds(self, condition: &Expr, parameters: &[&DataValue]) -> Option<bool>;
 }
 
@@ -110,7 +124,7 @@ impl Expr {
         }
     }
 
-    /// Evaluates row by row. Large values on the way are those of one row then, and not of a whole batch.
+    /// Evaluates row by row, so that large intermediate values exist for one row at a time.
     fn eval_by_rows<'a>(&self, frame: Frame<'a>) -> Result<Operand<'a>, EvalError> {
         if !self.varies() {
             return Ok(Operand::Scalar(Cow::Owned(self.eval_at(frame, 0)?)));
@@ -136,7 +150,7 @@ impl Expr {
         self.eval_row(&[], parameters)
     }
 
-    /// The value of a constant or a parameter, where it is; nothing for what must be evaluated.
+    /// The value of a constant or a parameter, borrowed; `None` for any other expression.
     pub fn given<'v>(&'v self, parameters: &[&'v DataValue]) -> Option<&'v DataValue> {
         match self {
             Expr::Constant(value, _) => Some(value),
@@ -145,7 +159,7 @@ impl Expr {
         }
     }
 
-    /// [`Expr::eval_closed`], without a copy of what is [given](Expr::given).
+    /// [`Expr::eval_closed`], without a copy of a constant or a parameter.
     pub fn eval_or_borrow<'v>(&'v self, parameters: &[&'v DataValue]) -> Result<Cow<'v, DataValue>, EvalError> {
         match self.given(parameters) {
             Some(value) => Ok(Cow::Borrowed(value)),
@@ -192,7 +206,7 @@ impl Expr {
         }
     }
 
-    /// The number or Boolean that it gives for one row, if that takes nothing else on the way.
+    /// The number or Boolean that it gives for one row, if all intermediate values are numbers and Booleans, too.
     fn scalar(&self, slots: &[DataValue], parameters: &[&DataValue]) -> Option<Scalar> {
         match self {
             Expr::Constant(value, _) => value.scalar(),
@@ -260,9 +274,9 @@ impl Expr {
 
 /// The rows for which a condition holds.
 pub enum Condition {
-    /// All or none of them.
+    /// All or none.
     All(bool),
-    /// These.
+    /// The rows with `true`.
     Rows(Vec<bool>),
 }
 
@@ -276,7 +290,8 @@ impl Condition {
     }
 }
 
-/// Applies a function to all rows: once if nothing varies, by its kernel if it has one for these columns, else row by row.
+/// Applies a function to all rows: once if no argument varies, by its kernel if the kernel takes these columns, or else row by
+/// row.
 fn call<'a>(function: &Function, args: Vec<Operand<'a>>, len: usize) -> Result<Operand<'a>, FunctionError> {
     let scalars = args.iter().all(|arg| matches!(arg, Operand::Scalar(_)));
     if scalars && (function.deterministic || len == 1) {
@@ -294,7 +309,7 @@ fn call<'a>(function: &Function, args: Vec<Operand<'a>>, len: usize) -> Result<O
     outcome.map(|column| Operand::Column(Cow::Owned(column)))
 }
 
-/// So many bytes of results may be made before the budget is asked about them, so that small ones need not ask it each time.
+/// Results may take this many bytes before the budget is asked, so that small results need not ask each time.
 const BYTES_UNASKED: usize = 1 << 14;
 
 fn call_by_rows(function: &Function, args: &[Operand<'_>], len: usize) -> Result<Column, FunctionError> {
@@ -346,7 +361,7 @@ fn eval_conditional<'a>(branches: &'a [(Expr, Expr)], frame: Frame<'a>) -> Resul
     Ok(Operand::Column(Cow::Owned(outcome.into_iter().collect())))
 }
 
-/// The given rows of the columns that an expression uses; the other slots are left empty.
+/// Some rows of the columns that an expression uses; the other slots stay empty.
 fn take_used(expr: &Expr, columns: &[Column], rows: &[u32]) -> Result<Vec<Column>, Stop> {
     let mut taken = vec![Column::default(); columns.len()];
     let mut outcome = Ok(());

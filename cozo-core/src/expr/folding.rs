@@ -1,10 +1,10 @@
 //! Constants are computed while a query is compiled, if they are small.
 //!
-//! What is folded saves work for each row, and lets the planner see constants. What would be large, or take long, is left to be
-//! evaluated when the query runs, within its memory and its time: a rule that is never used then costs nothing.
+//! Folding saves work for each row, and lets the planner see constants. An expression that would be large, or take long, is left
+//! for the run, within the memory and the time of the query: a rule that is never used then costs nothing.
 //!
-//! Conditions get one form, so that the planner sees a comparison however it is written: `!(a != b)`, `a == b || false` and
-//! `if(a == b, true, false)` are `a == b`.
+//! Conditions get one form, so that the planner sees a comparison however it is written: `!(a != b)`, `a == b || false` and `if(a
+//! == b, true, false)` are `a == b`.
 
 use super::functions::{self, Function};
 use super::{Expr, FunctionError};
@@ -12,7 +12,7 @@ use crate::budget::Budget;
 use crate::diag::SourceSpan;
 use crate::value::{DataValue, check_depth};
 
-/// The most that all folded constants of a query take together, and what is made on the way to one of them.
+/// The most bytes of all folded constants of a query, and of the intermediate values of one of them.
 const MAX_FOLDED_BYTES: usize = 2 << 20;
 
 /// Folds the constants of one query.
@@ -23,7 +23,7 @@ pub struct Folding {
 }
 
 impl Folding {
-    /// Replaces parts that depend on nothing by their values. A part that fails is left to fail when it is evaluated.
+    /// Replaces closed parts by their values. A part that fails is left to fail when it is evaluated.
     pub fn fold(&mut self, expr: Expr) -> Expr {
         match expr {
             Expr::Call { function, args, span } => {
@@ -43,7 +43,7 @@ impl Folding {
         let spans: Vec<SourceSpan> = args.iter().map(Expr::span).collect();
         let constant = |arg| if let Expr::Constant(value, _) = arg { Some(value) } else { None };
         let values: Vec<DataValue> = args.into_iter().filter_map(constant).collect();
-        // A list as it is written takes no more than what it is written of.
+        // A literal list takes no more memory than its elements.
         if function.name == "list" && values.iter().all(|value| check_depth(value, 1).is_ok()) {
             return Expr::Constant(DataValue::List(values), span);
         }
@@ -74,7 +74,7 @@ fn condition(function: &'static Function, mut args: Vec<Expr>, span: SourceSpan)
         "negate" => return not(args.swap_remove(0)),
         _ => return Expr::Call { function, args, span },
     };
-    // Anything that is no Boolean is an error, and stays one.
+    // A value other than a Boolean is an error, and stays one.
     if args.iter().all(is_boolean) {
         args.retain(|arg| arg.as_constant() != Some(&neutral.into()));
     }
@@ -85,7 +85,7 @@ fn condition(function: &'static Function, mut args: Vec<Expr>, span: SourceSpan)
     }
 }
 
-/// What is true where a condition is false, without a negation if there is such a function.
+/// The negation of a condition, by an opposite function if there is one.
 pub fn not(expr: Expr) -> Expr {
     let span = expr.span();
     let (function, args) = match expr {
@@ -103,7 +103,7 @@ fn named(name: &str) -> &'static Function {
     functions::find(name).expect("the functions of operators are registered")
 }
 
-/// Whether an expression gives true or false, if it gives anything.
+/// Whether every value of an expression is a Boolean.
 fn is_boolean(expr: &Expr) -> bool {
     match expr {
         Expr::Constant(value, _) => matches!(value, DataValue::Bool(_)),
@@ -118,7 +118,7 @@ fn is_boolean(expr: &Expr) -> bool {
 fn choose(mut branches: Vec<(Expr, Expr)>, span: SourceSpan) -> Expr {
     let taken = branches.iter().position(|(condition, _)| condition.as_constant() != Some(&false.into()));
     let is_sure = taken.is_none_or(|taken| branches[taken].0.as_constant() == Some(&true.into()));
-    // A branch that is never taken may still name a variable that nothing binds.
+    // A branch that is never taken may still name an unbound variable, which must be reported.
     let count = |(condition, value): &(Expr, Expr)| condition.variables().len() + value.variables().len();
     let chosen = taken.map_or(0, |taken| branches[taken].1.variables().len());
     if let [(condition, value), (otherwise, other)] = &branches[..]

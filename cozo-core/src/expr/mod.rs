@@ -1,11 +1,10 @@
-//! Resolved expressions, the functions they call, and the aggregations of rule heads.
+//! Resolved expressions, the functions that they call, and the aggregations of rule heads.
 //!
-//! An [`Expr`] is evaluated over a [`Frame`] of columns, a batch at a time. A function has one body that takes values,
-//! which is always right, and may have a kernel that takes typed columns, which is fast; the kernel declines what it
-//! does not know.
+//! An [`Expr`] is evaluated over a [`Frame`] of columns, a batch at a time. A function has one body that takes values and is the
+//! reference. It may have a kernel that takes typed columns and is fast; a kernel declines what it does not handle.
 //!
-//! **expr never sees rules, relations or text**: names were resolved against the registries of [`functions`] and
-//! [`aggregations`] before.
+//! **expr never sees rules, relations or text**: names were resolved against the registries of [`functions`] and [`aggregations`]
+//! before.
 
 pub mod aggregations;
 mod error;
@@ -78,7 +77,7 @@ impl Expr {
         }
     }
 
-    /// Whether it is a constant or a parameter: its value is known before any row is read, without a computation.
+    /// Whether it is a constant or a parameter, whose value is known before any row is read.
     pub fn is_given(&self) -> bool {
         matches!(self, Expr::Constant(..) | Expr::Parameter(..))
     }
@@ -88,8 +87,7 @@ impl Expr {
         self.any(&|part| matches!(part, Expr::Call { function, .. } if function.makes == Makes::Much))
     }
 
-    /// How many times as large as what goes into it its value may be, if what goes into it may be so many times as large as
-    /// what is known to be small.
+    /// How many times larger than a small value the result may be, if the inputs may be `copies` times larger.
     pub fn copies(&self, mut copies: usize) -> usize {
         self.walk(&mut |part| {
             if let Expr::Call { function, args, .. } = part {
@@ -169,7 +167,7 @@ impl Expr {
         Folding::default().fold(replaced)
     }
 
-    /// The variables that occur, in order, repeated ones repeated.
+    /// The variables in the order of their occurrences, with repetitions.
     pub fn variables(&self) -> Vec<&SmallStr> {
         let mut found = vec![];
         self.walk(&mut |part| {

@@ -2,9 +2,9 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`secondary`] | ordinary indices: built from existing rows, and kept in step with every write |
+//! | [`secondary`] | ordinary indices: built from existing rows, and updated with every write |
 //!
-//! What comes in are rows of the relation in key order; what goes out are sorted changes to the index relations, handed to
-//! the transaction. How an index is read is the planner's business: to everybody else it is a relation.
+//! The input is rows of the relation in key order; the output is sorted changes of the index relations, which go to the
+//! transaction. The planner decides how an index is read: for all other modules it is a relation.
 
 pub mod secondary;

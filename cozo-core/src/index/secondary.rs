@@ -1,4 +1,4 @@
-//! Ordinary indices: built from existing rows, and kept in step with every write.
+//! Ordinary indices: built from existing rows, and updated with every write.
 //!
 //! ```text
 //! relation r {k => v, w}, index r:i {v, k}
@@ -7,8 +7,8 @@
 //! :rm  [2]                               r:i removes ['b', 2]
 //! ```
 //!
-//! The rows of the relation come in key order. A stable sort by the leading columns of the index then gives the rows of the
-//! index in order: keys that follow are in order already.
+//! The rows of the relation come in key order. A stable sort by the leading columns of the index then gives the rows of the index
+//! in order, since the keys that follow are in order already.
 
 use crate::schema::{IndexDefinition, RelationSchema, SchemaRef};
 use crate::storage::{ChangeKind, KeyRange, Snapshot, StorageError};
@@ -16,11 +16,10 @@ use crate::txn::{Transaction, TxnError};
 use crate::value::sort::sorted;
 use crate::value::{Batch, compare_columns};
 
-/// How many rows are read at a time, between two looks at whether to stop.
+/// The rows that are read between two checks of the budget.
 const BATCH_ROWS: usize = 16 * 1024;
 
-/// Fills an index that was just created with what follows from the rows of its relation. `check` fails if the work is to
-/// stop.
+/// Fills a new index from the rows of its relation. `check` fails if the work must stop.
 pub fn build<E: From<StorageError> + From<TxnError>>(
     relation: &SchemaRef,
     index: &IndexDefinition,
@@ -70,8 +69,8 @@ pub fn agrees(
     Ok(row == expected.len)
 }
 
-/// Writes to the indices of a relation what follows from a write to the relation: `rows` are put (all columns) or removed
-/// (key columns), `old` are the full rows that were there under these keys. Both are sorted by key, each key once.
+/// Updates the indices of a relation after a write: `rows` are put (all columns) or removed (key columns), `old` are the full
+/// rows that were there under these keys. Both are sorted by key, each key once.
 pub fn follow(relation: &RelationSchema, kind: ChangeKind, rows: &Batch, old: &Batch, txn: &mut Transaction) {
     let keys = relation.keys.len();
     let replaced = if kind == ChangeKind::Put { same_keys(rows, old, keys) } else { vec![] };
@@ -110,7 +109,7 @@ fn same_keys(new: &Batch, old: &Batch, keys: usize) -> Vec<(u32, u32)> {
     pairs
 }
 
-/// The columns of the index of those rows of the relation that are not `kept`, which ascend.
+/// The index rows of the relation's rows, without those whose numbers are in `kept`, which ascend.
 fn entries(index: &IndexDefinition, rows: &Batch, kept: impl ExactSizeIterator<Item = u32>) -> Batch {
     if kept.len() == 0 {
         let columns = index.columns.iter().map(|column| rows.columns[*column].clone()).collect();

@@ -1,6 +1,6 @@
 //! What to write where the grammar could not go on: a line of help for each construct.
 //!
-//! For `::access_level r` it is the form of that operation. [`super::hint`] asks here when no common mistake explains an
+//! For `::access_level r` the help is the form of that operation. [`super::hint`] asks here if no common mistake explains an
 //! error better.
 
 /// What to write at a place, by what is expected there and the text before it.

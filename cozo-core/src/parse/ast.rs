@@ -1,13 +1,16 @@
-//! The syntax tree of CozoScript. Everything has a span and prints as CozoScript.
+//! The syntax tree of CozoScript. A [`Script`] is a [`Query`] of rules and options, an imperative script of [`Statement`]s, or a
+//! [`SystemOp`].
 //!
-//! Names are names here: nothing is resolved against functions, rules or the catalog.
+//! A [`Rule`] has a head and a body: a [`Formula`] of [`Atom`]s over [`Expr`]s, constant data, or the call of a fixed rule. Everything has
+//! a span (`spans`) and prints as CozoScript (`display`). **Names are names here**: nothing is resolved against functions, rules or the
+//! catalog.
 
 use std::sync::Arc;
 
 use crate::diag::SourceSpan;
 use crate::value::{Batch, DataValue, SmallStr};
 
-/// A name and where it stands. Equality and order are those of the name alone.
+/// A name and where it stands. Symbols are equal and ordered by the name alone.
 #[derive(Clone, Debug)]
 pub struct Symbol {
     /// The name, without any sigil.
@@ -25,7 +28,7 @@ pub enum Script {
     Imperative {
         /// The statements.
         statements: Vec<Statement>,
-        /// The parameters where they are mentioned, in textual order: all must be given, whatever statements come to run.
+        /// The parameters at their mentions, in textual order. All must have values, whichever statements run.
         parameters: Vec<Symbol>,
     },
     /// One system operation.
@@ -255,7 +258,7 @@ pub enum Expr {
     List(Vec<Expr>, SourceSpan),
     /// A long list of constants.
     Data(Arc<DataValue>, SourceSpan),
-    /// A long list of rows of constants, all of one width, where a rule is made of them.
+    /// A long list of rows of constants, all of one width, as the data of a rule.
     Rows(Arc<Batch>, SourceSpan),
     /// `{key: value}`
     Object(Vec<(Expr, Expr)>, SourceSpan),
@@ -350,7 +353,7 @@ pub enum MutationOp {
 }
 
 impl MutationOp {
-    /// Whether it looks for the rows that it is given in the relation.
+    /// Whether it looks up its rows in the relation.
     pub fn reads(self) -> bool {
         use MutationOp::{Create, Delete, Ensure, EnsureNot, Insert, Put, Replace, Rm, Update};
         match self {
@@ -429,14 +432,14 @@ pub enum Statement {
     Query {
         /// The query.
         query: Box<Query>,
-        /// Where the result is kept.
+        /// The relation that takes the result.
         store_as: Option<Symbol>,
     },
     /// `{ ::op }`, perhaps `as _name`
     System {
         /// The operation.
         op: SystemOp,
-        /// Where the result is kept.
+        /// The relation that takes the result.
         store_as: Option<Symbol>,
     },
     /// `%if` or `%if_not`
@@ -484,7 +487,7 @@ pub enum Condition {
     Query {
         /// The query.
         query: Box<Query>,
-        /// Where the result is kept.
+        /// The relation that takes the result.
         store_as: Option<Symbol>,
     },
 }

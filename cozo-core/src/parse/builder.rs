@@ -1,4 +1,4 @@
-//! The state that turning pest's tree into ours needs: the script, and how deep we are.
+//! The state of the conversion from pest's tree to the syntax tree: the script, and the depth of the tree.
 //!
 //! Each file of the module adds the methods for its part of the grammar.
 
@@ -10,7 +10,7 @@ use super::position::describe_position;
 use super::prescan::Unmatched;
 use crate::diag::SourceSpan;
 
-/// How deep a tree may become: later stages recurse over it. A chain of operators such as `a - b - c` is one level deep for
+/// The greatest depth of a tree, since later stages recurse over it. A chain of operators such as `a - b - c` has one level for
 /// each operator.
 pub(super) const MAX_TREE_DEPTH: usize = 1000;
 
@@ -20,7 +20,7 @@ pub(super) struct Builder<'s> {
     /// The first bracket of the script that is not matched.
     pub unmatched: Option<Unmatched>,
     depth: Cell<usize>,
-    /// About how many bytes the syntax tree takes of what has been read and not been charged for.
+    /// About how many bytes of the syntax tree were built and are not charged yet.
     pub syntax_bytes: Cell<usize>,
     /// The parameters mentioned so far.
     pub parameters: RefCell<Vec<Symbol>>,

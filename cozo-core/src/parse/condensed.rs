@@ -1,14 +1,14 @@
-//! A script as the grammar reads it: shorter than as written, with every place known.
+//! A script as the grammar reads it: shorter than as written, with every offset mapped back to the script.
 //!
-//! Comments are left out, and so is what a loop has read already: long strings, and long runs of constants in lists. A
-//! list of a million numbers is `[]` here, and one run of constants:
+//! Comments are left out, and so is what a loop has read already: long strings, and long runs of constants in lists. A list of a
+//! million numbers is `[]` here, and one run of constants:
 //!
 //! ```text
 //! ?[x] <- [[1], [2], ...] # all     script
 //! ?[x] <- []                        text, the rows beside it
 //! ```
 //!
-//! **An offset into the text is never shown to a user**: [`Condensed::place`] gives that in the script.
+//! **An offset into the text is never shown to a user**: [`Condensed::place`] maps it to the script.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -29,7 +29,7 @@ pub(super) struct Condensed<'s> {
     end: usize,
 }
 
-/// From this offset of the text on it stands at this offset of the script.
+/// From an offset in the text on, the text stands at an offset in the script.
 #[derive(Clone, Copy, Debug)]
 struct Jump {
     text: usize,
@@ -40,7 +40,7 @@ struct Jump {
 struct Run {
     /// The offset in the text where it was.
     at: usize,
-    /// None once it has been taken.
+    /// `None` once the elements have been taken.
     elements: RefCell<Option<Elements>>,
 }
 
@@ -78,7 +78,7 @@ impl<'s> Condensed<'s> {
         runs.find(|run| run.elements.borrow().is_some()).map(|run| self.place(run.at))
     }
 
-    /// Calls `visit` on the lists of elements that were left out before an offset in the text, until it gives something.
+    /// Calls `visit` on the texts of elements that were left out before an offset in the text, until it returns a result.
     pub fn find_text<T>(&self, before: usize, mut visit: impl FnMut(&Condensed<'static>) -> Option<T>) -> Option<T> {
         let runs = self.runs.iter().take_while(|run| run.at < before);
         runs.into_iter().find_map(|run| match &*run.elements.borrow() {
@@ -99,7 +99,7 @@ pub(super) struct Condenser<'s> {
 }
 
 impl<'s> Condenser<'s> {
-    /// Nothing is copied yet.
+    /// A condenser that has copied nothing.
     pub fn new(source: &'s str) -> Self {
         Condenser { source, text: String::new(), jumps: vec![], runs: vec![], copied: 0 }
     }

@@ -1,7 +1,7 @@
-//! Reads runs of constants in lists by a loop: what the grammar would make of them, without a tree.
+//! Reads runs of constants in lists by a loop: the same values as by the grammar, without a tree.
 //!
-//! Of `[1, 'a', [null, -2.5], x]` the run is `1, 'a', [null, -2.5],`. Whatever is no constant, or is none that can be
-//! read, ends the run before it, and is left to the grammar, which has the words for errors.
+//! In `[1, 'a', [null, -2.5], x]` the run is `1, 'a', [null, -2.5],`. Anything that is not a constant, or cannot be read, ends
+//! the run before it. The grammar reads the rest, and words the errors.
 
 use super::condensed::Elements;
 use super::expr::{float, integer};
@@ -128,7 +128,7 @@ impl<'s> Constants<'s> {
             b'{' => return self.bracketed(Self::object),
             _ => self.word(),
         };
-        // What a list holds has been counted before it.
+        // The content of a list has been counted before the list.
         let held = value.as_ref().and_then(DataValue::get_str).map_or(0, str::len);
         budget::make_room(size_of::<DataValue>() + held)?;
         Ok(value)
@@ -167,7 +167,7 @@ impl<'s> Constants<'s> {
         Some(value)
     }
 
-    /// What stands in brackets that open here. If it is no constant, then what is around it is none.
+    /// The constant in the brackets that open here. If it is not one, neither are the lists around it.
     fn bracketed(&mut self, read: fn(&mut Self) -> Result<Option<DataValue>, Stop>) -> Result<Option<DataValue>, Stop> {
         if self.depth + self.open.len() >= MAX_BRACKETS || self.no_constants.contains(&self.at) {
             return Ok(None);
@@ -217,7 +217,7 @@ impl<'s> Constants<'s> {
     }
 }
 
-/// About what a value takes in a column while that grows.
+/// About how many bytes a value takes in a column that grows.
 fn cell_bytes(value: &DataValue) -> usize {
     match value {
         DataValue::Null | DataValue::Bool(_) | DataValue::Num(_) => 2 * size_of::<i64>(),

@@ -12,8 +12,7 @@ use crate::diag::SourceSpan;
 /// Why a script could not be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, miette::Diagnostic)]
 pub enum ParseError {
-    /// The text does not follow the grammar: mend it at the position of the label, where the message says what could
-    /// stand.
+    /// The text does not follow the grammar: mend it at the position of the label. The message says what could stand there.
     #[error("{message}")]
     #[diagnostic(code(parser::pest))]
     Syntax {
@@ -93,7 +92,7 @@ pub enum ParseError {
         span: SourceSpan,
     },
 
-    /// The script whose text it is was stopped, or its tree takes more memory than it may.
+    /// The script was stopped, or its tree exceeds the memory limit.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Stopped(#[from] Stop),

@@ -13,14 +13,14 @@ use super::strings::string_value;
 use crate::diag::SourceSpan;
 use crate::value::DataValue;
 
-/// A list of so many constants is one value in the tree; in a shorter one each is an expression.
+/// A list of this many constants is one value in the tree. In a shorter list each element is an expression.
 const MIN_DATA: usize = 1000;
 
 /// An expression, and how many levels it has. A leaf has none.
 pub(super) type Tall = (Expr, usize);
 
 impl Builder<'_> {
-    /// An `expr`, or a `filter`, which is the same but for the groups in it.
+    /// An `expr`, or a `filter`, which differs only in its groups.
     pub fn expr(&self, node: Node<'_>) -> Result<Expr, ParseError> {
         self.tall_expr(node).map(|(expr, _)| expr)
     }

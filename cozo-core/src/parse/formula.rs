@@ -1,8 +1,8 @@
 //! The bodies of rules: atoms joined by `,`, `or` and `and`, and applications of relations.
 //!
-//! The grammar gives a body as a flat run of atoms and connectives, and every `(` in it as a group. Here the run is cut
-//! at the commas, then at `or`, then at `and`; and a group becomes a formula when it stands alone, as in
-//! `(a[x] or b[x]), c[x]`, and an operand when operators stand around it, as in `(a + 1) > 2`.
+//! The grammar gives a body as a flat sequence of atoms and connectives, and every `(` in it as a group. The sequence is divided
+//! at commas, then at `or`, then at `and`. A group that stands alone becomes a formula, as in `(a[x] or b[x]), c[x]`. A group
+//! among operators becomes an operand, as in `(a + 1) > 2`.
 
 use super::ast::{Atom, Expr, Formula, NamedArg, RuleApply, SearchApply, StoredApply, StoredArgs, Symbol};
 use super::builder::Builder;

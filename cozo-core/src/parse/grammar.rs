@@ -1,8 +1,8 @@
 //! The generated parser of `cozoscript.pest`, and small helpers over its nodes.
 //!
-//! A node is a rule of the grammar with the text that it matched; [`parts`] gives those below it that carry meaning.
-//! For `[1, 2]` the node is a `list` whose parts are two `expr`, without the comma and the bracket. What the grammar reads is
-//! a part of a condensed text; the span of a node is that in the script.
+//! A node is a rule of the grammar with the text that it matched; [`parts`] gives the nodes below it that carry meaning. For `[1,
+//! 2]` the node is a `list` whose parts are two `expr`, without the comma and the bracket. The grammar reads a part of a
+//! condensed text; the span of a node is mapped to the script.
 
 // The generated code has no documentation.
 #![allow(missing_docs)]
@@ -76,7 +76,7 @@ pub(super) fn parts(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     node.into_inner().filter(|part| !is_mark(part.as_rule()))
 }
 
-/// Whether a rule only marks a place. Keywords that decide something (`not`, `or`, `%if`, ...) are left to those who care.
+/// Whether a rule only marks a place. Keywords that decide something (`not`, `or`, `%if`, ...) are kept for the builder.
 fn is_mark(rule: Rule) -> bool {
     use Rule::*;
     static KEYWORDS: LazyLock<FxHashSet<Rule>> = LazyLock::new(|| {

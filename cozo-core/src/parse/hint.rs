@@ -49,11 +49,11 @@ pub(super) struct Unreadable<'a> {
 }
 
 impl Unreadable<'_> {
-    /// What pest could not read, told to the user.
+    /// The error for the user.
     pub fn explain(&self, error: &Error<Rule>) -> ParseError {
         let rules = match &error.variant {
             ErrorVariant::ParsingError { positives, .. } => positives.as_slice(),
-            // Pest makes one such error of its own: when a thread began with hardly any stack left.
+            // Pest makes one such error of its own: when a thread has hardly any stack left.
             ErrorVariant::CustomError { .. } => return ParseError::out_of_stack(self.place),
         };
         let found = found(self.text, self.at);
@@ -201,7 +201,7 @@ pub fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     (distance <= candidate.len().div_ceil(4)).then_some(candidate)
 }
 
-/// Levenshtein's distance in characters; beyond 40 of them nothing is near.
+/// Levenshtein's distance in characters. Words of more than 40 characters are far from every other.
 fn edit_distance(a: &str, b: &str) -> usize {
     if a.len() > 40 {
         return usize::MAX;

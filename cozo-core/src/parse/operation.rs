@@ -14,7 +14,7 @@ use crate::diag::SourceSpan;
 /// A chain of more operands than this becomes one call.
 pub(super) const MAX_NESTED_OPERANDS: usize = 64;
 
-/// What waits for its right operand.
+/// An operator that waits for its right operand.
 enum Waiting {
     Prefix(&'static Prefix, SourceSpan),
     Infix(&'static Infix, SourceSpan),
@@ -35,7 +35,7 @@ enum Operand {
     Chain(Chain),
 }
 
-/// Operands of one operator, which may become more.
+/// Operands of one operator; more may follow.
 struct Chain {
     infix: &'static Infix,
     operands: Vec<Tall>,
@@ -121,7 +121,7 @@ impl Stack<'_, '_> {
         }
     }
 
-    /// A chain that goes no further: calls of two arguments each, or one of all if they are many.
+    /// Completes a chain: calls of two arguments each, or one call of all arguments if they are many.
     fn close(&self, chain: Chain) -> Result<Tall, ParseError> {
         let function = chain.infix.function;
         if chain.operands.len() > MAX_NESTED_OPERANDS {

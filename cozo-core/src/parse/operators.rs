@@ -16,8 +16,7 @@ pub(super) struct Infix {
     pub function: &'static str,
     /// Larger binds tighter.
     pub precedence: u8,
-    /// Whether the function takes any number of arguments, and gives of many what it gives of two and then the others one after
-    /// the other.
+    /// Whether the function takes any number of arguments, with the same result as a chain of calls of two arguments.
     pub takes_any: bool,
 }
 

@@ -1,7 +1,7 @@
-//! Runs the grammar over a script: all at once if it is short, one part after the other if it is long.
+//! Runs the grammar over a script: at once if the script is short, part by part if it is long.
 //!
-//! A part ends where [`prescan`](super::prescan) found that a rule or a block begins. The tree of a part is dropped before
-//! the next one is read, so that the memory for pest's trees does not grow with the script.
+//! A part ends where [`prescan`](super::prescan) found that a rule or a block begins. The tree of a part is dropped before the
+//! next part is read, so that the memory for pest's trees does not grow with the script.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ use crate::diag::SourceSpan;
 /// A part ends at the first cut behind this length. Between parts a script can be stopped.
 const PART_BYTES: usize = 1 << 14;
 
-/// A part that is longer than this is refused: while the grammar reads it, nothing can stop it.
+/// A longer part is refused: the grammar cannot be stopped while it reads a part.
 const MAX_PART_BYTES: usize = 1 << 22;
 
 /// About how many bytes pest's tree takes for each byte of the text.
@@ -60,7 +60,7 @@ impl<'s> Parts<'s> {
         self.part(rule, 0..end, end, build)
     }
 
-    /// Reads each part as a rule, of which several texts one behind the other are one.
+    /// Reads each part as a rule. The rule must match any sequence of parts.
     pub fn each(
         &self,
         rule: Rule,
@@ -101,7 +101,7 @@ impl<'s> Parts<'s> {
         drop(tree);
         self.builder.keep_syntax()?;
         match self.condensed.first_left(part) {
-            // The grammar has read brackets there, but no list.
+            // The grammar has read brackets there that are not a list.
             Some(place) => {
                 let help = "a list of values stands where a value can stand";
                 Err(self.builder.misplaced("unexpected values", SourceSpan(place, 0), help))
@@ -112,8 +112,8 @@ impl<'s> Parts<'s> {
 }
 
 impl Builder<'_> {
-    /// Reads a part of a text as a rule. If that fails, it is read again together with the part behind it: the message names
-    /// what could stand there, and that may be the end of the one or the begin of the other.
+    /// Reads a part of a text as a rule. If that fails, the part is read again together with the next one: what the message
+    /// expects may be the end of one or the beginning of the other.
     pub fn read<'i>(
         &self,
         rule: Rule,
@@ -143,7 +143,7 @@ impl Builder<'_> {
         self.read(Rule::lone_expression, elements, 0..end, end)
     }
 
-    /// An error in words: the first in the script, which may be in elements that have not been read yet.
+    /// The error in words. It is the first one of the script, which may be in elements that are not read yet.
     fn explained(&self, error: &Error<Rule>, text: &Condensed<'_>, begin: usize) -> ParseError {
         let (InputLocation::Pos(offset) | InputLocation::Span((offset, _))) = error.location;
         let at = begin + offset;
@@ -160,7 +160,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Notes that the syntax tree of what was read is kept.
+    /// Charges the budget for the syntax tree built so far.
     pub fn keep_syntax(&self) -> Result<(), ParseError> {
         Ok(budget::make_room(self.syntax_bytes.take())?)
     }

@@ -1,13 +1,18 @@
-//! A first walk over the text: comments and long lists of constants are left out, nesting is bounded before anything
-//! recurses, and it is found where a script can be cut.
+//! A first walk over the text of a script. It leaves out comments and long lists of constants, bounds the nesting before anything
+//! recurses, and finds where a script can be cut.
 //!
-//! In goes the script; out comes the [`Condensed`] text that the grammar reads. `[[1]] # two` becomes `[[1]]  `. The walk
-//! is a loop with a stack of open brackets, so that neither a megabyte of `[` nor of `/*` costs more than its length.
+//! [`prescan`] takes the script and returns the [`Condensed`] text that the grammar reads. `[[1]] # two` becomes `[[1]]  `. The
+//! [`Scanner`] is a loop with a stack of open brackets, so that a megabyte of `[` or of `/*` costs no more than its length.
 //!
-//! The grammar takes a hundred times as much memory as it reads text. So it never reads a long script at once:
+//! | in the script | in the text | beside it |
+//! |---|---|---|
+//! | a comment | blanks | |
+//! | a long string | an empty string | its place in the script |
+//! | constants of a list | nothing | [`Elements`], as values or as rows |
+//! | other elements of a long list | nothing | [`Elements`], as a text of their own |
 //!
-//! * Between cuts, which stand where nothing but a rule or a block can begin, it reads one part after the other.
-//! * The elements of a long list that are no constants become texts of their own.
+//! The grammar takes many times as much memory as it reads text. It therefore never reads a long script at once: it reads part
+//! after part, from cut to cut. A cut stands where only a rule or a block can begin.
 
 use super::condensed::{Condensed, Condenser, Elements, Mark};
 use super::constants::Constants;
@@ -22,7 +27,7 @@ pub(super) const MAX_BRACKETS: usize = 128;
 /// The elements of a list become a text of their own at this length.
 const MAX_LIST_TEXT: usize = 1 << 15;
 
-/// What a string literal holds is left out of the text from this length on.
+/// The content of a string literal is left out of the text from this length on.
 const LONG_STRING: usize = 1 << 10;
 
 /// Steps of the budget are counted in this many tokens.
@@ -32,9 +37,9 @@ const TOKENS_PER_STEP: usize = 1 << 8;
 pub(super) struct Scanned<'s> {
     /// The script for the grammar.
     pub condensed: Condensed<'s>,
-    /// Where a rule of a query or a block of an imperative script begins, as offsets in the condensed text; not of all.
+    /// Where rules of a query or blocks of an imperative script begin, as offsets in the condensed text. Not all are found.
     pub cuts: Vec<usize>,
-    /// The first bracket that is not matched: for the help of the error that will follow.
+    /// The first unmatched bracket, for the help of the error that will follow.
     pub unmatched: Option<Unmatched>,
 }
 
@@ -80,14 +85,14 @@ const BLOCK: u8 = b'%';
 /// A bracket that is open.
 struct Open {
     unmatched: Unmatched,
-    /// For lists: the part of its elements that is not in a text of its own.
+    /// For lists: where the elements begin that are not in a text of their own.
     list: Option<Mark>,
 }
 
-/// What the walk knows of a token.
+/// The kinds of tokens that the walk tells apart.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Token {
-    /// A name, by where it begins: perhaps of a rule.
+    /// A name, perhaps of a rule, and where it begins.
     Name(usize),
     /// `in`, `and`, `or` or `not`: a value follows.
     Connective,
@@ -179,7 +184,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Notes a literal whose text stands between two offsets; the grammar need not see a long one.
+    /// Records a literal between two offsets. The grammar does not see the content of a long one.
     fn literal(&mut self, start: usize, end: usize) {
         if end - start >= LONG_STRING {
             self.condenser.replace(start..end, "");
@@ -254,7 +259,7 @@ impl Scanner<'_> {
         if is_list { self.begin_list(is_data) } else { Ok(()) }
     }
 
-    /// Whether a value can stand here: only then is `[` a list, and nothing else.
+    /// Whether a value can stand here. Only then does `[` begin a list.
     fn value_follows(&self) -> bool {
         match self.before[0] {
             Token::Connective => true,
@@ -286,7 +291,7 @@ impl Scanner<'_> {
         self.at = end;
     }
 
-    /// Behind a comma: the next element of a list begins, if this is one.
+    /// Called after a comma: begins the next element, if a list is open.
     fn next_element(&mut self) -> Result<(), ParseError> {
         let Some(Open { list: Some(begin), .. }) = self.open.last() else { return Ok(()) };
         let begin = *begin;
@@ -298,8 +303,8 @@ impl Scanner<'_> {
         self.skip_constants()
     }
 
-    /// Finds whether the bracket here, with nothing around it, is that of a rule's head or of a block, before which the script
-    /// can be cut. Nothing that can be complete goes on with a name and a bracket, nor from one block to the next.
+    /// Finds whether the outermost bracket here belongs to a rule's head or a block, before which the script can be cut. No
+    /// complete rule continues with a name and a bracket, and no block continues with another.
     fn find_cut(&mut self, bracket: u8) {
         self.head = None;
         let begin = match (bracket, self.before) {
@@ -321,7 +326,7 @@ impl Scanner<'_> {
             self.open.pop();
         } else if self.unmatched.is_none() {
             let closer = Unmatched { bracket, offset: self.at };
-            // `(1, 2]`: it is the round one that misses its partner, unless nothing at all is open.
+            // In `(1, 2]` the round bracket lacks its partner, unless no bracket is open.
             let open = self.open.last().map(|open| open.unmatched).filter(|open| open.bracket != BLOCK);
             self.unmatched = Some(open.unwrap_or(closer));
         }

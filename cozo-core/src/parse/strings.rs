@@ -28,9 +28,9 @@ pub(super) fn text_of(literal: &str) -> Result<SmallStr, BadEscape> {
     Unescaper { body, quote, at: 0, value: String::new() }.run()
 }
 
-/// An escape that means nothing, by its offset in the body of the literal.
+/// An escape without a meaning, by its offset in the body of the literal.
 pub(super) enum BadEscape {
-    /// The character behind the backslash says nothing.
+    /// The character after the backslash has no meaning.
     Unknown(usize, char),
     /// `\u` without four digits behind it.
     BadCode(usize),

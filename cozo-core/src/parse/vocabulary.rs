@@ -1,7 +1,8 @@
 //! The words that begin with a sign: options, operations on stored relations, and control words.
 //!
-//! An entry holds all there is to know about a word besides its meaning to the parser. The help of syntax errors,
-//! completion, `docs/operations.md` and the tests all read the same entries.
+//! A [`Word`] holds all that is known about a word besides its meaning to the parser: spellings, arguments, documentation and
+//! examples. The help of syntax errors, completion, `docs/operations.md` and the tests read the same entries. A new word is an
+//! entry here, a rule of the grammar, and an arm in `option.rs` or `script.rs`. The tests run every example.
 
 /// A word of the language.
 pub struct Word {
@@ -13,8 +14,7 @@ pub struct Word {
     pub arguments: &'static str,
     /// What it does.
     pub doc: &'static str,
-    /// Scripts that begin with an empty database, and the rows that they give, as an expression; an empty outcome means
-    /// an error.
+    /// Scripts that begin with an empty database, and their rows as an expression. An empty outcome means an error.
     pub examples: &'static [(&'static str, &'static str)],
 }
 

@@ -1,4 +1,7 @@
 //! Fitting a value to a column type, on every way into a relation.
+//!
+//! [`coerce`] converts a value, or says why it does not fit; [`coerce_column`] does so for a whole column. `surely_fits` and
+//! `value_surely_fits` are quick checks that let most values pass unchanged.
 
 use super::{BaseType, ColumnType};
 use crate::budget::Stop;
@@ -9,7 +12,7 @@ use crate::value::{
 /// A value that does not fit its column.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, miette::Diagnostic)]
 pub enum CoercionError {
-    /// The value would be too large or too deep, or there is no time for it.
+    /// The value would be too large or too deep, or the script must stop.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Stop(#[from] Stop),
@@ -54,7 +57,7 @@ pub enum CoercionError {
     Validity(String),
 }
 
-/// Fits a value to a type. `now_micros` is what `'ASSERT'` and `'RETRACT'` stand for, in microseconds since the epoch.
+/// Fits a value to a type. `now_micros`, in microseconds since the epoch, is the time of `'ASSERT'` and `'RETRACT'`.
 pub fn coerce(value: DataValue, target: &ColumnType, now_micros: i64) -> Result<DataValue, CoercionError> {
     if value.is_null() {
         return if target.nullable { Ok(value) } else { Err(CoercionError::Null(target.clone())) };
@@ -92,7 +95,7 @@ pub fn coerce(value: DataValue, target: &ColumnType, now_micros: i64) -> Result<
     }
 }
 
-/// Whether the values of a column fit a type as they are, as far as is quickly seen.
+/// Whether the values of a column fit a type as they are. A quick check, which may say `false` for a column that fits.
 pub fn surely_fits(column: &Column, target: &ColumnType) -> bool {
     match (column, &target.base) {
         (Column::Int(data), BaseType::Int) => data.nulls.is_none() || target.nullable,
@@ -105,7 +108,7 @@ pub fn surely_fits(column: &Column, target: &ColumnType) -> bool {
     }
 }
 
-/// Whether a value fits a type as it is, as far as is quickly seen.
+/// Whether a value fits a type as it is. A quick check, which may say `false` for a value that fits.
 pub fn value_surely_fits(value: &DataValue, target: &ColumnType) -> bool {
     match (value, &target.base) {
         (DataValue::Null, _) => target.nullable,
@@ -124,7 +127,7 @@ pub fn value_surely_fits(value: &DataValue, target: &ColumnType) -> bool {
     }
 }
 
-/// Fits a whole column to a type; a column that already fits is given back as it is, and so is one that cannot fit.
+/// Fits a whole column to a type. Returns the coerced column, or as an error the column if a value does not fit.
 pub fn coerce_column(column: Column, target: &ColumnType, now_micros: i64) -> Result<Column, Column> {
     if surely_fits(&column, target) {
         return Ok(column);
@@ -182,8 +185,7 @@ fn coerce_validity(value: DataValue, now_micros: i64) -> Result<DataValue, Coerc
     Ok(DataValue::Validity(validity))
 }
 
-/// The timestamp that a value after `@` stands for: microseconds, `'NOW'`, `'END'`, or an RFC 3339 time; nothing if it is
-/// none of these.
+/// The timestamp of a value after `@`: microseconds, `'NOW'`, `'END'`, or an RFC 3339 time; `None` for any other value.
 pub fn time_to_read(value: &DataValue, now_micros: i64) -> Option<i64> {
     match value {
         DataValue::Num(timestamp) => timestamp.get_int(),
@@ -218,7 +220,7 @@ fn vector_of(elements: Vec<f64>, wide: bool) -> Vector {
     if wide { Vector::F64(elements.into()) } else { Vector::F32(elements.into_iter().map(|x| x as f32).collect()) }
 }
 
-/// A vector from raw little-endian elements, or nothing if the bytes do not divide into elements.
+/// A vector from raw little-endian elements; `None` if the bytes do not divide into elements.
 fn vector_of_bytes(bytes: &[u8], wide: bool) -> Option<Vector> {
     if wide {
         let (elements, rest) = bytes.as_chunks::<8>();

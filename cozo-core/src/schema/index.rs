@@ -1,12 +1,12 @@
-//! Ordinary indices: other orders in which the rows of a relation are kept.
+//! Ordinary indices: other orders in which the rows of a relation are stored.
 //!
 //! ```text
 //! user {uid => city, age}      ::index create user:place {city}
 //! user:place {city, uid}       the columns listed, then the keys not listed
 //! ```
 //!
-//! An index is a relation of its own, of keys only. It lives in the definition of its relation, so that it is renamed,
-//! found and checked together with it.
+//! An index is a relation of its own that has key columns only. It belongs to the definition of its relation, so that it is
+//! renamed, found and checked together with it.
 
 use super::{AccessLevel, RelationId, RelationSchema, SchemaRef, Triggers};
 use crate::value::SmallStr;
@@ -18,7 +18,7 @@ pub struct IndexDefinition {
     pub name: SmallStr,
     /// The index as a relation: `relation:name`, all columns are keys.
     pub schema: SchemaRef,
-    /// For each column of the index its position in the relation; every key of the relation is among them.
+    /// For each column of the index its position in the relation. Every key column of the relation is among them.
     pub columns: Vec<usize>,
 }
 
@@ -36,7 +36,7 @@ impl IndexDefinition {
             name: SmallStr::from(format!("{}:{name}", relation.name)),
             keys: columns.iter().map(key).collect(),
             values: vec![],
-            // Read as its relation is, and written by nobody.
+            // An index can be read like its relation, but never written by scripts.
             access_level: relation.access_level.min(AccessLevel::ReadOnly),
             description: String::new(),
             triggers: Triggers::default(),
@@ -45,8 +45,8 @@ impl IndexDefinition {
         IndexDefinition { name: name.clone(), schema: SchemaRef::new(schema), columns }
     }
 
-    /// How many columns a sort of rows in the order of the relation's keys must look at: those after them are keys in
-    /// the order of the relation, which a stable sort leaves as they are.
+    /// How many leading columns decide a sort of rows that come in key order. The columns after them are keys in the order of the
+    /// relation, which a stable sort leaves as they are.
     pub fn sort_width(&self, relation: &RelationSchema) -> usize {
         let ordered = |width: &usize| {
             let rest = (0..relation.keys.len()).filter(|key| !self.columns[..*width].contains(key));
@@ -82,7 +82,7 @@ impl RelationSchema {
         changed
     }
 
-    /// This definition with indices that follow its name and its access level.
+    /// This definition with indices that have its name and its access level.
     pub fn with_indices_in_step(self) -> Self {
         let remake =
             |index: &IndexDefinition| IndexDefinition::new(&self, &index.name, &index.columns, index.schema.id);

@@ -4,8 +4,8 @@
 //! {fr: Int, to: Int => since: Float?}   two Int keys, one nullable Float value
 //! ```
 //!
-//! What comes in: column types as the parser read them, values on their way into a relation. What goes out: a
-//! [`RelationSchema`], and values that fit it. **schema never evaluates an expression**: a default is kept as text.
+//! The input is column types as the parser read them, and values on their way into a relation. The output is a
+//! [`RelationSchema`], and values that fit it. **schema never evaluates an expression**: a default is stored as text.
 
 mod coerce;
 mod column_type;

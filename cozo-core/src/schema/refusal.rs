@@ -1,4 +1,4 @@
-//! What is said where a stored relation does not exist, or may not be used so; by every way to a relation.
+//! The errors for a stored relation that does not exist or must not be used so, the same for every way to a relation.
 
 use super::{AccessLevel, RelationSchema};
 use crate::diag::SourceSpan;

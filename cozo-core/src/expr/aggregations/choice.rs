@@ -28,7 +28,7 @@ pub(super) static CHOICE_RAND: Aggregation = Aggregation {
     meet: None,
 };
 
-/// Takes the new value if there is none yet; whether it did.
+/// Takes the new value if there is none yet; returns whether it did.
 fn take_first(current: &mut DataValue, new: &DataValue) -> Result<bool, FunctionError> {
     let takes = current.is_null() && !new.is_null();
     if takes {
@@ -100,7 +100,7 @@ impl ChoiceRand {
     }
 }
 
-/// What was chosen among how many rows.
+/// The chosen value, and the number of rows it was chosen from.
 struct Chosen {
     value: DataValue,
     rows: u64,

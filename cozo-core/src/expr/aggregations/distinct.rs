@@ -15,7 +15,7 @@ pub(super) struct Distinct {
     table: HashTable<Slot>,
     groups: Vec<u32>,
     values: Column,
-    /// Of how many values of a mixture it is known what they hold, and what: they are not counted one by one as they come.
+    /// The number of values of a mixture whose bytes are counted, and these bytes. Values are counted in batches.
     held: Cell<(usize, usize)>,
 }
 
@@ -49,7 +49,7 @@ impl Distinct {
         self.len() * (value + size_of::<u32>() + 2 * size_of::<Slot>()) + self.held_bytes()
     }
 
-    /// What values of a mixture hold.
+    /// The bytes that the values of a mixture hold.
     fn held_bytes(&self) -> usize {
         let Column::Any(values) = &self.values else { return 0 };
         let (counted, held) = self.held.get();
@@ -95,7 +95,7 @@ impl Distinct {
         (pair, is_new)
     }
 
-    /// A list for each of so many groups, with what `element` makes of each pair, sorted by value.
+    /// A list for each of so many groups: the results of `element` for its pairs, sorted by value.
     pub fn sorted_lists(
         &self,
         groups: usize,

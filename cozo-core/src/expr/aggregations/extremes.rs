@@ -190,7 +190,7 @@ fn offer_column<S: Side, T: Copy + Default>(
     }
 }
 
-/// So many values are taken together: each is compared with every so many, so that none waits for the one before.
+/// This many values are compared at a time, each in its own lane, so that no comparison waits for the one before.
 const LANES: usize = 8;
 
 /// The best of some integers.
@@ -203,8 +203,8 @@ fn best_int<S: Side>(values: &[i64]) -> Option<i64> {
     lanes.iter().chain(rest).copied().reduce(S::better)
 }
 
-/// The best of each lane, if all integers are as small as the digits of a float: as those of one between 2^52 and 2^53 they have the same
-/// order, and processors without instructions for larger integers compare several floats at once, in 0.6 of the time.
+/// The best of each lane, if all integers fit the 52 digits of a float. As the digits of floats between 2^52 and 2^53 they have
+/// the same order, and processors that cannot compare several large integers at once can compare several floats.
 fn best_small_ints<S: Side>(start: [i64; LANES], chunks: &[[i64; LANES]]) -> Option<[i64; LANES]> {
     const DIGITS: u32 = f64::MANTISSA_DIGITS - 1;
     const EXPONENT: i64 = (1.0 / f64::EPSILON).to_bits() as i64;

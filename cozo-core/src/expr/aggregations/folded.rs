@@ -12,7 +12,7 @@ pub(super) struct Folded {
     held_bytes: usize,
     /// How a first value enters, and how a further one improves it.
     fold: &'static Meet,
-    /// The result of a group that saw nothing.
+    /// The result of a group without values.
     empty: fn() -> DataValue,
     /// The result of a group from its last value.
     result: fn(DataValue) -> DataValue,

@@ -9,18 +9,18 @@ use super::Accumulator;
 use crate::expr::FunctionError;
 use crate::value::{Column, DataValue};
 
-/// What an aggregation keeps for each group, and what it does with it.
+/// The state of an aggregation for each group, and its operations.
 pub(super) trait Kind: Send + Sized + 'static {
     /// The state of one group.
     type State: Send + 'static;
 
-    /// The state of a group that saw nothing.
+    /// The state of a group without values.
     fn initial(&self) -> Self::State;
 
     /// Takes a batch: `groups[row]` is the index in `states` that gets the row's value.
     fn update(&mut self, states: &mut [Self::State], groups: &[u32], values: &Column) -> Result<(), FunctionError>;
 
-    /// Takes over a state that saw later rows of the same group.
+    /// Merges a state of later rows of the same group.
     fn absorb(&mut self, state: &mut Self::State, later: Self::State) -> Result<(), FunctionError>;
 
     /// See [`Accumulator::memory_bytes`].
@@ -86,7 +86,7 @@ impl<K: Kind> Accumulator for Grouped<K> {
 /// The one group that all rows belong to, if there is one: sorted and ungrouped input has long runs of these.
 pub(super) fn only_group(groups: &[u32]) -> Option<usize> {
     let (first, last) = (*groups.first()?, *groups.last()?);
-    // All differences together: a search would end early, but look at one group after the other.
+    // All differences combined: a search could end early, but would not be vectorised.
     let is_only = || groups.iter().fold(0, |differences, group| differences | (group ^ first)) == 0;
     (first == last && is_only()).then_some(first as usize)
 }

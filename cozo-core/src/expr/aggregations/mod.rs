@@ -37,10 +37,10 @@ pub struct Aggregation {
     pub doc: &'static str,
     /// Queries that apply it, and the one value that each gives, as an expression; an empty outcome means an error.
     pub examples: &'static [(&'static str, &'static str)],
-    /// Whether it gives another value if the same rows come in another order: a list of them, or the first of equals. Rounding does
-    /// not count.
+    /// Whether its value depends on the order of the rows, as a list of them does, or the first of equals. Rounding does not
+    /// count.
     pub order_matters: bool,
-    /// Makes the state for no group at all; `args` are the constant arguments after the variable.
+    /// Makes an accumulator without groups; its arguments are the constant arguments after the variable.
     pub start: Start,
     /// The meet form, if it is one.
     pub meet: Option<Meet>,
@@ -60,10 +60,10 @@ pub trait Accumulator: Send {
     /// An empty accumulator of the same kind for another thread, if partial states can be merged in order.
     fn fork(&self) -> Option<Box<dyn Accumulator>>;
 
-    /// Takes over the state of a fork that saw later rows: its group `i` is `groups[i]` here.
+    /// Merges the state of a fork that took later rows: its group `i` is `groups[i]` here.
     fn merge(&mut self, groups: &[u32], other: Box<dyn Accumulator>) -> Result<(), FunctionError>;
 
-    /// About how many bytes it keeps for the values that it saw, beyond a few for each group.
+    /// About how many bytes it holds for the values that it took, besides a few bytes for each group.
     fn memory_bytes(&self) -> usize {
         0
     }
@@ -79,7 +79,7 @@ pub trait Accumulator: Send {
 pub struct Meet {
     /// The value that stands for a single input; checks its type.
     pub start: fn(DataValue) -> Result<DataValue, FunctionError>,
-    /// Improves the current value by an input; whether it changed.
+    /// Improves the current value by an input; returns whether it changed.
     pub improve: fn(&mut DataValue, &DataValue) -> Result<bool, FunctionError>,
     /// Whether a new integer replaces the current one, for aggregations that keep one of their inputs by comparing
     /// it: what `improve` does when both values are Int, so that the fixpoint can run on plain integers.

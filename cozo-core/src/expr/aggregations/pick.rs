@@ -105,7 +105,7 @@ const SHORTEST_MEET: Meet = Meet {
     int_improves: None,
 };
 
-/// Puts the new value in the place of the current one if it wins, and passes on whether it does.
+/// Replaces the current value by the new one if that wins; returns whether it does.
 fn replace_if(wins: bool, current: &mut DataValue, new: &DataValue) -> Result<bool, FunctionError> {
     if wins {
         *current = new.copy()?;
@@ -133,7 +133,7 @@ fn cost_of(value: &DataValue) -> Result<Num, FunctionError> {
     }
 }
 
-/// The number of elements of a list; none for null.
+/// The number of elements of a list; `None` for null.
 fn length_of(value: &DataValue) -> Result<Option<usize>, FunctionError> {
     match value {
         DataValue::List(items) => Ok(Some(items.len())),

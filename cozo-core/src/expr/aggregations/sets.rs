@@ -92,7 +92,7 @@ fn sorted_elements(name: &str, value: &DataValue) -> Result<Vec<DataValue>, Func
     Ok(items)
 }
 
-/// Adds the elements of a list to a sorted list; whether any was new.
+/// Adds the elements of a list to a sorted list; returns whether any was new.
 fn unite(current: &mut DataValue, new: &DataValue) -> Result<bool, FunctionError> {
     let DataValue::List(present) = current else { return Err(unexpected("union", "a List", current)) };
     let is_missing = |item: &&DataValue| present.binary_search(item).is_err();
@@ -110,7 +110,7 @@ fn unite(current: &mut DataValue, new: &DataValue) -> Result<bool, FunctionError
     Ok(grows)
 }
 
-/// Drops from a sorted list what a list does not hold; whether anything was dropped.
+/// Drops the elements of a sorted list that another list does not hold; returns whether any was dropped.
 fn intersect(current: &mut DataValue, new: &DataValue) -> Result<bool, FunctionError> {
     if new.is_null() {
         return Ok(false);
@@ -129,7 +129,7 @@ fn intersect(current: &mut DataValue, new: &DataValue) -> Result<bool, FunctionE
     }
 }
 
-/// What is made of the distinct values of a group.
+/// The form of the result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// Their number.
@@ -234,7 +234,7 @@ impl Accumulator for Sets {
             make_room(allocated(2 * size_of::<DataValue>()))?;
             Ok(DataValue::List(vec![value(pair)?, self.occurrences[pair].into()]))
         };
-        // The elements lie in a list, and those of `group_count` in one more.
+        // The elements are in a list, and those of `group_count` in a second one.
         let levels = if self.form == Form::GroupCount { 2 } else { 1 };
         if let (Column::Any(values), true) = (self.seen.values(), self.form != Form::CountUnique) {
             values.iter().try_for_each(|value| check_depth(value, levels))?;

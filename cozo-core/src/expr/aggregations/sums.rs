@@ -1,8 +1,8 @@
 //! `sum`, `product`, `mean`, `variance` and `std_dev`: numbers in, one Float out.
 //!
-//! Numbers are added as floats in row order, or so that it gives the same. The variance keeps mean and squared deviations instead of sums of squares
-//! (B. P. Welford, "Note on a method for calculating corrected sums of squares and products", Technometrics 1962), and
-//! merges parts by the pairwise formula of Chan, Golub and LeVeque (1979).
+//! Numbers are added as floats in row order, or in any order that gives the same sum. The variance keeps mean and squared
+//! deviations instead of sums of squares (B. P. Welford, "Note on a method for calculating corrected sums of squares and
+//! products", Technometrics 1962), and merges parts by the pairwise formula of Chan, Golub and LeVeque (1979).
 
 use super::grouped::{Kind, for_each_value, grouped, only_group};
 use super::{Aggregation, unexpected};
@@ -75,12 +75,12 @@ trait Summary: Copy + Send + 'static {
     /// Takes a further number.
     fn add(&mut self, number: f64);
 
-    /// Takes numbers that are integers, whose sum is exact, if that gives what one after the other would give.
+    /// Takes integers by their exact sum, if the result is the same as for one after the other; returns whether it is.
     fn add_all(&mut self, _sum: f64, _count: u64) -> bool {
         false
     }
 
-    /// Takes over the summary of later numbers.
+    /// Merges the summary of later numbers.
     fn absorb(&mut self, later: Self);
 }
 
@@ -91,7 +91,7 @@ struct Numeric<S> {
     name: &'static str,
     /// The summary of no numbers.
     empty: S,
-    /// What the aggregation gives.
+    /// The result of a summary.
     result: fn(S) -> f64,
 }
 
@@ -158,10 +158,10 @@ impl<S: Summary> Numeric<S> {
     }
 }
 
-/// Floats hold all integers up to this magnitude, so that sums that stay below do not depend on the order.
+/// Floats represent all integers up to this magnitude, so sums below it do not depend on the order.
 const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
 
-/// The sum of integers, if no order of adding them leaves what a float holds exactly, by half at least.
+/// The sum of integers, if every order of adding them stays within half of what a float represents exactly.
 fn exact_sum(values: &[i64]) -> Option<f64> {
     const SMALL: u64 = 1 << 38;
     const FEW: usize = 1 << 13;

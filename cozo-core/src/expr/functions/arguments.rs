@@ -1,14 +1,14 @@
 //! Arguments of functions by type, with one wording for all refusals.
 //!
-//! Each helper takes the function's name, its arguments and the number of the argument. What is wrong reads
-//! `chunks: argument 2 must be an integer, found "a" (String)`.
+//! Each helper takes the function's name, its arguments and the number of the argument. A refusal reads `chunks: argument 2 must
+//! be an integer, found "a" (String)`.
 
 use std::fmt::Write;
 
 use crate::expr::FunctionError;
 use crate::value::{DataValue, Num, Vector};
 
-/// What a function gives.
+/// The result of a function.
 pub(super) type Outcome = Result<DataValue, FunctionError>;
 
 /// The most elements that a function will make in one list.
@@ -49,7 +49,7 @@ pub fn quote(value: &DataValue) -> String {
     format!("{} ({})", shorten(value, QUOTED_BYTES, "..."), value.type_name())
 }
 
-/// The value, cut short if it is longer than so many bytes, with `dots` after it then.
+/// The value as text; if it is longer than so many bytes, cut and followed by `dots`.
 pub fn shorten(value: &DataValue, bytes: usize, dots: &str) -> String {
     let mut quoted = Limited { text: String::new(), bytes };
     let complete = quoted.value(value).is_ok();

@@ -158,11 +158,11 @@ const MOD: Operation = Operation {
     elements: None,
 };
 
-/// The float, with one NaN for all: which of the many NaNs an operation gives differs between machines and between one
-/// value and a loop, and the sign of a NaN decides where it sorts.
+/// The float, with one NaN in place of all: machines, and loops and single operations, give different NaNs, and the sign of a NaN
+/// decides where it sorts.
 #[inline]
 pub(super) fn canonical(value: f64) -> f64 {
-    // In integers throughout: to the compiler all NaNs are the same, and it drops a choice between two of them.
+    // Computed on integers: the compiler takes all NaNs for the same, and drops a choice between two of them.
     const INFINITY: u64 = f64::INFINITY.to_bits();
     const SIGN: u64 = 1 << 63;
     let bits = value.to_bits();

@@ -49,7 +49,7 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(kernels::booleans::or),
 ];
 
-/// `decisive` if an argument is, else its opposite; arguments after the decisive one are not looked at.
+/// `decisive` if an argument equals it, or else its opposite. Arguments after the decisive one are not checked.
 fn until(function: &str, args: &[DataValue], decisive: bool) -> Outcome {
     for i in 0..args.len() {
         if boolean(function, args, i)? == decisive {

@@ -88,7 +88,7 @@ static FUNCTIONS: &[Function] = &[
     .making_much(),
 ];
 
-/// So many bytes are unpacked before the clock is looked at.
+/// The bytes that are unpacked between two looks at the clock.
 const PIECE: usize = 1024;
 
 fn unpack_bits(bytes: &[u8]) -> Result<Vec<DataValue>, Stop> {

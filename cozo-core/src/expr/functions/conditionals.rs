@@ -1,5 +1,7 @@
-//! `if` and `cond`: written like functions, but they evaluate only the branch that counts. The resolver makes
-//! [`Expr::Conditional`](crate::expr::Expr::Conditional) of them; here is what is known about them besides.
+//! `if` and `cond`: written like functions, but they evaluate only the branch that is taken.
+//!
+//! The resolver turns them into [`Expr::Conditional`](crate::expr::Expr::Conditional). Their names, parameters and documentation
+//! are here.
 
 /// A form that is written like a function.
 pub struct Conditional {
@@ -9,7 +11,7 @@ pub struct Conditional {
     pub parameters: &'static [&'static str],
     /// What it does.
     pub doc: &'static str,
-    /// As those of a [`Function`](super::Function).
+    /// Examples, as of a [`Function`](super::Function).
     pub examples: &'static [(&'static str, &'static str)],
 }
 

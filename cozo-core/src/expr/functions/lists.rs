@@ -244,7 +244,7 @@ fn int_range(args: &[DataValue]) -> Outcome {
     Ok(DataValue::List(values))
 }
 
-/// So many integers are made before the clock is looked at.
+/// The integers that are made between two looks at the clock.
 const PIECE: usize = 4096;
 
 fn slice(args: &[DataValue]) -> Outcome {

@@ -1,7 +1,7 @@
-//! The registry of functions: a file per family, one entry a function.
+//! The registry of functions: a file for each family, an entry for each function.
 //!
-//! An entry holds all there is to know about a function: names, arity, documentation, checked examples, and its body.
-//! The resolver, `docs/functions.md`, completion and the tests all read the same entries.
+//! An entry holds all that is known about a function: names, arity, documentation, checked examples, and its body. The resolver,
+//! `docs/functions.md`, completion and the tests all read the same entries.
 
 mod arguments;
 mod arithmetic;
@@ -50,7 +50,7 @@ pub struct Function {
     pub arity: Arity,
     /// Whether equal arguments give equal results.
     pub deterministic: bool,
-    /// How large what it makes is.
+    /// How large its results are.
     pub makes: Makes,
     /// What it does, in a sentence or two.
     pub doc: &'static str,
@@ -58,7 +58,7 @@ pub struct Function {
     pub examples: &'static [(&'static str, &'static str)],
     /// Applies it to one row's arguments, as many as the arity allows.
     pub eval: fn(&[DataValue]) -> Result<DataValue, FunctionError>,
-    /// Applies it to two numbers, sooner than `eval` does, or declines with `None`, as where `eval` fails.
+    /// Applies it to two numbers, faster than `eval`. Declines with `None`, also where `eval` fails.
     pub numbers: Option<fn(Scalar, Scalar) -> Option<Scalar>>,
     /// Applies it to whole columns, or declines with `None`. At least one operand is a column of the given length.
     pub kernel: Option<Kernel>,
@@ -104,13 +104,13 @@ impl Function {
     }
 }
 
-/// How large what a function makes is, and how long that takes. Whatever it says, a function makes room for what it makes: see
+/// How large the results of a function are, and how long they take. A function must make room for its results in any case: see
 /// [`crate::budget`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Makes {
     /// A few times as large as an argument at most, made in a time that is linear in the arguments.
     Little,
-    /// As large as the arguments together, so that it doubles what it is given twice.
+    /// As large as the arguments together, so that a repeated argument counts twice.
     Joined,
     /// Perhaps much larger than the arguments, or made in a longer time.
     Much,

@@ -90,7 +90,7 @@ static NODE: LazyLock<[u8; 6]> = LazyLock::new(|| {
     node
 });
 
-/// So many elements are made before the clock is looked at.
+/// The elements that are made between two looks at the clock.
 const PIECE: usize = 4096;
 
 /// A Uuid of version 1, whose times begin in 1582.
@@ -98,7 +98,7 @@ fn uuid_of_time(time: SystemTime) -> Uuid {
     let ticks_of = |duration: Duration| (duration.as_nanos() / 100) as u64;
     let ticks = match time.duration_since(UNIX_EPOCH) {
         Ok(after) => EPOCH_TICKS.wrapping_add(ticks_of(after)),
-        // A clock that was never set may be there.
+        // A clock that was never set may be before the epoch.
         Err(before) => EPOCH_TICKS.wrapping_sub(ticks_of(before.duration())),
     };
     let counter = COUNTER.fetch_add(1, Ordering::Relaxed);

@@ -80,13 +80,13 @@ static FUNCTIONS: &[Function] = &[
     .making_much(),
 ];
 
-/// A search looks at the rest of the text: so many bytes of it count as a step.
+/// A search reads the rest of the text: this many bytes of it count as a step.
 const BYTES_PER_STEP: usize = 1024;
 
-/// What a search costs at least, in steps.
+/// The least cost of a search, in steps.
 const STEPS_PER_SEARCH: usize = 32;
 
-/// Notes that a text is searched once more.
+/// Charges the budget for one search of a text.
 fn search(text: &str) -> Result<(), Stop> {
     step(STEPS_PER_SEARCH + text.len() / BYTES_PER_STEP)
 }
@@ -143,7 +143,7 @@ fn parts(replacement: &str) -> Vec<&str> {
     parts
 }
 
-/// Appends what a part of a replacement stands for.
+/// Appends the text of a part of a replacement.
 fn expand(part: &str, captures: &Captures<'_>, text: &mut TextBuilder) -> Result<(), Stop> {
     if !part.starts_with('$') {
         return text.push_str(part);
@@ -166,10 +166,10 @@ const MAX_PATTERN_BYTES: usize = 10 << 20;
 /// The most bytes that the text of a pattern may have: more would not fit into a compiled pattern.
 const MAX_PATTERN_TEXT: usize = MAX_PATTERN_BYTES / 16;
 
-/// What a byte of a pattern takes while the pattern is compiled.
+/// The bytes that a byte of a pattern takes while the pattern is compiled.
 const PARSED_BYTES: usize = 256;
 
-/// The most that a search with a pattern keeps for the next.
+/// The most bytes that a search with a pattern keeps for the next search.
 const MAX_SEARCH_BYTES: usize = 1 << 20;
 
 /// Compiled patterns by their text.
@@ -180,7 +180,7 @@ struct Patterns {
 }
 
 thread_local! {
-    /// A copy for each thread needs no lock, neither here nor inside the expressions.
+    /// Each thread has its own copy, so neither the map nor the expressions need a lock.
     static COMPILED: RefCell<Patterns> = RefCell::default();
 }
 

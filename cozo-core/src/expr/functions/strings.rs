@@ -1,4 +1,11 @@
 //! Strings, by Unicode scalar values.
+//!
+//! Each entry of `FUNCTIONS` has the body of a function on values, and perhaps a kernel over columns of strings
+//! (`kernels/strings.rs`). The helpers below make room in the budget before they allocate, since a result may be larger than its
+//! arguments, and look at the clock once for each `PIECE` of a long text.
+//!
+//! Characters are scalar values, not bytes or grapheme clusters. Upper and lower case follow Unicode; a text is converted in
+//! pieces, cut only where the result does not depend on the neighbours.
 
 use std::borrow::Cow;
 
@@ -157,7 +164,7 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(|operands, len| kernels::strings::map_texts(operands, len, |text| Ok(Cow::Owned(uppercase(text)?)))),
 ];
 
-/// So many characters, or bytes, are looked at before the clock is.
+/// The characters or bytes that are processed between two looks at the clock.
 const PIECE: usize = 1 << 16;
 
 fn characters(text: &str) -> Result<Vec<DataValue>, Stop> {
@@ -194,7 +201,7 @@ fn joined_texts(texts: Vec<&str>) -> Result<DataValue, Stop> {
 
 /// The text in lower case, made in pieces.
 fn lowercase(text: &str) -> Result<String, Stop> {
-    // A sigma at the end of a word has another form, so that words may not be cut.
+    // A sigma at the end of a word has another form, so texts with it are cut between words only.
     let is_boundary: fn(&str, usize) -> bool = match text.contains('Σ') {
         true => |text, at| text.as_bytes()[at - 1] == b' ',
         false => str::is_char_boundary,
@@ -207,7 +214,7 @@ fn uppercase(text: &str) -> Result<String, Stop> {
     in_pieces(text, str::is_char_boundary, str::to_uppercase)
 }
 
-/// What `convert` makes of a text, piece by piece, where it may be cut. It makes at most three times as much.
+/// Converts a text piece by piece, cut where `may_cut` allows. `convert` may give up to three times as many bytes.
 fn in_pieces(text: &str, may_cut: impl Fn(&str, usize) -> bool, convert: fn(&str) -> String) -> Result<String, Stop> {
     if text.len() <= PIECE {
         make_room(text.len())?;
@@ -306,7 +313,7 @@ fn unicode_normalize(args: &[DataValue]) -> Outcome {
     }
 }
 
-/// The marks that belong to one character are put in order together: what each of them takes then.
+/// The bytes that each mark takes while the marks of one character are sorted.
 const BYTES_PER_MARK: usize = 2 * size_of::<(u8, char)>();
 
 /// How many marks follow each other in a text at most.

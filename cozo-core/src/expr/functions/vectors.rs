@@ -1,4 +1,11 @@
 //! Vectors of floats: making them, arithmetic on their elements, and distances.
+//!
+//! A vector has 32-bit or 64-bit elements. An operation on two vectors keeps 32 bits only if both have them; otherwise the narrow
+//! side is widened. Vectors of different lengths are an error. [`Arithmetic`] serves the operators `+`, `-`, `*` and `/` of
+//! `arithmetic.rs`; a number beside a vector stands for each of its elements.
+//!
+//! Distances are sums over slices in lanes, which the compiler turns into SIMD. The order of the additions is fixed, so that a
+//! distance is the same on every machine.
 
 use std::borrow::Cow;
 use std::ops::{Add, Div, Mul, Sub};
@@ -93,7 +100,7 @@ pub(super) fn floats(length: usize) -> Result<Vec<f64>, Stop> {
     Ok(Vec::with_capacity(length))
 }
 
-/// So many floats, if all of them are some.
+/// The elements, of which there are `length`, if all are floats.
 fn collect(length: usize, elements: impl Iterator<Item = Option<f64>>) -> Result<Option<Vec<f64>>, Stop> {
     let mut collected = floats(length)?;
     for element in elements {
@@ -115,7 +122,7 @@ pub(super) fn of_width(elements: Vec<f64>, wide: bool) -> Result<DataValue, Stop
 }
 
 fn from_base64(text: &str, wide: bool) -> Outcome {
-    // The bytes, and the elements that are made of them.
+    // The decoded bytes, and the elements made of them.
     make_room(text.len().saturating_mul(2))?;
     let bytes = decode_base64(text).or_else(|error| fail("vec", error))?;
     let (elements, rest) = if wide {
@@ -177,7 +184,7 @@ enum Side<'a, T: Clone> {
     Elements(Cow<'a, Array1<T>>),
 }
 
-/// What the elements of a vector can do.
+/// The element type of a vector.
 pub(super) trait Element:
     Copy + Default + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Into<f64>
 {

@@ -16,8 +16,7 @@ impl Display for Formula {
     }
 }
 
-/// A part of a formula. Joined parts stand in parentheses, so that they neither come apart nor melt into what is
-/// around them: `a, (b, c)` is not `a, b, c`.
+/// A part of a formula. Joined parts stand in parentheses, so that they stay together: `a, (b, c)` is not `a, b, c`.
 struct Operand<'f>(&'f Formula);
 
 impl Display for Operand<'_> {

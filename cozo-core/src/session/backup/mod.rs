@@ -2,7 +2,7 @@
 //!
 //! | function | what |
 //! |---|---|
-//! | [`write`](mod@write) | makes a backup while the database goes on |
+//! | [`write`](write()) | makes a backup while the database goes on |
 //! | [`restore`] | fills an empty database from a backup |
 //! | [`import`] | puts the rows of some relations of a backup into those of a database |
 //!

@@ -20,8 +20,8 @@ fn combine(
     }
 }
 
-/// Beside each result `ints` gives a number that is negative where it failed. These are gathered and looked at once:
-/// the loop has no branch, and where the arithmetic allows it the compiler takes several rows at a time.
+/// Beside each result, `ints` gives a number that is negative if it failed. These are combined and tested once: the loop has no
+/// branch, and the compiler can vectorise it where the arithmetic allows.
 #[inline]
 fn combine_ints(
     a: OperandSide<'_, i64>,
@@ -38,7 +38,7 @@ fn combine_ints(
     if failures < 0 { None } else { done(Column::ints(values)) }
 }
 
-/// What [`combine_ints`] takes for a failure.
+/// The number that [`combine_ints`] takes for a failure.
 #[inline]
 fn flagged((value, failed): (i64, bool)) -> (i64, i64) {
     (value, -i64::from(failed))
@@ -66,7 +66,7 @@ pub(in super::super) fn add(operands: &[Operand<'_>], len: usize) -> KernelOutco
 }
 
 pub(in super::super) fn sub(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
-    // A difference overflowed if the operands have different signs and it has not that of the first.
+    // A difference overflowed if the operands have different signs, and it does not have the sign of the first.
     let difference = |a: i64, b: i64| {
         let difference = a.wrapping_sub(b);
         (difference, (a ^ b) & (a ^ difference))

@@ -14,7 +14,7 @@ fn booleans<'a>(operand: &'a Operand<'_>) -> Option<OperandSide<'a, bool>> {
     }
 }
 
-/// Joins all operands. With Booleans only it makes no difference where the scalar form stops.
+/// Joins all operands. For Booleans only, it does not matter where the scalar form would stop.
 fn connect(operands: &[Operand<'_>], len: usize, f: impl Fn(bool, bool) -> bool) -> KernelOutcome {
     let (first, rest) = operands.split_first()?;
     let mut result = map(booleans(first)?, len, |value| value);
@@ -77,7 +77,7 @@ pub(in super::super) fn coalesce(operands: &[Operand<'_>], len: usize) -> Kernel
     }
 }
 
-/// The values of `x`, and those of `y` where it is null. Selects without branches, since nulls are rarely predictable.
+/// The values of `x`, and the values of `y` where `x` is null. Selects without branches, since nulls are rarely predictable.
 fn fill<T: Copy>(x: OperandSide<'_, T>, y: OperandSide<'_, T>, nulls: &View<'_>, len: usize) -> Vec<T> {
     match (x, y, nulls.nulls) {
         (OperandSide::Rows(x), OperandSide::Same(y), Some(nulls)) => {

@@ -1,4 +1,4 @@
-//! Functions of values of any type, which are looked at where they lie instead of being cloned for each row.
+//! Functions of values of any type, which are read in place and not cloned for each row.
 
 use std::borrow::Cow;
 

@@ -74,7 +74,7 @@ fn equality(operands: &[Operand<'_>], len: usize, wanted: bool) -> KernelOutcome
     done(Column::bools(outcome))
 }
 
-/// [`equality`] of rows without null; what it gives for others means nothing.
+/// [`equality`] of rows without null; its results for other rows have no meaning.
 fn typed_equality(a: Typed<'_>, b: Typed<'_>, len: usize, wanted: bool) -> Vec<bool> {
     match (a, b) {
         (Typed::Bool(a), Typed::Bool(b)) => zip(a, b, len, |x, y| (x == y) == wanted),

@@ -1,7 +1,7 @@
-//! The columnar forms of functions: loops over slices of one type, without a value of dynamic type in sight.
+//! The columnar forms of functions: loops over slices of one type, without values of dynamic type.
 //!
 //! **A kernel never makes an error of its own.** Where a row may fail, such as on a null, an overflow or another type, it
-//! declines, and the row-by-row evaluation finds the row and words the error; so the two can not disagree. It only passes on
+//! declines, and the row-by-row evaluation finds the row and words the error; so the two cannot disagree. A kernel only passes on
 //! that the script must stop.
 
 pub(super) mod arithmetic;
@@ -15,7 +15,7 @@ use crate::budget::{Stop, make_room};
 use crate::expr::{FunctionError, Operand};
 use crate::value::{Column, DataValue, Num, Primitive, StrColumn};
 
-/// What a kernel gives; `None` declines.
+/// The result of a kernel; `None` declines.
 pub(super) type KernelOutcome = Option<Result<Column, FunctionError>>;
 
 /// One value for all rows, or one for each.
@@ -60,7 +60,7 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// The values of an operand by type; those of null rows mean nothing.
+/// The values of an operand by type. The values of null rows have no meaning.
 #[derive(Clone, Copy)]
 enum Typed<'a> {
     Null,
@@ -156,10 +156,10 @@ fn map<T: Copy, R: Clone>(side: OperandSide<'_, T>, len: usize, mut f: impl FnMu
     }
 }
 
-/// So many bytes of texts may be made before the budget is asked about them.
+/// Texts may take this many bytes before the budget is asked.
 const BYTES_UNASKED: usize = 1 << 16;
 
-/// A column of the texts that `text_of` appends to the buffer for each row; declines if they are too much for a column.
+/// A column of the texts that `text_of` appends to the buffer for each row. Declines if they are too long for a column.
 fn build_texts(len: usize, mut text_of: impl FnMut(usize, &mut String) -> Result<(), Stop>) -> KernelOutcome {
     let mut column = StrColumn::with_capacity(len, 0);
     let (mut buffer, mut asked) = (String::new(), 0);

@@ -40,7 +40,7 @@ pub(in super::super) fn str_includes(operands: &[Operand<'_>], len: usize) -> Ke
     }))
 }
 
-/// Against one pattern; a pattern for each row is looked up row by row anyway.
+/// Matches against one pattern. With a pattern for each row, a kernel would gain nothing.
 pub(in super::super) fn regex_matches(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     let [texts, pattern] = operands else { return None };
     let (texts, Texts::Same(pattern)) = (dense_texts(texts)?, dense_texts(pattern)?) else { return None };
@@ -51,7 +51,7 @@ pub(in super::super) fn regex_matches(operands: &[Operand<'_>], len: usize) -> K
 pub(in super::super) fn concat(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     let parts: Vec<Texts<'_>> = operands.iter().map(dense_texts).collect::<Option<_>>()?;
     build_texts(len, |row, buffer| {
-        // The buffer is as large as the longest text, which then lies in the column, too.
+        // The buffer is as large as the longest text, and the column holds that text again.
         let length: usize = parts.iter().map(|part| part.bytes_at(row).len()).sum();
         if length > buffer.capacity() && length > SMALL_TEXT {
             make_room(length - buffer.capacity())?;
