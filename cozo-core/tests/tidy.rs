@@ -1,5 +1,6 @@
 //! The rules of the house, checked: a complaint gives the file, the line and the mend.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -33,6 +34,17 @@ const FORBIDDEN: &[(&str, &str)] = &[
     (concat!("rayon::", "current_num_threads()"), "use `threads::count`, which starts the threads"),
     (concat!(".unwrap", "()"), "return the error, or say with `expect` which invariant holds"),
 ];
+
+/// The most types of one name: a name that many types have says little.
+const MAX_TYPES_OF_A_NAME: usize = 3;
+
+/// A file of more lines says at its head what it is for, in so many lines at least.
+const LONG_FILE: usize = 300;
+const MIN_HEAD_LINES: usize = 5;
+
+/// The most lines of documents that are to be read as a whole, from the root of the repository.
+const DOCUMENTS: &[(&str, usize)] =
+    &[("ARCHITECTURE.md", 250), ("README.md", 150), ("benches/README.md", 150), ("docs/design", 150)];
 
 /// Remarks that nobody comes back to.
 const REMARKS: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
@@ -204,6 +216,74 @@ fn code_has_no_loose_ends() {
             if let Some(remark) = REMARKS.iter().find(|remark| has_word(text, remark)) {
                 complaints.add(&source, i + 1, format!("do what the {remark} says, or file it, and strike the remark"));
             }
+        }
+    }
+}
+
+/// Names of limits say which side they are on.
+#[test]
+fn limits_are_named_alike() {
+    let mut complaints = Complaints::default();
+    for source in sources() {
+        for (line, text) in source.code() {
+            let name = text.split("const ").nth(1).and_then(|rest| rest.split(':').next()).unwrap_or_default();
+            if let Some(prefix) = ["MOST_", "WORTH_", "LEAST_"].iter().find(|prefix| name.starts_with(**prefix)) {
+                complaints.add(&source, line, format!("name it MAX_... or MIN_..., not {prefix}..."));
+            }
+        }
+    }
+}
+
+#[test]
+fn names_of_types_are_not_used_again_and_again() {
+    let sources = sources();
+    let mut types: BTreeMap<&str, Vec<(&Source, usize)>> = BTreeMap::new();
+    for source in &sources {
+        for (line, text) in source.code() {
+            let words = text.trim_start().trim_start_matches("pub").trim_start_matches(|c| c != ' ').trim_start();
+            let text = if text.trim_start().starts_with("pub") { words } else { text.trim_start() };
+            let rest = ["struct ", "enum ", "trait "].iter().find_map(|word| text.strip_prefix(word));
+            let Some(rest) = rest else { continue };
+            let end = rest.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(rest.len());
+            types.entry(&rest[..end]).or_default().push((source, line));
+        }
+    }
+    assert!(types.len() > 300, "the types are where this test looks for them");
+    let mut complaints = Complaints::default();
+    for (name, places) in types.iter().filter(|(_, places)| places.len() > MAX_TYPES_OF_A_NAME) {
+        for (source, line) in places {
+            complaints.add(source, *line, format!("{} types are named '{name}': say what sets it apart", places.len()));
+        }
+    }
+}
+
+#[test]
+fn long_files_say_what_they_are_for() {
+    let mut complaints = Complaints::default();
+    for source in sources().iter().filter(|source| source.tests_from > LONG_FILE) {
+        let head = source.lines.iter().take_while(|line| line.starts_with("//!")).count();
+        if head < MIN_HEAD_LINES {
+            let mend = format!("say in {MIN_HEAD_LINES} lines or more what it is for and how its types work together");
+            complaints.add(source, 1, mend);
+        }
+    }
+}
+
+#[test]
+fn documents_are_short() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for (name, limit) in DOCUMENTS {
+        let path = root.join(name);
+        let files = match path.is_dir() {
+            true => std::fs::read_dir(path)
+                .expect("the folder can be read")
+                .map(|file| file.expect("it can").path())
+                .collect(),
+            false => vec![path],
+        };
+        for file in files {
+            let lines = std::fs::read_to_string(&file).expect("the document can be read").lines().count();
+            assert!(lines <= *limit, "{}: {lines} lines, {limit} at most", file.display());
         }
     }
 }

@@ -44,8 +44,8 @@ pub struct DedupIndex {
     ints: Option<IntSet>,
     /// From this many rows on, a bitmap is tried next.
     worth_a_bitmap: usize,
-    /// So many leading rows are known to have a greater integer in their first column than the row before, such as the rows of a
-    /// recursion that counts. As long as these are all rows, nothing else tells them apart.
+    /// The number of leading rows that are known to ascend: each has a greater integer in its first column than the row before, such
+    /// as the rows of a recursion that counts. As long as these are all rows, nothing else tells them apart.
     ascending: usize,
 }
 

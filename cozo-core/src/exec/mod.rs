@@ -1,9 +1,13 @@
-//! Execution: plans become rows.
+//! Execution: plans become rows, and rows are written.
 //!
-//! [`answer`] runs a query: [`evaluate`] fills a `Table` for each predicate of the plan, component by component. A recursive
-//! component runs in rounds until a round adds nothing. Each rule pushes batches through its `Operator`s, depth first, into a
-//! `Sink`, so that the batches in flight stay small however large the result is. The sink drops duplicates or aggregates.
-//! `results` then sorts and cuts the table of the entry, and [`write`](write()) writes the rows into a stored relation.
+//! [`single_row`] runs a plan that gives one row at most on single values. [`answer`] runs any other: [`evaluate`] fills a
+//! `Table` for each predicate of the plan, component by component. A recursive component runs in rounds until a round adds
+//! nothing. Each rule pushes batches through its `Operator`s, depth first, into a `Sink`, so that the batches in flight stay
+//! small however large the result is. The sink drops duplicates or aggregates. `results` then sorts and cuts the table of the
+//! entry. [`write`](write()) writes rows into a stored relation; [`Rows`] are one or many all the way to the storage.
+//!
+//! The plan chooses how it runs (`plan/passes`); a [`Run`] holds the state of one execution, and a [`Worker`] the state of one
+//! thread.
 //!
 //! | a plan or a rule runs | when | file |
 //! |---|---|---|
@@ -23,8 +27,6 @@
 //!
 //! Rows are told apart by comparison, order, bitmap or hash table (`dedup_index`), and by sorting (`int_collector`). Groups are
 //! told apart in `grouping`.
-//!
-//! [`Rows`] are one or many, from the answer to the storage.
 //!
 //! Each batch boundary checks the [`Budget`]. **exec never sees text, names or the catalog.**
 
@@ -80,15 +82,15 @@ use rustc_hash::FxHashMap;
 use sorted_lists::SortedLists;
 use top_k::TopKSpec;
 
-/// The rows that a query gives.
+/// The rows of a query.
 pub enum Rows {
-    /// One, or none, and the bytes of its values: from a run on single values.
+    /// One row or none, and the bytes of its values, from a run on single values.
     One(Option<Tuple>, usize),
-    /// Any number, from a run on batches.
+    /// Any number of rows, from a run on batches.
     Many(Batch),
 }
 
-/// The most rows that operators hand on at a time.
+/// The most rows of a batch.
 pub const MAX_BATCH_ROWS: usize = 2048;
 
 /// The most rows of the first batch if only a few results are wanted.
@@ -98,7 +100,7 @@ const FIRST_BATCH_ROWS: usize = 16;
 pub struct Run<'a> {
     /// The plan that runs.
     pub plan: &'a Plan,
-    /// What it is run on.
+    /// The input of the plan.
     pub input: Input<'a>,
     /// Which rows of the entry are wanted.
     pub wanted: Wanted,
@@ -106,11 +108,11 @@ pub struct Run<'a> {
     pub caches: Caches<'a>,
     /// Says when to stop.
     pub budget: &'a Budget,
-    /// What is found out and made on the way.
+    /// What the operators measure and build during the run.
     pub notes: Notes,
 }
 
-/// What a plan is run on.
+/// The input of a plan.
 pub struct Input<'a> {
     /// The parameters, by number.
     pub parameters: &'a [&'a DataValue],
@@ -139,7 +141,7 @@ pub struct Caches<'a> {
     pub indexes: Option<&'a IndexCache>,
 }
 
-/// What a run finds out and makes on the way. Operators go by their numbers.
+/// What operators measure and build during a run, by the number of the operator.
 #[derive(Default)]
 pub struct Notes {
     /// What each operator did, if a profile is asked for.

@@ -1,8 +1,9 @@
-//! Applying the rows of a query to a stored relation, in batches.
+//! Applying the rows of a query to a stored relation.
 //!
-//! [`mutate`] turns the columns of the answer into the columns of the relation, in three steps: take each column from its source
-//! (an output, a default, null, or the stored row), coerce it to the column's type, and apply the operation. The first row that
-//! does not fit is an error that shows the row.
+//! [`write`](write()) takes rows as they are: a single row goes to `write_row`, if it is small and no report is asked for. All other rows
+//! are applied as columns, in three steps: take each column of the relation from its source (an output, a default, null, or the
+//! stored row), coerce it to the column's type, and apply the operation. The first row that does not fit is an error that shows
+//! the row.
 //!
 //! | operation | reads stored rows | fails if | writes |
 //! |---|---|---|---|
@@ -14,8 +15,7 @@
 //! | `:ensure`, `:ensure_not` | always | the row is missing or differs; the key exists | nothing: the transaction relies on the keys |
 //!
 //! Rows are written sorted by key, and of rows with equal keys the last counts. If the relation has indices, the old rows are
-//! always read: they say what the indices lose. `single_row` writes one row without columns where nothing needs to be converted
-//! or reported.
+//! always read: they say what the indices lose.
 
 use std::borrow::Cow;
 
@@ -54,7 +54,7 @@ impl Mutated {
     }
 }
 
-/// Applies the rows of an answer to `schema`, the relation of the plan as it is in the transaction. What it did is told if `report` asks.
+/// Applies the rows of an answer to `schema`, the relation of the plan as it is in the transaction. Says what it did if `report`.
 #[inline(always)] // so that a row is not moved
 pub fn write(
     plan: &MutationPlan,

@@ -1,12 +1,12 @@
-//! Point queries: plans that give one row at most, or the number of rows that begin with a key.
+//! Runs on single values: plans that give one row at most, or the number of rows that begin with a key.
 //!
-//! They run on single values: columns, batches and tables would cost many times what the look-up does. [`point_row`] fills the
-//! slots of the only rule operator by operator, and [`run_on_row`] stops at the first operator that drops the row.
-//! [`counted_row`] asks the engine for the number of rows, and gives `None` if the engine would have to read them: then the plan
-//! runs in batches.
+//! Columns, batches and tables would cost many times what the look-up does. [`single_row`] runs a plan by its [`Strategy`]. For
+//! one row, [`point_row`] fills the slots of the only rule operator by operator, and [`run_on_row`] stops at the first operator
+//! that drops the row. For a count, [`counted_row`] asks the engine for the number of rows. If the engine would have to read
+//! them, it gives `None`, and the plan runs in batches.
 //!
-//! A plan is marked as a point or a count by `plan/point.rs`; the invariants in the `unreachable!`s below are established there.
-//! `row_recursion` runs the operators of recursive rules by [`run_on_row`], too.
+//! `plan/passes/single_row.rs` chooses the strategy and establishes the invariants in the `unreachable!`s below. `row_recursion`
+//! runs the operators of recursive rules by [`run_on_row`], too.
 
 use std::slice::from_ref;
 
@@ -26,7 +26,7 @@ type Slots = SmallVec<[DataValue; 8]>;
 /// Values of leading key columns.
 type ProbeValues = SmallVec<[DataValue; 4]>;
 
-/// The one row of a plan that runs on single values, or none; nothing if an engine has to read rows to count them.
+/// The one row of a plan that runs on single values, or none. `None` if the plan must run in batches.
 #[inline(always)] // so that the row is not moved
 pub fn single_row(plan: &Plan, parameters: &[&DataValue], view: View<'_>) -> Result<Option<Rows>, ExecError> {
     let row = match plan.strategy {
@@ -41,7 +41,7 @@ pub fn single_row(plan: &Plan, parameters: &[&DataValue], view: View<'_>) -> Res
     Ok(Some(Rows::One(row, bytes)))
 }
 
-/// The row of a plan for [one row](Strategy::OneRow), if it has one.
+/// The row of a plan for [one row](Strategy::OneRow), if there is one.
 fn point_row(plan: &Plan, parameters: &[&DataValue], view: View<'_>) -> Result<Option<Tuple>, ExecError> {
     let [component] = plan.components.as_slice() else { unreachable!("a point query is one component") };
     match (component.rules.as_slice(), component.constants.as_slice()) {

@@ -38,7 +38,7 @@ impl Profile {
         clock.spent.into_iter().rev().enumerate().for_each(|(position, more)| self.add_at(rule, position, more));
     }
 
-    /// Adds what a run on single values did: all of it at the end of the rule, since no operator has a time of its own there.
+    /// Adds the measurements of a run row by row: all at the end of the rule, since its operators are not timed one by one.
     pub fn add_rows(&self, rule: &RulePlan, rows: u64, time: Duration) {
         self.add_at(rule, rule.operators.len(), OperatorProfile { rows, batches: 0, time });
     }

@@ -1,8 +1,8 @@
 //! From the table of the entry to the answer: sorted, cut, asserted.
 //!
-//! [`answer`] decides how many rows the entry needs. With `:limit` and without `:order`, evaluation stops as soon as there are
-//! enough rows ([`Wanted::enough`](super::Wanted)); with both, only the first rows of the order are kept ([`Wanted::top`](super::Wanted)). Rows that are sorted by
-//! nothing else are sorted by all columns, so that answers do not depend on how they were found.
+//! [`answer`] decides how many rows the entry needs ([`Wanted`](super::Wanted)). With `:limit` and without `:order`, evaluation
+//! stops as soon as there are enough rows; with both, only the first rows of the order are kept. Rows that are sorted by nothing
+//! else are sorted by all columns, so that answers do not depend on how they were found.
 
 use super::top_k::{TopKSpec, compare};
 use super::{ExecError, Run, evaluate};

@@ -59,7 +59,7 @@ struct RowStep<'a> {
     slots: Vec<DataValue>,
     /// Takes the place of the slots as long as all values are numbers and Booleans.
     program: Option<RowProgram>,
-    /// How many new rows it gave, and in what time, if the run has a profile.
+    /// The number of its new rows and the time that they took, if the run has a profile.
     spent: Option<(u64, Duration)>,
 }
 
@@ -118,7 +118,7 @@ impl<'a> RowRecursion<'a> {
         Ok(())
     }
 
-    /// Adds what the rules did to the run's profile, and fails if the query is to stop.
+    /// Adds the measurements of the rules to the run's profile. Fails if the query is to stop.
     pub fn finish(mut self, run: &Run<'_>) -> Result<(), ExecError> {
         if let Some(profile) = &run.notes.profile {
             for step in &self.rules {
@@ -152,7 +152,7 @@ impl<'a> RowStep<'a> {
         }
     }
 
-    /// [`RowStep::run`], noted if the run has a profile.
+    /// [`RowStep::run`], measured if the run has a profile.
     #[inline]
     fn run_noted(&mut self, row: usize, tables: &mut [Table], run: &Run<'_>) -> Result<Option<usize>, ExecError> {
         let Some((rows, time)) = self.spent else { return self.run(row, tables, run) };

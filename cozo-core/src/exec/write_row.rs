@@ -1,8 +1,8 @@
 //! Writing one row without making columns of it, as most writes of few rows can be.
 //!
 //! [`write_row`] covers `:put`, `:insert`, `:update`, `:rm` and `:delete` of a row whose values fit as they are, in a relation
-//! without indices. In every other case, and where the operation would fail, it returns the row unchanged, and
-//! [`mutate`](super::mutate) does the work and words the error. The two therefore cannot disagree.
+//! without indices. In every other case, and where the operation would fail, it returns the row unchanged, and `mutate` does the
+//! work and words the error. The two therefore cannot disagree.
 
 use smallvec::SmallVec;
 
@@ -17,8 +17,8 @@ use crate::value::{DataValue, Tuple};
 /// Larger rows are written as columns: engines that store bytes make columns anyway, and a large value is then copied once.
 pub const MAX_ROW_BYTES: usize = 1024;
 
-/// Puts or removes the row of an answer, if the old row is not asked for. Returns the row and does nothing where
-/// [`mutate`](super::mutate) must convert values, update indices or report an error.
+/// Puts or removes the row of an answer. Returns the row and does nothing where `mutate` must convert values, update indices or
+/// report an error.
 pub fn write_row(
     plan: &MutationPlan,
     schema: &SchemaRef,

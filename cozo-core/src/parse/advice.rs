@@ -17,8 +17,7 @@ const FIXED_CALL: &str = "call a fixed rule with parentheses: `?[node, rank] <~ 
 const ANY_SCRIPT: &str = "begin with a rule, whose head has brackets: `?[x] := *r[x]`; an option: `:create r {x}`; or a \
                           system operation: `::relations`";
 
-/// Help by what is expected. The first entry with an expected thing counts, so what stands in few places comes before
-/// what stands in many.
+/// Help by what is expected. The first entry with an expected thing counts, so rare things come before common ones.
 const ADVICE: &[(&[&str], &str)] = &[
     (
         &["a column type"],

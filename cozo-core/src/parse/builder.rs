@@ -32,7 +32,7 @@ impl<'s> Builder<'s> {
         Builder { source, unmatched, depth, syntax_bytes, parameters }
     }
 
-    /// Refuses one more level above an expression of so many if it would be too deep.
+    /// Refuses a level above an expression of `height` levels if the tree would be too deep.
     pub fn higher(&self, height: usize, excess: SourceSpan) -> Result<(), ParseError> {
         self.deeper(height + 1, excess, || Ok(()))
     }

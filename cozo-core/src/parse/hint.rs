@@ -64,7 +64,7 @@ impl Unreadable<'_> {
         ParseError::syntax(message, self.place, label, self.help(rules, &expected))
     }
 
-    /// How to mend a common mistake, if this looks like one, or else what to write at this place.
+    /// How to mend a common mistake, if this looks like one; otherwise what to write at this place.
     fn help(&self, rules: &[Rule], expected: &[&str]) -> String {
         let (before, rest) = self.text.split_at(self.at);
         let colon = rest.starts_with(':');

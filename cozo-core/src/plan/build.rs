@@ -6,11 +6,11 @@
 //! 1. `Estimates` orders the atoms that give rows, if an order may be chosen (`order`).
 //! 2. [`RuleBuilder`] turns atom after atom into operators over slots. It takes an index (`indices`) or an intersection (`intersect`) if
 //!    one serves.
-//! 3. `ranges` narrows scans by filters; `equal` joins by equalities of expressions.
-//! 4. `with_kept_slots` goes backwards, drops outputs that no operator reads, and says which slots each operator carries over.
-//! 5. `repetitions` adds distinct operators before joins; `sort_before_lookup` sorts a scan for the look-up that follows.
+//! 3. `passes::of_operators` narrows scans by filters, and joins by equalities of expressions.
+//! 4. `with_kept_slots` drops outputs that no operator reads, and says which slots each operator carries over.
+//! 5. `passes::of_rule` adds distinct operators before joins, and sorts a scan for the look-up that follows.
 //!
-//! Then the finished components are marked: `min_max`, `unique`, `point`, and the tables that must be in order (`note_readers`).
+//! At last `passes::of_plan` marks tables and rules, chooses the strategy of the plan, and numbers its operators.
 //!
 //! **Invariant**: a slot is filled once. If an aggregation depends on the order of solutions (`keeps_order`), steps that change the order
 //! are left out: other join orders, intersections, and sorted scans.

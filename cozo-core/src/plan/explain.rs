@@ -1,4 +1,7 @@
 //! Plans as rows, for `::explain`.
+//!
+//! [`explain`] gives one row for each operator, the last operator of a rule first, and one for the rule's end. The choices of the
+//! planner are visible here: the way of each read in `op`, and the order of atoms and the strategies of a rule at its end.
 
 use super::{
     ComponentPlan, EqualPlan, IntersectInput, IntersectPlan, JoinPlan, Method, OperatorKind, Plan, RulePlan, Source,
@@ -94,7 +97,7 @@ fn output_line(plan: &Plan, component: &ComponentPlan, rule: &RulePlan) -> Line 
     Line { op, expr: head.chain(rule.reason.clone()).chain(strategies).collect(), ..Line::default() }
 }
 
-/// How a rule runs, where that differs from running on batches of rows whose results are compared with each other.
+/// The ways in which a rule's run differs from the ordinary one: in batches, with results that are compared with each other.
 fn strategies(plan: &Plan, component: &ComponentPlan, rule: &RulePlan) -> Vec<&'static str> {
     let table = &plan.tables[rule.table];
     let run = match plan.strategy {

@@ -17,15 +17,15 @@
 //! | way | when | file |
 //! |---|---|---|
 //! | `Prefix` | its leading key columns are bound, or those of one of its indices | `build`, `indices` |
-//! | `Range` | filters compare a key column with constants | `ranges` |
-//! | `Equal` | a filter equates expressions over the relation and the rows before it | `equal` |
+//! | `Range` | filters compare a key column with constants | `passes/ranges` |
+//! | `Equal` | a filter equates expressions over the relation and the rows before it | `passes/equal` |
 //! | `Hash` | other columns are bound: by an index that the run builds | `build` |
 //! | `Scan` | nothing is bound, or the input is a single row | `build` |
 //!
 //! If several atoms give a variable from bound columns, sorted lists are intersected where that is cheaper than testing each
 //! candidate (`intersect`). A read as of a time (`@`) finds the visible rows first and compares a bound Validity then; the
-//! Validity is never part of a prefix. Afterwards passes add distinct operators (`repetitions`) and mark tables and plans
-//! (`unique`, `min_max`, `point`).
+//! Validity is never part of a prefix. The listed [`passes`] choose all that is left, up to the [`Strategy`] of the whole plan,
+//! and `::explain` shows what they chose.
 //!
 //! **plan never runs anything**: it reads schemas, no rows; sizes come from a [`Statistics`].
 
@@ -76,7 +76,7 @@ pub struct Plan {
     pub depends_on_sizes: bool,
     /// How it runs.
     pub strategy: Strategy,
-    /// Whether its expressions may make large values or take long. That is known unless it runs on batches.
+    /// Whether its expressions may make large values or take long. Not set for a plan that runs on batches.
     pub costly: bool,
 }
 
@@ -85,9 +85,9 @@ pub struct Plan {
 pub enum Strategy {
     /// Component by component, on batches of rows.
     Batches,
-    /// It gives one row at most, whatever relations hold, and runs on single values.
+    /// On single values: it gives one row at most, whatever the relations hold.
     OneRow,
-    /// It gives one row, of how many rows begin with a key. An engine that does not know that without reading has it run on batches.
+    /// As one question to the engine: how many rows begin with a key. Runs on batches if the engine would have to read the rows.
     Count,
 }
 
@@ -150,7 +150,7 @@ pub struct ComponentPlan {
     pub constants: Vec<ConstantPlan>,
     /// Tables that fixed rules fill.
     pub fixed: Vec<FixedPlan>,
-    /// Whether recursion runs on single rows as long as few are new.
+    /// Whether recursion runs row by row as long as few rows are new.
     pub row_by_row: bool,
 }
 
@@ -262,7 +262,7 @@ pub enum TablePart {
 /// An operator.
 #[derive(Clone, Debug)]
 pub struct OperatorPlan {
-    /// Its number in the plan: what a run notes about it goes by that.
+    /// Its number in the plan, by which a run keeps measurements and indexes for it.
     pub number: usize,
     /// What it does.
     pub kind: OperatorKind,

@@ -7,7 +7,7 @@
 //! | counted | by | an index is built when |
 //! |---|---|---|
 //! | over all queries that see the same contents | [`IndexCache`] | look-ups and rows found have cost as much as reading the relation |
-//! | over all rounds of a recursive rule | `Run::lookups_left` | `lookups_before_index` keys were looked up |
+//! | over all rounds of a recursive rule | `Notes::lookups_left` | `lookups_before_index` keys were looked up |
 //!
 //! A batch of a few rows in a rule that does not recur is not counted. An index is built only within a share of the query's free
 //! memory: it is never necessary, only faster.
@@ -54,10 +54,10 @@ pub struct PrefixLookup<'a> {
 /// A batch of this many rows is worth a question to the cache.
 const PROBE_MIN_ROWS: usize = 4;
 
-/// So many rows are entered into a leaf directory in the time that it takes to copy and index one row.
+/// The rows that are entered into a leaf directory in the time that it takes to copy and index one row.
 const PLACED_ROWS_PER_COPIED: u64 = 16;
 
-/// An index that is only faster, but not necessary, may take one part in so many of the query's free memory.
+/// An index that is not necessary, only faster, may take this fraction of the query's free memory: one in so many bytes.
 const SHARE_OF_MEMORY: usize = 4;
 
 /// Whether an index join has replaced a look-up of a recursive rule, so that the order of its input makes no difference.

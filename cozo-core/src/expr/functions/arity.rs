@@ -5,17 +5,17 @@
 /// How many arguments a function takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arity {
-    /// So many.
+    /// An exact number.
     Exact(usize),
-    /// So many or more.
+    /// A number or more.
     AtLeast(usize),
     /// From the first to the second number.
     Between(usize, usize),
 }
 
 impl Arity {
-    /// The arity that parameters stand for: those that end in `?` may be left out, one that ends in `...` stands for any
-    /// number of arguments.
+    /// The arity of parameters. A parameter that ends in `?` may be left out; one that ends in `...` stands for any number of
+    /// arguments.
     pub(super) const fn of(parameters: &[&str]) -> Arity {
         let (mut optional, mut any_number, mut i) = (0, 0, 0);
         while i < parameters.len() {

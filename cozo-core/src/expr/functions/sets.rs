@@ -46,7 +46,8 @@ fn as_set(items: Vec<DataValue>) -> Result<Vec<DataValue>, Stop> {
     Ok(items)
 }
 
-/// The elements of the first list that `wanted` keeps, told whether each other list has them.
+/// The elements of the first list for which `wanted` holds with each other list; its argument is whether that list has the
+/// element.
 fn keep(function: &str, args: &[DataValue], wanted: fn(bool) -> bool) -> Outcome {
     let sorted = |i| -> Result<_, FunctionError> { Ok(as_set(copy_all(list(function, args, i)?)?)?) };
     let mut kept = sorted(0)?;
@@ -56,7 +57,7 @@ fn keep(function: &str, args: &[DataValue], wanted: fn(bool) -> bool) -> Outcome
     Ok(DataValue::List(kept))
 }
 
-/// The elements of a sorted list that `wanted` keeps, told whether another sorted list has them.
+/// The elements of a sorted list for which `wanted` holds; its argument is whether another sorted list has the element.
 fn keep_with(items: Vec<DataValue>, others: &[DataValue], wanted: fn(bool) -> bool) -> Result<Vec<DataValue>, Stop> {
     make_room(size_of_val(items.as_slice()))?;
     let mut kept = vec![];

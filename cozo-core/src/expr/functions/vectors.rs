@@ -1,7 +1,7 @@
 //! Vectors of floats: making them, arithmetic on their elements, and distances.
 //!
 //! A vector has 32-bit or 64-bit elements. An operation on two vectors keeps 32 bits only if both have them; otherwise the narrow
-//! side is widened. Vectors of different lengths are an error. [`Arithmetic`] serves the operators `+`, `-`, `*` and `/` of
+//! side is widened. Vectors of different lengths are an error. [`Elementwise`] serves the operators `+`, `-`, `*` and `/` of
 //! `arithmetic.rs`; a number beside a vector stands for each of its elements.
 //!
 //! Distances are sums over slices in lanes, which the compiler turns into SIMD. The order of the additions is fixed, so that a

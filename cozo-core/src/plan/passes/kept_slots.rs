@@ -1,7 +1,8 @@
-//! Which slots each operator hands on.
+//! The slots that each operator carries over.
 //!
-//! A slot is a column of the batches that pass through a rule. An operator hands on the slots that were filled before it, and that are read
-//! after it; all others it drops. The pass goes from the last operator to the first, and knows at each what is read from there on.
+//! A slot is a column of the batches that pass through a rule. An operator carries over the slots that are filled before it and
+//! read after it; it drops all others. The pass goes from the last operator to the first, with the set of slots that are read
+//! from there on.
 
 use std::collections::BTreeSet;
 

@@ -1,9 +1,12 @@
-//! In which order rows are looked up.
+//! The order in which rows are looked up.
+//!
+//! Look-ups in key order share their way through the relation. If a rule scans a table and looks each row up in a stored
+//! relation, the scan is sorted by the key of the look-up.
 
 use crate::expr::Expr;
 use crate::plan::{Method, OperatorKind, OperatorPlan, Source};
 
-/// A rule that scans a table and looks each row up in a stored relation scans in the order of the look-ups.
+/// Sorts the scan of a table by the key that the next operator looks up in a stored relation.
 pub(super) fn sort_before_lookup(operators: &mut [OperatorPlan]) {
     let [first, second, ..] = operators else { return };
     if let (OperatorKind::Join(scan), OperatorKind::Join(lookup)) = (&mut first.kind, &second.kind)

@@ -1,7 +1,12 @@
 //! Rules for the smallest or greatest value of a key column: the rows at one end of the relation are enough.
 //!
-//! `?[min(a)] := *r{a}`, where `a` is the first key column after a prefix of constants, need read no row but the first. The
-//! column must hold integers only: of another type, a value that is not read might have been an error.
+//! ```text
+//! r {a: Int, b}    ?[min(a)] := *r{a}          the first row
+//!                  ?[max(b)] := *r{a: 1, b}    the last row of the prefix 1, if b is an Int
+//! ```
+//!
+//! The column must be the first key column after a prefix of constants. It must hold integers only: of another type, a value that
+//! is not read might have been an error.
 
 use crate::plan::{ComponentPlan, JoinPlan, OperatorKind, RulePlan, Source, TableKind, TablePlan};
 use crate::schema::{BaseType, ColumnType};

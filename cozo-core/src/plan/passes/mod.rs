@@ -1,10 +1,10 @@
-//! The passes that choose how a program runs, in their order. Each leaves what it has chosen in the plan, and `::explain` shows it.
+//! The passes that choose how a program runs, in their order. Each writes its choice into the plan, and `::explain` shows it.
 //!
 //! | pass | works on | chooses |
 //! |---|---|---|
 //! | [`ranges`] | the operators of a rule | a range of keys for filters after a scan |
 //! | [`equal`] | the operators of a rule | a hash table on expressions for equalities after a scan |
-//! | [`kept_slots`] | the operators of a rule | the columns that each operator hands on |
+//! | [`kept_slots`] | the operators of a rule | the columns that each operator carries over |
 //! | [`repetitions`] | a rule | where equal rows are dropped before the end |
 //! | [`lookup_order`] | a rule | a sorted scan before a look-up |
 //! | [`min_max`] | a component | a scan from one end that stops at the first row |
@@ -12,8 +12,8 @@
 //! | [`unique`] | a component | tables whose rules give no row twice, so that their rows are not compared |
 //! | [`single_row`] | the plan | the run on single values: for one row, for a count, or row by row in recursion |
 //!
-//! How atoms are ordered ([`order`](super::order)), and by which index or key a relation is read ([`indices`](super::indices),
-//! [`intersect`](super::intersect)), is decided while operators are made. **A pass never changes what a rule gives.**
+//! The order of atoms ([`order`](super::order)), and the index or key by which a relation is read ([`indices`](super::indices),
+//! [`intersect`](super::intersect)), are chosen earlier, while operators are made. **A pass never changes the rows of a rule.**
 
 mod equal;
 mod kept_slots;
@@ -29,13 +29,13 @@ pub(super) use kept_slots::with_kept_slots;
 
 use super::{OperatorKind, Plan, RulePlan};
 
-/// Has the operators of a rule read less.
+/// Lets the operators of a rule read fewer rows.
 pub(super) fn of_operators(operators: &mut [OperatorKind]) {
     ranges::narrow(operators);
     equal::join_by_equalities(operators);
 }
 
-/// Has a rule make less. A `bag` counts equal rows each, and where order is kept nothing may change it.
+/// Lets a rule do less work. In a `bag` equal rows count each; `keeps_order` forbids a change of the order of solutions.
 pub(super) fn of_rule(rule: &mut RulePlan, bag: bool, keeps_order: bool) {
     if !bag {
         repetitions::drop_repetitions(rule);
@@ -56,7 +56,7 @@ pub(super) fn of_plan(plan: &mut Plan) {
     number(plan);
 }
 
-/// Numbers rules and operators, once there are no more to come.
+/// Numbers rules and operators, once the plan is complete.
 fn number(plan: &mut Plan) {
     let rules = plan.components.iter_mut().flat_map(|component| &mut component.rules);
     let mut operators = 0..;

@@ -2,12 +2,16 @@
 //!
 //! An operator may make equal rows if it drops a slot, or if it does not give the whole key of its relation. The joins that
 //! follow would repeat their work for each of them.
+//!
+//! ```text
+//! ?[c] := *e[a, b], *e[b, c], *f[c]
+//!     scan e -> b,  distinct b,  look up e by b -> c,  distinct c,  test f by c
+//! ```
 
 use super::kept_slots::used_and_filled;
 use crate::plan::{OperatorKind, OperatorPlan, RulePlan, Source};
 
-/// Where equal rows count once, drops repeated ones before each join to come: a join that forgets a slot, or that does
-/// not give the whole key of its relation, may have made some.
+/// Adds a distinct operator before each join whose input may have equal rows.
 pub(super) fn drop_repetitions(rule: &mut RulePlan) {
     let reads = std::mem::take(&mut rule.reads);
     let mut checked: Vec<OperatorPlan> = vec![];
@@ -25,7 +29,7 @@ pub(super) fn drop_repetitions(rule: &mut RulePlan) {
             live.iter().any(|slot| operator.keep.binary_search(slot).is_err()) || gives_repetitions(&operator.kind);
         let (_, filled) = used_and_filled(&operator.kind);
         live = operator.keep.iter().copied().chain(filled).collect();
-        // The operators that read a part of a table are named by their positions.
+        // `reads` names operators by position, and these move.
         rule.reads.extend(reads.iter().filter(|(at, _)| *at == position).map(|(_, part)| (checked.len(), *part)));
         checked.push(operator);
     }

@@ -1,8 +1,9 @@
-//! Plans that give one row at most, whatever the relations hold: the row of a key, or the number of rows that begin with a key.
+//! The run on single values: for one row, for a count, or row by row in recursion.
 //!
-//! [`is_point`] and [`is_count`] mark such plans. They run on single values (`exec/point.rs`), which relies on the shapes checked
-//! here: one component with one rule, or with one constant row; joins by the whole key only; and for a count, a last join by a
-//! key prefix. [`is_costly`] says whether the memory of such a run must be counted.
+//! [`choose`] sets the [`Strategy`] of the plan. [`is_point`] and [`is_count`] find plans that give one row at most, whatever the
+//! relations hold: the row of a key, or the number of rows that begin with a key. `exec/point.rs` runs them and relies on the
+//! shapes checked here: one component with one rule, or with one constant row; joins by the whole key only; and for a count, a
+//! last join by a key prefix. [`is_costly`] says whether the memory of such a run must be counted.
 
 use crate::expr::Expr;
 use crate::plan::{
@@ -11,7 +12,7 @@ use crate::plan::{
 };
 use crate::program::{AggregationUse, ConstantRows};
 
-/// Notes whether the plan gives one row at most, and which recursion can run row by row.
+/// Sets the strategy of the plan, and marks the components whose recursion can run row by row.
 pub(super) fn choose(plan: &mut Plan) {
     plan.strategy = match (is_point(&plan.tables, &plan.components), is_count(&plan.tables, &plan.components)) {
         (true, _) => Strategy::OneRow,
@@ -24,7 +25,7 @@ pub(super) fn choose(plan: &mut Plan) {
     }
 }
 
-/// Whether all recursive rules of a component give one row at most for each row that they read.
+/// Whether each recursive rule of a component gives one row at most for each row that it reads.
 fn gives_a_row_for_each(component: &ComponentPlan, tables: &[TablePlan]) -> bool {
     let reads_the_delta_first = |rule: &RulePlan| {
         let first = rule.operators.first().map(|operator| &operator.kind);
@@ -36,7 +37,7 @@ fn gives_a_row_for_each(component: &ComponentPlan, tables: &[TablePlan]) -> bool
         && recursive.all(|rule| reads_the_delta_first(rule) && rule.operators[1..].iter().all(OperatorPlan::is_point))
 }
 
-/// Whether a program is a single rule whose operators give one row at most for each, or a single row as given.
+/// Whether a plan is one rule whose operators give one row at most for each row, or one constant row.
 fn is_point(tables: &[TablePlan], components: &[ComponentPlan]) -> bool {
     let ([TablePlan { kind: TableKind::Set, .. }], [component]) = (tables, components) else { return false };
     match (component.rules.as_slice(), component.constants.as_slice()) {
@@ -46,7 +47,7 @@ fn is_point(tables: &[TablePlan], components: &[ComponentPlan]) -> bool {
     }
 }
 
-/// Whether a program does nothing but count the rows of a stored relation that begin with a key, or all of them.
+/// Whether a plan only counts the rows of a stored relation that begin with a key, or all its rows.
 fn is_count(tables: &[TablePlan], components: &[ComponentPlan]) -> bool {
     let ([TablePlan { kind: TableKind::Groups(aggregations), .. }], [component]) = (tables, components) else {
         return false;
@@ -64,7 +65,7 @@ fn is_count(tables: &[TablePlan], components: &[ComponentPlan]) -> bool {
 /// A value that copies its inputs up to this many times is not counted.
 const MAX_COPIES: usize = 64;
 
-/// Whether an expression may make large values, or take long: then its values are counted.
+/// Whether an expression may make large values or take long, so that its values are counted.
 fn is_costly(components: &[ComponentPlan]) -> bool {
     let mut copies = 1;
     components.iter().flat_map(expressions).any(|expr| {

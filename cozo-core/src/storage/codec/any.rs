@@ -1,17 +1,17 @@
-//! Values of any type, tagged: their order as bytes is the total order, and no encoding begins with another.
+//! Tagged values of any type. Their order as bytes is the total order, and no encoding is a prefix of another one.
 //!
 //! ```text
 //! tag      after it
 //! 1        null
 //! 2 3      false, true
-//! 4        numbers: 8 bytes of the greatest float that is not above it, then 0 for the Int that equals it, 1 for the
-//!          float itself, or 2 and the Int's distance in 2 bytes
+//! 4        numbers: 8 bytes of the greatest float that is not above the number, then 0 for the Int equal to that float,
+//!          1 for the float itself, or 2 and the Int's distance in 2 bytes
 //! 5 6 8 13 text, bytes, patterns, the text of JSON; escaped, and a 0 at the end
 //! 7        UUIDs: 16 bytes
 //! 9 10     lists, sets: the tagged elements, and a 0 at the end
 //! 11 12    vectors of 32 and of 64 bits: the length in 8 bytes, then the elements
 //! 14       validities: 9 bytes
-//! 15       what comes after every other value
+//! 15       the value after every other value
 //! ```
 
 use super::ordered::{
@@ -42,19 +42,19 @@ mod tag {
     pub const BOT: u8 = 15;
 }
 
-/// Appends the tagged encoding of a value. Fails only for one that is nested more than [`MAX_DEPTH`] levels deep.
+/// Appends the tagged encoding of a value. Fails only for a value nested more than [`MAX_DEPTH`] levels deep.
 pub fn encode_any(value: &DataValue, out: &mut Vec<u8>) -> Result<(), StorageError> {
     write(Key::of(value), out, 0)
 }
 
-/// The value that the bytes begin with, and how many bytes it takes.
+/// Decodes the value at the beginning of the bytes. Returns it with its length.
 pub fn decode_any(bytes: &[u8]) -> Result<(DataValue, usize), StorageError> {
     let mut reader = Reader::new(bytes);
     let value = read(&mut reader, 0)?;
     Ok((value, bytes.len() - reader.rest.len()))
 }
 
-/// [`encode_any`] of a borrowed value.
+/// [`encode_any`] for a borrowed value.
 pub(super) fn write_any(cell: Key, out: &mut Vec<u8>) -> Result<(), StorageError> {
     write(cell, out, 0)
 }
@@ -204,7 +204,7 @@ fn read_items(reader: &mut Reader, depth: usize) -> Read<Vec<DataValue>> {
     Ok(items)
 }
 
-/// Whether a list has no more elements; goes past its end.
+/// Whether a list has no more elements. Reads its end, if so.
 fn at_end(reader: &mut Reader, depth: usize) -> Read<bool> {
     if depth == MAX_DEPTH {
         return Err(Damage("a value is nested too deep"));
@@ -221,7 +221,7 @@ fn elements<'a, const WIDTH: usize>(reader: &mut Reader<'a>) -> Read<&'a [u8]> {
     reader.take(len)
 }
 
-/// Goes past a value.
+/// Skips a value.
 pub(super) fn skip_any(reader: &mut Reader) -> Read<()> {
     skip(reader, 0)
 }

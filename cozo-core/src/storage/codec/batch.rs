@@ -1,4 +1,4 @@
-//! Batches as bytes: for what is written once and read as a whole, in no order.
+//! Batches as bytes, for data that is written once and read as a whole.
 //!
 //! ```text
 //! varint   the number of rows
@@ -16,7 +16,7 @@ use crate::value::{Batch, Column};
 const INTS: u8 = 0;
 const TAGGED: u8 = 1;
 
-/// Appends the encoding of a batch. Fails only for values that [`encode_any`](super::encode_any) fails for.
+/// Appends the encoding of a batch. It fails for the same values as [`encode_any`](super::encode_any).
 pub fn encode_batch(batch: &Batch, out: &mut Vec<u8>) -> Result<(), StorageError> {
     write_varint(batch.len as u64, out);
     write_varint(batch.columns.len() as u64, out);
@@ -36,7 +36,7 @@ pub fn encode_batch(batch: &Batch, out: &mut Vec<u8>) -> Result<(), StorageError
     Ok(())
 }
 
-/// The batch that the bytes begin with, and how many bytes it takes.
+/// Decodes the batch at the beginning of the bytes. Returns it with its length.
 pub fn decode_batch(bytes: &[u8]) -> Result<(Batch, usize), StorageError> {
     let mut reader = Reader::new(bytes);
     let batch = read_batch(&mut reader)?;

@@ -1,4 +1,4 @@
-//! Where a value would stand among the keys of a column that may have another type.
+//! The position of a value among the keys of a column that may have another type.
 //!
 //! ```text
 //! a: Int, b: Int     before [2, "x"]     after every row of a = 2, since numbers come before strings
@@ -11,18 +11,18 @@ use crate::storage::StorageError;
 use crate::storage::mem::key::Key;
 use crate::value::{DataValue, Num, UuidWrapper};
 
-/// Where a value stands.
+/// The position of a value in a column.
 enum Place {
-    /// Its own encoding was appended.
+    /// The column can have the value. Its encoding was appended.
     Here,
-    /// It is no value of the column: the encoding of the next greater one was appended, or what that begins with.
+    /// The column cannot have the value. The encoding of the next greater value, or a prefix of it, was appended.
     Before,
-    /// Every value of the column is less.
+    /// Every value of the column is less. Nothing was appended.
     AfterAll,
 }
 
 impl TypeKind {
-    /// Appends the place of the rows whose columns, each of the kind beside it, are at or above the values.
+    /// Appends the lower bound of the rows at or above some values. `kinds` are the kinds of their columns.
     pub fn write_bound(kinds: &[TypeKind], bound: &[DataValue], out: &mut Vec<u8>) -> Result<(), StorageError> {
         for (kind, value) in kinds.iter().zip(bound) {
             match kind.write_place(value, out)? {
@@ -67,7 +67,7 @@ impl TypeKind {
 }
 
 impl Base {
-    /// Some value of the type: values of other types are either all before it or all after it.
+    /// A value of the type. Each value of another type is before all values of this type or after all of them.
     fn sample(self) -> DataValue {
         match self {
             Base::Bool => false.into(),
@@ -95,7 +95,7 @@ fn float_above(int: i64) -> Option<f64> {
     [near, near.next_up()].into_iter().find(|float| Num::Int(int) < Num::Float(*float))
 }
 
-/// Makes of the bytes that some keys begin with the least that is greater than all of these; nothing, if there is none.
+/// Changes a prefix of keys into the least bytes above all keys with that prefix. The result is empty if there are none.
 pub fn increment(bytes: &mut Vec<u8>) {
     while let Some(last) = bytes.pop() {
         if last < u8::MAX {

@@ -1,4 +1,4 @@
-//! Key columns: typed encodings whose order as bytes is that of the values.
+//! Key columns: typed encodings whose order as bytes is the order of the values.
 
 use super::any::{read_into, skip_any, write_any};
 use super::kind::{Base, NULL, PRESENT, TypeKind};
@@ -12,7 +12,7 @@ use crate::storage::mem::key::Key;
 use crate::value::{Column, DataValue};
 
 impl TypeKind {
-    /// Appends the key encoding of a row of a column; says whether the value is one of this kind.
+    /// Appends the key encoding of a row of a column. Returns whether the value is of this kind.
     #[inline]
     pub fn write_key_of(self, column: &Column, row: usize, out: &mut Vec<u8>) -> Result<bool, StorageError> {
         match (self.base, column) {
@@ -29,7 +29,7 @@ impl TypeKind {
         }
     }
 
-    /// As [`TypeKind::write_key_of`], of a single value. Nothing is appended for one of another kind.
+    /// [`TypeKind::write_key_of`] for a single value. Nothing is appended for a value of another kind.
     pub fn write_key(self, cell: Key, out: &mut Vec<u8>) -> Result<bool, StorageError> {
         match (self.base, cell) {
             (Base::Any, cell) => write_any(cell, out)?,
@@ -54,7 +54,7 @@ impl TypeKind {
         Ok(true)
     }
 
-    /// Appends what stands before a value that is not null.
+    /// Appends the byte before a value that is not null, if the column is nullable.
     #[inline]
     pub fn write_present(self, out: &mut Vec<u8>) {
         if self.nullable {
@@ -67,7 +67,7 @@ impl TypeKind {
         out.extend_from_slice(bytes);
     }
 
-    /// Whether there is a value; goes past the byte that says so.
+    /// Reads whether there is a value or a null.
     #[inline]
     pub fn read_present(self, reader: &mut Reader) -> Read<bool> {
         if !self.nullable {
@@ -100,7 +100,7 @@ impl TypeKind {
         Ok(())
     }
 
-    /// Goes past the next value of a key.
+    /// Skips the next value of a key.
     pub fn skip_key(self, reader: &mut Reader) -> Read<()> {
         if !self.read_present(reader)? {
             return Ok(());
@@ -114,7 +114,7 @@ impl TypeKind {
 }
 
 impl Base {
-    /// The size of a key of this type, where all have the same.
+    /// The size of a key of this type, if all have the same; otherwise 0.
     pub fn fixed_bytes(self) -> usize {
         match self {
             Base::Bool => 1,
@@ -126,7 +126,7 @@ impl Base {
     }
 }
 
-/// Appends an integer, at once where the column holds integers.
+/// Appends an integer. It is fastest for a column of integers.
 #[inline]
 pub(super) fn push_int(column: &mut Column, value: i64) {
     match column {
@@ -135,7 +135,7 @@ pub(super) fn push_int(column: &mut Column, value: i64) {
     }
 }
 
-/// Appends a float, at once where the column holds floats.
+/// Appends a float. It is fastest for a column of floats.
 #[inline]
 pub(super) fn push_float(column: &mut Column, value: f64) {
     match column {

@@ -1,12 +1,12 @@
-//! What the codec makes of column types.
+//! Column types, as the codec distinguishes them.
 
 use crate::schema::{BaseType, ColumnType};
 
-/// How the values of a column are encoded.
+/// The encoding of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TypeKind {
     pub base: Base,
-    /// Whether a byte before the value says that there is one; tagged values say it themselves.
+    /// Whether a byte before the value tells null from other values. Tagged values need no such byte.
     pub nullable: bool,
 }
 
@@ -39,8 +39,8 @@ impl TypeKind {
     }
 }
 
-/// The byte before a null of a nullable column,
+/// The byte for a null of a nullable column.
 pub(super) const NULL: u8 = 0;
 
-/// and before any other value of it.
+/// The byte before any other value of a nullable column.
 pub(super) const PRESENT: u8 = 1;

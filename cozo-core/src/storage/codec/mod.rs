@@ -1,19 +1,19 @@
-//! How rows become bytes, for engines that keep ordered bytes.
+//! The encoding of rows as bytes, for engines of ordered bytes.
 //!
-//! A row is two byte strings. Its *key* has the key columns; the order of keys as bytes is that of the rows in the total
-//! order of values, and a key that begins with the bytes of some leading columns has them. Its *value* has the other
-//! columns, made to be short. Every value comes back identical: `1` and `1.0`, `0.0` and `-0.0`, the bits of a NaN.
+//! A row is two byte strings. Its *key* has the key columns. The order of keys as bytes is the total order of the rows. A key
+//! begins with the bytes of some leading columns only if it has those columns. Its *value* has the other columns, in a short
+//! encoding. Every value comes back identical: `1` and `1.0`, `0.0` and `-0.0`, the bits of a NaN.
 //!
 //! | column type | in a key | in a value |
 //! |---|---|---|
 //! | `Bool` | 1 byte | 1 byte |
 //! | `Int` | 8 bytes, big-endian, sign flipped | varint of the zigzag |
 //! | `Float` | 8 bytes in the order of `f64::total_cmp` | 8 bytes |
-//! | `Uuid` | 16 bytes, time first | likewise |
-//! | `Validity` | 8 bytes of the inverted time, 1 for a retraction | likewise |
-//! | `String`, `Bytes` | escaped: 0 is 1 1, 1 is 1 2, and 0 ends it | varint of the length, then as it is |
-//! | nullable ones of these | one byte before it, 0 for null, which stands alone, or 1 | likewise |
-//! | all others | tagged, see [`encode_any`] | likewise |
+//! | `Uuid` | 16 bytes, time first | as in a key |
+//! | `Validity` | 8 bytes of the inverted time, 1 for a retraction | as in a key |
+//! | `String`, `Bytes` | escaped: 0 is 1 1, 1 is 1 2, and 0 is the end | varint of the length, then the bytes |
+//! | nullable types of these | a byte before: 0 for null, without a value, or 1 | as in a key |
+//! | all others | tagged, see [`encode_any`] | as in a key |
 //!
 //! ```text
 //! {a: Int, b: String => c: Int?}     [1, "x", null]
@@ -21,8 +21,8 @@
 //! value  00
 //! ```
 //!
-//! Tagged values say themselves what they are, and can stand alone: an engine with columns of its own uses [`encode_any`]
-//! and [`decode_any`] where a column of it would not keep the order, or the value. What is not an encoding gives
+//! A tagged value has its type, and can be decoded alone. An engine with typed columns uses [`encode_any`] and [`decode_any`] for
+//! a column whose own type would change the order or the value. Invalid bytes give
 //! [`StorageError::Damaged`](super::StorageError::Damaged), never a panic.
 //!
 //! ```

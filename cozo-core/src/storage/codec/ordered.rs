@@ -1,4 +1,4 @@
-//! Encodings of single values whose order as bytes is that of the values.
+//! Encodings of single values whose order as bytes is the order of the values.
 
 use super::reader::{Damage, END, ESCAPE, Read, Reader};
 use crate::value::{Num, UuidWrapper, Validity};
@@ -18,7 +18,7 @@ pub(super) fn int_of(bytes: [u8; 8]) -> i64 {
     (u64::from_be_bytes(bytes) ^ SIGN) as i64
 }
 
-/// In the order of `f64::total_cmp`: negative ones with all bits flipped, the others with the sign flipped.
+/// A float in the order of `f64::total_cmp`. Negative floats have all bits flipped, others the sign only.
 #[inline]
 pub(super) fn float_bytes(value: f64) -> [u8; 8] {
     let bits = value.to_bits();
@@ -31,7 +31,7 @@ pub(super) fn float_of(bytes: [u8; 8]) -> f64 {
     f64::from_bits(if bits & SIGN == 0 { !bits } else { bits ^ SIGN })
 }
 
-/// As [`float_bytes`].
+/// [`float_bytes`] for 32 bits.
 pub(super) fn narrow_float_bytes(value: f32) -> [u8; 4] {
     let (bits, sign) = (value.to_bits(), 1 << 31);
     (if bits & sign == 0 { bits ^ sign } else { !bits }).to_be_bytes()
@@ -42,7 +42,7 @@ pub(super) fn narrow_float_of(bytes: [u8; 4]) -> f32 {
     f32::from_bits(if bits & sign == 0 { !bits } else { bits ^ sign })
 }
 
-/// The encoding of a validity in a key: newest first, at one time the assertion first.
+/// The encoding of a validity in a key. Newer ones come first, and at one time the assertion comes first.
 #[inline]
 pub fn encode_validity(value: Validity) -> [u8; VALIDITY_BYTES] {
     let [a, b, c, d, e, f, g, h] = int_bytes(!value.micros());
@@ -54,7 +54,7 @@ pub(super) fn read_validity(reader: &mut Reader) -> Read<Validity> {
     Ok(Validity::from((micros, !reader.flag()?)))
 }
 
-/// The fields of the time first, from high to low.
+/// A UUID with the fields of its time first, from high to low.
 pub(super) fn uuid_bytes(value: UuidWrapper) -> [u8; 16] {
     let [l0, l1, l2, l3, m0, m1, h0, h1, rest @ ..] = value.0.into_bytes();
     let [a, b, c, d, e, f, g, h]: [u8; 8] = rest;
@@ -66,7 +66,7 @@ pub(super) fn uuid_of(bytes: [u8; 16]) -> UuidWrapper {
     UuidWrapper(uuid::Uuid::from_bytes([l0, l1, l2, l3, m0, m1, h0, h1, a, b, c, d, e, f, g, h]))
 }
 
-/// Appends bytes so that no other run of bytes begins with what is appended, and the order stays.
+/// Appends escaped bytes. No escaped byte string is a prefix of another one, and their order is that of the bytes.
 #[inline]
 pub(super) fn write_escaped(mut bytes: &[u8], out: &mut Vec<u8>) {
     while let Some(at) = memchr::memchr2(END, ESCAPE, bytes) {
@@ -78,14 +78,14 @@ pub(super) fn write_escaped(mut bytes: &[u8], out: &mut Vec<u8>) {
     out.push(END);
 }
 
-/// An Int that equals the float before it,
+/// The mark of an Int that equals the float before the mark.
 const EXACT_INT: u8 = 0;
-/// the float itself,
+/// The mark of the float itself.
 const FLOAT: u8 = 1;
-/// and an Int between that float and the next: its distance follows.
+/// The mark of an Int between the float and the next one. Its distance follows.
 const INT_ABOVE: u8 = 2;
 
-/// Ints and Floats in one order: the greatest float that is not above the number, then what it has to do with it.
+/// Appends an Int or a Float in their common order: the greatest float not above the number, then a mark.
 pub(super) fn write_number(number: Num, out: &mut Vec<u8>) {
     let int = match number {
         Num::Float(value) => {

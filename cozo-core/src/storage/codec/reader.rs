@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::storage::StorageError;
 
-/// What is wrong with the bytes.
+/// A defect of encoded bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Damage(pub &'static str);
 
@@ -18,7 +18,7 @@ pub(super) type Read<T> = Result<T, Damage>;
 
 const SHORT: Damage = Damage("a row ends in the middle of a value");
 
-/// The bytes that were not read yet.
+/// A position in encoded bytes: the bytes not read yet.
 #[derive(Clone, Copy)]
 pub(super) struct Reader<'a> {
     pub rest: &'a [u8],
@@ -36,7 +36,7 @@ impl<'a> Reader<'a> {
         Ok(*first)
     }
 
-    /// The next byte, without going past it.
+    /// The next byte, without reading it.
     pub fn peek(&self) -> Read<u8> {
         self.rest.first().copied().ok_or(SHORT)
     }
@@ -65,7 +65,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Little-endian groups of 7 bits, the last without the highest bit.
+    /// A varint: little-endian groups of 7 bits, of which the last has the highest bit clear.
     #[inline]
     pub fn varint(&mut self) -> Read<u64> {
         let first = self.byte()?;
@@ -83,14 +83,14 @@ impl<'a> Reader<'a> {
         Err(Damage("a number is too long"))
     }
 
-    /// As many bytes as a varint says.
+    /// A varint, and as many bytes as it says.
     #[inline]
     pub fn counted(&mut self) -> Read<&'a [u8]> {
         let len = self.varint()?;
         self.take(usize::try_from(len).map_err(|_| SHORT)?)
     }
 
-    /// Escaped bytes, as they are, without the end.
+    /// Escaped bytes with their escapes, without the end.
     #[inline]
     pub fn raw_escaped(&mut self) -> Read<&'a [u8]> {
         let end = memchr::memchr(END, self.rest).ok_or(SHORT)?;
@@ -107,10 +107,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Ends an escaped run of bytes.
+/// The end of escaped bytes.
 pub(super) const END: u8 = 0;
 
-/// Stands before 1 for 0, and before 2 for itself.
+/// The escape: followed by 1 it stands for 0, followed by 2 for itself.
 pub(super) const ESCAPE: u8 = 1;
 
 fn unescape(mut raw: &[u8]) -> Read<Vec<u8>> {
@@ -127,7 +127,7 @@ fn unescape(mut raw: &[u8]) -> Read<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The text of bytes.
+/// Bytes as text.
 #[inline]
 pub(super) fn text(bytes: &[u8]) -> Read<&str> {
     std::str::from_utf8(bytes).map_err(|_| Damage("text is not UTF-8"))

@@ -1,4 +1,4 @@
-//! Rows of a relation: columns of batches to bytes, and back.
+//! The codec of a relation's rows: columns of batches to bytes, and back.
 
 use super::kind::{Base, TypeKind};
 use super::reader::{Damage, Read, Reader};
@@ -7,7 +7,7 @@ use crate::storage::mem::key::Key;
 use crate::storage::{AsOf, StorageError};
 use crate::value::{Batch, Column, DataValue, Primitive, StrColumn};
 
-/// How the rows of a relation are encoded.
+/// The encoding of a relation's rows.
 #[derive(Debug)]
 pub struct RowCodec {
     relation: String,
@@ -16,7 +16,7 @@ pub struct RowCodec {
 }
 
 impl RowCodec {
-    /// By the types of the columns.
+    /// The codec for the types of a relation's columns.
     pub fn new(schema: &RelationSchema) -> Self {
         let mut kinds: Vec<TypeKind> = schema.columns().map(|column| TypeKind::of(&column.column_type)).collect();
         let values = kinds.split_off(schema.keys.len());
@@ -39,7 +39,7 @@ impl RowCodec {
         self.keys.len() == as_of.column + 1 && self.keys.last() == Some(&validity)
     }
 
-    /// Appends the key of a row; `columns` begin with the key columns.
+    /// Appends the key of a row. `columns` begins with the key columns.
     #[inline]
     pub fn write_key(&self, columns: &[Column], row: usize, out: &mut Vec<u8>) -> Result<(), StorageError> {
         for (i, kind) in self.keys.iter().enumerate() {
@@ -50,7 +50,7 @@ impl RowCodec {
         Ok(())
     }
 
-    /// Appends the value of a row; `columns` are all columns.
+    /// Appends the value of a row. `columns` has all columns.
     #[inline]
     pub fn write_value(&self, columns: &[Column], row: usize, out: &mut Vec<u8>) -> Result<(), StorageError> {
         for (i, kind) in self.values.iter().enumerate().map(|(i, kind)| (self.keys.len() + i, kind)) {
@@ -67,8 +67,8 @@ impl RowCodec {
         StorageError::Unstorable(format!("{found} is not what column {column} of '{relation}' holds"))
     }
 
-    /// Appends what keys with these leading columns begin with; says whether there can be any: otherwise some value is
-    /// not of the type of its column, and what was appended means nothing.
+    /// Appends the prefix of keys with these leading columns. Returns whether there can be such keys. If a value is not of its
+    /// column's type, there are none, and the appended bytes are not valid.
     #[inline]
     pub fn write_prefix(&self, columns: &[Column], row: usize, out: &mut Vec<u8>) -> Result<bool, StorageError> {
         for (kind, column) in self.keys.iter().zip(columns) {
@@ -79,7 +79,7 @@ impl RowCodec {
         Ok(true)
     }
 
-    /// As [`RowCodec::write_prefix`], of single values.
+    /// [`RowCodec::write_prefix`] for single values.
     pub fn write_prefix_values(&self, values: &[DataValue], out: &mut Vec<u8>) -> Result<bool, StorageError> {
         for (kind, value) in self.keys.iter().zip(values) {
             if !kind.write_key(Key::of(value), out)? {
@@ -89,8 +89,8 @@ impl RowCodec {
         Ok(true)
     }
 
-    /// Appends the least bytes that keys have whose columns from `first` on are at or above the values in the total order.
-    /// Those before them must be in `out`, and something before the first.
+    /// Appends the lower bound of the keys whose columns from `first` on are at or above some values in the total order. `out` has
+    /// the columns before `first`, after at least one other byte.
     pub fn write_bound(&self, first: usize, bound: &[DataValue], out: &mut Vec<u8>) -> Result<(), StorageError> {
         TypeKind::write_bound(self.keys.get(first..).unwrap_or_default(), bound, out)
     }
@@ -111,23 +111,23 @@ impl RowCodec {
     }
 }
 
-/// A column of a row on the way into a batch.
+/// A step of decoding a row: one column.
 #[derive(Clone, Copy)]
 struct DecodeStep {
     kind: TypeKind,
-    /// The place of the column among those that are made; `None` to go past it.
+    /// The index of the column in `made`; `None` to skip it.
     target: Option<usize>,
 }
 
-/// Makes batches of encoded rows.
+/// Decodes rows into batches.
 pub struct RowReader<'c> {
     codec: &'c RowCodec,
-    /// Up to the last column asked for.
+    /// The steps for a key, up to the last requested column.
     keys: Vec<DecodeStep>,
     values: Vec<DecodeStep>,
-    /// For each column asked for, its place among those that are made.
+    /// For each requested column its index in `made`.
     outputs: Vec<usize>,
-    /// The columns that are made, each once.
+    /// The decoded columns, each once.
     made: Vec<usize>,
     columns: Vec<Column>,
     rows: usize,
@@ -186,7 +186,7 @@ impl<'c> RowReader<'c> {
         check_end(&reader, self.values.len() == self.codec.values.len())
     }
 
-    /// The rows read so far, as a batch; begins a new one.
+    /// Returns the rows read so far as a batch, and begins a new one.
     pub fn finish(&mut self) -> Batch {
         let mut columns = std::mem::take(&mut self.columns);
         let mut output = |(i, place): (usize, &usize)| {
@@ -207,14 +207,14 @@ impl<'c> RowReader<'c> {
     }
 }
 
-/// Nothing may stand after the last column.
+/// Checks that no bytes follow the last column.
 #[inline]
 fn check_end(reader: &Reader, all_read: bool) -> Read<()> {
     if all_read && !reader.rest.is_empty() { Err(Damage("a row goes on after its last column")) } else { Ok(()) }
 }
 
 impl TypeKind {
-    /// A column that begins with the representation that its values have.
+    /// An empty column in the representation for this kind.
     fn empty_column(self) -> Column {
         match self.base {
             Base::Bool => Column::Bool(Primitive::default()),

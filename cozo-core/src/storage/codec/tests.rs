@@ -1,4 +1,4 @@
-//! Random values of every type: the order of their bytes is their order, and they come back identical.
+//! Tests with random values of every type: bytes sort as the values do, and values come back identical.
 
 #![allow(clippy::unwrap_used, clippy::mutable_key_type)]
 
@@ -139,7 +139,7 @@ fn fitting(column: &ColumnType, random: &mut StdRng) -> DataValue {
     }
 }
 
-/// Identity to the last bit: what the total order cannot tell apart is told apart by the text.
+/// Identity to the last bit. Values that are equal in the total order are compared as text.
 fn assert_identical(a: &DataValue, b: &DataValue) {
     fn bits(value: &DataValue) -> String {
         match value {

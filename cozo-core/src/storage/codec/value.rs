@@ -1,4 +1,4 @@
-//! Value columns: encodings that are short, and in no order.
+//! Value columns: short encodings without an order.
 
 use super::any::{read_into, skip_any, write_any};
 use super::key::{push_float, push_int};
@@ -10,7 +10,7 @@ use crate::storage::mem::key::Key;
 use crate::value::{Column, DataValue};
 
 impl TypeKind {
-    /// Appends the encoding of a row of a value column; says whether the value is one of this kind.
+    /// Appends the encoding of a row of a value column. Returns whether the value is of this kind.
     #[inline]
     pub fn write_value_of(self, column: &Column, row: usize, out: &mut Vec<u8>) -> Result<bool, StorageError> {
         match (self.base, column) {
@@ -39,7 +39,7 @@ impl TypeKind {
                 self.write_present(out);
                 write_counted(value, out);
             }
-            // Nulls, and types whose key encodings are as short as can be.
+            // Nulls, and types whose key encodings are as short as possible.
             (_, cell) => return self.write_key(cell, out),
         }
         Ok(true)
@@ -65,7 +65,7 @@ impl TypeKind {
         Ok(())
     }
 
-    /// Goes past the next value of a row.
+    /// Skips the next value of a row.
     pub fn skip_value(self, reader: &mut Reader) -> Read<()> {
         if !self.read_present(reader)? {
             return Ok(());
@@ -79,7 +79,7 @@ impl TypeKind {
     }
 }
 
-/// Small where the value is near 0: 0, -1, 1, -2 become 0, 1, 2, 3.
+/// Maps small absolute values to small numbers: 0, -1, 1, -2 become 0, 1, 2, 3.
 fn zigzag(value: i64) -> u64 {
     (value as u64) << 1 ^ (value >> 63) as u64
 }

@@ -1,4 +1,4 @@
-//! Histories read as of a time: the visible version of each is sought, and so is the end of a long one.
+//! Histories read as of a time. The visible version of a history is sought, and so is the end of a long history.
 
 use super::KvCursor;
 use super::keys::RELATION_BYTES;
@@ -8,18 +8,18 @@ use crate::storage::codec::{RowReader, VALIDITY_BYTES, encode_validity};
 use crate::storage::{AsOf, BatchCursor, LookupCursor, Matches, StorageError};
 use crate::value::{Batch, Validity};
 
-/// So many versions are passed one by one before a seek.
+/// The number of versions passed one by one before a seek.
 const STEPS: usize = 8;
 
-/// What no validity comes after.
+/// Bytes above every validity.
 const PAST_ALL: [u8; VALIDITY_BYTES] = [u8::MAX; VALIDITY_BYTES];
 
-/// The first version that may be visible at a time: an assertion at that time itself.
+/// The first version that may be visible: the assertion at the time itself.
 fn first_candidate(as_of: AsOf) -> [u8; VALIDITY_BYTES] {
     encode_validity(Validity::from((as_of.micros, true)))
 }
 
-/// Whether a version is an assertion; its last byte says so.
+/// Whether a version is an assertion, by its last byte.
 fn asserts(key: &[u8]) -> bool {
     key.last() == Some(&0)
 }
@@ -31,11 +31,11 @@ fn split(key: &[u8]) -> Result<(&[u8], &[u8]), StorageError> {
     Ok(key.split_at(history))
 }
 
-/// Goes from history to history.
+/// A walk from history to history.
 struct Walk<C> {
     cursor: C,
     candidate: [u8; VALIDITY_BYTES],
-    /// The last history whose first version that is not after the time has come; empty if none has.
+    /// The last history whose first version at or before the time has been read; empty if there is none.
     decided: Vec<u8>,
     target: Vec<u8>,
 }
@@ -45,8 +45,8 @@ impl<C: KvCursor> Walk<C> {
         Walk { cursor, candidate: first_candidate(as_of), decided: vec![], target: vec![] }
     }
 
-    /// Moves on to the next visible row that begins with the prefix, and says whether there is one. The cursor may stand
-    /// at the visible row before it.
+    /// Moves to the next visible row that begins with the prefix. Returns whether there is one. The cursor may be at the visible
+    /// row before it.
     fn advance(&mut self, prefix: &[u8]) -> Result<bool, StorageError> {
         let mut steps = 0;
         while let Some((key, _)) = self.cursor.entry()? {
@@ -81,7 +81,7 @@ impl<C: KvCursor> Walk<C> {
         Ok(false)
     }
 
-    /// Appends the row where the cursor stands.
+    /// Appends the row at the cursor.
     fn read(&self, rows: &mut RowReader) -> Result<(), StorageError> {
         match self.cursor.entry()? {
             Some((key, value)) => rows.read(&key[RELATION_BYTES..], value),
@@ -97,7 +97,7 @@ pub(super) struct HistoryScan<'a, C> {
 }
 
 impl<'a, C: KvCursor> HistoryScan<'a, C> {
-    /// With a cursor at the first row.
+    /// A scan from a cursor at the first row.
     pub fn new(cursor: C, rows: RowReader<'a>, as_of: AsOf) -> Self {
         HistoryScan { walk: Walk::new(cursor, as_of), rows }
     }
@@ -112,7 +112,7 @@ impl<C: KvCursor> BatchCursor for HistoryScan<'_, C> {
     }
 }
 
-/// For prefixes of all key columns but the validity: the visible version of each, found by one seek.
+/// The look-up for prefixes of all key columns but the validity. One seek finds the visible version of each.
 pub(super) struct VersionLookup<'a, C> {
     cursor: C,
     candidate: [u8; VALIDITY_BYTES],
@@ -128,7 +128,7 @@ impl<'a, C: KvCursor> VersionLookup<'a, C> {
         VersionLookup { cursor, candidate: first_candidate(as_of), probes, rows, next: 0, prefix: vec![] }
     }
 
-    /// Moves to the visible version of a probe, and says whether there is one.
+    /// Moves to the visible version of a probe. Returns whether there is one.
     pub fn seek(&mut self, probe: usize) -> Result<bool, StorageError> {
         self.prefix.clear();
         if !self.probes.write(probe, &mut self.prefix)? {
@@ -158,16 +158,16 @@ impl<C: KvCursor> LookupCursor for VersionLookup<'_, C> {
     }
 }
 
-/// For shorter prefixes: the visible versions of all histories that begin with each.
+/// The look-up for shorter prefixes. It finds the visible versions of all histories that begin with each.
 pub(super) struct HistoryLookup<'a, C> {
     walk: Walk<C>,
     probes: Probes<'a>,
     rows: RowReader<'a>,
     /// The next probe.
     next: usize,
-    /// What the keys of the probe before the next begin with.
+    /// The prefix of the keys of the current probe, which is the one before `next`.
     prefix: Vec<u8>,
-    /// Whether the walk stands at a visible row of the probe before the next.
+    /// Whether the walk is at a visible row of the current probe.
     open: bool,
 }
 
@@ -176,7 +176,7 @@ impl<'a, C: KvCursor> HistoryLookup<'a, C> {
         HistoryLookup { walk: Walk::new(cursor, as_of), probes, rows, next: 0, prefix: vec![], open: false }
     }
 
-    /// Moves to the first visible row of a probe, and says whether there is one.
+    /// Moves to the first visible row of a probe. Returns whether there is one.
     pub fn seek(&mut self, probe: usize) -> Result<bool, StorageError> {
         self.prefix.clear();
         if !self.probes.write(probe, &mut self.prefix)? {

@@ -1,4 +1,4 @@
-//! What is kept besides rows: definitions of relations, their numbers of rows, and the version of the format.
+//! The catalog: definitions of relations, their numbers of rows, the version of the format and the mark of the commit log.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::storage::{LogMark, StorageError};
 /// The version of the format that is written.
 pub const FORMAT_VERSION: u64 = 1;
 
-/// What all keys of the catalog begin with: no relation has the number 0.
+/// The prefix of all keys of the catalog. No relation has the number 0.
 const CATALOG: [u8; RELATION_BYTES] = [0; RELATION_BYTES];
 
 /// The key of the format's version.
@@ -37,12 +37,12 @@ fn key(kind: u8, rest: &[u8]) -> Vec<u8> {
     [&CATALOG[..], &[kind], rest].concat()
 }
 
-/// The definition as it is stored.
+/// The stored form of a definition.
 pub(super) fn definition_bytes(schema: &SchemaRef) -> Result<Vec<u8>, StorageError> {
     serde_json::to_vec(&**schema).map_err(|error| StorageError::Unstorable(error.to_string()))
 }
 
-/// Whether the database says its format, as all but empty ones do. Fails for what another program wrote.
+/// Whether the database has the version of its format. Only an empty one has none. Fails for a store that another program wrote.
 pub(super) fn has_format<E: KvEngine>(engine: &E, snapshot: &E::Snapshot) -> Result<bool, StorageError> {
     match get(snapshot, &format_key(), number)? {
         Some(version) if version > FORMAT_VERSION => {
@@ -63,7 +63,7 @@ pub(super) fn log_mark(snapshot: &impl KvSnapshot) -> Result<Option<LogMark>, St
     get(snapshot, &log_mark_key(), |value| LogMark::of_text(&String::from_utf8_lossy(value)))
 }
 
-/// What a key has, read by `read`.
+/// The value of a key, decoded by `read`.
 fn get<T>(
     snapshot: &impl KvSnapshot,
     key: &[u8],
@@ -108,7 +108,7 @@ pub(super) fn definitions(snapshot: &impl KvSnapshot) -> Result<Vec<SchemaRef>, 
     Ok(definitions)
 }
 
-/// The numbers of relations that have rows and are not known: what is left of filling a database that was cut short.
+/// The relations that have rows and no definition. Filling a database leaves them if it is interrupted.
 pub(super) fn strays(
     snapshot: &impl KvSnapshot,
     is_known: impl Fn(RelationId) -> bool,
@@ -129,7 +129,7 @@ pub(super) fn strays(
     }
 }
 
-/// The numbers of rows that were written last.
+/// The saved numbers of rows.
 pub(super) fn counts(snapshot: &impl KvSnapshot) -> Result<BTreeMap<RelationId, u64>, StorageError> {
     let mut counts = BTreeMap::new();
     for_each(snapshot, b'n', |relation, value| {

@@ -1,13 +1,13 @@
-//! Keys as bytes: those of a relation's rows, those of a range, and lists of keys.
+//! Keys as bytes: the keys of a relation's rows, ranges of keys, and lists of keys.
 
 use crate::schema::RelationId;
 use crate::storage::codec::{RowCodec, increment};
 use crate::storage::{KeyRange, StorageError};
 
-/// The number of bytes of a relation's number, which all keys of its rows begin with.
+/// The number of bytes of a relation's number. All keys of its rows begin with it.
 pub const RELATION_BYTES: usize = 8;
 
-/// What the keys of a relation begin with.
+/// The prefix of the keys of a relation.
 pub(super) fn relation_prefix(relation: RelationId) -> [u8; RELATION_BYTES] {
     relation.0.to_be_bytes()
 }
@@ -15,9 +15,9 @@ pub(super) fn relation_prefix(relation: RelationId) -> [u8; RELATION_BYTES] {
 /// A range of keys as bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ByteRange {
-    /// The first key that may be in it.
+    /// The first key that may be in the range.
     pub lower: Vec<u8>,
-    /// The first key after it.
+    /// The first key after the range.
     pub upper: Vec<u8>,
 }
 
@@ -39,7 +39,7 @@ impl ByteRange {
         ByteRange::of_prefix(&relation_prefix(relation))
     }
 
-    /// A range of rows; nothing if no row can be in it.
+    /// A range of rows; none if no row can be in it.
     pub(super) fn of_rows(
         relation: RelationId,
         codec: &RowCodec,
@@ -95,13 +95,13 @@ impl Keys {
         self.iter().is_sorted()
     }
 
-    /// Forgets all keys.
+    /// Removes all keys.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
     }
 
-    /// Appends the key that `write` appends to the buffer, unless it says that there is none.
+    /// Appends the key that `write` writes to the buffer, unless `write` returns `false`.
     pub fn push_with(
         &mut self,
         write: impl FnOnce(&mut Vec<u8>) -> Result<bool, StorageError>,

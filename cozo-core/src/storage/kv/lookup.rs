@@ -1,4 +1,4 @@
-//! Rows by their keys, or by the first columns of their keys.
+//! Look-ups: rows by their keys, or by the first columns of their keys.
 
 use std::ops::Range;
 
@@ -11,10 +11,10 @@ use crate::storage::codec::{RowCodec, RowReader};
 use crate::storage::{LookupCursor, Matches, StorageError};
 use crate::threads;
 
-/// So many rows are got by several threads.
+/// This many keys or more are looked up by several threads.
 const PARALLEL_MIN_KEYS: usize = 256;
 
-/// Gets rows by all of their key columns.
+/// The look-up of rows by all of their key columns.
 pub(super) struct PointLookup<'a, S> {
     bytes: &'a S,
     probes: Probes<'a>,
@@ -22,11 +22,11 @@ pub(super) struct PointLookup<'a, S> {
     columns: Vec<usize>,
     /// The next probe.
     next: usize,
-    /// One for each thread that has got rows.
+    /// A lane for each thread used so far.
     lanes: Vec<Lane<'a>>,
 }
 
-/// What one thread gets at a time.
+/// The keys and rows of one thread.
 struct Lane<'a> {
     keys: ProbeKeys,
     rows: RowReader<'a>,
@@ -43,7 +43,7 @@ struct ProbeKeys {
 }
 
 impl ProbeKeys {
-    /// Encodes some probes, in place of those before.
+    /// Encodes some probes. They replace the earlier ones.
     fn encode(&mut self, probes: &Probes, range: Range<usize>) -> Result<(), StorageError> {
         self.keys.clear();
         self.probe_of.clear();
@@ -83,7 +83,7 @@ impl<'a, S: KvSnapshot> PointLookup<'a, S> {
         PointLookup { bytes, probes, codec, columns: columns.to_vec(), next: 0, lanes: vec![] }
     }
 
-    /// Gets the next rows, of at most so many probes.
+    /// Gets the rows of the next probes, at most `count` of them.
     fn get(&mut self, count: usize) -> Result<(), StorageError> {
         let range = self.next..self.probes.len().min(self.next.saturating_add(count));
         self.next = range.end;
@@ -122,23 +122,23 @@ impl<S: KvSnapshot> LookupCursor for PointLookup<'_, S> {
     }
 }
 
-/// What was read, if anything.
+/// The rows read, if any.
 pub(super) fn matches(probe_rows: Vec<u32>, rows: &mut RowReader) -> Option<Matches> {
     (!probe_rows.is_empty()).then(|| Matches { probe_rows, batch: rows.finish() })
 }
 
-/// Seeks the rows that begin with some of the key columns.
+/// The look-up of rows by some of their key columns.
 pub(super) struct PrefixLookup<'a, C> {
     cursor: C,
     probes: Probes<'a>,
     rows: RowReader<'a>,
     /// The next probe.
     next: usize,
-    /// What the keys of the probe before the next begin with.
+    /// The prefix of the keys of the current probe, which is the one before `next`.
     prefix: Vec<u8>,
-    /// What the keys of the probe before that one begin with; the cursor stands behind them. Empty if it stands nowhere.
+    /// The prefix of the probe before the current one. The cursor is past its keys. Empty if the cursor has no position.
     passed: Vec<u8>,
-    /// Whether the cursor is among the rows of the probe before the next.
+    /// Whether the cursor is among the rows of the current probe.
     open: bool,
 }
 
@@ -147,7 +147,7 @@ impl<'a, C: KvCursor> PrefixLookup<'a, C> {
         PrefixLookup { cursor, probes, rows, next: 0, prefix: vec![], passed: vec![], open: false }
     }
 
-    /// Moves to the first row of a probe, and says whether there is one.
+    /// Moves to the first row of a probe. Returns whether there is one.
     pub fn seek(&mut self, probe: usize) -> Result<bool, StorageError> {
         std::mem::swap(&mut self.passed, &mut self.prefix);
         self.prefix.clear();
@@ -156,7 +156,7 @@ impl<'a, C: KvCursor> PrefixLookup<'a, C> {
             std::mem::swap(&mut self.passed, &mut self.prefix);
             return Ok(false);
         }
-        // Between the rows of a smaller prefix and the cursor's place there is nothing.
+        // There are no keys between the rows of the passed prefix and the cursor.
         let ahead = !self.passed.is_empty() && self.passed < self.prefix;
         if !(ahead && self.cursor.entry()?.is_none_or(|(key, _)| key >= &self.prefix[..])) {
             self.cursor.seek(&self.prefix);

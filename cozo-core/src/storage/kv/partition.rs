@@ -1,8 +1,8 @@
-//! Ranges cut into parts of about equal size, without reading them.
+//! Partitions: ranges cut into parts of about equal size, without reading their rows.
 //!
-//! Keys are looked at as fractions: what follows the bytes that the first and the last key have in common, as a number of
-//! 64 bits. Where the engine knows how many bytes a range takes, the fractions at which the parts end are searched by
-//! that; otherwise they are taken as evenly spread. The key found there ends the part.
+//! A key is treated as a fraction: the bytes after the common prefix of the first and the last key, as a number of 64 bits. If
+//! the engine knows the size of a range in bytes, the fraction where a part ends is found by bisection. Otherwise keys are
+//! assumed to be evenly spread. The first key at or after the fraction ends the part.
 
 use super::keys::{ByteRange, RELATION_BYTES};
 use super::snapshot::KvView;
@@ -14,24 +14,24 @@ use crate::value::DataValue;
 /// Relations with fewer rows for each part are not cut.
 const MIN_ROWS_PER_PART: u64 = 64;
 
-/// Sizes below this say little: they come in blocks, and what was written last is not in them.
+/// Smaller sizes are not reliable: they come in whole blocks, and lack the latest writes.
 const MIN_BYTES_PER_PART: u64 = 1 << 16;
 
-/// How often the fraction of a cut is halved in search of the right size.
+/// The number of halvings in the search for the fraction of a cut.
 const HALVINGS: usize = 16;
 
 /// The keys of a range as fractions.
 struct Span<'a, S> {
     bytes: &'a S,
     range: ByteRange,
-    /// What all keys have in common.
+    /// The common prefix of all keys.
     common: Vec<u8>,
     first: u64,
     last: u64,
 }
 
 impl<'a, S: KvSnapshot> Span<'a, S> {
-    /// Of the keys from `first` to `last`.
+    /// The span of the keys from `first` to `last`.
     fn new(bytes: &'a S, range: ByteRange, first: &[u8], last: &[u8]) -> Self {
         let common = first.iter().zip(last).take_while(|(a, b)| a == b).count();
         let fraction = |key: &[u8]| {
@@ -46,7 +46,7 @@ impl<'a, S: KvSnapshot> Span<'a, S> {
         [&self.common[..], &fraction.to_be_bytes()].concat()
     }
 
-    /// Where the first `part` of `parts` parts end.
+    /// The key that ends the first `part` of `parts` parts.
     fn cut(&self, part: u64, parts: u64, total_bytes: u64) -> Vec<u8> {
         if total_bytes < parts * MIN_BYTES_PER_PART {
             let offset = u128::from(self.last - self.first) * u128::from(part) / u128::from(parts);
@@ -68,7 +68,7 @@ impl<'a, S: KvSnapshot> Span<'a, S> {
 }
 
 impl<S: KvSnapshot> KvView<S> {
-    /// The parts of a range, as [`Snapshot::partition`](crate::storage::Snapshot::partition) gives them.
+    /// The parts of a range, for [`Snapshot::partition`](crate::storage::Snapshot::partition).
     pub(super) fn parts(
         &self,
         relation: RelationId,

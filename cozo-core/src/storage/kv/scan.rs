@@ -1,4 +1,4 @@
-//! Rows of a range, in key order.
+//! Scans: the rows of a range, in key order.
 
 use super::KvCursor;
 use super::keys::RELATION_BYTES;
@@ -6,9 +6,9 @@ use crate::storage::codec::RowReader;
 use crate::storage::{BatchCursor, StorageError};
 use crate::value::Batch;
 
-/// Reads what a cursor passes.
+/// Reads the rows that a cursor passes.
 pub(super) struct Scan<'a, C> {
-    /// At the next row.
+    /// The cursor, at the next row.
     pub cursor: C,
     pub rows: RowReader<'a>,
 }

@@ -1,4 +1,4 @@
-//! The engine as a storage: commits become batches, and each publishes the next view.
+//! The engine as a storage: each commit becomes a batch, and publishes the next view.
 
 use std::sync::Arc;
 
@@ -13,26 +13,26 @@ use super::{KvBatch, KvEngine, KvSnapshot};
 use crate::schema::{SchemaRef, with_indices};
 use crate::storage::{ChangeKind, ChangeSet, LogMark, RowChanges, Snapshot, Storage, StorageError};
 
-/// From so many rows on it pays to append them.
+/// Commits of at least this many rows are appended, if they come after all others.
 const MANY_ROWS: usize = 16 * 1024;
 
-/// Appended with a file of RocksDB at a time 9 million rows a second, and 5 million when a file has 16,384.
+/// The rows of one append when an empty relation is filled. Each append becomes a file of RocksDB, so few large ones are fastest.
 const ROWS_TO_FILL_WITH: usize = 256 * 1024;
 
-/// Commits write a number of rows again when it has changed by one part of so many.
+/// Commits save a number of rows again when it has changed by one part in this many.
 const SAVED_SHARE: u64 = 8;
 
 /// Relations in an engine of ordered bytes.
 pub struct KvStorage<E: KvEngine> {
     engine: E,
     read_only: bool,
-    /// As it was found.
+    /// The mark found at the opening.
     log_mark: Option<LogMark>,
     current: ArcSwap<KvView<E::Snapshot>>,
 }
 
 impl<E: KvEngine> KvStorage<E> {
-    /// Opens the database that the engine holds, or begins one if it holds nothing.
+    /// Opens the database in the engine, or creates one if the engine is empty.
     pub fn open(engine: E, read_only: bool) -> Result<Self, StorageError> {
         let mut snapshot = engine.snapshot();
         if !catalog::has_format(&engine, &snapshot)? && !read_only {
@@ -63,11 +63,11 @@ impl<E: KvEngine> KvStorage<E> {
         Ok(KvStorage { engine, read_only, log_mark, current })
     }
 
-    /// Commits many rows that come after all others of their relations; whether they do.
+    /// Appends the rows of a commit, if they are many and come after all others of their relations. Returns whether it did.
     fn append(&self, before: &KvView<E::Snapshot>, changes: &[ChangeSet]) -> Result<bool, StorageError> {
         let (mark, changes) = match changes {
             [changes] => (None, changes),
-            // The mark of the commit log by itself.
+            // A change set with the mark of the commit log alone.
             [mark, changes] if mark.has_mark_alone() => (Some(mark), changes),
             _ => return Ok(false),
         };
@@ -92,19 +92,19 @@ impl<E: KvEngine> KvStorage<E> {
             known.rows += rows.len as u64;
         }
         if let Some(mark) = mark {
-            // Nothing waits in the log, so that the mark may come before the rows.
+            // The log has no waiting commits, so the mark may come before the rows.
             let mut writer = Writer::new(self.engine.batch(), before);
             writer.apply(mark)?;
             self.engine.write(writer.finish().0)?;
         }
         self.engine.append(&keys, &values)?;
         self.current.store(Arc::new(KvView { bytes: self.engine.snapshot(), relations }));
-        // They are estimates, and written again later.
+        // An error is harmless: the counts are estimates, and are saved again later.
         let _ = self.save_counts(SAVED_SHARE);
         Ok(true)
     }
 
-    /// Writes the numbers of rows that have changed by more than one part of so many since they were written.
+    /// Saves the numbers of rows that have changed by more than one part in `parts` since they were saved.
     fn save_counts(&self, parts: u64) -> Result<(), StorageError> {
         let view = self.current.load_full();
         let mut writer = Writer::new(self.engine.batch(), &view);
@@ -201,9 +201,9 @@ impl<E: KvEngine> Storage for KvStorage<E> {
 impl<E: KvEngine> Drop for KvStorage<E> {
     fn drop(&mut self) {
         if !self.read_only {
-            // They are estimates: not worth an error, and there is nobody to give it to.
+            // The counts are estimates, and a drop cannot return an error.
             let _ = self.save_counts(0);
-            // After this the next opening needs no log of the engine, which might be damaged until then.
+            // After a flush the next opening does not need the engine's log, which might be damaged until then.
             let _ = self.engine.flush();
         }
     }

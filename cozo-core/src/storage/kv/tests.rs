@@ -1,4 +1,4 @@
-//! The suite of all engines over ordered bytes in memory, and what it does not ask for.
+//! The suite of all engines over ordered bytes in memory, and further tests.
 
 #![allow(clippy::unwrap_used)]
 
@@ -17,7 +17,7 @@ use crate::value::{Batch, Column, DataValue, Validity};
 
 type Entries = OrdMap<Vec<u8>, Vec<u8>>;
 
-/// Ordered bytes in memory, shared by all who open them. Counts the moves of its cursors.
+/// Ordered bytes in memory, shared by all engines opened over them. It counts the moves of its cursors.
 #[derive(Clone, Default)]
 struct Memory {
     entries: Arc<Mutex<Entries>>,

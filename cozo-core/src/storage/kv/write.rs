@@ -11,16 +11,16 @@ use crate::storage::codec::RowCodec;
 use crate::storage::{ChangeKind, ChangeSet, RowChanges, StorageError};
 use crate::value::Batch;
 
-/// So many of the keys that are changed are looked up, to see how many of them are new.
+/// The number of changed keys that are looked up, to see how many of them are new.
 const SAMPLED_KEYS: usize = 8;
 
-/// They are looked up again once a relation has changed by one part of so many.
+/// The next sample is taken once a relation has changed by one part in this many.
 const SAMPLED_EVERY: u64 = 1024;
 
-/// A number of rows is written anew once it has changed by so many rows and a share.
+/// A number of rows is saved again once it has changed by more than this many rows and a share.
 const SAVED_AFTER: u64 = 64;
 
-/// Collects a commit. Nothing is written before it is complete, so an error leaves nothing behind.
+/// Collects a commit. Nothing is written before the commit is complete, so an error leaves nothing behind.
 pub(super) struct Writer<'a, S, B> {
     before: &'a KvView<S>,
     relations: OrdMap<RelationId, Relation>,
@@ -41,14 +41,14 @@ impl<'a, S: KvSnapshot, B: KvBatch> Writer<'a, S, B> {
         self.empty
     }
 
-    /// What is to be written, and the relations afterwards.
+    /// The batch to write, and the relations after it.
     pub fn finish(self) -> (B, OrdMap<RelationId, Relation>) {
         (self.batch, self.relations)
     }
 
     pub fn apply(&mut self, changes: &ChangeSet) -> Result<(), StorageError> {
         for schema in &changes.created {
-            // Nothing is written of it yet, but it begins to exist.
+            // The batch has no bytes for it, but the relation begins to exist.
             self.empty = false;
             self.relations.insert(schema.id, Relation::new(schema, 0));
         }
@@ -115,7 +115,7 @@ impl<'a, S: KvSnapshot, B: KvBatch> Writer<'a, S, B> {
         Ok(())
     }
 
-    /// Writes the numbers of rows that have changed by more than one part of so many; 0 for all that have changed.
+    /// Saves the numbers of rows that have changed by more than one part in `parts`; with 0, all that have changed.
     pub fn save_counts(&mut self, parts: u64) {
         let stale = |relation: &Relation| {
             let allowed = relation.saved_rows.checked_div(parts).map_or(0, |share| share + SAVED_AFTER);
@@ -134,7 +134,7 @@ impl<'a, S: KvSnapshot, B: KvBatch> Writer<'a, S, B> {
 }
 
 impl<S: KvSnapshot> KvView<S> {
-    /// Notes about how many rows a relation has after a change.
+    /// Updates the approximate number of rows of a relation for a change.
     fn count_change(
         &self,
         id: RelationId,
@@ -162,7 +162,7 @@ impl<S: KvSnapshot> KvView<S> {
         Ok(())
     }
 
-    /// The share of the rows whose keys are there, by a sample of them.
+    /// The share of the rows whose keys exist, by a sample.
     fn share_present(&self, id: RelationId, codec: &RowCodec, rows: &Batch) -> Result<f64, StorageError> {
         if rows.is_empty() || !self.relations.contains_key(&id) {
             return Ok(0.0);

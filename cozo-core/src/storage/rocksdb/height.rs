@@ -1,9 +1,8 @@
-//! How far the database had come, in a file of its own: `height` has the number of the last write that RocksDB had taken, and the extent of
-//! the [manifest](super::manifest).
+//! The height: a file `height` with the number of RocksDB's last write and the extent of its [manifest](super::manifest).
 //!
-//! RocksDB checks all that it reads. But of files that were cut off, or replaced by older ones, it reads what is there, and opens with the rows
-//! of that time: no file says that there was more. So both are noted at the opening and the end, where files are written, and now and then; an
-//! opening that comes less far tells. A note that cannot be read, or was lost with the power, says nothing.
+//! RocksDB checks all that it reads. But if files were truncated, or replaced by older ones, it reads the rest and opens with the
+//! rows of that time, since no file says that there was more. So both facts are noted at the opening, at the end, when files are
+//! written, and at intervals. An opening that finds less than the note reports it. A missing or unreadable note is ignored.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,21 +14,21 @@ use super::manifest::{Extent, Follower};
 
 const FILE: &str = "height";
 
-/// The number is written under this name first, so that it is there as a whole or not at all.
+/// The temporary name of a note, so that the file is replaced as a whole or not at all.
 const NEW_FILE: &str = "height.tmp";
 
-/// What was noted.
+/// A note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Noted {
     /// The number of the last write.
     pub number: u64,
-    /// Whether the database was closed then, so that there was no further one.
+    /// Whether the database was closed, so that there is no later write.
     pub is_closed: bool,
-    /// What the manifest had.
+    /// The extent of the manifest.
     pub manifest: Extent,
 }
 
-/// How many bytes a note has: the fields in their order, and a checksum of them.
+/// The length of a note: the fields in their order, and a checksum of them.
 const NOTE_BYTES: usize = 8 + 1 + (8 + 8 + 4) + 4;
 
 impl Noted {
@@ -52,30 +51,30 @@ impl Noted {
     }
 }
 
-/// Notes how far a database has come.
+/// The writer of notes for an open database.
 pub(super) struct Height {
     folder: PathBuf,
-    /// How many bytes may be written between two notes.
+    /// The number of bytes written between two notes.
     interval: u64,
-    /// How many bytes were written since the last one.
+    /// The number of bytes written since the last note.
     bytes: AtomicU64,
-    /// One note is written after the other.
+    /// The lock also orders the writing of notes.
     manifest: Mutex<Follower>,
 }
 
-/// What was noted in a folder.
+/// The note in a folder.
 pub(super) fn read(folder: &Path) -> Option<Noted> {
     Noted::of_bytes(&std::fs::read(folder.join(FILE)).ok()?.try_into().ok()?)
 }
 
 impl Height {
-    /// Of the database in a folder, which writes files of so many bytes.
+    /// A writer for the database in a folder, which writes files of about `file_bytes` bytes.
     pub(super) fn new(folder: &Path, file_bytes: u64) -> Self {
         let manifest = Mutex::new(Follower::new(folder));
         Height { folder: folder.to_path_buf(), interval: file_bytes / 8, bytes: AtomicU64::new(0), manifest }
     }
 
-    /// Notes the number if many bytes were written, with these, since the last time.
+    /// Counts written bytes. Writes a note if there are many since the last one.
     pub(super) fn has_written(&self, bytes: usize, db: &DB) {
         let before = self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
         if before + bytes as u64 >= self.interval {
@@ -83,7 +82,7 @@ impl Height {
         }
     }
 
-    /// Notes how far the database has come. What cannot be noted is missing at the worst where a file is damaged.
+    /// Writes a note. Errors are ignored: without a note, at worst a damaged file is not noticed.
     pub(super) fn note(&self, db: &DB, is_closed: bool) {
         self.bytes.store(0, Ordering::Relaxed);
         let mut follower = self.manifest.lock().unwrap_or_else(PoisonError::into_inner);

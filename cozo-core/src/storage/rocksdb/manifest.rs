@@ -1,8 +1,8 @@
-//! Whether RocksDB's manifest is as the database left it.
+//! The check that RocksDB's manifest is as the database left it.
 //!
-//! The manifest, `MANIFEST-000123`, lists the files that the database is made of, and grows; `CURRENT` has its name. RocksDB checks its
-//! records, but takes one that cannot be read at the end for one that was being written: of a manifest that was cut off, damaged there or
-//! replaced by an older one it reads what is there, and removes all files of rows that came later. So a checksum of what the manifest had is
+//! The manifest, `MANIFEST-000123`, lists the files of the database, and grows. `CURRENT` has its name. RocksDB checks the records
+//! of the manifest, but takes an unreadable one at the end for an interrupted write. Of a manifest that is truncated, damaged at
+//! the end or replaced by an older one, it reads the rest, and removes all later files of rows. So a checksum of the manifest is
 //! noted, and compared before RocksDB opens it.
 
 use std::fs::{self, File};
@@ -11,18 +11,18 @@ use std::path::{Path, PathBuf};
 
 use crate::storage::StorageError;
 
-/// How much a manifest had.
+/// The extent of a manifest at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extent {
-    /// The number in its name: a later manifest has a greater one.
+    /// The number in its name. A later manifest has a greater number.
     pub number: u64,
-    /// How many bytes.
+    /// Its length.
     pub bytes: u64,
-    /// Their checksum.
+    /// The checksum of these bytes.
     pub checksum: u32,
 }
 
-/// A manifest, as far as it was read.
+/// A manifest, and the part of it that was read.
 struct Manifest {
     number: u64,
     file: File,
@@ -41,7 +41,7 @@ impl Follower {
         Follower { folder: folder.to_path_buf(), manifest: None }
     }
 
-    /// How much the manifest has now. All of that is on the disk then, so that no loss of power takes it back.
+    /// The present extent of the manifest. Syncs it to the disk, so that no loss of power undoes it.
     pub(super) fn extent(&mut self) -> io::Result<Extent> {
         let (number, path) = current(&self.folder)?;
         let manifest = match self.manifest.take() {
@@ -50,7 +50,7 @@ impl Follower {
         };
         let manifest = self.manifest.insert(manifest);
         let mut more = vec![];
-        // Read as far as it can be, so that what was read is counted also where reading fails.
+        // The bytes read before an error are counted too.
         let read = manifest.file.read_to_end(&mut more);
         manifest.bytes += more.len() as u64;
         manifest.hasher.update(&more);
@@ -69,9 +69,9 @@ fn current(folder: &Path) -> io::Result<(u64, PathBuf)> {
     Ok((number, folder.join(name)))
 }
 
-/// Refuses a folder whose manifest lacks something of what was noted.
+/// Refuses a folder whose manifest lacks a part of the noted extent.
 pub(super) fn check(folder: &Path, noted: Extent) -> Result<(), StorageError> {
-    // RocksDB says what is wrong with a `CURRENT` that names no manifest, and with a manifest that is not there or cannot be read.
+    // RocksDB itself reports a `CURRENT` that names no manifest, and a manifest that is missing or cannot be read.
     let Ok((number, path)) = current(folder) else { return Ok(()) };
     let Ok(bytes) = fs::read(&path) else { return Ok(()) };
     let has_all = || {

@@ -1,20 +1,29 @@
 //! The rocksdb engine: relations in a folder of [RocksDB](https://rocksdb.org) files, for many writes and for data much
 //! larger than memory.
 //!
-//! RocksDB keeps the ordered bytes of [`kv`](super::kv) in one column family. A commit is one `WriteBatch`; a snapshot is
-//! a snapshot of RocksDB. Keys begin with the number of their relation, which is the prefix that filters know besides
-//! whole keys: a file without rows of a relation is not looked into, and a get of a key that is not there seldom reads.
-//! Large values live in files of their own, which compactions do not copy.
+//! RocksDB stores the ordered bytes of [`kv`](super::kv) in one column family. A commit is one `WriteBatch`, and a snapshot is a
+//! snapshot of RocksDB. Keys begin with the number of their relation, and filters have that prefix besides whole keys. So a file
+//! without rows of a relation is not searched, and a get of a missing key seldom reads. Large values are in files of their own,
+//! which compactions do not copy.
+//!
+//! ```text
+//!  KvStorage ──> RocksDb::write    one WriteBatch: log, memtable
+//!            ──> RocksDb::append   a new file of rows, ingested as a whole (no log)
+//!            ──> RocksDb::snapshot RocksView: gets and iterators at one sequence number
+//! ```
+//!
+//! RocksDB does not report every loss: of a truncated or outdated file it may read the rest and open. So the database records
+//! beside it how many writes it had and what the list of files was, and an opening compares.
 //!
 //! | part | what |
 //! |---|---|
-//! | [`RocksOptions`] | the options of the engine, and how RocksDB is set up by them |
+//! | [`RocksOptions`] | the options of the engine, and the settings of RocksDB |
 //! | `place` | whether the folder may be opened |
-//! | `recovery` | opening it, also where RocksDB's own log is damaged |
-//! | `evidence` | what an opening may remove, kept until it is known to be read |
-//! | `height` | how far the database had come, so that an opening that comes less far tells |
+//! | `recovery` | opening the folder, also if RocksDB's own log is damaged |
+//! | `evidence` | second names for files that an opening may remove, until they are known to be read |
+//! | `height` | the number of writes at intervals, so that an opening notices missing ones |
 //! | `manifest` | whether RocksDB's list of files is as the database left it |
-//! | `threads` | whether the threads of RocksDB can be had in this process |
+//! | `threads` | whether this process can have the threads of RocksDB |
 
 mod evidence;
 mod height;
@@ -50,7 +59,7 @@ const NAME: &str = "rocksdb";
 /// The storage of this engine.
 pub type RocksDbStorage = KvStorage<RocksDb>;
 
-/// Opens the database in a folder, and makes it first if it is not there.
+/// Opens the database in a folder. Creates it if there is none.
 pub fn open(path: &Path, options: &Options) -> Result<RocksDbStorage, StorageError> {
     KvStorage::open(RocksDb::open(path, options)?, options.read_only)
 }
@@ -58,7 +67,7 @@ pub fn open(path: &Path, options: &Options) -> Result<RocksDbStorage, StorageErr
 /// An open RocksDB.
 pub struct RocksDb {
     db: Arc<DB>,
-    /// How files are written.
+    /// The settings for writing files.
     setup: Setup,
     min_blob_bytes: usize,
     write: WriteOptions,
@@ -70,11 +79,11 @@ pub struct RocksDb {
     has_taken_failed_batch: AtomicBool,
 }
 
-/// A file that is being made, in the folder of the database, until it is added. What is left of one after a sudden end, the next
-/// replaces.
+/// The name of a file to be added, in the folder of the database, while it is written. The next one replaces the remains of an
+/// interrupted one.
 const APPENDED_FILE: &str = "appended.tmp";
 
-/// As many rows as are written in a tenth of a millisecond.
+/// A commit of this many rows takes about a tenth of a millisecond.
 const MAX_ROWS_IN_PLACE: usize = 16;
 
 impl RocksDb {
@@ -119,14 +128,14 @@ impl RocksDb {
 
 impl Drop for RocksDb {
     fn drop(&mut self) {
-        // A batch that failed has a number, and may not be there at the next opening.
+        // A failed batch has a number, but may be missing at the next opening, so no note is written.
         if !self.is_read_only && !self.has_taken_failed_batch.load(Ordering::Relaxed) {
             self.height.note(&self.db, true);
         }
     }
 }
 
-/// What RocksDB said, as an error of storage.
+/// Converts an error of RocksDB, with the action that failed.
 fn failed(action: &'static str) -> impl Fn(Error) -> StorageError {
     move |error| match error.kind() {
         ErrorKind::Corruption => StorageError::Damaged(error.into_string()),
@@ -176,15 +185,15 @@ impl KvEngine for RocksDb {
         Ok(())
     }
 
-    /// Larger ones go to files of their own, which files that are added do not have.
+    /// Larger values belong in files of their own, which ingested files do not have.
     fn appendable_bytes(&self) -> usize {
         self.min_blob_bytes
     }
 
-    /// Makes a file of them, and adds it to the database.
+    /// Writes the keys to a file, and ingests it.
     fn append(&self, keys: &Keys, values: &Keys) -> Result<(), StorageError> {
         let write = || {
-            // The file outlives the power, and so must what was committed before it.
+            // The file survives a loss of power, and so must all earlier commits.
             self.db.flush_wal(true)?;
             let path = self.db.path().join(APPENDED_FILE);
             let mut file = SstFileWriter::create(&self.setup);
@@ -207,8 +216,8 @@ impl KvEngine for RocksDb {
         Ok(())
     }
 
-    /// Writes files that need no log, so that a batch which failed and lies in the log is not read again. Not possible once RocksDB
-    /// itself has taken the batch, although it failed.
+    /// Flushes, so that a failed batch in the log is not read again. That is not possible once RocksDB itself shows the batch,
+    /// although it failed.
     fn settle(&self) -> Result<(), StorageError> {
         if self.has_taken_failed_batch.load(Ordering::Relaxed) {
             let message = "it has taken a part of a write that failed".to_string();
@@ -224,7 +233,7 @@ impl KvEngine for RocksDb {
     fn compact(&self) -> Result<(), StorageError> {
         let mut options = CompactOptions::default();
         options.set_bottommost_level_compaction(BottommostLevelCompaction::ForceOptimized);
-        // Others may compact and flush meanwhile.
+        // Other compactions and flushes may run meanwhile.
         options.set_exclusive_manual_compaction(false);
         self.db.compact_range_opt(None::<&[u8]>, None::<&[u8]>, &options);
         Ok(())
@@ -254,7 +263,7 @@ struct View<'a> {
 }
 
 self_cell!(
-    /// A snapshot with the database that it is of.
+    /// A snapshot with its database.
     struct OwnedView {
         owner: Arc<DB>,
 
@@ -299,7 +308,7 @@ impl KvSnapshot for RocksView {
 
     fn cursor(&self, range: &ByteRange) -> DBRawIterator<'_> {
         let mut read = ReadOptions::default();
-        // Without this a cursor sees the keys of one relation only.
+        // Without this setting a cursor sees the keys of one relation only.
         read.set_total_order_seek(range.lower.len() < RELATION_BYTES);
         self.iterator(read, range)
     }

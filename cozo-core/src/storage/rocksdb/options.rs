@@ -1,4 +1,4 @@
-//! The options of the engine, and how RocksDB is set up by them.
+//! The options of the engine, and the settings of RocksDB that follow from them.
 
 use ::rocksdb::{
     BlockBasedOptions, Cache, DBCompressionType, DataBlockIndexType, LogLevel, Options as Setup, SliceTransform,
@@ -14,31 +14,31 @@ use crate::storage::kv::RELATION_BYTES;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RocksOptions {
-    /// How many megabytes of blocks are kept in memory, with their indices and filters.
+    /// The size in megabytes of the cache of blocks, with their indices and filters.
     pub block_cache_mb: u64,
-    /// How many megabytes of writes are collected before they become a file; as many again while that is written.
+    /// The size in megabytes of the buffer of writes that become one file. While it is written, a second buffer is filled.
     pub write_buffer_mb: u64,
-    /// How blocks are compressed.
+    /// The compression of blocks.
     pub compression: Compression,
-    /// Values from so many bytes on are kept apart from their keys. What is kept apart is not copied when files are
-    /// merged, but a scan reads each such value by itself.
+    /// Values of at least this many bytes are stored apart from their keys. They are not copied when files are merged, but a scan
+    /// reads each of them separately.
     pub min_blob_bytes: u64,
-    /// How many files are open at once.
+    /// The number of files that are open at once.
     pub max_open_files: i32,
-    /// How many threads write files and merge them.
+    /// The number of threads that write and merge files.
     pub background_jobs: i32,
 }
 
-/// How blocks are compressed.
+/// A compression of blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Compression {
-    /// Not at all.
+    /// No compression.
     None,
-    /// Fast.
+    /// Fast compression.
     #[default]
     Lz4,
-    /// Smaller, and slower.
+    /// Smaller files, but slower.
     Zstd,
 }
 
@@ -57,14 +57,14 @@ impl Default for RocksOptions {
 
 const MEGABYTE: u64 = 1 << 20;
 
-/// The most that an option in megabytes can be: a terabyte.
+/// The greatest value of an option in megabytes: a terabyte.
 const MAX_MEGABYTES: u64 = 1 << 20;
 
-/// Bits of the filters for each key: one get in a hundred of a missing key reads a block in vain.
+/// The bits of the filters for each key. With them about one get in a hundred of a missing key reads a block in vain.
 const FILTER_BITS: f64 = 10.0;
 
 impl RocksOptions {
-    /// Refuses what makes no sense.
+    /// Refuses invalid values.
     fn check(&self) -> Result<(), StorageError> {
         let wrong = [
             (self.write_buffer_mb == 0, "write_buffer_mb must be at least 1"),
@@ -91,7 +91,7 @@ impl RocksOptions {
         self.set_blobs(&mut setup, &cache);
         setup.set_compression_type(self.compression.kind());
         setup.set_max_open_files(self.max_open_files);
-        // Files that a dropped snapshot was the last to need are deleted by background threads, not by a reader.
+        // Background threads, not readers, delete the files that only a dropped snapshot needed.
         setup.set_avoid_unnecessary_blocking_io(true);
         setup.set_log_level(LogLevel::Warn);
         setup.set_keep_log_file_num(4);
@@ -105,11 +105,11 @@ impl RocksOptions {
         setup.set_write_buffer_size(write_buffer);
         setup.set_max_write_buffer_number(2);
         setup.set_db_write_buffer_size(2 * write_buffer);
-        // A commit asks whether keys are new: most are, and this says so without a search.
+        // A commit checks whether keys are new. Most are, and the filter says so without a search.
         setup.set_memtable_prefix_bloom_ratio(0.02);
         setup.set_memtable_whole_key_filtering(true);
         setup.set_max_background_jobs(self.background_jobs);
-        // Dirty pages go to the disk as they come, and not all at once.
+        // Dirty pages go to the disk steadily, and not all at once.
         setup.set_bytes_per_sync(MEGABYTE);
     }
 

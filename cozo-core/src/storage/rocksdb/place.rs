@@ -1,4 +1,4 @@
-//! Whether a folder may be opened, and what to say where it may not.
+//! The check whether a folder may be opened, and the errors if it may not.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::evidence::OPENING;
 use super::{NAME, failed};
 use crate::storage::StorageError;
 
-/// Refuses a path with anything but a database in it, before RocksDB adds to it.
+/// Refuses a path with anything but a database, before RocksDB writes to it.
 pub(super) fn check(path: &Path, read_only: bool) -> Result<(), StorageError> {
     let refused = |found: &str, help: &str| {
         let path = path.display().to_string();
@@ -42,7 +42,7 @@ pub(super) fn check(path: &Path, read_only: bool) -> Result<(), StorageError> {
     }
 }
 
-/// The name of something in the folder that RocksDB does not leave behind when it is stopped while making a database.
+/// The name of a file in the folder that an interrupted creation by RocksDB does not leave.
 fn foreign_entry(path: &Path) -> Result<Option<String>, StorageError> {
     let unreadable = |error: std::io::Error| StorageError::Engine {
         engine: NAME,
@@ -60,7 +60,7 @@ fn foreign_entry(path: &Path) -> Result<Option<String>, StorageError> {
     Ok(None)
 }
 
-/// Why RocksDB did not open a folder.
+/// The error for a folder that RocksDB did not open.
 pub(super) fn refusal(path: &Path, error: Error) -> StorageError {
     let path = path.display().to_string();
     let said: &str = error.as_ref();

@@ -1,16 +1,16 @@
-//! Opening the folder, also where RocksDB's own log is damaged or not there.
+//! Opening the folder, also if RocksDB's own log is damaged or missing.
 //!
-//! RocksDB keeps what is in no table file yet in a log, `000123.log`. After a sudden end the last record of it may be torn, which
-//! RocksDB leaves out. Anything else that is wrong with the log is damage: then the folder is opened with what comes before it, the
-//! log stays under another name, and a warning tells.
+//! RocksDB has a log, `000123.log`, of the writes that are in no table file yet. After a crash its last record may be torn, and
+//! RocksDB skips it. Any other defect of the log is damage. Then the folder is opened with the writes before the damage, the log
+//! is renamed, and there is a warning.
 //!
-//! | mode of RocksDB | a torn end of a log | damage in its midst | the end of a log is missing, and there is a log after it |
+//! | mode of RocksDB | a torn end of a log | damage in the middle | the end of a log is missing, and there is a later log |
 //! |---|---|---|---|
-//! | `TolerateCorruptedTailRecords` | left out | an error | left out, and the log after it is applied |
-//! | `PointInTime` | left out | all from there on is left out, without a word | left out, and so is the log after it |
+//! | `TolerateCorruptedTailRecords` | skipped | an error | skipped, and the later log is applied |
+//! | `PointInTime` | skipped | all later writes are skipped, without a warning | skipped, and so is the later log |
 //!
-//! The last column is what a loss of power leaves where logs are not synced. So the first mode looks for damage, reading only, and the
-//! second one opens.
+//! The last column is the result of a loss of power if logs are not synced. So the first mode looks for damage, reading only, and
+//! the second one opens.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use super::height::{self, Noted};
 use super::{APPENDED_FILE, manifest, place};
 use crate::storage::StorageError;
 
-/// Opens the folder; and what was found wrong, in words.
+/// Opens the folder. Returns the problems found, in words.
 pub(super) fn open(path: &Path, setup: Setup, read_only: bool) -> Result<(DB, Vec<String>), StorageError> {
     let (noted, has_log) = (height::read(path), has_log(path));
     if let Some(noted) = noted {
@@ -35,7 +35,7 @@ pub(super) fn open(path: &Path, setup: Setup, read_only: bool) -> Result<(DB, Ve
         Ok(opened) => opened,
         Err(refusal) => {
             match evidence {
-                // What could not be read or written for now is not damaged.
+                // A file that could not be read or written for now is not damaged.
                 Some(evidence) if refusal.kind() == ErrorKind::IOError => evidence.discard(),
                 Some(evidence) => evidence.keep_what_is_gone(),
                 None => {}
@@ -57,7 +57,7 @@ pub(super) fn open(path: &Path, setup: Setup, read_only: bool) -> Result<(DB, Ve
     Ok((db, warnings))
 }
 
-/// What is missing of a database as it was opened, in words.
+/// The loss of an opened database, in words.
 fn loss(db: &DB, damage: Option<Error>, noted: Option<Noted>, has_log: bool) -> Option<String> {
     if let Some(damage) = damage {
         return Some(format!(
@@ -76,33 +76,33 @@ fn loss(db: &DB, damage: Option<Error>, noted: Option<Noted>, has_log: bool) -> 
         .then(|| "the log of RocksDB is not there, and the last commits may be missing with it".to_string())
 }
 
-/// Whether the folder has a log: an open database always has one.
+/// Whether the folder has a log. An open database always has one.
 fn has_log(path: &Path) -> bool {
     let files = fs::read_dir(path).into_iter().flatten().flatten();
     files.into_iter().any(|file| file.path().extension().is_some_and(|extension| extension == "log"))
 }
 
-/// Opens the folder, with what comes before the damage where the log is damaged: then also tells what is wrong with it.
+/// Opens the folder. If the log is damaged, opens it with the writes before the damage, and returns the error too.
 fn open_what_is_there(path: &Path, mut setup: Setup, read_only: bool) -> Result<(DB, Option<Error>), Error> {
     let mut damage = None;
     setup.set_track_and_verify_wals_in_manifest(true);
     if path.join("CURRENT").exists() {
         setup.set_wal_recovery_mode(DBRecoveryMode::TolerateCorruptedTailRecords);
-        // Other errors come again, or are of a database that another process writes to.
+        // Other errors come again below, or are of a database that another process writes to.
         damage = open_with(path, &setup, true).err().filter(|error| error.kind() == ErrorKind::Corruption);
     }
     setup.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
     setup.set_track_and_verify_wals_in_manifest(damage.is_none());
     match open_with(path, &setup, read_only) {
         Ok(db) => Ok((db, damage)),
-        // It is not the log that is damaged.
+        // Another file than the log is damaged.
         Err(error) if error.kind() == ErrorKind::Corruption => Err(damage.unwrap_or(error)),
         Err(error) => Err(error),
     }
 }
 
-/// Opens the folder. A file of rows that RocksDB has removed, although its list of files has it, is put back: that happens where it
-/// could not sync the list after it had added the file.
+/// Opens the folder. A file of rows that RocksDB has removed, although its list of files has it, is restored. RocksDB does that if
+/// it could not sync the list after it had added the file.
 fn open_with_all_files(path: &Path, setup: &Setup, read_only: bool) -> Result<(DB, Option<Error>), Error> {
     let error = match open_what_is_there(path, setup.clone(), read_only) {
         Err(error) => error,
@@ -115,7 +115,7 @@ fn open_with_all_files(path: &Path, setup: &Setup, read_only: bool) -> Result<(D
     open_what_is_there(path, setup.clone(), read_only).inspect_err(|_| drop(fs::remove_file(missing)))
 }
 
-/// The file of rows whose absence is an error.
+/// The missing file of rows that an error reports.
 fn missing_file(path: &Path, error: &Error) -> Option<PathBuf> {
     let said: &str = error.as_ref();
     let (before, _) = said.split_once(".sst: No such file")?;
@@ -125,7 +125,7 @@ fn missing_file(path: &Path, error: &Error) -> Option<PathBuf> {
 }
 
 fn open_with(path: &Path, setup: &Setup, read_only: bool) -> Result<DB, Error> {
-    // By name, since only then there is a handle for getting several keys at once.
+    // The family is opened by name, since only then there is a handle for getting several keys at once.
     let family = ColumnFamilyDescriptor::new(DEFAULT_COLUMN_FAMILY_NAME, setup.clone());
     match read_only {
         true => DB::open_cf_descriptors_read_only(setup, path, [family], false),

@@ -1,4 +1,4 @@
-//! The suite of all engines over a folder, and what belongs to folders and to RocksDB.
+//! The suite of all engines over a folder, and tests of folders and of RocksDB.
 
 #![allow(clippy::unwrap_used)]
 
@@ -63,7 +63,7 @@ fn rows_in_files_are_found_partitioned_and_compacted() {
     for part in 0..40 {
         storage.commit(&[put(part * 1_000..(part + 1) * 1_000, &"x".repeat(100))]).unwrap();
     }
-    // Opening writes to files what was in none yet: parts are cut by the sizes of files.
+    // An opening flushes all rows to files. Parts are cut by the sizes of files.
     drop(storage);
     let storage = open();
     let verify = || {
@@ -216,7 +216,7 @@ fn many_rows_after_all_others_are_added_as_a_file() {
     assert_eq!(row_files(folder.path()), 1);
     assert_eq!(count(&*before, &KeyRange::all()), 1, "an earlier snapshot does not see them");
     assert_eq!(count(&*storage.snapshot(), &KeyRange::all()), 20_001);
-    // Some of these are there already, and these values are too large for such a file.
+    // Some of these keys exist already, and these values are too large for such a file.
     let large = "x".repeat(5000).leak();
     storage.commit(&[put(10_000..30_000, "again")]).unwrap();
     storage.commit(&[put(40_000..56_384, large)]).unwrap();
@@ -247,7 +247,7 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     named.filter(|(name, _)| !name.starts_with("LO")).collect()
 }
 
-/// RocksDB itself reads of such a manifest what is there, says nothing, and removes the files of the rest.
+/// RocksDB itself reads the rest of such a manifest without a warning, and removes the files that it lacks.
 #[test]
 fn a_manifest_that_lacks_something_is_refused_and_nothing_removed() {
     let folder = tempfile::tempdir().unwrap();
@@ -293,7 +293,7 @@ fn without_the_note_a_manifest_is_taken_as_it_is() {
     assert_eq!(count(&*open_at(folder.path()).snapshot(), &KeyRange::all()), 10);
 }
 
-/// Of a log that was cut off between two records RocksDB reads what is there, and says nothing: only the height tells.
+/// RocksDB reads a log that is truncated between two records without a warning. Only the height shows the loss.
 #[test]
 fn an_earlier_state_is_told_and_what_it_was_opened_from_kept() {
     let folder = tempfile::tempdir().unwrap();
@@ -337,14 +337,14 @@ fn a_log_that_is_not_there_is_told_unless_the_database_was_closed() {
     remove_logs(folder.path());
     let storage = open_at(folder.path());
     assert_eq!((storage.warnings(), count(&*storage.snapshot(), &KeyRange::all())), (vec![], 10));
-    // Of a copy of the open database, as after a sudden end, rows are missing.
+    // A copy of the open database, as after a crash, lacks rows.
     remove_logs(copy.path());
     let refusal = open(copy.path(), &Options::default());
     let told = refusal.map_or_else(|error| error.to_string(), |storage| storage.warnings().join(" "));
     assert!(told.contains("log of RocksDB is not there") || told.contains("not a database"), "{told}");
 }
 
-/// A hard link whose making is said to have failed, although it was made, is the file itself: to copy onto it would empty both.
+/// A system may report a failure although it has made the hard link. Copying onto the link would empty the file.
 #[test]
 fn a_copy_for_evidence_never_writes_over_a_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -358,7 +358,7 @@ fn a_copy_for_evidence_never_writes_over_a_file() {
     assert_eq!(fs::read(&other).unwrap(), b"the list of files");
 }
 
-/// RocksDB removes a file that it has added where it cannot sync its list of files, which has the file nevertheless.
+/// If RocksDB cannot sync its list of files, it removes an ingested file, although the list has it.
 #[test]
 fn a_file_of_added_rows_that_was_removed_is_put_back() {
     let folder = tempfile::tempdir().unwrap();
@@ -372,7 +372,7 @@ fn a_file_of_added_rows_that_was_removed_is_put_back() {
     let storage = open_at(folder.path());
     assert_eq!((storage.warnings(), count(&*storage.snapshot(), &KeyRange::all())), (vec![], 20_010));
     drop(storage);
-    // Another file in its place is none of this database.
+    // Another file in its place does not belong to this database.
     fs::remove_file(&added).unwrap();
     fs::write(folder.path().join(APPENDED_FILE), "something else").unwrap();
     assert!(matches!(refusal(folder.path(), ""), StorageError::Damaged(_)));

@@ -1,4 +1,4 @@
-//! RocksDB's own threads, which all its databases in a process share and which it cannot do without.
+//! RocksDB's own threads. All its databases in a process share them, and RocksDB cannot run without them.
 
 use std::sync::mpsc::channel;
 use std::sync::{Once, OnceLock};
@@ -8,17 +8,17 @@ use super::NAME;
 use crate::fork::Process;
 use crate::storage::StorageError;
 
-/// RocksDB has a thread that does what is to be done from time to time, and opens files with so many at once.
+/// The number of threads beside the background jobs. RocksDB has one for periodic work, and opens files with this many at once.
 const OTHERS: usize = 16;
 
-/// As much as the system gives to a thread of RocksDB.
+/// The stack that the system gives to a thread of RocksDB.
 const STACK_BYTES: usize = 8 << 20;
 
 /// The process whose threads RocksDB has.
 static USER: OnceLock<Process> = OnceLock::new();
 
-/// Fails where the engine cannot be opened: in a process that was forked from one that has used it, and where the system has no threads
-/// for it. RocksDB would wait for its threads for ever, or end the process.
+/// Fails if the engine cannot be opened: in a process forked from one that has used it, or if the system cannot start its threads.
+/// RocksDB would wait for its threads for ever, or end the process.
 pub(super) fn check(background_jobs: i32) -> Result<(), StorageError> {
     if !USER.get_or_init(Process::current).is_current() {
         return Err(StorageError::ForkedEngine(NAME));
@@ -27,8 +27,7 @@ pub(super) fn check(background_jobs: i32) -> Result<(), StorageError> {
     try_to_start(wanted).map_err(|error| StorageError::NoThreads { engine: NAME, wanted, message: error.to_string() })
 }
 
-/// To be called once a database is open: RocksDB waits for its threads when the program ends, and a forked process does not
-/// have them.
+/// Called once a database is open. RocksDB waits for its threads when the program ends, and a forked process does not have them.
 pub(super) fn are_started() {
     static WATCHED: Once = Once::new();
     WATCHED.call_once(system::watch_exit);
@@ -43,22 +42,22 @@ mod system {
 
     #[allow(unsafe_code)]
     unsafe extern "C" {
-        /// The GNU C library has it call a function with the status of the program at its end, before those of RocksDB, which were
-        /// registered earlier.
+        /// A function of the GNU C library. It registers a function to be called at the end of the program with its status, before
+        /// those of RocksDB, which were registered earlier.
         fn on_exit(function: unsafe extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
     }
 
     #[allow(unsafe_code)]
     pub fn watch_exit() {
-        // SAFETY: the function is there as long as the program, and uses no argument. Where there is no memory for it, forked processes
-        // may end badly.
+        // SAFETY: the function lives as long as the program, and uses no argument. If there is no memory to register it, forked
+        // processes may hang at their end.
         let _ = unsafe { on_exit(end_without_threads, null_mut()) };
     }
 
     #[allow(unsafe_code)]
     unsafe extern "C" fn end_without_threads(status: c_int, _: *mut c_void) {
         if USER.get().is_some_and(|user| !user.is_current()) {
-            // SAFETY: both may be called at any time. What the program has printed is written, and nothing else is done.
+            // SAFETY: both may be called at any time. The program's output is written, and nothing else is done.
             unsafe {
                 libc::fflush(null_mut());
                 libc::_exit(status);
@@ -72,12 +71,12 @@ mod system {
     pub fn watch_exit() {}
 }
 
-/// Starts so many threads and ends them.
+/// Starts a number of threads, and ends them.
 fn try_to_start(wanted: usize) -> std::io::Result<()> {
     let mut ends = vec![];
     let mut start = || {
         let (end, wait) = channel::<()>();
-        // It ends when the sender is dropped.
+        // The thread ends when the sender is dropped.
         let thread = Builder::new().stack_size(STACK_BYTES).spawn(move || wait.recv().is_ok())?;
         ends.push((end, thread));
         Ok(())

@@ -1,7 +1,7 @@
-//! LeafDirectory between the rows of a table, and the ranges between two of them.
+//! Positions between the rows of a table, and the ranges between two positions.
 //!
-//! A bound of another type than its column has a place too: in the total order it lies between two values of the column,
-//! or before or after all of them.
+//! A bound may have another type than its column. It has a position too: in the total order it lies between two values of the
+//! column, or before or after all of them.
 
 use rusqlite::types::Value;
 
@@ -10,22 +10,22 @@ use crate::storage::mem::key::Key;
 use crate::storage::{KeyRange, StorageError};
 use crate::value::{Column, DataValue};
 
-/// A place between rows: before or after all those whose keys begin with some values.
+/// A position between rows: before or after all rows whose keys begin with some values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
     /// The leading key columns.
     pub values: Vec<Value>,
-    /// Whether it is after the rows that begin with them.
+    /// Whether the position is after the rows that begin with these values.
     pub after: bool,
 }
 
 impl Place {
-    /// Before all rows whose leading key columns are at or above these.
+    /// The position before all rows whose leading key columns are at or above these.
     pub fn before<'v>(forms: &[Form], key: impl Iterator<Item = &'v DataValue>) -> Result<Self, StorageError> {
         Self::locate(forms, key, false)
     }
 
-    /// After all rows whose leading key columns are these.
+    /// The position after all rows whose leading key columns are these.
     fn after<'v>(forms: &[Form], key: impl Iterator<Item = &'v DataValue>) -> Result<Self, StorageError> {
         Self::locate(forms, key, true)
     }
@@ -37,7 +37,7 @@ impl Place {
                 values.push(encoded);
                 continue;
             }
-            // No row has this value, so what follows it decides nothing.
+            // No row has this value, so the values after it do not matter.
             let neighbour = form.after(value);
             if let Neighbour::From(int) = neighbour {
                 values.push(Value::Integer(int));
@@ -48,12 +48,12 @@ impl Place {
     }
 }
 
-/// The rows of a table between two places.
+/// A range of a table's rows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Range {
-    /// Those whose leading key columns are these.
+    /// The rows whose leading key columns are these.
     Prefix(Vec<Value>),
-    /// Those after one place and before another.
+    /// The rows between two positions.
     Between(Place, Place),
 }
 
@@ -69,7 +69,7 @@ impl Range {
         Ok(Range::Between(lower, upper))
     }
 
-    /// The rows whose leading key columns are those of a row of some columns; `None` if no row can have them.
+    /// The rows that begin with a row of some columns; `None` if no row can have these values.
     pub fn of_probe(forms: &[Form], columns: &[Column], row: usize) -> Result<Option<Self>, StorageError> {
         let mut values = Vec::with_capacity(columns.len() + 1);
         for (form, column) in forms.iter().zip(columns) {
@@ -79,7 +79,7 @@ impl Range {
         Ok(Some(Range::Prefix(values)))
     }
 
-    /// What is left of the range from a place in it on.
+    /// The rest of the range from a position on.
     pub fn starting_at(self, place: Place) -> Self {
         match self {
             Range::Prefix(values) => Range::Between(place, Place { values, after: true }),
@@ -87,7 +87,7 @@ impl Range {
         }
     }
 
-    /// What the statement for the range looks like.
+    /// The shape of the statement for the range.
     pub fn shape(&self) -> Shape {
         let end = |place: &Place| (place.values.len(), place.after);
         match self {
@@ -106,17 +106,17 @@ impl Range {
     }
 }
 
-/// What statements for ranges differ in: how many values the ends have, and on which side of them they are.
+/// The shape of a statement for a range. Ranges of one shape share a prepared statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// The number of values.
+    /// A prefix of this number of values.
     Prefix(usize),
-    /// The number of values of each end, and whether it is after them.
+    /// For each end the number of its values, and whether it is after them.
     Between((usize, bool), (usize, bool)),
 }
 
 impl Shape {
-    /// The condition on rows, with the key columns of these names. Ends without values are those of the table.
+    /// The condition on rows, with key columns of these names. An end without values is the end of the table.
     pub fn condition(self, keys: &[String]) -> String {
         let compared = |width: usize, operator: &str| match width {
             1 => format!("{} {operator} ?", keys[0]),

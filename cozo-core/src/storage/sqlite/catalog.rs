@@ -1,4 +1,4 @@
-//! The catalog: which relations there are, and in which tables they are kept.
+//! The catalog: the relations, and the tables that store them.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::storage::{LogMark, StorageError};
 #[derive(Clone, Default)]
 pub struct Tables {
     entries: OrdMap<RelationId, Entry>,
-    /// The names in SQLite's schema, in lower case: SQLite itself would look through all of it for one.
+    /// The names in SQLite's schema, in lower case. SQLite itself would search the whole schema for a name.
     names: OrdSet<String>,
 }
 
@@ -35,14 +35,14 @@ impl DerefMut for Tables {
 }
 
 impl Tables {
-    /// Gives a name that nothing else has to the table of a relation.
+    /// Chooses a free name for the table of a relation.
     pub fn name_for(&mut self, relation: &str) -> String {
         let name = table_name(relation, |name| self.names.contains(&name.to_ascii_lowercase()));
         self.names.insert(name.to_ascii_lowercase());
         name
     }
 
-    /// Takes back the name of a table that is gone.
+    /// Frees the name of a dropped table.
     pub fn free_name(&mut self, name: &str) {
         self.names.remove(&name.to_ascii_lowercase());
     }
@@ -51,15 +51,15 @@ impl Tables {
 /// A relation, or an index.
 #[derive(Clone)]
 pub struct Entry {
-    /// Where it is kept.
+    /// The table that stores it.
     pub table: Arc<Table>,
-    /// The number of its rows. The catalog has it as of some time before.
+    /// The number of its rows. The number in the catalog is older.
     pub rows: u64,
-    /// Its definition; `None` for indices, which are in the definitions of their relations.
+    /// Its definition; `None` for an index, which is part of its relation's definition.
     pub definition: Option<SchemaRef>,
 }
 
-/// Makes the catalog.
+/// Creates the catalog.
 pub fn create(connection: &Connection) -> Result<(), StorageError> {
     let creation = format!(
         "create table {CATALOG} (
@@ -75,7 +75,7 @@ pub fn create(connection: &Connection) -> Result<(), StorageError> {
     create_log_mark(connection)
 }
 
-/// Makes the table for the mark of the commit log, if it is not there.
+/// Creates the table for the mark of the commit log, if it does not exist.
 pub fn create_log_mark(connection: &Connection) -> Result<(), StorageError> {
     let creation = format!("create table if not exists {LOG_MARK} (id integer primary key, mark text not null)");
     connection.execute_batch(&creation).map_err(failed("create the catalog"))
@@ -164,7 +164,7 @@ pub fn save(connection: &Connection, entry: &Entry) -> Result<(), StorageError> 
     save().map(drop).map_err(failed("write the catalog"))
 }
 
-/// Writes how many rows the relations have.
+/// Saves the numbers of rows.
 pub fn save_row_counts(connection: &Connection, tables: &Tables) -> Result<(), StorageError> {
     let save = || -> rusqlite::Result<()> {
         let update = format!("update {CATALOG} set row_count = ?1 where id = ?2 and row_count <> ?1");
@@ -184,7 +184,7 @@ pub fn remove(connection: &Connection, relation: RelationId) -> Result<(), Stora
     remove().map(drop).map_err(failed("write the catalog"))
 }
 
-/// The names of all that is in the schema, in lower case.
+/// All names in the schema, in lower case.
 fn names(connection: &Connection) -> rusqlite::Result<OrdSet<String>> {
     let mut statement = connection.prepare("select name from sqlite_schema")?;
     let names = statement.query_map([], |row| row.get(0).map(|name: String| name.to_ascii_lowercase()))?;

@@ -1,18 +1,19 @@
-//! How the values of a column are kept in SQLite: natively where that loses nothing, as tagged bytes elsewhere.
+//! The forms in which SQLite stores the values of a column: natively if that loses nothing, otherwise as tagged bytes.
 //!
-//! SQLite changes some values silently, and has an order of its own. So a key column is native only where SQLite's order is
-//! the total order and there is no null (a key of a table `WITHOUT ROWID` has none); a Float is native unless it is a NaN, which
-//! SQLite turns into null, or `-0.0`, whose sign it drops; and a column of mixed types is declared without a type, since
-//! a declared one converts what it is given.
+//! SQLite changes some values silently, and has an order of its own:
+//! - A key column is native only if SQLite's order is the total order and the type has no null. The key of a table
+//!   `WITHOUT ROWID` cannot be null.
+//! - A Float is native unless it is a NaN, which SQLite turns into null, or `-0.0`, whose sign it drops.
+//! - A column of mixed types is declared without a type, since a declared type converts values.
 //!
-//! | form | in a column of type | kept as |
+//! | form | in a column of type | stored as |
 //! |---|---|---|
 //! | `Int`, `Text`, `Bytes` | `Int`, `String`, `Bytes` | `INTEGER`, `TEXT`, `BLOB` |
 //! | `Bool` | `Bool` | `INTEGER` 0 or 1 |
 //! | `Float` | `Float`, not in a key | `REAL`; NaN and `-0.0` tagged |
 //! | `Json` | `Json`, not in a key | `TEXT` |
-//! | `Mixed` | any other type, not in a key | as above for integers, floats and strings; all else tagged |
-//! | `Tagged` | any other type, in a key | tagged: the order of the bytes is that of the values |
+//! | `Mixed` | any other type, not in a key | as above for integers, floats and strings; other values tagged |
+//! | `Tagged` | any other type, in a key | tagged: the order of the bytes is the order of the values |
 //!
 //! Null is SQLite's null, tagged in keys. *Tagged* is a `BLOB` of [`encode_any`].
 
@@ -26,7 +27,7 @@ use crate::storage::codec::{decode_any, encode_any};
 use crate::storage::mem::key::Key;
 use crate::value::{Column, DataValue, JsonData, Primitive, StrColumn};
 
-/// How the values of a column are kept.
+/// The form in which the values of a column are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     Int,
@@ -54,7 +55,7 @@ impl Form {
         }
     }
 
-    /// The form of a column that is no key.
+    /// The form of a value column.
     pub fn of_value(column_type: &ColumnType) -> Form {
         match column_type.base {
             BaseType::Int => Form::Int,
@@ -79,7 +80,7 @@ impl Form {
         }
     }
 
-    /// A value as SQLite is to keep it; `None` if it is not of the column's type.
+    /// A value in its stored form; `None` if it is not of the column's type.
     pub(super) fn encode<'v>(self, value: Key<'v>) -> Result<Option<ToSqlOutput<'v>>, StorageError> {
         let borrowed = |value| Some(ToSqlOutput::Borrowed(value));
         Ok(match (self, value) {
@@ -91,7 +92,7 @@ impl Form {
             (Form::Float | Form::Mixed, Key::Float(value)) if is_kept(value) => borrowed(ValueRef::Real(value)),
             (Form::Bytes, Key::Other(DataValue::Bytes(value))) => borrowed(ValueRef::Blob(value)),
             (Form::Json, Key::Other(DataValue::Json(json))) => {
-                // What is nested too deep to be read again is refused.
+                // Values nested too deep to be read again are refused.
                 tagged(value)?;
                 Some(ToSqlOutput::Owned(Value::Text(json.text())))
             }
@@ -100,7 +101,7 @@ impl Form {
         })
     }
 
-    /// A value of a key column as SQLite keeps it; `None` for one that no row can have.
+    /// A value of a key column in its stored form; `None` for a value that no row can have.
     pub(super) fn encode_key(self, value: Key) -> Result<Option<Value>, StorageError> {
         Ok(self.encode(value)?.map(owned).filter(|value| *value != Value::Null))
     }
@@ -129,7 +130,7 @@ impl Form {
         }
     }
 
-    /// Appends to a column what SQLite has kept.
+    /// Appends a stored value to a column.
     pub fn read(self, stored: ValueRef, column: &mut Column) -> Result<(), StorageError> {
         match (self, &mut *column, stored) {
             (Form::Int, Column::Int(ints), ValueRef::Integer(value)) => ints.push(value),
@@ -155,7 +156,7 @@ impl Form {
         })
     }
 
-    /// Where the values of a native key column are that come after a value that none of them can be.
+    /// The values of a native key column that come after a value that the column cannot have.
     pub fn after(self, value: &DataValue) -> Neighbour {
         let (least, greatest): (DataValue, DataValue) = match self {
             Form::Int => (i64::MIN.into(), i64::MAX.into()),
@@ -171,7 +172,7 @@ impl Form {
     }
 }
 
-/// Which values of a column come after another value.
+/// The values of a column that come after another value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Neighbour {
     /// Every value.
@@ -182,7 +183,7 @@ pub enum Neighbour {
     None,
 }
 
-/// The first integer that comes after a float that lies between integers.
+/// The first integer after a float that lies between integers.
 fn int_after(float: f64, value: &DataValue) -> Neighbour {
     let below = float.floor() as i64;
     if DataValue::from(below) > *value {
@@ -191,7 +192,7 @@ fn int_after(float: f64, value: &DataValue) -> Neighbour {
     below.checked_add(1).map_or(Neighbour::None, Neighbour::From)
 }
 
-/// Whether SQLite gives back the float that it is given.
+/// Whether SQLite returns the same float that it stores.
 fn is_kept(float: f64) -> bool {
     !float.is_nan() && (float != 0.0 || float.is_sign_positive())
 }
@@ -213,7 +214,7 @@ fn owned(value: ToSqlOutput) -> Value {
     }
 }
 
-/// A value that outlives the row that it comes from.
+/// A copy of a value that outlives its row.
 pub fn owned_value(value: ValueRef) -> Value {
     match value {
         ValueRef::Null => Value::Null,

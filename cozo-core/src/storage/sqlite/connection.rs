@@ -1,4 +1,4 @@
-//! Connections: the one that writes, and a pool of those that read.
+//! Connections: the writing one, and a pool of reading ones.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,23 +13,23 @@ use crate::fork::LockedFile;
 use crate::storage::{Durability, StorageError};
 use crate::sync::Mutex;
 
-/// How many idle connections are kept for later.
+/// The most idle connections in the pool.
 const MAX_IDLE: usize = 4;
 
-/// How many prepared statements a connection keeps.
+/// The number of prepared statements that a connection caches.
 const STATEMENTS: usize = 100;
 
-/// How long to wait for other programs that write to the file, or check it.
+/// The longest wait for other programs that write to the file, or check it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How large the log may stay, in bytes, once its contents are in the database.
+/// The largest size of the log file, in bytes, once its contents are in the database.
 const IDLE_LOG_BYTES: usize = 16 << 20;
 
-/// The connection that writes. It finds the database, or an empty or missing file.
+/// Opens the writing connection, for a database or an empty or missing file.
 pub fn open_writer(path: &Path, durability: Durability) -> Result<Connection, StorageError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let connection = open(path, flags)?;
-    // With NORMAL the log is synced before it is written back, so that what power takes are the last commits alone.
+    // With NORMAL the log is synced before it is written back, so a loss of power loses the last commits only.
     let synchronous = match durability {
         Durability::Os => "normal",
         Durability::Disk => "full",
@@ -38,7 +38,7 @@ pub fn open_writer(path: &Path, durability: Durability) -> Result<Connection, St
     let mut connection = connection;
     if mode != "wal" {
         connection.execute_batch("pragma journal_mode = wal").map_err(failed("open the database"))?;
-        // After an error this connection may believe what is not in the file.
+        // After an error this connection's state may differ from the file.
         connection.close().map_err(|(_, error)| failed("open the database")(error))?;
         connection = open(path, flags)?;
         mode = journal_mode(&connection)?;
@@ -55,12 +55,12 @@ pub fn open_writer(path: &Path, durability: Durability) -> Result<Connection, St
     Ok(connection)
 }
 
-/// How SQLite undoes or redoes what is written to a database.
+/// The journal mode of a database.
 fn journal_mode(connection: &Connection) -> Result<String, StorageError> {
     connection.query_row("pragma journal_mode", [], |row| row.get(0)).map_err(failed("open the database"))
 }
 
-/// A connection that reads. There are several, and what they have in common the system keeps.
+/// Opens a reading connection. Its cache is small, since there are several, and the system caches the file for all of them.
 pub fn open_reader(path: &Path) -> Result<Connection, StorageError> {
     let connection = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     connection.execute_batch("pragma cache_size = -1000").map_err(failed("open the database"))?;
@@ -68,8 +68,8 @@ pub fn open_reader(path: &Path) -> Result<Connection, StorageError> {
     Ok(connection)
 }
 
-/// Has the connection, if it is the last one to close, write the log back and remove it. A new connection leaves it: what turns out to
-/// be damaged, of the database or of the log, stays as it is.
+/// Makes the connection write the log back and remove it, if it is the last one to close. New connections do not do so. Then a
+/// database or a log that turns out to be damaged stays as it is.
 pub fn clear_log_on_close(connection: &Connection) -> Result<(), StorageError> {
     keep_log_on_close(connection, false).map_err(failed("open the database"))
 }
@@ -78,14 +78,14 @@ fn keep_log_on_close(connection: &Connection, keep: bool) -> rusqlite::Result<()
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep).map(|_| ())
 }
 
-/// A connection to the file of this very name: neither `:memory:` nor `file:` mean anything.
+/// Opens a connection to the file with exactly this name: `:memory:` and `file:` have no special meaning.
 pub fn open(path: &Path, flags: OpenFlags) -> Result<Connection, StorageError> {
     fork::prepare();
     let open = || {
         let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
         connection.busy_timeout(PATIENCE)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
-        // Otherwise SQLite plans a statement anew each time that its parameters change.
+        // Otherwise SQLite plans a statement again each time that its parameters change.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         keep_log_on_close(&connection, true)?;
         Ok(connection)
@@ -93,12 +93,12 @@ pub fn open(path: &Path, flags: OpenFlags) -> Result<Connection, StorageError> {
     open().map_err(failed("open the database"))
 }
 
-/// Connections that read, each used for one snapshot at a time.
+/// Reading connections, each used for one snapshot at a time.
 pub struct Pool {
     path: PathBuf,
     idle: Mutex<Vec<Connection>>,
-    /// The lock of a database that is open for writing: held for as long as anybody may read, too, since what a snapshot
-    /// shows must not be changed by the next who opens the database.
+    /// The lock of a database that is open for writing. It is held while there may be readers, since another process must not
+    /// change what their snapshots show.
     _lock: Option<LockedFile>,
 }
 
@@ -108,12 +108,12 @@ impl Pool {
         Pool { path, idle: Mutex::default(), _lock: lock }
     }
 
-    /// Closes the connections that nobody uses.
+    /// Closes the idle connections.
     pub fn close_idle(&self) {
         self.idle.lock().clear();
     }
 
-    /// A connection that sees the database as it is now until it is given back.
+    /// Takes a connection. It sees the database as it is now, until it is returned.
     pub fn take(&self) -> Result<Connection, StorageError> {
         let idle = self.idle.lock().pop();
         let connection = idle.map_or_else(|| open_reader(&self.path), Ok)?;
@@ -121,7 +121,7 @@ impl Pool {
         Ok(connection)
     }
 
-    /// Takes a connection back.
+    /// Returns a connection to the pool.
     pub fn give_back(&self, connection: Connection) {
         let mut idle = self.idle.lock();
         if idle.len() < MAX_IDLE && end_reading(&connection).is_ok() {
@@ -130,7 +130,7 @@ impl Pool {
     }
 }
 
-/// From here on the connection sees the database as it is now.
+/// Begins a read transaction, which sees the database as it is now.
 pub fn begin_reading(connection: &Connection) -> Result<(), StorageError> {
     let begin = || {
         connection.prepare_cached("begin")?.raw_execute()?;
@@ -141,7 +141,7 @@ pub fn begin_reading(connection: &Connection) -> Result<(), StorageError> {
     begin().map_err(failed("begin to read"))
 }
 
-/// The connection sees nothing in particular any more.
+/// Ends the read transaction.
 pub fn end_reading(connection: &Connection) -> Result<(), StorageError> {
     let end = || connection.prepare_cached("commit")?.raw_execute();
     end().map(drop).map_err(failed("end reading"))

@@ -8,14 +8,14 @@ use super::snapshot::SqliteSnapshot;
 use crate::storage::{BatchCursor, LookupCursor, Matches, StorageError, probe_count};
 use crate::value::{Batch, Column};
 
-/// How many ranges are read, or histories left, before others may have the connection.
+/// The number of ranges or histories that are read before the connection is free for others.
 const MAX_STEPS: usize = 500;
 
 /// The rows of a range.
 pub struct Scan<'s> {
     pub snapshot: &'s SqliteSnapshot,
     pub reading: Reading,
-    /// What is left of it.
+    /// The rest of the range.
     pub range: Option<Range>,
 }
 
@@ -46,12 +46,12 @@ pub struct Lookup<'s> {
     pub prefixes: &'s [Column],
     /// The next prefix.
     pub next: usize,
-    /// What is left of the rows of the prefix before it.
+    /// The rest of the rows of the prefix before `next`.
     pub range: Option<Range>,
 }
 
 impl Lookup<'_> {
-    /// What to read next: the rest of one prefix, or the first of those after it that rows can have.
+    /// The range to read next: the rest of a prefix, or the next prefix that rows can have.
     fn next_range(&mut self) -> Result<Option<Range>, StorageError> {
         let count = probe_count(self.prefixes);
         while self.range.is_none() && self.next < count {
@@ -63,7 +63,7 @@ impl Lookup<'_> {
         Ok(self.range.take())
     }
 
-    /// Reads on with a connection; `false` when there is nothing more to read, or the batch is full.
+    /// Continues reading with a connection. Returns `false` when there are no more rows, or the batch is full.
     fn read_some(
         &mut self,
         connection: &Connection,

@@ -1,4 +1,4 @@
-//! The engine: one connection that writes, the newest snapshot, and a pool of connections that read.
+//! The engine: one writing connection, the newest snapshot, and a pool of reading connections.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,24 +16,24 @@ use crate::schema::SchemaRef;
 use crate::storage::{ChangeSet, Durability, LogMark, NoOptions, Options, Snapshot, Storage, StorageError};
 use crate::sync::Mutex;
 
-/// As many rows as are written in a tenth of a millisecond.
+/// A commit of this many rows takes about a tenth of a millisecond.
 const MAX_ROWS_IN_PLACE: usize = 16;
 
 /// An SQLite file.
 pub struct SqliteStorage {
     current: Mutex<Arc<SqliteSnapshot>>,
     max_rows_in_place: usize,
-    /// Nothing if the database was opened for reading only.
+    /// None if the database was opened for reading only.
     writer: Option<Mutex<Writer>>,
-    /// As it was found.
+    /// The mark found at the opening.
     log_mark: Option<LogMark>,
-    /// It has the lock, so it goes last.
+    /// The pool has the lock of the database, so it is dropped last.
     pool: Arc<Pool>,
 }
 
-/// What one commit at a time uses.
+/// The state for writing, used by one commit at a time.
 struct Writer {
-    /// It has a connection of its own, which is closed first: the last one writes the log back.
+    /// The helper's connection is closed before the writing one, since the last connection writes the log back.
     log: LogKeeper,
     connection: Connection,
     /// Whether the next commit saves the numbers of rows.
@@ -41,7 +41,7 @@ struct Writer {
 }
 
 impl SqliteStorage {
-    /// Opens a database, and makes it first if there is none. One opened for reading only shows what it held then.
+    /// Opens a database. Creates it if there is none. A database opened for reading only shows its state at the opening.
     pub fn open(path: &Path, options: &Options) -> Result<Self, StorageError> {
         options.of_engine::<NoOptions>()?;
         let path = std::path::absolute(path).map_err(failed_file("find the database"))?;
@@ -74,7 +74,7 @@ impl SqliteStorage {
         Ok(SqliteStorage { current: Mutex::new(current), max_rows_in_place: 0, writer: None, log_mark, pool })
     }
 
-    /// The connection that writes, and what keeps its log short.
+    /// Calls `work` with the writing connection and the keeper of its log.
     #[cfg(test)]
     pub fn with_writer<T>(&self, work: impl FnOnce(&Connection, &mut LogKeeper) -> T) -> T {
         let mut writer = self.writer.as_ref().expect("open for writing").lock();
@@ -134,7 +134,7 @@ impl Storage for SqliteStorage {
         Ok(())
     }
 
-    /// A commit that failed may lie in SQLite's own log, where the next one overwrites it.
+    /// A failed commit may be in SQLite's own log. The next commit overwrites it there.
     fn settle(&self) -> Result<(), StorageError> {
         let mut writer = self.writer()?.lock();
         let Writer { connection, .. } = &mut *writer;
@@ -159,7 +159,7 @@ impl Storage for SqliteStorage {
     }
 }
 
-/// What SQLite finds wrong with its file, in words.
+/// The problems that SQLite finds in its file, in words.
 fn check_integrity(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut statement = connection.prepare("pragma integrity_check")?;
     let lines: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
@@ -171,15 +171,15 @@ impl Drop for SqliteStorage {
         let Some(writer) = &self.writer else { return };
         let connection = &writer.lock().connection;
         let tables = self.current.lock().tables.clone();
-        // They are estimates: if they cannot be kept, those from the last time remain.
+        // The counts are estimates: if they cannot be saved, the old ones remain.
         let _ = in_transaction(connection, |connection| catalog::save_row_counts(connection, &tables));
-        // The last connection to be closed writes the log back, and only the writer can.
+        // The last connection to close writes the log back, and only the writer can do that.
         *self.current.lock() = Arc::new(SqliteSnapshot::new(self.pool.clone(), tables));
         self.pool.close_idle();
     }
 }
 
-/// Does all of something, or nothing.
+/// Runs `work` in a transaction, which is rolled back on an error.
 fn in_transaction(
     connection: &Connection,
     work: impl FnOnce(&Connection) -> Result<(), StorageError>,
@@ -187,7 +187,7 @@ fn in_transaction(
     let run = |sql| connection.prepare_cached(sql)?.raw_execute();
     run("begin immediate").map_err(failed("begin a commit"))?;
     let done = work(connection).and_then(|()| run("commit").map(drop).map_err(failed("commit")));
-    // SQLite itself has ended the transaction after some errors.
+    // After some errors SQLite has ended the transaction itself.
     if done.is_err() && !connection.is_autocommit() {
         run("rollback").map_err(failed("undo a commit that failed"))?;
     }

@@ -1,10 +1,10 @@
-//! What SQLite says, as errors of storage.
+//! Errors of SQLite as errors of storage.
 
 use rusqlite::{Error, ErrorCode};
 
 use crate::storage::StorageError;
 
-/// Makes an error of what SQLite says, with what was to be done.
+/// Converts an error of SQLite, with the action that failed.
 pub fn failed(action: &'static str) -> impl Fn(Error) -> StorageError {
     move |error| match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StorageError::Damaged(error.to_string()),
@@ -12,7 +12,7 @@ pub fn failed(action: &'static str) -> impl Fn(Error) -> StorageError {
     }
 }
 
-/// Makes an error of what the system says about a file.
+/// Converts an error of the system about a file, with the action that failed.
 pub fn failed_file(action: &'static str) -> impl Fn(std::io::Error) -> StorageError {
     move |error| StorageError::Engine { engine: super::NAME, action, message: error.to_string() }
 }

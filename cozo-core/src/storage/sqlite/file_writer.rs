@@ -1,4 +1,4 @@
-//! Making a database file at top speed: backups, and large databases made anew.
+//! Writing a new database file as fast as possible, for backups and for large imports.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -15,22 +15,22 @@ use crate::storage::folders::sync_name;
 use crate::storage::{ChangeSet, StorageError};
 use crate::value::Batch;
 
-/// Writes a new file, which is a database once it is [finished](FileWriter::finish), and is removed otherwise.
+/// Writes a new file. It is a database once it is [finished](FileWriter::finish), and is removed otherwise.
 pub struct FileWriter {
     path: PathBuf,
-    /// Nothing once the file is finished.
+    /// None once the file is finished.
     connection: Option<Connection>,
     tables: Tables,
 }
 
 impl FileWriter {
-    /// Begins a file, where there is none.
+    /// Begins a file, which must not exist yet.
     pub fn create(path: &Path) -> Result<Self, StorageError> {
         let path = std::path::absolute(path).map_err(failed_file("find the file"))?;
         File::create_new(&path).map_err(failed_file("make the file"))?;
         let connection = open(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         let mut writer = FileWriter { path, connection: Some(connection), tables: Tables::default() };
-        // What is not finished is of no use, so there is no need to be able to undo anything.
+        // An unfinished file is of no use, so no change needs to be undone.
         writer.run("pragma journal_mode = off; pragma synchronous = off; pragma locking_mode = exclusive;")?;
         create(writer.connection())?;
         writer.tables = catalog::load(writer.connection())?;
@@ -47,7 +47,7 @@ impl FileWriter {
         write::apply(connection.as_ref().expect(UNFINISHED), tables, &changes)
     }
 
-    /// Adds rows to a relation or an index that was added: fastest in the order of keys, from one call to the next, too.
+    /// Adds rows to a relation or an index that was added before. It is fastest if all rows, over all calls, come in key order.
     pub fn append(&mut self, relation: RelationId, rows: &Batch) -> Result<(), StorageError> {
         let FileWriter { connection, tables, .. } = self;
         let entry = tables.get_mut(&relation).ok_or(StorageError::NoSuchRelation(relation.0))?;
@@ -55,7 +55,7 @@ impl FileWriter {
         Ok(())
     }
 
-    /// Makes the file a database. It is on the disk afterwards.
+    /// Makes the file a database, and syncs it to the disk.
     pub fn finish(mut self) -> Result<(), StorageError> {
         catalog::save_row_counts(self.connection(), &self.tables)?;
         self.run("commit")?;
@@ -75,7 +75,7 @@ impl FileWriter {
         self.connection().execute_batch(sql).map_err(failed("write the file"))
     }
 
-    /// Removes what cannot be used.
+    /// Removes an unusable file.
     fn remove(&self) {
         let _ = std::fs::remove_file(&self.path);
     }

@@ -1,21 +1,21 @@
 //! SQLite in a process that was forked from one that uses it.
 //!
-//! SQLite notes for each file, by the numbers of its device and its inode, which locks the process has and where its index of
-//! the log is in memory. A forked process has a copy of these notes, and they are wrong there: locks are not inherited, and
-//! the files beside the database may be others by now. It would take itself to have locked what it has not, and write to
-//! a log that was removed. So each process gets device numbers of its own, by a function of the system that SQLite lets
-//! others replace; what a forked process opens is then never taken for what its parent has open.
+//! SQLite has a record for each open file, found by the numbers of its device and inode. It says which locks the process has and
+//! where the index of the log is in memory. A forked process has a copy of these records, which is wrong: locks are not
+//! inherited, and the files beside the database may have been replaced. The process would assume locks that it does not have,
+//! and write to a removed log. So each process gets device numbers of its own, by replacing the system calls of SQLite that
+//! return them. A forked process then never confuses its files with those of its parent.
 //!
-//! The locks within SQLite that are not those of one connection are taken while the process is forked, so that none is held
-//! there by a thread that is not there.
+//! SQLite's global locks are taken while the process forks. So in the forked process none of them is held by a thread that does
+//! not exist there.
 
 use std::sync::Once;
 
-/// To be called before a file is opened.
+/// Prepares SQLite for forks. Called before a file is opened.
 #[cfg(not(unix))]
 pub fn prepare() {}
 
-/// To be called before a file is opened.
+/// Prepares SQLite for forks. Called before a file is opened.
 #[cfg(unix)]
 pub fn prepare() {
     static PREPARED: Once = Once::new();
@@ -32,8 +32,8 @@ mod system {
 
     use crate::fork::Process;
 
-    /// The locks that all connections share, in the order in which SQLite takes one while it has another: files, random numbers (for
-    /// the name of a temporary file), initialisation (for the first random number), pages, memory.
+    /// The global locks, in the order in which SQLite nests them: files, random numbers (for the name of a temporary file),
+    /// initialisation (for the first random number), pages, memory.
     const LOCKS: [c_int; 6] = [
         ffi::SQLITE_MUTEX_STATIC_VFS1,
         ffi::SQLITE_MUTEX_STATIC_PRNG,
@@ -45,8 +45,8 @@ mod system {
 
     #[allow(unsafe_code)]
     pub fn prepare() {
-        // SAFETY: SQLite is initialised first, so that there are its locks. The functions that are handed over are of the types
-        // that are expected, and are there as long as the program.
+        // SAFETY: SQLite is initialised first, so its locks exist. The functions passed in have the expected types, and live as long
+        // as the program.
         unsafe {
             ffi::sqlite3_initialize();
             libc::pthread_atfork(Some(before), Some(after), Some(after));
@@ -62,24 +62,24 @@ mod system {
     type OfFile = unsafe extern "C" fn(c_int, *mut libc::stat) -> c_int;
     type OfPath = unsafe extern "C" fn(*const c_char, *mut libc::stat) -> c_int;
 
-    /// What the system says of an open file.
+    /// The system's `fstat`, with a device number of this process.
     #[allow(unsafe_code)]
     unsafe extern "C" fn fstat(file: c_int, found: *mut libc::stat) -> c_int {
-        // SAFETY: SQLite calls it as it would call the system's function.
+        // SAFETY: SQLite calls this as it would call the system's function.
         unsafe { with_own_device(libc::fstat(file, found), found) }
     }
 
-    /// What the system says of the file at a path.
+    /// The system's `stat`, with a device number of this process.
     #[allow(unsafe_code)]
     unsafe extern "C" fn stat(path: *const c_char, found: *mut libc::stat) -> c_int {
-        // SAFETY: SQLite calls it as it would call the system's function.
+        // SAFETY: SQLite calls this as it would call the system's function.
         unsafe { with_own_device(libc::stat(path, found), found) }
     }
 
-    /// Changes a device number into one that no other process has of those that were forked from each other.
+    /// Changes a device number into one that is unique among the processes forked from each other.
     #[allow(unsafe_code)]
     unsafe fn with_own_device(outcome: c_int, found: *mut libc::stat) -> c_int {
-        // SAFETY: after a success something was found.
+        // SAFETY: after a success `found` is filled in.
         if let Some(found) = unsafe { found.as_mut() }.filter(|_| outcome == 0) {
             let generation = Process::current().generation() as libc::dev_t;
             found.st_dev ^= generation.rotate_right(16);
@@ -89,7 +89,7 @@ mod system {
 
     #[allow(unsafe_code)]
     unsafe extern "C" fn before() {
-        // SAFETY: these locks are there, as SQLite is initialised.
+        // SAFETY: these locks exist, since SQLite is initialised.
         LOCKS.iter().for_each(|lock| unsafe { ffi::sqlite3_mutex_enter(ffi::sqlite3_mutex_alloc(*lock)) });
     }
 

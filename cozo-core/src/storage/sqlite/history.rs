@@ -1,4 +1,4 @@
-//! Histories read as of a time: the visible row of each is found, and the rest of it left, by seeking.
+//! Histories read as of a time. The visible row of a history is found by seeking, and the rest of a long history is skipped so.
 
 use rusqlite::Rows;
 use rusqlite::types::Value;
@@ -10,36 +10,36 @@ use crate::storage::codec::{decode_any, encode_any};
 use crate::storage::{AsOf, StorageError};
 use crate::value::{Batch, DataValue, Validity};
 
-/// How many rows of one history are gone past before it is left by seeking. A seek costs about as much as so many rows.
+/// The number of rows of one history that are passed before a seek. A seek costs about as much as this many rows.
 const MAX_PASSED: usize = 8;
 
 /// A time to read histories at.
 pub struct History {
     /// The Validity column: the last key column.
     column: usize,
-    /// The first validity that counts, as it is stored.
+    /// The stored form of the first validity that may be visible.
     from: Vec<u8>,
 }
 
-/// The history that rows are read of.
+/// The history of the current row.
 #[derive(Default)]
 struct Current {
     key: Option<Vec<Value>>,
-    /// Whether its first row that counts has come.
+    /// Whether its deciding row, the first at or before the time, has been read.
     is_decided: bool,
-    /// How many of its rows made no difference, one after the other.
+    /// The number of consecutive rows that made no difference.
     passed: usize,
 }
 
 impl History {
-    /// Reads as of a time.
+    /// A history reader for a time.
     pub fn new(as_of: AsOf) -> Result<Self, StorageError> {
         let mut from = vec![];
         encode_any(&DataValue::Validity(Validity::from((as_of.micros, true))), &mut from)?;
         Ok(History { column: as_of.column, from })
     }
 
-    /// Where to begin with a range: if it is one history, at the row that counts.
+    /// The part of a range to read: a range of one history begins at its deciding row.
     pub fn begin(&self, range: Range) -> Range {
         match &range {
             Range::Prefix(values) if values.len() == self.column => {
@@ -60,13 +60,13 @@ impl History {
         }
     }
 
-    /// The place of the first row of a history that counts.
+    /// The position of the deciding row of a history.
     fn counting(&self, history: &[Value]) -> Place {
         let values = history.iter().cloned().chain([Value::Blob(self.from.clone())]).collect();
         Place { values, after: false }
     }
 
-    /// Appends visible rows until the batch has `max_rows`, or a seek gets further.
+    /// Appends visible rows until the batch has `max_rows`, or until a seek is faster than passing rows.
     pub fn fill(
         &self,
         reading: &Reading,

@@ -1,13 +1,22 @@
-//! Keeping SQLite's write-ahead log short.
+//! Checkpoints, which keep SQLite's write-ahead log short.
 //!
-//! The log is written back to the database by *checkpoints*, and begins anew once all of it is there and nobody reads from it. By itself
-//! SQLite would never come to that point here, since the newest snapshot nearly always reads. So checkpoints are made
-//! by hand, and before a commit the newest snapshot can be [renewed](SqliteSnapshot::renew) and then reads from
-//! the database alone. Older snapshots that are in use hold the log up; where snapshots come and go all the time, a commit
-//! waits a little for a moment without old ones, more and more seldom.
+//! A *checkpoint* writes the log back to the database. The log restarts at its beginning once all of it is written back and no
+//! reader uses it. SQLite alone would never reach that point here, since the newest snapshot nearly always reads. So checkpoints
+//! are explicit. Before a commit the newest snapshot is [renewed](SqliteSnapshot::renew), and then reads from the database alone.
+//! Older snapshots in use delay the restart. If there are always such snapshots, a commit waits briefly for them, and each time
+//! more rarely.
 //!
-//! A checkpoint waits for the disk twice: the log must be there before the database changes, and the database before the log
-//! begins anew. A thread does most of it beside commits, and a commit what is little when it looks.
+//! A checkpoint waits for the disk twice: the log must be on it before the database changes, and the database before the log
+//! restarts. A thread, the [`Helper`], does most of the work beside commits. A commit does the rest once it is little.
+//!
+//! | pages in the log, before a commit | [`LogKeeper::before_commit`] |
+//! |---|---|
+//! | fewer than `checkpoint_at` | does nothing |
+//! | at least `checkpoint_at`, many not written back | asks the helper, at most [`MAX_ASKED`] times |
+//! | at least `checkpoint_at`, few not written back | writes the rest back; if all is written, renews the newest snapshot |
+//! | at least `wait_at` | writes back, and waits up to [`PATIENCE`] for old snapshots |
+//!
+//! Invariant: a failed or partial checkpoint loses nothing, since the log retains every page that is not in the database.
 
 use std::path::Path;
 use std::thread::JoinHandle;
@@ -22,33 +31,33 @@ use super::snapshot::SqliteSnapshot;
 use crate::storage::Durability;
 use crate::threads;
 
-/// After how many pages in the log there is a checkpoint.
+/// The number of pages in the log after which there is a checkpoint.
 const PAGES: i32 = 4_000;
 
-/// One part in so many of those is little, and after so many more it is looked again.
+/// A part in this many of those pages counts as little. The log is checked again after as many further pages.
 const PARTS: i32 = 8;
 
-/// So often the thread is asked before a commit does what is left: while one is made others go on, so that the log may never be
-/// at its end.
+/// The number of requests to the helper before a commit does the rest. Commits go on during a checkpoint of the helper, so it
+/// might never reach the end of the log.
 const MAX_ASKED: u32 = 3;
 
-/// From how many times as many pages on it is waited for readers of old snapshots, and for the thread.
+/// At this multiple of the pages a commit waits for readers of old snapshots and for the helper.
 const MANY: i32 = 4;
 
-/// How long it is waited for them.
+/// The longest wait for them.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// When to do something about the log.
+/// The decision when to make a checkpoint.
 pub struct LogKeeper {
-    /// After how many pages there is a checkpoint.
+    /// The number of pages between two checkpoints.
     pages: i32,
-    /// From how many pages on there is a checkpoint.
+    /// The number of pages in the log from which on there is a checkpoint.
     checkpoint_at: i32,
-    /// From how many pages on it is waited for readers.
+    /// The number of pages in the log from which on a commit waits for readers.
     wait_at: i32,
-    /// How often the helper was asked since the log began.
+    /// The number of requests to the helper since the log restarted.
     asked: u32,
-    /// Who makes checkpoints beside commits, once there was one to be made.
+    /// The thread that makes checkpoints beside commits, started on the first request.
     helper: Option<Helper>,
 }
 
@@ -59,13 +68,13 @@ impl Default for LogKeeper {
 }
 
 impl LogKeeper {
-    /// Lets the log have about so many pages.
+    /// A keeper that lets the log have about this many pages.
     pub fn new(pages: i32) -> Self {
         LogKeeper { pages, checkpoint_at: pages, wait_at: pages.saturating_mul(MANY), asked: 0, helper: None }
     }
 
-    /// Called before commits, with the newest snapshot; says whether it was time to do something. A checkpoint that
-    /// fails is tried again later: the log keeps what is not in the database.
+    /// Called before commits, with the newest snapshot. Returns whether a checkpoint was due. A failed checkpoint is tried again
+    /// later.
     pub fn before_commit(&mut self, writer: &Connection, newest: &SqliteSnapshot) -> bool {
         let (pages, written) = checkpoint(writer, CheckpointMode::NOOP).unwrap_or_default();
         if pages < self.checkpoint_at {
@@ -90,7 +99,7 @@ impl LogKeeper {
         true
     }
 
-    /// Has a checkpoint made beside commits, if that is possible.
+    /// Requests a checkpoint from the helper. Returns whether there is one to serve it.
     fn ask_helper(&mut self, writer: &Connection) -> bool {
         if self.helper.is_none() {
             self.helper = writer.path().and_then(|path| Helper::begin(Path::new(path)));
@@ -102,9 +111,9 @@ impl LogKeeper {
         *self = LogKeeper { helper: self.helper.take(), ..LogKeeper::new(self.pages) };
     }
 
-    /// Writes all of the log back and cuts it off, if no old snapshot is in use.
+    /// Writes all of the log back and truncates it, if no old snapshot is in use.
     pub fn empty(&mut self, writer: &Connection, newest: &SqliteSnapshot) {
-        // Once it has ended, nobody else makes a checkpoint.
+        // Ends the helper, so that no other checkpoint runs.
         self.helper.take();
         if write_back(writer) {
             newest.renew();
@@ -114,15 +123,15 @@ impl LogKeeper {
     }
 }
 
-/// A thread that makes checkpoints when it is asked to. It ends when this is dropped.
+/// A thread that makes checkpoints on request. It ends when this is dropped.
 struct Helper(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Helper {
-    /// Begins a thread with a connection of its own, if there can be one.
+    /// Starts a thread with a connection of its own, if possible.
     fn begin(path: &Path) -> Option<Self> {
         // Checkpoints are the same with both durabilities.
         let connection = open_writer(path, Durability::Os).ok()?;
-        // One may wait while another is made.
+        // One request may wait during a checkpoint.
         let (sender, requests) = bounded(1);
         let work = move || {
             for () in requests {
@@ -133,7 +142,7 @@ impl Helper {
         Some(Helper(Some((sender, thread))))
     }
 
-    /// Says whether there will be a checkpoint.
+    /// Requests a checkpoint. Returns whether there will be one.
     fn ask(&self) -> bool {
         let sent = self.0.as_ref().map(|(sender, _)| sender.try_send(()));
         matches!(sent, Some(Ok(()) | Err(TrySendError::Full(()))))
@@ -149,7 +158,7 @@ impl Drop for Helper {
     }
 }
 
-/// Writes back what no reader hinders, and says whether it was all.
+/// Writes back all pages that no reader prevents. Returns whether that was the whole log.
 fn write_back(writer: &Connection) -> bool {
     checkpoint(writer, CheckpointMode::PASSIVE).is_some_and(|(pages, written)| pages == written)
 }
@@ -165,7 +174,7 @@ fn wait_and_write_back(writer: &Connection) -> bool {
     false
 }
 
-/// The pages in the log, and how many of them are in the database too.
+/// Runs a checkpoint. Returns the number of pages in the log, and how many of them are in the database too.
 fn checkpoint(writer: &Connection, mode: CheckpointMode) -> Option<(i32, i32)> {
     writer.wal_checkpoint_v2(None::<&str>, mode).ok()
 }

@@ -1,4 +1,4 @@
-//! Names of tables and columns: those of relations and their columns, except where SQLite does not take them.
+//! Names of tables and columns: those of relations and their columns, except where SQLite does not accept them.
 
 use std::collections::HashSet;
 
@@ -8,13 +8,13 @@ pub const CATALOG: &str = "cozo_catalog";
 /// The name of the table with the mark of the commit log.
 pub const LOG_MARK: &str = "cozo_commit_log";
 
-/// How much of a name is kept, in bytes: statements repeat names, and SQLite bounds the length of statements.
+/// The longest name, in bytes. Statements repeat names, and SQLite limits the length of statements.
 const MAX_BYTES: usize = 100;
 
-/// What SQLite keeps for itself.
+/// The prefix of names that SQLite reserves.
 const RESERVED: &str = "sqlite_";
 
-/// The name of the table for a relation: its own, or the first of a series that is not taken.
+/// The name of the table for a relation: its own, or the first free name of a series.
 pub fn table_name(relation: &str, mut is_taken: impl FnMut(&str) -> bool) -> String {
     let name = shortened(relation);
     let is_reserved = name.get(..RESERVED.len()).is_some_and(|start| start.eq_ignore_ascii_case(RESERVED));
@@ -22,7 +22,7 @@ pub fn table_name(relation: &str, mut is_taken: impl FnMut(&str) -> bool) -> Str
     first_free(name, |name| !is_taken(name))
 }
 
-/// The names of the columns of a table. They follow from those of the relation, so that nobody needs to keep them.
+/// The names of the columns of a table. They follow from those of the relation, so they need not be stored.
 pub fn column_names<'n>(columns: impl Iterator<Item = &'n str>) -> Vec<String> {
     let mut taken = HashSet::new();
     columns
@@ -43,7 +43,7 @@ fn shortened(name: &str) -> &str {
     &name[..end.unwrap_or_default()]
 }
 
-/// A name as statements have it.
+/// A quoted name, for statements.
 pub fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }

@@ -1,4 +1,4 @@
-//! Opening a database file: the lock, what the file is, and its catalog.
+//! Opening a database file: the lock, the recognition of the file, and its catalog.
 
 use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
@@ -15,16 +15,16 @@ use crate::fork::LockedFile;
 use crate::storage::folders::sync_name;
 use crate::storage::{Durability, StorageError};
 
-/// Says in the file that it is ours: `file` and other programs show it.
+/// The mark of our databases in the file. The command `file` and other programs show it.
 const APPLICATION_ID: i64 = 0x0c07_0db1;
 
 /// The version of the format that is written, in the file's `user_version`.
 pub const FORMAT_VERSION: u64 = 1;
 
-/// What is in a file.
+/// The contents of a file.
 #[derive(Debug, PartialEq)]
 enum Content {
-    /// Nothing: it can be made a database.
+    /// No contents: a database can be created there.
     Nothing,
     /// A database.
     Database,
@@ -32,15 +32,15 @@ enum Content {
 
 /// A database opened for writing.
 pub struct Opened {
-    /// The connection that writes.
+    /// The writing connection.
     pub writer: Connection,
     /// The relations.
     pub tables: Tables,
-    /// Held for as long as anything of the database is used.
+    /// The lock, held while any part of the database is in use.
     pub lock: LockedFile,
 }
 
-/// Opens a database for writing, and makes it first if there is none.
+/// Opens a database for writing. Creates it if there is none.
 pub fn open_database(path: &Path, durability: Durability) -> Result<Opened, StorageError> {
     let lock_path = beside(path, "-lock");
     let is_new_lock = !lock_path.exists();
@@ -49,7 +49,7 @@ pub fn open_database(path: &Path, durability: Durability) -> Result<Opened, Stor
         Ok(content) => content,
         Err(error) => {
             if is_new_lock {
-                // Nothing stays behind beside a file of somebody else. That it cannot be removed says nothing.
+                // No lock file stays beside a file of another program. An error here is harmless.
                 let _ = std::fs::remove_file(&lock_path);
             }
             return Err(error);
@@ -70,7 +70,7 @@ pub fn open_database(path: &Path, durability: Durability) -> Result<Opened, Stor
     Ok(Opened { writer, tables, lock })
 }
 
-/// Sees to it that the file is a database, without changing it.
+/// Checks that the file is a database, without changing it.
 pub fn check_database(path: &Path) -> Result<(), StorageError> {
     match inspect(path)? {
         Content::Database => Ok(()),
@@ -78,7 +78,7 @@ pub fn check_database(path: &Path) -> Result<(), StorageError> {
     }
 }
 
-/// Makes the catalog of a new database.
+/// Creates the catalog of a new database.
 pub fn create(connection: &Connection) -> Result<(), StorageError> {
     let run = |sql: &str| connection.execute_batch(sql).map_err(failed("make the database"));
     run("begin immediate")?;
@@ -92,14 +92,14 @@ pub fn own_log(path: &Path) -> PathBuf {
     beside(path, "-wal")
 }
 
-/// The file that belongs to a database.
+/// A file beside the database, with a suffix to its name.
 fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
 }
 
-/// Locks a file beside the database: to lock the database file itself is SQLite's affair.
+/// Locks a file beside the database. The locks of the database file itself belong to SQLite.
 fn lock_file(path: &Path, lock_path: &Path) -> Result<LockedFile, StorageError> {
     let options = File::options().write(true).create(true).truncate(false).open(lock_path);
     let file = options.map_err(failed_file("make the lock file beside the database"))?;
@@ -110,10 +110,10 @@ fn lock_file(path: &Path, lock_path: &Path) -> Result<LockedFile, StorageError> 
     }
 }
 
-/// The longest file that is left where the making of a database was cut short: the first page.
+/// The longest file that an interrupted creation leaves: the first page.
 const BEGUN_BYTES: u64 = 4096;
 
-/// What is in a file; an error if it is not for us to write.
+/// The contents of a file. An error if it belongs to another program.
 fn inspect(path: &Path) -> Result<Content, StorageError> {
     let is_begun = match std::fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Content::Nothing),
@@ -126,7 +126,7 @@ fn inspect(path: &Path) -> Result<Content, StorageError> {
         }
     };
     let connection = match is_begun {
-        // SQLite undoes what was cut short when it may write.
+        // SQLite rolls the interrupted creation back if it may write.
         true => open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?,
         false => open_to_inspect(path)?,
     };
@@ -140,8 +140,8 @@ fn inspect(path: &Path) -> Result<Content, StorageError> {
     Err(if is_cozo_0_7(&connection, &tables) { foreign_cozo(path) } else { foreign_sqlite(path) })
 }
 
-/// Refuses a file that is shorter than it says, as one that was cut off. SQLite takes what is missing for zeros, and writes over it. A page may
-/// lie in the log instead.
+/// Refuses a truncated file, which is shorter than its header says. SQLite would read the missing pages as zeros, and overwrite them.
+/// A page that is missing in the file may be in the log instead.
 fn refuse_short(path: &Path, len: u64) -> Result<(), StorageError> {
     let mut header = [0; HEADER_BYTES];
     let is_read = File::open(path).and_then(|mut file| file.read_exact(&mut header)).is_ok();
@@ -154,7 +154,7 @@ fn refuse_short(path: &Path, len: u64) -> Result<(), StorageError> {
         bytes => u64::from(bytes),
     };
     let should_be = u64::from(number(PAGES)) * page_bytes;
-    // Old versions of SQLite did not keep the number of pages, and say so.
+    // Old versions of SQLite do not maintain the number of pages. The two counters of changes then differ.
     if page_bytes == 0 || number(CHANGES) != number(CHANGES_WITH_PAGES) || len >= should_be {
         return Ok(());
     }
@@ -167,7 +167,7 @@ fn refuse_short(path: &Path, len: u64) -> Result<(), StorageError> {
     Err(StorageError::Damaged(message))
 }
 
-/// The pages in a log of SQLite, of which the header says by two numbers, its salts, which frames are in use.
+/// The pages in a log of SQLite. The header has two numbers, its salts, and frames with the same salts are in use.
 fn pages_in_log(log: &Path, page_bytes: usize) -> std::io::Result<BTreeSet<u32>> {
     let mut pages = BTreeSet::new();
     let mut file = match File::open(log) {
@@ -184,18 +184,18 @@ fn pages_in_log(log: &Path, page_bytes: usize) -> std::io::Result<BTreeSet<u32>>
     Ok(pages)
 }
 
-/// How long the header of a log is, and that of each page in it.
+/// The lengths of a log's header, and of the header of each page in it.
 const LOG_HEADER_BYTES: usize = 32;
 const FRAME_HEADER_BYTES: usize = 24;
 
-/// How long the header of an SQLite file is, and where it has the number of pages, that of changes, and that of the changes for which the
-/// number of pages holds (<https://www.sqlite.org/fileformat2.html>).
+/// The length of an SQLite file's header, and the offsets of the number of pages, of the counter of changes, and of the counter for
+/// which the number of pages is valid (<https://www.sqlite.org/fileformat2.html>).
 const HEADER_BYTES: usize = 100;
 const PAGES: usize = 28;
 const CHANGES: usize = 24;
 const CHANGES_WITH_PAGES: usize = 92;
 
-/// A connection for a look at a file. Where no other file belongs to it, none is made.
+/// A connection to inspect a file. It creates no files beside it.
 fn open_to_inspect(path: &Path) -> Result<Connection, StorageError> {
     if ["-wal", "-journal"].iter().any(|suffix| beside(path, suffix).exists()) {
         return open(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
@@ -213,7 +213,7 @@ fn open_to_inspect(path: &Path) -> Result<Connection, StorageError> {
     open(Path::new(&uri), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
 }
 
-/// Refuses to make a database beside the log of one that was there: SQLite would remove the log.
+/// Refuses to create a database beside the log of an earlier one, since SQLite would remove the log.
 fn refuse_lone_log(path: &Path, content: Content) -> Result<Content, StorageError> {
     let log = own_log(path);
     if !path.exists() && std::fs::metadata(&log).is_ok_and(|metadata| metadata.len() > 0) {
@@ -223,8 +223,7 @@ fn refuse_lone_log(path: &Path, content: Content) -> Result<Content, StorageErro
     Ok(content)
 }
 
-/// Refuses a file with another name, a hard link: under it the file could be opened a second time, with another lock and another
-/// log.
+/// Refuses a file with a second name, a hard link. By that name the file could be opened again, with another lock and another log.
 fn refuse_second_name(path: &Path) -> Result<(), StorageError> {
     #[cfg(unix)]
     if std::fs::metadata(path).is_ok_and(|metadata| std::os::unix::fs::MetadataExt::nlink(&metadata) > 1) {
@@ -261,7 +260,7 @@ fn is_cozo_0_7(connection: &Connection, tables: &[String]) -> bool {
 fn unreadable(path: &Path, error: rusqlite::Error) -> StorageError {
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => not_a_database(path, "a file that is no SQLite file", OTHER_PATH),
-        // Ours have no journal that has to be rolled back.
+        // Our databases have no journal to be rolled back.
         Some(ErrorCode::ReadOnly) => not_a_database(path, "an SQLite file with a transaction to be undone", OTHER_PATH),
         _ => failed("open the database")(error),
     }

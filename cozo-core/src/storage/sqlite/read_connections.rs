@@ -1,4 +1,22 @@
-//! The connections of a snapshot: one at least for as long as it is used, a few while several threads read it.
+//! The connections of a snapshot. A snapshot in use has at least one, and a few if several threads read it.
+//!
+//! [`Lanes`] is a small pool. Each connection is in a read transaction, and all of them see the same state of the database. A
+//! new connection sees the database as it is when its transaction begins, so one can be added only until the database changes.
+//!
+//! ```text
+//!             new                 seal: before a commit changes the database
+//!  (no conn.) ───> unsealed ────────────────────────────────────────────────> sealed
+//!                     ^   read opens up to MAX_OPEN connections                 │   read waits for one of its connections
+//!                     └─────────── renew: all transactions begin again ─────────┘
+//! ```
+//!
+//! | | unsealed | sealed |
+//! |---|---|---|
+//! | state shown | the database as it is | the database before a change |
+//! | connections | 0 to `MAX_OPEN`, more on demand | those at sealing, at least 1 |
+//!
+//! Invariants: `open` counts idle connections and those in use. `renew` is called only while the database still is as the
+//! snapshot shows it. Its transactions then read the pages that are written back from the database, which frees the log.
 
 use std::sync::Arc;
 
@@ -15,22 +33,21 @@ const MAX_OPEN: usize = 4;
 pub struct Lanes {
     pool: Arc<Pool>,
     state: Mutex<PoolState>,
-    /// Told when a connection is idle again.
+    /// Notified when a connection becomes idle.
     returned: Condvar,
 }
 
 #[derive(Default)]
 struct PoolState {
     idle: Vec<Connection>,
-    /// How many there are, idle and in use.
+    /// The number of connections, idle and in use.
     open: usize,
-    /// Whether the database may have changed, so that another connection would see something else.
+    /// Whether the database may have changed, so that a new connection would see another state.
     is_sealed: bool,
 }
 
 impl Lanes {
-    /// No connections yet: the state is that of the database as it is now. It must be [sealed](Lanes::seal) before the
-    /// database changes.
+    /// No connections yet, for the present state of the database. It must be [sealed](Lanes::seal) before the database changes.
     pub fn new(pool: Arc<Pool>) -> Self {
         Lanes { pool, state: Mutex::default(), returned: Condvar::new() }
     }
@@ -41,7 +58,7 @@ impl Lanes {
         Lanes { pool, state: Mutex::new(state), returned: Condvar::new() }
     }
 
-    /// Reads with one of the connections, when one is free.
+    /// Reads with one of the connections. Waits until one is free.
     pub fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StorageError>) -> Result<T, StorageError> {
         let lane = Lane { lanes: self, connection: Some(self.take()?) };
         work(lane.connection.as_ref().expect("it is given back when this ends"))
@@ -62,7 +79,7 @@ impl Lanes {
         }
     }
 
-    /// Sees to it that there is a connection, and that no more are made: the database may change afterwards.
+    /// Makes sure that there is a connection, and prevents further ones. Afterwards the database may change.
     pub fn seal(&self) -> Result<(), StorageError> {
         let mut state = self.state.lock();
         if state.open == 0 {
@@ -73,8 +90,8 @@ impl Lanes {
         Ok(())
     }
 
-    /// Lets the connections begin anew, where the database is as it was when they began: they then read all of it from
-    /// where it is now, in the log or in the database.
+    /// Restarts the transactions of all connections. The database must still be as it was when they began. They then read each
+    /// page from its present place, in the log or in the database.
     pub fn renew(&self) {
         let mut state = self.when_all_are_idle();
         let begin = |connection: &Connection| end_reading(connection).and_then(|()| begin_reading(connection));
@@ -83,7 +100,7 @@ impl Lanes {
         state.is_sealed = false;
     }
 
-    /// Calls are short, so that this is soon.
+    /// Waits until all connections are idle. That is short, since calls are short.
     fn when_all_are_idle(&self) -> MutexGuard<'_, PoolState> {
         let mut state = self.state.lock();
         while state.idle.len() < state.open {
@@ -108,7 +125,7 @@ struct Lane<'l> {
 impl Drop for Lane<'_> {
     fn drop(&mut self) {
         self.lanes.state.lock().idle.extend(self.connection.take());
-        // Readers wait for any connection, a commit for all of them.
+        // Readers wait for any connection, and a commit waits for all of them.
         self.lanes.returned.notify_all();
     }
 }

@@ -1,7 +1,7 @@
 //! Reading the rows of a range, some at a time.
 //!
-//! A statement is never left open between two calls: where a call stops, the next goes on with the keys after the last one
-//! that it gave. So nothing is locked meanwhile, and a connection serves any number of cursors.
+//! A statement is never left open between two calls. The next call continues with the keys after the last one returned. So no
+//! lock is held meanwhile, and a connection serves any number of cursors.
 
 use std::sync::Arc;
 
@@ -16,27 +16,27 @@ use super::table::Table;
 use crate::storage::StorageError;
 use crate::value::Batch;
 
-/// What is read of the rows of a table, and how.
+/// A way of reading a table: its columns, and perhaps a time.
 pub struct Reading {
     table: Arc<Table>,
-    /// The columns asked for, then those of the key that are not.
+    /// The requested columns, followed by the other key columns.
     selected: Vec<usize>,
-    /// For each key column its place among these.
+    /// The position of each key column in `selected`.
     key_places: Vec<usize>,
-    /// How many columns are asked for.
+    /// The number of requested columns.
     wanted: usize,
-    /// Of each history only the row that is visible at a time.
+    /// The time at which histories are read, if only visible rows are.
     history: Option<History>,
-    /// The statement last used.
+    /// The last statement.
     sql: Option<(Shape, String)>,
 }
 
 /// Whether a range has more rows.
 #[derive(Debug, PartialEq)]
 pub enum Rest {
-    /// It may have, from this place on.
+    /// It may have more, from this position on.
     From(Place),
-    /// It has none.
+    /// It has no more.
     Nothing,
 }
 
@@ -66,7 +66,7 @@ impl Reading {
         Batch { columns: self.selected[..self.wanted].iter().map(column).collect(), len: 0 }
     }
 
-    /// Where to begin with a range.
+    /// The part of a range to read. A range within one history begins at its deciding row.
     pub fn begin(&self, range: Range) -> Range {
         match &self.history {
             Some(history) => history.begin(range),

@@ -1,9 +1,8 @@
-//! Snapshots: read transactions of pooled connections, begun when somebody reads.
+//! Snapshots: read transactions of pooled connections, begun on the first read.
 //!
-//! A snapshot that a commit makes has no connection yet. What it shows is then the database as it is: the next commit, before it
-//! changes anything, *pins* the newest snapshot, so that it keeps a connection which does not see the change. Until then
-//! reads open connections as they need them. So neither reads nor commits wait for each other, and a snapshot that
-//! nobody reads costs little.
+//! A new snapshot has no connection. It shows the database as it is, and reads open connections on demand. Before the next commit
+//! changes anything, it *pins* the newest snapshot: the snapshot then has a connection that does not see the change. So reads and
+//! commits do not wait for each other, and a snapshot without reads costs little.
 
 use std::sync::Arc;
 
@@ -32,23 +31,23 @@ pub struct SqliteSnapshot {
 }
 
 impl SqliteSnapshot {
-    /// The database as it is now, with these tables. Whoever makes it pins it before the database changes.
+    /// A snapshot of the database as it is now, with these tables. The caller pins it before the database changes.
     pub fn new(pool: Arc<Pool>, tables: Tables) -> Self {
         SqliteSnapshot { tables, lanes: Lanes::new(pool) }
     }
 
-    /// A snapshot of what a connection of the pool sees.
+    /// A snapshot of the state that a connection of the pool sees.
     pub fn pinned(pool: Arc<Pool>, tables: Tables, connection: Connection) -> Self {
         SqliteSnapshot { tables, lanes: Lanes::sealed(pool, connection) }
     }
 
-    /// Sees to it that later changes are not seen.
+    /// Makes later changes invisible to the snapshot.
     pub fn pin(&self) -> Result<(), StorageError> {
         self.lanes.seal()
     }
 
-    /// Lets the snapshot read from the database alone, as far as the log is written back, where the database is as the
-    /// snapshot shows it.
+    /// Lets the snapshot read written-back pages from the database instead of the log. The database must still be as the snapshot
+    /// shows it.
     pub fn renew(&self) {
         self.lanes.renew();
     }

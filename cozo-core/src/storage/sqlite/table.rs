@@ -7,13 +7,14 @@ use crate::schema::SchemaRef;
 use crate::storage::{RelationShape, StorageError};
 use crate::value::Batch;
 
-/// The most columns that SQLite lets a table have.
+/// The most columns of a table in SQLite.
 const MAX_COLUMNS: usize = 2000;
 
-/// About how many values one statement puts. That takes half the time of a statement for each row, and more save nothing.
+/// The approximate number of values that one statement puts. A statement for each row would be slower, and larger statements are
+/// not faster.
 const VALUES_A_STATEMENT: usize = 40;
 
-/// A row of so many bytes fills a page by itself.
+/// A row of this size fills a page.
 const LARGE_ROW_BYTES: usize = 4096;
 
 /// The table of a relation.
@@ -23,9 +24,9 @@ pub struct Table {
     pub schema: SchemaRef,
     /// The table's name, not quoted.
     pub name: String,
-    /// How many columns there are.
+    /// The number of columns.
     pub shape: RelationShape,
-    /// How each column is kept.
+    /// The stored form of each column.
     pub forms: Vec<Form>,
     /// The names of the columns, quoted.
     columns: Vec<String>,
@@ -53,13 +54,13 @@ impl Table {
         })
     }
 
-    /// How the key columns are kept.
+    /// The stored forms of the key columns.
     pub fn key_forms(&self) -> &[Form] {
         &self.forms[..self.shape.keys]
     }
 
-    /// The statement that makes the table. A single integer that is the key is the number of SQLite's row, by which it is found
-    /// without looking at the rows themselves. All other statements are the same for both kinds of tables.
+    /// The statement that creates the table. A key of a single integer is SQLite's row number, by which a row is found without
+    /// reading other rows. All other statements are the same for both kinds of tables.
     pub fn creation(&self) -> String {
         let columns: Vec<String> =
             self.columns.iter().zip(&self.forms).map(|(name, form)| format!("{name}{}", form.declaration())).collect();
@@ -68,7 +69,7 @@ impl Table {
         format!("create table {table} ({columns}, primary key ({keys})){kind}")
     }
 
-    /// The statement that reads some columns of some rows in the order of keys.
+    /// The statement that reads some columns of the rows of a range, in key order.
     pub fn selection(&self, columns: &[usize], shape: Shape) -> String {
         let selected: Vec<&str> = columns.iter().map(|column| self.columns[*column].as_str()).collect();
         let selected = if selected.is_empty() { "1".to_string() } else { selected.join(", ") };
@@ -76,14 +77,14 @@ impl Table {
         format!("select {selected} from {table} where {} order by {}", shape.condition(keys), keys.join(", "))
     }
 
-    /// How many of these rows one statement puts. For one of several rows SQLite notes what each page was before; so large rows
+    /// The number of these rows that one statement puts. For a statement of several rows SQLite journals each page, so large rows
     /// go one by one.
     pub fn rows_a_statement(&self, rows: &Batch) -> usize {
         let are_large = rows.memory_bytes() / LARGE_ROW_BYTES >= rows.len;
         if are_large { 1 } else { (VALUES_A_STATEMENT / self.shape.arity).max(1) }
     }
 
-    /// The statement that puts so many rows, ignoring or replacing those that are there.
+    /// The statement that puts `rows` rows, and ignores or replaces existing ones.
     pub fn insertion(&self, rows: usize, or: &str) -> String {
         let row = format!("({})", vec!["?"; self.shape.arity].join(", "));
         format!("insert or {or} into {} values {}", quoted(&self.name), vec![row.as_str(); rows].join(", "))

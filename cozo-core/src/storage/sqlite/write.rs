@@ -1,4 +1,4 @@
-//! Change sets as statements, within a transaction that somebody else begins and ends.
+//! Change sets as statements. The caller begins and ends the transaction.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use crate::storage::mem::key::Key;
 use crate::storage::{ChangeKind, ChangeSet, RowChanges, StorageError};
 use crate::value::{Batch, Column, SmallStr};
 
-/// Applies a change set, also to what is known of the tables.
+/// Applies a change set to the database and to `tables`.
 pub fn apply(connection: &Connection, tables: &mut Tables, changes: &ChangeSet) -> Result<(), StorageError> {
-    // What is dropped goes first, so that its name is free for what takes its place.
+    // Tables are dropped first, so that their names are free for new ones.
     for relation in &changes.dropped {
         drop_table(connection, tables, *relation)?;
     }
@@ -32,7 +32,7 @@ pub fn apply(connection: &Connection, tables: &mut Tables, changes: &ChangeSet) 
     changes.log_mark.map_or(Ok(()), |mark| catalog::save_log_mark(connection, mark))
 }
 
-/// Makes the table of a relation or an index. It is taken for an index until there is a definition.
+/// Creates the table of a relation or an index. It counts as an index until there is a definition.
 pub fn create_table(connection: &Connection, tables: &mut Tables, schema: &SchemaRef) -> Result<(), StorageError> {
     let name = tables.name_for(&schema.name);
     let table = Table::new(schema, name)?;
@@ -43,7 +43,7 @@ pub fn create_table(connection: &Connection, tables: &mut Tables, schema: &Schem
     Ok(())
 }
 
-/// Drops tables that no definition speaks of: what is left of filling a database that was cut short.
+/// Drops the tables without a definition. Filling a database leaves them if it is interrupted.
 pub fn drop_strays(connection: &Connection, tables: &mut Tables) -> Result<(), StorageError> {
     let definitions = tables.values().filter_map(|entry| entry.definition.as_ref());
     let known: BTreeSet<RelationId> = definitions.flat_map(with_indices).map(|schema| schema.id).collect();
@@ -71,7 +71,7 @@ fn apply_rows(connection: &Connection, tables: &mut Tables, changes: &RowChanges
     Ok(())
 }
 
-/// Puts rows and gives the number of those that were not there.
+/// Puts rows. Returns the number of new rows.
 pub fn put_rows(connection: &Connection, table: &Table, rows: &Batch) -> Result<u64, StorageError> {
     check_keys(table, rows)?;
     let at_once = table.rows_a_statement(rows);
@@ -80,7 +80,7 @@ pub fn put_rows(connection: &Connection, table: &Table, rows: &Batch) -> Result<
     Ok(added + put_in_steps(connection, table, rows, whole..rows.len, 1)?)
 }
 
-/// A null where no key has one: an insertion that ignores rows which are there would ignore it.
+/// Fails for a null in a native key. An insertion that ignores existing rows would silently ignore such a row too.
 fn check_keys(table: &Table, rows: &Batch) -> Result<(), StorageError> {
     let is_bad = |(form, column): (&Form, &Column)| *form != Form::Tagged && column.has_nulls();
     if table.key_forms().iter().zip(&rows.columns).any(is_bad) {
@@ -90,8 +90,8 @@ fn check_keys(table: &Table, rows: &Batch) -> Result<(), StorageError> {
     Ok(())
 }
 
-/// Puts some rows, `step` at a time. What counts is that a row which is new costs one insertion; the rows of a step among
-/// which some are there already are put again, in place of those.
+/// Puts some rows, `step` at a time. A step of new rows costs one insertion. If some rows of a step exist already, the step is
+/// repeated, and replaces them.
 fn put_in_steps(
     connection: &Connection,
     table: &Table,
@@ -118,7 +118,7 @@ fn put_in_steps(
     Ok(added)
 }
 
-/// Runs a statement for some rows and gives the number of rows that it changed.
+/// Runs a statement for some rows. Returns the number of rows that it changed.
 fn run(
     statement: &mut CachedStatement,
     table: &Table,
@@ -136,7 +136,7 @@ fn run(
     statement.raw_execute().map_err(failed("write rows"))
 }
 
-/// Removes rows and gives the number of those that were there.
+/// Removes rows. Returns the number of rows that existed.
 fn remove_rows(connection: &Connection, table: &Table, keys: &Batch) -> Result<u64, StorageError> {
     let mut statement = prepare(connection, &table.removal())?;
     let mut removed = 0;
@@ -148,7 +148,7 @@ fn remove_rows(connection: &Connection, table: &Table, keys: &Batch) -> Result<u
     Ok(removed)
 }
 
-/// Binds a key; `false` if no row can have it.
+/// Binds a key. Returns `false` if no row can have it.
 fn bind_key(statement: &mut CachedStatement, table: &Table, keys: &Batch, row: usize) -> Result<bool, StorageError> {
     for (i, (form, column)) in table.key_forms().iter().zip(&keys.columns).enumerate() {
         let Some(value) = form.encode_key(Key::at(column, row))? else { return Ok(false) };
@@ -161,7 +161,7 @@ fn prepare<'c>(connection: &'c Connection, sql: &str) -> Result<CachedStatement<
     connection.prepare_cached(sql).map_err(failed("write rows"))
 }
 
-/// Takes new definitions of relations in, and gives their tables their new names.
+/// Applies new definitions of relations, and renames their tables.
 fn define(
     connection: &Connection,
     tables: &mut Tables,
@@ -183,7 +183,7 @@ fn define(
     rename(connection, tables, &renamed)
 }
 
-/// Gives tables the names of their relations. Relations may have exchanged names, so all tables give theirs up first.
+/// Gives tables the names of their relations. Relations may have exchanged names, so all tables get temporary names first.
 fn rename(connection: &Connection, tables: &mut Tables, renamed: &[RelationId]) -> Result<(), StorageError> {
     for relation in renamed {
         rename_table(connection, tables, *relation, |schema| format!("{}~renamed", schema.id.0))?;

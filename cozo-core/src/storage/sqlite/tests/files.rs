@@ -1,4 +1,4 @@
-//! What is in a file, who has it open, and what others see of it.
+//! Tests of database files: their contents, their locks, and what other programs see of them.
 
 use super::*;
 use crate::schema::BaseType;
@@ -50,7 +50,7 @@ fn any_program_reads_the_tables() {
     assert_eq!(all_rows(&file.open().unwrap(), &friends()), friends_rows());
 }
 
-/// Tables of a single integer key had no number of their rows once.
+/// Older versions did not use the row number for a key of a single integer.
 #[test]
 fn a_single_integer_key_is_the_row_number_and_older_tables_remain_usable() {
     let int = ColumnType { base: BaseType::Int, nullable: false };
@@ -87,7 +87,7 @@ fn commits_outlive_the_engine_with_either_durability() {
         storage.commit(&[created(&friends(), &friends_rows())]).unwrap();
         std::mem::forget(storage.snapshot());
         let copy = TestFile::new();
-        // What a process that ends at this point leaves behind.
+        // The files that a process leaves if it ends at this point.
         for name in [FILE, &format!("{FILE}-wal")] {
             std::fs::copy(file.folder.path().join(name), copy.folder.path().join(name)).unwrap();
         }
@@ -235,7 +235,7 @@ fn a_database_whose_making_was_cut_short_is_made_anew() {
     assert!(storage.definitions().unwrap().is_empty());
 }
 
-/// SQLite takes what is missing for zeros, and writes over it.
+/// SQLite would read the missing pages as zeros, and overwrite them.
 #[test]
 fn a_file_that_was_cut_off_is_refused_and_stays() {
     let file = TestFile::new();

@@ -19,7 +19,7 @@ fn rows(first: i64, count: i64) -> Vec<Tuple> {
     rows_of_step(first, count, 0)
 }
 
-/// Rows that differ from step to step, since SQLite does not write what is there already.
+/// Rows that differ from step to step, since SQLite does not write unchanged rows.
 fn rows_of_step(first: i64, count: i64, step: i64) -> Vec<Tuple> {
     (first..first + count).map(|i| vec![i.into(), format!("{step:01000}").into()]).collect()
 }
@@ -38,7 +38,7 @@ fn open_with_short_log(file: &TestFile) -> SqliteStorage {
     storage
 }
 
-/// Commits about 6 000 pages and gives the most that were in the log.
+/// Commits about 6 000 pages. Returns the greatest number of pages in the log.
 fn commit_much(file: &TestFile, storage: &SqliteStorage) -> u64 {
     (0..400)
         .map(|step| {

@@ -1,4 +1,4 @@
-//! The engine's suite, and what is its own.
+//! The engine's suite, and its own tests.
 
 #![allow(clippy::unwrap_used, clippy::mutable_key_type)]
 
@@ -27,7 +27,7 @@ fn the_engine_behaves_like_the_model() {
     suite::run_all(subject, 60);
 }
 
-/// The name of the file: one that would be another if it were taken for a URI.
+/// The name of the file. It would mean another file if SQLite treated it as a URI.
 const FILE: &str = "te%41st #.db";
 
 /// The path of a database, in a folder that is removed in the end.

@@ -69,7 +69,7 @@ fn too_many_columns_are_refused() {
     assert_eq!(all_rows(&storage, &widest).len(), 1);
 }
 
-/// A definition under another name, as a commit has it.
+/// A definition under another name, in the form of a commit.
 fn renaming(from: &SchemaRef, to: &SchemaRef) -> ChangeSet {
     let definitions = vec![(from.name.clone(), None), (to.name.clone(), Some(to.clone()))];
     ChangeSet { definitions, ..ChangeSet::default() }

@@ -1,4 +1,4 @@
-//! Values through each kind of column: identical again, in the total order, and found by bounds of any type.
+//! Values in each kind of column: they come back identical, in the total order, and are found by bounds of any type.
 
 use super::*;
 use crate::schema::BaseType;
@@ -51,7 +51,7 @@ fn jsons() -> Vec<DataValue> {
     texts.map(|text| DataValue::Json(JsonData(serde_json::from_str(text).unwrap()))).to_vec()
 }
 
-/// Types of columns, each with values that it takes.
+/// Types of columns, each with values of the type.
 fn kinds() -> Vec<(ColumnType, Vec<DataValue>)> {
     let all = [floats(), ints(), texts(), bytes(), bools(), others(), jsons()].concat();
     let plain = [
@@ -134,7 +134,7 @@ fn what_a_column_cannot_hold_is_refused() {
     assert!(storage.commit(&[created(&any, &[vec![deep, 1.into()]])]).is_err());
 }
 
-/// All reads go through the primary key: none sorts, and those with a bound do not scan.
+/// All reads use the primary key: none sorts, and reads with a bound do not scan.
 #[test]
 fn reads_seek() {
     use super::super::bounds::Shape;
