@@ -1,6 +1,6 @@
 //! mimalloc as the allocator of a whole program.
 //!
-//! [`Mimalloc`] is the allocator; [`keep_freed_memory`] and [`spare_addresses`] set options of mimalloc and of the C library.
+//! [`Mimalloc`] is the allocator; [`keep_freed_memory`] and `spare_addresses` set options of mimalloc and of the C library.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::ffi::c_long;
