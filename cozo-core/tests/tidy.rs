@@ -35,6 +35,10 @@ const FORBIDDEN: &[(&str, &str)] = &[
     (concat!(".unwrap", "()"), "return the error, or say with `expect` which invariant holds"),
 ];
 
+/// The longest function, and those that may be longer: tables.
+const MAX_FUNCTION_LINES: usize = 50;
+const LONG_FUNCTIONS: &[(&str, &str)] = &[("parse/expected.rs", "name_of")];
+
 /// The most types of one name: a name that many types have says little.
 const MAX_TYPES_OF_A_NAME: usize = 3;
 
@@ -286,6 +290,48 @@ fn documents_are_short() {
             assert!(lines <= *limit, "{}: {lines} lines, {limit} at most", file.display());
         }
     }
+}
+
+/// The functions of a file outside of tests: the line where each begins, its name, and how many lines it has. The code is formatted, so
+/// that a function ends with the first brace as far to the left as its `fn`.
+fn functions(source: &Source) -> Vec<(usize, &str, usize)> {
+    let lines = &source.lines[..source.tests_from];
+    let mut found = vec![];
+    for (at, line) in lines.iter().enumerate() {
+        let text = line.trim_start();
+        let Some((before, rest)) = text.split_once("fn ") else { continue };
+        let is_head = before.split_whitespace().all(|word| {
+            word.starts_with("pub")
+                || word.starts_with('"')
+                || ["const", "async", "unsafe", "extern", "in"].contains(&word)
+        });
+        if text.starts_with("//") || !is_head || text.ends_with(';') || text.ends_with('}') {
+            continue;
+        }
+        let end = format!("{}}}", &line[..line.len() - text.len()]);
+        let len = lines[at..].iter().position(|line| *line == end).map_or(0, |len| len + 1);
+        let name = &rest[..rest.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(rest.len())];
+        found.push((at + 1, name, len));
+    }
+    found
+}
+
+#[test]
+fn functions_are_short() {
+    let (mut complaints, mut count) = (Complaints::default(), 0);
+    for source in sources() {
+        for (line, name, lines) in functions(&source) {
+            count += 1;
+            if lines > MAX_FUNCTION_LINES && !LONG_FUNCTIONS.contains(&(&source.path, name)) {
+                complaints.add(
+                    &source,
+                    line,
+                    format!("'{name}' has {lines} lines: name its parts (limit {MAX_FUNCTION_LINES})"),
+                );
+            }
+        }
+    }
+    assert!(count > 2000, "the functions are where this test looks for them");
 }
 
 fn has_word(text: &str, word: &str) -> bool {

@@ -169,6 +169,15 @@ impl DedupIndex {
                 return added == 1;
             }
         }
+        self.insert_hashed_row(fresh, row)
+    }
+
+    /// [`DedupIndex::insert_row`] by the hash table.
+    fn insert_hashed_row<'c, C: Cell + 'c>(
+        &mut self,
+        fresh: &mut Batch,
+        row: impl Iterator<Item = &'c C> + Clone,
+    ) -> bool {
         self.hash_rows(&NO_ROWS, fresh, fresh.columns.len(), |_| false);
         let hash = hash_row(row.clone());
         let hashes = &self.hashes;

@@ -30,8 +30,8 @@ use super::{
 use crate::budget::{self, Stop};
 use crate::expr::Expr;
 use crate::program::{
-    AggregationUse, Apply, Arg, Atom, ConstantRows, Definition, ENTRY, FixedApply, FixedInput, Predicate, Program,
-    Rule, StoredRead, Target, Variable,
+    AggregationUse, Apply, Arg, Atom, Component, ConstantRows, Definition, ENTRY, FixedApply, FixedInput, Predicate,
+    Program, Rule, StoredRead, Target, Variable,
 };
 use crate::schema::RelationId;
 use crate::value::SmallStr;
@@ -63,47 +63,7 @@ pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrd
     let mut tables: Vec<TablePlan> = vec![];
     let mut components = vec![];
     for component in &program.components {
-        if join_order == JoinOrder::ByCost {
-            planner.estimates.enter_component(program, &component.predicates, component.recursive)?;
-        }
-        // The names are in the order of the components.
-        let members = tables.len()..tables.len() + component.predicates.len();
-        let mut plan = ComponentPlan {
-            tables: members.clone().collect(),
-            recursive: component.recursive,
-            rules: vec![],
-            constants: vec![],
-            fixed: vec![],
-            row_by_row: false,
-        };
-        let kinds: Vec<TableKind> = component
-            .predicates
-            .iter()
-            .map(|name| table_kind(&program.predicates[name], component.recursive))
-            .collect();
-        planner.keeps_order = kinds.iter().any(TableKind::order_matters);
-        for (name, kind) in component.predicates.iter().zip(kinds) {
-            let (predicate, table) = (&program.predicates[name], numbers[name]);
-            // Sorted, so that the first of equal numbers is the same one however constants are written.
-            let written =
-                matches!(&predicate.definition, Definition::Constant(rows) if !matches!(rows, ConstantRows::Given(_)));
-            let in_order = written && name != ENTRY;
-            match &predicate.definition {
-                Definition::Constant(rows) => {
-                    plan.constants.push(ConstantPlan { table, rows: rows.clone(), span: predicate.span });
-                }
-                Definition::Fixed(apply) => plan.fixed.push(fixed(table, apply, &numbers)),
-                Definition::Rules(rules) => {
-                    let own = if component.recursive { members.clone() } else { 0..0 };
-                    for rule in rules {
-                        plan.rules.append(&mut planner.rule(table, rule, &own, &kind)?);
-                    }
-                }
-            }
-            let arity = predicate.columns.len();
-            tables.push(TablePlan { name: name.clone(), arity, kind, in_order, unique: false, read_by_entry: false });
-        }
-        components.push(plan);
+        components.push(planner.component(program, component, &mut tables)?);
     }
     let entry = &program.predicates[ENTRY];
     let (reads, times, depends_on_sizes) = (reads(&components), times(&components), planner.depends_on_sizes);
@@ -192,6 +152,53 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
+    /// Plans the predicates of a component, and adds their tables.
+    fn component(
+        &mut self,
+        program: &Program,
+        component: &Component,
+        tables: &mut Vec<TablePlan>,
+    ) -> Result<ComponentPlan, Stop> {
+        if self.join_order == JoinOrder::ByCost {
+            self.estimates.enter_component(program, &component.predicates, component.recursive)?;
+        }
+        // The names are in the order of the components.
+        let members = tables.len()..tables.len() + component.predicates.len();
+        let mut plan = ComponentPlan {
+            tables: members.clone().collect(),
+            recursive: component.recursive,
+            rules: vec![],
+            constants: vec![],
+            fixed: vec![],
+            row_by_row: false,
+        };
+        let kind = |name| table_kind(&program.predicates[name], component.recursive);
+        let kinds: Vec<TableKind> = component.predicates.iter().map(kind).collect();
+        self.keeps_order = kinds.iter().any(TableKind::order_matters);
+        for (name, kind) in component.predicates.iter().zip(kinds) {
+            let (predicate, table) = (&program.predicates[name], self.numbers[name]);
+            // Sorted, so that the first of equal numbers is the same one however constants are written.
+            let written =
+                matches!(&predicate.definition, Definition::Constant(rows) if !matches!(rows, ConstantRows::Given(_)));
+            let in_order = written && name != ENTRY;
+            match &predicate.definition {
+                Definition::Constant(rows) => {
+                    plan.constants.push(ConstantPlan { table, rows: rows.clone(), span: predicate.span });
+                }
+                Definition::Fixed(apply) => plan.fixed.push(fixed(table, apply, self.numbers)),
+                Definition::Rules(rules) => {
+                    let own = if component.recursive { members.clone() } else { 0..0 };
+                    for rule in rules {
+                        plan.rules.append(&mut self.rule(table, rule, &own, &kind)?);
+                    }
+                }
+            }
+            let arity = predicate.columns.len();
+            tables.push(TablePlan { name: name.clone(), arity, kind, in_order, unique: false, read_by_entry: false });
+        }
+        Ok(plan)
+    }
+
     /// Plans a rule: once, or once for each atom of its own component.
     fn rule(&mut self, table: usize, rule: &Rule, own: &Range<usize>, kind: &TableKind) -> Result<Vec<RulePlan>, Stop> {
         let is_own = |atom: &Atom| match atom {
@@ -281,17 +288,21 @@ impl<'a> RuleBuilder<'a> {
         RuleBuilder { numbers, estimates, parts, bag, keeps_order, slots, next_slot: 0, operators, reads }
     }
 
+    /// For each atom of an ordered body the part of a table that it reads, if it reads a part. `origins` are the written positions of the
+    /// atoms that apply a relation.
+    fn parts_of(&self, body: &[Atom], origins: &[usize]) -> Vec<Option<TablePart>> {
+        let parts_at: BTreeMap<usize, TablePart> = self.parts.iter().copied().collect();
+        let mut parts = origins.iter().map(|origin| parts_at.get(origin).copied());
+        let part_of = |atom: &Atom| match atom {
+            Atom::Apply(apply) if !apply.negated => parts.next().flatten(),
+            _ => None,
+        };
+        body.iter().map(part_of).collect()
+    }
+
     fn rule(mut self, table: usize, rule: &Rule, ordered: Ordered) -> RulePlan {
         let body = ordered.body;
-        let parts_at: BTreeMap<usize, TablePart> = self.parts.iter().copied().collect();
-        let part = |origin: &usize| parts_at.get(origin).copied();
-        let mut parts = ordered.origins.iter().map(part).collect::<Vec<_>>().into_iter();
-        let mut parts_of: Vec<Option<TablePart>> = vec![None; body.len()];
-        for (atom, part_of) in body.iter().zip(&mut parts_of) {
-            if matches!(atom, Atom::Apply(apply) if !apply.negated) {
-                *part_of = parts.next().flatten();
-            }
-        }
+        let parts_of = self.parts_of(&body, &ordered.origins);
         let mut done = vec![false; body.len()];
         for (at, atom) in body.iter().enumerate() {
             if std::mem::replace(&mut done[at], true) {

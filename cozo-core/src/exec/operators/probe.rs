@@ -418,31 +418,7 @@ impl IndexJoin<'_> {
                 end += 1;
             }
             all -= len;
-            let ranges = &found[start..end];
-            let mut output = Batch { columns: empty_slots(self.shape.slots), len };
-            let (left, right) = (OnceCell::new(), OnceCell::new());
-            for slot in self.shape.keep {
-                let column = &input.columns[*slot];
-                output.columns[*slot] = match column.as_dense_ints() {
-                    Some(ints) => {
-                        Column::ints(gather_unrolled(zip(ranges, &ints[start..]), len, |int, _| [*int; LANES]))
-                    }
-                    None => column.copy_rows(
-                        left.get_or_init(|| gather_unrolled(zip(ranges, start as u32..), len, |row, _| [row; LANES])),
-                    )?,
-                };
-            }
-            for (nth, (_, slot)) in self.plan.outputs.iter().enumerate() {
-                output.columns[*slot] = match groups.column(nth) {
-                    Values::Narrow(numbers) => {
-                        Column::ints(gather_unrolled(zip(ranges, repeat(&numbers[..])), len, four))
-                    }
-                    Values::Wide(column) => column.copy_rows(right.get_or_init(|| {
-                        let rows = |(), first| [0, 1, 2, 3].map(|nth| (first as u32).wrapping_add(nth));
-                        gather_unrolled(zip(ranges, repeat(())), len, rows)
-                    }))?,
-                };
-            }
+            let output = self.gather(groups, &found[start..end], len, input, start)?;
             let flow = emit(output, worker)?;
             if stopped(&flow) {
                 return Ok(flow);
@@ -450,6 +426,38 @@ impl IndexJoin<'_> {
             start = end;
         }
         CONTINUE
+    }
+
+    /// The rows of small groups, `len` in all, each with the slots carried over from its input row. The input rows begin at `start`.
+    fn gather(
+        &self,
+        groups: &ClusteredRows,
+        ranges: &[Range<u32>],
+        len: usize,
+        input: &Batch,
+        start: usize,
+    ) -> Result<Batch, Stop> {
+        let mut output = Batch { columns: empty_slots(self.shape.slots), len };
+        let (left, right) = (OnceCell::new(), OnceCell::new());
+        for slot in self.shape.keep {
+            let column = &input.columns[*slot];
+            output.columns[*slot] = match column.as_dense_ints() {
+                Some(ints) => Column::ints(gather_unrolled(zip(ranges, &ints[start..]), len, |int, _| [*int; LANES])),
+                None => column.copy_rows(
+                    left.get_or_init(|| gather_unrolled(zip(ranges, start as u32..), len, |row, _| [row; LANES])),
+                )?,
+            };
+        }
+        for (nth, (_, slot)) in self.plan.outputs.iter().enumerate() {
+            output.columns[*slot] = match groups.column(nth) {
+                Values::Narrow(numbers) => Column::ints(gather_unrolled(zip(ranges, repeat(&numbers[..])), len, four)),
+                Values::Wide(column) => column.copy_rows(right.get_or_init(|| {
+                    let rows = |(), first| [0, 1, 2, 3].map(|nth| (first as u32).wrapping_add(nth));
+                    gather_unrolled(zip(ranges, repeat(())), len, rows)
+                }))?,
+            };
+        }
+        Ok(output)
     }
 
     /// Rows of the input, with a column for each output.

@@ -256,12 +256,7 @@ fn scores<N: Passed>(
             Some(order) => vec![order.clone()],
             None => pieces.par_iter().map(|piece| graph.by_degree(piece)).collect(),
         };
-        let seen = match pieces.len() {
-            _ if epsilon == 0.0 => Seen::Last,
-            0..=1 => Seen::New,
-            2..MANY_PIECES => Seen::NewWithin(graph.within(pieces)),
-            _ => Seen::Last,
-        };
+        let seen = Seen::of(graph, pieces, epsilon);
         let dangling: Vec<u32> = match redistributes {
             true => (0..count as u32).filter(|node| graph.leaving[*node as usize] == 0.0).collect(),
             false => vec![],
@@ -286,6 +281,17 @@ fn scores<N: Passed>(
         }
         Ok(scores)
     })
+}
+
+impl Seen {
+    fn of(graph: &Gathering, pieces: &[Range<usize>], epsilon: f64) -> Self {
+        match pieces.len() {
+            _ if epsilon == 0.0 => Seen::Last,
+            0..=1 => Seen::New,
+            2..MANY_PIECES => Seen::NewWithin(graph.within(pieces)),
+            _ => Seen::Last,
+        }
+    }
 }
 
 /// Which scores nodes see of those of their own piece.

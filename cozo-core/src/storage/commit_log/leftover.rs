@@ -136,44 +136,45 @@ impl Leftover {
                 // The file was just begun, and the engine's mark did not name it yet.
                 let is_cut_short = found.is_without_records() && !is_expected;
                 if !is_cut_short {
-                    let reason = "its first bytes are damaged, or those of another database".to_string();
-                    replay.losses.push(Loss { file: Some(number), reason });
+                    replay.lose(number, "its first bytes are damaged, or those of another database");
                 }
                 return;
             };
             let len = found.len();
             let (commits, end) = read(records, &head, mark.commits, previous_len);
             replay.records.extend(commits);
-            match end {
-                End::Whole(has_next) => (previous_len, is_expected) = (Some(len), has_next),
+            (previous_len, is_expected) = match end {
+                End::Whole(has_next) => (Some(len), has_next),
                 // Only the note that ends the file is incomplete: all its commits are there.
                 End::Unfinished(bytes) if self.len_noted_after(mark.session, number) == Some(len - bytes) => {
-                    (previous_len, is_expected) = (Some(len - bytes), true);
+                    (Some(len - bytes), true)
                 }
                 End::Unfinished(_) if self.files.values().all(Found::is_without_records) => {
-                    let reason = "its last bytes are no whole commit: one was being written when the process or the machine ended, or the file is damaged";
-                    replay.losses.push(Loss { file: Some(number), reason: reason.to_string() });
-                    return;
+                    return replay.lose(number, TORN);
                 }
                 End::Unfinished(bytes) => {
-                    let reason = format!("its last {bytes} bytes are no whole commit, and there is a file after it");
-                    replay.losses.push(Loss { file: Some(number), reason });
-                    return;
+                    let what = format!("its last {bytes} bytes are no whole commit, and there is a file after it");
+                    return replay.lose(number, what);
                 }
-                End::Lost(reason) => {
-                    replay.losses.push(Loss { file: Some(number), reason });
-                    return;
-                }
+                End::Lost(reason) => return replay.lose(number, reason),
                 End::EngineBehind(missing) => {
                     replay.is_engine_behind = true;
-                    let reason = format!(
+                    return replay.lose(number, format!(
                         "the {missing} commits before the rest of it are missing: the log of the engine itself was damaged or removed"
-                    );
-                    replay.losses.push(Loss { file: Some(number), reason });
-                    return;
+                    ));
                 }
-            }
+            };
         }
+    }
+}
+
+/// Why the last file of a log ends within a commit.
+const TORN: &str = "its last bytes are no whole commit: one was being written when the process or the machine ended, or the file is damaged";
+
+impl Replay {
+    /// Notes that a file could not be applied as a whole.
+    fn lose(&mut self, file: u64, reason: impl Into<String>) {
+        self.losses.push(Loss { file: Some(file), reason: reason.into() });
     }
 }
 

@@ -4,11 +4,11 @@ use std::fmt::{self, Display, Formatter};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Decimal128Type, Decimal256Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type,
-    Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Decimal128Type, Decimal256Type, DecimalType, Float16Type, Float32Type, Float64Type, Int8Type,
+    Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::{DataType, Field, FieldRef};
+use arrow_schema::{DataType, Field, FieldRef, Fields};
 use serde_json::Value;
 
 use super::{JSON, TYPE_KEY, UUID};
@@ -16,12 +16,12 @@ use crate::value::{
     Batch, Column, DataValue, JsonData, Primitive, StrColumn, UuidWrapper, Validity, Vector, loses_digits,
 };
 
-/// Why a batch does not become columns.
+/// The reason why a batch cannot be converted to columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// The row that has what no value stands for, where that is not a whole column.
+    /// The row that cannot be converted; none if the whole column cannot.
     pub row: Option<usize>,
-    /// What is wrong.
+    /// The reason.
     pub reason: String,
 }
 
@@ -31,7 +31,7 @@ impl From<String> for Refusal {
     }
 }
 
-/// What is wrong, with the row, counted from 0.
+/// The reason, with the number of the row from 0.
 impl Display for Refusal {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(&self.reason)?;
@@ -39,7 +39,7 @@ impl Display for Refusal {
     }
 }
 
-/// The columns of a batch, or which of them has no counterpart.
+/// Converts a batch to columns.
 pub fn columns(batch: &RecordBatch) -> Result<Batch, Refusal> {
     let schema = batch.schema_ref();
     let column = |(array, field): (&ArrayRef, &FieldRef)| {
@@ -72,14 +72,8 @@ fn column_of(array: &ArrayRef, field: &Field) -> Result<Column, Refusal> {
         DataType::Float16 => floats::<Float16Type>(array),
         DataType::Float32 => floats::<Float32Type>(array),
         DataType::Float64 => floats::<Float64Type>(array),
-        DataType::Decimal128(..) => {
-            let decimals = array.as_primitive::<Decimal128Type>();
-            checked_rows(array, |row| decimal(&decimals.value_as_string(row)))?
-        }
-        DataType::Decimal256(..) => {
-            let decimals = array.as_primitive::<Decimal256Type>();
-            checked_rows(array, |row| decimal(&decimals.value_as_string(row)))?
-        }
+        DataType::Decimal128(..) => decimals::<Decimal128Type>(array)?,
+        DataType::Decimal256(..) => decimals::<Decimal256Type>(array)?,
         DataType::Utf8 => texts(array.as_string::<i32>().iter(), field)?,
         DataType::LargeUtf8 => texts(array.as_string::<i64>().iter(), field)?,
         DataType::Utf8View => texts(array.as_string_view().iter(), field)?,
@@ -97,14 +91,7 @@ fn column_of(array: &ArrayRef, field: &Field) -> Result<Column, Refusal> {
         },
         DataType::List(item) => lists(array, item, |array, row| array.as_list::<i32>().value(row))?,
         DataType::LargeList(item) => lists(array, item, |array, row| array.as_list::<i64>().value(row))?,
-        DataType::Struct(fields) => {
-            let columns = array.as_struct().columns().iter().zip(fields);
-            let columns = columns.map(|(array, field)| Ok((field.name(), column_of(array, field)?)));
-            let columns = columns.collect::<Result<Vec<_>, Refusal>>()?;
-            let object =
-                |row| columns.iter().map(move |(name, column)| ((*name).clone(), Value::from(column.get(row))));
-            rows(array, |row| DataValue::Json(object(row).collect::<JsonData>()))
-        }
+        DataType::Struct(fields) => objects(array, fields)?,
         other => {
             return Err(format!(
                 "no value stands for the Arrow type {other}: cast it, for instance to int64 or string"
@@ -114,12 +101,26 @@ fn column_of(array: &ArrayRef, field: &Field) -> Result<Column, Refusal> {
     })
 }
 
-/// A column of a value for each row that is not null.
+fn decimals<T: DecimalType>(array: &ArrayRef) -> Result<Column, Refusal> {
+    let decimals = array.as_primitive::<T>();
+    checked_rows(array, |row| decimal(&decimals.value_as_string(row)))
+}
+
+/// Each row as a JSON object.
+fn objects(array: &ArrayRef, fields: &Fields) -> Result<Column, Refusal> {
+    let columns = array.as_struct().columns().iter().zip(fields);
+    let columns = columns.map(|(array, field)| Ok((field.name(), column_of(array, field)?)));
+    let columns = columns.collect::<Result<Vec<_>, Refusal>>()?;
+    let object = |row| columns.iter().map(move |(name, column)| ((*name).clone(), Value::from(column.get(row))));
+    Ok(rows(array, |row| DataValue::Json(object(row).collect::<JsonData>())))
+}
+
+/// A column with the result of `value` for each row that is not null.
 fn rows(array: &ArrayRef, value: impl Fn(usize) -> DataValue) -> Column {
     (0..array.len()).map(|row| if array.is_null(row) { DataValue::Null } else { value(row) }).collect()
 }
 
-/// The same of values that not every row may have.
+/// [`rows`] for a conversion that may fail.
 fn checked_rows(array: &ArrayRef, value: impl Fn(usize) -> Result<DataValue, String>) -> Result<Column, Refusal> {
     let value = |row| match array.is_null(row) {
         true => Ok(DataValue::Null),
@@ -149,12 +150,12 @@ fn floats<T: ArrowPrimitiveType<Native: Into<f64>>>(array: &ArrayRef) -> Column 
     }
 }
 
-/// An integer where 64 bits hold it, otherwise a float that is the same.
+/// An integer if it fits 64 bits, otherwise an equal float.
 fn unsigned(value: u64) -> Result<DataValue, String> {
     i64::try_from(value).map_or_else(|_| decimal(&value.to_string()), |int| Ok(int.into()))
 }
 
-/// An integer where there is no fraction and 64 bits hold it, otherwise the nearest float; that of an integer must be the same.
+/// An integer if there is no fraction and it fits 64 bits, otherwise the nearest float, which must be equal for an integer.
 fn decimal(text: &str) -> Result<DataValue, String> {
     if loses_digits(text) {
         return Err(format!("{text} is beyond Int, and Float would not keep its digits: cast the column to strings"));
@@ -210,11 +211,11 @@ fn uuid(bytes: Option<&[u8]>) -> DataValue {
     uuid.map_or(DataValue::Null, |uuid| DataValue::Uuid(UuidWrapper(uuid)))
 }
 
-/// Categories of pandas and polars, and strings that are repeated.
+/// A dictionary array: categories of pandas and polars, and repeated strings.
 fn dictionary(array: &ArrayRef, field: &Field) -> Result<Column, Refusal> {
     let dictionary = array.as_any_dictionary();
     let values = column_of(dictionary.values(), &field.clone().with_data_type(dictionary.values().data_type().clone()))
-        // Its rows are others.
+        // The row numbers of the dictionary are not those of the array.
         .map_err(|refusal| Refusal { row: None, ..refusal })?;
     let mut column = Column::default();
     for (row, key) in dictionary.normalized_keys().into_iter().enumerate() {
@@ -237,7 +238,7 @@ fn vectors(array: &ArrayRef) -> Column {
     rows(array, |row| {
         let items = array.as_fixed_size_list().value(row);
         match items.data_type() {
-            // Vectors hold no nulls.
+            // Vectors cannot have nulls.
             _ if items.null_count() > 0 => DataValue::List(floats_of(&items).iter().collect()),
             DataType::Float32 => {
                 DataValue::Vec(Vector::F32(items.as_primitive::<Float32Type>().values().to_vec().into()))

@@ -1,4 +1,4 @@
-//! What the values of a column are, over all batches that were looked at.
+//! The kinds of a column's values over several batches, and the Arrow types that follow.
 
 use std::sync::Arc;
 
@@ -8,15 +8,15 @@ use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use super::to_arrow;
 use crate::value::{Batch, Column, DataValue, Num, Vector};
 
-/// Integers up to this are the same as floats.
+/// Integers up to this have an equal float.
 const MAX_EXACT_INT: u64 = 1 << 53;
 
-/// What becomes of a column with integers and floats.
+/// The conversion of a column with integers and floats.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Numbers {
-    /// All are floats, if no integer loses digits.
+    /// All become floats, if no integer loses digits.
     Widened,
-    /// Each stays what it is, as JSON.
+    /// Each retains its type, as JSON.
     Kept,
 }
 
@@ -28,17 +28,17 @@ pub struct ArrowTypes {
 }
 
 impl ArrowTypes {
-    /// Of `width` columns of which nothing was seen.
+    /// The types of `width` columns without values yet.
     pub fn new(width: usize, numbers: Numbers) -> Self {
         ArrowTypes { columns: vec![Seen::default(); width], numbers }
     }
 
-    /// Looks at a batch with these columns.
+    /// Adds the values of a batch.
     pub fn add(&mut self, rows: &Batch) {
         self.columns.iter_mut().zip(&rows.columns).for_each(|(seen, column)| seen.add(column, self.numbers));
     }
 
-    /// Has a column without values have the Arrow type of a column type, such as `Int`; those that Arrow lacks are left aside.
+    /// Gives a column without values the Arrow type of a column type, such as `Int`. Types that Arrow lacks are ignored.
     pub fn declare(&mut self, column: usize, column_type: &str) {
         let Some(seen) = self.columns.get_mut(column).filter(|seen| seen.kind.is_none()) else { return };
         seen.kind = match column_type.trim_end_matches('?') {
@@ -54,8 +54,8 @@ impl ArrowTypes {
         };
     }
 
-    /// The columns, by their position, that hold values of several types of which some do not survive JSON: bytes and UUIDs
-    /// come back as strings, vectors as lists.
+    /// The positions of columns with values of several types that do not all survive JSON. Bytes and UUIDs come back as strings, and
+    /// vectors as lists.
     pub fn lossy(&self) -> impl Iterator<Item = usize> + '_ {
         let lossy = |seen: &Seen| seen.kind == Some(Kind::Json) && !seen.survives_json;
         self.columns.iter().enumerate().filter(move |(_, seen)| lossy(seen)).map(|(position, _)| position)
@@ -66,8 +66,8 @@ impl ArrowTypes {
         Ok(self.batch(headers, Batch::empty(self.columns.len()))?.schema())
     }
 
-    /// A batch of the columns that were looked at, perhaps with others, as Arrow. It is an error if an array comes to hold
-    /// more than two gigabytes of JSON, or a vector more elements than an `i32`.
+    /// Converts a batch whose values were added to Arrow. It is an error if an array would have more than two gigabytes of JSON, or a
+    /// vector more elements than an `i32` can count.
     pub fn batch(&self, headers: &[String], rows: Batch) -> Result<RecordBatch, ArrowError> {
         let (mut fields, mut arrays) = (vec![], vec![]);
         for ((header, column), seen) in headers.iter().zip(rows.columns).zip(&self.columns) {
@@ -81,7 +81,7 @@ impl ArrowTypes {
     }
 }
 
-/// What was seen of a column.
+/// The values of a column seen so far.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     /// Nothing if all were nulls.
@@ -121,15 +121,15 @@ impl Seen {
     }
 }
 
-/// What the values of a column are, nulls aside.
+/// The kind of a column's values, without nulls.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Kind {
     Bool,
-    /// Integers that are the same as floats.
+    /// Integers that all have equal floats.
     Int,
     /// Integers, some of which would lose digits as floats.
     LargeInt,
-    /// Floats, or floats and integers that are the same as floats.
+    /// Floats, or floats and integers with equal floats.
     Float,
     Str,
     Bytes,
@@ -140,9 +140,9 @@ pub enum Kind {
         wide: bool,
         len: usize,
     },
-    /// Nothing but values of the type Json.
+    /// Only values of the type Json.
     Document,
-    /// Lists, and whatever does not go together.
+    /// Lists, and values of several types.
     Json,
 }
 
@@ -175,7 +175,7 @@ impl Kind {
     }
 }
 
-/// Whether a value is the same after a detour through JSON.
+/// Whether a value is the same after a conversion to JSON and back.
 fn survives_json(value: &DataValue) -> bool {
     match value {
         DataValue::Null | DataValue::Bool(_) | DataValue::Num(Num::Int(_)) | DataValue::Str(_) => true,
@@ -193,7 +193,7 @@ mod tests {
     use crate::value::{JsonData, UuidWrapper, Validity};
     use serde_json::json;
 
-    /// What comes back of two batches with one column each, and whether something is said to be lost.
+    /// The values of two batches with one column each after a round trip, and whether the column is reported as lossy.
     fn round_trip(first: &[DataValue], second: &[DataValue]) -> (Vec<DataValue>, bool) {
         let batches = [first, second].map(|values| Batch::new(vec![values.iter().cloned().collect()], values.len()));
         let mut types = ArrowTypes::new(1, Numbers::Kept);

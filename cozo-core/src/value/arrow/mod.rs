@@ -1,8 +1,8 @@
-//! Columns as Arrow arrays and back, without a value for each cell where the types agree.
+//! Columns as Arrow arrays and back, without a value for each cell if the types agree.
 //!
-//! Arrow has one type a column, CozoScript one a value: [`ArrowTypes`] finds the type that all values of a column have, over
-//! one batch or many. Values of types that Arrow lacks travel as text; the metadata `cozo.type` of their field names the type,
-//! so that they come back as they were.
+//! Arrow has a type for each column, and CozoScript one for each value. [`ArrowTypes`] finds the common type of all values of a
+//! column, over one or more batches. Values of types that Arrow lacks are converted to text. The metadata `cozo.type` of their field
+//! names the type, so that they can be converted back.
 //!
 //! ```
 //! use cozo::value::arrow;
@@ -27,5 +27,5 @@ const JSON: &str = "arrow.json";
 /// The extension type of arrays whose 16 bytes are UUIDs.
 const UUID: &str = "arrow.uuid";
 
-/// The key in the metadata of a field whose texts stand for values of a type that Arrow lacks.
+/// The metadata key of a field whose texts represent values of a type that Arrow lacks.
 const TYPE_KEY: &str = "cozo.type";

@@ -1,7 +1,7 @@
 //! Columns as Arrow arrays.
 //!
-//! Arrays of integers and floats take over the memory of their columns, and so does the text of strings. All else is made
-//! value by value, as the [`Kind`] of the column says.
+//! Arrays of integers, floats and strings take over the memory of their columns. Others are converted value by value, by the
+//! [`Kind`] of the column.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,17 +20,17 @@ use super::kinds::{ArrowTypes, Kind, Numbers};
 use super::{JSON, TYPE_KEY};
 use crate::value::{Batch, Column, DataValue, Primitive, StrColumn, Vector};
 
-/// The bytes that an array with short offsets holds.
+/// The most bytes of an array with short offsets.
 const MAX_SHORT_BYTES: usize = i32::MAX as usize;
 
-/// Columns under headers as one batch; integers and floats in one column become floats.
+/// Columns under headers as one batch. Integers and floats in one column become floats.
 pub fn record_batch(headers: Vec<String>, rows: Batch) -> Result<RecordBatch, ArrowError> {
     let mut types = ArrowTypes::new(rows.columns.len(), Numbers::Widened);
     types.add(&rows);
     types.batch(&headers, rows)
 }
 
-/// A column whose values are of this kind, or null.
+/// Converts a column whose values are of this kind, or null.
 pub fn array(column: Column, kind: Option<Kind>) -> Result<ArrayRef, ArrowError> {
     let Some(kind) = kind else { return Ok(Arc::new(NullArray::new(column.len()))) };
     Ok(match (column, kind) {
@@ -49,7 +49,7 @@ pub fn array(column: Column, kind: Option<Kind>) -> Result<ArrayRef, ArrowError>
     })
 }
 
-/// What the field of such an array says beyond its type.
+/// The metadata of the field of such an array.
 pub fn metadata(kind: Option<Kind>) -> HashMap<String, String> {
     let json = (EXTENSION_TYPE_NAME_KEY, JSON);
     let pairs: &[(&str, &str)] = match kind {
@@ -62,7 +62,7 @@ pub fn metadata(kind: Option<Kind>) -> HashMap<String, String> {
     pairs.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect()
 }
 
-/// Arrow marks what is there, a column what is null.
+/// The inverted null flags: Arrow marks valid rows, and a column marks null rows.
 fn validity(nulls: Option<Vec<bool>>) -> Option<NullBuffer> {
     nulls.map(|nulls| nulls.into_iter().map(|null| !null).collect::<Vec<_>>().into())
 }
@@ -74,7 +74,7 @@ fn strings(column: StrColumn) -> Result<ArrayRef, ArrowError> {
         let offsets = OffsetBuffer::new(offsets.into_iter().map(i64::from).collect());
         return Ok(Arc::new(LargeStringArray::try_new(offsets, Buffer::from_vec(bytes), nulls)?));
     }
-    // Offsets as small as these are the same in both types.
+    // Offsets as small as these have the same bytes in both types.
     let len = offsets.len();
     let offsets = OffsetBuffer::new(ScalarBuffer::<i32>::new(Buffer::from_vec(offsets), 0, len));
     Ok(Arc::new(StringArray::try_new(offsets, Buffer::from_vec(bytes), nulls)?))
@@ -92,7 +92,7 @@ fn mixture(values: Vec<DataValue>, kind: Kind) -> Result<ArrayRef, ArrowError> {
     })
 }
 
-/// A Uuid as text, anything else as JSON.
+/// A Uuid as text, other values as JSON.
 fn text(value: DataValue) -> Option<String> {
     match value {
         DataValue::Null => None,
