@@ -1,4 +1,14 @@
-//! The switch that stops a script: thrown from another thread, or by its deadline.
+//! The interrupt of a script: a switch set by another thread, and a deadline.
+//!
+//! ```text
+//!            kill                 close
+//!  RUNNING ───────> KILLED     any state ───────> CLOSED (for good)
+//!     ^                │
+//!     └──── rearm ─────┘
+//! ```
+//!
+//! The state is an atomic number. Its low bits are the state, and the others are the number of the script that the interrupt
+//! serves. So a kill for an earlier script never stops a later one with the same interrupt.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +17,7 @@ use std::time::{Duration, Instant};
 use super::Stop;
 use crate::clock::Deadline;
 
-/// A switch that other threads throw to stop a script. Clones are the same switch.
+/// A switch with which other threads stop a script. Clones are the same switch.
 ///
 /// ```
 /// # fn main() -> cozo::Result<()> {
@@ -24,9 +34,9 @@ use crate::clock::Deadline;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt {
-    /// One of the below, beside the number of the script that it is for, if it serves one after the other.
+    /// One of the states below, and the number of the script that it serves, if it serves several in turn.
     state: Arc<AtomicU64>,
-    /// Belongs to this clone alone.
+    /// The deadline of this clone alone.
     deadline: Option<Deadline>,
 }
 
@@ -34,36 +44,36 @@ const RUNNING: u64 = 0;
 const KILLED: u64 = 1;
 const CLOSED: u64 = 2;
 
-/// The bits of those.
+/// The number of bits of a state.
 const STATE_BITS: u32 = 2;
 const STATE_MASK: u64 = (1 << STATE_BITS) - 1;
 
 impl Interrupt {
-    /// The same switch, with which a query also fails (`eval::killed`) if it still runs at an instant; an earlier deadline
-    /// stays. Throws nothing: clones without the deadline go on.
+    /// The same switch with a deadline, after which a query fails with `eval::killed`. An earlier deadline stays. The deadline does
+    /// not set the switch: clones without it go on.
     pub fn until(&self, deadline: Instant) -> Self {
         self.within(deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// [`Interrupt::until`] after so long.
+    /// [`Interrupt::until`] with a timeout from now.
     pub(super) fn within(&self, timeout: Duration) -> Self {
         let deadline = Deadline::after(timeout);
         let deadline = self.deadline.map_or(deadline, |earlier| earlier.min(deadline));
         Interrupt { state: self.state.clone(), deadline: Some(deadline) }
     }
 
-    /// Stops the script as by `::kill`. It stays stopped: a script that begins with this switch fails at once.
+    /// Stops the script as by `::kill`. The switch stays set: a script that begins with it fails immediately.
     pub fn kill(&self) {
-        // A database that is being closed stays so.
+        // A closed switch stays closed.
         self.turn(RUNNING, KILLED);
     }
 
-    /// Takes a kill back, once what it was meant for has ended.
+    /// Resets a kill, once the script that it was for has ended.
     pub fn rearm(&self) {
         self.turn(KILLED, RUNNING);
     }
 
-    /// Stops the script since its database or transaction is being closed.
+    /// Stops the script because its database or transaction closes.
     pub fn close(&self) {
         self.state.fetch_or(CLOSED, Ordering::Relaxed);
     }
@@ -73,17 +83,17 @@ impl Interrupt {
         let _ = self.state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, turned);
     }
 
-    /// Begins to serve the script of a number, and no other.
+    /// Begins to serve the script with this number, and no other.
     pub(crate) fn serve(&self, number: u64) {
         self.state.store(number << STATE_BITS | RUNNING, Ordering::Relaxed);
     }
 
-    /// [`Interrupt::kill`], if it serves the script of this number; whether it does.
+    /// [`Interrupt::kill`], if it serves the script with this number. Returns whether it does.
     pub(crate) fn kill_script(&self, number: u64) -> bool {
         self.stop_script(number, KILLED)
     }
 
-    /// [`Interrupt::close`], if it serves the script of this number.
+    /// [`Interrupt::close`], if it serves the script with this number.
     pub(crate) fn close_script(&self, number: u64) {
         self.stop_script(number, CLOSED);
     }
@@ -93,7 +103,7 @@ impl Interrupt {
         self.state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, stopped).is_ok()
     }
 
-    /// Fails if the query is to stop.
+    /// Fails if the query must stop.
     pub fn check(&self) -> Result<(), Stop> {
         match self.state.load(Ordering::Relaxed) & STATE_MASK {
             RUNNING if self.deadline.is_some_and(Deadline::is_over) => Err(Stop::Killed(

@@ -1,21 +1,24 @@
-//! The budget of a script: how much memory it may take, until when it may run, and how deep its values may be nested.
+//! The budget of a script: its memory, its time, and the nesting of its values.
 //!
-//! One [`Budget`] covers all that a script makes the process do: parsing, compiling, expressions, tables, fixed rules,
-//! results. Whatever may take long or much asks it, in one of two ways:
+//! One [`Budget`] covers all work for a script: parsing, compiling, expressions, tables, fixed rules, results. Work that may
+//! take much memory or time checks it in one of two ways:
 //!
-//! * Code that has the budget at hand calls [`Budget::check`] at each batch or round, and [`Budget::charge`] for what
-//!   the script keeps until its end.
+//! * Code with access to the budget calls [`Budget::check`] at each batch or round. It calls [`Budget::charge`] for memory that
+//!   the script holds until its end.
 //! * Code far below, such as a function of the language, has no budget in its signature. A thread that works for a script
-//!   [enters](Budget::enter) its budget; the code then calls [`make_room`] before it makes a large value, and [`step`] in
-//!   long loops. Outside of a script both do nothing.
+//!   [enters](Budget::enter) its budget. The code then calls [`make_room`] before it makes a large value, and [`step`] in long
+//!   loops. Outside of a script both do nothing.
 //!
 //! ```text
 //!  thread of a script         budget (shared by its threads)
 //!  enter ------------------>  limit, used, interrupt with deadline
-//!    make_room(3 MB) ------>  used += 3 MB     too much, or too late: Stop
-//!    Temporary dropped ---->  used -= 3 MB     the batch has passed through
-//!  charge(1 MB) ----------->  used += 1 MB     kept until the script ends
+//!    make_room(3 MB) ------>  used += 3 MB     over the limit, or past the deadline: Stop
+//!    Temporary dropped ---->  used -= 3 MB     the batch has been processed
+//!  charge(1 MB) ----------->  used += 1 MB     held until the script ends
 //! ```
+//!
+//! A thread does not update the shared counter for each value. [`Counters`] in a thread-local record what the thread has made,
+//! and charge the budget in pieces of [`PIECE`] bytes in advance. They also count steps until the next check of the interrupt.
 //!
 //! **A value is never made before there is room for it.**
 
@@ -29,7 +32,7 @@ use std::time::{Duration, Instant};
 
 pub use interrupt::Interrupt;
 
-/// Why a script must stop.
+/// The reason why a script must stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error, miette::Diagnostic)]
 pub enum Stop {
     /// The script was killed, ran into its timeout, or the database was closed.
@@ -43,7 +46,7 @@ pub enum Stop {
         help("lists, sets and JSON count as levels: keep what is linked in rows of a relation")
     )]
     TooDeep,
-    /// What the script makes takes more memory than it may.
+    /// The script needs more memory than its limit.
     #[error("the query needs more than the {limit_mb} MB that a query may take")]
     #[diagnostic(
         code(eval::out_of_memory),
@@ -55,32 +58,31 @@ pub enum Stop {
     },
 }
 
-/// How many levels of lists, sets and JSON a value may have: as many as JSON parsers take. Values are copied, compared, printed and
-/// dropped by functions that call themselves for each level, so that deeper ones could overflow the stack of a thread.
+/// The most levels of lists, sets and JSON in a value, which is the limit of JSON parsers. Values are copied, compared, printed and
+/// dropped recursively, so deeper ones could overflow the stack of a thread.
 pub const MAX_DEPTH: usize = 127;
 
-/// A thread tells the budget of values that it makes in pieces of so many bytes, so that threads do not pass the counter to
-/// and fro.
+/// A thread charges the budget in pieces of this many bytes, so that threads do not contend for its counter.
 const PIECE: usize = 1 << 18;
 
-/// A thread looks at the interrupt each time it has taken so many steps.
+/// A thread checks the interrupt each time it has counted this many steps.
 const STEPS_PER_CHECK: usize = 1 << 12;
 
-/// A step is the work of about so many bytes that are written: values that are made count as steps, too.
+/// A step is about the work of writing this many bytes. Values that are made count as steps, too.
 pub const BYTES_PER_STEP: usize = 64;
 
-/// How much a script may take, and until when. Clones are the same budget.
+/// The limits of a script's memory and time. Clones are the same budget.
 #[derive(Clone, Debug)]
 pub struct Budget {
-    /// With the deadline.
+    /// The interrupt, with the deadline.
     interrupt: Interrupt,
     memory_limit: usize,
-    /// The bytes of all that the script has made and not dropped.
+    /// The size of everything that the script has made and not dropped.
     memory_used: Arc<AtomicUsize>,
 }
 
 impl Budget {
-    /// Stops on the interrupt, after so many seconds if that many are positive, or beyond so many bytes.
+    /// A budget that stops on the interrupt, beyond a memory limit, and after a timeout if it is positive.
     pub fn new(interrupt: Interrupt, timeout_seconds: f64, memory_limit: usize) -> Self {
         let timeout = (timeout_seconds > 0.0).then(|| Duration::try_from_secs_f64(timeout_seconds).ok()).flatten();
         let interrupt = match timeout {
@@ -90,20 +92,20 @@ impl Budget {
         Budget { interrupt, memory_limit, memory_used: Arc::default() }
     }
 
-    /// Notes that the script keeps so many bytes more, until its end. Fails if it may not.
+    /// Charges memory that the script holds until its end. Fails if that exceeds the limit.
     pub fn charge(&self, bytes: usize) -> Result<(), Stop> {
-        // Half of all addresses are more than any limit, and two such numbers do not overflow.
+        // Half of the address space exceeds any limit, and the sum of two such numbers does not overflow.
         let bytes = bytes.min(usize::MAX / 2);
         let used = self.memory_used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         within(used, self.memory_limit).inspect_err(|_| self.release(bytes))
     }
 
-    /// Notes that so many bytes that were charged are free again.
+    /// Releases memory that was charged.
     pub fn release(&self, bytes: usize) {
         self.memory_used.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// How many bytes more the script may take.
+    /// The memory that is left to the script.
     pub fn spare_bytes(&self) -> usize {
         self.memory_limit.saturating_sub(self.memory_used.load(Ordering::Relaxed))
     }
@@ -123,25 +125,25 @@ impl Budget {
         self.check()
     }
 
-    /// A budget of so many bytes that stops with the one that the calling thread works for.
+    /// A budget with a memory limit of its own, and the interrupt of the calling thread's budget.
     pub fn within_current(memory_limit: usize) -> Budget {
         let interrupt = Budget::current().map_or_else(Interrupt::default, |budget| budget.interrupt);
         Budget { interrupt, memory_limit, memory_used: Arc::default() }
     }
 
-    /// The budget that the calling thread works for, for those who share the work among threads.
+    /// The budget that the calling thread works for. Code that divides work among threads passes it on to them.
     pub fn current() -> Option<Budget> {
         WORK.try_with(|work| work.budget.borrow().clone()).ok().flatten()
     }
 
-    /// Has the calling thread work for this budget until the guard is dropped.
+    /// Makes the calling thread work for this budget until the guard is dropped.
     pub fn enter(&self) -> Entered {
         let before = WORK.try_with(|work| work.replace(Some(self.clone()), Counters::BEGIN)).ok();
         Entered { before, thread: PhantomData }
     }
 }
 
-/// Fails if so many bytes are more than a script may take.
+/// Fails if `used` exceeds the memory limit of a script.
 pub fn within(used: usize, memory_limit: usize) -> Result<(), Stop> {
     match used > memory_limit {
         true => Err(Stop::OutOfMemory { limit_mb: memory_limit >> 20 }),
@@ -150,7 +152,7 @@ pub fn within(used: usize, memory_limit: usize) -> Result<(), Stop> {
 }
 
 thread_local! {
-    /// What the thread works for.
+    /// The work of the thread.
     static WORK: Work = const { Work { counters: Cell::new(Counters::IDLE), budget: RefCell::new(None) } };
 }
 
@@ -160,27 +162,27 @@ struct Work {
     budget: RefCell<Option<Budget>>,
 }
 
-/// What most calls look at, and nothing else.
+/// The counters of a thread. Most calls read nothing else.
 #[derive(Clone, Copy)]
 struct Counters {
-    /// The bytes of the values that this thread has made and not dropped.
+    /// The size of the values that this thread has made and not dropped.
     made: usize,
-    /// The part of them that the budget knows: at least all but a piece.
+    /// The memory charged to the budget for them, at least `made`.
     charged: usize,
-    /// Steps until the next look at the interrupt.
+    /// The number of steps until the next check of the interrupt.
     steps_left: usize,
 }
 
 impl Counters {
-    /// At the beginning of work for a budget.
+    /// The counters at the beginning of work for a budget.
     const BEGIN: Counters = Counters { made: 0, charged: 0, steps_left: STEPS_PER_CHECK };
 
-    /// Without a budget, which is never asked for that many.
+    /// The counters without a budget. They never reach a limit.
     const IDLE: Counters = Counters { made: 0, charged: usize::MAX, steps_left: usize::MAX };
 }
 
 impl Work {
-    /// Goes on with other work; gives what there was.
+    /// Switches to other work. Returns the work before.
     fn replace(&self, budget: Option<Budget>, counters: Counters) -> (Option<Budget>, Counters) {
         (self.budget.replace(budget), self.counters.replace(counters))
     }
@@ -205,7 +207,7 @@ impl Work {
         };
         let mut counters = self.counters.get();
         if made > counters.charged {
-            // More than that in advance, while there are enough.
+            // A whole piece is charged in advance, if the limit allows it.
             let bytes = made - counters.charged;
             let charged = match budget.charge(bytes.max(PIECE)) {
                 Ok(()) => bytes.max(PIECE),
@@ -227,7 +229,7 @@ impl Work {
         Ok(())
     }
 
-    /// Looks at the interrupt.
+    /// Checks the interrupt.
     #[cold]
     fn look(&self, counters: Counters) -> Result<(), Stop> {
         let budget = self.budget.borrow();
@@ -239,7 +241,7 @@ impl Work {
         budget.check()
     }
 
-    /// Forgets what was made beyond so many bytes.
+    /// Resets the size of made values to `made`.
     #[inline]
     fn forget(&self, made: usize) {
         let counters = self.counters.get();
@@ -252,7 +254,7 @@ impl Work {
         }
     }
 
-    /// Gives back what is charged beyond so many bytes.
+    /// Releases the charge beyond `charged` bytes.
     #[cold]
     fn give_back(&self, charged: usize) {
         let counters = self.counters.get();
@@ -263,9 +265,9 @@ impl Work {
     }
 }
 
-/// A thread works for a budget as long as there is this guard of [`Budget::enter`]; afterwards for the one before.
+/// The guard of [`Budget::enter`]. Dropping it returns the thread to the budget before.
 pub struct Entered {
-    /// Nothing at the very end of a thread, which then works for none.
+    /// The work before. None at the very end of a thread, which has no budget then.
     before: Option<(Option<Budget>, Counters)>,
     /// The guard stays on its thread.
     thread: PhantomData<*const ()>,
@@ -281,13 +283,13 @@ impl Drop for Entered {
     }
 }
 
-/// The values that the thread makes as long as there is this guard are dropped with it, and count no longer then.
+/// A guard for values that the thread makes and drops during its lifetime. Dropping it stops counting them.
 pub struct Temporary {
     made: usize,
     thread: PhantomData<*const ()>,
 }
 
-/// Begins a stretch of work whose values do not outlive it.
+/// Begins a section of work whose values do not outlive it.
 #[inline]
 pub fn temporary() -> Temporary {
     let made = WORK.try_with(|work| work.counters.get().made).unwrap_or(0);
@@ -295,7 +297,7 @@ pub fn temporary() -> Temporary {
 }
 
 impl Temporary {
-    /// Says that of all that was made since the beginning so many bytes are left.
+    /// Sets the size of the values that are left of all made since the beginning.
     pub fn holds(&self, bytes: usize) -> Result<(), Stop> {
         self.forget();
         make_room(bytes)
@@ -306,7 +308,7 @@ impl Temporary {
         let _ = WORK.try_with(|work| work.forget(self.made));
     }
 
-    /// Ends the stretch of work, after which a value of so many bytes is left of what it made.
+    /// Ends the section of work. A value of `bytes` bytes is left of it.
     pub fn leave(self, bytes: usize) -> Result<(), Stop> {
         drop(self);
         make_room(bytes)
@@ -320,14 +322,13 @@ impl Drop for Temporary {
     }
 }
 
-/// Makes room for a value of so many bytes. Fails if the script that the thread works for may not take them, or must stop.
+/// Makes room for a value of `bytes` bytes. Fails if the thread's script exceeds its limit, or must stop.
 #[inline]
 pub fn make_room(bytes: usize) -> Result<(), Stop> {
     WORK.try_with(|work| work.make_room(bytes)).unwrap_or(Ok(()))
 }
 
-/// Counts so many steps of a loop, each about as much work as comparing two values. Fails if the script that the thread works
-/// for must stop.
+/// Counts steps of a loop, each about as much work as comparing two values. Fails if the thread's script must stop.
 #[inline]
 pub fn step(steps: usize) -> Result<(), Stop> {
     WORK.try_with(|work| work.step(steps)).unwrap_or(Ok(()))

@@ -1,27 +1,26 @@
-//! Values that many threads use at once.
+//! References to cached values that many threads use at once.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
 use arc_swap::{ArcSwapOption, Guard};
 
-/// A shared value, held. No reference to it is counted unless it has no place of its own: threads that use the same value do
-/// not pass a counter to and fro.
+/// A reference to a cached value. It avoids counting references, so that threads with the same value do not contend for a counter.
 pub enum CachedRef<'a, T> {
-    /// It stays where it is.
+    /// The value is never replaced.
     Here(&'a T),
-    /// It may be replaced meanwhile.
+    /// The value may be replaced in its cache meanwhile.
     Held(Guard<Option<Arc<T>>>),
 }
 
 impl<T> CachedRef<'_, T> {
-    /// What is there, if anything.
+    /// The value in a cache slot, if there is one.
     pub fn of(place: &ArcSwapOption<T>) -> Option<Self> {
         let guard = place.load();
         guard.is_some().then_some(CachedRef::Held(guard))
     }
 
-    /// A reference of its own to what may be replaced; nothing if it stays where it is.
+    /// A counted reference to a value that may be replaced; none for a value that is never replaced.
     pub fn to_shared(&self) -> Option<Arc<T>> {
         match self {
             CachedRef::Here(_) => None,

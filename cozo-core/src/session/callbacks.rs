@@ -1,10 +1,10 @@
-//! Callbacks: the host is told what was changed in a relation.
+//! Callbacks: the host receives the changes of a relation.
 //!
-//! An operation on a relation that somebody listens to notes its rows with the transaction. At the commit, the pipeline
-//! puts what was noted on one queue, in the order of commits; whoever committed then empties the queue into the channels,
-//! one thread at a time. So messages come in the order of commits, and have been sent when the script returns.
+//! An operation on a relation with a callback records its rows in the transaction. At the commit the pipeline puts the records on
+//! one queue, in the order of commits. The committing thread then empties the queue into the channels, one thread at a time. So
+//! messages come in the order of commits, and are sent before the script returns.
 //!
-//! **A commit never waits for a receiver**: a channel that is full when a message comes is given up.
+//! **A commit never waits for a receiver**: a channel that is full when a message comes is closed.
 
 use std::collections::VecDeque;
 use std::fmt::{self, Display, Formatter};
@@ -19,12 +19,12 @@ use crate::sync::{Mutex, RwLock};
 use crate::txn::Transaction;
 use crate::value::SmallStr;
 
-/// What an operation did to the rows of a relation.
+/// The kind of an operation on the rows of a relation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum CallbackOp {
-    /// It put rows.
+    /// Rows were put.
     Put,
-    /// It removed rows.
+    /// Rows were removed.
     Rm,
 }
 
@@ -44,16 +44,16 @@ impl Display for CallbackOp {
     }
 }
 
-/// What a receiver gets: the operation, the rows put or the keys to be removed, and the full rows that were there before.
+/// A message: the operation, the rows put or the keys to be removed, and the full rows that were there before.
 pub type Change = (CallbackOp, NamedRows, NamedRows);
 
 /// The callbacks of a database.
 #[derive(Default)]
 pub struct Callbacks {
     registry: RwLock<Registry>,
-    /// How many callbacks there are, for a look without a lock.
+    /// The number of callbacks, readable without a lock.
     count: AtomicUsize,
-    /// What was committed and not yet sent, in the order of commits.
+    /// The committed messages that are not sent yet, in the order of commits.
     committed: Mutex<VecDeque<(SmallStr, Change)>>,
     /// Held by the thread that sends.
     delivery: Mutex<()>,
@@ -82,7 +82,7 @@ impl Callbacks {
         (id, receiver)
     }
 
-    /// Takes a callback away, which closes its channel; whether there was one.
+    /// Removes a callback, which closes its channel. Returns whether there was one.
     pub fn unregister(&self, id: u32) -> bool {
         let mut registry = self.registry.write();
         let mut removed = 0;
@@ -96,18 +96,18 @@ impl Callbacks {
         removed > 0
     }
 
-    /// Whether anybody listens to a relation.
+    /// Whether a relation has a callback.
     pub fn listens_to(&self, relation: &str) -> bool {
         self.count.load(Ordering::Relaxed) > 0 && self.registry.read().by_relation.contains_key(relation)
     }
 
-    /// Notes a change, to be sent if and when the transaction is committed.
+    /// Records a change, which is sent when the transaction is committed.
     pub fn note(self: &Arc<Self>, relation: &SmallStr, change: Change, txn: &mut Transaction) {
         let (callbacks, relation) = (self.clone(), relation.clone());
         txn.after_commit(Box::new(move || callbacks.committed.lock().push_back((relation, change))));
     }
 
-    /// Sends what was committed. On return, all that was committed before the call has been sent.
+    /// Sends the committed messages. On return, all messages committed before the call are sent.
     pub fn deliver(&self) {
         let _turn = self.delivery.lock();
         loop {

@@ -1,4 +1,4 @@
-//! Whether what is stored is as it should be.
+//! The check of a database's stored data.
 
 use super::DbInstance;
 use crate::exec::MAX_BATCH_ROWS;
@@ -7,22 +7,22 @@ use crate::schema::{RelationSchema, SchemaRef, coerce, surely_fits};
 use crate::storage::{KeyRange, Snapshot, StorageError};
 use crate::value::{Batch, Column, compare_columns};
 
-/// The most problems that are described of one relation or index.
+/// The most problems that are described for one relation or index.
 const MAX_DESCRIBED: usize = 10;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckReport {
     /// Relations and indices, each with its number of rows.
     pub relations: Vec<(String, u64)>,
-    /// What is wrong, in words; empty if nothing is.
+    /// The problems, in words; empty if there are none.
     pub problems: Vec<String>,
 }
 
 impl DbInstance {
-    /// Reads everything that is stored, and says what is wrong with it: what the engine itself can find, keys out of order,
-    /// values that do not fit their columns, indices that do not agree with their relations. Open the database with
-    /// `"cache_mb": 0`, so that what is read is what is stored.
+    /// Reads all stored data, and reports problems: those that the engine finds, keys out of order, values that do not fit their
+    /// columns, indices that do not agree with their relations. Open the database with `"cache_mb": 0`, so that the check reads
+    /// from the engine and not from the cache.
     pub fn check(&self) -> miette::Result<CheckReport> {
         let pipeline = self.pipeline()?;
         let version = pipeline.current();
@@ -64,7 +64,7 @@ fn check_rows(schema: &SchemaRef, snapshot: &dyn Snapshot, report: &mut CheckRep
     }
 }
 
-/// Reads all rows; gives their number, and notes what is wrong with them.
+/// Reads all rows. Returns their number, and adds their problems.
 fn read_rows(schema: &SchemaRef, snapshot: &dyn Snapshot, problems: &mut Vec<String>) -> Result<u64, StorageError> {
     let columns: Vec<usize> = (0..schema.arity()).collect();
     let mut cursor = snapshot.scan(schema.id, &KeyRange::all(), &columns)?;

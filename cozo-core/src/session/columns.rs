@@ -1,4 +1,4 @@
-//! Results and imports as columns, for hosts that work on columns themselves.
+//! Results and imports as columns, for hosts that work on columns.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,16 +12,16 @@ use crate::storage::{KeyRange, Snapshot};
 use crate::txn::{Transaction, TxnError};
 use crate::value::{Batch, DataValue, Tuple};
 
-/// Columns under headers: the result of a script as the engine has it, without a value for each cell.
+/// Columns under headers: the result of a script in the engine's own form, without a value for each cell.
 ///
-/// A column is typed by what it holds, not by what was declared: without rows, or with nothing but nulls, it has no type.
+/// The type of a column follows from its values, not from a declaration. Without rows, or with only nulls, it has no type.
 #[derive(Clone, Debug, Default)]
 pub struct NamedColumns {
-    /// One header a column.
+    /// A header for each column.
     pub headers: Vec<String>,
-    /// The columns, each as long as there are rows.
+    /// The columns, all of the same length.
     pub rows: Batch,
-    /// A further result, where a script returns several.
+    /// A further result, if a script returns several.
     pub next: Option<Box<NamedColumns>>,
 }
 
@@ -32,21 +32,21 @@ impl NamedColumns {
     }
 }
 
-/// What the result of a script is handed out as.
+/// A type for the result of a script.
 pub trait ScriptResult: Sized {
-    /// From the columns that a query gives.
+    /// The result of a query that returns columns.
     fn of_columns(headers: Vec<String>, rows: Batch) -> Result<Self, Stop>;
 
-    /// From the rows that anything else gives.
+    /// The result of any other statement.
     fn of_rows(rows: NamedRows) -> Result<Self, Stop>;
 
-    /// From the one row that a query gives, if it gives one.
+    /// The result of a query that returns one row or none.
     fn of_row(headers: &[String], row: Option<Tuple>) -> Result<Self, Stop> {
         Self::of_rows(NamedRows::new(headers.to_vec(), row.into_iter().collect()))
     }
 }
 
-/// Rows alone.
+/// Rows without headers.
 impl ScriptResult for Vec<Tuple> {
     fn of_columns(headers: Vec<String>, rows: Batch) -> Result<Self, Stop> {
         Ok(NamedRows::from_batch(headers, &rows)?.rows)
@@ -84,7 +84,7 @@ impl ScriptResult for NamedColumns {
     }
 }
 
-/// A stored relation as of one moment, read batch by batch, as often as is needed.
+/// A stored relation at one moment. It can be read batch by batch, any number of times.
 pub struct RelationReader {
     schema: SchemaRef,
     snapshot: Arc<dyn Snapshot>,
@@ -116,7 +116,7 @@ impl RelationReader {
         self.schema.columns().map(|column| column.column_type.to_string()).collect()
     }
 
-    /// How many of the columns are keys.
+    /// The number of key columns.
     pub fn keys(&self) -> usize {
         self.schema.keys.len()
     }
@@ -170,7 +170,7 @@ impl DbInstance {
         self.run_script_as(payload, params, mutability, Some(interrupt))
     }
 
-    /// The rows of a relation as of now, for exports that hold few of them at a time; its index `i` is `relation:i`.
+    /// The rows of a relation as they are now, for exports that hold few rows at a time. Its index `i` has the name `relation:i`.
     ///
     /// ```
     /// # fn main() -> cozo::Result<()> {
@@ -188,9 +188,9 @@ impl DbInstance {
         transfer::read(self.pipeline()?, relation)
     }
 
-    /// [`DbInstance::import_relations`] for one relation, from columns; its name begins with `-` to remove rows.
+    /// [`DbInstance::import_relations`] for one relation, from columns. If the name begins with `-`, rows are removed.
     ///
-    /// It is an error if there is not one column for each header, each as long as there are rows.
+    /// It is an error if there is not one column for each header, or if their lengths differ from the number of rows.
     pub fn import_columns(&self, relation: &str, data: NamedColumns) -> miette::Result<()> {
         self.import_relations_columns([(relation.to_string(), data)])
     }

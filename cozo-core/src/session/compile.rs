@@ -1,4 +1,9 @@
-//! Compiled queries, and the scripts that hold them.
+//! Compiled queries, and the cache of them in a script.
+//!
+//! A [`QueryCache`] belongs to one query of a parsed script. The first [`CompiledQuery`] stays in `first` for good, so using it
+//! counts no reference. It is valid for one version of the catalog and of the fixed rules, and while the relations have about
+//! the same sizes. When one of these changes, the query is compiled again into `later`, and the script is marked as outdated.
+//! The script cache then replaces the whole script, whose query compiles into `first` again.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,41 +26,41 @@ use crate::value::DataValue;
 
 /// A query ready to run with any parameters, against one state of the catalog.
 pub struct CompiledQuery {
-    /// How it runs; none for `:create` without rules.
+    /// The plan; none for `:create` without rules.
     pub plan: Option<Plan>,
-    /// Its options.
+    /// The options.
     pub options: Options,
-    /// What is done with its rows.
+    /// The operation on its rows.
     pub mutation: Option<MutationPlan>,
     /// The parameters that it mentions.
     pub parameters: Parameters,
-    /// Whether it gives a single row that is small and soon found, so that a budget would cost more than the query.
+    /// Whether it gives a single small row that is found quickly, so that a budget would cost more than the query.
     pub is_small: bool,
     /// The versions of the catalog and of the fixed rules that it was compiled against.
     compiled_against: (u64, u64),
-    /// The sizes that decided about the plan.
+    /// The sizes of relations that the plan depends on.
     sizes: Sizes,
 }
 
-/// A query of a script, compiled when it first runs, and again when the catalog, the fixed rules or the sizes have changed.
+/// A query of a script. It is compiled on its first run, and again when the catalog, the fixed rules or the sizes have changed.
 pub struct QueryCache {
     /// The query as parsed.
     pub query: Query,
-    /// What it was compiled to first. That stays, so that to use it takes no reference.
+    /// The first compiled query. It is never replaced, so using it counts no reference.
     first: OnceLock<Box<CompiledQuery>>,
-    /// What it was compiled to after that, last.
+    /// The last compiled query after the first.
     later: ArcSwapOption<CompiledQuery>,
-    /// Whether the first has been replaced.
+    /// Whether `later` has replaced the first.
     is_outdated: AtomicBool,
 }
 
 impl QueryCache {
-    /// A query not yet compiled.
+    /// A query that is not compiled yet.
     pub fn new(query: Query) -> Self {
         QueryCache { query, first: OnceLock::new(), later: ArcSwapOption::empty(), is_outdated: AtomicBool::new(false) }
     }
 
-    /// Whether a new one, compiled as things are now, would be found sooner.
+    /// Whether a new cache for the same query would be faster.
     pub fn is_outdated(&self) -> bool {
         self.is_outdated.load(Ordering::Relaxed)
     }
@@ -87,7 +92,7 @@ impl QueryCache {
         entry.map_or(self.query.span, |rule| rule.head.span)
     }
 
-    /// The query as it was compiled before, if that serves what the transaction sees.
+    /// The query as compiled before, if it is still valid for what the transaction sees.
     pub fn reusable(&self, txn: &Transaction, fixed_rules: &FixedRules) -> Option<CachedRef<'_, CompiledQuery>> {
         let versions = (txn.catalog().version, fixed_rules.version());
         let still_holds =
@@ -99,7 +104,7 @@ impl QueryCache {
         CachedRef::of(&self.later).filter(|later| still_holds(later))
     }
 
-    /// The query compiled for what the transaction sees; `given` must be the same every time.
+    /// Compiles the query for what the transaction sees. `given` must be the same every time.
     pub fn compiled(
         &self,
         txn: &Transaction,
@@ -121,8 +126,8 @@ impl QueryCache {
     }
 }
 
-/// The seconds that a query may take by its option, which is evaluated before the rest of the query is compiled. What is wrong
-/// with the option is found when it is compiled itself.
+/// The time limit of a query by its option, which is evaluated before the rest of the query is compiled. An invalid option is
+/// ignored here and reported when the options are compiled.
 pub fn timeout_of(query: &Query, values: &BTreeMap<String, DataValue>) -> Option<f64> {
     let timeout = query.options.iter().rev().find_map(|option| match option {
         QueryOption::Timeout(expr) => Some(expr),
@@ -170,7 +175,7 @@ impl CompiledQuery {
             }
             None => None,
         };
-        // Those name columns of the rule.
+        // The order names columns of the rule, whose positions must not change.
         let names_columns = !options.order.is_empty();
         if let (Some(plan), Some(mutation), false) = (&mut plan, &mut mutation, names_columns) {
             plan.give_in_order_of(mutation);
@@ -194,7 +199,7 @@ fn is_small(plan: &Plan, options: &Options, mutation: Option<&MutationPlan>) -> 
     is_single && !plan.costly && !defaults.any(|expr| expr.copies(1) > 1)
 }
 
-/// The program of a query after all passes, and how its joins are to be ordered.
+/// The program of a query after all passes, and the order of its joins.
 fn rewritten(
     query: &Query,
     given: &[GivenRelation],

@@ -1,4 +1,4 @@
-//! What scripts need of a database, whoever runs them: a call of the host, or the thread of a held transaction.
+//! The parts of an open database that scripts need. Calls of the host use them, and the threads of held transactions.
 
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -25,46 +25,46 @@ use crate::parse::parse_script;
 use crate::storage::Options;
 use crate::txn::{Pipeline, Transaction, TxnError};
 
-/// How many scripts are kept, about.
+/// The approximate number of cached scripts.
 const CACHED_SCRIPTS: usize = 1000;
 
-/// How many bytes the scripts that are kept may take.
+/// The budget of the script cache.
 const CACHED_SCRIPTS_BYTES: usize = 64 << 20;
 
-/// Longer scripts are not kept: they are data more often than queries.
+/// Longer scripts are not cached, since they are more often data than queries.
 const MAX_CACHED_SCRIPT_BYTES: usize = 64 * 1024;
 
-/// A script that is kept takes about so many bytes for each of its text: the syntax tree and the plan.
+/// The approximate size of a cached script for each byte of its text: the syntax tree and the plan.
 const KEPT_BYTES: usize = 50;
 
-/// How many of them are found without a lock.
+/// The number of scripts that are found without a lock.
 const RECENT_SCRIPTS: usize = 64;
 
-/// Longer scripts are found with a lock: a look-up is a small part of what they take.
+/// Longer scripts are found with a lock, which is a small part of the time to run them.
 const MAX_RECENT_SCRIPT_BYTES: usize = 8 * 1024;
 
-/// Graphs may take this part of what the cache may, and so may indexes made of relations.
+/// The graph cache and the index cache each have the budget of the column cache divided by this.
 const KEPT_SHARE: usize = 8;
 
-/// A script that is kept.
+/// A cached script.
 pub struct CachedScript {
-    /// Its text.
+    /// The text.
     pub source: Arc<str>,
     /// The script, parsed.
     pub script: CompiledScript,
-    /// About how many bytes it takes, if that is much; what runs it has so much less.
+    /// The approximate size of the script, if it is large. It counts against the memory of the query.
     pub bytes: usize,
 }
 
 impl CachedScript {
-    /// An error of running it, with the place in the script.
+    /// An error of running the script, with its place in the text.
     pub fn explain(&self, report: miette::Report) -> miette::Report {
         let report = locate(report, self.script.place(&self.source), "nothing of this was applied");
         show_in(report, &self.source)
     }
 }
 
-/// What a script counts in the cache.
+/// The size of a script in the cache.
 #[derive(Clone)]
 struct ScriptBytes;
 
@@ -78,31 +78,31 @@ impl Weighter<Arc<str>, Arc<CachedScript>> for ScriptBytes {
 pub struct Core {
     /// The process that opened the database.
     pub process: Process,
-    /// The versions and the way to the next.
+    /// The versions, and the commit pipeline.
     pub pipeline: Arc<Pipeline>,
-    /// Who is told of changes.
+    /// The callbacks, which receive changes.
     pub callbacks: Arc<Callbacks>,
-    /// What `%debug` calls.
+    /// The sink of `%debug`.
     pub debug: DebugSink,
     /// The triggers, parsed and compiled.
     pub triggers: TriggerCache,
     /// The fixed rules that queries may use.
     pub fixed_rules: FixedRules,
-    /// The graphs that fixed rules have made of stored relations.
+    /// The graphs that fixed rules have built from stored relations.
     pub graphs: GraphCache,
-    /// The indexes that queries have made of stored relations.
+    /// The indexes that queries have built from stored relations.
     pub indexes: IndexCache,
-    /// How many bytes a query may take for what it derives.
+    /// The memory that a query may take for derived rows.
     pub query_memory_bytes: usize,
     scripts: Cache<Arc<str>, Arc<CachedScript>, ScriptBytes>,
-    /// Those used last, by the hash of their text: to load one here takes no lock.
+    /// The scripts used last, by the hash of their text. Loading one takes no lock.
     recent: [ArcSwapOption<CachedScript>; RECENT_SCRIPTS],
 }
 
 impl Core {
     /// The parts around a pipeline.
     pub fn new(pipeline: Pipeline, options: &Options) -> Self {
-        // Where nothing is cached, little memory is wanted rather than fast results.
+        // A database without a cache is meant to use little memory.
         if options.cache_bytes() > 0 {
             keep_memory_of_results();
         }
@@ -121,7 +121,7 @@ impl Core {
         }
     }
 
-    /// The script, if it has been parsed before.
+    /// A script that has been parsed before.
     pub fn find(&self, source: &str) -> Option<CachedRef<'_, CachedScript>> {
         let recent = self.recent_place(source);
         if let Some(script) = CachedRef::of(recent)
@@ -137,7 +137,7 @@ impl Core {
         Some(script.into())
     }
 
-    /// The script, parsed now; the interrupt stops that.
+    /// Parses a script, which the interrupt can stop, and caches it.
     pub fn parse(&self, source: &str, interrupt: &Interrupt) -> miette::Result<CachedRef<'_, CachedScript>> {
         let budget = Budget::new(interrupt.clone(), DEFAULT_TIMEOUT_SECONDS, self.query_memory_bytes);
         let reading = budget.enter();
@@ -154,7 +154,7 @@ impl Core {
         Ok(script.into())
     }
 
-    /// The script, parsed before or now.
+    /// A script, from the cache or parsed now.
     pub fn prepared(&self, source: &str, interrupt: &Interrupt) -> miette::Result<CachedRef<'_, CachedScript>> {
         self.find(source).map_or_else(|| self.parse(source, interrupt), Ok)
     }
@@ -163,7 +163,7 @@ impl Core {
         &self.recent[FxBuildHasher.hash_one(source) as usize % RECENT_SCRIPTS]
     }
 
-    /// Commits; when this returns, the callbacks have been told.
+    /// Commits. When this returns, the callbacks have their messages.
     pub fn commit(&self, txn: &mut Transaction) -> Result<(), TxnError> {
         let noted = txn.has_after_commit();
         txn.commit()?;

@@ -1,4 +1,25 @@
-//! The handle of a database.
+//! [`DbInstance`], the handle of a database: the API of hosts.
+//!
+//! A handle is a reference to [`Shared`], which has the [`Core`] (pipeline, caches, callbacks) and the list of [`Running`]
+//! scripts. All clones refer to the same database. Dropping the last one stops all running scripts.
+//!
+//! The path of a script:
+//!
+//! ```text
+//!  run_script ── run_script_as ─┬─ cached:  run_cached ─┐
+//!                               └─ new text: run_new ───┴─ begin ── run_prepared ─┬─ Query:  run_query
+//!                                   (parse)                                       ├─ Steps:  run_steps
+//!                                                                                 ├─ System: sys::run
+//!                                                                                 └─ then Core::commit
+//! ```
+//!
+//! The result has the type that the caller wants, by [`ScriptResult`]: rows, columns, or rows without headers. Most other
+//! methods delegate to a module of their own: `transfer`, `backup`, `multi`, `callbacks`.
+//!
+//! Invariants:
+//! - A script is on the list of running scripts from its beginning, so `::kill` and a closing database reach it.
+//! - In a process forked from the one that opened the database, every call fails with `db::forked` or does nothing. Files,
+//!   threads and perhaps locked locks belong to the other process, so nothing is closed or released there.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,19 +47,19 @@ use crate::storage::{self, Options, Storage};
 use crate::txn::{Pipeline, Transaction};
 use crate::value::{DataValue, ValidityTs};
 
-/// How often it is looked whether others still have the database.
+/// The interval of checks for other users of the database.
 const GLANCE: Duration = Duration::from_millis(1);
 
 /// Whether a script may write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ScriptMutability {
-    /// It may.
+    /// The script may write.
     Mutable,
-    /// It may not; ephemeral relations excepted.
+    /// The script may write ephemeral relations only.
     Immutable,
 }
 
-/// A database. Clones are handles to the same one; when the last is dropped, whatever still runs is stopped.
+/// A database. Clones are handles to the same database. Dropping the last one stops all running scripts.
 ///
 /// ```
 /// # fn main() -> miette::Result<()> {
@@ -54,7 +75,7 @@ pub struct DbInstance {
     shared: Arc<Shared>,
 }
 
-/// What the handles of one database share.
+/// The state that all handles of a database share.
 struct Shared {
     core: Arc<Core>,
     running: Arc<Running>,
@@ -65,7 +86,7 @@ impl Drop for Shared {
         if self.core.process.is_current() {
             self.running.close();
         } else {
-            // Files and threads are those of another process: one reference more, and nothing is let go of.
+            // Files and threads belong to another process. A leaked reference keeps them from being released here.
             std::mem::forget((self.core.clone(), self.running.clone()));
         }
     }
@@ -81,8 +102,8 @@ impl Default for DbInstance {
 impl DbInstance {
     /// Opens a database.
     ///
-    /// `engine` is `"mem"`, which keeps everything in memory and ignores `path`; `"sqlite"`, with the path of a file; or, with
-    /// the feature `storage-rocksdb`, `"rocksdb"`, with that of a folder. `options` is a JSON object as text, or empty; see
+    /// `engine` is `"mem"`, which stores everything in memory and ignores `path`; `"sqlite"`, with the path of a file; or, with
+    /// the feature `storage-rocksdb`, `"rocksdb"`, with the path of a folder. `options` is a JSON object as text, or empty; see
     /// [`Options`].
     pub fn new(engine: &str, path: impl AsRef<Path>, options: &str) -> miette::Result<Self> {
         let options = Options::parse(options)?;
@@ -100,8 +121,8 @@ impl DbInstance {
         Ok(DbInstance { shared: Arc::new(Shared { core: Arc::new(core), running: Arc::default() }) })
     }
 
-    /// What was found wrong when the database was opened, in words: commits that are missing since a file is damaged or not there,
-    /// and the name under which it stays. Empty if nothing was.
+    /// The problems found when the database was opened, in words: commits that are missing since a file is damaged or missing, and
+    /// the name of the renamed file. Empty if there were none.
     pub fn warnings(&self) -> Vec<String> {
         self.pipeline().map(|pipeline| pipeline.warnings()).unwrap_or_default()
     }
@@ -116,8 +137,8 @@ impl DbInstance {
         self.run_script_as(payload, params, mutability, None)
     }
 
-    /// Runs a script that [`Interrupt::kill`] stops from another thread, and nothing else with it. Whatever else stops the
-    /// script, such as `::kill`, throws the same switch.
+    /// Runs a script that [`Interrupt::kill`] can stop from another thread. The interrupt stops this script only. Other ways to
+    /// stop the script, such as `::kill`, set the same interrupt.
     pub fn run_script_interruptible(
         &self,
         payload: &str,
@@ -128,7 +149,7 @@ impl DbInstance {
         self.run_script_as(payload, params, mutability, Some(interrupt))
     }
 
-    /// Runs a script; the result is handed out as whatever the caller wants.
+    /// Runs a script. The result has the type that the caller wants.
     pub(super) fn run_script_as<R: ScriptResult>(
         &self,
         payload: &str,
@@ -142,7 +163,7 @@ impl DbInstance {
         }
     }
 
-    /// Runs a script that is kept.
+    /// Runs a cached script.
     pub(super) fn run_cached<R: ScriptResult>(
         &self,
         cached: &CachedScript,
@@ -161,7 +182,7 @@ impl DbInstance {
         }
     }
 
-    /// Runs a script that must be parsed first; it is on the list of those that run from the beginning.
+    /// Parses a script and runs it. It is on the list of running scripts while it is parsed, too.
     fn run_new<R: ScriptResult>(
         &self,
         payload: &str,
@@ -185,14 +206,14 @@ impl DbInstance {
         }
     }
 
-    /// Leaves a transaction as it is if a fixed rule has forked: what it holds may be locked for good.
+    /// Leaks a transaction if a fixed rule has forked, since locks that it needs may be locked for ever in this process.
     fn leave_if_forked(&self, txn: Transaction) {
         if !self.shared.core.process.is_current() {
             std::mem::forget(txn);
         }
     }
 
-    /// A script, parsed now or before.
+    /// A script, from the cache or parsed now.
     pub(super) fn prepared(&self, source: &str) -> miette::Result<CachedRef<'_, CachedScript>> {
         let core = self.core()?;
         if let Some(script) = core.find(source) {
@@ -202,8 +223,8 @@ impl DbInstance {
         core.parse(source, entry.interrupt()).map_err(|report| show_in(report, source))
     }
 
-    /// Runs a script that [`parse_script`](crate::parse::parse_script) made; `now` is the instant that `'NOW'` and
-    /// `'ASSERT'` stand for. The syntax tree may change with any version.
+    /// Runs a script parsed by [`parse_script`](crate::parse::parse_script). `now` is the instant that `'NOW'` and `'ASSERT'`
+    /// stand for. The syntax tree may change with any version.
     pub fn run_script_ast(
         &self,
         payload: Script,
@@ -223,8 +244,8 @@ impl DbInstance {
         self.run_script(payload, BTreeMap::new(), ScriptMutability::Mutable)
     }
 
-    /// Fails with `db::forked` in a process that was forked from the one that opened the database, as all other calls do
-    /// there. Calls without an error do nothing there: a callback gets a channel that has ended.
+    /// Fails with `db::forked` in a process forked from the one that opened the database, as all other calls do there. Calls that
+    /// return no error do nothing there: a callback gets a channel that has ended.
     pub fn check_process(&self) -> miette::Result<()> {
         Ok(self.shared.core.process.check()?)
     }
@@ -245,7 +266,7 @@ impl DbInstance {
     fn begin(&self, script: &CompiledScript, mutability: ScriptMutability) -> Transaction {
         let write = mutability == ScriptMutability::Mutable && script.writes();
         match write && script.begins_by_reading() {
-            // It need not be noted before it reads, and again when it does.
+            // Pinned at once, the transaction is registered only once.
             true => Transaction::begin_held(&self.shared.core.pipeline, true),
             false => Transaction::begin(&self.shared.core.pipeline, write),
         }
@@ -271,7 +292,7 @@ impl DbInstance {
         Ok(result)
     }
 
-    /// Runs a script; the result or the error as JSON, with the seconds it took.
+    /// Runs a script. Returns the result or the error as JSON, with the time in seconds.
     pub fn run_script_fold_err(
         &self,
         payload: &str,
@@ -290,7 +311,7 @@ impl DbInstance {
         }
     }
 
-    /// Runs a script with parameters as the text of a JSON object; the result or the error as the text of JSON.
+    /// Runs a script with parameters as the text of a JSON object. Returns the result or the error as the text of JSON.
     pub fn run_script_str(&self, payload: &str, params: &str, immutable: bool) -> String {
         let mutability = if immutable { ScriptMutability::Immutable } else { ScriptMutability::Mutable };
         let result = match json_parameters(params) {
@@ -300,7 +321,7 @@ impl DbInstance {
         result.to_string()
     }
 
-    /// The contents of relations, all as of one moment.
+    /// The contents of relations, all at one moment.
     pub fn export_relations<I, T>(&self, relations: I) -> miette::Result<BTreeMap<String, NamedRows>>
     where
         I: Iterator<Item = T>,
@@ -309,7 +330,7 @@ impl DbInstance {
         transfer::export(self.pipeline()?, relations)
     }
 
-    /// Exports `{"relations": [...]}`; `{"ok": true, "data": {...}}` or an error, as text.
+    /// Exports `{"relations": [...]}`. Returns `{"ok": true, "data": {...}}` or an error, as text.
     pub fn export_relations_str(&self, data: &str) -> String {
         let export = || -> miette::Result<Value> {
             let request: Value =
@@ -324,14 +345,14 @@ impl DbInstance {
         export().unwrap_or_else(|error| format_error_as_json(error, None)).to_string()
     }
 
-    /// Puts rows into relations, or removes them where the name begins with `-`; all of them or none.
+    /// Puts rows into relations, or removes them if the name begins with `-`; all of them or none.
     ///
     /// Every column of a relation must be among the headers (for removal every key column); other headers are ignored.
     pub fn import_relations(&self, data: BTreeMap<String, NamedRows>) -> miette::Result<()> {
         transfer::import(self.pipeline()?, data)
     }
 
-    /// Imports from the text of JSON; the outcome as the text of JSON.
+    /// Imports from the text of JSON. Returns the outcome as the text of JSON.
     pub fn import_relations_str(&self, data: &str) -> String {
         outcome_as_text(self.import_relations_str_with_err(data))
     }
@@ -344,13 +365,13 @@ impl DbInstance {
         self.import_relations(rows.collect::<miette::Result<_>>()?)
     }
 
-    /// Writes a backup: a new file, which is a database of the engine `sqlite`, with all relations as of now. Others may
-    /// write to the database meanwhile.
+    /// Writes a backup: a new file, which is a database of the engine `sqlite`, with all relations as they are now. The database
+    /// may be written to meanwhile.
     pub fn backup_db(&self, out_file: impl AsRef<Path>) -> miette::Result<()> {
         self.backup_with_progress(out_file, |_| ())
     }
 
-    /// [`DbInstance::backup_db`], saying now and then how far it is.
+    /// [`DbInstance::backup_db`] with reports of its progress.
     pub fn backup_with_progress(
         &self,
         out_file: impl AsRef<Path>,
@@ -359,7 +380,7 @@ impl DbInstance {
         self.backup_interruptible(out_file, &Interrupt::default(), on_progress)
     }
 
-    /// [`DbInstance::backup_with_progress`], which [`Interrupt::kill`] stops from another thread: then there is no file.
+    /// [`DbInstance::backup_with_progress`], which [`Interrupt::kill`] can stop from another thread. Then there is no file.
     pub fn backup_interruptible(
         &self,
         out_file: impl AsRef<Path>,
@@ -369,14 +390,14 @@ impl DbInstance {
         backup::write(self.pipeline()?, out_file.as_ref(), interrupt, &mut on_progress)
     }
 
-    /// Fills this database, which must have no relations, from a backup, from any database of the engine `sqlite`, or from
-    /// one of CozoDB 0.7. After an error nothing has changed; rows of a damaged file that cannot be kept are an error. What else could
-    /// not be carried over, [`DbInstance::restore_with_progress`] says.
+    /// Fills this database, which must have no relations, from a backup, any database of the engine `sqlite`, or a database of
+    /// CozoDB 0.7. After an error nothing has changed. Rows of a damaged file that fit no relation are an error. Other losses are
+    /// returned by [`DbInstance::restore_with_progress`].
     pub fn restore_backup(&self, in_file: impl AsRef<Path>) -> miette::Result<()> {
         self.restore_with_progress(in_file, Strictness::EveryRow, |_| ()).map(drop)
     }
 
-    /// [`DbInstance::restore_backup`], saying now and then how far it is; gives what could not be carried over, in words.
+    /// [`DbInstance::restore_backup`] with reports of its progress. Returns what could not be carried over, in words.
     pub fn restore_with_progress(
         &self,
         in_file: impl AsRef<Path>,
@@ -386,7 +407,7 @@ impl DbInstance {
         self.restore_interruptible(in_file, strictness, &Interrupt::default(), on_progress)
     }
 
-    /// [`DbInstance::restore_with_progress`], which [`Interrupt::kill`] stops from another thread: then nothing has changed.
+    /// [`DbInstance::restore_with_progress`], which [`Interrupt::kill`] can stop from another thread. Then nothing has changed.
     pub fn restore_interruptible(
         &self,
         in_file: impl AsRef<Path>,
@@ -397,8 +418,8 @@ impl DbInstance {
         backup::restore(self.pipeline()?, in_file.as_ref(), strictness, interrupt, &mut on_progress)
     }
 
-    /// Puts the rows of some relations of a backup into the relations of the same names; all of them or none. The columns
-    /// are matched by name, and the values must fit.
+    /// Puts the rows of some relations of a backup into the relations with the same names; all of them or none. Columns are
+    /// matched by name, and the values must fit.
     pub fn import_from_backup(&self, in_file: impl AsRef<Path>, relations: &[String]) -> miette::Result<()> {
         backup::import(self.pipeline()?, in_file.as_ref(), relations)
     }
@@ -408,19 +429,19 @@ impl DbInstance {
         self.shared.core.fixed_rules.current().for_host()
     }
 
-    /// Adds a fixed rule. Fails if there is one of this name; those of the language cannot be replaced. A
-    /// rule that keeps a handle of this database keeps the database alive until it is taken away.
+    /// Adds a fixed rule. Fails if there is one with this name; those of the language cannot be replaced. A rule that has a handle
+    /// of this database keeps the database open until the rule is removed.
     pub fn register_fixed_rule<R: FixedRule + 'static>(&self, name: String, rule: R) -> miette::Result<()> {
         Ok(self.core()?.fixed_rules.register(name, Box::new(rule))?)
     }
 
-    /// Takes away a fixed rule that was added; whether there was one. Queries that run it go on.
+    /// Removes a fixed rule that was added. Returns whether there was one. Running queries continue to use it.
     pub fn unregister_fixed_rule(&self, name: &str) -> miette::Result<bool> {
         Ok(self.core()?.fixed_rules.unregister(name)?)
     }
 
-    /// Allows or forbids fixed rules that read files or web addresses (`CsvReader`, `JsonReader`). They are allowed at first;
-    /// who runs scripts of others forbids them. Holds for all handles of the database.
+    /// Allows or forbids fixed rules that read files or web addresses (`CsvReader`, `JsonReader`). They are allowed by default. A
+    /// host that runs scripts of others should forbid them. The setting holds for all handles of the database.
     pub fn set_external_access(&self, allowed: bool) {
         if let Ok(core) = self.core() {
             core.fixed_rules.set_external_access(allowed);
@@ -432,7 +453,7 @@ impl DbInstance {
         outcome_as_text(self.backup_db(out_file))
     }
 
-    /// [`DbInstance::restore_backup`] with the outcome as the text of JSON; `"notes"` says what could not be carried over, if anything.
+    /// [`DbInstance::restore_backup`] with the outcome as the text of JSON. `"notes"` lists what could not be carried over, if any.
     pub fn restore_backup_str(&self, in_file: impl AsRef<Path>) -> String {
         match self.restore_with_progress(in_file, Strictness::EveryRow, |_| ()) {
             Ok(notes) if !notes.is_empty() => json!({"ok": true, "notes": notes}).to_string(),
@@ -440,7 +461,7 @@ impl DbInstance {
         }
     }
 
-    /// Imports `{"path": ..., "relations": [...]}` from a backup file; the outcome as the text of JSON.
+    /// Imports `{"path": ..., "relations": [...]}` from a backup file. Returns the outcome as the text of JSON.
     pub fn import_from_backup_str(&self, payload: &str) -> String {
         let import = || {
             let request: BackupImport =
@@ -450,17 +471,17 @@ impl DbInstance {
         outcome_as_text(import())
     }
 
-    /// Has the host told of every operation that puts or removes rows of a relation, which need not exist yet: after each
-    /// commit, in the order of commits, come the operation, the rows put (or the keys to be removed), and the full rows
-    /// that were there before. Imports send nothing, nor does an operation that changes no row.
+    /// Registers a channel that receives every operation that puts or removes rows of a relation. The relation need not exist
+    /// yet. After each commit, in the order of commits, a message has the operation, the rows put (or the keys to be removed), and
+    /// the full rows that were there before. Imports send nothing, nor does an operation that changes no row.
     ///
-    /// A commit never waits for a receiver. With a `capacity`, a receiver that is so many messages behind is given up:
-    /// its channel ends after what it holds, so that no change is missed unnoticed. Dropping the receiver ends it too.
+    /// A commit never waits for a receiver. With a `capacity`, a receiver that is this many messages behind is dropped: its channel
+    /// ends after the messages in it, so no change is missed unnoticed. Dropping the receiver ends it too.
     pub fn register_callback(&self, relation: &str, capacity: Option<usize>) -> (u32, Receiver<Change>) {
         self.core().map_or_else(|_| (u32::MAX, never()), |core| core.callbacks.register(relation, capacity))
     }
 
-    /// Ends a callback, and closes its channel; whether there was one of this number.
+    /// Ends a callback, and closes its channel. Returns whether there was one with this number.
     pub fn unregister_callback(&self, id: u32) -> bool {
         self.core().is_ok_and(|core| core.callbacks.unregister(id))
     }
@@ -479,7 +500,7 @@ impl DbInstance {
     ) {
         let Shared { core, running } = &*self.shared;
         if let Err(forked) = core.process.check() {
-            // The first payload is answered. An answer that does not arrive is not waited for.
+            // The first payload is answered. It does not matter whether the answer arrives.
             let _ = payloads.recv().map(|_| results.send(Err(forked.into())));
             return;
         }
@@ -488,15 +509,15 @@ impl DbInstance {
         multi::serve(core.clone(), txn, &entry, &payloads, &results);
     }
 
-    /// Stops all scripts that run at the moment; they fail with `eval::killed`.
+    /// Stops all running scripts. They fail with `eval::killed`.
     pub fn interrupt_all(&self) {
         if self.core().is_ok() {
             self.shared.running.kill_all();
         }
     }
 
-    /// Waits until nothing but this handle has the database: no other handle, no held transaction and none of its threads.
-    /// Dropping the handle then closes the database before it returns. Gives false if that has not come about in time.
+    /// Waits until this handle is the only user of the database: no other handle, no held transaction and no thread of the
+    /// database. Dropping the handle then closes the database before it returns. Returns false after `patience`.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -534,7 +555,7 @@ fn outcome_as_text(outcome: miette::Result<()>) -> String {
     }
 }
 
-/// Parameters from the text of a JSON object; none from empty text.
+/// Parameters from the text of a JSON object. An empty text has none.
 fn json_parameters(params: &str) -> Result<BTreeMap<String, DataValue>, String> {
     if params.trim().is_empty() {
         return Ok(BTreeMap::new());

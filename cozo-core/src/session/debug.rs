@@ -1,4 +1,4 @@
-//! Where `%debug` shows relations: on standard output, or wherever the host wants.
+//! The output of `%debug`: standard output, or a function of the host.
 
 use std::io::{Write, stdout};
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::{DbInstance, NamedRows};
 use crate::sync::RwLock;
 
-/// Takes the name of a relation and its rows.
+/// A function that shows a relation by its name and its rows.
 type Show = dyn Fn(&str, NamedRows) + Send + Sync;
 
-/// What `%debug` calls.
+/// The sink of `%debug`.
 pub struct DebugSink(RwLock<Arc<Show>>);
 
 impl Default for DebugSink {
@@ -26,14 +26,14 @@ impl DebugSink {
     }
 }
 
-/// A line on standard output. A script does not fail because nobody can read it.
+/// Prints a line on standard output. A closed output does not make the script fail.
 fn print(name: &str, rows: NamedRows) {
     let _ = writeln!(stdout(), "{name}: {}", rows.into_json());
 }
 
 impl DbInstance {
-    /// Has `%debug` give the name and the rows of a relation to the host; before, it writes a line to standard output. Holds for
-    /// all handles of the database. Scripts wait until the host returns.
+    /// Makes `%debug` call a function with the name and the rows of a relation. Without one it prints a line on standard output. The
+    /// function serves all handles of the database. Scripts wait until it returns.
     ///
     /// ```
     /// # fn main() -> cozo::Result<()> {

@@ -1,4 +1,4 @@
-//! Databases with the type of their engine.
+//! Databases with their engine as a type parameter.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -9,7 +9,7 @@ use crate::storage::mem::MemStorage;
 use crate::storage::{Options, Storage};
 use crate::value::DataValue;
 
-/// A database over an engine whose type is known; it has all methods of [`DbInstance`].
+/// A database over an engine of a known type. It has all methods of [`DbInstance`].
 ///
 /// ```
 /// # fn main() -> cozo::Result<()> {
@@ -29,12 +29,12 @@ pub fn new_cozo_mem() -> miette::Result<Db<MemStorage>> {
 }
 
 impl<S: Storage + 'static> Db<S> {
-    /// A database over an engine, with what it holds.
+    /// A database over an engine, with the engine's contents.
     pub fn new(storage: S) -> miette::Result<Self> {
         Ok(Db { instance: DbInstance::over(Box::new(storage), &Options::default())?, engine: PhantomData })
     }
 
-    /// Does nothing: a database is ready once it is made. Programs for CozoDB 0.7 call it.
+    /// Does nothing, since a new database is ready. Programs for CozoDB 0.7 call it.
     pub fn initialize(&self) -> miette::Result<()> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What can go wrong around scripts.
+//! Errors around scripts.
 
 use crate::budget::Stop;
 use crate::diag::SourceSpan;
@@ -12,7 +12,7 @@ pub enum SessionError {
     #[error("this is a read-only run: '{0}' would write")]
     #[diagnostic(code(query::read_only), help("run the script as mutable"))]
     ReadOnly(String, #[label("would write")] SourceSpan),
-    /// A relation does not exist, or may not be used so.
+    /// A relation does not exist, or its access level forbids the use.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Relation(#[from] RelationError),
@@ -150,7 +150,7 @@ pub enum SessionError {
     #[error("'::kill' needs the number of a running query, found {found}")]
     #[diagnostic(code(parser::bad_process_id), help("'::running' lists the running queries with their numbers"))]
     BadProcessId {
-        /// What was given.
+        /// The value found.
         found: String,
         /// Where it stands.
         #[label("not a number")]
@@ -239,19 +239,19 @@ pub enum SessionError {
     #[error("sending on a disconnected channel: the transaction has ended")]
     #[diagnostic(code(transact::ended), help("begin a new transaction"))]
     TransactionEnded,
-    /// Nobody receives the requests of a fixed rule over a channel, or a request was dropped.
+    /// The receiver of a fixed rule over a channel was dropped, or a request was.
     #[error("the host does not answer the fixed rule's request")]
     #[diagnostic(code(fixed_rule::no_answer), help("the receiver of the rule's channel, or the request, was dropped"))]
     NoAnswer,
-    /// What is given takes more than it may, or is nested too deep.
+    /// An argument takes too much memory, or is nested too deep.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Stopped(#[from] Stop),
-    /// JSON that is not what it should be.
+    /// JSON of a wrong shape.
     #[error("bad JSON: {0}")]
     #[diagnostic(code(json::bad_data), help("see the documentation for the shape of this argument"))]
     BadJson(String),
-    /// Two columns of a kept result have the same name.
+    /// Two columns of a result that is to be stored have the same name.
     #[error("the result has two columns '{0}'")]
     #[diagnostic(code(eval::duplicate_column), help("name the columns differently to keep the result as a relation"))]
     DuplicateColumn(String, #[label("kept here")] SourceSpan),

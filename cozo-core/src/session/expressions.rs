@@ -8,7 +8,7 @@ use crate::parse::parse_expr;
 use crate::program::{Parameters, ProgramError, Resolver};
 use crate::value::DataValue;
 
-/// The value of an expression; `params` are its `$` parameters, `vars` its variables.
+/// The value of an expression. `params` has its `$` parameters, and `vars` its variables.
 pub fn evaluate_expressions(
     src: &str,
     params: &BTreeMap<String, DataValue>,
@@ -42,7 +42,7 @@ pub fn get_variables(src: &str, params: &BTreeMap<String, DataValue>) -> miette:
     Ok(expr.variables().into_iter().map(|name| name.to_string()).collect())
 }
 
-/// The expression, and its parameters, all of which are given.
+/// The expression and its parameters, all of which have values.
 fn resolve(src: &str, params: &BTreeMap<String, DataValue>) -> miette::Result<(Expr, Parameters)> {
     let mut resolver = Resolver::standalone(params);
     let expr = resolver.expr(&parse_expr(src)?)?;

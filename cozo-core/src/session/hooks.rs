@@ -1,4 +1,4 @@
-//! What follows an operation on a relation: its triggers run, and its callbacks are told at the commit.
+//! The consequences of an operation on a relation: its triggers run, and its callbacks get a message at the commit.
 
 use std::sync::Arc;
 
@@ -15,16 +15,16 @@ use crate::schema::RelationSchema;
 use crate::txn::{Transaction, is_ephemeral};
 use crate::value::Batch;
 
-/// What an operation leads to. Nearly always nothing; then the operation need not report its rows.
+/// The triggers and callbacks of an operation. There are rarely any, and without them the operation need not report its rows.
 pub struct Hooks<'a> {
     occasion: Occasion<'a>,
     triggers: Option<Arc<PreparedTriggers>>,
-    /// Whether a callback listens.
+    /// Whether there is a callback.
     callback: bool,
 }
 
 impl<'a> Hooks<'a> {
-    /// What an operation on a relation will lead to, if anything.
+    /// The hooks of an operation on a relation, if there are any.
     pub fn to(
         mutation: &MutationPlan,
         schema: &'a RelationSchema,
@@ -41,11 +41,11 @@ impl<'a> Hooks<'a> {
         Ok((callback || triggers.is_some()).then_some(Hooks { occasion, triggers, callback }))
     }
 
-    /// Lets it happen.
+    /// Runs the hooks.
     pub fn happen(self, mutated: &Mutated, txn: &mut Transaction, context: &Context<'_>) -> miette::Result<()> {
         let schema = self.occasion.schema;
         let (op, changed) = match self.occasion.event {
-            // Keys may be asked to be removed that are not there.
+            // A removal may name keys that do not exist.
             TriggerEvent::Rm => (CallbackOp::Rm, !mutated.old.is_empty()),
             _ => (CallbackOp::Put, !mutated.new.is_empty()),
         };
@@ -61,7 +61,7 @@ impl<'a> Hooks<'a> {
     }
 }
 
-/// Rows under the names of as many columns.
+/// Rows under the names of the first columns of a relation.
 fn named(schema: &RelationSchema, rows: &Batch) -> Result<NamedRows, Stop> {
     let columns = schema.columns().take(rows.columns.len());
     NamedRows::from_batch(columns.map(|column| column.name.to_string()).collect(), rows)

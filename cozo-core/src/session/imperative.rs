@@ -1,4 +1,17 @@
-//! Scripts of several statements: blocks and control flow in one transaction.
+//! Scripts as they run: one query, one system operation, or several statements with control flow, all in one transaction.
+//!
+//! [`CompiledScript::new`] converts a parsed script. Each query in it becomes a [`QueryCache`], so a cached script compiles its
+//! queries once. [`run_steps`] runs statements. Each ends with an [`Outcome`]:
+//!
+//! | outcome | of | effect |
+//! |---|---|---|
+//! | `Value` | a query, a finished loop | the next statement follows; the last value is the result |
+//! | `Break`, `Continue` | `%break`, `%continue` | leaves blocks up to the loop with the label, or the innermost loop |
+//! | `Return` | `%return` | ends the script |
+//!
+//! A statement sees the writes of earlier ones. An error ends the script, and the transaction is dropped with all its writes.
+//! Only `%ignore_error` continues, after rolling back to a savepoint. The value of a statement is dropped before the next one
+//! runs, unless it is stored as an ephemeral relation.
 
 use super::compile::QueryCache;
 use super::query::{run_query, store_as};
@@ -10,7 +23,7 @@ use crate::program::ProgramError;
 use crate::schema::{AccessLevel, RelationError};
 use crate::txn::Transaction;
 
-/// A script, its queries ready to be compiled and kept.
+/// A script whose queries can be compiled and cached.
 pub enum CompiledScript {
     /// One query.
     Query(QueryCache),
@@ -40,20 +53,20 @@ pub enum RelationSource {
     Query { query: QueryCache, store_as: Option<Symbol> },
 }
 
-/// How a statement ended.
+/// The end of a statement.
 enum Outcome {
-    /// With a value; the next statement follows.
+    /// The statement has a value, and the next one follows.
     Value(NamedRows),
-    /// By leaving a loop.
+    /// A loop is left.
     Break(Option<Symbol>, SourceSpan),
-    /// By going on with a loop's next round.
+    /// The next round of a loop begins.
     Continue(Option<Symbol>, SourceSpan),
-    /// By ending the script.
+    /// The script ends.
     Return(NamedRows),
 }
 
 impl CompiledScript {
-    /// Takes over a parsed script.
+    /// Converts a parsed script.
     pub fn new(script: ast::Script) -> Self {
         match script {
             ast::Script::Query(query) => CompiledScript::Query(QueryCache::new(*query)),
@@ -62,7 +75,7 @@ impl CompiledScript {
         }
     }
 
-    /// Whether it may write what outlives the transaction.
+    /// Whether it may write stored relations.
     pub fn writes(&self) -> bool {
         match self {
             CompiledScript::Query(query) => query.writes(),
@@ -76,12 +89,12 @@ impl CompiledScript {
         matches!(self, CompiledScript::Query(query) if query.is_known_to_read())
     }
 
-    /// Whether to prepare it anew would make it faster.
+    /// Whether parsing the script again would make it faster.
     pub fn is_outdated(&self) -> bool {
         matches!(self, CompiledScript::Query(query) if query.is_outdated())
     }
 
-    /// Where an error shows that concerns the script as a whole: what it writes, or its first line.
+    /// The place of an error about the whole script: the relation that it writes, or its first line.
     pub fn place(&self, source: &str) -> SourceSpan {
         match self {
             CompiledScript::Query(query) => query.written_at().unwrap_or_else(|| query.place()),
@@ -146,7 +159,7 @@ impl Step {
     }
 }
 
-/// Runs statements; the result is the value of the last. `mentioned` are their parameters.
+/// Runs statements. The result is the value of the last one. `mentioned` has their parameters.
 pub fn run_steps(
     steps: &[Step],
     mentioned: &[Symbol],
@@ -174,7 +187,7 @@ fn run_all(steps: &[Step], txn: &mut Transaction, context: &sys::SystemContext<'
         let _step = temporary();
         context.interrupt.check()?;
         within(txn.held_bytes(limit), limit)?;
-        // The value of the step before is nobody's any more.
+        // The value of the step before is not needed any more.
         drop(std::mem::take(&mut last));
         match run_step(step, txn, context)? {
             Outcome::Value(rows) => last = rows,
@@ -214,7 +227,7 @@ fn run_step(step: &Step, txn: &mut Transaction, context: &sys::SystemContext<'_>
             match run_query(query, txn, &context.query_in_turn()) {
                 Ok(rows) => rows,
                 Err(error) => {
-                    // A script that is being stopped does not go on.
+                    // A script that is being stopped must not continue.
                     context.interrupt.check()?;
                     drop(error);
                     txn.roll_back_to(savepoint);
@@ -251,7 +264,7 @@ fn run_loop(
     }
 }
 
-/// The result, kept as an ephemeral relation if a name is given.
+/// Returns a result, after storing it as an ephemeral relation if there is a name.
 fn kept(rows: NamedRows, name: Option<&Symbol>, txn: &mut Transaction) -> miette::Result<NamedRows> {
     if let Some(name) = name {
         store_as(&name.name, name.span, &rows, txn)?;
@@ -268,7 +281,7 @@ fn read(source: &RelationSource, txn: &mut Transaction, context: &sys::SystemCon
     }
 }
 
-/// All results that a script returns, which together may be no larger than one.
+/// All results that a script returns. Together they have the memory limit of one result.
 fn read_all(
     sources: &[RelationSource],
     txn: &mut Transaction,

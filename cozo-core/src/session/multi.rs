@@ -1,4 +1,7 @@
-//! Transactions that the host holds open over several scripts.
+//! Transactions that the host holds open over several queries.
+//!
+//! A [`MultiTransaction`] is a handle with two channels. The transaction itself is served by a thread of its own ([`serve`]):
+//! each [`TransactionPayload`] gets one outcome. A failed query is rolled back to a savepoint, and the transaction goes on.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,32 +21,31 @@ use crate::threads;
 use crate::txn::Transaction;
 use crate::value::DataValue;
 
-/// A transaction held open; it runs on a thread of its own. Dropping it stops what it runs, and undoes everything.
+/// A transaction held open. It runs on a thread of its own. Dropping it stops its query, and undoes everything.
 pub struct MultiTransaction {
-    /// Takes what is to be done.
+    /// The channel of requests.
     pub sender: Sender<TransactionPayload>,
-    /// Gives an outcome for each payload.
+    /// The channel of outcomes, one for each payload.
     pub receiver: Receiver<miette::Result<NamedRows>>,
     interrupt: Interrupt,
     /// The process that has its thread.
     process: Process,
-    /// Why it never began, if it did not.
+    /// The error if it could not begin.
     refused: Option<SessionError>,
 }
 
-/// What a [`MultiTransaction`] is asked to do.
+/// A request to a [`MultiTransaction`].
 pub enum TransactionPayload {
-    /// Make the writes lasting and end.
+    /// Commit the writes, and end.
     Commit,
-    /// Undo everything and end.
+    /// Undo everything, and end.
     Abort,
     /// Run a query with parameters.
     Query((String, BTreeMap<String, DataValue>)),
 }
 
 impl MultiTransaction {
-    /// Begins a transaction, to be served on a thread of its own. It sees the database as it is now. Where it cannot begin,
-    /// whatever it is asked for fails.
+    /// Begins a transaction on a thread of its own. It sees the database as it is now. If it cannot begin, every request fails.
     pub(super) fn begin(core: Arc<Core>, running: &Arc<Running>, write: bool) -> Self {
         let (sender, payloads) = bounded(1);
         let (outcomes, receiver) = bounded(1);
@@ -64,18 +66,18 @@ impl MultiTransaction {
         }
     }
 
-    /// Fails if the system had no thread for the transaction; so does whatever else is asked of it then.
+    /// Fails if the system had no thread for the transaction. Then every other request fails too.
     pub fn begun(&self) -> miette::Result<()> {
         self.refused.clone().map_or(Ok(()), |refused| Err(refused.into()))
     }
 
-    /// Runs a single query. If it fails, it leaves no trace, and the transaction goes on.
+    /// Runs a single query. A failed query leaves no trace, and the transaction goes on.
     pub fn run_script(&self, payload: &str, params: BTreeMap<String, DataValue>) -> miette::Result<NamedRows> {
         let run = self.ask(TransactionPayload::Query((payload.to_string(), params)));
         run.map_err(|report| locate(report, first_line(payload), "not run"))
     }
 
-    /// Makes the writes lasting; an error means that nothing was written. The transaction ends either way.
+    /// Commits the writes. An error means that nothing was written. The transaction ends either way.
     pub fn commit(&self) -> miette::Result<()> {
         self.ask(TransactionPayload::Commit).map(|_| ())
     }
@@ -85,7 +87,7 @@ impl MultiTransaction {
         self.ask(TransactionPayload::Abort).map(|_| ())
     }
 
-    /// The switch that stops the query that runs now; that query fails, and the transaction goes on.
+    /// The interrupt of the running query. A stopped query fails, and the transaction goes on.
     pub fn interrupt(&self) -> Interrupt {
         self.interrupt.clone()
     }
@@ -103,14 +105,14 @@ impl Drop for MultiTransaction {
         if self.process.is_current() {
             self.interrupt.close();
         } else {
-            // The locks of the channels may be held by threads that are not here.
+            // The locks of the channels may be held by threads that do not exist in this process.
             std::mem::forget((self.sender.clone(), self.receiver.clone()));
         }
     }
 }
 
-/// Does what the payloads ask for until the transaction ends, or until nobody can ask any more. Whoever hears that it has ended
-/// may open the database's files anew: by then nothing is held here.
+/// Serves payloads until the transaction ends or the channel closes. The transaction and the database are released before the last
+/// outcome is sent, so that its receiver can open the database's files again.
 pub(super) fn serve(
     core: Arc<Core>,
     mut txn: Transaction,
@@ -118,7 +120,7 @@ pub(super) fn serve(
     payloads: &Receiver<TransactionPayload>,
     outcomes: &Sender<miette::Result<NamedRows>>,
 ) {
-    // That nobody waits for an outcome is no reason to stop: the next payload says how the transaction ends.
+    // A closed channel of outcomes does not end the loop: the next payload says how the transaction ends.
     while let Ok(payload) = payloads.recv() {
         match payload {
             TransactionPayload::Query((source, parameters)) => {
@@ -136,7 +138,7 @@ pub(super) fn serve(
                 };
                 let outcome = query(&source, &mut txn, &context);
                 if !core.process.is_current() {
-                    // A fixed rule has forked, and this is the only thread here: no other one asks or waits.
+                    // A fixed rule has forked. This is the only thread in this process, and no other thread waits for it.
                     std::mem::forget((txn, core));
                     return;
                 }

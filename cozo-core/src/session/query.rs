@@ -1,4 +1,23 @@
-//! Running one compiled query inside a transaction.
+//! Running one query in a transaction: compile, run, and apply the operation of the query.
+//!
+//! [`run_query`] is the entry. It takes a [`QueryCache`] with the parsed query, and a [`Context`] with everything that the query
+//! runs with: parameters, interrupt, caches, budget.
+//!
+//! ```text
+//!  run_query ── run_with_given ─┬─ reusable: compiled for this catalog before ─┐
+//!                               └─ compile, within a budget ───────────────────┴─ run_compiled
+//!  run_compiled ─┬─ is_small: run_single, without a budget ─┐
+//!                └─ run_counted: within a budget ─┬─ run_single ─┼─ finish ─┬─ no operation: the rows are the result
+//!                                                 └─ run_plan ───┘          └─ make_target ── exec::write ── Hooks
+//! ```
+//!
+//! | function | runs | the rows |
+//! |---|---|---|
+//! | `run_single` | plans that give one row, on single values | [`Rows::One`] |
+//! | `run_plan` | all other plans, on batches | [`Rows::Many`] |
+//!
+//! Invariants: a budget is entered while the query is compiled and while it runs, except for small queries, whose cost is
+//! known to be below that of a budget. Memory that the transaction or the script holds counts against the query's limit.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -18,10 +37,10 @@ use crate::schema::{AccessLevel, RelationSchema, SchemaRef};
 use crate::txn::Transaction;
 use crate::value::{Batch, Column, DataValue, SmallStr, Tuple};
 
-/// The seconds that a query may take if it does not say.
+/// The time limit in seconds of a query without an option for it.
 pub const DEFAULT_TIMEOUT_SECONDS: f64 = 300.0;
 
-/// What a query runs with.
+/// The context of a query.
 pub struct Context<'a> {
     /// The parameters by name.
     pub parameters: &'a BTreeMap<String, DataValue>,
@@ -29,23 +48,23 @@ pub struct Context<'a> {
     pub interrupt: &'a Interrupt,
     /// The database.
     pub core: &'a Core,
-    /// Whether writes set off triggers; those of triggers do not.
+    /// Whether writes set off triggers. Writes of triggers do not.
     pub sets_off_triggers: bool,
-    /// The bytes of what the script holds while the query runs, besides what its transaction holds.
+    /// The memory that the script holds while the query runs, besides that of its transaction.
     pub held_bytes: usize,
-    /// The script, if that is news: when it began, and how many bytes it takes.
+    /// For a script that was parsed just now: its beginning and its size.
     pub new_script: Option<(Instant, usize)>,
-    /// What is left for the query after compiling it, if it was compiled just now.
+    /// The budget under which the query was compiled, if it was compiled just now.
     pub budget: Option<&'a Budget>,
 }
 
 impl Context<'_> {
-    /// How much a query may take that has yet to be compiled, and for how long it may run.
+    /// The budget of a query that is not compiled yet.
     pub fn budget_of(&self, query: &Query) -> Result<Budget, Stop> {
         let seconds = timeout_of(query, self.parameters).unwrap_or(DEFAULT_TIMEOUT_SECONDS);
         let (passed, script_bytes) =
             self.new_script.map_or((0.0, 0), |(began, bytes)| (began.elapsed().as_secs_f64(), bytes));
-        // None left is not the same as no limit.
+        // Zero stands for no limit, so a limit that has passed becomes a tiny one.
         let left = if seconds > 0.0 { (seconds - passed).max(f64::MIN_POSITIVE) } else { 0.0 };
         let budget = Budget::new(self.interrupt.clone(), left, self.core.query_memory_bytes);
         budget.charge(script_bytes)?;
@@ -53,7 +72,7 @@ impl Context<'_> {
         Ok(budget)
     }
 
-    /// The budget of a query that may take so many seconds.
+    /// The budget of a compiled query.
     fn budget(&self, timeout_seconds: f64, txn: &mut Transaction) -> Result<Budget, Stop> {
         let limit = self.core.query_memory_bytes;
         let budget = match self.budget {
@@ -66,7 +85,7 @@ impl Context<'_> {
     }
 }
 
-/// Runs a query; its writes go into the transaction.
+/// Runs a query. Its writes go into the transaction.
 pub fn run_query<R: ScriptResult>(
     query: &QueryCache,
     txn: &mut Transaction,
@@ -76,7 +95,7 @@ pub fn run_query<R: ScriptResult>(
     run.map_err(|report| locate(report, query.place(), "in this query"))
 }
 
-/// Runs a query that may apply given relations, which have these rows.
+/// Runs a query that may apply relations with given rows.
 pub fn run_with_given<R: ScriptResult>(
     query: &QueryCache,
     given: &[GivenRelation],
@@ -94,7 +113,7 @@ pub fn run_with_given<R: ScriptResult>(
     run_compiled(&compiled, rows, txn, &Context { budget: Some(&budget), ..*context })
 }
 
-/// Runs a compiled query; `given` are the rows of the relations that it was compiled with.
+/// Runs a compiled query. `given` has the rows of the given relations that it was compiled with.
 fn run_compiled<R: ScriptResult>(
     compiled: &CompiledQuery,
     given: &[Batch],
@@ -113,7 +132,7 @@ fn run_compiled<R: ScriptResult>(
     run_counted(compiled, &parameters, given, txn, context)
 }
 
-/// Runs a query whose memory is counted, and whose time.
+/// Runs a query within a budget of memory and time.
 #[inline(never)]
 fn run_counted<R: ScriptResult>(
     compiled: &CompiledQuery,
@@ -138,7 +157,7 @@ pub fn query_budget(
     txn: &mut Transaction,
     context: &Context<'_>,
 ) -> miette::Result<Budget> {
-    // How long it may take may have to be computed first, for which there is time, too.
+    // The time limit may be an expression, whose evaluation has a limit too.
     let is_computed = options.timeout.as_ref().is_some_and(|timeout| !timeout.is_given());
     let of_option = if is_computed { Some(context.budget(DEFAULT_TIMEOUT_SECONDS, txn)?) } else { None };
     let entered = of_option.as_ref().map(Budget::enter);
@@ -147,9 +166,9 @@ pub fn query_budget(
     Ok(context.budget(timeout.unwrap_or(DEFAULT_TIMEOUT_SECONDS), txn)?)
 }
 
-/// Hands out the rows of a query, or does with them what it says.
+/// Returns the rows of a query, or applies its operation to them.
 ///
-/// A query for one row and any other call it, each once: inlined into both, it does not move the row.
+/// It is inlined into both callers, which avoids moving the row of a query for one row.
 #[inline(always)]
 fn finish<R: ScriptResult>(
     compiled: &CompiledQuery,
@@ -176,9 +195,9 @@ fn finish<R: ScriptResult>(
     Ok(R::of_rows(if returning { returned(mutation.op, schema, &mutated)? } else { NamedRows::status("OK") })?)
 }
 
-/// The one row of a query, or none, if it runs on single values; nothing if it runs on batches.
+/// Runs a plan on single values. Returns its one row or no row, or `None` if the plan runs on batches.
 ///
-/// Inlined as [`finish`] is.
+/// It is inlined for the same reason as [`finish`].
 #[inline(always)]
 pub fn run_single(
     compiled: &CompiledQuery,
@@ -195,8 +214,8 @@ pub fn run_single(
     Ok(rows)
 }
 
-/// Runs the plan of a query, if it has one, and applies its options; with a profile, notes there what each operator does. The thread
-/// works for the budget.
+/// Runs the plan of a query, if it has one, and applies its options. A profile records the work of each operator. The caller has
+/// entered the budget.
 pub fn run_plan(
     compiled: &CompiledQuery,
     parameters: &[&DataValue],
@@ -220,7 +239,7 @@ pub fn run_plan(
     Ok(rows)
 }
 
-/// Makes the relation that `:create` and `:replace` write. What other operations write is there, as the plan knows it.
+/// Creates the relation that `:create` or `:replace` writes. The target of other operations exists, and the plan has its schema.
 fn make_target(
     mutation: &MutationPlan,
     txn: &mut Transaction,
@@ -250,7 +269,7 @@ fn make_target(
     }
 }
 
-/// The rows that `:returning` asks for.
+/// The result of a query with `:returning`.
 fn returned(op: MutationOp, schema: &RelationSchema, mutated: &Mutated) -> Result<NamedRows, Stop> {
     let (new, old) = match op {
         MutationOp::Rm | MutationOp::Delete => ("requested", "deleted"),
@@ -269,7 +288,7 @@ fn returned(op: MutationOp, schema: &RelationSchema, mutated: &Mutated) -> Resul
     Ok(NamedRows::new(headers.collect(), rows))
 }
 
-/// Keeps a result as an ephemeral relation, in place of one of the same name.
+/// Stores a result as an ephemeral relation. It replaces one with the same name.
 pub fn store_as(
     name: &SmallStr,
     span: crate::diag::SourceSpan,

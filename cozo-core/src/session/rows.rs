@@ -14,26 +14,26 @@ use crate::value::{Batch, Column, DataValue, Tuple, allocated};
 /// Rows of values under headers: the result of a script, or the contents of a relation.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct NamedRows {
-    /// One header a column.
+    /// A header for each column.
     pub headers: Vec<String>,
     /// The rows, each as long as the headers.
     pub rows: Vec<Tuple>,
-    /// A further result, where a script returns several.
+    /// A further result, if a script returns several.
     pub next: Option<Box<NamedRows>>,
 }
 
-/// From so many rows on, threads make them together, which gains where their memory is new. Fewer are made, and dropped, sooner in the heap
-/// of one thread.
+/// Results of at least this many rows are made by several threads, since most of their memory is new. Smaller results are made and
+/// dropped faster in the heap of one thread.
 const PARALLEL_MIN_VALUES: usize = 1 << 19;
 
-/// About the memory of a result that its reader drops and the next query asks for again.
+/// The approximate size of a result that is dropped and whose memory the next query requests again.
 const USUAL_RESULT_BYTES: usize = 4 << 20;
 
-/// Has the program's allocator keep the memory of a result for the next one.
+/// Makes the program's allocator retain the memory of a result for the next one.
 ///
-/// glibc returns what is free at the end of its heap to the system from 128 KB on, and each page of the next result comes
-/// with a fault: of a query for seven thousand rows an eighth of the time. It learns to wait until that is twice the size of the
-/// largest block that was freed. Nothing is touched here, and other allocators do not mind. mimalloc is told, whoever allocates with it.
+/// glibc returns free memory at the end of its heap to the system from 128 KB on, so each page of the next result causes a page
+/// fault. Once a large block was freed, glibc raises that limit to twice its size, so one is allocated and freed here. No page
+/// of it is touched, and other allocators are not affected. mimalloc has a setting of its own.
 pub(super) fn keep_memory_of_results() {
     allocator::keep_freed_memory();
     drop(std::hint::black_box(Vec::<u8>::with_capacity(USUAL_RESULT_BYTES)));
@@ -45,18 +45,18 @@ impl NamedRows {
         NamedRows { headers, rows, next: None }
     }
 
-    /// The result of an operation that has nothing else to say.
+    /// The result of an operation without rows.
     pub(super) fn status(text: &str) -> Self {
         NamedRows::new(vec!["status".to_string()], vec![vec![DataValue::from(text)]])
     }
 
-    /// Columns as rows, for which room is made first.
+    /// Columns as rows. Their memory is reserved first.
     pub(super) fn from_batch(headers: Vec<String>, batch: &Batch) -> Result<Self, Stop> {
         make_room(row_bytes(batch, batch.columns.len()))?;
         Ok(NamedRows::new(headers, rows_of(batch)?))
     }
 
-    /// About how many bytes the rows take, without those of further results.
+    /// The approximate size of the rows, without further results.
     pub(super) fn memory_bytes(&self) -> usize {
         let row = |row: &Tuple| size_of::<Tuple>() + row.iter().map(DataValue::memory_bytes).sum::<usize>();
         self.rows.iter().map(row).sum()
@@ -67,7 +67,7 @@ impl NamedRows {
         self.next.is_some()
     }
 
-    /// This result and those that follow, each by itself.
+    /// This result and the following ones, separately.
     pub fn flatten(self) -> Vec<Self> {
         let mut all = vec![];
         let mut current = Some(self);
@@ -78,7 +78,7 @@ impl NamedRows {
         all
     }
 
-    /// Results one after the other, each the `next` of the one before: what [`NamedRows::flatten`] takes apart.
+    /// Results as a chain, each the `next` of the one before. It is the inverse of [`NamedRows::flatten`].
     pub fn chained(results: Vec<Self>) -> Self {
         let chain = |next: Option<Box<Self>>, rows: Self| Some(Box::new(NamedRows { next, ..rows }));
         results.into_iter().rev().fold(None, chain).map_or_else(Default::default, |rows| *rows)
@@ -116,16 +116,16 @@ impl NamedRows {
     }
 }
 
-/// About how many bytes the rows of a batch take as rows of so many values.
+/// The approximate size of a batch as rows of `width` values.
 pub(super) fn row_bytes(batch: &Batch, width: usize) -> usize {
     let row = size_of::<Tuple>() + allocated(width * size_of::<DataValue>());
     batch.len.saturating_mul(row).saturating_add(batch.large_bytes())
 }
 
-/// So many rows are made between two looks at the clock.
+/// The number of rows made between two checks of the budget.
 const ROWS_PER_CHECK: usize = 4096;
 
-/// The rows of a batch. Once the script must stop, those that are left are empty, and dropped with the others.
+/// The rows of a batch. Once the script must stop, the remaining rows are empty, and all are dropped.
 fn rows_of(batch: &Batch) -> Result<Vec<Tuple>, Stop> {
     let (stopped, budget) = (OnceLock::new(), Budget::current());
     let must_stop = |row: usize| {

@@ -1,4 +1,14 @@
-//! The scripts that run at the moment.
+//! The running scripts, for `::running`, `::kill` and the closing of a database.
+//!
+//! Each thread shard has one slot, which a script takes and leaves with a few atomic operations, and a locked list for further
+//! scripts. A script's number tells its shard and whether it is in the slot.
+//!
+//! ```text
+//!  slot.number:  FREE ──compare_exchange──> TAKEN ──time and interrupt are set──> number ──drop of Entry──> FREE
+//! ```
+//!
+//! Invariant: a number is never used twice, so a late `::kill` never stops another script. The interrupt of a slot is armed for
+//! one number, and a kill for another number does nothing.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -7,77 +17,77 @@ use crate::budget::Interrupt;
 use crate::sync::Mutex;
 use crate::txn::{CachePadded, THREAD_PARTS, thread_shard};
 
-/// The running scripts by number, each in the part of its thread: threads that run short scripts do not wait for one another.
+/// The running scripts, in the shards of their threads. Threads that run short scripts do not wait for one another.
 #[derive(Default)]
 pub struct Running {
     parts: [CachePadded<Part>; THREAD_PARTS],
 }
 
-/// The scripts of the threads of one part. Nearly always there is one at a time, which has a place that is taken in a single step.
+/// The scripts of one thread shard. There is nearly always one at a time, which has the slot.
 #[derive(Default)]
 struct Part {
     place: RunningSlot,
     others: Mutex<Others>,
 }
 
-/// The place of one script after the other.
+/// A slot for one script at a time.
 #[derive(Default)]
 struct RunningSlot {
-    /// Of the script that has it, or [`FREE`], or [`TAKEN`] by one that has no number yet.
+    /// The number of the script in the slot; or [`FREE`]; or [`TAKEN`] by a script that has no number yet.
     number: AtomicU64,
-    /// How many there have been; changed by who has the place.
+    /// The number of scripts so far. Only the script in the slot changes it.
     count: AtomicU64,
-    /// When it began, in microseconds since the epoch.
+    /// The beginning of the script, in microseconds since the epoch.
     began_micros: AtomicI64,
-    /// Serves the script of the number.
+    /// The interrupt, armed for the script with `number`.
     interrupt: Interrupt,
 }
 
 const FREE: u64 = 0;
 const TAKEN: u64 = 1;
 
-/// Scripts beside the one that has the place, and those that bring an interrupt.
+/// The scripts beside the slot: those that found it taken, and those with an interrupt of the host.
 #[derive(Default)]
 struct Others {
-    /// How many there have been.
+    /// The number of such scripts so far.
     count: u64,
-    /// Those that run; few enough to look through.
+    /// The running ones. They are few enough for a linear search.
     running: Vec<RunningScript>,
 }
 
 struct RunningScript {
     number: u64,
-    /// When it began, in microseconds since the epoch.
+    /// The beginning of the script, in microseconds since the epoch.
     began_micros: i64,
     interrupt: Interrupt,
 }
 
-/// Keeps a script on the list until it is dropped.
+/// The entry of a script on the list. Dropping it removes the script.
 pub struct Entry<R: Deref<Target = Running>> {
     running: R,
     number: u64,
-    /// What stops it, unless it has a place.
+    /// The interrupt, unless the script is in a slot.
     interrupt: Option<Interrupt>,
 }
 
-/// The number of the script that is the `count`th of a part in its place, or beside it.
+/// The number of the `count`th script of a shard, in the slot or beside it.
 fn number_of(count: u64, has_place: bool, part: usize) -> u64 {
     (count * 2 + u64::from(!has_place)) * THREAD_PARTS as u64 + part as u64
 }
 
-/// Whether the script of a number has a place.
+/// Whether the script with this number is in a slot.
 fn has_place(number: u64) -> bool {
     (number / THREAD_PARTS as u64).is_multiple_of(2)
 }
 
 impl RunningSlot {
-    /// Takes the place, if it is free, and gives the script's number.
+    /// Takes the slot, if it is free. Returns the script's number.
     fn take(&self, part: usize, began_micros: i64) -> Option<u64> {
         self.number.compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed).ok()?;
         let count = self.count.load(Ordering::Relaxed) + 1;
         self.count.store(count, Ordering::Relaxed);
         let number = number_of(count, true, part);
-        // Who sees this time does not see an earlier number after it.
+        // A thread that reads this time does not read an earlier number afterwards.
         self.began_micros.store(began_micros, Ordering::Release);
         self.interrupt.serve(number);
         self.number.store(number, Ordering::Release);
@@ -88,12 +98,12 @@ impl RunningSlot {
         self.number.store(FREE, Ordering::Release);
     }
 
-    /// The number of the script that has it.
+    /// The number of the script in the slot.
     fn script(&self) -> Option<u64> {
         Some(self.number.load(Ordering::Acquire)).filter(|number| *number != FREE && *number != TAKEN)
     }
 
-    /// The script that has it, and when it began.
+    /// The beginning and the number of the script in the slot.
     fn listed(&self) -> Option<(i64, u64)> {
         let number = self.script()?;
         let began_micros = self.began_micros.load(Ordering::Acquire);
@@ -102,7 +112,7 @@ impl RunningSlot {
 }
 
 impl Running {
-    /// Puts a script on the list that the interrupt stops, or one of its own if there is none.
+    /// Adds a script to the list. `interrupt` stops it; without one it gets its own.
     pub fn enter<R: Deref<Target = Running>>(running: R, interrupt: Option<&Interrupt>, began_micros: i64) -> Entry<R> {
         let part = thread_shard();
         let Part { place, others } = &*running.parts[part];
@@ -124,8 +134,8 @@ impl Running {
         &self.parts[number as usize % THREAD_PARTS]
     }
 
-    /// The numbers of the running scripts, and when they began in seconds since the epoch; the oldest come first, and the script
-    /// that asks comes last.
+    /// The numbers of the running scripts, and their beginnings in seconds since the epoch. The oldest comes first, and the asking
+    /// script last.
     pub fn list(&self, asking: u64) -> Vec<(u64, f64)> {
         let mut list = vec![];
         for part in &self.parts {
@@ -136,7 +146,7 @@ impl Running {
         list.into_iter().map(|(began_micros, number)| (number, began_micros as f64 / 1e6)).collect()
     }
 
-    /// Stops a script; whether there is one of this number.
+    /// Stops a script. Returns whether there is one with this number.
     pub fn kill(&self, number: u64) -> bool {
         let Part { place, others } = self.part_of(number);
         if has_place(number) {
@@ -156,7 +166,7 @@ impl Running {
         }
     }
 
-    /// Stops all scripts since the database is being closed.
+    /// Stops all scripts because the database closes.
     pub fn close(&self) {
         for part in &self.parts {
             if let Some(number) = part.place.script() {
@@ -173,7 +183,7 @@ impl<R: Deref<Target = Running>> Entry<R> {
         self.number
     }
 
-    /// Stops the script.
+    /// The interrupt that stops the script.
     pub fn interrupt(&self) -> &Interrupt {
         self.interrupt.as_ref().unwrap_or_else(|| &self.running.part_of(self.number).place.interrupt)
     }

@@ -12,17 +12,17 @@ use crate::fixed_rule::{FixedRule, FixedRulePayload, Poison, RegularTempStore};
 use crate::parse::ast::Symbol;
 use crate::value::{DataValue, SmallStr};
 
-/// How long a query that waits for an answer may not notice that it is to stop.
+/// The interval at which a query that waits for an answer checks whether it must stop.
 const POISON_INTERVAL: Duration = Duration::from_millis(20);
 
-/// What a fixed rule over a channel asks: the inputs, the options, and where to send the rows.
+/// A request of a fixed rule over a channel: the inputs, the options, and the channel for the rows.
 pub type RuleRequest = (Vec<NamedRows>, BTreeMap<String, DataValue>, Sender<miette::Result<NamedRows>>);
 
 type Body = dyn Fn(Vec<NamedRows>, BTreeMap<String, DataValue>, &Poison) -> miette::Result<NamedRows> + Send + Sync;
 
-/// A fixed rule that takes whole relations and the values of its options, and gives a relation.
+/// A fixed rule that takes whole relations and the values of its options, and returns a relation.
 ///
-/// The inputs come as rows under the names that the script gives to their columns, `_0`, `_1`, ... where it gives none.
+/// The inputs are rows under the column names of the script. Columns without a name are `_0`, `_1`, and so on.
 ///
 /// ```
 /// use cozo::{DataValue, DbInstance, NamedRows, SimpleFixedRule};
@@ -43,7 +43,7 @@ pub struct SimpleFixedRule {
 }
 
 impl SimpleFixedRule {
-    /// A rule that gives rows of `return_arity` values.
+    /// A rule that returns rows of `return_arity` values.
     pub fn new<R>(return_arity: usize, rule: R) -> Self
     where
         R: Fn(Vec<NamedRows>, BTreeMap<String, DataValue>) -> miette::Result<NamedRows> + Send + Sync + 'static,
@@ -51,8 +51,8 @@ impl SimpleFixedRule {
         SimpleFixedRule { return_arity, body: Box::new(move |inputs, options, _| rule(inputs, options)) }
     }
 
-    /// [`SimpleFixedRule::new`] for a rule that may take long and is able to stop: it looks at the poison now and then, and
-    /// hands the error of that on.
+    /// [`SimpleFixedRule::new`] for a rule that may take long and can be stopped. It checks the poison at intervals, and returns its
+    /// error.
     pub fn interruptible<R>(return_arity: usize, rule: R) -> Self
     where
         R: Fn(Vec<NamedRows>, BTreeMap<String, DataValue>, &Poison) -> miette::Result<NamedRows>
@@ -63,8 +63,8 @@ impl SimpleFixedRule {
         SimpleFixedRule { return_arity, body: Box::new(rule) }
     }
 
-    /// A rule whose work is done by whoever receives the requests; each is to be answered once. A query that is stopped
-    /// does not wait for the answer.
+    /// A rule whose work is done by the receiver of its requests. Each request needs one answer. A stopped query does not wait for
+    /// the answer.
     pub fn rule_with_channel(return_arity: usize) -> (Self, Receiver<RuleRequest>) {
         let (requests, receiver) = unbounded();
         let ask = move |inputs, options, poison: &Poison| -> miette::Result<NamedRows> {

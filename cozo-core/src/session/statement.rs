@@ -1,4 +1,4 @@
-//! Scripts that a program keeps ready to run.
+//! Prepared scripts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use super::core::CachedScript;
 use super::{DbInstance, NamedRows, ScriptMutability};
 use crate::value::{DataValue, Tuple};
 
-/// A script of a database, parsed and checked for syntax once: [`DbInstance::prepare`]. Threads may share it.
+/// A script of a database, parsed once by [`DbInstance::prepare`]. Threads may share it.
 ///
-/// It saves looking the script up by its text, and the parameters are lent, so that a program changes the value of one
-/// instead of making all anew for each run.
+/// A run does not look up the script by its text. The parameters are borrowed, so a program can change one value between runs
+/// instead of building a new map.
 #[derive(Clone)]
 pub struct Statement {
     db: DbInstance,
@@ -30,7 +30,7 @@ impl Statement {
         self.db.run_cached(&self.script, params, self.mutability, None)
     }
 
-    /// [`Statement::run`] for those who know the headers, and ask for the rows alone.
+    /// [`Statement::run`] without the headers.
     pub fn rows(&self, params: &BTreeMap<String, DataValue>) -> miette::Result<Vec<Tuple>> {
         self.db.check_process()?;
         self.db.run_cached(&self.script, params, self.mutability, None)
@@ -38,7 +38,7 @@ impl Statement {
 }
 
 impl DbInstance {
-    /// Makes a script ready to be run again and again. It may write if `mutability` allows it.
+    /// Prepares a script for many runs. It may write if `mutability` allows it.
     ///
     /// ```
     /// # fn main() -> cozo::Result<()> {
@@ -54,7 +54,7 @@ impl DbInstance {
     /// # }
     /// ```
     ///
-    /// Errors of syntax come here; what names stand for is found out when it runs.
+    /// Syntax errors are reported here. Names are resolved when the script runs.
     pub fn prepare(&self, script: &str, mutability: ScriptMutability) -> miette::Result<Statement> {
         let script = self.prepared(script)?.to_shared().expect("scripts are kept where they may be replaced");
         Ok(Statement { db: self.clone(), script, mutability })

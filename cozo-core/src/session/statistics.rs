@@ -1,4 +1,4 @@
-//! Sizes of stored relations for the planner, from small samples.
+//! Statistics of stored relations for the planner, from small samples.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,20 +11,20 @@ use crate::storage::KeyRange;
 use crate::txn::Transaction;
 use crate::value::{Batch, Column};
 
-/// A sample is taken at so many places of a relation,
+/// The number of places in a relation where rows are sampled.
 const SAMPLED_PLACES: usize = 8;
 
-/// and is so many rows long at each.
+/// The number of rows sampled at each place.
 const SAMPLED_ROWS: usize = 256;
 
-/// Statistics from samples, each relation's taken when first asked for.
+/// Statistics from samples. A relation is sampled on first use.
 pub struct Sampled<'a> {
     txn: &'a Transaction,
     distinct: RefCell<HashMap<RelationId, Vec<f64>>>,
 }
 
 impl<'a> Sampled<'a> {
-    /// What the transaction sees.
+    /// Statistics of the relations that the transaction sees.
     pub fn new(txn: &'a Transaction) -> Self {
         Sampled { txn, distinct: RefCell::default() }
     }
@@ -43,7 +43,7 @@ impl<'a> Sampled<'a> {
         (0..relation.arity()).map(column).collect()
     }
 
-    /// Some rows from some places; none where they cannot be read, which the query itself will report.
+    /// The sampled rows. None if they cannot be read, which the query itself will report.
     fn batches(&self, relation: &RelationSchema) -> Option<Vec<Batch>> {
         let snapshot = self.txn.estimates_of(relation.id);
         let columns: Vec<usize> = (0..relation.arity()).collect();
@@ -76,8 +76,8 @@ fn row_count(relation: RelationId, txn: &Transaction) -> u64 {
     txn.estimates_of(relation).row_count(relation)
 }
 
-/// The number of different values of the first column: rows come sorted by it, so that the changes within the samples
-/// tell how often it changes.
+/// The number of different values of the first column. Rows are sorted by it, so the share of rows where it changes in the samples
+/// estimates the share in the relation.
 fn distinct_of_sorted(batches: &[Batch], rows: f64) -> f64 {
     let changes = |batch: &Batch| {
         let column = &batch.columns[0];
@@ -88,10 +88,10 @@ fn distinct_of_sorted(batches: &[Batch], rows: f64) -> f64 {
     rows * (changes as f64 + 1.0) / (sampled as f64).max(1.0)
 }
 
-/// The number of different values of another column, from how many are in the sample once and how many more often (the
+/// The number of different values of another column, from the numbers of values that occur once and more often in the sample (the
 /// estimator GEE of Charikar, Chaudhuri, Motwani and Narasayya 2000).
 fn distinct_of_spread(batches: &[Batch], column: usize, rows: f64) -> f64 {
-    // They are hashes already.
+    // The keys are hashes already.
     let mut counts: FxHashMap<u64, usize> = FxHashMap::default();
     let mut sampled = 0;
     for batch in batches {
@@ -104,16 +104,16 @@ fn distinct_of_spread(batches: &[Batch], column: usize, rows: f64) -> f64 {
     (rows / (sampled as f64).max(1.0)).max(1.0).sqrt() * once + often
 }
 
-/// The numbers of rows that a plan was made for.
+/// The numbers of rows for which a plan was made.
 #[derive(Default)]
 pub struct Sizes {
     rows: Vec<(RelationId, u64)>,
 }
 
-/// A relation that is this much larger or smaller than it was may need another plan.
+/// A relation that has grown or shrunk by more than this factor may need another plan.
 const GROWN: u64 = 8;
 
-/// Below so many rows it does not matter.
+/// Smaller sizes count as this one, since the plan for them hardly matters.
 const SMALL: u64 = 256;
 
 impl Sizes {

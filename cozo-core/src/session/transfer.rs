@@ -1,4 +1,4 @@
-//! Whole relations in and out.
+//! Exports and imports of whole relations.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::schema::{AccessLevel, ColumnDefinition, RelationError, SchemaRef};
 use crate::txn::{Pipeline, Transaction};
 use crate::value::{Batch, Column, DataValue, Tuple, check_depth};
 
-/// The contents of relations, as of one moment.
+/// The contents of relations at one moment.
 pub fn export<T: AsRef<str>>(
     pipeline: &Arc<Pipeline>,
     names: impl Iterator<Item = T>,
@@ -27,14 +27,14 @@ pub fn export<T: AsRef<str>>(
     Ok(exported)
 }
 
-/// A relation as of now.
+/// A reader of a relation as it is now.
 pub fn read(pipeline: &Arc<Pipeline>, name: &str) -> miette::Result<RelationReader> {
     let mut txn = Transaction::begin(pipeline, false);
     let schema = find(&txn, name, AccessLevel::ReadOnly, "exported")?;
     Ok(RelationReader::new(schema, &mut txn)?)
 }
 
-/// Puts rows into relations, or removes them where the name begins with `-`; all of them or none.
+/// Puts rows into relations, or removes them if the name begins with `-`; all of them or none.
 pub fn import(pipeline: &Arc<Pipeline>, relations: BTreeMap<String, NamedRows>) -> miette::Result<()> {
     let mut txn = Transaction::begin(pipeline, true);
     for (name, rows) in relations {
@@ -62,18 +62,18 @@ pub fn import_columns(
                 values.iter().try_for_each(|value| check_depth(value, 0))?;
             }
         }
-        // No two columns of a relation have the same name, and so none is taken twice.
+        // All columns of a relation have different names, so no column is taken twice.
         let columns = import.positions.iter().map(|position| std::mem::take(&mut columns[*position])).collect();
         write(&mut txn, &import.schema, import.op, Batch { columns, len })?;
     }
     Ok(txn.commit()?)
 }
 
-/// What is to be done with the rows that are imported under a name.
+/// The operation for the rows imported under a name.
 struct Import {
     schema: SchemaRef,
     op: MutationOp,
-    /// Where the columns that are needed stand among the headers.
+    /// The positions of the needed columns among the headers.
     positions: Vec<usize>,
 }
 
@@ -95,14 +95,14 @@ pub fn target(txn: &Transaction, name: &str) -> Result<SchemaRef, SessionError> 
     }
 }
 
-/// Puts rows into a relation; every column of it must be among the headers, and others are left aside.
+/// Puts rows into a relation. All its columns must be among the headers. Other headers are ignored.
 pub fn put_columns(txn: &mut Transaction, schema: &SchemaRef, headers: &[String], rows: Batch) -> miette::Result<()> {
     let positions = positions(schema, schema.arity(), headers)?;
     let columns = positions.iter().map(|position| rows.columns[*position].clone()).collect();
     write(txn, schema, MutationOp::Put, Batch { columns, len: rows.len })
 }
 
-/// Where the first columns of a relation stand among the headers.
+/// The positions of the first columns of a relation among the headers.
 fn positions(schema: &SchemaRef, width: usize, headers: &[String]) -> Result<Vec<usize>, SessionError> {
     if let Some((_, repeated)) = headers.iter().enumerate().find(|(i, header)| headers[..*i].contains(header)) {
         let (relation, column) = (schema.name.to_string(), repeated.clone());
@@ -133,7 +133,7 @@ fn columns_of(name: &str, rows: Vec<Tuple>, headers: usize, positions: &[usize])
         for (column, position) in batch.columns.iter_mut().zip(positions) {
             match &mut row[*position] {
                 value if value.has_column_type() => column.push(value),
-                // It may be large. No two columns of a relation have the same name, and so none is taken twice.
+                // The value may be large, so it is moved. All columns have different names, so no value is taken twice.
                 value => push_large(column, std::mem::take(value))?,
             }
         }
@@ -149,7 +149,7 @@ fn push_large(column: &mut Column, value: DataValue) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The error of a row that has not a value for each header: what no header names would be lost without a word.
+/// The error of a row with more or fewer values than headers. Values without a header would be lost silently.
 #[cold]
 fn misfit(relation: &str, row: usize, found: usize, headers: usize) -> SessionError {
     let relation = relation.to_string();

@@ -1,7 +1,7 @@
 //! Triggers: queries of a relation that run when it changes, in the same transaction.
 //!
-//! The catalog keeps their text; here they are parsed once and compiled once for each version of the catalog. They read
-//! the rows of the operation as the relations `_new` and `_old`, which are handed over as columns.
+//! The catalog has their text. This module parses them once, and compiles them once for each version of the catalog. They read the
+//! rows of the operation as the relations `_new` and `_old`, which are passed as columns.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::schema::{RelationId, RelationSchema, Triggers};
 use crate::txn::Transaction;
 use crate::value::{Batch, DataValue};
 
-/// Of how many relations the triggers are kept compiled.
+/// The number of relations and events whose triggers are cached.
 const CACHED_RELATIONS: usize = 1000;
 
 /// The parameters of triggers: none.
@@ -34,13 +34,13 @@ pub struct PreparedTriggers(Vec<Trigger>);
 struct Trigger {
     source: String,
     query: QueryCache,
-    /// The relations that it may apply besides those that are stored.
+    /// The relations that it may apply besides stored ones.
     given: Vec<GivenRelation>,
 }
 
 /// The operation that sets off triggers.
 pub struct Occasion<'a> {
-    /// What happens.
+    /// The kind of operation.
     pub event: TriggerEvent,
     /// The relation.
     pub schema: &'a RelationSchema,
@@ -55,7 +55,7 @@ impl Default for TriggerCache {
 }
 
 impl TriggerCache {
-    /// The triggers that an operation sets off, if there are any.
+    /// The triggers of an operation, if there are any.
     pub fn find(&self, occasion: &Occasion<'_>) -> miette::Result<Option<Arc<PreparedTriggers>>> {
         let sources = sources(&occasion.schema.triggers, occasion.event);
         if sources.is_empty() {
@@ -76,7 +76,7 @@ impl TriggerCache {
 }
 
 impl PreparedTriggers {
-    /// Runs them; `rows` are those of the relations that [`given`] says, in that order.
+    /// Runs the triggers. `rows` has the rows of the relations that [`given`] returns, in the same order.
     pub fn run(
         &self,
         occasion: &Occasion<'_>,

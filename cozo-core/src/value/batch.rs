@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use super::{Column, DataValue, Tuple};
 
-/// Rows held as columns. `len` stands by itself because a batch may have no columns at all.
+/// Rows as columns. `len` is a field because a batch may have no columns.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     /// The columns, each `len` long.
@@ -45,7 +45,7 @@ impl Batch {
         self.len == 0
     }
 
-    /// About how many bytes the values take.
+    /// The approximate size of the values.
     pub fn memory_bytes(&self) -> usize {
         self.columns.iter().map(Column::memory_bytes).sum()
     }
@@ -90,7 +90,7 @@ impl Batch {
         self.len += other.len;
     }
 
-    /// Appends all rows of another batch, which is taken as it is if there are none yet.
+    /// Appends all rows of another batch, which is moved if there are no rows yet.
     pub fn append_all(&mut self, other: Batch) {
         match self.len {
             0 => *self = other,

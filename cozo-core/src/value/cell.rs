@@ -1,17 +1,16 @@
-//! What a row of a table may be made of: any values, or numbers and Booleans alone, which a processor keeps in its registers.
+//! The cells of a table's rows: any values, or numbers and Booleans alone, which fit in registers.
 
 use super::hash::{combine_hashes, hash_bool, hash_float, hash_int, hash_value};
 use super::{Column, DataValue, Num};
 
-/// A number or a Boolean. Two words, which functions are given and give in registers; an enum with such variants would go through
-/// memory.
+/// A number or a Boolean. It has two words, which functions pass in registers. An enum with such variants would be passed in memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scalar {
     kind: CellKind,
     bits: u64,
 }
 
-/// As wide as the bits beside it: a byte that was just written could not be passed on to whoever reads the word that it is in.
+/// The kind of a [`Scalar`]. It is as wide as the bits beside it, since a load that is wider than a recent store stalls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(u64)]
 enum CellKind {
@@ -66,15 +65,15 @@ impl From<Scalar> for DataValue {
 
 /// A value in a row.
 pub trait Cell {
-    /// The number or Boolean that it is, if it is one.
+    /// The value as a scalar, if it is a number or a Boolean.
     fn scalar(&self) -> Option<Scalar>;
-    /// Its hash, as that of the value.
+    /// The hash of the value.
     fn hash(&self) -> u64;
-    /// Whether a row of a column has it.
+    /// Whether a row of a column has the same value.
     fn is_at(&self, column: &Column, row: usize) -> bool;
-    /// Appends it to a column.
+    /// Appends the value to a column.
     fn push_to(&self, column: &mut Column);
-    /// About how many bytes it takes in a column.
+    /// The approximate size of the value in a column.
     fn column_bytes(&self) -> usize;
 }
 
@@ -139,7 +138,7 @@ impl Cell for Scalar {
     }
 }
 
-/// The hash of a row, as columns make it.
+/// The hash of a row. It is the same as that of columns.
 #[inline]
 pub fn hash_row<'c, C: Cell + 'c>(row: impl Iterator<Item = &'c C>) -> u64 {
     row.fold(0, |hash, cell| combine_hashes(hash, cell.hash()))

@@ -1,8 +1,8 @@
-//! Columns typed by what they hold, with a fallback for mixtures.
+//! Columns, typed by their values, with a fallback for values of several types. A column is its own builder:
+//! `Null(n) ──first value that is not null──> Bool, Int, Float or Str ──value of another type──> Any`
 //!
-//! A column is its own builder: it begins as [`Column::Null`], takes the type of the first value that is not null, and
-//! falls back to [`Column::Any`] when a value of another type arrives. Nothing that reads a column may depend on which
-//! representation it has, only be faster for some.
+//! Invariant: the representation does not change the values. Code that reads a column may be faster for some
+//! representations, but its result must be the same for all. [`Column::Any`] can hold everything that the others can.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -11,19 +11,19 @@ use std::ops::Range;
 use super::hash::{combine_hashes, hash_bool, hash_float, hash_int, hash_null, hash_str, hash_value};
 use super::{Cell, DataValue, Num, Scalar, SmallStr, StrColumn};
 
-/// Values of one fixed-size type. Null rows hold the type's default in `values`.
+/// Values of one fixed-size type. Null rows have the type's default in `values`.
 #[derive(Clone, Debug, Default)]
 pub struct Primitive<T> {
-    /// One value a row.
+    /// A value for each row.
     pub values: Vec<T>,
-    /// `true` where the row is null; absent when no row is.
+    /// `true` for each null row; absent if no row is null.
     pub nulls: Option<Vec<bool>>,
 }
 
-/// One value a row, typed where all values that are not null have one type.
+/// A value for each row. It is typed if all values that are not null have one type.
 #[derive(Clone, Debug)]
 pub enum Column {
-    /// Nothing but nulls; also the empty column.
+    /// Only nulls; also the empty column.
     Null(usize),
     /// Booleans.
     Bool(Primitive<bool>),
@@ -33,7 +33,7 @@ pub enum Column {
     Float(Primitive<f64>),
     /// Strings.
     Str(StrColumn),
-    /// Any mixture of values.
+    /// Values of any types.
     Any(Vec<DataValue>),
 }
 
@@ -123,7 +123,7 @@ pub(super) fn append_taken_nulls(nulls: &mut Option<Vec<bool>>, len: usize, more
         Some(more) => flags.extend(rows.iter().map(|row| more[*row as usize])),
         None => flags.resize(len + rows.len(), false),
     }
-    // What a filter leaves often has no nulls any more.
+    // The rows that pass a filter often have no nulls.
     if len == 0 && !flags.contains(&true) {
         *nulls = None;
     }
@@ -190,7 +190,7 @@ impl Column {
         }
     }
 
-    /// About how many bytes the values take.
+    /// The approximate size of the values.
     pub fn memory_bytes(&self) -> usize {
         match self {
             Column::Null(_) => 0,
@@ -223,7 +223,7 @@ impl Column {
         }
     }
 
-    /// The number or Boolean of a row, if it holds one. The loops that call it are those of the column's kind only once it is inlined.
+    /// The number or Boolean of a row, if it has one. It is inlined, so that a loop around it is specialised for the column's kind.
     #[inline(always)]
     pub fn scalar(&self, row: usize) -> Option<Scalar> {
         match self {
@@ -274,7 +274,7 @@ impl Column {
         }
     }
 
-    /// Appends a value, changing the representation where it must.
+    /// Appends a value. Changes the representation if necessary.
     pub fn push(&mut self, value: &DataValue) {
         match (&mut *self, value) {
             (Column::Null(len), DataValue::Null) => *len += 1,
@@ -304,7 +304,7 @@ impl Column {
         }
     }
 
-    /// Appends a string, without making a value of it where the column holds strings.
+    /// Appends a string. A column of strings takes it without making a value.
     pub fn push_str(&mut self, text: &str) {
         match self {
             Column::Str(column) if column.has_room(text.len()) => column.push(text),
@@ -312,7 +312,7 @@ impl Column {
         }
     }
 
-    /// Appends an owned value; cheaper than [`Column::push`] where the column is a mixture, or becomes one.
+    /// Appends an owned value. It is cheaper than [`Column::push`] if the column is or becomes [`Column::Any`].
     pub fn push_owned(&mut self, value: DataValue) {
         match (&mut *self, value) {
             (Column::Any(values), value) => values.push(value),
@@ -321,7 +321,7 @@ impl Column {
         }
     }
 
-    /// `len` nulls in the representation that takes `value`.
+    /// `len` nulls in the representation for `value`.
     fn nulls_for(value: &DataValue, len: usize) -> Column {
         match value {
             DataValue::Bool(_) => Column::Bool(Primitive::of_nulls(len)),
@@ -336,7 +336,7 @@ impl Column {
         }
     }
 
-    /// Turns the column into a mixture and gives its values.
+    /// Converts the column to [`Column::Any`], and returns its values.
     fn make_any(&mut self) -> &mut Vec<DataValue> {
         if !matches!(self, Column::Any(_)) {
             *self = Column::Any(self.iter().collect());
@@ -347,7 +347,7 @@ impl Column {
         }
     }
 
-    /// Gives an all-null column the representation of `other`, so that typed appends meet.
+    /// Gives a column of nulls the representation of `other`, so that typed appends apply.
     fn adopt_type(&mut self, other: &Column) {
         if let Column::Null(len) = *self {
             *self = match other {
@@ -382,7 +382,7 @@ impl Column {
         }
     }
 
-    /// Makes room for so many rows more, where each takes as much as another; not if there is no memory for it.
+    /// Reserves memory for more rows of a fixed size. Without enough memory it does nothing.
     pub fn try_reserve(&mut self, rows: usize) {
         let _ = match self {
             Column::Bool(column) => column.values.try_reserve_exact(rows),
@@ -449,7 +449,7 @@ impl Column {
         column
     }
 
-    /// Forgets all rows from `len` on.
+    /// Removes all rows from `len` on.
     pub fn truncate(&mut self, len: usize) {
         match self {
             Column::Null(rows) => *rows = len.min(*rows),
@@ -504,7 +504,7 @@ impl Column {
         }
     }
 
-    /// Whether two rows hold the same value (identity).
+    /// Whether two rows have the same value (identity).
     #[inline]
     pub fn equals_at(&self, row: usize, other: &Column, other_row: usize) -> bool {
         match (self, other) {

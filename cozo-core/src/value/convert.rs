@@ -1,8 +1,8 @@
-//! Reading bytes, UUIDs and instants from text; shared by functions and by the coercion of stored columns.
+//! Bytes, UUIDs and instants from text, for functions and for the coercion of stored columns.
 
 use base64::Engine as _;
 
-/// Text that is not what it should be.
+/// Text that cannot be converted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ParseError(pub String);

@@ -1,4 +1,4 @@
-//! Copies of values, made within the budget of the script: a copy of a large value takes room and time.
+//! Copies of values within the budget of a script, since a copy of a large value takes memory and time.
 
 use std::ops::Range;
 
@@ -8,14 +8,14 @@ use super::size::allocated;
 use super::{Column, DataValue, JsonData, StrColumn, json_bytes};
 use crate::budget::{Stop, make_room, step};
 
-/// So many values are copied before the clock is looked at.
+/// The number of values copied between two checks of the budget.
 const PIECE: usize = 1024;
 
-/// A string that is not longer may be copied for one row without being counted.
+/// A string of at most this length may be copied for one row without being counted.
 const SMALL_TEXT: usize = 1024;
 
 impl DataValue {
-    /// A copy, for which room is made first.
+    /// A copy. Room for it is made first.
     #[inline]
     pub fn copy(&self) -> Result<DataValue, Stop> {
         match self {
@@ -46,7 +46,7 @@ impl DataValue {
     }
 }
 
-/// Copies of all these values.
+/// Copies of all values.
 pub fn copy_all(items: &[DataValue]) -> Result<Vec<DataValue>, Stop> {
     make_room(allocated(size_of_val(items)))?;
     let mut copies = Vec::with_capacity(items.len());
@@ -65,10 +65,10 @@ pub fn extend_with_copies(copies: &mut Vec<DataValue>, items: &[DataValue]) -> R
     Ok(())
 }
 
-/// Copies of columns may repeat rows, so that they may be much larger than what they copy. Of numbers and Booleans a batch cannot have
-/// so many that they need to be counted.
+/// Copies of columns. They may repeat rows, and so be much larger than the original. The numbers and Booleans of one batch are never
+/// large enough to count.
 impl Column {
-    /// [`Column::get`], for which room is made first where it is large.
+    /// [`Column::get`]. Room for a large value is made first.
     #[inline]
     pub fn copy_at(&self, row: usize) -> Result<DataValue, Stop> {
         match self {
@@ -81,7 +81,7 @@ impl Column {
         }
     }
 
-    /// [`Column::take`], for which room is made first.
+    /// [`Column::take`]. Room for the rows is made first.
     pub fn copy_rows(&self, rows: &[u32]) -> Result<Column, Stop> {
         match self {
             Column::Any(values) => copy_each(rows.len(), rows.iter().map(|row| &values[*row as usize])),
@@ -90,7 +90,7 @@ impl Column {
         }
     }
 
-    /// [`Column::slice`], for which room is made first.
+    /// [`Column::slice`]. Room for the rows is made first.
     pub fn copy_range(&self, range: Range<usize>) -> Result<Column, Stop> {
         match self {
             Column::Any(values) => copy_each(range.len(), &values[range]),
@@ -102,7 +102,7 @@ impl Column {
         }
     }
 
-    /// [`Column::repeat`], for which room is made first.
+    /// [`Column::repeat`]. Room for the rows is made first.
     pub fn repeated(value: &DataValue, len: usize) -> Result<Column, Stop> {
         match value {
             DataValue::Str(text) => make_room(text.len().saturating_mul(len))?,
@@ -113,7 +113,7 @@ impl Column {
     }
 }
 
-/// A column of copies of so many values.
+/// A column of copies of `len` values.
 fn copy_each<'a>(len: usize, values: impl IntoIterator<Item = &'a DataValue>) -> Result<Column, Stop> {
     make_room(len * size_of::<DataValue>())?;
     let mut copies = Vec::with_capacity(len);
@@ -124,7 +124,7 @@ fn copy_each<'a>(len: usize, values: impl IntoIterator<Item = &'a DataValue>) ->
 }
 
 impl StrColumn {
-    /// [`StrColumn::append_take`] to an empty column, for which room is made first; nothing if the strings do not fit into one.
+    /// [`StrColumn::append_take`] to an empty column. Room is made first. None if the strings do not fit into one column.
     fn copy_rows(&self, rows: &[u32]) -> Option<Result<Column, Stop>> {
         let bytes = self.taken_bytes(rows);
         if let Err(stop) = make_room(bytes.saturating_add(size_of_val(rows))) {
@@ -135,7 +135,7 @@ impl StrColumn {
     }
 }
 
-/// A copy of a JSON value for which there is room.
+/// A copy of a JSON value. The caller has made room for it.
 pub fn copy_json(value: &Value) -> Result<Value, Stop> {
     step(1)?;
     Ok(match value {

@@ -1,13 +1,13 @@
-//! How deep values are nested: lists, sets and JSON within each other, [`MAX_DEPTH`] levels at most.
+//! The nesting of values: lists, sets and JSON within each other, at most [`MAX_DEPTH`] levels.
 
 use serde_json::Value;
 
 use super::DataValue;
 use crate::budget::{MAX_DEPTH, Stop};
 
-/// Fails if a value has more levels than it may where it is to lie within so many others.
+/// Fails if a value has too many levels for a place within `outer_levels` other levels.
 ///
-/// Looks no deeper than it may be: a value that is too deep to walk through is refused as well.
+/// It descends no deeper than the limit, so it also refuses values that are too deep for recursion.
 #[inline]
 pub fn check_depth(value: &DataValue, outer_levels: usize) -> Result<(), Stop> {
     match value {
@@ -25,7 +25,7 @@ fn check_items<'a>(items: impl IntoIterator<Item = &'a DataValue>, outer_levels:
     items.into_iter().try_for_each(|item| check_depth(item, outer_levels + 1))
 }
 
-/// [`check_depth`] of a JSON value.
+/// [`check_depth`] for a JSON value.
 pub fn check_json_depth(value: &Value, outer_levels: usize) -> Result<(), Stop> {
     let check_inner = |inner: &Value| check_json_depth(inner, outer_levels + 1);
     match value {

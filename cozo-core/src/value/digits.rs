@@ -1,6 +1,6 @@
-//! Integers that no number holds: beyond Int, and another one as a Float.
+//! Integers that no number can represent: beyond the range of Int, and rounded as a Float.
 
-/// Whether the text of an integer is another integer as the number that is nearest to it. What has a fraction or an exponent is no integer.
+/// Whether a text is an integer that neither Int nor Float represents exactly. A text with a fraction or an exponent is not an integer.
 pub fn loses_digits(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     !digits.is_empty()
@@ -26,7 +26,7 @@ pub fn lost_integer(json: &str) -> Option<&str> {
                 let is_part = |byte: &u8| matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9');
                 let len = bytes[at..].iter().take_while(|byte| is_part(byte)).count();
                 let number = &json[at..at + len];
-                // Int holds all of fewer digits.
+                // Int can represent all integers with fewer digits.
                 if len > 18 && loses_digits(number) {
                     return Some(number);
                 }

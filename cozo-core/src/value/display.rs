@@ -57,7 +57,7 @@ fn write_list<T: Display>(f: &mut Formatter<'_>, items: impl IntoIterator<Item =
     f.write_str("]")
 }
 
-/// A double-quoted string with JSON's escapes, which CozoScript reads back unchanged.
+/// A double-quoted string with JSON's escapes. CozoScript reads it back unchanged.
 fn write_quoted(f: &mut Formatter<'_>, text: &str) -> fmt::Result {
     f.write_str(&serde_json::Value::from(text).to_string())
 }

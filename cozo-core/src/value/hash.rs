@@ -1,4 +1,4 @@
-//! The hash of a value: the same whether the value stands in a typed column or alone.
+//! The hash of a value. It is the same for a value in a typed column and for the value alone.
 
 use std::hash::{Hash, Hasher};
 
@@ -14,7 +14,7 @@ pub fn combine_hashes(row: u64, column: u64) -> u64 {
     (row.rotate_left(23) ^ column).wrapping_mul(0xD6E8_FEB8_6659_FD93)
 }
 
-/// Spreads 64 bits so that both the high and the low bits of the result are usable by a hash table.
+/// Mixes 64 bits, so that a hash table can use both the high and the low bits of the result.
 #[inline]
 fn spread(bits: u64, seed: u64) -> u64 {
     let product = u128::from(bits ^ seed) * u128::from(0x9FB2_1C65_1E98_DF25_u64);
@@ -48,7 +48,7 @@ pub(super) fn hash_str(value: &[u8]) -> u64 {
     spread(hasher.finish(), 0xA076_1D64_78BD_642F)
 }
 
-/// The hash of one value; equal values (by identity) have equal hashes.
+/// The hash of one value. Values that are equal by identity have equal hashes.
 pub fn hash_value(value: &DataValue) -> u64 {
     match value {
         DataValue::Null => hash_null(),

@@ -1,4 +1,4 @@
-//! JSON in and out: the conventions of the API, and those of the function `json`.
+//! Conversions to and from JSON, by the conventions of the API and of the function `json`.
 
 use std::io;
 
@@ -14,7 +14,7 @@ use crate::budget::{MAX_DEPTH, Stop, make_room, step};
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct JsonData(pub Value);
 
-/// Writes compact JSON, with exponents as in `1e21`: `serde_json` writes `1e+21`.
+/// Writes compact JSON with exponents as in `1e21`, whereas `serde_json` writes `1e+21`.
 struct PlainExponents;
 
 impl Formatter for PlainExponents {
@@ -34,7 +34,7 @@ impl Formatter for PlainExponents {
     }
 }
 
-/// The compact text of a JSON value, for which room is made.
+/// The compact text of a JSON value. Room for it is made.
 pub fn json_text(value: &Value) -> Result<String, Stop> {
     let mut text = TextBuilder::default();
     let written = value.serialize(&mut Serializer::with_formatter(&mut text, PlainExponents));
@@ -44,7 +44,7 @@ pub fn json_text(value: &Value) -> Result<String, Stop> {
 }
 
 impl JsonData {
-    /// Its compact text, by which it sorts.
+    /// The compact text, by which the value sorts.
     pub fn text(&self) -> String {
         let mut text = vec![];
         let written = self.0.serialize(&mut Serializer::with_formatter(&mut text, PlainExponents));
@@ -52,8 +52,8 @@ impl JsonData {
     }
 }
 
-/// The JSON that the API gives for a value: NaN is null, the infinities are `"INFINITY"` and `"NEGATIVE_INFINITY"`,
-/// Bytes are base64 text.
+/// The JSON of a value in the API. NaN is null, the infinities are `"INFINITY"` and `"NEGATIVE_INFINITY"`, and Bytes are base64
+/// text.
 impl From<DataValue> for Value {
     fn from(value: DataValue) -> Self {
         match value {
@@ -76,12 +76,12 @@ impl From<DataValue> for Value {
     }
 }
 
-/// A float as JSON; what JSON cannot say is null.
+/// A float as JSON. Floats that JSON cannot represent are null.
 fn json_float(value: f64) -> Value {
     serde_json::Number::from_f64(value).map_or(Value::Null, Value::Number)
 }
 
-/// The value that the API reads from JSON: objects become Json, arrays Lists, integers beyond 64 bits Floats.
+/// The value of JSON in the API. Objects become Json, arrays become Lists, and integers beyond 64 bits become Floats.
 impl From<Value> for DataValue {
     fn from(value: Value) -> Self {
         match value {
@@ -118,13 +118,13 @@ pub fn scalar_of_json(value: Value) -> DataValue {
     }
 }
 
-/// What the function `json` makes of a value, for which room is made: floats that JSON cannot say are null, Bytes and Uuid
-/// arrays of bytes. Fails, too, if it would be too deep.
+/// The JSON of a value by the function `json`. Room for it is made. Floats that JSON cannot represent are null; Bytes and Uuid
+/// become arrays of bytes. It also fails if the result would be nested too deep.
 pub fn json_value_of(value: &DataValue) -> Result<Value, Stop> {
     json_value_within(value, 0)
 }
 
-/// [`json_value_of`] of a value that is to lie within so many arrays and objects.
+/// [`json_value_of`] for a value within `outer_levels` arrays and objects.
 pub fn json_value_within(value: &DataValue, outer_levels: usize) -> Result<Value, Stop> {
     Ok(match value {
         DataValue::Num(Num::Float(value)) => json_float(*value),
@@ -147,7 +147,7 @@ pub fn json_value_within(value: &DataValue, outer_levels: usize) -> Result<Value
     })
 }
 
-/// An array of what `of` makes of each item, within so many other arrays.
+/// An array of the results of `of` for each item, within `outer_levels` other arrays.
 fn array<T, I>(items: I, outer_levels: usize, of: impl Fn(T) -> Result<Value, Stop>) -> Result<Value, Stop>
 where
     I: IntoIterator<Item = T, IntoIter: ExactSizeIterator>,
@@ -170,7 +170,7 @@ pub fn json_to_value(value: &DataValue) -> Result<DataValue, Stop> {
     Ok(DataValue::Json(JsonData(json_value_of(value)?)))
 }
 
-/// An object from pairs; a later pair with the same key wins.
+/// An object from pairs. A later pair replaces an earlier one with the same key.
 impl FromIterator<(String, Value)> for JsonData {
     fn from_iter<I: IntoIterator<Item = (String, Value)>>(pairs: I) -> Self {
         JsonData(Value::Object(pairs.into_iter().collect::<Map<_, _>>()))

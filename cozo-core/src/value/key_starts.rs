@@ -1,22 +1,24 @@
-//! Where the rows of each key begin, in rows that are sorted by a key of one integer.
+//! The first row of each key, for rows sorted by an integer key.
 
 use std::ops::Range;
 
 use super::{Column, Num, Scalar};
 
-/// Rows are numbered in their order; each key from 0 up has the number of its first one.
+/// The number of the first row of each key, from key 0 on. Rows are numbered in their order.
+///
+/// Keys `0, 0, 2` have the starts `0, 2, 2` and the end `3`.
 #[derive(Debug, Default)]
 pub struct KeyStarts {
-    /// The first row of each key; those of the next key begin where they end. The last number is that of all rows, once
-    /// [finished](Self::finish).
+    /// The first row of each key, which is the end of the key before. Once [finished](Self::finish), the number of all rows
+    /// follows.
     starts: Vec<u32>,
-    /// The rows so far.
+    /// The number of rows so far.
     rows: u32,
 }
 
 impl KeyStarts {
-    /// Adds rows with these keys, so many with each. Fails if a key is smaller than one before, or not below `most_keys`, or if there are too
-    /// many rows to number.
+    /// Adds runs of rows: a key, and the number of rows with it. Fails if a key is smaller than one before, or not below `most_keys`,
+    /// or if there are too many rows to number.
     #[inline]
     pub fn add(&mut self, runs: impl Iterator<Item = (i64, usize)>, most_keys: u64) -> Option<()> {
         let mut rows = self.rows;
@@ -32,28 +34,28 @@ impl KeyStarts {
         Some(())
     }
 
-    /// Adds the rows that follow, none of which has a smaller key. Fails if there are too many rows to number.
+    /// Adds following rows, none of which has a smaller key. Fails if there are too many rows to number.
     pub fn append(&mut self, next: &KeyStarts) -> Option<()> {
         let before = self.rows;
         self.rows = before.checked_add(next.rows)?;
-        // Where the rows of the last key go on, it begins where it did.
+        // If the rows of the last key continue, its start stays the same.
         let known = self.starts.len();
         self.starts.extend(next.starts.iter().skip(known).map(|start| before + start));
         Some(())
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn rows(&self) -> u32 {
         self.rows
     }
 
-    /// Ends the rows, and gives back the room for more.
+    /// Marks the end of the rows, and frees spare memory.
     pub fn finish(&mut self) {
         self.starts.push(self.rows);
         self.starts.shrink_to_fit();
     }
 
-    /// The rows for each of so many keys.
+    /// The rows of each of `len` keys.
     pub fn find(&self, keys: &Column, len: usize) -> Vec<Range<u32>> {
         let ends = self.starts.get(1..).unwrap_or_default();
         let starts = &self.starts[..ends.len()];
@@ -72,7 +74,7 @@ impl KeyStarts {
         }
     }
 
-    /// The bytes that they take.
+    /// The size in bytes.
     pub fn memory_bytes(&self) -> usize {
         self.starts.capacity() * size_of::<u32>()
     }

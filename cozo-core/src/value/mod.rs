@@ -1,7 +1,17 @@
 //! Values: the dynamic [`DataValue`] of the API, and the typed [`Column`]s and [`Batch`]es that the engine works on.
 //!
-//! Owns the one total order of all values (used by keys, sorting and comparison alike), the one hash that a value has
-//! whether it stands in a typed column or alone, and the conversions to and from JSON.
+//! The module owns the total order of all values, which keys, sorting and comparison share. It owns the hash of a value, which is
+//! the same in a typed column and alone, and the conversions to and from JSON.
+//!
+//! | file | what |
+//! |---|---|
+//! | `column`, `strings`, `batch` | typed columns, string columns, batches |
+//! | `cell` | single values and scalars in rows of a table |
+//! | `order`, `number`, `hash` | the total order, numbers, the hash |
+//! | `sort` | sorting of rows |
+//! | `json`, `parse_json`, `digits`, `depth` | JSON, and its limits |
+//! | `copy`, `size`, `text` | copies, sizes and texts within the budget of a script |
+//! | `arrow` | Arrow arrays as columns, and back |
 //!
 //! ```
 //! use cozo::DataValue;
@@ -52,27 +62,27 @@ pub use text::TextBuilder;
 pub use validity::{Validity, ValidityTs};
 pub use vector::Vector;
 
-/// A short string: up to 24 bytes are kept in place.
+/// A string of which up to 24 bytes are stored inline.
 pub type SmallStr = compact_str::CompactString;
 
 /// One row of values.
 pub type Tuple = Vec<DataValue>;
 
-/// A UUID that sorts by time first, so that version 1 ids of close times are neighbours.
+/// A UUID that sorts by time first, so that version 1 ids of similar times are neighbours.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub struct UuidWrapper(pub uuid::Uuid);
 
-/// A compiled regular expression; made by the evaluator for constant patterns, never stored.
+/// A compiled regular expression. The evaluator makes it for constant patterns, and it is never stored.
 #[derive(Clone, Debug)]
 pub struct RegexWrapper(pub regex::Regex);
 
 /// Any value that a row can hold.
 ///
-/// `Eq`, `Ord` and `Hash` are those of *identity*: `1` and `1.0` are different values. The `==` of CozoScript, which
-/// compares an Int with a Float numerically, is [`DataValue::loosely_equals`].
+/// `Eq`, `Ord` and `Hash` are by *identity*: `1` and `1.0` are different values. The `==` of CozoScript, which compares an Int
+/// with a Float numerically, is [`DataValue::loosely_equals`].
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub enum DataValue {
-    /// The absence of a value; an ordinary value that equals itself.
+    /// The absence of a value. It is an ordinary value that equals itself.
     #[default]
     Null,
     /// `true` or `false`.
@@ -151,7 +161,7 @@ impl DataValue {
         }
     }
 
-    /// Whether there are columns of its type alone; there are of nulls, too.
+    /// Whether there are columns of its type. There are columns of nulls too.
     pub fn has_column_type(&self) -> bool {
         matches!(self, DataValue::Null | DataValue::Bool(_) | DataValue::Num(_) | DataValue::Str(_))
     }
@@ -161,7 +171,7 @@ impl DataValue {
         matches!(self, DataValue::Null)
     }
 
-    /// The name of the value's type, as errors and documentation spell it.
+    /// The name of the value's type in errors and documentation.
     pub fn type_name(&self) -> &'static str {
         match self {
             DataValue::Null => "Null",
@@ -237,16 +247,16 @@ impl From<SmallStr> for DataValue {
     }
 }
 
-/// Bytes from `Vec<u8>`, a List from a vector of anything else that becomes a value.
+/// Bytes from `Vec<u8>`, and a List from a vector of any other type that converts to a value.
 impl<T: IntoList> From<Vec<T>> for DataValue {
     fn from(value: Vec<T>) -> Self {
         T::into_list(value)
     }
 }
 
-/// What a vector of such elements becomes: Bytes for `u8`, a List for the rest.
+/// The conversion of a vector of such elements: Bytes for `u8`, a List for the rest.
 pub trait IntoList: Sized {
-    /// The value that holds all the elements.
+    /// The value with all elements.
     fn into_list(items: Vec<Self>) -> DataValue;
 }
 

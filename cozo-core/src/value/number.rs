@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// An integer or a float. `Eq` and `Ord` are those of identity: `1` and `1.0` differ, and the Int comes first.
+/// An integer or a float. `Eq` and `Ord` are by identity: `1` and `1.0` differ, and the Int comes first.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Num {
     /// A 64-bit integer.
@@ -40,7 +40,7 @@ impl Num {
         }
     }
 
-    /// The order of `<` and `>`: as the total order, but an Int and a Float that are numerically equal tie.
+    /// The order of `<` and `>`: the total order, except that a numerically equal Int and Float tie.
     pub fn loosely_compare(self, other: Num) -> Ordering {
         match (self, other) {
             (Num::Int(a), Num::Float(b)) if a as f64 == b => Ordering::Equal,
@@ -50,7 +50,7 @@ impl Num {
     }
 }
 
-/// Compares an integer with a float exactly; a tie puts the Int before the Float, except that `-0.0` precedes `0`.
+/// Compares an integer with a float exactly. If they are equal, the Int comes first, except that `-0.0` comes before `0`.
 fn compare_int_float(int: i64, float: f64) -> Ordering {
     if float.is_nan() {
         return if float.is_sign_negative() { Ordering::Greater } else { Ordering::Less };

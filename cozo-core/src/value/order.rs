@@ -1,11 +1,11 @@
-//! The one total order of values, and the equality that goes with it.
+//! The total order of values, and the equality that agrees with it.
 
 use std::cmp::Ordering;
 
 use super::{DataValue, JsonData, RegexWrapper, UuidWrapper};
 
 impl DataValue {
-    /// The place of the value's type in the total order.
+    /// The rank of the value's type in the total order.
     fn type_rank(&self) -> u8 {
         match self {
             DataValue::Null => 0,
@@ -58,7 +58,7 @@ impl PartialEq for DataValue {
 
 impl Eq for DataValue {}
 
-/// By time-high, time-mid, time-low, then the last 8 bytes.
+/// Ordered by time-high, time-mid, time-low, and then the last 8 bytes.
 impl Ord for UuidWrapper {
     fn cmp(&self, other: &Self) -> Ordering {
         fn key(uuid: &uuid::Uuid) -> (u16, u16, u32, [u8; 8]) {
@@ -95,7 +95,7 @@ impl PartialEq for RegexWrapper {
 
 impl Eq for RegexWrapper {}
 
-/// By the compact text; object keys are sorted.
+/// Ordered by the compact text, with sorted object keys.
 impl Ord for JsonData {
     fn cmp(&self, other: &Self) -> Ordering {
         self.text().cmp(&other.text())

@@ -1,4 +1,4 @@
-//! Reading JSON texts within the budget of a script: what a text describes may take many times as much memory as the text.
+//! Parsing JSON within the budget of a script. The value may take many times the memory of its text.
 
 use std::cell::Cell;
 use std::fmt;
@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value};
 use super::size::{allocated, field_bytes, object_bytes};
 use crate::budget::{MAX_DEPTH, Stop, make_room, step};
 
-/// What a text turned out to be.
+/// The result of parsing a text.
 pub enum ParsedJson {
     /// JSON.
     Value(Value),
@@ -17,7 +17,7 @@ pub enum ParsedJson {
     Wrong(serde_json::Error),
 }
 
-/// The value that a text describes, for which room is made while it is read.
+/// Parses a text. Room for the value is made while it is parsed.
 pub fn parse_json(text: &str) -> Result<ParsedJson, Stop> {
     let stopped = Cell::new(None);
     let mut deserializer = serde_json::Deserializer::from_str(text);
@@ -28,22 +28,22 @@ pub fn parse_json(text: &str) -> Result<ParsedJson, Stop> {
     };
     match stopped.get() {
         Some(stop) => Err(stop),
-        // The parser has a limit of its own, which is the same, and no other name for that error.
+        // The parser has the same limit of its own, and its error can be recognised by the text only.
         None if error.to_string().starts_with("recursion limit exceeded") => Err(Stop::TooDeep),
         None => Ok(ParsedJson::Wrong(error)),
     }
 }
 
-/// Reads a value that lies within so many arrays and objects.
+/// Reads a value within `outer_levels` arrays and objects.
 #[derive(Clone, Copy)]
 struct Reader<'s> {
     outer_levels: usize,
-    /// Why the script must stop: the parser's error can only quote it.
+    /// The reason why the script must stop. The parser's error could only quote it.
     stopped: &'s Cell<Option<Stop>>,
 }
 
 impl Reader<'_> {
-    /// The same for what lies within an array or an object of its own.
+    /// A reader for the elements of an array or an object.
     fn inner<E: Error>(self) -> Result<Self, E> {
         self.allow(if self.outer_levels >= MAX_DEPTH { Err(Stop::TooDeep) } else { Ok(()) })?;
         Ok(Reader { outer_levels: self.outer_levels + 1, ..self })

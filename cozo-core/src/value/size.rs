@@ -1,4 +1,4 @@
-//! How many bytes values take, with all that they hold and with what the allocator adds.
+//! The approximate sizes of values, including their contents and the overhead of the allocator.
 
 use std::ops::Range;
 
@@ -6,18 +6,18 @@ use serde_json::Value;
 
 use super::{Column, DataValue, Vector};
 
-/// What an allocator adds to a block, and the multiple that it rounds up to.
+/// The overhead of an allocated block, and the multiple to which its size is rounded up.
 const BLOCK_HEADER: usize = 8;
 const BLOCK_MULTIPLE: usize = 16;
 
-/// The entries that a node of a `BTreeMap` has room for, and those that it has on average: a full node is divided.
+/// The capacity of a node of a `BTreeMap`, and the mean number of its entries, since full nodes are split.
 const NODE_ENTRIES: usize = 11;
 const MEAN_NODE_ENTRIES: usize = 7;
 
-/// What a node of a `BTreeMap` takes besides its entries: the lengths, and the way to its parent and its children.
+/// The size of a node of a `BTreeMap` besides its entries: the lengths, and pointers to its parent and its children.
 const NODE_HEADER: usize = 40;
 
-/// About how many bytes of memory a block of so many bytes takes; none for an empty one, which is not allocated.
+/// The approximate memory of an allocated block. An empty block is not allocated and takes none.
 pub fn allocated(bytes: usize) -> usize {
     match bytes {
         0 => 0,
@@ -25,28 +25,28 @@ pub fn allocated(bytes: usize) -> usize {
     }
 }
 
-/// About how many bytes the nodes of the tree of a JSON object of so many fields take.
+/// The approximate size of the tree nodes of a JSON object with `fields` fields.
 pub fn object_bytes(fields: usize) -> usize {
     tree_bytes::<(String, Value)>(fields)
 }
 
-/// About how many bytes the nodes take for each field of a large JSON object.
+/// The approximate size of the tree nodes for each field of a large JSON object.
 pub fn field_bytes() -> usize {
     object_bytes(MEAN_NODE_ENTRIES) / MEAN_NODE_ENTRIES
 }
 
-/// About how many bytes the nodes of a tree of so many entries take.
+/// The approximate size of the nodes of a tree with `entries` entries.
 fn tree_bytes<Entry>(entries: usize) -> usize {
     entries.div_ceil(MEAN_NODE_ENTRIES) * allocated(NODE_HEADER + NODE_ENTRIES * size_of::<Entry>())
 }
 
 impl DataValue {
-    /// About how many bytes it takes, with all that it holds.
+    /// The approximate size of the value, with its contents.
     pub fn memory_bytes(&self) -> usize {
         size_of::<DataValue>() + self.held_bytes()
     }
 
-    /// About how many bytes it takes besides itself.
+    /// The approximate size of its contents, without the value itself.
     #[inline]
     pub fn held_bytes(&self) -> usize {
         match self {
@@ -75,14 +75,14 @@ impl DataValue {
     }
 }
 
-/// Of numbers and Booleans a batch cannot have so many that they need to be counted; the rest may be large.
+/// The size of values that may be large. The numbers and Booleans of one batch are never large enough to count.
 impl Column {
-    /// About how many bytes strings, and values of mixtures, take; none for numbers and Booleans.
+    /// The approximate size of strings and untyped values. Numbers and Booleans count as 0.
     pub fn large_bytes(&self) -> usize {
         self.large_bytes_within(0..self.len())
     }
 
-    /// [`Column::large_bytes`] of the rows of a range.
+    /// [`Column::large_bytes`] for the rows of a range.
     pub fn large_bytes_within(&self, rows: Range<usize>) -> usize {
         match self {
             Column::Str(column) => rows.len() * size_of::<u32>() + column.bytes_within(rows),
@@ -91,7 +91,7 @@ impl Column {
         }
     }
 
-    /// The most of [`Column::large_bytes`] that a single row takes.
+    /// The size of the largest row, counted as in [`Column::large_bytes`].
     pub fn largest_bytes(&self) -> usize {
         match self {
             Column::Str(column) => (0..column.len()).map(|row| column.bytes_at(row).len()).max().unwrap_or(0),
@@ -101,7 +101,7 @@ impl Column {
     }
 }
 
-/// About how many bytes a JSON value takes besides itself.
+/// The approximate size of a JSON value's contents, without the value itself.
 pub fn json_bytes(value: &Value) -> usize {
     match value {
         Value::String(text) => allocated(text.capacity()),

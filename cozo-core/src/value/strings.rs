@@ -1,15 +1,15 @@
-//! A column of strings: one run of bytes and the offsets between them.
+//! String columns: all bytes in one buffer, and the offsets of the strings.
 
 use std::ops::Range;
 
 use super::column::append_taken_nulls;
 
-/// Strings one after another in one buffer; row `i` is `bytes[offsets[i]..offsets[i + 1]]`.
+/// Strings in one buffer. Row `i` is `bytes[offsets[i]..offsets[i + 1]]`.
 #[derive(Clone, Debug)]
 pub struct StrColumn {
     offsets: Vec<u32>,
     bytes: Vec<u8>,
-    /// `true` where the row is null; absent when no row is.
+    /// `true` for each null row; absent if no row is null.
     pub nulls: Option<Vec<bool>>,
 }
 
@@ -20,7 +20,7 @@ impl Default for StrColumn {
 }
 
 impl StrColumn {
-    /// The most bytes that one column holds.
+    /// The most bytes of one column.
     pub const MAX_BYTES: usize = u32::MAX as usize;
 
     /// An empty column with room for `rows` strings of `bytes` bytes in all.
@@ -30,7 +30,7 @@ impl StrColumn {
         StrColumn { offsets, bytes: Vec::with_capacity(bytes), nulls: None }
     }
 
-    /// The offsets, of which there is one more than rows, the bytes, and `true` for each row that is null.
+    /// The offsets (one more than rows), the bytes, and `true` for each null row.
     pub fn into_parts(self) -> (Vec<u32>, Vec<u8>, Option<Vec<bool>>) {
         (self.offsets, self.bytes, self.nulls)
     }
@@ -40,7 +40,7 @@ impl StrColumn {
         self.offsets.len() - 1
     }
 
-    /// About how many bytes the strings take.
+    /// The approximate size of the strings.
     pub fn memory_bytes(&self) -> usize {
         self.bytes.len() + self.len() * size_of::<u32>()
     }
@@ -78,7 +78,7 @@ impl StrColumn {
         self.bytes.len() + additional <= Self::MAX_BYTES
     }
 
-    /// Appends a string; the caller has seen that it fits (see [`StrColumn::has_room`]).
+    /// Appends a string. The caller has checked that it fits (see [`StrColumn::has_room`]).
     #[inline]
     pub fn push(&mut self, text: &str) {
         self.push_bytes(text.as_bytes());
@@ -99,15 +99,15 @@ impl StrColumn {
         self.offsets.push(self.bytes.len() as u32);
     }
 
-    /// Appends strings that stand one after another in `text`, each given by its end there. The caller has seen that
-    /// they fit, and appends to `nulls` if there are any or will be.
+    /// Appends consecutive strings of `text`, given by their ends there. The caller has checked that they fit, and maintains
+    /// `nulls`.
     pub fn append_run(&mut self, text: &str, ends: impl Iterator<Item = usize>) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(text.as_bytes());
         self.offsets.extend(ends.map(|end| (start + end) as u32));
     }
 
-    /// Appends a range of rows of another column, on the same terms.
+    /// Appends a range of rows of another column, under the same conditions.
     pub fn append_rows(&mut self, other: &StrColumn, range: Range<usize>) {
         let first = other.offsets[range.start];
         let start = self.bytes.len() as u32;
@@ -115,22 +115,23 @@ impl StrColumn {
         self.offsets.extend(other.offsets[range.start + 1..=range.end].iter().map(|end| start + (end - first)));
     }
 
-    /// How many bytes the given rows have together.
+    /// The number of bytes of the given rows.
     pub fn taken_bytes(&self, rows: &[u32]) -> usize {
         rows.iter().map(|row| self.bytes_at(*row as usize).len()).sum()
     }
 
-    /// How many bytes the rows of a range have together.
+    /// The number of bytes of the rows in a range.
     pub fn bytes_within(&self, range: Range<usize>) -> usize {
         (self.offsets[range.end] - self.offsets[range.start]) as usize
     }
 
-    /// Appends the given rows of another column, in memory of their size; `false`, and nothing is appended, if they do not fit.
+    /// Appends the given rows of another column, with memory of exactly their size. If they do not fit, appends nothing and returns
+    /// `false`.
     pub fn append_take(&mut self, other: &StrColumn, rows: &[u32]) -> bool {
         self.append_taken(other, rows, other.taken_bytes(rows))
     }
 
-    /// [`StrColumn::append_take`] of rows that have so many bytes together.
+    /// [`StrColumn::append_take`] of rows with `bytes` bytes in all.
     pub fn append_taken(&mut self, other: &StrColumn, rows: &[u32], bytes: usize) -> bool {
         if !self.has_room(bytes) {
             return false;
@@ -143,12 +144,12 @@ impl StrColumn {
         true
     }
 
-    /// Appends strings, on the same terms as [`StrColumn::append_run`].
+    /// Appends strings, under the conditions of [`StrColumn::append_run`].
     pub fn append_texts<'a>(&mut self, texts: impl Iterator<Item = &'a str>) {
         texts.for_each(|text| self.push_bytes(text.as_bytes()));
     }
 
-    /// Forgets all rows from `len` on.
+    /// Removes all rows from `len` on.
     pub fn truncate(&mut self, len: usize) {
         self.offsets.truncate(len + 1);
         self.bytes.truncate(self.offsets[len] as usize);

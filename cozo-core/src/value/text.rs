@@ -1,26 +1,26 @@
-//! Text that is made piece by piece within the budget of a script.
+//! Building texts piece by piece within the budget of a script.
 
 use std::fmt;
 use std::io;
 
 use crate::budget::{BYTES_PER_STEP, Stop, make_room, step};
 
-/// So many bytes are appended before the clock is looked at.
+/// The number of bytes appended between two checks of the budget.
 const BYTES_UNASKED: usize = 1 << 16;
 
-/// A growing text, for which room is made before it grows.
+/// A growing text. It makes room before it grows.
 ///
-/// It can be written to as any text can; a writer that is refused room fails, and [`TextBuilder::finish`] says why.
+/// It can be written to like any text. A write without room fails, and [`TextBuilder::finish`] returns the reason.
 #[derive(Default)]
 pub struct TextBuilder {
     text: String,
-    /// The bytes appended since the clock was looked at.
+    /// The number of bytes appended since the last check.
     unasked: usize,
     stopped: Option<Stop>,
 }
 
 impl TextBuilder {
-    /// An empty text with room for so many bytes.
+    /// An empty text with room for `bytes` bytes.
     pub fn with_capacity(bytes: usize) -> Result<Self, Stop> {
         make_room(bytes)?;
         Ok(TextBuilder { text: String::with_capacity(bytes), ..TextBuilder::default() })
@@ -63,7 +63,7 @@ impl TextBuilder {
         Ok(())
     }
 
-    /// The text; or why the script must stop, if a writer was refused.
+    /// The text, or the reason why the script must stop if a write failed.
     pub fn finish(self) -> Result<String, Stop> {
         self.stopped.map_or(Ok(self.text), Err)
     }

@@ -9,7 +9,7 @@ pub struct ValidityTs(pub Reverse<i64>);
 /// A timestamp and whether the fact holds from then on. Sorts newest first, an assertion before a retraction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Validity {
-    /// When.
+    /// The timestamp.
     pub timestamp: ValidityTs,
     /// Whether the fact holds from then on (`true` sorts first).
     pub is_assert: Reverse<bool>,

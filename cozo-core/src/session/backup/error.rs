@@ -1,4 +1,4 @@
-//! Why a backup cannot be made or read.
+//! Errors of backups.
 
 use crate::budget::Stop;
 use crate::storage::StorageError;
@@ -7,23 +7,23 @@ use crate::txn::TxnError;
 /// A backup cannot be made or read.
 #[derive(Debug, Clone, thiserror::Error, miette::Diagnostic)]
 pub enum BackupError {
-    /// The file is there already.
+    /// The file exists already.
     #[error("'{path}' exists already: {found}")]
     #[diagnostic(code(backup::target_exists), help("give the path of a new file; the existing one was left as it is"))]
     TargetExists {
         /// The path.
         path: String,
-        /// What is there.
+        /// What exists there.
         found: String,
     },
-    /// The file is not there.
+    /// The file does not exist.
     #[error("there is no file '{path}'")]
     #[diagnostic(code(backup::no_such_file), help("give the path of a backup"))]
     NoSuchFile {
         /// The path.
         path: String,
     },
-    /// A relation that is to be imported is not in the backup.
+    /// The backup lacks a relation that is to be imported.
     #[error("the backup has no relation '{relation}'")]
     #[diagnostic(code(backup::no_such_relation), help("it has: {known}"))]
     NotInBackup {
@@ -32,7 +32,7 @@ pub enum BackupError {
         /// The relations that it has.
         known: String,
     },
-    /// The relation that is to be imported into has an index.
+    /// The target relation of an import has an index.
     #[error("cannot import into '{relation}', which has the index '{index}'")]
     #[diagnostic(
         code(tx::bare_import_with_indices),
@@ -44,18 +44,18 @@ pub enum BackupError {
         /// One of its indices.
         index: String,
     },
-    /// The file system refused.
+    /// The file system returned an error.
     #[error("could not {action} '{path}': {message}")]
     #[diagnostic(code(backup::file), help("see that the folder exists, that there is space, and the right to write"))]
     File {
-        /// What was being done.
+        /// The action that failed.
         action: &'static str,
         /// The path.
         path: String,
-        /// What the system said.
+        /// The system's message.
         message: String,
     },
-    /// It was stopped.
+    /// The backup or the restore was stopped.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Stopped(#[from] Stop),

@@ -1,4 +1,4 @@
-//! The files of backups: read as databases, written beside their place and moved there when they are complete.
+//! The files of backups. They are read as databases. A new one is written beside its path, and moved there when it is complete.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::storage::{self, BatchCursor, Options, Snapshot, Storage, StorageError
 use crate::value::Batch;
 use crate::value::sort::sorted;
 
-/// A backup that is open for reading.
+/// A backup opened for reading.
 pub struct BackupFile {
     relations: Vec<SchemaRef>,
     contents: Contents,
@@ -28,7 +28,7 @@ enum Contents {
 }
 
 impl BackupFile {
-    /// Opens a file, which stays as it is.
+    /// Opens a file, without changing it.
     pub fn open(path: &Path, strictness: Strictness) -> miette::Result<Self> {
         if !path.exists() {
             return Err(BackupError::NoSuchFile { path: path.display().to_string() }.into());
@@ -49,7 +49,7 @@ impl BackupFile {
         &self.relations
     }
 
-    /// About how many rows there are, of relations and indices.
+    /// The approximate number of rows of relations and indices.
     pub fn total_rows(&self) -> u64 {
         match &self.contents {
             Contents::Ours { snapshot, .. } => {
@@ -65,8 +65,8 @@ impl BackupFile {
         }
     }
 
-    /// Hands all rows of a relation, or of one of its indices, to `take`, sorted within each batch; gives remarks on rows
-    /// that are left out, in words.
+    /// Passes all rows of a relation, or of one of its indices, to `take`, sorted within each batch. Returns remarks on skipped
+    /// rows, in words.
     pub fn copy(
         &self,
         relation: &SchemaRef,
@@ -97,7 +97,7 @@ impl BackupFile {
         }
     }
 
-    /// What is to be said of the rows of a relation of CozoDB 0.7 that were not given out.
+    /// Remarks on the skipped rows of a relation of CozoDB 0.7.
     fn remarks(&self, read: &RowsRead, report: &Report, relation: &SchemaRef) -> Result<Vec<String>, BackupError> {
         let of = report.relations.iter().find(|of| of.name == relation.name);
         let complete = of.map_or(Ok(()), |of| read.require_all(of));
@@ -112,7 +112,7 @@ impl BackupFile {
         }
     }
 
-    /// What of the file cannot be carried over, other than rows, in words.
+    /// Everything but rows that cannot be carried over, in words.
     pub fn not_carried_over(&self) -> Vec<String> {
         let Contents::Legacy { report, .. } = &self.contents else { return vec![] };
         let notes = report.not_carried_over.iter().chain(&report.warnings).map(|note| match note.relation.as_str() {
@@ -159,7 +159,7 @@ fn read_legacy(
     Ok(rows.read().clone())
 }
 
-/// Fails unless a backup may be written to a path: nothing is there, or an empty file, or a database without relations.
+/// Fails unless a backup may be written to a path: no file, an empty file, or a database without relations.
 pub fn require_free(path: &Path) -> Result<(), BackupError> {
     let exists = |found: &str| BackupError::TargetExists { path: path.display().to_string(), found: found.to_string() };
     match std::fs::metadata(path) {
@@ -175,14 +175,14 @@ pub fn require_free(path: &Path) -> Result<(), BackupError> {
     }
 }
 
-/// A place for a file beside a path, on the same file system; what is there is removed unless it is moved.
+/// A temporary path beside a path, on the same file system. Dropping it removes the file, unless it was moved.
 pub fn beside(path: &Path) -> Result<TempPath, BackupError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let unfinished = path.with_file_name(format!(".{name}.{}.unfinished", std::process::id()));
     TempPath::try_from_path(unfinished).map_err(failed("make a file beside", path))
 }
 
-/// Moves a file to its place.
+/// Moves a temporary file to its path.
 pub fn move_to(unfinished: TempPath, path: &Path) -> Result<(), BackupError> {
     unfinished.persist(path).map_err(|refused| failed("finish", path)(refused.error))?;
     sync_name(path).map_err(failed("finish", path))

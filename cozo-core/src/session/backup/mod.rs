@@ -1,13 +1,12 @@
-//! Backups: files of the sqlite engine with all relations of a database as of one moment.
+//! Backups: files of the sqlite engine with all relations of a database at one moment.
 //!
 //! | function | what |
 //! |---|---|
-//! | [`write`](write()) | makes a backup while the database goes on |
+//! | [`write`](write()) | writes a backup while the database is in use |
 //! | [`restore`] | fills an empty database from a backup |
-//! | [`import`] | puts the rows of some relations of a backup into those of a database |
+//! | [`import`] | puts the rows of some relations of a backup into relations of a database |
 //!
-//! A backup or an SQLite database of CozoDB 0.7 is read as well. Whatever goes wrong, the database and an existing file stay as
-//! they are.
+//! Backups and SQLite databases of CozoDB 0.7 can be read too. After an error the database and an existing file are unchanged.
 
 mod error;
 mod file;
@@ -29,27 +28,27 @@ use crate::storage::{KeyRange, Snapshot, StorageError};
 use crate::txn::{Filler, Pipeline, Transaction};
 use crate::value::Batch;
 
-/// How many rows are read and written at a time.
+/// The number of rows read and written at a time.
 const ROWS_AT_ONCE: usize = 16 * 1024;
 
-/// How many batches may wait between reading and writing.
+/// The number of batches that may wait between reading and writing.
 const WAITING_BATCHES: usize = 4;
 
-/// How far a backup or a restore is.
+/// The progress of a backup or a restore.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackupProgress {
     /// The relation or index that is being copied.
     pub relation: String,
     /// The rows copied so far, of all relations and indices.
     pub rows: u64,
-    /// About how many rows there are in all.
+    /// The approximate number of all rows.
     pub total_rows: u64,
 }
 
-/// Called now and then while a backup or a restore goes on.
+/// A function that is called at intervals during a backup or a restore.
 pub type OnProgress<'a> = &'a mut dyn FnMut(&BackupProgress);
 
-/// Tells how far it is, and is told whether to go on.
+/// Reports progress, and checks the interrupt.
 struct Meter<'a> {
     progress: BackupProgress,
     interrupt: &'a Interrupt,
@@ -73,7 +72,7 @@ impl<'a> Meter<'a> {
     }
 }
 
-/// Writes a backup. The file must not be there, or be an empty database.
+/// Writes a backup. The file must not exist, or be an empty database.
 pub fn write(
     pipeline: &Pipeline,
     path: &Path,
@@ -101,28 +100,28 @@ pub fn write(
     Ok(file::move_to(unfinished, path)?)
 }
 
-/// Hands all rows of a relation or an index to `take`, in key order, while another thread reads on, if there is one.
+/// Passes all rows of a relation or an index to `take`, in key order. Another thread reads meanwhile, if it can be started.
 fn copy<E: From<StorageError> + Send>(
     snapshot: &dyn Snapshot,
     table: &SchemaRef,
     mut take: impl FnMut(Batch) -> Result<(), E>,
 ) -> Result<(), E> {
     let (sender, batches) = bounded(WAITING_BATCHES);
-    // A taker that has failed says so itself.
+    // If the receiver has failed, it reports its own error.
     let read_on = move || read(snapshot, table, |batch| sender.send(batch).map_err(|_| None));
     std::thread::scope(|scope| {
         let Ok(reader) = std::thread::Builder::new().spawn_scoped(scope, read_on) else {
-            // The system has no thread left.
+            // The system cannot start a thread.
             return read(snapshot, table, take);
         };
-        // The channel goes with this loop, so that the reader ends if the taker fails.
+        // This loop consumes the channel, so the reader ends if `take` fails.
         batches.into_iter().try_for_each(&mut take)?;
         let outcome = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         outcome.or_else(|error: Option<StorageError>| error.map_or(Ok(()), |error| Err(error.into())))
     })
 }
 
-/// Hands all rows to `take` in key order, until that fails.
+/// Passes all rows to `take` in key order, until it fails.
 fn read<E: From<StorageError>>(
     snapshot: &dyn Snapshot,
     table: &SchemaRef,
@@ -136,16 +135,16 @@ fn read<E: From<StorageError>>(
     Ok(())
 }
 
-/// What is to be done with rows of a damaged file of CozoDB 0.7 that fit no relation.
+/// The treatment of rows of a damaged file of CozoDB 0.7 that fit no relation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strictness {
-    /// Nothing is restored.
+    /// The restore fails.
     EveryRow,
-    /// They are left out, and described.
+    /// The rows are skipped, and described.
     WhatFits,
 }
 
-/// Fills an empty database from a backup; gives what could not be carried over, in words.
+/// Fills an empty database from a backup. Returns what could not be carried over, in words.
 pub fn restore(
     pipeline: &Pipeline,
     path: &Path,
@@ -187,7 +186,7 @@ fn restore_one(
     Ok(remarks)
 }
 
-/// Puts the rows of relations in a backup into the relations of the same names; all of them or none.
+/// Puts the rows of relations in a backup into the relations with the same names; all of them or none.
 pub fn import(pipeline: &Arc<Pipeline>, path: &Path, relations: &[String]) -> miette::Result<()> {
     let file = BackupFile::open(path, Strictness::EveryRow)?;
     let mut txn = Transaction::begin(pipeline, true);

@@ -12,10 +12,10 @@ use crate::plan::{EXPLAIN_HEADERS, Plan, explain as explain_plan};
 use crate::txn::Transaction;
 use crate::value::DataValue;
 
-/// What `::explain analyze` says beyond `::explain`.
+/// The columns of `::explain analyze` beyond those of `::explain`.
 const PROFILE_HEADERS: [&str; 3] = ["rows", "batches", "seconds"];
 
-/// `::explain { query }`: the query is compiled, not run; its operation on a stored relation is left aside.
+/// `::explain { query }`. The query is compiled but not run. Its operation on a stored relation is ignored.
 pub fn explain(query: &Query, txn: &Transaction, context: &SystemContext<'_>) -> miette::Result<NamedRows> {
     let budget = context.query().budget_of(query)?;
     let _compiling = budget.enter();
@@ -29,8 +29,8 @@ pub fn explain(query: &Query, txn: &Transaction, context: &SystemContext<'_>) ->
     Ok(NamedRows::new(headers(&[]), rows.into_iter().map(|explained| explained.row).collect()))
 }
 
-/// `::explain analyze { query }`: the query runs, its operation on a stored relation is left aside. For each operator the
-/// rows that it gave, in how many batches, and the seconds spent in it alone, summed over threads.
+/// `::explain analyze { query }`. The query runs without its operation on a stored relation. The result has for each operator the
+/// number of rows and batches that it returned, and the seconds spent in it alone, summed over threads.
 pub fn analyze(query: &Query, txn: &mut Transaction, context: &SystemContext<'_>) -> miette::Result<NamedRows> {
     let budget = context.query().budget_of(query)?;
     let _compiling = budget.enter();
@@ -55,7 +55,7 @@ pub fn analyze(query: &Query, txn: &mut Transaction, context: &SystemContext<'_>
     Ok(NamedRows::new(headers(&PROFILE_HEADERS), rows.collect()))
 }
 
-/// Runs a query as it runs by itself, and notes what its operators do.
+/// Runs a query in the same way as without a profile, and records the work of its operators.
 fn profiled(
     compiled: &CompiledQuery,
     plan: &Plan,

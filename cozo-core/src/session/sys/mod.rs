@@ -22,7 +22,7 @@ use crate::schema::{RelationError, SchemaRef};
 use crate::txn::Transaction;
 use crate::value::DataValue;
 
-/// What operations and statements run with.
+/// The context of system operations and statements.
 pub struct SystemContext<'a> {
     /// The parameters by name.
     pub parameters: &'a BTreeMap<String, DataValue>,
@@ -30,29 +30,29 @@ pub struct SystemContext<'a> {
     pub interrupt: &'a Interrupt,
     /// The number of the script.
     pub script: u64,
-    /// The scripts that run.
+    /// The running scripts.
     pub running: &'a Arc<Running>,
     /// The database.
     pub core: &'a Core,
-    /// The script, if that is news: when it began, and how many bytes it takes.
+    /// For a script that was parsed just now: its beginning and its size.
     pub new_script: Option<(Instant, usize)>,
 }
 
 impl SystemContext<'_> {
-    /// What the one query of a script runs with.
+    /// The context of a script's only query.
     pub fn query(&self) -> Context<'_> {
         let SystemContext { parameters, interrupt, core, new_script, .. } = *self;
         Context { parameters, interrupt, core, sets_off_triggers: true, held_bytes: 0, new_script, budget: None }
     }
 
-    /// What one of several queries runs with: its time begins when its turn comes.
+    /// The context of one of several queries. Its time begins now.
     pub fn query_in_turn(&self) -> Context<'_> {
         let new_script = self.new_script.map(|(_, bytes)| (Instant::now(), bytes));
         Context { new_script, ..self.query() }
     }
 }
 
-/// The operations that run, with what they do: for documentation and completion.
+/// The supported operations with descriptions, for documentation and completion.
 pub const SYSTEM_OPS: &[(&str, &str)] = &[
     ("::access_level LEVEL REL, ...", "sets what may be done with relations: normal, protected, read_only or hidden"),
     ("::columns REL", "lists the columns of a relation"),
@@ -73,7 +73,7 @@ pub const SYSTEM_OPS: &[(&str, &str)] = &[
     ("::show_triggers REL", "lists the triggers of a relation"),
 ];
 
-/// Whether an operation changes what is stored.
+/// Whether an operation changes stored data or the catalog.
 pub fn writes(op: &SystemOp) -> bool {
     !matches!(
         op.kind,
@@ -91,7 +91,7 @@ pub fn writes(op: &SystemOp) -> bool {
 /// Runs an operation.
 pub fn run(op: &SystemOp, txn: &mut Transaction, context: &SystemContext<'_>) -> miette::Result<NamedRows> {
     if writes(op) && !txn.is_write() {
-        // Its name: what follows may be long.
+        // Only the name of the operation is shown, since the rest may be long.
         let text = op.to_string();
         let name = text.split_whitespace().next().unwrap_or_default();
         return Err(SessionError::ReadOnly(name.to_string(), op.span).into());

@@ -14,7 +14,7 @@ pub(super) fn count(n: usize) -> DataValue {
     DataValue::from(n as i64)
 }
 
-/// `::relations`: also the indices, among the others by name.
+/// `::relations`. Indices are listed too, all sorted by name.
 pub fn list(txn: &Transaction) -> NamedRows {
     let row = |schema: &std::sync::Arc<RelationSchema>| {
         let (keys, values) = (schema.keys.len(), schema.values.len());

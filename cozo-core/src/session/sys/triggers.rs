@@ -15,7 +15,7 @@ use crate::schema::{AccessLevel, RelationSchema, Triggers};
 use crate::txn::Transaction;
 use crate::value::DataValue;
 
-/// `::set_triggers rel on put { query } ...`: in place of all that were set before.
+/// `::set_triggers rel on put { query } ...`. The new triggers replace all earlier ones.
 pub fn set(
     name: &Symbol,
     specs: &[TriggerSpec],
@@ -42,7 +42,7 @@ pub fn set(
     Ok(NamedRows::status("OK"))
 }
 
-/// Finds what is wrong with the text of a trigger. What its names stand for is found when it runs.
+/// Checks the text of a trigger. Its names are resolved when it runs.
 fn check(spec: &TriggerSpec, schema: &RelationSchema, txn: &Transaction, fixed_rules: &RuleSet) -> miette::Result<()> {
     for option in &spec.query.options {
         if let QueryOption::Mutation(mutation) = option
@@ -58,7 +58,7 @@ fn check(spec: &TriggerSpec, schema: &RelationSchema, txn: &Transaction, fixed_r
     }
 }
 
-/// Whether an error is one of the text by itself. A fixed rule may be registered by the time that the trigger runs.
+/// Whether an error concerns the text alone. A missing fixed rule does not, since it may be registered before the trigger runs.
 fn is_of_the_text(report: &miette::Report) -> bool {
     let is_rule = matches!(report.downcast_ref(), Some(ProgramError::FixedRuleNotFound { .. }));
     !is_rule && report.code().is_some_and(|code| code.to_string().starts_with("parser::"))

@@ -1,17 +1,17 @@
-//! The order of rows by some of their columns; rows that are equal there stay in the order they have.
+//! The stable order of rows by some of their columns.
 //!
 //! Columns `[2, 1, 2]` and `[0, 5, -1]` give the rows `1, 2, 0`.
 
 use super::{RADIX_MIN_ROWS, ascend};
 use crate::value::{Column, StrColumn};
 
-/// The rows in ascending order of the columns, the first of which counts most; `None` if they are so already.
+/// The rows in ascending order of the columns, of which the first is the most significant. `None` if they are in that order already.
 pub fn order(columns: &[Column], len: usize) -> Option<Vec<u32>> {
     if ascend(columns, len, false) {
         return None;
     }
     let mut rows: Vec<u32> = (0..len as u32).collect();
-    // Every sort is stable, so that the last is by the column that counts most.
+    // Each sort is stable, so the last one is by the most significant column.
     columns.iter().rev().for_each(|column| sort_by_column(&mut rows, column));
     Some(rows)
 }
@@ -25,13 +25,13 @@ fn sort_by_column(rows: &mut [u32], column: &Column) {
     }
 }
 
-/// Nulls first, then by number.
+/// Sorts nulls first, then by number.
 fn sort_by_number<N>(rows: &mut [u32], is_null: impl Fn(usize) -> bool, number: impl Fn(usize) -> N)
 where
     N: radsort::Key + Ord + Copy,
 {
     let (nulls, others): (Vec<u32>, Vec<u32>) = rows.iter().partition(|row| is_null(**row as usize));
-    // The numbers travel with their rows: reading them through the row numbers in each pass would miss the cache.
+    // The numbers are moved with their rows. Reading them by row number in each pass would miss the cache.
     let mut pairs: Vec<(N, u32)> = others.into_iter().map(|row| (number(row as usize), row)).collect();
     if pairs.len() >= RADIX_MIN_ROWS {
         radsort::sort_by_key(&mut pairs, |pair| pair.0);
@@ -42,7 +42,7 @@ where
     rows.iter_mut().zip(sorted).for_each(|(place, row)| *place = row);
 }
 
-/// By the eight bytes after those that all texts begin with, and by the whole where these are the same.
+/// Sorts by the eight bytes after the common prefix of all texts, and by the whole text among equal ones.
 fn sort_texts(rows: &mut [u32], texts: &StrColumn) {
     let skipped = common_prefix(rows, texts);
     let number = |row: usize| leading_bytes(texts.bytes_at(row).get(skipped..).unwrap_or_default());
@@ -56,7 +56,7 @@ fn sort_texts(rows: &mut [u32], texts: &StrColumn) {
     }
 }
 
-/// The number of bytes that all texts begin with; nulls do not count.
+/// The length of the common prefix of all texts. Nulls do not count.
 fn common_prefix(rows: &[u32], texts: &StrColumn) -> usize {
     let mut all =
         rows.iter().map(|row| *row as usize).filter(|row| !texts.is_null(*row)).map(|row| texts.bytes_at(row));
@@ -65,7 +65,7 @@ fn common_prefix(rows: &[u32], texts: &StrColumn) -> usize {
     all.fold(first.len(), |len, text| common(text, len))
 }
 
-/// The first eight bytes as a number of the same order; zeros stand for those that are missing.
+/// The first eight bytes as a number with the same order. Missing bytes count as zeros.
 fn leading_bytes(text: &[u8]) -> u64 {
     let mut bytes = [0; 8];
     let len = text.len().min(8);

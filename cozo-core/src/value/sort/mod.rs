@@ -1,4 +1,4 @@
-//! Sorting rows, by radix where that pays.
+//! Sorting rows, by radix if there are many.
 //!
 //! | module | |
 //! |---|---|
@@ -24,16 +24,16 @@ use crate::threads;
 pub use columns::order;
 pub use steps::{sort_in_steps, sort_values};
 
-/// From so many integers on, sorting by radix beats sorting by comparison.
+/// At least this many integers are sorted by radix, which is faster than by comparison.
 pub const RADIX_MIN_ROWS: usize = 4096;
 
-/// So many rows are worth comparing on another thread.
+/// The number of rows that another thread compares at a time.
 const PARALLEL_MIN_ROWS: usize = 1 << 14;
 
-/// From so many rows on, making numbers of them and sorting these beats comparing their columns.
+/// At least this many rows are packed into numbers and sorted by these, which is faster than comparing their columns.
 const PACK_MIN_ROWS: usize = 64;
 
-/// Sorts integers; not stably, as none could tell.
+/// Sorts integers. It is not stable, which makes no difference for integers.
 pub fn sort_ints(values: &mut [i64]) {
     if values.is_sorted() {
         return;
@@ -41,7 +41,7 @@ pub fn sort_ints(values: &mut [i64]) {
     if values.len() < RADIX_MIN_ROWS { values.sort_unstable() } else { radsort::sort(values) }
 }
 
-/// Sorts row numbers by the integers of the rows; those that tie come in any order.
+/// Sorts row numbers by the integers of the rows. Ties come in any order.
 pub fn sort_by_ints(rows: &mut [u32], values: &[i64]) {
     if rows.len() < RADIX_MIN_ROWS {
         rows.sort_unstable_by_key(|row| values[*row as usize]);
@@ -50,7 +50,7 @@ pub fn sort_by_ints(rows: &mut [u32], values: &[i64]) {
     }
 }
 
-/// Rows sorted by their first `width` columns; ties stay in the order they have.
+/// Rows sorted stably by their first `width` columns.
 pub fn sorted(rows: Batch, width: usize) -> Batch {
     let keys = &rows.columns[..width];
     if ascend(keys, rows.len, false) {
@@ -62,7 +62,7 @@ pub fn sorted(rows: Batch, width: usize) -> Batch {
     })
 }
 
-/// Rows sorted by their first `width` columns, and of those that are equal there only the last.
+/// Rows sorted by their first `width` columns. Of rows that are equal there, only the last remains.
 pub fn last_of_each_key(rows: Batch, width: usize) -> Batch {
     if ascend(&rows.columns[..width], rows.len, true) {
         return rows;
@@ -70,12 +70,12 @@ pub fn last_of_each_key(rows: Batch, width: usize) -> Batch {
     by_number(rows, width, true).unwrap_or_else(|rows| rows.take(&last_of_each(&rows.columns[..width], rows.len)))
 }
 
-/// [`sort_packed`], where that pays.
+/// [`sort_packed`], if there are enough rows.
 fn by_number(rows: Batch, width: usize, once: bool) -> Result<Batch, Batch> {
     if rows.len < PACK_MIN_ROWS { Err(rows) } else { sort_packed(rows, width, once) }
 }
 
-/// The numbers of `len` rows in ascending order of these columns, and of those that are equal there only the last.
+/// The numbers of `len` rows in ascending order of these columns. Of rows that are equal there, only the last remains.
 pub fn last_of_each(keys: &[Column], len: usize) -> Vec<u32> {
     let order = order(keys, len).unwrap_or_else(|| (0..len as u32).collect());
     let mut last: Vec<u32> = Vec::with_capacity(order.len());

@@ -1,6 +1,6 @@
-//! Rows of integers as one number each, which sort as the rows do.
+//! Rows of integers packed into one number each. The numbers sort as the rows do.
 //!
-//! Of columns with the values -2 to 5 and 100 to 103, three bits hold the first and two the second: the row `(-1, 102)` is
+//! For columns with the values -2 to 5 and 100 to 103, the first takes three bits and the second two. The row `(-1, 102)` is
 //! `001_10`.
 
 use smallvec::SmallVec;
@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::radix::sort_by_bits;
 use crate::value::{Batch, Column};
 
-/// Where the values of a column are in a packed row.
+/// The position of a column in a packed row.
 struct Field {
     /// The smallest value, which is packed as 0.
     min: i64,
@@ -16,13 +16,13 @@ struct Field {
     bits: u32,
 }
 
-/// Rows, sorted by their first `width` columns, stably; with `once`, of rows that are equal there only the last. As they
-/// are if the columns are not integers whose differences all fit 64 bits together.
+/// Sorts rows stably by their first `width` columns. With `once`, only the last of rows that are equal there remains. Returns the
+/// rows unchanged as an error if the columns are not integers whose differences together fit 64 bits.
 pub fn sort_packed(rows: Batch, width: usize, once: bool) -> Result<Batch, Batch> {
     let Some((places, mut packed)) = packed(&rows) else { return Err(rows) };
-    // Two copies of many rows are enough.
+    // The rows are dropped here, since a sort of many rows needs a second copy.
     drop(rows);
-    // The columns after those that are sorted by are the lowest bits.
+    // The columns after the key are the lowest bits.
     let rest: u32 = places[width..].iter().map(|place| place.bits).sum();
     let keys: u32 = places[..width].iter().map(|place| place.bits).sum();
     let key = move |row: &u64| row.checked_shr(rest).unwrap_or(0);
@@ -38,7 +38,7 @@ pub fn sort_packed(rows: Batch, width: usize, once: bool) -> Result<Batch, Batch
     Ok(Batch { columns: places.iter().map(unpack).collect(), len: packed.len() })
 }
 
-/// Each row as a number, and where its columns are in that.
+/// Each row as a number, and the positions of the columns.
 fn packed(rows: &Batch) -> Option<(SmallVec<[Field; 4]>, Vec<u64>)> {
     let columns: Option<SmallVec<[&[i64]; 4]>> = rows.columns.iter().map(Column::as_dense_ints).collect();
     let columns = columns.filter(|columns| !columns.is_empty() && rows.len > 0)?;
@@ -47,7 +47,7 @@ fn packed(rows: &Batch) -> Option<(SmallVec<[Field; 4]>, Vec<u64>)> {
     Some((places, packed))
 }
 
-/// Where each column is, if all have room.
+/// The position of each column, if all fit.
 fn places(columns: &[&[i64]]) -> Option<SmallVec<[Field; 4]>> {
     let mut shift = 0;
     let mut places: SmallVec<[Field; 4]> = SmallVec::new();
@@ -72,9 +72,10 @@ fn pack(columns: &[&[i64]], places: &[Field], len: usize) -> Vec<u64> {
     packed
 }
 
-/// Of sorted rows with one key keeps the last.
+/// Keeps only the last of sorted rows with the same key.
 fn keep_last(rows: &mut Vec<u64>, key: impl Fn(&u64) -> u64) {
-    // No branch asks whether a row is the last, which nobody can foretell: each is written, and the next one over it if it was not.
+    // Whether a row is the last of its key is unpredictable, so there is no branch: each row is written, and the next one overwrites it
+    // if it was not the last.
     let mut kept = 0;
     for next in 1..rows.len() {
         let row = rows[next - 1];

@@ -1,7 +1,7 @@
-//! Sorting by a number, stably, digit by digit.
+//! Stable radix sort by a number.
 //!
-//! The first pass is by the greatest digit and goes through all items; what it puts together fits the cache, and threads
-//! sort it each for itself, by the smallest digit first.
+//! The first pass distributes all items by the most significant digit. Each part then fits the cache, and threads sort the parts
+//! separately, least significant digit first.
 
 use rayon::prelude::*;
 
@@ -11,13 +11,13 @@ use crate::threads;
 const DIGIT_BITS: u32 = 8;
 const DIGITS: usize = 1 << DIGIT_BITS;
 
-/// Fewer than these are sorted by comparison.
+/// Fewer items are sorted by comparison.
 const FEW: usize = 64;
 
-/// Items that fit the cache are sorted by comparison, too, if their numbers have more bits.
+/// Items that fit the cache are sorted by comparison if their numbers have more bits.
 const MAX_BITS_OF_FEW: u32 = 32;
 
-/// Sorts items by the lowest `bits` bits of their numbers; ties stay in the order they have.
+/// Sorts items stably by the lowest `bits` bits of their numbers.
 pub fn sort_by_bits<T: Copy + Default + Send + Sync>(items: &mut Vec<T>, bits: u32, number: impl Fn(&T) -> u64 + Sync) {
     let mask = if bits < u64::BITS { (1 << bits) - 1 } else { u64::MAX };
     let number = |item: &T| number(item) & mask;
@@ -37,7 +37,7 @@ pub fn sort_by_bits<T: Copy + Default + Send + Sync>(items: &mut Vec<T>, bits: u
     if lower_bits == 0 {
         return;
     }
-    // What begins with one digit, beside as much room.
+    // The items of each digit, and a spare buffer of the same size.
     let mut parts = Vec::with_capacity(DIGITS);
     let (mut items, mut spare) = (items.as_mut_slice(), spare.as_mut_slice());
     for len in starts.windows(2).map(|ends| ends[1] - ends[0]) {
@@ -67,7 +67,7 @@ fn sort_part<T: Copy>(items: &mut [T], room: &mut [T], bits: u32, number: impl F
     }
 }
 
-/// Copies items in the order of a digit; where those of each digit begin, and the end.
+/// Copies items in the order of a digit. Returns the start of the items of each digit, and the end.
 fn scatter<T: Copy>(from: &[T], to: &mut [T], digit: impl Fn(&T) -> usize) -> [usize; DIGITS + 1] {
     let mut starts = [0; DIGITS + 1];
     from.iter().for_each(|item| starts[digit(item) + 1] += 1);

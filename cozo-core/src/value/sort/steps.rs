@@ -1,16 +1,16 @@
-//! Sorting many or large things within the budget of a script, which looks at the clock between comparisons.
+//! Sorting many or large items within the budget of a script.
 //!
-//! The library's sort cannot be interrupted, so it sorts runs that are short; these are merged two by two.
+//! The library's sort cannot be interrupted, so it sorts short runs. These are merged in pairs, with checks in between.
 
 use std::cmp::Ordering;
 
 use crate::budget::{BYTES_PER_STEP, Stop, make_room, step};
 use crate::value::{DataValue, allocated};
 
-/// About how many bytes are sorted at a time.
+/// The approximate size of a run.
 const RUN_BYTES: usize = 1 << 20;
 
-/// So many items are merged before the clock is looked at.
+/// The number of items merged between two checks of the budget.
 const PIECE: usize = 1024;
 
 /// The values in ascending order.
@@ -18,7 +18,7 @@ pub fn sort_values(items: Vec<DataValue>) -> Result<Vec<DataValue>, Stop> {
     sort_in_steps(items, |item| size_of::<DataValue>() + item.held_bytes(), DataValue::cmp)
 }
 
-/// Sorts items that take so many bytes each; those that tie stay in the order they have.
+/// Sorts items stably. `bytes_of` is the size of an item.
 pub fn sort_in_steps<T>(
     mut items: Vec<T>,
     bytes_of: impl Fn(&T) -> usize,
@@ -69,14 +69,14 @@ fn sorted_runs<T>(
     Ok(runs)
 }
 
-/// Merges two runs; each comparison takes so many steps.
+/// Merges two runs. Each comparison counts as `steps` steps.
 fn merge<T>(
     mut first: Vec<T>,
     mut second: Vec<T>,
     steps: usize,
     compare: impl Fn(&T, &T) -> Ordering,
 ) -> Result<Vec<T>, Stop> {
-    // Runs of what lies in order already, or in reverse, need no comparisons.
+    // Runs that are in order already, or in reverse, need no merge.
     match (first.last().zip(second.first()), second.last().zip(first.first())) {
         (Some((end, start)), _) if compare(end, start).is_le() => {
             first.append(&mut second);
