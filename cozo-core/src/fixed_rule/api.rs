@@ -1,5 +1,12 @@
 //! Fixed rules of the host: the row-based interface of crate `cozo` 0.7, as an adapter over columns.
 //!
+//! A host implements [`FixedRule`]. Its method `run` reads inputs and options from a [`FixedRulePayload`], puts rows into a
+//! [`RegularTempStore`], and checks the [`Poison`] in long loops. `run_custom` runs such a rule, and converts its rows to a
+//! batch. `BuiltInForHost` is the opposite adapter: a rule of the language, as the host sees it.
+//!
+//! Invariant: `put` never fails. A row of the wrong length or without memory is recorded, and the query fails after the rule
+//! returns, or at its next check of the poison.
+//!
 //! ```
 //! use std::collections::BTreeMap;
 //! use cozo::{
@@ -47,12 +54,12 @@ use crate::value::{Batch, DataValue, SmallStr, Tuple, check_depth};
 
 /// A fixed rule that the host adds to a database.
 pub trait FixedRule: Send + Sync {
-    /// Checks or completes the options before anything else looks at them.
+    /// Checks or completes the options before they are used.
     fn init_options(&self, _options: &mut BTreeMap<SmallStr, Expr>, _span: SourceSpan) -> miette::Result<()> {
         Ok(())
     }
 
-    /// The number of columns of the rows that the rule gives.
+    /// The number of columns of the result.
     fn arity(
         &self,
         options: &BTreeMap<SmallStr, Expr>,
@@ -60,11 +67,11 @@ pub trait FixedRule: Send + Sync {
         span: SourceSpan,
     ) -> miette::Result<usize>;
 
-    /// Puts the rows into `out`. What may take long asks the poison now and then.
+    /// Puts the rows into `out`. A long computation checks the poison at intervals.
     fn run(&self, payload: FixedRulePayload<'_, '_>, out: &mut RegularTempStore, poison: Poison) -> miette::Result<()>;
 }
 
-/// What a fixed rule is applied to.
+/// The inputs and options of a fixed rule.
 #[derive(Clone, Copy)]
 pub struct FixedRulePayload<'a, 'b> {
     call: &'a Call<'b>,
@@ -92,7 +99,7 @@ impl<'a, 'b> FixedRulePayload<'a, 'b> {
         self.call.inputs.len()
     }
 
-    /// An input, from 0; fails if there is none.
+    /// An input by its number from 0. Fails if there is none.
     pub fn get_input(&self, index: usize) -> miette::Result<FixedRuleInputRelation<'a, 'b>> {
         Ok(FixedRuleInputRelation { input: self.call.input(index)?, number: index, call: self.call })
     }
@@ -102,12 +109,12 @@ impl<'a, 'b> FixedRulePayload<'a, 'b> {
         self.call.options.rule
     }
 
-    /// Where the call stands in the script.
+    /// The place of the call in the script.
     pub fn span(&self) -> SourceSpan {
         self.call.options.span
     }
 
-    /// All options that are given.
+    /// All options of the call.
     pub fn options(&self) -> Options<'a> {
         self.call.options
     }
@@ -168,7 +175,7 @@ impl<'a, 'b> FixedRulePayload<'a, 'b> {
         self.option(name, OptionKind::Bool, default, DataValue::get_bool)
     }
 
-    /// Where an option stands; fails if it is not given.
+    /// The place of an option. Fails if it is missing.
     pub fn option_span(&self, name: &str) -> miette::Result<SourceSpan> {
         let options = self.call.options;
         Ok(options.expr(name).map(Expr::span).ok_or_else(|| options.missing(name))?)
@@ -192,12 +199,12 @@ impl<'a, 'b> FixedRuleInputRelation<'a, 'b> {
         Ok(self)
     }
 
-    /// The names that the script gives to the columns, with their positions counted from `offset`.
+    /// The names of the columns in the script, with their positions counted from `offset`.
     pub fn get_binding_map(&self, offset: usize) -> BTreeMap<Symbol, usize> {
         self.input.bound_columns(offset).map(|(name, column)| (name.clone(), column)).collect()
     }
 
-    /// The headers: the names given to the columns, `_i` for those without.
+    /// The headers: the names of the columns, and `_i` for a column without a name.
     pub fn headers(&self) -> Vec<String> {
         let named = |i: usize| self.input.bindings.get(i).filter(|name| !name.is_wildcard());
         let header = |i: usize| named(i).map_or_else(|| format!("_{i}"), |name| name.to_string());
@@ -210,14 +217,14 @@ impl<'a, 'b> FixedRuleInputRelation<'a, 'b> {
         Ok(Box::new(rows.rows().map(Ok)))
     }
 
-    /// The rows whose first column is the value, in ascending order.
+    /// The rows whose first column has this value, in ascending order.
     pub fn prefix_iter(&self, prefix: &DataValue) -> miette::Result<TupleIter<'a>> {
         let rows = self.input.ordered(&self.call.poison)?;
         let range = self.input.rows_with_first(prefix, &self.call.poison)?;
         Ok(Box::new(range.map(|row| Ok(rows.row(row)))))
     }
 
-    /// Where the input stands in the script.
+    /// The place of the input in the script.
     pub fn span(&self) -> SourceSpan {
         self.input.span
     }
@@ -227,7 +234,7 @@ impl<'a, 'b> FixedRuleInputRelation<'a, 'b> {
         Ok(numbered(self.input.edges(None, &self.call.poison)?, undirected))
     }
 
-    /// The same with the third column as weights; they are 1 if there is none.
+    /// [`FixedRuleInputRelation::as_directed_graph`] with the third column as weights, which are 1 without one.
     pub fn as_directed_weighted_graph(
         &self,
         undirected: bool,
@@ -247,10 +254,10 @@ fn numbered(edges: super::graph::Edges, undirected: bool) -> NumberedGraph {
     (edges.graph(Direction::undirected(undirected)), values, numbers)
 }
 
-/// What a row takes in the set besides its values.
+/// The size of a row in the set, besides its values.
 const BYTES_AROUND_ROW: usize = 2 * size_of::<Tuple>();
 
-/// The rows that a fixed rule gives: a set.
+/// The rows of a fixed rule's result, as a set.
 #[derive(Debug)]
 pub struct RegularTempStore {
     arity: usize,
@@ -261,13 +268,13 @@ pub struct RegularTempStore {
 }
 
 impl RegularTempStore {
-    /// No rows yet, of so many columns.
+    /// An empty set of rows with `arity` columns.
     pub(super) fn new(arity: usize, poison: Poison) -> Self {
         RegularTempStore { arity, rows: FxHashSet::default(), misfit: None, poison }
     }
 
-    /// Adds a row; one that is there already is there once. The query fails for a row of the wrong length, for a value that is
-    /// nested too deep, and for more rows than there is memory for: from then on [`Poison::check`] fails.
+    /// Adds a row. An equal row is stored once. The query fails for a row of the wrong length, for a value that is nested too deep,
+    /// and for more rows than the memory limit allows. For the last two, [`Poison::check`] fails from then on.
     pub fn put(&mut self, tuple: Tuple) {
         if tuple.len() != self.arity {
             self.misfit.get_or_insert(tuple.len());
@@ -283,7 +290,7 @@ impl RegularTempStore {
         }
     }
 
-    /// Whether a row is there.
+    /// Whether the set has a row.
     pub fn exists(&self, tuple: &Tuple) -> bool {
         self.rows.contains(tuple)
     }
@@ -305,7 +312,7 @@ impl RegularTempStore {
 pub(super) fn run_custom(rule: &dyn FixedRule, call: &Call<'_>, arity: usize) -> Result<Batch, FixedRuleError> {
     let (mut out, process) = (RegularTempStore::new(arity, call.poison.clone()), Process::current());
     rule.run(FixedRulePayload::new(call), &mut out, call.poison.clone())?;
-    // The host's code may have forked, and may have taken longer than the query has.
+    // The host's code may have forked, or may have exceeded the time limit.
     process.check().map_err(miette::Report::from)?;
     call.poison.check()?;
     out.into_batch(call.options)

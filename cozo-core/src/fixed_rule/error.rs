@@ -1,4 +1,8 @@
-//! What can go wrong in fixed rules.
+//! The errors of fixed rules.
+//!
+//! [`FixedRuleError`] has a variant for each mistake in an application: in the inputs, the options, the weights of edges, files
+//! and rows of the host. Each has a stable code and a span in the script. [`Raised`] wraps a report of any type, such as an
+//! error of the host's code or of the [`Poison`](super::Poison), and passes on its code, help and labels unchanged.
 
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
@@ -32,17 +36,17 @@ pub enum FixedRuleError {
         #[label("lacks an input")]
         span: SourceSpan,
     },
-    /// More inputs are given than the rule has: nothing would become of them.
+    /// There are more inputs than the rule has, so they would be ignored.
     #[error("'{rule}' takes {most} inputs at most, and is given {found}")]
     #[diagnostic(code(fixed_rule::too_many_args), help("leave out the inputs that the rule does not have"))]
     TooManyInputs {
         /// The fixed rule.
         rule: String,
-        /// How many it takes.
+        /// The greatest number of inputs.
         most: usize,
-        /// How many it is given.
+        /// The number of inputs found.
         found: usize,
-        /// The first that is too much.
+        /// The first surplus input.
         #[label("not used by the rule")]
         span: SourceSpan,
     },
@@ -54,9 +58,9 @@ pub enum FixedRuleError {
         rule: String,
         /// The input.
         input: String,
-        /// The columns that it has.
+        /// The number of its columns.
         found: usize,
-        /// The columns that it needs.
+        /// The number of columns needed.
         needed: usize,
         /// The input.
         #[label("too few columns")]
@@ -75,7 +79,7 @@ pub enum FixedRuleError {
         #[label("not edges")]
         span: SourceSpan,
     },
-    /// The weight of an edge is not a number that the rule can work with.
+    /// The weight of an edge is not a valid number for the rule.
     #[error("the edge weight {weight} is not {expected}")]
     #[diagnostic(
         code(algo::invalid_edge_weight),
@@ -84,13 +88,13 @@ pub enum FixedRuleError {
     EdgeWeight {
         /// The weight.
         weight: String,
-        /// What it should be.
+        /// The valid weights.
         expected: &'static str,
         /// The input.
         #[label("has this weight")]
         span: SourceSpan,
     },
-    /// No node to start from.
+    /// There is no node to start from.
     #[error("there is no node to start from")]
     #[diagnostic(
         code(algo::empty_starting),
@@ -111,7 +115,7 @@ pub enum FixedRuleError {
         #[label("names this node")]
         span: SourceSpan,
     },
-    /// A flow is to go from a node to that very node.
+    /// A node is both source and sink of a flow.
     #[error("the node {node} is both a source and a sink")]
     #[diagnostic(
         code(algo::source_is_sink),
@@ -124,7 +128,7 @@ pub enum FixedRuleError {
         #[label("has a source")]
         span: SourceSpan,
     },
-    /// The relation of nodes lacks one that was reached.
+    /// The relation of nodes lacks a reached node.
     #[error("the node {node} was reached and is not among the nodes")]
     #[diagnostic(
         code(algo::node_with_key_not_found),
@@ -137,7 +141,7 @@ pub enum FixedRuleError {
         #[label("lacks the node")]
         span: SourceSpan,
     },
-    /// An option that is an expression has a value that the rule cannot work with.
+    /// An option that is an expression has an invalid value.
     #[error("the option '{option}' of '{rule}' gave {found}")]
     #[diagnostic(code(algo::bad_expression_value), help("it must give {expected} for each row"))]
     ExpressionWrong {
@@ -145,19 +149,19 @@ pub enum FixedRuleError {
         rule: String,
         /// The option.
         option: String,
-        /// What it must give.
+        /// The valid values.
         expected: &'static str,
-        /// What it gave.
+        /// The value found.
         found: String,
         /// The expression.
         #[label("gives this")]
         span: SourceSpan,
     },
-    /// A graph with more nodes than numbers for them.
+    /// A graph has more nodes than numbers for them.
     #[error("the graph has more than {limit} nodes")]
     #[diagnostic(code(algo::graph_too_large), help("restrict the edges to the part of the graph that matters"))]
     TooManyNodes {
-        /// How many there may be.
+        /// The greatest number of nodes.
         limit: u64,
         /// The input.
         #[label("these edges")]
@@ -175,7 +179,7 @@ pub enum FixedRuleError {
         #[label("lacks '{option}'")]
         span: SourceSpan,
     },
-    /// The value of an option makes no sense.
+    /// The value of an option is invalid.
     #[error("the option '{option}' of '{rule}' cannot be {found}")]
     #[diagnostic(code(fixed_rule::arg_wrong), help("'{option}' must be {expected}"))]
     OptionWrong {
@@ -183,15 +187,15 @@ pub enum FixedRuleError {
         rule: String,
         /// The option.
         option: String,
-        /// What it must be.
+        /// The valid values.
         expected: String,
-        /// What was given.
+        /// The value found.
         found: String,
         /// The value.
         #[label("wrong value")]
         span: SourceSpan,
     },
-    /// An option has a variable where only constants may stand.
+    /// An option has a variable where only constants are allowed.
     #[error("the option '{option}' of '{rule}' is not constant")]
     #[diagnostic(
         code(eval::not_constant),
@@ -208,13 +212,13 @@ pub enum FixedRuleError {
         #[label("not a constant")]
         span: SourceSpan,
     },
-    /// The options do not say how many columns the rule gives.
+    /// The options do not determine the number of columns of the result.
     #[error("the number of columns of '{rule}' cannot be told")]
     #[diagnostic(code(parser::no_algo_arity), help("{help}"))]
     NoArity {
         /// The fixed rule.
         rule: String,
-        /// What to write.
+        /// The remedy.
         help: &'static str,
         /// The option, or the call.
         #[label("does not say how many columns there are")]
@@ -229,13 +233,13 @@ pub enum FixedRuleError {
     BadBinding {
         /// The variable.
         name: String,
-        /// The bindings there are.
+        /// The existing bindings.
         known: String,
-        /// Where it stands.
+        /// The place of the variable.
         #[label("not bound")]
         span: SourceSpan,
     },
-    /// A row of the wrong length came from a rule of the host.
+    /// A rule of the host returned a row of the wrong length.
     #[error("the fixed rule '{rule}' gave a row of {found} values and has {expected} columns")]
     #[diagnostic(
         code(parser::simple_fixed_rule_arity_mismatch),
@@ -244,7 +248,7 @@ pub enum FixedRuleError {
     RowArity {
         /// The fixed rule.
         rule: String,
-        /// Its columns.
+        /// The number of its columns.
         expected: usize,
         /// The length of the row.
         found: usize,
@@ -259,25 +263,25 @@ pub enum FixedRuleError {
         help("give 'file://' and a path, or an 'http://' or 'https://' address")
     )]
     Unreadable {
-        /// What was to be read.
+        /// The address.
         url: String,
-        /// Why it cannot be.
+        /// The reason.
         reason: String,
         /// The call.
         #[label("reads it")]
         span: SourceSpan,
     },
-    /// What was read is not what the options say.
+    /// The data read does not agree with the options.
     #[error("{place} of '{url}': {reason}")]
     #[diagnostic(code(fixed_rule::bad_data), help("{help}"))]
     BadData {
-        /// What was read.
+        /// The address.
         url: String,
-        /// Where in it.
+        /// The place in the data.
         place: String,
-        /// What is wrong.
+        /// The reason.
         reason: String,
-        /// How to mend it.
+        /// The remedy.
         help: &'static str,
         /// The call.
         #[label("reads it")]

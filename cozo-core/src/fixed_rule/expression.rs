@@ -5,10 +5,10 @@ use crate::expr::{Expr, Frame};
 use crate::parse::ast::Symbol;
 use crate::value::{Batch, Column, DataValue};
 
-/// How many rows are evaluated between two looks at the poison.
+/// The number of rows evaluated between two checks of the poison.
 const ROWS_PER_CHECK: usize = 16 * 1024;
 
-/// The expression with its variables turned into slots, by the names that inputs give to their columns: see
+/// Replaces the variables of an expression by slots. `bindings` has the names of the inputs' columns; see
 /// [`Input::bound_columns`](super::Input::bound_columns).
 pub fn bind(expr: &Expr, bindings: &[(&Symbol, usize)]) -> Result<Expr, FixedRuleError> {
     let mut unbound: Option<FixedRuleError> = None;
@@ -28,7 +28,7 @@ pub fn bind(expr: &Expr, bindings: &[(&Symbol, usize)]) -> Result<Expr, FixedRul
     unbound.map_or(Ok(bound), Err)
 }
 
-/// The parts of an expression that stands for a list, or the expression itself.
+/// The elements of an expression that is a list.
 pub fn list_items(expr: &Expr) -> Option<Vec<Expr>> {
     match expr {
         Expr::Call { function, args, .. } if function.name == "list" => Some(args.clone()),

@@ -11,49 +11,49 @@ use crate::schema::RelationId;
 use crate::storage::{BatchCursor, ContentVersion, KeyRange, StorageError};
 use crate::value::{Batch, Column, DataValue};
 
-/// How many rows of a stored relation are read between two looks at the poison.
+/// The number of rows of a stored relation that are read between two checks of the poison.
 pub(super) const ROWS_PER_CHECK: usize = 4096;
 
-/// An input relation. Rows are read when they are asked for.
+/// An input relation. Rows are read on demand.
 pub struct Input<'a> {
-    /// The names given to its columns, from the first; `_` for none. There may be more or fewer than columns.
+    /// The names of its columns, from the first; `_` for no name. There may be more or fewer than columns.
     pub bindings: &'a [Symbol],
     /// The number of its columns.
     pub arity: usize,
-    /// Where it stands in the script.
+    /// Its place in the script.
     pub span: SourceSpan,
     source: InputSource<'a>,
-    /// Where graphs of stored relations are kept.
+    /// The cache for graphs of stored relations.
     graphs: Option<&'a GraphCache>,
-    /// All rows in ascending order, once somebody asked for them.
+    /// All rows in ascending order, once they were requested.
     ordered: OnceLock<Batch>,
 }
 
-/// Where the rows of an input are.
+/// The source of an input's rows.
 pub enum InputSource<'a> {
-    /// Here.
+    /// Derived rows in memory.
     Rows(Cow<'a, Batch>),
-    /// In a stored relation.
+    /// A stored relation.
     Stored(Box<dyn StoredRows + 'a>),
 }
 
-/// The rows of a stored relation, as they are or as of a time.
+/// The rows of a stored relation, now or as of a time.
 pub trait StoredRows: Send + Sync {
     /// Some columns of all rows, in ascending order of the rows.
     fn scan_all(&self, columns: &[usize]) -> Result<Box<dyn BatchCursor + '_>, StorageError> {
         self.scan_part(&KeyRange::all(), columns)
     }
 
-    /// Some columns of the rows of a part, likewise.
+    /// Some columns of the rows of a part, in ascending order of the rows.
     fn scan_part(&self, part: &KeyRange, columns: &[usize]) -> Result<Box<dyn BatchCursor + '_>, StorageError>;
 
-    /// At most so many parts that are all rows, one after the other, each with the number of its rows, as far as it is known.
+    /// Divides all rows into at most `parts` consecutive parts, each with its number of rows, which may be an estimate.
     fn parts(&self, parts: usize) -> Vec<(KeyRange, usize)>;
 
-    /// About how many rows there are at most.
+    /// An approximate upper bound of the number of rows.
     fn most_rows(&self) -> usize;
 
-    /// The relation and its rows; nothing if that is not known, or if not all rows count.
+    /// The relation and the identity of its contents; none if that is unknown, or if only a part of the rows counts.
     fn contents(&self) -> Option<(RelationId, ContentVersion)>;
 }
 
@@ -63,12 +63,12 @@ impl<'a> Input<'a> {
         Input { bindings, arity, span, source, graphs: None, ordered: OnceLock::new() }
     }
 
-    /// Has graphs of the input kept, if it is a stored relation.
+    /// Sets the cache for graphs of the input, which is used if it is a stored relation.
     pub fn keeping(self, graphs: Option<&'a GraphCache>) -> Self {
         Input { graphs, ..self }
     }
 
-    /// Where a graph of the input is kept, and as what.
+    /// The cache for a graph of the input, and the key in the cache.
     pub(super) fn kept(&self) -> Option<(&'a GraphCache, RelationId, ContentVersion)> {
         let InputSource::Stored(rows) = &self.source else { return None };
         let (relation, contents) = rows.contents()?;
@@ -99,7 +99,7 @@ impl<'a> Input<'a> {
         bindings.filter(|(_, binding)| !binding.is_wildcard()).map(move |(column, binding)| (binding, column + offset))
     }
 
-    /// About how many rows there are at most.
+    /// An approximate upper bound of the number of rows.
     pub fn most_rows(&self) -> usize {
         match &self.source {
             InputSource::Rows(batch) => batch.len,
@@ -107,7 +107,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Some columns of all rows, in no particular order but that of one another.
+    /// Some columns of all rows. The rows are in any order, which is the same in all columns.
     pub fn columns(&self, columns: &[usize], poison: &Poison) -> Result<Vec<Cow<'_, Column>>, FixedRuleError> {
         debug_assert!(columns.iter().all(|column| *column < self.arity), "only columns that there are");
         match &self.source {
@@ -119,8 +119,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Hands some columns of all rows on, a part of the rows at a time, for as long as `visit` returns `true`; whether it
-    /// always did.
+    /// Passes some columns of all rows to `visit`, some rows at a time, until it returns `false`. Returns whether it never did.
     pub fn visit(
         &self,
         columns: &[usize],
@@ -142,7 +141,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The rows where they are stored, if they are.
+    /// The stored relation, if the input is one.
     pub fn stored(&self) -> Option<&dyn StoredRows> {
         match &self.source {
             InputSource::Rows(_) => None,
@@ -162,13 +161,13 @@ impl<'a> Input<'a> {
                 order.sort_unstable_by(|a, b| batch.compare_rows(*a as usize, batch, *b as usize));
                 batch.take(&order)
             }
-            // Stored relations are kept in the order of their keys, which is that of their rows.
+            // A stored relation is in key order, which is the order of its rows.
             InputSource::Stored(rows) => read(&**rows, &(0..self.arity).collect::<Vec<_>>(), poison)?,
         };
         Ok(self.ordered.get_or_init(|| batch))
     }
 
-    /// The rows of [`Input::ordered`] whose first column is the value.
+    /// The rows of [`Input::ordered`] whose first column has this value.
     pub fn rows_with_first(
         &self,
         value: &DataValue,

@@ -1,8 +1,8 @@
 //! Fixed rules: relations computed from whole relations by code instead of rules, as in `?[..] <~ Name(rel[], opt: 1)`.
 //!
 //! A rule of the language is one item, a [`BuiltInRule`]: its name, aliases, inputs, options and output as data, and a
-//! function from columns to columns. Everything but the function is shared: inputs are counted and measured, options
-//! are evaluated and checked before it runs.
+//! function from columns to columns. Everything but the function is shared: the number and width of inputs are checked, and
+//! options are evaluated and checked, before it runs.
 //!
 //! ```text
 //! pub static DEGREE: BuiltInRule = BuiltInRule {
@@ -17,17 +17,17 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`registry`] | the list of all rules, [`RuleSet`] (those and the host's), [`FixedRules`] (the set of a database) |
-//! | [`options`] | what options a rule has, and their values |
+//! | [`registry`] | the list of all rules, [`RuleSet`] (with the host's rules), [`FixedRules`] (the set of a database) |
+//! | [`options`] | the options of a rule, and their values |
 //! | [`call`] | one application: its inputs, options, and the means to stop it |
 //! | [`input`] | an input as columns, or as rows in order |
-//! | [`graph`] | edges, nodes as numbers, adjacency |
+//! | [`graph`] | edges, numbered nodes, adjacency |
 //! | [`expression`] | options that are expressions over the columns of an input |
-//! | [`api`] | the rules of the host, which see rows: an adapter |
+//! | [`api`] | the interface for rules of the host, which see rows: an adapter |
 //! | [`algos`] | graph algorithms |
 //! | [`utilities`] | rules about data instead of graphs |
 //!
-//! **fixed_rule never sees rules, plans or scripts**: what it is given was resolved, and what it gives is a batch.
+//! **fixed_rule never sees rules, plans or scripts**: its inputs are resolved, and its result is a batch.
 
 pub mod algos;
 mod api;
@@ -58,75 +58,75 @@ pub type OptionMap = std::collections::BTreeMap<SmallStr, Expr>;
 /// A fixed rule of the language.
 #[derive(Debug)]
 pub struct BuiltInRule {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// Its other names.
+    /// Other names.
     pub aliases: &'static [&'static str],
-    /// What it computes, in a sentence or more.
+    /// A description, in a sentence or more.
     pub doc: &'static str,
-    /// What it costs in nodes V and edges E, for an algorithm.
+    /// The cost of an algorithm, in nodes V and edges E.
     pub cost: &'static str,
-    /// Where the algorithm comes from.
+    /// The origin of the algorithm.
     pub source: &'static str,
-    /// Scripts, and the rows that they answer as an expression.
+    /// Scripts, and their resulting rows as an expression.
     pub examples: &'static [(&'static str, &'static str)],
-    /// Its inputs in order.
+    /// The inputs in order.
     pub inputs: &'static [InputSpec],
-    /// Its options; others that a script gives are ignored.
+    /// The options. Other options of a script are ignored.
     pub options: &'static [OptionSpec],
-    /// The columns of what it gives.
+    /// The columns of the result.
     pub output: Output,
     /// Whether it reads files or the network, which a database may forbid.
     pub external_access: bool,
-    /// What it does. The inputs are all there and wide enough, and the settings are those of `options`.
+    /// The function. All required inputs are present and wide enough, and the settings are those of `options`.
     pub run: fn(&Call<'_>, &Settings) -> Result<Batch, FixedRuleError>,
 }
 
 /// An input of a fixed rule.
 #[derive(Clone, Copy, Debug)]
 pub struct InputSpec {
-    /// What documentation and errors call it.
+    /// The name in documentation and errors.
     pub name: &'static str,
-    /// How wide it must be.
+    /// The required width.
     pub shape: Shape,
-    /// Whether it may be left out.
+    /// Whether it may be omitted.
     pub optional: bool,
-    /// What it holds.
+    /// A description of its columns.
     pub doc: &'static str,
 }
 
-/// How wide an input must be.
+/// The required width of an input.
 #[derive(Clone, Copy, Debug)]
 pub enum Shape {
     /// Two columns at least: from, to, and perhaps a weight.
     Edges,
-    /// So many columns at least.
+    /// This number of columns at least.
     Columns(usize),
 }
 
-/// The columns of what a fixed rule gives.
+/// The columns of a fixed rule's result.
 #[derive(Clone, Copy, Debug)]
 pub enum Output {
-    /// These.
+    /// Fixed columns with these names.
     Columns(&'static [&'static str]),
-    /// As many as the options say: a description, and the function that counts them.
+    /// A number of columns that depends on the options: a description, and the function that counts them.
     FromOptions(&'static str, fn(Options<'_>) -> Result<usize, FixedRuleError>),
 }
 
 impl InputSpec {
-    /// An input that must be given.
+    /// A required input.
     pub const fn required(name: &'static str, shape: Shape, doc: &'static str) -> Self {
         InputSpec { name, shape, optional: false, doc }
     }
 
-    /// An input that may be left out, if all after it are.
+    /// An input that may be omitted, if all after it are.
     pub const fn optional(name: &'static str, shape: Shape, doc: &'static str) -> Self {
         InputSpec { name, shape, optional: true, doc }
     }
 }
 
 impl BuiltInRule {
-    /// The number of columns that it gives with these options.
+    /// The number of columns of its result with these options.
     pub fn arity(&self, options: Options<'_>) -> Result<usize, FixedRuleError> {
         match self.output {
             Output::Columns(columns) => Ok(columns.len()),
@@ -134,7 +134,7 @@ impl BuiltInRule {
         }
     }
 
-    /// Checks inputs and options, and runs it.
+    /// Checks inputs and options, and runs the rule.
     pub fn apply(&self, call: &Call<'_>) -> Result<Batch, FixedRuleError> {
         for (i, spec) in self.inputs.iter().enumerate() {
             match call.inputs.get(i) {

@@ -1,4 +1,4 @@
-//! The options of fixed rules: what there are, and what a script gives.
+//! The options of fixed rules: their declarations, and their values in a script.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use crate::value::DataValue;
 /// An option of a fixed rule.
 #[derive(Clone, Copy, Debug)]
 pub struct OptionSpec {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// What it must be.
+    /// The kind of its value.
     pub kind: OptionKind,
-    /// What it is if it is not given.
+    /// The default value.
     pub default: DefaultValue,
-    /// What it does.
+    /// A description.
     pub doc: &'static str,
 }
 
-/// What an option must be.
+/// The kind of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionKind {
     /// `true` or `false`.
@@ -31,7 +31,7 @@ pub enum OptionKind {
     PositiveInt,
     /// An integer of at least 0.
     NonNegativeInt,
-    /// A number, which NaN is not.
+    /// A number other than NaN.
     Float,
     /// A number between 0 and 1.
     UnitInterval,
@@ -39,16 +39,16 @@ pub enum OptionKind {
     Text,
     /// Any value.
     Value,
-    /// An expression over the bindings of the inputs; the rule evaluates it itself.
+    /// An expression over the bindings of the inputs. The rule evaluates it itself.
     Expression,
 }
 
-/// What an option is if it is not given.
+/// The default value of an option.
 #[derive(Clone, Copy, Debug)]
 pub enum DefaultValue {
-    /// It must be given.
+    /// There is none: the option is required.
     Required,
-    /// Null, or for an expression nothing.
+    /// Null, or no expression.
     Null,
     /// A Boolean.
     Bool(bool),
@@ -61,7 +61,7 @@ pub enum DefaultValue {
 }
 
 impl OptionSpec {
-    /// An option that must be given.
+    /// A required option.
     pub const fn required(name: &'static str, kind: OptionKind, doc: &'static str) -> Self {
         OptionSpec { name, kind, default: DefaultValue::Required, doc }
     }
@@ -73,7 +73,7 @@ impl OptionSpec {
 }
 
 impl OptionKind {
-    /// What the option must be, in words.
+    /// The kind in words.
     pub fn describe(self) -> &'static str {
         match self {
             OptionKind::Bool => "true or false",
@@ -88,7 +88,7 @@ impl OptionKind {
         }
     }
 
-    /// The value as the kind has it (integers and floats apart), if it fits.
+    /// The value in the form of the kind (integers and floats are distinct), if it fits.
     fn fit(self, value: DataValue) -> Option<DataValue> {
         let int_from = |least: i64| value.get_int().filter(|int| *int >= least).map(DataValue::from);
         match self {
@@ -119,10 +119,10 @@ impl DefaultValue {
     }
 }
 
-/// The options that a script gives to a fixed rule; parameters are replaced by their values.
+/// The options of a fixed rule in a script. Parameters are replaced by their values.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
-    /// The fixed rule's name as the script has it.
+    /// The fixed rule's name in the script.
     pub rule: &'a str,
     /// The options by name.
     pub given: &'a OptionMap,
@@ -131,17 +131,17 @@ pub struct Options<'a> {
 }
 
 impl<'a> Options<'a> {
-    /// An option as it is given.
+    /// An option as an expression.
     pub fn expr(&self, name: &str) -> Option<&'a Expr> {
         self.given.get(name)
     }
 
-    /// Where an option stands; the call if it is not given.
+    /// The place of an option, or of the call if it is missing.
     pub fn span_of(&self, name: &str) -> SourceSpan {
         self.expr(name).map_or(self.span, Expr::span)
     }
 
-    /// The value of an option, if it is given. It must be constant and of the kind.
+    /// The value of an option, if there is one. It must be constant and of the kind.
     pub fn value(&self, name: &str, kind: OptionKind) -> Result<Option<DataValue>, FixedRuleError> {
         let Some(expr) = self.expr(name) else { return Ok(None) };
         let value = self.constant(name, expr)?;
@@ -149,12 +149,12 @@ impl<'a> Options<'a> {
         kind.fit(value).map(Some).ok_or_else(|| self.wrong(name, kind.describe(), found))
     }
 
-    /// The value of an option that must be given.
+    /// The value of a required option.
     pub fn required(&self, name: &str, kind: OptionKind) -> Result<DataValue, FixedRuleError> {
         self.value(name, kind)?.ok_or_else(|| self.missing(name))
     }
 
-    /// The value of an expression without variables that stands in an option.
+    /// The value of an option's expression, which must have no variables.
     pub fn constant(&self, option: &str, expr: &Expr) -> Result<DataValue, FixedRuleError> {
         let mut variable = None;
         expr.walk(&mut |part| {
@@ -171,13 +171,13 @@ impl<'a> Options<'a> {
         }
     }
 
-    /// The error of an option that is not given.
+    /// The error for a missing option.
     pub fn missing(&self, name: &str) -> FixedRuleError {
         let (rule, option) = (self.rule.to_string(), name.to_string());
         FixedRuleError::OptionNotFound { rule, option, span: self.span }
     }
 
-    /// The error of an option that is not what it must be.
+    /// The error for an option with a wrong value.
     pub fn wrong(&self, name: &str, expected: impl Into<String>, found: impl Into<String>) -> FixedRuleError {
         FixedRuleError::OptionWrong {
             rule: self.rule.to_string(),
@@ -189,13 +189,13 @@ impl<'a> Options<'a> {
     }
 }
 
-/// The values of a rule's options, given or by default, all checked. Asking for an option that the rule does not
-/// declare, or as another kind than it declares, is a mistake in the rule and panics.
+/// The checked values of a rule's options, from the script or by default. Reading an option that the rule does not declare, or
+/// with another kind than declared, is a mistake in the rule and panics.
 #[derive(Clone, Debug)]
 pub struct Settings(BTreeMap<&'static str, DataValue>);
 
 impl Settings {
-    /// Evaluates and checks the options that a rule declares; expressions are only checked to be there.
+    /// Evaluates and checks the options that a rule declares. Expressions are only checked for presence.
     pub fn new(specs: &[OptionSpec], options: Options<'_>) -> Result<Self, FixedRuleError> {
         let mut values = BTreeMap::new();
         for spec in specs {
@@ -228,7 +228,7 @@ impl Settings {
         self.read(name, DataValue::get_int)
     }
 
-    /// An integer of at least 0 or 1; the largest there is stands for more.
+    /// An integer of at least 0 or 1. A larger one than `usize` becomes the greatest `usize`.
     pub fn count(&self, name: &str) -> usize {
         usize::try_from(self.int(name)).unwrap_or(usize::MAX)
     }

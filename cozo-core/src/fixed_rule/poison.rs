@@ -1,4 +1,4 @@
-//! Stopping what runs long, and what takes more memory than it may.
+//! The poison: the means to stop a fixed rule that takes too much time or memory.
 
 use std::fmt::{self, Debug, Formatter};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,46 +6,47 @@ use std::sync::{Arc, OnceLock};
 
 use crate::budget::{Budget, Stop};
 
-/// Says whether the query must stop: killed, out of time or memory, or its database closed. Ask in every loop that may be long.
+/// A check whether the query must stop: it was killed, is out of time or memory, or its database closes. Code checks it in every
+/// loop that may be long.
 #[derive(Clone)]
 pub struct Poison {
     check: Arc<dyn Fn() -> miette::Result<()> + Send + Sync>,
     memory: Option<Arc<Memory>>,
 }
 
-/// What a rule has made, on any of its threads: it counts until the last poison that shares it is dropped.
+/// The memory charged by a rule, on any of its threads. It is released when the last poison that shares it is dropped.
 struct Memory {
     budget: Budget,
     charged: AtomicUsize,
-    /// Why something could not be made, even if the rule did not hear it.
+    /// The reason of a refusal, even if the rule ignored it.
     stopped: OnceLock<Stop>,
 }
 
-/// How many steps pass between two looks at the poison.
+/// The number of steps between two checks of the poison.
 const STEPS_PER_CHECK: u32 = 1024;
 
-/// A pace tells the poison of memory in pieces of so many bytes.
+/// A pace charges memory in pieces of this many bytes.
 const PIECE: usize = 1 << 14;
 
 impl Poison {
-    /// A poison that asks `check`.
+    /// A poison that calls `check`.
     pub fn new(check: impl Fn() -> miette::Result<()> + Send + Sync + 'static) -> Self {
         Poison { check: Arc::new(check), memory: None }
     }
 
-    /// A poison for the work of a script. Clones count memory together; another call counts anew.
+    /// A poison for the work of a script. Clones share one count of memory; each call begins a new one.
     pub(crate) fn of(budget: &Budget) -> Self {
         let (budget, asked) = (budget.clone(), budget.clone());
         let memory = Memory { budget, charged: AtomicUsize::new(0), stopped: OnceLock::new() };
         Poison { memory: Some(Arc::new(memory)), ..Poison::new(move || Ok(asked.check()?)) }
     }
 
-    /// The same with memory of its own, which is given back when it is dropped.
+    /// The same poison with a count of memory of its own, which is released when it is dropped.
     pub(crate) fn for_a_while(&self) -> Self {
         self.memory.as_ref().map_or_else(|| self.clone(), |memory| Poison::of(&memory.budget))
     }
 
-    /// Fails if the query must stop; hand the error on. Reads the clock: see [`Poison::pace`] for tight loops.
+    /// Fails if the query must stop. The caller returns the error. It reads the clock; see [`Poison::pace`] for tight loops.
     pub fn check(&self) -> miette::Result<()> {
         if let Some(stop) = self.memory.as_ref().and_then(|memory| memory.stopped.get()) {
             return Err((*stop).into());
@@ -53,8 +54,8 @@ impl Poison {
         (self.check)()
     }
 
-    /// Counts so many bytes that the rule makes and keeps until its end. Fails if the query may not take them, as
-    /// [`Poison::check`] does from then on.
+    /// Charges memory that the rule holds until its end. Fails if the query exceeds its limit. Then [`Poison::check`] fails too from
+    /// then on.
     pub fn make_room(&self, bytes: usize) -> miette::Result<()> {
         let Some(memory) = &self.memory else { return Ok(()) };
         memory.budget.charge(bytes).map_err(|stop| *memory.stopped.get_or_init(|| stop))?;
@@ -62,14 +63,14 @@ impl Poison {
         Ok(())
     }
 
-    /// Stops the rule at its next look.
+    /// Stops the rule at its next check.
     pub(crate) fn stop(&self, stop: Stop) {
         if let Some(memory) = &self.memory {
             let _ = memory.stopped.set(stop);
         }
     }
 
-    /// Counts steps, and checks every thousand or so.
+    /// A counter of steps, which checks the poison about every thousand steps.
     pub fn pace(&self) -> Pace<'_> {
         Pace { poison: self, left: STEPS_PER_CHECK, bytes: 0 }
     }
@@ -81,17 +82,17 @@ impl Drop for Memory {
     }
 }
 
-/// Checks a poison every so many steps.
+/// A counter of steps and of small memory charges.
 #[derive(Debug)]
 pub struct Pace<'a> {
     poison: &'a Poison,
     left: u32,
-    /// Bytes that the poison was not told of.
+    /// The number of bytes that are not charged yet.
     bytes: usize,
 }
 
 impl Pace<'_> {
-    /// One step; fails if the query must stop.
+    /// Counts a step. Fails if the query must stop.
     #[inline]
     pub fn step(&mut self) -> miette::Result<()> {
         self.left -= 1;
@@ -102,7 +103,7 @@ impl Pace<'_> {
         Ok(())
     }
 
-    /// [`Poison::make_room`] for small values, of which the last few may not be counted.
+    /// [`Poison::make_room`] for small values. The last few may remain uncounted.
     #[inline]
     pub fn make_room(&mut self, bytes: usize) -> miette::Result<()> {
         self.bytes = self.bytes.saturating_add(bytes);
@@ -113,7 +114,7 @@ impl Pace<'_> {
     }
 }
 
-/// Never stops anything.
+/// A poison that never stops.
 impl Default for Poison {
     fn default() -> Self {
         Poison::new(|| Ok(()))

@@ -1,4 +1,4 @@
-//! Which fixed rules there are: those of the language, and those that the host adds to a database.
+//! The registry of fixed rules: those of the language, and those that the host adds to a database.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Formatter};
@@ -53,12 +53,12 @@ pub static FIXED_RULES: &[&BuiltInRule] = &[
     &algos::TOP_SORT,
 ];
 
-/// A rule as a query holds it.
+/// A reference to a rule.
 #[derive(Clone)]
 pub enum Rule {
-    /// One of the language.
+    /// A rule of the language.
     BuiltIn(&'static BuiltInRule),
-    /// One of the host.
+    /// A rule of the host.
     Custom(Arc<Box<dyn FixedRule>>),
 }
 
@@ -71,7 +71,7 @@ impl Rule {
         }
     }
 
-    /// The number of columns that it gives.
+    /// The number of columns of its result.
     pub fn arity(&self, options: Options<'_>, head: &[Symbol]) -> Result<usize, FixedRuleError> {
         match self {
             Rule::BuiltIn(rule) => rule.arity(options),
@@ -92,7 +92,7 @@ impl Rule {
         matches!(self, Rule::BuiltIn(rule) if rule.external_access)
     }
 
-    /// Runs it; `arity` is what [`Rule::arity`] gave.
+    /// Runs the rule. `arity` is the result of [`Rule::arity`].
     pub fn apply(&self, call: &Call<'_>, arity: usize) -> Result<Batch, FixedRuleError> {
         match self {
             Rule::BuiltIn(rule) => rule.apply(call),
@@ -115,7 +115,7 @@ fn built_in(name: &str) -> Option<&'static BuiltInRule> {
     FIXED_RULES.iter().copied().find(|rule| rule.name == name || rule.aliases.contains(&name))
 }
 
-/// The names of the rules of the language, aliases too.
+/// The names of the rules of the language, including aliases.
 fn built_in_names() -> impl Iterator<Item = (&'static str, &'static BuiltInRule)> {
     FIXED_RULES
         .iter()
@@ -153,7 +153,7 @@ impl RuleSet {
         names
     }
 
-    /// All rules as the host sees them.
+    /// All rules, in the form for the host.
     pub fn for_host(&self) -> BTreeMap<String, Arc<Box<dyn FixedRule>>> {
         let boxed = |rule| -> Arc<Box<dyn FixedRule>> { Arc::new(Box::new(BuiltInForHost(rule))) };
         let built_in = built_in_names().map(|(name, rule)| (name.to_string(), boxed(rule)));
@@ -161,13 +161,13 @@ impl RuleSet {
     }
 }
 
-/// The rules of a database, as they are now.
+/// The present rules of a database.
 #[derive(Default)]
 pub struct FixedRules {
     current: ArcSwap<RuleSet>,
-    /// That of the current set, for those who only compare it.
+    /// The version of the current set, readable without loading the set.
     version: AtomicU64,
-    /// Held while they change.
+    /// Held during a change.
     changing: Mutex<()>,
 }
 
@@ -178,7 +178,7 @@ pub enum RegisterError {
     #[error("a fixed rule '{0}' is already registered")]
     #[diagnostic(code(fixed_rule::already_registered), help("choose another name, or unregister that rule first"))]
     Taken(String),
-    /// A rule of the language cannot be taken away.
+    /// A rule of the language cannot be removed.
     #[error("the fixed rule '{0}' is built in: it cannot be unregistered")]
     #[diagnostic(code(fixed_rule::built_in), help("only rules that were registered can be unregistered"))]
     BuiltIn(String),
@@ -207,7 +207,7 @@ impl FixedRules {
         })
     }
 
-    /// Takes a rule of the host away; whether there was one of this name.
+    /// Removes a rule of the host. Returns whether there was one with this name.
     pub fn unregister(&self, name: &str) -> Result<bool, RegisterError> {
         if is_reserved(name) {
             return Err(RegisterError::BuiltIn(name.to_string()));
@@ -232,7 +232,7 @@ impl FixedRules {
         let version = set.version;
         let before = self.current.swap(Arc::new(set));
         self.version.store(version, Ordering::Release);
-        // A rule of the host may be dropped with the set before, and do anything while it is.
+        // Dropping the set before may drop a rule of the host, whose code may do anything. So the lock is released first.
         drop(changing);
         drop(before);
         Ok(outcome)

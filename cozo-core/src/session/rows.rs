@@ -24,7 +24,7 @@ pub struct NamedRows {
 
 /// Results of at least this many rows are made by several threads, since most of their memory is new. Smaller results are made and
 /// dropped faster in the heap of one thread.
-const PARALLEL_MIN_VALUES: usize = 1 << 19;
+const PARALLEL_MIN_ROWS: usize = 1 << 19;
 
 /// The approximate size of a result that is dropped and whose memory the next query requests again.
 const USUAL_RESULT_BYTES: usize = 4 << 20;
@@ -143,10 +143,10 @@ fn rows_of(batch: &Batch) -> Result<Vec<Tuple>, Stop> {
         None => batch.row(row),
     };
     let rows = match batch.len {
-        0..PARALLEL_MIN_VALUES => (0..batch.len).map(row).collect(),
+        0..PARALLEL_MIN_ROWS => (0..batch.len).map(row).collect(),
         len => {
             threads::ready();
-            (0..len).into_par_iter().with_min_len(PARALLEL_MIN_VALUES / 2).map(row).collect()
+            (0..len).into_par_iter().with_min_len(PARALLEL_MIN_ROWS / 2).map(row).collect()
         }
     };
     stopped.into_inner().map_or(Ok(rows), Err)

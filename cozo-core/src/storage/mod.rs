@@ -95,21 +95,9 @@ pub trait Storage: Send + Sync {
     /// Called before each commit, for occasional work that may take long. Reads go on meanwhile.
     fn before_commit(&self) {}
 
-    /// A commit of at most this many rows is faster if the latest snapshot has no other holder. It is also quick enough for new
-    /// readers to wait for it.
-    fn max_rows_in_place(&self) -> usize {
-        0
-    }
-
-    /// Whether rows may be committed after their transaction has ended. That requires that a commit of rows alone cannot fail,
-    /// and that no commit outlives the process.
-    fn may_defer(&self) -> bool {
-        false
-    }
-
-    /// The number of rows for one commit with which an empty relation is filled fastest; 0 if it makes no difference.
-    fn rows_to_fill_with(&self) -> usize {
-        0
+    /// What the engine is like; it stays so.
+    fn traits(&self) -> EngineTraits {
+        EngineTraits::default()
     }
 
     /// The problems that the engine finds in its stored data, in words.
@@ -132,6 +120,19 @@ pub trait Storage: Send + Sync {
     fn compact(&self) -> Result<(), StorageError> {
         Ok(())
     }
+}
+
+/// What an engine is like, as far as it decides how to commit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EngineTraits {
+    /// Commits of at most this number of rows are faster if no reader holds the latest snapshot, and so fast that no reader need begin
+    /// meanwhile; 0 where it makes no difference.
+    pub max_rows_in_place: usize,
+    /// Whether rows may be committed some time after their transaction has ended: no commit of rows alone fails, and none outlives
+    /// the process.
+    pub may_defer: bool,
+    /// With how many rows at once an empty relation is filled fastest; 0 where it makes no difference.
+    pub rows_to_fill_with: usize,
 }
 
 /// The contents at one moment. A relation that was never created is empty.

@@ -40,7 +40,7 @@ use super::write_batcher::{BatchPolicy, Closed, Locked, SetAside, WriteBatcher};
 use super::{Catalog, TxnError};
 use crate::schema::{RelationId, RelationSchema, SchemaRef, with_indices};
 use crate::storage::mem::MemSnapshot;
-use crate::storage::{ChangeKind, ChangeSet, RowChanges, Snapshot, Storage, StorageError};
+use crate::storage::{ChangeKind, ChangeSet, EngineTraits, RowChanges, Snapshot, Storage, StorageError};
 use crate::value::{Batch, SmallStr, compare_columns};
 
 /// The database at one moment.
@@ -156,6 +156,7 @@ pub struct Pipeline {
     /// The engine. It is dropped after the versions, which have snapshots of it. Otherwise an engine with an open snapshot
     /// could not remove its log when it closes.
     storage: Box<dyn Storage>,
+    traits: EngineTraits,
 }
 
 /// A transaction with more rows is not batched.
@@ -175,6 +176,7 @@ impl Pipeline {
         let leader = CachePadded(Mutex::new(CachePadded(History::new(catalog.clone()))));
         let version = Version { sequence: 0, catalog, snapshot: storage.snapshot() };
         Ok(Pipeline {
+            traits: storage.traits(),
             storage,
             current: Current::new(version),
             waiting: CachePadded::default(),
@@ -239,7 +241,7 @@ impl Pipeline {
     fn note_leader(&self, history: &mut History, request: &CommitRequest) {
         let part = thread_shard();
         let before = history.leader.replace(part);
-        if !self.deferred.is_time_to_ask(part) || !self.storage.may_defer() {
+        if !self.deferred.is_time_to_ask(part) || !self.traits.may_defer {
             return;
         }
         if before.is_some_and(|before| before != part) {
@@ -266,7 +268,7 @@ impl Pipeline {
 
     /// Whether these changes are of few rows, and of nothing else.
     fn are_few(&self, changes: &[ChangeSet]) -> bool {
-        rows_alone(changes).is_some_and(|rows| rows <= self.storage.max_rows_in_place())
+        rows_alone(changes).is_some_and(|rows| rows <= self.traits.max_rows_in_place)
     }
 
     /// A new relation's identity.
@@ -296,7 +298,7 @@ impl Pipeline {
 
     /// Commits a transaction. It counts as ended for readers, whatever the outcome, and the rest of the request is of no use.
     pub(super) fn commit(&self, request: &mut CommitRequest) -> Result<(), TxnError> {
-        if self.storage.may_defer() && request.can_wait() {
+        if self.traits.may_defer && request.can_wait() {
             let leader = match self.deferred.push(request) {
                 SetAside::Refused => return self.commit_now(request),
                 SetAside::Aside => None,
@@ -539,7 +541,7 @@ impl Filler<'_> {
                 self.pending = Some((relation.clone(), rows));
             }
         }
-        let enough = self.pipeline.storage.rows_to_fill_with();
+        let enough = self.pipeline.traits.rows_to_fill_with;
         let is_much = |rows: &Batch| rows.len >= enough || rows.memory_bytes() >= FILLED_BYTES;
         if self.pending.as_ref().is_some_and(|(_, rows)| is_much(rows)) { self.flush() } else { Ok(()) }
     }

@@ -13,7 +13,7 @@ use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use super::*;
 use crate::schema::{AccessLevel, ColumnDefinition, ColumnType, RelationSchema, SchemaRef, Triggers};
 use crate::storage::mem::MemStorage;
-use crate::storage::{ChangeKind, ChangeSet, KeyRange, Snapshot, Storage, StorageError};
+use crate::storage::{ChangeKind, ChangeSet, EngineTraits, KeyRange, Snapshot, Storage, StorageError};
 use crate::value::{Batch, Column};
 use std::sync::Arc;
 
@@ -50,12 +50,8 @@ impl Storage for Touchy {
         self.storage.snapshot()
     }
 
-    fn max_rows_in_place(&self) -> usize {
-        self.storage.max_rows_in_place()
-    }
-
-    fn may_defer(&self) -> bool {
-        self.refused.is_none()
+    fn traits(&self) -> EngineTraits {
+        EngineTraits { may_defer: self.refused.is_none(), ..self.storage.traits() }
     }
 
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {

@@ -33,7 +33,7 @@ use crate::value::{Batch, Column, DataValue, Num};
 
 /// Up to this many input rows are joined with every row, which costs less than an index. In recursion, more input rows come with
 /// each round.
-const READ_THROUGH_MIN_MATCHES: usize = 4;
+const READ_THROUGH_MAX_ROWS: usize = 4;
 
 /// Joins by equal values.
 pub struct EqualJoin<'a> {
@@ -142,7 +142,7 @@ impl Operator for EqualJoin<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
         let taken = self.taken.fetch_add(input.len, Ordering::Relaxed) + input.len;
         let serves_again = self.kept.is_complete && self.kept.is_recursive;
-        if taken <= READ_THROUGH_MIN_MATCHES && !serves_again {
+        if taken <= READ_THROUGH_MAX_ROWS && !serves_again {
             return self.product.push(input, worker, emit);
         }
         let equal_rows = self.rows(worker)?;

@@ -488,9 +488,14 @@ impl IndexJoin<'_> {
     ) -> Flow {
         let matches = |row: usize, matches: &mut Vec<u32>| {
             let first = matches.len();
-            matches.extend(probe.matches(found, row));
+            // Nearly always one: a loop is shorter than `extend`.
+            for found in probe.matches(found, row) {
+                matches.push(found);
+            }
             // The order of a look-up in the relation or one of its indices.
-            matches[first..].reverse();
+            if matches.len() > first + 1 {
+                matches[first..].reverse();
+            }
         };
         let column = |nth, column| self.rows.output_column(nth, column);
         emit_matches(&self.plan.outputs, &self.shape, probe.rows, column, matches, input, worker, emit)
@@ -516,7 +521,10 @@ pub fn emit_matches(
     let (mut left, mut right): (Vec<u32>, Vec<u32>) = (Vec::with_capacity(few), Vec::with_capacity(few));
     for row in 0..input.len {
         matches(row, &mut right);
-        left.resize(right.len(), row as u32);
+        // Nearly always one, for which a loop is shorter than `resize`.
+        while left.len() < right.len() {
+            left.push(row as u32);
+        }
         let is_last = row + 1 == input.len && !left.is_empty();
         if right.len() < room && !is_last {
             continue;

@@ -6,7 +6,7 @@
 //!
 //! What several share: `inputs` (reading them), `parallel` (a value for each node, sums), `search` (shortest paths from a start),
 //! `expressions` (options evaluated for nodes), `traversal` (searching with a condition), `triangles`, `communities`,
-//! `disjoint_sets`, `flow`, `power` (iteration of ranks).
+//! `disjoint_sets`, `dinic` (flows), `power_iteration` (ranks).
 
 mod betweenness_centrality;
 mod bipartite_matching;

@@ -1,7 +1,31 @@
-//! Adjacency in compressed rows, made and reshaped in parallel.
+//! Adjacency in compressed sparse rows (CSR), built and transformed in parallel.
 //!
-//! Edges are first brought together by blocks of nodes, so that placing them where the rows of their nodes are stays within a part of
-//! the adjacency that a processor has near. Placed over all of it, each edge would move a whole line of memory there and back.
+//! ```text
+//!  edges    0 -> 2, 0 -> 3, 2 -> 0            starts   0  2  2  3  3     one for each node, and the end
+//!                                             targets  2  3  0           node n has the edges starts[n] .. starts[n + 1]
+//!                                             weights  one for each edge, or none: then each weight is 1
+//! ```
+//!
+//! # Building a [`Graph`]
+//! Writing each edge directly to the row of its node would touch the whole array in random order, and miss the cache for nearly
+//! every edge. So large graphs are built in two passes, each of which stays within a small part of memory:
+//!
+//! 1. [`ByBlock`]: each part of the edges is grouped by blocks of nodes. The parts are processed in parallel.
+//! 2. [`AdjacencyRows`]: the rows of each block are counted and filled from the groups. The blocks are processed in parallel, and
+//!    each writes its own slices of `starts`, `targets` and `weights`.
+//!
+//! ```text
+//!  part 0: edges ──> | block 0 | block 1 | ...     ┐
+//!  part 1: edges ──> | block 0 | block 1 | ...     ┴──> block 0: rows of its nodes,  block 1: ...
+//! ```
+//!
+//! The two ends of an edge are *near* (the node whose row has the edge) and *far* (the target). For [`Direction::In`] the ends
+//! are exchanged. For [`Direction::Both`] all edges pass twice.
+//!
+//! Invariants:
+//! - `starts` has one more element than there are nodes, does not decrease, and ends with the number of edges.
+//! - The edges of a node are in the order of the input, whatever the number of threads.
+//! - A clone shares its arrays. A change copies them first.
 
 use std::borrow::Cow;
 use std::iter::{repeat, zip};
@@ -10,43 +34,43 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-/// So few edges are placed at once, by one thread.
+/// Fewer edges are placed directly, by one thread.
 const BLOCKS_MIN_EDGES: usize = 1 << 19;
 
-/// So many nodes make a block, or more if there were more than [`MAX_BLOCKS`].
+/// The number of nodes of a block. It is greater if there would be more than [`MAX_BLOCKS`].
 const NODES_PER_BLOCK: usize = 1 << 13;
 
-/// Edges are brought together by so many blocks at the same time without losing sight of the places.
+/// The most blocks. With more, the write positions of all blocks would not stay in the cache.
 const MAX_BLOCKS: usize = 1 << 10;
 
-/// So many edges are brought together by blocks at once.
+/// The number of edges of a part.
 const EDGES_PER_PART: usize = 1 << 20;
 
-/// About so many edges are handled as one piece of work.
+/// The approximate number of edges in a piece of work.
 const EDGES_PER_PIECE: usize = 1 << 14;
 
-/// Which edges a node is given.
+/// The edges in the row of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Those that start there.
+    /// The edges that start at the node.
     Out,
-    /// Those that end there, turned round.
+    /// The edges that end at the node, reversed.
     In,
     /// Both: every edge counts twice.
     Both,
 }
 
 impl Direction {
-    /// Both directions if `undirected`, else that of the edges.
+    /// Both directions if `undirected`, otherwise that of the edges.
     pub fn undirected(undirected: bool) -> Self {
         if undirected { Direction::Both } else { Direction::Out }
     }
 }
 
-/// The edges of each node: where they lead, with their weights. A clone shares them until either is changed.
+/// The edges of each node: their targets and weights. A clone shares them until either is changed.
 #[derive(Clone, Debug)]
 pub struct Graph {
-    /// The edges of node `n` are those from `starts[n]` to `starts[n + 1]`.
+    /// The edges of node `n` are `starts[n]..starts[n + 1]`.
     starts: Arc<Vec<usize>>,
     targets: Arc<Vec<u32>>,
     weights: Option<Arc<Vec<f64>>>,
@@ -85,7 +109,7 @@ impl Graph {
         Graph::of_blocks(nodes, block, total, &blocks, weighted)
     }
 
-    /// The adjacency of `total` edges, which are given for each block of so many nodes.
+    /// The adjacency of `total` edges, which `blocks` has for each block of `block` nodes.
     fn of_blocks(nodes: usize, block: usize, total: usize, blocks: &[Vec<Ends<'_>>], weighted: bool) -> Self {
         let (mut starts, mut targets) = (vec![0; nodes + 1], vec![0; total]);
         let mut weights = weighted.then(|| vec![0.0; total]);
@@ -108,7 +132,7 @@ impl Graph {
         Graph::from_rows(starts, targets, weights)
     }
 
-    /// The adjacency of edges that stand in the order of where they start. Further nodes than those that there are starts of have none.
+    /// The adjacency of edges sorted by their sources. Nodes beyond `starts` have no edges.
     pub(super) fn of_sorted(
         nodes: usize,
         starts: &Arc<Vec<usize>>,
@@ -122,19 +146,19 @@ impl Graph {
         Graph { starts, targets, weights }
     }
 
-    /// The members of groups as adjacency: an edge from each group to all that are in it.
+    /// The members of groups as adjacency: an edge from each group to each of its members.
     pub fn of_members(groups: &[u32], count: usize) -> Self {
         let members: Vec<u32> = (0..groups.len() as u32).collect();
         Graph::new(count, groups, &members, None, Direction::Out)
     }
 
-    /// The adjacency with the edges of node `n` from `starts[n]` to `starts[n + 1]`.
+    /// The adjacency in which node `n` has the edges `starts[n]..starts[n + 1]`.
     pub fn from_rows(starts: Vec<usize>, targets: Vec<u32>, weights: Option<Vec<f64>>) -> Self {
         debug_assert_eq!(starts.last(), Some(&targets.len()), "the last edges end where all do");
         Graph { starts: starts.into(), targets: targets.into(), weights: weights.map(Into::into) }
     }
 
-    /// About how many bytes it takes.
+    /// The approximate size.
     pub(super) fn memory_bytes(&self) -> usize {
         let weights = self.weights.as_ref().map_or(0, |weights| weights.len());
         8 * (self.starts.len() + weights) + 4 * self.targets.len()
@@ -145,7 +169,7 @@ impl Graph {
         self.starts.len() - 1
     }
 
-    /// The number of edges; of an undirected graph twice those of the relation.
+    /// The number of edges. An undirected graph has twice those of the relation.
     pub fn edge_count(&self) -> usize {
         self.targets.len()
     }
@@ -161,13 +185,13 @@ impl Graph {
         self.starts[node as usize]..self.starts[node as usize + 1]
     }
 
-    /// Where an edge leads.
+    /// The target of an edge.
     #[inline]
     pub fn target(&self, edge: usize) -> u32 {
         self.targets[edge]
     }
 
-    /// Where some edges lead.
+    /// The targets of some edges.
     #[inline]
     pub fn targets(&self, edges: Range<usize>) -> &[u32] {
         &self.targets[edges]
@@ -179,29 +203,29 @@ impl Graph {
         self.weights.as_ref().map_or(1.0, |weights| weights[edge])
     }
 
-    /// Whether edges have weights of their own; else each is 1.
+    /// Whether edges have weights. Otherwise each weight is 1.
     pub fn is_weighted(&self) -> bool {
         self.weights.is_some()
     }
 
-    /// Where the edges of a node lead.
+    /// The targets of a node's edges.
     #[inline]
     pub fn out_neighbors(&self, node: u32) -> &[u32] {
         self.targets(self.edges_of(node))
     }
 
-    /// Where the edges of a node lead, with their weights.
+    /// The targets of a node's edges, with their weights.
     #[inline]
     pub fn out_neighbors_with_weights(&self, node: u32) -> impl ExactSizeIterator<Item = (u32, f64)> + '_ {
         self.edges_of(node).map(|edge| (self.targets[edge], self.weight(edge)))
     }
 
-    /// All nodes, in ranges of about as many edges each. They depend on the graph alone, and not on the number of threads.
+    /// All nodes, in ranges with about the same number of edges. They depend on the graph alone, not on the number of threads.
     pub fn pieces(&self) -> Vec<Range<usize>> {
         self.pieces_of(EDGES_PER_PIECE)
     }
 
-    /// As [`Graph::pieces`], with about so many edges each.
+    /// [`Graph::pieces`] with about `edges` edges each.
     pub fn pieces_of(&self, edges: usize) -> Vec<Range<usize>> {
         balanced(&self.starts, (self.edge_count() + self.node_count()) / edges + 1)
     }
@@ -233,12 +257,12 @@ impl Graph {
         });
     }
 
-    /// The graph with neighbours in ascending order, without loops, and of parallel edges only the lightest.
+    /// The graph with neighbours in ascending order, without loops, and with only the lightest of parallel edges.
     pub fn simple(self) -> Self {
         self.reduce(false)
     }
 
-    /// The graph with neighbours in ascending order, and of parallel edges only the lightest.
+    /// The graph with neighbours in ascending order, and with only the lightest of parallel edges.
     pub fn unique(self) -> Self {
         self.reduce(true)
     }
@@ -273,23 +297,23 @@ impl Graph {
         self
     }
 
-    /// Where each edge leads.
+    /// The target of each edge.
     pub(super) fn shared_targets(&self) -> Arc<Vec<u32>> {
         self.targets.clone()
     }
 
-    /// Where each edge starts, where it ends, and its weight.
+    /// The source, the target and the weight of each edge.
     pub fn into_edges(self) -> (Vec<u32>, Vec<u32>, Option<Vec<f64>>) {
         let sources = sources(&self.starts, 0..self.edge_count());
         (sources, Arc::unwrap_or_clone(self.targets), self.weights.map(Arc::unwrap_or_clone))
     }
 
-    /// The same edges turned round.
+    /// The reversed edges.
     pub fn reversed(&self) -> Self {
         self.turned(Direction::In)
     }
 
-    /// The adjacency in another direction than that of this one.
+    /// The adjacency in another direction, relative to this one.
     pub(super) fn turned(&self, direction: Direction) -> Self {
         let weights = self.weights.as_ref().map(|weights| weights.as_slice());
         let listed = Listed { from: Sources::AdjacencyRows(&self.starts), to: &self.targets, weights };
@@ -297,7 +321,7 @@ impl Graph {
     }
 }
 
-/// Edges one after another.
+/// A list of edges.
 struct Listed<'a> {
     from: Sources<'a>,
     to: &'a [u32],
@@ -305,7 +329,7 @@ struct Listed<'a> {
 }
 
 impl<'a> Listed<'a> {
-    /// Some of the edges, which start there, as rows of where they start or, turned round, of where they end.
+    /// Some of the edges, with their sources `from`. Near ends are the sources or, if `turned`, the targets.
     fn ends<'e>(&self, from: &'e [u32], edges: Range<usize>, turned: bool) -> Ends<'e>
     where
         'a: 'e,
@@ -315,16 +339,16 @@ impl<'a> Listed<'a> {
     }
 }
 
-/// Where edges start.
+/// The sources of edges.
 enum Sources<'a> {
-    /// Each of them.
+    /// The source of each edge.
     Each(&'a [u32]),
-    /// Those of each node one after another: where they begin.
+    /// The first edge of each node, for edges sorted by source.
     AdjacencyRows(&'a [usize]),
 }
 
 impl Sources<'_> {
-    /// Where some of the edges start.
+    /// The sources of some edges.
     fn range(&self, edges: Range<usize>) -> Cow<'_, [u32]> {
         match self {
             Sources::Each(from) => Cow::Borrowed(&from[edges]),
@@ -333,10 +357,10 @@ impl Sources<'_> {
     }
 }
 
-/// Where some of the edges start, by where those of each node begin.
+/// The sources of some edges. `starts` has the first edge of each node.
 pub(super) fn sources(starts: &[usize], edges: Range<usize>) -> Vec<u32> {
     let mut sources = Vec::with_capacity(edges.len());
-    // The last node that begins there or before has the first edge: those before it may have none.
+    // The last node that starts at or before the first edge has it. Earlier nodes with the same start have no edges.
     let mut node = starts.partition_point(|start| *start <= edges.start).saturating_sub(1);
     while sources.len() < edges.len() {
         let end = starts[node + 1].min(edges.end);
@@ -346,7 +370,7 @@ pub(super) fn sources(starts: &[usize], edges: Range<usize>) -> Vec<u32> {
     sources
 }
 
-/// Edges by the ends that they are rows of, with the other ends.
+/// Edges as near ends, whose rows they belong to, and far ends.
 #[derive(Clone, Copy)]
 struct Ends<'a> {
     near: &'a [u32],
@@ -361,7 +385,7 @@ impl<'a> Ends<'a> {
         Ends { near: &self.near[edges.clone()], far: &self.far[edges], weights }
     }
 
-    /// Puts the other ends, with the weights, into the place of each end.
+    /// Writes the far ends and the weights. `place` returns the position for an edge by its near end.
     #[inline]
     fn put(self, mut place: impl FnMut(u32) -> usize, far: &mut [u32], weights: Option<&mut [f64]>) {
         match (weights, self.weights) {
@@ -376,17 +400,17 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// Edges brought together by blocks of nodes, those of a block in the order in which they came.
+/// Edges grouped by blocks of nodes. The edges of a block are in their original order.
 struct ByBlock {
     near: Vec<u32>,
     far: Vec<u32>,
     weights: Option<Vec<f64>>,
-    /// Where the edges of each block end.
+    /// The end of the edges of each block.
     ends: Vec<usize>,
 }
 
 impl ByBlock {
-    /// The edges, by blocks of so many of the nodes, a power of two.
+    /// Groups edges by blocks of `block` nodes, a power of two.
     fn of(edges: Ends<'_>, block: usize, nodes: usize) -> Self {
         let shift = block.trailing_zeros();
         let mut places = vec![0; nodes.div_ceil(block)];
@@ -413,11 +437,11 @@ impl ByBlock {
     }
 }
 
-/// The place of the rows of a block of nodes.
+/// The slices of the adjacency for the rows of a block of nodes.
 struct AdjacencyRows<'a> {
     /// The first node.
     first: usize,
-    /// How many edges those of the nodes before have.
+    /// The number of edges of all nodes before.
     begin: usize,
     starts: &'a mut [usize],
     targets: &'a mut [u32],
@@ -425,7 +449,7 @@ struct AdjacencyRows<'a> {
 }
 
 impl AdjacencyRows<'_> {
-    /// Puts the edges of the nodes there.
+    /// Fills the rows with the edges of the block.
     fn fill(mut self, edges: &[Ends<'_>]) {
         for node in edges.iter().flat_map(|edges| edges.near) {
             self.starts[*node as usize - self.first] += 1;
@@ -444,7 +468,7 @@ impl AdjacencyRows<'_> {
     }
 }
 
-/// Turns numbers of what comes one after another into the places where each starts.
+/// Converts counts of consecutive items into their starts (exclusive prefix sums).
 fn start_after_one_another(counts: &mut [usize], mut begin: usize) {
     for count in counts {
         let len = std::mem::replace(count, begin);
@@ -452,7 +476,7 @@ fn start_after_one_another(counts: &mut [usize], mut begin: usize) {
     }
 }
 
-/// Where the edges of each node start, and where those of the last end, if they stand in the order of their nodes.
+/// The first edge of each node, and the end, for edges sorted by their near ends.
 pub(super) fn starts_of_sorted(nodes: usize, near: &[u32]) -> Vec<usize> {
     let mut starts = vec![0; nodes + 1];
     starts.par_chunks_mut(NODES_PER_BLOCK).enumerate().for_each(|(number, starts)| {
@@ -488,7 +512,7 @@ fn balanced(starts: &[usize], pieces: usize) -> Vec<Range<usize>> {
     ranges
 }
 
-/// The parts of what stands beside edges that belong to ranges of nodes, which come one after another from the first on.
+/// Splits a slice with an element for each edge at ranges of nodes. The ranges are consecutive from the first node on.
 fn split<'a, T>(mut all: &'a mut [T], starts: &[usize], ranges: &[Range<usize>]) -> Vec<&'a mut [T]> {
     let mut parts = Vec::with_capacity(ranges.len());
     for range in ranges {

@@ -1,7 +1,12 @@
-//! Numbering integers that lie close together: a bit for each integer that occurs, and how many occur before it.
+//! Numbering integers from a small range, by a bit set and rank queries.
 //!
-//! Integers are held as distances of 32 bits from a lower bound, and turned into numbers in place, so that the ends of an
+//! Integers are stored as distances of 32 bits from a lower bound, and converted to node numbers in place. So the two ends of an
 //! edge never take more than 8 bytes.
+//!
+//! ```text
+//!  values    100  103  104            bits    1 0 0 1 1          number of 104 = set bits before it = 2
+//!  distances   0    3    4            before  set bits before each word of 64 bits
+//! ```
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -14,16 +19,16 @@ use crate::storage::KeyRange;
 use crate::threads;
 use crate::value::{Column, DataValue, Num};
 
-/// Integers are close together if there are at most so many places for each end of an edge.
+/// The range of the integers must have at most this many places for each end of an edge.
 const SPARSEST: usize = 32;
 
-/// The lower bound lies so far below the first integer.
+/// The distance of the lower bound below the first integer.
 const BELOW: i64 = 1 << 31;
 
-/// So many edges are read by several threads.
+/// At least this many edges are read by several threads.
 const PARALLEL_MIN_EDGES: usize = 1 << 15;
 
-/// In so many parts for each, since they do not all take equally long.
+/// The number of parts for each thread. There are more parts than threads, since they take different times.
 const PARTS_PER_THREAD: usize = 2;
 
 /// The ends of edges as distances from a lower bound.
@@ -33,14 +38,15 @@ pub struct Near {
     to: Vec<u32>,
     /// The least and the greatest distance.
     bounds: Option<(u32, u32)>,
-    /// The third column, if it was asked for.
+    /// The third column, if it was requested.
     pub weights: Option<Column>,
 }
 
 /// Nodes, and the numbers of the two ends of each edge.
 pub type Numbered = (Nodes, Vec<u32>, Vec<u32>);
 
-/// The first two columns as integers that lie close together, and the third as it is; nothing if they are not such integers.
+/// Reads the first two columns as distances, and the third unchanged. None if the first two are not integers, or not within 32 bits of
+/// the lower bound.
 pub fn read(input: &Input<'_>, columns: &[usize], poison: &Poison) -> Result<Option<Near>, FixedRuleError> {
     if let (&[from, to], Some(rows)) = (columns, input.stored())
         && rows.most_rows() >= PARALLEL_MIN_EDGES
@@ -55,8 +61,7 @@ pub fn read(input: &Input<'_>, columns: &[usize], poison: &Poison) -> Result<Opt
     Ok(fits.then_some(near))
 }
 
-/// As [`read`], by several threads, each of which fills its part of the lists; nothing also if the numbers of rows in the parts
-/// are not known exactly.
+/// [`read`] by several threads, each of which fills its part of the lists. None too if the numbers of rows of the parts are not exact.
 fn read_parts(rows: &dyn StoredRows, columns: [usize; 2], poison: &Poison) -> Result<Option<Near>, FixedRuleError> {
     let parts = rows.parts(threads::count() * PARTS_PER_THREAD);
     let first = match parts.first() {
@@ -115,7 +120,7 @@ fn both(a: (u32, u32), b: (u32, u32)) -> (u32, u32) {
 }
 
 impl Near {
-    /// Whether these edges fit too; if they do they are appended.
+    /// Appends edges, if they fit. Returns whether they do.
     fn append(&mut self, columns: &[&Column]) -> bool {
         let (Some(from), Some(to)) = (columns[0].as_dense_ints(), columns[1].as_dense_ints()) else {
             return columns[0].is_empty();
@@ -136,7 +141,7 @@ impl Near {
         true
     }
 
-    /// The nodes and the edges between them; nothing if the integers lie too far apart.
+    /// Numbers the nodes. None if the range of the integers is too large.
     pub fn number(mut self, poison: &Poison) -> miette::Result<Option<Numbered>> {
         let Some((least, most)) = self.bounds else {
             return Ok(Some((Nodes::default(), vec![], vec![])));
@@ -166,17 +171,17 @@ impl Near {
     }
 }
 
-/// A set of small integers that can count those before one of them.
+/// A set of small integers with rank queries.
 struct Present {
     bits: Vec<u64>,
-    /// How many there are before each word of bits.
+    /// The number of elements before each word of bits.
     before: Vec<u32>,
-    /// Whether every place is taken.
+    /// Whether every integer of the range is in the set.
     is_full: bool,
 }
 
 impl Present {
-    /// The set of what stands in lists, as distances from `least`, all less than `span`.
+    /// The set of the values in lists, as distances from `least`, all less than `span`.
     fn of(lists: &[&[u32]], least: u32, span: usize, poison: &Poison) -> miette::Result<Self> {
         let bits: Vec<AtomicU64> = (0..span.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
         for list in lists {
@@ -185,7 +190,7 @@ impl Present {
                 for value in values {
                     let place = value - least;
                     let (word, bit) = (&bits[place as usize / 64], 1 << (place % 64));
-                    // Most are there already; reading lets other processors keep the word.
+                    // Most bits are set already. Reading first leaves the word shared between the processors' caches.
                     if word.load(Relaxed) & bit == 0 {
                         word.fetch_or(bit, Relaxed);
                     }
@@ -203,7 +208,7 @@ impl Present {
         Ok(Present { bits, before, is_full: count as usize == span })
     }
 
-    /// How many there are before a place.
+    /// The number of elements before a place.
     #[inline]
     fn rank(&self, place: u32) -> u32 {
         let word = place as usize / 64;
@@ -211,14 +216,14 @@ impl Present {
         self.before[word] + (self.bits[word] & below).count_ones()
     }
 
-    /// The number of each place, which takes more memory than counting each time, and less time.
+    /// The rank of each place, as a table. It takes more memory than `rank`, but less time.
     fn numbers(&self) -> Vec<u32> {
         let mut numbers = vec![0; self.bits.len() * 64];
         (0..).zip(self.places()).for_each(|(number, place)| numbers[place] = number);
         numbers
     }
 
-    /// The places of all, ascending.
+    /// All elements, ascending.
     fn places(&self) -> impl Iterator<Item = usize> + '_ {
         let within = |mut word: u64| {
             std::iter::from_fn(move || {

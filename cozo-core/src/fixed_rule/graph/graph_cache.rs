@@ -1,7 +1,11 @@
-//! Graphs kept from one query to the next.
+//! The graph cache: graphs of stored relations, from one query to the next.
 //!
-//! What is kept of a stored relation holds for the rows that it had: when it is asked for, they must still be
-//! [the same](crate::storage::ContentVersion). Graphs share their parts with what is kept, and copy what they change.
+//! An entry is valid for the contents that the relation had. Its [`Origin`] has their
+//! [identity](crate::storage::ContentVersion), which changes with every change of rows. Graphs share their arrays with the cache,
+//! and copy what they change.
+//!
+//! Cached edges are sorted, so most of their data can be derived: sources from `starts`, and targets from an adjacency. Derived
+//! data is made on first use, and [`GraphCache::keep_within_budget`] drops data that another array repeats.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,42 +15,42 @@ use crate::schema::RelationId;
 use crate::storage::ContentVersion;
 use crate::sync::Mutex;
 
-/// The rows that edges are made of, and what is read of them.
+/// The key of cached edges: the rows that they are made of, and the weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Origin {
     /// The relation.
     pub relation: RelationId,
-    /// Its rows.
+    /// The identity of its rows.
     pub contents: ContentVersion,
-    /// Which weights were asked for.
+    /// The requested weights.
     pub weights: Option<Weights>,
 }
 
-/// The graphs of a database that are kept.
+/// The cached graphs of a database.
 pub struct GraphCache {
     budget_bytes: usize,
-    /// What was used last comes last.
+    /// The entries, the most recently used last.
     kept: Mutex<Vec<(Origin, Edges)>>,
 }
 
-/// What was made of sorted edges.
+/// The derived data of cached edges.
 #[derive(Debug)]
 pub struct Made {
-    /// Where the edges of each node begin, and where those of the last end.
+    /// The first edge of each node, and the end.
     starts: Arc<Vec<usize>>,
-    /// Where each edge starts, once somebody has asked.
+    /// The source of each edge, once it was requested.
     sources: OnceLock<Vec<u32>>,
     /// The adjacency by direction.
     graphs: [OnceLock<Graph>; 3],
 }
 
 impl GraphCache {
-    /// None, and room for so many bytes.
+    /// An empty cache with a memory budget.
     pub fn new(budget_bytes: usize) -> Self {
         GraphCache { budget_bytes, kept: Mutex::default() }
     }
 
-    /// The edges of an origin, if they are kept.
+    /// The edges of an origin, if they are cached.
     pub fn find(&self, origin: &Origin) -> Option<Edges> {
         let mut kept = self.kept.lock();
         let place = kept.iter().position(|(of, _)| of == origin)?;
@@ -56,7 +60,7 @@ impl GraphCache {
         Some(edges)
     }
 
-    /// Keeps edges, in place of what other contents of the same relation gave.
+    /// Caches edges. They replace those of other contents of the same relation.
     pub fn keep(&self, origin: Origin, edges: Edges) -> Edges {
         if edges.memory_bytes() > self.budget_bytes {
             return edges;
@@ -68,7 +72,7 @@ impl GraphCache {
         edges
     }
 
-    /// Gives up what was used longest ago until the rest is within the budget, and what follows from the rest soon enough.
+    /// Drops data that can be derived quickly, and then the least recently used entries, until the rest is within the budget.
     pub fn keep_within_budget(&self) {
         let mut kept = self.kept.lock();
         kept.iter_mut().for_each(|(_, edges)| edges.give_up_ends());
@@ -91,15 +95,16 @@ impl Edges {
         Edges { nodes, len: *len, from, to, weights: weights.clone(), made: made.clone() }
     }
 
-    /// These edges, which are sorted, to be kept: until somebody asks without where each starts, which takes as much as where each ends.
+    /// Converts sorted edges for the cache. They have no sources until these are requested, since sources take as much memory as
+    /// targets and follow from `starts`.
     fn kept(self) -> Self {
         let starts = starts_of_sorted(self.nodes.len(), self.from()).into();
         let made = Made { starts, sources: OnceLock::new(), graphs: Default::default() };
         Edges { from: None, made: Some(Arc::new(made)), ..self }
     }
 
-    /// Forgets where each edge ends if an adjacency says so: that of the edges that leave, or, where nobody asked for that, that of those
-    /// that arrive, from which it follows.
+    /// Drops the targets if they can be derived from an adjacency: the out-adjacency has them, and for edges without weights they can be
+    /// rebuilt from the in-adjacency.
     fn give_up_ends(&mut self) {
         let Some(made) = &self.made else { return };
         let follows = self.weights.is_none() && made.get(Direction::In).is_some();
@@ -110,41 +115,41 @@ impl Edges {
 }
 
 impl Made {
-    /// Where the edges of each node begin, and where those of the last end.
+    /// The first edge of each node, and the end.
     pub fn starts(&self) -> &Arc<Vec<usize>> {
         &self.starts
     }
 
-    /// Where each edge starts.
+    /// The source of each edge.
     pub fn sources(&self) -> &[u32] {
         self.sources.get_or_init(|| sources(&self.starts, 0..self.starts[self.starts.len() - 1]))
     }
 
-    /// Where each edge ends, once the edges have forgotten it.
+    /// The target of each edge, after the edges have dropped them.
     pub fn targets(&self) -> Arc<Vec<u32>> {
         let of_turned = || self.get(Direction::In).map(|turned| turned.turned(Direction::In));
         let out = self.get(Direction::Out).cloned().or_else(of_turned);
         out.expect("forgotten where an adjacency has it alone").shared_targets()
     }
 
-    /// The adjacency in a direction, if it was made before.
+    /// The adjacency in a direction, if it exists.
     fn get(&self, direction: Direction) -> Option<&Graph> {
         self.graphs[direction as usize].get()
     }
 
-    /// The adjacency in a direction, as it was made before or as it is made now. Two who make it at once both do: to wait
-    /// for one another, threads that share work must not.
+    /// The adjacency in a direction, made by `make` if it does not exist. Two threads may make it at the same time, since threads that
+    /// share work must not wait for one another.
     pub fn graph(&self, direction: Direction, make: impl FnOnce() -> Graph) -> Graph {
         if let Some(graph) = self.get(direction) {
             return graph.clone();
         }
         let graph = make();
-        // Where another was faster, its graph is the same.
+        // If another thread was faster, its graph is the same.
         let _ = self.graphs[direction as usize].set(graph.clone());
         graph
     }
 
-    /// About how many bytes there are.
+    /// The approximate size.
     pub fn memory_bytes(&self) -> usize {
         let graphs: usize = self.graphs.iter().filter_map(OnceLock::get).map(Graph::memory_bytes).sum();
         8 * self.starts.len() + 4 * self.sources.get().map_or(0, Vec::len) + graphs

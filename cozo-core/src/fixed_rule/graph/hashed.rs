@@ -1,7 +1,7 @@
-//! Numbering values of any kind: hash tables find the distinct ones, sorting those gives them their numbers.
+//! Numbering values of any type. Hash tables find the distinct values, and sorting them gives their numbers.
 //!
-//! Each of several tables takes the values whose hashes fall to it, so that they are filled in parallel without locks. No
-//! value is copied: a table refers to the row where a value occurs first.
+//! Values are divided among several tables by their hashes, so that the tables are filled in parallel without locks. No value is
+//! copied: a table refers to the first row with a value.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -13,10 +13,10 @@ use super::nodes::{NO_NODE, Nodes};
 use crate::threads;
 use crate::value::Column;
 
-/// How many values are hashed at a time.
+/// The number of values hashed at a time.
 const VALUES_AT_ONCE: usize = 1 << 18;
 
-/// From so many values on, more than one table is used.
+/// At least this many values are divided among several tables.
 const PARALLEL_MIN_NODES: usize = 1 << 15;
 
 /// The most tables.
@@ -29,16 +29,16 @@ struct Slot {
     row: u32,
 }
 
-/// The distinct values that fall to one table.
+/// The distinct values of one table.
 #[derive(Default)]
 struct Distinct {
     /// Hashes, and positions in `first`.
     table: HashTable<(u64, u32)>,
-    /// Where each occurs first.
+    /// The first row of each value.
     first: Vec<Slot>,
 }
 
-/// Numbers the values of two columns together; nothing if there are more than numbers.
+/// Numbers the values of two columns together. None if there are more values than numbers.
 pub fn number(columns: [&Column; 2], poison: &Poison) -> miette::Result<Option<(Nodes, [Vec<u32>; 2])>> {
     let values = columns[0].len() + columns[1].len();
     let threads = if values < PARALLEL_MIN_NODES { 1 } else { threads::count() };
@@ -69,7 +69,7 @@ pub fn number(columns: [&Column; 2], poison: &Poison) -> miette::Result<Option<(
     Ok(Some((Nodes::ascending(values), found)))
 }
 
-/// For each row of a column which value it is: the position in its table, times the number of tables, plus that of the table.
+/// The identifier of the value in each row of a column: its position in the table, times the number of tables, plus the table's number.
 fn find(distinct: &mut [Distinct], columns: [&Column; 2], number: usize, poison: &Poison) -> miette::Result<Vec<u32>> {
     let column = columns[number];
     let ids: Vec<AtomicU32> = (0..column.len()).map(|_| AtomicU32::new(NO_NODE)).collect();
@@ -81,7 +81,7 @@ fn find(distinct: &mut [Distinct], columns: [&Column; 2], number: usize, poison:
         (start..end).into_par_iter().map(|row| column.hash_at(row)).collect_into_vec(&mut hashes);
         distinct.par_iter_mut().enumerate().for_each(|(own, table)| {
             for (row, hash) in (start..end).zip(&hashes) {
-                // The tables themselves use the bits at both ends.
+                // The hash tables themselves use the bits at both ends.
                 if (hash >> 40) as usize % tables == own {
                     let place = Slot { column: number as u32, row: row as u32 };
                     let position = table.position(*hash, place, columns);
@@ -112,7 +112,7 @@ impl Distinct {
     }
 }
 
-/// All distinct values in ascending order: which each is, as [`find`] has it, and where it occurs first.
+/// All distinct values in ascending order: the identifier by [`find`], and the first row.
 fn sort(distinct: &[Distinct], columns: [&Column; 2]) -> Vec<(u32, Slot)> {
     let tables = distinct.len() as u32;
     let of_table = |(own, table): (u32, &Distinct)| -> Vec<(u32, Slot)> {

@@ -1,16 +1,16 @@
 //! Graphs: edges between numbered nodes, and adjacency in compressed rows.
 //!
-//! [`Input::edges`] numbers the nodes of a relation of edges in ascending order of their values, [`Edges::graph`] makes the
-//! adjacency. Algorithms work on numbers, and turn them into values at the end: `nodes.values().take(&found)`. Since the
-//! numbers follow from the values alone, so does what an algorithm makes of ties, however the rows of the relation came.
+//! [`Input::edges`] numbers the nodes of a relation of edges in ascending order of their values. [`Edges::graph`] builds the
+//! adjacency. Algorithms work on numbers, and convert them to values at the end: `nodes.values().take(&found)`. The numbers
+//! follow from the values alone. So the treatment of ties by an algorithm does not depend on the order of the rows.
 //!
 //! | module | what |
 //! |---|---|
 //! | `nodes` | the values of nodes by number, and the number of a value |
-//! | `near` | numbering integers that lie close together, by a bit for each |
+//! | `dense_ids` | numbering integers from a small range, by a bit set |
 //! | `hashed` | numbering any values, by hash tables |
-//! | `adjacency` | compressed rows, made and reshaped in parallel |
-//! | `kept` | graphs of stored relations, kept from one query to the next |
+//! | `adjacency` | compressed sparse rows, built and transformed in parallel |
+//! | `graph_cache` | graphs of stored relations, cached from one query to the next |
 
 mod adjacency;
 mod dense_ids;
@@ -34,20 +34,19 @@ use super::{FixedRuleError, Input, Poison};
 use crate::threads;
 use crate::value::{Column, Primitive};
 
-/// How many values are worked on between two looks at the poison.
+/// The number of values processed between two checks of the poison.
 const VALUES_PER_CHECK: usize = 1 << 16;
 
-/// About so many bytes a graph takes for each edge while it is made: both ends, the weight, the adjacency, and the values of nodes.
+/// The approximate memory for each edge while a graph is built: both ends, the weight, the adjacency, and the values of nodes.
 const BYTES_PER_EDGE: usize = 40;
 
-/// Runs work that consists of many short parallel steps on a thread that takes part in them, so that the others need not be
-/// woken, nor this one put aside, for each of them. Nothing that may take long should run alone in there: it keeps the thread
-/// from the work of other queries.
+/// Runs work of many short parallel steps on a thread of the pool. Then the other threads need not be woken for each step, nor this
+/// one parked. A long sequential part should not run there, since it keeps the thread from the work of other queries.
 pub fn among_threads<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     rayon::join(work, || ()).0
 }
 
-/// Which weights are allowed.
+/// The valid weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weights {
     /// Any finite number.
@@ -61,25 +60,25 @@ pub enum Weights {
 pub struct Edges {
     /// The nodes.
     pub nodes: Nodes,
-    /// How many edges there are.
+    /// The number of edges.
     len: usize,
-    /// See [`Edges::from`]; nothing if they are kept.
+    /// See [`Edges::from`]; none for cached edges, which derive it.
     from: Option<Arc<Vec<u32>>>,
     /// See [`Edges::to`].
     to: OnceLock<Arc<Vec<u32>>>,
-    /// The weight of each edge, if weights were asked for and there are any; else each is 1.
+    /// The weight of each edge, if weights were requested and the relation has them. Otherwise each is 1.
     pub weights: Option<Arc<Vec<f64>>>,
-    /// What was made of them, where that is kept: then they are sorted.
+    /// The derived data of cached edges, which are sorted.
     made: Option<Arc<Made>>,
 }
 
 impl Input<'_> {
-    /// The input as edges: its first two columns, and the third as weights if they are wanted.
+    /// The input as edges: its first two columns, and the third as weights if they are requested.
     pub fn edges(&self, weights: Option<Weights>, poison: &Poison) -> Result<Edges, FixedRuleError> {
         if self.arity < 2 {
             return Err(FixedRuleError::NotAnEdge { found: self.arity, span: self.span });
         }
-        // What is made of edges divides its work.
+        // Building graphs and most algorithms work in parallel.
         threads::ready();
         let allowed = weights.filter(|_| self.arity > 2);
         let Some((kept, relation, contents)) = self.kept() else { return self.read_edges(allowed, poison) };
@@ -110,7 +109,7 @@ impl Input<'_> {
         Ok(Edges::new(nodes, from, to, weights))
     }
 
-    /// The error of more nodes than there are numbers.
+    /// The error for more nodes than numbers.
     pub fn too_many_nodes(&self) -> FixedRuleError {
         FixedRuleError::TooManyNodes { limit: u32::MAX.into(), span: self.span }
     }
@@ -120,7 +119,7 @@ impl Input<'_> {
         let weights: Vec<f64> = match column {
             Column::Float(Primitive { values, nulls: None }) => values.clone(),
             Column::Int(Primitive { values, nulls: None }) => values.iter().map(|int| *int as f64).collect(),
-            // What is not a number does not fit, as NaN does not.
+            // A value that is not a number becomes NaN, which is not valid.
             other => other.iter().map(|value| value.get_float().unwrap_or(f64::NAN)).collect(),
         };
         let Some(bad) = weights.iter().position(|weight| !fits(*weight)) else { return Ok(weights) };
@@ -139,7 +138,7 @@ impl Edges {
         Edges { nodes, len, from, to, weights: weights.map(Into::into), made: None }
     }
 
-    /// Where each edge starts.
+    /// The source of each edge.
     pub fn from(&self) -> &[u32] {
         match (&self.from, &self.made) {
             (Some(from), _) => from,
@@ -148,22 +147,22 @@ impl Edges {
         }
     }
 
-    /// Where each edge ends.
+    /// The target of each edge.
     pub fn to(&self) -> &[u32] {
         if self.to.get().is_none() {
-            // Made outside of the lock: threads that share the work must not wait for one another. The adjacency that has it is kept.
+            // Computed outside of the `OnceLock`, since threads that share the work must not wait for one another.
             let targets = self.graph(Direction::Out).shared_targets();
             let _ = self.to.set(targets);
         }
         self.to.get().expect("it was there or was just made")
     }
 
-    /// Where the edges of each node begin, and where those of the last end, if they are kept.
+    /// The first edge of each node, and the end, for cached edges.
     pub fn starts(&self) -> Option<&[usize]> {
         self.made.as_ref().map(|made| made.starts().as_slice())
     }
 
-    /// About how many bytes they take, with what was made of them.
+    /// The approximate size, with all derived data.
     fn memory_bytes(&self) -> usize {
         let weights = self.weights.as_ref().map_or(0, |weights| weights.len());
         let made = self.made.as_ref().map_or(0, |made| made.memory_bytes());
@@ -181,8 +180,8 @@ impl Edges {
         self.len == 0
     }
 
-    /// The edges in ascending order, by from, to and weight: what sums and ties give then does not depend on the order of rows.
-    /// Those of a stored relation are so already.
+    /// The edges in ascending order, by from, to and weight. Then sums and ties do not depend on the order of the rows. The edges of
+    /// a stored relation are in that order already.
     pub fn sorted(self) -> Self {
         if self.made.is_some() {
             return self;
@@ -201,7 +200,7 @@ impl Edges {
         Edges::new(self.nodes, from, to, weights)
     }
 
-    /// The adjacency: of each node its edges in a direction, those of the relation in their order.
+    /// The adjacency: the edges of each node in a direction, in the order of the relation.
     pub fn graph(&self, direction: Direction) -> Graph {
         let nodes = self.nodes.len();
         let Some(made) = &self.made else {
@@ -213,7 +212,7 @@ impl Edges {
             let out = Graph::of_sorted(nodes, made.starts(), targets, self.weights.clone());
             if direction == Direction::Out { out } else { out.turned(direction) }
         };
-        // With further nodes it is another one.
+        // Nodes without edges change the adjacency, which is then not cached.
         if self.nodes.all_have_edges() { made.graph(direction, make) } else { make() }
     }
 

@@ -9,23 +9,22 @@ use super::VALUES_PER_CHECK;
 use crate::fixed_rule::Poison;
 use crate::value::{Column, DataValue};
 
-/// The number that no node has.
+/// A number that stands for no node.
 pub const NO_NODE: u32 = u32::MAX;
 
-/// The nodes of a graph, numbered from 0: those of edges in ascending order of their values, then those without edges,
-/// in ascending order too.
+/// The nodes of a graph, numbered from 0. Nodes with edges come first and then those without, each in ascending order of their values.
 #[derive(Clone, Debug, Default)]
 pub struct Nodes {
     /// The value of each node.
     values: Arc<Column>,
-    /// How many nodes have edges.
+    /// The number of nodes with edges.
     with_edges: usize,
-    /// The first value, if those of all nodes with edges are integers without gaps.
+    /// The first value, if the nodes with edges are consecutive integers.
     first: Option<i64>,
 }
 
 impl Nodes {
-    /// The nodes with these values, distinct and in ascending order.
+    /// The nodes with these values, which are distinct and ascending.
     pub(super) fn ascending(values: Column) -> Self {
         let with_edges = values.len();
         let first = match values.as_dense_ints() {
@@ -50,12 +49,12 @@ impl Nodes {
         &self.values
     }
 
-    /// The values of each node, which are not needed as numbers any longer.
+    /// Converts the nodes to their values.
     pub fn into_values(self) -> Column {
         Arc::unwrap_or_clone(self.values)
     }
 
-    /// Whether none was added that has no edges.
+    /// Whether all nodes have edges.
     pub(super) fn all_have_edges(&self) -> bool {
         self.with_edges == self.len()
     }
@@ -65,15 +64,15 @@ impl Nodes {
         self.values.get(node as usize)
     }
 
-    /// Some nodes as a list, for which there is room.
+    /// Some nodes as a list. Its memory is charged.
     pub fn list(&self, nodes: &[u32], poison: &Poison) -> miette::Result<DataValue> {
         let list = DataValue::List(nodes.iter().map(|node| self.value(*node)).collect());
-        // No longer than the graph is large: there is room for one.
+        // One list is never larger than the graph, so it may be charged afterwards.
         poison.make_room(list.memory_bytes())?;
         Ok(list)
     }
 
-    /// The number of the node that a row of a column holds, if there is such a node.
+    /// The number of the node with the value of a row, if there is one.
     pub fn find(&self, column: &Column, row: usize) -> Option<u32> {
         if let (Some(first), Some(ints)) = (self.first, column.as_dense_ints())
             && let Ok(distance) = usize::try_from(ints[row].wrapping_sub(first))
@@ -84,7 +83,7 @@ impl Nodes {
         self.search(|node| self.values.compare_at(node, column, row))
     }
 
-    /// The number of the node with this value, if there is such a node.
+    /// The number of the node with this value, if there is one.
     pub fn find_value(&self, value: &DataValue) -> Option<u32> {
         self.search(|node| self.values.compare_value(node, value))
     }
@@ -104,7 +103,7 @@ impl Nodes {
         within(0, self.with_edges).or_else(|| within(self.with_edges, self.len()))
     }
 
-    /// The numbers of the nodes that the rows of a column hold, [`NO_NODE`] where there is no such node.
+    /// The numbers of the nodes with the values of a column, or [`NO_NODE`].
     pub fn find_all(&self, column: &Column, poison: &Poison) -> miette::Result<Vec<u32>> {
         let mut numbers = vec![NO_NODE; column.len()];
         numbers.par_chunks_mut(VALUES_PER_CHECK).enumerate().try_for_each(|(i, numbers)| {
@@ -117,8 +116,7 @@ impl Nodes {
         Ok(numbers)
     }
 
-    /// Adds the nodes of a column that are not there yet, without edges; call it once. `false` if there are more than
-    /// numbers.
+    /// Adds the nodes of a column that have no edges. It is called at most once. Returns `false` if there are more nodes than numbers.
     pub fn add_without_edges(&mut self, column: &Column, poison: &Poison) -> miette::Result<bool> {
         let found = self.find_all(column, poison)?;
         let mut new: Vec<u32> = (0..column.len() as u32).filter(|row| found[*row as usize] == NO_NODE).collect();

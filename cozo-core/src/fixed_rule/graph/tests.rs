@@ -1,4 +1,4 @@
-//! Numbering and adjacency, against what they should be.
+//! Tests of numbering and adjacency against simple models.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -20,7 +20,7 @@ fn edges(rows: &[Vec<DataValue>], weights: Option<Weights>) -> Result<Edges, Fix
     input.edges(weights, &Poison::default())
 }
 
-/// That the ends of edges are the numbers of their values, and numbers follow the order of values.
+/// Checks that the ends of edges are the numbers of their values, and that numbers follow the order of values.
 fn check_numbers(rows: &[Vec<DataValue>], edges: &Edges) {
     for (i, row) in rows.iter().enumerate() {
         assert_eq!(edges.nodes.value(edges.from()[i]), row[0]);
@@ -229,19 +229,19 @@ fn graphs_are_kept_until_their_rows_change_or_memory_is_short() {
     for scans in [1, 0, 0] {
         assert_eq!(read(&stored, &kept, None), (expected.clone(), vec![0, 1], scans));
     }
-    // Other weights are other edges, but both are kept.
+    // Edges with other weights are a separate entry, and both are cached.
     for scans in [1, 0] {
         let (graphs, _, scanned) = read(&stored, &kept, Some(Weights::Finite));
         assert_eq!((&graphs[0][0], scanned), (&vec![(1, 5.0)], scans));
     }
     assert_eq!(read(&stored, &kept, None).2, 0);
-    // Whoever changes a clone changes its contents alone.
+    // A change of a clone does not affect the cached edges.
     let mut changed = Counting { tree: stored.tree.clone(), scans: AtomicUsize::new(0) };
     changed.tree.remove(&batch(&[[2, 3, 0]]));
     let (graphs, from, scans) = read(&changed, &kept, None);
     assert_eq!((&graphs[0], from, scans), (&vec![vec![plain(1)], vec![]], vec![0], 1));
     assert_eq!(read(&stored, &kept, None), (expected.clone(), vec![0, 1], 1), "the contents before it are given up");
-    // Without room nothing is kept; with room for one, the other is given up.
+    // Without room nothing is cached. With room for one entry, the other is dropped.
     let none = GraphCache::new(10);
     assert_eq!((read(&stored, &none, None).2, read(&stored, &none, None).2), (1, 1));
     let one = GraphCache::new(350);
@@ -251,7 +251,7 @@ fn graphs_are_kept_until_their_rows_change_or_memory_is_short() {
 
 #[test]
 fn kept_edges_forget_their_ends_and_know_them_again() {
-    // The nodes 30 to 39 have no edges that leave, others none that arrive.
+    // The nodes 30 to 39 have no outgoing edges, and others have no incoming ones.
     let rows: Vec<[DataValue; 2]> = (0..200).map(|i| [(i * i % 31 % 30).into(), (i * 7 % 40).into()]).collect();
     let mut sorted: Vec<&[DataValue; 2]> = rows.iter().collect();
     sorted.sort();
@@ -272,7 +272,7 @@ fn kept_edges_forget_their_ends_and_know_them_again() {
     let forgetful = read(Some(&kept));
     assert!(forgetful.from.is_none() && forgetful.to.get().is_none());
     assert_eq!((forgetful.from(), forgetful.to()), (plain.from(), plain.to()));
-    // With a node of their own, they have an adjacency of their own.
+    // With an additional node, they have an adjacency of their own.
     let mut wider = read(Some(&kept));
     assert!(wider.nodes.add_without_edges(&[DataValue::from(99)].into_iter().collect(), &Poison::default()).unwrap());
     let mut expected = adjacency(&plain.graph(Direction::Both));
@@ -283,7 +283,7 @@ fn kept_edges_forget_their_ends_and_know_them_again() {
     assert_eq!(stored.scans.into_inner(), 0, "nothing was read again");
 }
 
-/// Edges read by several threads are those that one thread reads, whatever it is that does not fit.
+/// Several threads read the same edges as one thread, whatever value does not fit.
 #[test]
 fn many_stored_edges_are_read_in_parts() {
     let regular: Vec<[DataValue; 2]> = (0..100_000).map(|i| [(i / 7).into(), (i * 31 % 9973).into()]).collect();

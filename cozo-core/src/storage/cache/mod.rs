@@ -45,8 +45,8 @@ use self::slot::{Slot, Usage};
 use super::mem::{MemSnapshot, Tree};
 use super::overlay::overlay;
 use super::{
-    AsOf, BatchCursor, ChangeSet, ContentVersion, End, KeyRange, LookupCursor, RelationShape, Snapshot, Storage,
-    StorageError, probe_count,
+    AsOf, BatchCursor, ChangeSet, ContentVersion, End, EngineTraits, KeyRange, LookupCursor, RelationShape, Snapshot,
+    Storage, StorageError, probe_count,
 };
 use crate::schema::{RelationId, SchemaRef, with_indices};
 use crate::sync::Mutex;
@@ -109,12 +109,8 @@ impl Storage for Cached {
         self.base.before_commit();
     }
 
-    fn max_rows_in_place(&self) -> usize {
-        self.base.max_rows_in_place()
-    }
-
-    fn rows_to_fill_with(&self) -> usize {
-        self.base.rows_to_fill_with()
+    fn traits(&self) -> EngineTraits {
+        self.base.traits()
     }
 
     fn verify(&self) -> Result<Vec<String>, StorageError> {

@@ -63,7 +63,7 @@ pub use self::leftover::Leftover;
 use self::leftover::Replay;
 use super::folders::folder_of;
 use super::lost::{self, name_of};
-use super::{ChangeSet, Durability, Options, Snapshot, Storage, StorageError};
+use super::{ChangeSet, Durability, EngineTraits, Options, Snapshot, Storage, StorageError};
 use crate::schema::SchemaRef;
 use crate::sync::Mutex;
 
@@ -247,16 +247,14 @@ impl Storage for Logged {
         }
     }
 
-    fn max_rows_in_place(&self) -> usize {
-        match self.shared.max_bytes {
-            0 => self.shared.base.max_rows_in_place(),
+    fn traits(&self) -> EngineTraits {
+        let base = self.shared.base.traits();
+        let max_rows_in_place = match self.shared.max_bytes {
+            0 => base.max_rows_in_place,
             _ if self.shared.durability == Durability::Disk => 0,
             _ => MAX_ROWS_IN_PLACE,
-        }
-    }
-
-    fn rows_to_fill_with(&self) -> usize {
-        self.shared.base.rows_to_fill_with()
+        };
+        EngineTraits { max_rows_in_place, ..base }
     }
 
     fn verify(&self) -> Result<Vec<String>, StorageError> {

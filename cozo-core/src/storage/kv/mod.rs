@@ -88,7 +88,7 @@ pub trait KvEngine: Send + Sync + 'static {
         unreachable!("an engine that appends nothing is not asked to")
     }
 
-    /// See [`Storage::max_rows_in_place`](crate::storage::Storage::max_rows_in_place).
+    /// See [`EngineTraits::max_rows_in_place`](crate::storage::EngineTraits::max_rows_in_place).
     fn max_rows_in_place(&self) -> usize {
         0
     }

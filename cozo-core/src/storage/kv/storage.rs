@@ -11,7 +11,7 @@ use super::snapshot::{KvView, Relation};
 use super::write::Writer;
 use super::{KvBatch, KvEngine, KvSnapshot};
 use crate::schema::{SchemaRef, with_indices};
-use crate::storage::{ChangeKind, ChangeSet, LogMark, RowChanges, Snapshot, Storage, StorageError};
+use crate::storage::{ChangeKind, ChangeSet, EngineTraits, LogMark, RowChanges, Snapshot, Storage, StorageError};
 
 /// Commits of at least this many rows are appended, if they come after all others.
 const MANY_ROWS: usize = 16 * 1024;
@@ -185,12 +185,13 @@ impl<E: KvEngine> Storage for KvStorage<E> {
         self.engine.warnings()
     }
 
-    fn max_rows_in_place(&self) -> usize {
-        self.engine.max_rows_in_place()
-    }
-
-    fn rows_to_fill_with(&self) -> usize {
-        if self.engine.appendable_bytes() > 0 { ROWS_TO_FILL_WITH } else { 0 }
+    fn traits(&self) -> EngineTraits {
+        let rows_to_fill_with = if self.engine.appendable_bytes() > 0 { ROWS_TO_FILL_WITH } else { 0 };
+        EngineTraits {
+            max_rows_in_place: self.engine.max_rows_in_place(),
+            rows_to_fill_with,
+            ..EngineTraits::default()
+        }
     }
 
     fn compact(&self) -> Result<(), StorageError> {

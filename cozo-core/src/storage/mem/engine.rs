@@ -9,8 +9,8 @@ use super::key::row_of;
 use super::prefetch::{MAX_WALKS, MIN_WALKS, PrefetchWalks};
 use crate::schema::{RelationId, SchemaRef};
 use crate::storage::{
-    AsOf, BatchCursor, ChangeSet, ChangedRows, ContentVersion, End, KeyRange, LookupCursor, Nothing, RelationShape,
-    RowChanges, Snapshot, Storage, StorageError, probe_count,
+    AsOf, BatchCursor, ChangeSet, ChangedRows, ContentVersion, End, EngineTraits, KeyRange, LookupCursor, Nothing,
+    RelationShape, RowChanges, Snapshot, Storage, StorageError, probe_count,
 };
 use crate::sync::Mutex;
 use crate::value::{Column, DataValue};
@@ -56,12 +56,8 @@ impl Storage for MemStorage {
         (advance_to(&mut current, changes), current.clone())
     }
 
-    fn max_rows_in_place(&self) -> usize {
-        MAX_ROWS_IN_PLACE
-    }
-
-    fn may_defer(&self) -> bool {
-        true
+    fn traits(&self) -> EngineTraits {
+        EngineTraits { max_rows_in_place: MAX_ROWS_IN_PLACE, may_defer: true, rows_to_fill_with: 0 }
     }
 }
 

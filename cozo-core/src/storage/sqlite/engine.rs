@@ -13,7 +13,9 @@ use super::open::{FORMAT_VERSION, Opened, check_database, open_database};
 use super::snapshot::SqliteSnapshot;
 use super::write;
 use crate::schema::SchemaRef;
-use crate::storage::{ChangeSet, Durability, LogMark, NoOptions, Options, Snapshot, Storage, StorageError};
+use crate::storage::{
+    ChangeSet, Durability, EngineTraits, LogMark, NoOptions, Options, Snapshot, Storage, StorageError,
+};
 use crate::sync::Mutex;
 
 /// A commit of this many rows takes about a tenth of a millisecond.
@@ -113,8 +115,8 @@ impl Storage for SqliteStorage {
         }
     }
 
-    fn max_rows_in_place(&self) -> usize {
-        self.max_rows_in_place
+    fn traits(&self) -> EngineTraits {
+        EngineTraits { max_rows_in_place: self.max_rows_in_place, ..EngineTraits::default() }
     }
 
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
