@@ -20,7 +20,7 @@
 //! | from a key to rows | when | file |
 //! |---|---|---|
 //! | a look-up in the engine | leading key columns are bound | `operators/lookup` |
-//! | the leaf directory of a tree | many look-ups by an integer key, in a large relation | `operators/probe` |
+//! | the leaf directory of a tree | many look-ups by an integer key, in a large relation | `build_side` |
 //! | rows clustered by key | the same, in a smaller relation | `clustered_rows` |
 //! | a hash table, or an array by packed key | any other columns are bound; derived tables | `index` |
 //! | sorted lists | several relations must agree on a value | `sorted_lists` |
@@ -30,6 +30,7 @@
 //!
 //! Each batch boundary checks the [`Budget`]. **exec never sees text, names or the catalog.**
 
+mod build_side;
 mod clustered_rows;
 mod dedup_index;
 mod error;

@@ -20,7 +20,7 @@ pub struct Input<'a> {
     pub bindings: &'a [Symbol],
     /// The number of its columns.
     pub arity: usize,
-    /// Its place in the script.
+    /// The position in the script.
     pub span: SourceSpan,
     source: InputSource<'a>,
     /// The cache for graphs of stored relations.

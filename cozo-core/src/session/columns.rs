@@ -190,7 +190,7 @@ impl DbInstance {
 
     /// [`DbInstance::import_relations`] for one relation, from columns. If the name begins with `-`, rows are removed.
     ///
-    /// It is an error if there is not one column for each header, or if their lengths differ from the number of rows.
+    /// Fails if there is not one column for each header, or if their lengths differ from the number of rows.
     pub fn import_columns(&self, relation: &str, data: NamedColumns) -> miette::Result<()> {
         self.import_relations_columns([(relation.to_string(), data)])
     }

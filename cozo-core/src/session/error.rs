@@ -200,7 +200,7 @@ pub enum SessionError {
         relation: String,
         /// The row, from 0.
         row: usize,
-        /// Its values.
+        /// The number of values in the row.
         found: usize,
     },
     /// A row of an import has values that no header names.
@@ -211,7 +211,7 @@ pub enum SessionError {
         relation: String,
         /// The row, from 0.
         row: usize,
-        /// Its values.
+        /// The number of values in the row.
         found: usize,
         /// The headers.
         headers: usize,

@@ -168,7 +168,7 @@ pub fn query_budget(
 
 /// Returns the rows of a query, or applies its operation to them.
 ///
-/// It is inlined into both callers, which avoids moving the row of a query for one row.
+/// The function is inlined into both callers, which avoids moving the row of a query for one row.
 #[inline(always)]
 fn finish<R: ScriptResult>(
     compiled: &CompiledQuery,
@@ -197,7 +197,7 @@ fn finish<R: ScriptResult>(
 
 /// Runs a plan on single values. Returns its one row or no row, or `None` if the plan runs on batches.
 ///
-/// It is inlined for the same reason as [`finish`].
+/// The function is inlined for the same reason as [`finish`].
 #[inline(always)]
 pub fn run_single(
     compiled: &CompiledQuery,

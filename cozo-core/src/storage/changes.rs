@@ -120,8 +120,8 @@ impl From<Batch> for ChangedRows {
 /// What happens to the rows of a [`RowChanges`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// They are stored, and replace rows with the same keys.
+    /// The rows are stored, and replace rows with the same keys.
     Put,
-    /// They are removed; missing ones are ignored.
+    /// The rows are removed. Missing rows are ignored.
     Remove,
 }

@@ -78,7 +78,7 @@ pub enum StorageError {
     NewerFormat {
         /// The path.
         path: String,
-        /// Its version.
+        /// The format version of the database.
         found: u64,
         /// The version that this program writes.
         known: u64,
@@ -99,7 +99,7 @@ pub enum StorageError {
         engine: &'static str,
         /// The relation.
         relation: String,
-        /// Its limit.
+        /// The limit that it exceeds.
         reason: String,
     },
     /// The database was opened for reading only.

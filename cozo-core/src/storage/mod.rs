@@ -95,7 +95,7 @@ pub trait Storage: Send + Sync {
     /// Called before each commit, for occasional work that may take long. Reads go on meanwhile.
     fn before_commit(&self) {}
 
-    /// What the engine is like; it stays so.
+    /// The traits of the engine, which never change.
     fn traits(&self) -> EngineTraits {
         EngineTraits::default()
     }
@@ -122,16 +122,16 @@ pub trait Storage: Send + Sync {
     }
 }
 
-/// What an engine is like, as far as it decides how to commit.
+/// The traits of an engine that decide how transactions are committed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EngineTraits {
-    /// Commits of at most this number of rows are faster if no reader holds the latest snapshot, and so fast that no reader need begin
-    /// meanwhile; 0 where it makes no difference.
+    /// A commit of at most this many rows is faster if the latest snapshot has no other holder. It is also quick enough for new
+    /// readers to wait for it. It is 0 if there is no difference.
     pub max_rows_in_place: usize,
-    /// Whether rows may be committed some time after their transaction has ended: no commit of rows alone fails, and none outlives
-    /// the process.
+    /// Whether rows may be committed after their transaction has ended. That requires that a commit of rows alone cannot fail,
+    /// and that no commit outlives the process.
     pub may_defer: bool,
-    /// With how many rows at once an empty relation is filled fastest; 0 where it makes no difference.
+    /// The number of rows for one commit with which an empty relation is filled fastest; 0 if there is no difference.
     pub rows_to_fill_with: usize,
 }
 

@@ -17,7 +17,7 @@ use crate::storage::{ChangeSet, Snapshot};
 /// What a leader validates against: the current catalog, and the keys and relations that recent commits changed. An entry
 /// stays only as long as an active transaction may conflict with it.
 ///
-/// It is not on the cache line of its lock, since threads that want to lead poll the lock.
+/// The history is not on the cache line of its lock, since threads that want to lead poll the lock.
 pub(super) struct History {
     pub catalog: Catalog,
     changed: FxHashMap<u64, u64>,

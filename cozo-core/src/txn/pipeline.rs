@@ -149,7 +149,7 @@ pub struct Pipeline {
     /// The length of `waiting`, readable without the lock.
     waiting_count: AtomicU64,
     leader: CachePadded<Mutex<CachePadded<History>>>,
-    /// Its locks are taken after that of `current`.
+    /// The active transactions. Their locks are taken after the lock of `current`.
     active: Active,
     deferred: WriteBatcher,
     next_relation: AtomicU64,

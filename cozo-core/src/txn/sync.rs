@@ -46,7 +46,7 @@ impl<T> Deref for CachePadded<T> {
 
 /// A lock that is usually held for about a microsecond. It ignores poisoning.
 ///
-/// It is the standard lock. A thread that finds it taken spins for about a microsecond, then parks. Other locks first yield
+/// This is the standard lock. A thread that finds it taken spins for about a microsecond, then parks. Other locks first yield
 /// the processor some times. With more threads than processors, a preempted holder would then run again only after all of
 /// the yielding threads.
 #[derive(Default)]

@@ -17,7 +17,7 @@ use crate::storage::{ChangeKind, ChangeSet, EngineTraits, KeyRange, Snapshot, St
 use crate::value::{Batch, Column};
 use std::sync::Arc;
 
-/// Runs a test through so many interleavings, and as many more that change the task at few and unlikely moments.
+/// Runs a test through this many random interleavings, and as many more that switch tasks rarely and at unlikely moments.
 fn check(test: impl Fn() + Clone + Send + Sync + 'static, interleavings: usize) {
     check_with(RandomScheduler::new(interleavings), test.clone());
     check_with(PctScheduler::new(3, interleavings), test);
@@ -30,7 +30,7 @@ fn check_with(scheduler: impl Scheduler + 'static, test: impl Fn() + Send + Sync
     shuttle::Runner::new(scheduler, config).run(test);
 }
 
-/// An engine that yields in the midst of a commit, notes whether two ever overlap, and refuses to store some keys.
+/// An engine that yields during a commit, records whether two commits overlap, and refuses to store some keys.
 struct Touchy {
     storage: MemStorage,
     inside: AtomicUsize,
@@ -107,7 +107,7 @@ fn create_like(txn: &mut Transaction, schema: &SchemaRef, name: &str) -> SchemaR
     txn.create(RelationSchema { name: name.into(), ..RelationSchema::clone(schema) }).unwrap()
 }
 
-/// Adds one to the value of key 0; whether nobody else did meanwhile.
+/// Adds one to the value of key 0. Returns whether the commit succeeded without a conflict.
 fn increment(pipeline: &Arc<Pipeline>, schema: &SchemaRef) -> bool {
     let mut txn = Transaction::begin(pipeline, true);
     let value = sum(&mut txn, schema);
@@ -161,7 +161,7 @@ fn no_increment_is_lost_and_disjoint_writers_never_conflict() {
                 .map(|number| {
                     let (pipeline, schema, committed) = (pipeline.clone(), schema.clone(), committed.clone());
                     shuttle::thread::spawn(move || {
-                        // One key that all increment, one of each thread's own.
+                        // All threads increment one key, and each puts its own.
                         if increment(&pipeline, &schema) {
                             committed.fetch_add(1, Ordering::SeqCst);
                         }
@@ -289,7 +289,7 @@ fn who_begins_to_write_sees_every_relation_made_before() {
                     }
                 })
             };
-            // Each leaves a catalog to the next of its thread.
+            // Each transaction leaves a catalog to the thread's next one.
             for key in 0..4 {
                 let before = created.load(Ordering::SeqCst);
                 let mut txn = Transaction::begin(&pipeline, true);
@@ -320,7 +320,7 @@ fn what_is_put_last_stays_and_is_seen() {
                         };
                         put_one(number + 1, 0);
                         for _ in 0..4 {
-                            // One key that all put, each a larger value than the one before.
+                            // All threads put one key, each time with a larger value.
                             let mut last = last.lock().unwrap();
                             *last += 1;
                             put_one(0, *last);
@@ -410,7 +410,7 @@ fn rows_of_a_relation_that_is_gone_are_not_set_aside() {
         };
         let mut another = begin_to_put(1);
         shuttle::thread::spawn(move || another.commit().unwrap()).join().unwrap();
-        // Now that another thread led before, the next rows are set aside.
+        // Another thread was the last leader, so the next rows are deferred.
         begin_to_put(2).commit().unwrap();
         let mut late = begin_to_put(3);
         let mut dropping = Transaction::begin_held(&pipeline, true);

@@ -5,9 +5,9 @@ use serde_json::Value;
 use super::DataValue;
 use crate::budget::{MAX_DEPTH, Stop};
 
-/// Fails if a value has too many levels for a place within `outer_levels` other levels.
+/// Fails if a value has too many levels to be nested within `outer_levels` other levels.
 ///
-/// It descends no deeper than the limit, so it also refuses values that are too deep for recursion.
+/// The check descends no deeper than the limit, so it also refuses values that are too deep for recursion.
 #[inline]
 pub fn check_depth(value: &DataValue, outer_levels: usize) -> Result<(), Stop> {
     match value {

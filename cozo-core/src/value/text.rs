@@ -10,7 +10,7 @@ const BYTES_UNASKED: usize = 1 << 16;
 
 /// A growing text. It makes room before it grows.
 ///
-/// It can be written to like any text. A write without room fails, and [`TextBuilder::finish`] returns the reason.
+/// The builder implements both `Write` traits. A write without room fails, and [`TextBuilder::finish`] returns the reason.
 #[derive(Default)]
 pub struct TextBuilder {
     text: String,

@@ -14,10 +14,11 @@
 
 use std::sync::OnceLock;
 
-use super::probe::{BuildSide, IndexJoin};
+use super::probe::IndexJoin;
 use super::scan::place;
 use super::{Emit, Operator, Shape, probe_columns, stopped};
 use crate::budget::{make_room, temporary};
+use crate::exec::build_side::BuildSide;
 use crate::exec::index_cache::{Advice, IndexCache, Indexed, lookups_before_index};
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::exec::stored::Stored;

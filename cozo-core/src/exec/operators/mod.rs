@@ -85,7 +85,7 @@ pub fn build<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>) -> V
                     Box::new(semi_join::PrefixSemiJoin { plan: exists, shape, stored: Stored::of(source, run) })
                 }
                 (source, _) => {
-                    let rows = probe::BuildSide::of(source, &exists.keys, &[], position, tables, run);
+                    let rows = crate::exec::build_side::BuildSide::of(source, &exists.keys, &[], position, tables, run);
                     Box::new(semi_join::IndexSemiJoin { plan: exists, shape, rows })
                 }
             },
@@ -125,7 +125,7 @@ fn build_join<'a>(
             Box::new(lookup::PrefixLookup::new(join, shape, Stored::of(source, run), recursive, run))
         }
         (source, _) => {
-            let rows = probe::BuildSide::of(source, &join.keys, &join.outputs, position, tables, run);
+            let rows = crate::exec::build_side::BuildSide::of(source, &join.keys, &join.outputs, position, tables, run);
             Box::new(probe::IndexJoin { plan: join, shape, rows })
         }
     }

@@ -5,9 +5,9 @@
 //! stored relation that it reads once ([`BuildSide`]). Both then emit the rows that hold in one batch.
 
 use super::filter::emit_where;
-use super::probe::BuildSide;
 use super::{Emit, Operator, Shape, key_columns, probe_columns};
 use crate::exec::Worker;
+use crate::exec::build_side::BuildSide;
 use crate::exec::sink::Flow;
 use crate::exec::stored::Stored;
 use crate::plan::SemiJoinPlan;

@@ -1,4 +1,4 @@
-//! `BetweennessCentrality`: how many shortest paths lead through each node.
+//! `BetweennessCentrality`: the number of shortest paths through each node.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,7 +9,7 @@ use crate::fixed_rule::graph::Graph;
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Output, Pace, Poison, Settings};
 use crate::value::{Batch, Column};
 
-/// How many shortest paths lead through each node.
+/// The number of shortest paths through each node.
 pub static BETWEENNESS_CENTRALITY: BuiltInRule = BuiltInRule {
     name: "BetweennessCentrality",
     aliases: &[],
@@ -30,7 +30,7 @@ pub static BETWEENNESS_CENTRALITY: BuiltInRule = BuiltInRule {
     run,
 };
 
-/// Into so many parts the starts are divided, whatever the number of threads: the order of additions must not depend on it.
+/// The number of parts of the starts. It does not depend on the number of threads, and so the order of additions does not either.
 const PARTS: usize = 64;
 
 fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
@@ -59,15 +59,15 @@ struct Brandes<'a> {
     graph: &'a Graph,
     pace: Pace<'a>,
     betweenness: Vec<f64>,
-    /// The cost of each node, the number of shortest paths to it, and what depends on it.
+    /// The cost of each node, the number of shortest paths to it, and its dependency (Brandes).
     costs: Vec<f64>,
     paths: Vec<f64>,
     dependent: Vec<f64>,
     settled: Vec<bool>,
-    /// Nodes in the order of their costs; they are settled.
+    /// The settled nodes in the order of their costs.
     order: Vec<u32>,
     heap: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Edges of shortest paths in the order in which their starts are settled: from, to.
+    /// The edges of shortest paths as (from, to), in the order in which their sources are settled.
     steps: Vec<(u32, u32)>,
 }
 
@@ -88,7 +88,7 @@ impl<'a> Brandes<'a> {
         }
     }
 
-    /// Adds what paths from `start` give.
+    /// Adds the contribution of the paths from `start`.
     fn add(&mut self, start: u32) -> miette::Result<()> {
         self.costs[start as usize] = 0.0;
         self.paths[start as usize] = 1.0;
@@ -134,7 +134,7 @@ impl<'a> Brandes<'a> {
         Ok(())
     }
 
-    /// Counts paths to nodes that are not settled, and then finds the very edges again.
+    /// Counts paths by Dijkstra's algorithm. A second pass over the settled nodes finds the edges of shortest paths.
     fn by_cost(&mut self, start: u32) -> miette::Result<()> {
         self.heap.push(Reverse((0, start)));
         while let Some(Reverse((bits, node))) = self.heap.pop() {
@@ -157,7 +157,7 @@ impl<'a> Brandes<'a> {
             }
         }
         for node in &self.order {
-            // From here on those nodes are marked that were settled later, as when paths were counted.
+            // The marks are cleared in the order of settling. So the marked nodes are those settled later, as in the first pass.
             self.settled[*node as usize] = false;
             let cost = self.costs[*node as usize];
             for (target, weight) in self.graph.out_neighbors_with_weights(*node) {

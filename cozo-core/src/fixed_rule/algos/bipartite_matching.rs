@@ -1,4 +1,4 @@
-//! `BipartiteMatching`: as many pairs as there can be, each of its own nodes.
+//! `BipartiteMatching`: the largest set of edges without common nodes (Hopcroft and Karp 1973).
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use crate::fixed_rule::graph::{Direction, Graph, NO_NODE};
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, InputSpec, Output, Pace, Poison, Settings};
 use crate::value::Batch;
 
-/// As many pairs as there can be, each of its own nodes.
+/// The largest set of edges without common nodes.
 pub static BIPARTITE_MATCHING: BuiltInRule = BuiltInRule {
     name: "BipartiteMatching",
     aliases: &[],
@@ -63,14 +63,14 @@ struct Matching<'a> {
     pace: Pace<'a>,
     right_of: Vec<u32>,
     left_of: Vec<u32>,
-    /// How many pairs are before a node on the left on a way from one without a partner.
+    /// For each node on the left, the number of pairs on the shortest alternating path to it from a node without a partner.
     levels: Vec<u32>,
-    /// The edge of each node on the left to try next.
+    /// The next edge to try of each node on the left.
     next: Vec<usize>,
 }
 
 impl Matching<'_> {
-    /// Levels from all that have no partner; whether a free node on the right can be reached.
+    /// Computes levels from all nodes without a partner. Returns whether a free node on the right can be reached.
     fn find_levels(&mut self) -> miette::Result<bool> {
         self.levels.fill(NO_NODE);
         let mut queue: VecDeque<u32> = VecDeque::new();
@@ -96,9 +96,9 @@ impl Matching<'_> {
         Ok(free)
     }
 
-    /// Looks for a way from a node without a partner to one on the other side, and changes partners along it.
+    /// Searches an augmenting path from a node without a partner, and changes partners along it.
     fn augment(&mut self, start: u32) -> miette::Result<()> {
-        // Nodes on the left; the edge of each that the way goes on by is the one before its next.
+        // The nodes on the left along the path. The path leaves each by the edge before its next one.
         let mut way = vec![start];
         while let Some(left) = way.last().copied() {
             self.pace.step()?;

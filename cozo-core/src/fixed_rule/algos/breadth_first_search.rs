@@ -1,10 +1,10 @@
-//! `BreadthFirstSearch`: nodes for which a condition holds, the nearest first.
+//! `BreadthFirstSearch`: nodes that satisfy a condition, the closest first.
 
 use super::traversal::{INPUTS, OPTIONS, Traversal};
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Output, Settings};
 use crate::value::Batch;
 
-/// Nodes for which a condition holds, the nearest first.
+/// Nodes that satisfy a condition, the closest first.
 pub static BREADTH_FIRST_SEARCH: BuiltInRule = BuiltInRule {
     name: "BreadthFirstSearch",
     aliases: &["BFS"],

@@ -54,7 +54,7 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     Ok(Batch::new(vec![nodes.into_values(), labels], count))
 }
 
-/// The smallest of those that are there most often.
+/// The most frequent label, the smallest if there are several.
 fn most_frequent(labels: &mut [u32]) -> Option<u32> {
     labels.sort_unstable();
     let mut best: Option<&[u32]> = None;

@@ -1,4 +1,4 @@
-//! `ClosenessCentrality`: how near each node is to those that it reaches.
+//! `ClosenessCentrality`: how close each node is to the nodes that it reaches.
 
 use super::inputs::{UNDIRECTED, WEIGHTED_EDGES, direction, weighted_edges};
 use super::parallel::map_runs;
@@ -7,7 +7,7 @@ use crate::fixed_rule::graph::Graph;
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Output, Pace, Poison, Settings};
 use crate::value::{Batch, Column};
 
-/// How near each node is to those that it reaches.
+/// How close each node is to the nodes that it reaches.
 pub static CLOSENESS_CENTRALITY: BuiltInRule = BuiltInRule {
     name: "ClosenessCentrality",
     aliases: &[],
@@ -29,7 +29,7 @@ pub static CLOSENESS_CENTRALITY: BuiltInRule = BuiltInRule {
     run,
 };
 
-/// How many nodes are searched from at a time: a bit for each.
+/// The number of simultaneous searches: each has a bit.
 const AT_ONCE: usize = u64::BITS as usize;
 
 fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
@@ -58,15 +58,15 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     Ok(Batch::new(vec![nodes.into_values(), Column::floats(closeness)], all.len()))
 }
 
-/// A search by breadth from many nodes at a time: each has a bit.
+/// Breadth-first searches from many nodes at the same time. Each search has a bit.
 struct Breadth<'a> {
     graph: &'a Graph,
     pace: Pace<'a>,
-    /// Which searches have reached a node, which did so in the last round, and which do so in this one.
+    /// The searches that have reached each node: at any time, in the last round, and in this round.
     seen: Vec<u64>,
     current: Vec<u64>,
     next: Vec<u64>,
-    /// The nodes that some search reached in the last round.
+    /// The nodes that any search reached in the last round.
     frontier: Vec<u32>,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Breadth<'a> {
         Breadth { graph, pace: poison.pace(), seen, current, next, frontier: vec![] }
     }
 
-    /// How many nodes each start reaches, and the sum of their distances.
+    /// The number of nodes that each start reaches, and the sum of their distances.
     fn run(&mut self, starts: &[u32]) -> miette::Result<Vec<(usize, f64)>> {
         self.seen.fill(0);
         for (bit, start) in starts.iter().enumerate() {
@@ -99,7 +99,7 @@ impl<'a> Breadth<'a> {
         Ok((0..starts.len()).map(|bit| (reached[bit], sums[bit] as f64)).collect())
     }
 
-    /// One step further from all starts; `reach` is called with the number of a start for each node that it reaches.
+    /// Advances all searches by one step. `reach` is called with the number of a search for each node that it reaches.
     fn step(&mut self, mut reach: impl FnMut(usize)) -> miette::Result<()> {
         let mut met = vec![];
         for node in self.frontier.drain(..) {

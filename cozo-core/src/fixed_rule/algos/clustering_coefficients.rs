@@ -1,11 +1,11 @@
-//! `ClusteringCoefficients`: how far the neighbours of each node are neighbours of one another.
+//! `ClusteringCoefficients`: to what extent the neighbours of each node are neighbours of one another.
 
 use super::inputs::EDGES;
 use super::triangles::{Joined, triangles};
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Output, Settings};
 use crate::value::{Batch, Column};
 
-/// How far the neighbours of each node are neighbours of one another.
+/// To what extent the neighbours of each node are neighbours of one another.
 pub static CLUSTERING_COEFFICIENTS: BuiltInRule = BuiltInRule {
     name: "ClusteringCoefficients",
     aliases: &[],
@@ -39,7 +39,7 @@ fn run(call: &Call<'_>, _: &Settings) -> Result<Batch, FixedRuleError> {
         degree if degree < 2.0 => 0.0,
         degree => 2.0 * *triangles as f64 / (degree * (degree - 1.0)),
     };
-    // A node with a loop is a neighbour of its own, and joined with its other neighbours.
+    // A node with a loop is its own neighbour, and so joined with its other neighbours.
     let with_loops = |node: usize| found.joined[node] as i64 + loops[node] * (degrees[node] - loops[node]);
     let triangles: Vec<i64> = (0..degrees.len()).map(with_loops).collect();
     let coefficients = degrees.iter().zip(&triangles).map(coefficient).collect();

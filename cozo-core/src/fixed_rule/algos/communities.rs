@@ -1,14 +1,20 @@
-//! Communities by modularity: what Louvain and Leiden share.
+//! Communities by modularity: the common part of Louvain and Leiden.
 //!
-//! A [`Level`] is a graph whose nodes may stand for many. Moving a node to the community where modularity gains most, and making
-//! a node of each community, are its operations. For directed edges modularity is that of Leicht and Newman (2008); an
-//! undirected edge is one in both directions.
+//! A [`Level`] is a graph each of whose nodes may represent many nodes of the original graph. Its operations move nodes to the
+//! community with the greatest gain of modularity (`improve`), divide communities into connected parts (`refine`), and make a
+//! node of each part (`merge`). For directed edges modularity is by Leicht and Newman (2008). An undirected edge counts as one in
+//! both directions.
 //!
 //! ```text
 //! communities of nodes -> improve -> refine: parts of them -> merge: a node for each part -> improve -> ...
 //!          ^                                                                                  |
 //!          +---------------- until nothing improves any more, at most `iterations` times -----+
 //! ```
+//!
+//! [`Totals`] has the weights that leave and reach each community. [`Around`] gathers the weights from one node to the
+//! communities around it. Both make the gain of a move computable from the edges of one node.
+//!
+//! Invariant: the order of nodes and the random choices follow from the seed, so a result is reproducible.
 
 use std::collections::VecDeque;
 
@@ -20,11 +26,11 @@ use super::parallel::sum;
 use crate::fixed_rule::graph::{Direction, Edges, Graph};
 use crate::fixed_rule::{DefaultValue, OptionKind, OptionSpec, Poison, Settings};
 
-/// How often nodes are moved.
+/// The limit of rounds in which nodes are moved.
 pub const MAX_ITER: OptionSpec =
     OptionSpec::new("max_iter", OptionKind::PositiveInt, DefaultValue::Int(10), "the most rounds for each level");
 
-/// How often all is begun anew with the communities that were found.
+/// The limit of restarts with the communities found.
 pub const ITERATIONS: OptionSpec = OptionSpec::new(
     "iterations",
     OptionKind::PositiveInt,
@@ -32,7 +38,7 @@ pub const ITERATIONS: OptionSpec = OptionSpec::new(
     "how often it begins anew with the communities that it has found, unless nothing improves before",
 );
 
-/// When a level is done.
+/// The gain of a round below which a level is done.
 pub const DELTA: OptionSpec = OptionSpec::new(
     "delta",
     OptionKind::UnitInterval,
@@ -40,10 +46,10 @@ pub const DELTA: OptionSpec = OptionSpec::new(
     "a level is done when modularity gains less than this in a round",
 );
 
-/// A gain that is less is the noise of additions.
+/// A smaller gain is only a rounding error.
 const NOISE: f64 = 1e-12;
 
-/// How communities are looked for.
+/// A search for communities.
 pub struct Search<'a> {
     rounds: usize,
     delta: f64,
@@ -52,22 +58,22 @@ pub struct Search<'a> {
     poison: &'a Poison,
 }
 
-/// A graph with what modularity needs to know.
+/// A graph with the weights for modularity.
 pub struct Level {
     /// All edges in both directions.
     around: Graph,
-    /// The weight of the edges that leave each node, and of those that reach it.
+    /// The weights of the outgoing and of the incoming edges of each node.
     leaving: Vec<f64>,
     reaching: Vec<f64>,
     /// The weight of all edges.
     total: f64,
-    /// The weight to be expected of edges for each unit that leaves a node and each that reaches another.
+    /// The expected weight of edges for each unit that leaves a node and each that reaches another.
     expected: f64,
-    /// How much less modularity may gain by a choice that is nearly as likely as the best one.
+    /// The scale of random choices: a gain that is smaller by this much is still likely to be chosen.
     spread: f64,
 }
 
-/// The same for an edge of the mean weight, of whose weight it is this part (theta in Traag, Waltman and van Eck 2019).
+/// The scale of random choices as a part of the mean weight of an edge (theta in Traag, Waltman and van Eck 2019).
 const SPREAD_OF_EDGE: f64 = 0.01;
 
 /// The totals of communities.
@@ -83,7 +89,7 @@ struct Around {
 }
 
 impl<'a> Search<'a> {
-    /// As the options say.
+    /// A search with the settings of a rule.
     pub fn new(settings: &Settings, poison: &'a Poison) -> Self {
         Search {
             rounds: settings.count("max_iter"),
@@ -105,9 +111,9 @@ impl<'a> Search<'a> {
         Ok(communities)
     }
 
-    /// Improves the communities of a graph, then those of its parts, and so on; what modularity gains.
+    /// Improves the communities of a graph, then those of its parts, and so on. Returns the gain of modularity.
     fn improve_on_all_levels(&mut self, graph: &Level, communities: &mut Vec<u32>) -> miette::Result<f64> {
-        // The node of the level that stands for each node of the graph.
+        // The node of the level that represents each node of the graph.
         let mut stands: Vec<u32> = (0..graph.node_count() as u32).collect();
         let mut merged: Option<Level> = None;
         let mut of_level = std::mem::take(communities);
@@ -140,7 +146,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Numbers communities from 0, in the order of their first nodes; how many there are.
+/// Numbers communities from 0, in the order of their first nodes. Returns the number of communities.
 pub fn renumber(communities: &mut [u32]) -> usize {
     let mut numbers = vec![u32::MAX; communities.iter().max().map_or(0, |most| *most as usize + 1)];
     let mut count = 0;
@@ -156,7 +162,7 @@ pub fn renumber(communities: &mut [u32]) -> usize {
 }
 
 impl Level {
-    /// The graph itself. `resolution` 1 is modularity; more makes communities smaller.
+    /// The first level: the graph itself. A `resolution` of 1 is modularity. A greater one makes communities smaller.
     pub fn new(edges: &Edges, undirected: bool, resolution: f64) -> Self {
         let nodes = edges.nodes.len();
         let weight = |edge: usize| edges.weights.as_ref().map_or(1.0, |weights| weights[edge]);
@@ -176,19 +182,18 @@ impl Level {
         Level { around: edges.graph(Direction::Both), leaving, reaching, total, expected, spread }
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub fn node_count(&self) -> usize {
         self.around.node_count()
     }
 
-    /// What modularity gains if a node that is alone joins those with these totals and this weight of edges to it.
+    /// The gain of modularity if a single node joins a community with these totals and this weight of edges to the node.
     fn gain(&self, node: usize, weight: f64, (leaving, reaching): (f64, f64)) -> f64 {
         let expected = self.leaving[node] * reaching + self.reaching[node] * leaving;
         weight / self.total - expected * self.expected
     }
 
-    /// A gain with so much chance added that the greatest of several is each of them with a probability that grows exponentially with its
-    /// gain (Gumbel 1954).
+    /// A gain with random noise. The probability that it is the greatest of several grows exponentially with the gain (Gumbel 1954).
     fn by_chance(&self, gain: f64, random: &mut StdRng) -> f64 {
         let uniform: f64 = random.random_range(f64::MIN_POSITIVE..1.0);
         gain - self.spread * (-uniform.ln()).ln()
@@ -205,8 +210,9 @@ impl Level {
         Around { weights: vec![0.0; self.node_count()], met: vec![] }
     }
 
-    /// Moves nodes to better communities, of nodes that they may be together with; what modularity gains. A node is looked at again when a
-    /// neighbour has moved away from it, for at most so many rounds, until one gains less than `delta`.
+    /// Moves nodes to better communities, and returns the gain of modularity. `may_join` restricts which nodes may be together. A node
+    /// is considered again when a neighbour has moved to another community. It ends after the limit of rounds, or when a round gains
+    /// less than `delta`.
     pub fn improve(
         &self,
         communities: &mut [u32],
@@ -246,8 +252,7 @@ impl Level {
         Ok(gained + of_round)
     }
 
-    /// Communities within the given ones: nodes that are alone join what they are best connected to, so that all that are
-    /// together are connected.
+    /// Divides communities into connected parts: single nodes join the parts that they are best connected to.
     pub fn refine(&self, communities: &[u32], search: &mut Search<'_>) -> miette::Result<Vec<u32>> {
         let mut pace = search.poison.pace();
         let mut refinement = Refinement::new(self, communities);
@@ -258,7 +263,7 @@ impl Level {
         Ok(refinement.parts)
     }
 
-    /// What modularity would gain if these communities were made of single nodes.
+    /// The gain of modularity of these communities over single nodes.
     pub fn quality(&self, communities: &[u32]) -> f64 {
         let totals = self.totals(communities);
         let inside: f64 = (0..self.node_count())
@@ -268,7 +273,7 @@ impl Level {
                 edges.filter(move |(other, _)| communities[*other as usize] == community).map(|(_, weight)| weight)
             })
             .sum();
-        // Each edge is there in both directions.
+        // `around` has each edge in both directions.
         let expected: f64 =
             totals.leaving.iter().zip(&totals.reaching).map(|(leaving, reaching)| leaving * reaching).sum();
         inside / (2.0 * self.total) - expected * self.expected
@@ -298,7 +303,7 @@ impl Level {
     }
 }
 
-/// Communities while nodes move among them.
+/// The communities while nodes move between them.
 struct Moves<'a> {
     level: &'a Level,
     totals: Totals,
@@ -316,8 +321,8 @@ impl<'a> Moves<'a> {
         Moves { level, totals: level.totals(communities), sizes, empty, around: level.no_weights() }
     }
 
-    /// The community where modularity gains most by a node, of nodes that it may be together with, and how much more than where it is. The
-    /// totals are those after the move.
+    /// The best community for a node among those of nodes that it may join, and the gain over its present one. Afterwards the totals
+    /// are those after the move.
     fn best(&mut self, node: usize, communities: &[u32], may_join: impl Fn(usize, usize) -> bool) -> (u32, f64) {
         let (level, own) = (self.level, communities[node]);
         self.totals.add(level, node, own, -1.0);
@@ -340,7 +345,7 @@ impl<'a> Moves<'a> {
         (best, most - stay)
     }
 
-    /// Takes note that a node went from one community to another.
+    /// Updates the sizes after a node has moved from one community to another.
     fn moved(&mut self, from: u32, to: u32) {
         self.sizes[from as usize] -= 1;
         self.sizes[to as usize] += 1;
@@ -353,7 +358,7 @@ impl<'a> Moves<'a> {
     }
 }
 
-/// Parts of communities while they grow.
+/// The parts of communities while they grow.
 struct Refinement<'a> {
     level: &'a Level,
     communities: &'a [u32],
@@ -363,13 +368,13 @@ struct Refinement<'a> {
     parts: Vec<u32>,
     totals: Totals,
     sizes: Vec<u32>,
-    /// The weight of the edges from each part to the rest of the community that it is in.
+    /// The weight of the edges from each part to the rest of its community.
     outside: Vec<f64>,
     around: Around,
 }
 
 impl<'a> Refinement<'a> {
-    /// Every node is a part.
+    /// The refinement in which every node is a part.
     fn new(level: &'a Level, communities: &'a [u32]) -> Self {
         let parts: Vec<u32> = (0..communities.len() as u32).collect();
         let (bounds, totals) = (level.totals(communities), level.totals(&parts));
@@ -385,14 +390,14 @@ impl<'a> Refinement<'a> {
         Refinement { level, communities, bounds, parts, totals, sizes, outside, around }
     }
 
-    /// Whether a part has more weight of edges to the rest of its community than is to be expected.
+    /// Whether the weight of edges from a part to the rest of its community is at least the expected one.
     fn is_well_connected(&self, part: u32, community: u32) -> bool {
         let ((leaving, reaching), bound) = (self.totals.of(part), self.bounds.of(community));
         let expected = leaving * (bound.1 - reaching) + reaching * (bound.0 - leaving);
         self.outside[part as usize] / self.level.total >= expected * self.level.expected
     }
 
-    /// Lets a node that is alone join a part of its community, most likely the one where modularity gains most.
+    /// Lets a single node join a part of its community, most likely the one with the greatest gain.
     fn join(&mut self, node: usize, random: &mut StdRng) {
         let (own, community) = (self.parts[node], self.communities[node]);
         if self.sizes[own as usize] > 1 || !self.is_well_connected(own, community) {
@@ -433,7 +438,8 @@ impl Totals {
 }
 
 impl Around {
-    /// Adds the weights of the edges of a node to the communities of their other ends; `None` is left out, and so are loops.
+    /// Adds the weights of a node's edges to the communities of their other ends. Ends for which `community` returns `None` and loops
+    /// are skipped.
     fn gather(&mut self, graph: &Graph, node: usize, community: impl Fn(usize) -> Option<u32>) {
         for (target, weight) in graph.out_neighbors_with_weights(node as u32) {
             let Some(community) = community(target as usize).filter(|_| target as usize != node) else { continue };

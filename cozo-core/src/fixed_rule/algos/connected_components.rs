@@ -1,4 +1,4 @@
-//! `ConnectedComponents`: which nodes hang together, whatever the direction of edges.
+//! `ConnectedComponents`: the components of a graph, regardless of the direction of edges.
 
 use rayon::prelude::*;
 
@@ -7,10 +7,10 @@ use super::inputs::{EDGES, NODES, edges_and_nodes};
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Output, Settings};
 use crate::value::{Batch, Column};
 
-/// How many edges are worked on between two looks at the poison.
+/// The number of edges processed between two checks of the poison.
 const EDGES_PER_CHECK: usize = 1 << 14;
 
-/// Which nodes hang together.
+/// The components of a graph.
 pub static CONNECTED_COMPONENTS: BuiltInRule = BuiltInRule {
     name: "ConnectedComponents",
     aliases: &["WCC"],

@@ -1,4 +1,4 @@
-//! `Cycles`: ways that lead back to where they began and visit no other node twice.
+//! `Cycles`: paths that lead back to their first node and visit no other node twice.
 
 use rustc_hash::FxHashSet;
 
@@ -10,7 +10,7 @@ use crate::fixed_rule::{
 };
 use crate::value::{Batch, Column, allocated};
 
-/// Ways that lead back to where they began.
+/// Paths that lead back to their first node.
 pub static CYCLES: BuiltInRule = BuiltInRule {
     name: "Cycles",
     aliases: &[],
@@ -67,7 +67,8 @@ fn cycles(graph: &Graph, longest: usize, limit: usize, poison: &Poison) -> miett
     };
     for root in 0..nodes as u32 {
         search.from(root)?;
-        // Nodes that smaller ones kept together are together no longer. This costs no more than what was in vain.
+        // Without the smaller nodes, components may fall apart, so they are computed again. That costs no more than the steps
+        // in vain.
         if search.vain > graph.edge_count() + nodes {
             search.vain = 0;
             search.components = components(graph, root + 1, poison)?;
@@ -76,24 +77,24 @@ fn cycles(graph: &Graph, longest: usize, limit: usize, poison: &Poison) -> miett
     Ok(search.found)
 }
 
-/// A search for the cycles of one root after another: those whose smallest node it is.
+/// A search for the cycles of each root, which is the smallest node of a cycle.
 struct CycleSearch<'a> {
     graph: &'a Graph,
-    /// How many steps since components were found belong to roots without a cycle.
+    /// The number of steps for roots without a cycle since components were computed.
     vain: usize,
     components: Vec<i64>,
     longest: usize,
     limit: usize,
     pace: Pace<'a>,
-    /// From which length of the path on entering a node is known to be in vain.
+    /// The length of the path from which on entering a node is known to be in vain.
     closed_from: Vec<usize>,
-    /// Nodes that may become open when this one does.
+    /// The nodes that may open when this one opens.
     blocked: Vec<FxHashSet<u32>>,
     /// Whether a node is on the path.
     on_path: Vec<bool>,
-    /// The nodes of which the three above are not as at first.
+    /// The nodes whose three entries above have changed.
     changed: Vec<u32>,
-    /// The nodes of the path: each with the edge to look at next, and the fewest nodes with which it led back to the root.
+    /// The nodes of the path, each with its next edge and the fewest nodes from it back to the root.
     path: Vec<(u32, usize, usize)>,
     found: Vec<Vec<u32>>,
 }
@@ -133,7 +134,7 @@ impl CycleSearch<'_> {
         Ok(())
     }
 
-    /// Whether a cycle of the root may go on there.
+    /// Whether a cycle of the root may continue at this node.
     fn may_enter(&self, root: u32, node: u32) -> bool {
         let (length, closed_from) = (self.path.len(), self.closed_from[node as usize]);
         node > root
@@ -148,8 +149,8 @@ impl CycleSearch<'_> {
         self.closed_from[node as usize] = self.path.len();
     }
 
-    /// Leaves the last node of the path. If it led back to the root it is open again for paths short enough, and so are the nodes
-    /// that were blocked by it; if not, it stays closed until one of those that it leads to opens.
+    /// Leaves the last node of the path. If it led back to the root, it opens for short enough paths, and so do the nodes blocked by
+    /// it. Otherwise it stays closed until one of its targets opens.
     fn leave(&mut self, root: u32) {
         let Some((node, _, back)) = self.path.pop() else { return };
         self.on_path[node as usize] = false;
@@ -167,7 +168,7 @@ impl CycleSearch<'_> {
         }
     }
 
-    /// Opens a node from which `back` nodes lead back to the root, itself among them.
+    /// Opens a node from which `back` nodes, including itself, lead back to the root.
     fn open(&mut self, node: u32, back: usize) {
         let mut opening = vec![(node, back)];
         while let Some((node, back)) = opening.pop() {

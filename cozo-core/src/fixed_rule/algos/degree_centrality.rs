@@ -1,10 +1,10 @@
-//! `DegreeCentrality`: how many edges each node has.
+//! `DegreeCentrality`: the number of edges of each node.
 
 use super::inputs::{NODES, edges_and_nodes};
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, InputSpec, Output, Settings, Shape};
 use crate::value::{Batch, Column};
 
-/// How many edges each node has.
+/// The number of edges of each node.
 pub static DEGREE_CENTRALITY: BuiltInRule = BuiltInRule {
     name: "DegreeCentrality",
     aliases: &[],
@@ -16,7 +16,7 @@ pub static DEGREE_CENTRALITY: BuiltInRule = BuiltInRule {
         "e[a, b] <- [['a', 'b'], ['c', 'b'], ['b', 'b']]  ?[node, total, out, in] <~ DegreeCentrality(e[])",
         "[['a', 1, 1, 0], ['b', 4, 1, 3], ['c', 1, 1, 0]]",
     )],
-    // Any relation of two columns will do, and too few are refused as such.
+    // Any relation of two columns is valid. Fewer columns are refused as for other inputs, not as missing edges.
     inputs: &[InputSpec::required("edges", Shape::Columns(2), "from, to"), NODES],
     options: &[],
     output: Output::Columns(&["node", "total", "out", "in"]),

@@ -1,10 +1,10 @@
-//! `DepthFirstSearch`: nodes for which a condition holds, in the order of a walk that goes on as long as it can.
+//! `DepthFirstSearch`: nodes that satisfy a condition, in depth-first order.
 
 use super::traversal::{INPUTS, OPTIONS, Traversal};
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Output, Settings};
 use crate::value::Batch;
 
-/// Nodes for which a condition holds, in the order of a walk that goes on as long as it can.
+/// Nodes that satisfy a condition, in depth-first order.
 pub static DEPTH_FIRST_SEARCH: BuiltInRule = BuiltInRule {
     name: "DepthFirstSearch",
     aliases: &["DFS"],
@@ -30,7 +30,7 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     let traversal = Traversal::new(call, settings)?;
     let mut visited = vec![false; traversal.graph.node_count()];
     let mut pace = call.poison.pace();
-    // The nodes of the path, each with the number of edges that were not looked at.
+    // The nodes of the path, each with the number of edges that are not tried yet.
     let mut path: Vec<(u32, usize)> = vec![];
     traversal.run(|traversal, test, start| {
         if std::mem::replace(&mut visited[start as usize], true) {

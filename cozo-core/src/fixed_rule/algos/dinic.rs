@@ -1,10 +1,10 @@
-//! The greatest flow through a network: blocking flows in the graph of shortest ways (Dinic 1970).
+//! The maximum flow through a network, by blocking flows in the graph of shortest paths (Dinic 1970).
 
 use super::inputs::{GOALS, STARTING, UNDIRECTED, direction, known_nodes, weighted_edges};
 use crate::fixed_rule::graph::{Direction, Graph, Nodes};
 use crate::fixed_rule::{Call, FixedRuleError, InputSpec, OptionSpec, Poison, Settings, Shape};
 
-/// The inputs of what is about flows.
+/// The inputs of rules about flows.
 pub const INPUTS: &[InputSpec] = &[
     InputSpec::required(
         "edges",
@@ -15,27 +15,27 @@ pub const INPUTS: &[InputSpec] = &[
     InputSpec { doc: "the sinks", ..GOALS },
 ];
 
-/// The options of what is about flows.
+/// The options of rules about flows.
 pub const OPTIONS: &[OptionSpec] = &[UNDIRECTED];
 
-/// What a node has no level by.
+/// The level of an unreached node.
 const NO_LEVEL: u32 = u32::MAX;
 
-/// A network and a flow through it. Edge `i` is the arc `2 i`, and backwards the arc `2 i + 1`.
+/// A network and a flow through it. Edge `i` has the forward arc `2 i` and the backward arc `2 i + 1`.
 pub struct Network {
-    /// The nodes; two more are the source of all sources and the sink of all sinks.
+    /// The nodes. Two further nodes are a source before all sources and a sink after all sinks.
     pub nodes: Nodes,
-    /// Where each edge starts, where it ends, and its capacity; parallel edges are one.
+    /// The source, the target and the capacity of each edge. Parallel edges are merged.
     pub edges: Vec<(u32, u32, f64)>,
-    /// Whether the arc backwards had the capacity of the edge, too, and not 0.
+    /// Whether a backward arc has the capacity of its edge, and not 0.
     both_ways: bool,
-    /// How much more each arc can take.
+    /// The residual capacity of each arc.
     left: Vec<f64>,
-    /// Where each arc leads.
+    /// The target of each arc.
     heads: Vec<u32>,
     /// The arcs of each node.
     arcs: Graph,
-    /// The number of arcs on the shortest way from the source, of the nodes that can be reached.
+    /// The number of arcs on the shortest path from the source to each reachable node.
     levels: Vec<u32>,
 }
 
@@ -74,13 +74,13 @@ impl Network {
         Ok(())
     }
 
-    /// How much flows along an edge; less than 0 if it flows backwards.
+    /// The flow along an edge. It is negative if it goes backwards.
     pub fn flow(&self, edge: usize) -> f64 {
         let (there, back) = (self.left[2 * edge], self.left[2 * edge + 1]);
         if self.both_ways { (back - there) / 2.0 } else { back }
     }
 
-    /// Whether a node can be reached from the sources by what is left, once all flows that can.
+    /// Whether a node can be reached from the sources in the residual graph of the maximum flow.
     pub fn is_source_side(&self, node: u32) -> bool {
         self.levels[node as usize] != NO_LEVEL
     }
@@ -93,7 +93,7 @@ impl Network {
         self.nodes.len() as u32 + 1
     }
 
-    /// Levels by arcs that can take more; whether the sink is reached.
+    /// Computes levels by arcs with residual capacity. Returns whether the sink is reached.
     fn find_levels(&mut self, poison: &Poison) -> miette::Result<bool> {
         let mut pace = poison.pace();
         self.levels.clear();
@@ -116,7 +116,7 @@ impl Network {
         Ok(self.levels[self.sink() as usize] != NO_LEVEL)
     }
 
-    /// Sends flow along ways that climb the levels, until every such way has a full arc.
+    /// Sends flow along paths of ascending levels, until each such path has a full arc.
     fn block(&mut self, poison: &Poison) -> miette::Result<()> {
         let mut pace = poison.pace();
         let mut next: Vec<usize> =
@@ -142,7 +142,7 @@ impl Network {
                 }
                 None => {
                     next[node as usize] = end;
-                    // The arc that led here leads nowhere.
+                    // The arc to this node leads to a dead end.
                     let Some(arc) = way.pop() else { return Ok(()) };
                     next[self.heads[arc ^ 1] as usize] += 1;
                 }
@@ -150,7 +150,7 @@ impl Network {
         }
     }
 
-    /// Sends as much as a way can take, and goes back to the first arc that is full by that.
+    /// Sends as much as a path can take, and returns to the first arc that is full then.
     fn send(&mut self, way: &mut Vec<usize>) {
         let flow = way.iter().map(|arc| self.left[*arc]).fold(f64::INFINITY, f64::min);
         for arc in way.iter() {
@@ -162,7 +162,7 @@ impl Network {
     }
 }
 
-/// All edges, parallel ones added up, loops left out; if `both_ways` each pair of nodes once.
+/// All edges, with parallel ones added up and without loops. If `both_ways`, each pair of nodes occurs once.
 fn merged(mut graph: Graph, both_ways: bool) -> Vec<(u32, u32, f64)> {
     graph.sort_neighbors();
     let mut edges: Vec<(u32, u32, f64)> = vec![];

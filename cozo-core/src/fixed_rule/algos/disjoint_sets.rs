@@ -1,22 +1,22 @@
-//! Disjoint sets of nodes that many threads may unite at a time, without locks.
+//! Disjoint sets of nodes, which several threads may unite at the same time without locks.
 //!
-//! The root of a set is its smallest node, so that the outcome does not depend on the order of unions. Paths are halved on
-//! the way up (Tarjan and van Leeuwen 1984; Jayanti and Tarjan 2016 for several threads).
+//! The root of a set is its smallest node, so the outcome does not depend on the order of unions. Finding a root halves the path to
+//! it (Tarjan and van Leeuwen 1984; Jayanti and Tarjan 2016 for several threads).
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// Sets of nodes, each node alone at first.
+/// Sets of nodes. Initially each node is a set.
 pub struct DisjointSets {
     parents: Vec<AtomicU32>,
 }
 
 impl DisjointSets {
-    /// So many nodes, each alone.
+    /// Sets of single nodes.
     pub fn new(nodes: usize) -> Self {
         DisjointSets { parents: (0..nodes as u32).map(AtomicU32::new).collect() }
     }
 
-    /// The smallest node of the set of a node; while other threads unite sets, one that was it a moment ago.
+    /// The smallest node of a node's set. While other threads unite sets, it may be an earlier root.
     #[inline]
     pub fn root(&self, mut node: u32) -> u32 {
         loop {
@@ -26,14 +26,14 @@ impl DisjointSets {
             }
             let above = self.parents[parent as usize].load(Relaxed);
             if above != parent {
-                // Whoever else changed it in the meantime shortened the path, too.
+                // If another thread has changed it in the meantime, that has shortened the path too.
                 let _ = self.parents[node as usize].compare_exchange(parent, above, Relaxed, Relaxed);
             }
             node = above;
         }
     }
 
-    /// Makes one set of two; whether they were two.
+    /// Unites two sets. Returns whether they were different.
     #[inline]
     pub fn unite(&self, a: u32, b: u32) -> bool {
         let (mut a, mut b) = (a, b);
@@ -43,7 +43,7 @@ impl DisjointSets {
                 return false;
             }
             let (low, high) = (a.min(b), a.max(b));
-            // Fails if `high` is no longer a root.
+            // This fails if `high` is no longer a root.
             if self.parents[high as usize].compare_exchange(high, low, Relaxed, Relaxed).is_ok() {
                 return true;
             }

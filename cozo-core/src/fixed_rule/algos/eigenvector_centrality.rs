@@ -1,4 +1,4 @@
-//! `EigenvectorCentrality`: nodes count for as much as those with edges to them.
+//! `EigenvectorCentrality`: the score of a node is proportional to the scores of the nodes with edges to it.
 
 use super::inputs::{UNDIRECTED, WEIGHTED_EDGES};
 use super::parallel::{fill, sum};
@@ -6,7 +6,7 @@ use super::power_iteration::Gathering;
 use crate::fixed_rule::{BuiltInRule, Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Output, Settings};
 use crate::value::{Batch, Column};
 
-/// Nodes count for as much as those with edges to them.
+/// The score of a node is proportional to the scores of the nodes with edges to it.
 pub static EIGENVECTOR_CENTRALITY: BuiltInRule = BuiltInRule {
     name: "EigenvectorCentrality",
     aliases: &[],
@@ -50,7 +50,7 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     let mut values = vec![1.0 / count as f64; count];
     let mut next = vec![0.0; count];
     for _ in 0..settings.count("iterations") {
-        // Keeping what was there changes no eigenvector, and makes bipartite graphs converge.
+        // Adding the old score does not change the eigenvectors, and makes bipartite graphs converge.
         fill(&pieces, &mut next, poison, |node| {
             values[node as usize] + graph.gather(graph.into.edges_of(node), |from| values[from as usize])
         })?;

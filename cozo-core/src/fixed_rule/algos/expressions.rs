@@ -1,4 +1,4 @@
-//! Options that are expressions over the rows of nodes: evaluated a block of rows at a time, when one of them is asked for.
+//! Options that are expressions over the rows of nodes. They are evaluated on demand, a block of rows at a time.
 
 use std::ops::Range;
 
@@ -6,21 +6,21 @@ use crate::expr::{Expr, Frame};
 use crate::fixed_rule::{Call, FixedRuleError};
 use crate::value::{Batch, Column, DataValue};
 
-/// How many rows are evaluated together.
+/// The number of rows evaluated together.
 const BLOCK: usize = 256;
 
-/// The values of an expression for rows, those of a block once one of it is asked for.
+/// The values of an expression for rows. A block is evaluated when one of its rows is requested.
 pub struct RowValues<'a> {
     expr: Expr,
     rows: &'a Batch,
-    /// Columns after those of the rows: the same for all of them.
+    /// The values of further columns, which are the same for all rows.
     constants: Vec<DataValue>,
     /// The values of each block.
     blocks: Vec<Option<Column>>,
 }
 
 impl<'a> RowValues<'a> {
-    /// An expression whose slots are the columns of `rows`, and after them constants.
+    /// An expression whose slots are the columns of `rows`, followed by constants.
     pub fn new(expr: Expr, rows: &'a Batch, constants: Vec<DataValue>) -> Self {
         let blocks = std::iter::repeat_with(|| None).take(rows.len.div_ceil(BLOCK)).collect();
         RowValues { expr, rows, constants, blocks }
@@ -39,7 +39,7 @@ impl<'a> RowValues<'a> {
                 self.blocks[block] = Some(values);
                 Ok(value)
             }
-            // It may be another row that fails, which nobody asked for.
+            // Another row of the block may have failed, which was not requested.
             Err(_) => Ok(self.evaluate(row..row + 1)?.get(0)),
         }
     }
@@ -52,7 +52,7 @@ impl<'a> RowValues<'a> {
     }
 }
 
-/// The error of a value that an option must not have for some row.
+/// The error for an invalid value of an option for a row.
 pub fn wrong_value(call: &Call<'_>, option: &str, expected: &'static str, found: &DataValue) -> FixedRuleError {
     FixedRuleError::ExpressionWrong {
         rule: call.options.rule.to_string(),
@@ -63,7 +63,7 @@ pub fn wrong_value(call: &Call<'_>, option: &str, expected: &'static str, found:
     }
 }
 
-/// The error of a node that the relation of nodes lacks.
+/// The error for a node that the relation of nodes lacks.
 pub fn node_not_found(call: &Call<'_>, input: usize, node: &DataValue) -> FixedRuleError {
     let span = call.inputs.get(input).map_or(call.options.span, |input| input.span);
     FixedRuleError::NodeNotFound { node: node.to_string(), span }

@@ -1,4 +1,4 @@
-//! The inputs and options that algorithms share, and reading them.
+//! The common inputs and options of algorithms, and functions to read them.
 
 use crate::fixed_rule::graph::{Direction, Edges, NO_NODE, Nodes, Weights};
 use crate::fixed_rule::{Call, DefaultValue, FixedRuleError, InputSpec, OptionKind, OptionSpec, Settings, Shape};
@@ -25,17 +25,17 @@ pub const EDGES_OF_ANY_WEIGHT: InputSpec = InputSpec::required(
 pub const NODES: InputSpec =
     InputSpec::optional("nodes", Shape::Columns(1), "nodes that count even if they have no edges");
 
-/// Where to start.
+/// The nodes to start from.
 pub const STARTING: InputSpec = InputSpec::required("starting", Shape::Columns(1), "the nodes to start from");
 
-/// Where to go.
+/// The nodes to reach.
 pub const GOALS: InputSpec = InputSpec::required("goals", Shape::Columns(1), "the nodes to reach");
 
-/// Whether edges lead both ways.
+/// Whether edges lead in both directions.
 pub const UNDIRECTED: OptionSpec =
     OptionSpec::new("undirected", OptionKind::Bool, DefaultValue::Bool(false), "whether every edge leads both ways");
 
-/// What random choices follow from, where the answer is the same each time.
+/// The seed of random choices. The same seed gives the same answer.
 pub const SEED: OptionSpec = OptionSpec::new(
     "seed",
     OptionKind::Int,
@@ -43,7 +43,7 @@ pub const SEED: OptionSpec = OptionSpec::new(
     "what random choices follow from: the same seed gives the same answer",
 );
 
-/// The edges of the first input, with the nodes of the second, if it is given, numbered after those that have edges.
+/// The edges of the first input. The nodes of the second input, if there is one, are numbered after those with edges.
 pub fn edges_and_nodes(call: &Call<'_>, weights: Option<Weights>) -> Result<Edges, FixedRuleError> {
     let mut edges = call.input(0)?.edges(weights, &call.poison)?;
     if let Some(input) = call.inputs.get(1) {
@@ -60,12 +60,12 @@ pub fn weighted_edges(call: &Call<'_>) -> Result<Edges, FixedRuleError> {
     call.input(0)?.edges(Some(Weights::NonNegative), &call.poison)
 }
 
-/// The direction that the option `undirected` says.
+/// The direction by the option `undirected`.
 pub fn direction(settings: &Settings) -> Direction {
     Direction::undirected(settings.bool("undirected"))
 }
 
-/// The nodes of an input that the graph has, each once, in ascending order.
+/// The nodes of an input that are in the graph, each once, in ascending order.
 pub fn known_nodes(call: &Call<'_>, input: usize, nodes: &Nodes) -> Result<Vec<u32>, FixedRuleError> {
     let columns = call.input(input)?.columns(&[0], &call.poison)?;
     let mut found = nodes.find_all(&columns[0], &call.poison)?;
@@ -75,7 +75,7 @@ pub fn known_nodes(call: &Call<'_>, input: usize, nodes: &Nodes) -> Result<Vec<u
     Ok(found)
 }
 
-/// A row of an input for each node: the first that has the node in its first column, [`NO_NODE`] where there is none.
+/// The row of an input for each node: the first with the node in its first column, or [`NO_NODE`].
 pub fn row_of_each(call: &Call<'_>, rows: &Batch, nodes: &Nodes) -> Result<Vec<u32>, FixedRuleError> {
     let mut row_of = vec![NO_NODE; nodes.len()];
     let found = nodes.find_all(&rows.columns[0], &call.poison)?;

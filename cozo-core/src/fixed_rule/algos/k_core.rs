@@ -1,11 +1,11 @@
-//! `KCore`: how deep inside the graph each node lies.
+//! `KCore`: the core number of each node.
 
 use super::inputs::EDGES;
 use crate::fixed_rule::graph::{Direction, Graph};
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Output, Poison, Settings};
 use crate::value::{Batch, Column};
 
-/// How deep inside the graph each node lies.
+/// The core number of each node.
 pub static K_CORE: BuiltInRule = BuiltInRule {
     name: "KCore",
     aliases: &[],
@@ -31,12 +31,12 @@ fn run(call: &Call<'_>, _: &Settings) -> Result<Batch, FixedRuleError> {
     Ok(Batch::new(vec![nodes.into_values(), Column::ints(cores)], count))
 }
 
-/// Takes away the node with the fewest neighbours that are left, again and again.
+/// Repeatedly removes the node with the fewest remaining neighbours.
 fn cores(graph: &Graph, poison: &Poison) -> miette::Result<Vec<i64>> {
     let nodes = graph.node_count();
     let mut degrees: Vec<usize> = (0..nodes as u32).map(|node| graph.out_degree(node)).collect();
     let most = degrees.iter().max().copied().unwrap_or_default();
-    // Nodes in the order of their degrees, where each stands, and where those of each degree begin.
+    // The nodes in the order of their degrees, the position of each, and the first position of each degree.
     let mut begins = vec![0; most + 2];
     degrees.iter().for_each(|degree| begins[degree + 1] += 1);
     (0..=most).for_each(|degree| begins[degree + 1] += begins[degree]);
@@ -54,7 +54,7 @@ fn cores(graph: &Graph, poison: &Poison) -> miette::Result<Vec<i64>> {
         for neighbor in graph.out_neighbors(node).iter().map(|neighbor| *neighbor as usize) {
             let degree = degrees[neighbor];
             if degree > core {
-                // Changes places with the first of its degree, which the others then leave behind.
+                // The neighbour is swapped with the first node of its degree, and then belongs to the next lower degree.
                 let (place, first) = (places[neighbor], begins[degree]);
                 order.swap(place, first);
                 (places[order[place] as usize], places[neighbor]) = (place, first);

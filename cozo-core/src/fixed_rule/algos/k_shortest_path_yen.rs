@@ -1,4 +1,4 @@
-//! `KShortestPathYen`: the cheapest paths without loops, for each pair of nodes.
+//! `KShortestPathYen`: the `k` cheapest paths without loops, for each pair of nodes.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -12,7 +12,7 @@ use crate::fixed_rule::graph::{Graph, NO_NODE};
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, OptionKind, OptionSpec, Output, Pace, Poison, Settings};
 use crate::value::{Batch, allocated};
 
-/// The cheapest paths without loops, for each pair of nodes.
+/// The `k` cheapest paths without loops, for each pair of nodes.
 pub static K_SHORTEST_PATH_YEN: BuiltInRule = BuiltInRule {
     name: "KShortestPathYen",
     aliases: &[],
@@ -68,7 +68,7 @@ fn yen(
     poison: &Poison,
 ) -> miette::Result<Vec<(f64, Vec<u32>)>> {
     let mut found: Vec<(f64, Vec<u32>)> = vec![];
-    // Paths with the position where they leave the path that they were made from: before it nothing new is to be found.
+    // Paths with the position where they leave the path that they were made from. Before it there are no new paths.
     let mut candidates: BTreeSet<(u64, Vec<u32>, usize)> = BTreeSet::new();
     let mut known: FxHashSet<Vec<u32>> = FxHashSet::default();
     spur.forbid(&[], vec![]);
@@ -86,7 +86,7 @@ fn yen(
                 let all = found.iter().map(|(_, path)| &path[..]).chain([&path[..]]);
                 spur.forbid(&path[..at], all.filter_map(followers).collect());
                 if let Some((cost, rest)) = spur.run(to_goal, path[at], goal)? {
-                    // It is a candidate, it is known, and it may be found.
+                    // Up to three copies are held: in `candidates`, `known` and `found`.
                     poison.make_room(3 * allocated((at + rest.len()) * size_of::<u32>()))?;
                     let whole = [&path[..at], &rest].concat();
                     if known.insert(whole.clone()) {
@@ -136,7 +136,7 @@ impl<'a> Spur<'a> {
         self.avoided_first = first;
     }
 
-    /// The cheapest path that is left, looked for where the cost so far and the exact cost of the rest are least.
+    /// The cheapest remaining path. The search goes first where the cost so far plus the exact cost of the rest is least.
     fn run(&mut self, to_goal: &Search<'_>, start: u32, goal: u32) -> miette::Result<Option<(f64, Vec<u32>)>> {
         for node in self.met.drain(..) {
             self.costs[node as usize] = UNREACHED;

@@ -50,7 +50,7 @@ fn propagate(graph: &Graph, rounds: usize, mut random: StdRng, poison: &Poison) 
     let mut pace = poison.pace();
     let mut labels: Vec<u32> = (0..graph.node_count() as u32).collect();
     let mut order = labels.clone();
-    // The weight of each label around a node, and which labels there are.
+    // The weight of each label around a node, and the labels that occur.
     let mut weights = vec![0.0; labels.len()];
     let mut around: Vec<u32> = vec![];
     for _ in 0..rounds {

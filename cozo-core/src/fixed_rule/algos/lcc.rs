@@ -30,7 +30,7 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     let directed = !settings.bool("undirected");
     let joined = if directed { Joined::ByDirections } else { Joined::Once };
     let found = triangles(&edges, joined, &call.poison)?;
-    // Without directions a pair that is joined counts as two edges.
+    // In an undirected graph a joined pair counts as two edges.
     let times = if directed { 1.0 } else { 2.0 };
     let coefficient = |(neighbors, joined): (&u64, &u64)| match *neighbors as f64 {
         neighbors if neighbors < 2.0 => 0.0,

@@ -1,4 +1,4 @@
-//! `Leiden`: communities by modularity, all of them connected.
+//! `Leiden`: connected communities by modularity.
 
 use super::communities::{DELTA, ITERATIONS, Level, MAX_ITER, Search};
 use super::disjoint_sets::DisjointSets;
@@ -6,7 +6,7 @@ use super::inputs::{SEED, UNDIRECTED, WEIGHTED_EDGES, weighted_edges};
 use crate::fixed_rule::{BuiltInRule, Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Output, Settings};
 use crate::value::{Batch, Column};
 
-/// Communities by modularity, all of them connected.
+/// Connected communities by modularity.
 pub static LEIDEN: BuiltInRule = BuiltInRule {
     name: "Leiden",
     aliases: &[],

@@ -1,4 +1,4 @@
-//! `CommunityDetectionLouvain`: communities of communities, by modularity.
+//! `CommunityDetectionLouvain`: a hierarchy of communities by modularity.
 
 use super::communities::{DELTA, ITERATIONS, Level, MAX_ITER, Search, renumber};
 use super::inputs::{SEED, UNDIRECTED, WEIGHTED_EDGES, weighted_edges};
@@ -8,7 +8,7 @@ use crate::fixed_rule::{
 };
 use crate::value::{Batch, Column, DataValue};
 
-/// Communities of communities, by modularity.
+/// A hierarchy of communities by modularity.
 pub static COMMUNITY_DETECTION_LOUVAIN: BuiltInRule = BuiltInRule {
     name: "CommunityDetectionLouvain",
     aliases: &[],
@@ -42,7 +42,7 @@ pub static COMMUNITY_DETECTION_LOUVAIN: BuiltInRule = BuiltInRule {
     run,
 };
 
-/// A graph with so few nodes is not divided.
+/// A graph with at most this many nodes is not divided.
 const TOO_FEW: usize = 2;
 
 fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
@@ -56,8 +56,8 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     Ok(Batch::new(vec![labels, edges.nodes.into_values()], count))
 }
 
-/// The community of each node on each level, the smallest communities first. The largest ones are looked for as Leiden does, which finds
-/// better ones than the first merges lead to; the smaller ones are communities of Louvain within them.
+/// The community of each node on each level, the smallest communities first. The largest ones are found by Leiden, which finds better
+/// ones than the merges of Louvain. The smaller ones are communities of Louvain within them.
 fn levels(edges: &Edges, settings: &Settings, poison: &Poison) -> miette::Result<Vec<Vec<u32>>> {
     let graph = Level::new(edges, settings.bool("undirected"), 1.0);
     let mut search = Search::new(settings, poison);

@@ -1,10 +1,10 @@
-//! `MaxFlow`: how much flows along each edge when as much flows as can.
+//! `MaxFlow`: the flow along each edge in a maximum flow.
 
 use super::dinic::{INPUTS, Network, OPTIONS};
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Output, Settings};
 use crate::value::{Batch, Column};
 
-/// How much flows along each edge when as much flows as can.
+/// The flow along each edge in a maximum flow.
 pub static MAX_FLOW: BuiltInRule = BuiltInRule {
     name: "MaxFlow",
     aliases: &[],

@@ -1,10 +1,10 @@
-//! `MinCut`: the edges of the least capacity that part sources from sinks.
+//! `MinCut`: the edges of least capacity that separate sources from sinks.
 
 use super::dinic::{INPUTS, Network, OPTIONS};
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Output, Settings};
 use crate::value::{Batch, Column};
 
-/// The edges of the least capacity that part sources from sinks.
+/// The edges of least capacity that separate sources from sinks.
 pub static MIN_CUT: BuiltInRule = BuiltInRule {
     name: "MinCut",
     aliases: &[],

@@ -1,4 +1,4 @@
-//! `MinimumSpanningForestKruskal`: the lightest edges that hold together what hangs together.
+//! `MinimumSpanningForestKruskal`: the lightest edges that connect each component.
 
 use rayon::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::fixed_rule::graph::Weights;
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Output, Settings};
 use crate::value::{Batch, Column};
 
-/// The lightest edges that hold together what hangs together.
+/// The lightest edges that connect each component.
 pub static MINIMUM_SPANNING_FOREST_KRUSKAL: BuiltInRule = BuiltInRule {
     name: "MinimumSpanningForestKruskal",
     aliases: &[],

@@ -1,4 +1,4 @@
-//! `MinimumSpanningTreePrim`: the lightest edges that hold together what hangs together with a node.
+//! `MinimumSpanningTreePrim`: the lightest edges that connect the component of a node.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -8,7 +8,7 @@ use crate::fixed_rule::graph::{Direction, Edges, Graph, Weights};
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, InputSpec, Output, Poison, Settings, Shape};
 use crate::value::{Batch, Column};
 
-/// The lightest edges that hold together what hangs together with a node.
+/// The lightest edges that connect the component of a node.
 pub static MINIMUM_SPANNING_TREE_PRIM: BuiltInRule = BuiltInRule {
     name: "MinimumSpanningTreePrim",
     aliases: &[],
@@ -45,7 +45,7 @@ fn run(call: &Call<'_>, _: &Settings) -> Result<Batch, FixedRuleError> {
     Ok(Batch::new(vec![ends(|edge| edge.from), ends(|edge| edge.to), weights], tree.len()))
 }
 
-/// The node to start from; none if there are no edges, and none was asked for.
+/// The node to start from. None if there are no edges and no node was requested.
 fn start(call: &Call<'_>, edges: &Edges) -> Result<Option<u32>, FixedRuleError> {
     let Some(input) = call.inputs.get(1) else { return Ok(edges.from().iter().min().copied()) };
     let rows = input.ordered(&call.poison)?;
@@ -57,7 +57,7 @@ fn start(call: &Call<'_>, edges: &Edges) -> Result<Option<u32>, FixedRuleError> 
     edges.nodes.find(&rows.columns[0], 0).ok_or_else(unknown).map(Some)
 }
 
-/// An edge that leads from the tree; ordered by weight.
+/// An edge that leaves the tree. Edges are ordered by weight.
 struct Edge {
     weight: f64,
     to: u32,

@@ -1,10 +1,13 @@
-//! Graph algorithms: a file for each. They work on numbered nodes ([`Edges`](super::graph::Edges)), with `u32`s for values.
+//! The graph algorithms, one per file. They work on numbered nodes ([`Edges`](super::graph::Edges)): a node is a `u32`.
 //!
-//! None of them calls itself, so that a long path is no deep stack; each asks the poison within its loops. What an algorithm
-//! gives depends on its input, its options and its seed alone: where work is divided among threads, it is divided in a way that
-//! does not depend on their number.
+//! Rules for all of them:
 //!
-//! What several share: `inputs` (reading them), `parallel` (a value for each node, sums), `search` (shortest paths from a start),
+//! * No algorithm is recursive, so a long path needs no deep stack.
+//! * Each checks the poison within its loops.
+//! * The result depends on the input, the options and the seed alone. Work is divided among threads in a way that does not
+//!   depend on their number.
+//!
+//! Shared parts: `inputs` (reading them), `parallel` (a value for each node, sums), `search` (shortest paths from a start),
 //! `expressions` (options evaluated for nodes), `traversal` (searching with a condition), `triangles`, `communities`,
 //! `disjoint_sets`, `dinic` (flows), `power_iteration` (ranks).
 

@@ -1,4 +1,4 @@
-//! `NodeSimilarity`: nodes that have many neighbours in common.
+//! `NodeSimilarity`: nodes with many common neighbours.
 
 use super::inputs::{EDGES, UNDIRECTED, direction};
 use super::parallel::map_runs;
@@ -8,7 +8,7 @@ use crate::fixed_rule::{
 };
 use crate::value::{Batch, Column, allocated};
 
-/// Nodes that have many neighbours in common.
+/// Nodes with many common neighbours.
 pub static NODE_SIMILARITY: BuiltInRule = BuiltInRule {
     name: "NodeSimilarity",
     aliases: &[],
@@ -46,7 +46,7 @@ pub static NODE_SIMILARITY: BuiltInRule = BuiltInRule {
     run,
 };
 
-/// The similarity of nodes with so many common neighbours, and so many neighbours each.
+/// The similarity of two nodes, by the number of common neighbours and the number of neighbours of each.
 type Metric = fn(f64, f64, f64) -> f64;
 
 fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {

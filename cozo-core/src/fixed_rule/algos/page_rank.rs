@@ -1,11 +1,11 @@
-//! `PageRank`: how likely one is at a node after many random steps.
+//! `PageRank`: the probability of each node after many random steps.
 
 use super::inputs::{WEIGHTED_EDGES, edges_and_nodes};
 use super::power_iteration::{Gathering, PAGE_RANK_OPTIONS, page_rank, weights};
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, InputSpec, Output, Settings, Shape};
 use crate::value::{Batch, Column};
 
-/// How likely one is at a node after many random steps.
+/// The probability of each node after many random steps.
 pub static PAGE_RANK: BuiltInRule = BuiltInRule {
     name: "PageRank",
     aliases: &[],

@@ -1,4 +1,4 @@
-//! A value for each node, and sums of them, in parallel and the same for any number of threads.
+//! Parallel computation of values for nodes and of sums. The results are the same for any number of threads.
 
 use std::ops::Range;
 
@@ -7,13 +7,13 @@ use rayon::prelude::*;
 use crate::fixed_rule::Poison;
 use crate::threads;
 
-/// How many values are added up by one thread at a time.
+/// The number of values that one thread adds at a time.
 const VALUES_PER_SUM: usize = 1 << 14;
 
-/// About into so many parts nodes are divided for each thread.
+/// The approximate number of parts for each thread.
 const PARTS_PER_THREAD: usize = 4;
 
-/// Fills `values`, which has one for each node. `pieces` are those of the graph: see
+/// Fills `values`, which has an element for each node. `pieces` are those of
 /// [`Graph::pieces`](crate::fixed_rule::graph::Graph::pieces).
 pub fn fill<T: Send>(
     pieces: &[Range<usize>],
@@ -60,8 +60,8 @@ pub fn sum(count: usize, value: impl Fn(usize) -> f64 + Sync) -> f64 {
     starts.par_iter().map(part).collect::<Vec<f64>>().into_iter().sum()
 }
 
-/// Works on items in parallel, a few runs of them for each thread; `start` makes what a run needs. The results come in the
-/// order of the items.
+/// Processes items in parallel, in a few runs for each thread. `start` makes the scratch space of a run. The results are in the order
+/// of the items.
 pub fn map_runs<I: Sync, S, T: Send, E: Send>(
     items: &[I],
     start: impl Fn() -> S + Sync,

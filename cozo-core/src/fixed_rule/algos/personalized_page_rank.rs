@@ -1,11 +1,11 @@
-//! `PersonalizedPageRank`: how likely one is at a node in random walks from some nodes.
+//! `PersonalizedPageRank`: the probability of each node in random walks from some nodes.
 
 use super::inputs::{STARTING, WEIGHTED_EDGES, known_nodes};
 use super::power_iteration::{Gathering, PAGE_RANK_OPTIONS, page_rank};
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Output, Settings};
 use crate::value::{Batch, Column};
 
-/// How likely one is at a node in random walks from some nodes.
+/// The probability of each node in random walks from some nodes.
 pub static PERSONALIZED_PAGE_RANK: BuiltInRule = BuiltInRule {
     name: "PersonalizedPageRank",
     aliases: &[],

@@ -1,6 +1,22 @@
-//! Ranks of nodes that follow from the ranks of those with edges to them, computed again and again until they stay.
+//! Power iteration: ranks of nodes that follow from the ranks of the nodes with edges to them, in rounds until they converge.
 //!
-//! A node gathers from its edges, which come from the adjacency turned round; so each thread writes only to nodes of its own.
+//! In a round, a node *gathers*: it sums over its incoming edges what their sources pass on. [`Gathering`] has the reversed
+//! adjacency for that, so each thread writes only to its own nodes. [`page_rank`] divides the nodes into pieces of about the same
+//! number of edges, and processes the pieces in parallel.
+//!
+//! ```text
+//!  score[n]  = spread * part(n) + sum over edges m -> n of passed[m]
+//!  passed[m] = score[m] * theta / (weight of all edges that leave m)
+//! ```
+//!
+//! Using new scores within a round converges faster than using those of the last round. Which scores a node uses ([`Seen`])
+//! depends on the graph and the options only, never on the number of threads:
+//!
+//! | pieces | scores of sources in the own piece | of other pieces |
+//! |---|---|---|
+//! | 1 | new | - |
+//! | 2 to 15 | new | of the last round |
+//! | more, or `epsilon` 0 | of the last round | of the last round |
 
 use std::iter::repeat;
 use std::ops::Range;
@@ -44,40 +60,40 @@ pub const PAGE_RANK_OPTIONS: &[OptionSpec] = &[
     ),
 ];
 
-/// About so many edges are gathered as one piece of work, in half a millisecond: a thread woken for less comes too late.
+/// The approximate number of edges in a piece. A smaller piece would take less time than waking a thread.
 const EDGES_PER_PIECE: usize = 1 << 18;
 
-/// In graphs of fewer edges nodes are scored strictly one after another, as they come first in the sorted edges: then a few rounds
-/// come nearest to where all would end, and the order costs nothing.
+/// In graphs with fewer edges, nodes are scored one after another, in the order of their first occurrence in the sorted edges. Then a
+/// few rounds come closest to the limit, and the order costs nothing.
 const FEW_EDGES: usize = 1 << 15;
 
-/// Nodes of so many edges and more are not told apart by that.
+/// Nodes with at least this many edges are not sorted by their degree.
 const MANY: usize = 64;
 
-/// In graphs of so many pieces nodes have next to no edges from their own: they see the scores of the last round alone.
+/// With this many pieces, nodes have hardly any edges from their own piece, and use the scores of the last round alone.
 const MANY_PIECES: usize = 16;
 
-/// To stop at this leaves scores off by up to `theta / (1 - theta)` times as much, all together; to round them to `f32` on their way, by that
-/// times 2^-24, 167 times less.
+/// From this `epsilon` on, scores are passed on as `f32`. Stopping at `epsilon` leaves an error of up to `theta / (1 - theta)` times
+/// `epsilon`. The error by rounding to `f32` is that factor times 2^-24, which is much smaller.
 const ROUGH_EPSILON: f64 = 1e-5;
 
-/// So many nodes gather at once: an addition takes a processor several steps, in which it can begin others.
+/// The number of nodes that gather side by side. A floating-point addition takes several cycles, in which others can begin.
 const BESIDE: usize = 4;
 
-/// A graph whose nodes gather from the edges that lead to them.
+/// A graph whose nodes gather from their incoming edges.
 pub struct Gathering {
     /// The nodes.
     pub nodes: Nodes,
-    /// The edges of each node turned round, in ascending order.
+    /// The incoming edges of each node, in ascending order of their sources.
     pub into: Graph,
-    /// The total weight of the edges that leave each node.
+    /// The total weight of the outgoing edges of each node.
     pub leaving: Vec<f64>,
     /// In a small graph, the nodes in the order of the edges.
     in_order: Option<Vec<u32>>,
 }
 
 impl Gathering {
-    /// The edges of the first input.
+    /// Reads the edges of the first input.
     pub fn read(call: &Call<'_>, settings: &Settings) -> Result<Self, FixedRuleError> {
         Ok(Gathering::new(call.input(0)?.edges(weights(settings), &call.poison)?, settings))
     }
@@ -98,7 +114,7 @@ impl Gathering {
         Gathering { nodes: edges.nodes, into, leaving, in_order }
     }
 
-    /// The sum over edges of their weights times a number for each of their starts.
+    /// The sum over edges of the weight times a number of the source.
     #[inline]
     pub fn gather(&self, edges: Range<usize>, number: impl Fn(u32) -> f64) -> f64 {
         if self.into.is_weighted() {
@@ -108,7 +124,7 @@ impl Gathering {
         }
     }
 
-    /// [`Gathering::gather`] for nodes with as many edges each, next to one another: their sums do not wait for one another.
+    /// [`Gathering::gather`] for several nodes with the same number of edges. Their sums are independent, so their additions overlap.
     #[inline]
     fn gather_beside(&self, nodes: [Range<usize>; BESIDE], number: impl Fn(u32) -> f64) -> [f64; BESIDE] {
         let mut sums = [0.0; BESIDE];
@@ -130,7 +146,7 @@ impl Gathering {
         sums
     }
 
-    /// The nodes of a piece by the number of their edges: then processors foretell where the loop over those ends.
+    /// The nodes of a piece sorted by degree. Then the branch predictor knows where the loop over the edges ends.
     fn by_degree(&self, piece: &Range<usize>) -> Vec<u32> {
         let degree = |node: usize| self.into.out_degree(node as u32).min(MANY);
         let mut starts = [0; MANY + 2];
@@ -145,7 +161,7 @@ impl Gathering {
         nodes
     }
 
-    /// Of each node the edges from nodes of its own piece.
+    /// For each node its edges from nodes of its own piece.
     fn within(&self, pieces: &[Range<usize>]) -> Vec<Range<usize>> {
         let mut within = vec![0..0; self.nodes.len()];
         pieces.par_iter().zip(split(pieces, &mut within)).for_each(|(piece, within)| {
@@ -160,12 +176,12 @@ impl Gathering {
     }
 }
 
-/// Which weights the third column has, if the option `weighted` says that it counts.
+/// The valid weights in the third column, if the option `weighted` is set.
 pub fn weights(settings: &Settings) -> Option<Weights> {
     settings.bool("weighted").then_some(Weights::NonNegative)
 }
 
-/// The nodes by the first of their edges: where it leaves before where it leads. Those without edges come last.
+/// The nodes in the order of their first occurrence in the edges, sources before targets. Nodes without edges come last.
 fn by_first_edge(edges: &Edges) -> Vec<u32> {
     let mut seen = vec![false; edges.nodes.len()];
     let ends = edges.from().iter().zip(edges.to().iter()).flat_map(|(from, to)| [*from, *to]);
@@ -188,15 +204,11 @@ fn leaving(edges: &Edges, undirected: bool) -> Vec<f64> {
     leaving
 }
 
-/// The score of each node: its part of `1 - theta`, and of `theta` times the scores of those with edges to it. Nodes without
-/// edges that leave pass nothing on, or what they hold to all nodes.
+/// The score of each node: its part of `1 - theta`, plus `theta` times its shares of the scores of its sources. A node without outgoing
+/// edges passes nothing on, or passes its score to all nodes, by the option `dangling`.
 ///
-/// Nodes of a piece of the graph are scored one after another, or some at once that have as many edges each, and see the new scores of
-/// those before them there, unless there are many pieces or `epsilon` is 0, which converges faster than if all saw the scores of the last round; those of
-/// other pieces they see as they were.
-///
-/// In a large graph, where they come from anywhere in memory, scores are passed on as `f32`, of which twice as many lie near, unless
-/// `epsilon` asks for more; they are summed up as `f64`.
+/// In a large graph, reading the scores of sources misses the cache. There they are passed on as `f32`, of which twice as many fit the
+/// cache, unless `epsilon` requires more precision. They are summed as `f64`.
 pub fn page_rank(
     graph: &Gathering,
     part: impl Fn(u32) -> f64 + Send + Sync,
@@ -217,7 +229,7 @@ pub fn page_rank(
     }
 }
 
-/// What nodes pass on along an edge of weight 1.
+/// The number that a node passes on along an edge of weight 1.
 trait Passed: Copy + Send + Sync + Into<f64> {
     fn of(number: f64) -> Self;
 }
@@ -294,31 +306,32 @@ impl Seen {
     }
 }
 
-/// Which scores nodes see of those of their own piece.
+/// The scores that nodes use of sources in their own piece.
 enum Seen {
-    /// The new ones; there is one piece.
+    /// The new scores; there is one piece.
     New,
-    /// The new ones, by these edges of each node. That is asked before: asked in the rounds, processors would mostly guess wrong.
+    /// The new scores, for these edges of each node. The ranges are computed in advance, since a test for each edge would be
+    /// unpredictable.
     NewWithin(Vec<Range<usize>>),
-    /// Those of the last round.
+    /// The scores of the last round.
     Last,
 }
 
-/// What a round of PageRank needs to know.
+/// The data of one round of PageRank.
 struct Scoring<'a, P> {
     graph: &'a Gathering,
     /// The part of each node's score that goes along an edge of weight 1.
     shares: &'a [f64],
     seen: &'a Seen,
-    /// What all nodes together have apart from edges.
+    /// The sum of all scores that do not come from edges.
     spread: f64,
-    /// The part of it that each node has.
+    /// The part of it for each node.
     part: &'a P,
 }
 
 impl<P: Fn(u32) -> f64> Scoring<'_, P> {
-    /// Scores the nodes of a piece that begins with `first`, in this order, and gives the sum of all changes. `passed` is what all nodes
-    /// passed on after the last round, `next` what those of the piece pass on now.
+    /// Scores the nodes of a piece that begins with `first`, in this order. Returns the sum of all changes. `passed` has the numbers that
+    /// all nodes passed on after the last round, and `next` those of the piece in this round.
     fn score<N: Passed>(&self, first: usize, order: &[u32], passed: &[N], next: &mut [N], scores: &mut [f64]) -> f64 {
         let graph = self.graph;
         let mut change = 0.0;
@@ -360,7 +373,7 @@ impl<P: Fn(u32) -> f64> Scoring<'_, P> {
         change
     }
 
-    /// The first nodes, if they have as many edges each, which come from one place; none in a small graph.
+    /// The first nodes, if they have the same number of edges and use one kind of scores. None in a small graph.
     #[inline]
     fn beside(&self, nodes: &[u32], edges: usize) -> Option<[u32; BESIDE]> {
         let beside = nodes.first_chunk::<BESIDE>()?;

@@ -1,4 +1,4 @@
-//! `RandomWalk`: ways that take an edge at random at each node.
+//! `RandomWalk`: paths that take a random edge at each node.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ use crate::fixed_rule::{
 };
 use crate::value::{Batch, Column, DataValue};
 
-/// Ways that take an edge at random at each node.
+/// Paths that take a random edge at each node.
 pub static RANDOM_WALK: BuiltInRule = BuiltInRule {
     name: "RandomWalk",
     aliases: &[],
@@ -79,23 +79,23 @@ struct Walker<'a> {
     call: &'a Call<'a>,
     nodes: Nodes,
     graph: Graph,
-    /// The relation of edges: a row has the number of its edge.
+    /// The relation of edges. Row `i` is edge `i`.
     edge_rows: &'a Batch,
     node_rows: &'a Batch,
     /// The row of each node.
     row_of: Vec<u32>,
     weight: Option<Expr>,
-    /// For each visited node the sums of the weights of its edges, up to each.
+    /// For each visited node the prefix sums of its edge weights.
     sums: FxHashMap<u32, Vec<f64>>,
     random: StdRng,
     pace: Pace<'a>,
 }
 
 impl<'a> Walker<'a> {
-    /// Reads inputs and options; also the nodes to start from.
+    /// Reads inputs and options. Returns also the nodes to start from.
     fn new(call: &'a Call<'a>, settings: &Settings) -> Result<(Self, Vec<u32>), FixedRuleError> {
         let (edge_input, node_input) = (call.input(0)?, call.input(1)?);
-        // In ascending order a row of the relation is the edge of the same number.
+        // With rows in ascending order, the number of a row is the number of its edge.
         let (edge_rows, node_rows) = (edge_input.ordered(&call.poison)?, node_input.ordered(&call.poison)?);
         let source = InputSource::Rows(Cow::Borrowed(edge_rows));
         let ordered = Input::new(source, edge_input.arity, edge_input.bindings, edge_input.span);
@@ -139,7 +139,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// A neighbour at random.
+    /// A random neighbour.
     fn step(&mut self, node: u32) -> Result<Option<u32>, FixedRuleError> {
         let neighbors = self.graph.out_neighbors(node);
         if neighbors.is_empty() {
@@ -159,7 +159,7 @@ impl<'a> Walker<'a> {
             return Ok(None);
         }
         let point = self.random.random::<f64>() * total;
-        // The first edge whose sum is beyond the point: never one of weight 0.
+        // The first edge whose sum exceeds the point. It never has weight 0.
         let chosen = sums.partition_point(|sum| *sum <= point).min(sums.partition_point(|sum| *sum < total));
         Ok(Some(neighbors[chosen]))
     }

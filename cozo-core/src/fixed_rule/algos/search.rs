@@ -1,4 +1,4 @@
-//! Shortest paths from one node: by breadth where edges have no weights, else by Dijkstra's algorithm with a binary heap.
+//! Shortest paths from one node: breadth-first without weights, otherwise by Dijkstra's algorithm with a binary heap.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,22 +7,22 @@ use crate::fixed_rule::graph::{Graph, NO_NODE};
 use crate::fixed_rule::{Pace, Poison};
 use crate::value::{Column, DataValue};
 
-/// What an unreached node costs.
+/// The cost of an unreached node.
 pub const UNREACHED: f64 = f64::INFINITY;
 
-/// A search over a graph; may be run again and again, each time at the cost of what it reaches.
+/// A search over a graph. It can be run many times, each at the cost of the nodes that it reaches.
 pub struct Search<'a> {
     graph: &'a Graph,
     pace: Pace<'a>,
     costs: Vec<f64>,
     parents: Vec<u32>,
-    /// All nodes that have a cost, in the order in which they were met.
+    /// All nodes with a cost, in the order in which they were met.
     met: Vec<u32>,
     heap: BinaryHeap<Reverse<(u64, u32)>>,
 }
 
 impl<'a> Search<'a> {
-    /// A search that has not been run.
+    /// A search that is not run yet.
     pub fn new(graph: &'a Graph, poison: &'a Poison) -> Self {
         let nodes = graph.node_count();
         Search {
@@ -35,7 +35,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Searches from a node until `enough` says so of a node whose cost is known.
+    /// Searches from a node until `enough` returns `true` for a settled node.
     pub fn run(&mut self, start: u32, enough: impl FnMut(u32) -> bool) -> miette::Result<()> {
         for node in self.met.drain(..) {
             self.costs[node as usize] = UNREACHED;
@@ -90,7 +90,7 @@ impl<'a> Search<'a> {
                     }
                     self.costs[target as usize] = cost;
                     self.parents[target as usize] = node;
-                    // The bits of numbers that are not negative sort as the numbers do.
+                    // The bits of non-negative numbers sort as the numbers do.
                     self.heap.push(Reverse((cost.to_bits(), target)));
                 }
             }
@@ -122,7 +122,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Says when as many different nodes of a set were settled as it has.
+/// Detects when all nodes of a set are settled.
 pub struct Wanted {
     wanted: Vec<bool>,
     count: usize,
@@ -130,19 +130,19 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// All nodes of a list, each there once.
+    /// The set of the nodes in a list, which are distinct.
     pub fn new(nodes: usize, list: &[u32]) -> Self {
         let mut wanted = vec![false; nodes];
         list.iter().for_each(|node| wanted[*node as usize] = true);
         Wanted { wanted, count: list.len(), left: list.len() }
     }
 
-    /// Begins to count anew.
+    /// Restarts the count.
     pub fn restart(&mut self) {
         self.left = self.count;
     }
 
-    /// Counts a settled node; whether it was the last one wanted.
+    /// Counts a settled node. Returns whether it was the last one of the set.
     pub fn settle(&mut self, node: u32) -> bool {
         self.left -= usize::from(self.wanted[node as usize]);
         self.left == 0
@@ -151,13 +151,13 @@ impl Wanted {
 
 /// A path that was found.
 pub struct Found {
-    /// Its first node.
+    /// The first node.
     pub start: u32,
-    /// Its last node.
+    /// The last node.
     pub goal: u32,
-    /// What it costs.
+    /// The cost.
     pub cost: f64,
-    /// Its nodes, as a list.
+    /// The nodes, as a list.
     pub path: DataValue,
 }
 

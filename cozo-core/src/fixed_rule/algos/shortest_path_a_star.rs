@@ -1,4 +1,4 @@
-//! `ShortestPathAStar`: the cheapest path, for each pair of nodes, led by an estimate.
+//! `ShortestPathAStar`: the cheapest path for each pair of nodes, guided by a heuristic.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,7 +13,7 @@ use crate::fixed_rule::{
 };
 use crate::value::{Batch, DataValue};
 
-/// The cheapest path, for each pair of nodes, led by an estimate.
+/// The cheapest path for each pair of nodes, guided by a heuristic.
 pub static SHORTEST_PATH_A_STAR: BuiltInRule = BuiltInRule {
     name: "ShortestPathAStar",
     aliases: &[],
@@ -108,11 +108,11 @@ struct AStar<'a> {
     estimates: RowValues<'a>,
     pace: Pace<'a>,
     states: Vec<Visited>,
-    /// The nodes that have a cost.
+    /// The nodes with a cost.
     met: Vec<u32>,
 }
 
-/// The bits of a number, so that they sort as numbers do.
+/// The bits of a number, changed to sort as the numbers do.
 fn sortable(number: f64) -> u64 {
     let bits = number.to_bits();
     if number.is_sign_negative() { !bits } else { bits | 1 << 63 }
@@ -124,7 +124,7 @@ impl AStar<'_> {
         for node in self.met.drain(..) {
             self.states[node as usize] = Visited::default();
         }
-        // The estimated total, what the path to the node cost when it was put there, and the node.
+        // The estimated total, the cost of the path to the node when it was added, and the node.
         let mut heap: BinaryHeap<Reverse<(u64, u64, u32)>> = BinaryHeap::new();
         let estimate = self.meet(start, 0.0, NO_NODE)?;
         heap.push(Reverse((sortable(estimate), 0, start)));
@@ -148,7 +148,7 @@ impl AStar<'_> {
         Ok(UNREACHED)
     }
 
-    /// Gives a node a cost; its estimate.
+    /// Sets the cost of a node. Returns its estimate.
     fn meet(&mut self, node: u32, cost: f64, parent: u32) -> Result<f64, FixedRuleError> {
         let known = self.states[node as usize];
         let estimate = if known.cost == UNREACHED {

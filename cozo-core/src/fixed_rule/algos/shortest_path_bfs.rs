@@ -53,7 +53,7 @@ fn run(call: &Call<'_>, _: &Settings) -> Result<Batch, FixedRuleError> {
         goal_nodes.iter().map(path).collect()
     })?;
 
-    // A row for each start and goal, in this order.
+    // A row for each pair of start and goal, ordered by start.
     let (start_count, goal_count) = (start_nodes.len() as u32, goal_nodes.len() as u32);
     let each_start: Vec<u32> =
         (0..start_count).flat_map(|start| std::iter::repeat_n(start, goal_count as usize)).collect();

@@ -87,7 +87,7 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     Ok(Batch::new(path_columns(nodes.values(), found), count))
 }
 
-/// All paths of least cost without loops, given the costs from the start.
+/// All paths of least cost without loops. `search` has the costs from the start.
 fn ties(
     back: &Graph,
     search: &Search<'_>,
@@ -99,7 +99,7 @@ fn ties(
     let mut pace = poison.pace();
     let cost = search.cost(goal);
     let mut found = vec![];
-    // From the goal backwards, each with the edge to look at next. Only edges without weight can lead in circles.
+    // The path from the goal backwards, each node with its next edge. Only edges of weight 0 can form a loop.
     let mut path = vec![(goal, back.edges_of(goal).start)];
     let mut on_path = rustc_hash::FxHashSet::from_iter([goal]);
     while let Some((node, next)) = path.last_mut() {
@@ -118,7 +118,7 @@ fn ties(
         }
         *next += 1;
         let before = back.target(edge);
-        // Costs were made by this very addition, so that equality is exact.
+        // Costs were computed by the same addition, so the comparison is exact.
         if search.cost(before) + back.weight(edge) == search.cost(*node) && on_path.insert(before) {
             path.push((before, back.edges_of(before).start));
         }

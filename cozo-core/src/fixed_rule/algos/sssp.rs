@@ -1,4 +1,4 @@
-//! `SSSP`: what the cheapest paths from some nodes to all nodes cost.
+//! `SSSP`: the costs of the cheapest paths from some nodes to all nodes.
 
 use super::inputs::{STARTING, UNDIRECTED, WEIGHTED_EDGES, direction, known_nodes, weighted_edges};
 use super::parallel::map_runs;
@@ -6,7 +6,7 @@ use super::search::Search;
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Output, Settings};
 use crate::value::{Batch, Column};
 
-/// What the cheapest paths from some nodes to all nodes cost.
+/// The costs of the cheapest paths from some nodes to all nodes.
 pub static SSSP: BuiltInRule = BuiltInRule {
     name: "SSSP",
     aliases: &[],

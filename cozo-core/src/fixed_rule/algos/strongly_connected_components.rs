@@ -1,11 +1,11 @@
-//! `StronglyConnectedComponents`: which nodes reach one another.
+//! `StronglyConnectedComponents`: the sets of nodes that reach one another.
 
 use super::inputs::{EDGES, NODES, edges_and_nodes};
 use crate::fixed_rule::graph::{Direction, Graph};
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Output, Poison, Settings};
 use crate::value::{Batch, Column};
 
-/// Which nodes reach one another.
+/// The sets of nodes that reach one another.
 pub static STRONGLY_CONNECTED_COMPONENTS: BuiltInRule = BuiltInRule {
     name: "StronglyConnectedComponents",
     aliases: &["SCC", "StronglyConnectedComponent"],
@@ -30,31 +30,31 @@ fn run(call: &Call<'_>, _: &Settings) -> Result<Batch, FixedRuleError> {
     Ok(Batch::new(vec![nodes.into_values(), Column::ints(components)], count))
 }
 
-/// A node that was not met.
+/// The mark of a node that is not met yet.
 const UNMET: u32 = u32::MAX;
 
-/// What Tarjan's algorithm knows of the nodes.
+/// The state of Tarjan's algorithm.
 struct Tarjan<'a> {
     graph: &'a Graph,
-    /// When a node was met, and from then on the least that is known to be met from there and on the stack.
+    /// The low link of each node: its number in the order of meeting, lowered to the least number of an open node that it reaches.
     low: Vec<u32>,
     met: u32,
     /// The nodes whose component is not complete.
     open: Vec<u32>,
-    /// Nodes on the path from the root, each with when it was met and the edge to look at next.
+    /// The nodes on the path from the root, each with its number in the order of meeting and its next edge.
     path: Vec<(u32, u32, usize)>,
     /// The component of each node by the order of completion, [`UNMET`] while it is not known.
     component: Vec<u32>,
     complete: u32,
 }
 
-/// The component of each node, from 0 in the order of their first nodes; nodes before `first` count as if they were not there.
+/// The component of each node, numbered from 0 in the order of their first nodes. Nodes before `first` are ignored.
 pub fn components(graph: &Graph, first: u32, poison: &Poison) -> miette::Result<Vec<i64>> {
     let nodes = graph.node_count();
     let unmet = vec![UNMET; nodes];
     let (open, path, component) = (vec![], vec![], unmet.clone());
     let mut tarjan = Tarjan { graph, low: unmet, met: 0, open, path, component, complete: 0 };
-    // What is complete is not looked at.
+    // Nodes marked as complete are skipped.
     tarjan.low[..first as usize].fill(0);
     tarjan.component[..first as usize].fill(0);
     tarjan.complete = u32::from(first > 0);
@@ -88,7 +88,8 @@ impl Tarjan<'_> {
         self.met += 1;
     }
 
-    /// Follows edges of the last node of the path until one leads on, or leaves the node; `false` if there is none.
+    /// Follows edges of the last node of the path until one leads to a new node, or leaves the node. Returns `false` if the path is
+    /// empty.
     fn step(&mut self) -> bool {
         let Some((node, met, next)) = self.path.last_mut() else { return false };
         let (node, met) = (*node, *met);
@@ -114,7 +115,7 @@ impl Tarjan<'_> {
         true
     }
 
-    /// All open nodes from `node` on are a component.
+    /// Completes a component: all open nodes from `node` on.
     fn complete_at(&mut self, node: u32) {
         while let Some(open) = self.open.pop() {
             self.component[open as usize] = self.complete;

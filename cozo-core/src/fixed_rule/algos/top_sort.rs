@@ -1,11 +1,11 @@
-//! `TopSort`: an order in which every edge leads onward.
+//! `TopSort`: an order of the nodes in which every edge leads forward.
 
 use super::inputs::EDGES;
 use crate::fixed_rule::graph::Direction;
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Output, Settings};
 use crate::value::{Batch, Column};
 
-/// An order in which every edge leads onward.
+/// An order of the nodes in which every edge leads forward.
 pub static TOP_SORT: BuiltInRule = BuiltInRule {
     name: "TopSort",
     aliases: &[],

@@ -1,4 +1,4 @@
-//! What searches with a condition share: their inputs and options, testing nodes, and the rows that they give.
+//! The common part of searches with a condition: inputs, options, the test of nodes, and the resulting rows.
 
 use std::borrow::Cow;
 
@@ -31,7 +31,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     OptionSpec::new("limit", OptionKind::PositiveInt, DefaultValue::Int(1), "the most answers for each starting node"),
 ];
 
-/// Where a search comes from, and what it has found.
+/// The inputs of a search, and its answers.
 pub struct Traversal<'a> {
     call: &'a Call<'a>,
     nodes: Nodes,
@@ -44,7 +44,7 @@ pub struct Traversal<'a> {
     /// The node before each node on its path.
     pub parents: Vec<u32>,
     rows: Cow<'a, Batch>,
-    /// The row of each node; nothing if rows are those of the nodes of the graph.
+    /// The row of each node. None if `rows` has the nodes of the graph in their order.
     row_of: Option<Vec<u32>>,
     condition: Expr,
     starts_found: Vec<u32>,
@@ -94,7 +94,7 @@ impl<'a> Traversal<'a> {
         })
     }
 
-    /// Searches from each start: `search` is given itself, a test of nodes, and a start.
+    /// Runs `search` for each start, with this, a test of nodes, and the start.
     pub fn run(
         mut self,
         mut search: impl FnMut(&mut Self, &mut Test<'_>, u32) -> Result<(), FixedRuleError>,
@@ -112,7 +112,7 @@ impl<'a> Traversal<'a> {
         Ok(Batch::new(columns, count))
     }
 
-    /// Tests a node, and takes it as an answer if it holds; whether it does.
+    /// Tests a node, and adds it to the answers if the condition holds. Returns whether it does.
     pub fn test(&mut self, test: &mut Test<'_>, start: u32, node: u32) -> Result<bool, FixedRuleError> {
         if !test.holds(node, &self.nodes)? {
             return Ok(false);
@@ -134,7 +134,7 @@ impl<'a> Traversal<'a> {
     }
 }
 
-/// Whether an expression over the columns of nodes uses others than the first.
+/// Whether an expression over the columns of nodes uses any column but the first.
 fn uses_more_than_the_node(condition: &Expr) -> bool {
     let mut more = false;
     condition.walk(&mut |part| more |= matches!(part, Expr::Slot(slot, _) if *slot > 0));

@@ -1,7 +1,6 @@
-//! Triangles: for each node, how many edges join two of its neighbours, or how many pairs of its edges lead to neighbours that
-//! are joined.
+//! Triangles: for each node the number of edges between its neighbours, or of pairs of its edges to joined neighbours.
 //!
-//! Edges are turned towards the node of the greater degree, so that no node has many that leave it; each triangle is then found
+//! Edges are directed towards the node of the greater degree, so that no node has many outgoing edges. Then each triangle is found
 //! once, in the intersection of two sorted lists (Chiba and Nishizeki 1985; Latapy 2008).
 
 use std::cmp::Ordering;
@@ -12,31 +11,31 @@ use rayon::prelude::*;
 use crate::fixed_rule::Poison;
 use crate::fixed_rule::graph::{Direction, Edges, Graph};
 
-/// Of each node its different neighbours, and how many edges join two of them.
+/// The number of neighbours of each node, and the count of joined pairs among them.
 pub struct Triangles {
-    /// How many different neighbours each node has, itself not among them.
+    /// The number of distinct neighbours of each node, without itself.
     pub neighbors: Vec<u64>,
-    /// How many edges there are between them, or pairs of edges to those that have one between them.
+    /// The count of joined pairs of neighbours, by [`Joined`].
     pub joined: Vec<u64>,
 }
 
-/// What counts at a node for two neighbours that are joined.
+/// The count of two joined neighbours of a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Joined {
     /// One.
     Once,
-    /// The directions in which they are joined: one or two.
+    /// The number of directions in which they are joined: one or two.
     ByDirections,
-    /// The pairs of edges to them, of which parallel ones count each.
+    /// The number of pairs of edges to them, where each parallel edge counts.
     ByEnds,
 }
 
 /// Edges towards the node of the greater degree.
 struct Upwards {
     graph: Graph,
-    /// How often each edge counts.
+    /// The multiplicity of each edge.
     counts: Vec<u32>,
-    /// Whether it counts for the nodes that it leads to, and not for the node opposite.
+    /// Whether an edge counts for its own ends, and not for the opposite node of a triangle.
     by_ends: bool,
 }
 
@@ -44,7 +43,7 @@ struct Upwards {
 pub fn triangles(edges: &Edges, joined: Joined, poison: &Poison) -> miette::Result<Triangles> {
     let both = edges.graph(Direction::Both).simple();
     let upwards = match joined {
-        // Without parallel edges and loops there is a pair of ends for each edge opposite.
+        // Without parallel edges and loops there is exactly one pair of edges for each opposite edge.
         Joined::ByEnds if 2 * edges.len() == both.edge_count() => Upwards::new(&both, |_, _| 1),
         Joined::Once => Upwards::new(&both, |_, _| 1),
         Joined::ByDirections => {
@@ -94,14 +93,14 @@ impl Upwards {
         Upwards { graph, counts, by_ends: false }
     }
 
-    /// What a triangle counts at one of its nodes, by the edge opposite and those that lead there.
+    /// The count of a triangle at one of its nodes, by the opposite edge or by the two edges at the node.
     #[inline]
     fn counted(&self, opposite: usize, ends: [usize; 2]) -> u64 {
         let count = |edge: usize| u64::from(self.counts[edge]);
         if self.by_ends { count(ends[0]) * count(ends[1]) } else { count(opposite) }
     }
 
-    /// Counts the triangles that an edge begins: those with a node to which both its ends have edges.
+    /// Counts the triangles that begin with an edge: those with a node to which both its ends have edges.
     fn count(&self, low: u32, edge: usize, joined: &[AtomicU64]) {
         let (graph, middle) = (&self.graph, self.graph.target(edge));
         let add = |node: u32, by: u64| joined[node as usize].fetch_add(by, Relaxed);

@@ -1,7 +1,7 @@
 //! `Constant`: rows as given.
 //!
-//! The resolver turns `name[..] <~ Constant(data: ..)` into a constant rule, as it does with `name[..] <- ..`. What stands here
-//! documents it, and serves hosts that call it as a rule like any other.
+//! The resolver converts `name[..] <~ Constant(data: ..)` to a constant rule, as it does with `name[..] <- ..`. This item documents
+//! the rule, and serves hosts that call it like any other rule.
 
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, OptionKind, OptionSpec, Options, Output, Settings};
 use crate::value::{Batch, DataValue};

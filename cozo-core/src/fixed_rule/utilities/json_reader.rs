@@ -52,7 +52,7 @@ fn names<'a>(fields: &'a DataValue, options: Options<'_>) -> Result<Vec<&'a str>
     names.ok_or_else(|| options.wrong("fields", "a list of strings", fields.to_string()))
 }
 
-/// Makes rows of objects.
+/// Converts objects to rows.
 struct JsonRows<'a> {
     origin: Origin<'a>,
     names: Vec<&'a str>,
@@ -143,7 +143,7 @@ impl JsonRows<'_> {
     }
 }
 
-/// The value of a field; the object keeps it only if it is asked for again.
+/// The value of a field. It is moved out of the object, unless it is needed again.
 fn take(object: &mut Map<String, Value>, name: &str, again: bool) -> Option<Value> {
     if again { object.get(name).cloned() } else { object.remove(name) }
 }

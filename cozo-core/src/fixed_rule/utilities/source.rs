@@ -1,6 +1,6 @@
-//! Files and web addresses as streams of bytes that a stopped query does not wait for.
+//! Files and web addresses as streams of bytes. A stopped query does not wait for them.
 //!
-//! A thread of its own reads ahead and hands over chunks; the query takes them, and looks at its poison while it waits.
+//! A separate thread reads ahead and sends chunks. The query receives them, and checks its poison while it waits.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -12,7 +12,7 @@ use crate::fixed_rule::{Call, DefaultValue, FixedRuleError, OptionKind, OptionSp
 use crate::threads;
 use crate::value::{Batch, Column, DataValue};
 
-/// What is read.
+/// The address to read.
 pub const URL: OptionSpec =
     OptionSpec::required("url", OptionKind::Text, "`file://` and a path, or an `http://` or `https://` address");
 
@@ -24,13 +24,13 @@ pub const PREPEND_INDEX: OptionSpec = OptionSpec::new(
     "begin rows with their number from 0",
 );
 
-/// How many columns rows have for so many that are read.
+/// The number of columns of the result, for `read` columns of the data.
 pub fn arity(read: usize, options: Options<'_>) -> Result<usize, FixedRuleError> {
     let index = options.value(PREPEND_INDEX.name, OptionKind::Bool)?;
     Ok(read + usize::from(index == Some(DataValue::from(true))))
 }
 
-/// Rows that were read, with their numbers if these are asked for.
+/// The rows, with their numbers if these are requested.
 pub fn indexed(mut rows: Batch, settings: &Settings) -> Batch {
     if settings.bool(PREPEND_INDEX.name) {
         rows.columns.insert(0, Column::ints((0..rows.len as i64).collect()));
@@ -38,19 +38,19 @@ pub fn indexed(mut rows: Batch, settings: &Settings) -> Batch {
     rows
 }
 
-/// The most bytes handed over at a time.
+/// The most bytes of a chunk.
 pub const CHUNK_BYTES: usize = 64 * 1024;
 
-/// What the address of a file begins with.
+/// The prefix of the address of a file.
 const FILE_SCHEME: &str = "file://";
 
-/// How many chunks are read ahead.
+/// The number of chunks that are read ahead.
 const CHUNKS_AHEAD: usize = 4;
 
-/// How long a query may not notice that it is to stop.
+/// The interval at which a waiting query checks its poison.
 const POISON_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How long a server may take to be found and to begin its answer.
+/// The time limit for finding a server, for connecting to it, and for the beginning of its answer.
 #[cfg(feature = "requests")]
 const HTTP_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -60,7 +60,7 @@ pub struct TextSource {
     current: Vec<u8>,
     position: usize,
     poison: Poison,
-    /// How many bytes of the record that is being read were taken, and the most of any record before.
+    /// The bytes read of the current record, and the greatest size of a record so far.
     record_bytes: usize,
     longest_record: usize,
 }
@@ -72,12 +72,12 @@ pub struct Origin<'a> {
 }
 
 impl<'a> Origin<'a> {
-    /// What the call reads.
+    /// The origin of a call's data.
     pub fn new(call: &'a Call<'a>, url: &'a str) -> Self {
         Origin { call, url }
     }
 
-    /// Begins to read.
+    /// Starts reading.
     pub fn open(&self) -> Result<TextSource, FixedRuleError> {
         let (sender, chunks) = bounded(CHUNKS_AHEAD);
         let url = self.url.to_string();
@@ -87,18 +87,18 @@ impl<'a> Origin<'a> {
         Ok(TextSource { chunks, current: vec![], position: 0, poison, record_bytes: 0, longest_record: 0 })
     }
 
-    /// The number of bytes of a file, if there is one that says so.
+    /// The size of a file, if the address is one.
     pub fn file_bytes(&self) -> Option<u64> {
         let path = self.url.strip_prefix(FILE_SCHEME)?;
         std::fs::metadata(path).ok().map(|metadata| metadata.len())
     }
 
-    /// What stops the query.
+    /// The poison of the query.
     pub fn poison(&self) -> &'a Poison {
         &self.call.poison
     }
 
-    /// The error of a read that failed: that of the poison if the query must stop.
+    /// The error for a failed read, or that of the poison if the query must stop.
     pub fn unreadable(&self, reason: impl ToString) -> FixedRuleError {
         if let Err(stopped) = self.call.poison.check() {
             return stopped.into();
@@ -110,7 +110,7 @@ impl<'a> Origin<'a> {
         }
     }
 
-    /// The error of data that is not what it should be.
+    /// The error for invalid data.
     pub fn bad_data(&self, place: String, reason: impl ToString, help: &'static str) -> FixedRuleError {
         let (url, reason) = (self.url.to_string(), reason.to_string());
         FixedRuleError::BadData { url, place, reason, help, span: self.call.options.span }
@@ -118,7 +118,7 @@ impl<'a> Origin<'a> {
 }
 
 impl TextSource {
-    /// Bytes that have come and were not taken, after waiting for some; none at the end.
+    /// The received bytes that are not read yet. Waits for some. Empty at the end.
     fn current(&mut self) -> io::Result<&[u8]> {
         while self.position == self.current.len() {
             self.poison.check().map_err(io::Error::other)?;
@@ -131,13 +131,13 @@ impl TextSource {
         Ok(&self.current[self.position..])
     }
 
-    /// Says that a record was read, so that what is read from now on belongs to the next one. A record is held as a whole, and a
-    /// file may be one without an end.
+    /// Marks the end of a record. The bytes of a record are counted, since it is held in memory as a whole, and an endless file may be
+    /// one record.
     pub fn end_record(&mut self) {
         self.record_bytes = 0;
     }
 
-    /// Makes room for bytes that are read, as far as the longest record did not.
+    /// Makes room for the bytes of a record beyond the longest one so far.
     fn make_room(&mut self, bytes: usize) -> io::Result<()> {
         self.record_bytes += bytes;
         if self.record_bytes > self.longest_record {
@@ -148,7 +148,7 @@ impl TextSource {
         Ok(())
     }
 
-    /// Appends the next bytes, [`CHUNK_BYTES`] of them at most; how many, which is 0 at the end.
+    /// Appends the next bytes, at most [`CHUNK_BYTES`]. Returns their number, which is 0 at the end.
     pub fn append_to(&mut self, buffer: &mut Vec<u8>) -> io::Result<usize> {
         let bytes = self.current()?;
         buffer.extend_from_slice(bytes);
@@ -169,7 +169,7 @@ impl Read for TextSource {
     }
 }
 
-/// Sends all there is to read, or the error; stops when nobody listens.
+/// Sends all data, or the error. Stops when the receiver is dropped.
 fn read_ahead(url: &str, chunks: &Sender<io::Result<Vec<u8>>>) {
     let read = || -> io::Result<()> {
         let mut reader = open(url)?;
@@ -186,7 +186,7 @@ fn read_ahead(url: &str, chunks: &Sender<io::Result<Vec<u8>>>) {
         }
     };
     if let Err(error) = read() {
-        // Nobody listens if the query was stopped.
+        // The receiver is dropped if the query was stopped.
         let _ = chunks.send(Err(error));
     }
 }

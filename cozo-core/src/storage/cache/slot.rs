@@ -132,7 +132,7 @@ impl Usage {
         self.clock.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Whether so many rows might fit into an empty cache. A load may still find that they are too large.
+    /// Whether this many rows might fit into an empty cache. A load may still find that they are too large.
     pub fn may_fit(&self, rows: u64, shape: RelationShape) -> bool {
         rows.saturating_mul(shape.arity as u64 * BYTES_PER_VALUE) <= self.budget_bytes as u64
     }

@@ -25,7 +25,7 @@ pub const HEAD: usize = 32;
 /// A file that records are appended to.
 pub struct LogFile {
     file: File,
-    /// Its number.
+    /// The number of the file.
     pub number: u64,
     /// The end of the last record.
     len: u64,

@@ -10,8 +10,8 @@ use super::search::pieces;
 use super::shared::Shared;
 use crate::value::{Column, DataValue};
 
-/// The most rows of a leaf. A change encodes its leaf anew, so that more rows make writes slower. A scan decodes leaf by leaf, so that fewer
-/// rows make reads slower. See `docs/design/column-tree.md`.
+/// The most rows of a leaf. A change encodes its leaf again, so larger leaves make writes slower. A scan decodes one leaf at a time,
+/// so smaller leaves make reads slower. See `docs/design/column-tree.md`.
 pub const MAX_LEAF_ROWS: usize = 512;
 
 /// The rows of each leaf after a bulk append. The rest is room for later rows in between, so that the first of them does not split

@@ -107,7 +107,7 @@ fn heavy_rows_make_small_leaves() {
     );
 }
 
-/// Integers without gaps, with some, and with others among them; puts and removals one by one move rows from where they lay.
+/// Integers without gaps, with gaps, and mixed with other types. Single puts and removals move rows to other positions.
 #[test]
 fn rows_are_found_by_their_keys_wherever_they_lie() {
     let ints = |range: std::ops::Range<i64>| range.map(DataValue::from).collect::<Vec<_>>();
@@ -207,7 +207,7 @@ impl Storage for Checked {
     }
 }
 
-/// The rows of each first key from 0 to below 4,000, with some columns, as the directory finds them.
+/// The rows that the directory finds for each first key from 0 to below 4,000, with some columns.
 fn placed_rows(tree: &Tree, columns: &[usize]) -> BTreeMap<i64, Vec<Vec<DataValue>>> {
     let places = LeafDirectory::of(tree, 4_000, || Ok::<_, ()>(())).unwrap().expect("keys are integers close together");
     let rows = DirectoryReader::new(tree, Arc::new(places)).expect("the places are of this tree");
@@ -230,7 +230,7 @@ fn rows_are_found_at_their_places() {
     let mut tree = Tree::new(RelationShape { keys: 2, arity: 4 });
     let mut model: BTreeMap<(i64, i64), [DataValue; 2]> = BTreeMap::new();
     for step in 0..40 {
-        // Every key a few times, with gaps, and one in many leaves; values of all types, or none.
+        // Every key has a few rows, with gaps, and one key fills many leaves. Values have several types.
         let mut rows: BTreeMap<(i64, i64), [DataValue; 2]> = BTreeMap::new();
         for _ in 0..4_000 {
             let key = if random.random_bool(0.2) { 1_234 } else { random.random_range(0..3_000) / 3 * 4 };

@@ -16,7 +16,7 @@ use crate::storage::StorageError;
 pub(super) struct Extent {
     /// The number in its name. A later manifest has a greater number.
     pub number: u64,
-    /// Its length.
+    /// The length of the manifest.
     pub bytes: u64,
     /// The checksum of these bytes.
     pub checksum: u32,

@@ -55,7 +55,7 @@ pub struct Entry {
     pub table: Arc<Table>,
     /// The number of its rows. The number in the catalog is older.
     pub rows: u64,
-    /// Its definition; `None` for an index, which is part of its relation's definition.
+    /// The relation's definition; `None` for an index, which is part of its relation's definition.
     pub definition: Option<SchemaRef>,
 }
 

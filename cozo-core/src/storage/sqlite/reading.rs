@@ -34,9 +34,9 @@ pub struct Reading {
 /// Whether a range has more rows.
 #[derive(Debug, PartialEq)]
 pub enum Rest {
-    /// It may have more, from this position on.
+    /// There may be more rows, from this position on.
     From(Place),
-    /// It has no more.
+    /// There are no more rows.
     Nothing,
 }
 

@@ -12,7 +12,7 @@ struct Histories {
     random: StdRng,
 }
 
-/// The plain reads of a snapshot alone, so that the others are those that the trait provides.
+/// Only the required reads of a snapshot, so that the provided methods of the trait are tested.
 struct PlainReads<'s>(&'s dyn Snapshot);
 
 impl Snapshot for PlainReads<'_> {
@@ -80,8 +80,7 @@ impl Histories {
         (0..self.column).map(|column| value(column, &mut self.random)).collect()
     }
 
-    /// Puts versions of some histories, most of few versions, some of so many that they fill several leaves; or removes
-    /// some rows.
+    /// Puts versions of some histories, or removes some rows. Most histories have few versions; some fill several leaves.
     fn step(&mut self) {
         let mut puts = Model::new();
         for _ in 0..self.random.random_range(1..8) {
@@ -158,7 +157,7 @@ impl Histories {
     }
 }
 
-/// The rows visible at a time, by what the definition says.
+/// The rows visible at a time, by the definition.
 fn visible(model: &Model, as_of: AsOf) -> Vec<Tuple> {
     let timestamp = |row: &Tuple| match row[as_of.column] {
         DataValue::Validity(validity) => (validity.micros(), validity.asserts()),
@@ -216,7 +215,7 @@ fn verify_lookup(
     assert_eq!(contained, (0..probes.len()).map(shown).collect::<Vec<_>>());
 }
 
-/// Random histories, read as of random times.
+/// Reads random histories as of random times.
 pub fn run(subject: &Subject, column: usize, seed: u64, steps: usize) {
     let mut histories = Histories::new(subject, column, seed);
     let mut held: Vec<(Arc<dyn Snapshot>, Model)> = vec![];

@@ -20,15 +20,15 @@ mod histories;
 
 /// An engine under test.
 pub struct Subject {
-    /// Opens the database, empty at first; one that outlives the process comes back as it was closed.
+    /// Opens the database, which is empty at first. A persistent one has the contents with which it was closed.
     pub open: Box<dyn Fn() -> Box<dyn Storage>>,
-    /// Whether numbers of rows, and with them the parts of a partition, are exact.
+    /// Whether row counts, and thus the parts of a partition, are exact.
     pub exact: bool,
     /// Whether the database outlives the engine.
     pub durable: bool,
 }
 
-/// Every test there is, each with a database of its own.
+/// Runs all tests, each with its own database.
 pub fn run_all(subject: impl Fn() -> Subject, steps: usize) {
     for kind in [Kind::Record, Kind::Edge, Kind::Text, Kind::Mixed] {
         (0..2).for_each(|seed| run(&subject(), kind, seed, steps));
@@ -45,7 +45,7 @@ type Model = BTreeMap<Tuple, Tuple>;
 /// The relation of the tests.
 pub const RELATION: RelationId = RelationId(7);
 
-/// What the values of a relation look like.
+/// The kinds of values in a relation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// Int key; Int, nullable String and nullable Int values.
@@ -54,12 +54,12 @@ pub enum Kind {
     Edge,
     /// String and Int keys; Float and Bool values.
     Text,
-    /// Anything, twice as key, once as value.
+    /// Two keys and one value, all of any type.
     Mixed,
 }
 
 impl Kind {
-    /// How many columns there are.
+    /// The number of columns.
     pub fn shape(self) -> RelationShape {
         let (keys, arity) = match self {
             Kind::Record => (1, 4),
@@ -153,7 +153,7 @@ fn mixed(random: &mut StdRng) -> DataValue {
     }
 }
 
-/// Identity of rows, also where two floats differ in bits only.
+/// Whether rows are identical. Floats that differ only in bits are different.
 pub fn identical(a: &[Tuple], b: &[Tuple]) {
     assert_eq!(a, b);
     let text = |rows: &[Tuple]| format!("{rows:?}");
@@ -342,7 +342,7 @@ impl Pair {
         }
     }
 
-    /// A prefix that may or may not be there, sometimes of a type that is not.
+    /// A prefix that may or may not exist, sometimes of a type that the column does not have.
     fn probe(&mut self, width: usize) -> Tuple {
         let known = self.model.keys().nth(self.random.random_range(0..self.model.len().max(1)));
         match (known, self.random.random_range(0..10)) {
@@ -359,7 +359,7 @@ fn in_range(row: &[DataValue], range: &KeyRange) -> bool {
     from(&range.lower) && !(range.upper.is_some() && from(&range.upper))
 }
 
-/// Random changes, compared with the model as they go, and what snapshots still show at the end.
+/// Applies random changes and compares with the model after each. Compares the earlier snapshots at the end.
 fn run(subject: &Subject, kind: Kind, seed: u64, steps: usize) {
     let mut pair = Pair::new(subject, kind, seed);
     let mut held: Vec<(Arc<dyn Snapshot>, Vec<Tuple>)> = vec![];
@@ -388,7 +388,7 @@ fn run(subject: &Subject, kind: Kind, seed: u64, steps: usize) {
     assert_eq!(scan(&*pair.storage.snapshot(), &KeyRange::all(), &columns, 10), Vec::<Tuple>::new());
 }
 
-/// What is left when filling a database is cut short.
+/// The contents after the filling of a database was interrupted.
 fn relations_without_a_definition_are_gone_after_reopening(subject: &Subject) {
     if !subject.durable {
         return;

@@ -84,7 +84,7 @@ impl ArrowTypes {
 /// The values of a column seen so far.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
-    /// None if there were only nulls.
+    /// `None` if there were only nulls.
     kind: Option<Kind>,
     survives_json: bool,
 }

@@ -1,8 +1,8 @@
-//! The columns that are read, and how text becomes their values.
+//! The columns of a CSV file, and the conversion of text to their values.
 
 use crate::value::{Batch, Column, DataValue, parse_uuid};
 
-/// What is read of a record.
+/// The layout of a record.
 pub struct Layout {
     /// The columns, in the order of the fields.
     pub fields: Vec<Field>,
@@ -27,7 +27,7 @@ pub enum FieldKind {
 /// A part of the records.
 pub struct Piece {
     pub rows: Batch,
-    /// How many lines it takes.
+    /// The number of its lines.
     pub lines: u64,
 }
 
@@ -35,13 +35,13 @@ pub struct Piece {
 pub struct Misfit {
     /// The record's number within its piece, from 0.
     pub row: usize,
-    /// How many lines of the piece come before the record.
+    /// The number of lines of the piece before the record.
     pub lines_before: u64,
     pub field: usize,
     pub reason: String,
 }
 
-/// Appends a field to its column; or says why it does not fit.
+/// Appends a field to its column. The error says why it does not fit.
 pub fn push(column: &mut Column, field: &Field, text: Option<&str>) -> Result<(), String> {
     let value = match (field.kind, text) {
         (FieldKind::Text, Some(text)) => {
@@ -63,7 +63,7 @@ pub fn push(column: &mut Column, field: &Field, text: Option<&str>) -> Result<()
 fn convert(kind: FieldKind, text: &str) -> Option<DataValue> {
     match kind {
         FieldKind::Text => Some(text.into()),
-        // What is written as a float but is a whole number is an integer too.
+        // A float with a whole value is accepted as an integer.
         FieldKind::Int => match text.parse::<i64>() {
             Ok(int) => Some(int.into()),
             Err(_) => text.parse::<f64>().ok().and_then(|float| DataValue::from(float).get_int()).map(DataValue::from),

@@ -1,7 +1,7 @@
 //! `CsvReader`: the records of a CSV file or web address.
 //!
-//! Threads read blocks of lines, each for itself (`plain`). What cannot be cut into lines, crate `csv` reads one record after
-//! the other.
+//! Threads parse blocks of lines independently (`plain`). Data that cannot be cut into lines is read record by record by the crate
+//! `csv`.
 
 mod fields;
 mod plain;
@@ -52,7 +52,7 @@ fn arity(options: Options<'_>) -> Result<usize, FixedRuleError> {
     source::arity(fields(&types, options)?.len(), options)
 }
 
-/// The columns that the option `types` asks for.
+/// The columns of the option `types`.
 fn fields(types: &DataValue, options: Options<'_>) -> Result<Vec<Field>, FixedRuleError> {
     let field = |text: &DataValue| -> Option<Field> {
         let spec = parse_column_type(text.get_str()?).ok()?;
@@ -91,28 +91,28 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     Ok(indexed(reading.rows, settings))
 }
 
-/// A file that is being read.
+/// The state of reading a file.
 struct Reading<'a> {
     origin: Origin<'a>,
     layout: Layout,
-    /// Whether the first record to come has the names of the columns.
+    /// Whether the next record has the names of the columns.
     has_headers: bool,
-    /// What was read, of so many lines.
+    /// The rows read so far, and their number of lines.
     rows: Batch,
     lines: u64,
 }
 
-/// Lines that are read together have so many bytes, or a few more.
+/// The approximate size of a block of lines.
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// What a file may begin with to say that it is UTF-8.
+/// The mark of UTF-8 at the beginning of a file.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// So many blocks for each thread are read into memory before they are made rows.
+/// The number of blocks for each thread that are read before they are parsed.
 const BLOCKS_PER_THREAD: usize = 4;
 
 impl Reading<'_> {
-    /// Reads records, many at a time, as long as blocks of lines are records; the bytes after these that the source has given.
+    /// Reads records in blocks, as long as blocks of lines are whole records. Returns the bytes read from the source after them.
     fn read_plain(&mut self, source: &mut TextSource) -> Result<Vec<u8>, FixedRuleError> {
         let mut rest = vec![];
         loop {
@@ -138,7 +138,7 @@ impl Reading<'_> {
             let is_first = self.rows.is_empty();
             let mut open: Option<Vec<u8>> = None;
             for (i, piece) in parsed.into_iter().enumerate() {
-                // A block that ends within quotes is read together with the next ones, which are not what they seem.
+                // A block that ends within quotes is parsed again together with the next ones, whose own parsing was wrong.
                 let piece = match &open {
                     None => piece,
                     Some(lines) => plain::parse(&[lines, &blocks[i][..]].concat(), &self.layout, self.has_headers),
@@ -160,8 +160,8 @@ impl Reading<'_> {
         }
     }
 
-    /// The next lines, as a whole; nothing if there are none, or one is longer than a block. `rest` has what was read
-    /// beyond the lines before.
+    /// The next block of whole lines. None if there are no more, or if a line is longer than a block. `rest` has the bytes read
+    /// after the lines before.
     fn next_block(&self, source: &mut TextSource, rest: &mut Vec<u8>) -> Result<Option<Vec<u8>>, FixedRuleError> {
         let mut block = std::mem::take(rest);
         block.reserve(BLOCK_BYTES + CHUNK_BYTES);
@@ -192,8 +192,8 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Makes room for the rows to come, as many a byte as there were in these bytes, and some more: millions of them would
-    /// otherwise be copied to where there is room again and again.
+    /// Reserves memory for the remaining rows, estimated by the rows in `bytes` bytes. Otherwise many rows would be copied each time
+    /// that the columns grow.
     fn make_room(&mut self, bytes: usize) {
         let left = self.origin.file_bytes().unwrap_or(0).saturating_sub(bytes as u64);
         let rows = left as f64 / bytes as f64 * self.rows.len as f64 * 1.02;
@@ -235,7 +235,7 @@ impl Reading<'_> {
     }
 }
 
-/// The error of a record after so many lines.
+/// The error for a record after `lines` lines.
 fn read_error(origin: &Origin<'_>, lines: u64, error: &csv::Error) -> FixedRuleError {
     match error.kind() {
         csv::ErrorKind::Io(reason) => origin.unreadable(reason),

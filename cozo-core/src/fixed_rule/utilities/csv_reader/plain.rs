@@ -1,7 +1,7 @@
-//! Lines that are read by themselves: a field is what is between delimiters, in quotes or not, and a record what is on a
-//! line, unless a quoted field goes on to the next.
+//! Parsing blocks of lines. A field is the text between delimiters, with or without quotes. A record is a line, unless a quoted
+//! field continues on the next line.
 //!
-//! What comes out is what crate `csv` makes of the same lines, with its settings for flexible records.
+//! The result is the same as that of the crate `csv` with its setting for flexible records.
 
 use std::borrow::Cow;
 
@@ -12,16 +12,15 @@ use crate::value::{Batch, Column};
 
 const QUOTE: u8 = b'"';
 
-/// Digits of a number that surely is an `i64`.
+/// An integer with at most this many digits always fits an `i64`.
 const FITTING_DIGITS: usize = 18;
 
-/// Whether fields can be told apart by this delimiter without looking at what else is in them.
+/// Whether this delimiter separates fields regardless of their contents.
 pub fn is_plain(delimiter: u8) -> bool {
     !matches!(delimiter, QUOTE | b'\n' | b'\r' | b'-' | b'0'..=b'9')
 }
 
-/// The records of some lines, without the first if it is to be skipped; `None` if the lines end within quotes, or are not
-/// UTF-8.
+/// The records of some lines, without the first if `skip_first`. `None` if the lines end within quotes, or are not UTF-8.
 pub fn parse(lines: &[u8], layout: &Layout, skip_first: bool) -> Option<Result<Piece, Misfit>> {
     let text = std::str::from_utf8(lines).ok()?;
     Lines { text, at: 0, delimiter: layout.delimiter }.read(&layout.fields, skip_first)
@@ -29,7 +28,7 @@ pub fn parse(lines: &[u8], layout: &Layout, skip_first: bool) -> Option<Result<P
 
 struct Lines<'a> {
     text: &'a str,
-    /// The byte that is read next.
+    /// The position of the next byte.
     at: usize,
     delimiter: u8,
 }
@@ -40,7 +39,7 @@ impl<'a> Lines<'a> {
         let mut skip = skip_first;
         while let Some(byte) = self.next_byte() {
             if is_line_end(byte) {
-                // That of the record before, the second byte of two, or an empty line.
+                // The end of the record before, the second byte of a line end of two, or an empty line.
                 self.at += 1;
             } else if std::mem::take(&mut skip) {
                 self.skip_fields()?;
@@ -61,7 +60,7 @@ impl<'a> Lines<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Reads a record, or says which field does not fit and why; `None` if it ends within quotes.
+    /// Reads a record. The error has the field that does not fit, and the reason. `None` if it ends within quotes.
     #[inline]
     fn read_record(&mut self, columns: &mut [Column], fields: &[Field]) -> Option<Result<(), (usize, String)>> {
         let mut more = true;
@@ -84,7 +83,7 @@ impl<'a> Lines<'a> {
         Some(Ok(()))
     }
 
-    /// Goes on behind a delimiter, if one comes next.
+    /// Skips a delimiter, if it is the next byte.
     #[inline]
     fn skip_delimiter(&mut self) -> bool {
         let is_next = self.next_byte() == Some(self.delimiter);
@@ -92,7 +91,7 @@ impl<'a> Lines<'a> {
         is_next
     }
 
-    /// A field that is an integer of not too many digits, and nothing else.
+    /// A field that is only an integer, with few enough digits.
     #[inline]
     fn take_int(&mut self) -> Option<i64> {
         let bytes = &self.text.as_bytes()[self.at..];
@@ -118,13 +117,13 @@ impl<'a> Lines<'a> {
         Some(if is_negative { -int } else { int })
     }
 
-    /// A field, without its quotes; `None` if it ends within them.
+    /// A field without its quotes. `None` if the text ends within them.
     #[inline]
     fn take_text(&mut self) -> Option<Cow<'a, str>> {
         if self.next_byte() == Some(QUOTE) { self.take_quoted() } else { Some(Cow::Borrowed(self.take_unquoted())) }
     }
 
-    /// What comes before the next delimiter or the end of the line. Quotes in there are part of it.
+    /// The text before the next delimiter or the end of the line. Quotes within it are part of it.
     #[inline]
     fn take_unquoted(&mut self) -> &'a str {
         let rest = &self.text[self.at..];
@@ -133,7 +132,7 @@ impl<'a> Lines<'a> {
         &rest[..end]
     }
 
-    /// A field that begins with a quote. Two quotes stand for one; what follows the last belongs to the field, too.
+    /// A field that begins with a quote. Two quotes stand for one. The text after the last quote belongs to the field too.
     fn take_quoted(&mut self) -> Option<Cow<'a, str>> {
         self.at += 1;
         let mut field = Cow::Borrowed("");
@@ -151,7 +150,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Goes on to the end of the record; `None` if that is within quotes.
+    /// Skips the rest of the record. `None` if it ends within quotes.
     fn skip_fields(&mut self) -> Option<()> {
         loop {
             self.take_text()?;
@@ -176,7 +175,7 @@ mod tests {
     use super::*;
     use crate::value::DataValue;
 
-    /// All texts of up to so many of these characters.
+    /// All texts of up to `len` of these characters.
     fn texts(characters: &[&str], len: usize) -> Vec<String> {
         let mut texts = vec![String::new()];
         let mut begin = 0;

@@ -92,7 +92,7 @@ impl TestFolder {
     }
 }
 
-/// Does not apply commits because they are many.
+/// A log so large that its size never causes commits to be applied.
 const PATIENT: &str = r#"{"commit_log_mb": 100}"#;
 
 fn relation() -> ChangeSet {

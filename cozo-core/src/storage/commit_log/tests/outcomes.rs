@@ -43,7 +43,7 @@ fn nothing_is_acknowledged_while_an_outcome_is_not_known() {
     for changes in [put([(2, "b")]), many(), relation()] {
         assert!(matches!(logged.commit(&[changes]), Err(StorageError::InDoubt(_))));
     }
-    // The engine has it, whatever it said.
+    // The engine has the commit, although it returned an error.
     let copy = folder.copy();
     let reopened = copy.open(PATIENT);
     assert_eq!(rows(&*reopened.snapshot()).len(), 1 + MAX_ROWS + 1);
