@@ -2,15 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
 use std::collections::BTreeMap;
 
 use cozo::{CallbackOp, DataValue, DbInstance, NamedRows};
 use crossbeam_channel::{Receiver, TryRecvError};
 use serde_json::{Value, json};
 
-use common::{PATIENCE, code};
+use crate::common::{PATIENCE, code};
 
 type Changes = Receiver<(CallbackOp, NamedRows, NamedRows)>;
 

@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::{number, rows};
+use crate::common::{number, rows};
 use cozo::{DataValue, DbInstance, NamedRows, ScriptMutability};
 
 /// Numbers whose order and equality are delicate.

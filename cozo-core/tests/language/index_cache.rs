@@ -3,18 +3,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-#[path = "common/engines.rs"]
-mod engines;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use cozo::{DataValue, DbInstance, ScriptMutability};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use common::rows;
-use engines::SETTINGS;
+use crate::common::rows;
+use crate::engines::SETTINGS;
 
 /// So many keys are there.
 const KEYS: i64 = 60;

@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -15,7 +13,7 @@ use cozo::{
 };
 use serde_json::{Value, json};
 
-use common::{PATIENCE, code, failure, rows, run_with};
+use crate::common::{PATIENCE, code, failure, rows, run_with};
 
 type Options = BTreeMap<SmallStr, Expr>;
 

@@ -2,15 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use cozo::{DbInstance, Interrupt, NamedRows, ScriptMutability, format_error_as_json};
 
-use common::{PATIENCE, code, failure, number, rows, run_with, running_number};
+use crate::common::{PATIENCE, code, failure, number, rows, run_with, running_number};
 
 const ENDLESS: &str = "n[x] := x = 0  n[x] := n[y], x = y + 1  ?[x] := n[x] :timeout 0";
 

@@ -3,12 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use common::{code, failure, number, rows, run_with};
+use crate::common::{code, failure, number, rows, run_with};
 use cozo::{DataValue, DbInstance, ScriptMutability, format_error_as_json};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};

@@ -2,17 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
-use std::sync::{Barrier, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
 use std::time::Duration;
 
-use cozo::{DataValue, DbInstance, NamedRows, ScriptMutability, format_error_as_json};
+use cozo::{DataValue, DbInstance, NamedRows, ScriptMutability, SimpleFixedRule, format_error_as_json};
 
-use common::{code, failure, number, rows, run_with, running_number};
+use crate::common::{code, failure, number, rows, run_with, running_number};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -120,14 +118,29 @@ fn the_first_of_two_committers_wins() {
     }
 }
 
+/// A fixed rule `Meet`, which waits twice until the test is there, too.
+fn meeting(db: &DbInstance) -> Arc<Barrier> {
+    let barrier = Arc::new(Barrier::new(2));
+    let inside = barrier.clone();
+    let meet = SimpleFixedRule::new(1, move |_, _| {
+        inside.wait();
+        inside.wait();
+        Ok(NamedRows::new(vec!["x".to_string()], vec![]))
+    });
+    db.register_fixed_rule("Meet".to_string(), meet).unwrap();
+    barrier
+}
+
 #[test]
 fn a_conflict_shows_the_script_that_lost() {
     let db = database(&["?[k, v] <- [[1, 'first']] :create r {k => v}"]);
+    let barrier = meeting(&db);
     let loser = db.clone();
-    let script = "\n {?[k, v] := *r{k}, v = 'late' :put r {k => v}}\n {?[x] <- [[1]] :sleep 0.5}";
+    let script = "\n {?[k, v] := *r{k}, v = 'late' :put r {k => v}}\n {?[x] <~ Meet()}";
     let thread = std::thread::spawn(move || format_error_as_json(loser.run_default(script).unwrap_err(), Some(script)));
-    running_number(&db);
+    barrier.wait();
     rows(&db, "?[k, v] <- [[1, 'early']] :put r {k => v}");
+    barrier.wait();
     let error = thread.join().unwrap();
     assert_eq!(error["code"], "transact::conflict");
     let first_line = script.trim_start().lines().next().unwrap();
@@ -137,11 +150,13 @@ fn a_conflict_shows_the_script_that_lost() {
 #[test]
 fn a_script_that_reads_nothing_counts_as_begun_when_it_commits() {
     let db = database(&[":create r {k => v}"]);
+    let barrier = meeting(&db);
     let late = db.clone();
-    let script = "{?[k, v] <- [[1, 'late']] :put r {k => v}} {?[x] <- [[1]] :sleep 0.3}";
+    let script = "{?[k, v] <- [[1, 'late']] :put r {k => v}} {?[x] <~ Meet()}";
     let thread = std::thread::spawn(move || late.run_default(script).map(drop));
-    running_number(&db);
+    barrier.wait();
     rows(&db, "?[k, v] <- [[1, 'early']] :put r {k => v}");
+    barrier.wait();
     thread.join().unwrap().unwrap();
     assert_eq!(rows(&db, "?[v] := *r{k: 1, v}"), [[DataValue::from("late")]]);
 }
@@ -357,7 +372,7 @@ fn no_value_of_an_import_is_lost_behind_the_headers() {
         let headers = if row == 1 { headers } else { headers[..2].to_vec() };
         let error = db.import_relations([("r".to_string(), NamedRows::new(headers, rows))].into()).unwrap_err();
         assert!(error.to_string().contains(&format!("row {row} has")), "{error}");
-        assert_eq!(common::code(error), "import::bad_data");
+        assert_eq!(crate::common::code(error), "import::bad_data");
     }
     assert_eq!(number(&db, "?[count(k)] := *r[k, _]"), 1);
 }

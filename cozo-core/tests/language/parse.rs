@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use cozo::parse::{ParseError, parse_expr, parse_script};
 use regex::Regex;
 
-const CORPUS: &str = include_str!("corpus/parse/scripts.txt");
-const CANONICAL: &str = include_str!("corpus/parse/canonical.txt");
+const CORPUS: &str = include_str!("../corpus/parse/scripts.txt");
+const CANONICAL: &str = include_str!("../corpus/parse/canonical.txt");
 
 fn scripts() -> impl Iterator<Item = &'static str> {
     CORPUS.split("\n=====\n").chain(CANONICAL.split("\n---\n"))

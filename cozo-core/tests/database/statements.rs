@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::{code, rows};
+use crate::common::{code, rows};
 use cozo::ScriptMutability::{Immutable, Mutable};
 use cozo::{DataValue, DbInstance};
 

@@ -2,12 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
 use cozo::{DataValue, DbInstance, NamedRows, SimpleFixedRule, format_error_as_json};
 use serde_json::{Value, json};
 
-use common::{code, failure};
+use crate::common::{code, failure};
 
 /// A database in which some scripts ran.
 fn after(scripts: &[&str]) -> DbInstance {

@@ -1,7 +1,5 @@
 //! Plans as `::explain` shows them, by what they are to show. `cargo insta review` shows what changed.
 
-mod common;
-
 use std::fmt::Write;
 
 use cozo::{DataValue, DbInstance};
@@ -16,8 +14,8 @@ const SETUP: &[&str] = &[
 /// The plan of a query: each rule with its operators in the order in which they run.
 fn plan(query: &str) -> String {
     let db = DbInstance::default();
-    SETUP.iter().for_each(|script| drop(common::rows(&db, script)));
-    let mut rows = common::rows(&db, &format!("::explain {{ {query} }}"));
+    SETUP.iter().for_each(|script| drop(crate::common::rows(&db, script)));
+    let mut rows = crate::common::rows(&db, &format!("::explain {{ {query} }}"));
     // The last operator of a rule comes first in the answer.
     rows.sort_by_key(|row| (row[0].clone(), row[1].clone(), row[2].clone(), row[3].clone()));
     let mut text = format!("{query}\n");
@@ -97,10 +95,10 @@ busy[a] := degree[a, n], n > 1
 #[test]
 fn bindings_of_computed_columns_restrict_nothing() {
     let db = DbInstance::default();
-    common::rows(&db, ":create a {i: Int => e: String}");
+    crate::common::rows(&db, ":create a {i: Int => e: String}");
     let restricts = |rule: &str| {
         let script = format!("::explain {{ {rule}  ?[count(x)] := *a{{i: x, e}}, m[e, y] }}");
-        common::rows(&db, &script).iter().flatten().any(|value| value.to_string().contains("magic m|bf"))
+        crate::common::rows(&db, &script).iter().flatten().any(|value| value.to_string().contains("magic m|bf"))
     };
     assert!(!restricts("m[k, i] := *a{i, e}, k = lowercase(e)"));
     assert!(!restricts("m[k, i] := *a{i, e}, k in [e, 'x']"));
@@ -160,23 +158,23 @@ const WAYS: &[Way] = &[
 #[test]
 fn every_way_to_run_is_named_and_taken() {
     let db = DbInstance::default();
-    SETUP.iter().for_each(|script| drop(common::rows(&db, script)));
+    SETUP.iter().for_each(|script| drop(crate::common::rows(&db, script)));
     for script in [
         "?[a, b] <- [[1, 2], [2, 3], [1, 3], [3, 4], [2, 4]] :create link {a: Int, b: Int}",
         "?[k, v] <- [[1, [1, true]], [1, [9, true]], [2, [3, true]]] :create past {k: Int, v: Validity}",
     ] {
-        common::rows(&db, script);
+        crate::common::rows(&db, script);
     }
     for Way { name, query } in WAYS {
         let is_at = |row: &Vec<DataValue>| {
             row[4].get_str() == Some(name)
                 || row[7].get_slice().is_some_and(|said| said.contains(&DataValue::from(*name)))
         };
-        let named = common::rows(&db, &format!("::explain {{ {query} }}"));
+        let named = crate::common::rows(&db, &format!("::explain {{ {query} }}"));
         assert!(named.iter().any(is_at), "'{name}' is not named for {query}: {named:?}");
 
-        let given = common::rows(&db, query).len();
-        let taken = common::rows(&db, &format!("::explain analyze {{ {query} }}"));
+        let given = crate::common::rows(&db, query).len();
+        let taken = crate::common::rows(&db, &format!("::explain analyze {{ {query} }}"));
         let at = taken.iter().find(|row| is_at(row)).unwrap_or_else(|| panic!("'{name}' is not taken for {query}"));
         let (rows, batches) = (at[9].get_int(), at[10].get_int());
         match *name {

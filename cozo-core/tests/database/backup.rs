@@ -2,16 +2,12 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod common;
-#[path = "common/engines.rs"]
-mod engines;
-
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::{code, number, rows, run_with};
+use crate::common::{code, number, rows, run_with};
+use crate::engines::{SETTINGS, Setting};
 use cozo::{BackupProgress, DataValue, DbInstance, Interrupt, Strictness};
-use engines::{SETTINGS, Setting};
 
 /// What fills the database of a test.
 const SCRIPTS: &[&str] = &[

@@ -2,16 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-#[path = "common/engines.rs"]
-mod engines;
-
 use std::path::PathBuf;
 
 use cozo::{DbInstance, NamedRows};
 
-use common::{code, number, rows};
-use engines::persistent;
+use crate::common::{code, number, rows};
+use crate::engines::persistent;
 
 #[test]
 #[cfg(unix)]

@@ -2,15 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cozo::{DbInstance, format_error_as_json};
 use serde_json::{Value, json};
 
-use common::{failure, rows, run_with};
+use crate::common::{failure, rows, run_with};
 
 fn answer(db: &DbInstance, script: &str) -> Value {
     rows(db, script).into_iter().map(|row| row.into_iter().map(Value::from).collect::<Value>()).collect()

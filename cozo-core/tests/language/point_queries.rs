@@ -3,15 +3,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-#[path = "common/engines.rs"]
-mod engines;
-
 use std::collections::BTreeMap;
 
-use common::rows;
+use crate::common::rows;
+use crate::engines::{SETTINGS, Setting};
 use cozo::{DataValue, DbInstance, JsonData, Num, ScriptMutability, format_error_as_json};
-use engines::{SETTINGS, Setting};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -182,5 +178,5 @@ fn operations_write_what_they_would_with_columns() {
 #[test]
 fn a_row_may_not_be_larger_than_a_query() {
     let db = DbInstance::new("mem", "", r#"{"query_memory_mb": 1}"#).unwrap();
-    assert_eq!(common::failure(&db, "?[x] := x = int_range(1000000)"), "eval::out_of_memory");
+    assert_eq!(crate::common::failure(&db, "?[x] := x = int_range(1000000)"), "eval::out_of_memory");
 }

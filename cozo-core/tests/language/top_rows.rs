@@ -2,13 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-#[path = "common/engines.rs"]
-mod engines;
-
-use common::rows;
+use crate::common::rows;
+use crate::engines::{SETTINGS, Setting};
 use cozo::{DataValue, DbInstance};
-use engines::{SETTINGS, Setting};
 use tempfile::TempDir;
 
 /// 5,000 rows in the order of `id`, with few groups, many equal scores, and names that are often null.
@@ -117,6 +113,6 @@ fn memory_is_needed_for_the_wanted_rows_alone() {
     let db = DbInstance::new("mem", "", r#"{"query_memory_mb": 8}"#).unwrap();
     db.run_default("?[a, b] := a in int_range(20000), b = mod(a * 7919, 20011) :create r {a: Int => b: Int}").unwrap();
     let all = "?[b, c, d] := *r{a, b}, c in [1, 2, 3, 4, 5, 6, 7, 8], d = a * c";
-    assert_eq!(common::failure(&db, all), "eval::out_of_memory");
+    assert_eq!(crate::common::failure(&db, all), "eval::out_of_memory");
     assert_eq!(rows(&db, &format!("{all} :order -b, c :limit 3")).len(), 3);
 }

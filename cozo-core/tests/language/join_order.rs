@@ -1,8 +1,6 @@
 //! The planner's choices: the order of joins, and intersections. Answers never depend on them.
 
-mod common;
-
-use common::rows;
+use crate::common::rows;
 use cozo::{DataValue, DbInstance};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};

@@ -1,0 +1,23 @@
+//! The language and the evaluator: what scripts give, how they run, and what bounds them.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../common/engines.rs"]
+mod engines;
+
+mod columns;
+mod explain;
+mod fixed_rules;
+mod index_cache;
+mod join_order;
+mod key_ranges;
+mod limits;
+mod parse;
+mod point_queries;
+mod query_memory;
+mod row_recursion;
+mod sets;
+mod syntax_errors;
+mod time_travel;
+mod top_rows;
+mod utilities;
