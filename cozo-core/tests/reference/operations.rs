@@ -35,7 +35,7 @@ const SYSTEM_EXAMPLES: &[(&str, &[Example])] = &[
         "::explain",
         &[(
             "{:create r {k => v}} {::explain {?[v] := *r{k: 1, v}}}",
-            "[[0, 0, '?[v] := *r[1, v]', 1, 'out', null, [], ['_0'], '?'],
+            "[[0, 0, '?[v] := *r[1, v]', 1, 'out', null, [], ['_0', 'run: one row'], '?'],
  [0, 0, '?[v] := *r[1, v]', 0, 'stored_prefix_join', ':r', ['k = 1'], ['v -> _0'], '?']]",
         )],
     ),

@@ -59,7 +59,10 @@ pub const SYSTEM_OPS: &[(&str, &str)] = &[
     ("::compact", "gives space back to the system"),
     ("::describe REL 'TEXT'", "sets the description of a relation"),
     ("::explain analyze { QUERY }", "runs a query, without its writes, and shows what each operator did"),
-    ("::explain { QUERY }", "shows how a query would run"),
+    (
+        "::explain { QUERY }",
+        "shows how a query would run, operator by operator; at the end of a rule, how it runs as a whole if that is special",
+    ),
     ("::fixed_rules", "lists the fixed rules"),
     ("::index create REL:NAME { COLUMN, ... }", "makes an index of a relation"),
     ("::index drop REL:NAME", "drops an index"),
