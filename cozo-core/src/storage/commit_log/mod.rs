@@ -22,7 +22,8 @@
 //! before the mark are not applied. Each record has a checksum.
 //!
 //! # Unknown outcomes
-//! When a write or a sync fails, the data may be on the disk or not. So after an error `Shared::after_failure` makes the engine
+//! When a write or a sync of the log fails, the data may be on the disk or not. The file is given up, and the commit goes to the engine, with
+//! a mark that leaves the file behind. If the engine fails, too, `Shared::after_failure` makes it
 //! [settle](Storage::settle): a commit without changes, after which the failed commit cannot come back. If that succeeds, the
 //! failed commit is certainly refused. If not, the host gets [`StorageError::UnknownOutcome`], and the database is *in doubt*. It
 //! refuses all commits until the engine can settle, or until the next opening, which finds the outcome.

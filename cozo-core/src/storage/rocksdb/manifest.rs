@@ -3,7 +3,8 @@
 //! The manifest, `MANIFEST-000123`, lists the files of the database, and grows. `CURRENT` has its name. RocksDB checks the records
 //! of the manifest, but takes an unreadable one at the end for an interrupted write. Of a manifest that is truncated, damaged at
 //! the end or replaced by an older one, it reads the rest, and removes all later files of rows. So a checksum of the manifest is
-//! noted, and compared before RocksDB opens it.
+//! noted, and compared before RocksDB opens it. If the noted bytes are not all there, the opening is refused as damaged, and nothing is
+//! changed. What came after the last note is not checked, nor is a folder without one.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
