@@ -1,8 +1,9 @@
-//! The operators, one kind to a file. Each takes a batch and emits batches of bounded size.
+//! The operators. Each takes a batch and emits batches of bounded size.
 //!
-//! [`build`] turns the operators of a rule into running ones. [`drive`] pushes a batch through them, depth first, into the sink:
-//! an [`Operator`] emits each output batch at once, and the rest of the rule handles it before the operator goes on. A batch has
-//! a column for each *slot* of the rule; a [`Shape`] says which slots of the input an output carries over.
+//! [`build`] turns the operators of a rule into running ones: it has an arm for each [`OperatorKind`]. [`drive`] pushes a batch
+//! through them, depth first, into the sink: an [`Operator`] emits each output batch at once, and the rest of the rule handles it
+//! before the operator goes on. A batch has a column for each *slot* of the rule; a [`Shape`] says which slots of the input an
+//! output carries over.
 //!
 //! | operator | each input row becomes | file |
 //! |---|---|---|
@@ -12,6 +13,7 @@
 //! | equal join | itself with the rows for which expressions are equal | `equal` |
 //! | semi-join | itself, if a relation has a match, or has none | `semi_join` |
 //! | filter | itself, if an expression is true | `filter` |
+//! | same | itself, if a slot and an expression are the same value | `filter` |
 //! | unify, unnest | itself with a value, or with each element of a list | `unify` |
 //! | intersect | itself with each value that several relations have in common | `intersect` |
 //! | distinct | itself, unless an equal row came before | `distinct` |
@@ -58,7 +60,8 @@ pub trait Operator: Sync {
 /// Receives the batches that an operator emits.
 pub type Emit<'e> = dyn FnMut(Batch, &mut Worker<'_>) -> Flow + 'e;
 
-/// Turns the operators of a rule into running ones: the only place that lists them all.
+/// Turns the operators of a rule into running ones. `ARCHITECTURE.md`, "How to add things", names other code that a new operator
+/// concerns.
 pub fn build<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>) -> Vec<Box<dyn Operator + 'a>> {
     let build = |(position, operator): (usize, &'a OperatorPlan)| -> Box<dyn Operator + 'a> {
         let shape = Shape::of(operator, rule);
