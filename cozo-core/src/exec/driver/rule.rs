@@ -1,10 +1,10 @@
 //! Running one rule on all that it reads, into a sink.
 //!
-//! [`run_rule`] takes the first of three ways that applies: chunk by chunk, if only one end of a key order is wanted
-//! ([`ordered`](super::ordered)); in parts on several threads, if the first scan is large; otherwise in batches on this thread.
-//! Each part has a fork of the sink, and the results are merged in the order of the parts.
+//! If only one end of a key order is wanted, [`run_rule`] runs chunk by chunk ([`ordered`](super::ordered)). Otherwise it runs in
+//! batches: in one part on this thread, or, if the first scan is large, in several parts on several threads. Each of them has a
+//! fork of the sink, and the results are merged in the order of the parts.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use rayon::prelude::*;
 
@@ -26,25 +26,24 @@ pub fn run_rule<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>, s
     if let Some(ordered) = ordered(rule, tables, run, sink)? {
         return run_chunks(rule, ordered, tables, run, sink);
     }
-    if let Some(parts) = split(rule, tables, run)
-        && let Some(forks) = parts.iter().map(|_| sink.fork()).collect::<Option<Vec<_>>>()
-    {
-        let gathered = run_parts(rule, parts.into_iter().zip(forks).collect(), tables, run)?;
-        sink.expect(gathered.iter().map(Gathered::listed).sum());
-        for gathered in gathered {
-            sink.merge(gathered)?;
-        }
-        return CONTINUE;
+    let Some(parts) = split(rule, tables, run) else {
+        return run_part(rule, &InputPart::Whole, tables, run, sink);
+    };
+    let Some(forks) = parts.iter().map(|_| sink.fork()).collect::<Option<Vec<_>>>() else {
+        return run_part(rule, &InputPart::Whole, tables, run, sink);
+    };
+    let gathered = run_parts(rule, parts.into_iter().zip(forks).collect(), tables, run)?;
+    sink.expect(gathered.iter().map(Gathered::listed).sum());
+    for gathered in gathered {
+        sink.merge(gathered)?;
     }
-    let operators = build(rule, tables, run);
-    let mut worker = Worker::new(run, rule);
-    let flow = drive(&operators, &rule.head, unit(rule), &mut worker, sink);
-    worker.finish(rule);
-    flow
+    CONTINUE
 }
 
 /// A part of the input of a rule's first operator.
 enum InputPart {
+    /// All of it.
+    Whole,
     /// Rows of a derived table.
     Rows(Range<usize>),
     /// Keys of a stored relation.
@@ -52,14 +51,14 @@ enum InputPart {
 }
 
 impl InputPart {
-    /// The most rows that the first operator of a rule reads in this part.
+    /// The most rows that the first operator of a rule reads in this part; 0 if unknown.
     fn rows(&self, rule: &RulePlan, run: &Run<'_>) -> usize {
         match (self, &rule.operators[0].kind) {
             (InputPart::Rows(rows), _) => rows.len(),
             (InputPart::Keys(keys), OperatorKind::Join(JoinPlan { source: Source::Stored(source), .. })) => {
                 Stored::of(source, run).most_rows(keys) as usize
             }
-            (InputPart::Keys(_), _) => unreachable!("only scans of stored relations are split by keys"),
+            _ => 0,
         }
     }
 }
@@ -115,23 +114,35 @@ fn run_parts<'a>(
             _ => None,
         })
         .collect();
-    let run_part = |(part, mut sink): (InputPart, Sink<'_>)| {
+    let run_in_thread = |(part, mut sink): (InputPart, Sink<'_>)| {
         let range = |position: usize, table: usize| match (&part, position) {
             (InputPart::Rows(rows), 0) => rows.clone(),
             _ => ranges[position].clone().unwrap_or(0..all[table].len()),
         };
         let _entered = run.budget.enter();
-        let mut operators = build(rule, &Tables { tables: all, range: &range }, run);
-        if let InputPart::Keys(keys) = &part {
-            operators[0] = scan_part(rule, 0, keys.clone(), run);
-        }
-        if operators.len() == 1 {
+        if rule.operators.len() == 1 {
             sink.expect(part.rows(rule, run));
         }
-        let mut worker = Worker::new(run, rule);
-        let _ = drive(&operators, &rule.head, unit(rule), &mut worker, &mut sink)?;
-        worker.finish(rule);
+        let _: ControlFlow<()> = run_part(rule, &part, &Tables { tables: all, range: &range }, run, &mut sink)?;
         Ok(sink.into_gathered())
     };
-    parts.into_par_iter().map(run_part).collect()
+    parts.into_par_iter().map(run_in_thread).collect()
+}
+
+/// Runs a rule on a part of its input, in batches on this thread.
+fn run_part<'a>(
+    rule: &'a RulePlan,
+    part: &InputPart,
+    tables: &Tables<'a>,
+    run: &'a Run<'a>,
+    sink: &mut Sink<'_>,
+) -> Flow {
+    let mut operators = build(rule, tables, run);
+    if let InputPart::Keys(keys) = part {
+        operators[0] = scan_part(rule, 0, keys.clone(), run);
+    }
+    let mut worker = Worker::new(run, rule);
+    let flow = drive(&operators, &rule.head, unit(rule), &mut worker, sink);
+    worker.finish(rule);
+    flow
 }
