@@ -21,10 +21,13 @@
 //!
 //! **program never touches rows**: it knows schemas, never data.
 
+mod applications;
 mod column_types;
+mod constant_data;
 mod display;
 mod error;
 mod fixed;
+mod fixed_error;
 mod parameters;
 pub mod passes;
 mod resolve;
@@ -34,10 +37,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use column_types::resolve_column_type;
+pub use constant_data::check_constant_rows;
 pub use error::ProgramError;
+pub use fixed_error::FixedCallError;
 pub use parameters::{Mention, ParameterValues, Parameters};
 pub use passes::{Rewriting, order_body, prepare};
-pub use resolve::{Resolver, check_constant_rows};
+pub use resolve::Resolver;
 pub use time_travel::checked_time;
 
 use crate::diag::SourceSpan;

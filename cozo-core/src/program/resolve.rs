@@ -17,8 +17,8 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashSet;
-
+use super::applications::{check_applications, reachable, same_aggregations};
+use super::constant_data::{check_constant_rows, check_widths, literal_rows, parameter_names};
 use super::parameters::Parameters;
 use super::{
     AggregationUse, Apply, Arg, Atom, ConstantRows, Definition, ENTRY, Formula, GivenRelation, HeadColumn, Predicate,
@@ -437,139 +437,9 @@ fn suggestion<'n>(name: &str, known: impl Iterator<Item = &'n str>, page: &str) 
     }
 }
 
-fn same_aggregations(a: &[HeadColumn], b: &[HeadColumn]) -> bool {
-    let same = |x: &HeadColumn, y: &HeadColumn| match (&x.aggregation, &y.aggregation) {
-        (None, None) => true,
-        (Some(x), Some(y)) => {
-            x.aggregation.name == y.aggregation.name
-                && x.args.len() == y.args.len()
-                && x.args.iter().zip(&y.args).all(|(x, y)| x.to_string() == y.to_string())
-        }
-        _ => false,
-    };
-    a.len() == b.len() && a.iter().zip(b).all(|(x, y)| same(x, y))
-}
-
-/// The rows of data that is a literal list of lists.
-fn literal_rows(data: &ast::Expr) -> Option<Vec<&[ast::Expr]>> {
-    let ast::Expr::List(rows, _) = data else { return None };
-    fn cells(row: &ast::Expr) -> Option<&[ast::Expr]> {
-        match row {
-            ast::Expr::List(cells, _) => Some(cells.as_slice()),
-            _ => None,
-        }
-    }
-    rows.iter().map(cells).collect()
-}
-
-/// The headers of `?[] <- [[$a, $b]]`: a single row of parameters names its columns by them.
-fn parameter_names(data: &ast::Expr) -> Option<Vec<SmallStr>> {
-    let rows = literal_rows(data)?;
-    let [row] = rows.as_slice() else { return None };
-    let name = |cell: &ast::Expr| match cell {
-        ast::Expr::Parameter(symbol) => Some(symbol.name.clone()),
-        _ => None,
-    };
-    row.iter().map(name).collect()
-}
-
-/// The common width of rows; `None` if there are no rows.
-fn check_widths(mut widths: impl Iterator<Item = usize>, span: SourceSpan) -> Result<Option<usize>, ProgramError> {
-    let Some(first) = widths.next() else { return Ok(None) };
-    if let Some(other) = widths.find(|width| *width != first) {
-        return Err(ProgramError::RaggedConstant { span, first, other });
-    }
-    if first == 0 {
-        return Err(ProgramError::EmptyConstantRow { span });
-    }
-    Ok(Some(first))
-}
-
-/// Checks that a value is a list of lists of one width, and returns that width.
-pub fn check_constant_rows(value: &DataValue, span: SourceSpan) -> Result<Option<usize>, ProgramError> {
-    let found = |value: &DataValue| value.type_name().to_string();
-    let rows = value.get_slice().ok_or_else(|| ProgramError::BadConstantData { span, found: found(value) })?;
-    if let Some(row) = rows.iter().find(|row| row.get_slice().is_none()) {
-        return Err(ProgramError::BadConstantRow { span, found: found(row) });
-    }
-    check_widths(rows.iter().map(|row| row.get_slice().map_or(0, <[DataValue]>::len)), span)
-}
-
 /// The predicate of a relation that the caller passes in.
 fn given_predicate(number: usize, relation: &GivenRelation, span: SourceSpan) -> Predicate<Formula> {
     let column = |name: &SmallStr| HeadColumn { name: name.clone(), aggregation: None };
     let columns = relation.columns.iter().map(column).collect();
     Predicate { columns, definition: Definition::Constant(ConstantRows::Given(number)), span }
-}
-
-/// The names of the predicates that the entry reaches, also of undefined ones.
-fn reachable(rules: &BTreeMap<SmallStr, Vec<&ast::Rule>>) -> FxHashSet<SmallStr> {
-    let mut reached = FxHashSet::default();
-    let mut waiting = vec![SmallStr::from(ENTRY)];
-    while let Some(name) = waiting.pop() {
-        if !reached.insert(name.clone()) {
-            continue;
-        }
-        for rule in rules.get(&name).into_iter().flatten() {
-            match &rule.body {
-                ast::RuleBody::Inline(formula) => applied(formula, &mut waiting, &reached),
-                ast::RuleBody::Fixed(call) => {
-                    for input in &call.inputs {
-                        if let ast::FixedInput::Rule { name, .. } = input
-                            && !reached.contains(&name.name)
-                        {
-                            waiting.push(name.name.clone());
-                        }
-                    }
-                }
-                ast::RuleBody::Constant(_) => {}
-            }
-        }
-    }
-    reached
-}
-
-fn applied(formula: &ast::Formula, waiting: &mut Vec<SmallStr>, reached: &FxHashSet<SmallStr>) {
-    match formula {
-        ast::Formula::And(parts) | ast::Formula::Or(parts) => {
-            parts.iter().for_each(|part| applied(part, waiting, reached));
-        }
-        ast::Formula::Not(inner, _) => applied(inner, waiting, reached),
-        ast::Formula::Atom(ast::Atom::Rule(apply)) if !reached.contains(&apply.name.name) => {
-            waiting.push(apply.name.name.clone());
-        }
-        ast::Formula::Atom(_) => {}
-    }
-}
-
-/// Checks that every applied predicate is defined, with as many columns as arguments.
-fn check_applications(predicates: &BTreeMap<SmallStr, Predicate<Formula>>) -> Result<(), ProgramError> {
-    let check = |apply: &Apply| {
-        let Target::Predicate(name) = &apply.target else { return Ok(()) };
-        let span = apply.span;
-        let predicate =
-            predicates.get(name).ok_or_else(|| ProgramError::RuleNotFound { name: name.to_string(), span })?;
-        let expected = predicate.columns.len();
-        if expected == apply.args.len() {
-            return Ok(());
-        }
-        Err(ProgramError::ApplicationArity { name: name.to_string(), expected, found: apply.args.len(), span })
-    };
-    for predicate in predicates.values() {
-        match &predicate.definition {
-            Definition::Rules(rules) => rules.iter().try_for_each(|rule| each_application(&rule.body, &check))?,
-            Definition::Fixed(apply) => super::fixed::check_inputs(apply, predicates)?,
-            Definition::Constant(_) => {}
-        }
-    }
-    Ok(())
-}
-
-fn each_application(formula: &Formula, check: &dyn Fn(&Apply) -> Result<(), ProgramError>) -> Result<(), ProgramError> {
-    match formula {
-        Formula::And(parts) | Formula::Or(parts) => parts.iter().try_for_each(|part| each_application(part, check)),
-        Formula::Not(inner) => each_application(inner, check),
-        Formula::Atom(Atom::Apply(apply)) => check(apply),
-        Formula::Atom(_) => Ok(()),
-    }
 }

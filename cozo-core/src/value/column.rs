@@ -5,20 +5,10 @@
 //! representations, but its result must be the same for all. [`Column::Any`] can hold everything that the others can.
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::hash::{combine_hashes, hash_bool, hash_float, hash_int, hash_null, hash_str, hash_value};
-use super::{DataValue, Num, Scalar, SmallStr, StrColumn};
-
-/// Values of one fixed-size type. Null rows have the type's default in `values`.
-#[derive(Clone, Debug, Default)]
-pub struct Primitive<T> {
-    /// A value for each row.
-    pub values: Vec<T>,
-    /// `true` for each null row; absent if no row is null.
-    pub nulls: Option<Vec<bool>>,
-}
+use super::primitive::append_nulls;
+use super::{DataValue, Num, Primitive, Scalar, SmallStr, StrColumn};
 
 /// A value for each row. It is typed if all values that are not null have one type.
 #[derive(Clone, Debug)]
@@ -40,92 +30,6 @@ pub enum Column {
 impl Default for Column {
     fn default() -> Self {
         Column::Null(0)
-    }
-}
-
-impl<T: Copy + Default> Primitive<T> {
-    /// A column without nulls.
-    pub fn dense(values: Vec<T>) -> Self {
-        Primitive { values, nulls: None }
-    }
-
-    /// `len` nulls.
-    fn of_nulls(len: usize) -> Self {
-        Primitive { values: vec![T::default(); len], nulls: (len > 0).then(|| vec![true; len]) }
-    }
-
-    /// Whether the row is null.
-    #[inline]
-    pub fn is_null(&self, row: usize) -> bool {
-        self.nulls.as_ref().is_some_and(|nulls| nulls[row])
-    }
-
-    /// The value of a row that is not null.
-    #[inline]
-    pub fn get(&self, row: usize) -> Option<T> {
-        (!self.is_null(row)).then(|| self.values[row])
-    }
-
-    /// Appends a value that is not null.
-    #[inline]
-    pub fn push(&mut self, value: T) {
-        self.values.push(value);
-        if let Some(nulls) = &mut self.nulls {
-            nulls.push(false);
-        }
-    }
-
-    fn push_null(&mut self) {
-        let len = self.values.len();
-        self.nulls.get_or_insert_with(|| vec![false; len]).push(true);
-        self.values.push(T::default());
-    }
-
-    fn append_range(&mut self, other: &Self, range: Range<usize>) {
-        append_nulls(
-            &mut self.nulls,
-            self.values.len(),
-            other.nulls.as_deref().map(|n| &n[range.clone()]),
-            range.len(),
-        );
-        self.values.extend_from_slice(&other.values[range]);
-    }
-
-    fn append_take(&mut self, other: &Self, rows: &[u32]) {
-        append_taken_nulls(&mut self.nulls, self.values.len(), other.nulls.as_deref(), rows);
-        self.values.extend(rows.iter().map(|row| other.values[*row as usize]));
-    }
-
-    fn truncate(&mut self, len: usize) {
-        self.values.truncate(len);
-        if let Some(nulls) = &mut self.nulls {
-            nulls.truncate(len);
-        }
-    }
-}
-
-/// Appends `count` null flags to those of a column of length `len`.
-fn append_nulls(nulls: &mut Option<Vec<bool>>, len: usize, more: Option<&[bool]>, count: usize) {
-    match (nulls.as_mut(), more) {
-        (None, None) => {}
-        (Some(flags), None) => flags.resize(len + count, false),
-        (_, Some(more)) => nulls.get_or_insert_with(|| vec![false; len]).extend_from_slice(more),
-    }
-}
-
-/// Appends null flags of some rows to those of a column of length `len`.
-pub(super) fn append_taken_nulls(nulls: &mut Option<Vec<bool>>, len: usize, more: Option<&[bool]>, rows: &[u32]) {
-    if nulls.is_none() && more.is_none() {
-        return;
-    }
-    let flags = nulls.get_or_insert_with(|| vec![false; len]);
-    match more {
-        Some(more) => flags.extend(rows.iter().map(|row| more[*row as usize])),
-        None => flags.resize(len + rows.len(), false),
-    }
-    // The rows that pass a filter often have no nulls.
-    if len == 0 && !flags.contains(&true) {
-        *nulls = None;
     }
 }
 
@@ -471,76 +375,6 @@ impl Column {
             }
             (Column::Null(_), DataValue::Null) => {}
             _ => self.make_any()[row] = value,
-        }
-    }
-
-    /// The hash of one row's value.
-    #[inline]
-    pub fn hash_at(&self, row: usize) -> u64 {
-        match self {
-            Column::Null(_) => hash_null(),
-            Column::Bool(column) => column.get(row).map_or_else(hash_null, hash_bool),
-            Column::Int(column) => column.get(row).map_or_else(hash_null, hash_int),
-            Column::Float(column) => column.get(row).map_or_else(hash_null, hash_float),
-            Column::Str(column) if column.is_null(row) => hash_null(),
-            Column::Str(column) => hash_str(column.bytes_at(row)),
-            Column::Any(values) => hash_value(&values[row]),
-        }
-    }
-
-    /// Mixes the hash of each row's value into the row's hash.
-    pub fn hash_into(&self, hashes: &mut [u64]) {
-        match self {
-            Column::Int(Primitive { values, nulls: None }) => {
-                for (hash, value) in hashes.iter_mut().zip(values) {
-                    *hash = combine_hashes(*hash, hash_int(*value));
-                }
-            }
-            _ => {
-                for (row, hash) in hashes.iter_mut().enumerate() {
-                    *hash = combine_hashes(*hash, self.hash_at(row));
-                }
-            }
-        }
-    }
-
-    /// Whether two rows have the same value (identity).
-    #[inline]
-    pub fn equals_at(&self, row: usize, other: &Column, other_row: usize) -> bool {
-        match (self, other) {
-            (Column::Int(a), Column::Int(b)) => a.get(row) == b.get(other_row),
-            (Column::Str(a), Column::Str(b)) => {
-                a.bytes_at(row) == b.bytes_at(other_row) && a.is_null(row) == b.is_null(other_row)
-            }
-            (Column::Any(a), Column::Any(b)) => a[row] == b[other_row],
-            _ => self.compare_at(row, other, other_row).is_eq(),
-        }
-    }
-
-    /// Two rows in the total order.
-    pub fn compare_at(&self, row: usize, other: &Column, other_row: usize) -> Ordering {
-        match (self, other) {
-            (Column::Int(a), Column::Int(b)) => a.get(row).cmp(&b.get(other_row)),
-            (Column::Str(a), Column::Str(b)) => {
-                let nulls = b.is_null(other_row).cmp(&a.is_null(row));
-                nulls.then_with(|| a.bytes_at(row).cmp(b.bytes_at(other_row)))
-            }
-            (Column::Float(a), Column::Float(b)) => a.get(row).map(Num::Float).cmp(&b.get(other_row).map(Num::Float)),
-            (Column::Bool(a), Column::Bool(b)) => a.get(row).cmp(&b.get(other_row)),
-            (Column::Any(a), Column::Any(b)) => a[row].cmp(&b[other_row]),
-            (a, b) => a.get(row).cmp(&b.get(other_row)),
-        }
-    }
-
-    /// A row against a value, in the total order.
-    pub fn compare_value(&self, row: usize, value: &DataValue) -> Ordering {
-        match (self, value) {
-            (Column::Int(column), DataValue::Num(Num::Int(value))) => column.get(row).cmp(&Some(*value)),
-            (Column::Str(column), DataValue::Str(value)) if !column.is_null(row) => {
-                column.bytes_at(row).cmp(value.as_bytes())
-            }
-            (Column::Any(values), value) => values[row].cmp(value),
-            (column, value) => column.get(row).cmp(value),
         }
     }
 }

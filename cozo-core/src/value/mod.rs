@@ -23,6 +23,7 @@
 pub mod arrow;
 mod batch;
 mod column;
+mod column_identity;
 mod convert;
 mod copy;
 mod depth;
@@ -34,6 +35,7 @@ mod key_starts;
 mod number;
 mod order;
 mod parse_json;
+mod primitive;
 mod scalar;
 mod size;
 pub mod sort;
@@ -45,7 +47,7 @@ mod vector;
 use std::collections::BTreeSet;
 
 pub use batch::{Batch, compare_columns};
-pub use column::{Column, Primitive};
+pub use column::Column;
 pub use convert::{ParseError, decode_base64, encode_base64, parse_rfc3339_micros, parse_uuid};
 pub use copy::{copy_all, copy_json, extend_with_copies};
 pub use depth::{check_depth, check_json_depth};
@@ -55,6 +57,7 @@ pub use json::{JsonData, json_text, json_to_value, json_value_of, json_value_wit
 pub use key_starts::KeyStarts;
 pub use number::Num;
 pub use parse_json::{ParsedJson, parse_json};
+pub use primitive::Primitive;
 pub use scalar::Scalar;
 pub use size::{allocated, field_bytes, json_bytes, object_bytes};
 pub use strings::StrColumn;

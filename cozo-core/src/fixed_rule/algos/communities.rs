@@ -23,6 +23,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 
 use super::parallel::sum;
+use super::refinement::Refinement;
 use crate::fixed_rule::graph::{Direction, Edges, Graph};
 use crate::fixed_rule::{DefaultValue, OptionKind, OptionSpec, Poison, Settings};
 
@@ -47,7 +48,7 @@ pub const DELTA: OptionSpec = OptionSpec::new(
 );
 
 /// A smaller gain is only a rounding error.
-const NOISE: f64 = 1e-12;
+pub const NOISE: f64 = 1e-12;
 
 /// A search for communities.
 pub struct Search<'a> {
@@ -61,31 +62,31 @@ pub struct Search<'a> {
 /// A graph with the weights for modularity.
 pub struct Level {
     /// All edges in both directions.
-    around: Graph,
+    pub(super) around: Graph,
     /// The weights of the outgoing and of the incoming edges of each node.
-    leaving: Vec<f64>,
-    reaching: Vec<f64>,
+    pub(super) leaving: Vec<f64>,
+    pub(super) reaching: Vec<f64>,
     /// The weight of all edges.
-    total: f64,
+    pub(super) total: f64,
     /// The expected weight of edges for each unit that leaves a node and each that reaches another.
-    expected: f64,
+    pub(super) expected: f64,
     /// The scale of random choices: a gain that is smaller by this much is still likely to be chosen.
-    spread: f64,
+    pub(super) spread: f64,
 }
 
 /// The scale of random choices as a part of the mean weight of an edge (theta in Traag, Waltman and van Eck 2019).
 const SPREAD_OF_EDGE: f64 = 0.01;
 
 /// The totals of communities.
-struct Totals {
+pub struct Totals {
     leaving: Vec<f64>,
     reaching: Vec<f64>,
 }
 
 /// The weights of edges from a node to each community around it.
-struct Around {
-    weights: Vec<f64>,
-    met: Vec<u32>,
+pub struct Around {
+    pub weights: Vec<f64>,
+    pub met: Vec<u32>,
 }
 
 impl<'a> Search<'a> {
@@ -188,25 +189,25 @@ impl Level {
     }
 
     /// The gain of modularity if a single node joins a community with these totals and this weight of edges to the node.
-    fn gain(&self, node: usize, weight: f64, (leaving, reaching): (f64, f64)) -> f64 {
+    pub(super) fn gain(&self, node: usize, weight: f64, (leaving, reaching): (f64, f64)) -> f64 {
         let expected = self.leaving[node] * reaching + self.reaching[node] * leaving;
         weight / self.total - expected * self.expected
     }
 
     /// A gain with random noise. The probability that it is the greatest of several grows exponentially with the gain (Gumbel 1954).
-    fn by_chance(&self, gain: f64, random: &mut StdRng) -> f64 {
+    pub(super) fn by_chance(&self, gain: f64, random: &mut StdRng) -> f64 {
         let uniform: f64 = random.random_range(f64::MIN_POSITIVE..1.0);
         gain - self.spread * (-uniform.ln()).ln()
     }
 
-    fn totals(&self, communities: &[u32]) -> Totals {
+    pub(super) fn totals(&self, communities: &[u32]) -> Totals {
         let none = vec![0.0; self.node_count()];
         let mut totals = Totals { leaving: none.clone(), reaching: none };
         (0..communities.len()).for_each(|node| totals.add(self, node, communities[node], 1.0));
         totals
     }
 
-    fn no_weights(&self) -> Around {
+    pub(super) fn no_weights(&self) -> Around {
         Around { weights: vec![0.0; self.node_count()], met: vec![] }
     }
 
@@ -358,81 +359,13 @@ impl<'a> Moves<'a> {
     }
 }
 
-/// The parts of communities while they grow.
-struct Refinement<'a> {
-    level: &'a Level,
-    communities: &'a [u32],
-    /// The totals of the communities.
-    bounds: Totals,
-    /// The part of each node, and the totals and sizes of parts.
-    parts: Vec<u32>,
-    totals: Totals,
-    sizes: Vec<u32>,
-    /// The weight of the edges from each part to the rest of its community.
-    outside: Vec<f64>,
-    around: Around,
-}
-
-impl<'a> Refinement<'a> {
-    /// The refinement in which every node is a part.
-    fn new(level: &'a Level, communities: &'a [u32]) -> Self {
-        let parts: Vec<u32> = (0..communities.len() as u32).collect();
-        let (bounds, totals) = (level.totals(communities), level.totals(&parts));
-        let mut around = level.no_weights();
-        let mut inside = |node: usize| {
-            around.gather(&level.around, node, |other| (communities[other] == communities[node]).then_some(0));
-            let weight = around.weights[0];
-            around.clear();
-            weight
-        };
-        let outside = (0..parts.len()).map(&mut inside).collect();
-        let sizes = vec![1; parts.len()];
-        Refinement { level, communities, bounds, parts, totals, sizes, outside, around }
-    }
-
-    /// Whether the weight of edges from a part to the rest of its community is at least the expected one.
-    fn is_well_connected(&self, part: u32, community: u32) -> bool {
-        let ((leaving, reaching), bound) = (self.totals.of(part), self.bounds.of(community));
-        let expected = leaving * (bound.1 - reaching) + reaching * (bound.0 - leaving);
-        self.outside[part as usize] / self.level.total >= expected * self.level.expected
-    }
-
-    /// Lets a single node join a part of its community, most likely the one with the greatest gain.
-    fn join(&mut self, node: usize, random: &mut StdRng) {
-        let (own, community) = (self.parts[node], self.communities[node]);
-        if self.sizes[own as usize] > 1 || !self.is_well_connected(own, community) {
-            return;
-        }
-        let (communities, parts) = (self.communities, &self.parts);
-        let part_of = |other: usize| (communities[other] == community).then_some(parts[other]);
-        self.around.gather(&self.level.around, node, part_of);
-        let (mut best, mut most) = (own, self.level.by_chance(0.0, random));
-        for part in self.around.met.iter().filter(|part| **part != own && self.is_well_connected(**part, community)) {
-            let gain = self.level.gain(node, self.around.weights[*part as usize], self.totals.of(*part));
-            let chance = self.level.by_chance(gain, random);
-            if gain > -NOISE && chance > most {
-                (best, most) = (*part, chance);
-            }
-        }
-        if best != own {
-            self.outside[best as usize] += self.outside[own as usize] - 2.0 * self.around.weights[best as usize];
-            self.sizes[own as usize] -= 1;
-            self.sizes[best as usize] += 1;
-            self.totals.add(self.level, node, own, -1.0);
-            self.totals.add(self.level, node, best, 1.0);
-            self.parts[node] = best;
-        }
-        self.around.clear();
-    }
-}
-
 impl Totals {
-    fn add(&mut self, level: &Level, node: usize, community: u32, times: f64) {
+    pub(super) fn add(&mut self, level: &Level, node: usize, community: u32, times: f64) {
         self.leaving[community as usize] += times * level.leaving[node];
         self.reaching[community as usize] += times * level.reaching[node];
     }
 
-    fn of(&self, community: u32) -> (f64, f64) {
+    pub(super) fn of(&self, community: u32) -> (f64, f64) {
         (self.leaving[community as usize], self.reaching[community as usize])
     }
 }
@@ -440,7 +373,7 @@ impl Totals {
 impl Around {
     /// Adds the weights of a node's edges to the communities of their other ends. Ends for which `community` returns `None` and loops
     /// are skipped.
-    fn gather(&mut self, graph: &Graph, node: usize, community: impl Fn(usize) -> Option<u32>) {
+    pub(super) fn gather(&mut self, graph: &Graph, node: usize, community: impl Fn(usize) -> Option<u32>) {
         for (target, weight) in graph.out_neighbors_with_weights(node as u32) {
             let Some(community) = community(target as usize).filter(|_| target as usize != node) else { continue };
             let sum = &mut self.weights[community as usize];
@@ -451,7 +384,7 @@ impl Around {
         }
     }
 
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.met.drain(..).for_each(|community| self.weights[community as usize] = 0.0);
     }
 }

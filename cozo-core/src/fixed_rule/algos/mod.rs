@@ -43,6 +43,7 @@ mod parallel;
 mod personalized_page_rank;
 mod power_iteration;
 mod random_walk;
+mod refinement;
 mod search;
 mod shortest_path_a_star;
 mod shortest_path_bfs;

@@ -13,6 +13,7 @@
 //! | `graph_cache` | graphs of stored relations, cached from one query to the next |
 
 mod adjacency;
+mod blocks;
 mod dense_ids;
 mod graph_cache;
 mod hashed;
@@ -26,7 +27,7 @@ pub use nodes::{NO_NODE, Nodes};
 
 use std::sync::{Arc, OnceLock};
 
-use adjacency::starts_of_sorted;
+use blocks::starts_of_sorted;
 use graph_cache::Made;
 use rayon::prelude::*;
 

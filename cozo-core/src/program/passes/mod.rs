@@ -5,6 +5,7 @@
 //! asked for. Each pass takes a program and returns one, or the error that names what is wrong. The planner calls [`order_body`]
 //! again when it reorders a body.
 
+mod disjuncts;
 mod equalities;
 mod magic;
 mod normalise;

@@ -10,7 +10,7 @@ use super::{NamedRows, SessionError, SystemContext, find};
 use crate::budget::Budget;
 use crate::fixed_rule::RuleSet;
 use crate::parse::ast::{MutationOp, QueryOption, Symbol, TriggerEvent, TriggerSpec};
-use crate::program::ProgramError;
+use crate::program::{FixedCallError, ProgramError};
 use crate::schema::{AccessLevel, RelationSchema, Triggers};
 use crate::txn::Transaction;
 use crate::value::DataValue;
@@ -60,7 +60,7 @@ fn check(spec: &TriggerSpec, schema: &RelationSchema, txn: &Transaction, fixed_r
 
 /// Whether an error concerns the text alone. A missing fixed rule does not, since it may be registered before the trigger runs.
 fn is_of_the_text(report: &miette::Report) -> bool {
-    let is_rule = matches!(report.downcast_ref(), Some(ProgramError::FixedRuleNotFound { .. }));
+    let is_rule = matches!(report.downcast_ref(), Some(ProgramError::FixedCall(FixedCallError::NotFound { .. })));
     !is_rule && report.code().is_some_and(|code| code.to_string().starts_with("parser::"))
 }
 

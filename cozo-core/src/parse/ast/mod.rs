@@ -5,10 +5,15 @@
 //! a span (`spans`) and prints as CozoScript (`display`). **Names are names here**: nothing is resolved against functions, rules or the
 //! catalog.
 
+mod relation;
+mod system;
+
 use std::sync::Arc;
 
 use crate::diag::SourceSpan;
 use crate::value::{Batch, DataValue, SmallStr};
+pub use relation::{BaseTypeSpec, ColumnSource, ColumnSpec, ColumnSpecs, ColumnTypeSpec, Mutation, MutationOp};
+pub use system::{SearchIndexKind, SystemOp, SystemOpKind, TriggerEvent, TriggerSpec};
 
 /// A name and where it stands. Symbols are equal and ordered by the name alone.
 #[derive(Clone, Debug)]
@@ -316,115 +321,6 @@ pub enum Assertion {
     Some,
 }
 
-/// An operation on a stored relation.
-#[derive(Clone, Debug)]
-pub struct Mutation {
-    /// Which operation.
-    pub op: MutationOp,
-    /// The relation, an ephemeral one beginning with `_`.
-    pub relation: Symbol,
-    /// The columns, if braces were given.
-    pub columns: Option<ColumnSpecs>,
-    /// The whole option.
-    pub span: SourceSpan,
-}
-
-/// The operations on stored relations.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum MutationOp {
-    /// `:create`
-    Create,
-    /// `:replace`
-    Replace,
-    /// `:put`
-    Put,
-    /// `:insert`
-    Insert,
-    /// `:update`
-    Update,
-    /// `:rm`
-    Rm,
-    /// `:delete`
-    Delete,
-    /// `:ensure`
-    Ensure,
-    /// `:ensure_not`
-    EnsureNot,
-}
-
-impl MutationOp {
-    /// Whether it looks up its rows in the relation.
-    pub fn reads(self) -> bool {
-        use MutationOp::{Create, Delete, Ensure, EnsureNot, Insert, Put, Replace, Rm, Update};
-        match self {
-            Insert | Update | Delete | Ensure | EnsureNot => true,
-            Create | Replace | Put | Rm => false,
-        }
-    }
-}
-
-/// `{keys => values}`
-#[derive(Clone, Debug, Default)]
-pub struct ColumnSpecs {
-    /// Before the arrow.
-    pub keys: Vec<ColumnSpec>,
-    /// After it.
-    pub values: Vec<ColumnSpec>,
-    /// The braces.
-    pub span: SourceSpan,
-}
-
-/// One column in a specification.
-#[derive(Clone, Debug)]
-pub struct ColumnSpec {
-    /// The column's name.
-    pub name: Symbol,
-    /// Its type; absent means `Any?`.
-    pub column_type: Option<ColumnTypeSpec>,
-    /// Where its value comes from.
-    pub source: ColumnSource,
-}
-
-/// Where a column's value comes from.
-#[derive(Clone, Debug)]
-pub enum ColumnSource {
-    /// The output column of the same name.
-    SameName,
-    /// `= binding`: an output column as its header spells it (`x`, `count(x)`).
-    Binding(Symbol),
-    /// `default expr`
-    Default(Expr),
-}
-
-/// A column type as written.
-#[derive(Clone, Debug)]
-pub struct ColumnTypeSpec {
-    /// The type without the question mark.
-    pub base: BaseTypeSpec,
-    /// Whether `?` follows.
-    pub nullable: bool,
-    /// Where it stands.
-    pub span: SourceSpan,
-}
-
-/// A column type without its nullability.
-#[derive(Clone, Debug)]
-pub enum BaseTypeSpec {
-    /// `Any`, `Bool`, `Int`, `Float`, `String`, `Bytes`, `Uuid`, `Json` or `Validity`; the parser accepts no other.
-    Named(SmallStr),
-    /// `[type]` or `[type; length]`
-    List(Box<ColumnTypeSpec>, Option<Expr>),
-    /// `(type, type)`
-    Tuple(Vec<ColumnTypeSpec>),
-    /// `<F32; n>` (`wide` is for F64)
-    Vector {
-        /// 64-bit elements.
-        wide: bool,
-        /// The number of elements.
-        len: usize,
-    },
-}
-
 /// A statement of an imperative script.
 #[derive(Clone, Debug)]
 pub enum Statement {
@@ -490,111 +386,4 @@ pub enum Condition {
         /// The relation that takes the result.
         store_as: Option<Symbol>,
     },
-}
-
-/// A system operation.
-#[derive(Clone, Debug)]
-pub struct SystemOp {
-    /// Which.
-    pub kind: SystemOpKind,
-    /// The whole operation.
-    pub span: SourceSpan,
-}
-
-/// The system operations.
-#[derive(Clone, Debug)]
-pub enum SystemOpKind {
-    /// `::relations`
-    Relations,
-    /// `::columns rel` (also `rel:index`)
-    Columns(Symbol),
-    /// `::indices rel`
-    Indices(Symbol),
-    /// `::describe rel "text"?`
-    Describe(Symbol, Option<Expr>),
-    /// `::remove a, b`
-    Remove(Vec<Symbol>),
-    /// `::rename a -> b, c -> d`
-    Rename(Vec<(Symbol, Symbol)>),
-    /// `::index create rel:name {columns}`
-    CreateIndex {
-        /// The base relation.
-        relation: Symbol,
-        /// The index.
-        index: Symbol,
-        /// Its leading columns.
-        columns: Vec<Symbol>,
-    },
-    /// `::hnsw|fts|lsh create rel:name {options}`
-    CreateSearchIndex {
-        /// Which kind.
-        kind: SearchIndexKind,
-        /// The base relation.
-        relation: Symbol,
-        /// The index.
-        index: Symbol,
-        /// The options as written.
-        options: Vec<(Symbol, Expr)>,
-    },
-    /// `::index|hnsw|fts|lsh drop rel:name`
-    DropIndex {
-        /// The base relation.
-        relation: Symbol,
-        /// The index.
-        index: Symbol,
-    },
-    /// `::set_triggers rel on put {...} ...`
-    SetTriggers(Symbol, Vec<TriggerSpec>),
-    /// `::show_triggers rel`
-    ShowTriggers(Symbol),
-    /// `::access_level level a, b`
-    AccessLevel(Symbol, Vec<Symbol>),
-    /// `::running`
-    Running,
-    /// `::kill expr`
-    Kill(Expr),
-    /// `::compact`
-    Compact,
-    /// `::fixed_rules`
-    FixedRules,
-    /// `::explain { query }`; `analyze` runs it too
-    Explain {
-        /// The query.
-        query: Box<Query>,
-        /// Whether the query is run and measured.
-        analyze: bool,
-    },
-}
-
-/// The kinds of search index.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SearchIndexKind {
-    /// Nearest neighbours of vectors.
-    Hnsw,
-    /// Full text.
-    Fts,
-    /// Near-duplicates.
-    Lsh,
-}
-
-/// One clause of `::set_triggers`.
-#[derive(Clone, Debug)]
-pub struct TriggerSpec {
-    /// When it runs.
-    pub event: TriggerEvent,
-    /// The query, parsed.
-    pub query: Box<Query>,
-    /// The text between the braces, leading blanks dropped.
-    pub source: String,
-}
-
-/// When a trigger runs.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum TriggerEvent {
-    /// After rows were put.
-    Put,
-    /// After rows were removed.
-    Rm,
-    /// Before the relation is replaced.
-    Replace,
 }
