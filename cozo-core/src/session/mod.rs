@@ -30,11 +30,12 @@
 //! | `hooks`, `triggers`, `callbacks` | the consequences of a write |
 //! | `rows`, `columns`, `transfer`, `backup` | results, imports, exports and backups |
 //! | `running` | the running scripts, for `::running` and `::kill` |
-//! | `simple_rule`, `expressions`, `debug`, `check` | further services for the host |
+//! | `backups`, `extensions`, `json`, `simple_rule`, `expressions`, `debug`, `check` | further services for the host |
 //!
 //! **No stage calls the next one**: this module calls them one after the other.
 
 mod backup;
+mod backups;
 mod cached_ref;
 mod callbacks;
 mod check;
@@ -46,8 +47,10 @@ mod debug;
 mod engine;
 mod error;
 mod expressions;
+mod extensions;
 mod hooks;
 mod imperative;
+mod json;
 mod multi;
 mod query;
 mod rows;
