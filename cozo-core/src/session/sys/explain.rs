@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
-use super::super::compile::CompiledQuery;
-use super::super::query::{Context, query_budget, run_plan, run_single};
-use super::{NamedRows, SystemContext};
 use crate::budget::Budget;
 use crate::exec::{Profile, Rows};
 use crate::parse::ast::{Query, QueryOption};
 use crate::plan::{EXPLAIN_HEADERS, Plan, explain as explain_plan};
+use crate::session::results::NamedRows;
+use crate::session::run::{QueryContext, ScriptContext, query_budget, run_plan, run_single};
+use crate::session::script::CompiledQuery;
 use crate::txn::Transaction;
 use crate::value::DataValue;
 
@@ -16,7 +16,7 @@ use crate::value::DataValue;
 const PROFILE_HEADERS: [&str; 3] = ["rows", "batches", "seconds"];
 
 /// `::explain { query }`. The query is compiled but not run. Its operation on a stored relation is ignored.
-pub fn explain(query: &Query, txn: &Transaction, context: &SystemContext<'_>) -> miette::Result<NamedRows> {
+pub fn explain(query: &Query, txn: &Transaction, context: &ScriptContext<'_>) -> miette::Result<NamedRows> {
     let budget = context.query().budget_of(query)?;
     let _compiling = budget.enter();
     let mut query = query.clone();
@@ -31,7 +31,7 @@ pub fn explain(query: &Query, txn: &Transaction, context: &SystemContext<'_>) ->
 
 /// `::explain analyze { query }`. The query runs without its operation on a stored relation. The result has for each operator the
 /// number of rows and batches that it returned, and the seconds spent in it alone, summed over threads.
-pub fn analyze(query: &Query, txn: &mut Transaction, context: &SystemContext<'_>) -> miette::Result<NamedRows> {
+pub fn analyze(query: &Query, txn: &mut Transaction, context: &ScriptContext<'_>) -> miette::Result<NamedRows> {
     let budget = context.query().budget_of(query)?;
     let _compiling = budget.enter();
     let mut query = query.clone();
@@ -39,7 +39,7 @@ pub fn analyze(query: &Query, txn: &mut Transaction, context: &SystemContext<'_>
     let compiled = CompiledQuery::compile(&query, txn, &context.core.fixed_rules.current(), context.parameters, &[])?;
     let Some(plan) = &compiled.plan else { return Ok(NamedRows::new(headers(&PROFILE_HEADERS), vec![])) };
     let parameters = compiled.parameters.bind(context.parameters)?;
-    let context = Context { budget: Some(&budget), ..context.query() };
+    let context = QueryContext { budget: Some(&budget), ..context.query() };
     let budget = query_budget(&compiled.options, &parameters, txn, &context)?;
     let profile = profiled(&compiled, plan, &parameters, txn, &context, &budget)?;
     let rows = explain_plan(plan).into_iter().map(|mut explained| {
@@ -61,7 +61,7 @@ fn profiled(
     plan: &Plan,
     parameters: &[&DataValue],
     txn: &mut Transaction,
-    context: &Context<'_>,
+    context: &QueryContext<'_>,
     budget: &Budget,
 ) -> miette::Result<Profile> {
     let _entered = budget.enter();

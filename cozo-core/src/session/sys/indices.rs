@@ -1,11 +1,13 @@
 //! `::index create`, `::index drop`, `::indices`.
 
-use super::relations::{count, headers};
-use super::{NamedRows, SessionError, SystemContext, find};
+use super::shared::{count, find, headers};
 use crate::exec::ExecError;
 use crate::index::secondary;
 use crate::parse::ast::Symbol;
 use crate::schema::{AccessLevel, IndexDefinition, SchemaRef};
+use crate::session::error::SessionError;
+use crate::session::results::NamedRows;
+use crate::session::run::ScriptContext;
 use crate::txn::Transaction;
 use crate::value::{DataValue, JsonData};
 
@@ -15,7 +17,7 @@ pub fn create(
     name: &Symbol,
     columns: &[Symbol],
     txn: &mut Transaction,
-    context: &SystemContext<'_>,
+    context: &ScriptContext<'_>,
 ) -> miette::Result<NamedRows> {
     if columns.is_empty() {
         return Err(SessionError::EmptyIndex { name: name.name.to_string(), span: name.span }.into());

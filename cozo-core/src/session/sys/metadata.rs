@@ -1,9 +1,12 @@
 //! `::describe` and `::access_level`.
 
-use super::{NamedRows, SessionError, SystemContext, find};
+use super::shared::find;
 use crate::parse::ast::{Expr, Symbol};
 use crate::program::Resolver;
 use crate::schema::{AccessLevel, RelationSchema};
+use crate::session::error::SessionError;
+use crate::session::results::NamedRows;
+use crate::session::run::ScriptContext;
 use crate::txn::Transaction;
 
 /// `::describe rel "text"`
@@ -11,7 +14,7 @@ pub fn describe(
     name: &Symbol,
     text: Option<&Expr>,
     txn: &mut Transaction,
-    context: &SystemContext<'_>,
+    context: &ScriptContext<'_>,
 ) -> miette::Result<NamedRows> {
     let schema = find(name, txn)?;
     let description = match text {

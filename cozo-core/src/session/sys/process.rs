@@ -1,19 +1,21 @@
 //! `::running` and `::kill`.
 
-use super::{NamedRows, SessionError, SystemContext};
 use crate::parse::ast::Expr;
 use crate::program::Resolver;
+use crate::session::error::SessionError;
+use crate::session::results::NamedRows;
+use crate::session::run::ScriptContext;
 use crate::value::DataValue;
 
 /// `::running`
-pub fn running(context: &SystemContext<'_>) -> NamedRows {
+pub fn running(context: &ScriptContext<'_>) -> NamedRows {
     let row = |(number, started): (u64, f64)| vec![DataValue::from(number as i64), started.to_string().into()];
     let headers = vec!["id".to_string(), "started_at".to_string()];
     NamedRows::new(headers, context.running.list(context.script).into_iter().map(row).collect())
 }
 
 /// `::kill n`
-pub fn kill(number: &Expr, context: &SystemContext<'_>) -> miette::Result<NamedRows> {
+pub fn kill(number: &Expr, context: &ScriptContext<'_>) -> miette::Result<NamedRows> {
     let mut resolver = Resolver::standalone(context.parameters);
     let closed = resolver.closed(number)?;
     let value = closed.eval_closed(&resolver.parameters.bind(context.parameters)?)?;

@@ -1,18 +1,14 @@
 //! `::relations`, `::columns`, `::fixed_rules`, `::remove`, `::rename`.
 
-use super::{NamedRows, SessionError, SystemContext, find, indices};
+use super::indices;
+use super::shared::{count, find, headers};
 use crate::parse::ast::Symbol;
 use crate::schema::{AccessLevel, RelationSchema};
+use crate::session::error::SessionError;
+use crate::session::results::NamedRows;
+use crate::session::run::ScriptContext;
 use crate::txn::Transaction;
-use crate::value::{DataValue, Tuple};
-
-pub(super) fn headers(names: &[&str]) -> Vec<String> {
-    names.iter().map(|name| name.to_string()).collect()
-}
-
-pub(super) fn count(n: usize) -> DataValue {
-    DataValue::from(n as i64)
-}
+use crate::value::Tuple;
 
 /// `::relations`. Indices are listed too, all sorted by name.
 pub fn list(txn: &Transaction) -> NamedRows {
@@ -61,7 +57,7 @@ pub fn columns(name: &Symbol, txn: &Transaction) -> miette::Result<NamedRows> {
 }
 
 /// `::fixed_rules`
-pub fn fixed_rules(context: &SystemContext<'_>) -> NamedRows {
+pub fn fixed_rules(context: &ScriptContext<'_>) -> NamedRows {
     let rules = context.core.fixed_rules.current();
     NamedRows::new(headers(&["rule"]), rules.names().into_iter().map(|name| vec![name.into()]).collect())
 }

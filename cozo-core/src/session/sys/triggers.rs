@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use super::super::compile::CompiledQuery;
-use super::super::query::DEFAULT_TIMEOUT_SECONDS;
-use super::super::triggers::given;
-use super::relations::{count, headers};
-use super::{NamedRows, SessionError, SystemContext, find};
+use super::shared::{count, find, headers};
 use crate::budget::Budget;
 use crate::fixed_rule::RuleSet;
 use crate::parse::ast::{MutationOp, QueryOption, Symbol, TriggerEvent, TriggerSpec};
 use crate::program::ProgramError;
 use crate::schema::{AccessLevel, RelationSchema, Triggers};
+use crate::session::error::SessionError;
+use crate::session::events::given;
+use crate::session::results::NamedRows;
+use crate::session::run::ScriptContext;
+use crate::session::script::{CompiledQuery, DEFAULT_TIMEOUT_SECONDS};
 use crate::txn::Transaction;
 use crate::value::DataValue;
 
@@ -20,7 +21,7 @@ pub fn set(
     name: &Symbol,
     specs: &[TriggerSpec],
     txn: &mut Transaction,
-    context: &SystemContext<'_>,
+    context: &ScriptContext<'_>,
 ) -> miette::Result<NamedRows> {
     let schema = find(name, txn)?;
     schema.require(AccessLevel::Protected, "given triggers", name.span)?;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::DbInstance;
-use super::backup::{self, BackupProgress, Strictness};
+use super::db::DbInstance;
 use crate::budget::Interrupt;
+use crate::session::backup::{self, BackupProgress, Strictness};
 
 impl DbInstance {
     /// Writes a backup: a new file, which is a database of the engine `sqlite`, with all relations as they are now. The database

@@ -6,9 +6,11 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::backup::Strictness;
-use super::{DbInstance, NamedRows, ScriptMutability, SessionError};
+use super::db::{DbInstance, ScriptMutability};
 use crate::diag::format_error_as_json;
+use crate::session::backup::Strictness;
+use crate::session::error::SessionError;
+use crate::session::results::NamedRows;
 use crate::value::DataValue;
 
 impl DbInstance {

@@ -1,12 +1,14 @@
-//! What a host adds to a database: fixed rules, and receivers of changes.
+//! What a host adds to a database: fixed rules, receivers of changes, and a function for debug output.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crossbeam_channel::{Receiver, never};
 
-use super::{Change, DbInstance};
+use super::db::DbInstance;
 use crate::fixed_rule::FixedRule;
+use crate::session::events::Change;
+use crate::session::results::NamedRows;
 
 impl DbInstance {
     /// The fixed rules that scripts may use, by name.
@@ -40,11 +42,30 @@ impl DbInstance {
     /// A commit never waits for a receiver. With a `capacity`, a receiver that is this many messages behind is dropped: its channel
     /// ends after the messages in it, so no change is missed unnoticed. Dropping the receiver ends it too.
     pub fn register_callback(&self, relation: &str, capacity: Option<usize>) -> (u32, Receiver<Change>) {
-        self.core().map_or_else(|_| (u32::MAX, never()), |core| core.callbacks.register(relation, capacity))
+        self.core().map_or_else(|_| (u32::MAX, never()), |core| core.events.callbacks.register(relation, capacity))
     }
 
     /// Ends a callback, and closes its channel. Returns whether there was one with this number.
     pub fn unregister_callback(&self, id: u32) -> bool {
-        self.core().is_ok_and(|core| core.callbacks.unregister(id))
+        self.core().is_ok_and(|core| core.events.callbacks.unregister(id))
+    }
+
+    /// Makes `%debug` call a function with the name and the rows of a relation. Without one it prints a line on standard output. The
+    /// function serves all handles of the database. Scripts wait until it returns.
+    ///
+    /// ```
+    /// # fn main() -> cozo::Result<()> {
+    /// let db = cozo::DbInstance::default();
+    /// let (sender, shown) = std::sync::mpsc::channel();
+    /// db.on_debug(move |name, rows| drop(sender.send((name.to_string(), rows.rows.len()))));
+    /// db.run_default("{?[a] <- [[1], [2]] :create _t {a}} %debug _t")?;
+    /// assert_eq!(shown.recv(), Ok(("_t".to_string(), 2)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_debug(&self, show: impl Fn(&str, NamedRows) + Send + Sync + 'static) {
+        if let Ok(core) = self.core() {
+            core.debug.set(show);
+        }
     }
 }

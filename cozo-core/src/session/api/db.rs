@@ -14,7 +14,7 @@
 //! ```
 //!
 //! The result has the type that the caller wants, by [`ScriptResult`]: rows, columns, or rows without headers. Further calls
-//! are methods in modules of their own: `backups`, `check`, `columns`, `extensions`, `json`, `statement`.
+//! are methods in modules of their own: `relations`, `backups`, `check`, `extensions`, `json`, `statement`.
 //!
 //! Invariants:
 //! - A script is on the list of running scripts from its beginning, so `::kill` and a closing database reach it.
@@ -28,18 +28,18 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender};
 
-use super::cached_ref::CachedRef;
-use super::core::{CachedScript, Core};
-use super::imperative::{CompiledScript, run_steps};
-use super::query::run_query;
-use super::running::{Entry, Running};
-use super::sys::{self, SystemContext};
-use super::{MultiTransaction, NamedRows, ScriptResult, TransactionPayload, multi, transfer};
+use super::multi::{MultiTransaction, TransactionPayload, serve};
 use crate::budget::Interrupt;
 use crate::clock::now_micros;
 use crate::diag::show_in;
 use crate::fork::Forked;
 use crate::parse::ast::Script;
+use crate::session::core::Core;
+use crate::session::results::{NamedColumns, NamedRows, ScriptResult};
+use crate::session::run::{ScriptContext, run_query, run_steps};
+use crate::session::running::{Entry, Running};
+use crate::session::script::{CachedRef, CachedScript, CompiledScript};
+use crate::session::sys;
 use crate::storage::{self, Options, Storage};
 use crate::txn::{Pipeline, Transaction};
 use crate::value::{DataValue, ValidityTs};
@@ -146,6 +146,27 @@ impl DbInstance {
         self.run_script_as(payload, params, mutability, Some(interrupt))
     }
 
+    /// [`DbInstance::run_script_interruptible`] with the result as columns.
+    ///
+    /// ```
+    /// # fn main() -> cozo::Result<()> {
+    /// use cozo::ScriptMutability::Immutable;
+    /// let db = cozo::DbInstance::default();
+    /// let result = db.run_script_columns("?[x] := x in [2, 1]", Default::default(), Immutable, &Default::default())?;
+    /// assert_eq!(result.rows.columns[0].as_dense_ints(), Some([1, 2].as_slice()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn run_script_columns(
+        &self,
+        payload: &str,
+        params: BTreeMap<String, DataValue>,
+        mutability: ScriptMutability,
+        interrupt: &Interrupt,
+    ) -> miette::Result<NamedColumns> {
+        self.run_script_as(payload, params, mutability, Some(interrupt))
+    }
+
     /// Runs a script. The result has the type that the caller wants.
     pub(super) fn run_script_as<R: ScriptResult>(
         &self,
@@ -154,7 +175,7 @@ impl DbInstance {
         mutability: ScriptMutability,
         interrupt: Option<&Interrupt>,
     ) -> miette::Result<R> {
-        match self.core()?.find(payload) {
+        match self.core()?.scripts.find(payload) {
             Some(cached) => self.run_cached(&cached, &params, mutability, interrupt),
             None => self.run_new(payload, &params, mutability, interrupt),
         }
@@ -213,7 +234,7 @@ impl DbInstance {
     /// A script, from the cache or parsed now.
     pub(super) fn prepared(&self, source: &str) -> miette::Result<CachedRef<'_, CachedScript>> {
         let core = self.core()?;
-        if let Some(script) = core.find(source) {
+        if let Some(script) = core.scripts.find(source) {
             return Ok(script);
         }
         let entry = Running::enter(&*self.shared.running, None, now_micros());
@@ -279,7 +300,15 @@ impl DbInstance {
     ) -> miette::Result<R> {
         let Shared { core, running } = &*self.shared;
         let (interrupt, script_number) = (entry.interrupt(), entry.number());
-        let context = SystemContext { parameters, interrupt, script: script_number, running, core, new_script };
+        let context = ScriptContext {
+            parameters,
+            interrupt,
+            script: script_number,
+            running,
+            core,
+            new_script,
+            run_system: sys::run,
+        };
         let result = match script {
             CompiledScript::Query(query) => run_query(query, txn, &context.query())?,
             CompiledScript::Steps(steps, mentioned) => R::of_rows(run_steps(steps, mentioned, txn, &context)?)?,
@@ -287,22 +316,6 @@ impl DbInstance {
         };
         core.commit(txn)?;
         Ok(result)
-    }
-
-    /// The contents of relations, all at one moment.
-    pub fn export_relations<I, T>(&self, relations: I) -> miette::Result<BTreeMap<String, NamedRows>>
-    where
-        I: Iterator<Item = T>,
-        T: AsRef<str>,
-    {
-        transfer::export(self.pipeline()?, relations)
-    }
-
-    /// Puts rows into relations, or removes them if the name begins with `-`; all of them or none.
-    ///
-    /// Every column of a relation must be among the headers (for removal every key column); other headers are ignored.
-    pub fn import_relations(&self, data: BTreeMap<String, NamedRows>) -> miette::Result<()> {
-        transfer::import(self.pipeline()?, data)
     }
 
     /// Begins a transaction that is held open over several scripts.
@@ -325,7 +338,7 @@ impl DbInstance {
         }
         let txn = Transaction::begin_held(&core.pipeline, write);
         let entry = Running::enter(running.clone(), Some(&Interrupt::default()), txn.began_micros());
-        multi::serve(core.clone(), txn, &entry, &payloads, &results);
+        serve(core.clone(), txn, &entry, &payloads, &results);
     }
 
     /// Stops all running scripts. They fail with `eval::killed`.
