@@ -21,7 +21,37 @@ const ROOT: &[&[&str]] = &[
 ];
 
 /// Folders of `src/` with the levels of their children, from the lowest up.
-const FOLDERS: &[(&str, &[&[&str]])] = &[];
+const FOLDERS: &[(&str, &[&[&str]])] = &[
+    (
+        "session",
+        &[
+            &["error", "running", "script"],
+            &["results"],
+            &["events", "transfer"],
+            &["backup", "core"],
+            &["run"],
+            &["sys"],
+            &["api"],
+        ],
+    ),
+    (
+        "session/api",
+        &[
+            &["expressions", "multi", "simple_rule"],
+            &["db"],
+            &["backups", "check", "engine", "extensions", "json", "relations", "statement"],
+        ],
+    ),
+    ("session/backup", &[&["copy", "error", "progress"], &["file"], &["restore", "write"]]),
+    ("session/events", &[&["callbacks", "debug", "triggers"], &["hooks"]]),
+    ("session/results", &[&["rows"], &["columns", "reader"]]),
+    ("session/run", &[&["context"], &["query"], &["imperative"]]),
+    ("session/script", &[&["cached_ref", "statistics"], &["compile"], &["query_cache"], &["statements"], &["cache"]]),
+    (
+        "session/sys",
+        &[&["shared"], &["explain", "indices", "metadata", "process", "triggers"], &["relations"], &["operations"]],
+    ),
+];
 
 fn level_of(levels: &[&[&str]], module: &str) -> Option<usize> {
     levels.iter().position(|modules| modules.contains(&module))
