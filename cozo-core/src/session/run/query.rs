@@ -26,7 +26,7 @@ use crate::budget::{Budget, Stop, make_room, step, within};
 use crate::diag::locate;
 use crate::exec::{Answer, Mutated, Profile, Rows, Run, answer, single_row, timeout_seconds, write};
 use crate::parse::ast::MutationOp;
-use crate::plan::{MutationPlan, Options, Plan, Strategy};
+use crate::plan::{MutationPlan, Options, Strategy};
 use crate::program::{GivenRelation, ParameterValues};
 use crate::schema::{AccessLevel, RelationSchema, SchemaRef};
 use crate::session::error::SessionError;
@@ -173,8 +173,8 @@ pub fn run_single(
     txn: &mut Transaction,
     context: &QueryContext<'_>,
 ) -> miette::Result<Option<Rows>> {
-    let is_single = |plan: &&Plan| plan.strategy != Strategy::Batches && compiled.options.keep_single_row();
-    let Some(plan) = compiled.plan.as_ref().filter(is_single) else { return Ok(None) };
+    let plan = compiled.plan.as_ref().filter(|plan| plan.strategy != Strategy::Batches);
+    let Some(plan) = plan else { return Ok(None) };
     let rows = single_row(plan, parameters, txn.view(&plan.reads)?)?;
     if let Some(Rows::One(_, bytes)) = &rows {
         within(*bytes, context.core.query_memory_bytes)?;

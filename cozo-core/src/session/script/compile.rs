@@ -89,6 +89,9 @@ impl CompiledQuery {
             }
             None => None,
         };
+        if let Some(plan) = &mut plan {
+            plan.follow(&options);
+        }
         // The order names columns of the rule, whose positions must not change.
         let names_columns = !options.order.is_empty();
         if let (Some(plan), Some(mutation), false) = (&mut plan, &mut mutation, names_columns) {
@@ -98,19 +101,18 @@ impl CompiledQuery {
         let compiled_against = (txn.catalog().version, fixed_rules_version);
         let sizes = plan.as_ref().filter(|plan| plan.depends_on_sizes).map(|plan| Sizes::now(&plan.reads, txn));
         let sizes = sizes.unwrap_or_default();
-        let is_small = plan.as_ref().is_some_and(|plan| is_small(plan, &options, mutation.as_ref()));
+        let is_small = plan.as_ref().is_some_and(|plan| is_small(plan, mutation.as_ref()));
         Ok(CompiledQuery { plan, options, mutation, parameters, is_small, compiled_against, sizes })
     }
 }
 
 /// See [`CompiledQuery::is_small`].
-fn is_small(plan: &Plan, options: &Options, mutation: Option<&MutationPlan>) -> bool {
+fn is_small(plan: &Plan, mutation: Option<&MutationPlan>) -> bool {
     let mut defaults = mutation.iter().flat_map(|mutation| &mutation.sources).filter_map(|source| match source {
         ValueSource::Default(expr) => Some(expr),
         _ => None,
     });
-    let is_single = plan.strategy != Strategy::Batches && options.keep_single_row();
-    is_single && !plan.costly && !defaults.any(|expr| expr.copies(1) > 1)
+    plan.strategy != Strategy::Batches && !plan.costly && !defaults.any(|expr| expr.copies(1) > 1)
 }
 
 /// The program of a query after all passes, and the order of its joins.

@@ -19,12 +19,7 @@ const PROFILE_HEADERS: [&str; 3] = ["rows", "batches", "seconds"];
 pub fn explain(query: &Query, txn: &Transaction, context: &ScriptContext<'_>) -> miette::Result<NamedRows> {
     let budget = context.query().budget_of(query)?;
     let _compiling = budget.enter();
-    let mut query = query.clone();
-    let shapes_plan = |option: &QueryOption| {
-        matches!(option, QueryOption::DisableMagicRewrite(_) | QueryOption::DisableJoinReorder(_))
-    };
-    query.options.retain(shapes_plan);
-    let compiled = CompiledQuery::compile(&query, txn, &context.core.fixed_rules.current(), context.parameters, &[])?;
+    let compiled = compiled(query, txn, context)?;
     let rows = compiled.plan.as_ref().map(explain_plan).unwrap_or_default();
     Ok(NamedRows::new(headers(&[]), rows.into_iter().map(|explained| explained.row).collect()))
 }
@@ -34,9 +29,7 @@ pub fn explain(query: &Query, txn: &Transaction, context: &ScriptContext<'_>) ->
 pub fn analyze(query: &Query, txn: &mut Transaction, context: &ScriptContext<'_>) -> miette::Result<NamedRows> {
     let budget = context.query().budget_of(query)?;
     let _compiling = budget.enter();
-    let mut query = query.clone();
-    query.options.retain(|option| !matches!(option, QueryOption::Mutation(_) | QueryOption::Returning(_)));
-    let compiled = CompiledQuery::compile(&query, txn, &context.core.fixed_rules.current(), context.parameters, &[])?;
+    let compiled = compiled(query, txn, context)?;
     let Some(plan) = &compiled.plan else { return Ok(NamedRows::new(headers(&PROFILE_HEADERS), vec![])) };
     let parameters = compiled.parameters.bind(context.parameters)?;
     let context = QueryContext { budget: Some(&budget), ..context.query() };
@@ -53,6 +46,13 @@ pub fn analyze(query: &Query, txn: &mut Transaction, context: &ScriptContext<'_>
         explained.row
     });
     Ok(NamedRows::new(headers(&PROFILE_HEADERS), rows.collect()))
+}
+
+/// Compiles a query without its operation on a stored relation.
+fn compiled(query: &Query, txn: &Transaction, context: &ScriptContext<'_>) -> miette::Result<CompiledQuery> {
+    let mut query = query.clone();
+    query.options.retain(|option| !matches!(option, QueryOption::Mutation(_) | QueryOption::Returning(_)));
+    CompiledQuery::compile(&query, txn, &context.core.fixed_rules.current(), context.parameters, &[])
 }
 
 /// Runs a query in the same way as without a profile, and records the work of its operators.
