@@ -59,9 +59,14 @@ impl Core {
         }
     }
 
+    /// A budget with the memory of a query.
+    pub fn budget(&self, interrupt: &Interrupt, timeout_seconds: f64) -> Budget {
+        Budget::new(interrupt.clone(), timeout_seconds, self.query_memory_bytes)
+    }
+
     /// Parses a script, which the interrupt can stop, and caches it.
     pub fn parse(&self, source: &str, interrupt: &Interrupt) -> miette::Result<CachedRef<'_, CachedScript>> {
-        let budget = Budget::new(interrupt.clone(), DEFAULT_TIMEOUT_SECONDS, self.query_memory_bytes);
+        let budget = self.budget(interrupt, DEFAULT_TIMEOUT_SECONDS);
         let reading = budget.enter();
         let script = CompiledScript::new(parse_script(source)?);
         let bytes = self.query_memory_bytes - budget.spare_bytes();

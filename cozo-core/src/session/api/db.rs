@@ -192,10 +192,7 @@ impl DbInstance {
         let mut txn = self.begin(&cached.script, mutability);
         let entry = Running::enter(&*self.shared.running, interrupt, txn.began_micros());
         match self.run_prepared(&cached.script, &mut txn, params, &entry, None) {
-            Err(report) => {
-                self.leave_if_forked(txn);
-                Err(cached.explain(report))
-            }
+            Err(report) => Err(self.failed(cached, txn, report)),
             result => result,
         }
     }
@@ -214,21 +211,19 @@ impl DbInstance {
         let parsed = core.parse(payload, entry.interrupt());
         let parsed = parsed.map_err(|report| show_in(report, payload))?;
         let mut txn = self.begin(&parsed.script, mutability);
-        let run = self.run_prepared(&parsed.script, &mut txn, params, &entry, Some((began, parsed.bytes)));
-        match run {
-            Err(report) => {
-                self.leave_if_forked(txn);
-                Err(parsed.explain(report))
-            }
+        match self.run_prepared(&parsed.script, &mut txn, params, &entry, Some((began, parsed.bytes))) {
+            Err(report) => Err(self.failed(&parsed, txn, report)),
             result => result,
         }
     }
 
-    /// Leaks a transaction if a fixed rule has forked, since locks that it needs may be locked for ever in this process.
-    fn leave_if_forked(&self, txn: Transaction) {
+    /// Ends the transaction of a script with an error, which then shows the script. If a fixed rule has forked, the transaction is
+    /// leaked, since locks that it needs may be locked for ever in this process.
+    fn failed(&self, script: &CachedScript, txn: Transaction, report: miette::Report) -> miette::Report {
         if !self.shared.core.process.is_current() {
             std::mem::forget(txn);
         }
+        script.explain(report)
     }
 
     /// A script, from the cache or parsed now.

@@ -52,7 +52,7 @@ impl<'a> QueryContext<'a> {
             self.new_script.map_or((0.0, 0), |(began, bytes)| (began.elapsed().as_secs_f64(), bytes));
         // Zero stands for no limit, so a limit that has passed becomes a tiny one.
         let left = if seconds > 0.0 { (seconds - passed).max(f64::MIN_POSITIVE) } else { 0.0 };
-        let budget = Budget::new(self.interrupt.clone(), left, self.core.query_memory_bytes);
+        let budget = self.core.budget(self.interrupt, left);
         budget.charge(script_bytes)?;
         budget.check()?;
         Ok(budget)
@@ -60,13 +60,12 @@ impl<'a> QueryContext<'a> {
 
     /// The budget of a compiled query.
     pub fn budget(&self, timeout_seconds: f64, txn: &mut Transaction) -> Result<Budget, Stop> {
-        let limit = self.core.query_memory_bytes;
         let budget = match self.budget {
             Some(budget) => budget.clone(),
-            None => Budget::new(self.interrupt.clone(), timeout_seconds, limit),
+            None => self.core.budget(self.interrupt, timeout_seconds),
         };
         budget.check()?;
-        budget.charge(txn.held_bytes(limit).saturating_add(self.held_bytes))?;
+        budget.charge(txn.held_bytes(self.core.query_memory_bytes).saturating_add(self.held_bytes))?;
         Ok(budget)
     }
 }

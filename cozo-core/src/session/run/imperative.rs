@@ -14,7 +14,7 @@
 
 use super::context::ScriptContext;
 use super::query::run_query;
-use crate::budget::{Budget, make_room, temporary, within};
+use crate::budget::{make_room, temporary, within};
 use crate::diag::SourceSpan;
 use crate::parse::ast::Symbol;
 use crate::plan::default_schema;
@@ -50,7 +50,7 @@ pub fn run_steps(
         let (name, span) = (missing.name.to_string(), missing.span);
         return Err(ProgramError::ParameterNotFound { name, span }.into());
     }
-    let budget = Budget::new(context.interrupt.clone(), 0.0, context.core.query_memory_bytes);
+    let budget = context.core.budget(context.interrupt, 0.0);
     let _entered = budget.enter();
     let dangling = |keyword, span| SessionError::DanglingControlFlow { keyword, span };
     match run_all(steps, txn, context)? {

@@ -1,6 +1,6 @@
 //! `::index create`, `::index drop`, `::indices`.
 
-use super::shared::{count, find, headers};
+use super::shared::{count, find, find_for, headers};
 use crate::exec::ExecError;
 use crate::index::secondary;
 use crate::parse::ast::Symbol;
@@ -22,8 +22,7 @@ pub fn create(
     if columns.is_empty() {
         return Err(SessionError::EmptyIndex { name: name.name.to_string(), span: name.span }.into());
     }
-    let schema = find(relation, txn)?;
-    schema.require(AccessLevel::Protected, "indexed", relation.span)?;
+    let schema = find_for("indexed", AccessLevel::Protected, relation, txn)?;
     if schema.index(&name.name).is_some() {
         let (relation, name, span) = (schema.name.to_string(), name.name.to_string(), name.span);
         return Err(SessionError::IndexExists { relation, name, span }.into());
@@ -52,8 +51,7 @@ fn positions(schema: &SchemaRef, columns: &[Symbol]) -> Result<Vec<usize>, Sessi
 
 /// `::index drop rel:name`
 pub fn drop(relation: &Symbol, name: &Symbol, txn: &mut Transaction) -> miette::Result<NamedRows> {
-    let schema = find(relation, txn)?;
-    schema.require(AccessLevel::Protected, "changed", relation.span)?;
+    let schema = find_for("changed", AccessLevel::Protected, relation, txn)?;
     let index = schema.index(&name.name).ok_or_else(|| SessionError::IndexNotFound {
         relation: schema.name.to_string(),
         name: name.name.to_string(),

@@ -1,8 +1,7 @@
 //! `::describe` and `::access_level`.
 
-use super::shared::find;
+use super::shared::{find, value_of};
 use crate::parse::ast::{Expr, Symbol};
-use crate::program::Resolver;
 use crate::schema::{AccessLevel, RelationSchema};
 use crate::session::error::SessionError;
 use crate::session::results::NamedRows;
@@ -20,9 +19,7 @@ pub fn describe(
     let description = match text {
         None => String::new(),
         Some(expr) => {
-            let mut resolver = Resolver::standalone(context.parameters);
-            let closed = resolver.closed(expr)?;
-            let value = closed.eval_closed(&resolver.parameters.bind(context.parameters)?)?;
+            let value = value_of(expr, context)?;
             value.get_str().ok_or(SessionError::BadDescription { span: expr.span() })?.to_string()
         }
     };

@@ -1,7 +1,7 @@
 //! `::relations`, `::columns`, `::fixed_rules`, `::remove`, `::rename`.
 
 use super::indices;
-use super::shared::{count, find, headers};
+use super::shared::{count, find, find_for, headers};
 use crate::parse::ast::Symbol;
 use crate::schema::{AccessLevel, RelationSchema};
 use crate::session::error::SessionError;
@@ -65,8 +65,7 @@ pub fn fixed_rules(context: &ScriptContext<'_>) -> NamedRows {
 /// `::remove a, b`
 pub fn remove(names: &[Symbol], txn: &mut Transaction) -> miette::Result<NamedRows> {
     for name in names {
-        let schema = find(name, txn)?;
-        schema.require(AccessLevel::Normal, "removed", name.span)?;
+        let schema = find_for("removed", AccessLevel::Normal, name, txn)?;
         if let Some(index) = schema.indices.first() {
             let (relation, index) = (schema.name.to_string(), index.schema.name.to_string());
             return Err(SessionError::HasIndices { relation, index, span: name.span }.into());
@@ -79,8 +78,7 @@ pub fn remove(names: &[Symbol], txn: &mut Transaction) -> miette::Result<NamedRo
 /// `::rename a -> b, c -> d`, from left to right.
 pub fn rename(pairs: &[(Symbol, Symbol)], txn: &mut Transaction) -> miette::Result<NamedRows> {
     for (old, new) in pairs {
-        let schema = find(old, txn)?;
-        schema.require(AccessLevel::Normal, "renamed", old.span)?;
+        let schema = find_for("renamed", AccessLevel::Normal, old, txn)?;
         if txn.catalog().find(&new.name).is_some() {
             return Err(SessionError::NameTaken { name: new.name.to_string(), span: new.span }.into());
         }

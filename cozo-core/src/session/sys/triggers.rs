@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::shared::{count, find, headers};
-use crate::budget::Budget;
+use super::shared::{count, find, find_for, headers};
 use crate::fixed_rule::RuleSet;
 use crate::parse::ast::{MutationOp, QueryOption, Symbol, TriggerEvent, TriggerSpec};
 use crate::program::ProgramError;
@@ -23,10 +22,9 @@ pub fn set(
     txn: &mut Transaction,
     context: &ScriptContext<'_>,
 ) -> miette::Result<NamedRows> {
-    let schema = find(name, txn)?;
-    schema.require(AccessLevel::Protected, "given triggers", name.span)?;
+    let schema = find_for("given triggers", AccessLevel::Protected, name, txn)?;
     let fixed_rules = context.core.fixed_rules.current();
-    let budget = Budget::new(context.interrupt.clone(), DEFAULT_TIMEOUT_SECONDS, context.core.query_memory_bytes);
+    let budget = context.core.budget(context.interrupt, DEFAULT_TIMEOUT_SECONDS);
     let _compiling = budget.enter();
     let mut triggers = Triggers::default();
     for spec in specs {
