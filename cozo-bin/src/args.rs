@@ -68,6 +68,10 @@ pub enum Command {
     /// Serve a database over HTTP
     #[cfg(feature = "server")]
     Server(Box<crate::server::ServerArguments>),
+    /// Say how to get the server, which this build lacks
+    #[cfg(not(feature = "server"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Server(WithoutServerArguments),
     /// Query the dependency graph of a Rust workspace, to see what the language can do
     Demo(DemoArguments),
     /// Write the script that completes this command line in a shell
@@ -229,6 +233,14 @@ pub struct CompactArguments {
     pub place: Option<PathBuf>,
     #[command(flatten)]
     pub database: DatabaseArguments,
+}
+
+/// `cozo server` in a build without the server: whatever it gets.
+#[cfg(not(feature = "server"))]
+#[derive(Args)]
+pub struct WithoutServerArguments {
+    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    _ignored: Vec<OsString>,
 }
 
 /// `cozo demo`.

@@ -18,6 +18,19 @@ pub enum CliError {
         #[source]
         source: io::Error,
     },
+    /// A file given to `cozo run` that is no script.
+    #[error("cannot read the script '{path}'")]
+    #[diagnostic(
+        code(cli::file),
+        help("the files of 'cozo run' are scripts; to open the database '{path}', write --path '{path}'")
+    )]
+    Script {
+        /// The file.
+        path: String,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
     /// Standard output or input is gone.
     #[error("cannot use the terminal or pipe")]
     #[diagnostic(code(cli::stream))]
@@ -127,6 +140,16 @@ pub enum CliError {
     #[error("this build knows nothing of Parquet and Arrow")]
     #[diagnostic(code(cli::without_arrow), help("build it with the feature 'arrow', or use CSV or JSON Lines"))]
     WithoutArrow,
+    /// The server was left out of this program.
+    #[cfg(not(feature = "server"))]
+    #[error("this build has no server")]
+    #[diagnostic(
+        code(cli::without_server),
+        help(
+            "build it with the feature 'server': cargo install --locked --path cozo-bin --no-default-features --features server"
+        )
+    )]
+    WithoutServer,
     /// A file of Parquet or Arrow that is damaged, or holds what has no counterpart.
     #[cfg(feature = "arrow")]
     #[error("cannot read '{path}': {reason}")]

@@ -48,6 +48,8 @@ fn main() -> ExitCode {
         Command::Compact(arguments) => maintain::compact(&arguments),
         #[cfg(feature = "server")]
         Command::Server(arguments) => server::run(&arguments),
+        #[cfg(not(feature = "server"))]
+        Command::Server(_) => Err(error::CliError::WithoutServer.into()),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Completions(arguments) => shell::completions(&arguments),
         Command::Man(arguments) => shell::man(&arguments),

@@ -1,7 +1,7 @@
 //! `cozo run`: scripts from files, the command line or standard input.
 
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -54,6 +54,9 @@ fn run_all(arguments: RunArguments) -> miette::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The first bytes of every SQLite file.
+const SQLITE_MARK: &str = "SQLite format 3\0";
+
 /// The text of a file, or of standard input for `-`.
 fn read_script(path: &Path) -> miette::Result<String> {
     if path.as_os_str() == "-" {
@@ -61,7 +64,13 @@ fn read_script(path: &Path) -> miette::Result<String> {
         std::io::stdin().read_to_string(&mut text).map_err(CliError::Stream)?;
         return Ok(without_mark(&text).to_string());
     }
-    Ok(read_text(path)?)
+    // Who names a database without '--path' gets here, too.
+    let no_script = |source| CliError::Script { path: path.display().to_string(), source };
+    let text = std::fs::read_to_string(path).map_err(no_script)?;
+    if text.starts_with(SQLITE_MARK) {
+        return Err(no_script(io::Error::new(io::ErrorKind::InvalidData, "it is an SQLite file")).into());
+    }
+    Ok(without_mark(&text).to_string())
 }
 
 /// The text of a file, without its mark.

@@ -53,6 +53,19 @@ fn errors_are_reports_on_standard_error() {
     assert_eq!(cozo(&["run"]).code, 2);
 }
 
+#[cfg(not(feature = "server"))]
+#[test]
+fn a_build_without_the_server_says_so() {
+    for arguments in
+        [&["server"][..], &["server", "app.db"], &["server", "-p", "app.db", "--port", "0"], &["server", "--help"]]
+    {
+        let outcome = cozo(arguments);
+        assert!(outcome.stderr.contains("--features server"), "{}", outcome.stderr);
+        outcome.failed("cli::without_server");
+    }
+    assert!(!cozo(&["--help"]).succeeded().contains("server"), "it is not listed");
+}
+
 #[test]
 fn the_first_failure_ends_a_run() {
     let outcome = cozo(&["run", "-e", "?[x] := y", "-e", "?[x] <- [[1]]", "--format", "csv"]);

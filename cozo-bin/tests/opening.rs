@@ -49,6 +49,21 @@ fn a_path_alone_opens_what_is_there() {
     }
 }
 
+/// `cozo run` takes files of scripts. Who gives it a database is told how to name that.
+#[test]
+fn a_database_in_place_of_a_script_gets_a_hint() {
+    let directory = scratch("place_of_script");
+    let (made, new, folder) = (directory.path("made.db"), directory.path("new.db"), directory.path(""));
+    cozo(&["run", "--path", &made, "-e", CREATE]).succeeded();
+    for path in [&made, &new, &folder] {
+        let outcome = cozo(&["run", path, "-e", READ]);
+        let hint = outcome.stderr.replace(|c: char| c.is_whitespace() || c == '│', "");
+        assert!(hint.contains(&format!("write--path'{path}'")), "{}", outcome.stderr);
+        outcome.failed("cli::file");
+    }
+    assert!(!std::path::Path::new(&new).exists(), "nothing is made");
+}
+
 #[test]
 fn where_nothing_is_a_file_is_made() {
     let directory = scratch("place_new");

@@ -20,7 +20,7 @@
 //! ```
 //!
 //! A script flows one way, `parse -> program -> plan -> exec` over `txn` and `storage`, driven by `session`: see
-//! [`session`] for the life of a script, and `ARCHITECTURE.md` for the reasons.
+//! [`session`] for the life of a script. In the repository, `ARCHITECTURE.md` is the map, and `docs/design` has the reasons.
 
 // Docs of modules are read in the source, too, where private items are at hand.
 #![allow(rustdoc::private_intra_doc_links)]

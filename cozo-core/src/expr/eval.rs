@@ -19,7 +19,7 @@ use std::borrow::Cow;
 use super::functions::{Function, quote};
 use super::{EvalError, Expr, FunctionError};
 use crate::budget::{Stop, make_room, temporary};
-use crate::value::{Cell, Column, DataValue, Scalar};
+use crate::value::{Column, DataValue, Scalar};
 
 /// The input of an expression: columns by slot, all of one length, and the parameters.
 #[derive(Clone, Copy)]

@@ -12,7 +12,7 @@
 //!
 //! A column with none of these is an error. `:rm`, `:delete` and `:ensure_not` have sources for key columns only. `:create` and
 //! `:replace` make a new schema from the braces; without braces, all output columns are keys. Operations need access rights,
-//! which are checked here. **Nothing is written here**: `exec/mutate.rs` applies the plan.
+//! which are checked here. **Nothing is written here**: `exec/write/batch.rs` applies the plan.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

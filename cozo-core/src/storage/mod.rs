@@ -10,6 +10,7 @@
 //! | [`cache`] | relations of a persistent engine as column trees in memory |
 //! | [`codec`] | rows as bytes that sort as the rows do |
 //! | [`commit_log`] | small commits of a persistent engine in a file of their own, until they are applied together |
+//! | [`ContentCache`] | what is made of the rows of a relation, as long as they do not change |
 //! | `folders` | the folder of a file, and durable file names |
 //! | [`kv`] | storage over any engine of ordered bytes |
 //! | `lost` | files that could not be read as a whole, under other names |
@@ -34,6 +35,7 @@ pub mod cache;
 mod changes;
 pub mod codec;
 pub mod commit_log;
+mod content_cache;
 mod content_version;
 mod engines;
 mod error;
@@ -54,6 +56,7 @@ use std::sync::Arc;
 pub use as_of::AsOf;
 pub use changes::{ChangeKind, ChangeSet, ChangedRows, RowChanges};
 pub use commit_log::LogMark;
+pub use content_cache::{CachedValue, ContentCache};
 pub use content_version::{ContentVersion, Identity};
 pub use engines::{ENGINES, Engine, open};
 pub use error::StorageError;

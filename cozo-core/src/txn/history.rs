@@ -2,8 +2,8 @@
 //!
 //! [`History`] belongs to the leader. It maps each hash of a changed key, and each changed relation, to the version that
 //! changed it last. A transaction that reads version `base` conflicts if one of its keys has a greater number. [`Group`] has
-//! the keys of the transactions that commit together with it and before it. Two keys with one hash cause a false conflict,
-//! which is safe: the script runs again.
+//! the keys of the transactions that commit together with it and before it. Two keys with one hash cause a false conflict.
+//! That is safe: nothing is written, and the caller gets the error of any conflict.
 
 use std::sync::Arc;
 

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::hash::{combine_hashes, hash_bool, hash_float, hash_int, hash_null, hash_str, hash_value};
-use super::{Cell, DataValue, Num, Scalar, SmallStr, StrColumn};
+use super::{DataValue, Num, Scalar, SmallStr, StrColumn};
 
 /// Values of one fixed-size type. Null rows have the type's default in `values`.
 #[derive(Clone, Debug, Default)]

@@ -93,3 +93,8 @@ impl Hash for DataValue {
         }
     }
 }
+
+/// The hash of a row. It is the same as that of columns.
+pub fn hash_row<'v>(row: impl Iterator<Item = &'v DataValue>) -> u64 {
+    row.fold(0, |hash, value| combine_hashes(hash, hash_value(value)))
+}

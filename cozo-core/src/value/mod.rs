@@ -22,7 +22,6 @@
 #[cfg(feature = "arrow")]
 pub mod arrow;
 mod batch;
-mod cell;
 mod column;
 mod convert;
 mod copy;
@@ -35,6 +34,7 @@ mod key_starts;
 mod number;
 mod order;
 mod parse_json;
+mod scalar;
 mod size;
 pub mod sort;
 mod strings;
@@ -45,17 +45,17 @@ mod vector;
 use std::collections::BTreeSet;
 
 pub use batch::{Batch, compare_columns};
-pub use cell::{Cell, Scalar, hash_row};
 pub use column::{Column, Primitive};
 pub use convert::{ParseError, decode_base64, encode_base64, parse_rfc3339_micros, parse_uuid};
 pub use copy::{copy_all, copy_json, extend_with_copies};
 pub use depth::{check_depth, check_json_depth};
 pub use digits::{loses_digits, lost_integer};
-pub use hash::{combine_hashes, hash_value};
+pub use hash::{combine_hashes, hash_row, hash_value};
 pub use json::{JsonData, json_text, json_to_value, json_value_of, json_value_within, scalar_of_json};
 pub use key_starts::KeyStarts;
 pub use number::Num;
 pub use parse_json::{ParsedJson, parse_json};
+pub use scalar::Scalar;
 pub use size::{allocated, field_bytes, json_bytes, object_bytes};
 pub use strings::StrColumn;
 pub use text::TextBuilder;

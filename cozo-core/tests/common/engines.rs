@@ -15,15 +15,18 @@ pub struct Setting {
     pub options: &'static str,
 }
 
-/// Every engine; the persistent ones with a large cache, with one that gives up relations all the time, and with none, and with a
+/// Every engine that is compiled in; the persistent ones with a large cache, with one that gives up relations all the time, and with none, and with a
 /// commit log of the usual size, with one that is full all the time, and with none.
 pub const SETTINGS: &[Setting] = &[
     Setting { engine: "mem", options: "" },
     Setting { engine: "sqlite", options: r#"{"cache_mb": 64}"# },
     Setting { engine: "sqlite", options: r#"{"cache_mb": 0.01, "commit_log_mb": 0.001}"# },
     Setting { engine: "sqlite", options: r#"{"cache_mb": 0}"# },
+    #[cfg(feature = "storage-rocksdb")]
     Setting { engine: "rocksdb", options: r#"{"cache_mb": 64}"# },
+    #[cfg(feature = "storage-rocksdb")]
     Setting { engine: "rocksdb", options: r#"{"cache_mb": 0.01}"# },
+    #[cfg(feature = "storage-rocksdb")]
     Setting { engine: "rocksdb", options: r#"{"cache_mb": 0, "commit_log_mb": 0}"# },
 ];
 

@@ -23,6 +23,22 @@ const ROOT: &[&[&str]] = &[
 /// Folders of `src/` with the levels of their children, from the lowest up.
 const FOLDERS: &[(&str, &[&[&str]])] = &[
     (
+        "exec",
+        &[
+            &["error", "profile", "rows", "thresholds"],
+            &["index"],
+            &["rowset"],
+            &["run"],
+            &["access", "sink"],
+            &["operators", "row"],
+            &["driver", "write"],
+        ],
+    ),
+    ("exec/access", &[&["stored", "tables"], &["build_side", "ordered_scan", "sorted_lists"], &["lookup_counter"]]),
+    ("exec/driver", &[&["fixed", "ordered", "sort"], &["rule"], &["fixpoint"], &["answer"]]),
+    ("exec/index", &[&["packed_key"], &["clustered_rows"], &["hash_index"], &["cache"]]),
+    ("exec/rowset", &[&["int_set"], &["row_set"], &["table"], &["grouping", "int_collector", "seen", "top_k"]]),
+    (
         "session",
         &[
             &["error", "running", "script"],

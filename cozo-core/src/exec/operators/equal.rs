@@ -22,18 +22,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::probe::emit_matches;
-use super::{Emit, Operator, Shape, empty_slots, frame, once_a_run};
+use super::{Emit, Operator, Shape, empty_slots, frame};
 use crate::budget::{Stop, make_room, step};
-use crate::exec::index::Index;
-use crate::exec::sink::{BYTES_AROUND_ROW, CONTINUE, Flow};
-use crate::exec::{ExecError, Run, Worker};
+use crate::exec::error::ExecError;
+use crate::exec::index::hash_index::Index;
+use crate::exec::rowset::table::BYTES_AROUND_ROW;
+use crate::exec::run::{Run, Worker};
+use crate::exec::sink::{CONTINUE, Flow};
+use crate::exec::thresholds::READ_THROUGH_MAX_ROWS;
 use crate::expr::{EvalError, Expr, Frame};
 use crate::plan::{EqualPlan, JoinPlan};
 use crate::value::{Batch, Column, DataValue, Num};
-
-/// Up to this many input rows are joined with every row, which costs less than an index. In recursion, more input rows come with
-/// each round.
-const READ_THROUGH_MAX_ROWS: usize = 4;
 
 /// Joins by equal values.
 pub struct EqualJoin<'a> {
@@ -89,7 +88,7 @@ impl<'a> EqualJoin<'a> {
             return Ok(rows);
         }
         let rows = match self.kept.is_complete {
-            true => once_a_run(&self.run.notes.equal_rows, self.shape.number, || self.read(worker))?,
+            true => self.run.notes.build_once(self.shape.number, || self.read(worker))?,
             false => Arc::new(self.read(worker)?),
         };
         Ok(self.rows.get_or_init(|| rows))

@@ -1,7 +1,7 @@
 //! Keeps rows for which an expression is true, or for which a slot has a given value.
 
 use super::{Emit, Operator, Shape, frame};
-use crate::exec::Worker;
+use crate::exec::run::Worker;
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::expr::{Condition, Expr};
 use crate::value::Batch;

@@ -8,8 +8,9 @@
 
 use super::{Emit, Operator, Shape, empty_slots, stopped};
 use crate::budget::temporary;
+use crate::exec::run::Worker;
 use crate::exec::sink::{CONTINUE, Flow};
-use crate::exec::{MAX_BATCH_ROWS, Worker};
+use crate::exec::thresholds::MAX_BATCH_ROWS;
 use crate::value::{Batch, Column, compare_columns};
 
 /// Joins the input with a scan, one row at a time. For a whole batch, the scan would join each block of rows with all input rows.

@@ -2,12 +2,14 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::{Emit, Operator, Shape, Tables, once_a_run, stopped};
+use super::{Emit, Operator, Shape, stopped};
 use crate::budget::temporary;
+use crate::exec::access::sorted_lists::{SortedLists, intersect};
+use crate::exec::access::tables::Tables;
+use crate::exec::error::ExecError;
+use crate::exec::rowset::table::Table;
+use crate::exec::run::{Run, Worker};
 use crate::exec::sink::{CONTINUE, Flow};
-use crate::exec::sorted_lists::{SortedLists, intersect};
-use crate::exec::table::Table;
-use crate::exec::{ExecError, Run, Worker};
 use crate::plan::IntersectPlan;
 use crate::value::{Batch, Column};
 
@@ -30,9 +32,8 @@ impl<'a> Intersect<'a> {
         if let Some(lists) = self.lists.get() {
             return Ok(lists);
         }
-        let lists = once_a_run(&self.run.notes.lists, self.shape.number, || {
-            SortedLists::read(self.plan, self.tables, self.run)
-        })?;
+        let lists =
+            self.run.notes.build_once(self.shape.number, || SortedLists::read(self.plan, self.tables, self.run))?;
         Ok(self.lists.get_or_init(|| lists))
     }
 }

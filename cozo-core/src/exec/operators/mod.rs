@@ -1,8 +1,9 @@
-//! The operators, one kind to a file. Each takes a batch and emits batches of bounded size.
+//! The operators. Each takes a batch and emits batches of bounded size.
 //!
-//! [`build`] turns the operators of a rule into running ones. [`drive`] pushes a batch through them, depth first, into the sink:
-//! an [`Operator`] emits each output batch at once, and the rest of the rule handles it before the operator goes on. A batch has
-//! a column for each *slot* of the rule; a [`Shape`] says which slots of the input an output carries over.
+//! [`build`] turns the operators of a rule into running ones: it has an arm for each [`OperatorKind`]. [`drive`] pushes a batch
+//! through them, depth first, into the sink: an [`Operator`] emits each output batch at once, and the rest of the rule handles it
+//! before the operator goes on. A batch has a column for each *slot* of the rule; a [`Shape`] says which slots of the input an
+//! output carries over.
 //!
 //! | operator | each input row becomes | file |
 //! |---|---|---|
@@ -12,6 +13,7 @@
 //! | equal join | itself with the rows for which expressions are equal | `equal` |
 //! | semi-join | itself, if a relation has a match, or has none | `semi_join` |
 //! | filter | itself, if an expression is true | `filter` |
+//! | same | itself, if a slot and an expression are the same value | `filter` |
 //! | unify, unnest | itself with a value, or with each element of a list | `unify` |
 //! | intersect | itself with each value that several relations have in common | `intersect` |
 //! | distinct | itself, unless an equal row came before | `distinct` |
@@ -31,24 +33,22 @@ mod semi_join;
 mod unify;
 
 use std::borrow::Cow;
-use std::ops::{ControlFlow, Range};
-use std::sync::Arc;
+use std::ops::ControlFlow;
 
-pub use distinct::Seen;
-pub use equal::EqualRows;
 pub use scan::place;
 
-use rustc_hash::FxHashMap;
-
-use super::sink::{CONTINUE, Flow, Sink};
-use super::stored::Stored;
-use super::table::Table;
-use super::{ExecError, Run, Worker};
 use crate::budget::{Stop, temporary};
+use crate::exec::access::build_side::BuildSide;
+use crate::exec::access::lookup_counter::{LookupCounter, is_replaced};
+use crate::exec::access::stored::Stored;
+use crate::exec::access::tables::Tables;
+use crate::exec::error::ExecError;
+use crate::exec::run::{Run, Worker};
+use crate::exec::sink::{CONTINUE, Flow, Sink};
+use crate::exec::thresholds::MAX_BATCH_BYTES;
 use crate::expr::{Expr, Frame};
 use crate::plan::{JoinPlan, MatchOrder, Method, OperatorKind, OperatorPlan, RulePlan, Source};
 use crate::storage::KeyRange;
-use crate::sync::Mutex;
 use crate::value::{Batch, Column};
 
 /// A running operator.
@@ -60,15 +60,8 @@ pub trait Operator: Sync {
 /// Receives the batches that an operator emits.
 pub type Emit<'e> = dyn FnMut(Batch, &mut Worker<'_>) -> Flow + 'e;
 
-/// The derived tables while a rule runs, and the rows that each operator reads of them.
-pub struct Tables<'a> {
-    /// All tables, by number.
-    pub tables: &'a [Table],
-    /// The rows that an operator (by position in its rule) reads of a table.
-    pub range: &'a dyn Fn(usize, usize) -> Range<usize>,
-}
-
-/// Turns the operators of a rule into running ones: the only place that lists them all.
+/// Turns the operators of a rule into running ones. `ARCHITECTURE.md`, "How to add things", names other code that a new operator
+/// concerns.
 pub fn build<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>) -> Vec<Box<dyn Operator + 'a>> {
     let build = |(position, operator): (usize, &'a OperatorPlan)| -> Box<dyn Operator + 'a> {
         let shape = Shape::of(operator, rule);
@@ -80,15 +73,17 @@ pub fn build<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>) -> V
                     MatchOrder::Any | MatchOrder::Input => made,
                 }
             }
-            OperatorKind::SemiJoin(exists) => match (&exists.source, exists.method) {
-                (Source::Stored(source), Method::Prefix) => {
-                    Box::new(semi_join::PrefixSemiJoin { plan: exists, shape, stored: Stored::of(source, run) })
+            OperatorKind::SemiJoin(exists) => {
+                let rows = BuildSide::of(&exists.source, &exists.keys, &[], position, tables, run);
+                match (&exists.source, exists.method) {
+                    (Source::Stored(source), Method::Prefix) => {
+                        let stored = Stored::of(source, run);
+                        let counter = LookupCounter::new(stored, shape.number, !rule.reads.is_empty(), run);
+                        Box::new(semi_join::PrefixSemiJoin { plan: exists, shape, stored, counter, rows })
+                    }
+                    _ => Box::new(semi_join::IndexSemiJoin { plan: exists, shape, rows }),
                 }
-                (source, _) => {
-                    let rows = crate::exec::build_side::BuildSide::of(source, &exists.keys, &[], position, tables, run);
-                    Box::new(semi_join::IndexSemiJoin { plan: exists, shape, rows })
-                }
-            },
+            }
             OperatorKind::Filter(expr) => Box::new(filter::Filter { expr, shape }),
             OperatorKind::Same(slot, expr) => Box::new(filter::Same { slot: *slot, expr, shape }),
             OperatorKind::Unify(slot, expr) => Box::new(unify::Unify { slot: *slot, expr, shape }),
@@ -125,7 +120,7 @@ fn build_join<'a>(
             Box::new(lookup::PrefixLookup::new(join, shape, Stored::of(source, run), recursive, run))
         }
         (source, _) => {
-            let rows = crate::exec::build_side::BuildSide::of(source, &join.keys, &join.outputs, position, tables, run);
+            let rows = BuildSide::of(source, &join.keys, &join.outputs, position, tables, run);
             Box::new(probe::IndexJoin { plan: join, shape, rows })
         }
     }
@@ -149,9 +144,8 @@ fn scan<'a>(
         Source::Table(table) => {
             let range = (tables.range)(position, *table);
             // An order helps look-ups, but not an index join.
-            let sort_by = join
-                .sort_by
-                .filter(|_| !rule.operators.get(position + 1).is_some_and(|next| lookup::is_joined(next, run)));
+            let sort_by =
+                join.sort_by.filter(|_| !rule.operators.get(position + 1).is_some_and(|next| is_replaced(next, run)));
             Box::new(scan::TableScan { plan: join, shape, table: &tables.tables[*table], range, sort_by })
         }
         Source::Stored(source) => {
@@ -203,12 +197,14 @@ pub fn drive(
     }
 }
 
-/// About the most bytes of a batch: a batch of large rows has fewer rows.
-const MAX_BATCH_BYTES: usize = 8 << 20;
-
 /// Slots without values. Not by cloning, which would look at the type of each column.
 pub fn empty_slots(slots: usize) -> Vec<Column> {
     std::iter::repeat_with(Column::default).take(slots).collect()
+}
+
+/// The input of a rule's first operator: one row without filled slots.
+pub fn unit(rule: &RulePlan) -> Batch {
+    Batch { columns: empty_slots(rule.slots), len: 1 }
 }
 
 /// The slots of an operator's output.
@@ -276,21 +272,6 @@ fn key_columns<'a>(
 /// [`key_columns`] for look-ups in a stored relation, which take owned columns.
 fn probe_columns(keys: &[(usize, Expr)], input: &Batch, worker: &Worker<'_>) -> Result<Vec<Column>, ExecError> {
     Ok(key_columns(keys, input, worker)?.into_iter().map(Cow::into_owned).collect())
-}
-
-/// Builds a value once for each run, by the number of its operator.
-fn once_a_run<T>(
-    made: &Mutex<FxHashMap<usize, Arc<T>>>,
-    operator: usize,
-    make: impl FnOnce() -> Result<T, ExecError>,
-) -> Result<Arc<T>, ExecError> {
-    let mut made = made.lock();
-    if let Some(known) = made.get(&operator) {
-        return Ok(known.clone());
-    }
-    let new = Arc::new(make()?);
-    made.insert(operator, new.clone());
-    Ok(new)
 }
 
 /// Whether to stop.

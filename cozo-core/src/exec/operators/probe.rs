@@ -10,11 +10,12 @@ use std::ops::Range;
 
 use super::{Emit, Operator, Shape, empty_slots, key_columns, stopped};
 use crate::budget::{Stop, make_room, temporary};
-use crate::exec::build_side::{BuildSide, IndexProbe, KeyIndex};
-use crate::exec::clustered_rows::{ClusteredRows, LANES, Values};
-use crate::exec::index::Found;
+use crate::exec::access::build_side::{BuildSide, IndexProbe, KeyIndex};
+use crate::exec::index::clustered_rows::{ClusteredRows, LANES, Values};
+use crate::exec::index::hash_index::Found;
+use crate::exec::run::Worker;
 use crate::exec::sink::{CONTINUE, Flow};
-use crate::exec::{MAX_BATCH_ROWS, Worker};
+use crate::exec::thresholds::MAX_BATCH_ROWS;
 use crate::plan::JoinPlan;
 use crate::value::{Batch, Column};
 

@@ -8,10 +8,11 @@ use std::ops::Range;
 
 use super::{Emit, Operator, Shape, stopped};
 use crate::budget::{Stop, make_room, temporary};
+use crate::exec::access::stored::Stored;
+use crate::exec::rowset::table::Table;
+use crate::exec::run::Worker;
 use crate::exec::sink::{CONTINUE, Flow};
-use crate::exec::stored::Stored;
-use crate::exec::table::Table;
-use crate::exec::{MAX_BATCH_ROWS, Worker};
+use crate::exec::thresholds::{MAX_BATCH_ROWS, SORT_MIN_ROWS};
 use crate::plan::JoinPlan;
 use crate::storage::KeyRange;
 use crate::value::sort::sort_by_ints;
@@ -27,15 +28,12 @@ pub struct TableScan<'a> {
     pub sort_by: Option<usize>,
 }
 
-/// A range of more rows is sorted before a look-up that follows.
-const SORT_MIN_ROWS: usize = 64;
-
 impl TableScan<'_> {
     /// The rows to read in their order, unless that is the range as it is.
     fn order(&self) -> Option<Vec<u32>> {
         let living = || self.table.living(self.range.clone());
         match self.sort_by {
-            Some(column) if self.range.len() > SORT_MIN_ROWS => {
+            Some(column) if self.range.len() >= SORT_MIN_ROWS => {
                 let mut rows = living();
                 let column = &self.table.rows().columns[column];
                 match column.as_dense_ints() {

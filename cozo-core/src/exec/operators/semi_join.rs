@@ -1,15 +1,18 @@
 //! Keeps input rows that have a match in a relation, or, if negated, those that have none.
 //!
 //! An `exists` or a negated atom needs no rows of the relation, only the answer for each input row. [`PrefixSemiJoin`] asks the
-//! engine for a key prefix of a stored relation. [`IndexSemiJoin`] asks an index on the bound columns, of a derived table or of a
-//! stored relation that it reads once ([`BuildSide`]). Both then emit the rows that hold in one batch.
+//! engine for a key prefix of a stored relation, until an index is faster ([`LookupCounter`]). [`IndexSemiJoin`] asks an index on
+//! the bound columns, of a derived table or of a stored relation that it reads once ([`BuildSide`]). Both then emit the rows that
+//! hold in one batch.
 
 use super::filter::emit_where;
 use super::{Emit, Operator, Shape, key_columns, probe_columns};
-use crate::exec::Worker;
-use crate::exec::build_side::BuildSide;
+use crate::exec::access::build_side::BuildSide;
+use crate::exec::access::lookup_counter::LookupCounter;
+use crate::exec::access::stored::Stored;
+use crate::exec::error::ExecError;
+use crate::exec::run::Worker;
 use crate::exec::sink::Flow;
-use crate::exec::stored::Stored;
 use crate::plan::SemiJoinPlan;
 use crate::value::Batch;
 
@@ -18,15 +21,18 @@ pub struct PrefixSemiJoin<'a> {
     pub plan: &'a SemiJoinPlan,
     pub shape: Shape<'a>,
     pub stored: Stored<'a>,
+    pub counter: LookupCounter<'a>,
+    /// Replaces the look-ups once that is faster.
+    pub rows: BuildSide<'a>,
 }
 
 impl Operator for PrefixSemiJoin<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
-        let mut holds = self.stored.contains(&probe_columns(&self.plan.keys, &input, worker)?)?;
-        if self.plan.negated {
-            holds.iter_mut().for_each(|found| *found = !*found);
-        }
-        emit_where(&self.shape, input, &holds, worker, emit)
+        let found = match self.counter.uses(input.len, || &self.rows)? {
+            Some(rows) => matches_any(rows, self.plan, &input, worker)?,
+            None => self.stored.contains(&probe_columns(&self.plan.keys, &input, worker)?)?,
+        };
+        emit_where(&self.shape, input, &wanted(found, self.plan), worker, emit)
     }
 }
 
@@ -39,12 +45,26 @@ pub struct IndexSemiJoin<'a> {
 
 impl Operator for IndexSemiJoin<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
-        let probe = self.rows.resolve()?;
-        let keys = key_columns(&self.plan.keys, &input, worker)?;
-        let mut holds = probe.matches_any(&keys.iter().map(AsRef::as_ref).collect::<Vec<_>>(), input.len);
-        if self.plan.negated {
-            holds.iter_mut().for_each(|found| *found = !*found);
-        }
-        emit_where(&self.shape, input, &holds, worker, emit)
+        let found = matches_any(&self.rows, self.plan, &input, worker)?;
+        emit_where(&self.shape, input, &wanted(found, self.plan), worker, emit)
     }
+}
+
+/// Which rows have a match by the index.
+fn matches_any(
+    rows: &BuildSide<'_>,
+    plan: &SemiJoinPlan,
+    input: &Batch,
+    worker: &Worker<'_>,
+) -> Result<Vec<bool>, ExecError> {
+    let keys = key_columns(&plan.keys, input, worker)?;
+    Ok(rows.resolve()?.matches_any(&keys.iter().map(AsRef::as_ref).collect::<Vec<_>>(), input.len))
+}
+
+/// Which rows are kept, of those that have a match.
+fn wanted(mut found: Vec<bool>, plan: &SemiJoinPlan) -> Vec<bool> {
+    if plan.negated {
+        found.iter_mut().for_each(|found| *found = !*found);
+    }
+    found
 }

@@ -2,8 +2,9 @@
 
 use super::{Emit, Operator, Shape, frame, stopped};
 use crate::budget::temporary;
+use crate::exec::error::ExecError;
+use crate::exec::run::Worker;
 use crate::exec::sink::{CONTINUE, Flow};
-use crate::exec::{ExecError, Worker};
 use crate::expr::functions::quote;
 use crate::expr::{EvalError, Expr, Operand};
 use crate::value::{Batch, Column, DataValue};

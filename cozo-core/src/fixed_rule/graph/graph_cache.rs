@@ -12,8 +12,7 @@ use std::sync::{Arc, OnceLock};
 use super::adjacency::{sources, starts_of_sorted};
 use super::{Direction, Edges, Graph, Weights};
 use crate::schema::RelationId;
-use crate::storage::ContentVersion;
-use crate::sync::Mutex;
+use crate::storage::{CachedValue, ContentCache, ContentVersion};
 
 /// The key of cached edges: the rows that they are made of, and the weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,11 +25,15 @@ pub struct Origin {
     pub weights: Option<Weights>,
 }
 
-/// The cached graphs of a database.
+/// The cached graphs of a database, by their weights.
 pub struct GraphCache {
-    budget_bytes: usize,
-    /// The entries, the most recently used last.
-    kept: Mutex<Vec<(Origin, Edges)>>,
+    edges: ContentCache<Option<Weights>, Edges>,
+}
+
+impl CachedValue for Edges {
+    fn memory_bytes(&self) -> usize {
+        Edges::memory_bytes(self)
+    }
 }
 
 /// The derived data of cached edges.
@@ -47,43 +50,28 @@ pub struct Made {
 impl GraphCache {
     /// An empty cache with a memory budget.
     pub fn new(budget_bytes: usize) -> Self {
-        GraphCache { budget_bytes, kept: Mutex::default() }
+        GraphCache { edges: ContentCache::new(budget_bytes) }
     }
 
     /// The edges of an origin, if they are cached.
     pub fn find(&self, origin: &Origin) -> Option<Edges> {
-        let mut kept = self.kept.lock();
-        let place = kept.iter().position(|(of, _)| of == origin)?;
-        let found = kept.remove(place);
-        let edges = found.1.sharing();
-        kept.push(found);
-        Some(edges)
+        self.edges.with((origin.relation, origin.contents), &origin.weights, |edges| edges.sharing())
     }
 
     /// Caches edges. They replace those of other contents of the same relation.
     pub fn keep(&self, origin: Origin, edges: Edges) -> Edges {
-        if edges.memory_bytes() > self.budget_bytes {
+        if edges.memory_bytes() > self.edges.budget_bytes() {
             return edges;
         }
         let edges = edges.sorted().kept();
-        let mut kept = self.kept.lock();
-        kept.retain(|(of, _)| of.relation != origin.relation || of.contents == origin.contents && *of != origin);
-        kept.push((origin, edges.sharing()));
+        self.edges.drop_others((origin.relation, origin.contents));
+        self.edges.put((origin.relation, origin.contents), origin.weights, edges.sharing());
         edges
     }
 
     /// Drops data that can be derived quickly, and then the least recently used entries, until the rest is within the budget.
     pub fn keep_within_budget(&self) {
-        let mut kept = self.kept.lock();
-        kept.iter_mut().for_each(|(_, edges)| edges.give_up_ends());
-        let mut total: usize = kept.iter().map(|(_, edges)| edges.memory_bytes()).sum();
-        kept.retain(|(_, edges)| {
-            let stays = total <= self.budget_bytes;
-            if !stays {
-                total -= edges.memory_bytes();
-            }
-            stays
-        });
+        self.edges.keep_within_budget(Edges::give_up_ends);
     }
 }
 

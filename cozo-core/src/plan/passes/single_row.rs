@@ -1,9 +1,10 @@
 //! The run on single values: for one row, for a count, or row by row in recursion.
 //!
-//! [`choose`] sets the [`Strategy`] of the plan, and [`Plan::follow`] replaces it if an option of the query needs batches. [`is_point`] and [`is_count`] find plans that give one row at most, whatever the
-//! relations hold: the row of a key, or the number of rows that begin with a key. `exec/point.rs` runs them and relies on the
-//! shapes checked here: one component with one rule, or with one constant row; joins by the whole key only; and for a count, a
-//! last join by a key prefix. [`is_costly`] says whether the memory of such a run must be counted.
+//! [`choose`] sets the [`Strategy`] of the plan, and [`Plan::follow`] replaces it if an option of the query needs batches.
+//! [`is_point`] and [`is_count`] find plans that give one row at most, whatever the relations hold: the row of a key, or the
+//! number of rows that begin with a key. `exec/row/point.rs` runs them and relies on the shapes checked here: one component with
+//! one rule, or with one constant row; joins by the whole key only; and for a count, a last join by a key prefix. [`is_costly`]
+//! says whether the memory of such a run must be counted.
 
 use crate::expr::Expr;
 use crate::plan::{

@@ -130,6 +130,8 @@ impl Drop for RocksDb {
     fn drop(&mut self) {
         // A failed batch has a number, but may be missing at the next opening, so no note is written.
         if !self.is_read_only && !self.has_taken_failed_batch.load(Ordering::Relaxed) {
+            // A compaction that ended after the note would add to the manifest what no note covers.
+            self.db.cancel_all_background_work(true);
             self.height.note(&self.db, true);
         }
     }

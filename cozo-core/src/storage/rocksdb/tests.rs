@@ -280,6 +280,19 @@ fn a_manifest_that_lacks_something_is_refused_and_nothing_removed() {
 }
 
 #[test]
+fn the_note_of_a_closed_database_covers_the_whole_manifest() {
+    let folder = tempfile::tempdir().unwrap();
+    open_at(folder.path()).commit(&[texts()]).unwrap();
+    // Each opening writes the rows of the last one to a file. RocksDB merges such files in the background.
+    for opening in 0..40 {
+        open_at(folder.path()).commit(&[put((opening..1_000).step_by(2), "again")]).unwrap();
+        let noted = height::read(folder.path()).unwrap();
+        let bytes = fs::metadata(manifest_of(folder.path())).unwrap().len();
+        assert_eq!((noted.is_closed, noted.manifest.bytes), (true, bytes), "opening {opening}");
+    }
+}
+
+#[test]
 fn without_the_note_a_manifest_is_taken_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let storage = open_at(folder.path());

@@ -1,0 +1,137 @@
+//! Running one rule on all that it reads, into a sink.
+//!
+//! [`run_rule`] takes the first of three ways that applies: chunk by chunk, if only one end of a key order is wanted
+//! ([`ordered`](super::ordered)); in parts on several threads, if the first scan is large; otherwise in batches on this thread.
+//! Each part has a fork of the sink, and the results are merged in the order of the parts.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::exec::access::stored::Stored;
+use crate::exec::access::tables::Tables;
+use crate::exec::driver::ordered::{ordered, run_chunks};
+use crate::exec::error::ExecError;
+use crate::exec::operators::range::key_range;
+use crate::exec::operators::{build, drive, scan_part, unit};
+use crate::exec::run::{Run, Worker};
+use crate::exec::sink::{CONTINUE, Flow, Gathered, Sink};
+use crate::exec::thresholds::{MERGE_MIN_RATIO, SPLIT_MIN_ROWS};
+use crate::plan::{JoinPlan, MatchOrder, Method, OperatorKind, RulePlan, Source};
+use crate::storage::KeyRange;
+use crate::threads;
+
+/// Runs a rule on all that it reads, into a sink.
+pub fn run_rule<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>, sink: &mut Sink<'_>) -> Flow {
+    if let Some(ordered) = ordered(rule, tables, run, sink)? {
+        return run_chunks(rule, ordered, tables, run, sink);
+    }
+    if let Some(parts) = split(rule, tables, run)
+        && let Some(forks) = parts.iter().map(|_| sink.fork()).collect::<Option<Vec<_>>>()
+    {
+        let gathered = run_parts(rule, parts.into_iter().zip(forks).collect(), tables, run)?;
+        sink.expect(gathered.iter().map(Gathered::listed).sum());
+        for gathered in gathered {
+            sink.merge(gathered)?;
+        }
+        return CONTINUE;
+    }
+    let operators = build(rule, tables, run);
+    let mut worker = Worker::new(run, rule);
+    let flow = drive(&operators, &rule.head, unit(rule), &mut worker, sink);
+    worker.finish(rule);
+    flow
+}
+
+/// A part of the input of a rule's first operator.
+enum InputPart {
+    /// Rows of a derived table.
+    Rows(Range<usize>),
+    /// Keys of a stored relation.
+    Keys(KeyRange),
+}
+
+impl InputPart {
+    /// The most rows that the first operator of a rule reads in this part.
+    fn rows(&self, rule: &RulePlan, run: &Run<'_>) -> usize {
+        match (self, &rule.operators[0].kind) {
+            (InputPart::Rows(rows), _) => rows.len(),
+            (InputPart::Keys(keys), OperatorKind::Join(JoinPlan { source: Source::Stored(source), .. })) => {
+                Stored::of(source, run).most_rows(keys) as usize
+            }
+            (InputPart::Keys(_), _) => unreachable!("only scans of stored relations are split by keys"),
+        }
+    }
+}
+
+/// The parts into which a rule's first scan is split, if that is worthwhile.
+///
+/// `threads::count` starts the threads, so it is called last: a program whose queries are small stays single-threaded, and its allocator
+/// need not lock.
+fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<InputPart>> {
+    let OperatorKind::Join(join) = &rule.operators.first()?.kind else { return None };
+    let in_parts =
+        matches!(join.method, Method::Scan | Method::Range) && !matches!(join.order, MatchOrder::Keys { .. });
+    if run.wanted.enough.is_some() || !in_parts {
+        return None;
+    }
+    let least = if rule.reads.is_empty() { SPLIT_MIN_ROWS } else { SPLIT_MIN_ROWS * MERGE_MIN_RATIO };
+    let worth = |rows: u64| rows.saturating_mul(rule.row_work()) >= least;
+    let threads = || Some(threads::count()).filter(|&threads| threads > 1);
+    match &join.source {
+        Source::Table(table) => {
+            let range = (tables.range)(0, *table);
+            if !worth(range.len() as u64) {
+                return None;
+            }
+            let step = range.len().div_ceil(threads()? * 2);
+            let parts = range.clone().step_by(step).map(|start| InputPart::Rows(start..(start + step).min(range.end)));
+            Some(parts.collect())
+        }
+        Source::Stored(source) => {
+            let (stored, range) = (Stored::of(source, run), key_range(join, run.input.parameters));
+            if !worth(stored.most_rows(&range).saturating_mul(stored.row_cost())) {
+                return None;
+            }
+            Some(stored.parts(&range, threads()? * 4).into_iter().map(InputPart::Keys).collect())
+        }
+    }
+}
+
+/// Runs the parts of a rule in parallel, each into its own sink. Returns the results in the order of the parts.
+fn run_parts<'a>(
+    rule: &'a RulePlan,
+    parts: Vec<(InputPart, Sink<'_>)>,
+    tables: &Tables<'a>,
+    run: &'a Run<'a>,
+) -> Result<Vec<Gathered>, ExecError> {
+    let all = tables.tables;
+    let ranges: Vec<Option<Range<usize>>> = rule
+        .operators
+        .iter()
+        .enumerate()
+        .map(|(position, operator)| match &operator.kind.sources()[..] {
+            [Source::Table(table)] => Some((tables.range)(position, *table)),
+            _ => None,
+        })
+        .collect();
+    let run_part = |(part, mut sink): (InputPart, Sink<'_>)| {
+        let range = |position: usize, table: usize| match (&part, position) {
+            (InputPart::Rows(rows), 0) => rows.clone(),
+            _ => ranges[position].clone().unwrap_or(0..all[table].len()),
+        };
+        let _entered = run.budget.enter();
+        let mut operators = build(rule, &Tables { tables: all, range: &range }, run);
+        if let InputPart::Keys(keys) = &part {
+            operators[0] = scan_part(rule, 0, keys.clone(), run);
+        }
+        if operators.len() == 1 {
+            sink.expect(part.rows(rule, run));
+        }
+        let mut worker = Worker::new(run, rule);
+        let _ = drive(&operators, &rule.head, unit(rule), &mut worker, &mut sink)?;
+        worker.finish(rule);
+        Ok(sink.into_gathered())
+    };
+    parts.into_par_iter().map(run_part).collect()
+}

@@ -1,0 +1,186 @@
+//! One execution of a plan: the state that all its operators share, and the state of each thread.
+//!
+//! A [`Run`] has the plan, its [`Input`], which rows are [`Wanted`], the [`Caches`] of the database, the budget, and [`Notes`]: what
+//! operators measure and build while the plan runs, by the number of the operator. A [`Worker`] is the state of one thread that
+//! pushes batches through operators.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::budget::Budget;
+use crate::exec::error::ExecError;
+use crate::exec::index::cache::{IndexCache, Indexed};
+use crate::exec::index::hash_index::IndexedRows;
+use crate::exec::profile::{Clock, Profile};
+use crate::exec::rowset::seen::Seen;
+use crate::exec::rowset::top_k::TopKSpec;
+use crate::exec::thresholds::{FIRST_BATCH_ROWS, MAX_BATCH_ROWS};
+use crate::expr::Expr;
+use crate::fixed_rule::graph::GraphCache;
+use crate::plan::{Plan, RulePlan};
+use crate::program::checked_time;
+use crate::sync::Mutex;
+use crate::txn::View;
+use crate::value::{Batch, DataValue};
+
+/// One execution of a plan: the state that all its operators share.
+pub struct Run<'a> {
+    /// The plan that runs.
+    pub plan: &'a Plan,
+    /// The input of the plan.
+    pub input: Input<'a>,
+    /// Which rows of the entry are wanted.
+    pub wanted: Wanted,
+    /// The caches, which other queries share.
+    pub caches: Caches<'a>,
+    /// Says when to stop.
+    pub budget: &'a Budget,
+    /// What the operators measure and build during the run.
+    pub notes: Notes,
+}
+
+/// The input of a plan.
+pub struct Input<'a> {
+    /// The parameters, by number.
+    pub parameters: &'a [&'a DataValue],
+    /// The stored relations.
+    pub view: View<'a>,
+    /// The rows that the host passes in as relations, by number.
+    pub given: &'a [Batch],
+    /// The times of the plan, as timestamps. They are evaluated once, so that all rounds and threads read at the same times.
+    times: Vec<i64>,
+}
+
+/// Which rows of the entry are wanted.
+pub struct Wanted {
+    /// How many distinct rows are enough.
+    pub enough: Option<usize>,
+    /// The first rows in some order, if not all.
+    pub top: Option<TopKSpec>,
+}
+
+/// The caches of a database.
+#[derive(Clone, Copy, Default)]
+pub struct Caches<'a> {
+    /// Graphs of stored relations.
+    pub graphs: Option<&'a GraphCache>,
+    /// Indexes of stored relations.
+    pub indexes: Option<&'a IndexCache>,
+}
+
+/// What operators measure and build during a run, by the number of the operator.
+#[derive(Default)]
+pub struct Notes {
+    /// What each operator did, if a profile is asked for.
+    pub profile: Option<Profile>,
+    /// The indexes of stored relations. `None` stands for an index that is too large to build unless the plan needs it.
+    pub indexes: Mutex<HashMap<Indexed, Option<Arc<IndexedRows>>>>,
+    /// In recursion, how many more rows each look-up finds before an index join replaces it, by the number of its operator. At 0
+    /// it is replaced.
+    pub lookups_left: Mutex<FxHashMap<usize, u64>>,
+    /// What an operator builds once and keeps for all rounds and threads.
+    built: Mutex<FxHashMap<usize, Arc<dyn Any + Send + Sync>>>,
+}
+
+impl Notes {
+    /// What an operator builds once for each run, by the number of the operator. An operator builds values of one type.
+    pub fn build_once<T: Send + Sync + 'static>(
+        &self,
+        operator: usize,
+        build: impl FnOnce() -> Result<T, ExecError>,
+    ) -> Result<Arc<T>, ExecError> {
+        let mut built = self.built.lock();
+        let value = match built.get(&operator) {
+            Some(known) => known.clone(),
+            None => {
+                let new: Arc<dyn Any + Send + Sync> = Arc::new(build()?);
+                built.insert(operator, new.clone());
+                new
+            }
+        };
+        Ok(value.downcast().expect("an operator builds values of one type"))
+    }
+}
+
+impl<'a> Run<'a> {
+    /// An execution that gives all rows.
+    pub fn new(
+        plan: &'a Plan,
+        parameters: &'a [&'a DataValue],
+        view: View<'a>,
+        budget: &'a Budget,
+    ) -> Result<Self, ExecError> {
+        let timestamp = |time: &Expr| -> Result<i64, ExecError> {
+            Ok(checked_time(&time.eval_closed(parameters)?, view.now_micros(), time.span())?)
+        };
+        let times = plan.times.iter().map(timestamp).collect::<Result<_, _>>()?;
+        Ok(Run {
+            plan,
+            input: Input { parameters, view, given: &[], times },
+            wanted: Wanted { enough: None, top: None },
+            caches: Caches::default(),
+            budget,
+            notes: Notes::default(),
+        })
+    }
+
+    /// The timestamp of one of the plan's times in this execution.
+    pub fn timestamp(&self, time: &Expr) -> i64 {
+        let number = self.plan.times.iter().position(|known| known.span() == time.span());
+        self.input.times[number.expect("the plan lists the times of all its sources")]
+    }
+}
+
+/// The state of one thread that pushes batches through operators.
+pub struct Worker<'r> {
+    /// The execution.
+    pub run: &'r Run<'r>,
+    batch_rows: usize,
+    /// The rows that each `Distinct` operator has seen, by the operator's position.
+    pub seen: FxHashMap<usize, Seen>,
+    /// Measures the operators, if the run has a profile.
+    clock: Option<Clock>,
+}
+
+impl<'r> Worker<'r> {
+    /// The state of a thread that runs a rule.
+    pub fn new(run: &'r Run<'r>, rule: &RulePlan) -> Self {
+        // `next_batch_rows` doubles the number with each call.
+        let batch_rows = run.wanted.enough.map_or(MAX_BATCH_ROWS, |enough| enough.clamp(1, FIRST_BATCH_ROWS));
+        let clock = run.notes.profile.as_ref().map(|_| Clock::new(rule.operators.len()));
+        Worker { run, batch_rows, seen: FxHashMap::default(), clock }
+    }
+
+    /// Notes that an operator runs now. `operator` is the number of operators after it.
+    pub fn runs(&mut self, operator: usize) {
+        if let Some(clock) = &mut self.clock {
+            clock.switch_to(operator);
+        }
+    }
+
+    /// Notes that an operator emitted a batch.
+    pub fn gave(&mut self, operator: usize, rows: usize) {
+        if let Some(clock) = &mut self.clock {
+            clock.count(operator, rows);
+        }
+    }
+
+    /// Adds this thread's measurements to the run's profile.
+    pub fn finish(self, rule: &RulePlan) {
+        if let (Some(profile), Some(mut clock)) = (&self.run.notes.profile, self.clock) {
+            clock.switch_to(0);
+            profile.add(rule, clock);
+        }
+    }
+
+    /// How many rows the next batch may have: few at first if few are wanted, then more and more. Fails if the run is cancelled.
+    pub fn next_batch_rows(&mut self) -> Result<usize, ExecError> {
+        self.run.budget.check()?;
+        let rows = self.batch_rows;
+        self.batch_rows = (rows * 2).min(MAX_BATCH_ROWS);
+        Ok(rows)
+    }
+}
