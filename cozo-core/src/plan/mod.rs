@@ -80,7 +80,7 @@ pub struct Plan {
     pub times: Vec<Expr>,
     /// Whether other sizes of relations might give another plan.
     pub depends_on_sizes: bool,
-    /// How it runs.
+    /// How it runs. It is final once the plan [follows](Plan::follow) the options of its query.
     pub strategy: Strategy,
     /// Whether its expressions may make large values or take long. Not set for a plan that runs on batches.
     pub costly: bool,

@@ -116,7 +116,7 @@ pub struct Options {
 
 impl Options {
     /// Whether they leave a result of one row, and the way to it, as it is.
-    pub fn keep_single_row(&self) -> bool {
+    pub(super) fn keep_single_row(&self) -> bool {
         let Options { limit, offset, order: _, timeout, sleep, assertion, returning: _ } = self;
         limit.is_none() && offset.is_none() && timeout.is_none() && sleep.is_none() && assertion.is_none()
     }

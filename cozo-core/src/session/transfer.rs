@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{NamedColumns, NamedRows, RelationReader, SessionError};
+use super::error::SessionError;
+use super::results::{NamedColumns, NamedRows, RelationReader};
 use crate::budget::Stop;
 use crate::diag::SourceSpan;
 use crate::exec::{self, Rows};

@@ -187,3 +187,29 @@ fn every_way_to_run_is_named_and_taken() {
         }
     }
 }
+
+/// Some options make a query for one row run on batches. `::explain` names no special way then, and `::explain analyze` takes none.
+#[test]
+fn options_that_need_batches_are_seen_by_explain() {
+    let db = DbInstance::default();
+    SETUP.iter().for_each(|script| drop(crate::common::rows(&db, script)));
+    let runs = |explained: &[Vec<DataValue>]| {
+        let said = explained.iter().flat_map(|row| row[7].get_slice().unwrap_or_default());
+        said.filter_map(DataValue::get_str).any(|text| text.starts_with("run: "))
+    };
+    for query in ["?[name] := *node{id: 2, name}", "?[count(b)] := *edge{fr: 1, to: b}"] {
+        for option in ["", ":order OUTPUT", ":limit 5", ":offset 0", ":timeout 60", ":sleep 0.001", ":assert some"] {
+            let needs_batches = !option.is_empty() && !option.starts_with(":order");
+            let output = &query[2..query.find(']').expect("a head")];
+            let query = format!("{query} {}", option.replace("OUTPUT", output));
+            let named = crate::common::rows(&db, &format!("::explain {{ {query} }}"));
+            assert_eq!(runs(&named), !needs_batches, "{query}");
+
+            assert_eq!(crate::common::rows(&db, &query).len(), 1, "{query}");
+            let taken = crate::common::rows(&db, &format!("::explain analyze {{ {query} }}"));
+            assert_eq!(runs(&taken), !needs_batches, "{query}");
+            let batches: i64 = taken.iter().filter_map(|row| row[10].get_int()).sum();
+            assert_eq!(batches > 0, needs_batches, "{query}");
+        }
+    }
+}

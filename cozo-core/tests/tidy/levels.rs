@@ -38,6 +38,35 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
     ("exec/driver", &[&["fixed", "ordered", "sort"], &["rule"], &["fixpoint"], &["answer"]]),
     ("exec/index", &[&["packed_key"], &["clustered_rows"], &["hash_index"], &["cache"]]),
     ("exec/rowset", &[&["int_set"], &["row_set"], &["table"], &["grouping", "int_collector", "seen", "top_k"]]),
+    (
+        "session",
+        &[
+            &["error", "running", "script"],
+            &["results"],
+            &["events", "transfer"],
+            &["backup", "core"],
+            &["run"],
+            &["sys"],
+            &["api"],
+        ],
+    ),
+    (
+        "session/api",
+        &[
+            &["expressions", "multi", "simple_rule"],
+            &["db"],
+            &["backups", "check", "engine", "extensions", "json", "relations", "statement"],
+        ],
+    ),
+    ("session/backup", &[&["copy", "error", "progress"], &["file"], &["restore", "write"]]),
+    ("session/events", &[&["callbacks", "debug", "triggers"], &["hooks"]]),
+    ("session/results", &[&["rows"], &["columns", "reader"]]),
+    ("session/run", &[&["context"], &["query"], &["imperative"]]),
+    ("session/script", &[&["cached_ref", "statistics"], &["compile"], &["query_cache"], &["statements"], &["cache"]]),
+    (
+        "session/sys",
+        &[&["shared"], &["explain", "indices", "metadata", "process", "triggers"], &["relations"], &["operations"]],
+    ),
 ];
 
 fn level_of(levels: &[&[&str]], module: &str) -> Option<usize> {

@@ -1,14 +1,15 @@
 //! The run on single values: for one row, for a count, or row by row in recursion.
 //!
-//! [`choose`] sets the [`Strategy`] of the plan. [`is_point`] and [`is_count`] find plans that give one row at most, whatever the
-//! relations hold: the row of a key, or the number of rows that begin with a key. `exec/row/point.rs` runs them and relies on the
-//! shapes checked here: one component with one rule, or with one constant row; joins by the whole key only; and for a count, a
-//! last join by a key prefix. [`is_costly`] says whether the memory of such a run must be counted.
+//! [`choose`] sets the [`Strategy`] of the plan, and [`Plan::follow`] replaces it if an option of the query needs batches.
+//! [`is_point`] and [`is_count`] find plans that give one row at most, whatever the relations hold: the row of a key, or the
+//! number of rows that begin with a key. `exec/row/point.rs` runs them and relies on the shapes checked here: one component with
+//! one rule, or with one constant row; joins by the whole key only; and for a count, a last join by a key prefix. [`is_costly`]
+//! says whether the memory of such a run must be counted.
 
 use crate::expr::Expr;
 use crate::plan::{
-    ComponentPlan, JoinPlan, Method, MutationPlan, OperatorKind, OperatorPlan, Plan, RulePlan, Source, Strategy,
-    TableKind, TablePlan, ValueSource,
+    ComponentPlan, JoinPlan, Method, MutationPlan, OperatorKind, OperatorPlan, Options, Plan, RulePlan, Source,
+    Strategy, TableKind, TablePlan, ValueSource,
 };
 use crate::program::{AggregationUse, ConstantRows};
 
@@ -87,6 +88,13 @@ fn expressions(component: &ComponentPlan) -> Vec<&Expr> {
 }
 
 impl Plan {
+    /// Runs the plan on batches if an option needs them, such as `:limit`. Only then is the strategy final.
+    pub fn follow(&mut self, options: &Options) {
+        if !options.keep_single_row() {
+            (self.strategy, self.costly) = (Strategy::Batches, false);
+        }
+    }
+
     /// Lets a point query give the columns in the order of the relation that it writes, if all of them are outputs. The row is
     /// then written as it is. (With more rows, the order of columns would decide the order of rows.)
     pub fn give_in_order_of(&mut self, mutation: &mut MutationPlan) {

@@ -5,13 +5,23 @@ use std::sync::Arc;
 
 use tempfile::TempPath;
 
-use super::{BackupError, ROWS_AT_ONCE, Strictness, copy};
+use super::copy::{ROWS_AT_ONCE, copy};
+use super::error::BackupError;
 use crate::expr::functions;
 use crate::legacy::{self, FileKind, LegacyFile, LegacyRelation, Report, RowsRead};
 use crate::schema::{IndexDefinition, RelationSchema, SchemaRef, with_indices};
 use crate::storage::{self, BatchCursor, Options, Snapshot, Storage, StorageError, sync_name};
 use crate::value::Batch;
 use crate::value::sort::sorted;
+
+/// The treatment of rows of a damaged file of CozoDB 0.7 that fit no relation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strictness {
+    /// The restore fails.
+    EveryRow,
+    /// The rows are skipped, and described.
+    WhatFits,
+}
 
 /// A backup opened for reading.
 pub struct BackupFile {

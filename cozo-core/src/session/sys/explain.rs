@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
-use super::super::compile::CompiledQuery;
-use super::super::query::{Context, query_budget, run_plan, run_single};
-use super::{NamedRows, SystemContext};
 use crate::budget::Budget;
 use crate::exec::{Profile, Rows};
 use crate::parse::ast::{Query, QueryOption};
 use crate::plan::{EXPLAIN_HEADERS, Plan, explain as explain_plan};
+use crate::session::results::NamedRows;
+use crate::session::run::{QueryContext, ScriptContext, query_budget, run_plan, run_single};
+use crate::session::script::CompiledQuery;
 use crate::txn::Transaction;
 use crate::value::DataValue;
 
@@ -16,30 +16,23 @@ use crate::value::DataValue;
 const PROFILE_HEADERS: [&str; 3] = ["rows", "batches", "seconds"];
 
 /// `::explain { query }`. The query is compiled but not run. Its operation on a stored relation is ignored.
-pub fn explain(query: &Query, txn: &Transaction, context: &SystemContext<'_>) -> miette::Result<NamedRows> {
+pub fn explain(query: &Query, txn: &Transaction, context: &ScriptContext<'_>) -> miette::Result<NamedRows> {
     let budget = context.query().budget_of(query)?;
     let _compiling = budget.enter();
-    let mut query = query.clone();
-    let shapes_plan = |option: &QueryOption| {
-        matches!(option, QueryOption::DisableMagicRewrite(_) | QueryOption::DisableJoinReorder(_))
-    };
-    query.options.retain(shapes_plan);
-    let compiled = CompiledQuery::compile(&query, txn, &context.core.fixed_rules.current(), context.parameters, &[])?;
+    let compiled = compiled(query, txn, context)?;
     let rows = compiled.plan.as_ref().map(explain_plan).unwrap_or_default();
     Ok(NamedRows::new(headers(&[]), rows.into_iter().map(|explained| explained.row).collect()))
 }
 
 /// `::explain analyze { query }`. The query runs without its operation on a stored relation. The result has for each operator the
 /// number of rows and batches that it returned, and the seconds spent in it alone, summed over threads.
-pub fn analyze(query: &Query, txn: &mut Transaction, context: &SystemContext<'_>) -> miette::Result<NamedRows> {
+pub fn analyze(query: &Query, txn: &mut Transaction, context: &ScriptContext<'_>) -> miette::Result<NamedRows> {
     let budget = context.query().budget_of(query)?;
     let _compiling = budget.enter();
-    let mut query = query.clone();
-    query.options.retain(|option| !matches!(option, QueryOption::Mutation(_) | QueryOption::Returning(_)));
-    let compiled = CompiledQuery::compile(&query, txn, &context.core.fixed_rules.current(), context.parameters, &[])?;
+    let compiled = compiled(query, txn, context)?;
     let Some(plan) = &compiled.plan else { return Ok(NamedRows::new(headers(&PROFILE_HEADERS), vec![])) };
     let parameters = compiled.parameters.bind(context.parameters)?;
-    let context = Context { budget: Some(&budget), ..context.query() };
+    let context = QueryContext { budget: Some(&budget), ..context.query() };
     let budget = query_budget(&compiled.options, &parameters, txn, &context)?;
     let profile = profiled(&compiled, plan, &parameters, txn, &context, &budget)?;
     let rows = explain_plan(plan).into_iter().map(|mut explained| {
@@ -55,13 +48,20 @@ pub fn analyze(query: &Query, txn: &mut Transaction, context: &SystemContext<'_>
     Ok(NamedRows::new(headers(&PROFILE_HEADERS), rows.collect()))
 }
 
+/// Compiles a query without its operation on a stored relation.
+fn compiled(query: &Query, txn: &Transaction, context: &ScriptContext<'_>) -> miette::Result<CompiledQuery> {
+    let mut query = query.clone();
+    query.options.retain(|option| !matches!(option, QueryOption::Mutation(_) | QueryOption::Returning(_)));
+    CompiledQuery::compile(&query, txn, &context.core.fixed_rules.current(), context.parameters, &[])
+}
+
 /// Runs a query in the same way as without a profile, and records the work of its operators.
 fn profiled(
     compiled: &CompiledQuery,
     plan: &Plan,
     parameters: &[&DataValue],
     txn: &mut Transaction,
-    context: &Context<'_>,
+    context: &QueryContext<'_>,
     budget: &Budget,
 ) -> miette::Result<Profile> {
     let _entered = budget.enter();

@@ -1,11 +1,13 @@
 //! `::index create`, `::index drop`, `::indices`.
 
-use super::relations::{count, headers};
-use super::{NamedRows, SessionError, SystemContext, find};
+use super::shared::{count, find, find_for, headers};
 use crate::exec::ExecError;
 use crate::index::secondary;
 use crate::parse::ast::Symbol;
 use crate::schema::{AccessLevel, IndexDefinition, SchemaRef};
+use crate::session::error::SessionError;
+use crate::session::results::NamedRows;
+use crate::session::run::ScriptContext;
 use crate::txn::Transaction;
 use crate::value::{DataValue, JsonData};
 
@@ -15,13 +17,12 @@ pub fn create(
     name: &Symbol,
     columns: &[Symbol],
     txn: &mut Transaction,
-    context: &SystemContext<'_>,
+    context: &ScriptContext<'_>,
 ) -> miette::Result<NamedRows> {
     if columns.is_empty() {
         return Err(SessionError::EmptyIndex { name: name.name.to_string(), span: name.span }.into());
     }
-    let schema = find(relation, txn)?;
-    schema.require(AccessLevel::Protected, "indexed", relation.span)?;
+    let schema = find_for("indexed", AccessLevel::Protected, relation, txn)?;
     if schema.index(&name.name).is_some() {
         let (relation, name, span) = (schema.name.to_string(), name.name.to_string(), name.span);
         return Err(SessionError::IndexExists { relation, name, span }.into());
@@ -50,8 +51,7 @@ fn positions(schema: &SchemaRef, columns: &[Symbol]) -> Result<Vec<usize>, Sessi
 
 /// `::index drop rel:name`
 pub fn drop(relation: &Symbol, name: &Symbol, txn: &mut Transaction) -> miette::Result<NamedRows> {
-    let schema = find(relation, txn)?;
-    schema.require(AccessLevel::Protected, "changed", relation.span)?;
+    let schema = find_for("changed", AccessLevel::Protected, relation, txn)?;
     let index = schema.index(&name.name).ok_or_else(|| SessionError::IndexNotFound {
         relation: schema.name.to_string(),
         name: name.name.to_string(),

@@ -1,9 +1,11 @@
 //! `::describe` and `::access_level`.
 
-use super::{NamedRows, SessionError, SystemContext, find};
+use super::shared::{find, value_of};
 use crate::parse::ast::{Expr, Symbol};
-use crate::program::Resolver;
 use crate::schema::{AccessLevel, RelationSchema};
+use crate::session::error::SessionError;
+use crate::session::results::NamedRows;
+use crate::session::run::ScriptContext;
 use crate::txn::Transaction;
 
 /// `::describe rel "text"`
@@ -11,15 +13,13 @@ pub fn describe(
     name: &Symbol,
     text: Option<&Expr>,
     txn: &mut Transaction,
-    context: &SystemContext<'_>,
+    context: &ScriptContext<'_>,
 ) -> miette::Result<NamedRows> {
     let schema = find(name, txn)?;
     let description = match text {
         None => String::new(),
         Some(expr) => {
-            let mut resolver = Resolver::standalone(context.parameters);
-            let closed = resolver.closed(expr)?;
-            let value = closed.eval_closed(&resolver.parameters.bind(context.parameters)?)?;
+            let value = value_of(expr, context)?;
             value.get_str().ok_or(SessionError::BadDescription { span: expr.span() })?.to_string()
         }
     };

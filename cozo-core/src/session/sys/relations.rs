@@ -1,18 +1,14 @@
 //! `::relations`, `::columns`, `::fixed_rules`, `::remove`, `::rename`.
 
-use super::{NamedRows, SessionError, SystemContext, find, indices};
+use super::indices;
+use super::shared::{count, find, find_for, headers};
 use crate::parse::ast::Symbol;
 use crate::schema::{AccessLevel, RelationSchema};
+use crate::session::error::SessionError;
+use crate::session::results::NamedRows;
+use crate::session::run::ScriptContext;
 use crate::txn::Transaction;
-use crate::value::{DataValue, Tuple};
-
-pub(super) fn headers(names: &[&str]) -> Vec<String> {
-    names.iter().map(|name| name.to_string()).collect()
-}
-
-pub(super) fn count(n: usize) -> DataValue {
-    DataValue::from(n as i64)
-}
+use crate::value::Tuple;
 
 /// `::relations`. Indices are listed too, all sorted by name.
 pub fn list(txn: &Transaction) -> NamedRows {
@@ -61,7 +57,7 @@ pub fn columns(name: &Symbol, txn: &Transaction) -> miette::Result<NamedRows> {
 }
 
 /// `::fixed_rules`
-pub fn fixed_rules(context: &SystemContext<'_>) -> NamedRows {
+pub fn fixed_rules(context: &ScriptContext<'_>) -> NamedRows {
     let rules = context.core.fixed_rules.current();
     NamedRows::new(headers(&["rule"]), rules.names().into_iter().map(|name| vec![name.into()]).collect())
 }
@@ -69,8 +65,7 @@ pub fn fixed_rules(context: &SystemContext<'_>) -> NamedRows {
 /// `::remove a, b`
 pub fn remove(names: &[Symbol], txn: &mut Transaction) -> miette::Result<NamedRows> {
     for name in names {
-        let schema = find(name, txn)?;
-        schema.require(AccessLevel::Normal, "removed", name.span)?;
+        let schema = find_for("removed", AccessLevel::Normal, name, txn)?;
         if let Some(index) = schema.indices.first() {
             let (relation, index) = (schema.name.to_string(), index.schema.name.to_string());
             return Err(SessionError::HasIndices { relation, index, span: name.span }.into());
@@ -83,8 +78,7 @@ pub fn remove(names: &[Symbol], txn: &mut Transaction) -> miette::Result<NamedRo
 /// `::rename a -> b, c -> d`, from left to right.
 pub fn rename(pairs: &[(Symbol, Symbol)], txn: &mut Transaction) -> miette::Result<NamedRows> {
     for (old, new) in pairs {
-        let schema = find(old, txn)?;
-        schema.require(AccessLevel::Normal, "renamed", old.span)?;
+        let schema = find_for("renamed", AccessLevel::Normal, old, txn)?;
         if txn.catalog().find(&new.name).is_some() {
             return Err(SessionError::NameTaken { name: new.name.to_string(), span: new.span }.into());
         }

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::super::compile::CompiledQuery;
-use super::super::query::DEFAULT_TIMEOUT_SECONDS;
-use super::super::triggers::given;
-use super::relations::{count, headers};
-use super::{NamedRows, SessionError, SystemContext, find};
-use crate::budget::Budget;
+use super::shared::{count, find, find_for, headers};
 use crate::fixed_rule::RuleSet;
 use crate::parse::ast::{MutationOp, QueryOption, Symbol, TriggerEvent, TriggerSpec};
 use crate::program::{FixedCallError, ProgramError};
 use crate::schema::{AccessLevel, RelationSchema, Triggers};
+use crate::session::error::SessionError;
+use crate::session::events::given;
+use crate::session::results::NamedRows;
+use crate::session::run::ScriptContext;
+use crate::session::script::{CompiledQuery, DEFAULT_TIMEOUT_SECONDS};
 use crate::txn::Transaction;
 use crate::value::DataValue;
 
@@ -20,12 +20,11 @@ pub fn set(
     name: &Symbol,
     specs: &[TriggerSpec],
     txn: &mut Transaction,
-    context: &SystemContext<'_>,
+    context: &ScriptContext<'_>,
 ) -> miette::Result<NamedRows> {
-    let schema = find(name, txn)?;
-    schema.require(AccessLevel::Protected, "given triggers", name.span)?;
+    let schema = find_for("given triggers", AccessLevel::Protected, name, txn)?;
     let fixed_rules = context.core.fixed_rules.current();
-    let budget = Budget::new(context.interrupt.clone(), DEFAULT_TIMEOUT_SECONDS, context.core.query_memory_bytes);
+    let budget = context.core.budget(context.interrupt, DEFAULT_TIMEOUT_SECONDS);
     let _compiling = budget.enter();
     let mut triggers = Triggers::default();
     for spec in specs {

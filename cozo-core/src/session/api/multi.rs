@@ -9,14 +9,15 @@ use std::time::Instant;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use super::core::Core;
-use super::imperative::{CompiledScript, first_line};
-use super::query::{Context, run_query};
-use super::running::{Entry, Running};
-use super::{NamedRows, SessionError};
 use crate::budget::{Interrupt, within};
 use crate::diag::{locate, show_in};
 use crate::fork::Process;
+use crate::session::core::Core;
+use crate::session::error::SessionError;
+use crate::session::results::NamedRows;
+use crate::session::run::{QueryContext, run_query};
+use crate::session::running::{Entry, Running};
+use crate::session::script::{CompiledScript, first_line};
 use crate::threads;
 use crate::txn::Transaction;
 use crate::value::DataValue;
@@ -126,17 +127,7 @@ pub(super) fn serve(
             TransactionPayload::Query((source, parameters)) => {
                 let savepoint = txn.savepoint();
                 let interrupt = entry.interrupt();
-                let parameters = &parameters;
-                let context = Context {
-                    parameters,
-                    interrupt,
-                    core: &core,
-                    sets_off_triggers: true,
-                    held_bytes: 0,
-                    new_script: None,
-                    budget: None,
-                };
-                let outcome = query(&source, &mut txn, &context);
+                let outcome = query(&source, &parameters, &mut txn, interrupt, &core);
                 if !core.process.is_current() {
                     // A fixed rule has forked. This is the only thread in this process, and no other thread waits for it.
                     std::mem::forget((txn, core));
@@ -163,14 +154,22 @@ pub(super) fn serve(
     }
 }
 
-fn query(source: &str, txn: &mut Transaction, context: &Context<'_>) -> miette::Result<NamedRows> {
-    let limit = context.core.query_memory_bytes;
+fn query(
+    source: &str,
+    parameters: &BTreeMap<String, DataValue>,
+    txn: &mut Transaction,
+    interrupt: &Interrupt,
+    core: &Core,
+) -> miette::Result<NamedRows> {
+    let limit = core.query_memory_bytes;
     within(txn.held_bytes(limit), limit)?;
     let began = Instant::now();
-    let script = context.core.prepared(source, context.interrupt)?;
-    let context = Context { new_script: Some((began, script.bytes)), ..*context };
+    let script = core.prepared(source, interrupt)?;
     match &script.script {
-        CompiledScript::Query(query) => run_query(query, txn, &context),
+        CompiledScript::Query(query) => {
+            let context = QueryContext::new(parameters, interrupt, core, Some((began, script.bytes)));
+            run_query(query, txn, &context)
+        }
         _ => Err(locate(SessionError::ExpectSingleton.into(), first_line(source), "not a single query")),
     }
 }

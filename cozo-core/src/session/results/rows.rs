@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::SessionError;
 use crate::allocator;
 use crate::budget::{Budget, Stop, make_room};
+use crate::session::error::SessionError;
 use crate::threads;
 use crate::value::{Batch, Column, DataValue, Tuple, allocated};
 
@@ -34,7 +34,7 @@ const USUAL_RESULT_BYTES: usize = 4 << 20;
 /// glibc returns free memory at the end of its heap to the system from 128 KB on, so each page of the next result causes a page
 /// fault. Once a large block was freed, glibc raises that limit to twice its size, so one is allocated and freed here. No page
 /// of it is touched, and other allocators are not affected. mimalloc has a setting of its own.
-pub(super) fn keep_memory_of_results() {
+pub fn keep_memory_of_results() {
     allocator::keep_freed_memory();
     drop(std::hint::black_box(Vec::<u8>::with_capacity(USUAL_RESULT_BYTES)));
 }
@@ -46,18 +46,18 @@ impl NamedRows {
     }
 
     /// The result of an operation without rows.
-    pub(super) fn status(text: &str) -> Self {
+    pub(crate) fn status(text: &str) -> Self {
         NamedRows::new(vec!["status".to_string()], vec![vec![DataValue::from(text)]])
     }
 
     /// Columns as rows. Their memory is reserved first.
-    pub(super) fn from_batch(headers: Vec<String>, batch: &Batch) -> Result<Self, Stop> {
+    pub(crate) fn from_batch(headers: Vec<String>, batch: &Batch) -> Result<Self, Stop> {
         make_room(row_bytes(batch, batch.columns.len()))?;
         Ok(NamedRows::new(headers, rows_of(batch)?))
     }
 
     /// The approximate size of the rows, without further results.
-    pub(super) fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         let row = |row: &Tuple| size_of::<Tuple>() + row.iter().map(DataValue::memory_bytes).sum::<usize>();
         self.rows.iter().map(row).sum()
     }
@@ -117,7 +117,7 @@ impl NamedRows {
 }
 
 /// The approximate size of a batch as rows of `width` values.
-pub(super) fn row_bytes(batch: &Batch, width: usize) -> usize {
+pub fn row_bytes(batch: &Batch, width: usize) -> usize {
     let row = size_of::<Tuple>() + allocated(width * size_of::<DataValue>());
     batch.len.saturating_mul(row).saturating_add(batch.large_bytes())
 }

@@ -1,6 +1,6 @@
 //! The check of a database's stored data.
 
-use super::DbInstance;
+use super::db::DbInstance;
 use crate::exec::MAX_BATCH_ROWS;
 use crate::index::secondary;
 use crate::schema::{RelationSchema, SchemaRef, coerce, surely_fits};

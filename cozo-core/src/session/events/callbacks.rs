@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use rustc_hash::FxHashMap;
 
-use super::NamedRows;
+use crate::session::results::NamedRows;
 use crate::sync::{Mutex, RwLock};
 use crate::txn::Transaction;
 use crate::value::SmallStr;

@@ -13,8 +13,8 @@
 //!                                                                                 └─ then Core::commit
 //! ```
 //!
-//! The result has the type that the caller wants, by [`ScriptResult`]: rows, columns, or rows without headers. Most other
-//! methods delegate to a module of their own: `transfer`, `backup`, `multi`, `callbacks`.
+//! The result has the type that the caller wants, by [`ScriptResult`]: rows, columns, or rows without headers. Further calls
+//! are methods in modules of their own: `relations`, `backups`, `check`, `extensions`, `json`, `statement`.
 //!
 //! Invariants:
 //! - A script is on the list of running scripts from its beginning, so `::kill` and a closing database reach it.
@@ -26,23 +26,20 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, never};
-use serde_json::{Value, json};
+use crossbeam_channel::{Receiver, Sender};
 
-use super::backup::{self, BackupProgress, Strictness};
-use super::cached_ref::CachedRef;
-use super::core::{CachedScript, Core};
-use super::imperative::{CompiledScript, run_steps};
-use super::query::run_query;
-use super::running::{Entry, Running};
-use super::sys::{self, SystemContext};
-use super::{Change, MultiTransaction, NamedRows, ScriptResult, SessionError, TransactionPayload, multi, transfer};
+use super::multi::{MultiTransaction, TransactionPayload, serve};
 use crate::budget::Interrupt;
 use crate::clock::now_micros;
-use crate::diag::{format_error_as_json, show_in};
-use crate::fixed_rule::FixedRule;
+use crate::diag::show_in;
 use crate::fork::Forked;
 use crate::parse::ast::Script;
+use crate::session::core::Core;
+use crate::session::results::{NamedColumns, NamedRows, ScriptResult};
+use crate::session::run::{ScriptContext, run_query, run_steps};
+use crate::session::running::{Entry, Running};
+use crate::session::script::{CachedRef, CachedScript, CompiledScript};
+use crate::session::sys;
 use crate::storage::{self, Options, Storage};
 use crate::txn::{Pipeline, Transaction};
 use crate::value::{DataValue, ValidityTs};
@@ -149,6 +146,27 @@ impl DbInstance {
         self.run_script_as(payload, params, mutability, Some(interrupt))
     }
 
+    /// [`DbInstance::run_script_interruptible`] with the result as columns.
+    ///
+    /// ```
+    /// # fn main() -> cozo::Result<()> {
+    /// use cozo::ScriptMutability::Immutable;
+    /// let db = cozo::DbInstance::default();
+    /// let result = db.run_script_columns("?[x] := x in [2, 1]", Default::default(), Immutable, &Default::default())?;
+    /// assert_eq!(result.rows.columns[0].as_dense_ints(), Some([1, 2].as_slice()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn run_script_columns(
+        &self,
+        payload: &str,
+        params: BTreeMap<String, DataValue>,
+        mutability: ScriptMutability,
+        interrupt: &Interrupt,
+    ) -> miette::Result<NamedColumns> {
+        self.run_script_as(payload, params, mutability, Some(interrupt))
+    }
+
     /// Runs a script. The result has the type that the caller wants.
     pub(super) fn run_script_as<R: ScriptResult>(
         &self,
@@ -157,7 +175,7 @@ impl DbInstance {
         mutability: ScriptMutability,
         interrupt: Option<&Interrupt>,
     ) -> miette::Result<R> {
-        match self.core()?.find(payload) {
+        match self.core()?.scripts.find(payload) {
             Some(cached) => self.run_cached(&cached, &params, mutability, interrupt),
             None => self.run_new(payload, &params, mutability, interrupt),
         }
@@ -174,10 +192,7 @@ impl DbInstance {
         let mut txn = self.begin(&cached.script, mutability);
         let entry = Running::enter(&*self.shared.running, interrupt, txn.began_micros());
         match self.run_prepared(&cached.script, &mut txn, params, &entry, None) {
-            Err(report) => {
-                self.leave_if_forked(txn);
-                Err(cached.explain(report))
-            }
+            Err(report) => Err(self.failed(cached, txn, report)),
             result => result,
         }
     }
@@ -196,27 +211,25 @@ impl DbInstance {
         let parsed = core.parse(payload, entry.interrupt());
         let parsed = parsed.map_err(|report| show_in(report, payload))?;
         let mut txn = self.begin(&parsed.script, mutability);
-        let run = self.run_prepared(&parsed.script, &mut txn, params, &entry, Some((began, parsed.bytes)));
-        match run {
-            Err(report) => {
-                self.leave_if_forked(txn);
-                Err(parsed.explain(report))
-            }
+        match self.run_prepared(&parsed.script, &mut txn, params, &entry, Some((began, parsed.bytes))) {
+            Err(report) => Err(self.failed(&parsed, txn, report)),
             result => result,
         }
     }
 
-    /// Leaks a transaction if a fixed rule has forked, since locks that it needs may be locked for ever in this process.
-    fn leave_if_forked(&self, txn: Transaction) {
+    /// Ends the transaction of a script with an error, which then shows the script. If a fixed rule has forked, the transaction is
+    /// leaked, since locks that it needs may be locked for ever in this process.
+    fn failed(&self, script: &CachedScript, txn: Transaction, report: miette::Report) -> miette::Report {
         if !self.shared.core.process.is_current() {
             std::mem::forget(txn);
         }
+        script.explain(report)
     }
 
     /// A script, from the cache or parsed now.
     pub(super) fn prepared(&self, source: &str) -> miette::Result<CachedRef<'_, CachedScript>> {
         let core = self.core()?;
-        if let Some(script) = core.find(source) {
+        if let Some(script) = core.scripts.find(source) {
             return Ok(script);
         }
         let entry = Running::enter(&*self.shared.running, None, now_micros());
@@ -282,7 +295,15 @@ impl DbInstance {
     ) -> miette::Result<R> {
         let Shared { core, running } = &*self.shared;
         let (interrupt, script_number) = (entry.interrupt(), entry.number());
-        let context = SystemContext { parameters, interrupt, script: script_number, running, core, new_script };
+        let context = ScriptContext {
+            parameters,
+            interrupt,
+            script: script_number,
+            running,
+            core,
+            new_script,
+            run_system: sys::run,
+        };
         let result = match script {
             CompiledScript::Query(query) => run_query(query, txn, &context.query())?,
             CompiledScript::Steps(steps, mentioned) => R::of_rows(run_steps(steps, mentioned, txn, &context)?)?,
@@ -290,200 +311,6 @@ impl DbInstance {
         };
         core.commit(txn)?;
         Ok(result)
-    }
-
-    /// Runs a script. Returns the result or the error as JSON, with the time in seconds.
-    pub fn run_script_fold_err(
-        &self,
-        payload: &str,
-        params: BTreeMap<String, DataValue>,
-        mutability: ScriptMutability,
-    ) -> Value {
-        let start = Instant::now();
-        match self.run_script(payload, params, mutability) {
-            Ok(rows) => {
-                let mut result = rows.into_json();
-                result["ok"] = json!(true);
-                result["took"] = json!(start.elapsed().as_secs_f64());
-                result
-            }
-            Err(error) => format_error_as_json(error, Some(payload)),
-        }
-    }
-
-    /// Runs a script with parameters as the text of a JSON object. Returns the result or the error as the text of JSON.
-    pub fn run_script_str(&self, payload: &str, params: &str, immutable: bool) -> String {
-        let mutability = if immutable { ScriptMutability::Immutable } else { ScriptMutability::Mutable };
-        let result = match json_parameters(params) {
-            Ok(params) => self.run_script_fold_err(payload, params, mutability),
-            Err(message) => json!({"ok": false, "message": message}),
-        };
-        result.to_string()
-    }
-
-    /// The contents of relations, all at one moment.
-    pub fn export_relations<I, T>(&self, relations: I) -> miette::Result<BTreeMap<String, NamedRows>>
-    where
-        I: Iterator<Item = T>,
-        T: AsRef<str>,
-    {
-        transfer::export(self.pipeline()?, relations)
-    }
-
-    /// Exports `{"relations": [...]}`. Returns `{"ok": true, "data": {...}}` or an error, as text.
-    pub fn export_relations_str(&self, data: &str) -> String {
-        let export = || -> miette::Result<Value> {
-            let request: Value =
-                serde_json::from_str(data).map_err(|error| SessionError::BadJson(error.to_string()))?;
-            let names = request.get("relations").and_then(Value::as_array);
-            let names = names.ok_or_else(|| SessionError::BadJson("expected {\"relations\": [...]}".to_string()))?;
-            let exported = self.export_relations(names.iter().filter_map(Value::as_str))?;
-            let data: serde_json::Map<String, Value> =
-                exported.into_iter().map(|(name, rows)| (name, rows.into_json())).collect();
-            Ok(json!({"ok": true, "data": data}))
-        };
-        export().unwrap_or_else(|error| format_error_as_json(error, None)).to_string()
-    }
-
-    /// Puts rows into relations, or removes them if the name begins with `-`; all of them or none.
-    ///
-    /// Every column of a relation must be among the headers (for removal every key column); other headers are ignored.
-    pub fn import_relations(&self, data: BTreeMap<String, NamedRows>) -> miette::Result<()> {
-        transfer::import(self.pipeline()?, data)
-    }
-
-    /// Imports from the text of JSON. Returns the outcome as the text of JSON.
-    pub fn import_relations_str(&self, data: &str) -> String {
-        outcome_as_text(self.import_relations_str_with_err(data))
-    }
-
-    /// Imports from the text of JSON: `{"relation": {"headers": [...], "rows": [[...]]}, ...}`.
-    pub fn import_relations_str_with_err(&self, data: &str) -> miette::Result<()> {
-        let parsed: BTreeMap<String, Value> =
-            serde_json::from_str(data).map_err(|error| SessionError::BadJson(error.to_string()))?;
-        let rows = parsed.into_iter().map(|(name, rows)| Ok((name, NamedRows::from_json(&rows)?)));
-        self.import_relations(rows.collect::<miette::Result<_>>()?)
-    }
-
-    /// Writes a backup: a new file, which is a database of the engine `sqlite`, with all relations as they are now. The database
-    /// may be written to meanwhile.
-    pub fn backup_db(&self, out_file: impl AsRef<Path>) -> miette::Result<()> {
-        self.backup_with_progress(out_file, |_| ())
-    }
-
-    /// [`DbInstance::backup_db`] with reports of its progress.
-    pub fn backup_with_progress(
-        &self,
-        out_file: impl AsRef<Path>,
-        on_progress: impl FnMut(&BackupProgress),
-    ) -> miette::Result<()> {
-        self.backup_interruptible(out_file, &Interrupt::default(), on_progress)
-    }
-
-    /// [`DbInstance::backup_with_progress`], which [`Interrupt::kill`] can stop from another thread. Then there is no file.
-    pub fn backup_interruptible(
-        &self,
-        out_file: impl AsRef<Path>,
-        interrupt: &Interrupt,
-        mut on_progress: impl FnMut(&BackupProgress),
-    ) -> miette::Result<()> {
-        backup::write(self.pipeline()?, out_file.as_ref(), interrupt, &mut on_progress)
-    }
-
-    /// Fills this database, which must have no relations, from a backup, any database of the engine `sqlite`, or a database of
-    /// CozoDB 0.7. After an error nothing has changed. Rows of a damaged file that fit no relation are an error. Other losses are
-    /// returned by [`DbInstance::restore_with_progress`].
-    pub fn restore_backup(&self, in_file: impl AsRef<Path>) -> miette::Result<()> {
-        self.restore_with_progress(in_file, Strictness::EveryRow, |_| ()).map(drop)
-    }
-
-    /// [`DbInstance::restore_backup`] with reports of its progress. Returns what could not be carried over, in words.
-    pub fn restore_with_progress(
-        &self,
-        in_file: impl AsRef<Path>,
-        strictness: Strictness,
-        on_progress: impl FnMut(&BackupProgress),
-    ) -> miette::Result<Vec<String>> {
-        self.restore_interruptible(in_file, strictness, &Interrupt::default(), on_progress)
-    }
-
-    /// [`DbInstance::restore_with_progress`], which [`Interrupt::kill`] can stop from another thread. Then nothing has changed.
-    pub fn restore_interruptible(
-        &self,
-        in_file: impl AsRef<Path>,
-        strictness: Strictness,
-        interrupt: &Interrupt,
-        mut on_progress: impl FnMut(&BackupProgress),
-    ) -> miette::Result<Vec<String>> {
-        backup::restore(self.pipeline()?, in_file.as_ref(), strictness, interrupt, &mut on_progress)
-    }
-
-    /// Puts the rows of some relations of a backup into the relations with the same names; all of them or none. Columns are
-    /// matched by name, and the values must fit.
-    pub fn import_from_backup(&self, in_file: impl AsRef<Path>, relations: &[String]) -> miette::Result<()> {
-        backup::import(self.pipeline()?, in_file.as_ref(), relations)
-    }
-
-    /// The fixed rules that scripts may use, by name.
-    pub fn get_fixed_rules(&self) -> BTreeMap<String, Arc<Box<dyn FixedRule>>> {
-        self.shared.core.fixed_rules.current().for_host()
-    }
-
-    /// Adds a fixed rule. Fails if there is one with this name; those of the language cannot be replaced. A rule that has a handle
-    /// of this database keeps the database open until the rule is removed.
-    pub fn register_fixed_rule<R: FixedRule + 'static>(&self, name: String, rule: R) -> miette::Result<()> {
-        Ok(self.core()?.fixed_rules.register(name, Box::new(rule))?)
-    }
-
-    /// Removes a fixed rule that was added. Returns whether there was one. Running queries continue to use it.
-    pub fn unregister_fixed_rule(&self, name: &str) -> miette::Result<bool> {
-        Ok(self.core()?.fixed_rules.unregister(name)?)
-    }
-
-    /// Allows or forbids fixed rules that read files or web addresses (`CsvReader`, `JsonReader`). They are allowed by default. A
-    /// host that runs scripts of others should forbid them. The setting holds for all handles of the database.
-    pub fn set_external_access(&self, allowed: bool) {
-        if let Ok(core) = self.core() {
-            core.fixed_rules.set_external_access(allowed);
-        }
-    }
-
-    /// [`DbInstance::backup_db`] with the outcome as the text of JSON.
-    pub fn backup_db_str(&self, out_file: impl AsRef<Path>) -> String {
-        outcome_as_text(self.backup_db(out_file))
-    }
-
-    /// [`DbInstance::restore_backup`] with the outcome as the text of JSON. `"notes"` lists what could not be carried over, if any.
-    pub fn restore_backup_str(&self, in_file: impl AsRef<Path>) -> String {
-        match self.restore_with_progress(in_file, Strictness::EveryRow, |_| ()) {
-            Ok(notes) if !notes.is_empty() => json!({"ok": true, "notes": notes}).to_string(),
-            outcome => outcome_as_text(outcome.map(drop)),
-        }
-    }
-
-    /// Imports `{"path": ..., "relations": [...]}` from a backup file. Returns the outcome as the text of JSON.
-    pub fn import_from_backup_str(&self, payload: &str) -> String {
-        let import = || {
-            let request: BackupImport =
-                serde_json::from_str(payload).map_err(|error| SessionError::BadJson(error.to_string()))?;
-            self.import_from_backup(request.path, &request.relations)
-        };
-        outcome_as_text(import())
-    }
-
-    /// Registers a channel that receives every operation that puts or removes rows of a relation. The relation need not exist
-    /// yet. After each commit, in the order of commits, a message has the operation, the rows put (or the keys to be removed), and
-    /// the full rows that were there before. Imports send nothing, nor does an operation that changes no row.
-    ///
-    /// A commit never waits for a receiver. With a `capacity`, a receiver that is this many messages behind is dropped: its channel
-    /// ends after the messages in it, so no change is missed unnoticed. Dropping the receiver ends it too.
-    pub fn register_callback(&self, relation: &str, capacity: Option<usize>) -> (u32, Receiver<Change>) {
-        self.core().map_or_else(|_| (u32::MAX, never()), |core| core.callbacks.register(relation, capacity))
-    }
-
-    /// Ends a callback, and closes its channel. Returns whether there was one with this number.
-    pub fn unregister_callback(&self, id: u32) -> bool {
-        self.core().is_ok_and(|core| core.callbacks.unregister(id))
     }
 
     /// Begins a transaction that is held open over several scripts.
@@ -506,7 +333,7 @@ impl DbInstance {
         }
         let txn = Transaction::begin_held(&core.pipeline, write);
         let entry = Running::enter(running.clone(), Some(&Interrupt::default()), txn.began_micros());
-        multi::serve(core.clone(), txn, &entry, &payloads, &results);
+        serve(core.clone(), txn, &entry, &payloads, &results);
     }
 
     /// Stops all running scripts. They fail with `eval::killed`.
@@ -537,32 +364,5 @@ impl DbInstance {
             std::thread::sleep(GLANCE);
         }
         true
-    }
-}
-
-/// The argument of [`DbInstance::import_from_backup_str`].
-#[derive(serde::Deserialize)]
-struct BackupImport {
-    path: std::path::PathBuf,
-    relations: Vec<String>,
-}
-
-/// `{"ok": true}` or the error with its causes as the text of JSON.
-fn outcome_as_text(outcome: miette::Result<()>) -> String {
-    match outcome {
-        Ok(()) => json!({"ok": true}).to_string(),
-        Err(error) => json!({"ok": false, "message": format!("{error:#}")}).to_string(),
-    }
-}
-
-/// Parameters from the text of a JSON object. An empty text has none.
-fn json_parameters(params: &str) -> Result<BTreeMap<String, DataValue>, String> {
-    if params.trim().is_empty() {
-        return Ok(BTreeMap::new());
-    }
-    match serde_json::from_str::<Value>(params) {
-        Ok(Value::Object(object)) => Ok(object.into_iter().map(|(name, value)| (name, value.into())).collect()),
-        Ok(_) => Err("params argument is not a JSON map".to_string()),
-        Err(error) => Err(format!("params argument is not a JSON map: {error}")),
     }
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use super::{DbInstance, NamedRows, ScriptMutability};
+use super::db::{DbInstance, ScriptMutability};
+use crate::session::results::NamedRows;
 use crate::storage::mem::MemStorage;
 use crate::storage::{Options, Storage};
 use crate::value::DataValue;

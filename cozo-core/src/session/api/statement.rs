@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::core::CachedScript;
-use super::{DbInstance, NamedRows, ScriptMutability};
+use super::db::{DbInstance, ScriptMutability};
+use crate::session::results::NamedRows;
+use crate::session::script::CachedScript;
 use crate::value::{DataValue, Tuple};
 
 /// A script of a database, parsed once by [`DbInstance::prepare`]. Threads may share it.

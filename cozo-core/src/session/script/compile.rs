@@ -1,28 +1,20 @@
-//! Compiled queries, and the cache of them in a script.
-//!
-//! A [`QueryCache`] belongs to one query of a parsed script. The first [`CompiledQuery`] stays in `first` for good, so using it
-//! counts no reference. It is valid for one version of the catalog and of the fixed rules, and while the relations have about
-//! the same sizes. When one of these changes, the query is compiled again into `later`, and the script is marked as outdated.
-//! The script cache then replaces the whole script, whose query compiles into `first` again.
+//! The compilation of a query: names are resolved, the program is rewritten, and a plan is made.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 
-use arc_swap::ArcSwapOption;
-
-use super::cached_ref::CachedRef;
 use super::statistics::{Sampled, Sizes};
-use crate::diag::SourceSpan;
 use crate::fixed_rule::{FixedRules, RuleSet};
-use crate::parse::ast::{MutationOp, Query, QueryOption};
+use crate::parse::ast::{Expr, MutationOp, Query, QueryOption};
 use crate::plan::{
     JoinOrder, MutationPlan, OptionError, Options, Plan, Strategy, ValueSource, build, constant, plan_mutation,
     plan_options,
 };
-use crate::program::{ENTRY, GivenRelation, Parameters, Program, Resolver, Rewriting, prepare};
+use crate::program::{GivenRelation, Parameters, Program, Resolver, Rewriting, prepare};
 use crate::txn::Transaction;
 use crate::value::DataValue;
+
+/// The time limit in seconds of a query without an option for it.
+pub const DEFAULT_TIMEOUT_SECONDS: f64 = 300.0;
 
 /// A query ready to run with any parameters, against one state of the catalog.
 pub struct CompiledQuery {
@@ -42,90 +34,6 @@ pub struct CompiledQuery {
     sizes: Sizes,
 }
 
-/// A query of a script. It is compiled on its first run, and again when the catalog, the fixed rules or the sizes have changed.
-pub struct QueryCache {
-    /// The query as parsed.
-    pub query: Query,
-    /// The first compiled query. It is never replaced, so using it counts no reference.
-    first: OnceLock<Box<CompiledQuery>>,
-    /// The last compiled query after the first.
-    later: ArcSwapOption<CompiledQuery>,
-    /// Whether `later` has replaced the first.
-    is_outdated: AtomicBool,
-}
-
-impl QueryCache {
-    /// A query that is not compiled yet.
-    pub fn new(query: Query) -> Self {
-        QueryCache { query, first: OnceLock::new(), later: ArcSwapOption::empty(), is_outdated: AtomicBool::new(false) }
-    }
-
-    /// Whether a new cache for the same query would be faster.
-    pub fn is_outdated(&self) -> bool {
-        self.is_outdated.load(Ordering::Relaxed)
-    }
-
-    /// Whether it is known to read stored relations, since it has run before.
-    pub fn is_known_to_read(&self) -> bool {
-        self.first.get().is_some_and(|compiled| {
-            let plan_reads = compiled.plan.as_ref().is_some_and(|plan| !plan.reads.is_empty());
-            plan_reads || compiled.mutation.as_ref().is_some_and(|mutation| mutation.op.reads())
-        })
-    }
-
-    /// Whether it writes a relation that outlives the transaction.
-    pub fn writes(&self) -> bool {
-        self.written_at().is_some()
-    }
-
-    /// The operation on a relation that outlives the transaction.
-    pub fn written_at(&self) -> Option<SourceSpan> {
-        self.query.options.iter().find_map(|option| match option {
-            QueryOption::Mutation(mutation) if !mutation.relation.name.starts_with('_') => Some(mutation.span),
-            _ => None,
-        })
-    }
-
-    /// Where an error shows that concerns the query as a whole: the head of its entry, if it has one.
-    pub fn place(&self) -> SourceSpan {
-        let entry = self.query.rules.iter().find(|rule| rule.head.name.name == ENTRY);
-        entry.map_or(self.query.span, |rule| rule.head.span)
-    }
-
-    /// The query as compiled before, if it is still valid for what the transaction sees.
-    pub fn reusable(&self, txn: &Transaction, fixed_rules: &FixedRules) -> Option<CachedRef<'_, CompiledQuery>> {
-        let versions = (txn.catalog().version, fixed_rules.version());
-        let still_holds =
-            |compiled: &CompiledQuery| compiled.compiled_against == versions && compiled.sizes.still_hold(txn);
-        let first = self.first.get().filter(|_| txn.has_base_catalog())?;
-        if still_holds(first) {
-            return Some(CachedRef::Here(first));
-        }
-        CachedRef::of(&self.later).filter(|later| still_holds(later))
-    }
-
-    /// Compiles the query for what the transaction sees. `given` must be the same every time.
-    pub fn compiled(
-        &self,
-        txn: &Transaction,
-        fixed_rules: &FixedRules,
-        values: &BTreeMap<String, DataValue>,
-        given: &[GivenRelation],
-    ) -> miette::Result<CachedRef<'_, CompiledQuery>> {
-        let compiled = CompiledQuery::compile(&self.query, txn, &fixed_rules.current(), values, given)?;
-        if !txn.has_base_catalog() || compiled.parameters.shape_depends_on_values {
-            return Ok(Arc::new(compiled).into());
-        }
-        let compiled = match self.first.set(Box::new(compiled)) {
-            Ok(()) => return Ok(CachedRef::Here(self.first.get().expect("just set"))),
-            Err(compiled) => Arc::new(*compiled),
-        };
-        self.later.store(Some(compiled.clone()));
-        self.is_outdated.store(true, Ordering::Relaxed);
-        Ok(compiled.into())
-    }
-}
-
 /// The time limit of a query by its option, which is evaluated before the rest of the query is compiled. An invalid option is
 /// ignored here and reported when the options are compiled.
 pub fn timeout_of(query: &Query, values: &BTreeMap<String, DataValue>) -> Option<f64> {
@@ -139,6 +47,12 @@ pub fn timeout_of(query: &Query, values: &BTreeMap<String, DataValue>) -> Option
 }
 
 impl CompiledQuery {
+    /// Whether it is still valid for what the transaction sees.
+    #[inline]
+    pub fn still_holds(&self, txn: &Transaction, fixed_rules: &FixedRules) -> bool {
+        self.compiled_against == (txn.catalog().version, fixed_rules.version()) && self.sizes.still_hold(txn)
+    }
+
     /// Compiles a query, which may apply the given relations.
     pub fn compile(
         query: &Query,
@@ -175,6 +89,9 @@ impl CompiledQuery {
             }
             None => None,
         };
+        if let Some(plan) = &mut plan {
+            plan.follow(&options);
+        }
         // The order names columns of the rule, whose positions must not change.
         let names_columns = !options.order.is_empty();
         if let (Some(plan), Some(mutation), false) = (&mut plan, &mut mutation, names_columns) {
@@ -184,19 +101,18 @@ impl CompiledQuery {
         let compiled_against = (txn.catalog().version, fixed_rules_version);
         let sizes = plan.as_ref().filter(|plan| plan.depends_on_sizes).map(|plan| Sizes::now(&plan.reads, txn));
         let sizes = sizes.unwrap_or_default();
-        let is_small = plan.as_ref().is_some_and(|plan| is_small(plan, &options, mutation.as_ref()));
+        let is_small = plan.as_ref().is_some_and(|plan| is_small(plan, mutation.as_ref()));
         Ok(CompiledQuery { plan, options, mutation, parameters, is_small, compiled_against, sizes })
     }
 }
 
 /// See [`CompiledQuery::is_small`].
-fn is_small(plan: &Plan, options: &Options, mutation: Option<&MutationPlan>) -> bool {
+fn is_small(plan: &Plan, mutation: Option<&MutationPlan>) -> bool {
     let mut defaults = mutation.iter().flat_map(|mutation| &mutation.sources).filter_map(|source| match source {
         ValueSource::Default(expr) => Some(expr),
         _ => None,
     });
-    let is_single = plan.strategy != Strategy::Batches && options.keep_single_row();
-    is_single && !plan.costly && !defaults.any(|expr| expr.copies(1) > 1)
+    plan.strategy != Strategy::Batches && !plan.costly && !defaults.any(|expr| expr.copies(1) > 1)
 }
 
 /// The program of a query after all passes, and the order of its joins.
@@ -219,7 +135,7 @@ fn rewritten(
 }
 
 /// The value of `:disable_magic_rewrite` or `:disable_join_reorder`.
-fn disables(expr: &crate::parse::ast::Expr, resolver: &mut Resolver<'_>) -> miette::Result<bool> {
+fn disables(expr: &Expr, resolver: &mut Resolver<'_>) -> miette::Result<bool> {
     let closed = constant(expr, resolver)?;
     resolver.parameters.shape_depends_on_values |= closed.as_constant().is_none();
     let values = resolver.parameters.bind(resolver.values)?;

@@ -1,6 +1,6 @@
 //! Running one query in a transaction: compile, run, and apply the operation of the query.
 //!
-//! [`run_query`] is the entry. It takes a [`QueryCache`] with the parsed query, and a [`Context`] with everything that the query
+//! [`run_query`] is the entry. It takes a [`QueryCache`] with the parsed query, and a [`QueryContext`] with everything that the query
 //! runs with: parameters, interrupt, caches, budget.
 //!
 //! ```text
@@ -20,88 +20,56 @@
 //! known to be below that of a budget. Memory that the transaction or the script holds counts against the query's limit.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
-use super::compile::{CompiledQuery, QueryCache, timeout_of};
-use super::core::Core;
-use super::hooks::{Hooks, before_replacing};
-use super::rows::row_bytes;
-use super::{NamedRows, ScriptResult, SessionError};
-use crate::budget::{Budget, Interrupt, Stop, make_room, step, within};
+use super::context::QueryContext;
+use crate::budget::{Budget, Stop, make_room, step, within};
 use crate::diag::locate;
 use crate::exec::{Answer, Mutated, Profile, Rows, Run, answer, single_row, timeout_seconds, write};
-use crate::parse::ast::{MutationOp, Query};
-use crate::plan::{MutationPlan, Options, Plan, Strategy};
+use crate::parse::ast::MutationOp;
+use crate::plan::{MutationPlan, Options, Strategy};
 use crate::program::{GivenRelation, ParameterValues};
 use crate::schema::{AccessLevel, RelationSchema, SchemaRef};
+use crate::session::error::SessionError;
+use crate::session::events::{Hooks, Trigger, before_replacing};
+use crate::session::results::{NamedRows, ScriptResult, row_bytes};
+use crate::session::script::{CompiledQuery, DEFAULT_TIMEOUT_SECONDS, QueryCache};
 use crate::txn::Transaction;
-use crate::value::{Batch, Column, DataValue, SmallStr, Tuple};
+use crate::value::{Batch, DataValue};
 
-/// The time limit in seconds of a query without an option for it.
-pub const DEFAULT_TIMEOUT_SECONDS: f64 = 300.0;
-
-/// The context of a query.
-pub struct Context<'a> {
-    /// The parameters by name.
-    pub parameters: &'a BTreeMap<String, DataValue>,
-    /// Stops the script.
-    pub interrupt: &'a Interrupt,
-    /// The database.
-    pub core: &'a Core,
-    /// Whether writes set off triggers. Writes of triggers do not.
-    pub sets_off_triggers: bool,
-    /// The memory that the script holds while the query runs, besides that of its transaction.
-    pub held_bytes: usize,
-    /// For a script that was parsed just now: its beginning and its size.
-    pub new_script: Option<(Instant, usize)>,
-    /// The budget under which the query was compiled, if it was compiled just now.
-    pub budget: Option<&'a Budget>,
-}
-
-impl Context<'_> {
-    /// The budget of a query that is not compiled yet.
-    pub fn budget_of(&self, query: &Query) -> Result<Budget, Stop> {
-        let seconds = timeout_of(query, self.parameters).unwrap_or(DEFAULT_TIMEOUT_SECONDS);
-        let (passed, script_bytes) =
-            self.new_script.map_or((0.0, 0), |(began, bytes)| (began.elapsed().as_secs_f64(), bytes));
-        // Zero stands for no limit, so a limit that has passed becomes a tiny one.
-        let left = if seconds > 0.0 { (seconds - passed).max(f64::MIN_POSITIVE) } else { 0.0 };
-        let budget = Budget::new(self.interrupt.clone(), left, self.core.query_memory_bytes);
-        budget.charge(script_bytes)?;
-        budget.check()?;
-        Ok(budget)
-    }
-
-    /// The budget of a compiled query.
-    fn budget(&self, timeout_seconds: f64, txn: &mut Transaction) -> Result<Budget, Stop> {
-        let limit = self.core.query_memory_bytes;
-        let budget = match self.budget {
-            Some(budget) => budget.clone(),
-            None => Budget::new(self.interrupt.clone(), timeout_seconds, limit),
-        };
-        budget.check()?;
-        budget.charge(txn.held_bytes(limit).saturating_add(self.held_bytes))?;
-        Ok(budget)
-    }
-}
+/// The parameters of triggers: none.
+static NO_PARAMETERS: BTreeMap<String, DataValue> = BTreeMap::new();
 
 /// Runs a query. Its writes go into the transaction.
 pub fn run_query<R: ScriptResult>(
     query: &QueryCache,
     txn: &mut Transaction,
-    context: &Context<'_>,
+    context: &QueryContext<'_>,
 ) -> miette::Result<R> {
     let run = run_with_given(query, &[], &[], txn, context);
     run.map_err(|report| locate(report, query.place(), "in this query"))
 }
 
+/// Runs a trigger on the rows of its given relations.
+fn run_trigger(
+    trigger: &Trigger,
+    rows: &[Batch],
+    txn: &mut Transaction,
+    context: &QueryContext<'_>,
+) -> miette::Result<()> {
+    // They lie in the report of the operation, and in `rows`.
+    let held_bytes = context.held_bytes + 2 * rows.iter().map(Batch::memory_bytes).sum::<usize>();
+    let (parameters, new_script, budget) = (&NO_PARAMETERS, None, None);
+    let context = QueryContext { parameters, sets_off_triggers: false, held_bytes, new_script, budget, ..*context };
+    run_with_given::<NamedRows>(&trigger.query, &trigger.given, rows, txn, &context).map(drop)
+}
+
 /// Runs a query that may apply relations with given rows.
-pub fn run_with_given<R: ScriptResult>(
+fn run_with_given<R: ScriptResult>(
     query: &QueryCache,
     given: &[GivenRelation],
     rows: &[Batch],
     txn: &mut Transaction,
-    context: &Context<'_>,
+    context: &QueryContext<'_>,
 ) -> miette::Result<R> {
     let fixed_rules = &context.core.fixed_rules;
     if let Some(compiled) = query.reusable(txn, fixed_rules) {
@@ -110,7 +78,7 @@ pub fn run_with_given<R: ScriptResult>(
     let budget = context.budget_of(&query.query)?;
     let _compiling = budget.enter();
     let compiled = query.compiled(txn, fixed_rules, context.parameters, given)?;
-    run_compiled(&compiled, rows, txn, &Context { budget: Some(&budget), ..*context })
+    run_compiled(&compiled, rows, txn, &QueryContext { budget: Some(&budget), ..*context })
 }
 
 /// Runs a compiled query. `given` has the rows of the given relations that it was compiled with.
@@ -118,7 +86,7 @@ fn run_compiled<R: ScriptResult>(
     compiled: &CompiledQuery,
     given: &[Batch],
     txn: &mut Transaction,
-    context: &Context<'_>,
+    context: &QueryContext<'_>,
 ) -> miette::Result<R> {
     let mut parameters = ParameterValues::new();
     compiled.parameters.bind_into(context.parameters, &mut parameters)?;
@@ -139,7 +107,7 @@ fn run_counted<R: ScriptResult>(
     parameters: &[&DataValue],
     given: &[Batch],
     txn: &mut Transaction,
-    context: &Context<'_>,
+    context: &QueryContext<'_>,
 ) -> miette::Result<R> {
     let budget = query_budget(&compiled.options, parameters, txn, context)?;
     let _entered = budget.enter();
@@ -155,7 +123,7 @@ pub fn query_budget(
     options: &Options,
     parameters: &[&DataValue],
     txn: &mut Transaction,
-    context: &Context<'_>,
+    context: &QueryContext<'_>,
 ) -> miette::Result<Budget> {
     // The time limit may be an expression, whose evaluation has a limit too.
     let is_computed = options.timeout.as_ref().is_some_and(|timeout| !timeout.is_given());
@@ -175,7 +143,7 @@ fn finish<R: ScriptResult>(
     rows: Rows,
     parameters: &[&DataValue],
     txn: &mut Transaction,
-    context: &Context<'_>,
+    context: &QueryContext<'_>,
 ) -> miette::Result<R> {
     let headers = compiled.plan.as_ref().map(|plan| plan.headers.as_slice()).unwrap_or_default();
     let Some(mutation) = &compiled.mutation else {
@@ -187,10 +155,10 @@ fn finish<R: ScriptResult>(
     let returning = compiled.options.returning;
     let made = make_target(mutation, txn, context)?;
     let schema = made.as_ref().unwrap_or(&mutation.schema);
-    let reaction = Hooks::to(mutation, schema, context)?;
+    let reaction = Hooks::to(mutation, schema, &context.core.events, context.sets_off_triggers)?;
     let mutated = write(mutation, schema, rows, parameters, txn, returning || reaction.is_some())?;
     if let Some(reaction) = reaction {
-        reaction.happen(&mutated, txn, context)?;
+        reaction.happen(&mutated, txn, &|trigger, rows, txn| run_trigger(trigger, rows, txn, context))?;
     }
     Ok(R::of_rows(if returning { returned(mutation.op, schema, &mutated)? } else { NamedRows::status("OK") })?)
 }
@@ -203,10 +171,10 @@ pub fn run_single(
     compiled: &CompiledQuery,
     parameters: &[&DataValue],
     txn: &mut Transaction,
-    context: &Context<'_>,
+    context: &QueryContext<'_>,
 ) -> miette::Result<Option<Rows>> {
-    let is_single = |plan: &&Plan| plan.strategy != Strategy::Batches && compiled.options.keep_single_row();
-    let Some(plan) = compiled.plan.as_ref().filter(is_single) else { return Ok(None) };
+    let plan = compiled.plan.as_ref().filter(|plan| plan.strategy != Strategy::Batches);
+    let Some(plan) = plan else { return Ok(None) };
     let rows = single_row(plan, parameters, txn.view(&plan.reads)?)?;
     if let Some(Rows::One(_, bytes)) = &rows {
         within(*bytes, context.core.query_memory_bytes)?;
@@ -221,7 +189,7 @@ pub fn run_plan(
     parameters: &[&DataValue],
     given: &[Batch],
     txn: &mut Transaction,
-    context: &Context<'_>,
+    context: &QueryContext<'_>,
     budget: &Budget,
     profile: &mut Option<Profile>,
 ) -> miette::Result<Batch> {
@@ -243,7 +211,7 @@ pub fn run_plan(
 fn make_target(
     mutation: &MutationPlan,
     txn: &mut Transaction,
-    context: &Context<'_>,
+    context: &QueryContext<'_>,
 ) -> miette::Result<Option<SchemaRef>> {
     let name = &mutation.schema.name;
     if !txn.is_write() && !name.starts_with('_') {
@@ -260,7 +228,9 @@ fn make_target(
                 let (relation, index) = (old.name.to_string(), index.schema.name.to_string());
                 return Err(SessionError::ReplaceWithIndices { relation, index, span: mutation.span }.into());
             }
-            before_replacing(&old, mutation.span, txn, context)?;
+            let run =
+                |trigger: &Trigger, rows: &[Batch], txn: &mut Transaction| run_trigger(trigger, rows, txn, context);
+            before_replacing(&old, mutation.span, txn, &context.core.events, &run)?;
             txn.drop_relation(&old)?;
             let (description, triggers) = (old.description.clone(), old.triggers.clone());
             let schema = RelationSchema { description, triggers, ..RelationSchema::clone(&mutation.schema) };
@@ -286,30 +256,4 @@ fn returned(op: MutationOp, schema: &RelationSchema, mutated: &Mutated) -> Resul
         }
     }
     Ok(NamedRows::new(headers.collect(), rows))
-}
-
-/// Stores a result as an ephemeral relation. It replaces one with the same name.
-pub fn store_as(
-    name: &SmallStr,
-    span: crate::diag::SourceSpan,
-    rows: &NamedRows,
-    txn: &mut Transaction,
-) -> miette::Result<()> {
-    make_room(rows.memory_bytes())?;
-    let column = |header: &String| SmallStr::from(header.replace('(', "_").replace(')', ""));
-    let columns: Vec<SmallStr> = rows.headers.iter().map(column).collect();
-    if let Some((i, name)) = columns.iter().enumerate().find(|(i, name)| columns[..*i].contains(name)) {
-        debug_assert!(i > 0, "the first column repeats none");
-        return Err(SessionError::DuplicateColumn(name.to_string(), span).into());
-    }
-    if let Some(old) = txn.relation(name).cloned() {
-        txn.drop_relation(&old)?;
-    }
-    let schema = txn.create(crate::plan::default_schema(name, columns))?;
-    let mut sorted: Vec<&Tuple> = rows.rows.iter().collect();
-    sorted.sort();
-    sorted.dedup();
-    let mut batch = Batch { columns: vec![Column::default(); schema.arity()], len: 0 };
-    sorted.into_iter().for_each(|row| batch.push_row(row));
-    Ok(txn.write(&schema, crate::storage::ChangeKind::Put, batch)?)
 }

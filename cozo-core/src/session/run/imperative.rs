@@ -1,7 +1,6 @@
-//! Scripts as they run: one query, one system operation, or several statements with control flow, all in one transaction.
+//! Running a script of several statements with control flow, all in one transaction.
 //!
-//! [`CompiledScript::new`] converts a parsed script. Each query in it becomes a [`QueryCache`], so a cached script compiles its
-//! queries once. [`run_steps`] runs statements. Each ends with an [`Outcome`]:
+//! [`run_steps`] runs statements. Each ends with an [`Outcome`]:
 //!
 //! | outcome | of | effect |
 //! |---|---|---|
@@ -13,45 +12,20 @@
 //! Only `%ignore_error` continues, after rolling back to a savepoint. The value of a statement is dropped before the next one
 //! runs, unless it is stored as an ephemeral relation.
 
-use super::compile::QueryCache;
-use super::query::{run_query, store_as};
-use super::{NamedRows, RelationReader, SessionError, sys};
-use crate::budget::{Budget, temporary, within};
+use super::context::ScriptContext;
+use super::query::run_query;
+use crate::budget::{make_room, temporary, within};
 use crate::diag::SourceSpan;
-use crate::parse::ast::{self, Condition, Statement, Symbol, SystemOp};
+use crate::parse::ast::Symbol;
+use crate::plan::default_schema;
 use crate::program::ProgramError;
-use crate::schema::{AccessLevel, RelationError};
+use crate::schema::{AccessLevel, RelationError, SchemaRef};
+use crate::session::error::SessionError;
+use crate::session::results::{NamedRows, RelationReader};
+use crate::session::script::{RelationSource, Step};
+use crate::storage::ChangeKind;
 use crate::txn::Transaction;
-
-/// A script whose queries can be compiled and cached.
-pub enum CompiledScript {
-    /// One query.
-    Query(QueryCache),
-    /// Statements, and the parameters that they mention.
-    Steps(Vec<Step>, Vec<Symbol>),
-    /// One system operation.
-    System(SystemOp),
-}
-
-/// A statement.
-pub enum Step {
-    Query { query: QueryCache, store_as: Option<Symbol> },
-    System { op: SystemOp, store_as: Option<Symbol> },
-    If { condition: RelationSource, negated: bool, then: Vec<Step>, otherwise: Vec<Step> },
-    Loop { label: Option<Symbol>, body: Vec<Step> },
-    Break(Option<Symbol>, SourceSpan),
-    Continue(Option<Symbol>, SourceSpan),
-    Return(Vec<RelationSource>),
-    Debug(Symbol),
-    IgnoreError(QueryCache),
-    Swap(Symbol, Symbol),
-}
-
-/// A relation by name, or a query.
-pub enum RelationSource {
-    Relation(Symbol),
-    Query { query: QueryCache, store_as: Option<Symbol> },
-}
+use crate::value::{Batch, Column, SmallStr, Tuple};
 
 /// The end of a statement.
 enum Outcome {
@@ -65,112 +39,18 @@ enum Outcome {
     Return(NamedRows),
 }
 
-impl CompiledScript {
-    /// Converts a parsed script.
-    pub fn new(script: ast::Script) -> Self {
-        match script {
-            ast::Script::Query(query) => CompiledScript::Query(QueryCache::new(*query)),
-            ast::Script::Imperative { statements, parameters } => CompiledScript::Steps(steps(statements), parameters),
-            ast::Script::System(op) => CompiledScript::System(op),
-        }
-    }
-
-    /// Whether it may write stored relations.
-    pub fn writes(&self) -> bool {
-        match self {
-            CompiledScript::Query(query) => query.writes(),
-            CompiledScript::Steps(steps, _) => steps.iter().any(Step::writes),
-            CompiledScript::System(op) => sys::writes(op),
-        }
-    }
-
-    /// Whether it is known to begin by reading stored relations.
-    pub fn begins_by_reading(&self) -> bool {
-        matches!(self, CompiledScript::Query(query) if query.is_known_to_read())
-    }
-
-    /// Whether parsing the script again would make it faster.
-    pub fn is_outdated(&self) -> bool {
-        matches!(self, CompiledScript::Query(query) if query.is_outdated())
-    }
-
-    /// The place of an error about the whole script: the relation that it writes, or its first line.
-    pub fn place(&self, source: &str) -> SourceSpan {
-        match self {
-            CompiledScript::Query(query) => query.written_at().unwrap_or_else(|| query.place()),
-            CompiledScript::System(op) => op.span,
-            CompiledScript::Steps(..) => first_line(source),
-        }
-    }
-}
-
-/// The first line of a script that is not blank.
-pub fn first_line(source: &str) -> SourceSpan {
-    let text = source.trim_start();
-    SourceSpan(source.len() - text.len(), text.lines().next().unwrap_or_default().trim_end().len())
-}
-
-fn steps(statements: Vec<Statement>) -> Vec<Step> {
-    statements.into_iter().map(step).collect()
-}
-
-fn step(statement: Statement) -> Step {
-    match statement {
-        Statement::Query { query, store_as } => Step::Query { query: QueryCache::new(*query), store_as },
-        Statement::System { op, store_as } => Step::System { op, store_as },
-        Statement::If { condition, negated, then, otherwise, .. } => {
-            Step::If { condition: source(condition), negated, then: steps(then), otherwise: steps(otherwise) }
-        }
-        Statement::Loop { label, body, .. } => Step::Loop { label, body: steps(body) },
-        Statement::Break(label, span) => Step::Break(label, span),
-        Statement::Continue(label, span) => Step::Continue(label, span),
-        Statement::Return(values, _) => Step::Return(values.into_iter().map(source).collect()),
-        Statement::Debug(name) => Step::Debug(name),
-        Statement::IgnoreError(query) => Step::IgnoreError(QueryCache::new(*query)),
-        Statement::Swap(a, b) => Step::Swap(a, b),
-    }
-}
-
-fn source(condition: Condition) -> RelationSource {
-    match condition {
-        Condition::Relation(name) => RelationSource::Relation(name),
-        Condition::Query { query, store_as } => RelationSource::Query { query: QueryCache::new(*query), store_as },
-    }
-}
-
-impl RelationSource {
-    fn writes(&self) -> bool {
-        matches!(self, RelationSource::Query { query, .. } if query.writes())
-    }
-}
-
-impl Step {
-    fn writes(&self) -> bool {
-        match self {
-            Step::Query { query, .. } | Step::IgnoreError(query) => query.writes(),
-            Step::System { op, .. } => sys::writes(op),
-            Step::If { condition, then, otherwise, .. } => {
-                condition.writes() || then.iter().chain(otherwise).any(Step::writes)
-            }
-            Step::Loop { body, .. } => body.iter().any(Step::writes),
-            Step::Return(values) => values.iter().any(RelationSource::writes),
-            Step::Break(..) | Step::Continue(..) | Step::Debug(_) | Step::Swap(..) => false,
-        }
-    }
-}
-
 /// Runs statements. The result is the value of the last one. `mentioned` has their parameters.
 pub fn run_steps(
     steps: &[Step],
     mentioned: &[Symbol],
     txn: &mut Transaction,
-    context: &sys::SystemContext<'_>,
+    context: &ScriptContext<'_>,
 ) -> miette::Result<NamedRows> {
     if let Some(missing) = mentioned.iter().find(|name| !context.parameters.contains_key(name.name.as_str())) {
         let (name, span) = (missing.name.to_string(), missing.span);
         return Err(ProgramError::ParameterNotFound { name, span }.into());
     }
-    let budget = Budget::new(context.interrupt.clone(), 0.0, context.core.query_memory_bytes);
+    let budget = context.core.budget(context.interrupt, 0.0);
     let _entered = budget.enter();
     let dangling = |keyword, span| SessionError::DanglingControlFlow { keyword, span };
     match run_all(steps, txn, context)? {
@@ -180,7 +60,7 @@ pub fn run_steps(
     }
 }
 
-fn run_all(steps: &[Step], txn: &mut Transaction, context: &sys::SystemContext<'_>) -> miette::Result<Outcome> {
+fn run_all(steps: &[Step], txn: &mut Transaction, context: &ScriptContext<'_>) -> miette::Result<Outcome> {
     let mut last = NamedRows::default();
     let limit = context.core.query_memory_bytes;
     for step in steps {
@@ -197,12 +77,12 @@ fn run_all(steps: &[Step], txn: &mut Transaction, context: &sys::SystemContext<'
     Ok(Outcome::Value(last))
 }
 
-fn run_step(step: &Step, txn: &mut Transaction, context: &sys::SystemContext<'_>) -> miette::Result<Outcome> {
+fn run_step(step: &Step, txn: &mut Transaction, context: &ScriptContext<'_>) -> miette::Result<Outcome> {
     Ok(Outcome::Value(match step {
         Step::Query { query, store_as } => {
             kept(run_query(query, txn, &context.query_in_turn())?, store_as.as_ref(), txn)?
         }
-        Step::System { op, store_as } => kept(sys::run(op, txn, context)?, store_as.as_ref(), txn)?,
+        Step::System { op, store_as } => kept((context.run_system)(op, txn, context)?, store_as.as_ref(), txn)?,
         Step::If { condition, negated, then, otherwise } => {
             let is_empty = match condition {
                 RelationSource::Relation(name) => reader(name, txn)?.is_empty()?,
@@ -247,7 +127,7 @@ fn run_loop(
     label: Option<&Symbol>,
     body: &[Step],
     txn: &mut Transaction,
-    context: &sys::SystemContext<'_>,
+    context: &ScriptContext<'_>,
 ) -> miette::Result<Outcome> {
     let is_mine = |target: &Option<Symbol>| match (target, label) {
         (None, _) => true,
@@ -272,7 +152,7 @@ fn kept(rows: NamedRows, name: Option<&Symbol>, txn: &mut Transaction) -> miette
     Ok(rows)
 }
 
-fn read(source: &RelationSource, txn: &mut Transaction, context: &sys::SystemContext<'_>) -> miette::Result<NamedRows> {
+fn read(source: &RelationSource, txn: &mut Transaction, context: &ScriptContext<'_>) -> miette::Result<NamedRows> {
     match source {
         RelationSource::Relation(name) => relation_rows(name, txn),
         RelationSource::Query { query, store_as } => {
@@ -285,7 +165,7 @@ fn read(source: &RelationSource, txn: &mut Transaction, context: &sys::SystemCon
 fn read_all(
     sources: &[RelationSource],
     txn: &mut Transaction,
-    context: &sys::SystemContext<'_>,
+    context: &ScriptContext<'_>,
 ) -> miette::Result<Vec<NamedRows>> {
     let (mut results, mut bytes) = (vec![], 0);
     for source in sources {
@@ -297,7 +177,7 @@ fn read_all(
     Ok(results)
 }
 
-fn ephemeral(name: &Symbol, txn: &Transaction) -> Result<crate::schema::SchemaRef, SessionError> {
+fn ephemeral(name: &Symbol, txn: &Transaction) -> Result<SchemaRef, SessionError> {
     let not_found = || RelationError::not_found(&name.name, name.span).into();
     txn.relation(&name.name).cloned().ok_or_else(not_found)
 }
@@ -311,4 +191,25 @@ fn reader(name: &Symbol, txn: &mut Transaction) -> miette::Result<RelationReader
     let schema = ephemeral(name, txn)?;
     schema.require(AccessLevel::ReadOnly, "read", name.span)?;
     Ok(RelationReader::new(schema, txn)?)
+}
+
+/// Stores a result as an ephemeral relation. It replaces one with the same name.
+fn store_as(name: &SmallStr, span: SourceSpan, rows: &NamedRows, txn: &mut Transaction) -> miette::Result<()> {
+    make_room(rows.memory_bytes())?;
+    let column = |header: &String| SmallStr::from(header.replace('(', "_").replace(')', ""));
+    let columns: Vec<SmallStr> = rows.headers.iter().map(column).collect();
+    if let Some((i, name)) = columns.iter().enumerate().find(|(i, name)| columns[..*i].contains(name)) {
+        debug_assert!(i > 0, "the first column repeats none");
+        return Err(SessionError::DuplicateColumn(name.to_string(), span).into());
+    }
+    if let Some(old) = txn.relation(name).cloned() {
+        txn.drop_relation(&old)?;
+    }
+    let schema = txn.create(default_schema(name, columns))?;
+    let mut sorted: Vec<&Tuple> = rows.rows.iter().collect();
+    sorted.sort();
+    sorted.dedup();
+    let mut batch = Batch { columns: vec![Column::default(); schema.arity()], len: 0 };
+    sorted.into_iter().for_each(|row| batch.push_row(row));
+    Ok(txn.write(&schema, ChangeKind::Put, batch)?)
 }

@@ -1,29 +1,23 @@
 //! Triggers: queries of a relation that run when it changes, in the same transaction.
 //!
-//! The catalog has their text. This module parses them once, and compiles them once for each version of the catalog. They read the
-//! rows of the operation as the relations `_new` and `_old`, which are passed as columns.
+//! The catalog has their text. This module parses them once, and caches them with their plans. They read the rows of the operation
+//! as the relations `_new` and `_old`, which are passed as columns. A function that is passed in runs their queries ([`RunTrigger`]).
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quick_cache::sync::Cache;
 
-use super::NamedRows;
-use super::compile::QueryCache;
-use super::query::{Context, run_with_given};
 use crate::diag::{SourceSpan, elsewhere, show_in};
 use crate::parse::ast::TriggerEvent;
 use crate::parse::parse_query;
 use crate::program::GivenRelation;
 use crate::schema::{RelationId, RelationSchema, Triggers};
+use crate::session::script::QueryCache;
 use crate::txn::Transaction;
-use crate::value::{Batch, DataValue};
+use crate::value::Batch;
 
 /// The number of relations and events whose triggers are cached.
 const CACHED_RELATIONS: usize = 1000;
-
-/// The parameters of triggers: none.
-static NO_PARAMETERS: BTreeMap<String, DataValue> = BTreeMap::new();
 
 /// Triggers ready to run.
 pub struct TriggerCache(Cache<(RelationId, TriggerEvent), Arc<PreparedTriggers>>);
@@ -31,12 +25,17 @@ pub struct TriggerCache(Cache<(RelationId, TriggerEvent), Arc<PreparedTriggers>>
 /// The triggers of a relation for one event, in their order.
 pub struct PreparedTriggers(Vec<Trigger>);
 
-struct Trigger {
+/// A trigger.
+pub struct Trigger {
     source: String,
-    query: QueryCache,
+    /// Its query.
+    pub query: QueryCache,
     /// The relations that it may apply besides stored ones.
-    given: Vec<GivenRelation>,
+    pub given: Vec<GivenRelation>,
 }
+
+/// Runs a trigger on the rows of its given relations. Queries are above events, so the function is passed in.
+pub type RunTrigger<'a> = &'a dyn Fn(&Trigger, &[Batch], &mut Transaction) -> miette::Result<()>;
 
 /// The operation that sets off triggers.
 pub struct Occasion<'a> {
@@ -82,16 +81,10 @@ impl PreparedTriggers {
         occasion: &Occasion<'_>,
         rows: &[Batch],
         txn: &mut Transaction,
-        context: &Context<'_>,
+        run: RunTrigger<'_>,
     ) -> miette::Result<()> {
-        // They lie in the report of the operation, and here.
-        let held_bytes = context.held_bytes + 2 * rows.iter().map(Batch::memory_bytes).sum::<usize>();
-        let parameters = &NO_PARAMETERS;
-        let (new_script, budget) = (None, None);
-        let context = Context { parameters, sets_off_triggers: false, held_bytes, new_script, budget, ..*context };
         for (number, trigger) in self.0.iter().enumerate() {
-            let outcome = run_with_given::<NamedRows>(&trigger.query, &trigger.given, rows, txn, &context);
-            outcome.map_err(|report| occasion.failed(number, &trigger.source, report))?;
+            run(trigger, rows, txn).map_err(|report| occasion.failed(number, &trigger.source, report))?;
         }
         Ok(())
     }

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 
-use super::{NamedRows, SessionError};
 use crate::diag::SourceSpan;
 use crate::expr::Expr;
 use crate::fixed_rule::{FixedRule, FixedRulePayload, Poison, RegularTempStore};
 use crate::parse::ast::Symbol;
+use crate::session::error::SessionError;
+use crate::session::results::NamedRows;
 use crate::value::{DataValue, SmallStr};
 
 /// The interval at which a query that waits for an answer checks whether it must stop.

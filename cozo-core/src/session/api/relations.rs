@@ -1,0 +1,58 @@
+//! The calls that read or fill whole relations, as rows or as columns. [`transfer`] does the work.
+
+use std::collections::BTreeMap;
+
+use super::db::DbInstance;
+use crate::session::results::{NamedColumns, NamedRows, RelationReader};
+use crate::session::transfer;
+
+impl DbInstance {
+    /// The contents of relations, all at one moment.
+    pub fn export_relations<I, T>(&self, relations: I) -> miette::Result<BTreeMap<String, NamedRows>>
+    where
+        I: Iterator<Item = T>,
+        T: AsRef<str>,
+    {
+        transfer::export(self.pipeline()?, relations)
+    }
+
+    /// Puts rows into relations, or removes them if the name begins with `-`; all of them or none.
+    ///
+    /// Every column of a relation must be among the headers (for removal every key column); other headers are ignored.
+    pub fn import_relations(&self, data: BTreeMap<String, NamedRows>) -> miette::Result<()> {
+        transfer::import(self.pipeline()?, data)
+    }
+
+    /// The rows of a relation as they are now, for exports that hold few rows at a time. Its index `i` has the name `relation:i`.
+    ///
+    /// ```
+    /// # fn main() -> cozo::Result<()> {
+    /// let db = cozo::DbInstance::default();
+    /// db.run_default("?[k, v] <- [[1, 'a'], [2, 'b']] :create r {k: Int => v}")?;
+    /// let reader = db.read_relation("r")?;
+    /// db.run_default("?[k] <- [[1]] :rm r {k}")?;
+    /// assert_eq!((reader.headers(), reader.keys()), (vec!["k".to_string(), "v".to_string()], 1));
+    /// let rows = reader.batches()?.map(|batch| batch.map(|batch| batch.len));
+    /// assert_eq!(rows.sum::<cozo::Result<usize>>()?, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn read_relation(&self, relation: &str) -> miette::Result<RelationReader> {
+        transfer::read(self.pipeline()?, relation)
+    }
+
+    /// [`DbInstance::import_relations`] for one relation, from columns. If the name begins with `-`, rows are removed.
+    ///
+    /// Fails if there is not one column for each header, or if their lengths differ from the number of rows.
+    pub fn import_columns(&self, relation: &str, data: NamedColumns) -> miette::Result<()> {
+        self.import_relations_columns([(relation.to_string(), data)])
+    }
+
+    /// [`DbInstance::import_relations`] from columns; all relations or none.
+    pub fn import_relations_columns(
+        &self,
+        relations: impl IntoIterator<Item = (String, NamedColumns)>,
+    ) -> miette::Result<()> {
+        transfer::import_columns(self.pipeline()?, relations)
+    }
+}

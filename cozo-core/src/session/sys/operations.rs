@@ -1,0 +1,73 @@
+//! The system operations: their names, and which file runs them.
+
+use super::{explain, indices, metadata, process, relations, triggers};
+use crate::parse::ast::{SystemOp, SystemOpKind};
+use crate::program::ProgramError;
+use crate::session::error::SessionError;
+use crate::session::results::NamedRows;
+use crate::session::run::ScriptContext;
+use crate::session::script::op_writes;
+use crate::txn::Transaction;
+
+/// The supported operations with descriptions, for documentation and completion.
+pub const SYSTEM_OPS: &[(&str, &str)] = &[
+    ("::access_level LEVEL REL, ...", "sets what may be done with relations: normal, protected, read_only or hidden"),
+    ("::columns REL", "lists the columns of a relation"),
+    ("::compact", "gives space back to the system"),
+    ("::describe REL 'TEXT'", "sets the description of a relation"),
+    ("::explain analyze { QUERY }", "runs a query, without its writes, and shows what each operator did"),
+    (
+        "::explain { QUERY }",
+        "shows how a query would run, operator by operator; at the end of a rule, how it runs as a whole if that is special",
+    ),
+    ("::fixed_rules", "lists the fixed rules"),
+    ("::index create REL:NAME { COLUMN, ... }", "makes an index of a relation"),
+    ("::index drop REL:NAME", "drops an index"),
+    ("::indices REL", "lists the indices of a relation"),
+    ("::kill N", "stops a running query"),
+    ("::relations", "lists the stored relations"),
+    ("::remove REL, ...", "removes relations"),
+    ("::rename REL -> REL, ...", "renames relations"),
+    ("::running", "lists the running queries"),
+    ("::set_triggers REL on put|rm|replace { QUERY } ...", "sets the queries that run when a relation changes"),
+    ("::show_triggers REL", "lists the triggers of a relation"),
+];
+
+/// Runs an operation.
+pub fn run(op: &SystemOp, txn: &mut Transaction, context: &ScriptContext<'_>) -> miette::Result<NamedRows> {
+    if op_writes(op) && !txn.is_write() {
+        // Only the name of the operation is shown, since the rest may be long.
+        let text = op.to_string();
+        let name = text.split_whitespace().next().unwrap_or_default();
+        return Err(SessionError::ReadOnly(name.to_string(), op.span).into());
+    }
+    match &op.kind {
+        SystemOpKind::Relations => Ok(relations::list(txn)),
+        SystemOpKind::Columns(name) => relations::columns(name, txn),
+        SystemOpKind::Indices(name) => indices::list(name, txn),
+        SystemOpKind::SetTriggers(name, specs) => triggers::set(name, specs, txn, context),
+        SystemOpKind::ShowTriggers(name) => triggers::show(name, txn),
+        SystemOpKind::Remove(names) => relations::remove(names, txn),
+        SystemOpKind::Rename(pairs) => relations::rename(pairs, txn),
+        SystemOpKind::Describe(name, text) => metadata::describe(name, text.as_ref(), txn, context),
+        SystemOpKind::AccessLevel(level, names) => metadata::access_level(level, names, txn),
+        SystemOpKind::Explain { query, analyze: false } => explain::explain(query, txn, context),
+        SystemOpKind::Explain { query, analyze: true } => explain::analyze(query, txn, context),
+        SystemOpKind::Running => Ok(process::running(context)),
+        SystemOpKind::Kill(number) => process::kill(number, context),
+        SystemOpKind::Compact => {
+            context.core.pipeline.compact()?;
+            Ok(NamedRows::status("OK"))
+        }
+        SystemOpKind::FixedRules => Ok(relations::fixed_rules(context)),
+        SystemOpKind::CreateIndex { relation, index, columns } => {
+            indices::create(relation, index, columns, txn, context)
+        }
+        SystemOpKind::DropIndex { relation, index } => indices::drop(relation, index, txn),
+        SystemOpKind::CreateSearchIndex { .. } => not_yet("a search index", op),
+    }
+}
+
+fn not_yet(construct: &str, op: &SystemOp) -> miette::Result<NamedRows> {
+    Err(ProgramError::NotYet { construct: construct.to_string(), span: op.span }.into())
+}
