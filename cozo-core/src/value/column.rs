@@ -390,6 +390,7 @@ impl FromIterator<DataValue> for Column {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::value::hash_value;
 
     fn samples() -> Vec<Vec<DataValue>> {
         vec![
