@@ -61,6 +61,7 @@ pub use content_version::{ContentVersion, Identity};
 pub use engines::{ENGINES, Engine, open};
 pub use error::StorageError;
 pub use folders::sync_name;
+pub use mem::{DirectoryReader, LeafDirectory, Tree as ColumnTree, empty_snapshot};
 pub use options::{Durability, NoOptions, Options};
 
 use crate::schema::{RelationId, RelationSchema, SchemaRef};
@@ -133,7 +134,7 @@ pub struct EngineTraits {
     pub max_rows_in_place: usize,
     /// Whether rows may be committed after their transaction has ended. That requires that a commit of rows alone cannot fail,
     /// and that no commit outlives the process.
-    pub may_defer: bool,
+    pub may_batch: bool,
     /// The number of rows for one commit with which an empty relation is filled fastest; 0 if there is no difference.
     pub rows_to_fill_with: usize,
 }

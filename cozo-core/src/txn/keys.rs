@@ -14,7 +14,7 @@ const MANY: usize = 1 << 16;
 
 /// Hashes of pairs of a relation and a key.
 #[derive(Default)]
-pub(super) struct KeyHashes {
+pub struct KeyHashes {
     hashes: SmallVec<[u64; 4]>,
     late: Option<Box<Late>>,
 }
@@ -34,7 +34,7 @@ struct Keyed {
 }
 
 /// The number of keys at one moment; see [`KeyHashes::roll_back_to`].
-pub(super) struct KeysMark {
+pub struct KeysMark {
     hashes: usize,
     late: usize,
 }

@@ -1,6 +1,6 @@
 //! Transactions: snapshot isolation over any storage engine, implemented once.
 //!
-//! The database is a sequence of immutable [`Version`]s: a number, a catalog and a snapshot of the rows. A read transaction
+//! The database is a sequence of immutable [`Version`](versions::version::Version)s: a number, a catalog and a snapshot of the rows. A read transaction
 //! takes the current version when it begins. A write transaction takes it when it first reads. A transaction sees its
 //! version plus its own writes, whatever other transactions commit.
 //!
@@ -14,12 +14,11 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `transaction` | a version, the writes since, savepoints |
-//! | `pipeline` | commits: leader, groups, publication, filling an empty database |
-//! | `write_batcher` | blind puts of several transactions, committed together |
-//! | `history`, `keys` | the keys of recent commits, and validation against them |
-//! | `current` | the current version, with a handle for each thread |
-//! | `active` | the write transactions that have not ended |
+//! | `transaction` | one transaction, from beginning to commit |
+//! | `writes`, `ephemeral`, `view` | its writes and savepoints, its own relations, what a query of it sees |
+//! | `commit` | pipeline, validation, write batcher |
+//! | `versions` | the current version, and the transactions that read older ones |
+//! | `keys` | hashes of keys |
 //! | `catalog` | schemas by name |
 //! | `sync` | locks and atomics; the model checker's with the feature `shuttle` |
 //!
@@ -28,32 +27,24 @@
 //!
 //! **txn never parses or evaluates**: it moves batches of rows and schemas.
 
-mod active;
 mod catalog;
-mod current;
+mod commit;
+mod ephemeral;
 mod error;
-mod history;
 mod keys;
-mod pipeline;
 mod sync;
 #[cfg(all(test, feature = "shuttle"))]
 mod tests;
 mod transaction;
-mod write_batcher;
+mod versions;
+mod view;
+mod writes;
 
-pub use catalog::Catalog;
-pub use current::{THREAD_PARTS, VersionRef, thread_shard};
+pub use commit::filler::Filler;
+pub use commit::pipeline::Pipeline;
+pub use ephemeral::is_ephemeral;
 pub use error::TxnError;
-pub use pipeline::{AfterCommit, Filler, Pipeline, Version};
 pub use sync::CachePadded;
-pub use transaction::{Transaction, View};
-
-use crate::schema::RelationId;
-
-/// Relations with this number or a greater one live in one transaction only.
-pub const FIRST_EPHEMERAL_ID: u64 = 1 << 63;
-
-/// Whether a relation lives in one transaction only.
-pub fn is_ephemeral(relation: RelationId) -> bool {
-    relation.0 >= FIRST_EPHEMERAL_ID
-}
+pub use transaction::Transaction;
+pub use versions::current::{THREAD_PARTS, thread_shard};
+pub use view::View;

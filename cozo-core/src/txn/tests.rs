@@ -51,7 +51,7 @@ impl Storage for Touchy {
     }
 
     fn traits(&self) -> EngineTraits {
-        EngineTraits { may_defer: self.refused.is_none(), ..self.storage.traits() }
+        EngineTraits { may_batch: self.refused.is_none(), ..self.storage.traits() }
     }
 
     fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
@@ -400,7 +400,7 @@ fn rows_put_beside_changes_of_the_catalog_and_long_commits_are_there_or_refused(
 }
 
 #[test]
-fn rows_of_a_relation_that_is_gone_are_not_set_aside() {
+fn rows_of_a_relation_that_is_gone_are_not_batched() {
     check_with(RandomScheduler::new(10), || {
         let (pipeline, schema) = pipeline(None);
         let begin_to_put = |key| {
@@ -410,7 +410,7 @@ fn rows_of_a_relation_that_is_gone_are_not_set_aside() {
         };
         let mut another = begin_to_put(1);
         shuttle::thread::spawn(move || another.commit().unwrap()).join().unwrap();
-        // Another thread was the last leader, so the next rows are deferred.
+        // Another thread was the last leader, so the next rows are batched.
         begin_to_put(2).commit().unwrap();
         let mut late = begin_to_put(3);
         let mut dropping = Transaction::begin_held(&pipeline, true);

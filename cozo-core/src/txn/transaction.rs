@@ -15,17 +15,21 @@
 //! applied to a snapshot only when a query reads a relation that it wrote: `Writes.view` has the first `applied` of them.
 //! A [`Savepoint`] records lengths, so rolling back truncates the lists and drops the view.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use super::active::Starting;
-use super::keys::KeysMark;
-use super::pipeline::{CommitRequest, KnownRelation, SchemaChange};
-use super::{AfterCommit, Catalog, FIRST_EPHEMERAL_ID, Pipeline, TxnError, Version, VersionRef, is_ephemeral};
-use crate::clock::{about_now_micros, now_micros};
+use crate::clock::about_now_micros;
 use crate::schema::{IndexDefinition, RelationId, RelationSchema, SchemaRef};
-use crate::storage::mem::{MemSnapshot, Tree};
-use crate::storage::{ChangeKind, ChangeSet, ChangedRows, RowChanges, Snapshot};
+use crate::storage::{ChangeKind, ChangeSet, ChangedRows, RowChanges, Snapshot, empty_snapshot};
+use crate::txn::catalog::Catalog;
+use crate::txn::commit::pipeline::Pipeline;
+use crate::txn::commit::request::AfterCommit;
+use crate::txn::commit::request::{KnownRelation, SchemaChange};
+use crate::txn::ephemeral::Ephemeral;
+use crate::txn::ephemeral::{FIRST_EPHEMERAL_ID, is_ephemeral};
+use crate::txn::error::TxnError;
+use crate::txn::versions::current::VersionRef;
+use crate::txn::view::{Now, View};
+use crate::txn::writes::{Savepoint, Started, Writes, WritesMark};
 use crate::value::{Batch, SmallStr};
 
 /// The invariant of all writing operations.
@@ -45,100 +49,6 @@ pub struct Transaction {
     /// The approximate time at which it began, in microseconds since the epoch.
     began_micros: i64,
     now: Now,
-}
-
-/// The instant that `'ASSERT'` stands for throughout a transaction: the time at which it was first needed.
-#[derive(Default)]
-struct Now(OnceLock<i64>);
-
-impl Now {
-    /// In microseconds since the epoch.
-    fn micros(&self) -> i64 {
-        *self.0.get_or_init(now_micros)
-    }
-}
-
-/// The writes of a transaction so far.
-struct Writes {
-    started: Started,
-    request: CommitRequest,
-    /// The number of elements of `request.changes.rows` that `view` has.
-    applied: usize,
-    /// The base with the first `applied` changes.
-    view: Option<Arc<dyn Snapshot>>,
-    /// The number of changes that are counted in `bytes`.
-    counted: usize,
-    /// The approximate size of those changes.
-    bytes: usize,
-    /// The approximate size of what the callbacks hold.
-    after_commit_bytes: usize,
-}
-
-/// The registration of a write transaction as active. Dropping it ends the registration.
-struct Started {
-    pipeline: Arc<Pipeline>,
-    /// The registration while the transaction has read nothing.
-    starting: Option<Starting>,
-    /// The number of the version that it reads. A later change of its keys is a conflict.
-    since: Option<u64>,
-}
-
-impl Started {
-    /// Pins the transaction and returns its version.
-    fn read(&mut self, starting: Starting) -> Arc<Version> {
-        let version = self.pipeline.pin(starting);
-        self.since = Some(version.sequence);
-        version
-    }
-}
-
-impl Drop for Started {
-    fn drop(&mut self) {
-        let active = self.pipeline.active();
-        if let Some(starting) = self.starting.take() {
-            active.end_starting(starting);
-        }
-        if let Some(since) = self.since {
-            active.end_readings([since]);
-        }
-    }
-}
-
-/// Relations that live in this transaction only.
-#[derive(Default)]
-struct Ephemeral {
-    schemas: BTreeMap<SmallStr, SchemaRef>,
-    /// Their rows; none before the first relation.
-    rows: Option<Arc<dyn Snapshot>>,
-    /// The number of relations created so far, dropped ones included.
-    created: u64,
-    /// An approximate upper bound of their size.
-    bytes: usize,
-}
-
-/// The stored and ephemeral relations as they are when a query starts.
-#[derive(Clone, Copy)]
-pub struct View<'a> {
-    stored: &'a Arc<dyn Snapshot>,
-    ephemeral: &'a Arc<dyn Snapshot>,
-    now: &'a Now,
-}
-
-impl<'a> View<'a> {
-    /// The instant that stands for "now", in microseconds since the epoch.
-    pub fn now_micros(&self) -> i64 {
-        self.now.micros()
-    }
-
-    /// The snapshot that has a relation.
-    pub fn of(&self, relation: RelationId) -> &'a dyn Snapshot {
-        &**self.shared(relation)
-    }
-
-    /// [`View::of`] as a reference that can be cloned.
-    pub fn shared(&self, relation: RelationId) -> &'a Arc<dyn Snapshot> {
-        if is_ephemeral(relation) { self.ephemeral } else { self.stored }
-    }
 }
 
 impl Transaction {
@@ -238,7 +148,7 @@ impl Transaction {
         let stored = match (&self.base, &mut self.writes) {
             (Some(base), Some(writes)) if writes.touch(relations) => writes.view(base)?,
             (Some(base), _) => &base.snapshot,
-            (None, _) => MemSnapshot::empty(),
+            (None, _) => empty_snapshot(),
         };
         Ok(View { stored, ephemeral: self.ephemeral.rows(), now: &self.now })
     }
@@ -489,92 +399,5 @@ impl Transaction {
             Some(change) => change.after = after,
             None => schemas.push(SchemaChange { name: name.clone(), before, after }),
         }
-    }
-}
-
-/// See [`Transaction::savepoint`].
-pub struct Savepoint {
-    changed_catalog: Option<Catalog>,
-    writes: Option<WritesMark>,
-    schemas: BTreeMap<SmallStr, SchemaRef>,
-    rows: Option<Arc<dyn Snapshot>>,
-}
-
-struct WritesMark {
-    keys: KeysMark,
-    relations: usize,
-    whole: usize,
-    schemas: Vec<(SmallStr, Option<SchemaRef>)>,
-    created: usize,
-    dropped: usize,
-    rows: usize,
-    after_commit: usize,
-}
-
-impl Writes {
-    /// No writes so far.
-    fn new(started: Started, base_catalog: u64) -> Self {
-        let request = CommitRequest { base_catalog, ..CommitRequest::default() };
-        Writes { started, request, applied: 0, view: None, counted: 0, bytes: 0, after_commit_bytes: 0 }
-    }
-
-    /// See [`Transaction::held_bytes`].
-    fn held_bytes(&mut self) -> usize {
-        let changes = &self.request.changes.rows;
-        let bytes_of = |change: &RowChanges| size_of::<RowChanges>() + change.rows.memory_bytes();
-        self.bytes += changes[self.counted..].iter().map(bytes_of).sum::<usize>();
-        self.counted = changes.len();
-        // A view has a second copy.
-        let views = if self.applied > 0 { 2 } else { 1 };
-        self.bytes * views + self.after_commit_bytes
-    }
-
-    /// Adds a new relation to the changes.
-    fn create(&mut self, schema: SchemaRef) {
-        self.request.changes.created.push(schema);
-        // The next view is built from the base again, with the relation.
-        (self.view, self.applied) = (None, 0);
-    }
-
-    /// Whether the transaction changed rows of any of these relations.
-    fn touch(&self, relations: &[RelationId]) -> bool {
-        self.request.changes.rows.iter().any(|change| relations.contains(&change.relation))
-    }
-
-    /// The base with all changes so far. Changes are applied here and not when they are made, since most transactions never
-    /// read what they wrote.
-    fn view(&mut self, base: &Version) -> Result<&Arc<dyn Snapshot>, TxnError> {
-        let changes = &self.request.changes;
-        let view = match self.view.take() {
-            Some(view) if self.applied == changes.rows.len() => view,
-            None if changes.rows.is_empty() && changes.created.is_empty() => base.snapshot.clone(),
-            found => {
-                let created = if found.is_none() { changes.created.clone() } else { vec![] };
-                let rows = changes.rows[self.applied..].iter().cloned().collect();
-                let pending = ChangeSet { created, rows, ..ChangeSet::default() };
-                found.unwrap_or_else(|| base.snapshot.clone()).with_changes(&pending)?
-            }
-        };
-        self.applied = changes.rows.len();
-        Ok(self.view.insert(view))
-    }
-}
-
-impl Ephemeral {
-    /// Measures the relations that exist.
-    fn measure(&mut self) {
-        let rows = self.rows.as_ref();
-        let bytes = |schema: &SchemaRef| rows.and_then(|rows| rows.tree(schema.id)).map_or(0, Tree::memory_bytes);
-        self.bytes = self.schemas.values().map(bytes).sum();
-    }
-
-    fn rows(&self) -> &Arc<dyn Snapshot> {
-        self.rows.as_ref().unwrap_or_else(|| MemSnapshot::empty())
-    }
-
-    fn apply(&mut self, changes: ChangeSet) -> Result<(), TxnError> {
-        self.bytes += changes.rows.iter().map(|change| change.rows.memory_bytes()).sum::<usize>();
-        self.rows = Some(self.rows().clone().with_changes(&changes)?);
-        Ok(())
     }
 }

@@ -67,6 +67,18 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
         "session/sys",
         &[&["shared"], &["explain", "indices", "metadata", "process", "triggers"], &["relations"], &["operations"]],
     ),
+    (
+        "txn",
+        &[
+            &["catalog", "error", "keys", "sync"],
+            &["versions"],
+            &["commit", "ephemeral"],
+            &["view", "writes"],
+            &["transaction"],
+        ],
+    ),
+    ("txn/commit", &[&["request"], &["history", "write_batcher"], &["pipeline"], &["filler"]]),
+    ("txn/versions", &[&["version"], &["current"], &["active"]]),
 ];
 
 fn level_of(levels: &[&[&str]], module: &str) -> Option<usize> {

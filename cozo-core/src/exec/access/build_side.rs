@@ -29,7 +29,7 @@ use crate::exec::thresholds::{MAX_BATCH_ROWS, MAX_COPIED_ROWS, MIN_ROWS_PER_KEY}
 use crate::expr::Expr;
 use crate::plan::Source;
 use crate::storage::KeyRange;
-use crate::storage::mem::{DirectoryReader, LeafDirectory, Tree};
+use crate::storage::{ColumnTree, DirectoryReader, LeafDirectory};
 use crate::value::{Batch, Column, KeyStarts};
 
 /// Rows that are found by the values of some columns.
@@ -182,14 +182,14 @@ fn index_stored(
 }
 
 /// The tree of a stored relation, if an index on these columns is to leave the rows in it.
-fn tree_with_places<'a>(stored: &Stored<'a>, keys: &[usize]) -> Option<&'a Tree> {
+fn tree_with_places<'a>(stored: &Stored<'a>, keys: &[usize]) -> Option<&'a ColumnTree> {
     let tree = stored.tree().filter(|tree| *keys == [0] && tree.row_count() > MAX_COPIED_ROWS)?;
     let is_close = tree.greatest_int_key().is_some_and(|key| (key as u64) < most_placed_keys(tree));
     is_close.then_some(tree)
 }
 
 /// The most keys for which each has enough rows.
-fn most_placed_keys(tree: &Tree) -> u64 {
+fn most_placed_keys(tree: &ColumnTree) -> u64 {
     tree.row_count() / MIN_ROWS_PER_KEY
 }
 

@@ -6,7 +6,7 @@
 
 use crate::program::StoredRead;
 use crate::schema::RelationId;
-use crate::storage::mem::Tree;
+use crate::storage::ColumnTree;
 use crate::storage::{AsOf, BatchCursor, ContentVersion, End, KeyRange, LookupCursor, Snapshot, StorageError};
 use crate::txn::is_ephemeral;
 use crate::value::Column;
@@ -45,7 +45,7 @@ impl<'a> Stored<'a> {
     }
 
     /// The rows as a column tree, if the engine stores them so and all are read.
-    pub fn tree(&self) -> Option<&'a Tree> {
+    pub fn tree(&self) -> Option<&'a ColumnTree> {
         if self.as_of.is_some() { None } else { self.snapshot.tree(self.relation) }
     }
 

@@ -29,7 +29,7 @@ use hashbrown::hash_table::Entry;
 use crate::exec::index::clustered_rows::ClusteredRows;
 use crate::exec::index::packed_key::{PackedKey, all_ints};
 use crate::exec::thresholds::max_codes;
-use crate::storage::mem::LeafDirectory;
+use crate::storage::LeafDirectory;
 use crate::value::sort::sorted;
 use crate::value::{Batch, Column};
 

@@ -9,7 +9,7 @@ use super::*;
 use crate::diag::SourceSpan;
 use crate::fixed_rule::input::{InputSource, StoredRows};
 use crate::schema::RelationId;
-use crate::storage::mem::Tree;
+use crate::storage::ColumnTree;
 use crate::storage::{BatchCursor, ContentVersion, KeyRange, RelationShape, StorageError};
 use crate::value::{Batch, DataValue};
 
@@ -174,7 +174,7 @@ fn weights_must_be_numbers_that_the_algorithm_can_use() {
 
 /// A stored relation that counts how often it is read.
 struct Counting {
-    tree: Tree,
+    tree: ColumnTree,
     scans: AtomicUsize,
 }
 
@@ -208,7 +208,8 @@ fn graphs_are_kept_until_their_rows_change_or_memory_is_short() {
         let rows: Vec<[DataValue; 3]> = rows.iter().map(|row| row.map(DataValue::from)).collect();
         Batch::from_rows(3, rows.iter().map(<[_; 3]>::as_slice))
     };
-    let mut stored = Counting { tree: Tree::new(RelationShape { keys: 2, arity: 3 }), scans: AtomicUsize::new(0) };
+    let mut stored =
+        Counting { tree: ColumnTree::new(RelationShape { keys: 2, arity: 3 }), scans: AtomicUsize::new(0) };
     stored.tree.put(&batch(&[[1, 2, 5], [2, 3, 6]]));
     let kept = GraphCache::new(1 << 20);
     let read = |stored: &Counting, kept: &GraphCache, weights: Option<Weights>| {
@@ -256,7 +257,7 @@ fn kept_edges_forget_their_ends_and_know_them_again() {
     let mut sorted: Vec<&[DataValue; 2]> = rows.iter().collect();
     sorted.sort();
     sorted.dedup();
-    let mut tree = Tree::new(RelationShape { keys: 2, arity: 2 });
+    let mut tree = ColumnTree::new(RelationShape { keys: 2, arity: 2 });
     tree.put(&Batch::from_rows(2, sorted.iter().map(|row| row.as_slice())));
     let stored = Counting { tree, scans: AtomicUsize::new(0) };
     let kept = GraphCache::new(1 << 20);
@@ -301,7 +302,7 @@ fn many_stored_edges_are_read_in_parts() {
     ];
     for (number, rows) in inputs.iter().enumerate() {
         let batch = Batch::from_rows(2, rows.iter().map(<[_; 2]>::as_slice));
-        let mut tree = Tree::new(RelationShape { keys: 2, arity: 2 });
+        let mut tree = ColumnTree::new(RelationShape { keys: 2, arity: 2 });
         let mut sorted: Vec<&[DataValue; 2]> = rows.iter().collect();
         sorted.sort();
         tree.put(&Batch::from_rows(2, sorted.iter().map(|row| row.as_slice())));

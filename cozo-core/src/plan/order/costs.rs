@@ -1,4 +1,8 @@
 //! The costs of orders of atoms, and the search for the cheapest.
+//!
+//! [`Costs`] has what the search needs to know about a body: which atoms give rows, and which must wait. A [`Step`] is the state after
+//! some atoms: cost, rows, and bound variables. `advance` adds an atom to a step. `best` compares all orders of a few atoms by dynamic
+//! programming over sets of atoms, and takes the cheapest next atom of many.
 
 use std::collections::BTreeSet;
 

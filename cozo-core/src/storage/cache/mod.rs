@@ -42,7 +42,7 @@ use imbl::OrdMap;
 use self::cursor::{TreeLookup, TreeScan};
 use self::load::{Load, Loader, LoadingScan};
 use self::slot::{Slot, Usage};
-use super::mem::{MemSnapshot, Tree};
+use super::mem::{Tree, empty_snapshot};
 use super::overlay::overlay;
 use super::{
     AsOf, BatchCursor, ChangeSet, ContentVersion, End, EngineTraits, KeyRange, LookupCursor, RelationShape, Snapshot,
@@ -94,7 +94,7 @@ impl Storage for Cached {
         let mut current = self.current.lock();
         if let Some(alone) = Arc::get_mut(&mut current) {
             // The cache gives up its snapshot of the engine, so that the engine can change its contents in place.
-            alone.base = MemSnapshot::empty().clone();
+            alone.base = empty_snapshot().clone();
         }
         let committed = self.base.commit(changes);
         let next = Arc::make_mut(&mut current);

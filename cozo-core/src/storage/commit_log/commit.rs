@@ -32,7 +32,7 @@ use super::leftover::Replay;
 use super::record::Note;
 use super::snapshot::{Era, LoggedSnapshot, Segment};
 use super::{APPLIED_AT, LogMark, MAX_BYTES, MAX_ROWS, Place, failed};
-use crate::storage::mem::MemSnapshot;
+use crate::storage::mem::empty_snapshot;
 use crate::storage::{ChangeSet, Durability, Options, Storage, StorageError};
 use crate::sync::{Condvar, Mutex};
 
@@ -170,8 +170,7 @@ impl Shared {
         let mut state = self.state.lock();
         if Arc::get_mut(&mut state.newest).is_some() {
             // The state gives up its snapshot of the engine, so that the engine can change its contents in place.
-            state.newest =
-                Arc::new(LoggedSnapshot::new(Era::new(MemSnapshot::empty().clone(), None, Arc::default()), 0));
+            state.newest = Arc::new(LoggedSnapshot::new(Era::new(empty_snapshot().clone(), None, Arc::default()), 0));
         }
         let mark = state.file.as_ref().map(|file| self.mark(file.number, state.commits + 1, Then::GoOn));
         let committed = match mark {

@@ -57,7 +57,7 @@ impl Storage for MemStorage {
     }
 
     fn traits(&self) -> EngineTraits {
-        EngineTraits { max_rows_in_place: MAX_ROWS_IN_PLACE, may_defer: true, rows_to_fill_with: 0 }
+        EngineTraits { max_rows_in_place: MAX_ROWS_IN_PLACE, may_batch: true, rows_to_fill_with: 0 }
     }
 }
 
@@ -78,13 +78,13 @@ pub struct MemSnapshot {
     relations: OrdMap<RelationId, Tree>,
 }
 
-impl MemSnapshot {
-    /// A snapshot without relations, always the same one.
-    pub fn empty() -> &'static Arc<dyn Snapshot> {
-        static EMPTY: LazyLock<Arc<dyn Snapshot>> = LazyLock::new(|| Arc::new(MemSnapshot::default()));
-        &EMPTY
-    }
+/// A snapshot without relations, always the same one.
+pub fn empty_snapshot() -> &'static Arc<dyn Snapshot> {
+    static EMPTY: LazyLock<Arc<dyn Snapshot>> = LazyLock::new(|| Arc::new(MemSnapshot::default()));
+    &EMPTY
+}
 
+impl MemSnapshot {
     /// The tree of a relation, if it exists.
     pub fn tree(&self, relation: RelationId) -> Option<&Tree> {
         self.relations.get(&relation)

@@ -25,7 +25,6 @@
 //! - All columns of a leaf have the same length.
 //! - Key columns are sorted in the total order of values, each within the runs of the columns before it. Nulls sort first.
 
-use std::cmp::Ordering;
 use std::ops::Range;
 
 use smallvec::SmallVec;
@@ -34,7 +33,7 @@ use super::apply::move_values;
 use super::buffer::{Buffer, buffer, copy_with_room, insert_compact};
 use super::int_column::IntColumn;
 use super::key::Key;
-use super::nulls::Nulls;
+use super::plain_column::PlainColumn;
 use super::search::{equal_range_by, run_end};
 use super::text_column::{DictionaryColumn, TextColumn};
 use crate::value::{Column, DataValue, Num, Primitive, StrColumn, Validity};
@@ -52,60 +51,6 @@ pub(super) enum LeafColumn {
     Text(TextColumn),
     Dictionary(DictionaryColumn),
     Any(Buffer<DataValue>),
-}
-
-/// Plain values. A null row has the default value.
-#[derive(Clone, Debug)]
-pub(super) struct PlainColumn<T> {
-    values: Buffer<T>,
-    nulls: Nulls,
-}
-
-impl<T: Copy + Default> PlainColumn<T> {
-    fn encode(column: &Primitive<T>, range: Range<usize>) -> Self {
-        let nulls = Nulls::of(column.nulls.as_ref(), range.clone());
-        PlainColumn { values: buffer(column.values[range].iter().copied()), nulls }
-    }
-
-    fn copy_with_room(&self) -> Self {
-        PlainColumn { values: copy_with_room(&self.values), nulls: self.nulls.copy_with_room() }
-    }
-
-    fn get(&self, row: usize) -> Option<T> {
-        (!self.nulls.get(row)).then(|| self.values[row])
-    }
-
-    fn equal_range(&self, range: Range<usize>, key: Option<T>, compare: impl Fn(&T, &T) -> Ordering) -> Range<usize> {
-        let valid = self.nulls.end_of_nulls(range.clone());
-        let Some(key) = key else { return range.start..valid };
-        equal_range_by(valid..range.end, |row| compare(&self.values[row], &key))
-    }
-
-    fn insert(&mut self, row: usize, value: Option<T>) -> bool {
-        self.nulls.insert(row, self.values.len(), value.is_none());
-        insert_compact(&mut self.values, row, value.unwrap_or_default());
-        true
-    }
-
-    fn set(&mut self, row: usize, value: Option<T>) -> bool {
-        self.nulls.set(row, self.values.len(), value.is_none());
-        self.values[row] = value.unwrap_or_default();
-        true
-    }
-
-    fn remove(&mut self, row: usize) {
-        self.values.remove(row);
-        self.nulls.remove(row);
-    }
-
-    fn append_range(&self, range: Range<usize>, target: &mut Primitive<T>) {
-        self.nulls.append_to(range.clone(), &mut target.nulls, target.values.len());
-        target.values.extend_from_slice(&self.values[range]);
-    }
-
-    fn heap_bytes(&self) -> usize {
-        self.values.capacity() * size_of::<T>() + self.nulls.heap_bytes()
-    }
 }
 
 /// A column of nulls that takes integers, floats or Booleans.

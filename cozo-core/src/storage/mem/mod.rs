@@ -84,6 +84,7 @@ mod leaf_column;
 mod leaf_directory;
 mod node;
 mod nulls;
+mod plain_column;
 mod prefetch;
 mod rebalance;
 mod search;
@@ -95,7 +96,7 @@ mod tree;
 
 pub use as_of::AsOfScan;
 pub use cursor::{ScanCursor, TreeLookupCursor};
-pub use engine::{MemSnapshot, MemStorage};
+pub use engine::{MemSnapshot, MemStorage, empty_snapshot};
 pub use leaf_directory::{DirectoryReader, LeafDirectory};
 pub use node::{MAX_CHILDREN, MAX_LEAF_ROWS};
 pub use tree::Tree;

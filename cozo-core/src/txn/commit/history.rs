@@ -9,16 +9,17 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::pipeline::{CommitRequest, KnownRelation, SchemaChange};
-use super::{Catalog, TxnError};
 use crate::schema::RelationId;
 use crate::storage::{ChangeSet, Snapshot};
+use crate::txn::catalog::Catalog;
+use crate::txn::commit::request::{CommitRequest, KnownRelation, SchemaChange};
+use crate::txn::error::TxnError;
 
 /// What a leader validates against: the current catalog, and the keys and relations that recent commits changed. An entry
 /// stays only as long as an active transaction may conflict with it.
 ///
 /// The history is not on the cache line of its lock, since threads that want to lead poll the lock.
-pub(super) struct History {
+pub struct History {
     pub catalog: Catalog,
     changed: FxHashMap<u64, u64>,
     written: FxHashMap<RelationId, u64>,
@@ -74,7 +75,7 @@ fn written<'c>(changes: impl IntoIterator<Item = &'c ChangeSet>) -> impl Iterato
 
 /// The keys and relations that the accepted transactions of a group change.
 #[derive(Default)]
-pub(super) struct Group {
+pub struct Group {
     keys: FxHashSet<u64>,
     relations: FxHashSet<RelationId>,
 }
@@ -89,12 +90,7 @@ impl Group {
 
 /// Checks that nothing that a transaction wrote or ensured has changed since its version. `group` has the transactions that
 /// commit together with it and before it.
-pub(super) fn validate(
-    request: &CommitRequest,
-    history: &History,
-    group: &Group,
-    catalog: &Catalog,
-) -> Result<(), TxnError> {
+pub fn validate(request: &CommitRequest, history: &History, group: &Group, catalog: &Catalog) -> Result<(), TxnError> {
     if request.base_catalog != catalog.version {
         let moved = |known: &&KnownRelation| !catalog.find_id(known.id).is_some_and(|now| known.agrees_with(now));
         if let Some(relation) = request.relations.iter().find(moved) {

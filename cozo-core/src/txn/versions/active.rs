@@ -19,12 +19,13 @@ use std::sync::atomic::Ordering;
 use arc_swap::ArcSwap;
 use smallvec::SmallVec;
 
-use super::current::{THREAD_PARTS, thread_shard};
-use super::sync::{AtomicU64, CachePadded, Mutex};
-use super::{Catalog, Version};
+use crate::txn::catalog::Catalog;
+use crate::txn::sync::{AtomicU64, CachePadded, Mutex};
+use crate::txn::versions::current::{THREAD_PARTS, thread_shard};
+use crate::txn::versions::version::Version;
 
 /// The write transactions that have not ended.
-pub(super) struct Active {
+pub struct Active {
     /// The catalog of the current version. Transactions begin with it.
     catalog: ArcSwap<Catalog>,
     /// The version of `catalog`, stored after the catalog and before the spare catalogs are dropped.
@@ -58,7 +59,7 @@ struct Reading {
 }
 
 /// The registration of a transaction that has read nothing.
-pub(super) struct Starting {
+pub struct Starting {
     part: usize,
     /// The catalog that the transaction began with.
     pub catalog: Arc<Catalog>,

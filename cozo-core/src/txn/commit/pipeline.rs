@@ -29,112 +29,17 @@ use std::slice::{from_mut, from_ref};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
-use smallvec::SmallVec;
-
-use super::active::{Active, Starting};
-use super::current::{Current, VersionRef, thread_shard};
-use super::history::{Group, History, validate};
-use super::keys::KeyHashes;
-use super::sync::{AtomicU64, CachePadded, Mutex, spin, yield_now};
-use super::write_batcher::{BatchPolicy, Closed, Locked, SetAside, WriteBatcher};
-use super::{Catalog, TxnError};
-use crate::schema::{RelationId, RelationSchema, SchemaRef, with_indices};
-use crate::storage::mem::MemSnapshot;
-use crate::storage::{ChangeKind, ChangeSet, EngineTraits, RowChanges, Snapshot, Storage, StorageError};
-use crate::value::{Batch, SmallStr, compare_columns};
-
-/// The database at one moment.
-#[derive(Clone)]
-pub struct Version {
-    /// Grows with every commit.
-    pub sequence: u64,
-    /// The relations.
-    pub catalog: Catalog,
-    /// Their rows.
-    pub snapshot: Arc<dyn Snapshot>,
-}
-
-/// The changes of a transaction, and what it relies on.
-#[derive(Default)]
-pub(super) struct CommitRequest {
-    /// The number of the version that it reads; none if it has read nothing, and so cannot conflict.
-    pub base: Option<u64>,
-    /// The version of the catalog that it began with.
-    pub base_catalog: u64,
-    /// The keys written and ensured.
-    pub keys: KeyHashes,
-    /// The relations written or ensured that existed before, as they were at the start.
-    pub relations: SmallVec<[KnownRelation; 1]>,
-    /// The relations read as a whole: no other transaction may have written any of their rows.
-    pub whole: Vec<RelationId>,
-    /// The names whose definition changed, with the definition at the start and the new one.
-    pub schemas: Vec<SchemaChange>,
-    /// The changed rows.
-    pub changes: ChangeSet,
-    /// The callbacks of the commit.
-    pub after_commit: Vec<AfterCommit>,
-}
-
-/// A callback after the new version is published. Callbacks run in the order of commits. No other commit runs meanwhile, so
-/// every committing transaction waits for them.
-pub type AfterCommit = Box<dyn FnOnce() + Send>;
-
-impl CommitRequest {
-    /// Whether it may be batched: it has few rows, cannot conflict, and has no callbacks.
-    fn can_wait(&self) -> bool {
-        self.base.is_none()
-            && self.keys.are_at_most(MAX_DEFERRED_ROWS)
-            && self.schemas.is_empty()
-            && self.after_commit.is_empty()
-            && self.changes.has_rows_alone()
-    }
-
-    /// Whether any of the relations has value columns.
-    pub fn has_values(&self) -> bool {
-        self.relations.iter().any(|relation| relation.has_values)
-    }
-
-    /// Runs the callbacks.
-    fn call_back(&mut self) {
-        self.after_commit.drain(..).for_each(|call| call());
-    }
-
-    /// Moves the validated changes of the catalog into the changes to be stored.
-    fn define(&mut self) {
-        self.changes.definitions.extend(self.schemas.drain(..).map(|change| (change.name, change.after)));
-    }
-}
-
-/// The facts about a relation's definition that a transaction relies on. It has no reference to the definition, since many
-/// transactions write the same relation at once and would contend for its counter.
-pub(super) struct KnownRelation {
-    pub id: RelationId,
-    pub name: SmallStr,
-    /// Whether there are value columns.
-    has_values: bool,
-    /// The indices, which every writer of the relation must write too.
-    indices: SmallVec<[RelationId; 4]>,
-}
-
-impl KnownRelation {
-    pub fn new(schema: &RelationSchema) -> Self {
-        let indices = schema.indices.iter().map(|index| index.schema.id);
-        let has_values = !schema.values.is_empty();
-        KnownRelation { id: schema.id, name: schema.name.clone(), has_values, indices: indices.collect() }
-    }
-
-    /// Whether the relation still has the same indices.
-    pub fn agrees_with(&self, now: &RelationSchema) -> bool {
-        self.indices.iter().copied().eq(now.indices.iter().map(|index| index.schema.id))
-    }
-}
-
-/// A change to the catalog.
-pub(super) struct SchemaChange {
-    pub name: SmallStr,
-    pub before: Option<SchemaRef>,
-    pub after: Option<SchemaRef>,
-}
+use crate::schema::{RelationId, with_indices};
+use crate::storage::{ChangeSet, EngineTraits, Storage, StorageError, empty_snapshot};
+use crate::txn::catalog::Catalog;
+use crate::txn::commit::history::{Group, History, validate};
+use crate::txn::commit::request::CommitRequest;
+use crate::txn::commit::write_batcher::{BatchPolicy, Closed, Locked, Pushed, WriteBatcher};
+use crate::txn::error::TxnError;
+use crate::txn::sync::{AtomicU64, CachePadded, Mutex, spin, yield_now};
+use crate::txn::versions::active::{Active, Starting};
+use crate::txn::versions::current::{Current, VersionRef, thread_shard};
+use crate::txn::versions::version::Version;
 
 /// A transaction waiting for a leader.
 struct Waiting {
@@ -148,19 +53,16 @@ pub struct Pipeline {
     waiting: CachePadded<Mutex<Vec<Arc<Waiting>>>>,
     /// The length of `waiting`, readable without the lock.
     waiting_count: AtomicU64,
-    leader: CachePadded<Mutex<CachePadded<History>>>,
+    pub leader: CachePadded<Mutex<CachePadded<History>>>,
     /// The active transactions. Their locks are taken after the lock of `current`.
     active: Active,
-    deferred: WriteBatcher,
+    pub batcher: WriteBatcher,
     next_relation: AtomicU64,
     /// The engine. It is dropped after the versions, which have snapshots of it. Otherwise an engine with an open snapshot
     /// could not remove its log when it closes.
-    storage: Box<dyn Storage>,
-    traits: EngineTraits,
+    pub storage: Box<dyn Storage>,
+    pub traits: EngineTraits,
 }
-
-/// A transaction with more rows is not batched.
-const MAX_DEFERRED_ROWS: usize = 4;
 
 /// The keys of a relation with this many rows take some megabytes, which exceeds the processor's cache.
 const FAR_ROWS: u64 = 1 << 19;
@@ -172,7 +74,7 @@ impl Pipeline {
         storage.definitions()?.into_iter().for_each(|schema| catalog.insert(schema));
         let next = catalog.iter().flat_map(with_indices).map(|schema| schema.id.0 + 1).max().unwrap_or(1);
         let active = Active::new(catalog.clone());
-        let deferred = WriteBatcher::new(catalog.version);
+        let batcher = WriteBatcher::new(catalog.version);
         let leader = CachePadded(Mutex::new(CachePadded(History::new(catalog.clone()))));
         let version = Version { sequence: 0, catalog, snapshot: storage.snapshot() };
         Ok(Pipeline {
@@ -183,41 +85,41 @@ impl Pipeline {
             waiting_count: AtomicU64::new(0),
             leader,
             active,
-            deferred,
+            batcher,
             next_relation: AtomicU64::new(next),
         })
     }
 
     /// The current version.
     pub fn current(&self) -> VersionRef {
-        self.settle();
+        self.drain();
         self.current.hold()
     }
 
     /// Commits the batched rows, so that a transaction that begins to read sees them.
     #[inline]
-    fn settle(&self) {
-        if self.deferred.is_any() {
-            self.settle_now();
+    fn drain(&self) {
+        if self.batcher.is_any() {
+            self.drain_now();
         }
     }
 
     #[cold]
-    fn settle_now(&self) {
+    fn drain_now(&self) {
         // The leader may begin a long commit once it has committed the batched rows. Readers must not wait for that commit,
         // so they poll.
-        while self.deferred.is_any() {
+        while self.batcher.is_any() {
             match spin(|| self.leader.try_lock()) {
-                Some(mut history) => self.commit_deferred(&mut history.0),
+                Some(mut history) => self.commit_batched(&mut history.0),
                 None => yield_now(),
             }
         }
     }
 
     /// Commits all batched rows.
-    fn commit_deferred(&self, history: &mut History) {
-        if self.deferred.is_any() {
-            self.commit_locked(history, self.deferred.all());
+    pub fn commit_batched(&self, history: &mut History) {
+        if self.batcher.is_any() {
+            self.commit_locked(history, self.batcher.all());
         }
     }
 
@@ -230,9 +132,9 @@ impl Pipeline {
 
     /// Commits the rows of the calling thread's shard, or all batched rows if others have to come first.
     fn commit_own(&self, history: &mut History) {
-        match self.deferred.own() {
+        match self.batcher.own() {
             Some(own) => self.commit_locked(history, own),
-            None => self.commit_deferred(history),
+            None => self.commit_batched(history),
         }
     }
 
@@ -241,17 +143,17 @@ impl Pipeline {
     fn note_leader(&self, history: &mut History, request: &CommitRequest) {
         let part = thread_shard();
         let before = history.leader.replace(part);
-        if !self.deferred.is_time_to_ask(part) || !self.traits.may_defer {
+        if !self.batcher.is_time_to_ask(part) || !self.traits.may_batch {
             return;
         }
         if before.is_some_and(|before| before != part) {
-            self.deferred.set_aside(part, BatchPolicy::All);
+            self.batcher.widen(part, BatchPolicy::All);
             return;
         }
         if !request.has_values() && self.goes_far(&request.changes) {
-            self.deferred.set_aside(part, BatchPolicy::KeysAlone);
+            self.batcher.widen(part, BatchPolicy::KeysAlone);
         }
-        self.deferred.ask_later(part);
+        self.batcher.ask_later(part);
     }
 
     /// Whether any rows go to a relation that exceeds the processor's cache.
@@ -263,7 +165,7 @@ impl Pipeline {
     /// Closes the batcher for a commit that takes long or changes the catalog.
     fn close_for(&self, request: &CommitRequest) -> Option<Closed<'_>> {
         let is_short = request.schemas.is_empty() && self.are_few(from_ref(&request.changes));
-        (!is_short).then(|| self.deferred.close())
+        (!is_short).then(|| self.batcher.close())
     }
 
     /// Whether these changes are of few rows, and of nothing else.
@@ -277,33 +179,33 @@ impl Pipeline {
     }
 
     /// The write transactions.
-    pub(super) fn active(&self) -> &Active {
+    pub fn active(&self) -> &Active {
         &self.active
     }
 
     /// Pins a write transaction to the latest version with the catalog that it began with. Until then it holds no rows that a
     /// commit could not change in place.
-    pub(super) fn pin(&self, started: Starting) -> Arc<Version> {
-        self.settle();
+    pub fn pin(&self, started: Starting) -> Arc<Version> {
+        self.drain();
         self.active.read(started, &self.current.read())
     }
 
     /// Begins a write transaction that is pinned to the latest version from the start.
-    pub(super) fn begin_reading(&self) -> Arc<Version> {
-        self.settle();
+    pub fn begin_reading(&self) -> Arc<Version> {
+        self.drain();
         let current = self.current.read();
         self.active.begin_reading(current.sequence);
         current.clone()
     }
 
     /// Commits a transaction. It counts as ended for readers, whatever the outcome, and the rest of the request is of no use.
-    pub(super) fn commit(&self, request: &mut CommitRequest) -> Result<(), TxnError> {
-        if self.traits.may_defer && request.can_wait() {
-            let leader = match self.deferred.push(request) {
-                SetAside::Refused => return self.commit_now(request),
-                SetAside::Aside => None,
-                SetAside::Enough => self.leader.try_lock(),
-                SetAside::Full => Some(self.leader.lock()),
+    pub fn commit(&self, request: &mut CommitRequest) -> Result<(), TxnError> {
+        if self.traits.may_batch && request.can_wait() {
+            let leader = match self.batcher.push(request) {
+                Pushed::Refused => return self.commit_now(request),
+                Pushed::Batched => None,
+                Pushed::Enough => self.leader.try_lock(),
+                Pushed::Full => Some(self.leader.lock()),
             };
             if let Some(mut history) = leader {
                 self.commit_own(&mut history.0);
@@ -329,7 +231,7 @@ impl Pipeline {
         {
             self.note_leader(&mut history.0, request);
             let _closed = self.close_for(request);
-            self.commit_deferred(&mut history.0);
+            self.commit_batched(&mut history.0);
             validate(request, &history, &Group::default(), &history.catalog)?;
             request.define();
             self.publish(&mut history.0, request.base, &request.keys, from_mut(&mut request.changes))?;
@@ -352,8 +254,8 @@ impl Pipeline {
 
     /// Validates a group, and commits those that pass as one.
     fn lead(&self, history: &mut History, group: &[Arc<Waiting>]) {
-        let _closed = self.deferred.close();
-        self.commit_deferred(history);
+        let _closed = self.batcher.close();
+        self.commit_batched(history);
         let mut catalog = history.catalog.clone();
         let (mut winners, mut requests): (Vec<&Waiting>, Vec<CommitRequest>) = (vec![], vec![]);
         let mut before = Group::default();
@@ -405,7 +307,7 @@ impl Pipeline {
 
     /// Commits changes of these keys, and publishes the next version. `ended` are the versions that the committed transactions
     /// read. After an error nothing has happened.
-    fn publish<'k>(
+    pub fn publish<'k>(
         &self,
         history: &mut History,
         ended: impl IntoIterator<Item = u64>,
@@ -423,7 +325,7 @@ impl Pipeline {
             current = self.current.write();
             wait_for_readers(&current);
             next = Arc::make_mut(&mut current);
-            next.snapshot = history.nothing.take().unwrap_or_else(|| MemSnapshot::empty().clone());
+            next.snapshot = history.nothing.take().unwrap_or_else(|| empty_snapshot().clone());
             (committed, snapshot) = self.storage.commit_and_snapshot(changes);
         } else {
             (committed, snapshot) = self.storage.commit_and_snapshot(changes);
@@ -439,7 +341,7 @@ impl Pipeline {
         changes.iter().for_each(|changes| next.catalog.apply(changes, next.sequence));
         if superseded.is_some() {
             history.catalog = next.catalog.clone();
-            self.deferred.set_catalog(next.catalog.version);
+            self.batcher.set_catalog(next.catalog.version);
         }
         // `current` stays locked to the end. So a transaction is either active when the keys are recorded or pruned, or it
         // reads the new version and cannot conflict with them.
@@ -449,30 +351,6 @@ impl Pipeline {
         self.active.end_readings(ended);
         history.remember(keys, changes, next.sequence, self.active.oldest());
         Ok(())
-    }
-
-    /// Fills an empty database by a callback. No other commit runs meanwhile. Nothing is visible before the end, and nothing
-    /// is left after an error.
-    pub fn fill<E: From<TxnError>>(&self, fill: impl FnOnce(&mut Filler<'_>) -> Result<(), E>) -> Result<(), E> {
-        let mut history = self.leader.lock();
-        let _closed = self.deferred.close();
-        self.commit_deferred(&mut history.0);
-        let current = self.current();
-        if let Some(relation) = current.catalog.iter().next() {
-            return Err(TxnError::NotEmpty(relation.name.to_string()).into());
-        }
-        let mut filler = Filler { pipeline: self, created: vec![], definitions: vec![], pending: None };
-        let outcome = fill(&mut filler).and_then(|()| {
-            filler.flush()?;
-            let changes = ChangeSet { definitions: std::mem::take(&mut filler.definitions), ..ChangeSet::default() };
-            Ok(self.publish(&mut history.0, [], [], &mut [changes])?)
-        });
-        if outcome.is_err() {
-            let undone = ChangeSet { dropped: filler.created, ..ChangeSet::default() };
-            // If even that fails, the rest stays invisible, and the next opening removes it.
-            let _ = self.storage.commit(&[undone]);
-        }
-        outcome
     }
 
     /// The problems found when the database was opened, in words.
@@ -500,64 +378,6 @@ impl Waiting {
     fn ends(&self, outcome: Result<(), TxnError>) {
         let _ = self.outcome.set(outcome);
     }
-}
-
-/// Fills an empty database; see [`Pipeline::fill`].
-pub struct Filler<'p> {
-    pipeline: &'p Pipeline,
-    created: Vec<RelationId>,
-    definitions: Vec<(SmallStr, Option<SchemaRef>)>,
-    /// Rows of one relation in key order that are not put yet.
-    pending: Option<(SchemaRef, Batch)>,
-}
-
-/// Pending rows of this many bytes are put, however few they are.
-const FILLED_BYTES: usize = 16 << 20;
-
-impl Filler<'_> {
-    /// Creates a relation with its indices, all empty and with identities of this database.
-    pub fn create(&mut self, schema: &RelationSchema) -> Result<SchemaRef, TxnError> {
-        let mut schema = RelationSchema { id: self.pipeline.next_relation_id(), ..schema.clone() };
-        for index in &mut schema.indices {
-            let id = self.pipeline.next_relation_id();
-            index.schema = Arc::new(RelationSchema { id, ..RelationSchema::clone(&index.schema) });
-        }
-        let schema = Arc::new(schema);
-        let created: Vec<SchemaRef> = with_indices(&schema).cloned().collect();
-        self.created.extend(created.iter().map(|schema| schema.id));
-        self.pipeline.storage.commit(&[ChangeSet { created, ..ChangeSet::default() }])?;
-        self.definitions.push((schema.name.clone(), Some(schema.clone())));
-        Ok(schema)
-    }
-
-    /// Puts rows into a relation or an index created before. They are sorted by key, and each key occurs once.
-    pub fn put(&mut self, relation: &SchemaRef, rows: Batch) -> Result<(), TxnError> {
-        match &mut self.pending {
-            Some((pending, before)) if pending.id == relation.id && follow(relation.keys.len(), before, &rows) => {
-                before.append(&rows);
-            }
-            _ => {
-                self.flush()?;
-                self.pending = Some((relation.clone(), rows));
-            }
-        }
-        let enough = self.pipeline.traits.rows_to_fill_with;
-        let is_much = |rows: &Batch| rows.len >= enough || rows.memory_bytes() >= FILLED_BYTES;
-        if self.pending.as_ref().is_some_and(|(_, rows)| is_much(rows)) { self.flush() } else { Ok(()) }
-    }
-
-    fn flush(&mut self) -> Result<(), TxnError> {
-        let Some((relation, rows)) = self.pending.take() else { return Ok(()) };
-        let rows = RowChanges::new(relation.id, ChangeKind::Put, rows);
-        self.pipeline.storage.before_commit();
-        Ok(self.pipeline.storage.commit(&[ChangeSet::of_rows(vec![rows])])?)
-    }
-}
-
-/// Whether all rows come after those of another batch, in the order of their first `keys` columns.
-fn follow(keys: usize, before: &Batch, rows: &Batch) -> bool {
-    let Some(last) = before.len.checked_sub(1) else { return true };
-    rows.is_empty() || compare_columns(&before.columns[..keys], last, &rows.columns[..keys], 0).is_lt()
 }
 
 /// The number of changed rows, if nothing else changes.

@@ -13,7 +13,7 @@
 //!  batcher: open  ──close──> closed (push refuses) ──drop of Closed──> open
 //!
 //!  rows in a shard     push returns   the caller
-//!  fewer than `enough` Aside          goes on
+//!  fewer than `enough` Batched        goes on
 //!  fewer than `most`   Enough         commits its shard if the leader's lock is free
 //!  `most` or more      Full           waits for the leader's lock and commits its shard
 //! ```
@@ -30,10 +30,10 @@ use std::time::Instant;
 
 use smallvec::SmallVec;
 
-use super::current::{THREAD_PARTS, thread_shard};
-use super::pipeline::CommitRequest;
-use super::sync::{AtomicU64, CachePadded, Mutex, MutexGuard};
 use crate::storage::ChangeSet;
+use crate::txn::commit::request::CommitRequest;
+use crate::txn::sync::{AtomicU64, CachePadded, Mutex, MutexGuard};
+use crate::txn::versions::current::{THREAD_PARTS, thread_shard};
 
 /// How many rows a shard has before they are committed, and when batching stops. The model checker uses small limits, so that
 /// a few transactions reach every state.
@@ -57,7 +57,7 @@ struct Limits {
 const CLOSED: u64 = 1 << 63;
 
 /// The batched rows, by thread shard.
-pub(super) struct WriteBatcher {
+pub struct WriteBatcher {
     state: CachePadded<BatcherState>,
     parts: [CachePadded<Shard>; THREAD_PARTS],
 }
@@ -74,7 +74,7 @@ struct BatcherState {
 #[derive(Default)]
 struct Shard {
     /// Which rows the threads batch: a number of [`BatchPolicy`].
-    sets_aside: AtomicU8,
+    policy: AtomicU8,
     /// The number of commits until it is considered again whether batching would gain.
     pause: AtomicU32,
     part: Mutex<Part>,
@@ -82,7 +82,7 @@ struct Shard {
 
 /// Which rows a thread batches.
 #[derive(Clone, Copy)]
-pub(super) enum BatchPolicy {
+pub enum BatchPolicy {
     /// None.
     Nothing = 0,
     /// Rows of relations without values.
@@ -93,7 +93,7 @@ pub(super) enum BatchPolicy {
 
 /// The rows of one shard.
 #[derive(Default)]
-pub(super) struct Part {
+pub struct Part {
     /// The time at which each of the changes was batched.
     times: Vec<Instant>,
     /// The hashes of the keys.
@@ -103,11 +103,11 @@ pub(super) struct Part {
 }
 
 /// The result of [`WriteBatcher::push`].
-pub(super) enum SetAside {
+pub enum Pushed {
     /// The rows are not batched: commit them in the ordinary way.
     Refused,
     /// The rows are batched.
-    Aside,
+    Batched,
     /// The rows are batched; commit the shard if the leader's lock is free.
     Enough,
     /// The rows are batched; commit the shard now.
@@ -128,12 +128,12 @@ impl WriteBatcher {
     }
 
     /// Batches the rows of a request, if the policy allows it and its catalog is the current one.
-    pub fn push(&self, request: &mut CommitRequest) -> SetAside {
+    pub fn push(&self, request: &mut CommitRequest) -> Pushed {
         let number = thread_shard();
-        let Shard { sets_aside, part, .. } = &*self.parts[number];
+        let Shard { policy, part, .. } = &*self.parts[number];
         let least = if request.has_values() { BatchPolicy::All } else { BatchPolicy::KeysAlone };
-        if sets_aside.load(Ordering::Relaxed) < least as u8 {
-            return SetAside::Refused;
+        if policy.load(Ordering::Relaxed) < least as u8 {
+            return Pushed::Refused;
         }
         let mut part = part.lock();
         let open = |given: u64| (given & CLOSED == 0).then_some(given | 1 << number);
@@ -143,22 +143,22 @@ impl WriteBatcher {
             false => self.state.given.load(Ordering::SeqCst) & CLOSED == 0,
         };
         if !is_open {
-            return SetAside::Refused;
+            return Pushed::Refused;
         }
         if self.state.catalog.load(Ordering::Acquire) != request.base_catalog {
             if part.changes.rows.is_empty() {
                 self.clear(number);
             }
-            return SetAside::Refused;
+            return Pushed::Refused;
         }
         let now = Instant::now();
         part.times.extend(request.changes.rows.iter().map(|_| now));
         part.keys.extend(&request.keys);
         part.changes.rows.append(&mut request.changes.rows);
         match part.keys.len() {
-            rows if rows < LIMITS.enough => SetAside::Aside,
-            rows if rows < LIMITS.most => SetAside::Enough,
-            _ => SetAside::Full,
+            rows if rows < LIMITS.enough => Pushed::Batched,
+            rows if rows < LIMITS.most => Pushed::Enough,
+            _ => Pushed::Full,
         }
     }
 
@@ -171,8 +171,8 @@ impl WriteBatcher {
     }
 
     /// Widens the policy of a shard. It ends when another thread has to commit the shard with few rows in it.
-    pub fn set_aside(&self, part: usize, which: BatchPolicy) {
-        self.parts[part].sets_aside.fetch_max(which as u8, Ordering::Relaxed);
+    pub fn widen(&self, part: usize, which: BatchPolicy) {
+        self.parts[part].policy.fetch_max(which as u8, Ordering::Relaxed);
     }
 
     /// Starts the pause of a shard.
@@ -191,12 +191,12 @@ impl WriteBatcher {
             other.keys.iter().any(|key| own.keys.contains(key))
         };
         let is_alone = !(0..THREAD_PARTS).filter(|other| others & (1 << other) != 0).any(has_same);
-        is_alone.then(|| Locked { deferred: self, parts: SmallVec::from_iter([(number, own)]) })
+        is_alone.then(|| Locked { batcher: self, parts: SmallVec::from_iter([(number, own)]) })
     }
 
     /// Locks all shards that have rows.
     pub fn all(&self) -> Locked<'_> {
-        let mut locked = Locked { deferred: self, parts: SmallVec::new() };
+        let mut locked = Locked { batcher: self, parts: SmallVec::new() };
         let mut numbers = 0;
         loop {
             // Rows that reached another shard meanwhile may be older than some rows of a shard that was locked late.
@@ -208,7 +208,7 @@ impl WriteBatcher {
             for number in (0..THREAD_PARTS).filter(|number| more & (1 << number) != 0) {
                 let part = self.parts[number].part.lock();
                 if part.keys.len() < LIMITS.worth_it {
-                    self.parts[number].sets_aside.store(BatchPolicy::Nothing as u8, Ordering::Relaxed);
+                    self.parts[number].policy.store(BatchPolicy::Nothing as u8, Ordering::Relaxed);
                     self.ask_later(number);
                 }
                 locked.parts.push((number, part));
@@ -234,8 +234,8 @@ impl WriteBatcher {
 }
 
 /// Shards that are locked while their rows are committed. Dropping this empties them.
-pub(super) struct Locked<'d> {
-    deferred: &'d WriteBatcher,
+pub struct Locked<'d> {
+    batcher: &'d WriteBatcher,
     parts: SmallVec<[(usize, MutexGuard<'d, Part>); 2]>,
 }
 
@@ -257,7 +257,7 @@ impl Drop for Locked<'_> {
     fn drop(&mut self) {
         for (number, part) in &mut self.parts {
             part.clear();
-            self.deferred.clear(*number);
+            self.batcher.clear(*number);
         }
     }
 }
@@ -285,7 +285,7 @@ impl Part {
 }
 
 /// Holds the batcher closed.
-pub(super) struct Closed<'d>(&'d WriteBatcher);
+pub struct Closed<'d>(&'d WriteBatcher);
 
 impl Drop for Closed<'_> {
     fn drop(&mut self) {

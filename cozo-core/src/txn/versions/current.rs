@@ -22,8 +22,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering;
 
-use super::Version;
-use super::sync::{AtomicU64, CachePadded, Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use crate::txn::sync::{AtomicU64, CachePadded, Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use crate::txn::versions::version::Version;
 
 /// The number of thread shards. Further threads share them.
 pub const THREAD_PARTS: usize = 16;
@@ -43,7 +43,7 @@ pub fn thread_shard() -> usize {
 }
 
 /// The current version, and the handles of the thread shards to it.
-pub(super) struct Current {
+pub struct Current {
     latest: CachePadded<RwLock<Arc<Version>>>,
     handles: [CachePadded<Mutex<Handle>>; THREAD_PARTS],
     /// A bit for each existing handle. A reader of `latest` sets bits, the writer clears them.

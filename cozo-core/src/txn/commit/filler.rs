@@ -1,0 +1,93 @@
+//! Filling an empty database: relations are created and filled before any of them is visible.
+
+use std::sync::Arc;
+
+use crate::schema::{RelationId, RelationSchema, SchemaRef, with_indices};
+use crate::storage::{ChangeKind, ChangeSet, RowChanges};
+use crate::txn::commit::pipeline::Pipeline;
+use crate::txn::error::TxnError;
+use crate::value::{Batch, SmallStr, compare_columns};
+
+/// Fills an empty database; see [`Pipeline::fill`].
+pub struct Filler<'p> {
+    pipeline: &'p Pipeline,
+    created: Vec<RelationId>,
+    definitions: Vec<(SmallStr, Option<SchemaRef>)>,
+    /// Rows of one relation in key order that are not put yet.
+    pending: Option<(SchemaRef, Batch)>,
+}
+
+/// Pending rows of this many bytes are put, however few they are.
+const FILLED_BYTES: usize = 16 << 20;
+
+impl Pipeline {
+    /// Fills an empty database by a callback. No other commit runs meanwhile. Nothing is visible before the end, and nothing
+    /// is left after an error.
+    pub fn fill<E: From<TxnError>>(&self, fill: impl FnOnce(&mut Filler<'_>) -> Result<(), E>) -> Result<(), E> {
+        let mut history = self.leader.lock();
+        let _closed = self.batcher.close();
+        self.commit_batched(&mut history.0);
+        let current = self.current();
+        if let Some(relation) = current.catalog.iter().next() {
+            return Err(TxnError::NotEmpty(relation.name.to_string()).into());
+        }
+        let mut filler = Filler { pipeline: self, created: vec![], definitions: vec![], pending: None };
+        let outcome = fill(&mut filler).and_then(|()| {
+            filler.flush()?;
+            let changes = ChangeSet { definitions: std::mem::take(&mut filler.definitions), ..ChangeSet::default() };
+            Ok(self.publish(&mut history.0, [], [], &mut [changes])?)
+        });
+        if outcome.is_err() {
+            let undone = ChangeSet { dropped: filler.created, ..ChangeSet::default() };
+            // If even that fails, the rest stays invisible, and the next opening removes it.
+            let _ = self.storage.commit(&[undone]);
+        }
+        outcome
+    }
+}
+
+impl Filler<'_> {
+    /// Creates a relation with its indices, all empty and with identities of this database.
+    pub fn create(&mut self, schema: &RelationSchema) -> Result<SchemaRef, TxnError> {
+        let mut schema = RelationSchema { id: self.pipeline.next_relation_id(), ..schema.clone() };
+        for index in &mut schema.indices {
+            let id = self.pipeline.next_relation_id();
+            index.schema = Arc::new(RelationSchema { id, ..RelationSchema::clone(&index.schema) });
+        }
+        let schema = Arc::new(schema);
+        let created: Vec<SchemaRef> = with_indices(&schema).cloned().collect();
+        self.created.extend(created.iter().map(|schema| schema.id));
+        self.pipeline.storage.commit(&[ChangeSet { created, ..ChangeSet::default() }])?;
+        self.definitions.push((schema.name.clone(), Some(schema.clone())));
+        Ok(schema)
+    }
+
+    /// Puts rows into a relation or an index created before. They are sorted by key, and each key occurs once.
+    pub fn put(&mut self, relation: &SchemaRef, rows: Batch) -> Result<(), TxnError> {
+        match &mut self.pending {
+            Some((pending, before)) if pending.id == relation.id && follow(relation.keys.len(), before, &rows) => {
+                before.append(&rows);
+            }
+            _ => {
+                self.flush()?;
+                self.pending = Some((relation.clone(), rows));
+            }
+        }
+        let enough = self.pipeline.traits.rows_to_fill_with;
+        let is_much = |rows: &Batch| rows.len >= enough || rows.memory_bytes() >= FILLED_BYTES;
+        if self.pending.as_ref().is_some_and(|(_, rows)| is_much(rows)) { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), TxnError> {
+        let Some((relation, rows)) = self.pending.take() else { return Ok(()) };
+        let rows = RowChanges::new(relation.id, ChangeKind::Put, rows);
+        self.pipeline.storage.before_commit();
+        Ok(self.pipeline.storage.commit(&[ChangeSet::of_rows(vec![rows])])?)
+    }
+}
+
+/// Whether all rows come after those of another batch, in the order of their first `keys` columns.
+fn follow(keys: usize, before: &Batch, rows: &Batch) -> bool {
+    let Some(last) = before.len.checked_sub(1) else { return true };
+    rows.is_empty() || compare_columns(&before.columns[..keys], last, &rows.columns[..keys], 0).is_lt()
+}

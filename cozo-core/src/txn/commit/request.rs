@@ -1,0 +1,93 @@
+//! What a transaction hands to the pipeline when it ends.
+
+use smallvec::SmallVec;
+
+use crate::schema::{RelationId, RelationSchema, SchemaRef};
+use crate::storage::ChangeSet;
+use crate::txn::keys::KeyHashes;
+use crate::value::SmallStr;
+
+/// A transaction with more rows is not batched.
+const MAX_BATCHED_ROWS: usize = 4;
+
+/// The changes of a transaction, and what it relies on.
+#[derive(Default)]
+pub struct CommitRequest {
+    /// The number of the version that it reads; none if it has read nothing, and so cannot conflict.
+    pub base: Option<u64>,
+    /// The version of the catalog that it began with.
+    pub base_catalog: u64,
+    /// The keys written and ensured.
+    pub keys: KeyHashes,
+    /// The relations written or ensured that existed before, as they were at the start.
+    pub relations: SmallVec<[KnownRelation; 1]>,
+    /// The relations read as a whole: no other transaction may have written any of their rows.
+    pub whole: Vec<RelationId>,
+    /// The names whose definition changed, with the definition at the start and the new one.
+    pub schemas: Vec<SchemaChange>,
+    /// The changed rows.
+    pub changes: ChangeSet,
+    /// The callbacks of the commit.
+    pub after_commit: Vec<AfterCommit>,
+}
+
+/// A callback after the new version is published. Callbacks run in the order of commits. No other commit runs meanwhile, so
+/// every committing transaction waits for them.
+pub type AfterCommit = Box<dyn FnOnce() + Send>;
+
+impl CommitRequest {
+    /// Whether it may be batched: it has few rows, cannot conflict, and has no callbacks.
+    pub fn can_wait(&self) -> bool {
+        self.base.is_none()
+            && self.keys.are_at_most(MAX_BATCHED_ROWS)
+            && self.schemas.is_empty()
+            && self.after_commit.is_empty()
+            && self.changes.has_rows_alone()
+    }
+
+    /// Whether any of the relations has value columns.
+    pub fn has_values(&self) -> bool {
+        self.relations.iter().any(|relation| relation.has_values)
+    }
+
+    /// Runs the callbacks.
+    pub fn call_back(&mut self) {
+        self.after_commit.drain(..).for_each(|call| call());
+    }
+
+    /// Moves the validated changes of the catalog into the changes to be stored.
+    pub fn define(&mut self) {
+        self.changes.definitions.extend(self.schemas.drain(..).map(|change| (change.name, change.after)));
+    }
+}
+
+/// The facts about a relation's definition that a transaction relies on. It has no reference to the definition, since many
+/// transactions write the same relation at once and would contend for its counter.
+pub struct KnownRelation {
+    pub id: RelationId,
+    pub name: SmallStr,
+    /// Whether there are value columns.
+    has_values: bool,
+    /// The indices, which every writer of the relation must write too.
+    indices: SmallVec<[RelationId; 4]>,
+}
+
+impl KnownRelation {
+    pub fn new(schema: &RelationSchema) -> Self {
+        let indices = schema.indices.iter().map(|index| index.schema.id);
+        let has_values = !schema.values.is_empty();
+        KnownRelation { id: schema.id, name: schema.name.clone(), has_values, indices: indices.collect() }
+    }
+
+    /// Whether the relation still has the same indices.
+    pub fn agrees_with(&self, now: &RelationSchema) -> bool {
+        self.indices.iter().copied().eq(now.indices.iter().map(|index| index.schema.id))
+    }
+}
+
+/// A change to the catalog.
+pub struct SchemaChange {
+    pub name: SmallStr,
+    pub before: Option<SchemaRef>,
+    pub after: Option<SchemaRef>,
+}
