@@ -41,7 +41,7 @@ fn derived<E: From<StorageError>>(
     check: impl Fn() -> Result<(), E>,
 ) -> Result<Batch, E> {
     let mut rows = Batch::empty(index.columns.len());
-    let mut cursor = snapshot.scan(relation.id, &KeyRange::all(), &index.columns)?;
+    let mut cursor = snapshot.scan(relation.id, &KeyRange::all(), &index.columns, None)?;
     while let Some(batch) = cursor.next_batch(BATCH_ROWS)? {
         check()?;
         rows.append(&batch);
@@ -57,7 +57,7 @@ pub fn agrees(
 ) -> Result<bool, StorageError> {
     let expected = derived(relation, index, snapshot, || Ok::<(), StorageError>(()))?;
     let columns: Vec<usize> = (0..index.columns.len()).collect();
-    let mut cursor = snapshot.scan(index.schema.id, &KeyRange::all(), &columns)?;
+    let mut cursor = snapshot.scan(index.schema.id, &KeyRange::all(), &columns, None)?;
     let mut row = 0;
     while let Some(batch) = cursor.next_batch(BATCH_ROWS)? {
         let same = |at: usize| row + at < expected.len && expected.compare_rows(row + at, &batch, at).is_eq();

@@ -10,7 +10,7 @@
 //! a  [10, true]   x                as of 25    y
 //! ```
 
-use super::{BatchCursor, KeyRange, LookupCursor, Matches, Snapshot, StorageError, probe_count};
+use super::{BatchCursor, KeyRange, LookupCursor, Matches, Snapshot, StorageError};
 use crate::schema::RelationId;
 use crate::value::{Batch, Column, DataValue};
 
@@ -26,7 +26,7 @@ pub struct AsOf {
     pub micros: i64,
 }
 
-/// [`Snapshot::scan_as_of`] by reading all versions.
+/// [`Snapshot::scan`] as of a time, by reading all versions.
 pub fn scan<'a, S: Snapshot + ?Sized>(
     snapshot: &'a S,
     relation: RelationId,
@@ -34,11 +34,11 @@ pub fn scan<'a, S: Snapshot + ?Sized>(
     columns: &[usize],
     as_of: AsOf,
 ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
-    let rows = snapshot.scan(relation, range, &with_key(columns, as_of))?;
+    let rows = snapshot.scan(relation, range, &with_key(columns, as_of), None)?;
     Ok(Box::new(VisibleScan { rows, filter: Filter { as_of, decided: None } }))
 }
 
-/// [`Snapshot::lookup_as_of`] by reading all versions.
+/// [`Snapshot::lookup`] as of a time, by reading all versions.
 pub fn lookup<'a, S: Snapshot + ?Sized>(
     snapshot: &'a S,
     relation: RelationId,
@@ -46,23 +46,8 @@ pub fn lookup<'a, S: Snapshot + ?Sized>(
     columns: &[usize],
     as_of: AsOf,
 ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
-    let matches = snapshot.lookup(relation, prefixes, &with_key(columns, as_of))?;
+    let matches = snapshot.lookup(relation, prefixes, &with_key(columns, as_of), None)?;
     Ok(Box::new(VisibleLookup { matches, filter: Filter { as_of, decided: None } }))
-}
-
-/// [`Snapshot::contains_as_of`] by looking up all visible rows.
-pub fn contains<S: Snapshot + ?Sized>(
-    snapshot: &S,
-    relation: RelationId,
-    prefixes: &[Column],
-    as_of: AsOf,
-) -> Result<Vec<bool>, StorageError> {
-    let mut found = vec![false; probe_count(prefixes)];
-    let mut cursor = snapshot.lookup_as_of(relation, prefixes, &[], as_of)?;
-    while let Some(matches) = cursor.next_matches(found.len())? {
-        matches.probe_rows.iter().for_each(|row| found[*row as usize] = true);
-    }
-    Ok(found)
 }
 
 /// The key columns, followed by the requested columns.

@@ -72,42 +72,25 @@ use crate::value::{Batch, Column, DataValue};
 /// The commit pipeline calls [`Storage::commit`] from one thread at a time. Everything else may be called from any thread at
 /// any time.
 pub trait Storage: Send + Sync {
-    /// The engine's name, as `DbInstance::new` takes it.
-    fn name(&self) -> &'static str;
-
-    /// The definitions of the stored relations. Called once, when a database is opened.
-    fn definitions(&self) -> Result<Vec<SchemaRef>, StorageError>;
-
-    /// The mark of the commit log in the last commit that had one.
-    fn log_mark(&self) -> Result<Option<LogMark>, StorageError> {
-        Ok(None)
-    }
-
-    /// The contents after the last commit. The call is cheap and never waits for a commit.
-    fn snapshot(&self) -> Arc<dyn Snapshot>;
-
-    /// Applies the change sets in order, all or nothing. After an error none of them is visible. After reopening, either all
-    /// are visible or none; none if [`Storage::settle`] has succeeded. Earlier snapshots do not change.
-    fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError>;
-
-    /// [`Storage::commit`] and then [`Storage::snapshot`]. The engine may move committed rows out of the changes.
-    fn commit_and_snapshot(&self, changes: &mut [ChangeSet]) -> (Result<(), StorageError>, Arc<dyn Snapshot>) {
-        let committed = self.commit(changes);
-        (committed, self.snapshot())
-    }
-
-    /// Called before each commit, for occasional work that may take long. Reads go on meanwhile.
-    fn before_commit(&self) {}
+    /// The definitions of the relations, and what else the opening of the database has found.
+    fn opened(&self) -> Result<Opened, StorageError>;
 
     /// The traits of the engine, which never change.
     fn traits(&self) -> EngineTraits {
         EngineTraits::default()
     }
 
-    /// The problems that the engine finds in its stored data, in words.
-    fn verify(&self) -> Result<Vec<String>, StorageError> {
-        Ok(vec![])
-    }
+    /// The contents after the last commit. The call is cheap and never waits for a commit.
+    fn snapshot(&self) -> Arc<dyn Snapshot>;
+
+    /// Called before each commit, for occasional work that may take long. Reads go on meanwhile.
+    fn before_commit(&self) {}
+
+    /// Applies the change sets in order, all or nothing, and returns the contents after them. After an error none of them is
+    /// visible. After reopening, either all are visible or none; none if [`Storage::settle`] has succeeded. Earlier snapshots
+    /// do not change. An engine that has the rows in memory may move them out of the changes, others leave the changes as they
+    /// are.
+    fn commit(&self, changes: &mut [ChangeSet]) -> Result<Arc<dyn Snapshot>, StorageError>;
 
     /// After a failed commit: makes sure that none of it comes back, now or after reopening. Fails if the engine cannot do
     /// that; then only the next opening shows the outcome.
@@ -115,15 +98,26 @@ pub trait Storage: Send + Sync {
         Ok(())
     }
 
-    /// The problems found when the database was opened, in words.
-    fn warnings(&self) -> Vec<String> {
-        vec![]
+    /// The problems that the engine finds in its stored data, in words.
+    fn verify(&self) -> Result<Vec<String>, StorageError> {
+        Ok(vec![])
     }
 
     /// Gives back the space of removed and replaced rows. It may take long; reads and commits go on meanwhile.
     fn compact(&self) -> Result<(), StorageError> {
         Ok(())
     }
+}
+
+/// What the opening of a database finds.
+#[derive(Debug, Default)]
+pub struct Opened {
+    /// The definitions of the stored relations.
+    pub definitions: Vec<SchemaRef>,
+    /// The mark of the commit log in the last commit that had one.
+    pub log_mark: Option<LogMark>,
+    /// The problems found, in words.
+    pub warnings: Vec<String>,
 }
 
 /// The traits of an engine that decide how transactions are committed.
@@ -141,25 +135,12 @@ pub struct EngineTraits {
 
 /// The contents at one moment. A relation that was never created is empty.
 pub trait Snapshot: Send + Sync {
-    /// The number of columns of a relation, if it exists.
-    fn shape(&self, relation: RelationId) -> Option<RelationShape>;
+    /// The facts about a relation, if it exists. They are found without reading rows.
+    fn describe(&self, relation: RelationId) -> Option<RelationState<'_>>;
 
-    /// The number of rows. It is exact for mem, and an estimate if counting would need a scan.
-    fn row_count(&self, relation: RelationId) -> u64;
-
-    /// An identity of a relation's contents, which changes with every change; none if the engine does not track it.
-    fn contents(&self, _relation: RelationId) -> Option<ContentVersion> {
-        None
-    }
-
-    /// The rows as a column tree, if the engine has one.
-    fn tree(&self, _relation: RelationId) -> Option<&mem::Tree> {
-        None
-    }
-
-    /// The number of rows of the range, as exact as [`Snapshot::row_count`], or some greater number.
+    /// The number of rows of the range, as exact as [`RelationState::rows`], or some greater number.
     fn row_count_within(&self, relation: RelationId, _range: &KeyRange) -> u64 {
-        self.row_count(relation)
+        self.describe(relation).map_or(0, |state| state.rows)
     }
 
     /// The exact number of rows whose leading key columns are identical to these; none if counting would need a scan.
@@ -168,21 +149,21 @@ pub trait Snapshot: Send + Sync {
     }
 
     /// All rows of the range in key order. `columns` lists the columns of the batches, in their order.
+    ///
+    /// With `as_of` only the rows that are visible at that time; see [`AsOf`]. The range then does not restrict the Validity
+    /// column. An engine should find the visible version of a history, and the end of the history, by seeking.
     fn scan<'a>(
         &'a self,
         relation: RelationId,
         range: &KeyRange,
         columns: &[usize],
+        as_of: Option<AsOf>,
     ) -> Result<Box<dyn BatchCursor + 'a>, StorageError>;
 
-    /// The approximate cost of reading a row, relative to a column tree. A scan with costly rows is divided among threads at
-    /// fewer rows.
-    fn row_cost(&self, _relation: RelationId) -> u64 {
-        1
-    }
-
     /// Cuts a range into at most `parts` consecutive ranges of about equal size that together are the whole.
-    fn partition(&self, relation: RelationId, range: &KeyRange, parts: usize) -> Vec<KeyRange>;
+    fn partition(&self, _relation: RelationId, range: &KeyRange, _parts: usize) -> Vec<KeyRange> {
+        vec![range.clone()]
+    }
 
     /// Cuts off `rows` rows at an end of a range. Returns their range, and the range of the other rows, if there are any. None if
     /// the engine cannot find the cut without a scan.
@@ -199,11 +180,15 @@ pub trait Snapshot: Send + Sync {
     /// For each row of `prefixes`, all stored rows whose leading key columns are identical to it. `prefixes` has one column for
     /// each leading key column, at least one. `columns` is as in [`Snapshot::scan`]. Matches come in the order of the prefixes,
     /// then in key order. Sorted prefixes are fastest but not required.
+    ///
+    /// With `as_of` the prefixes do not include the Validity column. A prefix of all key columns before it should cost an engine
+    /// one seek.
     fn lookup<'a>(
         &'a self,
         relation: RelationId,
         prefixes: &'a [Column],
         columns: &[usize],
+        as_of: Option<AsOf>,
     ) -> Result<Box<dyn LookupCursor + 'a>, StorageError>;
 
     /// Finds the row with this key, which has a value for each key column. Returns whether there is one. Each of `outputs` is a
@@ -217,51 +202,54 @@ pub trait Snapshot: Send + Sync {
     ) -> Result<bool, StorageError> {
         let prefixes: Vec<Column> = key.iter().map(|value| Column::repeat(value, 1)).collect();
         let columns: Vec<usize> = outputs.iter().map(|(column, _)| *column).collect();
-        let mut cursor = self.lookup(relation, &prefixes, &columns)?;
+        let mut cursor = self.lookup(relation, &prefixes, &columns, None)?;
         let Some(found) = cursor.next_matches(1)? else { return Ok(false) };
         outputs.iter().zip(&found.batch.columns).for_each(|((_, place), column)| places[*place] = column.get(0));
         Ok(true)
     }
 
-    /// For each row of `prefixes`, whether any stored row has it as its leading key columns.
-    fn contains(&self, relation: RelationId, prefixes: &[Column]) -> Result<Vec<bool>, StorageError>;
-
-    /// [`Snapshot::scan`] of the rows that are visible at a time; see [`AsOf`]. The range does not restrict the Validity
-    /// column. An engine should find the visible version of a history, and the end of the history, by seeking.
-    fn scan_as_of<'a>(
-        &'a self,
-        relation: RelationId,
-        range: &KeyRange,
-        columns: &[usize],
-        as_of: AsOf,
-    ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
-        as_of::scan(self, relation, range, columns, as_of)
-    }
-
-    /// [`Snapshot::lookup`] of the rows that are visible at a time; see [`AsOf`]. The prefixes do not include the Validity
-    /// column. A prefix of all key columns before it should cost an engine one seek.
-    fn lookup_as_of<'a>(
-        &'a self,
-        relation: RelationId,
-        prefixes: &'a [Column],
-        columns: &[usize],
-        as_of: AsOf,
-    ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
-        as_of::lookup(self, relation, prefixes, columns, as_of)
-    }
-
-    /// [`Snapshot::contains`] for the rows that are visible at a time; see [`Snapshot::lookup_as_of`].
-    fn contains_as_of(
+    /// For each row of `prefixes`, whether [`Snapshot::lookup`] would find any row.
+    fn contains(
         &self,
         relation: RelationId,
         prefixes: &[Column],
-        as_of: AsOf,
+        as_of: Option<AsOf>,
     ) -> Result<Vec<bool>, StorageError> {
-        as_of::contains(self, relation, prefixes, as_of)
+        self.lookup(relation, prefixes, &[], as_of)?.found(probe_count(prefixes))
     }
 
     /// These contents with uncommitted changes applied, as the transaction that made the changes sees them.
     fn with_changes(self: Arc<Self>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError>;
+}
+
+impl dyn Snapshot + '_ {
+    /// The number of rows of a relation; see [`RelationState::rows`].
+    pub fn row_count(&self, relation: RelationId) -> u64 {
+        self.describe(relation).map_or(0, |state| state.rows)
+    }
+}
+
+/// The facts about a relation in a snapshot.
+#[derive(Clone, Copy, Debug)]
+pub struct RelationState<'s> {
+    /// The number of columns.
+    pub shape: RelationShape,
+    /// The number of rows. It is an estimate if counting would need a scan.
+    pub rows: u64,
+    /// The approximate cost of reading a row, relative to a column tree. A scan with costly rows is divided among threads at
+    /// fewer rows.
+    pub row_cost: u64,
+    /// The identity of the contents; none if the engine does not track changes.
+    pub identity: Option<&'s Identity>,
+    /// The rows as a column tree, if they are stored as one.
+    pub tree: Option<&'s ColumnTree>,
+}
+
+impl RelationState<'_> {
+    /// The version of the contents, which changes with every change.
+    pub fn contents(&self) -> Option<ContentVersion> {
+        self.identity.map(Identity::id)
+    }
 }
 
 /// A sequence of batches.
@@ -274,6 +262,15 @@ pub trait BatchCursor {
 pub trait LookupCursor {
     /// The next matches, about `max_rows` of them and never many more; `None` after the last.
     fn next_matches(&mut self, max_rows: usize) -> Result<Option<Matches>, StorageError>;
+
+    /// For each of `probes` rows of prefixes, whether it has a match.
+    fn found(&mut self, probes: usize) -> Result<Vec<bool>, StorageError> {
+        let mut found = vec![false; probes];
+        while let Some(matches) = self.next_matches(probes)? {
+            matches.probe_rows.iter().for_each(|row| found[*row as usize] = true);
+        }
+        Ok(found)
+    }
 }
 
 /// Rows found by a look-up.

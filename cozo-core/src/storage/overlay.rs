@@ -30,7 +30,7 @@ use imbl::OrdMap;
 
 use super::mem::Tree;
 use super::{
-    AsOf, BatchCursor, ChangeSet, ContentVersion, End, KeyRange, LookupCursor, Matches, Nothing, RelationShape,
+    AsOf, BatchCursor, ChangeSet, End, KeyRange, LookupCursor, Matches, Nothing, RelationShape, RelationState,
     RowChanges, Snapshot, StorageError, probe_count,
 };
 use crate::schema::RelationId;
@@ -92,8 +92,8 @@ impl Overlay {
         }
         for rows in &changes.rows {
             if !self.relations.contains_key(&rows.relation) {
-                let shape = self.base.shape(rows.relation);
-                self.relations.insert(rows.relation, shape.map(|shape| Changed::new(shape, false)));
+                let base = self.base.describe(rows.relation);
+                self.relations.insert(rows.relation, base.map(|base| Changed::new(base.shape, false)));
             }
             let changed = self.relations.get_mut(&rows.relation).and_then(Option::as_mut);
             changed.ok_or(StorageError::NoSuchRelation(rows.relation.0))?.apply(rows);
@@ -121,40 +121,17 @@ fn with_key(keys: usize, columns: &[usize]) -> Vec<usize> {
 }
 
 impl Snapshot for Overlay {
-    fn shape(&self, relation: RelationId) -> Option<RelationShape> {
-        match self.relations.get(&relation) {
-            Some(changed) => changed.as_ref().map(|changed| changed.puts.shape()),
-            None => self.base.shape(relation),
-        }
-    }
-
-    fn contents(&self, relation: RelationId) -> Option<ContentVersion> {
-        match self.place(relation)? {
-            Origin::Base => self.base.contents(relation),
-            Origin::Here(_) | Origin::Both(_) => None,
-        }
-    }
-
-    fn tree(&self, relation: RelationId) -> Option<&Tree> {
-        match self.place(relation)? {
-            Origin::Base => self.base.tree(relation),
-            Origin::Here(tree) => Some(tree),
-            Origin::Both(_) => None,
-        }
-    }
-
-    /// An upper bound: a row that replaces one of the base counts twice.
-    fn row_count(&self, relation: RelationId) -> u64 {
-        match self.place(relation) {
-            None => 0,
-            Some(Origin::Base) => self.base.row_count(relation),
-            Some(Origin::Here(tree)) => tree.row_count(),
-            Some(Origin::Both(changed)) => self.base.row_count(relation) + changed.puts.row_count(),
-        }
-    }
-
-    fn row_cost(&self, relation: RelationId) -> u64 {
-        self.base.row_cost(relation)
+    /// For a changed relation the number of rows is an upper bound: a row that replaces one of the base counts twice.
+    fn describe(&self, relation: RelationId) -> Option<RelationState<'_>> {
+        let state = match self.place(relation)? {
+            Origin::Base => return self.base.describe(relation),
+            Origin::Here(tree) => tree.describe(),
+            Origin::Both(changed) => {
+                let base = self.base.describe(relation)?;
+                RelationState { rows: base.rows + changed.puts.row_count(), tree: None, ..base }
+            }
+        };
+        Some(RelationState { identity: None, ..state })
     }
 
     fn scan<'a>(
@@ -162,16 +139,19 @@ impl Snapshot for Overlay {
         relation: RelationId,
         range: &KeyRange,
         columns: &[usize],
+        as_of: Option<AsOf>,
     ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
         let changed = match self.place(relation) {
             None => return Ok(Box::new(Nothing)),
-            Some(Origin::Base) => return self.base.scan(relation, range, columns),
-            Some(Origin::Here(tree)) => return Ok(Box::new(tree.scan(range, columns))),
+            Some(Origin::Base) => return self.base.scan(relation, range, columns, as_of),
+            Some(Origin::Here(tree)) => return Ok(tree.boxed_scan(range, columns, as_of)),
             Some(Origin::Both(changed)) => changed,
         };
-        let keys = changed.touched.shape().keys;
-        let columns = with_key(keys, columns);
-        let below = ScannedRows(self.base.scan(relation, range, &columns)?);
+        if let Some(as_of) = as_of {
+            return super::as_of::scan(self, relation, range, columns, as_of);
+        }
+        let columns = with_key(changed.touched.shape().keys, columns);
+        let below = ScannedRows(self.base.scan(relation, range, &columns, None)?);
         let above = ScannedRows(Box::new(changed.puts.scan(range, &columns)));
         Ok(Box::new(MergedScan(Merge::new(Box::new(below), Box::new(above), &changed.touched, 0))))
     }
@@ -204,15 +184,19 @@ impl Snapshot for Overlay {
         relation: RelationId,
         prefixes: &'a [Column],
         columns: &[usize],
+        as_of: Option<AsOf>,
     ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
         let changed = match self.place(relation) {
             None => return Ok(Box::new(Nothing)),
-            Some(Origin::Base) => return self.base.lookup(relation, prefixes, columns),
-            Some(Origin::Here(tree)) => return Ok(Box::new(tree.lookup(prefixes, columns))),
+            Some(Origin::Base) => return self.base.lookup(relation, prefixes, columns, as_of),
+            Some(Origin::Here(tree)) => return Ok(tree.boxed_lookup(prefixes, columns, as_of)),
             Some(Origin::Both(changed)) => changed,
         };
+        if let Some(as_of) = as_of {
+            return super::as_of::lookup(self, relation, prefixes, columns, as_of);
+        }
         let columns = with_key(changed.touched.shape().keys, columns);
-        let below = FoundRows(self.base.lookup(relation, prefixes, &columns)?);
+        let below = FoundRows(self.base.lookup(relation, prefixes, &columns, None)?);
         let above = FoundRows(Box::new(changed.puts.lookup(prefixes, &columns)));
         Ok(Box::new(MergedLookup(Merge::new(Box::new(below), Box::new(above), &changed.touched, 1))))
     }
@@ -235,56 +219,33 @@ impl Snapshot for Overlay {
         })
     }
 
-    fn contains(&self, relation: RelationId, prefixes: &[Column]) -> Result<Vec<bool>, StorageError> {
+    fn contains(
+        &self,
+        relation: RelationId,
+        prefixes: &[Column],
+        as_of: Option<AsOf>,
+    ) -> Result<Vec<bool>, StorageError> {
         let changed = match self.place(relation) {
             None => return Ok(vec![false; probe_count(prefixes)]),
-            Some(Origin::Base) => return self.base.contains(relation, prefixes),
-            Some(Origin::Here(tree)) => return Ok(tree.contains(prefixes)),
+            Some(Origin::Base) => return self.base.contains(relation, prefixes, as_of),
+            Some(Origin::Here(tree)) => return Ok(tree.contains(prefixes, as_of)),
+            Some(Origin::Both(_)) if as_of.is_some() => {
+                return self.lookup(relation, prefixes, &[], as_of)?.found(probe_count(prefixes));
+            }
             Some(Origin::Both(changed)) => changed,
         };
-        let (here, touched) = (changed.puts.contains(prefixes), changed.touched.contains(prefixes));
-        let mut found = self.base.contains(relation, prefixes)?;
+        let (here, touched) = (changed.puts.contains(prefixes, None), changed.touched.contains(prefixes, None));
+        let mut found = self.base.contains(relation, prefixes, None)?;
         // The base has rows with these prefixes, but changes hide some of them, perhaps all.
         let doubtful: Vec<u32> =
             (0..found.len()).filter(|row| found[*row] && touched[*row]).map(|row| row as u32).collect();
         if !doubtful.is_empty() {
             let probes: Vec<Column> = prefixes.iter().map(|column| column.take(&doubtful)).collect();
-            doubtful.iter().for_each(|row| found[*row as usize] = false);
-            let mut cursor = self.lookup(relation, &probes, &[])?;
-            while let Some(matches) = cursor.next_matches(1000)? {
-                matches.probe_rows.iter().for_each(|probe| found[doubtful[*probe as usize] as usize] = true);
-            }
+            let visible = self.lookup(relation, &probes, &[], None)?.found(doubtful.len())?;
+            doubtful.iter().zip(visible).for_each(|(row, visible)| found[*row as usize] = visible);
         }
         found.iter_mut().zip(here).for_each(|(found, here)| *found |= here);
         Ok(found)
-    }
-
-    fn scan_as_of<'a>(
-        &'a self,
-        relation: RelationId,
-        range: &KeyRange,
-        columns: &[usize],
-        as_of: AsOf,
-    ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
-        match self.place(relation) {
-            Some(Origin::Base) => self.base.scan_as_of(relation, range, columns, as_of),
-            Some(Origin::Here(tree)) => Ok(Box::new(tree.scan_as_of(range, columns, as_of))),
-            _ => super::as_of::scan(self, relation, range, columns, as_of),
-        }
-    }
-
-    fn lookup_as_of<'a>(
-        &'a self,
-        relation: RelationId,
-        prefixes: &'a [Column],
-        columns: &[usize],
-        as_of: AsOf,
-    ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
-        match self.place(relation) {
-            Some(Origin::Base) => self.base.lookup_as_of(relation, prefixes, columns, as_of),
-            Some(Origin::Here(tree)) => Ok(tree.boxed_lookup_as_of(prefixes, columns, as_of)),
-            _ => super::as_of::lookup(self, relation, prefixes, columns, as_of),
-        }
     }
 
     fn with_changes(self: Arc<Self>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
@@ -373,7 +334,7 @@ impl<'a> Merge<'a> {
     fn next(&mut self, max_rows: usize) -> Result<Option<Batch>, StorageError> {
         let (touched, key) = (self.touched, self.key.clone());
         let untouched = |batch: Batch| {
-            let hidden = touched.contains(&batch.columns[key.clone()]);
+            let hidden = touched.contains(&batch.columns[key.clone()], None);
             let rows: Vec<u32> = (0..batch.len as u32).filter(|row| !hidden[*row as usize]).collect();
             if rows.len() == batch.len { batch } else { batch.take(&rows) }
         };
@@ -430,29 +391,24 @@ impl LookupCursor for MergedLookup<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::SchemaRef;
-    use crate::storage::Storage;
     use crate::storage::mem::MemStorage;
     use crate::storage::tests::{Subject, run_all};
+    use crate::storage::{Opened, Storage};
 
     /// An engine whose snapshots have no `with_changes` of their own.
     struct Overlaid(MemStorage);
 
     impl Storage for Overlaid {
-        fn name(&self) -> &'static str {
-            self.0.name()
-        }
-
-        fn definitions(&self) -> Result<Vec<SchemaRef>, StorageError> {
-            self.0.definitions()
+        fn opened(&self) -> Result<Opened, StorageError> {
+            self.0.opened()
         }
 
         fn snapshot(&self) -> Arc<dyn Snapshot> {
             overlay(self.0.snapshot(), &ChangeSet::default()).expect("there is nothing to apply")
         }
 
-        fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
-            self.0.commit(changes)
+        fn commit(&self, changes: &mut [ChangeSet]) -> Result<Arc<dyn Snapshot>, StorageError> {
+            self.0.commit(changes).map(|_| self.snapshot())
         }
     }
 

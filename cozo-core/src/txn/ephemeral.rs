@@ -32,7 +32,8 @@ impl Ephemeral {
     /// Measures the relations that exist.
     pub fn measure(&mut self) {
         let rows = self.rows.as_ref();
-        let bytes = |schema: &SchemaRef| rows.and_then(|rows| rows.tree(schema.id)).map_or(0, ColumnTree::memory_bytes);
+        let tree = |schema: &SchemaRef| rows?.describe(schema.id)?.tree;
+        let bytes = |schema: &SchemaRef| tree(schema).map_or(0, ColumnTree::memory_bytes);
         self.bytes = self.schemas.values().map(bytes).sum();
     }
 

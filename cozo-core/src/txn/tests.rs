@@ -13,7 +13,7 @@ use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use super::*;
 use crate::schema::{AccessLevel, ColumnDefinition, ColumnType, RelationSchema, SchemaRef, Triggers};
 use crate::storage::mem::MemStorage;
-use crate::storage::{ChangeKind, ChangeSet, EngineTraits, KeyRange, Snapshot, Storage, StorageError};
+use crate::storage::{ChangeKind, ChangeSet, EngineTraits, KeyRange, Opened, Snapshot, Storage, StorageError};
 use crate::value::{Batch, Column};
 use std::sync::Arc;
 
@@ -38,12 +38,8 @@ struct Touchy {
 }
 
 impl Storage for Touchy {
-    fn name(&self) -> &'static str {
-        "touchy"
-    }
-
-    fn definitions(&self) -> Result<Vec<SchemaRef>, StorageError> {
-        Ok(vec![])
+    fn opened(&self) -> Result<Opened, StorageError> {
+        self.storage.opened()
     }
 
     fn snapshot(&self) -> Arc<dyn Snapshot> {
@@ -54,7 +50,7 @@ impl Storage for Touchy {
         EngineTraits { may_batch: self.refused.is_none(), ..self.storage.traits() }
     }
 
-    fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
+    fn commit(&self, changes: &mut [ChangeSet]) -> Result<Arc<dyn Snapshot>, StorageError> {
         assert_eq!(self.inside.fetch_add(1, Ordering::SeqCst), 0, "commits come one at a time");
         shuttle::thread::yield_now();
         let rows =
@@ -93,7 +89,7 @@ fn pipeline(refused: Option<i64>) -> (Arc<Pipeline>, SchemaRef) {
 
 fn sum(txn: &mut Transaction, schema: &SchemaRef) -> i64 {
     let view = txn.view(&[schema.id]).unwrap();
-    let mut cursor = view.of(schema.id).scan(schema.id, &KeyRange::all(), &[1]).unwrap();
+    let mut cursor = view.of(schema.id).scan(schema.id, &KeyRange::all(), &[1], None).unwrap();
     let batch = cursor.next_batch(100).unwrap();
     batch.map_or(0, |batch| batch.columns[0].as_dense_ints().unwrap().iter().sum())
 }

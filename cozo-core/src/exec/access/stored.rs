@@ -41,20 +41,17 @@ impl<'a> Stored<'a> {
         if self.as_of.is_some() || is_ephemeral(self.relation) {
             return None;
         }
-        Some((self.relation, self.snapshot.contents(self.relation)?))
+        Some((self.relation, self.snapshot.describe(self.relation)?.contents()?))
     }
 
     /// The rows as a column tree, if the engine stores them so and all are read.
     pub fn tree(&self) -> Option<&'a ColumnTree> {
-        if self.as_of.is_some() { None } else { self.snapshot.tree(self.relation) }
+        if self.as_of.is_some() { None } else { self.snapshot.describe(self.relation)?.tree }
     }
 
     /// See [`Snapshot::scan`].
     pub fn scan(&self, range: &KeyRange, columns: &[usize]) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
-        match self.as_of {
-            Some(as_of) => self.snapshot.scan_as_of(self.relation, range, columns, as_of),
-            None => self.snapshot.scan(self.relation, range, columns),
-        }
+        self.snapshot.scan(self.relation, range, columns, self.as_of)
     }
 
     /// See [`Snapshot::lookup`].
@@ -66,18 +63,12 @@ impl<'a> Stored<'a> {
     where
         'a: 'c,
     {
-        match self.as_of {
-            Some(as_of) => self.snapshot.lookup_as_of(self.relation, prefixes, columns, as_of),
-            None => self.snapshot.lookup(self.relation, prefixes, columns),
-        }
+        self.snapshot.lookup(self.relation, prefixes, columns, self.as_of)
     }
 
     /// See [`Snapshot::contains`].
     pub fn contains(&self, prefixes: &[Column]) -> Result<Vec<bool>, StorageError> {
-        match self.as_of {
-            Some(as_of) => self.snapshot.contains_as_of(self.relation, prefixes, as_of),
-            None => self.snapshot.contains(self.relation, prefixes),
-        }
+        self.snapshot.contains(self.relation, prefixes, self.as_of)
     }
 
     /// The number of rows of a range; as of a time, the number of all rows of the histories.
@@ -85,9 +76,9 @@ impl<'a> Stored<'a> {
         self.snapshot.row_count_within(self.relation, range)
     }
 
-    /// See [`Snapshot::row_cost`].
+    /// See [`RelationState::row_cost`](crate::storage::RelationState).
     pub fn row_cost(&self) -> u64 {
-        self.snapshot.row_cost(self.relation)
+        self.snapshot.describe(self.relation).map_or(1, |state| state.row_cost)
     }
 
     /// See [`Snapshot::split_at_rank`]; `None` as of a time.

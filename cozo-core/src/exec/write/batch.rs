@@ -177,7 +177,7 @@ impl Mutation<'_> {
         if rows.is_empty() {
             return Ok(stored);
         }
-        let mut cursor = snapshot.lookup(self.schema.id, keys, &columns)?;
+        let mut cursor = snapshot.lookup(self.schema.id, keys, &columns, None)?;
         while let Some(matches) = cursor.next_matches(MAX_BATCH_ROWS)? {
             make_room(matches.batch.memory_bytes())?;
             for (i, row) in matches.probe_rows.iter().enumerate() {

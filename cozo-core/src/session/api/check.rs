@@ -67,7 +67,7 @@ fn check_rows(schema: &SchemaRef, snapshot: &dyn Snapshot, report: &mut CheckRep
 /// Reads all rows. Returns their number, and adds their problems.
 fn read_rows(schema: &SchemaRef, snapshot: &dyn Snapshot, problems: &mut Vec<String>) -> Result<u64, StorageError> {
     let columns: Vec<usize> = (0..schema.arity()).collect();
-    let mut cursor = snapshot.scan(schema.id, &KeyRange::all(), &columns)?;
+    let mut cursor = snapshot.scan(schema.id, &KeyRange::all(), &columns, None)?;
     let mut last: Option<Batch> = None;
     let mut rows = 0;
     while let Some(batch) = cursor.next_batch(MAX_BATCH_ROWS)? {

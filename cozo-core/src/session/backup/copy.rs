@@ -40,7 +40,7 @@ fn read<E: From<StorageError>>(
     mut take: impl FnMut(Batch) -> Result<(), E>,
 ) -> Result<(), E> {
     let columns: Vec<usize> = (0..table.arity()).collect();
-    let mut cursor = snapshot.scan(table.id, &KeyRange::all(), &columns)?;
+    let mut cursor = snapshot.scan(table.id, &KeyRange::all(), &columns, None)?;
     while let Some(batch) = cursor.next_batch(ROWS_AT_ONCE)? {
         take(batch)?;
     }

@@ -44,7 +44,9 @@ impl BackupFile {
             return Err(BackupError::NoSuchFile { path: path.display().to_string() }.into());
         }
         let (relations, contents) = match open_database(path) {
-            Ok(storage) => (storage.definitions()?, Contents::Ours { snapshot: storage.snapshot(), _storage: storage }),
+            Ok(storage) => {
+                (storage.opened()?.definitions, Contents::Ours { snapshot: storage.snapshot(), _storage: storage })
+            }
             Err(error @ StorageError::NotADatabase { .. }) => match legacy::recognise(path)? {
                 FileKind::NotSqlite(_) | FileKind::OtherSqlite => return Err(error.into()),
                 _ => open_legacy(path)?,
@@ -177,8 +179,8 @@ pub fn require_free(path: &Path) -> Result<(), BackupError> {
         Err(error) => Err(failed("look at", path)(error)),
         Ok(metadata) if metadata.is_dir() => Err(exists("a folder")),
         Ok(metadata) if metadata.len() == 0 => Ok(()),
-        Ok(_) => match open_database(path).and_then(|storage| storage.definitions()) {
-            Ok(relations) if relations.is_empty() => Ok(()),
+        Ok(_) => match open_database(path).and_then(|storage| storage.opened()) {
+            Ok(opened) if opened.definitions.is_empty() => Ok(()),
             Ok(_) => Err(exists("a database with relations")),
             Err(_) => Err(exists("a file that is no database of this program")),
         },

@@ -51,7 +51,7 @@ impl RelationReader {
     /// Whether it has no rows.
     pub fn is_empty(&self) -> miette::Result<bool> {
         self.process.check()?;
-        let mut cursor = self.snapshot.scan(self.schema.id, &KeyRange::all(), &[])?;
+        let mut cursor = self.snapshot.scan(self.schema.id, &KeyRange::all(), &[], None)?;
         Ok(cursor.next_batch(1)?.is_none())
     }
 
@@ -59,7 +59,7 @@ impl RelationReader {
     pub fn batches(&self) -> miette::Result<impl Iterator<Item = miette::Result<Batch>> + '_> {
         self.process.check()?;
         let columns: Vec<usize> = (0..self.schema.arity()).collect();
-        let mut cursor = self.snapshot.scan(self.schema.id, &KeyRange::all(), &columns)?;
+        let mut cursor = self.snapshot.scan(self.schema.id, &KeyRange::all(), &columns, None)?;
         Ok(std::iter::from_fn(move || cursor.next_batch(MAX_BATCH_ROWS).map_err(Into::into).transpose()))
     }
 

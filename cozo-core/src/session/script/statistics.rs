@@ -49,7 +49,7 @@ impl<'a> Sampled<'a> {
         let columns: Vec<usize> = (0..relation.arity()).collect();
         let places = snapshot.partition(relation.id, &KeyRange::all(), SAMPLED_PLACES);
         let batch = |range: &KeyRange| {
-            let mut cursor = snapshot.scan(relation.id, range, &columns).ok()?;
+            let mut cursor = snapshot.scan(relation.id, range, &columns, None).ok()?;
             Some(cursor.next_batch(SAMPLED_ROWS).ok()?.unwrap_or_else(|| Batch::empty(columns.len())))
         };
         places.iter().map(batch).collect()

@@ -70,7 +70,7 @@ impl<'a> LoadingScan<'a> {
     /// A scan that returns some of the columns.
     pub fn new(base: &'a dyn Snapshot, columns: &[usize], load: Load) -> Result<Self, StorageError> {
         let all: Vec<usize> = (0..load.shape.arity).collect();
-        let rows = base.scan(load.relation, &KeyRange::all(), &all)?;
+        let rows = base.scan(load.relation, &KeyRange::all(), &all, None)?;
         let (tree, pending) = (Tree::new(load.shape), Batch::empty(load.shape.arity));
         Ok(LoadingScan { rows, columns: columns.into(), load, tree, pending, measured_rows: 0 })
     }

@@ -45,10 +45,10 @@ use self::slot::{Slot, Usage};
 use super::mem::{Tree, empty_snapshot};
 use super::overlay::overlay;
 use super::{
-    AsOf, BatchCursor, ChangeSet, ContentVersion, End, EngineTraits, KeyRange, LookupCursor, RelationShape, Snapshot,
-    Storage, StorageError, probe_count,
+    AsOf, BatchCursor, ChangeSet, End, EngineTraits, KeyRange, LookupCursor, Opened, RelationShape, RelationState,
+    Snapshot, Storage, StorageError, probe_count,
 };
-use crate::schema::{RelationId, SchemaRef, with_indices};
+use crate::schema::{RelationId, with_indices};
 use crate::sync::Mutex;
 use crate::value::{Column, DataValue};
 
@@ -63,7 +63,7 @@ pub struct Cached {
 impl Cached {
     /// An engine with an empty cache of a given size.
     pub fn new(base: Box<dyn Storage>, budget_bytes: usize) -> Result<Self, StorageError> {
-        let definitions = base.definitions()?;
+        let definitions = base.opened()?.definitions;
         let relations = definitions.iter().flat_map(with_indices);
         let slots = relations.map(|relation| (relation.id, Arc::new(Slot::cold(0)))).collect();
         let usage = Arc::new(Usage::new(budget_bytes));
@@ -74,23 +74,23 @@ impl Cached {
 }
 
 impl Storage for Cached {
-    fn name(&self) -> &'static str {
-        self.base.name()
+    fn opened(&self) -> Result<Opened, StorageError> {
+        self.base.opened()
     }
 
-    fn definitions(&self) -> Result<Vec<SchemaRef>, StorageError> {
-        self.base.definitions()
+    fn traits(&self) -> EngineTraits {
+        self.base.traits()
     }
 
     fn snapshot(&self) -> Arc<dyn Snapshot> {
         self.current.lock().clone()
     }
 
-    fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
-        self.commit_and_snapshot(&mut changes.to_vec()).0
+    fn before_commit(&self) {
+        self.base.before_commit();
     }
 
-    fn commit_and_snapshot(&self, changes: &mut [ChangeSet]) -> (Result<(), StorageError>, Arc<dyn Snapshot>) {
+    fn commit(&self, changes: &mut [ChangeSet]) -> Result<Arc<dyn Snapshot>, StorageError> {
         let mut current = self.current.lock();
         if let Some(alone) = Arc::get_mut(&mut current) {
             // The cache gives up its snapshot of the engine, so that the engine can change its contents in place.
@@ -98,27 +98,23 @@ impl Storage for Cached {
         }
         let committed = self.base.commit(changes);
         let next = Arc::make_mut(&mut current);
-        next.base = self.base.snapshot();
-        if committed.is_ok() {
-            next.take(changes);
+        match committed {
+            Ok(snapshot) => next.base = snapshot,
+            Err(error) => {
+                next.base = self.base.snapshot();
+                return Err(error);
+            }
         }
-        (committed, current.clone())
+        next.take(changes);
+        Ok(current.clone())
     }
 
-    fn before_commit(&self) {
-        self.base.before_commit();
-    }
-
-    fn traits(&self) -> EngineTraits {
-        self.base.traits()
+    fn settle(&self) -> Result<(), StorageError> {
+        self.base.settle()
     }
 
     fn verify(&self) -> Result<Vec<String>, StorageError> {
         self.base.verify()
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        self.base.warnings()
     }
 
     fn compact(&self) -> Result<(), StorageError> {
@@ -172,7 +168,10 @@ impl CachedSnapshot {
 
     /// Calls `read` with the rows of a relation, if they are loaded. They are not evicted meanwhile.
     fn with_loaded<T>(&self, relation: RelationId, read: impl FnOnce(&Arc<Tree>) -> T) -> Option<T> {
-        let slot = self.slots.get(&relation)?;
+        self.with_rows_of(self.slots.get(&relation)?, read)
+    }
+
+    fn with_rows_of<T>(&self, slot: &Slot, read: impl FnOnce(&Arc<Tree>) -> T) -> Option<T> {
         let read = slot.with_tree(read)?;
         let now = self.usage.now();
         // The slot is written only if needed. Threads that read the same relation would contend for its cache line.
@@ -194,32 +193,29 @@ impl CachedSnapshot {
         }
     }
 
-    /// Whether the relation might fit into an empty cache.
-    fn may_fit(&self, relation: RelationId) -> bool {
-        let shape = self.base.shape(relation);
-        shape.is_some_and(|shape| self.usage.may_fit(self.base.row_count(relation), shape))
+    /// The shape of a relation that might fit into an empty cache.
+    fn may_fit(&self, relation: RelationId) -> Option<RelationShape> {
+        let RelationState { rows, shape, .. } = self.base.describe(relation)?;
+        self.usage.may_fit(rows, shape).then_some(shape)
     }
 
     /// Begins a load of a relation, if it might fit and no other load of it is running.
     fn begin_load(&self, relation: RelationId) -> Option<Load> {
-        let slot = self.slots.get(&relation).filter(|_| self.may_fit(relation))?;
-        let shape = self.base.shape(relation)?;
-        let others = self.slots.clone();
-        Load::begin(relation, shape, slot, others, self.usage.clone())
+        let slot = self.slots.get(&relation)?;
+        Load::begin(relation, self.may_fit(relation)?, slot, self.slots.clone(), self.usage.clone())
     }
 }
 
 impl Snapshot for CachedSnapshot {
-    fn shape(&self, relation: RelationId) -> Option<RelationShape> {
-        self.base.shape(relation)
-    }
-
-    fn row_count(&self, relation: RelationId) -> u64 {
-        self.with_loaded(relation, |tree| tree.row_count()).unwrap_or_else(|| self.base.row_count(relation))
-    }
-
-    fn contents(&self, relation: RelationId) -> Option<ContentVersion> {
-        self.slots.get(&relation).map(|slot| slot.identity.id())
+    /// There is no tree, since it may be evicted at any time.
+    fn describe(&self, relation: RelationId) -> Option<RelationState<'_>> {
+        let slot = self.slots.get(&relation)?;
+        let identity = Some(&slot.identity);
+        let state = |tree: &Arc<Tree>| (tree.shape(), tree.row_count());
+        match self.with_rows_of(slot, state) {
+            Some((shape, rows)) => Some(RelationState { shape, rows, row_cost: 1, identity, tree: None }),
+            None => Some(RelationState { identity, tree: None, ..self.base.describe(relation)? }),
+        }
     }
 
     fn row_count_within(&self, relation: RelationId, range: &KeyRange) -> u64 {
@@ -231,22 +227,19 @@ impl Snapshot for CachedSnapshot {
         self.with_loaded(relation, |tree| tree.count(prefix))
     }
 
-    fn row_cost(&self, relation: RelationId) -> u64 {
-        self.with_loaded(relation, |_| 1).unwrap_or_else(|| self.base.row_cost(relation))
-    }
-
     fn scan<'a>(
         &'a self,
         relation: RelationId,
         range: &KeyRange,
         columns: &[usize],
+        as_of: Option<AsOf>,
     ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
         if let Some(tree) = self.loaded(relation) {
-            return Ok(Box::new(TreeScan::of(tree, |tree| Box::new(tree.scan(range, columns)))));
+            return Ok(Box::new(TreeScan::of(tree, |tree| tree.boxed_scan(range, columns, as_of))));
         }
-        match (*range == KeyRange::all()).then(|| self.begin_load(relation)).flatten() {
+        match (*range == KeyRange::all() && as_of.is_none()).then(|| self.begin_load(relation)).flatten() {
             Some(load) => Ok(Box::new(LoadingScan::new(&*self.base, columns, load)?)),
-            None => self.base.scan(relation, range, columns),
+            None => self.base.scan(relation, range, columns, as_of),
         }
     }
 
@@ -255,7 +248,7 @@ impl Snapshot for CachedSnapshot {
         if let Some(tree) = self.loaded(relation) {
             return tree.partition(range, parts);
         }
-        match *range == KeyRange::all() && self.may_fit(relation) {
+        match *range == KeyRange::all() && self.may_fit(relation).is_some() {
             true => vec![range.clone()],
             false => self.base.partition(relation, range, parts),
         }
@@ -276,14 +269,15 @@ impl Snapshot for CachedSnapshot {
         relation: RelationId,
         prefixes: &'a [Column],
         columns: &[usize],
+        as_of: Option<AsOf>,
     ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
         if let Some(tree) = self.loaded(relation) {
             return Ok(Box::new(TreeLookup::of(tree, prefixes, |(tree, prefixes)| {
-                Box::new(tree.lookup(prefixes, columns))
+                tree.boxed_lookup(prefixes, columns, as_of)
             })));
         }
         self.note_lookups(relation, probe_count(prefixes));
-        self.base.lookup(relation, prefixes, columns)
+        self.base.lookup(relation, prefixes, columns, as_of)
     }
 
     fn get(
@@ -300,53 +294,17 @@ impl Snapshot for CachedSnapshot {
         self.base.get(relation, key, outputs, places)
     }
 
-    fn contains(&self, relation: RelationId, prefixes: &[Column]) -> Result<Vec<bool>, StorageError> {
-        if let Some(found) = self.with_loaded(relation, |tree| tree.contains(prefixes)) {
-            return Ok(found);
-        }
-        self.note_lookups(relation, probe_count(prefixes));
-        self.base.contains(relation, prefixes)
-    }
-
-    fn scan_as_of<'a>(
-        &'a self,
-        relation: RelationId,
-        range: &KeyRange,
-        columns: &[usize],
-        as_of: AsOf,
-    ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
-        match self.loaded(relation) {
-            Some(tree) => Ok(Box::new(TreeScan::of(tree, |tree| Box::new(tree.scan_as_of(range, columns, as_of))))),
-            None => self.base.scan_as_of(relation, range, columns, as_of),
-        }
-    }
-
-    fn lookup_as_of<'a>(
-        &'a self,
-        relation: RelationId,
-        prefixes: &'a [Column],
-        columns: &[usize],
-        as_of: AsOf,
-    ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
-        if let Some(tree) = self.loaded(relation) {
-            return Ok(Box::new(TreeLookup::of(tree, prefixes, |(tree, prefixes)| {
-                tree.boxed_lookup_as_of(prefixes, columns, as_of)
-            })));
-        }
-        self.note_lookups(relation, probe_count(prefixes));
-        self.base.lookup_as_of(relation, prefixes, columns, as_of)
-    }
-
-    fn contains_as_of(
+    fn contains(
         &self,
         relation: RelationId,
         prefixes: &[Column],
-        as_of: AsOf,
+        as_of: Option<AsOf>,
     ) -> Result<Vec<bool>, StorageError> {
-        match self.loaded(relation) {
-            Some(tree) => Ok(tree.contains_as_of(prefixes, as_of)),
-            None => self.base.contains_as_of(relation, prefixes, as_of),
+        if let Some(found) = self.with_loaded(relation, |tree| tree.contains(prefixes, as_of)) {
+            return Ok(found);
         }
+        self.note_lookups(relation, probe_count(prefixes));
+        self.base.contains(relation, prefixes, as_of)
     }
 
     /// An overlay. Uncommitted rows must not be in a slot's tree, which may be evicted at any time.

@@ -5,14 +5,14 @@
 use std::time::Duration;
 
 use super::*;
-use crate::schema::{BaseType, ColumnType};
+use crate::schema::{BaseType, ColumnType, SchemaRef};
 use crate::storage::mem::MemStorage;
 use crate::storage::tests::{RELATION, Subject, creation, ints, run_all, schema};
 use crate::storage::{ChangeKind, RowChanges};
 use crate::value::Batch;
 
 fn cached(budget_bytes: usize) -> Subject {
-    let open = move || Box::new(Cached::new(Box::new(MemStorage::new()), budget_bytes).unwrap()) as Box<dyn Storage>;
+    let open = move || Box::new(Cached::new(Box::<Persistent>::default(), budget_bytes).unwrap()) as Box<dyn Storage>;
     Subject { open: Box::new(open), exact: false, durable: false }
 }
 
@@ -31,24 +31,21 @@ fn a_cache_that_holds_nothing_behaves_like_the_model() {
     run_all(|| cached(1), 24);
 }
 
-/// An engine in memory that reports its relations when it is opened.
+/// An engine in memory that stands for a persistent one: it reports its relations, and leaves changes as they are.
+#[derive(Default)]
 struct Persistent(MemStorage, Vec<SchemaRef>);
 
 impl Storage for Persistent {
-    fn name(&self) -> &'static str {
-        "persistent"
-    }
-
-    fn definitions(&self) -> Result<Vec<SchemaRef>, StorageError> {
-        Ok(self.1.clone())
+    fn opened(&self) -> Result<Opened, StorageError> {
+        Ok(Opened { definitions: self.1.clone(), ..Opened::default() })
     }
 
     fn snapshot(&self) -> Arc<dyn Snapshot> {
         self.0.snapshot()
     }
 
-    fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
-        self.0.commit(changes)
+    fn commit(&self, changes: &mut [ChangeSet]) -> Result<Arc<dyn Snapshot>, StorageError> {
+        self.0.commit(&mut changes.to_vec())
     }
 }
 
@@ -71,7 +68,7 @@ fn cold(budget_bytes: usize) -> Cached {
     (other.id, other.name) = (OTHER, "other".into());
     let other = SchemaRef::new(other);
     let storage = MemStorage::new();
-    storage.commit(&[creation(&one), creation(&other), put(RELATION, 0..10_000), put(OTHER, 0..10_000)]).unwrap();
+    storage.commit(&mut [creation(&one), creation(&other), put(RELATION, 0..10_000), put(OTHER, 0..10_000)]).unwrap();
     Cached::new(Box::new(Persistent(storage, vec![one, other])), budget_bytes).unwrap()
 }
 
@@ -80,7 +77,7 @@ fn is_loaded(cached: &Cached, relation: RelationId) -> bool {
 }
 
 fn count(snapshot: &dyn Snapshot, relation: RelationId) -> usize {
-    let mut cursor = snapshot.scan(relation, &KeyRange::all(), &[0]).unwrap();
+    let mut cursor = snapshot.scan(relation, &KeyRange::all(), &[0], None).unwrap();
     std::iter::from_fn(|| cursor.next_batch(1000).unwrap()).map(|batch| batch.len).sum()
 }
 
@@ -88,12 +85,12 @@ fn count(snapshot: &dyn Snapshot, relation: RelationId) -> usize {
 fn a_whole_scan_loads_and_commits_keep_in_step() {
     let cached = cold(1 << 20);
     let before = cached.snapshot();
-    let columns = before.scan(RELATION, &KeyRange::all(), &[0]).unwrap().next_batch(10).unwrap();
+    let columns = before.scan(RELATION, &KeyRange::all(), &[0], None).unwrap().next_batch(10).unwrap();
     assert_eq!((columns.map(|batch| batch.len), is_loaded(&cached, RELATION)), (Some(10), false), "not to its end");
     assert_eq!(before.partition(RELATION, &KeyRange::all(), 8).len(), 1);
     assert_eq!(count(&*before, RELATION), 10_000);
     assert!(is_loaded(&cached, RELATION) && !is_loaded(&cached, OTHER));
-    cached.commit(&[put(RELATION, 20_000..20_005)]).unwrap();
+    cached.commit(&mut [put(RELATION, 20_000..20_005)]).unwrap();
     assert!(is_loaded(&cached, RELATION));
     assert_eq!((count(&*before, RELATION), count(&*cached.snapshot(), RELATION)), (10_000, 10_005));
 }
@@ -102,7 +99,7 @@ fn a_whole_scan_loads_and_commits_keep_in_step() {
 fn a_load_that_a_commit_overtakes_serves_older_snapshots_alone() {
     let cached = cold(1 << 20);
     let before = cached.snapshot();
-    cached.commit(&[put(RELATION, 20_000..20_005)]).unwrap();
+    cached.commit(&mut [put(RELATION, 20_000..20_005)]).unwrap();
     assert_eq!(count(&*before, RELATION), 10_000);
     assert!(!is_loaded(&cached, RELATION));
     assert_eq!(count(&*cached.snapshot(), RELATION), 10_005);
@@ -116,14 +113,14 @@ fn many_look_ups_load_in_the_background() {
     let probes = squares(0..1_000).columns;
     for _ in 0..10 {
         assert!(!is_loaded(&cached, RELATION));
-        assert!(snapshot.contains(RELATION, &probes).unwrap().iter().all(|found| *found));
+        assert!(snapshot.contains(RELATION, &probes, None).unwrap().iter().all(|found| *found));
     }
     let deadline = std::time::Instant::now() + Duration::from_secs(60);
     while !is_loaded(&cached, RELATION) {
         assert!(std::time::Instant::now() < deadline, "the load never ends");
         std::thread::sleep(Duration::from_millis(1));
     }
-    assert!(snapshot.contains(RELATION, &probes).unwrap().iter().all(|found| *found));
+    assert!(snapshot.contains(RELATION, &probes, None).unwrap().iter().all(|found| *found));
 }
 
 #[test]
@@ -149,7 +146,7 @@ fn what_was_used_longest_ago_is_given_up() {
         assert_eq!(count(&*snapshot, relation), 10_000);
         assert_eq!((is_loaded(&cached, RELATION), is_loaded(&cached, OTHER)), expected);
     }
-    cached.commit(&[put(RELATION, 10_000..200_000)]).unwrap();
+    cached.commit(&mut [put(RELATION, 10_000..200_000)]).unwrap();
     assert!(!is_loaded(&cached, RELATION), "it has outgrown the cache");
     assert_eq!(count(&*cached.snapshot(), RELATION), 200_000);
     assert!(!is_loaded(&cached, RELATION));

@@ -129,7 +129,7 @@ impl Shared {
         let is_small = changes.iter().all(ChangeSet::has_rows_alone)
             && rows().map(|rows| rows.rows.len()).sum::<usize>() <= MAX_ROWS
             && rows().map(|rows| rows.rows.memory_bytes()).sum::<usize>() <= MAX_BYTES
-            && rows().all(|rows| state.newest.era.base.shape(rows.relation).is_some());
+            && rows().all(|rows| state.newest.era.base.describe(rows.relation).is_some());
         if !is_small || state.trust == Trust::InDoubt || state.bytes >= self.max_bytes {
             return None;
         }
@@ -151,7 +151,7 @@ impl Shared {
     }
 
     /// Commits to the engine, in one commit with all commits of the log, which come first.
-    pub fn commit_to_engine(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
+    pub fn commit_to_engine(&self, changes: &mut [ChangeSet]) -> Result<(), StorageError> {
         let _engine = self.engine.lock();
         if self.max_bytes > 0 {
             self.base.before_commit();
@@ -166,7 +166,7 @@ impl Shared {
     }
 
     /// Commits to the engine when the log is empty.
-    fn commit_alone(&self, changes: &[ChangeSet]) -> Result<(), Failure> {
+    fn commit_alone(&self, changes: &mut [ChangeSet]) -> Result<(), Failure> {
         let mut state = self.state.lock();
         if Arc::get_mut(&mut state.newest).is_some() {
             // The state gives up its snapshot of the engine, so that the engine can change its contents in place.
@@ -176,8 +176,8 @@ impl Shared {
         let committed = match mark {
             Some(mark) => {
                 let mark = ChangeSet { log_mark: Some(mark), ..ChangeSet::default() };
-                let all: Vec<ChangeSet> = std::iter::once(mark).chain(changes.iter().cloned()).collect();
-                self.base.commit(&all)
+                let mut all: Vec<ChangeSet> = std::iter::once(mark).chain(changes.iter().cloned()).collect();
+                self.base.commit(&mut all)
             }
             None => self.base.commit(changes),
         };
@@ -197,8 +197,8 @@ impl Shared {
         let file = (then == Then::GoOn).then(|| self.begin_file(number)).transpose().map_err(Failure::Before)?;
         let rows = era.pending().map_err(Failure::Before)?;
         let pending = ChangeSet { log_mark: Some(self.mark(number, commits, then)), ..ChangeSet::of_rows(rows) };
-        let all: Vec<ChangeSet> = std::iter::once(pending).chain(changes.iter().cloned()).collect();
-        self.base.commit(&all).map_err(Failure::Engine)?;
+        let mut all: Vec<ChangeSet> = std::iter::once(pending).chain(changes.iter().cloned()).collect();
+        self.base.commit(&mut all).map_err(Failure::Engine)?;
         let mut state = self.state.lock();
         state.newest = LoggedSnapshot::of_engine(&*self.base);
         (state.file, state.next, state.bytes) = (file, number + 1, 0);
@@ -254,7 +254,7 @@ impl Shared {
         self.base.before_commit();
         let rows = era.sealed_changes()?;
         let mark = self.mark(number, self.state.lock().commits + 1, Then::GoOn);
-        if let Err(error) = self.base.commit(&[ChangeSet { log_mark: Some(mark), ..ChangeSet::of_rows(rows) }]) {
+        if let Err(error) = self.base.commit(&mut [ChangeSet { log_mark: Some(mark), ..ChangeSet::of_rows(rows) }]) {
             self.state.lock().trust = Trust::EngineFailed;
             return Err(error);
         }

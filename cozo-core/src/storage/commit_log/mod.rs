@@ -31,7 +31,7 @@
 //! # Losses are reported
 //! At the opening `leftover` checks whether files or commits are missing. The engine counts its commits in the mark, and notes in
 //! the log repeat that number, so a loss of the engine's own log is noticed too. A file that could not be applied is renamed
-//! ([`lost`]). [`Storage::warnings`] reports it once, and [`Storage::verify`] until the file is removed.
+//! ([`lost`]). [`Opened::warnings`] reports it once, and [`Storage::verify`] until the file is removed.
 //!
 //! # The parts
 //! | part | what |
@@ -64,8 +64,7 @@ pub use self::leftover::Leftover;
 use self::leftover::Replay;
 use super::folders::folder_of;
 use super::lost::{self, name_of};
-use super::{ChangeSet, Durability, EngineTraits, Options, Snapshot, Storage, StorageError};
-use crate::schema::SchemaRef;
+use super::{ChangeSet, Durability, EngineTraits, Opened, Options, Snapshot, Storage, StorageError};
 use crate::sync::Mutex;
 
 /// The position up to which a log is applied. The engine stores it.
@@ -158,7 +157,7 @@ impl Logged {
         own_log: OwnLog,
         options: &Options,
     ) -> Result<Self, StorageError> {
-        let mut replay = leftover.after(base.log_mark()?);
+        let mut replay = leftover.after(base.opened()?.log_mark);
         if options.read_only {
             // Another process may be writing: it moves on to other files, and may have written a part of a record.
             replay.losses.retain(|loss| loss.file.is_some());
@@ -167,7 +166,7 @@ impl Logged {
         let warnings = keep_lost(&place, &replay, own_log, options.read_only);
         let shared = Shared::new(base, place, replay, options);
         if !is_whole && !options.read_only {
-            shared.commit_to_engine(&[])?;
+            shared.commit_to_engine(&mut [])?;
         }
         Ok(Logged { shared: Arc::new(shared), applier: Mutex::default(), warnings })
     }
@@ -211,29 +210,23 @@ fn keep_lost(place: &Place, replay: &Replay, own_log: OwnLog, read_only: bool) -
 }
 
 impl Storage for Logged {
-    fn name(&self) -> &'static str {
-        self.shared.base.name()
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        [self.shared.base.warnings(), self.warnings.clone()].concat()
-    }
-
-    fn definitions(&self) -> Result<Vec<SchemaRef>, StorageError> {
-        self.shared.base.definitions()
+    fn opened(&self) -> Result<Opened, StorageError> {
+        let mut opened = self.shared.base.opened()?;
+        opened.warnings.extend_from_slice(&self.warnings);
+        Ok(opened)
     }
 
     fn snapshot(&self) -> Arc<dyn Snapshot> {
         self.shared.state.lock().newest.clone()
     }
 
-    fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
+    fn commit(&self, changes: &mut [ChangeSet]) -> Result<Arc<dyn Snapshot>, StorageError> {
         match self.shared.commit_to_log(changes) {
             Some(WakeApplier(true)) => self.wake_applier(),
             Some(WakeApplier(false)) => {}
             None => self.shared.commit_to_engine(changes)?,
         }
-        Ok(())
+        Ok(self.snapshot())
     }
 
     /// Applies the log if the thread does not keep up.

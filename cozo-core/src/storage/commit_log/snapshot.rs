@@ -26,7 +26,7 @@ use super::record;
 use crate::schema::RelationId;
 use crate::storage::overlay::overlay;
 use crate::storage::{
-    AsOf, BatchCursor, ChangeSet, End, KeyRange, LookupCursor, RelationShape, RowChanges, Snapshot, Storage,
+    AsOf, BatchCursor, ChangeSet, End, KeyRange, LookupCursor, RelationState, RowChanges, Snapshot, Storage,
     StorageError,
 };
 use crate::sync::Mutex;
@@ -90,7 +90,9 @@ impl Era {
     ) -> Result<Vec<RowChanges>, StorageError> {
         let mut merge = Merge::default();
         for (segment, range) in pieces {
-            segment.read(range, |change| merge.take(&change, |relation| self.base.shape(relation)))?;
+            segment.read(range, |change| {
+                merge.take(&change, |relation| self.base.describe(relation).map(|state| state.shape))
+            })?;
         }
         Ok(merge.finish())
     }
@@ -174,20 +176,12 @@ impl LoggedSnapshot {
 }
 
 impl Snapshot for LoggedSnapshot {
-    fn shape(&self, relation: RelationId) -> Option<RelationShape> {
-        self.era.base.shape(relation)
-    }
-
-    fn row_count(&self, relation: RelationId) -> u64 {
-        self.about().row_count(relation)
+    fn describe(&self, relation: RelationId) -> Option<RelationState<'_>> {
+        self.about().describe(relation)
     }
 
     fn row_count_within(&self, relation: RelationId, range: &KeyRange) -> u64 {
         self.about().row_count_within(relation, range)
-    }
-
-    fn row_cost(&self, relation: RelationId) -> u64 {
-        self.era.base.row_cost(relation)
     }
 
     fn scan<'a>(
@@ -195,8 +189,9 @@ impl Snapshot for LoggedSnapshot {
         relation: RelationId,
         range: &KeyRange,
         columns: &[usize],
+        as_of: Option<AsOf>,
     ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
-        self.view()?.scan(relation, range, columns)
+        self.view()?.scan(relation, range, columns, as_of)
     }
 
     fn partition(&self, relation: RelationId, range: &KeyRange, parts: usize) -> Vec<KeyRange> {
@@ -218,8 +213,9 @@ impl Snapshot for LoggedSnapshot {
         relation: RelationId,
         prefixes: &'a [Column],
         columns: &[usize],
+        as_of: Option<AsOf>,
     ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
-        self.view()?.lookup(relation, prefixes, columns)
+        self.view()?.lookup(relation, prefixes, columns, as_of)
     }
 
     fn get(
@@ -232,37 +228,13 @@ impl Snapshot for LoggedSnapshot {
         self.view()?.get(relation, key, outputs, places)
     }
 
-    fn contains(&self, relation: RelationId, prefixes: &[Column]) -> Result<Vec<bool>, StorageError> {
-        self.view()?.contains(relation, prefixes)
-    }
-
-    fn scan_as_of<'a>(
-        &'a self,
-        relation: RelationId,
-        range: &KeyRange,
-        columns: &[usize],
-        as_of: AsOf,
-    ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
-        self.view()?.scan_as_of(relation, range, columns, as_of)
-    }
-
-    fn lookup_as_of<'a>(
-        &'a self,
-        relation: RelationId,
-        prefixes: &'a [Column],
-        columns: &[usize],
-        as_of: AsOf,
-    ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
-        self.view()?.lookup_as_of(relation, prefixes, columns, as_of)
-    }
-
-    fn contains_as_of(
+    fn contains(
         &self,
         relation: RelationId,
         prefixes: &[Column],
-        as_of: AsOf,
+        as_of: Option<AsOf>,
     ) -> Result<Vec<bool>, StorageError> {
-        self.view()?.contains_as_of(relation, prefixes, as_of)
+        self.view()?.contains(relation, prefixes, as_of)
     }
 
     fn with_changes(self: Arc<Self>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {

@@ -51,7 +51,7 @@ pub(super) fn has_format<E: KvEngine>(engine: &E, snapshot: &E::Snapshot) -> Res
         Some(_) => Ok(true),
         None if has_keys(snapshot)? => Err(StorageError::NotADatabase {
             path: engine.path(),
-            found: format!("a store of the engine {} that another program wrote", engine.name()),
+            found: format!("a store of the engine {} that another program wrote", engine.traits().name),
             help: "choose another path; nothing was changed".to_string(),
         }),
         None => Ok(false),

@@ -60,37 +60,29 @@ pub trait KvEngine: Send + Sync + 'static {
     /// The contents at one moment.
     type Snapshot: KvSnapshot;
     /// A collection of changes.
-    type Batch: KvBatch;
+    type Batch: KvBatch + Default;
 
-    /// The engine's name, as `DbInstance::new` takes it.
-    fn name(&self) -> &'static str;
+    /// The traits of the engine, which never change.
+    fn traits(&self) -> KvTraits;
 
     /// The path of the database, for errors.
     fn path(&self) -> String;
 
+    /// The problems found when the database was opened, in words.
+    fn warnings(&self) -> Vec<String> {
+        vec![]
+    }
+
     /// The contents after the last write.
     fn snapshot(&self) -> Self::Snapshot;
 
-    /// An empty batch.
-    fn batch(&self) -> Self::Batch;
-
     /// Applies a batch, all or nothing, in the order in which it was filled. Called by one thread at a time.
     fn write(&self, batch: Self::Batch) -> Result<(), StorageError>;
-
-    /// Values shorter than this number of bytes can be [appended](KvEngine::append); 0 if none can.
-    fn appendable_bytes(&self) -> usize {
-        0
-    }
 
     /// Adds keys with their values, all or nothing. The keys ascend, and the engine has no key yet between the first and the last
     /// key of a relation. It is meant for many keys. Called by one thread at a time.
     fn append(&self, _keys: &Keys, _values: &Keys) -> Result<(), StorageError> {
         unreachable!("an engine that appends nothing is not asked to")
-    }
-
-    /// See [`EngineTraits::max_rows_in_place`](crate::storage::EngineTraits::max_rows_in_place).
-    fn max_rows_in_place(&self) -> usize {
-        0
     }
 
     /// Flushes all writes to files that need no log.
@@ -103,15 +95,21 @@ pub trait KvEngine: Send + Sync + 'static {
         Ok(())
     }
 
-    /// The problems found when the database was opened, in words.
-    fn warnings(&self) -> Vec<String> {
-        vec![]
-    }
-
     /// Gives back the space of removed and replaced values.
     fn compact(&self) -> Result<(), StorageError> {
         Ok(())
     }
+}
+
+/// The traits of an engine of ordered bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct KvTraits {
+    /// The engine's name, as `DbInstance::new` takes it.
+    pub name: &'static str,
+    /// Values shorter than this number of bytes can be [appended](KvEngine::append); 0 if none can.
+    pub appendable_bytes: usize,
+    /// See [`EngineTraits::max_rows_in_place`](crate::storage::EngineTraits::max_rows_in_place).
+    pub max_rows_in_place: usize,
 }
 
 /// Changes that are applied together.

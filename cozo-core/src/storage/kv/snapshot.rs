@@ -12,8 +12,8 @@ use super::{KvCursor, KvSnapshot};
 use crate::schema::{RelationId, RelationSchema};
 use crate::storage::codec::{RowCodec, RowReader};
 use crate::storage::{
-    AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, Nothing, RelationShape, Snapshot, StorageError, as_of,
-    overlay, probe_count,
+    AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, Nothing, RelationShape, RelationState, Snapshot,
+    StorageError, as_of, overlay, probe_count,
 };
 use crate::value::Column;
 
@@ -92,16 +92,14 @@ impl<S: KvSnapshot> KvView<S> {
 }
 
 impl<S: KvSnapshot> Snapshot for KvView<S> {
-    fn shape(&self, relation: RelationId) -> Option<RelationShape> {
-        self.codec(relation).map(|codec| RelationShape { keys: codec.keys(), arity: codec.arity() })
-    }
-
-    fn row_count(&self, relation: RelationId) -> u64 {
-        self.relations.get(&relation).map_or(0, |relation| relation.rows)
+    fn describe(&self, relation: RelationId) -> Option<RelationState<'_>> {
+        let Relation { codec, rows, .. } = self.relations.get(&relation)?;
+        let shape = RelationShape { keys: codec.keys(), arity: codec.arity() };
+        Some(RelationState { shape, rows: *rows, row_cost: ROW_COST, identity: None, tree: None })
     }
 
     fn row_count_within(&self, relation: RelationId, range: &KeyRange) -> u64 {
-        let rows = self.row_count(relation);
+        let rows = self.relations.get(&relation).map_or(0, |relation| relation.rows);
         if *range == KeyRange::all() || rows <= COUNTED_ROWS {
             return rows;
         }
@@ -109,19 +107,23 @@ impl<S: KvSnapshot> Snapshot for KvView<S> {
         self.count(relation, range).ok().flatten().unwrap_or(rows)
     }
 
-    fn row_cost(&self, _: RelationId) -> u64 {
-        ROW_COST
-    }
-
     fn scan<'a>(
         &'a self,
         relation: RelationId,
         range: &KeyRange,
         columns: &[usize],
+        as_of: Option<AsOf>,
     ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
         let Some(codec) = self.codec(relation) else { return Ok(Box::new(Nothing)) };
+        if let Some(as_of) = as_of.filter(|as_of| !codec.ends_with_validity(*as_of)) {
+            return as_of::scan(self, relation, range, columns, as_of);
+        }
         let Some(range) = ByteRange::of_rows(relation, codec, range)? else { return Ok(Box::new(Nothing)) };
-        Ok(Box::new(Scan { cursor: self.start(&range), rows: RowReader::new(codec, columns) }))
+        let (cursor, rows) = (self.start(&range), RowReader::new(codec, columns));
+        Ok(match as_of {
+            None => Box::new(Scan { cursor, rows }),
+            Some(as_of) => Box::new(HistoryScan::new(cursor, rows, as_of)),
+        })
     }
 
     fn partition(&self, relation: RelationId, range: &KeyRange, parts: usize) -> Vec<KeyRange> {
@@ -133,81 +135,54 @@ impl<S: KvSnapshot> Snapshot for KvView<S> {
         relation: RelationId,
         prefixes: &'a [Column],
         columns: &[usize],
+        as_of: Option<AsOf>,
     ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
         let Some(codec) = self.codec(relation) else { return Ok(Box::new(Nothing)) };
-        let probes = Probes::new(relation, codec, prefixes);
-        Ok(if prefixes.len() == codec.keys() {
-            Box::new(PointLookup::new(&self.bytes, probes, codec, columns))
-        } else {
-            Box::new(PrefixLookup::new(self.rows_of(relation), probes, RowReader::new(codec, columns)))
-        })
-    }
-
-    fn contains(&self, relation: RelationId, prefixes: &[Column]) -> Result<Vec<bool>, StorageError> {
-        let count = probe_count(prefixes);
-        let Some(codec) = self.codec(relation) else { return Ok(vec![false; count]) };
-        let probes = Probes::new(relation, codec, prefixes);
-        if prefixes.len() == codec.keys() {
-            return contained(&self.bytes, &probes);
-        }
-        let mut lookup = PrefixLookup::new(self.rows_of(relation), probes, RowReader::new(codec, &[]));
-        (0..count).map(|probe| lookup.seek(probe)).collect()
-    }
-
-    fn scan_as_of<'a>(
-        &'a self,
-        relation: RelationId,
-        range: &KeyRange,
-        columns: &[usize],
-        as_of: AsOf,
-    ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
-        let Some(codec) = self.codec(relation) else { return Ok(Box::new(Nothing)) };
-        if !codec.ends_with_validity(as_of) {
-            return as_of::scan(self, relation, range, columns, as_of);
-        }
-        let Some(range) = ByteRange::of_rows(relation, codec, range)? else { return Ok(Box::new(Nothing)) };
-        Ok(Box::new(HistoryScan::new(self.start(&range), RowReader::new(codec, columns), as_of)))
-    }
-
-    fn lookup_as_of<'a>(
-        &'a self,
-        relation: RelationId,
-        prefixes: &'a [Column],
-        columns: &[usize],
-        as_of: AsOf,
-    ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
-        let Some(codec) = self.codec(relation) else { return Ok(Box::new(Nothing)) };
-        if !codec.ends_with_validity(as_of) {
+        if let Some(as_of) = as_of.filter(|as_of| !codec.ends_with_validity(*as_of)) {
             return as_of::lookup(self, relation, prefixes, columns, as_of);
         }
-        let (probes, rows) = (Probes::new(relation, codec, prefixes), RowReader::new(codec, columns));
-        let cursor = self.rows_of(relation);
-        Ok(if prefixes.len() == as_of.column {
-            Box::new(VersionLookup::new(cursor, probes, rows, as_of))
-        } else {
-            Box::new(HistoryLookup::new(cursor, probes, rows, as_of))
+        let probes = Probes::new(relation, codec, prefixes);
+        let (cursor, rows) = (|| self.rows_of(relation), RowReader::new(codec, columns));
+        Ok(match as_of {
+            None if prefixes.len() == codec.keys() => Box::new(PointLookup::new(&self.bytes, probes, codec, columns)),
+            None => Box::new(PrefixLookup::new(cursor(), probes, rows)),
+            Some(as_of) if prefixes.len() == as_of.column => {
+                Box::new(VersionLookup::new(cursor(), probes, rows, as_of))
+            }
+            Some(as_of) => Box::new(HistoryLookup::new(cursor(), probes, rows, as_of)),
         })
     }
 
-    fn contains_as_of(
+    fn contains(
         &self,
         relation: RelationId,
         prefixes: &[Column],
-        as_of: AsOf,
+        as_of: Option<AsOf>,
     ) -> Result<Vec<bool>, StorageError> {
         let count = probe_count(prefixes);
         let Some(codec) = self.codec(relation) else { return Ok(vec![false; count]) };
-        if !codec.ends_with_validity(as_of) {
-            return as_of::contains(self, relation, prefixes, as_of);
+        if as_of.is_some_and(|as_of| !codec.ends_with_validity(as_of)) {
+            return self.lookup(relation, prefixes, &[], as_of)?.found(count);
         }
-        let (probes, rows) = (Probes::new(relation, codec, prefixes), RowReader::new(codec, &[]));
-        let cursor = self.rows_of(relation);
-        if prefixes.len() == as_of.column {
-            let mut versions = VersionLookup::new(cursor, probes, rows, as_of);
-            return (0..count).map(|probe| versions.seek(probe)).collect();
+        let probes = Probes::new(relation, codec, prefixes);
+        if as_of.is_none() && prefixes.len() == codec.keys() {
+            return contained(&self.bytes, &probes);
         }
-        let mut histories = HistoryLookup::new(cursor, probes, rows, as_of);
-        (0..count).map(|probe| histories.seek(probe)).collect()
+        let (cursor, rows) = (self.rows_of(relation), RowReader::new(codec, &[]));
+        match as_of {
+            None => {
+                let mut lookup = PrefixLookup::new(cursor, probes, rows);
+                (0..count).map(|probe| lookup.seek(probe)).collect()
+            }
+            Some(as_of) if prefixes.len() == as_of.column => {
+                let mut lookup = VersionLookup::new(cursor, probes, rows, as_of);
+                (0..count).map(|probe| lookup.seek(probe)).collect()
+            }
+            Some(as_of) => {
+                let mut lookup = HistoryLookup::new(cursor, probes, rows, as_of);
+                (0..count).map(|probe| lookup.seek(probe)).collect()
+            }
+        }
     }
 
     fn with_changes(self: Arc<Self>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {

@@ -9,9 +9,11 @@ use super::catalog::{self, FORMAT_VERSION, format_key};
 use super::keys::{ByteRange, Keys, relation_prefix};
 use super::snapshot::{KvView, Relation};
 use super::write::Writer;
-use super::{KvBatch, KvEngine, KvSnapshot};
-use crate::schema::{SchemaRef, with_indices};
-use crate::storage::{ChangeKind, ChangeSet, EngineTraits, LogMark, RowChanges, Snapshot, Storage, StorageError};
+use super::{KvBatch, KvEngine, KvSnapshot, KvTraits};
+use crate::schema::{RelationId, with_indices};
+use crate::storage::{
+    ChangeKind, ChangeSet, EngineTraits, LogMark, Opened, RowChanges, Snapshot, Storage, StorageError,
+};
 
 /// Commits of at least this many rows are appended, if they come after all others.
 const MANY_ROWS: usize = 16 * 1024;
@@ -36,9 +38,7 @@ impl<E: KvEngine> KvStorage<E> {
     pub fn open(engine: E, read_only: bool) -> Result<Self, StorageError> {
         let mut snapshot = engine.snapshot();
         if !catalog::has_format(&engine, &snapshot)? && !read_only {
-            let mut batch = engine.batch();
-            batch.put(&format_key(), FORMAT_VERSION.to_string().as_bytes());
-            engine.write(batch)?;
+            write_format(&engine)?;
             snapshot = engine.snapshot();
         }
         let counts = catalog::counts(&snapshot)?;
@@ -51,7 +51,7 @@ impl<E: KvEngine> KvStorage<E> {
         }
         let strays = catalog::strays(&snapshot, |relation| relations.contains_key(&relation))?;
         if !strays.is_empty() && !read_only {
-            let mut batch = engine.batch();
+            let mut batch = E::Batch::default();
             for relation in strays {
                 batch.delete_range(&ByteRange::of_relation(relation));
             }
@@ -71,7 +71,7 @@ impl<E: KvEngine> KvStorage<E> {
             [mark, changes] if mark.has_mark_alone() => (Some(mark), changes),
             _ => return Ok(false),
         };
-        let appendable = self.engine.appendable_bytes();
+        let appendable = self.engine.traits().appendable_bytes;
         if appendable == 0 || !changes.has_rows_alone() || !are_appended(before, &changes.rows)? {
             return Ok(false);
         }
@@ -93,12 +93,12 @@ impl<E: KvEngine> KvStorage<E> {
         }
         if let Some(mark) = mark {
             // The log has no waiting commits, so the mark may come before the rows.
-            let mut writer = Writer::new(self.engine.batch(), before);
+            let mut writer = Writer::new(E::Batch::default(), before);
             writer.apply(mark)?;
             self.engine.write(writer.finish().0)?;
         }
         self.engine.append(&keys, &values)?;
-        self.current.store(Arc::new(KvView { bytes: self.engine.snapshot(), relations }));
+        self.publish(relations);
         // An error is harmless: the counts are estimates, and are saved again later.
         let _ = self.save_counts(SAVED_SHARE);
         Ok(true)
@@ -107,16 +107,28 @@ impl<E: KvEngine> KvStorage<E> {
     /// Saves the numbers of rows that have changed by more than one part in `parts` since they were saved.
     fn save_counts(&self, parts: u64) -> Result<(), StorageError> {
         let view = self.current.load_full();
-        let mut writer = Writer::new(self.engine.batch(), &view);
+        let mut writer = Writer::new(E::Batch::default(), &view);
         writer.save_counts(parts);
-        if writer.is_empty() {
-            return Ok(());
-        }
+        if writer.is_empty() { Ok(()) } else { self.write(writer) }
+    }
+
+    /// Writes what a writer has collected, and publishes the next view.
+    fn write(&self, writer: Writer<'_, E::Snapshot, E::Batch>) -> Result<(), StorageError> {
         let (batch, relations) = writer.finish();
         self.engine.write(batch)?;
-        self.current.store(Arc::new(KvView { bytes: self.engine.snapshot(), relations }));
+        self.publish(relations);
         Ok(())
     }
+
+    fn publish(&self, relations: OrdMap<RelationId, Relation>) {
+        self.current.store(Arc::new(KvView { bytes: self.engine.snapshot(), relations }));
+    }
+}
+
+fn write_format<E: KvEngine>(engine: &E) -> Result<(), StorageError> {
+    let mut batch = E::Batch::default();
+    batch.put(&format_key(), FORMAT_VERSION.to_string().as_bytes());
+    engine.write(batch)
 }
 
 /// Whether these are puts of [many](MANY_ROWS) rows, sorted by relation, that come after all others of their relations.
@@ -138,60 +150,40 @@ fn are_appended<S: KvSnapshot>(before: &KvView<S>, changes: &[RowChanges]) -> Re
 }
 
 impl<E: KvEngine> Storage for KvStorage<E> {
-    fn name(&self) -> &'static str {
-        self.engine.name()
+    fn opened(&self) -> Result<Opened, StorageError> {
+        let definitions = catalog::definitions(&self.current.load().bytes)?;
+        Ok(Opened { definitions, log_mark: self.log_mark, warnings: self.engine.warnings() })
     }
 
-    fn definitions(&self) -> Result<Vec<SchemaRef>, StorageError> {
-        catalog::definitions(&self.current.load().bytes)
-    }
-
-    fn log_mark(&self) -> Result<Option<LogMark>, StorageError> {
-        Ok(self.log_mark)
+    fn traits(&self) -> EngineTraits {
+        let KvTraits { max_rows_in_place, appendable_bytes, .. } = self.engine.traits();
+        let rows_to_fill_with = if appendable_bytes > 0 { ROWS_TO_FILL_WITH } else { 0 };
+        EngineTraits { max_rows_in_place, rows_to_fill_with, ..EngineTraits::default() }
     }
 
     fn snapshot(&self) -> Arc<dyn Snapshot> {
         self.current.load_full()
     }
 
-    fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
+    fn commit(&self, changes: &mut [ChangeSet]) -> Result<Arc<dyn Snapshot>, StorageError> {
         if self.read_only {
             return Err(StorageError::ReadOnly);
         }
         let before = self.current.load_full();
-        if self.append(&before, changes)? {
-            return Ok(());
+        if !self.append(&before, changes)? {
+            let mut writer = Writer::new(E::Batch::default(), &before);
+            changes.iter().try_for_each(|changes| writer.apply(changes))?;
+            if !writer.is_empty() {
+                writer.save_counts(SAVED_SHARE);
+                self.write(writer)?;
+            }
         }
-        let mut writer = Writer::new(self.engine.batch(), &before);
-        changes.iter().try_for_each(|changes| writer.apply(changes))?;
-        if writer.is_empty() {
-            return Ok(());
-        }
-        writer.save_counts(SAVED_SHARE);
-        let (batch, relations) = writer.finish();
-        self.engine.write(batch)?;
-        self.current.store(Arc::new(KvView { bytes: self.engine.snapshot(), relations }));
-        Ok(())
+        Ok(self.snapshot())
     }
 
     fn settle(&self) -> Result<(), StorageError> {
-        let mut batch = self.engine.batch();
-        batch.put(&format_key(), FORMAT_VERSION.to_string().as_bytes());
-        self.engine.write(batch)?;
+        write_format(&self.engine)?;
         self.engine.settle()
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        self.engine.warnings()
-    }
-
-    fn traits(&self) -> EngineTraits {
-        let rows_to_fill_with = if self.engine.appendable_bytes() > 0 { ROWS_TO_FILL_WITH } else { 0 };
-        EngineTraits {
-            max_rows_in_place: self.engine.max_rows_in_place(),
-            rows_to_fill_with,
-            ..EngineTraits::default()
-        }
     }
 
     fn compact(&self) -> Result<(), StorageError> {

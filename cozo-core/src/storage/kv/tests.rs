@@ -57,8 +57,8 @@ impl KvEngine for Memory {
     type Snapshot = MemoryView;
     type Batch = MemoryBatch;
 
-    fn name(&self) -> &'static str {
-        "memory"
+    fn traits(&self) -> KvTraits {
+        KvTraits { name: "memory", ..KvTraits::default() }
     }
 
     fn path(&self) -> String {
@@ -67,10 +67,6 @@ impl KvEngine for Memory {
 
     fn snapshot(&self) -> MemoryView {
         MemoryView { entries: self.entries.lock().clone(), moves: self.moves.clone() }
-    }
-
-    fn batch(&self) -> MemoryBatch {
-        MemoryBatch::default()
     }
 
     fn write(&self, batch: MemoryBatch) -> Result<(), StorageError> {
@@ -172,7 +168,7 @@ fn the_engine_behaves_like_the_model() {
 fn numbers_of_rows_are_about_right_and_outlive_the_engine() {
     let memory = Memory::default();
     let storage = open(&memory);
-    storage.commit(&[creation(&schema(1, vec![of(BaseType::Int)]))]).unwrap();
+    storage.commit(&mut [creation(&schema(1, vec![of(BaseType::Int)]))]).unwrap();
     let rows = |storage: &KvStorage<Memory>| storage.snapshot().row_count(RELATION);
     for (kind, rows_changed, expected) in [
         (ChangeKind::Put, ints(0..10_000), 10_000..=10_000),
@@ -181,7 +177,7 @@ fn numbers_of_rows_are_about_right_and_outlive_the_engine() {
         (ChangeKind::Put, ints([20_000, 20_001]), 14_002..=16_002),
         (ChangeKind::Remove, ints(1_000..6_000), 9_002..=11_002),
     ] {
-        storage.commit(&[change(kind, rows_changed)]).unwrap();
+        storage.commit(&mut [change(kind, rows_changed)]).unwrap();
         assert!(expected.contains(&rows(&storage)), "{} is not in {expected:?}", rows(&storage));
     }
     let count = rows(&storage);
@@ -192,8 +188,8 @@ fn numbers_of_rows_are_about_right_and_outlive_the_engine() {
 #[test]
 fn ranges_of_few_rows_are_counted() {
     let storage = open(&Memory::default());
-    storage.commit(&[creation(&schema(1, vec![of(BaseType::Int)]))]).unwrap();
-    storage.commit(&[change(ChangeKind::Put, ints(0..1_000))]).unwrap();
+    storage.commit(&mut [creation(&schema(1, vec![of(BaseType::Int)]))]).unwrap();
+    storage.commit(&mut [change(ChangeKind::Put, ints(0..1_000))]).unwrap();
     let within = |lower: i64, upper: i64| {
         let range =
             KeyRange { lower: Some(vec![lower.into()]), upper: Some(vec![upper.into()]), ..KeyRange::default() };
@@ -205,12 +201,12 @@ fn ranges_of_few_rows_are_counted() {
 #[test]
 fn parts_are_about_equal_where_keys_are_evenly_spread() {
     let storage = open(&Memory::default());
-    storage.commit(&[creation(&schema(1, vec![of(BaseType::Int)]))]).unwrap();
-    storage.commit(&[change(ChangeKind::Put, ints((0..4_000).map(|key| key * 3 - 2_000)))]).unwrap();
+    storage.commit(&mut [creation(&schema(1, vec![of(BaseType::Int)]))]).unwrap();
+    storage.commit(&mut [change(ChangeKind::Put, ints((0..4_000).map(|key| key * 3 - 2_000)))]).unwrap();
     let snapshot = storage.snapshot();
     let parts = snapshot.partition(RELATION, &KeyRange::all(), 4);
     let rows = |part: &KeyRange| {
-        let mut cursor = snapshot.scan(RELATION, part, &[0]).unwrap();
+        let mut cursor = snapshot.scan(RELATION, part, &[0], None).unwrap();
         cursor.next_batch(usize::MAX).unwrap().map_or(0, |batch| batch.len)
     };
     let sizes: Vec<usize> = parts.iter().map(rows).collect();
@@ -222,12 +218,12 @@ fn parts_are_about_equal_where_keys_are_evenly_spread() {
 fn sorted_look_ups_that_find_nothing_do_not_move() {
     let memory = Memory::default();
     let storage = open(&memory);
-    storage.commit(&[creation(&schema(2, vec![of(BaseType::Int), of(BaseType::Int)]))]).unwrap();
+    storage.commit(&mut [creation(&schema(2, vec![of(BaseType::Int), of(BaseType::Int)]))]).unwrap();
     let ends = Batch::new(vec![Column::ints(vec![0, 9_000]), Column::ints(vec![1, 1])], 2);
-    storage.commit(&[change(ChangeKind::Put, ends)]).unwrap();
+    storage.commit(&mut [change(ChangeKind::Put, ends)]).unwrap();
     let snapshot = storage.snapshot();
     let before = memory.moves.load(Ordering::Relaxed);
-    let found = snapshot.contains(RELATION, &[Column::ints((1..=9_000).collect())]).unwrap();
+    let found = snapshot.contains(RELATION, &[Column::ints((1..=9_000).collect())], None).unwrap();
     assert_eq!(found.iter().filter(|found| **found).count(), 1);
     assert!(memory.moves.load(Ordering::Relaxed) - before <= 2);
 }
@@ -237,7 +233,7 @@ fn long_histories_are_passed_by_seeks() {
     let memory = Memory::default();
     let storage = open(&memory);
     let types = vec![of(BaseType::Int), of(BaseType::Validity), of(BaseType::Int)];
-    storage.commit(&[creation(&schema(2, types))]).unwrap();
+    storage.commit(&mut [creation(&schema(2, types))]).unwrap();
     let (histories, versions) = (3i64, 5_000i64);
     let rows: Vec<[DataValue; 3]> = (0..histories)
         .flat_map(|history| {
@@ -245,16 +241,16 @@ fn long_histories_are_passed_by_seeks() {
             (0..versions).rev().map(move |time| [history.into(), version(time), time.into()])
         })
         .collect();
-    storage.commit(&[change(ChangeKind::Put, Batch::from_rows(3, rows.iter().map(|row| &row[..])))]).unwrap();
+    storage.commit(&mut [change(ChangeKind::Put, Batch::from_rows(3, rows.iter().map(|row| &row[..])))]).unwrap();
     let snapshot = storage.snapshot();
     let moves = || memory.moves.load(Ordering::Relaxed);
     let (before, as_of) = (moves(), AsOf { column: 1, micros: 2_000 });
-    let mut scan = snapshot.scan_as_of(RELATION, &KeyRange::all(), &[2], as_of).unwrap();
+    let mut scan = snapshot.scan(RELATION, &KeyRange::all(), &[2], Some(as_of)).unwrap();
     let batch = scan.next_batch(10).unwrap().unwrap();
     assert_eq!(batch.columns[0].as_dense_ints(), Some(&[2_000, 2_000, 2_000][..]));
     assert!(moves() - before < 80, "{} moves for three histories", moves() - before);
     let (before, keys) = (moves(), [Column::ints(vec![0, 2])]);
-    let mut lookup = snapshot.lookup_as_of(RELATION, &keys, &[2], as_of).unwrap();
+    let mut lookup = snapshot.lookup(RELATION, &keys, &[2], Some(as_of)).unwrap();
     assert_eq!(lookup.next_matches(10).unwrap().unwrap().probe_rows, [0, 1]);
     assert_eq!(moves() - before, 2, "one seek for each key");
 }
@@ -265,13 +261,13 @@ fn a_write_that_fails_leaves_nothing() {
     drop(open(&memory));
     let failing = KvStorage::open(Memory { fails: true, ..memory.clone() }, false).unwrap();
     let created = creation(&schema(1, vec![of(BaseType::Int)]));
-    assert!(failing.commit(std::slice::from_ref(&created)).is_err());
-    assert!(failing.snapshot().shape(RELATION).is_none() && failing.definitions().unwrap().is_empty());
+    assert!(failing.commit(&mut [created.clone()]).is_err());
+    assert!(failing.snapshot().describe(RELATION).is_none() && failing.opened().unwrap().definitions.is_empty());
     let storage = open(&memory);
     let misfit = Batch::new(vec![Column::ints(vec![1]), Column::ints(vec![1])], 1);
     let wrong = change(ChangeKind::Put, Batch { columns: vec![Column::floats(vec![1.0])], ..misfit });
-    assert!(matches!(storage.commit(&[created, wrong]), Err(StorageError::Unstorable(_))));
-    assert!(storage.snapshot().shape(RELATION).is_none() && storage.definitions().unwrap().is_empty());
+    assert!(matches!(storage.commit(&mut [created, wrong]), Err(StorageError::Unstorable(_))));
+    assert!(storage.snapshot().describe(RELATION).is_none() && storage.opened().unwrap().definitions.is_empty());
 }
 
 #[test]
@@ -296,14 +292,14 @@ fn damaged_rows_are_errors() {
     let memory = Memory::default();
     let storage = open(&memory);
     let types = vec![of(BaseType::Int), of(BaseType::Validity), of(BaseType::Int)];
-    storage.commit(&[creation(&schema(2, types))]).unwrap();
+    storage.commit(&mut [creation(&schema(2, types))]).unwrap();
     drop(storage);
     memory.entries.lock().insert([&RELATION.0.to_be_bytes()[..], &[1, 2]].concat(), vec![]);
     let snapshot = open(&memory).snapshot();
     let as_of = AsOf { column: 1, micros: 0 };
     let mut cursors = [
-        snapshot.scan(RELATION, &KeyRange::all(), &[0]).unwrap(),
-        snapshot.scan_as_of(RELATION, &KeyRange::all(), &[0], as_of).unwrap(),
+        snapshot.scan(RELATION, &KeyRange::all(), &[0], None).unwrap(),
+        snapshot.scan(RELATION, &KeyRange::all(), &[0], Some(as_of)).unwrap(),
     ];
     for cursor in &mut cursors {
         assert!(matches!(cursor.next_batch(10), Err(StorageError::Damaged(_))));
@@ -314,7 +310,7 @@ fn damaged_rows_are_errors() {
 fn a_database_for_reading_is_not_written() {
     let memory = Memory::default();
     let empty = KvStorage::open(memory.clone(), true).unwrap();
-    assert!(matches!(empty.commit(&[]), Err(StorageError::ReadOnly)));
+    assert!(matches!(empty.commit(&mut []), Err(StorageError::ReadOnly)));
     assert!(matches!(empty.compact(), Err(StorageError::ReadOnly)));
     drop(empty);
     assert!(memory.entries.lock().is_empty());
@@ -330,12 +326,15 @@ fn indices_come_back_with_their_relation() {
     let indexed = Arc::new(relation.with_index(index));
     let mut created = creation(&indexed);
     created.created.push(index_schema);
-    storage.commit(&[created]).unwrap();
+    storage.commit(&mut [created]).unwrap();
     let entries = Batch::from_rows(2, [&["x".into(), 1.into()][..]]);
     let rows = vec![RowChanges::new(RelationId(8), ChangeKind::Put, entries)];
-    storage.commit(&[ChangeSet::of_rows(rows)]).unwrap();
+    storage.commit(&mut [ChangeSet::of_rows(rows)]).unwrap();
     drop(storage);
     let storage = open(&memory);
-    assert_eq!(storage.definitions().unwrap(), [indexed]);
-    assert_eq!(storage.snapshot().contains(RelationId(8), &[["x".into()].into_iter().collect()]).unwrap(), [true]);
+    assert_eq!(storage.opened().unwrap().definitions, [indexed]);
+    assert_eq!(
+        storage.snapshot().contains(RelationId(8), &[["x".into()].into_iter().collect()], None).unwrap(),
+        [true]
+    );
 }

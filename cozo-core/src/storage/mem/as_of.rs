@@ -182,14 +182,14 @@ fn append_rows(leaf: &Leaf, rows: &[u32], columns: &[usize], batch: &mut Batch) 
 }
 
 /// Visible rows of a key range, in key order.
-pub struct AsOfScan<'a> {
+pub(super) struct AsOfScan<'a> {
     walk: Walk<'a>,
     columns: SmallVec<[usize; 6]>,
 }
 
 impl<'a> AsOfScan<'a> {
     /// The visible rows in a range of row numbers that does not cut a history.
-    pub(super) fn new(root: &'a Node, ranks: Range<u64>, columns: &[usize], as_of: AsOf) -> Self {
+    pub fn new(root: &'a Node, ranks: Range<u64>, columns: &[usize], as_of: AsOf) -> Self {
         let (finger, row) = Finger::at_rank(root, ranks.start);
         let (end, end_row) = Finger::at_rank(root, ranks.end.max(ranks.start));
         let walk = Walk { finger, row, end: End::Before(end.leaf, end_row), as_of };
@@ -293,7 +293,7 @@ impl LookupCursor for HistoryLookup<'_> {
     }
 }
 
-/// See [`Tree::contains_as_of`](super::Tree::contains_as_of).
+/// For each prefix of columns before the Validity column, whether a row that begins with it is visible at a time.
 pub(super) fn contains_as_of(root: &Node, prefixes: &[Column], as_of: AsOf) -> Vec<bool> {
     if prefixes.len() == as_of.column {
         let mut versions = VersionLookup::new(root, prefixes, &[], as_of);

@@ -9,8 +9,8 @@ use super::key::row_of;
 use super::prefetch::{MAX_WALKS, MIN_WALKS, PrefetchWalks};
 use crate::schema::{RelationId, SchemaRef};
 use crate::storage::{
-    AsOf, BatchCursor, ChangeSet, ChangedRows, ContentVersion, End, EngineTraits, KeyRange, LookupCursor, Nothing,
-    RelationShape, RowChanges, Snapshot, Storage, StorageError, probe_count,
+    AsOf, BatchCursor, ChangeSet, ChangedRows, End, EngineTraits, KeyRange, LookupCursor, Nothing, Opened,
+    RelationShape, RelationState, RowChanges, Snapshot, Storage, StorageError, probe_count,
 };
 use crate::sync::Mutex;
 use crate::value::{Column, DataValue};
@@ -32,44 +32,30 @@ impl MemStorage {
 }
 
 impl Storage for MemStorage {
-    fn name(&self) -> &'static str {
-        "mem"
+    fn opened(&self) -> Result<Opened, StorageError> {
+        Ok(Opened::default())
     }
 
-    fn definitions(&self) -> Result<Vec<SchemaRef>, StorageError> {
-        Ok(vec![])
+    fn traits(&self) -> EngineTraits {
+        EngineTraits { max_rows_in_place: MAX_ROWS_IN_PLACE, may_batch: true, rows_to_fill_with: 0 }
     }
 
     fn snapshot(&self) -> Arc<dyn Snapshot> {
         self.current.lock().clone()
     }
 
-    fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
+    /// Changes rows in place, unless a snapshot is held.
+    fn commit(&self, changes: &mut [ChangeSet]) -> Result<Arc<dyn Snapshot>, StorageError> {
         let mut current = self.current.lock();
-        current.check(changes)?;
+        // A single change of rows needs no check in advance: if it fails, it has changed nothing.
+        let is_one = matches!(changes, [only] if only.has_rows_alone() && only.rows.len() == 1);
+        if !is_one {
+            current.check(changes)?;
+        }
         let next = Arc::make_mut(&mut current);
-        changes.iter().try_for_each(|change_set| next.apply(change_set))
+        changes.iter_mut().try_for_each(|change_set| next.take(change_set))?;
+        Ok(current.clone())
     }
-
-    fn commit_and_snapshot(&self, changes: &mut [ChangeSet]) -> (Result<(), StorageError>, Arc<dyn Snapshot>) {
-        let mut current = self.current.lock();
-        (advance_to(&mut current, changes), current.clone())
-    }
-
-    fn traits(&self) -> EngineTraits {
-        EngineTraits { max_rows_in_place: MAX_ROWS_IN_PLACE, may_batch: true, rows_to_fill_with: 0 }
-    }
-}
-
-/// Applies changes in place, unless a snapshot is held.
-fn advance_to(current: &mut Arc<MemSnapshot>, changes: &mut [ChangeSet]) -> Result<(), StorageError> {
-    // A single change of rows needs no check in advance: if it fails, it has changed nothing.
-    let is_one = matches!(changes, [only] if only.has_rows_alone() && only.rows.len() == 1);
-    if !is_one {
-        current.check(changes)?;
-    }
-    let next = Arc::make_mut(current);
-    changes.iter_mut().try_for_each(|change_set| next.take(change_set))
 }
 
 /// The relations at one moment. The default has none.
@@ -158,20 +144,8 @@ impl MemSnapshot {
 }
 
 impl Snapshot for MemSnapshot {
-    fn shape(&self, relation: RelationId) -> Option<RelationShape> {
-        self.tree(relation).map(Tree::shape)
-    }
-
-    fn row_count(&self, relation: RelationId) -> u64 {
-        self.tree(relation).map_or(0, Tree::row_count)
-    }
-
-    fn contents(&self, relation: RelationId) -> Option<ContentVersion> {
-        self.tree(relation).map(Tree::contents)
-    }
-
-    fn tree(&self, relation: RelationId) -> Option<&Tree> {
-        MemSnapshot::tree(self, relation)
+    fn describe(&self, relation: RelationId) -> Option<RelationState<'_>> {
+        self.tree(relation).map(Tree::describe)
     }
 
     fn row_count_within(&self, relation: RelationId, range: &KeyRange) -> u64 {
@@ -187,8 +161,10 @@ impl Snapshot for MemSnapshot {
         relation: RelationId,
         range: &KeyRange,
         columns: &[usize],
+        as_of: Option<AsOf>,
     ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
-        Ok(self.tree(relation).map_or_else(|| Box::new(Nothing) as _, |tree| tree.boxed_scan(range, columns)))
+        let scan = |tree: &'a Tree| tree.boxed_scan(range, columns, as_of);
+        Ok(self.tree(relation).map_or_else(|| Box::new(Nothing) as _, scan))
     }
 
     fn partition(&self, relation: RelationId, range: &KeyRange, parts: usize) -> Vec<KeyRange> {
@@ -210,8 +186,10 @@ impl Snapshot for MemSnapshot {
         relation: RelationId,
         prefixes: &'a [Column],
         columns: &[usize],
+        as_of: Option<AsOf>,
     ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
-        Ok(self.tree(relation).map_or_else(|| Box::new(Nothing) as _, |tree| tree.boxed_lookup(prefixes, columns)))
+        let lookup = |tree: &'a Tree| tree.boxed_lookup(prefixes, columns, as_of);
+        Ok(self.tree(relation).map_or_else(|| Box::new(Nothing) as _, lookup))
     }
 
     fn get(
@@ -224,41 +202,14 @@ impl Snapshot for MemSnapshot {
         Ok(self.tree(relation).is_some_and(|tree| tree.get(key, outputs, places)))
     }
 
-    fn contains(&self, relation: RelationId, prefixes: &[Column]) -> Result<Vec<bool>, StorageError> {
-        let nothing = || vec![false; probe_count(prefixes)];
-        Ok(self.tree(relation).map_or_else(nothing, |tree| tree.contains(prefixes)))
-    }
-
-    fn scan_as_of<'a>(
-        &'a self,
-        relation: RelationId,
-        range: &KeyRange,
-        columns: &[usize],
-        as_of: AsOf,
-    ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
-        let scan = |tree: &'a Tree| tree.boxed_scan_as_of(range, columns, as_of);
-        Ok(self.tree(relation).map_or_else(|| Box::new(Nothing) as _, scan))
-    }
-
-    fn lookup_as_of<'a>(
-        &'a self,
-        relation: RelationId,
-        prefixes: &'a [Column],
-        columns: &[usize],
-        as_of: AsOf,
-    ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
-        let lookup = |tree: &'a Tree| tree.boxed_lookup_as_of(prefixes, columns, as_of);
-        Ok(self.tree(relation).map_or_else(|| Box::new(Nothing) as _, lookup))
-    }
-
-    fn contains_as_of(
+    fn contains(
         &self,
         relation: RelationId,
         prefixes: &[Column],
-        as_of: AsOf,
+        as_of: Option<AsOf>,
     ) -> Result<Vec<bool>, StorageError> {
         let nothing = || vec![false; probe_count(prefixes)];
-        Ok(self.tree(relation).map_or_else(nothing, |tree| tree.contains_as_of(prefixes, as_of)))
+        Ok(self.tree(relation).map_or_else(nothing, |tree| tree.contains(prefixes, as_of)))
     }
 
     fn with_changes(self: Arc<Self>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {

@@ -94,7 +94,6 @@ mod tests;
 mod text_column;
 mod tree;
 
-pub use as_of::AsOfScan;
 pub use cursor::{ScanCursor, TreeLookupCursor};
 pub use engine::{MemSnapshot, MemStorage, empty_snapshot};
 pub use leaf_directory::{DirectoryReader, LeafDirectory};

@@ -10,10 +10,9 @@ use rand::{RngExt, SeedableRng};
 
 use super::check::{check, leaf_sizes, nodes};
 use super::{DirectoryReader, LeafDirectory, MemStorage, Tree};
-use crate::schema::SchemaRef;
 use crate::storage::tests::{self as suite, RELATION, Subject, identical, ints};
 use crate::storage::{
-    BatchCursor, ChangeKind, ChangeSet, ChangedRows, KeyRange, RelationShape, Snapshot, Storage, StorageError,
+    BatchCursor, ChangeKind, ChangeSet, ChangedRows, KeyRange, Opened, RelationShape, Snapshot, Storage, StorageError,
 };
 use crate::value::{Batch, Column, DataValue};
 
@@ -188,22 +187,18 @@ fn a_prefix_with_many_matches_is_handed_out_in_pieces() {
 struct Checked(MemStorage);
 
 impl Storage for Checked {
-    fn name(&self) -> &'static str {
-        self.0.name()
-    }
-
-    fn definitions(&self) -> Result<Vec<SchemaRef>, StorageError> {
-        self.0.definitions()
+    fn opened(&self) -> Result<Opened, StorageError> {
+        self.0.opened()
     }
 
     fn snapshot(&self) -> Arc<dyn Snapshot> {
         self.0.snapshot()
     }
 
-    fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
-        self.0.commit(changes)?;
+    fn commit(&self, changes: &mut [ChangeSet]) -> Result<Arc<dyn Snapshot>, StorageError> {
+        let snapshot = self.0.commit(changes)?;
         self.0.current.lock().tree(RELATION).into_iter().for_each(check);
-        Ok(())
+        Ok(snapshot)
     }
 }
 

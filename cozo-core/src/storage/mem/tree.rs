@@ -31,7 +31,7 @@ use super::search::pieces;
 use super::shared::Shared;
 use crate::storage::{
     AsOf, BatchCursor, ChangeKind, ChangedRows, ContentVersion, End, Identity, KeyRange, LookupCursor, RelationShape,
-    probe_count,
+    RelationState, probe_count,
 };
 use crate::value::{Batch, Column, DataValue};
 
@@ -84,9 +84,20 @@ impl Tree {
         height
     }
 
-    /// See [`Snapshot::contents`](crate::storage::Snapshot::contents).
+    /// The version of the contents, which changes with every change.
     pub fn contents(&self) -> ContentVersion {
         self.identity.id()
+    }
+
+    /// The facts about the relation.
+    pub(in crate::storage) fn describe(&self) -> RelationState<'_> {
+        RelationState {
+            shape: self.shape,
+            rows: self.row_count(),
+            row_cost: 1,
+            identity: Some(&self.identity),
+            tree: Some(self),
+        }
     }
 
     /// The number of rows of a range.
@@ -206,20 +217,13 @@ impl Tree {
         true
     }
 
-    /// For each prefix, whether any row begins with it.
-    pub fn contains(&self, prefixes: &[Column]) -> Vec<bool> {
+    /// For each prefix, whether any row begins with it; see [`Snapshot::contains`](crate::storage::Snapshot::contains).
+    pub fn contains(&self, prefixes: &[Column], as_of: Option<AsOf>) -> Vec<bool> {
+        if let Some(as_of) = as_of {
+            return contains_as_of(&self.root, prefixes, as_of);
+        }
         let mut seeker = Seeker::new(&self.root, prefixes, None, &[]);
         (0..probe_count(prefixes)).map(|row| seeker.seek(row)).collect()
-    }
-
-    /// [`Tree::scan`] of the rows visible at a time. The range does not restrict the Validity column.
-    pub fn scan_as_of(&self, range: &KeyRange, columns: &[usize], as_of: AsOf) -> AsOfScan<'_> {
-        AsOfScan::new(&self.root, self.ranks(range), columns, as_of)
-    }
-
-    /// For each prefix of columns before the Validity column, whether a row that begins with it is visible at a time.
-    pub fn contains_as_of(&self, prefixes: &[Column], as_of: AsOf) -> Vec<bool> {
-        contains_as_of(&self.root, prefixes, as_of)
     }
 
     /// Cuts a range into at most `parts` of equal size.
@@ -330,33 +334,33 @@ fn memory_of(node: &Node) -> usize {
 
 /// The cursors as trait objects.
 impl Tree {
-    pub(super) fn boxed_scan<'a>(&'a self, range: &KeyRange, columns: &[usize]) -> Box<dyn BatchCursor + 'a> {
-        Box::new(self.scan(range, columns))
-    }
-
-    pub(super) fn boxed_lookup<'a>(&'a self, keys: &'a [Column], columns: &[usize]) -> Box<dyn LookupCursor + 'a> {
-        Box::new(self.lookup(keys, columns))
-    }
-
-    pub(super) fn boxed_scan_as_of<'a>(
+    /// See [`Snapshot::scan`](crate::storage::Snapshot::scan).
+    pub(in crate::storage) fn boxed_scan<'a>(
         &'a self,
         range: &KeyRange,
         columns: &[usize],
-        as_of: AsOf,
+        as_of: Option<AsOf>,
     ) -> Box<dyn BatchCursor + 'a> {
-        Box::new(self.scan_as_of(range, columns, as_of))
+        match as_of {
+            None => Box::new(self.scan(range, columns)),
+            Some(as_of) => Box::new(AsOfScan::new(&self.root, self.ranks(range), columns, as_of)),
+        }
     }
 
-    /// A prefix of all key columns but the Validity takes one seek.
-    pub(in crate::storage) fn boxed_lookup_as_of<'a>(
+    /// See [`Snapshot::lookup`](crate::storage::Snapshot::lookup). As of a time, a prefix of all key columns but the Validity
+    /// takes one seek.
+    pub(in crate::storage) fn boxed_lookup<'a>(
         &'a self,
         prefixes: &'a [Column],
         columns: &[usize],
-        as_of: AsOf,
+        as_of: Option<AsOf>,
     ) -> Box<dyn LookupCursor + 'a> {
-        match prefixes.len() == as_of.column {
-            true => Box::new(VersionLookup::new(&self.root, prefixes, columns, as_of)),
-            false => Box::new(HistoryLookup::new(&self.root, prefixes, columns, as_of)),
+        match as_of {
+            None => Box::new(self.lookup(prefixes, columns)),
+            Some(as_of) if prefixes.len() == as_of.column => {
+                Box::new(VersionLookup::new(&self.root, prefixes, columns, as_of))
+            }
+            Some(as_of) => Box::new(HistoryLookup::new(&self.root, prefixes, columns, as_of)),
         }
     }
 }

@@ -50,7 +50,9 @@ pub use options::{Compression, RocksOptions};
 use height::Height;
 
 use super::folders::sync_name;
-use super::kv::{ByteRange, Entry, Keys, KvBatch, KvCursor, KvEngine, KvSnapshot, KvStorage, OnFound, RELATION_BYTES};
+use super::kv::{
+    ByteRange, Entry, Keys, KvBatch, KvCursor, KvEngine, KvSnapshot, KvStorage, KvTraits, OnFound, RELATION_BYTES,
+};
 use super::{Durability, Options, StorageError};
 
 /// The name of the engine.
@@ -149,16 +151,17 @@ impl KvEngine for RocksDb {
     type Snapshot = RocksView;
     type Batch = WriteBatch;
 
-    fn name(&self) -> &'static str {
-        NAME
+    /// Larger values than can be appended belong in files of their own, which ingested files do not have.
+    fn traits(&self) -> KvTraits {
+        KvTraits { name: NAME, appendable_bytes: self.min_blob_bytes, max_rows_in_place: self.max_rows_in_place }
     }
 
     fn path(&self) -> String {
         self.db.path().display().to_string()
     }
 
-    fn max_rows_in_place(&self) -> usize {
-        self.max_rows_in_place
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
     }
 
     fn snapshot(&self) -> RocksView {
@@ -168,10 +171,6 @@ impl KvEngine for RocksDb {
             read.set_snapshot(&snapshot);
             View { snapshot, read }
         }))
-    }
-
-    fn batch(&self) -> WriteBatch {
-        WriteBatch::default()
     }
 
     fn write(&self, batch: WriteBatch) -> Result<(), StorageError> {
@@ -185,11 +184,6 @@ impl KvEngine for RocksDb {
             self.height.has_written(bytes, &self.db);
         }
         Ok(())
-    }
-
-    /// Larger values belong in files of their own, which ingested files do not have.
-    fn appendable_bytes(&self) -> usize {
-        self.min_blob_bytes
     }
 
     /// Writes the keys to a file, and ingests it.
@@ -226,10 +220,6 @@ impl KvEngine for RocksDb {
             return Err(StorageError::Engine { engine: NAME, action: "undo a write", message });
         }
         self.flush()
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        self.warnings.clone()
     }
 
     fn compact(&self) -> Result<(), StorageError> {

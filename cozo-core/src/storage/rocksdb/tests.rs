@@ -39,7 +39,7 @@ fn put(keys: impl IntoIterator<Item = i64>, text: &str) -> ChangeSet {
 }
 
 fn count(snapshot: &dyn Snapshot, range: &KeyRange) -> usize {
-    let mut cursor = snapshot.scan(RELATION, range, &[]).unwrap();
+    let mut cursor = snapshot.scan(RELATION, range, &[], None).unwrap();
     std::iter::from_fn(|| cursor.next_batch(1000).unwrap()).map(|batch| batch.len).sum()
 }
 
@@ -59,9 +59,9 @@ fn rows_in_files_are_found_partitioned_and_compacted() {
     let folder = tempfile::tempdir().unwrap();
     let open = || open(folder.path(), &options("{\"write_buffer_mb\": 1, \"compression\": \"none\"}")).unwrap();
     let storage = open();
-    storage.commit(&[texts()]).unwrap();
+    storage.commit(&mut [texts()]).unwrap();
     for part in 0..40 {
-        storage.commit(&[put(part * 1_000..(part + 1) * 1_000, &"x".repeat(100))]).unwrap();
+        storage.commit(&mut [put(part * 1_000..(part + 1) * 1_000, &"x".repeat(100))]).unwrap();
     }
     // An opening flushes all rows to files. Parts are cut by the sizes of files.
     drop(storage);
@@ -70,7 +70,7 @@ fn rows_in_files_are_found_partitioned_and_compacted() {
         let snapshot = storage.snapshot();
         assert_eq!(count(&*snapshot, &KeyRange::all()), 40_000);
         let probes = [Column::ints((39_000..41_000).rev().collect())];
-        let found = snapshot.contains(RELATION, &probes).unwrap();
+        let found = snapshot.contains(RELATION, &probes, None).unwrap();
         assert_eq!(found.iter().filter(|found| **found).count(), 1_000);
         let parts = snapshot.partition(RELATION, &KeyRange::all(), 4);
         let sizes: Vec<usize> = parts.iter().map(|part| count(&*snapshot, part)).collect();
@@ -87,10 +87,10 @@ fn large_values_come_back() {
     let folder = tempfile::tempdir().unwrap();
     let storage = open_at(folder.path());
     let text = "long ".repeat(10_000);
-    storage.commit(&[texts(), put([1, 2], &text), put([3], "short")]).unwrap();
+    storage.commit(&mut [texts(), put([1, 2], &text), put([3], "short")]).unwrap();
     storage.compact().unwrap();
     let snapshot = storage.snapshot();
-    let batch = snapshot.scan(RELATION, &KeyRange::all(), &[1]).unwrap().next_batch(9).unwrap().unwrap();
+    let batch = snapshot.scan(RELATION, &KeyRange::all(), &[1], None).unwrap().next_batch(9).unwrap().unwrap();
     let expected: Vec<DataValue> = [&text[..], &text, "short"].map(DataValue::from).to_vec();
     assert_eq!(batch.columns[0].iter().collect::<Vec<_>>(), expected);
     let blobs = fs::read_dir(folder.path()).unwrap().flatten();
@@ -101,9 +101,9 @@ fn large_values_come_back() {
 fn a_dropped_relation_leaves_held_snapshots_and_a_reused_number_starts_empty() {
     let folder = tempfile::tempdir().unwrap();
     let storage = open_at(folder.path());
-    storage.commit(&[texts(), put(0..100, "a")]).unwrap();
+    storage.commit(&mut [texts(), put(0..100, "a")]).unwrap();
     let before = storage.snapshot();
-    storage.commit(&[ChangeSet { dropped: vec![RELATION], ..ChangeSet::default() }, texts()]).unwrap();
+    storage.commit(&mut [ChangeSet { dropped: vec![RELATION], ..ChangeSet::default() }, texts()]).unwrap();
     assert_eq!((count(&*before, &KeyRange::all()), count(&*storage.snapshot(), &KeyRange::all())), (100, 0));
     storage.compact().unwrap();
     assert_eq!(count(&*before, &KeyRange::all()), 100);
@@ -113,11 +113,11 @@ fn a_dropped_relation_leaves_held_snapshots_and_a_reused_number_starts_empty() {
 fn one_handle_writes_and_others_may_read() {
     let folder = tempfile::tempdir().unwrap();
     let storage = open_at(folder.path());
-    storage.commit(&[texts(), put(0..10, "a")]).unwrap();
+    storage.commit(&mut [texts(), put(0..10, "a")]).unwrap();
     assert!(matches!(refusal(folder.path(), ""), StorageError::Locked(_)));
     let reader = open(folder.path(), &options("{\"read_only\": true}")).unwrap();
     assert_eq!(count(&*reader.snapshot(), &KeyRange::all()), 10);
-    assert!(matches!(reader.commit(&[put([1], "b")]), Err(StorageError::ReadOnly)));
+    assert!(matches!(reader.commit(&mut [put([1], "b")]), Err(StorageError::ReadOnly)));
     drop(storage);
     drop(open_at(folder.path()));
 }
@@ -160,7 +160,7 @@ fn a_store_of_another_program_is_not_taken_over() {
 fn damaged_files_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     let storage = open_at(folder.path());
-    storage.commit(&[texts(), put(0..10_000, "a")]).unwrap();
+    storage.commit(&mut [texts(), put(0..10_000, "a")]).unwrap();
     storage.compact().unwrap();
     drop(storage);
     let tables = fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.path());
@@ -172,7 +172,7 @@ fn damaged_files_are_errors() {
     }
     let scanned = open(folder.path(), &Options::default()).and_then(|storage| {
         let snapshot = storage.snapshot();
-        let mut cursor = snapshot.scan(RELATION, &KeyRange::all(), &[0])?;
+        let mut cursor = snapshot.scan(RELATION, &KeyRange::all(), &[0], None)?;
         while cursor.next_batch(1000)?.is_some() {}
         Ok(())
     });
@@ -194,7 +194,7 @@ fn options_are_checked() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     let text = "{\"durability\": \"disk\", \"compression\": \"zstd\", \"block_cache_mb\": 0, \"min_blob_bytes\": 100}";
     let storage = open(folder.path(), &options(text)).unwrap();
-    storage.commit(&[texts(), put(0..10, &"zero cache ".repeat(50))]).unwrap();
+    storage.commit(&mut [texts(), put(0..10, &"zero cache ".repeat(50))]).unwrap();
     drop(storage);
     assert_eq!(count(&*open_at(folder.path()).snapshot(), &KeyRange::all()), 10);
 }
@@ -209,29 +209,29 @@ fn row_files(folder: &Path) -> usize {
 fn many_rows_after_all_others_are_added_as_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let storage = open_at(folder.path());
-    storage.commit(&[texts()]).unwrap();
-    storage.commit(&[put([0], "before")]).unwrap();
+    storage.commit(&mut [texts()]).unwrap();
+    storage.commit(&mut [put([0], "before")]).unwrap();
     let before = storage.snapshot();
-    storage.commit(&[put(1..20_001, "added")]).unwrap();
+    storage.commit(&mut [put(1..20_001, "added")]).unwrap();
     assert_eq!(row_files(folder.path()), 1);
     assert_eq!(count(&*before, &KeyRange::all()), 1, "an earlier snapshot does not see them");
     assert_eq!(count(&*storage.snapshot(), &KeyRange::all()), 20_001);
     // Some of these keys exist already, and these values are too large for such a file.
     let large = "x".repeat(5000).leak();
-    storage.commit(&[put(10_000..30_000, "again")]).unwrap();
-    storage.commit(&[put(40_000..56_384, large)]).unwrap();
+    storage.commit(&mut [put(10_000..30_000, "again")]).unwrap();
+    storage.commit(&mut [put(40_000..56_384, large)]).unwrap();
     assert_eq!(row_files(folder.path()), 1);
     // Removed rows stay removed where others are added.
-    storage.commit(&[ChangeSet { dropped: vec![RELATION], ..ChangeSet::default() }]).unwrap();
-    storage.commit(&[texts()]).unwrap();
-    storage.commit(&[put((0..40_000).step_by(2), "new")]).unwrap();
+    storage.commit(&mut [ChangeSet { dropped: vec![RELATION], ..ChangeSet::default() }]).unwrap();
+    storage.commit(&mut [texts()]).unwrap();
+    storage.commit(&mut [put((0..40_000).step_by(2), "new")]).unwrap();
     drop((before, storage));
     let storage = open_at(folder.path());
     assert_eq!(count(&*storage.snapshot(), &KeyRange::all()), 20_000);
     assert_eq!(storage.snapshot().row_count(RELATION), 20_000);
     let key = [Column::ints(vec![10_000])];
     let snapshot = storage.snapshot();
-    let mut cursor = snapshot.lookup(RELATION, &key, &[1]).unwrap();
+    let mut cursor = snapshot.lookup(RELATION, &key, &[1], None).unwrap();
     assert_eq!(cursor.next_matches(1).unwrap().unwrap().batch.columns[0].get(0), DataValue::from("new"));
 }
 
@@ -252,11 +252,11 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 fn a_manifest_that_lacks_something_is_refused_and_nothing_removed() {
     let folder = tempfile::tempdir().unwrap();
     let storage = open_at(folder.path());
-    storage.commit(&[texts(), put(0..10, "before")]).unwrap();
+    storage.commit(&mut [texts(), put(0..10, "before")]).unwrap();
     let manifest = manifest_of(folder.path());
     let older = fs::read(&manifest).unwrap();
-    storage.commit(&[put(10..20_000, "a file of its own")]).unwrap();
-    storage.commit(&[put([20_000], "in the log")]).unwrap();
+    storage.commit(&mut [put(10..20_000, "a file of its own")]).unwrap();
+    storage.commit(&mut [put([20_000], "in the log")]).unwrap();
     drop(storage);
     let whole = fs::read(&manifest).unwrap();
     assert!(whole.len() > older.len() && whole.starts_with(&older));
@@ -276,16 +276,16 @@ fn a_manifest_that_lacks_something_is_refused_and_nothing_removed() {
     }
     fs::write(&manifest, &whole).unwrap();
     let storage = open_at(folder.path());
-    assert_eq!((storage.warnings(), count(&*storage.snapshot(), &KeyRange::all())), (vec![], 20_001));
+    assert_eq!((storage.opened().unwrap().warnings, count(&*storage.snapshot(), &KeyRange::all())), (vec![], 20_001));
 }
 
 #[test]
 fn the_note_of_a_closed_database_covers_the_whole_manifest() {
     let folder = tempfile::tempdir().unwrap();
-    open_at(folder.path()).commit(&[texts()]).unwrap();
+    open_at(folder.path()).commit(&mut [texts()]).unwrap();
     // Each opening writes the rows of the last one to a file. RocksDB merges such files in the background.
     for opening in 0..40 {
-        open_at(folder.path()).commit(&[put((opening..1_000).step_by(2), "again")]).unwrap();
+        open_at(folder.path()).commit(&mut [put((opening..1_000).step_by(2), "again")]).unwrap();
         let noted = height::read(folder.path()).unwrap();
         let bytes = fs::metadata(manifest_of(folder.path())).unwrap().len();
         assert_eq!((noted.is_closed, noted.manifest.bytes), (true, bytes), "opening {opening}");
@@ -296,10 +296,10 @@ fn the_note_of_a_closed_database_covers_the_whole_manifest() {
 fn without_the_note_a_manifest_is_taken_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let storage = open_at(folder.path());
-    storage.commit(&[texts(), put(0..10, "before")]).unwrap();
+    storage.commit(&mut [texts(), put(0..10, "before")]).unwrap();
     storage.compact().unwrap();
     let older = fs::read(manifest_of(folder.path())).unwrap();
-    storage.commit(&[put(10..20_000, "a file of its own")]).unwrap();
+    storage.commit(&mut [put(10..20_000, "a file of its own")]).unwrap();
     drop(storage);
     fs::write(manifest_of(folder.path()), older).unwrap();
     fs::remove_file(folder.path().join("height")).unwrap();
@@ -310,7 +310,7 @@ fn without_the_note_a_manifest_is_taken_as_it_is() {
 #[test]
 fn an_earlier_state_is_told_and_what_it_was_opened_from_kept() {
     let folder = tempfile::tempdir().unwrap();
-    open_at(folder.path()).commit(&[texts(), put(0..10, "before")]).unwrap();
+    open_at(folder.path()).commit(&mut [texts(), put(0..10, "before")]).unwrap();
     let noted = height::read(folder.path()).unwrap();
     assert!(noted.is_closed);
     let later = height::Noted { number: noted.number + 7, is_closed: false, ..noted };
@@ -319,7 +319,7 @@ fn an_earlier_state_is_told_and_what_it_was_opened_from_kept() {
 
     let storage = open_at(folder.path());
     assert_eq!(count(&*storage.snapshot(), &KeyRange::all()), 10);
-    let [warning] = &storage.warnings()[..] else { panic!("{:?}", storage.warnings()) };
+    let [warning] = &storage.opened().unwrap().warnings[..] else { panic!("{:?}", storage.opened().unwrap().warnings) };
     assert!(warning.contains("an earlier state of the database"), "{warning}");
     for (name, bytes) in before.iter().filter(|(name, _)| name.starts_with("MANIFEST-") || name.ends_with(".log")) {
         let kept = format!("{name}.lost");
@@ -327,7 +327,7 @@ fn an_earlier_state_is_told_and_what_it_was_opened_from_kept() {
         assert_eq!(&fs::read(folder.path().join(kept)).unwrap(), bytes);
     }
     drop(storage);
-    assert!(open_at(folder.path()).warnings().is_empty(), "it was told");
+    assert!(open_at(folder.path()).opened().unwrap().warnings.is_empty(), "it was told");
     assert!(contents(folder.path()).keys().all(|name| !name.ends_with(".opening")));
 }
 
@@ -341,7 +341,7 @@ fn a_log_that_is_not_there_is_told_unless_the_database_was_closed() {
             .for_each(|log| fs::remove_file(log).unwrap());
     };
     let storage = open_at(folder.path());
-    storage.commit(&[texts(), put(0..10, "there")]).unwrap();
+    storage.commit(&mut [texts(), put(0..10, "there")]).unwrap();
     let copy = tempfile::tempdir().unwrap();
     for file in fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path()) {
         fs::copy(&file, copy.path().join(file.file_name().unwrap())).unwrap();
@@ -349,11 +349,11 @@ fn a_log_that_is_not_there_is_told_unless_the_database_was_closed() {
     drop(storage);
     remove_logs(folder.path());
     let storage = open_at(folder.path());
-    assert_eq!((storage.warnings(), count(&*storage.snapshot(), &KeyRange::all())), (vec![], 10));
+    assert_eq!((storage.opened().unwrap().warnings, count(&*storage.snapshot(), &KeyRange::all())), (vec![], 10));
     // A copy of the open database, as after a crash, lacks rows.
     remove_logs(copy.path());
     let refusal = open(copy.path(), &Options::default());
-    let told = refusal.map_or_else(|error| error.to_string(), |storage| storage.warnings().join(" "));
+    let told = refusal.map_or_else(|error| error.to_string(), |storage| storage.opened().unwrap().warnings.join(" "));
     assert!(told.contains("log of RocksDB is not there") || told.contains("not a database"), "{told}");
 }
 
@@ -376,14 +376,14 @@ fn a_copy_for_evidence_never_writes_over_a_file() {
 fn a_file_of_added_rows_that_was_removed_is_put_back() {
     let folder = tempfile::tempdir().unwrap();
     let storage = open_at(folder.path());
-    storage.commit(&[texts(), put(0..10, "before")]).unwrap();
-    storage.commit(&[put(10..20_010, "added")]).unwrap();
+    storage.commit(&mut [texts(), put(0..10, "before")]).unwrap();
+    storage.commit(&mut [put(10..20_010, "added")]).unwrap();
     drop(storage);
     let files = || fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path());
     let added = files().filter(|path| path.extension().is_some_and(|end| end == "sst")).max().unwrap();
     fs::rename(&added, folder.path().join(APPENDED_FILE)).unwrap();
     let storage = open_at(folder.path());
-    assert_eq!((storage.warnings(), count(&*storage.snapshot(), &KeyRange::all())), (vec![], 20_010));
+    assert_eq!((storage.opened().unwrap().warnings, count(&*storage.snapshot(), &KeyRange::all())), (vec![], 20_010));
     drop(storage);
     // Another file in its place does not belong to this database.
     fs::remove_file(&added).unwrap();

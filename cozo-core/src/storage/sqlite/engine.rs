@@ -9,12 +9,11 @@ use super::catalog;
 use super::connection::{Pool, clear_log_on_close};
 use super::error::{failed, failed_file};
 use super::log::LogKeeper;
-use super::open::{FORMAT_VERSION, Opened, check_database, open_database};
+use super::open::{FORMAT_VERSION, OpenedFile, check_database, open_database};
 use super::snapshot::SqliteSnapshot;
 use super::write;
-use crate::schema::SchemaRef;
 use crate::storage::{
-    ChangeSet, Durability, EngineTraits, LogMark, NoOptions, Options, Snapshot, Storage, StorageError,
+    ChangeSet, Durability, EngineTraits, LogMark, NoOptions, Opened, Options, Snapshot, Storage, StorageError,
 };
 use crate::sync::Mutex;
 
@@ -50,7 +49,7 @@ impl SqliteStorage {
         if options.read_only {
             return Self::open_to_read(&path);
         }
-        let Opened { writer, mut tables, lock } = open_database(&path, options.durability)?;
+        let OpenedFile { writer, mut tables, lock } = open_database(&path, options.durability)?;
         in_transaction(&writer, |connection| write::drop_strays(connection, &mut tables))?;
         let log_mark = catalog::log_mark(&writer)?;
         clear_log_on_close(&writer)?;
@@ -90,16 +89,9 @@ impl SqliteStorage {
 }
 
 impl Storage for SqliteStorage {
-    fn name(&self) -> &'static str {
-        super::NAME
-    }
-
-    fn definitions(&self) -> Result<Vec<SchemaRef>, StorageError> {
-        Ok(self.current.lock().tables.values().filter_map(|entry| entry.definition.clone()).collect())
-    }
-
-    fn log_mark(&self) -> Result<Option<LogMark>, StorageError> {
-        Ok(self.log_mark)
+    fn opened(&self) -> Result<Opened, StorageError> {
+        let definitions = self.current.lock().tables.values().filter_map(|entry| entry.definition.clone()).collect();
+        Ok(Opened { definitions, log_mark: self.log_mark, warnings: vec![] })
     }
 
     fn snapshot(&self) -> Arc<dyn Snapshot> {
@@ -119,7 +111,7 @@ impl Storage for SqliteStorage {
         EngineTraits { max_rows_in_place: self.max_rows_in_place, ..EngineTraits::default() }
     }
 
-    fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
+    fn commit(&self, changes: &mut [ChangeSet]) -> Result<Arc<dyn Snapshot>, StorageError> {
         let mut writer = self.writer()?.lock();
         let mut newest = self.current.lock();
         let Writer { connection, is_time_for_counts, .. } = &mut *writer;
@@ -133,7 +125,7 @@ impl Storage for SqliteStorage {
         })?;
         *is_time_for_counts = false;
         *newest = Arc::new(SqliteSnapshot::new(self.pool.clone(), tables));
-        Ok(())
+        Ok(newest.clone())
     }
 
     /// A failed commit may be in SQLite's own log. The next commit overwrites it there.

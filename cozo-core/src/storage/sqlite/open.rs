@@ -31,7 +31,7 @@ enum Content {
 }
 
 /// A database opened for writing.
-pub struct Opened {
+pub struct OpenedFile {
     /// The writing connection.
     pub writer: Connection,
     /// The relations.
@@ -41,7 +41,7 @@ pub struct Opened {
 }
 
 /// Opens a database for writing. Creates it if there is none.
-pub fn open_database(path: &Path, durability: Durability) -> Result<Opened, StorageError> {
+pub fn open_database(path: &Path, durability: Durability) -> Result<OpenedFile, StorageError> {
     let lock_path = beside(path, "-lock");
     let is_new_lock = !lock_path.exists();
     let lock = lock_file(path, &lock_path)?;
@@ -67,7 +67,7 @@ pub fn open_database(path: &Path, durability: Durability) -> Result<Opened, Stor
         Content::Database => catalog::create_log_mark(&writer)?,
     }
     let tables = catalog::load(&writer)?;
-    Ok(Opened { writer, tables, lock })
+    Ok(OpenedFile { writer, tables, lock })
 }
 
 /// Checks that the file is a database, without changing it.

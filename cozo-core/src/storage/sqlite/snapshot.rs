@@ -19,7 +19,7 @@ use super::table::Table;
 use crate::schema::RelationId;
 use crate::storage::overlay::overlay;
 use crate::storage::{
-    AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, Nothing, RelationShape, Snapshot, StorageError, probe_count,
+    AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, Nothing, RelationState, Snapshot, StorageError, probe_count,
 };
 use crate::value::Column;
 
@@ -60,39 +60,12 @@ impl SqliteSnapshot {
     fn table(&self, relation: RelationId) -> Option<&Arc<Table>> {
         self.tables.get(&relation).map(|entry| &entry.table)
     }
-
-    fn boxed_scan<'a>(
-        &'a self,
-        relation: RelationId,
-        range: &KeyRange,
-        columns: &[usize],
-        history: Option<History>,
-    ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
-        let Some(table) = self.table(relation) else { return Ok(Box::new(Nothing)) };
-        let range = Some(Range::of(table.key_forms(), range)?);
-        Ok(Box::new(Scan { snapshot: self, reading: Reading::new(table, columns, history), range }))
-    }
-
-    fn boxed_lookup<'a>(
-        &'a self,
-        relation: RelationId,
-        prefixes: &'a [Column],
-        columns: &[usize],
-        history: Option<History>,
-    ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
-        let Some(table) = self.table(relation) else { return Ok(Box::new(Nothing)) };
-        let reading = Reading::new(table, columns, history);
-        Ok(Box::new(Lookup { snapshot: self, reading, prefixes, next: 0, range: None }))
-    }
 }
 
 impl Snapshot for SqliteSnapshot {
-    fn shape(&self, relation: RelationId) -> Option<RelationShape> {
-        self.table(relation).map(|table| table.shape)
-    }
-
-    fn row_count(&self, relation: RelationId) -> u64 {
-        self.tables.get(&relation).map_or(0, |entry: &Entry| entry.rows)
+    fn describe(&self, relation: RelationId) -> Option<RelationState<'_>> {
+        let Entry { table, rows, .. } = self.tables.get(&relation)?;
+        Some(RelationState { shape: table.shape, rows: *rows, row_cost: 1, identity: None, tree: None })
     }
 
     fn scan<'a>(
@@ -100,12 +73,12 @@ impl Snapshot for SqliteSnapshot {
         relation: RelationId,
         range: &KeyRange,
         columns: &[usize],
+        as_of: Option<AsOf>,
     ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
-        self.boxed_scan(relation, range, columns, None)
-    }
-
-    fn partition(&self, _: RelationId, range: &KeyRange, _: usize) -> Vec<KeyRange> {
-        vec![range.clone()]
+        let Some(table) = self.table(relation) else { return Ok(Box::new(Nothing)) };
+        let range = Some(Range::of(table.key_forms(), range)?);
+        let reading = Reading::new(table, columns, as_of.map(History::new).transpose()?);
+        Ok(Box::new(Scan { snapshot: self, reading, range }))
     }
 
     fn lookup<'a>(
@@ -113,12 +86,23 @@ impl Snapshot for SqliteSnapshot {
         relation: RelationId,
         prefixes: &'a [Column],
         columns: &[usize],
+        as_of: Option<AsOf>,
     ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
-        self.boxed_lookup(relation, prefixes, columns, None)
+        let Some(table) = self.table(relation) else { return Ok(Box::new(Nothing)) };
+        let reading = Reading::new(table, columns, as_of.map(History::new).transpose()?);
+        Ok(Box::new(Lookup { snapshot: self, reading, prefixes, next: 0, range: None }))
     }
 
-    fn contains(&self, relation: RelationId, prefixes: &[Column]) -> Result<Vec<bool>, StorageError> {
+    fn contains(
+        &self,
+        relation: RelationId,
+        prefixes: &[Column],
+        as_of: Option<AsOf>,
+    ) -> Result<Vec<bool>, StorageError> {
         let count = probe_count(prefixes);
+        if as_of.is_some() {
+            return self.lookup(relation, prefixes, &[], as_of)?.found(count);
+        }
         let Some(table) = self.table(relation) else { return Ok(vec![false; count]) };
         let mut reading = Reading::new(table, &[], None);
         self.read(|connection| {
@@ -129,26 +113,6 @@ impl Snapshot for SqliteSnapshot {
             };
             (0..count).map(found).collect()
         })
-    }
-
-    fn scan_as_of<'a>(
-        &'a self,
-        relation: RelationId,
-        range: &KeyRange,
-        columns: &[usize],
-        as_of: AsOf,
-    ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
-        self.boxed_scan(relation, range, columns, Some(History::new(as_of)?))
-    }
-
-    fn lookup_as_of<'a>(
-        &'a self,
-        relation: RelationId,
-        prefixes: &'a [Column],
-        columns: &[usize],
-        as_of: AsOf,
-    ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
-        self.boxed_lookup(relation, prefixes, columns, Some(History::new(as_of)?))
     }
 
     fn with_changes(self: Arc<Self>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {

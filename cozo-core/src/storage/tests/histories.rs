@@ -1,7 +1,7 @@
 //! Histories read as of a time, by the column tree and by the reads that any engine has, against a filter of all rows.
 
 use super::*;
-use crate::storage::{AsOf, BatchCursor, LookupCursor, StorageError};
+use crate::storage::{AsOf, BatchCursor, LookupCursor, RelationState, StorageError, as_of};
 
 /// Rows of a value column by key, the Validity last.
 struct Histories {
@@ -12,16 +12,12 @@ struct Histories {
     random: StdRng,
 }
 
-/// Only the required reads of a snapshot, so that the provided methods of the trait are tested.
+/// Reads as of a time by reading all versions, as an engine does that cannot seek in histories.
 struct PlainReads<'s>(&'s dyn Snapshot);
 
 impl Snapshot for PlainReads<'_> {
-    fn shape(&self, relation: RelationId) -> Option<RelationShape> {
-        self.0.shape(relation)
-    }
-
-    fn row_count(&self, relation: RelationId) -> u64 {
-        self.0.row_count(relation)
+    fn describe(&self, relation: RelationId) -> Option<RelationState<'_>> {
+        self.0.describe(relation)
     }
 
     fn scan<'a>(
@@ -29,12 +25,12 @@ impl Snapshot for PlainReads<'_> {
         relation: RelationId,
         range: &KeyRange,
         columns: &[usize],
+        as_of: Option<AsOf>,
     ) -> Result<Box<dyn BatchCursor + 'a>, StorageError> {
-        self.0.scan(relation, range, columns)
-    }
-
-    fn partition(&self, relation: RelationId, range: &KeyRange, parts: usize) -> Vec<KeyRange> {
-        self.0.partition(relation, range, parts)
+        match as_of {
+            Some(as_of) => as_of::scan(self, relation, range, columns, as_of),
+            None => self.0.scan(relation, range, columns, None),
+        }
     }
 
     fn lookup<'a>(
@@ -42,12 +38,12 @@ impl Snapshot for PlainReads<'_> {
         relation: RelationId,
         prefixes: &'a [Column],
         columns: &[usize],
+        as_of: Option<AsOf>,
     ) -> Result<Box<dyn LookupCursor + 'a>, StorageError> {
-        self.0.lookup(relation, prefixes, columns)
-    }
-
-    fn contains(&self, relation: RelationId, prefixes: &[Column]) -> Result<Vec<bool>, StorageError> {
-        self.0.contains(relation, prefixes)
+        match as_of {
+            Some(as_of) => as_of::lookup(self, relation, prefixes, columns, as_of),
+            None => self.0.lookup(relation, prefixes, columns, None),
+        }
     }
 
     fn with_changes(self: Arc<Self>, _: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
@@ -62,7 +58,7 @@ impl Histories {
         let storage = (subject.open)();
         let ends = [of(BaseType::Validity, false), of(BaseType::Int, false)];
         let types = [of(BaseType::Int, false), ColumnType::ANY].into_iter().take(column).chain(ends).collect();
-        storage.commit(&[creation(&schema(column + 1, types))]).unwrap();
+        storage.commit(&mut [creation(&schema(column + 1, types))]).unwrap();
         Histories { column, storage, model: Model::new(), random: StdRng::seed_from_u64(seed) }
     }
 
@@ -100,7 +96,7 @@ impl Histories {
             rows(ChangeKind::Remove, batch_of(self.column + 1, &removed)),
             rows(ChangeKind::Put, batch_of(self.column + 2, &model_rows(&puts))),
         ];
-        self.storage.commit(&[ChangeSet::of_rows(changes)]).unwrap();
+        self.storage.commit(&mut [ChangeSet::of_rows(changes)]).unwrap();
         removed.iter().for_each(|key| drop(self.model.remove(key)));
         self.model.extend(puts);
     }
@@ -177,7 +173,7 @@ fn visible(model: &Model, as_of: AsOf) -> Vec<Tuple> {
 
 fn verify_scan(snapshot: &dyn Snapshot, visible: &[Tuple], range: &KeyRange, as_of: AsOf, max_rows: usize) {
     let columns: Vec<usize> = (0..as_of.column + 2).collect();
-    let mut cursor = snapshot.scan_as_of(RELATION, range, &columns, as_of).unwrap();
+    let mut cursor = snapshot.scan(RELATION, range, &columns, Some(as_of)).unwrap();
     let mut rows = vec![];
     while let Some(batch) = cursor.next_batch(max_rows).unwrap() {
         assert!(batch.len > 0 && batch.len <= max_rows + 1);
@@ -198,7 +194,7 @@ fn verify_lookup(
 ) {
     let columns: Vec<usize> = (0..as_of.column + 2).rev().collect();
     let prefixes = batch_of(width, probes).columns;
-    let mut cursor = snapshot.lookup_as_of(RELATION, &prefixes, &columns, as_of).unwrap();
+    let mut cursor = snapshot.lookup(RELATION, &prefixes, &columns, Some(as_of)).unwrap();
     let mut found = vec![];
     while let Some(matches) = cursor.next_matches(max_rows).unwrap() {
         assert!(matches.batch.len > 0 && matches.probe_rows.len() == matches.batch.len);
@@ -210,7 +206,7 @@ fn verify_lookup(
         expected.extend(rows.map(|row| (probe as u32, row.iter().rev().cloned().collect())));
     }
     assert_eq!(found, expected, "{as_of:?}");
-    let contained = snapshot.contains_as_of(RELATION, &prefixes, as_of).unwrap();
+    let contained = snapshot.contains(RELATION, &prefixes, Some(as_of)).unwrap();
     let shown = |probe: usize| expected.iter().any(|(found, _)| *found == probe as u32);
     assert_eq!(contained, (0..probes.len()).map(shown).collect::<Vec<_>>());
 }

@@ -171,7 +171,7 @@ fn model_rows(model: &Model) -> Vec<Tuple> {
 }
 
 fn scan(snapshot: &dyn Snapshot, range: &KeyRange, columns: &[usize], max_rows: usize) -> Vec<Tuple> {
-    let mut cursor = snapshot.scan(RELATION, range, columns).unwrap();
+    let mut cursor = snapshot.scan(RELATION, range, columns, None).unwrap();
     let mut rows = vec![];
     while let Some(batch) = cursor.next_batch(max_rows).unwrap() {
         assert!(batch.len > 0 && batch.len <= max_rows);
@@ -182,7 +182,7 @@ fn scan(snapshot: &dyn Snapshot, range: &KeyRange, columns: &[usize], max_rows: 
 }
 
 fn lookup(snapshot: &dyn Snapshot, prefixes: &[Column], columns: &[usize], max_rows: usize) -> Vec<(u32, Tuple)> {
-    let mut cursor = snapshot.lookup(RELATION, prefixes, columns).unwrap();
+    let mut cursor = snapshot.lookup(RELATION, prefixes, columns, None).unwrap();
     let mut rows = vec![];
     while let Some(matches) = cursor.next_matches(max_rows).unwrap() {
         assert!(matches.batch.len > 0 && matches.batch.len <= max_rows);
@@ -204,7 +204,7 @@ struct Pair {
 impl Pair {
     fn new(subject: &Subject, kind: Kind, seed: u64) -> Self {
         let storage = (subject.open)();
-        storage.commit(&[creation(&kind.schema())]).unwrap();
+        storage.commit(&mut [creation(&kind.schema())]).unwrap();
         let random = StdRng::seed_from_u64(seed);
         Pair { kind, storage, exact: subject.exact, model: Model::new(), random }
     }
@@ -246,8 +246,8 @@ impl Pair {
 
     fn step(&mut self) {
         let sets = self.random.random_range(1..4);
-        let sets: Vec<ChangeSet> = (0..sets).map(|_| ChangeSet::of_rows(vec![self.random_change()])).collect();
-        self.storage.commit(&sets).unwrap();
+        let mut sets: Vec<ChangeSet> = (0..sets).map(|_| ChangeSet::of_rows(vec![self.random_change()])).collect();
+        self.storage.commit(&mut sets).unwrap();
     }
 
     fn verify(&mut self) {
@@ -336,7 +336,7 @@ impl Pair {
                 }
             }
             assert_eq!(found, expected);
-            let contained = snapshot.contains(RELATION, &prefixes).unwrap();
+            let contained = snapshot.contains(RELATION, &prefixes, None).unwrap();
             let present = |row: usize| expected.iter().any(|(probe, _)| *probe == row as u32);
             assert_eq!(contained, (0..probes.len()).map(present).collect::<Vec<_>>());
         }
@@ -377,14 +377,14 @@ fn run(subject: &Subject, kind: Kind, seed: u64, steps: usize) {
             held.clear();
             drop(std::mem::replace(&mut pair.storage, Box::new(super::mem::MemStorage::new())));
             pair.storage = (subject.open)();
-            assert_eq!(pair.storage.definitions().unwrap(), [kind.schema()]);
+            assert_eq!(pair.storage.opened().unwrap().definitions, [kind.schema()]);
             pair.verify();
         }
     }
     for (snapshot, rows) in &held {
         identical(&scan(&**snapshot, &KeyRange::all(), &columns, 1000), rows);
     }
-    pair.storage.commit(&[ChangeSet { dropped: vec![RELATION], ..ChangeSet::default() }]).unwrap();
+    pair.storage.commit(&mut [ChangeSet { dropped: vec![RELATION], ..ChangeSet::default() }]).unwrap();
     assert_eq!(scan(&*pair.storage.snapshot(), &KeyRange::all(), &columns, 10), Vec::<Tuple>::new());
 }
 
@@ -397,11 +397,11 @@ fn relations_without_a_definition_are_gone_after_reopening(subject: &Subject) {
     let rows = vec![RowChanges::new(RELATION, ChangeKind::Put, ints(0..100))];
     let unfinished = ChangeSet { created: vec![schema.clone()], ..ChangeSet::of_rows(rows) };
     let storage = (subject.open)();
-    storage.commit(&[unfinished]).unwrap();
+    storage.commit(&mut [unfinished]).unwrap();
     drop(storage);
     let storage = (subject.open)();
-    assert!(storage.definitions().unwrap().is_empty());
-    storage.commit(&[creation(&schema)]).unwrap();
+    assert!(storage.opened().unwrap().definitions.is_empty());
+    storage.commit(&mut [creation(&schema)]).unwrap();
     assert!(scan(&*storage.snapshot(), &KeyRange::all(), &[0], 10).is_empty());
 }
 
@@ -411,7 +411,7 @@ fn unknown_relations_are_empty_or_errors(subject: &Subject) {
     let empty = storage.snapshot();
     assert_eq!(empty.row_count(RELATION), 0);
     assert!(scan(&*empty, &KeyRange::all(), &[0], 10).is_empty());
-    assert_eq!(empty.contains(RELATION, &ints([1, 2]).columns).unwrap(), [false, false]);
+    assert_eq!(empty.contains(RELATION, &ints([1, 2]).columns, None).unwrap(), [false, false]);
     let rows = vec![RowChanges::new(RELATION, ChangeKind::Put, ints([1]))];
     let put = ChangeSet::of_rows(rows.clone());
     assert!(empty.clone().with_changes(&put).is_err());
@@ -421,10 +421,10 @@ fn unknown_relations_are_empty_or_errors(subject: &Subject) {
         (scan(&*empty, &KeyRange::all(), &[0], 10).len(), scan(&*local, &KeyRange::all(), &[0], 10).len()),
         (0, 1)
     );
-    assert!(storage.commit(&[created.clone(), ChangeSet { dropped: vec![RELATION], ..put.clone() }, put]).is_err());
+    assert!(storage.commit(&mut [created.clone(), ChangeSet { dropped: vec![RELATION], ..put.clone() }, put]).is_err());
     assert!(scan(&*storage.snapshot(), &KeyRange::all(), &[0], 10).is_empty());
-    assert!(storage.definitions().unwrap().is_empty());
-    storage.commit(&[created]).unwrap();
+    assert!(storage.opened().unwrap().definitions.is_empty());
+    storage.commit(&mut [created]).unwrap();
     assert_eq!(scan(&*storage.snapshot(), &KeyRange::all(), &[0], 10).len(), 1);
 }
 

@@ -40,7 +40,7 @@ impl Pipeline {
         if outcome.is_err() {
             let undone = ChangeSet { dropped: filler.created, ..ChangeSet::default() };
             // If even that fails, the rest stays invisible, and the next opening removes it.
-            let _ = self.storage.commit(&[undone]);
+            let _ = self.storage.commit(&mut [undone]);
         }
         outcome
     }
@@ -57,7 +57,7 @@ impl Filler<'_> {
         let schema = Arc::new(schema);
         let created: Vec<SchemaRef> = with_indices(&schema).cloned().collect();
         self.created.extend(created.iter().map(|schema| schema.id));
-        self.pipeline.storage.commit(&[ChangeSet { created, ..ChangeSet::default() }])?;
+        self.pipeline.storage.commit(&mut [ChangeSet { created, ..ChangeSet::default() }])?;
         self.definitions.push((schema.name.clone(), Some(schema.clone())));
         Ok(schema)
     }
@@ -82,7 +82,8 @@ impl Filler<'_> {
         let Some((relation, rows)) = self.pending.take() else { return Ok(()) };
         let rows = RowChanges::new(relation.id, ChangeKind::Put, rows);
         self.pipeline.storage.before_commit();
-        Ok(self.pipeline.storage.commit(&[ChangeSet::of_rows(vec![rows])])?)
+        self.pipeline.storage.commit(&mut [ChangeSet::of_rows(vec![rows])])?;
+        Ok(())
     }
 }
 

@@ -30,7 +30,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
 use crate::schema::{RelationId, with_indices};
-use crate::storage::{ChangeSet, EngineTraits, Storage, StorageError, empty_snapshot};
+use crate::storage::{ChangeSet, EngineTraits, Opened, Storage, StorageError, empty_snapshot};
 use crate::txn::catalog::Catalog;
 use crate::txn::commit::history::{Group, History, validate};
 use crate::txn::commit::request::CommitRequest;
@@ -62,6 +62,8 @@ pub struct Pipeline {
     /// could not remove its log when it closes.
     pub storage: Box<dyn Storage>,
     pub traits: EngineTraits,
+    /// The problems found when the database was opened, in words.
+    warnings: Vec<String>,
 }
 
 /// The keys of a relation with this many rows take some megabytes, which exceeds the processor's cache.
@@ -71,7 +73,8 @@ impl Pipeline {
     /// A pipeline over an engine, with the relations that it holds.
     pub fn new(storage: Box<dyn Storage>) -> Result<Self, StorageError> {
         let mut catalog = Catalog::default();
-        storage.definitions()?.into_iter().for_each(|schema| catalog.insert(schema));
+        let Opened { definitions, warnings, .. } = storage.opened()?;
+        definitions.into_iter().for_each(|schema| catalog.insert(schema));
         let next = catalog.iter().flat_map(with_indices).map(|schema| schema.id.0 + 1).max().unwrap_or(1);
         let active = Active::new(catalog.clone());
         let batcher = WriteBatcher::new(catalog.version);
@@ -79,6 +82,7 @@ impl Pipeline {
         let version = Version { sequence: 0, catalog, snapshot: storage.snapshot() };
         Ok(Pipeline {
             traits: storage.traits(),
+            warnings,
             storage,
             current: Current::new(version),
             waiting: CachePadded::default(),
@@ -319,24 +323,28 @@ impl Pipeline {
         // longer commit transactions can still begin with the current version.
         let are_few = self.are_few(changes);
         let mut current;
-        let (committed, snapshot, next);
+        let (committed, next);
         let mut superseded = None;
         if are_few {
             current = self.current.write();
             wait_for_readers(&current);
             next = Arc::make_mut(&mut current);
             next.snapshot = history.nothing.take().unwrap_or_else(|| empty_snapshot().clone());
-            (committed, snapshot) = self.storage.commit_and_snapshot(changes);
+            committed = self.storage.commit(changes);
         } else {
-            (committed, snapshot) = self.storage.commit_and_snapshot(changes);
+            committed = self.storage.commit(changes);
             current = self.current.write();
             let defines = committed.is_ok() && changes.iter().any(|changes| !changes.definitions.is_empty());
             superseded = defines.then(|| current.clone());
             next = Arc::make_mut(&mut current);
         }
+        let (snapshot, outcome) = match committed {
+            Ok(snapshot) => (snapshot, Ok(())),
+            Err(error) => (self.storage.snapshot(), Err(error)),
+        };
         let before = std::mem::replace(&mut next.snapshot, snapshot);
         history.nothing = are_few.then_some(before);
-        committed?;
+        outcome?;
         next.sequence += 1;
         changes.iter().for_each(|changes| next.catalog.apply(changes, next.sequence));
         if superseded.is_some() {
@@ -355,7 +363,7 @@ impl Pipeline {
 
     /// The problems found when the database was opened, in words.
     pub fn warnings(&self) -> Vec<String> {
-        self.storage.warnings()
+        self.warnings.clone()
     }
 
     /// The problems that the engine finds in its stored data, in words.

@@ -10,9 +10,9 @@ fn killed() -> TestFolder {
         let logged = folder.open_over(PATIENT, |storage| Box::new(Failing(storage, faults.clone())));
         (logged, faults)
     };
-    logged.commit(&[relation()]).unwrap();
-    logged.commit(&[put([(1, "a")])]).unwrap();
-    logged.commit(&[put([(2, "b")])]).unwrap();
+    logged.commit(&mut [relation()]).unwrap();
+    logged.commit(&mut [put([(1, "a")])]).unwrap();
+    logged.commit(&mut [put([(2, "b")])]).unwrap();
     Faults::set(&faults.commits, true);
     assert!(logged.shared.apply().is_err());
     let killed = folder.killed_after(&logged, [put([(3, "c")]), put([(4, "d")])]);
@@ -26,10 +26,10 @@ fn opened(folder: &TestFolder) -> (usize, Vec<String>) {
     let found = rows(&*logged.snapshot());
     let all = texts([(1, "a"), (2, "b"), (3, "c"), (4, "d")]);
     assert!(all.iter().take(found.len()).eq(&found), "commits are missing in between: {found:?}");
-    let warnings = logged.warnings();
+    let warnings = logged.opened().unwrap().warnings;
     drop(logged);
     let again = folder.open(PATIENT);
-    assert_eq!((rows(&*again.snapshot()), again.warnings()), (found.clone(), vec![]));
+    assert_eq!((rows(&*again.snapshot()), again.opened().unwrap().warnings), (found.clone(), vec![]));
     (found.len(), warnings)
 }
 
@@ -97,18 +97,22 @@ fn the_only_file_of_a_session_that_was_not_closed_must_be_there() {
     let (_, killed) = filled(&TestFolder::new());
     fs::remove_file(&killed.logs()[0]).unwrap();
     let logged = killed.open(PATIENT);
-    assert!(logged.warnings()[0].contains("'db-commits-0' is missing"), "{:?}", logged.warnings());
+    assert!(
+        logged.opened().unwrap().warnings[0].contains("'db-commits-0' is missing"),
+        "{:?}",
+        logged.opened().unwrap().warnings
+    );
     drop(logged);
-    assert_eq!(killed.open(PATIENT).warnings(), Vec::<String>::new(), "the session was closed");
+    assert_eq!(killed.open(PATIENT).opened().unwrap().warnings, Vec::<String>::new(), "the session was closed");
 }
 
 #[test]
 fn an_engine_that_lost_commits_is_noticed() {
     let folder = TestFolder::new();
     let logged = folder.open(PATIENT);
-    logged.commit(&[relation()]).unwrap();
+    logged.commit(&mut [relation()]).unwrap();
     let before = folder.copy();
-    logged.commit(&[put((1..=MAX_ROWS as i64 + 1).map(|key| (key, "many")))]).unwrap();
+    logged.commit(&mut [put((1..=MAX_ROWS as i64 + 1).map(|key| (key, "many")))]).unwrap();
     let killed = folder.killed_after(&logged, [put([(1, "one")])]);
     // The engine is as it was before the commit, and the log is not.
     for file in ["db", "db-wal"] {
@@ -117,9 +121,9 @@ fn an_engine_that_lost_commits_is_noticed() {
     let reopened = killed.open(PATIENT);
     assert_eq!(rows(&*reopened.snapshot()), BTreeMap::new());
     assert!(
-        reopened.warnings()[0].contains("the 1 commits before the rest of it are missing"),
+        reopened.opened().unwrap().warnings[0].contains("the 1 commits before the rest of it are missing"),
         "{:?}",
-        reopened.warnings()
+        reopened.opened().unwrap().warnings
     );
     drop(reopened);
     assert_eq!(lost(&killed), 1);
@@ -131,7 +135,11 @@ fn the_log_of_another_database_stays_and_is_told() {
     let (_, other) = filled(&TestFolder::new());
     fs::copy(&other.logs()[0], &one.logs()[0]).unwrap();
     let logged = one.open(PATIENT);
-    assert!(logged.warnings()[0].contains("those of another database"), "{:?}", logged.warnings());
+    assert!(
+        logged.opened().unwrap().warnings[0].contains("those of another database"),
+        "{:?}",
+        logged.opened().unwrap().warnings
+    );
     drop(logged);
     assert_eq!(lost(&one), 1);
 }
@@ -143,7 +151,11 @@ fn a_torn_commit_is_told_and_its_file_stays() {
     log.set_len(log.metadata().unwrap().len() - 1).unwrap();
     let logged = killed.open(PATIENT);
     assert_eq!(rows(&*logged.snapshot()), texts([(2, "b"), (3, "c")]));
-    assert!(logged.warnings()[0].contains("was being written"), "{:?}", logged.warnings());
+    assert!(
+        logged.opened().unwrap().warnings[0].contains("was being written"),
+        "{:?}",
+        logged.opened().unwrap().warnings
+    );
     drop(logged);
     assert_eq!(lost(&killed), 1);
 }
@@ -168,8 +180,8 @@ fn a_file_that_was_just_begun_may_be_torn() {
         let copy = folder.copy();
         fs::write(copy.0.path().join("db-commits-9"), vec![0; len]).unwrap();
         let logged = copy.open(PATIENT);
-        assert_eq!(logged.warnings(), Vec::<String>::new());
-        logged.commit(&[put([(8, "later")])]).unwrap();
+        assert_eq!(logged.opened().unwrap().warnings, Vec::<String>::new());
+        logged.commit(&mut [put([(8, "later")])]).unwrap();
         drop(logged);
         assert_eq!(rows(&*copy.open(PATIENT).snapshot())[&8], "later");
     }

@@ -70,7 +70,7 @@ impl TestFolder {
     /// The database after a process is killed after some commits. The commits are not applied before, however long it takes.
     fn killed_after(&self, logged: &Logged, commits: impl IntoIterator<Item = ChangeSet>) -> TestFolder {
         let _engine = logged.shared.engine.lock();
-        commits.into_iter().for_each(|changes| logged.commit(&[changes]).unwrap());
+        commits.into_iter().for_each(|changes| drop(logged.commit(&mut [changes]).unwrap()));
         self.copy()
     }
 
@@ -112,7 +112,7 @@ fn remove(key: i64) -> ChangeSet {
 }
 
 fn rows(snapshot: &dyn Snapshot) -> BTreeMap<i64, String> {
-    let mut cursor = snapshot.scan(RELATION, &KeyRange::all(), &[0, 1]).unwrap();
+    let mut cursor = snapshot.scan(RELATION, &KeyRange::all(), &[0, 1], None).unwrap();
     let batches = std::iter::from_fn(|| cursor.next_batch(1000).unwrap());
     let rows: Vec<_> = batches.flat_map(|batch| batch.rows().collect::<Vec<_>>()).collect();
     rows.iter().map(|row| (row[0].get_int().unwrap(), row[1].get_str().unwrap().to_string())).collect()
@@ -125,7 +125,7 @@ fn texts<const N: usize>(rows: [(i64, &str); N]) -> BTreeMap<i64, String> {
 /// A database with four commits in its log, after the process is killed before they are applied.
 fn filled(folder: &TestFolder) -> (Logged, TestFolder) {
     let logged = folder.open(PATIENT);
-    logged.commit(&[relation()]).unwrap();
+    logged.commit(&mut [relation()]).unwrap();
     let commits = [put([(1, "a"), (2, "b")]), put([(3, "c")]), remove(1), put([(2, "d")])];
     let killed = folder.killed_after(&logged, commits);
     (logged, killed)
@@ -199,10 +199,10 @@ fn nothing_after_a_damaged_byte_is_taken_for_a_commit() {
 fn files_after_a_torn_one_are_not_applied() {
     let (folder, faults) = (TestFolder::new(), Arc::new(Faults::default()));
     let logged = folder.open_over(PATIENT, |storage| Box::new(Failing(storage, faults.clone())));
-    logged.commit(&[relation()]).unwrap();
+    logged.commit(&mut [relation()]).unwrap();
     Faults::set(&faults.commits, true);
-    logged.commit(&[put([(1, "a")])]).unwrap();
-    logged.commit(&[put([(2, "b")])]).unwrap();
+    logged.commit(&mut [put([(1, "a")])]).unwrap();
+    logged.commit(&mut [put([(2, "b")])]).unwrap();
     assert!(logged.shared.apply().is_err());
     let killed = folder.killed_after(&logged, [put([(3, "c")])]);
     assert_eq!(killed.logs().len(), 2);
@@ -234,7 +234,7 @@ fn the_log_of_another_session_is_not_applied() {
     let copy = fs::read(folder.path()).unwrap();
     let logged = folder.open(PATIENT);
     // The first commit of a session goes to the engine.
-    logged.commit(&[put([(4, "e")])]).unwrap();
+    logged.commit(&mut [put([(4, "e")])]).unwrap();
     let killed = folder.killed_after(&logged, [put([(5, "f")])]);
     assert_eq!(killed.logs().len(), 1);
     fs::remove_file(killed.0.path().join("db-wal")).unwrap();
@@ -248,7 +248,7 @@ fn who_reads_only_sees_the_log_and_leaves_it() {
     let logs = killed.logs();
     let reader = killed.open(r#"{"read_only": true}"#);
     assert_eq!(rows(&*reader.snapshot()), texts([(2, "d"), (3, "c")]));
-    assert!(matches!(reader.commit(&[remove(2)]), Err(StorageError::ReadOnly)));
+    assert!(matches!(reader.commit(&mut [remove(2)]), Err(StorageError::ReadOnly)));
     drop(reader);
     assert_eq!(killed.logs(), logs);
     assert_eq!(commits(&killed), Some(4));
@@ -259,10 +259,10 @@ fn snapshots_stay_as_they_are_when_commits_are_applied() {
     let folder = TestFolder::new();
     let (logged, _) = filled(&folder);
     let before = logged.snapshot();
-    logged.commit(&[put([(9, "more")])]).unwrap();
+    logged.commit(&mut [put([(9, "more")])]).unwrap();
     let newest = logged.snapshot();
     logged.shared.apply().unwrap();
-    logged.commit(&[put([(2, "later")])]).unwrap();
+    logged.commit(&mut [put([(2, "later")])]).unwrap();
     logged.shared.apply().unwrap();
     assert_eq!(rows(&*before), texts([(2, "d"), (3, "c")]));
     assert_eq!(rows(&*newest), texts([(2, "d"), (3, "c"), (9, "more")]));
@@ -274,7 +274,7 @@ fn commits_of_many_rows_and_definitions_come_after_what_is_in_the_log() {
     let folder = TestFolder::new();
     let (logged, _) = filled(&folder);
     let many = (2..=MAX_ROWS as i64 + 2).map(|key| (key, "many"));
-    logged.commit(&[put(many)]).unwrap();
+    logged.commit(&mut [put(many)]).unwrap();
     let killed = folder.killed_after(&logged, []);
     assert_eq!(commits_in_files(&killed), 0);
     let found = rows(&*killed.open(PATIENT).snapshot());
@@ -309,26 +309,18 @@ impl Faults {
 }
 
 impl Storage for Failing {
-    fn name(&self) -> &'static str {
-        self.0.name()
-    }
-
-    fn definitions(&self) -> Result<Vec<SchemaRef>, StorageError> {
-        self.0.definitions()
-    }
-
-    fn log_mark(&self) -> Result<Option<LogMark>, StorageError> {
-        self.0.log_mark()
+    fn opened(&self) -> Result<Opened, StorageError> {
+        self.0.opened()
     }
 
     fn snapshot(&self) -> Arc<dyn Snapshot> {
         self.0.snapshot()
     }
 
-    fn commit(&self, changes: &[ChangeSet]) -> Result<(), StorageError> {
+    fn commit(&self, changes: &mut [ChangeSet]) -> Result<Arc<dyn Snapshot>, StorageError> {
         Faults::fail_if(&self.1.commits)?;
-        self.0.commit(changes)?;
-        Faults::fail_if(&self.1.acknowledgements)
+        let snapshot = self.0.commit(changes)?;
+        Faults::fail_if(&self.1.acknowledgements).map(|()| snapshot)
     }
 
     fn settle(&self) -> Result<(), StorageError> {
@@ -342,12 +334,12 @@ fn an_engine_that_fails_costs_nothing_that_was_acknowledged() {
     let (folder, faults) = (TestFolder::new(), Arc::new(Faults::default()));
     let text = r#"{"commit_log_mb": 0.001}"#;
     let logged = folder.open_over(text, |storage| Box::new(Failing(storage, faults.clone())));
-    logged.commit(&[relation()]).unwrap();
+    logged.commit(&mut [relation()]).unwrap();
     Faults::set(&faults.commits, true);
     let mut expected = BTreeMap::new();
     let refusal = (0..).find_map(|key| {
         logged.before_commit();
-        let outcome = logged.commit(&[put([(key, "kept")])]);
+        let outcome = logged.commit(&mut [put([(key, "kept")])]);
         if outcome.is_ok() {
             expected.insert(key, "kept".to_string());
         }
@@ -358,7 +350,7 @@ fn an_engine_that_fails_costs_nothing_that_was_acknowledged() {
     assert_eq!(rows(&*logged.snapshot()), expected);
     assert_eq!(rows(&*folder.killed_after(&logged, []).open(text).snapshot()), expected);
     Faults::set(&faults.commits, false);
-    logged.commit(&[put([(1000, "again")])]).unwrap();
+    logged.commit(&mut [put([(1000, "again")])]).unwrap();
     expected.insert(1000, "again".to_string());
     assert_eq!(rows(&*logged.snapshot()), expected);
     drop(logged);
@@ -384,7 +376,7 @@ fn commits_of_large_values_go_to_the_engine() {
     let (logged, _) = filled(&folder);
     let large: &str = "x".repeat(MAX_BYTES).leak();
     let killed = folder.killed_after(&logged, []);
-    logged.commit(&[put([(2, large)])]).unwrap();
+    logged.commit(&mut [put([(2, large)])]).unwrap();
     assert_eq!(commits_in_files(&folder), 0);
     assert_eq!(rows(&*logged.snapshot())[&2], large);
     assert_eq!(commits(&killed), Some(4));

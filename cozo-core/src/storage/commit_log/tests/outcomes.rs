@@ -5,8 +5,8 @@ use super::*;
 fn failing(folder: &TestFolder) -> (Logged, Arc<Faults>) {
     let faults = Arc::new(Faults::default());
     let logged = folder.open_over(PATIENT, |storage| Box::new(Failing(storage, faults.clone())));
-    logged.commit(&[relation()]).unwrap();
-    logged.commit(&[put([(1, "a")])]).unwrap();
+    logged.commit(&mut [relation()]).unwrap();
+    logged.commit(&mut [put([(1, "a")])]).unwrap();
     (logged, faults)
 }
 
@@ -22,14 +22,14 @@ fn what_comes_after_a_failed_commit_is_there_after_reopening() {
         let (logged, faults) = failing(&folder);
         Faults::set(&faults.commits, true);
         for _ in 0..2 {
-            assert!(matches!(logged.commit(&[many()]), Err(StorageError::Engine { .. })));
+            assert!(matches!(logged.commit(&mut [many()]), Err(StorageError::Engine { .. })));
         }
         Faults::set(&faults.commits, false);
         let killed = folder.killed_after(&logged, [put([(2, "b")])]);
         drop(logged);
         let reopened = if is_killed { killed.open(PATIENT) } else { folder.open(PATIENT) };
         assert_eq!(rows(&*reopened.snapshot()), texts([(1, "a"), (2, "b")]), "killed: {is_killed}");
-        assert_eq!(reopened.warnings(), Vec::<String>::new());
+        assert_eq!(reopened.opened().unwrap().warnings, Vec::<String>::new());
     }
 }
 
@@ -39,9 +39,9 @@ fn nothing_is_acknowledged_while_an_outcome_is_not_known() {
     let (logged, faults) = failing(&folder);
     Faults::set(&faults.acknowledgements, true);
     Faults::set(&faults.settling, true);
-    assert!(matches!(logged.commit(&[many()]), Err(StorageError::UnknownOutcome(_))));
+    assert!(matches!(logged.commit(&mut [many()]), Err(StorageError::UnknownOutcome(_))));
     for changes in [put([(2, "b")]), many(), relation()] {
-        assert!(matches!(logged.commit(&[changes]), Err(StorageError::InDoubt(_))));
+        assert!(matches!(logged.commit(&mut [changes]), Err(StorageError::InDoubt(_))));
     }
     // The engine has the commit, although it returned an error.
     let copy = folder.copy();
@@ -49,7 +49,7 @@ fn nothing_is_acknowledged_while_an_outcome_is_not_known() {
     assert_eq!(rows(&*reopened.snapshot()).len(), 1 + MAX_ROWS + 1);
     Faults::set(&faults.acknowledgements, false);
     Faults::set(&faults.settling, false);
-    logged.commit(&[put([(3, "c")])]).unwrap();
+    logged.commit(&mut [put([(3, "c")])]).unwrap();
     drop(logged);
     assert_eq!(rows(&*folder.open(PATIENT).snapshot())[&3], "c");
 }
@@ -60,9 +60,9 @@ fn an_engine_that_could_not_apply_the_log_settles_before_the_next_commit() {
     let (logged, faults) = failing(&folder);
     Faults::set(&faults.acknowledgements, true);
     assert!(logged.shared.apply().is_err());
-    logged.commit(&[put([(2, "b")])]).unwrap();
+    logged.commit(&mut [put([(2, "b")])]).unwrap();
     Faults::set(&faults.settling, true);
-    assert!(matches!(logged.commit(&[many()]), Err(StorageError::Engine { .. })), "it is refused for certain");
+    assert!(matches!(logged.commit(&mut [many()]), Err(StorageError::Engine { .. })), "it is refused for certain");
     let killed = folder.killed_after(&logged, [put([(3, "c")])]);
     assert_eq!(rows(&*killed.open(PATIENT).snapshot()), texts([(1, "a"), (2, "b"), (3, "c")]));
 }
@@ -74,11 +74,11 @@ fn a_log_that_cannot_be_begun_refuses_commits() {
     // A folder has the name of the next file.
     let next = logged.shared.place.file(1);
     fs::create_dir(&next).unwrap();
-    let refusal = logged.commit(&[many()]).unwrap_err();
+    let refusal = logged.commit(&mut [many()]).err().unwrap();
     assert!(matches!(refusal, StorageError::Engine { action: "begin a file", .. }), "{refusal}");
-    logged.commit(&[put([(2, "b")])]).unwrap();
+    logged.commit(&mut [put([(2, "b")])]).unwrap();
     fs::remove_dir(&next).unwrap();
-    logged.commit(&[many()]).unwrap();
+    logged.commit(&mut [many()]).unwrap();
     let found = rows(&*folder.killed_after(&logged, []).open(PATIENT).snapshot());
     assert_eq!((found.len(), &*found[&2]), (2 + MAX_ROWS + 1, "b"));
 }

@@ -30,7 +30,7 @@ fn friends_rows() -> Vec<Tuple> {
 fn any_program_reads_the_tables() {
     let file = TestFile::new();
     let storage = file.open().unwrap();
-    storage.commit(&[created(&friends(), &friends_rows())]).unwrap();
+    storage.commit(&mut [created(&friends(), &friends_rows())]).unwrap();
     let read = || -> Vec<String> {
         let connection = file.plain();
         let columns =
@@ -63,7 +63,7 @@ fn a_single_integer_key_is_the_row_number_and_older_tables_remain_usable() {
     };
 
     let file = TestFile::new();
-    file.open().unwrap().commit(&[created(&schema, &rows)]).unwrap();
+    file.open().unwrap().commit(&mut [created(&schema, &rows)]).unwrap();
     assert!(!definition(&file).contains("without rowid"), "{}", definition(&file));
     assert_eq!(all_rows(&file.open().unwrap(), &schema), rows);
 
@@ -72,7 +72,7 @@ fn a_single_integer_key_is_the_row_number_and_older_tables_remain_usable() {
     file.plain().execute_batch(older).unwrap();
     let storage = file.open().unwrap();
     assert_eq!(all_rows(&storage, &schema), rows);
-    storage.commit(&[put(&schema, &[row(7), row(8)])]).unwrap();
+    storage.commit(&mut [put(&schema, &[row(7), row(8)])]).unwrap();
     drop(storage);
     assert_eq!(all_rows(&file.open().unwrap(), &schema), [&rows[..4], &[row(8)], &rows[4..]].concat());
     assert!(definition(&file).contains("without rowid"), "{}", definition(&file));
@@ -84,7 +84,7 @@ fn commits_outlive_the_engine_with_either_durability() {
         let file = TestFile::new();
         let open = || SqliteStorage::open(&file.path(), &Options { durability, ..Options::default() }).unwrap();
         let storage = open();
-        storage.commit(&[created(&friends(), &friends_rows())]).unwrap();
+        storage.commit(&mut [created(&friends(), &friends_rows())]).unwrap();
         std::mem::forget(storage.snapshot());
         let copy = TestFile::new();
         // The files that a process leaves if it ends at this point.
@@ -99,15 +99,15 @@ fn commits_outlive_the_engine_with_either_durability() {
 fn a_database_is_open_for_writing_once() {
     let file = TestFile::new();
     let storage = file.open().unwrap();
-    storage.commit(&[created(&friends(), &friends_rows())]).unwrap();
+    storage.commit(&mut [created(&friends(), &friends_rows())]).unwrap();
     assert!(matches!(file.open().err().unwrap(), StorageError::Locked(_)));
 
     let reader = file.open_to_read().unwrap();
     let more = vec![vec!["cid".into(), 3.into(), 2.5.into(), false.into(), DataValue::Null, DataValue::Null]];
-    storage.commit(&[put(&friends(), &more)]).unwrap();
+    storage.commit(&mut [put(&friends(), &more)]).unwrap();
     assert_eq!(all_rows(&reader, &friends()), friends_rows(), "as it was when it was opened");
-    assert_eq!(reader.definitions().unwrap(), [friends()]);
-    assert!(matches!(reader.commit(&[]).unwrap_err(), StorageError::ReadOnly));
+    assert_eq!(reader.opened().unwrap().definitions, [friends()]);
+    assert!(matches!(reader.commit(&mut []).err().unwrap(), StorageError::ReadOnly));
     drop(reader);
     assert_eq!(all_rows(&file.open_to_read().unwrap(), &friends()).len(), 3);
 
@@ -164,7 +164,7 @@ fn empty_files_become_databases_and_bad_paths_are_errors() {
     assert!(matches!(file.open_to_read().err().unwrap(), StorageError::NotADatabase { .. }));
     assert!(file.files().is_empty());
     std::fs::write(file.path(), "").unwrap();
-    file.open().unwrap().commit(&[created(&friends(), &friends_rows())]).unwrap();
+    file.open().unwrap().commit(&mut [created(&friends(), &friends_rows())]).unwrap();
     assert_eq!(all_rows(&file.open().unwrap(), &friends()), friends_rows());
     for path in ["", "/no/such/folder/db"] {
         assert!(matches!(SqliteStorage::open(path.as_ref(), &Options::default()), Err(StorageError::Engine { .. })));
@@ -174,7 +174,7 @@ fn empty_files_become_databases_and_bad_paths_are_errors() {
 #[test]
 fn a_missing_table_is_damage() {
     let file = TestFile::new();
-    file.open().unwrap().commit(&[created(&friends(), &friends_rows())]).unwrap();
+    file.open().unwrap().commit(&mut [created(&friends(), &friends_rows())]).unwrap();
     file.plain().execute_batch("drop table friends").unwrap();
     assert!(matches!(file.open().err().unwrap(), StorageError::Damaged(_)));
 }
@@ -192,7 +192,10 @@ fn files_are_written_from_sorted_rows() {
     assert!(FileWriter::create(&file.path()).is_err(), "there is a file");
     let storage = file.open().unwrap();
     assert_eq!(storage.snapshot().row_count(friends().id), 2);
-    assert_eq!((storage.definitions().unwrap(), all_rows(&storage, &friends())), (vec![friends()], friends_rows()));
+    assert_eq!(
+        (storage.opened().unwrap().definitions, all_rows(&storage, &friends())),
+        (vec![friends()], friends_rows())
+    );
 
     let unfinished = TestFile::new();
     let mut writer = FileWriter::create(&unfinished.path()).unwrap();
@@ -232,7 +235,7 @@ fn a_database_whose_making_was_cut_short_is_made_anew() {
     }
     assert!(std::fs::metadata(path("db")).unwrap().len() > 0);
     let storage = SqliteStorage::open(&path("db"), &Options::default()).unwrap();
-    assert!(storage.definitions().unwrap().is_empty());
+    assert!(storage.opened().unwrap().definitions.is_empty());
 }
 
 /// SQLite would read the missing pages as zeros, and overwrite them.
@@ -241,7 +244,7 @@ fn a_file_that_was_cut_off_is_refused_and_stays() {
     let file = TestFile::new();
     let schema = relation(1, "r", 1, &[("k", ColumnType::ANY)]);
     let rows: Vec<Tuple> = (0..5000).map(|key| vec![key.into()]).collect();
-    file.open().unwrap().commit(&[created(&schema, &rows)]).unwrap();
+    file.open().unwrap().commit(&mut [created(&schema, &rows)]).unwrap();
     let whole = std::fs::read(file.path()).unwrap();
     for len in [whole.len() - 1, whole.len() - 4096, 4096, 4097] {
         std::fs::write(file.path(), &whole[..len]).unwrap();

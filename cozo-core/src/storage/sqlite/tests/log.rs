@@ -34,7 +34,7 @@ fn open_with_short_log(file: &TestFile) -> SqliteStorage {
         connection.execute_batch("pragma journal_size_limit = 0").unwrap();
         *log = LogKeeper::new(200);
     });
-    storage.commit(&[created(&table(), &[])]).unwrap();
+    storage.commit(&mut [created(&table(), &[])]).unwrap();
     storage
 }
 
@@ -43,7 +43,7 @@ fn commit_much(file: &TestFile, storage: &SqliteStorage) -> u64 {
     (0..400)
         .map(|step| {
             storage.before_commit();
-            storage.commit(&[put(&table(), &rows_of_step(step % 7 * 50, 50, step + 1))]).unwrap();
+            storage.commit(&mut [put(&table(), &rows_of_step(step % 7 * 50, 50, step + 1))]).unwrap();
             pages_in_log(file)
         })
         .max()
@@ -54,7 +54,7 @@ fn commit_much(file: &TestFile, storage: &SqliteStorage) -> u64 {
 fn the_log_is_written_back_beside_commits() {
     let file = TestFile::new();
     let storage = open_with_short_log(&file);
-    storage.commit(&[put(&table(), &rows(0, 1000))]).unwrap();
+    storage.commit(&mut [put(&table(), &rows(0, 1000))]).unwrap();
     let is_written_back = || {
         storage.with_writer(|connection, _| {
             let (pages, written) = connection.wal_checkpoint_v2(None::<&str>, CheckpointMode::NOOP).unwrap();
@@ -70,7 +70,7 @@ fn the_log_is_written_back_beside_commits() {
         std::thread::sleep(Duration::from_millis(1));
     }
     storage.before_commit();
-    storage.commit(&[put(&table(), &rows(1000, 1))]).unwrap();
+    storage.commit(&mut [put(&table(), &rows(1000, 1))]).unwrap();
     assert!(pages_in_log(&file) < 100, "{}", pages_in_log(&file));
     assert_eq!(all_rows(&storage, &table()), rows(0, 1001));
 }
@@ -117,14 +117,14 @@ fn the_log_stays_short_while_there_is_always_an_old_snapshot() {
 fn a_snapshot_that_is_held_is_kept_and_then_the_log_is_short_again() {
     let file = TestFile::new();
     let storage = open_with_short_log(&file);
-    storage.commit(&[put(&table(), &rows(0, 3))]).unwrap();
+    storage.commit(&mut [put(&table(), &rows(0, 3))]).unwrap();
     let held = storage.snapshot();
     let most = commit_much(&file, &storage);
     assert_eq!(rows_of(&*held, &table(), &KeyRange::all()), rows(0, 3));
     drop(held);
     for step in 0..5 {
         storage.before_commit();
-        storage.commit(&[put(&table(), &rows_of_step(0, 300, step))]).unwrap();
+        storage.commit(&mut [put(&table(), &rows_of_step(0, 300, step))]).unwrap();
     }
     assert!(pages_in_log(&file) < most / 2, "{} of {most}", pages_in_log(&file));
 }
@@ -133,7 +133,7 @@ fn a_snapshot_that_is_held_is_kept_and_then_the_log_is_short_again() {
 fn what_fails_is_undone_and_the_engine_goes_on() {
     let file = TestFile::new();
     let storage = file.open().unwrap();
-    storage.commit(&[created(&table(), &rows(0, 10))]).unwrap();
+    storage.commit(&mut [created(&table(), &rows(0, 10))]).unwrap();
     let limit = |pages: i64| {
         storage.with_writer(|connection, _| {
             connection.query_row(&format!("pragma max_page_count = {pages}"), [], |_| Ok(())).unwrap();
@@ -142,13 +142,13 @@ fn what_fails_is_undone_and_the_engine_goes_on() {
     limit(10);
     let other = relation(2, "other", 1, &[("k", ColumnType::ANY)]);
     let changes = [created(&other, &[vec![1.into()]]), put(&table(), &rows(5, 1000))];
-    let error = storage.commit(&changes).unwrap_err();
+    let error = storage.commit(&mut changes.clone()).err().unwrap();
     assert!(matches!(error, StorageError::Engine { .. }) && error.to_string().contains("full"), "{error}");
     let unchanged = |storage: &SqliteStorage| {
         assert_eq!(all_rows(storage, &table()), rows(0, 10));
         assert_eq!(storage.snapshot().row_count(table().id), 10);
         assert!(all_rows(storage, &other).is_empty());
-        assert_eq!(storage.definitions().unwrap(), [table()]);
+        assert_eq!(storage.opened().unwrap().definitions, [table()]);
     };
     unchanged(&storage);
     limit(1_000_000);
@@ -156,7 +156,7 @@ fn what_fails_is_undone_and_the_engine_goes_on() {
     drop(storage);
     let storage = file.open().unwrap();
     unchanged(&storage);
-    storage.commit(&changes).unwrap();
+    storage.commit(&mut changes.clone()).unwrap();
     assert_eq!(storage.snapshot().row_count(table().id), 1005);
 }
 
@@ -165,11 +165,11 @@ fn numbers_of_rows_follow_changes() {
     let file = TestFile::new();
     let storage = file.open().unwrap();
     let key = |i: i64| vec![DataValue::from(i)];
-    storage.commit(&[created(&table(), &rows(0, 1000)), put(&table(), &rows(500, 777))]).unwrap();
+    storage.commit(&mut [created(&table(), &rows(0, 1000)), put(&table(), &rows(500, 777))]).unwrap();
     let keys: Vec<Tuple> = (1200..1400).map(key).collect();
     let keys = Batch::from_rows(1, keys.iter().map(Vec::as_slice));
     let removed = RowChanges::new(table().id, ChangeKind::Remove, keys);
-    storage.commit(&[ChangeSet::of_rows(vec![removed])]).unwrap();
+    storage.commit(&mut [ChangeSet::of_rows(vec![removed])]).unwrap();
     assert_eq!(storage.snapshot().row_count(table().id), 1200);
     drop(storage);
     assert_eq!(file.open().unwrap().snapshot().row_count(table().id), 1200);
@@ -179,12 +179,12 @@ fn numbers_of_rows_follow_changes() {
 fn compaction_gives_space_back() {
     let file = TestFile::new();
     let storage = file.open().unwrap();
-    storage.commit(&[created(&table(), &rows(0, 2000))]).unwrap();
+    storage.commit(&mut [created(&table(), &rows(0, 2000))]).unwrap();
     let held = storage.snapshot();
     let keys: Vec<Tuple> = (10..2000i64).map(|i| vec![i.into()]).collect();
     let rows_gone = Batch::from_rows(1, keys.iter().map(Vec::as_slice));
     let removed = RowChanges::new(table().id, ChangeKind::Remove, rows_gone);
-    storage.commit(&[ChangeSet::of_rows(vec![removed])]).unwrap();
+    storage.commit(&mut [ChangeSet::of_rows(vec![removed])]).unwrap();
     storage.compact().unwrap();
     assert_eq!(rows_of(&*held, &table(), &KeyRange::all()).len(), 2000);
     drop(held);
@@ -192,7 +192,7 @@ fn compaction_gives_space_back() {
     let size = std::fs::metadata(file.path()).unwrap().len();
     assert!(size < 100_000 && pages_in_log(&file) == 0, "{size} {}", pages_in_log(&file));
     assert_eq!(all_rows(&storage, &table()), rows(0, 10));
-    storage.commit(&[put(&table(), &rows(10, 1))]).unwrap();
+    storage.commit(&mut [put(&table(), &rows(10, 1))]).unwrap();
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn many_readers_see_whole_commits() {
     let file = TestFile::new();
     let storage = open_with_short_log(&file);
     let rows_of_commit = |step: i64| -> Vec<Tuple> { (0..20i64).map(|i| vec![i.into(), step.into()]).collect() };
-    storage.commit(&[put(&table(), &rows_of_commit(0))]).unwrap();
+    storage.commit(&mut [put(&table(), &rows_of_commit(0))]).unwrap();
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for _ in 0..8 {
@@ -213,7 +213,7 @@ fn many_readers_see_whole_commits() {
                 }
             });
         }
-        (1..1000).for_each(|step| storage.commit(&[put(&table(), &rows_of_commit(step))]).unwrap());
+        (1..1000).for_each(|step| drop(storage.commit(&mut [put(&table(), &rows_of_commit(step))]).unwrap()));
         done.store(true, Ordering::Relaxed);
     });
 }

@@ -91,7 +91,7 @@ fn created(schema: &SchemaRef, rows: &[Tuple]) -> ChangeSet {
 
 fn rows_of(snapshot: &dyn Snapshot, schema: &SchemaRef, range: &KeyRange) -> Vec<Tuple> {
     let columns: Vec<usize> = (0..schema.arity()).collect();
-    let mut cursor = snapshot.scan(schema.id, range, &columns).unwrap();
+    let mut cursor = snapshot.scan(schema.id, range, &columns, None).unwrap();
     let mut rows = vec![];
     while let Some(batch) = cursor.next_batch(1000).unwrap() {
         rows.extend(batch.rows());

@@ -28,11 +28,11 @@ fn names_that_sqlite_does_not_take_or_tell_apart() {
     let file = TestFile::new();
     let storage = file.open().unwrap();
     for (relation, number) in relations.iter().zip(0..) {
-        storage.commit(&[created(relation, &row(number))]).unwrap();
+        storage.commit(&mut [created(relation, &row(number))]).unwrap();
     }
     drop(storage);
     let storage = file.open().unwrap();
-    assert_eq!(storage.definitions().unwrap(), relations);
+    assert_eq!(storage.opened().unwrap().definitions, relations);
     for (relation, number) in relations.iter().zip(0..) {
         assert_eq!(all_rows(&storage, relation), row(number), "{}", relation.name);
     }
@@ -49,7 +49,7 @@ fn columns_named_alike() {
     let rows: Vec<Tuple> = vec![(0..6).map(Into::into).collect()];
     let file = TestFile::new();
     let storage = file.open().unwrap();
-    storage.commit(&[created(&schema, &rows)]).unwrap();
+    storage.commit(&mut [created(&schema, &rows)]).unwrap();
     assert_eq!(all_rows(&storage, &schema), rows);
 }
 
@@ -62,10 +62,10 @@ fn too_many_columns_are_refused() {
     };
     let file = TestFile::new();
     let storage = file.open().unwrap();
-    let error = storage.commit(&[created(&of_width(1, 2001), &[])]).unwrap_err();
+    let error = storage.commit(&mut [created(&of_width(1, 2001), &[])]).err().unwrap();
     assert!(matches!(error, StorageError::CannotHold { .. }), "{error}");
     let (widest, row) = (of_width(2, 2000), (0..2000).map(Into::into).collect());
-    storage.commit(&[created(&widest, &[row])]).unwrap();
+    storage.commit(&mut [created(&widest, &[row])]).unwrap();
     assert_eq!(all_rows(&storage, &widest).len(), 1);
 }
 
@@ -84,7 +84,7 @@ fn tables_are_renamed_with_their_relations_and_indices_with_them() {
     let with_index = SchemaRef::new(plain.with_index(index.clone()));
     let mut creation = created(&with_index, &row(1));
     creation.created.push(index.schema);
-    storage.commit(&[creation, created(&of_name(3, "b"), &row(3))]).unwrap();
+    storage.commit(&mut [creation, created(&of_name(3, "b"), &row(3))]).unwrap();
     assert_eq!(table_names(&file), ["a", "a:by_v", "b"]);
 
     let renamed = |schema: &SchemaRef, name: &str| {
@@ -93,18 +93,18 @@ fn tables_are_renamed_with_their_relations_and_indices_with_them() {
     };
     let c = renamed(&with_index, "c");
     let held = storage.snapshot();
-    storage.commit(&[renaming(&with_index, &c)]).unwrap();
+    storage.commit(&mut [renaming(&with_index, &c)]).unwrap();
     assert_eq!(table_names(&file), ["b", "c", "c:by_v"]);
     assert_eq!(rows_of(&*held, &with_index, &KeyRange::all()), row(1), "a snapshot from before");
     drop(held);
 
     let (c_as_b, b_as_c) = (renamed(&c, "b"), renamed(&of_name(3, "b"), "c"));
     let definitions = [&c_as_b, &b_as_c].map(|schema| (schema.name.clone(), Some(schema.clone()))).to_vec();
-    storage.commit(&[ChangeSet { definitions, ..ChangeSet::default() }]).unwrap();
+    storage.commit(&mut [ChangeSet { definitions, ..ChangeSet::default() }]).unwrap();
     assert_eq!(table_names(&file), ["b", "b:by_v", "c"]);
     drop(storage);
     let storage = file.open().unwrap();
-    assert_eq!(storage.definitions().unwrap(), [c_as_b.clone(), b_as_c.clone()]);
+    assert_eq!(storage.opened().unwrap().definitions, [c_as_b.clone(), b_as_c.clone()]);
     assert_eq!((all_rows(&storage, &c_as_b), all_rows(&storage, &b_as_c)), (row(1), row(3)));
 }
 
@@ -113,14 +113,14 @@ fn a_relation_takes_the_place_of_another() {
     let file = TestFile::new();
     let storage = file.open().unwrap();
     let (old, new) = (of_name(1, "r"), of_name(2, "r"));
-    storage.commit(&[created(&old, &row(1))]).unwrap();
+    storage.commit(&mut [created(&old, &row(1))]).unwrap();
     let replacement = ChangeSet { dropped: vec![old.id], ..created(&new, &row(2)) };
-    storage.commit(&[replacement]).unwrap();
+    storage.commit(&mut [replacement]).unwrap();
     assert_eq!((all_rows(&storage, &new), all_rows(&storage, &old)), (row(2), vec![]));
     assert_eq!(table_names(&file), ["r"]);
     let fleeting = of_name(3, "fleeting");
-    storage.commit(&[ChangeSet { dropped: vec![fleeting.id], ..created(&fleeting, &row(3)) }]).unwrap_err();
+    storage.commit(&mut [ChangeSet { dropped: vec![fleeting.id], ..created(&fleeting, &row(3)) }]).err().unwrap();
     let fleeting = ChangeSet { dropped: vec![fleeting.id], definitions: vec![], ..created(&fleeting, &row(3)) };
-    storage.commit(&[fleeting]).unwrap();
+    storage.commit(&mut [fleeting]).unwrap();
     assert_eq!(table_names(&file), ["r"]);
 }

@@ -79,7 +79,7 @@ fn values_come_back_identical() {
         let storage = file.open().unwrap();
         let schema = relation(1, "r", 1, &[("k", of(BaseType::Int, false)), ("v", column_type.clone())]);
         let rows: Vec<Tuple> = values.iter().zip(0i64..).map(|(value, i)| vec![i.into(), value.clone()]).collect();
-        storage.commit(&[created(&schema, &rows)]).unwrap();
+        storage.commit(&mut [created(&schema, &rows)]).unwrap();
         identical(&all_rows(&storage, &schema), &rows);
     }
 }
@@ -94,7 +94,7 @@ fn keys_are_in_the_total_order_and_bounds_of_any_type_find_their_place() {
         let schema = relation(1, "r", 2, &[("k", column_type.clone()), ("l", of(BaseType::Int, false))]);
         let rows: Vec<Tuple> =
             values.iter().flat_map(|value| (0..2).map(|i: i64| vec![value.clone(), i.into()])).collect();
-        storage.commit(&[created(&schema, &rows)]).unwrap();
+        storage.commit(&mut [created(&schema, &rows)]).unwrap();
         let snapshot = storage.snapshot();
         identical(&rows_of(&*snapshot, &schema, &KeyRange::all()), &rows);
         for bound in &bounds {
@@ -108,7 +108,7 @@ fn keys_are_in_the_total_order_and_bounds_of_any_type_find_their_place() {
                 let same: Vec<Tuple> = rows.iter().filter(|row| row.starts_with(&key)).cloned().collect();
                 identical(&rows_of(&*snapshot, &schema, &KeyRange::prefix(key.clone())), &same);
                 let probe = Batch::from_rows(key.len(), [&key[..]]).columns;
-                assert_eq!(snapshot.contains(schema.id, &probe).unwrap(), [!same.is_empty()], "{key:?}");
+                assert_eq!(snapshot.contains(schema.id, &probe, None).unwrap(), [!same.is_empty()], "{key:?}");
             }
         }
     }
@@ -120,10 +120,10 @@ fn what_a_column_cannot_hold_is_refused() {
     let storage = file.open().unwrap();
     let int = of(BaseType::Int, false);
     let schema = relation(1, "r", 1, &[("k", int.clone()), ("v", int)]);
-    storage.commit(&[created(&schema, &[])]).unwrap();
+    storage.commit(&mut [created(&schema, &[])]).unwrap();
     let bad: [Tuple; 3] = [vec![DataValue::Null, 1.into()], vec![1.into(), "a".into()], vec![1.0.into(), 1.into()]];
     for row in bad {
-        assert!(storage.commit(&[put(&schema, &[row])]).is_err());
+        assert!(storage.commit(&mut [put(&schema, &[row])]).is_err());
         assert!(all_rows(&storage, &schema).is_empty());
     }
     let mut deep = DataValue::from(1);
@@ -131,7 +131,7 @@ fn what_a_column_cannot_hold_is_refused() {
         deep = DataValue::List(vec![deep]);
     }
     let any = relation(2, "any", 1, &[("k", ColumnType::ANY), ("v", ColumnType::ANY)]);
-    assert!(storage.commit(&[created(&any, &[vec![deep, 1.into()]])]).is_err());
+    assert!(storage.commit(&mut [created(&any, &[vec![deep, 1.into()]])]).is_err());
 }
 
 /// All reads use the primary key: none sorts, and reads with a bound do not scan.
@@ -143,7 +143,7 @@ fn reads_seek() {
     let storage = file.open().unwrap();
     let columns = [("a", of(BaseType::Int, false)), ("b", ColumnType::ANY), ("c", of(BaseType::String, false))];
     let schema = relation(1, "r", 3, &columns);
-    storage.commit(&[created(&schema, &[])]).unwrap();
+    storage.commit(&mut [created(&schema, &[])]).unwrap();
     let table = Table::new(&schema, "r".to_string()).unwrap();
     let ends = (0..=3).flat_map(|width| [(width, false), (width, true)]);
     let between = ends.clone().flat_map(|lower| ends.clone().map(move |upper| Shape::Between(lower, upper)));
