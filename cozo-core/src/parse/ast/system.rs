@@ -1,0 +1,111 @@
+//! System operations.
+
+use super::{Expr, Query, Symbol};
+use crate::diag::SourceSpan;
+
+/// A system operation.
+#[derive(Clone, Debug)]
+pub struct SystemOp {
+    /// Which.
+    pub kind: SystemOpKind,
+    /// The whole operation.
+    pub span: SourceSpan,
+}
+
+/// The system operations.
+#[derive(Clone, Debug)]
+pub enum SystemOpKind {
+    /// `::relations`
+    Relations,
+    /// `::columns rel` (also `rel:index`)
+    Columns(Symbol),
+    /// `::indices rel`
+    Indices(Symbol),
+    /// `::describe rel "text"?`
+    Describe(Symbol, Option<Expr>),
+    /// `::remove a, b`
+    Remove(Vec<Symbol>),
+    /// `::rename a -> b, c -> d`
+    Rename(Vec<(Symbol, Symbol)>),
+    /// `::index create rel:name {columns}`
+    CreateIndex {
+        /// The base relation.
+        relation: Symbol,
+        /// The index.
+        index: Symbol,
+        /// Its leading columns.
+        columns: Vec<Symbol>,
+    },
+    /// `::hnsw|fts|lsh create rel:name {options}`
+    CreateSearchIndex {
+        /// Which kind.
+        kind: SearchIndexKind,
+        /// The base relation.
+        relation: Symbol,
+        /// The index.
+        index: Symbol,
+        /// The options as written.
+        options: Vec<(Symbol, Expr)>,
+    },
+    /// `::index|hnsw|fts|lsh drop rel:name`
+    DropIndex {
+        /// The base relation.
+        relation: Symbol,
+        /// The index.
+        index: Symbol,
+    },
+    /// `::set_triggers rel on put {...} ...`
+    SetTriggers(Symbol, Vec<TriggerSpec>),
+    /// `::show_triggers rel`
+    ShowTriggers(Symbol),
+    /// `::access_level level a, b`
+    AccessLevel(Symbol, Vec<Symbol>),
+    /// `::running`
+    Running,
+    /// `::kill expr`
+    Kill(Expr),
+    /// `::compact`
+    Compact,
+    /// `::fixed_rules`
+    FixedRules,
+    /// `::explain { query }`; `analyze` runs it too
+    Explain {
+        /// The query.
+        query: Box<Query>,
+        /// Whether the query is run and measured.
+        analyze: bool,
+    },
+}
+
+/// The kinds of search index.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SearchIndexKind {
+    /// Nearest neighbours of vectors.
+    Hnsw,
+    /// Full text.
+    Fts,
+    /// Near-duplicates.
+    Lsh,
+}
+
+/// One clause of `::set_triggers`.
+#[derive(Clone, Debug)]
+pub struct TriggerSpec {
+    /// When it runs.
+    pub event: TriggerEvent,
+    /// The query, parsed.
+    pub query: Box<Query>,
+    /// The text between the braces, leading blanks dropped.
+    pub source: String,
+}
+
+/// When a trigger runs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum TriggerEvent {
+    /// After rows were put.
+    Put,
+    /// After rows were removed.
+    Rm,
+    /// Before the relation is replaced.
+    Replace,
+}
