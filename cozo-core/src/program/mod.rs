@@ -316,6 +316,22 @@ impl Arg {
     }
 }
 
+impl Formula {
+    /// The atoms in it, negated or not.
+    pub fn atoms(&self) -> Vec<&Atom> {
+        fn gather<'f>(formula: &'f Formula, into: &mut Vec<&'f Atom>) {
+            match formula {
+                Formula::And(parts) | Formula::Or(parts) => parts.iter().for_each(|part| gather(part, into)),
+                Formula::Not(inner) => gather(inner, into),
+                Formula::Atom(atom) => into.push(atom),
+            }
+        }
+        let mut atoms = vec![];
+        gather(self, &mut atoms);
+        atoms
+    }
+}
+
 impl Atom {
     /// The variables that it can bind.
     pub fn bindings(&self) -> impl Iterator<Item = &SmallStr> {

@@ -557,19 +557,16 @@ fn check_applications(predicates: &BTreeMap<SmallStr, Predicate<Formula>>) -> Re
     };
     for predicate in predicates.values() {
         match &predicate.definition {
-            Definition::Rules(rules) => rules.iter().try_for_each(|rule| each_application(&rule.body, &check))?,
+            Definition::Rules(rules) => {
+                for atom in rules.iter().flat_map(|rule| rule.body.atoms()) {
+                    if let Atom::Apply(apply) = atom {
+                        check(apply)?;
+                    }
+                }
+            }
             Definition::Fixed(apply) => super::fixed::check_inputs(apply, predicates)?,
             Definition::Constant(_) => {}
         }
     }
     Ok(())
-}
-
-fn each_application(formula: &Formula, check: &dyn Fn(&Apply) -> Result<(), ProgramError>) -> Result<(), ProgramError> {
-    match formula {
-        Formula::And(parts) | Formula::Or(parts) => parts.iter().try_for_each(|part| each_application(part, check)),
-        Formula::Not(inner) => each_application(inner, check),
-        Formula::Atom(Atom::Apply(apply)) => check(apply),
-        Formula::Atom(_) => Ok(()),
-    }
 }

@@ -199,9 +199,7 @@ impl Pass {
     /// aggregations take equal values once, and its groups could not wait for it.
     fn counts_solutions(&self, predicate: &Predicate<Formula>) -> bool {
         let Definition::Rules(rules) = &predicate.definition else { return false };
-        let mut applied = vec![];
-        rules.iter().for_each(|rule| applied_predicates(&rule.body, &mut applied));
-        let recurs = || applied.into_iter().any(|name| self.is_with_the_owner(name));
+        let recurs = || applied_predicates(rules).any(|name| self.is_with_the_owner(name));
         predicate.is_aggregated() && !(predicate.is_meet() && recurs())
     }
 
@@ -253,14 +251,12 @@ impl Pass {
     }
 }
 
-/// The predicates that a formula applies.
-fn applied_predicates<'f>(formula: &'f Formula, into: &mut Vec<&'f SmallStr>) {
-    match formula {
-        Formula::And(parts) | Formula::Or(parts) => parts.iter().for_each(|part| applied_predicates(part, into)),
-        Formula::Not(inner) => applied_predicates(inner, into),
-        Formula::Atom(Atom::Apply(Apply { target: Target::Predicate(name), .. })) => into.push(name),
-        Formula::Atom(_) => {}
-    }
+/// The predicates that rules apply.
+fn applied_predicates(rules: &[Rule<Formula>]) -> impl Iterator<Item = &SmallStr> {
+    rules.iter().flat_map(|rule| rule.body.atoms()).filter_map(|atom| match atom {
+        Atom::Apply(Apply { target: Target::Predicate(name), .. }) => Some(name),
+        _ => None,
+    })
 }
 
 /// The components of the predicates. Empty without a negation, since only negations need them.
@@ -288,7 +284,7 @@ fn components_of(program: &Program<Formula>) -> Result<FxHashMap<SmallStr, usize
         budget::step(1)?;
         let mut applied = vec![];
         match &predicate.definition {
-            Definition::Rules(rules) => rules.iter().for_each(|rule| applied_predicates(&rule.body, &mut applied)),
+            Definition::Rules(rules) => applied.extend(applied_predicates(rules)),
             Definition::Fixed(apply) => applied.extend(apply.predicates()),
             Definition::Constant(_) => {}
         }
@@ -395,20 +391,15 @@ fn bound_by_applications(formula: &Formula, bound: &mut BTreeSet<SmallStr>) {
 
 /// Whether some application in a formula has only wildcards: negated by itself it would be refused.
 fn has_application_of_anything(formula: &Formula) -> bool {
-    match formula {
-        Formula::And(parts) | Formula::Or(parts) => parts.iter().any(has_application_of_anything),
-        Formula::Not(inner) => has_application_of_anything(inner),
-        Formula::Atom(Atom::Apply(apply)) => apply.args.iter().all(|arg| matches!(arg, Arg::Wildcard)),
-        Formula::Atom(_) => false,
-    }
+    let is_of_anything = |atom: &Atom| match atom {
+        Atom::Apply(apply) => apply.args.iter().all(|arg| matches!(arg, Arg::Wildcard)),
+        _ => false,
+    };
+    formula.atoms().into_iter().any(is_of_anything)
 }
 
 fn variables_of(formula: &Formula) -> BTreeSet<SmallStr> {
-    match formula {
-        Formula::And(parts) | Formula::Or(parts) => parts.iter().flat_map(variables_of).collect(),
-        Formula::Not(inner) => variables_of(inner),
-        Formula::Atom(atom) => atom.variables().into_iter().cloned().collect(),
-    }
+    formula.atoms().into_iter().flat_map(Atom::variables).cloned().collect()
 }
 
 /// The prefix of the names of negated groups.
