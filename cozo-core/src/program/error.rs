@@ -6,6 +6,8 @@
 //!
 //! `Unstratifiable` and `GroupInRecursion` share a code, since both say that recursion needs its own complete result.
 
+use super::constant::ConstantDataError;
+use super::expression::CallError;
 use crate::budget::Stop;
 use crate::diag::SourceSpan;
 use crate::fixed_rule::FixedRuleError;
@@ -115,71 +117,10 @@ pub enum ProgramError {
         #[label("nothing in it is bound")]
         span: SourceSpan,
     },
-    /// No such function.
-    #[error("there is no function '{name}'")]
-    #[diagnostic(code(eval::no_implementation))]
-    UnknownFunction {
-        /// The name.
-        name: String,
-        /// The nearest names.
-        #[help]
-        hint: String,
-        /// Where it stands.
-        #[label("unknown function")]
-        span: SourceSpan,
-    },
-    /// A function got too few or too many arguments.
-    #[error("wrong number of arguments for '{name}'")]
-    #[diagnostic(code(parser::func_wrong_num_args))]
-    FunctionArity {
-        /// The function.
-        name: String,
-        /// How many it needs.
-        #[help]
-        hint: String,
-        /// The call.
-        #[label("has {found}")]
-        span: SourceSpan,
-        /// How many it got.
-        found: usize,
-    },
-    /// `if` with other than two or three arguments.
-    #[error("wrong number of arguments for 'if'")]
-    #[diagnostic(
-        code(parser::bad_if),
-        help("give a condition, the value where it holds and perhaps another: if(x > 0, 'plus', 'other')")
-    )]
-    IfArity {
-        /// The call.
-        #[label("has {found}")]
-        span: SourceSpan,
-        /// How many it got.
-        found: usize,
-    },
-    /// `cond()` without arguments.
-    #[error("'cond' has no arguments")]
-    #[diagnostic(
-        code(parser::empty_cond),
-        help("give pairs of a condition and a value: cond(x > 0, 'plus', true, 'other')")
-    )]
-    EmptyCond {
-        /// The call.
-        #[label("no arguments")]
-        span: SourceSpan,
-    },
-    /// No such aggregation.
-    #[error("there is no aggregation '{name}'")]
-    #[diagnostic(code(parser::aggr_not_found))]
-    UnknownAggregation {
-        /// The name.
-        name: String,
-        /// The nearest names.
-        #[help]
-        hint: String,
-        /// Where it stands.
-        #[label("unknown aggregation")]
-        span: SourceSpan,
-    },
+    /// A call that names no function or aggregation, or has too few or too many arguments.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Call(#[from] CallError),
     /// An aggregation in the head of a constant rule.
     #[error("a constant rule cannot aggregate")]
     #[diagnostic(code(parser::aggr_in_const_rule), help("aggregate in a rule with ':=' that applies this one"))]
@@ -188,46 +129,10 @@ pub enum ProgramError {
         #[label("aggregation")]
         span: SourceSpan,
     },
-    /// The data of a constant rule is not a list.
-    #[error("the data of a constant rule must be a list of lists")]
-    #[diagnostic(code(fixed_rule::arg_wrong), help("give a list of rows, each a list: [[1, 'a'], [2, 'b']]"))]
-    BadConstantData {
-        /// The data.
-        #[label("gave {found}")]
-        span: SourceSpan,
-        /// What was found instead.
-        found: String,
-    },
-    /// An element of a constant rule's data is not a list.
-    #[error("the data of a constant rule must be a list of lists")]
-    #[diagnostic(code(parser::bad_row_for_const), help("every row is a list: [[1, 'a'], [2, 'b']]"))]
-    BadConstantRow {
-        /// The data.
-        #[label("gave {found}")]
-        span: SourceSpan,
-        /// What was found instead.
-        found: String,
-    },
-    /// Rows of a constant rule have different widths.
-    #[error("the rows of a constant rule have different lengths")]
-    #[diagnostic(code(parser::const_data_arity_mismatch), help("give every row the same number of values"))]
-    RaggedConstant {
-        /// The data.
-        #[label("rows of {first} and of {other} values")]
-        span: SourceSpan,
-        /// The length of the first row.
-        first: usize,
-        /// The length of another.
-        other: usize,
-    },
-    /// Rows of a constant rule have no values.
-    #[error("the rows of a constant rule are empty")]
-    #[diagnostic(code(parser::const_rule_empty_row), help("give every row at least one value"))]
-    EmptyConstantRow {
-        /// The data.
-        #[label("rows without values")]
-        span: SourceSpan,
-    },
+    /// The data of a constant rule is not a list of rows.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    ConstantData(#[from] ConstantDataError),
     /// The head of a constant rule does not fit its data.
     #[error("the head has {head} columns, the data {data}")]
     #[diagnostic(code(parser::fixed_rule_head_arity_mismatch), help("name every column, or leave the head empty"))]

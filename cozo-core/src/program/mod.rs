@@ -22,8 +22,10 @@
 //! **program never touches rows**: it knows schemas, never data.
 
 mod column_types;
+mod constant;
 mod display;
 mod error;
+mod expression;
 mod fixed;
 mod parameters;
 pub mod passes;
@@ -34,10 +36,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use column_types::resolve_column_type;
+pub use constant::check_constant_rows;
 pub use error::ProgramError;
 pub use parameters::{Mention, ParameterValues, Parameters};
 pub use passes::{Rewriting, order_body, prepare};
-pub use resolve::{Resolver, check_constant_rows};
+pub use resolve::Resolver;
 pub use time_travel::checked_time;
 
 use crate::diag::SourceSpan;

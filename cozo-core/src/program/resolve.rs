@@ -1,7 +1,8 @@
 //! From names to what they stand for: functions, aggregations, parameters, predicates, stored relations.
 //!
 //! A [`Resolver`] turns the syntax tree of one query into a [`Program`] of formulas. [`Resolver::resolve`] goes through the rules by name,
-//! with a method for each kind of rule, formula, atom and expression. Constant expressions are folded on the way ([`Folding`]).
+//! with a method for each kind of rule, formula and atom. Constant rules (`constant`), fixed rules (`fixed`) and expressions
+//! (`expression`) have files of their own. Constant expressions are folded on the way ([`Folding`]).
 //!
 //! | name | is found in | result |
 //! |---|---|---|
@@ -19,6 +20,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashSet;
 
+use super::expression::{CallError, suggestion};
 use super::parameters::Parameters;
 use super::{
     AggregationUse, Apply, Arg, Atom, ConstantRows, Definition, ENTRY, Formula, GivenRelation, HeadColumn, Predicate,
@@ -26,17 +28,15 @@ use super::{
 };
 use crate::budget;
 use crate::diag::SourceSpan;
-use crate::expr::functions::Function;
-use crate::expr::{Expr, Folding, aggregations, functions};
+use crate::expr::{Folding, aggregations};
 use crate::fixed_rule::RuleSet;
-use crate::parse::{ast, nearest};
+use crate::parse::ast;
 use crate::schema::{AccessLevel, RelationError, SchemaRef};
 use crate::value::{DataValue, SmallStr};
 
-/// About how many bytes a rule, an atom and a part of an expression take: in the program, in the plan, and in the tables of the run.
+/// About how many bytes a rule and an atom take: in the program, in the plan, and in the tables of the run.
 const RULE_BYTES: usize = 1 << 11;
 const ATOM_BYTES: usize = 1 << 10;
-const EXPR_BYTES: usize = 1 << 8;
 
 /// Resolves the parts of one query.
 pub struct Resolver<'a> {
@@ -51,8 +51,9 @@ pub struct Resolver<'a> {
     /// Whether the entry reaches the rule that is resolved. If not, it may apply a relation that does not exist or has other columns.
     pub(super) is_used: bool,
     /// Whether long lists become parameters, which no plan copies, and not constants.
-    keeps_data: bool,
-    folding: Folding,
+    pub(super) keeps_data: bool,
+    /// Evaluates the constant parts of expressions.
+    pub(super) folding: Folding,
 }
 
 impl<'a> Resolver<'a> {
@@ -156,68 +157,13 @@ impl Resolver<'_> {
 
     fn aggregation(&mut self, call: &ast::AggregationCall) -> Result<AggregationUse, ProgramError> {
         let name = call.name.name.as_str();
-        let aggregation = aggregations::find(name).ok_or_else(|| ProgramError::UnknownAggregation {
+        let aggregation = aggregations::find(name).ok_or_else(|| CallError::UnknownAggregation {
             name: name.to_string(),
             hint: suggestion(name, aggregations::AGGREGATIONS.iter().map(|a| a.name), "docs/aggregations.md"),
             span: call.name.span,
         })?;
         let args = call.args.iter().map(|arg| self.closed(arg)).collect::<Result<_, _>>()?;
         Ok(AggregationUse { aggregation, args, span: call.name.span })
-    }
-
-    pub(super) fn constant(&mut self, rule: &ast::Rule, data: &ast::Expr) -> Result<Predicate<Formula>, ProgramError> {
-        if let Some(arg) = rule.head.args.iter().find(|arg| arg.aggregation.is_some()) {
-            return Err(ProgramError::AggregationInConstant { span: arg.variable.span });
-        }
-        let (rows, width) = self.constant_rows(data, rule.head.args.len())?;
-        let named = rule.head.args.len();
-        let span = rule.span;
-        let columns: Vec<SmallStr> = match width {
-            _ if named > 0 => {
-                if let Some(width) = width.filter(|width| *width != named) {
-                    return Err(ProgramError::ConstantHead { head: named, data: width, span });
-                }
-                rule.head.args.iter().map(|arg| arg.variable.name.clone()).collect()
-            }
-            None => return Err(ProgramError::EmptyConstant { span }),
-            Some(width) => {
-                parameter_names(data).unwrap_or_else(|| (0..width).map(|i| SmallStr::from(format!("_{i}"))).collect())
-            }
-        };
-        let columns = columns.into_iter().map(|name| HeadColumn { name, aggregation: None }).collect();
-        Ok(Predicate { columns, definition: Definition::Constant(rows), span: rule.head.span })
-    }
-
-    /// The rows of a constant rule, and their width if it is known before the script runs.
-    fn constant_rows(&mut self, data: &ast::Expr, named: usize) -> Result<(ConstantRows, Option<usize>), ProgramError> {
-        let span = data.span();
-        if let ast::Expr::Rows(rows, _) = data {
-            return Ok((ConstantRows::Columns(rows.clone()), Some(rows.columns.len())));
-        }
-        if let Some(rows) = literal_rows(data) {
-            let mut resolved: Vec<Vec<Expr>> = vec![];
-            for row in rows {
-                resolved.push(row.iter().map(|cell| self.closed(cell)).collect::<Result<_, _>>()?);
-            }
-            let width = check_widths(resolved.iter().map(Vec::len), span)?;
-            return Ok((ConstantRows::Rows(resolved), width));
-        }
-        let expr = self.closed(data)?;
-        if let Some(value) = expr.as_constant() {
-            let width = check_constant_rows(value, span)?;
-            return Ok((ConstantRows::List(expr), width));
-        }
-        if named > 0 {
-            return Ok((ConstantRows::List(expr), None));
-        }
-        // Without a head, the width comes from the present values of the parameters.
-        self.parameters.shape_depends_on_values = true;
-        let values = self.parameters.bind(self.values)?;
-        let value = expr
-            .eval_closed(&values)
-            .map_err(|error| ProgramError::BadConstantData { span, found: error.to_string() })?;
-        let width = check_constant_rows(&value, span)?;
-        Ok((ConstantRows::List(Expr::Constant(value, span)), width))
     }
 
     fn formula(&mut self, formula: &ast::Formula) -> Result<Formula, ProgramError> {
@@ -304,103 +250,6 @@ impl Resolver<'_> {
             expr => Arg::Expr(self.expr(expr)?),
         })
     }
-
-    /// Resolves an expression that must not have variables.
-    pub fn closed(&mut self, expr: &ast::Expr) -> Result<Expr, ProgramError> {
-        let resolved = self.expr(expr)?;
-        let mut unbound = None;
-        resolved.walk(&mut |part| {
-            if let Expr::Variable(name, span) = part {
-                unbound.get_or_insert_with(|| ProgramError::NotConstant { name: name.to_string(), span: *span });
-            }
-        });
-        unbound.map_or(Ok(resolved), Err)
-    }
-
-    /// Resolves an expression.
-    pub fn expr(&mut self, expr: &ast::Expr) -> Result<Expr, ProgramError> {
-        let resolved = self.expr_unfolded(expr)?;
-        Ok(self.folding.fold(resolved))
-    }
-
-    fn expr_unfolded(&mut self, expr: &ast::Expr) -> Result<Expr, ProgramError> {
-        budget::make_room(EXPR_BYTES)?;
-        match expr {
-            ast::Expr::Literal(value, span) => Ok(Expr::Constant(value.clone(), *span)),
-            ast::Expr::Parameter(symbol) => {
-                Ok(Expr::Parameter(self.parameters.number(&symbol.name, symbol.span), symbol.span))
-            }
-            ast::Expr::Variable(symbol) => Ok(Expr::Variable(symbol.name.clone(), symbol.span)),
-            ast::Expr::List(items, span) => self.call(literal_function("list"), items.iter(), *span),
-            ast::Expr::Data(value, span) if self.keeps_data => {
-                Ok(Expr::Parameter(self.parameters.number_of_data(value), *span))
-            }
-            ast::Expr::Data(value, span) => Ok(Expr::Constant(DataValue::clone(value), *span)),
-            ast::Expr::Rows(rows, span) => {
-                Ok(Expr::Constant(DataValue::List(rows.rows().map(DataValue::List).collect()), *span))
-            }
-            ast::Expr::Object(pairs, span) => {
-                let items = pairs.iter().flat_map(|(key, value)| [key, value]);
-                self.call(literal_function("json_object"), items, *span)
-            }
-            ast::Expr::Call { function, args, span } => match function.name.as_str() {
-                "if" => self.conditional_if(args, *span),
-                "cond" => self.conditional_cond(args, *span),
-                name => {
-                    let found = functions::find(name).ok_or_else(|| ProgramError::UnknownFunction {
-                        name: name.to_string(),
-                        hint: suggestion(name, functions::names(), "docs/functions.md"),
-                        span: function.span,
-                    })?;
-                    if !found.arity.accepts(args.len()) {
-                        return Err(wrong_arity(name, &found.arity.to_string(), args.len(), *span));
-                    }
-                    self.call(found, args.iter(), *span)
-                }
-            },
-        }
-    }
-
-    fn call<'e>(
-        &mut self,
-        function: &'static Function,
-        args: impl Iterator<Item = &'e ast::Expr>,
-        span: SourceSpan,
-    ) -> Result<Expr, ProgramError> {
-        let args = args.map(|arg| self.expr_unfolded(arg)).collect::<Result<_, _>>()?;
-        Ok(Expr::Call { function, args, span })
-    }
-
-    fn conditional_if(&mut self, args: &[ast::Expr], span: SourceSpan) -> Result<Expr, ProgramError> {
-        if !(2..=3).contains(&args.len()) {
-            return Err(ProgramError::IfArity { span, found: args.len() });
-        }
-        let mut branches = vec![(self.expr_unfolded(&args[0])?, self.expr_unfolded(&args[1])?)];
-        if let Some(otherwise) = args.get(2) {
-            let always = Expr::Constant(true.into(), otherwise.span());
-            branches.push((always, self.expr_unfolded(otherwise)?));
-        }
-        Ok(Expr::Conditional { branches, span })
-    }
-
-    fn conditional_cond(&mut self, args: &[ast::Expr], span: SourceSpan) -> Result<Expr, ProgramError> {
-        if args.is_empty() {
-            return Err(ProgramError::EmptyCond { span });
-        }
-        if !args.len().is_multiple_of(2) {
-            return Err(wrong_arity(
-                "cond",
-                "Need an even number of arguments: conditions and values",
-                args.len(),
-                span,
-            ));
-        }
-        let mut branches = vec![];
-        for pair in args.chunks_exact(2) {
-            branches.push((self.expr_unfolded(&pair[0])?, self.expr_unfolded(&pair[1])?));
-        }
-        Ok(Expr::Conditional { branches, span })
-    }
 }
 
 /// Refuses a name that occurs twice, since it is unknown which occurrence is meant.
@@ -421,22 +270,6 @@ fn variable(symbol: &ast::Symbol) -> Variable {
     Variable { name: symbol.name.clone(), span: symbol.span }
 }
 
-fn literal_function(name: &str) -> &'static Function {
-    functions::find(name).expect("the functions of literals are registered")
-}
-
-fn wrong_arity(name: &str, hint: &str, found: usize, span: SourceSpan) -> ProgramError {
-    ProgramError::FunctionArity { name: name.to_string(), hint: hint.to_string(), span, found }
-}
-
-/// A hint that names what the user may have meant.
-fn suggestion<'n>(name: &str, known: impl Iterator<Item = &'n str>, page: &str) -> String {
-    match nearest(name, &known.collect::<Vec<_>>()) {
-        Some(near) => format!("did you mean '{near}'?"),
-        None => format!("{page} lists what there is"),
-    }
-}
-
 fn same_aggregations(a: &[HeadColumn], b: &[HeadColumn]) -> bool {
     let same = |x: &HeadColumn, y: &HeadColumn| match (&x.aggregation, &y.aggregation) {
         (None, None) => true,
@@ -448,51 +281,6 @@ fn same_aggregations(a: &[HeadColumn], b: &[HeadColumn]) -> bool {
         _ => false,
     };
     a.len() == b.len() && a.iter().zip(b).all(|(x, y)| same(x, y))
-}
-
-/// The rows of data that is a literal list of lists.
-fn literal_rows(data: &ast::Expr) -> Option<Vec<&[ast::Expr]>> {
-    let ast::Expr::List(rows, _) = data else { return None };
-    fn cells(row: &ast::Expr) -> Option<&[ast::Expr]> {
-        match row {
-            ast::Expr::List(cells, _) => Some(cells.as_slice()),
-            _ => None,
-        }
-    }
-    rows.iter().map(cells).collect()
-}
-
-/// The headers of `?[] <- [[$a, $b]]`: a single row of parameters names its columns by them.
-fn parameter_names(data: &ast::Expr) -> Option<Vec<SmallStr>> {
-    let rows = literal_rows(data)?;
-    let [row] = rows.as_slice() else { return None };
-    let name = |cell: &ast::Expr| match cell {
-        ast::Expr::Parameter(symbol) => Some(symbol.name.clone()),
-        _ => None,
-    };
-    row.iter().map(name).collect()
-}
-
-/// The common width of rows; `None` if there are no rows.
-fn check_widths(mut widths: impl Iterator<Item = usize>, span: SourceSpan) -> Result<Option<usize>, ProgramError> {
-    let Some(first) = widths.next() else { return Ok(None) };
-    if let Some(other) = widths.find(|width| *width != first) {
-        return Err(ProgramError::RaggedConstant { span, first, other });
-    }
-    if first == 0 {
-        return Err(ProgramError::EmptyConstantRow { span });
-    }
-    Ok(Some(first))
-}
-
-/// Checks that a value is a list of lists of one width, and returns that width.
-pub fn check_constant_rows(value: &DataValue, span: SourceSpan) -> Result<Option<usize>, ProgramError> {
-    let found = |value: &DataValue| value.type_name().to_string();
-    let rows = value.get_slice().ok_or_else(|| ProgramError::BadConstantData { span, found: found(value) })?;
-    if let Some(row) = rows.iter().find(|row| row.get_slice().is_none()) {
-        return Err(ProgramError::BadConstantRow { span, found: found(row) });
-    }
-    check_widths(rows.iter().map(|row| row.get_slice().map_or(0, <[DataValue]>::len)), span)
 }
 
 /// The predicate of a relation that the caller passes in.
