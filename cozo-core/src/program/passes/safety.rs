@@ -18,8 +18,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::condition::{call, use_of};
 use super::equalities::share_variables;
-use super::normalise::{call, use_of};
 use crate::budget;
 use crate::diag::SourceSpan;
 use crate::expr::Expr;
