@@ -34,6 +34,7 @@ mod explain;
 mod indices;
 mod intersect;
 mod mutation;
+mod operator;
 mod options;
 mod order;
 mod passes;
@@ -42,6 +43,10 @@ mod statistics;
 pub use build::{JoinOrder, build};
 pub use explain::{EXPLAIN_HEADERS, explain};
 pub use mutation::{MutationPlan, Source as ValueSource, default_schema, plan_mutation};
+pub use operator::{
+    BoundPlan, Comparison, EqualPlan, IntersectInput, IntersectPlan, JoinPlan, MatchOrder, Method, OperatorKind,
+    OperatorPlan, SemiJoinPlan, Source,
+};
 pub use options::{OptionError, Options, SortKey, constant, plan_options};
 pub use statistics::{Size, Statistics};
 
@@ -51,7 +56,7 @@ use crate::diag::SourceSpan;
 use crate::expr::Expr;
 use crate::fixed_rule::{OptionMap, Rule as FixedRule};
 use crate::parse::ast::Symbol;
-use crate::program::{AggregationUse, ConstantRows, StoredRead};
+use crate::program::{AggregationUse, ConstantRows};
 use crate::schema::RelationId;
 use crate::storage::End;
 use crate::value::SmallStr;
@@ -231,17 +236,12 @@ impl RulePlan {
             |expr: &Expr| calls += u64::from(matches!(expr, Expr::Call { function, .. } if function.kernel.is_none()));
         let mut lookups = 0;
         for operator in self.operators.iter().skip(1) {
-            match &operator.kind {
-                OperatorKind::Filter(expr) | OperatorKind::Same(_, expr) | OperatorKind::Unify(_, expr) => {
-                    expr.walk(&mut count);
-                }
-                OperatorKind::Unnest(_, expr) => {
-                    expr.walk(&mut count);
-                    lookups += 1;
-                }
-                OperatorKind::Join(_) | OperatorKind::SemiJoin(_) | OperatorKind::Intersect(_) => lookups += 1,
-                OperatorKind::Distinct => {}
+            let signature = operator.kind.signature();
+            let reads = !signature.sources.is_empty();
+            if !reads {
+                signature.evaluates.iter().for_each(|expr| expr.walk(&mut count));
             }
+            lookups += u64::from(reads || signature.multiplies);
         }
         let shared = if self.reads.is_empty() { lookups } else { 0 };
         1 + ROW_AT_A_TIME * (calls + shared)
@@ -257,198 +257,4 @@ pub enum TablePart {
     Old,
     /// All rows up to the last round.
     Known,
-}
-
-/// An operator.
-#[derive(Clone, Debug)]
-pub struct OperatorPlan {
-    /// Its number in the plan, by which a run keeps measurements and indexes for it.
-    pub number: usize,
-    /// What it does.
-    pub kind: OperatorKind,
-    /// The slots of the input that the output has, too.
-    pub keep: Vec<usize>,
-}
-
-/// What an operator does to each row of its input.
-#[derive(Clone, Debug)]
-pub enum OperatorKind {
-    /// Joins it with the rows of a relation.
-    Join(JoinPlan),
-    /// Keeps it if a relation has a matching row, or if it has none.
-    SemiJoin(SemiJoinPlan),
-    /// Keeps it if an expression is true.
-    Filter(Expr),
-    /// Keeps it if a slot and an expression are the same value (identity).
-    Same(usize, Expr),
-    /// Fills a slot with the value of an expression.
-    Unify(usize, Expr),
-    /// Repeats it for each element of a list, which fills the slot if there is one.
-    Unnest(Option<usize>, Expr),
-    /// Repeats it for each value that several relations agree on.
-    Intersect(IntersectPlan),
-    /// Drops it if an equal row came before, as far as earlier rows are remembered.
-    Distinct,
-}
-
-impl OperatorKind {
-    /// The expressions that it evaluates for each row.
-    pub fn expressions(&self) -> Vec<&Expr> {
-        match self {
-            OperatorKind::Join(JoinPlan { keys, .. }) | OperatorKind::SemiJoin(SemiJoinPlan { keys, .. }) => {
-                keys.iter().map(|(_, expr)| expr).collect()
-            }
-            OperatorKind::Filter(expr)
-            | OperatorKind::Same(_, expr)
-            | OperatorKind::Unify(_, expr)
-            | OperatorKind::Unnest(_, expr) => vec![expr],
-            OperatorKind::Intersect(plan) => plan.inputs.iter().map(|input| &input.key.1).collect(),
-            OperatorKind::Distinct => vec![],
-        }
-    }
-
-    /// Whether it only fills slots and tests: each row gives one row at most, whatever the relations hold.
-    pub fn gives_a_row_for_each(&self) -> bool {
-        matches!(self, OperatorKind::Unify(..) | OperatorKind::Filter(_) | OperatorKind::Same(..))
-    }
-
-    /// The relations that it reads.
-    pub fn sources(&self) -> Vec<&Source> {
-        match self {
-            OperatorKind::Join(join) => vec![&join.source],
-            OperatorKind::SemiJoin(exists) => vec![&exists.source],
-            OperatorKind::Intersect(intersect) => intersect.inputs.iter().map(|input| &input.source).collect(),
-            _ => vec![],
-        }
-    }
-}
-
-/// A relation to read.
-#[derive(Clone, Debug)]
-pub enum Source {
-    /// A derived table.
-    Table(usize),
-    /// A stored relation.
-    Stored(StoredRead),
-}
-
-/// How matching rows are found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// All rows match.
-    Scan,
-    /// By the leading key columns of a stored relation.
-    Prefix,
-    /// By a range of keys of a stored relation: leading key columns that are constant, and bounds of the next one.
-    Range,
-    /// By a hash table on the bound columns.
-    Hash,
-    /// By a hash table on expressions over its columns: see [`EqualPlan`].
-    Equal,
-}
-
-/// A join of each input row with matching rows of a relation.
-#[derive(Clone, Debug)]
-pub struct JoinPlan {
-    /// The relation.
-    pub source: Source,
-    /// How matching rows are found.
-    pub method: Method,
-    /// The columns that must be the same as expressions over the input; empty for a scan.
-    pub keys: Vec<(usize, Expr)>,
-    /// The columns that fill slots.
-    pub outputs: Vec<(usize, usize)>,
-    /// For a range: the bounds of the key column after those in `keys`.
-    pub bounds: Vec<BoundPlan>,
-    /// For a scan of a table: the column to sort by, so that the look-up that follows reads its relation in order.
-    pub sort_by: Option<usize>,
-    /// The order of the matches.
-    pub order: MatchOrder,
-    /// The equalities by which rows are found, for [`Method::Equal`].
-    pub equal: Option<Box<EqualPlan>>,
-}
-
-/// The order of the matches of a join.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MatchOrder {
-    /// Any order.
-    Any,
-    /// The order of the input; for one input row, the order of the relation.
-    Input,
-    /// The same for an index whose order differs from the order of its relation. The matches of one input row are sorted by the
-    /// slots `by`, which the join fills.
-    Keys {
-        /// A free slot, for the number of the input row.
-        row: usize,
-        /// The slots that the columns of the relation's key fill.
-        by: Vec<usize>,
-    },
-}
-
-/// Equalities of expressions over the rows of a relation with expressions over the input of its join. They stay as filters after
-/// the join, so here an expression that fails for a row is equal to anything.
-#[derive(Clone, Debug)]
-pub struct EqualPlan {
-    /// Pairs of an expression over the input and one over the slots that the join fills. All pairs must be equal.
-    pub pairs: Vec<(Expr, Expr)>,
-    /// Whether the only pair is a list and one of its elements.
-    pub each: bool,
-    /// Filters of the relation's rows alone: a row for which one is false need not be found.
-    pub tests: Vec<Expr>,
-}
-
-/// A bound of a key column.
-#[derive(Clone, Debug)]
-pub struct BoundPlan {
-    /// How the column compares with the value.
-    pub comparison: Comparison,
-    /// A constant or a parameter.
-    pub value: Expr,
-}
-
-/// How a column compares with the value of a bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparison {
-    /// It is equal.
-    Equal,
-    /// It is equal or greater.
-    AtLeast,
-    /// It is equal or smaller.
-    AtMost,
-    /// It is a string that begins with the value.
-    StartsWith,
-}
-
-/// A join of each input row with the values that are in all of several lists: a step of a worst-case optimal join (Ngo, Porat, Ré
-/// and Rudra 2012). Each relation gives a list for each value of one of its columns.
-#[derive(Clone, Debug)]
-pub struct IntersectPlan {
-    /// The slot that the values fill.
-    pub slot: usize,
-    /// The relations, two at least.
-    pub inputs: Vec<IntersectInput>,
-}
-
-/// A relation of pairs.
-#[derive(Clone, Debug)]
-pub struct IntersectInput {
-    /// The relation. All columns that tell its rows apart are among the two below.
-    pub source: Source,
-    /// The column that selects a list, and its value.
-    pub key: (usize, Expr),
-    /// The column whose values are listed.
-    pub values: usize,
-}
-
-/// A test for matching rows.
-#[derive(Clone, Debug)]
-pub struct SemiJoinPlan {
-    /// The relation.
-    pub source: Source,
-    /// How matching rows are found; never by a scan.
-    pub method: Method,
-    /// The columns that must be the same as expressions over the input.
-    pub keys: Vec<(usize, Expr)>,
-    /// Whether the row is kept if there is no match, instead of if there is one.
-    pub negated: bool,
 }
