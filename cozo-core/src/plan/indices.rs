@@ -10,7 +10,7 @@
 //! *user{city: 'x', age}        *user:place{city: 'x', uid: k}, *user{uid: k, age}
 //! ```
 
-use super::build::RuleBuilder;
+use super::rule_builder::RuleBuilder;
 use super::{MatchOrder, OperatorKind, TablePart};
 use crate::diag::SourceSpan;
 use crate::expr::Expr;

@@ -11,16 +11,16 @@
 //!     head [slot 1]
 //! ```
 //!
-//! [`build()`] plans rule by rule. Atoms run in the written order, unless another order is clearly cheaper (`order`). A stored
-//! relation is read in one of these ways, each a [`Method`]:
+//! [`build()`] plans rule by rule. Atoms run in the written order, unless another order is clearly cheaper (`order`). A `RuleBuilder`
+//! turns the atoms of a rule into operators. A stored relation is read in one of these ways, each a [`Method`]:
 //!
 //! | way | when | file |
 //! |---|---|---|
-//! | `Prefix` | its leading key columns are bound, or those of one of its indices | `build`, `indices` |
+//! | `Prefix` | its leading key columns are bound, or those of one of its indices | `rule_builder`, `indices` |
 //! | `Range` | filters compare a key column with constants | `passes/ranges` |
 //! | `Equal` | a filter equates expressions over the relation and the rows before it | `passes/equal` |
-//! | `Hash` | other columns are bound: by an index that the run builds | `build` |
-//! | `Scan` | nothing is bound, or the input is a single row | `build` |
+//! | `Hash` | other columns are bound: by an index that the run builds | `rule_builder` |
+//! | `Scan` | nothing is bound, or the input is a single row | `rule_builder` |
 //!
 //! If several atoms give a variable from bound columns, sorted lists are intersected where that is cheaper than testing each
 //! candidate (`intersect`). A read as of a time (`@`) finds the visible rows first and compares a bound Validity then; the
@@ -38,6 +38,7 @@ mod operator;
 mod options;
 mod order;
 mod passes;
+mod rule_builder;
 mod statistics;
 
 pub use build::{JoinOrder, build};

@@ -10,10 +10,12 @@
 
 use std::collections::BTreeSet;
 
+use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 use crate::expr::Expr;
-use crate::program::StoredRead;
+use crate::program::{StoredRead, Target};
+use crate::value::SmallStr;
 
 /// An operator.
 #[derive(Clone, Debug)]
@@ -54,6 +56,16 @@ pub enum Source {
     Table(usize),
     /// A stored relation.
     Stored(StoredRead),
+}
+
+impl Source {
+    /// The source of the rows of a relation, where predicates have these tables.
+    pub(super) fn of(target: &Target, tables: &FxHashMap<&SmallStr, usize>) -> Self {
+        match target {
+            Target::Predicate(name) => Source::Table(tables[name]),
+            Target::Stored(read) => Source::Stored(read.clone()),
+        }
+    }
 }
 
 /// How matching rows are found.
