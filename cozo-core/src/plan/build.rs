@@ -13,7 +13,8 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::order::{Estimates, Ordered, has_choice};
+use super::estimates::Estimates;
+use super::order::{Ordered, has_choice};
 use super::rule_builder::RuleBuilder;
 use super::statistics::Statistics;
 use super::{

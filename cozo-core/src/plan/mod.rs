@@ -11,8 +11,9 @@
 //!     head [slot 1]
 //! ```
 //!
-//! [`build()`] plans rule by rule. Atoms run in the written order, unless another order is clearly cheaper (`order`). A `RuleBuilder`
-//! turns the atoms of a rule into operators. A stored relation is read in one of these ways, each a [`Method`]:
+//! [`build()`] plans rule by rule. Atoms run in the written order, unless another order is clearly cheaper (`order`, by the costs of
+//! `cost` and the sizes of `estimates`). A `RuleBuilder` turns the atoms of a rule into operators. A stored relation is read in one of
+//! these ways, each a [`Method`]:
 //!
 //! | way | when | file |
 //! |---|---|---|
@@ -30,6 +31,8 @@
 //! **plan never runs anything**: it reads schemas, no rows; sizes come from a [`Statistics`].
 
 mod build;
+mod cost;
+mod estimates;
 mod explain;
 mod indices;
 mod intersect;

@@ -1,8 +1,8 @@
 //! The order of joins: the written order, unless another is clearly cheaper by the sizes of the relations.
 //!
-//! [`Estimates`] guesses the size of each relation, component by component. [`Costs`] compares orders of one body by estimated work. Its
-//! unit is a look-up of one key. For up to [`MAX_EXHAUSTIVE`] atoms that give rows, it finds the cheapest order by dynamic programming over
-//! sets of atoms (Selinger et al. 1979). For more atoms, it takes the cheapest next atom each time.
+//! [`Estimates::order`] compares orders of one body by their [`Costs`]. For up to [`MAX_EXHAUSTIVE`] atoms that give rows, it finds the
+//! cheapest order by dynamic programming over sets of atoms (Selinger et al. 1979). For more atoms, it takes the cheapest next atom each
+//! time.
 //!
 //! ```text
 //! set of atoms      best order so far      Step: cost, rows, bound variables
@@ -11,25 +11,16 @@
 //! {e1, e2}          e2 e1                  15, 30, {a, b, c}      from {e2}, cheaper than e1 e2
 //! ```
 //!
-//! Only atoms that give rows are moved. Filters, tests and negations then stand as early as they can. An atom that may fail, or that may
-//! give each row another value, stays behind all atoms that give rows and stood before it: so it sees no row that it does not see in the
-//! written order.
+//! Only atoms that give rows are moved. Filters, tests and negations then stand as early as they can.
 //!
 //! A variant of a recursive rule begins with the delta, unless that is clearly dearer than the written order.
 
 use std::collections::BTreeSet;
 
-use rustc_hash::FxHashMap;
-
-use super::indices;
-use super::statistics::{Size, Statistics};
+use super::cost::{Costs, Step, gives_rows, is_application, leading};
+use super::estimates::Estimates;
 use crate::budget::{self, Stop};
-use crate::expr::Expr;
-use crate::program::{
-    Apply, Arg, Atom, ConstantRows, Definition, HeadColumn, Predicate, Program, ProgramError, Rule, Target, order_body,
-};
-use crate::schema::{BaseType, ColumnType};
-use crate::value::{DataValue, SmallStr};
+use crate::program::{Atom, Program, ProgramError, Rule, order_body};
 
 /// The most atoms whose orders are all compared.
 const MAX_EXHAUSTIVE: usize = 9;
@@ -40,30 +31,7 @@ const MAX_REORDERED: usize = 64;
 /// How many times cheaper another order must be than the written one. Estimates are rough, and authors often know better.
 const CLEARLY_CHEAPER: f64 = 3.0;
 
-/// The cost of a row: found by a key, found by a hash, entered into a hash table, read in a scan, passed on.
-const LOOK_UP: f64 = 1.0;
-const PROBE: f64 = 0.4;
-const HASH: f64 = 0.5;
-const READ: f64 = 0.05;
-const HAND_ON: f64 = 0.1;
-
-/// A guess: how many rows a recursive rule gives for each row that it begins with.
-const GROWTH: f64 = 16.0;
-
-/// A guess: how many elements a list has.
-const LIST_LENGTH: f64 = 5.0;
-
-/// A guess: how many rows a fixed rule gives.
-const FIXED_RULE_ROWS: f64 = 1000.0;
-
-/// A guess: the part of the rows that passes a filter.
-const PASSING: f64 = 0.3;
-
-/// The sizes of all relations of a program.
-pub struct Estimates<'a> {
-    statistics: &'a dyn Statistics,
-    derived: FxHashMap<SmallStr, Size>,
-}
+const BEGINS_WITH_DELTA: &str = "reordered: begins with the rows of the last round";
 
 /// An ordered body.
 pub struct Ordered {
@@ -85,82 +53,13 @@ impl Ordered {
     }
 }
 
-/// Whether an atom gives the rows of a relation.
-fn is_application(atom: &Atom) -> bool {
-    matches!(atom, Atom::Apply(apply) if !apply.negated)
-}
-
-/// Whether an atom gives rows. Only such atoms are moved.
-fn gives_rows(atom: &Atom) -> bool {
-    is_application(atom) || matches!(atom, Atom::Unnest(..))
-}
-
 /// Whether any rule could run in another order. Most scripts are short and need no estimates.
 pub fn has_choice(program: &Program) -> bool {
     let rules = program.predicates.keys().flat_map(|name| program.rules(name));
     rules.into_iter().any(|rule| rule.body.iter().filter(|atom| gives_rows(atom)).count() > 1)
 }
 
-impl<'a> Estimates<'a> {
-    /// Estimates without derived relations.
-    pub fn new(statistics: &'a dyn Statistics) -> Self {
-        Estimates { statistics, derived: FxHashMap::default() }
-    }
-
-    /// Estimates the predicates of one component. Components that it reads must have been entered.
-    pub fn enter_component(&mut self, program: &Program, names: &[SmallStr], recursive: bool) -> Result<(), Stop> {
-        // A recursive predicate has the rows of its base rules at first, and then grows.
-        for name in names {
-            let predicate = &program.predicates[name];
-            self.derived.insert(name.clone(), Size::guessed(1.0, predicate.columns.len()));
-        }
-        for name in names {
-            let size = self.predicate(&program.predicates[name], if recursive { GROWTH } else { 1.0 })?;
-            self.derived.insert(name.clone(), size);
-        }
-        Ok(())
-    }
-
-    fn predicate(&self, predicate: &Predicate, growth: f64) -> Result<Size, Stop> {
-        let arity = predicate.columns.len();
-        Ok(match &predicate.definition {
-            Definition::Rules(rules) => {
-                let mut rows = 0.0;
-                for rule in rules {
-                    budget::step(rule.body.len())?;
-                    rows += self.rows_after(&rule.body);
-                }
-                rows *= growth;
-                let grouped = |column: &HeadColumn| column.aggregation.is_none();
-                match predicate.columns.iter().filter(|column| grouped(column)).count() {
-                    0 => Size::guessed(1.0, arity),
-                    keys if keys < arity => Size { keys, ..Size::guessed(rows.powf(0.8).max(1.0), arity) },
-                    _ => Size::guessed(rows.max(1.0), arity),
-                }
-            }
-            Definition::Constant(ConstantRows::Rows(rows)) => Size::guessed(rows.len() as f64, arity),
-            Definition::Constant(ConstantRows::Columns(rows)) => Size::guessed(rows.len as f64, arity),
-            Definition::Constant(_) => Size::guessed(LIST_LENGTH, arity),
-            Definition::Fixed(_) => Size::guessed(FIXED_RULE_ROWS, arity),
-        })
-    }
-
-    /// The size of a relation.
-    pub fn size(&self, target: &Target) -> Size {
-        match target {
-            Target::Predicate(name) => {
-                self.derived.get(name).cloned().unwrap_or_else(|| Size::guessed(LIST_LENGTH, MAX_COLUMNS))
-            }
-            Target::Stored(read) => Size::of(read, self.statistics),
-        }
-    }
-
-    /// The number of rows that the first atoms of a body give.
-    pub fn rows_after(&self, body: &[Atom]) -> f64 {
-        let costs = Costs::new(self, body, None);
-        costs.as_written().rows
-    }
-
+impl Estimates<'_> {
     /// The body in the order in which it runs. The atom at the position `delta` reads only the delta of a round.
     pub fn order(&self, rule: &Rule, delta: Option<usize>) -> Result<Ordered, Stop> {
         let as_written = |had_choice| Ok(Ordered { had_choice, ..Ordered::as_written(rule) });
@@ -194,144 +93,12 @@ impl<'a> Estimates<'a> {
     }
 }
 
-const BEGINS_WITH_DELTA: &str = "reordered: begins with the rows of the last round";
-
-/// More columns than any guess needs.
-const MAX_COLUMNS: usize = 64;
-
 /// A number with two significant digits.
 fn rounded(number: f64) -> String {
     if number < 1000.0 { format!("{:.0}", number) } else { format!("{number:.1e}") }
 }
 
-/// A sequence of atoms: its cost and its result.
-#[derive(Clone, Debug)]
-struct Step {
-    cost: f64,
-    rows: f64,
-    bound: BTreeSet<SmallStr>,
-    /// The other atoms (by position in the body) that are included.
-    settled: BTreeSet<usize>,
-    /// The atoms that give rows and are included, by number.
-    given: BTreeSet<usize>,
-}
-
-/// The atoms of one body.
-struct Costs<'e> {
-    body: &'e [Atom],
-    /// The positions of the atoms that give rows.
-    givers: Vec<usize>,
-    /// The positions of the other atoms.
-    others: Vec<usize>,
-    sizes: Vec<Size>,
-    /// The pairs of expressions that a test equates, or of which one is an element of the other.
-    equalities: Vec<[&'e Expr; 2]>,
-    /// Whether an atom must stay behind the atoms that give rows and stood before it.
-    keeps_its_place: Vec<bool>,
-}
-
-/// Whether each atom may fail, or may give each row another value.
-fn may_fail(body: &[Atom]) -> Vec<bool> {
-    let numbers = numbers(body);
-    let is_safe = |expr: &Expr| never_fails(expr, &numbers);
-    let may_fail = |atom: &Atom| match atom {
-        Atom::Unify(_, expr) => !expr.is_leaf(),
-        Atom::Filter(expr) | Atom::Same(_, expr) => !is_safe(expr),
-        Atom::Apply(apply) => {
-            apply.negated && apply.args.iter().any(|arg| matches!(arg, Arg::Expr(expr) if !is_safe(expr)))
-        }
-        Atom::Unnest(..) => false,
-    };
-    body.iter().map(may_fail).collect()
-}
-
-/// The length of the run of numbers from 0 on that has no gap.
-fn leading(given: &BTreeSet<usize>) -> usize {
-    given.iter().enumerate().take_while(|(expected, number)| expected == *number).count()
-}
-
-/// The variables that are numbers, whichever application binds them.
-fn numbers(body: &[Atom]) -> BTreeSet<&SmallStr> {
-    let (mut numbers, mut others) = (BTreeSet::new(), BTreeSet::new());
-    for atom in body {
-        let Atom::Apply(apply) = atom else { continue };
-        let columns = match &apply.target {
-            Target::Stored(read) => read.schema.columns().map(|column| Some(&column.column_type)).collect(),
-            Target::Predicate(_) => vec![None; apply.args.len()],
-        };
-        for (arg, column_type) in apply.args.iter().zip(columns) {
-            let Arg::Variable(variable) = arg else { continue };
-            let is_number =
-                |found: &ColumnType| !found.nullable && matches!(found.base, BaseType::Int | BaseType::Float);
-            match column_type {
-                Some(found) if is_number(found) => numbers.insert(&variable.name),
-                _ => others.insert(&variable.name),
-            };
-        }
-    }
-    &numbers - &others
-}
-
-/// Whether a test gives true or false for every row: an equality, or a comparison of numbers. Parameters are assumed to be numbers.
-fn never_fails(expr: &Expr, numbers: &BTreeSet<&SmallStr>) -> bool {
-    let is_number = |expr: &Expr| match expr {
-        Expr::Variable(name, _) => numbers.contains(name),
-        Expr::Constant(value, _) => matches!(value, DataValue::Num(_)),
-        Expr::Parameter(..) => true,
-        _ => false,
-    };
-    match expr {
-        Expr::Call { function, args, .. } => match function.name {
-            "eq" | "neq" => args.iter().all(Expr::is_leaf),
-            "gt" | "ge" | "lt" | "le" => args.iter().all(is_number),
-            _ => false,
-        },
-        leaf => matches!(leaf, Expr::Constant(DataValue::Bool(_), _)),
-    }
-}
-
-/// The expressions that a test equates, or of which one is an element of the other.
-fn equality(atom: &Atom) -> Option<[&Expr; 2]> {
-    match atom {
-        Atom::Filter(Expr::Call { function, args, .. }) if matches!(function.name, "eq" | "is_in") => match &args[..] {
-            [a, b] => Some([a, b]),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-impl<'e> Costs<'e> {
-    fn new(estimates: &Estimates<'_>, body: &'e [Atom], delta: Option<usize>) -> Self {
-        let (givers, others): (Vec<usize>, Vec<usize>) = (0..body.len()).partition(|at| gives_rows(&body[*at]));
-        let size = |at: &usize| match &body[*at] {
-            Atom::Apply(apply) => {
-                let size = estimates.size(&apply.target);
-                match delta {
-                    Some(delta) if delta == *at => Size::guessed((size.rows / GROWTH).max(1.0), apply.args.len()),
-                    _ => size,
-                }
-            }
-            _ => Size::guessed(LIST_LENGTH, 1),
-        };
-        let sizes = givers.iter().map(size).collect();
-        let equalities = others.iter().filter_map(|at| equality(&body[*at])).collect();
-        Costs { body, givers, others, sizes, equalities, keeps_its_place: may_fail(body) }
-    }
-
-    fn start(&self) -> Step {
-        let mut step =
-            Step { cost: 0.0, rows: 1.0, bound: BTreeSet::new(), settled: BTreeSet::new(), given: BTreeSet::new() };
-        self.settle(&mut step);
-        step
-    }
-
-    /// Whether an atom must wait for an atom that gives rows and stood before it. The first `leading` of those are included, and the next
-    /// is not.
-    fn waits(&self, at: usize, leading: usize) -> bool {
-        self.keeps_its_place[at] && self.givers.partition_point(|giver| *giver < at) > leading
-    }
-
+impl Costs<'_> {
     /// The body with the atoms that give rows in this order, and each other atom as early as it may stand.
     fn in_order(&self, order: &[usize]) -> Vec<Atom> {
         let mut given = BTreeSet::new();
@@ -366,140 +133,6 @@ impl<'e> Costs<'e> {
             // Every order of a safe body should be safe. If one is not, the written order is.
             Err(_) => Ok(Ordered::as_written(rule)),
         }
-    }
-
-    /// Includes the filters, unifications and negations whose variables are bound.
-    fn settle(&self, step: &mut Step) {
-        let leading = leading(&step.given);
-        loop {
-            let before = step.settled.len();
-            for at in self.others.iter().copied() {
-                if step.settled.contains(&at) || self.waits(at, leading) {
-                    continue;
-                }
-                let all_bound = |names: Vec<&SmallStr>| names.into_iter().all(|name| step.bound.contains(name));
-                match &self.body[at] {
-                    Atom::Unify(variable, expr) if all_bound(expr.variables()) => {
-                        step.bound.insert(variable.name.clone());
-                    }
-                    atom @ (Atom::Filter(_) | Atom::Same(..)) if all_bound(atom.variables()) => step.rows *= PASSING,
-                    atom @ Atom::Apply(_) if all_bound(atom.variables()) => {
-                        step.cost += step.rows * LOOK_UP;
-                        step.rows *= PASSING;
-                    }
-                    _ => continue,
-                }
-                step.settled.insert(at);
-            }
-            if step.settled.len() == before {
-                return;
-            }
-        }
-    }
-
-    /// The sequence with one more atom that gives rows; `None` if the atom cannot stand here.
-    fn then(&self, step: &Step, giver: usize) -> Option<Step> {
-        let mut next = step.clone();
-        self.advance(&mut next, giver).then_some(next)
-    }
-
-    /// Includes one more atom that gives rows; returns whether it can stand here.
-    fn advance(&self, step: &mut Step, giver: usize) -> bool {
-        match &self.body[self.givers[giver]] {
-            Atom::Apply(apply) => {
-                if self.would_test_a_list(step, giver, apply) {
-                    return false;
-                }
-                let (cost, rows) = self.join(step, apply, &self.sizes[giver]);
-                step.cost += cost;
-                step.rows = rows;
-                step.bound.extend(apply.bindings().cloned());
-            }
-            Atom::Unnest(variable, expr) => {
-                if !expr.variables().into_iter().all(|name| step.bound.contains(name)) {
-                    return false;
-                }
-                step.rows *= if step.bound.insert(variable.name.clone()) { LIST_LENGTH } else { PASSING };
-                step.cost += step.rows * HAND_ON;
-            }
-            _ => return false,
-        }
-        step.given.insert(giver);
-        self.settle(step);
-        true
-    }
-
-    /// The cost of a join with a relation, and the number of its rows.
-    fn join(&self, step: &Step, apply: &Apply, size: &Size) -> (f64, f64) {
-        let is_bound = |arg: &Arg| match arg {
-            Arg::Wildcard => false,
-            Arg::Variable(variable) => step.bound.contains(&variable.name),
-            Arg::Expr(expr) => expr.variables().into_iter().all(|name| step.bound.contains(name)),
-        };
-        let bound: Vec<usize> = (0..apply.args.len()).filter(|column| is_bound(&apply.args[*column])).collect();
-        if let (true, Some(matches)) = (bound.is_empty(), self.equal_rows(step, apply, size)) {
-            let rows = step.rows * matches;
-            return (size.rows * HASH + step.rows * PROBE + rows * HAND_ON, rows);
-        }
-        let matches = size.matches(&bound);
-        let rows = step.rows * matches;
-        let leading = bound.iter().enumerate().take_while(|(i, column)| i == *column && **column < size.keys).count();
-        let by_index = match &apply.target {
-            Target::Stored(read) => indices::choose(read, apply, &bound).map(|index| {
-                let found = size.matches(&index.columns[..indices::bound_run(index, &bound)]);
-                let each = if indices::covers(index, apply) { HAND_ON } else { HAND_ON + LOOK_UP };
-                step.rows * (LOOK_UP + found * each)
-            }),
-            Target::Predicate(_) => None,
-        };
-        let cost = by_index.unwrap_or_else(|| match &apply.target {
-            _ if bound.is_empty() => size.rows * READ + rows * HAND_ON,
-            Target::Stored(_) if leading > 0 => step.rows * (LOOK_UP + size.matches(&bound[..leading]) * HAND_ON),
-            // For a single input row, a relation is scanned instead.
-            Target::Stored(_) if step.rows <= 1.0 => size.rows * READ + rows * HAND_ON,
-            _ => size.rows * HASH + step.rows * PROBE + rows * HAND_ON,
-        });
-        (cost, rows)
-    }
-
-    /// Whether an application would bind the variable of a list that stands before it. The list would become a test, and give a row once
-    /// for an element that it has twice.
-    fn would_test_a_list(&self, step: &Step, giver: usize, apply: &Apply) -> bool {
-        let before = (0..giver).filter(|other| !step.given.contains(other));
-        before.into_iter().any(|other| match &self.body[self.givers[other]] {
-            Atom::Unnest(variable, _) => {
-                !step.bound.contains(&variable.name) && apply.bindings().any(|name| *name == variable.name)
-            }
-            _ => false,
-        })
-    }
-
-    /// How many rows of a relation match a row of the sequence, by an equality that connects the two.
-    fn equal_rows(&self, step: &Step, apply: &Apply, size: &Size) -> Option<f64> {
-        let are_among = |expr: &Expr, among: &dyn Fn(&SmallStr) -> bool| {
-            let names = expr.variables();
-            !names.is_empty() && names.into_iter().all(among)
-        };
-        let column_of = |name: &SmallStr| {
-            apply.args.iter().position(|arg| matches!(arg, Arg::Variable(variable) if variable.name == *name))
-        };
-        self.equalities.iter().flat_map(|[a, b]| [(a, b), (b, a)]).find_map(|(known, of_rows)| {
-            let connects = are_among(known, &|name| step.bound.contains(name))
-                && are_among(of_rows, &|name| column_of(name).is_some());
-            connects.then(|| match of_rows {
-                Expr::Variable(name, _) => size.matches(&[column_of(name).unwrap_or_default()]),
-                _ => size.rows.sqrt(),
-            })
-        })
-    }
-
-    fn as_written(&self) -> Step {
-        let mut step = self.start();
-        // In the written order every atom can stand where it is.
-        for giver in 0..self.givers.len() {
-            let _ = self.advance(&mut step, giver);
-        }
-        step
     }
 
     /// The cheapest order; if `first` is an atom, of the orders that begin with it.

@@ -15,7 +15,8 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::order::{Estimates, Ordered};
+use super::estimates::Estimates;
+use super::order::Ordered;
 use super::{JoinPlan, MatchOrder, Method, OperatorKind, RulePlan, SemiJoinPlan, Source, TablePart, passes};
 use crate::expr::Expr;
 use crate::program::{Apply, Arg, Atom, Rule, Variable};
