@@ -1,24 +1,14 @@
-//! Columns, typed by their values, with a fallback for values of several types. A column is its own builder:
-//! `Null(n) ──first value that is not null──> Bool, Int, Float or Str ──value of another type──> Any`
+//! Columns, typed by their values, with a fallback for values of several types.
 //!
 //! Invariant: the representation does not change the values. Code that reads a column may be faster for some
 //! representations, but its result must be the same for all. [`Column::Any`] can hold everything that the others can.
+//! `append` has the operations that change a column, `primitive` the columns of values of one fixed size.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::ops::Range;
 
 use super::hash::{combine_hashes, hash_bool, hash_float, hash_int, hash_null, hash_str, hash_value};
-use super::{Cell, DataValue, Num, Scalar, SmallStr, StrColumn};
-
-/// Values of one fixed-size type. Null rows have the type's default in `values`.
-#[derive(Clone, Debug, Default)]
-pub struct Primitive<T> {
-    /// A value for each row.
-    pub values: Vec<T>,
-    /// `true` for each null row; absent if no row is null.
-    pub nulls: Option<Vec<bool>>,
-}
+use super::{Cell, DataValue, Num, Primitive, Scalar, SmallStr, StrColumn};
 
 /// A value for each row. It is typed if all values that are not null have one type.
 #[derive(Clone, Debug)]
@@ -40,92 +30,6 @@ pub enum Column {
 impl Default for Column {
     fn default() -> Self {
         Column::Null(0)
-    }
-}
-
-impl<T: Copy + Default> Primitive<T> {
-    /// A column without nulls.
-    pub fn dense(values: Vec<T>) -> Self {
-        Primitive { values, nulls: None }
-    }
-
-    /// `len` nulls.
-    fn of_nulls(len: usize) -> Self {
-        Primitive { values: vec![T::default(); len], nulls: (len > 0).then(|| vec![true; len]) }
-    }
-
-    /// Whether the row is null.
-    #[inline]
-    pub fn is_null(&self, row: usize) -> bool {
-        self.nulls.as_ref().is_some_and(|nulls| nulls[row])
-    }
-
-    /// The value of a row that is not null.
-    #[inline]
-    pub fn get(&self, row: usize) -> Option<T> {
-        (!self.is_null(row)).then(|| self.values[row])
-    }
-
-    /// Appends a value that is not null.
-    #[inline]
-    pub fn push(&mut self, value: T) {
-        self.values.push(value);
-        if let Some(nulls) = &mut self.nulls {
-            nulls.push(false);
-        }
-    }
-
-    fn push_null(&mut self) {
-        let len = self.values.len();
-        self.nulls.get_or_insert_with(|| vec![false; len]).push(true);
-        self.values.push(T::default());
-    }
-
-    fn append_range(&mut self, other: &Self, range: Range<usize>) {
-        append_nulls(
-            &mut self.nulls,
-            self.values.len(),
-            other.nulls.as_deref().map(|n| &n[range.clone()]),
-            range.len(),
-        );
-        self.values.extend_from_slice(&other.values[range]);
-    }
-
-    fn append_take(&mut self, other: &Self, rows: &[u32]) {
-        append_taken_nulls(&mut self.nulls, self.values.len(), other.nulls.as_deref(), rows);
-        self.values.extend(rows.iter().map(|row| other.values[*row as usize]));
-    }
-
-    fn truncate(&mut self, len: usize) {
-        self.values.truncate(len);
-        if let Some(nulls) = &mut self.nulls {
-            nulls.truncate(len);
-        }
-    }
-}
-
-/// Appends `count` null flags to those of a column of length `len`.
-fn append_nulls(nulls: &mut Option<Vec<bool>>, len: usize, more: Option<&[bool]>, count: usize) {
-    match (nulls.as_mut(), more) {
-        (None, None) => {}
-        (Some(flags), None) => flags.resize(len + count, false),
-        (_, Some(more)) => nulls.get_or_insert_with(|| vec![false; len]).extend_from_slice(more),
-    }
-}
-
-/// Appends null flags of some rows to those of a column of length `len`.
-pub(super) fn append_taken_nulls(nulls: &mut Option<Vec<bool>>, len: usize, more: Option<&[bool]>, rows: &[u32]) {
-    if nulls.is_none() && more.is_none() {
-        return;
-    }
-    let flags = nulls.get_or_insert_with(|| vec![false; len]);
-    match more {
-        Some(more) => flags.extend(rows.iter().map(|row| more[*row as usize])),
-        None => flags.resize(len + rows.len(), false),
-    }
-    // The rows that pass a filter often have no nulls.
-    if len == 0 && !flags.contains(&true) {
-        *nulls = None;
     }
 }
 
@@ -274,206 +178,6 @@ impl Column {
         }
     }
 
-    /// Appends a value. Changes the representation if necessary.
-    pub fn push(&mut self, value: &DataValue) {
-        match (&mut *self, value) {
-            (Column::Null(len), DataValue::Null) => *len += 1,
-            (Column::Bool(column), DataValue::Bool(value)) => column.push(*value),
-            (Column::Int(column), DataValue::Num(Num::Int(value))) => column.push(*value),
-            (Column::Float(column), DataValue::Num(Num::Float(value))) => column.push(*value),
-            (Column::Str(column), DataValue::Str(value)) if column.has_room(value.len()) => column.push(value),
-            (Column::Bool(column), DataValue::Null) => column.push_null(),
-            (Column::Int(column), DataValue::Null) => column.push_null(),
-            (Column::Float(column), DataValue::Null) => column.push_null(),
-            (Column::Str(column), DataValue::Null) => column.push_null(),
-            (Column::Any(values), value) => values.push(value.clone()),
-            (Column::Null(len), value) => {
-                *self = Column::nulls_for(value, *len);
-                self.push(value);
-            }
-            (_, value) => self.make_any().push(value.clone()),
-        }
-    }
-
-    /// Appends an integer.
-    #[inline]
-    pub fn push_int(&mut self, value: i64) {
-        match self {
-            Column::Int(column) => column.push(value),
-            _ => self.push_owned(DataValue::from(value)),
-        }
-    }
-
-    /// Appends a string. A column of strings takes it without making a value.
-    pub fn push_str(&mut self, text: &str) {
-        match self {
-            Column::Str(column) if column.has_room(text.len()) => column.push(text),
-            _ => self.push_owned(DataValue::from(text)),
-        }
-    }
-
-    /// Appends an owned value. It is cheaper than [`Column::push`] if the column is or becomes [`Column::Any`].
-    pub fn push_owned(&mut self, value: DataValue) {
-        match (&mut *self, value) {
-            (Column::Any(values), value) => values.push(value),
-            (_, value) if value.has_column_type() => self.push(&value),
-            (_, value) => self.make_any().push(value),
-        }
-    }
-
-    /// `len` nulls in the representation for `value`.
-    fn nulls_for(value: &DataValue, len: usize) -> Column {
-        match value {
-            DataValue::Bool(_) => Column::Bool(Primitive::of_nulls(len)),
-            DataValue::Num(Num::Int(_)) => Column::Int(Primitive::of_nulls(len)),
-            DataValue::Num(Num::Float(_)) => Column::Float(Primitive::of_nulls(len)),
-            DataValue::Str(_) => {
-                let mut column = StrColumn::default();
-                (0..len).for_each(|_| column.push_null());
-                Column::Str(column)
-            }
-            _ => Column::Any(vec![DataValue::Null; len]),
-        }
-    }
-
-    /// Converts the column to [`Column::Any`], and returns its values.
-    fn make_any(&mut self) -> &mut Vec<DataValue> {
-        if !matches!(self, Column::Any(_)) {
-            *self = Column::Any(self.iter().collect());
-        }
-        match self {
-            Column::Any(values) => values,
-            _ => unreachable!("just made a mixture"),
-        }
-    }
-
-    /// Gives a column of nulls the representation of `other`, so that typed appends apply.
-    fn adopt_type(&mut self, other: &Column) {
-        if let Column::Null(len) = *self {
-            *self = match other {
-                Column::Null(_) => return,
-                Column::Bool(_) => Column::Bool(Primitive::of_nulls(len)),
-                Column::Int(_) => Column::Int(Primitive::of_nulls(len)),
-                Column::Float(_) => Column::Float(Primitive::of_nulls(len)),
-                Column::Str(_) => Column::nulls_for(&DataValue::from(""), len),
-                Column::Any(_) => Column::Any(vec![DataValue::Null; len]),
-            };
-        }
-    }
-
-    /// Appends a range of rows of another column.
-    pub fn append_range(&mut self, other: &Column, range: Range<usize>) {
-        if range.is_empty() {
-            return;
-        }
-        self.adopt_type(other);
-        match (&mut *self, other) {
-            (Column::Null(len), Column::Null(_)) => *len += range.len(),
-            (Column::Bool(column), Column::Bool(more)) => column.append_range(more, range),
-            (Column::Int(column), Column::Int(more)) => column.append_range(more, range),
-            (Column::Float(column), Column::Float(more)) => column.append_range(more, range),
-            (Column::Str(column), Column::Str(more)) if column.has_room(more.byte_len()) => {
-                let (len, nulls) = (column.len(), more.nulls.as_deref().map(|nulls| &nulls[range.clone()]));
-                append_nulls(&mut column.nulls, len, nulls, range.len());
-                column.append_rows(more, range);
-            }
-            (Column::Any(values), Column::Any(more)) => values.extend_from_slice(&more[range]),
-            (_, other) => range.for_each(|row| self.push_from(other, row)),
-        }
-    }
-
-    /// Reserves memory for more rows of a fixed size. Without enough memory it does nothing.
-    pub fn try_reserve(&mut self, rows: usize) {
-        let _ = match self {
-            Column::Bool(column) => column.values.try_reserve_exact(rows),
-            Column::Int(column) => column.values.try_reserve_exact(rows),
-            Column::Float(column) => column.values.try_reserve_exact(rows),
-            Column::Any(values) => values.try_reserve_exact(rows),
-            Column::Null(_) | Column::Str(_) => Ok(()),
-        };
-    }
-
-    /// Appends the given rows of another column, in the given order.
-    pub fn append_take(&mut self, other: &Column, rows: &[u32]) {
-        if rows.is_empty() {
-            return;
-        }
-        self.adopt_type(other);
-        if let (Column::Str(column), Column::Str(more)) = (&mut *self, other)
-            && column.append_take(more, rows)
-        {
-            return;
-        }
-        match (&mut *self, other) {
-            (Column::Null(len), Column::Null(_)) => *len += rows.len(),
-            (Column::Bool(column), Column::Bool(more)) => column.append_take(more, rows),
-            (Column::Int(column), Column::Int(more)) => column.append_take(more, rows),
-            (Column::Float(column), Column::Float(more)) => column.append_take(more, rows),
-            (_, other) => rows.iter().for_each(|row| self.push_from(other, *row as usize)),
-        }
-    }
-
-    /// Appends one row of another column.
-    #[inline]
-    pub fn push_from(&mut self, other: &Column, row: usize) {
-        match (&mut *self, other) {
-            (Column::Int(column), Column::Int(more)) if !more.is_null(row) => column.push(more.values[row]),
-            (Column::Str(column), Column::Str(more)) if column.has_room(more.bytes_at(row).len()) => {
-                if more.is_null(row) {
-                    column.push_null();
-                } else {
-                    column.push(more.str_at(row));
-                }
-            }
-            _ => self.push_owned(other.get(row)),
-        }
-    }
-
-    /// The given rows, in the given order.
-    pub fn take(&self, rows: &[u32]) -> Column {
-        let mut column = Column::default();
-        match self {
-            Column::Int(Primitive { values, nulls: None }) => {
-                return Column::ints(rows.iter().map(|row| values[*row as usize]).collect());
-            }
-            Column::Any(values) => return Column::Any(rows.iter().map(|row| values[*row as usize].clone()).collect()),
-            _ => column.append_take(self, rows),
-        }
-        column
-    }
-
-    /// The rows of a range.
-    pub fn slice(&self, range: Range<usize>) -> Column {
-        let mut column = Column::default();
-        column.append_range(self, range);
-        column
-    }
-
-    /// Removes all rows from `len` on.
-    pub fn truncate(&mut self, len: usize) {
-        match self {
-            Column::Null(rows) => *rows = len.min(*rows),
-            Column::Bool(column) => column.truncate(len),
-            Column::Int(column) => column.truncate(len),
-            Column::Float(column) => column.truncate(len),
-            Column::Str(column) if len < column.len() => column.truncate(len),
-            Column::Str(_) => {}
-            Column::Any(values) => values.truncate(len),
-        }
-    }
-
-    /// Replaces the value of one row.
-    pub fn set(&mut self, row: usize, value: DataValue) {
-        match (&mut *self, &value) {
-            (Column::Int(column), DataValue::Num(Num::Int(int))) if !column.is_null(row) => column.values[row] = *int,
-            (Column::Float(column), DataValue::Num(Num::Float(float))) if !column.is_null(row) => {
-                column.values[row] = *float;
-            }
-            (Column::Null(_), DataValue::Null) => {}
-            _ => self.make_any()[row] = value,
-        }
-    }
-
     /// The hash of one row's value.
     #[inline]
     pub fn hash_at(&self, row: usize) -> u64 {
@@ -542,14 +246,6 @@ impl Column {
             (Column::Any(values), value) => values[row].cmp(value),
             (column, value) => column.get(row).cmp(value),
         }
-    }
-}
-
-impl FromIterator<DataValue> for Column {
-    fn from_iter<I: IntoIterator<Item = DataValue>>(values: I) -> Self {
-        let mut column = Column::default();
-        values.into_iter().for_each(|value| column.push_owned(value));
-        column
     }
 }
 

@@ -5,7 +5,8 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `column`, `strings`, `batch` | typed columns, string columns, batches |
+//! | `column`, `append`, `batch` | columns typed by their values, appending to them, batches |
+//! | `primitive`, `strings` | columns of values of one fixed size, and of strings |
 //! | `cell` | single values and scalars in rows of a table |
 //! | `order`, `number`, `hash` | the total order, numbers, the hash |
 //! | `sort` | sorting of rows |
@@ -19,6 +20,7 @@
 //! assert_eq!(serde_json::Value::from(DataValue::from(vec![1, 2])), serde_json::json!([1, 2]));
 //! ```
 
+mod append;
 #[cfg(feature = "arrow")]
 pub mod arrow;
 mod batch;
@@ -35,6 +37,7 @@ mod key_starts;
 mod number;
 mod order;
 mod parse_json;
+mod primitive;
 mod size;
 pub mod sort;
 mod strings;
@@ -46,7 +49,7 @@ use std::collections::BTreeSet;
 
 pub use batch::{Batch, compare_columns};
 pub use cell::{Cell, Scalar, hash_row};
-pub use column::{Column, Primitive};
+pub use column::Column;
 pub use convert::{ParseError, decode_base64, encode_base64, parse_rfc3339_micros, parse_uuid};
 pub use copy::{copy_all, copy_json, extend_with_copies};
 pub use depth::{check_depth, check_json_depth};
@@ -56,6 +59,7 @@ pub use json::{JsonData, json_text, json_to_value, json_value_of, json_value_wit
 pub use key_starts::KeyStarts;
 pub use number::Num;
 pub use parse_json::{ParsedJson, parse_json};
+pub use primitive::Primitive;
 pub use size::{allocated, field_bytes, json_bytes, object_bytes};
 pub use strings::StrColumn;
 pub use text::TextBuilder;

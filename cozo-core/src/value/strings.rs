@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::column::append_taken_nulls;
+use super::primitive::append_taken_nulls;
 
 /// Strings in one buffer. Row `i` is `bytes[offsets[i]..offsets[i + 1]]`.
 #[derive(Clone, Debug)]
