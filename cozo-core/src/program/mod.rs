@@ -21,13 +21,12 @@
 //!
 //! **program never touches rows**: it knows schemas, never data.
 
-mod applications;
 mod column_types;
-mod constant_data;
+mod constant;
 mod display;
 mod error;
+mod expression;
 mod fixed;
-mod fixed_error;
 mod parameters;
 pub mod passes;
 mod resolve;
@@ -37,9 +36,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use column_types::resolve_column_type;
-pub use constant_data::check_constant_rows;
+pub use constant::check_constant_rows;
 pub use error::ProgramError;
-pub use fixed_error::FixedCallError;
 pub use parameters::{Mention, ParameterValues, Parameters};
 pub use passes::{Rewriting, order_body, prepare};
 pub use resolve::Resolver;
