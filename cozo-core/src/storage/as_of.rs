@@ -1,30 +1,12 @@
-//! Histories read as of a time, by plain reads of all versions. It serves engines that do not seek in histories.
-//!
-//! A relation whose last key column is a Validity stores a *history* for each combination of its other key columns. A history
-//! is the rows that agree in them, newest first. At one timestamp the assertion comes before the retraction.
-//!
-//! ```text
-//! k  at           v                as of 9     nothing
-//! a  [20, true]   y                as of 10    x
-//! a  [14, false]  null             as of 14    nothing
-//! a  [10, true]   x                as of 25    y
-//! ```
+//! Histories read [as of a time](AsOf), by plain reads of all versions. It serves engines that do not seek in histories.
 
-use super::{BatchCursor, KeyRange, LookupCursor, Matches, Snapshot, StorageError};
+use super::cursor::{BatchCursor, LookupCursor, Matches};
+use super::error::StorageError;
+use super::range::AsOf;
+use super::range::KeyRange;
+use super::traits::Snapshot;
 use crate::schema::RelationId;
 use crate::value::{Batch, Column, DataValue};
-
-/// A time to read histories at.
-///
-/// In each history the first row at or before the timestamp decides. It is visible if it is an assertion. Otherwise, or without
-/// such a row, the history shows nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct AsOf {
-    /// The Validity column, which is the last key column. All its values are validities.
-    pub column: usize,
-    /// The timestamp.
-    pub micros: i64,
-}
 
 /// [`Snapshot::scan`] as of a time, by reading all versions.
 pub fn scan<'a, S: Snapshot + ?Sized>(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::LogMark;
+use super::log_mark::LogMark;
 use crate::schema::{RelationId, SchemaRef};
 use crate::value::{Batch, DataValue, SmallStr, Tuple, combine_hashes, hash_value};
 

@@ -3,7 +3,7 @@
 //! An entry is valid for the [contents](ContentVersion) that the relation had when it was made: every change of the rows makes it
 //! out of date. The least recently used entries give way when all together exceed the budget.
 
-use super::ContentVersion;
+use super::content_version::ContentVersion;
 use crate::schema::RelationId;
 use crate::sync::Mutex;
 

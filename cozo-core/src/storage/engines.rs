@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 
 use super::cache::Cached;
 use super::commit_log::{Leftover, Logged, Place};
+use super::error::StorageError;
 use super::mem::MemStorage;
 use super::options::NoOptions;
+use super::options::Options;
 use super::sqlite::SqliteStorage;
-use super::{Options, Storage, StorageError};
+use super::traits::Storage;
 
 /// An engine that a database can be opened with.
 pub struct Engine {
@@ -20,10 +22,10 @@ pub struct Engine {
     log: Option<fn(&Path) -> Place>,
     /// The path of the engine's own log, if opening the database may rewrite the log even when its end is damaged.
     own_log: Option<fn(&Path) -> PathBuf>,
-    open: fn(&Path, &Options) -> Opened,
+    open: fn(&Path, &Options) -> OpenResult,
 }
 
-type Opened = Result<Box<dyn Storage>, StorageError>;
+type OpenResult = Result<Box<dyn Storage>, StorageError>;
 
 /// The engines of this build.
 pub const ENGINES: &[Engine] = &[
@@ -55,7 +57,7 @@ pub const ENGINES: &[Engine] = &[
 ];
 
 /// Opens a database. Creates it if it does not exist.
-pub fn open(engine: &str, path: &Path, options: &Options) -> Opened {
+pub fn open(engine: &str, path: &Path, options: &Options) -> OpenResult {
     let Some(found) = ENGINES.iter().find(|candidate| candidate.name == engine) else {
         let known: Vec<&str> = ENGINES.iter().map(|engine| engine.name).collect();
         return Err(StorageError::UnknownEngine { name: engine.to_string(), known: known.join(", ") });
@@ -81,7 +83,7 @@ fn one_name_of(path: &Path) -> PathBuf {
     path.canonicalize().or_else(in_folder).unwrap_or_else(|_| path.to_path_buf())
 }
 
-fn open_logged(engine: &Engine, log: Place, path: &Path, options: &Options) -> Opened {
+fn open_logged(engine: &Engine, log: Place, path: &Path, options: &Options) -> OpenResult {
     if options.read_only {
         // Another process may write meanwhile, so the log is read first. Commits that it then applies to the engine carry their mark.
         // Commits that it appends later are not needed.

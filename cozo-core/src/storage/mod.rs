@@ -1,24 +1,25 @@
 //! Storage: relations as sorted rows, in snapshots that never change.
 //!
-//! The upper layers see two traits. A [`Storage`] hands out snapshots and applies change sets. A [`Snapshot`] is the
+//! The upper layers see two [`traits`]. A [`Storage`] hands out snapshots and applies change sets. A [`Snapshot`] is the
 //! contents at one moment. It is read in key order or by key prefix, as batches of typed columns. A relation whose last key
 //! column is a Validity stores histories, which can also be read [as of a time](AsOf).
 //!
 //! | module | what |
 //! |---|---|
-//! | [`as_of`] | histories read as of a time, for engines that do not seek in them |
-//! | [`cache`] | relations of a persistent engine as column trees in memory |
+//! | [`traits`] | [`Storage`] and [`Snapshot`], and the facts that they tell |
+//! | `range`, `cursor`, `changes`, `shape`, `key` | what is read, rows that are found, rows to change, columns, keys |
+//! | [`column_tree`] | the column tree: a persistent B+tree whose leaves hold typed columns |
+//! | [`mem`] | the engine that stores everything in memory, as column trees |
 //! | [`codec`] | rows as bytes that sort as the rows do |
-//! | [`commit_log`] | small commits of a persistent engine in a file of their own, until they are applied together |
-//! | [`ContentCache`] | what is made of the rows of a relation, as long as they do not change |
-//! | `folders` | the folder of a file, and durable file names |
-//! | [`kv`] | storage over any engine of ordered bytes |
-//! | `lost` | files that could not be read as a whole, under other names |
-//! | [`mem`] | the column tree: a persistent B+tree whose leaves hold typed columns |
-//! | [`open`], [`ENGINES`] | the engines by name |
-//! | [`overlay`] | uncommitted changes over a snapshot of any engine |
+//! | [`kv`], `rocksdb` | storage over any engine of ordered bytes, and one such engine |
 //! | [`sqlite`] | an SQLite file with a table for each relation |
-//! | [`Options`] | the options with which a database is opened |
+//! | [`commit_log`] | small commits of a persistent engine in a file of their own, until they are applied together |
+//! | [`cache`] | relations of a persistent engine as column trees in memory |
+//! | [`overlay`] | uncommitted changes over a snapshot of any engine |
+//! | [`as_of`] | histories read as of a time, for engines that do not seek in them |
+//! | [`ContentCache`] | what is made of the rows of a relation, as long as they do not change |
+//! | [`open`], [`ENGINES`], [`Options`] | the engines by name, and the options of a database |
+//! | `folders`, `lost` | durable file names, and files that could not be read as a whole under other names |
 //!
 //! A persistent engine is wrapped twice when it is opened:
 //!
@@ -34,317 +35,41 @@ pub mod as_of;
 pub mod cache;
 mod changes;
 pub mod codec;
+pub mod column_tree;
 pub mod commit_log;
 mod content_cache;
 mod content_version;
+mod cursor;
 mod engines;
 mod error;
 mod folders;
+mod key;
 pub mod kv;
+mod log_mark;
 mod lost;
 pub mod mem;
 mod options;
 pub mod overlay;
+mod range;
 #[cfg(feature = "storage-rocksdb")]
 pub mod rocksdb;
+mod shape;
 pub mod sqlite;
 #[cfg(test)]
 pub mod tests;
+pub mod traits;
 
-use std::sync::Arc;
-
-pub use as_of::AsOf;
 pub use changes::{ChangeKind, ChangeSet, ChangedRows, RowChanges};
-pub use commit_log::LogMark;
+pub use column_tree::{DirectoryReader, LeafDirectory, Tree as ColumnTree};
 pub use content_cache::{CachedValue, ContentCache};
 pub use content_version::{ContentVersion, Identity};
+pub use cursor::{BatchCursor, LookupCursor, Matches, Nothing, probe_count};
 pub use engines::{ENGINES, Engine, open};
 pub use error::StorageError;
 pub use folders::sync_name;
-pub use mem::{DirectoryReader, LeafDirectory, Tree as ColumnTree, empty_snapshot};
+pub use log_mark::LogMark;
+pub use mem::empty_snapshot;
 pub use options::{Durability, NoOptions, Options};
-
-use crate::schema::{RelationId, RelationSchema, SchemaRef};
-use crate::value::{Batch, Column, DataValue};
-
-/// An engine that stores relations.
-///
-/// The commit pipeline calls [`Storage::commit`] from one thread at a time. Everything else may be called from any thread at
-/// any time.
-pub trait Storage: Send + Sync {
-    /// The definitions of the relations, and what else the opening of the database has found.
-    fn opened(&self) -> Result<Opened, StorageError>;
-
-    /// The traits of the engine, which never change.
-    fn traits(&self) -> EngineTraits {
-        EngineTraits::default()
-    }
-
-    /// The contents after the last commit. The call is cheap and never waits for a commit.
-    fn snapshot(&self) -> Arc<dyn Snapshot>;
-
-    /// Called before each commit, for occasional work that may take long. Reads go on meanwhile.
-    fn before_commit(&self) {}
-
-    /// Applies the change sets in order, all or nothing, and returns the contents after them. After an error none of them is
-    /// visible. After reopening, either all are visible or none; none if [`Storage::settle`] has succeeded. Earlier snapshots
-    /// do not change. An engine that has the rows in memory may move them out of the changes, others leave the changes as they
-    /// are.
-    fn commit(&self, changes: &mut [ChangeSet]) -> Result<Arc<dyn Snapshot>, StorageError>;
-
-    /// After a failed commit: makes sure that none of it comes back, now or after reopening. Fails if the engine cannot do
-    /// that; then only the next opening shows the outcome.
-    fn settle(&self) -> Result<(), StorageError> {
-        Ok(())
-    }
-
-    /// The problems that the engine finds in its stored data, in words.
-    fn verify(&self) -> Result<Vec<String>, StorageError> {
-        Ok(vec![])
-    }
-
-    /// Gives back the space of removed and replaced rows. It may take long; reads and commits go on meanwhile.
-    fn compact(&self) -> Result<(), StorageError> {
-        Ok(())
-    }
-}
-
-/// What the opening of a database finds.
-#[derive(Debug, Default)]
-pub struct Opened {
-    /// The definitions of the stored relations.
-    pub definitions: Vec<SchemaRef>,
-    /// The mark of the commit log in the last commit that had one.
-    pub log_mark: Option<LogMark>,
-    /// The problems found, in words.
-    pub warnings: Vec<String>,
-}
-
-/// The traits of an engine that decide how transactions are committed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EngineTraits {
-    /// A commit of at most this many rows is faster if the latest snapshot has no other holder. It is also quick enough for new
-    /// readers to wait for it. It is 0 if there is no difference.
-    pub max_rows_in_place: usize,
-    /// Whether rows may be committed after their transaction has ended. That requires that a commit of rows alone cannot fail,
-    /// and that no commit outlives the process.
-    pub may_batch: bool,
-    /// The number of rows for one commit with which an empty relation is filled fastest; 0 if there is no difference.
-    pub rows_to_fill_with: usize,
-}
-
-/// The contents at one moment. A relation that was never created is empty.
-pub trait Snapshot: Send + Sync {
-    /// The facts about a relation, if it exists. They are found without reading rows.
-    fn describe(&self, relation: RelationId) -> Option<RelationState<'_>>;
-
-    /// The number of rows of the range, as exact as [`RelationState::rows`], or some greater number.
-    fn row_count_within(&self, relation: RelationId, _range: &KeyRange) -> u64 {
-        self.describe(relation).map_or(0, |state| state.rows)
-    }
-
-    /// The exact number of rows whose leading key columns are identical to these; none if counting would need a scan.
-    fn count(&self, _relation: RelationId, _prefix: &[DataValue]) -> Option<u64> {
-        None
-    }
-
-    /// All rows of the range in key order. `columns` lists the columns of the batches, in their order.
-    ///
-    /// With `as_of` only the rows that are visible at that time; see [`AsOf`]. The range then does not restrict the Validity
-    /// column. An engine should find the visible version of a history, and the end of the history, by seeking.
-    fn scan<'a>(
-        &'a self,
-        relation: RelationId,
-        range: &KeyRange,
-        columns: &[usize],
-        as_of: Option<AsOf>,
-    ) -> Result<Box<dyn BatchCursor + 'a>, StorageError>;
-
-    /// Cuts a range into at most `parts` consecutive ranges of about equal size that together are the whole.
-    fn partition(&self, _relation: RelationId, range: &KeyRange, _parts: usize) -> Vec<KeyRange> {
-        vec![range.clone()]
-    }
-
-    /// Cuts off `rows` rows at an end of a range. Returns their range, and the range of the other rows, if there are any. None if
-    /// the engine cannot find the cut without a scan.
-    fn split_at_rank(
-        &self,
-        _relation: RelationId,
-        _range: &KeyRange,
-        _rows: u64,
-        _end: End,
-    ) -> Option<(KeyRange, Option<KeyRange>)> {
-        None
-    }
-
-    /// For each row of `prefixes`, all stored rows whose leading key columns are identical to it. `prefixes` has one column for
-    /// each leading key column, at least one. `columns` is as in [`Snapshot::scan`]. Matches come in the order of the prefixes,
-    /// then in key order. Sorted prefixes are fastest but not required.
-    ///
-    /// With `as_of` the prefixes do not include the Validity column. A prefix of all key columns before it should cost an engine
-    /// one seek.
-    fn lookup<'a>(
-        &'a self,
-        relation: RelationId,
-        prefixes: &'a [Column],
-        columns: &[usize],
-        as_of: Option<AsOf>,
-    ) -> Result<Box<dyn LookupCursor + 'a>, StorageError>;
-
-    /// Finds the row with this key, which has a value for each key column. Returns whether there is one. Each of `outputs` is a
-    /// column and the index in `places` for its value.
-    fn get(
-        &self,
-        relation: RelationId,
-        key: &[DataValue],
-        outputs: &[(usize, usize)],
-        places: &mut [DataValue],
-    ) -> Result<bool, StorageError> {
-        let prefixes: Vec<Column> = key.iter().map(|value| Column::repeat(value, 1)).collect();
-        let columns: Vec<usize> = outputs.iter().map(|(column, _)| *column).collect();
-        let mut cursor = self.lookup(relation, &prefixes, &columns, None)?;
-        let Some(found) = cursor.next_matches(1)? else { return Ok(false) };
-        outputs.iter().zip(&found.batch.columns).for_each(|((_, place), column)| places[*place] = column.get(0));
-        Ok(true)
-    }
-
-    /// For each row of `prefixes`, whether [`Snapshot::lookup`] would find any row.
-    fn contains(
-        &self,
-        relation: RelationId,
-        prefixes: &[Column],
-        as_of: Option<AsOf>,
-    ) -> Result<Vec<bool>, StorageError> {
-        self.lookup(relation, prefixes, &[], as_of)?.found(probe_count(prefixes))
-    }
-
-    /// These contents with uncommitted changes applied, as the transaction that made the changes sees them.
-    fn with_changes(self: Arc<Self>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError>;
-}
-
-impl dyn Snapshot + '_ {
-    /// The number of rows of a relation; see [`RelationState::rows`].
-    pub fn row_count(&self, relation: RelationId) -> u64 {
-        self.describe(relation).map_or(0, |state| state.rows)
-    }
-}
-
-/// The facts about a relation in a snapshot.
-#[derive(Clone, Copy, Debug)]
-pub struct RelationState<'s> {
-    /// The number of columns.
-    pub shape: RelationShape,
-    /// The number of rows. It is an estimate if counting would need a scan.
-    pub rows: u64,
-    /// The approximate cost of reading a row, relative to a column tree. A scan with costly rows is divided among threads at
-    /// fewer rows.
-    pub row_cost: u64,
-    /// The identity of the contents; none if the engine does not track changes.
-    pub identity: Option<&'s Identity>,
-    /// The rows as a column tree, if they are stored as one.
-    pub tree: Option<&'s ColumnTree>,
-}
-
-impl RelationState<'_> {
-    /// The version of the contents, which changes with every change.
-    pub fn contents(&self) -> Option<ContentVersion> {
-        self.identity.map(Identity::id)
-    }
-}
-
-/// A sequence of batches.
-pub trait BatchCursor {
-    /// The next rows, about `max_rows` of them and never many more; `None` after the last.
-    fn next_batch(&mut self, max_rows: usize) -> Result<Option<Batch>, StorageError>;
-}
-
-/// A sequence of matches.
-pub trait LookupCursor {
-    /// The next matches, about `max_rows` of them and never many more; `None` after the last.
-    fn next_matches(&mut self, max_rows: usize) -> Result<Option<Matches>, StorageError>;
-
-    /// For each of `probes` rows of prefixes, whether it has a match.
-    fn found(&mut self, probes: usize) -> Result<Vec<bool>, StorageError> {
-        let mut found = vec![false; probes];
-        while let Some(matches) = self.next_matches(probes)? {
-            matches.probe_rows.iter().for_each(|row| found[*row as usize] = true);
-        }
-        Ok(found)
-    }
-}
-
-/// Rows found by a look-up.
-#[derive(Debug, Default)]
-pub struct Matches {
-    /// For each match the row of the prefixes that it belongs to, ascending.
-    pub probe_rows: Vec<u32>,
-    /// The columns asked for.
-    pub batch: Batch,
-}
-
-/// The cursor of a relation that does not exist: it has no rows.
-pub struct Nothing;
-
-impl BatchCursor for Nothing {
-    fn next_batch(&mut self, _: usize) -> Result<Option<Batch>, StorageError> {
-        Ok(None)
-    }
-}
-
-impl LookupCursor for Nothing {
-    fn next_matches(&mut self, _: usize) -> Result<Option<Matches>, StorageError> {
-        Ok(None)
-    }
-}
-
-/// The number of prefixes of a look-up.
-pub fn probe_count(prefixes: &[Column]) -> usize {
-    prefixes.first().map_or(0, Column::len)
-}
-
-/// A range of keys: those that begin with `prefix` and whose next key column lies between the bounds.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct KeyRange {
-    /// The leading key columns.
-    pub prefix: Vec<DataValue>,
-    /// The first key in the range: values of the key columns after the prefix, perhaps only of some.
-    pub lower: Option<Vec<DataValue>>,
-    /// The first key after the range, in the same form. Rows at or after it are not in the range.
-    pub upper: Option<Vec<DataValue>>,
-}
-
-impl KeyRange {
-    /// Every row.
-    pub fn all() -> Self {
-        KeyRange::default()
-    }
-
-    /// The rows whose keys begin with these values.
-    pub fn prefix(prefix: Vec<DataValue>) -> Self {
-        KeyRange { prefix, ..KeyRange::default() }
-    }
-}
-
-/// An end of an ordered range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// The end with the smallest key.
-    First,
-    /// The end with the greatest key.
-    Last,
-}
-
-/// The number of columns of a relation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RelationShape {
-    /// The number of key columns.
-    pub keys: usize,
-    /// The number of all columns.
-    pub arity: usize,
-}
-
-impl From<&RelationSchema> for RelationShape {
-    fn from(schema: &RelationSchema) -> Self {
-        RelationShape { keys: schema.keys.len(), arity: schema.arity() }
-    }
-}
+pub use range::{AsOf, End, KeyRange};
+pub use shape::RelationShape;
+pub use traits::{EngineTraits, Opened, RelationState, Snapshot, Storage};

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::StorageError;
+use super::error::StorageError;
 
 /// The failures that a commit survives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]

@@ -28,11 +28,13 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use super::mem::Tree;
-use super::{
-    AsOf, BatchCursor, ChangeSet, End, KeyRange, LookupCursor, Matches, Nothing, RelationShape, RelationState,
-    RowChanges, Snapshot, StorageError, probe_count,
-};
+use super::changes::{ChangeSet, RowChanges};
+use super::column_tree::Tree;
+use super::cursor::{BatchCursor, LookupCursor, Matches, Nothing, probe_count};
+use super::error::StorageError;
+use super::range::{AsOf, End, KeyRange};
+use super::shape::RelationShape;
+use super::traits::{RelationState, Snapshot};
 use crate::schema::RelationId;
 use crate::value::{Batch, Column, DataValue, compare_columns};
 
@@ -125,7 +127,7 @@ impl Snapshot for Overlay {
     fn describe(&self, relation: RelationId) -> Option<RelationState<'_>> {
         let state = match self.place(relation)? {
             Origin::Base => return self.base.describe(relation),
-            Origin::Here(tree) => tree.describe(),
+            Origin::Here(tree) => RelationState::of(tree),
             Origin::Both(changed) => {
                 let base = self.base.describe(relation)?;
                 RelationState { rows: base.rows + changed.puts.row_count(), tree: None, ..base }
@@ -393,7 +395,7 @@ mod tests {
     use super::*;
     use crate::storage::mem::MemStorage;
     use crate::storage::tests::{Subject, run_all};
-    use crate::storage::{Opened, Storage};
+    use crate::storage::traits::{Opened, Storage};
 
     /// An engine whose snapshots have no `with_changes` of their own.
     struct Overlaid(MemStorage);

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use self_cell::self_cell;
 
-use crate::storage::mem::Tree;
-use crate::storage::{BatchCursor, LookupCursor, Matches, StorageError};
+use crate::storage::column_tree::Tree;
+use crate::storage::cursor::{BatchCursor, LookupCursor, Matches};
+use crate::storage::error::StorageError;
 use crate::value::{Batch, Column};
 
 type Scan<'a> = Box<dyn BatchCursor + 'a>;

@@ -9,8 +9,12 @@ use imbl::OrdMap;
 
 use super::slot::{Slot, Usage};
 use crate::schema::RelationId;
-use crate::storage::mem::Tree;
-use crate::storage::{BatchCursor, KeyRange, RelationShape, Snapshot, StorageError};
+use crate::storage::column_tree::Tree;
+use crate::storage::cursor::BatchCursor;
+use crate::storage::error::StorageError;
+use crate::storage::range::KeyRange;
+use crate::storage::shape::RelationShape;
+use crate::storage::traits::Snapshot;
 use crate::sync::Mutex;
 use crate::threads;
 use crate::value::Batch;

@@ -42,12 +42,15 @@ use imbl::OrdMap;
 use self::cursor::{TreeLookup, TreeScan};
 use self::load::{Load, Loader, LoadingScan};
 use self::slot::{Slot, Usage};
-use super::mem::{Tree, empty_snapshot};
+use super::changes::ChangeSet;
+use super::column_tree::Tree;
+use super::cursor::{BatchCursor, LookupCursor, probe_count};
+use super::error::StorageError;
+use super::mem::empty_snapshot;
 use super::overlay::overlay;
-use super::{
-    AsOf, BatchCursor, ChangeSet, End, EngineTraits, KeyRange, LookupCursor, Opened, RelationShape, RelationState,
-    Snapshot, Storage, StorageError, probe_count,
-};
+use super::range::{AsOf, End, KeyRange};
+use super::shape::RelationShape;
+use super::traits::{EngineTraits, Opened, RelationState, Snapshot, Storage};
 use crate::schema::{RelationId, with_indices};
 use crate::sync::Mutex;
 use crate::value::{Column, DataValue};

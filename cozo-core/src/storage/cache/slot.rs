@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use crate::storage::mem::Tree;
-use crate::storage::{ChangeKind, ChangedRows, Identity, RelationShape};
+use crate::storage::changes::{ChangeKind, ChangedRows};
+use crate::storage::column_tree::Tree;
+use crate::storage::content_version::Identity;
+use crate::storage::shape::RelationShape;
 use crate::sync::RwLock;
 
 /// A slot; see the [module](super) for its states.

@@ -20,8 +20,8 @@ use super::ordered::{
 };
 use super::reader::{Damage, END, Read, Reader, text};
 use crate::budget::MAX_DEPTH;
-use crate::storage::StorageError;
-use crate::storage::mem::key::Key;
+use crate::storage::error::StorageError;
+use crate::storage::key::Key;
 use crate::value::{Column, DataValue, JsonData, Num, RegexWrapper, Vector};
 
 mod tag {

@@ -9,8 +9,8 @@
 use super::any::{read_into, write_any};
 use super::reader::{Damage, Read, Reader};
 use super::value::write_varint;
-use crate::storage::StorageError;
-use crate::storage::mem::key::Key;
+use crate::storage::error::StorageError;
+use crate::storage::key::Key;
 use crate::value::{Batch, Column};
 
 const INTS: u8 = 0;

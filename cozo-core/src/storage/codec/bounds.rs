@@ -7,8 +7,8 @@
 
 use super::kind::{Base, TypeKind};
 use super::ordered::{float_bytes, int_bytes};
-use crate::storage::StorageError;
-use crate::storage::mem::key::Key;
+use crate::storage::error::StorageError;
+use crate::storage::key::Key;
 use crate::value::{DataValue, Num, UuidWrapper};
 
 /// The position of a value in a column.

@@ -7,8 +7,8 @@ use super::ordered::{
     write_escaped,
 };
 use super::reader::{Damage, Read, Reader, text};
-use crate::storage::StorageError;
-use crate::storage::mem::key::Key;
+use crate::storage::error::StorageError;
+use crate::storage::key::Key;
 use crate::value::{Column, DataValue};
 
 impl TypeKind {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::storage::StorageError;
+use crate::storage::error::StorageError;
 
 /// A defect of encoded bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

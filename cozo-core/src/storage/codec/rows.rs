@@ -3,8 +3,9 @@
 use super::kind::{Base, TypeKind};
 use super::reader::{Damage, Read, Reader};
 use crate::schema::RelationSchema;
-use crate::storage::mem::key::Key;
-use crate::storage::{AsOf, StorageError};
+use crate::storage::error::StorageError;
+use crate::storage::key::Key;
+use crate::storage::range::AsOf;
 use crate::value::{Batch, Column, DataValue, Primitive, StrColumn};
 
 /// The encoding of a relation's rows.

@@ -5,8 +5,8 @@ use super::key::{push_float, push_int};
 use super::kind::{Base, TypeKind};
 use super::ordered::{read_validity, uuid_of};
 use super::reader::{Read, Reader, text};
-use crate::storage::StorageError;
-use crate::storage::mem::key::Key;
+use crate::storage::error::StorageError;
+use crate::storage::key::Key;
 use crate::value::{Column, DataValue};
 
 impl TypeKind {

@@ -31,9 +31,13 @@ use super::file::{self, LogFile};
 use super::leftover::Replay;
 use super::record::Note;
 use super::snapshot::{Era, LoggedSnapshot, Segment};
-use super::{APPLIED_AT, LogMark, MAX_BYTES, MAX_ROWS, Place, failed};
+use super::{APPLIED_AT, MAX_BYTES, MAX_ROWS, Place, failed};
+use crate::storage::changes::ChangeSet;
+use crate::storage::error::StorageError;
+use crate::storage::log_mark::LogMark;
 use crate::storage::mem::empty_snapshot;
-use crate::storage::{ChangeSet, Durability, Options, Storage, StorageError};
+use crate::storage::options::{Durability, Options};
+use crate::storage::traits::Storage;
 use crate::sync::{Condvar, Mutex};
 
 /// The state shared by commits and the thread that applies them.

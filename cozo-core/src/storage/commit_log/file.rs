@@ -14,8 +14,9 @@ use crc32fast::Hasher;
 
 use super::Place;
 use super::record::{self, Note};
+use crate::storage::changes::ChangeSet;
+use crate::storage::error::StorageError;
 use crate::storage::folders::{folder_of, sync_name};
-use crate::storage::{ChangeSet, StorageError};
 
 const MAGIC: &[u8; 8] = b"cozolog1";
 

@@ -21,8 +21,9 @@ use std::collections::BTreeMap;
 
 use super::file::{self, Found};
 use super::record::{self, Note, Record};
-use super::{LogMark, Place, failed};
-use crate::storage::StorageError;
+use super::{Place, failed};
+use crate::storage::error::StorageError;
+use crate::storage::log_mark::LogMark;
 use crate::storage::lost::name_of;
 
 /// The files of the log, by number.

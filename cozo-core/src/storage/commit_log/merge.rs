@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::schema::RelationId;
-use crate::storage::{ChangeKind, RelationShape, RowChanges};
+use crate::storage::changes::{ChangeKind, RowChanges};
+use crate::storage::shape::RelationShape;
 use crate::value::sort::last_of_each;
 use crate::value::{Batch, Column, DataValue};
 

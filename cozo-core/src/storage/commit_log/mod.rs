@@ -10,7 +10,7 @@
 //!
 //! # Why no commit is lost or applied twice
 //! A file of the log belongs to a *session*: the time from one opening of the database for writing to the next. Each file has a
-//! number. The engine stores the [`LogMark`]: the session, and the number of the first file that it has not applied. The order of
+//! number. The engine stores the [`LogMark`](super::LogMark): the session, and the number of the first file that it has not applied. The order of
 //! steps is always the same:
 //! ```text
 //!   1. begin file 8                       file 7: commits that wait     file 8: empty
@@ -62,52 +62,13 @@ use self::apply::Applier;
 use self::commit::{Shared, WakeApplier};
 pub use self::leftover::Leftover;
 use self::leftover::Replay;
+use super::changes::ChangeSet;
+use super::error::StorageError;
 use super::folders::folder_of;
 use super::lost::{self, name_of};
-use super::{ChangeSet, Durability, EngineTraits, Opened, Options, Snapshot, Storage, StorageError};
+use super::options::{Durability, Options};
+use super::traits::{EngineTraits, Opened, Snapshot, Storage};
 use crate::sync::Mutex;
-
-/// The position up to which a log is applied. The engine stores it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LogMark {
-    /// The session, a random number.
-    pub session: u128,
-    /// The number of the first file that is not applied.
-    pub next: u64,
-    /// The number of commits of the engine in this session.
-    pub commits: u64,
-    /// Whether the session continues, so that the file must exist. Marks of earlier versions do not say.
-    pub is_open: Option<bool>,
-}
-
-impl LogMark {
-    /// The mark as text, for engines that store text.
-    pub fn to_text(self) -> String {
-        let LogMark { session, next, commits, is_open } = self;
-        match is_open {
-            Some(is_open) => format!("{session:032x} {next} {commits} {}", if is_open { "open" } else { "closed" }),
-            None => format!("{session:032x} {next}"),
-        }
-    }
-
-    /// Parses a mark.
-    pub fn of_text(text: &str) -> Result<Self, StorageError> {
-        let parse = || {
-            let mut words = text.split(' ');
-            let session = u128::from_str_radix(words.next()?, 16).ok()?;
-            let next = words.next()?.parse().ok()?;
-            let commits = words.next().map_or(Some(0), |commits| commits.parse().ok())?;
-            let is_open = match words.next() {
-                Some("open") => Some(true),
-                Some("closed") => Some(false),
-                Some(_) => return None,
-                None => None,
-            };
-            Some(LogMark { session, next, commits, is_open })
-        };
-        parse().ok_or_else(|| StorageError::Damaged("the mark of the commit log".to_string()))
-    }
-}
 
 /// The path of the files of a log, without their number.
 #[derive(Clone, Debug)]

@@ -21,8 +21,9 @@
 use crc32fast::Hasher;
 
 use crate::schema::RelationId;
+use crate::storage::changes::{ChangeKind, ChangeSet, RowChanges};
 use crate::storage::codec::{decode_batch, encode_batch};
-use crate::storage::{ChangeKind, ChangeSet, RowChanges, StorageError};
+use crate::storage::error::StorageError;
 
 /// The bytes before the changes.
 const FRAME: usize = 8;

@@ -24,11 +24,12 @@ use std::sync::{Arc, OnceLock};
 use super::merge::Merge;
 use super::record;
 use crate::schema::RelationId;
+use crate::storage::changes::{ChangeSet, RowChanges};
+use crate::storage::cursor::{BatchCursor, LookupCursor};
+use crate::storage::error::StorageError;
 use crate::storage::overlay::overlay;
-use crate::storage::{
-    AsOf, BatchCursor, ChangeSet, End, KeyRange, LookupCursor, RelationState, RowChanges, Snapshot, Storage,
-    StorageError,
-};
+use crate::storage::range::{AsOf, End, KeyRange};
+use crate::storage::traits::{RelationState, Snapshot, Storage};
 use crate::sync::Mutex;
 use crate::value::{Column, DataValue};
 

@@ -5,7 +5,9 @@ use super::keys::RELATION_BYTES;
 use super::lookup::matches;
 use super::snapshot::Probes;
 use crate::storage::codec::{RowReader, VALIDITY_BYTES, encode_validity};
-use crate::storage::{AsOf, BatchCursor, LookupCursor, Matches, StorageError};
+use crate::storage::cursor::{BatchCursor, LookupCursor, Matches};
+use crate::storage::error::StorageError;
+use crate::storage::range::AsOf;
 use crate::value::{Batch, Validity};
 
 /// The number of versions passed one by one before a seek.

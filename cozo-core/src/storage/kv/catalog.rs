@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::keys::{ByteRange, RELATION_BYTES};
 use super::{Keys, KvCursor, KvEngine, KvSnapshot};
 use crate::schema::{RelationId, SchemaRef};
-use crate::storage::{LogMark, StorageError};
+use crate::storage::error::StorageError;
+use crate::storage::log_mark::LogMark;
 
 /// The version of the format that is written.
 pub const FORMAT_VERSION: u64 = 1;

@@ -2,7 +2,8 @@
 
 use crate::schema::RelationId;
 use crate::storage::codec::{RowCodec, increment};
-use crate::storage::{KeyRange, StorageError};
+use crate::storage::error::StorageError;
+use crate::storage::range::KeyRange;
 
 /// The number of bytes of a relation's number. All keys of its rows begin with it.
 pub const RELATION_BYTES: usize = 8;

@@ -8,7 +8,8 @@ use super::keys::{Keys, RELATION_BYTES};
 use super::snapshot::Probes;
 use super::{KvCursor, KvSnapshot};
 use crate::storage::codec::{RowCodec, RowReader};
-use crate::storage::{LookupCursor, Matches, StorageError};
+use crate::storage::cursor::{LookupCursor, Matches};
+use crate::storage::error::StorageError;
 use crate::threads;
 
 /// This many keys or more are looked up by several threads.

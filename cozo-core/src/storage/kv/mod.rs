@@ -53,7 +53,7 @@ pub use keys::{ByteRange, Keys, RELATION_BYTES};
 pub use snapshot::KvView;
 pub use storage::KvStorage;
 
-use super::StorageError;
+use super::error::StorageError;
 
 /// An engine that maps byte strings to byte strings, in the order of the keys.
 pub trait KvEngine: Send + Sync + 'static {

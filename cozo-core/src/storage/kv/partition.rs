@@ -8,7 +8,8 @@ use super::keys::{ByteRange, RELATION_BYTES};
 use super::snapshot::KvView;
 use super::{KvCursor, KvSnapshot};
 use crate::schema::RelationId;
-use crate::storage::{KeyRange, StorageError};
+use crate::storage::error::StorageError;
+use crate::storage::range::KeyRange;
 use crate::value::DataValue;
 
 /// Relations with fewer rows for each part are not cut.

@@ -3,7 +3,8 @@
 use super::KvCursor;
 use super::keys::RELATION_BYTES;
 use crate::storage::codec::RowReader;
-use crate::storage::{BatchCursor, StorageError};
+use crate::storage::cursor::BatchCursor;
+use crate::storage::error::StorageError;
 use crate::value::Batch;
 
 /// Reads the rows that a cursor passes.

@@ -10,11 +10,14 @@ use super::lookup::{PointLookup, PrefixLookup, contained};
 use super::scan::Scan;
 use super::{KvCursor, KvSnapshot};
 use crate::schema::{RelationId, RelationSchema};
+use crate::storage::changes::ChangeSet;
 use crate::storage::codec::{RowCodec, RowReader};
-use crate::storage::{
-    AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, Nothing, RelationShape, RelationState, Snapshot,
-    StorageError, as_of, overlay, probe_count,
-};
+use crate::storage::cursor::{BatchCursor, LookupCursor, Nothing, probe_count};
+use crate::storage::error::StorageError;
+use crate::storage::range::{AsOf, KeyRange};
+use crate::storage::shape::RelationShape;
+use crate::storage::traits::{RelationState, Snapshot};
+use crate::storage::{as_of, overlay};
 use crate::value::Column;
 
 /// The relations at one moment: the engine's snapshot, and the codec and row count of each relation.

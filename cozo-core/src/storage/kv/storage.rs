@@ -11,9 +11,10 @@ use super::snapshot::{KvView, Relation};
 use super::write::Writer;
 use super::{KvBatch, KvEngine, KvSnapshot, KvTraits};
 use crate::schema::{RelationId, with_indices};
-use crate::storage::{
-    ChangeKind, ChangeSet, EngineTraits, LogMark, Opened, RowChanges, Snapshot, Storage, StorageError,
-};
+use crate::storage::changes::{ChangeKind, ChangeSet, RowChanges};
+use crate::storage::error::StorageError;
+use crate::storage::log_mark::LogMark;
+use crate::storage::traits::{EngineTraits, Opened, Snapshot, Storage};
 
 /// Commits of at least this many rows are appended, if they come after all others.
 const MANY_ROWS: usize = 16 * 1024;

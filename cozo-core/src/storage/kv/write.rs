@@ -7,8 +7,9 @@ use super::keys::{ByteRange, RELATION_BYTES, relation_prefix};
 use super::snapshot::{KvView, Relation, Sample};
 use super::{Keys, KvBatch, KvSnapshot};
 use crate::schema::RelationId;
+use crate::storage::changes::{ChangeKind, ChangeSet, RowChanges};
 use crate::storage::codec::RowCodec;
-use crate::storage::{ChangeKind, ChangeSet, RowChanges, StorageError};
+use crate::storage::error::StorageError;
 use crate::value::Batch;
 
 /// The number of changed keys that are looked up, to see how many of them are new.

@@ -10,7 +10,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::storage::StorageError;
+use crate::storage::error::StorageError;
 
 /// The extent of a manifest at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

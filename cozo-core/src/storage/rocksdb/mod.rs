@@ -49,11 +49,12 @@ pub use options::{Compression, RocksOptions};
 
 use height::Height;
 
+use super::error::StorageError;
 use super::folders::sync_name;
 use super::kv::{
     ByteRange, Entry, Keys, KvBatch, KvCursor, KvEngine, KvSnapshot, KvStorage, KvTraits, OnFound, RELATION_BYTES,
 };
-use super::{Durability, Options, StorageError};
+use super::options::{Durability, Options};
 
 /// The name of the engine.
 const NAME: &str = "rocksdb";

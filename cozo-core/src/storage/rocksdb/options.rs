@@ -5,7 +5,7 @@ use ::rocksdb::{
 };
 use serde::Deserialize;
 
-use crate::storage::StorageError;
+use crate::storage::error::StorageError;
 use crate::storage::kv::RELATION_BYTES;
 
 /// The options of the engine, beside those that every engine has.

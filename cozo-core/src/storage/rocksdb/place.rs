@@ -7,7 +7,7 @@ use ::rocksdb::{Error, ErrorKind};
 
 use super::evidence::OPENING;
 use super::{NAME, failed};
-use crate::storage::StorageError;
+use crate::storage::error::StorageError;
 
 /// Refuses a path with anything but a database, before RocksDB writes to it.
 pub(super) fn check(path: &Path, read_only: bool) -> Result<(), StorageError> {

@@ -22,7 +22,7 @@ use ::rocksdb::{
 use super::evidence::Evidence;
 use super::height::{self, Noted};
 use super::{APPENDED_FILE, manifest, place};
-use crate::storage::StorageError;
+use crate::storage::error::StorageError;
 
 /// Opens the folder. Returns the problems found, in words.
 pub(super) fn open(path: &Path, setup: Setup, read_only: bool) -> Result<(DB, Vec<String>), StorageError> {

@@ -6,7 +6,7 @@ use std::thread::Builder;
 
 use super::NAME;
 use crate::fork::Process;
-use crate::storage::StorageError;
+use crate::storage::error::StorageError;
 
 /// The number of threads beside the background jobs. RocksDB has one for periodic work, and opens files with this many at once.
 const OTHERS: usize = 16;

@@ -6,8 +6,9 @@
 use rusqlite::types::Value;
 
 use super::column_encoding::{Form, Neighbour};
-use crate::storage::mem::key::Key;
-use crate::storage::{KeyRange, StorageError};
+use crate::storage::error::StorageError;
+use crate::storage::key::Key;
+use crate::storage::range::KeyRange;
 use crate::value::{Column, DataValue};
 
 /// A position between rows: before or after all rows whose keys begin with some values.

@@ -10,7 +10,8 @@ use super::error::failed;
 use super::names::{CATALOG, LOG_MARK, table_name};
 use super::table::Table;
 use crate::schema::{RelationId, RelationSchema, SchemaRef};
-use crate::storage::{LogMark, StorageError};
+use crate::storage::error::StorageError;
+use crate::storage::log_mark::LogMark;
 
 /// The relations of a database. Cheap to clone.
 #[derive(Clone, Default)]

@@ -22,9 +22,9 @@ use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 
 use super::error::failed;
 use crate::schema::{BaseType, ColumnType};
-use crate::storage::StorageError;
 use crate::storage::codec::{decode_any, encode_any};
-use crate::storage::mem::key::Key;
+use crate::storage::error::StorageError;
+use crate::storage::key::Key;
 use crate::value::{Column, DataValue, JsonData, Primitive, StrColumn};
 
 /// The form in which the values of a column are stored.

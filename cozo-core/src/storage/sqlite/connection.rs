@@ -10,7 +10,8 @@ use super::error::failed;
 use super::fork;
 use super::names::CATALOG;
 use crate::fork::LockedFile;
-use crate::storage::{Durability, StorageError};
+use crate::storage::error::StorageError;
+use crate::storage::options::Durability;
 use crate::sync::Mutex;
 
 /// The most idle connections in the pool.

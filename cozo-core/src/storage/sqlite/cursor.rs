@@ -5,7 +5,8 @@ use rusqlite::Connection;
 use super::bounds::Range;
 use super::reading::{Reading, Rest};
 use super::snapshot::SqliteSnapshot;
-use crate::storage::{BatchCursor, LookupCursor, Matches, StorageError, probe_count};
+use crate::storage::cursor::{BatchCursor, LookupCursor, Matches, probe_count};
+use crate::storage::error::StorageError;
 use crate::value::{Batch, Column};
 
 /// The number of ranges or histories that are read before the connection is free for others.

@@ -12,9 +12,11 @@ use super::log::LogKeeper;
 use super::open::{FORMAT_VERSION, OpenedFile, check_database, open_database};
 use super::snapshot::SqliteSnapshot;
 use super::write;
-use crate::storage::{
-    ChangeSet, Durability, EngineTraits, LogMark, NoOptions, Opened, Options, Snapshot, Storage, StorageError,
-};
+use crate::storage::changes::ChangeSet;
+use crate::storage::error::StorageError;
+use crate::storage::log_mark::LogMark;
+use crate::storage::options::{Durability, NoOptions, Options};
+use crate::storage::traits::{EngineTraits, Opened, Snapshot, Storage};
 use crate::sync::Mutex;
 
 /// A commit of this many rows takes about a tenth of a millisecond.

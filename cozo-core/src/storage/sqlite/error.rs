@@ -2,7 +2,7 @@
 
 use rusqlite::{Error, ErrorCode};
 
-use crate::storage::StorageError;
+use crate::storage::error::StorageError;
 
 /// Converts an error of SQLite, with the action that failed.
 pub fn failed(action: &'static str) -> impl Fn(Error) -> StorageError {

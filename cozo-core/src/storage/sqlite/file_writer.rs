@@ -11,8 +11,9 @@ use super::error::{failed, failed_file};
 use super::open::create;
 use super::write;
 use crate::schema::{RelationId, SchemaRef, with_indices};
+use crate::storage::changes::ChangeSet;
+use crate::storage::error::StorageError;
 use crate::storage::folders::sync_name;
-use crate::storage::{ChangeSet, StorageError};
 use crate::value::Batch;
 
 /// Writes a new file. It is a database once it is [finished](FileWriter::finish), and is removed otherwise.

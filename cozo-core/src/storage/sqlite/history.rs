@@ -7,7 +7,8 @@ use super::bounds::{Place, Range};
 use super::error::failed;
 use super::reading::{Reading, Rest};
 use crate::storage::codec::{decode_any, encode_any};
-use crate::storage::{AsOf, StorageError};
+use crate::storage::error::StorageError;
+use crate::storage::range::AsOf;
 use crate::value::{Batch, DataValue, Validity};
 
 /// The number of rows of one history that are passed before a seek. A seek costs about as much as this many rows.

@@ -28,7 +28,7 @@ use rusqlite::wal::CheckpointMode;
 
 use super::connection::open_writer;
 use super::snapshot::SqliteSnapshot;
-use crate::storage::Durability;
+use crate::storage::options::Durability;
 use crate::threads;
 
 /// The number of pages in the log after which there is a checkpoint.

@@ -12,8 +12,9 @@ use super::connection::{open, open_writer};
 use super::error::{failed, failed_file};
 use super::names::CATALOG;
 use crate::fork::LockedFile;
+use crate::storage::error::StorageError;
 use crate::storage::folders::sync_name;
-use crate::storage::{Durability, StorageError};
+use crate::storage::options::Durability;
 
 /// The mark of our databases in the file. The command `file` and other programs show it.
 const APPLICATION_ID: i64 = 0x0c07_0db1;

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use rusqlite::Connection;
 
 use super::connection::{Pool, begin_reading, end_reading};
-use crate::storage::StorageError;
+use crate::storage::error::StorageError;
 use crate::sync::{Condvar, Mutex, MutexGuard};
 
 /// The most connections that one snapshot has.

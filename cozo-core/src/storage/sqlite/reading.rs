@@ -13,7 +13,7 @@ use super::column_encoding::owned_value;
 use super::error::failed;
 use super::history::History;
 use super::table::Table;
-use crate::storage::StorageError;
+use crate::storage::error::StorageError;
 use crate::value::Batch;
 
 /// A way of reading a table: its columns, and perhaps a time.

@@ -17,10 +17,12 @@ use super::read_connections::Lanes;
 use super::reading::Reading;
 use super::table::Table;
 use crate::schema::RelationId;
+use crate::storage::changes::ChangeSet;
+use crate::storage::cursor::{BatchCursor, LookupCursor, Nothing, probe_count};
+use crate::storage::error::StorageError;
 use crate::storage::overlay::overlay;
-use crate::storage::{
-    AsOf, BatchCursor, ChangeSet, KeyRange, LookupCursor, Nothing, RelationState, Snapshot, StorageError, probe_count,
-};
+use crate::storage::range::{AsOf, KeyRange};
+use crate::storage::traits::{RelationState, Snapshot};
 use crate::value::Column;
 
 /// The relations at one moment.

@@ -4,7 +4,8 @@ use super::bounds::Shape;
 use super::column_encoding::Form;
 use super::names::{column_names, quoted};
 use crate::schema::SchemaRef;
-use crate::storage::{RelationShape, StorageError};
+use crate::storage::error::StorageError;
+use crate::storage::shape::RelationShape;
 use crate::value::Batch;
 
 /// The most columns of a table in SQLite.

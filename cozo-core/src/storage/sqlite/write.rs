@@ -11,8 +11,9 @@ use super::error::failed;
 use super::names::quoted;
 use super::table::Table;
 use crate::schema::{RelationId, RelationSchema, SchemaRef, with_indices};
-use crate::storage::mem::key::Key;
-use crate::storage::{ChangeKind, ChangeSet, RowChanges, StorageError};
+use crate::storage::changes::{ChangeKind, ChangeSet, RowChanges};
+use crate::storage::error::StorageError;
+use crate::storage::key::Key;
 use crate::value::{Batch, Column, SmallStr};
 
 /// Applies a change set to the database and to `tables`.

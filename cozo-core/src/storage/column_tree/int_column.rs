@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::buffer::{Buffer, buffer, copy_with_room, insert_compact};
-use super::node::MAX_LEAF_ROWS;
+use super::limits::MAX_LEAF_ROWS;
 use super::nulls::Nulls;
 use super::search::{equal_range_of, run_end};
 use crate::value::Primitive;

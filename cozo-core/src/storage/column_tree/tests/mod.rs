@@ -2,14 +2,17 @@
 
 #![allow(clippy::unwrap_used, clippy::mutable_key_type)]
 
+mod check;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use super::check::{check, leaf_sizes, nodes};
-use super::{DirectoryReader, LeafDirectory, MemStorage, Tree};
+use self::check::{check, leaf_sizes, nodes};
+use super::{DirectoryReader, LeafDirectory, Tree};
+use crate::storage::mem::MemStorage;
 use crate::storage::tests::{self as suite, RELATION, Subject, identical, ints};
 use crate::storage::{
     BatchCursor, ChangeKind, ChangeSet, ChangedRows, KeyRange, Opened, RelationShape, Snapshot, Storage, StorageError,

@@ -18,14 +18,17 @@ use std::ptr;
 
 use smallvec::SmallVec;
 
+use super::columns::equal_range;
 use super::cursor::{Seeker, append};
 use super::finger::Finger;
-use super::key::{Key, Probe, keys_at};
 use super::leaf::Leaf;
 use super::leaf_column::LeafColumn;
-use super::node::{Node, equal_range};
+use super::node::Node;
 use super::search::run_end;
-use crate::storage::{AsOf, BatchCursor, LookupCursor, Matches, StorageError, probe_count};
+use crate::storage::cursor::{BatchCursor, LookupCursor, Matches, probe_count};
+use crate::storage::error::StorageError;
+use crate::storage::key::{Key, Probe, keys_at};
+use crate::storage::range::AsOf;
 use crate::value::{Batch, Column, DataValue, Validity};
 
 /// The first version that may be visible: the assertion at the time itself.

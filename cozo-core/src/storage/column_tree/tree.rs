@@ -19,20 +19,25 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::apply::{Changes, Rows, apply};
+use super::apply::apply;
 use super::as_of::{AsOfScan, HistoryLookup, VersionLookup, contains_as_of};
+use super::changes::{Changes, Rows};
+use super::columns::{LeafColumns, equal_range};
 use super::cursor::{ScanCursor, Seeker, TreeLookupCursor};
 use super::finger::Finger;
-use super::key::{Key, Probe, ProbeKeys, row_of};
 use super::leaf::Leaf;
-use super::leaf_column::{LeafColumn, LeafColumns};
-use super::node::{Child, Inner, MAX_CHILDREN, Node, Sibling, equal_range};
+use super::leaf_column::LeafColumn;
+use super::limits::MAX_CHILDREN;
+use super::node::{Child, Inner, Node, Sibling};
+use super::prefetch::PrefetchWalks;
 use super::search::pieces;
 use super::shared::Shared;
-use crate::storage::{
-    AsOf, BatchCursor, ChangeKind, ChangedRows, ContentVersion, End, Identity, KeyRange, LookupCursor, RelationShape,
-    RelationState, probe_count,
-};
+use crate::storage::changes::{ChangeKind, ChangedRows};
+use crate::storage::content_version::{ContentVersion, Identity};
+use crate::storage::cursor::{BatchCursor, LookupCursor, probe_count};
+use crate::storage::key::{Key, Probe, ProbeKeys, row_of};
+use crate::storage::range::{AsOf, End, KeyRange};
+use crate::storage::shape::RelationShape;
 use crate::value::{Batch, Column, DataValue};
 
 /// Rows sorted by key. A clone is a cheap snapshot: neither sees the other's changes.
@@ -89,15 +94,13 @@ impl Tree {
         self.identity.id()
     }
 
-    /// The facts about the relation.
-    pub(in crate::storage) fn describe(&self) -> RelationState<'_> {
-        RelationState {
-            shape: self.shape,
-            rows: self.row_count(),
-            row_cost: 1,
-            identity: Some(&self.identity),
-            tree: Some(self),
-        }
+    pub(in crate::storage) fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Adds a walk to the leaf of the row with this key.
+    pub(in crate::storage) fn add_walk<'t, 'k>(&'t self, key: &'k [DataValue], walks: &mut PrefetchWalks<'t, 'k>) {
+        walks.push(&self.root, row_of(key));
     }
 
     /// The number of rows of a range.

@@ -1,4 +1,4 @@
-//! The mem engine: a *column tree* for each relation.
+//! The column tree: the rows of one relation in memory.
 //!
 //! A column tree is a persistent B+tree. A leaf holds up to [`MAX_LEAF_ROWS`] rows as compact typed columns. An inner node
 //! holds up to [`MAX_CHILDREN`] children, their row counts and the separators between them. Nodes are shared by counted
@@ -13,17 +13,16 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `engine` | the engine and its snapshots |
-//! | `tree`, `node`, `leaf` | the tree, its nodes, a leaf's rows |
-//! | `leaf_column`, `int_column`, `text_column`, `nulls` | encoded columns |
-//! | `apply`, `rebalance` | changes |
-//! | `cursor`, `finger`, `search`, `key`, `as_of` | scans and look-ups |
+//! | `tree`, `node`, `leaf`, `limits` | the tree, its nodes, a leaf's rows, their sizes |
+//! | `columns`, `leaf_column` | the columns of a leaf, one of them |
+//! | `int_column`, `text_column`, `plain_column`, `nulls` | encodings |
+//! | `changes`, `apply`, `rebalance` | changes |
+//! | `cursor`, `finger`, `search`, `as_of` | scans and look-ups |
 //! | `prefetch`, `leaf_directory` | look-ups that overlap their cache misses |
 //! | `buffer`, `heap`, `shared` | memory |
 //!
 //! # The life of a put
-//! 1. [`MemStorage::commit`](crate::storage::Storage::commit) clones the current [`MemSnapshot`] (a persistent map from
-//!    relation to [`Tree`]) and hands each `RowChanges` to [`Tree::apply`].
+//! 1. [`MemStorage`](super::mem) clones its map from relations to trees, if a snapshot is held, and hands each `RowChanges` to [`Tree::apply`].
 //! 2. `apply` descends. An inner node cuts the sorted rows at its separators and passes each part to one child. A node with
 //!    one holder is changed in place. A shared node is copied first.
 //! 3. A leaf puts few rows one by one, and retains an encoding if the value fits. Many rows are merged and encoded again.
@@ -53,12 +52,12 @@
 //! - Two neighbours below one parent together exceed half of the limit of one node. Rows with long strings or large lists
 //!   make leaves of fewer rows, about 64 KiB.
 //!
-//! **mem never sees types, names or transactions**: an encoding follows from the values of a leaf alone.
+//! **column_tree never sees types, names or transactions**: an encoding follows from the values of a leaf alone.
 //!
 //! ```
-//! use cozo::storage::{BatchCursor, KeyRange, RelationShape, mem::Tree};
+//! use cozo::storage::{BatchCursor, KeyRange, ColumnTree, RelationShape};
 //! use cozo::value::{Batch, Column};
-//! let mut tree = Tree::new(RelationShape { keys: 1, arity: 2 });
+//! let mut tree = ColumnTree::new(RelationShape { keys: 1, arity: 2 });
 //! tree.put(&Batch::new(vec![Column::ints(vec![1, 2]), Column::ints(vec![10, 20])], 2));
 //! let before = tree.clone();
 //! tree.remove(&Batch::new(vec![Column::ints(vec![1])], 1));
@@ -71,17 +70,16 @@
 mod apply;
 mod as_of;
 mod buffer;
-#[cfg(test)]
-mod check;
+mod changes;
+mod columns;
 mod cursor;
-mod engine;
 mod finger;
 mod heap;
 mod int_column;
-pub(super) mod key;
 mod leaf;
 mod leaf_column;
 mod leaf_directory;
+mod limits;
 mod node;
 mod nulls;
 mod plain_column;
@@ -95,7 +93,7 @@ mod text_column;
 mod tree;
 
 pub use cursor::{ScanCursor, TreeLookupCursor};
-pub use engine::{MemSnapshot, MemStorage, empty_snapshot};
 pub use leaf_directory::{DirectoryReader, LeafDirectory};
-pub use node::{MAX_CHILDREN, MAX_LEAF_ROWS};
+pub use limits::{MAX_CHILDREN, MAX_LEAF_ROWS};
+pub(super) use prefetch::{MAX_WALKS, MIN_WALKS, PrefetchWalks};
 pub use tree::Tree;

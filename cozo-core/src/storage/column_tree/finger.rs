@@ -23,9 +23,9 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::key::Probe;
 use super::leaf::Leaf;
 use super::node::{Child, Inner, Node};
+use crate::storage::key::Probe;
 
 type Path<'a> = SmallVec<[(&'a Inner, usize); 4]>;
 

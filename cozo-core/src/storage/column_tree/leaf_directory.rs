@@ -31,9 +31,10 @@ use std::thread;
 use smallvec::SmallVec;
 
 use super::leaf::Leaf;
-use super::node::{Inner, MAX_CHILDREN, Node};
+use super::limits::MAX_CHILDREN;
+use super::node::{Inner, Node};
 use super::tree::Tree;
-use crate::storage::ContentVersion;
+use crate::storage::content_version::ContentVersion;
 use crate::threads;
 use crate::value::{Column, KeyStarts};
 

@@ -3,10 +3,11 @@
 //! Two neighbours are joined only when the result is at most half full. So a leaf that grows and shrinks by a row is not split
 //! and joined again and again.
 
-use super::apply::Columns;
+use super::changes::Columns;
 use super::leaf::Leaf;
 use super::leaf_column::LeafColumn;
-use super::node::{Child, Inner, MAX_CHILDREN, MAX_LEAF_BYTES, MAX_LEAF_ROWS, Node};
+use super::limits::{MAX_CHILDREN, MAX_LEAF_BYTES, MAX_LEAF_ROWS};
+use super::node::{Child, Inner, Node};
 use crate::value::{Column, DataValue};
 
 impl Inner {

@@ -1,10 +1,11 @@
 //! Checks of a tree's invariants, for tests.
 
-use super::leaf_column::LeafColumn;
-use super::node::{Inner, MAX_CHILDREN, MAX_LEAF_ROWS, Node};
-use super::rebalance::fit_together;
-use super::shared::Shared;
-use super::tree::Tree;
+use crate::storage::column_tree::Tree;
+use crate::storage::column_tree::leaf_column::LeafColumn;
+use crate::storage::column_tree::limits::{MAX_CHILDREN, MAX_LEAF_ROWS};
+use crate::storage::column_tree::node::{Inner, Node};
+use crate::storage::column_tree::rebalance::fit_together;
+use crate::storage::column_tree::shared::Shared;
 use crate::value::DataValue;
 
 type Key = Vec<DataValue>;

@@ -1,17 +1,19 @@
-//! The engine: a persistent map from relations to trees. Each commit publishes a new map.
+//! The mem engine: a persistent map from relations to [column trees](super::column_tree). Each commit publishes a new map.
+//!
+//! **mem never sees types, names or transactions.**
 
 use std::sync::{Arc, LazyLock};
 
 use imbl::OrdMap;
 
-use super::Tree;
-use super::key::row_of;
-use super::prefetch::{MAX_WALKS, MIN_WALKS, PrefetchWalks};
+use super::column_tree::{MAX_WALKS, MIN_WALKS, PrefetchWalks, Tree};
 use crate::schema::{RelationId, SchemaRef};
-use crate::storage::{
-    AsOf, BatchCursor, ChangeSet, ChangedRows, End, EngineTraits, KeyRange, LookupCursor, Nothing, Opened,
-    RelationShape, RelationState, RowChanges, Snapshot, Storage, StorageError, probe_count,
-};
+use crate::storage::changes::{ChangeSet, ChangedRows, RowChanges};
+use crate::storage::cursor::{BatchCursor, LookupCursor, Nothing, probe_count};
+use crate::storage::error::StorageError;
+use crate::storage::range::{AsOf, End, KeyRange};
+use crate::storage::shape::RelationShape;
+use crate::storage::traits::{EngineTraits, Opened, RelationState, Snapshot, Storage};
 use crate::sync::Mutex;
 use crate::value::{Column, DataValue};
 
@@ -120,7 +122,7 @@ impl MemSnapshot {
             if let (Some(tree), ChangedRows::One(row)) = (self.tree(*relation), rows)
                 && row.len() == tree.shape().keys
             {
-                walks.push(&tree.root, row_of(row));
+                tree.add_walk(row, &mut walks);
             }
         }
         walks.prefetch();
@@ -145,7 +147,7 @@ impl MemSnapshot {
 
 impl Snapshot for MemSnapshot {
     fn describe(&self, relation: RelationId) -> Option<RelationState<'_>> {
-        self.tree(relation).map(Tree::describe)
+        self.tree(relation).map(RelationState::of)
     }
 
     fn row_count_within(&self, relation: RelationId, range: &KeyRange) -> u64 {

@@ -5,10 +5,12 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::finger::Finger;
-use super::key::{Key, ProbeKeys, keys_at};
-use super::node::{MAX_LEAF_ROWS, Node};
+use super::limits::MAX_LEAF_ROWS;
+use super::node::Node;
 use super::prefetch::{MAX_WALKS, PrefetchWalks};
-use crate::storage::{BatchCursor, LookupCursor, Matches, StorageError, probe_count};
+use crate::storage::cursor::{BatchCursor, LookupCursor, Matches, probe_count};
+use crate::storage::error::StorageError;
+use crate::storage::key::{Key, ProbeKeys, keys_at};
 use crate::value::{Batch, Column, DataValue, compare_columns};
 
 /// Rows of a key range, in key order.

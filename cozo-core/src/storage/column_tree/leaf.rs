@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use smallvec::smallvec;
 
-use super::apply::{Changes, Columns};
-use super::key::{Key, Probe, keys_at};
-use super::leaf_column::{LeafColumn, LeafColumns, column_weight};
-use super::node::{APPENDED_LEAF_ROWS, Child, MAX_LEAF_BYTES, MAX_LEAF_ROWS, Node, Sibling, equal_range, prefetch};
+use super::changes::{Changes, Columns};
+use super::columns::{LeafColumns, equal_range, prefetch};
+use super::leaf_column::{LeafColumn, column_weight};
+use super::limits::{APPENDED_LEAF_ROWS, MAX_LEAF_BYTES, MAX_LEAF_ROWS};
 use super::search::pieces;
-use super::shared::Shared;
+use crate::storage::key::{Key, Probe, keys_at};
 use crate::value::{Column, DataValue};
 
 /// Up to this many changed rows are applied one by one. More are merged with the rows of the leaf, which are encoded once.
@@ -21,6 +21,12 @@ pub(super) struct Leaf {
     /// One column for each column of the relation, keys first.
     pub columns: LeafColumns,
     pub len: usize,
+}
+
+/// A leaf that split off to the right, with the separator before it.
+pub(super) struct SplitOff {
+    pub separator: Vec<DataValue>,
+    pub leaf: Leaf,
 }
 
 impl Leaf {
@@ -42,7 +48,7 @@ impl Leaf {
     }
 
     /// Encodes rows as one or more leaves. Returns the first leaf and its right siblings.
-    fn encode_all(mut columns: Columns<'_>, range: Range<usize>, keys: usize, appended: bool) -> (Self, Vec<Sibling>) {
+    fn encode_all(mut columns: Columns<'_>, range: Range<usize>, keys: usize, appended: bool) -> (Self, Vec<SplitOff>) {
         let weight: usize = columns.iter().map(|column| column_weight(column, range.clone())).sum();
         let light = (range.len() * MAX_LEAF_BYTES).checked_div(weight).unwrap_or(MAX_LEAF_ROWS);
         let whole = appended && range.len() > MAX_LEAF_ROWS;
@@ -50,9 +56,9 @@ impl Leaf {
         let cut = |piece: Range<usize>| range.start + piece.start..range.start + piece.end;
         let mut cuts = pieces(range.len(), most, appended).into_iter().map(cut);
         let first = Leaf::encode(&mut columns, cuts.next().expect("there is always a piece"));
-        let siblings = cuts.map(|rows| Sibling {
-            separator: columns_key(&columns, rows.start, keys),
-            child: Child::new(Shared::new(Node::Leaf(Leaf::encode(&mut columns, rows)))),
+        let siblings = cuts.map(|rows| {
+            let separator = columns_key(&columns, rows.start, keys);
+            SplitOff { separator, leaf: Leaf::encode(&mut columns, rows) }
         });
         (first, siblings.collect())
     }
@@ -139,7 +145,7 @@ impl Leaf {
     }
 
     /// Puts a range of rows, sorted by key. Returns the leaves that split off.
-    pub fn put(&mut self, changes: &mut Changes, range: Range<usize>) -> Vec<Sibling> {
+    pub fn put(&mut self, changes: &mut Changes, range: Range<usize>) -> Vec<SplitOff> {
         let mut next = range.start;
         while range.len() <= FEW_ROWS && next < range.end {
             if !changes.with_row(next, |row| self.put_row(row, changes.keys)) {
@@ -172,7 +178,7 @@ impl Leaf {
     }
 
     /// Merges a range of rows with its own, and encodes all of them.
-    fn merge(&mut self, mut rows: Columns<'_>, range: Range<usize>, keys: usize) -> Vec<Sibling> {
+    fn merge(&mut self, mut rows: Columns<'_>, range: Range<usize>, keys: usize) -> Vec<SplitOff> {
         let place = |leaf: &Leaf, rows: &[Column], row, first| leaf.equal_range(first, &keys_at(&rows[..keys], row));
         let appended = place(self, &rows, range.start, 0).start == self.len;
         let siblings;
@@ -183,9 +189,8 @@ impl Leaf {
         if appended && self.weight() > MAX_LEAF_BYTES {
             // The leaf is full, so the new rows go to siblings and its own rows are not copied.
             let separator = columns_key(&rows, range.start, keys);
-            let (first, further) = Leaf::encode_all(rows, range, keys, appended);
-            let first = Sibling { separator, child: Child::new(Shared::new(Node::Leaf(first))) };
-            return std::iter::once(first).chain(further).collect();
+            let (leaf, further) = Leaf::encode_all(rows, range, keys, appended);
+            return std::iter::once(SplitOff { separator, leaf }).chain(further).collect();
         }
         let mut merged = vec![Column::default(); self.columns.len()];
         let (mut own, mut next) = (0, range.start);

@@ -21,18 +21,18 @@ use std::hint::black_box;
 use smallvec::SmallVec;
 
 use super::finger::Aim;
-use super::key::ProbeKeys;
 use super::node::{Child, Node};
+use crate::storage::key::ProbeKeys;
 
 /// The number of walks taken together. The memory of this many leaves is still in the cache when the last row is read or changed.
-pub(super) const MAX_WALKS: usize = 16;
+pub(in crate::storage) const MAX_WALKS: usize = 16;
 
 /// The smallest number of walks to whole keys. With fewer the shared waiting saves less than the second descent costs.
-pub(super) const MIN_WALKS: usize = 8;
+pub(in crate::storage) const MIN_WALKS: usize = 8;
 
 /// Walks to rows of one tree or of several.
 #[derive(Default)]
-pub(super) struct PrefetchWalks<'t, 'k>(SmallVec<[Walk<'t, 'k>; MAX_WALKS]>);
+pub(in crate::storage) struct PrefetchWalks<'t, 'k>(SmallVec<[Walk<'t, 'k>; MAX_WALKS]>);
 
 /// A walk to a leaf.
 pub(super) struct Walk<'t, 'k> {
@@ -44,7 +44,7 @@ pub(super) struct Walk<'t, 'k> {
 
 impl<'t, 'k> PrefetchWalks<'t, 'k> {
     /// Adds the walk to the leaf with the first row that begins with this key.
-    pub fn push(&mut self, root: &'t Node, key: ProbeKeys<'k>) {
+    pub(super) fn push(&mut self, root: &'t Node, key: ProbeKeys<'k>) {
         self.0.push(Walk { key, aim: Aim::at_root(root) });
     }
 
@@ -56,7 +56,7 @@ impl<'t, 'k> PrefetchWalks<'t, 'k> {
     }
 
     /// Descends to the leaves, and prefetches the memory that a search in them reads.
-    pub fn into_leaves(mut self) -> SmallVec<[Walk<'t, 'k>; MAX_WALKS]> {
+    pub(super) fn into_leaves(mut self) -> SmallVec<[Walk<'t, 'k>; MAX_WALKS]> {
         loop {
             self.together(|walk| walk.aim.node().prefetch());
             self.together(|walk| walk.aim.node().prefetch_keys(walk.key.len()));

@@ -6,7 +6,7 @@ use crate::value::{Column, DataValue, Num};
 
 /// One value, borrowed.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::storage) enum Key<'a> {
+pub(super) enum Key<'a> {
     Null,
     Bool(bool),
     Int(i64),

@@ -1,29 +1,14 @@
 //! Nodes of the tree: leaves of rows, and inner nodes of children with the separators between them.
 
-use std::ops::Range;
-
 use super::buffer::{Buffer, buffer};
-use super::key::Probe;
-use super::leaf::Leaf;
-use super::leaf_column::{LeafColumn, LeafColumns};
+use super::columns::{LeafColumns, equal_range, prefetch};
+use super::leaf::{Leaf, SplitOff};
+use super::leaf_column::LeafColumn;
+use super::limits::MAX_CHILDREN;
 use super::search::pieces;
 use super::shared::Shared;
+use crate::storage::key::Probe;
 use crate::value::{Column, DataValue};
-
-/// The most rows of a leaf. A change encodes its leaf again, so larger leaves make writes slower. A scan decodes one leaf at a time,
-/// so smaller leaves make reads slower. See `docs/design/column-tree.md`.
-pub const MAX_LEAF_ROWS: usize = 512;
-
-/// The rows of each leaf after a bulk append. The rest is room for later rows in between, so that the first of them does not split
-/// the leaf. Nor does it move a column of four-byte offsets, since the allocator gives it a block of 2048 bytes in any case.
-pub(super) const APPENDED_LEAF_ROWS: usize = 480;
-
-/// The approximate limit for strings and untyped values of a leaf with more than one row. A put copies all of them.
-pub(super) const MAX_LEAF_BYTES: usize = 1 << 16;
-
-/// The most children of an inner node. More children make the tree lower, which saves cold reads. Fewer make it cheaper to copy a
-/// node that a snapshot holds, since a copy counts a reference to each child.
-pub const MAX_CHILDREN: usize = 64;
 
 /// A node.
 #[derive(Debug)]
@@ -57,6 +42,12 @@ pub(super) struct Child {
 pub(super) struct Sibling {
     pub separator: Vec<DataValue>,
     pub child: Child,
+}
+
+impl From<SplitOff> for Sibling {
+    fn from(SplitOff { separator, leaf }: SplitOff) -> Self {
+        Sibling { separator, child: Child::new(Shared::new(Node::Leaf(leaf))) }
+    }
 }
 
 impl Child {
@@ -121,25 +112,6 @@ impl Node {
             Node::Inner(inner) => inner.children[0].node.first_key(keys),
         }
     }
-}
-
-/// Reads some of the memory that a search by the first of these columns reads. The result has no meaning.
-#[inline]
-pub(super) fn prefetch(columns: &[LeafColumn], keys: usize) -> usize {
-    columns.iter().take(keys).map(LeafColumn::prefetch).fold(0, usize::wrapping_add)
-}
-
-/// The run of rows that begin with the probe, in rows sorted by columns. If there are none, the run is empty and lies where they
-/// would be.
-#[inline]
-pub(super) fn equal_range(columns: &[LeafColumn], mut range: Range<usize>, probe: Probe) -> Range<usize> {
-    for (stored, key) in columns.iter().zip(probe) {
-        range = stored.equal_range(range, *key);
-        if range.is_empty() {
-            break;
-        }
-    }
-    range
 }
 
 impl Inner {

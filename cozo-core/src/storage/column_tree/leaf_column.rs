@@ -27,19 +27,13 @@
 
 use std::ops::Range;
 
-use smallvec::SmallVec;
-
-use super::apply::move_values;
 use super::buffer::{Buffer, buffer, copy_with_room, insert_compact};
 use super::int_column::IntColumn;
-use super::key::Key;
 use super::plain_column::PlainColumn;
 use super::search::{equal_range_by, run_end};
 use super::text_column::{DictionaryColumn, TextColumn};
+use crate::storage::key::Key;
 use crate::value::{Column, DataValue, Num, Primitive, StrColumn, Validity};
-
-/// The columns of a leaf, or of separators. Up to four lie in the node itself, which saves a search one indirection.
-pub(super) type LeafColumns = SmallVec<[LeafColumn; 4]>;
 
 /// An encoded column.
 #[derive(Clone, Debug)]
@@ -433,5 +427,17 @@ fn weight_of(value: &DataValue) -> usize {
         DataValue::Set(items) => items.iter().map(|item| size_of::<DataValue>() + weight_of(item)).sum(),
         DataValue::Json(_) => 2 * size_of::<DataValue>(), // unknown without walking it
         _ => 0,
+    }
+}
+
+/// Moves values to the end of a column.
+pub(super) fn move_values(values: &mut [DataValue], target: &mut Column) {
+    if target.is_empty() {
+        *target = Column::Any(Vec::with_capacity(values.len()));
+    }
+    let values = values.iter_mut().map(std::mem::take);
+    match target {
+        Column::Any(target) => target.extend(values),
+        target => values.for_each(|value| target.push_owned(value)),
     }
 }
