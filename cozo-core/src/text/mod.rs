@@ -3,6 +3,7 @@
 //! | module | what comes in | what goes out |
 //! |---|---|---|
 //! | `analyzer` | a text | its tokens: words as an index stores them, with their places |
+//! | `query` | a text in the language of full-text search | a tree of terms |
 //!
 //! The indices above this module store what goes out. They decide which rows have which texts, and how results are scored.
 
@@ -10,7 +11,9 @@
 #![allow(dead_code, unused_imports)]
 
 mod analyzer;
+mod query;
 
 pub use analyzer::{
     Analyzer, AnalyzerError, FILTERS, Named, PartOfAnalyzer, TOKENIZERS, Token, TokenFilter, Tokenizer, Tokens,
 };
+pub use query::{AnalyzeOptions, AnalyzedQuery, NearQuery, QueryPhrase, QueryTerm, TextQuery, TextQueryError};
