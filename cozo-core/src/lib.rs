@@ -47,6 +47,8 @@ pub mod schema;
 pub mod session;
 pub mod storage;
 mod sync;
+#[doc(hidden)]
+pub mod text;
 mod threads;
 mod txn;
 pub mod value;

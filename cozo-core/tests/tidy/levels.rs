@@ -10,7 +10,7 @@ const ROOT: &[&[&str]] = &[
     &["allocator", "clock", "diag", "fork", "sync"],
     &["budget", "threads"],
     &["value"],
-    &["expr", "parse", "schema"],
+    &["expr", "parse", "schema", "text"],
     &["storage"],
     &["legacy", "txn"],
     &["fixed_rule", "index"],
