@@ -19,20 +19,20 @@ pub struct Token<'t> {
 /// The tokens of a text. A value that is used again takes no new memory for most texts.
 #[derive(Debug, Default)]
 pub struct Tokens {
-    /// Holds what `Entry::start` and `Entry::end` point to. The text itself at first.
+    /// Holds what `PlacedToken::start` and `PlacedToken::end` point to. The text itself at first.
     texts: String,
-    entries: Vec<Entry>,
+    entries: Vec<PlacedToken>,
     /// The places of characters, for tokenizers that count them.
     pub(super) places: Vec<usize>,
     /// What filters write to before it takes the place of `texts` and `entries`.
     spare_texts: String,
-    spare_entries: Vec<Entry>,
+    spare_entries: Vec<PlacedToken>,
     /// Stems of words that have come before.
     pub(super) stems: Stems,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct PlacedToken {
     start: usize,
     end: usize,
     from: usize,
@@ -56,8 +56,8 @@ impl Tokens {
         self.entries.is_empty()
     }
 
-    fn token(&self, entry: &Entry) -> Token<'_> {
-        let Entry { start, end, from, to, position } = *entry;
+    fn token(&self, entry: &PlacedToken) -> Token<'_> {
+        let PlacedToken { start, end, from, to, position } = *entry;
         Token { text: &self.texts[start..end], from, to, position }
     }
 
@@ -77,19 +77,19 @@ impl Tokens {
     /// Adds a token of the text.
     #[inline]
     pub(super) fn push_at(&mut self, from: usize, to: usize, position: usize) {
-        self.entries.push(Entry { start: from, end: to, from, to, position });
+        self.entries.push(PlacedToken { start: from, end: to, from, to, position });
     }
 
     /// Makes room for more tokens.
     pub(super) fn reserve(&mut self, count: usize) -> Result<(), Stop> {
-        budget::make_room(count.saturating_mul(size_of::<Entry>()))?;
+        budget::make_room(count.saturating_mul(size_of::<PlacedToken>()))?;
         self.entries.reserve(count);
         Ok(())
     }
 
     /// Counts the memory of the tokens that there are.
     pub(super) fn charge(&self) -> Result<(), Stop> {
-        budget::make_room(self.entries.len() * size_of::<Entry>())
+        budget::make_room(self.entries.len() * size_of::<PlacedToken>())
     }
 
     /// The memory for all texts together if all tokens were written anew.
@@ -133,8 +133,8 @@ impl Tokens {
         for entry in &self.entries {
             parts.clear();
             divide(&self.texts[entry.start..entry.end], &mut parts);
-            budget::make_room((parts.len() + 1) * size_of::<Entry>())?;
-            let part = |(from, to)| Entry { start: entry.start + from, end: entry.start + to, ..*entry };
+            budget::make_room((parts.len() + 1) * size_of::<PlacedToken>())?;
+            let part = |(from, to)| PlacedToken { start: entry.start + from, end: entry.start + to, ..*entry };
             match parts.is_empty() {
                 true => self.spare_entries.push(*entry),
                 false => self.spare_entries.extend(parts.iter().copied().map(part)),
@@ -157,9 +157,9 @@ impl Tokens {
         others.entries.iter().for_each(|entry| self.append_entry(others, entry));
     }
 
-    fn append_entry(&mut self, others: &Tokens, entry: &Entry) {
+    fn append_entry(&mut self, others: &Tokens, entry: &PlacedToken) {
         let start = self.texts.len();
         self.texts.push_str(&others.texts[entry.start..entry.end]);
-        self.entries.push(Entry { start, end: self.texts.len(), ..*entry });
+        self.entries.push(PlacedToken { start, end: self.texts.len(), ..*entry });
     }
 }
