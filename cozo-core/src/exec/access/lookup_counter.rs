@@ -11,23 +11,31 @@
 //! A batch of a few rows in a rule that does not recur is not counted. An index is built only within a share of the query's free
 //! memory: it is never necessary, only faster. Joins and semi-joins count alike.
 
+use std::sync::OnceLock;
+
 use crate::exec::access::build_side::BuildSide;
 use crate::exec::access::stored::Stored;
 use crate::exec::error::ExecError;
 use crate::exec::index::cache::{Advice, IndexCache, Indexed, lookups_before_index};
 use crate::exec::run::Run;
 use crate::exec::thresholds::{COUNT_MIN_ROWS, INDEX_SHARE_OF_MEMORY, PLACED_ROWS_PER_COPIED};
+use crate::expr::Expr;
 use crate::plan::OperatorPlan;
 use crate::storage::{ContentVersion, KeyRange};
 
-/// Counts the look-ups of an operator.
+/// Counts the look-ups of an operator, and has the index that replaces them.
 pub struct LookupCounter<'a> {
     stored: Stored<'a>,
+    /// The key columns with their expressions, and the columns that are read with the slots that they fill.
+    keys: &'a [(usize, Expr)],
+    outputs: &'a [(usize, usize)],
     /// The number of the operator.
     operator: usize,
     /// Whether the rule runs in several rounds.
     recursive: bool,
     run: &'a Run<'a>,
+    /// Made when look-ups are first counted.
+    index: OnceLock<BuildSide<'a>>,
 }
 
 /// Whether an index has replaced the look-ups of a recursive rule, so that the order of its input makes no difference.
@@ -37,36 +45,37 @@ pub fn is_replaced(operator: &OperatorPlan, run: &Run<'_>) -> bool {
 
 impl<'a> LookupCounter<'a> {
     /// A counter for an operator that looks up keys in a stored relation.
-    pub fn new(stored: Stored<'a>, operator: usize, recursive: bool, run: &'a Run<'a>) -> Self {
-        LookupCounter { stored, operator, recursive, run }
+    pub fn new(
+        stored: Stored<'a>,
+        keys: &'a [(usize, Expr)],
+        outputs: &'a [(usize, usize)],
+        operator: usize,
+        recursive: bool,
+        run: &'a Run<'a>,
+    ) -> Self {
+        LookupCounter { stored, keys, outputs, operator, recursive, run, index: OnceLock::new() }
     }
 
-    /// Whether `index` is to be used from now on, `rows` look-ups included; builds it if that is due, and if it fits a share of the
-    /// query's free memory. `index` is made when it is asked for.
-    pub fn uses<'i>(
-        &self,
-        rows: usize,
-        index: impl FnOnce() -> &'i BuildSide<'a>,
-    ) -> Result<Option<&'i BuildSide<'a>>, ExecError>
-    where
-        'a: 'i,
-    {
+    /// The index that replaces the look-ups from now on, if all of them so far and these `rows` more have cost as much as the index,
+    /// and it fits a share of the query's free memory.
+    pub fn index_instead(&self, rows: usize) -> Result<Option<&BuildSide<'a>>, ExecError> {
         if rows < COUNT_MIN_ROWS && !self.recursive {
             return Ok(None);
         }
-        let index = index();
+        let make = || BuildSide::of_stored(self.stored, self.keys, self.outputs, self.run);
+        let index = self.index.get_or_init(make);
         let is_made = index.is_made()
             || self.is_due(rows, index) && index.make_within(self.run.budget.spare_bytes() / INDEX_SHARE_OF_MEMORY)?;
         Ok(is_made.then_some(index))
     }
 
     /// Counts rows that so many look-ups found.
-    pub fn found(&self, rows: usize, lookups: usize, index: Option<&BuildSide<'_>>) {
+    pub fn found(&self, rows: usize, lookups: usize) {
         if lookups < COUNT_MIN_ROWS {
             return;
         }
         // An index that copies nothing has to decode rows, too.
-        let index = index.filter(|index| !index.copies_nothing());
+        let index = self.index.get().filter(|index| !index.copies_nothing());
         if let Some((cache, contents, indexed)) = index.and_then(|index| self.cached(index)) {
             cache.found(&indexed, contents, rows);
         }

@@ -1,15 +1,12 @@
 //! Joins input rows with the rows of a stored relation that have a given key prefix.
 //!
 //! A [`PrefixLookup`] sorts the prefixes of a batch, so that neighbours share their way through the relation, and passes them to
-//! the engine's cursor. Once look-ups have cost as much as an index would ([`LookupCounter`]), an [`IndexJoin`] replaces them.
+//! the engine's cursor. Once look-ups have cost as much as an index would ([`LookupCounter`]), a [`Join`] by an index replaces them.
 
-use std::sync::OnceLock;
-
-use super::probe::IndexJoin;
+use super::probe::Join;
 use super::scan::place;
 use super::{Emit, Operator, Shape, probe_columns, stopped};
 use crate::budget::{make_room, temporary};
-use crate::exec::access::build_side::BuildSide;
 use crate::exec::access::lookup_counter::LookupCounter;
 use crate::exec::access::stored::Stored;
 use crate::exec::run::{Run, Worker};
@@ -34,31 +31,20 @@ pub struct PrefixLookup<'a> {
     stored: Stored<'a>,
     columns: Vec<usize>,
     counter: LookupCounter<'a>,
-    run: &'a Run<'a>,
-    /// Replaces the look-up once that is faster.
-    join: OnceLock<IndexJoin<'a>>,
 }
 
 impl<'a> PrefixLookup<'a> {
     pub fn new(plan: &'a JoinPlan, shape: Shape<'a>, stored: Stored<'a>, recursive: bool, run: &'a Run<'a>) -> Self {
         let columns = plan.outputs.iter().map(|(column, _)| *column).collect();
-        let counter = LookupCounter::new(stored, shape.number, recursive, run);
-        PrefixLookup { plan, shape, stored, columns, counter, run, join: OnceLock::new() }
-    }
-
-    /// The join that replaces this look-up, once that is faster.
-    fn join(&self) -> &IndexJoin<'a> {
-        self.join.get_or_init(|| {
-            let rows = BuildSide::of_stored(self.stored, &self.plan.keys, &self.plan.outputs, self.run);
-            IndexJoin { plan: self.plan, shape: self.shape, rows }
-        })
+        let counter = LookupCounter::new(stored, &plan.keys, &plan.outputs, shape.number, recursive, run);
+        PrefixLookup { plan, shape, stored, columns, counter }
     }
 }
 
 impl Operator for PrefixLookup<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
-        if self.counter.uses(input.len, || &self.join().rows)?.is_some() {
-            return self.join().push(input, worker, emit);
+        if let Some(rows) = self.counter.index_instead(input.len)? {
+            return Join { plan: self.plan, shape: self.shape, rows }.push(input, worker, emit);
         }
         let mut prefixes = probe_columns(&self.plan.keys, &input, worker)?;
         let order = if self.plan.order == MatchOrder::Any { lookup_order(&prefixes[0]) } else { None };
@@ -76,7 +62,7 @@ impl Operator for PrefixLookup<'_> {
             let _passing = temporary();
             let room = worker.next_batch_rows()?.min(most_rows);
             let Some(matches) = cursor.next_matches(room)? else {
-                self.counter.found(found, input.len, self.join.get().map(|join| &join.rows));
+                self.counter.found(found, input.len);
                 return CONTINUE;
             };
             make_room(matches.batch.large_bytes())?;

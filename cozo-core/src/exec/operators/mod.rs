@@ -73,17 +73,17 @@ pub fn build<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>) -> V
                     MatchOrder::Any | MatchOrder::Input => made,
                 }
             }
-            OperatorKind::SemiJoin(exists) => {
-                let rows = BuildSide::of(&exists.source, &exists.keys, &[], position, tables, run);
-                match (&exists.source, exists.method) {
-                    (Source::Stored(source), Method::Prefix) => {
-                        let stored = Stored::of(source, run);
-                        let counter = LookupCounter::new(stored, shape.number, !rule.reads.is_empty(), run);
-                        Box::new(semi_join::PrefixSemiJoin { plan: exists, shape, stored, counter, rows })
-                    }
-                    _ => Box::new(semi_join::IndexSemiJoin { plan: exists, shape, rows }),
+            OperatorKind::SemiJoin(exists) => match (&exists.source, exists.method) {
+                (Source::Stored(source), Method::Prefix) => {
+                    let (stored, recursive) = (Stored::of(source, run), !rule.reads.is_empty());
+                    let counter = LookupCounter::new(stored, &exists.keys, &[], shape.number, recursive, run);
+                    Box::new(semi_join::PrefixSemiJoin { plan: exists, shape, stored, counter })
                 }
-            }
+                (source, _) => {
+                    let rows = BuildSide::of(source, &exists.keys, &[], position, tables, run);
+                    Box::new(semi_join::IndexSemiJoin { plan: exists, shape, rows })
+                }
+            },
             OperatorKind::Filter(expr) => Box::new(filter::Filter { expr, shape }),
             OperatorKind::Same(slot, expr) => Box::new(filter::Same { slot: *slot, expr, shape }),
             OperatorKind::Unify(slot, expr) => Box::new(unify::Unify { slot: *slot, expr, shape }),

@@ -1,8 +1,8 @@
 //! Joins input rows with rows that have the same values in some columns, by an index on those columns.
 //!
-//! [`IndexJoin`] looks a batch up in a [`BuildSide`]. Where the rows of a key are neighbours, in a tree or in clustered rows, it copies
-//! ranges of columns: many rows of a key at once ([`IndexJoin::push_groups`]), or few rows of many keys in steps of [`LANES`]
-//! ([`IndexJoin::push_small_groups`]). Where an index gives the rows of a key one by one, [`emit_matches`] gathers them.
+//! A [`Join`] looks a batch up in a [`BuildSide`]. Where the rows of a key are neighbours, in a tree or in clustered rows, it copies
+//! ranges of columns: many rows of a key at once ([`Join::push_groups`]), or few rows of many keys in steps of [`LANES`]
+//! ([`Join::push_small_groups`]). Where an index gives the rows of a key one by one, [`emit_matches`] gathers them.
 
 use std::cell::OnceCell;
 use std::iter::{repeat, repeat_n, zip};
@@ -28,6 +28,20 @@ pub struct IndexJoin<'a> {
 
 impl Operator for IndexJoin<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
+        Join { plan: self.plan, shape: self.shape, rows: &self.rows }.push(input, worker, emit)
+    }
+}
+
+/// A join of batches with rows that others have, too.
+pub struct Join<'r> {
+    pub plan: &'r JoinPlan,
+    pub shape: Shape<'r>,
+    pub rows: &'r BuildSide<'r>,
+}
+
+impl Join<'_> {
+    /// Joins a batch.
+    pub fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
         let keys = key_columns(&self.plan.keys, &input, worker)?;
         let keys: Vec<&Column> = keys.iter().map(AsRef::as_ref).collect();
         match self.rows.resolve()? {
@@ -57,7 +71,7 @@ impl Operator for IndexJoin<'_> {
     }
 }
 
-impl IndexJoin<'_> {
+impl Join<'_> {
     /// Joins each input row with a range of the rows; `take` gives the `nth` output of ranges.
     fn push_groups(
         &self,
@@ -101,7 +115,7 @@ impl IndexJoin<'_> {
         if len == 0 { CONTINUE } else { emit(joined(&left, &right, len)?, worker) }
     }
 
-    /// [`IndexJoin::push_groups`] for groups of few rows, `all` together. Integers are copied without a list of row numbers.
+    /// [`Join::push_groups`] for groups of few rows, `all` together. Integers are copied without a list of row numbers.
     fn push_small_groups(
         &self,
         groups: &ClusteredRows,

@@ -22,13 +22,11 @@ pub struct PrefixSemiJoin<'a> {
     pub shape: Shape<'a>,
     pub stored: Stored<'a>,
     pub counter: LookupCounter<'a>,
-    /// Replaces the look-ups once that is faster.
-    pub rows: BuildSide<'a>,
 }
 
 impl Operator for PrefixSemiJoin<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
-        let found = match self.counter.uses(input.len, || &self.rows)? {
+        let found = match self.counter.index_instead(input.len)? {
             Some(rows) => matches_any(rows, self.plan, &input, worker)?,
             None => self.stored.contains(&probe_columns(&self.plan.keys, &input, worker)?)?,
         };
