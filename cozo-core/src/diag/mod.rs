@@ -4,10 +4,12 @@
 //! at the API. This module renders such a report, once for all surfaces.
 
 mod located;
+mod nearest;
 mod other_source;
 mod render;
 
 pub use located::locate;
+pub use nearest::nearest;
 pub use other_source::elsewhere;
 pub use render::{code_of, format_error_as_json, render_report, show_in, wrap};
 

@@ -49,7 +49,6 @@ mod vocabulary;
 mod tests;
 
 pub use error::ParseError;
-pub use hint::nearest;
 pub use operators::operators;
 pub use vocabulary::{CONTROL_WORDS, MUTATIONS, OPTIONS, Word};
 

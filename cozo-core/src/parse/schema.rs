@@ -6,8 +6,8 @@ use super::ast::{BaseTypeSpec, ColumnSource, ColumnSpec, ColumnSpecs, ColumnType
 use super::builder::Builder;
 use super::error::ParseError;
 use super::grammar::{Node, Rule, next_part, parts, span_of, symbol};
-use super::hint::nearest;
 use super::option::output_column;
+use crate::diag::nearest;
 
 /// The types that have a name.
 const TYPE_NAMES: [&str; 9] = ["Any", "Bool", "Int", "Float", "String", "Bytes", "Uuid", "Json", "Validity"];

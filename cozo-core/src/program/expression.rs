@@ -3,9 +3,10 @@
 use super::{ProgramError, Resolver};
 use crate::budget;
 use crate::diag::SourceSpan;
+use crate::diag::nearest;
 use crate::expr::functions::Function;
 use crate::expr::{Expr, functions};
-use crate::parse::{ast, nearest};
+use crate::parse::ast;
 use crate::value::DataValue;
 
 /// About how many bytes a part of an expression takes: in the program, in the plan, and in the tables of the run.

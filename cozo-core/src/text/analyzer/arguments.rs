@@ -2,6 +2,7 @@
 
 use super::Named;
 use super::error::AnalyzerError;
+use crate::diag::nearest;
 use crate::value::{DataValue, Num};
 
 /// An entry of the tokenizers or of the filters.
@@ -139,36 +140,9 @@ impl Arguments<'_> {
 
 /// What the user may have meant, or else all that there is.
 fn suggestion(name: &str, known: &[&str], usual: &[&str]) -> String {
-    match nearest(name, known) {
+    // Of two spellings of one name, the usual one is suggested.
+    match nearest(name, usual).or_else(|| nearest(name, known)) {
         Some(near) => format!("did you mean '{near}'?"),
         None => format!("there are {}", usual.join(", ")),
     }
-}
-
-/// The first known name that differs least, if at most a third of its letters differ. Upper and lower case are alike.
-fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
-    const MAX_NAME: usize = 40;
-    if name.len() > MAX_NAME {
-        return None;
-    }
-    let distances = known.iter().map(|known| (distance(&name.to_lowercase(), &known.to_lowercase()), *known));
-    distances
-        .min_by_key(|(distance, _)| *distance)
-        .filter(|(distance, known)| *distance * 3 <= known.len())
-        .map(|(_, known)| known)
-}
-
-/// Levenshtein's distance in characters.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, left) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, right) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(left != *right);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }

@@ -1,6 +1,6 @@
 //! What can be wrong with the names and arguments of an analyzer.
 
-/// An error of a tokenizer or a filter. It has no place: whoever reads the script adds it.
+/// An error of a tokenizer or a filter. The caller knows the place in the script, and adds it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, miette::Diagnostic)]
 pub enum AnalyzerError {
     /// No tokenizer, or no filter, has this name. The help names one that is meant, or all.
