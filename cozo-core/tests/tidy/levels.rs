@@ -85,7 +85,7 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
     (
         "storage/column_tree",
         &[
-            &["heap", "limits", "search"],
+            &["heap", "limits", "loads", "search"],
             &["buffer"],
             &["nulls", "shared"],
             &["int_column", "plain_column", "text_column"],

@@ -18,7 +18,7 @@
 //! | `int_column`, `text_column`, `plain_column`, `nulls` | encodings |
 //! | `changes`, `apply`, `rebalance` | changes |
 //! | `cursor`, `finger`, `search`, `as_of` | scans and look-ups |
-//! | `prefetch`, `leaf_directory` | look-ups that overlap their cache misses |
+//! | `loads`, `prefetch`, `leaf_directory` | look-ups that overlap their cache misses |
 //! | `buffer`, `heap`, `shared` | memory |
 //!
 //! # The life of a put
@@ -80,6 +80,7 @@ mod leaf;
 mod leaf_column;
 mod leaf_directory;
 mod limits;
+mod loads;
 mod node;
 mod nulls;
 mod plain_column;

@@ -188,8 +188,8 @@ impl<S: KvSnapshot> Snapshot for KvView<S> {
         }
     }
 
-    fn with_changes(self: Arc<Self>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
-        overlay::overlay(self, changes)
+    fn with_changes(self: Arc<Self>, changes: ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
+        overlay::overlay(self, &changes)
     }
 }
 

@@ -130,7 +130,7 @@ impl Pipeline {
     fn commit_locked(&self, history: &mut History, mut locked: Locked<'_>) {
         if let Some(part) = locked.in_order() {
             let committed = self.publish(history, [], &part.keys, from_mut(&mut part.changes));
-            committed.expect("an engine that defers takes rows of relations that exist");
+            committed.expect("an engine that batches takes rows of relations that exist");
         }
     }
 
