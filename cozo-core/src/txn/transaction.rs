@@ -56,7 +56,7 @@ impl Transaction {
         if !write {
             return Transaction::new(Some(pipeline.current()));
         }
-        let starting = pipeline.active().begin();
+        let starting = pipeline.active.begin();
         let base_catalog = starting.catalog.version;
         let started = Started { pipeline: pipeline.clone(), starting: Some(starting), since: None };
         let mut txn = Transaction::new(None);

@@ -50,7 +50,7 @@ impl Started {
 
 impl Drop for Started {
     fn drop(&mut self) {
-        let active = self.pipeline.active();
+        let active = &self.pipeline.active;
         if let Some(starting) = self.starting.take() {
             active.end_starting(starting);
         }

@@ -39,7 +39,7 @@ trait Offset: Copy + Ord + Default {
     fn widen(self) -> i64;
 }
 
-macro_rules! narrow_offset {
+macro_rules! offset_widths {
     ($($width:ty),*) => {$(
         impl Offset for $width {
             #[inline]
@@ -53,18 +53,7 @@ macro_rules! narrow_offset {
         }
     )*};
 }
-narrow_offset!(u8, u16, u32);
-
-impl Offset for i64 {
-    #[inline]
-    fn of(value: i64, _: i64) -> Option<Self> {
-        Some(value)
-    }
-    #[inline]
-    fn widen(self) -> i64 {
-        self
-    }
-}
+offset_widths!(u8, u16, u32, i64);
 
 /// Runs the same code for offsets of each width.
 macro_rules! for_width {

@@ -22,7 +22,8 @@
 //! | `buffer`, `heap`, `shared` | memory |
 //!
 //! # The life of a put
-//! 1. [`MemStorage`](super::mem) clones its map from relations to trees, if a snapshot is held, and hands each `RowChanges` to [`Tree::apply`].
+//! 1. [`MemStorage`](super::mem) clones its map from relations to trees, if a snapshot is held, and hands each `RowChanges`
+//!    to [`Tree::take`].
 //! 2. `apply` descends. An inner node cuts the sorted rows at its separators and passes each part to one child. A node with
 //!    one holder is changed in place. A shared node is copied first.
 //! 3. A leaf puts few rows one by one, and retains an encoding if the value fits. Many rows are merged and encoded again.
