@@ -1,7 +1,7 @@
 //! The thresholds of execution: from where on one way of working is faster than another.
 //!
 //! Each has its unit, and the bench that shows whether it is right. A few more depend on the number of rows: [`max_codes`] and
-//! [`max_bits`]. Thresholds of the planner are in `plan/order`, those of an engine with the engine.
+//! [`max_bits`]. Thresholds of the planner are in `plan/cost.rs`, those of an engine with the engine.
 
 use crate::value::sort::RADIX_MIN_ROWS;
 

@@ -5,8 +5,8 @@
 
 use super::condensed::Elements;
 use super::expr::{float, integer};
-use super::prescan::{MAX_BRACKETS, skip_raw_string, skip_string};
-use super::strings::text_of;
+use super::prescan::MAX_BRACKETS;
+use super::strings::{skip_raw_string, skip_string, text_of};
 use crate::budget::{self, Stop};
 use crate::value::{Batch, DataValue, JsonData, json_value_of};
 

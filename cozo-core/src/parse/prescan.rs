@@ -18,6 +18,7 @@ use super::condensed::{Condensed, Condenser, Elements, Mark};
 use super::constants::Constants;
 use super::error::ParseError;
 use super::position::describe_position;
+use super::strings::{skip_raw_string, skip_string};
 use crate::budget;
 use crate::diag::SourceSpan;
 
@@ -361,35 +362,6 @@ pub(super) fn closing(bracket: u8) -> u8 {
         b'{' => b'}',
         other => other,
     }
-}
-
-/// Where the string ends that begins at an offset, if it does.
-pub(super) fn skip_string(bytes: &[u8], start: usize) -> Option<usize> {
-    let mut at = start + 1;
-    while let Some(byte) = bytes.get(at) {
-        at += if *byte == b'\\' { 2 } else { 1 };
-        if *byte == bytes[start] {
-            return Some(at);
-        }
-    }
-    None
-}
-
-/// Where the raw string ends that begins with so many underscores at an offset, if it does.
-pub(super) fn skip_raw_string(bytes: &[u8], start: usize, underscores: usize) -> Option<usize> {
-    let mut at = start + underscores + 1;
-    // Counting the underscores after each quote keeps this linear, however many of them begin the string.
-    while let Some(byte) = bytes.get(at) {
-        at += 1;
-        if *byte == b'"' {
-            let tail = bytes[at..].iter().take(underscores).take_while(|byte| **byte == b'_').count();
-            at += tail;
-            if tail == underscores {
-                return Some(at);
-            }
-        }
-    }
-    None
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! String literals: what the text between the quotes stands for.
+//! String literals: where they end, and what the text between the quotes stands for.
 //!
 //! `"a\tb"` holds a tab, `_"a\tb"_` a backslash and a t; nothing is ever trimmed.
 
@@ -6,6 +6,35 @@ use super::error::ParseError;
 use super::position::describe_position;
 use crate::diag::SourceSpan;
 use crate::value::SmallStr;
+
+/// Where the string ends that begins at an offset, if it does.
+pub(super) fn skip_string(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut at = start + 1;
+    while let Some(byte) = bytes.get(at) {
+        at += if *byte == b'\\' { 2 } else { 1 };
+        if *byte == bytes[start] {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// Where the raw string ends that begins with so many underscores at an offset, if it does.
+pub(super) fn skip_raw_string(bytes: &[u8], start: usize, underscores: usize) -> Option<usize> {
+    let mut at = start + underscores + 1;
+    // Counting the underscores after each quote keeps this linear, however many of them begin the string.
+    while let Some(byte) = bytes.get(at) {
+        at += 1;
+        if *byte == b'"' {
+            let tail = bytes[at..].iter().take(underscores).take_while(|byte| **byte == b'_').count();
+            at += tail;
+            if tail == underscores {
+                return Some(at);
+            }
+        }
+    }
+    None
+}
 
 /// The value of a string literal of any kind that stands at an offset of the script.
 pub(super) fn string_value(source: &str, literal: SourceSpan) -> Result<SmallStr, ParseError> {

@@ -1,26 +1,20 @@
 //! From a stratified program to a plan.
 //!
 //! [`build`] numbers the tables in the order of evaluation and plans each rule. A recursive rule is planned once for each atom of its own
-//! component, since that atom reads the delta. For one variant of a rule:
+//! component, since that atom reads the delta. For one variant of a rule, [`Estimates`] orders the atoms that give rows, if an order may
+//! be chosen (`order`), and a [`RuleBuilder`] turns them into operators. At last `passes::of_plan` marks tables and rules, chooses the
+//! strategy of the plan, and numbers its operators.
 //!
-//! 1. `Estimates` orders the atoms that give rows, if an order may be chosen (`order`).
-//! 2. [`RuleBuilder`] turns atom after atom into operators over slots. It takes an index (`indices`) or an intersection (`intersect`) if
-//!    one serves.
-//! 3. `passes::of_operators` narrows scans by filters, and joins by equalities of expressions.
-//! 4. `with_kept_slots` drops outputs that no operator reads, and says which slots each operator carries over.
-//! 5. `passes::of_rule` adds distinct operators before joins, and sorts a scan for the look-up that follows.
-//!
-//! At last `passes::of_plan` marks tables and rules, chooses the strategy of the plan, and numbers its operators.
-//!
-//! **Invariant**: a slot is filled once. If an aggregation depends on the order of solutions (`keeps_order`), steps that change the order
-//! are left out: other join orders, intersections, and sorted scans.
+//! If an aggregation depends on the order of solutions (`keeps_order`), steps that change the order are left out: other join orders,
+//! intersections, and sorted scans.
 
 use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::order::{Estimates, Ordered, has_choice};
+use super::estimates::Estimates;
+use super::order::{Ordered, has_choice};
 use super::rule_builder::RuleBuilder;
 use super::statistics::Statistics;
 use super::{
@@ -30,8 +24,8 @@ use super::{
 use crate::budget::{self, Stop};
 use crate::expr::Expr;
 use crate::program::{
-    AggregationUse, Apply, Atom, Component, ConstantRows, Definition, ENTRY, FixedApply, FixedInput, Predicate,
-    Program, Rule, StoredRead, Target,
+    AggregationUse, Apply, Atom, Component, ConstantRows, Definition, ENTRY, FixedApply, FixedInput, HeadColumn,
+    Predicate, Program, Rule, StoredRead, Target,
 };
 use crate::schema::RelationId;
 use crate::value::SmallStr;
@@ -85,7 +79,7 @@ pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrd
 
 fn fixed(table: usize, apply: &FixedApply, numbers: &FxHashMap<&SmallStr, usize>) -> FixedPlan {
     let input = |input: &FixedInput| FixedInputPlan {
-        source: source(&input.target, numbers),
+        source: Source::of(&input.target, numbers),
         bindings: input.bindings.clone(),
         span: input.span,
     };
@@ -97,13 +91,6 @@ fn fixed(table: usize, apply: &FixedApply, numbers: &FxHashMap<&SmallStr, usize>
         options: apply.options.clone(),
         span: apply.span,
         text: apply.to_string(),
-    }
-}
-
-pub fn source(target: &Target, numbers: &FxHashMap<&SmallStr, usize>) -> Source {
-    match target {
-        Target::Predicate(name) => Source::Table(numbers[name]),
-        Target::Stored(read) => Source::Stored(read.clone()),
     }
 }
 
@@ -248,7 +235,7 @@ impl Planner<'_> {
 }
 
 fn table_kind(predicate: &Predicate, recursive: bool) -> TableKind {
-    let aggregation = |column: &crate::program::HeadColumn| column.aggregation.clone();
+    let aggregation = |column: &HeadColumn| column.aggregation.clone();
     if !predicate.is_aggregated() {
         TableKind::Set
     } else if recursive {

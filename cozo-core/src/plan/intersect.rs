@@ -5,7 +5,7 @@
 //! lists never does more work than there can be triangles (the bound of Atserias, Grohe and Marx 2008).
 
 use super::rule_builder::RuleBuilder;
-use super::{IntersectInput, IntersectPlan, TablePart};
+use super::{IntersectInput, IntersectPlan, Source, TablePart};
 use crate::program::{Apply, Arg, Atom, Target};
 use crate::value::SmallStr;
 
@@ -58,7 +58,7 @@ impl RuleBuilder<'_> {
                 Arg::Wildcard => return None,
             };
             Some(IntersectInput {
-                source: self.source(&lister.apply.target),
+                source: Source::of(&lister.apply.target, self.numbers),
                 key: (lister.key, key),
                 values: lister.values,
             })

@@ -11,16 +11,17 @@
 //!     head [slot 1]
 //! ```
 //!
-//! [`build()`] plans rule by rule. Atoms run in the written order, unless another order is clearly cheaper (`order`). A stored
-//! relation is read in one of these ways, each a [`Method`]:
+//! [`build()`] plans rule by rule. Atoms run in the written order, unless another order is clearly cheaper (`order`, by the costs of
+//! `cost` and the sizes of `estimates`). A `RuleBuilder` turns the atoms of a rule into operators. A stored relation is read in one of
+//! these ways, each a [`Method`]:
 //!
 //! | way | when | file |
 //! |---|---|---|
-//! | `Prefix` | its leading key columns are bound, or those of one of its indices | `build`, `indices` |
+//! | `Prefix` | its leading key columns are bound, or those of one of its indices | `rule_builder`, `indices` |
 //! | `Range` | filters compare a key column with constants | `passes/ranges` |
 //! | `Equal` | a filter equates expressions over the relation and the rows before it | `passes/equal` |
-//! | `Hash` | other columns are bound: by an index that the run builds | `build` |
-//! | `Scan` | nothing is bound, or the input is a single row | `build` |
+//! | `Hash` | other columns are bound: by an index that the run builds | `rule_builder` |
+//! | `Scan` | nothing is bound, or the input is a single row | `rule_builder` |
 //!
 //! If several atoms give a variable from bound columns, sorted lists are intersected where that is cheaper than testing each
 //! candidate (`intersect`). A read as of a time (`@`) finds the visible rows first and compares a bound Validity then; the
@@ -30,6 +31,8 @@
 //! **plan never runs anything**: it reads schemas, no rows; sizes come from a [`Statistics`].
 
 mod build;
+mod cost;
+mod estimates;
 mod explain;
 mod indices;
 mod intersect;
@@ -237,17 +240,12 @@ impl RulePlan {
             |expr: &Expr| calls += u64::from(matches!(expr, Expr::Call { function, .. } if function.kernel.is_none()));
         let mut lookups = 0;
         for operator in self.operators.iter().skip(1) {
-            match &operator.kind {
-                OperatorKind::Filter(expr) | OperatorKind::Same(_, expr) | OperatorKind::Unify(_, expr) => {
-                    expr.walk(&mut count);
-                }
-                OperatorKind::Unnest(_, expr) => {
-                    expr.walk(&mut count);
-                    lookups += 1;
-                }
-                OperatorKind::Join(_) | OperatorKind::SemiJoin(_) | OperatorKind::Intersect(_) => lookups += 1,
-                OperatorKind::Distinct => {}
+            let signature = operator.kind.signature();
+            let reads = !signature.sources.is_empty();
+            if !reads {
+                signature.evaluates.iter().for_each(|expr| expr.walk(&mut count));
             }
+            lookups += u64::from(reads || signature.multiplies);
         }
         let shared = if self.reads.is_empty() { lookups } else { 0 };
         1 + ROW_AT_A_TIME * (calls + shared)

@@ -1,7 +1,21 @@
-//! Operators as data: what each of them reads, and how.
+//! The operators of a rule, as data.
+//!
+//! An [`OperatorPlan`] says what is done to each row of a batch ([`OperatorKind`]), and which slots of the row are carried over. The
+//! operators that read a relation have a plan of their own: [`JoinPlan`], [`SemiJoinPlan`], [`IntersectPlan`]. Each names the
+//! [`Source`] and the columns that must equal expressions over the input. The first two name the [`Method`], too.
+//!
+//! A [`Signature`] is what the [`passes`](super::passes) need to know about any operator: the expressions and slots that it reads,
+//! the slots that it fills, its relations, and whether it may multiply rows. **A pass matches the kinds only where it treats one of
+//! them in its own way**, so that a new operator is described here once.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 
 use crate::expr::Expr;
-use crate::program::StoredRead;
+use crate::program::{StoredRead, Target};
+use crate::value::SmallStr;
 
 /// An operator.
 #[derive(Clone, Debug)]
@@ -35,38 +49,6 @@ pub enum OperatorKind {
     Distinct,
 }
 
-impl OperatorKind {
-    /// The expressions that it evaluates for each row.
-    pub fn expressions(&self) -> Vec<&Expr> {
-        match self {
-            OperatorKind::Join(JoinPlan { keys, .. }) | OperatorKind::SemiJoin(SemiJoinPlan { keys, .. }) => {
-                keys.iter().map(|(_, expr)| expr).collect()
-            }
-            OperatorKind::Filter(expr)
-            | OperatorKind::Same(_, expr)
-            | OperatorKind::Unify(_, expr)
-            | OperatorKind::Unnest(_, expr) => vec![expr],
-            OperatorKind::Intersect(plan) => plan.inputs.iter().map(|input| &input.key.1).collect(),
-            OperatorKind::Distinct => vec![],
-        }
-    }
-
-    /// Whether it only fills slots and tests: each row gives one row at most, whatever the relations hold.
-    pub fn gives_a_row_for_each(&self) -> bool {
-        matches!(self, OperatorKind::Unify(..) | OperatorKind::Filter(_) | OperatorKind::Same(..))
-    }
-
-    /// The relations that it reads.
-    pub fn sources(&self) -> Vec<&Source> {
-        match self {
-            OperatorKind::Join(join) => vec![&join.source],
-            OperatorKind::SemiJoin(exists) => vec![&exists.source],
-            OperatorKind::Intersect(intersect) => intersect.inputs.iter().map(|input| &input.source).collect(),
-            _ => vec![],
-        }
-    }
-}
-
 /// A relation to read.
 #[derive(Clone, Debug)]
 pub enum Source {
@@ -74,6 +56,16 @@ pub enum Source {
     Table(usize),
     /// A stored relation.
     Stored(StoredRead),
+}
+
+impl Source {
+    /// The source of the rows of a relation, where predicates have these tables.
+    pub(super) fn of(target: &Target, tables: &FxHashMap<&SmallStr, usize>) -> Self {
+        match target {
+            Target::Predicate(name) => Source::Table(tables[name]),
+            Target::Stored(read) => Source::Stored(read.clone()),
+        }
+    }
 }
 
 /// How matching rows are found.
@@ -195,4 +187,118 @@ pub struct SemiJoinPlan {
     pub keys: Vec<(usize, Expr)>,
     /// Whether the row is kept if there is no match, instead of if there is one.
     pub negated: bool,
+}
+
+/// What an operator needs of its input and what it gives, whatever it does in between.
+#[derive(Default)]
+pub struct Signature<'a> {
+    /// The expressions that it evaluates for each input row.
+    pub evaluates: SmallVec<[&'a Expr; 4]>,
+    /// The slot that it compares with a value, if it compares one.
+    pub compares: Option<usize>,
+    /// The slots that it fills.
+    pub fills: SmallVec<[usize; 8]>,
+    /// The relations that it reads.
+    pub sources: SmallVec<[&'a Source; 2]>,
+    /// Whether it reads a relation in another way than by all key columns of a stored relation.
+    pub searches: bool,
+    /// Whether one input row may become several.
+    pub multiplies: bool,
+}
+
+impl Signature<'_> {
+    /// The slots that it reads.
+    pub fn reads(&self) -> BTreeSet<usize> {
+        let mut slots: BTreeSet<usize> = self.compares.into_iter().collect();
+        for expr in &self.evaluates {
+            expr.walk(&mut |part| {
+                if let Expr::Slot(slot, _) = part {
+                    slots.insert(*slot);
+                }
+            });
+        }
+        slots
+    }
+}
+
+impl OperatorKind {
+    /// What it needs and gives.
+    pub fn signature(&self) -> Signature<'_> {
+        let none = Signature::default;
+        match self {
+            OperatorKind::Join(join) => {
+                let equal = join.equal.iter().flat_map(|equal| &equal.pairs).map(|(of_input, _)| of_input);
+                let searches = !is_by_whole_key(&join.source, join.method, &join.keys);
+                Signature {
+                    evaluates: key_values(&join.keys).chain(equal).collect(),
+                    fills: join.outputs.iter().map(|(_, slot)| *slot).collect(),
+                    sources: smallvec![&join.source],
+                    searches,
+                    multiplies: searches,
+                    ..none()
+                }
+            }
+            OperatorKind::SemiJoin(exists) => Signature {
+                evaluates: key_values(&exists.keys).collect(),
+                sources: smallvec![&exists.source],
+                searches: !is_by_whole_key(&exists.source, exists.method, &exists.keys),
+                ..none()
+            },
+            OperatorKind::Filter(expr) => Signature { evaluates: smallvec![expr], ..none() },
+            OperatorKind::Same(slot, expr) => Signature { evaluates: smallvec![expr], compares: Some(*slot), ..none() },
+            OperatorKind::Unify(slot, expr) => {
+                Signature { evaluates: smallvec![expr], fills: smallvec![*slot], ..none() }
+            }
+            OperatorKind::Unnest(slot, expr) => Signature {
+                evaluates: smallvec![expr],
+                fills: slot.iter().copied().collect(),
+                multiplies: true,
+                ..none()
+            },
+            OperatorKind::Intersect(intersect) => Signature {
+                evaluates: intersect.inputs.iter().map(|input| &input.key.1).collect(),
+                fills: smallvec![intersect.slot],
+                sources: intersect.inputs.iter().map(|input| &input.source).collect(),
+                searches: true,
+                multiplies: true,
+                ..none()
+            },
+            OperatorKind::Distinct => none(),
+        }
+    }
+
+    /// Whether it only fills slots and tests: each row gives one row at most, whatever the relations hold.
+    pub fn gives_a_row_for_each(&self) -> bool {
+        let signature = self.signature();
+        signature.sources.is_empty() && !signature.multiplies
+    }
+
+    /// The relations that it reads.
+    pub fn sources(&self) -> SmallVec<[&Source; 2]> {
+        self.signature().sources
+    }
+}
+
+impl OperatorPlan {
+    /// Whether it gives one row at most for each input row, and reads no more than one row for that.
+    pub fn is_point(&self) -> bool {
+        let signature = self.kind.signature();
+        !signature.searches && !signature.multiplies
+    }
+}
+
+/// The values of key columns.
+fn key_values(keys: &[(usize, Expr)]) -> impl Iterator<Item = &Expr> {
+    keys.iter().map(|(_, value)| value)
+}
+
+/// Whether all key columns of a stored relation are bound, in their order.
+fn is_by_whole_key(source: &Source, method: Method, keys: &[(usize, Expr)]) -> bool {
+    match source {
+        Source::Stored(read) => {
+            let all = !keys.is_empty() && keys.len() == read.schema.keys.len();
+            all && method == Method::Prefix && read.as_of.is_none()
+        }
+        Source::Table(_) => false,
+    }
 }

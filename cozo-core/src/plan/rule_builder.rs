@@ -1,17 +1,31 @@
-//! The operators of one rule, atom by atom.
+//! From the ordered atoms of a rule to its operators.
+//!
+//! [`RuleBuilder::rule`] goes through the atoms. Each variable that becomes bound gets a slot, and expressions over variables become
+//! expressions over slots. For one rule:
+//!
+//! 1. Each atom becomes one operator or a few. An atom of a stored relation may be read through an index (`indices`), and several
+//!    atoms may become one intersection (`intersect`).
+//! 2. `passes::of_operators` narrows scans by filters, and joins by equalities of expressions.
+//! 3. `with_kept_slots` drops outputs that no operator reads, and says which slots each operator carries over.
+//! 4. `passes::of_rule` adds distinct operators before joins, and sorts a scan for the look-up that follows.
+//!
+//! **Invariant**: a slot is filled once.
 
 use std::collections::BTreeMap;
 
-use super::build::source;
-use super::order::{Estimates, Ordered};
-use super::{JoinPlan, MatchOrder, Method, OperatorKind, RulePlan, SemiJoinPlan, Source, TablePart, passes};
-use crate::expr::Expr;
-use crate::program::{Apply, Arg, Atom, Rule, Target, Variable};
-use crate::value::SmallStr;
 use rustc_hash::FxHashMap;
 
+use super::estimates::Estimates;
+use super::order::Ordered;
+use super::{JoinPlan, MatchOrder, Method, OperatorKind, RulePlan, SemiJoinPlan, Source, TablePart, passes};
+use crate::expr::Expr;
+use crate::program::{Apply, Arg, Atom, Rule, Variable};
+use crate::value::SmallStr;
+
+/// The operators of a rule while they are made.
 pub(super) struct RuleBuilder<'a> {
-    numbers: &'a FxHashMap<&'a SmallStr, usize>,
+    /// The tables of predicates.
+    pub(super) numbers: &'a FxHashMap<&'a SmallStr, usize>,
     /// The sizes, where they may decide.
     pub(super) estimates: Option<&'a Estimates<'a>>,
     /// The atoms (by written position) that read a table of the rule's own component, and which of its rows.
@@ -20,15 +34,18 @@ pub(super) struct RuleBuilder<'a> {
     bag: bool,
     /// Whether solutions come in the order of atoms and relations.
     pub(super) keeps_order: bool,
+    /// The slots of the variables that are bound.
     pub(super) slots: BTreeMap<SmallStr, usize>,
     next_slot: usize,
+    /// The operators so far.
     pub(super) operators: Vec<OperatorKind>,
     /// The operators that read a part of a table.
     reads: Vec<(usize, TablePart)>,
 }
 
 impl<'a> RuleBuilder<'a> {
-    pub fn new(
+    /// A builder without operators.
+    pub(super) fn new(
         numbers: &'a FxHashMap<&'a SmallStr, usize>,
         estimates: Option<&'a Estimates<'a>>,
         parts: &'a [(usize, TablePart)],
@@ -51,7 +68,8 @@ impl<'a> RuleBuilder<'a> {
         body.iter().map(part_of).collect()
     }
 
-    pub fn rule(mut self, table: usize, rule: &Rule, ordered: Ordered) -> RulePlan {
+    /// The plan of a rule whose atoms run in this order.
+    pub(super) fn rule(mut self, table: usize, rule: &Rule, ordered: Ordered) -> RulePlan {
         let body = ordered.body;
         let parts_of = self.parts_of(&body, &ordered.origins);
         let mut done = vec![false; body.len()];
@@ -108,6 +126,7 @@ impl<'a> RuleBuilder<'a> {
         slot
     }
 
+    /// A slot that nothing has filled.
     pub(super) fn fresh_slot(&mut self) -> usize {
         self.next_slot += 1;
         self.next_slot - 1
@@ -136,10 +155,6 @@ impl<'a> RuleBuilder<'a> {
         apply.args.iter().enumerate().filter_map(bound).collect()
     }
 
-    pub(super) fn source(&self, target: &Target) -> Source {
-        source(target, self.numbers)
-    }
-
     /// How rows with these columns bound are found, and how many of the columns (from the first) the method uses.
     fn method(&self, source: &Source, bound: &[(usize, Expr)]) -> (Method, usize) {
         let Source::Stored(stored) = source else {
@@ -161,18 +176,21 @@ impl<'a> RuleBuilder<'a> {
         self.operators.iter().all(OperatorKind::gives_a_row_for_each)
     }
 
+    /// Binds a variable to the value of an expression.
     pub(super) fn unify(&mut self, variable: &Variable, expr: &Expr) {
         let expr = self.slotted(expr);
         let slot = self.bind(&variable.name);
         self.operators.push(OperatorKind::Unify(slot, expr));
     }
 
+    /// The columns of the arguments that are bound before the atom.
     pub(super) fn bound_columns(&self, apply: &Apply) -> Vec<usize> {
         self.bound_args(apply).into_iter().map(|(column, _)| column).collect()
     }
 
+    /// Joins the rows so far with those of a relation, or tests them if the atom binds nothing.
     pub(super) fn join(&mut self, apply: &Apply, part: Option<TablePart>) {
-        let source = self.source(&apply.target);
+        let source = Source::of(&apply.target, self.numbers);
         let bound = self.bound_args(apply);
         let gives_nothing = bound.len() == apply.args.iter().filter(|arg| !matches!(arg, Arg::Wildcard)).count();
         let (method, used) = self.method(&source, &bound);
@@ -218,8 +236,9 @@ impl<'a> RuleBuilder<'a> {
         self.operators.extend(tests);
     }
 
+    /// Keeps the rows for which a relation has a row, or has none.
     pub(super) fn exists(&mut self, apply: &Apply, negated: bool) {
-        let source = source(&apply.target, self.numbers);
+        let source = Source::of(&apply.target, self.numbers);
         let keys = self.bound_args(apply);
         let method = match self.method(&source, &keys) {
             (Method::Prefix, used) if used == keys.len() => Method::Prefix,

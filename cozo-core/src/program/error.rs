@@ -6,7 +6,8 @@
 //!
 //! `Unstratifiable` and `GroupInRecursion` share a code, since both say that recursion needs its own complete result.
 
-use super::fixed_error::FixedCallError;
+use super::constant::ConstantDataError;
+use super::expression::CallError;
 use crate::budget::Stop;
 use crate::diag::SourceSpan;
 use crate::fixed_rule::FixedRuleError;
@@ -116,71 +117,10 @@ pub enum ProgramError {
         #[label("nothing in it is bound")]
         span: SourceSpan,
     },
-    /// No such function.
-    #[error("there is no function '{name}'")]
-    #[diagnostic(code(eval::no_implementation))]
-    UnknownFunction {
-        /// The name.
-        name: String,
-        /// The nearest names.
-        #[help]
-        hint: String,
-        /// Where it stands.
-        #[label("unknown function")]
-        span: SourceSpan,
-    },
-    /// A function got too few or too many arguments.
-    #[error("wrong number of arguments for '{name}'")]
-    #[diagnostic(code(parser::func_wrong_num_args))]
-    FunctionArity {
-        /// The function.
-        name: String,
-        /// How many it needs.
-        #[help]
-        hint: String,
-        /// The call.
-        #[label("has {found}")]
-        span: SourceSpan,
-        /// How many it got.
-        found: usize,
-    },
-    /// `if` with other than two or three arguments.
-    #[error("wrong number of arguments for 'if'")]
-    #[diagnostic(
-        code(parser::bad_if),
-        help("give a condition, the value where it holds and perhaps another: if(x > 0, 'plus', 'other')")
-    )]
-    IfArity {
-        /// The call.
-        #[label("has {found}")]
-        span: SourceSpan,
-        /// How many it got.
-        found: usize,
-    },
-    /// `cond()` without arguments.
-    #[error("'cond' has no arguments")]
-    #[diagnostic(
-        code(parser::empty_cond),
-        help("give pairs of a condition and a value: cond(x > 0, 'plus', true, 'other')")
-    )]
-    EmptyCond {
-        /// The call.
-        #[label("no arguments")]
-        span: SourceSpan,
-    },
-    /// No such aggregation.
-    #[error("there is no aggregation '{name}'")]
-    #[diagnostic(code(parser::aggr_not_found))]
-    UnknownAggregation {
-        /// The name.
-        name: String,
-        /// The nearest names.
-        #[help]
-        hint: String,
-        /// Where it stands.
-        #[label("unknown aggregation")]
-        span: SourceSpan,
-    },
+    /// A call that names no function or aggregation, or has too few or too many arguments.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Call(#[from] CallError),
     /// An aggregation in the head of a constant rule.
     #[error("a constant rule cannot aggregate")]
     #[diagnostic(code(parser::aggr_in_const_rule), help("aggregate in a rule with ':=' that applies this one"))]
@@ -189,46 +129,10 @@ pub enum ProgramError {
         #[label("aggregation")]
         span: SourceSpan,
     },
-    /// The data of a constant rule is not a list.
-    #[error("the data of a constant rule must be a list of lists")]
-    #[diagnostic(code(fixed_rule::arg_wrong), help("give a list of rows, each a list: [[1, 'a'], [2, 'b']]"))]
-    BadConstantData {
-        /// The data.
-        #[label("gave {found}")]
-        span: SourceSpan,
-        /// What was found instead.
-        found: String,
-    },
-    /// An element of a constant rule's data is not a list.
-    #[error("the data of a constant rule must be a list of lists")]
-    #[diagnostic(code(parser::bad_row_for_const), help("every row is a list: [[1, 'a'], [2, 'b']]"))]
-    BadConstantRow {
-        /// The data.
-        #[label("gave {found}")]
-        span: SourceSpan,
-        /// What was found instead.
-        found: String,
-    },
-    /// Rows of a constant rule have different widths.
-    #[error("the rows of a constant rule have different lengths")]
-    #[diagnostic(code(parser::const_data_arity_mismatch), help("give every row the same number of values"))]
-    RaggedConstant {
-        /// The data.
-        #[label("rows of {first} and of {other} values")]
-        span: SourceSpan,
-        /// The length of the first row.
-        first: usize,
-        /// The length of another.
-        other: usize,
-    },
-    /// Rows of a constant rule have no values.
-    #[error("the rows of a constant rule are empty")]
-    #[diagnostic(code(parser::const_rule_empty_row), help("give every row at least one value"))]
-    EmptyConstantRow {
-        /// The data.
-        #[label("rows without values")]
-        span: SourceSpan,
-    },
+    /// The data of a constant rule is not a list of rows.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    ConstantData(#[from] ConstantDataError),
     /// The head of a constant rule does not fit its data.
     #[error("the head has {head} columns, the data {data}")]
     #[diagnostic(code(parser::fixed_rule_head_arity_mismatch), help("name every column, or leave the head empty"))]
@@ -417,10 +321,80 @@ pub enum ProgramError {
         #[label("not yet supported")]
         span: SourceSpan,
     },
-    /// A fixed rule is called wrongly.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    FixedCall(#[from] FixedCallError),
+    /// A fixed rule that does not exist.
+    #[error("there is no fixed rule '{name}'")]
+    #[diagnostic(code(parser::fixed_rule_not_found), help("'::fixed_rules' lists them"))]
+    FixedRuleNotFound {
+        /// The name.
+        name: String,
+        /// Where it stands.
+        #[label("unknown fixed rule")]
+        span: SourceSpan,
+    },
+    /// The head of a fixed rule does not fit what the rule gives.
+    #[error("the head has {head} columns, the fixed rule '{rule}' gives {gives}")]
+    #[diagnostic(
+        code(parser::fixed_rule_head_arity_mismatch),
+        help("name every column ('_' stands for none), or leave the head empty")
+    )]
+    FixedHead {
+        /// Columns in the head.
+        head: usize,
+        /// The fixed rule.
+        rule: String,
+        /// Columns that it gives.
+        gives: usize,
+        /// The head.
+        #[label("does not fit the fixed rule")]
+        span: SourceSpan,
+    },
+    /// An aggregation in the head of a fixed rule.
+    #[error("a fixed rule cannot aggregate")]
+    #[diagnostic(code(parser::fixed_aggr_conflict), help("aggregate in a rule with ':=' that applies this one"))]
+    AggregationInFixed {
+        /// The head's argument.
+        #[label("aggregation")]
+        span: SourceSpan,
+    },
+    /// An input rule of a fixed rule is not defined.
+    #[error("the rule '{name}' is not defined")]
+    #[diagnostic(
+        code(algo::rule_not_found),
+        help("define it in this query; a stored relation is an input with '*', as in *{name}[]")
+    )]
+    InputRuleNotFound {
+        /// The rule.
+        name: String,
+        /// The input.
+        #[label("not defined")]
+        span: SourceSpan,
+    },
+    /// Two columns of a fixed rule's inputs have the same name.
+    #[error("the inputs have two columns '{name}'")]
+    #[diagnostic(
+        code(parser::duplicate_bindings_for_fixed_rule),
+        help("name them differently; '_' stands for columns of no interest")
+    )]
+    DuplicateBinding {
+        /// The name.
+        name: String,
+        /// The second of them.
+        #[label("named so a second time")]
+        span: SourceSpan,
+    },
+    /// A fixed rule that reads files or the network, where that is forbidden.
+    #[error("the fixed rule '{name}' reads files and web addresses, which this database does not allow")]
+    #[diagnostic(
+        code(fixed_rule::access_denied),
+        help("whoever opened the database decides: read the data there, and pass it as a parameter")
+    )]
+    ExternalAccess {
+        /// The rule.
+        name: String,
+        /// Where it stands.
+        #[label("not allowed here")]
+        span: SourceSpan,
+    },
     /// The fixed rule refuses its options.
     #[error(transparent)]
     #[diagnostic(transparent)]

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::resolve::check_once;
-use super::{
-    Definition, FixedApply, FixedCallError, FixedInput, Formula, HeadColumn, Predicate, ProgramError, Resolver, Target,
-};
+use super::{Definition, FixedApply, FixedInput, Formula, HeadColumn, Predicate, ProgramError, Resolver, Target};
 use crate::expr::Expr;
 use crate::fixed_rule::{FixedRuleError, OptionMap, Options, Rule};
 use crate::parse::ast::{self, StoredBindings, Symbol};
@@ -29,7 +27,7 @@ impl Resolver<'_> {
         }
         let found = self.fixed_rule(&call.name)?;
         if let Some(arg) = rule.head.args.iter().find(|arg| arg.aggregation.is_some()) {
-            return Err(FixedCallError::Aggregation { span: arg.variable.span }.into());
+            return Err(ProgramError::AggregationInFixed { span: arg.variable.span });
         }
         let inputs = call.inputs.iter().map(|input| self.fixed_input(input)).collect::<Result<Vec<_>, _>>()?;
         check_bindings(&inputs)?;
@@ -47,10 +45,10 @@ impl Resolver<'_> {
         let rules = self.fixed_rules;
         match rules.and_then(|rules| rules.find(&name.name)) {
             Some(rule) if rule.needs_external_access() && !rules.is_some_and(|rules| rules.external_access) => {
-                Err(FixedCallError::ExternalAccess { name: text, span }.into())
+                Err(ProgramError::ExternalAccess { name: text, span })
             }
             Some(rule) => Ok(rule),
-            None => Err(FixedCallError::NotFound { name: text, span }.into()),
+            None => Err(ProgramError::FixedRuleNotFound { name: text, span }),
         }
     }
 
@@ -107,7 +105,7 @@ fn fixed_columns(rule: &ast::Rule, name: &SmallStr, arity: usize) -> Result<Vec<
     }
     if args.len() != arity {
         let span = rule.head.span;
-        return Err(FixedCallError::Head { head: args.len(), rule: name.to_string(), gives: arity, span }.into());
+        return Err(ProgramError::FixedHead { head: args.len(), rule: name.to_string(), gives: arity, span });
     }
     Ok(args.iter().map(|arg| HeadColumn { name: arg.variable.name.clone(), aggregation: None }).collect())
 }
@@ -137,7 +135,7 @@ fn check_bindings(inputs: &[FixedInput]) -> Result<(), ProgramError> {
 
 fn check_binding<'s>(binding: &'s Symbol, seen: &mut Vec<&'s Symbol>) -> Result<(), ProgramError> {
     if seen.contains(&binding) {
-        return Err(FixedCallError::DuplicateBinding { name: binding.to_string(), span: binding.span }.into());
+        return Err(ProgramError::DuplicateBinding { name: binding.to_string(), span: binding.span });
     }
     if !binding.is_wildcard() {
         seen.push(binding);
@@ -154,7 +152,7 @@ pub(super) fn check_inputs(
         if let Target::Predicate(name) = &input.target
             && !predicates.contains_key(name)
         {
-            return Err(FixedCallError::InputRuleNotFound { name: name.to_string(), span: input.span }.into());
+            return Err(ProgramError::InputRuleNotFound { name: name.to_string(), span: input.span });
         }
     }
     Ok(())

@@ -21,13 +21,12 @@
 //!
 //! **program never touches rows**: it knows schemas, never data.
 
-mod applications;
 mod column_types;
-mod constant_data;
+mod constant;
 mod display;
 mod error;
+mod expression;
 mod fixed;
-mod fixed_error;
 mod parameters;
 pub mod passes;
 mod resolve;
@@ -37,9 +36,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use column_types::resolve_column_type;
-pub use constant_data::check_constant_rows;
+pub use constant::check_constant_rows;
 pub use error::ProgramError;
-pub use fixed_error::FixedCallError;
 pub use parameters::{Mention, ParameterValues, Parameters};
 pub use passes::{Rewriting, order_body, prepare};
 pub use resolve::Resolver;
@@ -318,6 +316,22 @@ impl Arg {
             Arg::Variable(variable) => vec![&variable.name],
             Arg::Expr(expr) => expr.variables(),
         }
+    }
+}
+
+impl Formula {
+    /// The atoms in it, negated or not.
+    pub fn atoms(&self) -> Vec<&Atom> {
+        fn gather<'f>(formula: &'f Formula, into: &mut Vec<&'f Atom>) {
+            match formula {
+                Formula::And(parts) | Formula::Or(parts) => parts.iter().for_each(|part| gather(part, into)),
+                Formula::Not(inner) => gather(inner, into),
+                Formula::Atom(atom) => into.push(atom),
+            }
+        }
+        let mut atoms = vec![];
+        gather(self, &mut atoms);
+        atoms
     }
 }
 

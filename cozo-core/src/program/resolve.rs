@@ -1,7 +1,8 @@
 //! From names to what they stand for: functions, aggregations, parameters, predicates, stored relations.
 //!
 //! A [`Resolver`] turns the syntax tree of one query into a [`Program`] of formulas. [`Resolver::resolve`] goes through the rules by name,
-//! with a method for each kind of rule, formula, atom and expression. Constant expressions are folded on the way ([`Folding`]).
+//! with a method for each kind of rule, formula and atom. Constant rules (`constant`), fixed rules (`fixed`) and expressions
+//! (`expression`) have files of their own. Constant expressions are folded on the way ([`Folding`]).
 //!
 //! | name | is found in | result |
 //! |---|---|---|
@@ -17,8 +18,9 @@
 
 use std::collections::BTreeMap;
 
-use super::applications::{check_applications, reachable, same_aggregations};
-use super::constant_data::{check_constant_rows, check_widths, literal_rows, parameter_names};
+use rustc_hash::FxHashSet;
+
+use super::expression::{CallError, suggestion};
 use super::parameters::Parameters;
 use super::{
     AggregationUse, Apply, Arg, Atom, ConstantRows, Definition, ENTRY, Formula, GivenRelation, HeadColumn, Predicate,
@@ -26,17 +28,15 @@ use super::{
 };
 use crate::budget;
 use crate::diag::SourceSpan;
-use crate::expr::functions::Function;
-use crate::expr::{Expr, Folding, aggregations, functions};
+use crate::expr::{Folding, aggregations};
 use crate::fixed_rule::RuleSet;
-use crate::parse::{ast, nearest};
+use crate::parse::ast;
 use crate::schema::{AccessLevel, RelationError, SchemaRef};
 use crate::value::{DataValue, SmallStr};
 
-/// About how many bytes a rule, an atom and a part of an expression take: in the program, in the plan, and in the tables of the run.
+/// About how many bytes a rule and an atom take: in the program, in the plan, and in the tables of the run.
 const RULE_BYTES: usize = 1 << 11;
 const ATOM_BYTES: usize = 1 << 10;
-const EXPR_BYTES: usize = 1 << 8;
 
 /// Resolves the parts of one query.
 pub struct Resolver<'a> {
@@ -51,8 +51,9 @@ pub struct Resolver<'a> {
     /// Whether the entry reaches the rule that is resolved. If not, it may apply a relation that does not exist or has other columns.
     pub(super) is_used: bool,
     /// Whether long lists become parameters, which no plan copies, and not constants.
-    keeps_data: bool,
-    folding: Folding,
+    pub(super) keeps_data: bool,
+    /// Evaluates the constant parts of expressions.
+    pub(super) folding: Folding,
 }
 
 impl<'a> Resolver<'a> {
@@ -156,68 +157,13 @@ impl Resolver<'_> {
 
     fn aggregation(&mut self, call: &ast::AggregationCall) -> Result<AggregationUse, ProgramError> {
         let name = call.name.name.as_str();
-        let aggregation = aggregations::find(name).ok_or_else(|| ProgramError::UnknownAggregation {
+        let aggregation = aggregations::find(name).ok_or_else(|| CallError::UnknownAggregation {
             name: name.to_string(),
             hint: suggestion(name, aggregations::AGGREGATIONS.iter().map(|a| a.name), "docs/aggregations.md"),
             span: call.name.span,
         })?;
         let args = call.args.iter().map(|arg| self.closed(arg)).collect::<Result<_, _>>()?;
         Ok(AggregationUse { aggregation, args, span: call.name.span })
-    }
-
-    pub(super) fn constant(&mut self, rule: &ast::Rule, data: &ast::Expr) -> Result<Predicate<Formula>, ProgramError> {
-        if let Some(arg) = rule.head.args.iter().find(|arg| arg.aggregation.is_some()) {
-            return Err(ProgramError::AggregationInConstant { span: arg.variable.span });
-        }
-        let (rows, width) = self.constant_rows(data, rule.head.args.len())?;
-        let named = rule.head.args.len();
-        let span = rule.span;
-        let columns: Vec<SmallStr> = match width {
-            _ if named > 0 => {
-                if let Some(width) = width.filter(|width| *width != named) {
-                    return Err(ProgramError::ConstantHead { head: named, data: width, span });
-                }
-                rule.head.args.iter().map(|arg| arg.variable.name.clone()).collect()
-            }
-            None => return Err(ProgramError::EmptyConstant { span }),
-            Some(width) => {
-                parameter_names(data).unwrap_or_else(|| (0..width).map(|i| SmallStr::from(format!("_{i}"))).collect())
-            }
-        };
-        let columns = columns.into_iter().map(|name| HeadColumn { name, aggregation: None }).collect();
-        Ok(Predicate { columns, definition: Definition::Constant(rows), span: rule.head.span })
-    }
-
-    /// The rows of a constant rule, and their width if it is known before the script runs.
-    fn constant_rows(&mut self, data: &ast::Expr, named: usize) -> Result<(ConstantRows, Option<usize>), ProgramError> {
-        let span = data.span();
-        if let ast::Expr::Rows(rows, _) = data {
-            return Ok((ConstantRows::Columns(rows.clone()), Some(rows.columns.len())));
-        }
-        if let Some(rows) = literal_rows(data) {
-            let mut resolved: Vec<Vec<Expr>> = vec![];
-            for row in rows {
-                resolved.push(row.iter().map(|cell| self.closed(cell)).collect::<Result<_, _>>()?);
-            }
-            let width = check_widths(resolved.iter().map(Vec::len), span)?;
-            return Ok((ConstantRows::Rows(resolved), width));
-        }
-        let expr = self.closed(data)?;
-        if let Some(value) = expr.as_constant() {
-            let width = check_constant_rows(value, span)?;
-            return Ok((ConstantRows::List(expr), width));
-        }
-        if named > 0 {
-            return Ok((ConstantRows::List(expr), None));
-        }
-        // Without a head, the width comes from the present values of the parameters.
-        self.parameters.shape_depends_on_values = true;
-        let values = self.parameters.bind(self.values)?;
-        let value = expr
-            .eval_closed(&values)
-            .map_err(|error| ProgramError::BadConstantData { span, found: error.to_string() })?;
-        let width = check_constant_rows(&value, span)?;
-        Ok((ConstantRows::List(Expr::Constant(value, span)), width))
     }
 
     fn formula(&mut self, formula: &ast::Formula) -> Result<Formula, ProgramError> {
@@ -304,103 +250,6 @@ impl Resolver<'_> {
             expr => Arg::Expr(self.expr(expr)?),
         })
     }
-
-    /// Resolves an expression that must not have variables.
-    pub fn closed(&mut self, expr: &ast::Expr) -> Result<Expr, ProgramError> {
-        let resolved = self.expr(expr)?;
-        let mut unbound = None;
-        resolved.walk(&mut |part| {
-            if let Expr::Variable(name, span) = part {
-                unbound.get_or_insert_with(|| ProgramError::NotConstant { name: name.to_string(), span: *span });
-            }
-        });
-        unbound.map_or(Ok(resolved), Err)
-    }
-
-    /// Resolves an expression.
-    pub fn expr(&mut self, expr: &ast::Expr) -> Result<Expr, ProgramError> {
-        let resolved = self.expr_unfolded(expr)?;
-        Ok(self.folding.fold(resolved))
-    }
-
-    fn expr_unfolded(&mut self, expr: &ast::Expr) -> Result<Expr, ProgramError> {
-        budget::make_room(EXPR_BYTES)?;
-        match expr {
-            ast::Expr::Literal(value, span) => Ok(Expr::Constant(value.clone(), *span)),
-            ast::Expr::Parameter(symbol) => {
-                Ok(Expr::Parameter(self.parameters.number(&symbol.name, symbol.span), symbol.span))
-            }
-            ast::Expr::Variable(symbol) => Ok(Expr::Variable(symbol.name.clone(), symbol.span)),
-            ast::Expr::List(items, span) => self.call(literal_function("list"), items.iter(), *span),
-            ast::Expr::Data(value, span) if self.keeps_data => {
-                Ok(Expr::Parameter(self.parameters.number_of_data(value), *span))
-            }
-            ast::Expr::Data(value, span) => Ok(Expr::Constant(DataValue::clone(value), *span)),
-            ast::Expr::Rows(rows, span) => {
-                Ok(Expr::Constant(DataValue::List(rows.rows().map(DataValue::List).collect()), *span))
-            }
-            ast::Expr::Object(pairs, span) => {
-                let items = pairs.iter().flat_map(|(key, value)| [key, value]);
-                self.call(literal_function("json_object"), items, *span)
-            }
-            ast::Expr::Call { function, args, span } => match function.name.as_str() {
-                "if" => self.conditional_if(args, *span),
-                "cond" => self.conditional_cond(args, *span),
-                name => {
-                    let found = functions::find(name).ok_or_else(|| ProgramError::UnknownFunction {
-                        name: name.to_string(),
-                        hint: suggestion(name, functions::names(), "docs/functions.md"),
-                        span: function.span,
-                    })?;
-                    if !found.arity.accepts(args.len()) {
-                        return Err(wrong_arity(name, &found.arity.to_string(), args.len(), *span));
-                    }
-                    self.call(found, args.iter(), *span)
-                }
-            },
-        }
-    }
-
-    fn call<'e>(
-        &mut self,
-        function: &'static Function,
-        args: impl Iterator<Item = &'e ast::Expr>,
-        span: SourceSpan,
-    ) -> Result<Expr, ProgramError> {
-        let args = args.map(|arg| self.expr_unfolded(arg)).collect::<Result<_, _>>()?;
-        Ok(Expr::Call { function, args, span })
-    }
-
-    fn conditional_if(&mut self, args: &[ast::Expr], span: SourceSpan) -> Result<Expr, ProgramError> {
-        if !(2..=3).contains(&args.len()) {
-            return Err(ProgramError::IfArity { span, found: args.len() });
-        }
-        let mut branches = vec![(self.expr_unfolded(&args[0])?, self.expr_unfolded(&args[1])?)];
-        if let Some(otherwise) = args.get(2) {
-            let always = Expr::Constant(true.into(), otherwise.span());
-            branches.push((always, self.expr_unfolded(otherwise)?));
-        }
-        Ok(Expr::Conditional { branches, span })
-    }
-
-    fn conditional_cond(&mut self, args: &[ast::Expr], span: SourceSpan) -> Result<Expr, ProgramError> {
-        if args.is_empty() {
-            return Err(ProgramError::EmptyCond { span });
-        }
-        if !args.len().is_multiple_of(2) {
-            return Err(wrong_arity(
-                "cond",
-                "Need an even number of arguments: conditions and values",
-                args.len(),
-                span,
-            ));
-        }
-        let mut branches = vec![];
-        for pair in args.chunks_exact(2) {
-            branches.push((self.expr_unfolded(&pair[0])?, self.expr_unfolded(&pair[1])?));
-        }
-        Ok(Expr::Conditional { branches, span })
-    }
 }
 
 /// Refuses a name that occurs twice, since it is unknown which occurrence is meant.
@@ -421,20 +270,17 @@ fn variable(symbol: &ast::Symbol) -> Variable {
     Variable { name: symbol.name.clone(), span: symbol.span }
 }
 
-fn literal_function(name: &str) -> &'static Function {
-    functions::find(name).expect("the functions of literals are registered")
-}
-
-fn wrong_arity(name: &str, hint: &str, found: usize, span: SourceSpan) -> ProgramError {
-    ProgramError::FunctionArity { name: name.to_string(), hint: hint.to_string(), span, found }
-}
-
-/// A hint that names what the user may have meant.
-fn suggestion<'n>(name: &str, known: impl Iterator<Item = &'n str>, page: &str) -> String {
-    match nearest(name, &known.collect::<Vec<_>>()) {
-        Some(near) => format!("did you mean '{near}'?"),
-        None => format!("{page} lists what there is"),
-    }
+fn same_aggregations(a: &[HeadColumn], b: &[HeadColumn]) -> bool {
+    let same = |x: &HeadColumn, y: &HeadColumn| match (&x.aggregation, &y.aggregation) {
+        (None, None) => true,
+        (Some(x), Some(y)) => {
+            x.aggregation.name == y.aggregation.name
+                && x.args.len() == y.args.len()
+                && x.args.iter().zip(&y.args).all(|(x, y)| x.to_string() == y.to_string())
+        }
+        _ => false,
+    };
+    a.len() == b.len() && a.iter().zip(b).all(|(x, y)| same(x, y))
 }
 
 /// The predicate of a relation that the caller passes in.
@@ -442,4 +288,73 @@ fn given_predicate(number: usize, relation: &GivenRelation, span: SourceSpan) ->
     let column = |name: &SmallStr| HeadColumn { name: name.clone(), aggregation: None };
     let columns = relation.columns.iter().map(column).collect();
     Predicate { columns, definition: Definition::Constant(ConstantRows::Given(number)), span }
+}
+
+/// The names of the predicates that the entry reaches, also of undefined ones.
+fn reachable(rules: &BTreeMap<SmallStr, Vec<&ast::Rule>>) -> FxHashSet<SmallStr> {
+    let mut reached = FxHashSet::default();
+    let mut waiting = vec![SmallStr::from(ENTRY)];
+    while let Some(name) = waiting.pop() {
+        if !reached.insert(name.clone()) {
+            continue;
+        }
+        for rule in rules.get(&name).into_iter().flatten() {
+            match &rule.body {
+                ast::RuleBody::Inline(formula) => applied(formula, &mut waiting, &reached),
+                ast::RuleBody::Fixed(call) => {
+                    for input in &call.inputs {
+                        if let ast::FixedInput::Rule { name, .. } = input
+                            && !reached.contains(&name.name)
+                        {
+                            waiting.push(name.name.clone());
+                        }
+                    }
+                }
+                ast::RuleBody::Constant(_) => {}
+            }
+        }
+    }
+    reached
+}
+
+fn applied(formula: &ast::Formula, waiting: &mut Vec<SmallStr>, reached: &FxHashSet<SmallStr>) {
+    match formula {
+        ast::Formula::And(parts) | ast::Formula::Or(parts) => {
+            parts.iter().for_each(|part| applied(part, waiting, reached));
+        }
+        ast::Formula::Not(inner, _) => applied(inner, waiting, reached),
+        ast::Formula::Atom(ast::Atom::Rule(apply)) if !reached.contains(&apply.name.name) => {
+            waiting.push(apply.name.name.clone());
+        }
+        ast::Formula::Atom(_) => {}
+    }
+}
+
+/// Checks that every applied predicate is defined, with as many columns as arguments.
+fn check_applications(predicates: &BTreeMap<SmallStr, Predicate<Formula>>) -> Result<(), ProgramError> {
+    let check = |apply: &Apply| {
+        let Target::Predicate(name) = &apply.target else { return Ok(()) };
+        let span = apply.span;
+        let predicate =
+            predicates.get(name).ok_or_else(|| ProgramError::RuleNotFound { name: name.to_string(), span })?;
+        let expected = predicate.columns.len();
+        if expected == apply.args.len() {
+            return Ok(());
+        }
+        Err(ProgramError::ApplicationArity { name: name.to_string(), expected, found: apply.args.len(), span })
+    };
+    for predicate in predicates.values() {
+        match &predicate.definition {
+            Definition::Rules(rules) => {
+                for atom in rules.iter().flat_map(|rule| rule.body.atoms()) {
+                    if let Atom::Apply(apply) = atom {
+                        check(apply)?;
+                    }
+                }
+            }
+            Definition::Fixed(apply) => super::fixed::check_inputs(apply, predicates)?,
+            Definition::Constant(_) => {}
+        }
+    }
+    Ok(())
 }

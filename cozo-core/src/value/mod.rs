@@ -5,8 +5,9 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `column`, `strings`, `batch` | typed columns, string columns, batches |
-//! | `cell` | single values and scalars in rows of a table |
+//! | `column`, `append`, `batch` | columns typed by their values, appending to them, batches |
+//! | `primitive`, `strings` | columns of values of one fixed size, and of strings |
+//! | `scalar` | numbers and Booleans, which fit in registers |
 //! | `order`, `number`, `hash` | the total order, numbers, the hash |
 //! | `sort` | sorting of rows |
 //! | `json`, `parse_json`, `digits`, `depth` | JSON, and its limits |
@@ -19,11 +20,11 @@
 //! assert_eq!(serde_json::Value::from(DataValue::from(vec![1, 2])), serde_json::json!([1, 2]));
 //! ```
 
+mod append;
 #[cfg(feature = "arrow")]
 pub mod arrow;
 mod batch;
 mod column;
-mod column_identity;
 mod convert;
 mod copy;
 mod depth;

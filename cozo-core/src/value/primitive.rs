@@ -1,4 +1,4 @@
-//! Columns of one fixed-size type, perhaps with nulls.
+//! Columns of values of one fixed size, and the null flags of typed columns.
 
 use std::ops::Range;
 
@@ -43,12 +43,14 @@ impl<T: Copy + Default> Primitive<T> {
         }
     }
 
+    /// Appends a null.
     pub(super) fn push_null(&mut self) {
         let len = self.values.len();
         self.nulls.get_or_insert_with(|| vec![false; len]).push(true);
         self.values.push(T::default());
     }
 
+    /// Appends a range of rows of another column.
     pub(super) fn append_range(&mut self, other: &Self, range: Range<usize>) {
         append_nulls(
             &mut self.nulls,
@@ -59,11 +61,13 @@ impl<T: Copy + Default> Primitive<T> {
         self.values.extend_from_slice(&other.values[range]);
     }
 
+    /// Appends some rows of another column, in the given order.
     pub(super) fn append_take(&mut self, other: &Self, rows: &[u32]) {
         append_taken_nulls(&mut self.nulls, self.values.len(), other.nulls.as_deref(), rows);
         self.values.extend(rows.iter().map(|row| other.values[*row as usize]));
     }
 
+    /// Removes all rows from `len` on.
     pub(super) fn truncate(&mut self, len: usize) {
         self.values.truncate(len);
         if let Some(nulls) = &mut self.nulls {
@@ -73,7 +77,7 @@ impl<T: Copy + Default> Primitive<T> {
 }
 
 /// Appends `count` null flags to those of a column of length `len`.
-pub fn append_nulls(nulls: &mut Option<Vec<bool>>, len: usize, more: Option<&[bool]>, count: usize) {
+pub(super) fn append_nulls(nulls: &mut Option<Vec<bool>>, len: usize, more: Option<&[bool]>, count: usize) {
     match (nulls.as_mut(), more) {
         (None, None) => {}
         (Some(flags), None) => flags.resize(len + count, false),

@@ -1,9 +1,8 @@
 //! Communities by modularity: the common part of Louvain and Leiden.
 //!
-//! A [`Level`] is a graph each of whose nodes may represent many nodes of the original graph. Its operations move nodes to the
-//! community with the greatest gain of modularity (`improve`), divide communities into connected parts (`refine`), and make a
-//! node of each part (`merge`). For directed edges modularity is by Leicht and Newman (2008). An undirected edge counts as one in
-//! both directions.
+//! A [`Search`] begins with a [`Level`] whose nodes are those of the graph. It moves nodes to the community with the greatest gain of
+//! modularity (`improve`, by [`Moves`]), divides communities into connected parts (`refine`, by [`Refinement`]), and makes a level
+//! whose nodes are the parts (`merge`).
 //!
 //! ```text
 //! communities of nodes -> improve -> refine: parts of them -> merge: a node for each part -> improve -> ...
@@ -11,20 +10,15 @@
 //!          +---------------- until nothing improves any more, at most `iterations` times -----+
 //! ```
 //!
-//! [`Totals`] has the weights that leave and reach each community. [`Around`] gathers the weights from one node to the
-//! communities around it. Both make the gain of a move computable from the edges of one node.
-//!
 //! Invariant: the order of nodes and the random choices follow from the seed, so a result is reproducible.
 
 use std::collections::VecDeque;
 
+use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
-use rand::{RngExt, SeedableRng};
 
-use super::parallel::sum;
-use super::refinement::Refinement;
-use crate::fixed_rule::graph::{Direction, Edges, Graph};
+use super::modularity::{Around, Level, Totals};
 use crate::fixed_rule::{DefaultValue, OptionKind, OptionSpec, Poison, Settings};
 
 /// The limit of rounds in which nodes are moved.
@@ -48,7 +42,7 @@ pub const DELTA: OptionSpec = OptionSpec::new(
 );
 
 /// A smaller gain is only a rounding error.
-pub const NOISE: f64 = 1e-12;
+const NOISE: f64 = 1e-12;
 
 /// A search for communities.
 pub struct Search<'a> {
@@ -57,36 +51,6 @@ pub struct Search<'a> {
     iterations: usize,
     random: StdRng,
     poison: &'a Poison,
-}
-
-/// A graph with the weights for modularity.
-pub struct Level {
-    /// All edges in both directions.
-    pub(super) around: Graph,
-    /// The weights of the outgoing and of the incoming edges of each node.
-    pub(super) leaving: Vec<f64>,
-    pub(super) reaching: Vec<f64>,
-    /// The weight of all edges.
-    pub(super) total: f64,
-    /// The expected weight of edges for each unit that leaves a node and each that reaches another.
-    pub(super) expected: f64,
-    /// The scale of random choices: a gain that is smaller by this much is still likely to be chosen.
-    pub(super) spread: f64,
-}
-
-/// The scale of random choices as a part of the mean weight of an edge (theta in Traag, Waltman and van Eck 2019).
-const SPREAD_OF_EDGE: f64 = 0.01;
-
-/// The totals of communities.
-pub struct Totals {
-    leaving: Vec<f64>,
-    reaching: Vec<f64>,
-}
-
-/// The weights of edges from a node to each community around it.
-pub struct Around {
-    pub weights: Vec<f64>,
-    pub met: Vec<u32>,
 }
 
 impl<'a> Search<'a> {
@@ -163,54 +127,6 @@ pub fn renumber(communities: &mut [u32]) -> usize {
 }
 
 impl Level {
-    /// The first level: the graph itself. A `resolution` of 1 is modularity. A greater one makes communities smaller.
-    pub fn new(edges: &Edges, undirected: bool, resolution: f64) -> Self {
-        let nodes = edges.nodes.len();
-        let weight = |edge: usize| edges.weights.as_ref().map_or(1.0, |weights| weights[edge]);
-        let (mut leaving, mut reaching) = (vec![0.0; nodes], vec![0.0; nodes]);
-        for (edge, (from, to)) in edges.from().iter().zip(edges.to().iter()).enumerate() {
-            leaving[*from as usize] += weight(edge);
-            reaching[*to as usize] += weight(edge);
-        }
-        let total = sum(edges.len(), weight);
-        let mut ends = total;
-        if undirected {
-            leaving.iter_mut().zip(&reaching).for_each(|(all, more)| *all += more);
-            reaching.clone_from(&leaving);
-            ends = 2.0 * total;
-        }
-        let (expected, spread) = (resolution / (ends * ends), SPREAD_OF_EDGE / edges.len().max(1) as f64);
-        Level { around: edges.graph(Direction::Both), leaving, reaching, total, expected, spread }
-    }
-
-    /// The number of nodes.
-    pub fn node_count(&self) -> usize {
-        self.around.node_count()
-    }
-
-    /// The gain of modularity if a single node joins a community with these totals and this weight of edges to the node.
-    pub(super) fn gain(&self, node: usize, weight: f64, (leaving, reaching): (f64, f64)) -> f64 {
-        let expected = self.leaving[node] * reaching + self.reaching[node] * leaving;
-        weight / self.total - expected * self.expected
-    }
-
-    /// A gain with random noise. The probability that it is the greatest of several grows exponentially with the gain (Gumbel 1954).
-    pub(super) fn by_chance(&self, gain: f64, random: &mut StdRng) -> f64 {
-        let uniform: f64 = random.random_range(f64::MIN_POSITIVE..1.0);
-        gain - self.spread * (-uniform.ln()).ln()
-    }
-
-    pub(super) fn totals(&self, communities: &[u32]) -> Totals {
-        let none = vec![0.0; self.node_count()];
-        let mut totals = Totals { leaving: none.clone(), reaching: none };
-        (0..communities.len()).for_each(|node| totals.add(self, node, communities[node], 1.0));
-        totals
-    }
-
-    pub(super) fn no_weights(&self) -> Around {
-        Around { weights: vec![0.0; self.node_count()], met: vec![] }
-    }
-
     /// Moves nodes to better communities, and returns the gain of modularity. `may_join` restricts which nodes may be together. A node
     /// is considered again when a neighbour has moved to another community. It ends after the limit of rounds, or when a round gains
     /// less than `delta`.
@@ -262,45 +178,6 @@ impl Level {
             refinement.join(node as usize, &mut search.random);
         }
         Ok(refinement.parts)
-    }
-
-    /// The gain of modularity of these communities over single nodes.
-    pub fn quality(&self, communities: &[u32]) -> f64 {
-        let totals = self.totals(communities);
-        let inside: f64 = (0..self.node_count())
-            .flat_map(|node| {
-                let community = communities[node];
-                let edges = self.around.out_neighbors_with_weights(node as u32);
-                edges.filter(move |(other, _)| communities[*other as usize] == community).map(|(_, weight)| weight)
-            })
-            .sum();
-        // `around` has each edge in both directions.
-        let expected: f64 =
-            totals.leaving.iter().zip(&totals.reaching).map(|(leaving, reaching)| leaving * reaching).sum();
-        inside / (2.0 * self.total) - expected * self.expected
-    }
-
-    /// The graph whose nodes are `count` communities.
-    pub fn merge(&self, communities: &[u32], count: usize) -> Self {
-        let members = Graph::of_members(communities, count);
-        let (mut starts, mut targets, mut weights) = (vec![0], vec![], vec![]);
-        let mut around = Around { weights: vec![0.0; count], met: vec![] };
-        let (mut leaving, mut reaching) = (vec![0.0; count], vec![0.0; count]);
-        for community in 0..count as u32 {
-            for member in members.out_neighbors(community) {
-                leaving[community as usize] += self.leaving[*member as usize];
-                reaching[community as usize] += self.reaching[*member as usize];
-                around.gather(&self.around, *member as usize, |other| {
-                    Some(communities[other]).filter(|other| *other != community)
-                });
-            }
-            weights.extend(around.met.iter().map(|other| around.weights[*other as usize]));
-            targets.extend_from_slice(&around.met);
-            around.clear();
-            starts.push(targets.len());
-        }
-        let around = Graph::from_rows(starts, targets, Some(weights));
-        Level { around, leaving, reaching, total: self.total, expected: self.expected, spread: self.spread }
     }
 }
 
@@ -359,32 +236,70 @@ impl<'a> Moves<'a> {
     }
 }
 
-impl Totals {
-    pub(super) fn add(&mut self, level: &Level, node: usize, community: u32, times: f64) {
-        self.leaving[community as usize] += times * level.leaving[node];
-        self.reaching[community as usize] += times * level.reaching[node];
-    }
-
-    pub(super) fn of(&self, community: u32) -> (f64, f64) {
-        (self.leaving[community as usize], self.reaching[community as usize])
-    }
+/// The parts of communities while they grow.
+struct Refinement<'a> {
+    level: &'a Level,
+    communities: &'a [u32],
+    /// The totals of the communities.
+    bounds: Totals,
+    /// The part of each node, and the totals and sizes of parts.
+    parts: Vec<u32>,
+    totals: Totals,
+    sizes: Vec<u32>,
+    /// The weight of the edges from each part to the rest of its community.
+    outside: Vec<f64>,
+    around: Around,
 }
 
-impl Around {
-    /// Adds the weights of a node's edges to the communities of their other ends. Ends for which `community` returns `None` and loops
-    /// are skipped.
-    pub(super) fn gather(&mut self, graph: &Graph, node: usize, community: impl Fn(usize) -> Option<u32>) {
-        for (target, weight) in graph.out_neighbors_with_weights(node as u32) {
-            let Some(community) = community(target as usize).filter(|_| target as usize != node) else { continue };
-            let sum = &mut self.weights[community as usize];
-            if *sum == 0.0 && weight > 0.0 {
-                self.met.push(community);
-            }
-            *sum += weight;
-        }
+impl<'a> Refinement<'a> {
+    /// The refinement in which every node is a part.
+    fn new(level: &'a Level, communities: &'a [u32]) -> Self {
+        let parts: Vec<u32> = (0..communities.len() as u32).collect();
+        let (bounds, totals) = (level.totals(communities), level.totals(&parts));
+        let mut around = level.no_weights();
+        let mut inside = |node: usize| {
+            around.gather(&level.around, node, |other| (communities[other] == communities[node]).then_some(0));
+            let weight = around.weights[0];
+            around.clear();
+            weight
+        };
+        let outside = (0..parts.len()).map(&mut inside).collect();
+        let sizes = vec![1; parts.len()];
+        Refinement { level, communities, bounds, parts, totals, sizes, outside, around }
     }
 
-    pub(super) fn clear(&mut self) {
-        self.met.drain(..).for_each(|community| self.weights[community as usize] = 0.0);
+    /// Whether the weight of edges from a part to the rest of its community is at least the expected one.
+    fn is_well_connected(&self, part: u32, community: u32) -> bool {
+        let ((leaving, reaching), bound) = (self.totals.of(part), self.bounds.of(community));
+        let expected = leaving * (bound.1 - reaching) + reaching * (bound.0 - leaving);
+        self.outside[part as usize] / self.level.total >= expected * self.level.expected
+    }
+
+    /// Lets a single node join a part of its community, most likely the one with the greatest gain.
+    fn join(&mut self, node: usize, random: &mut StdRng) {
+        let (own, community) = (self.parts[node], self.communities[node]);
+        if self.sizes[own as usize] > 1 || !self.is_well_connected(own, community) {
+            return;
+        }
+        let (communities, parts) = (self.communities, &self.parts);
+        let part_of = |other: usize| (communities[other] == community).then_some(parts[other]);
+        self.around.gather(&self.level.around, node, part_of);
+        let (mut best, mut most) = (own, self.level.by_chance(0.0, random));
+        for part in self.around.met.iter().filter(|part| **part != own && self.is_well_connected(**part, community)) {
+            let gain = self.level.gain(node, self.around.weights[*part as usize], self.totals.of(*part));
+            let chance = self.level.by_chance(gain, random);
+            if gain > -NOISE && chance > most {
+                (best, most) = (*part, chance);
+            }
+        }
+        if best != own {
+            self.outside[best as usize] += self.outside[own as usize] - 2.0 * self.around.weights[best as usize];
+            self.sizes[own as usize] -= 1;
+            self.sizes[best as usize] += 1;
+            self.totals.add(self.level, node, own, -1.0);
+            self.totals.add(self.level, node, best, 1.0);
+            self.parts[node] = best;
+        }
+        self.around.clear();
     }
 }

@@ -1,8 +1,9 @@
 //! `Leiden`: connected communities by modularity.
 
-use super::communities::{DELTA, ITERATIONS, Level, MAX_ITER, Search};
+use super::communities::{DELTA, ITERATIONS, MAX_ITER, Search};
 use super::disjoint_sets::DisjointSets;
 use super::inputs::{SEED, UNDIRECTED, WEIGHTED_EDGES, weighted_edges};
+use super::modularity::Level;
 use crate::fixed_rule::{BuiltInRule, Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Output, Settings};
 use crate::value::{Batch, Column};
 

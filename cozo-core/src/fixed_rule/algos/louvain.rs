@@ -1,7 +1,8 @@
 //! `CommunityDetectionLouvain`: a hierarchy of communities by modularity.
 
-use super::communities::{DELTA, ITERATIONS, Level, MAX_ITER, Search, renumber};
+use super::communities::{DELTA, ITERATIONS, MAX_ITER, Search, renumber};
 use super::inputs::{SEED, UNDIRECTED, WEIGHTED_EDGES, weighted_edges};
+use super::modularity::Level;
 use crate::fixed_rule::graph::Edges;
 use crate::fixed_rule::{
     BuiltInRule, Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Output, Poison, Settings,

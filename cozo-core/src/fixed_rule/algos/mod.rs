@@ -8,8 +8,8 @@
 //!   depend on their number.
 //!
 //! Shared parts: `inputs` (reading them), `parallel` (a value for each node, sums), `search` (shortest paths from a start),
-//! `expressions` (options evaluated for nodes), `traversal` (searching with a condition), `triangles`, `communities`,
-//! `disjoint_sets`, `dinic` (flows), `power_iteration` (ranks).
+//! `expressions` (options evaluated for nodes), `traversal` (searching with a condition), `triangles`, `communities` and
+//! `modularity`, `disjoint_sets`, `dinic` (flows), `power_iteration` (ranks).
 
 mod betweenness_centrality;
 mod bipartite_matching;
@@ -37,13 +37,13 @@ mod max_flow;
 mod min_cut;
 mod minimum_spanning_forest_kruskal;
 mod minimum_spanning_tree_prim;
+mod modularity;
 mod node_similarity;
 mod page_rank;
 mod parallel;
 mod personalized_page_rank;
 mod power_iteration;
 mod random_walk;
-mod refinement;
 mod search;
 mod shortest_path_a_star;
 mod shortest_path_bfs;

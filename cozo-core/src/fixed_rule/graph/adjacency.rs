@@ -1,4 +1,4 @@
-//! Adjacency in compressed sparse rows (CSR), built and transformed in parallel.
+//! Adjacency in compressed sparse rows (CSR), and its transformations in parallel.
 //!
 //! ```text
 //!  edges    0 -> 2, 0 -> 3, 2 -> 0            starts   0  2  2  3  3     one for each node, and the end
@@ -6,46 +6,20 @@
 //!                                             weights  one for each edge, or none: then each weight is 1
 //! ```
 //!
-//! # Building a [`Graph`]
-//! Writing each edge directly to the row of its node would touch the whole array in random order, and miss the cache for nearly
-//! every edge. So large graphs are built in two passes, each of which stays within a small part of memory:
-//!
-//! 1. [`ByBlock`]: each part of the edges is grouped by blocks of nodes. The parts are processed in parallel.
-//! 2. [`AdjacencyRows`]: the rows of each block are counted and filled from the groups. The blocks are processed in parallel, and
-//!    each writes its own slices of `starts`, `targets` and `weights`.
-//!
-//! ```text
-//!  part 0: edges ──> | block 0 | block 1 | ...     ┐
-//!  part 1: edges ──> | block 0 | block 1 | ...     ┴──> block 0: rows of its nodes,  block 1: ...
-//! ```
-//!
-//! The two ends of an edge are *near* (the node whose row has the edge) and *far* (the target). For [`Direction::In`] the ends
-//! are exchanged. For [`Direction::Both`] all edges pass twice.
+//! A [`Graph`] is built from lists of edges (`edge_list`) or from rows. [`Graph::turned`] lists its edges again for another
+//! [`Direction`].
 //!
 //! Invariants:
 //! - `starts` has one more element than there are nodes, does not decrease, and ends with the number of edges.
 //! - The edges of a node are in the order of the input, whatever the number of threads.
 //! - A clone shares its arrays. A change copies them first.
 
-use std::iter::repeat;
 use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::blocks::{AdjacencyRows, ByBlock, Ends, Listed, Sources, balanced, sources, split};
-
-/// Fewer edges are placed directly, by one thread.
-const BLOCKS_MIN_EDGES: usize = 1 << 19;
-
-/// The number of nodes of a block. It is greater if there would be more than [`MAX_BLOCKS`].
-pub const NODES_PER_BLOCK: usize = 1 << 13;
-
-/// The most blocks. With more, the write positions of all blocks would not stay in the cache.
-const MAX_BLOCKS: usize = 1 << 10;
-
-/// The number of edges of a part.
-const EDGES_PER_PART: usize = 1 << 20;
+use super::edge_list::{Listed, Sources, sources};
 
 /// The approximate number of edges in a piece of work.
 const EDGES_PER_PIECE: usize = 1 << 14;
@@ -78,61 +52,6 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// The adjacency of edges.
-    pub(super) fn new(nodes: usize, from: &[u32], to: &[u32], weights: Option<&[f64]>, direction: Direction) -> Self {
-        Graph::of_listed(nodes, &Listed { from: Sources::Each(from), to, weights }, direction)
-    }
-
-    fn of_listed(nodes: usize, listed: &Listed<'_>, direction: Direction) -> Self {
-        let passes: &[bool] = match direction {
-            Direction::Out => &[false],
-            Direction::In => &[true],
-            Direction::Both => &[false, true],
-        };
-        let (len, weighted) = (listed.to.len(), listed.weights.is_some());
-        let total = len * passes.len();
-        if total < BLOCKS_MIN_EDGES {
-            let from = listed.from.range(0..len);
-            let passes = passes.iter().map(|turned| listed.ends(&from, 0..len, *turned)).collect();
-            return Graph::of_blocks(nodes, nodes, total, &[passes], weighted);
-        }
-        let block = nodes.div_ceil(MAX_BLOCKS).max(NODES_PER_BLOCK).next_power_of_two();
-        let part = |start: usize| start..len.min(start + EDGES_PER_PART);
-        let parts_of = |turned: &bool| (0..len).step_by(EDGES_PER_PART).map(part).zip(repeat(*turned));
-        let parts: Vec<(Range<usize>, bool)> = passes.iter().flat_map(parts_of).collect();
-        let by_block = |(edges, turned): &(Range<usize>, bool)| {
-            let from = listed.from.range(edges.clone());
-            ByBlock::of(listed.ends(&from, edges.clone(), *turned), block, nodes)
-        };
-        let parts: Vec<ByBlock> = parts.par_iter().map(by_block).collect();
-        let blocks: Vec<Vec<Ends<'_>>> =
-            (0..nodes.div_ceil(block)).map(|number| parts.iter().map(|part| part.block(number)).collect()).collect();
-        Graph::of_blocks(nodes, block, total, &blocks, weighted)
-    }
-
-    /// The adjacency of `total` edges, which `blocks` has for each block of `block` nodes.
-    fn of_blocks(nodes: usize, block: usize, total: usize, blocks: &[Vec<Ends<'_>>], weighted: bool) -> Self {
-        let (mut starts, mut targets) = (vec![0; nodes + 1], vec![0; total]);
-        let mut weights = weighted.then(|| vec![0.0; total]);
-        starts[nodes] = total;
-        let (mut begin, mut starts_left, mut targets_left) = (0, &mut starts[..nodes], &mut targets[..]);
-        let mut weights_left = weights.as_deref_mut();
-        let mut rows = Vec::with_capacity(blocks.len());
-        for (number, edges) in blocks.iter().enumerate() {
-            let len = edges.iter().map(|edges| edges.near.len()).sum();
-            rows.push(AdjacencyRows {
-                first: number * block,
-                begin,
-                starts: starts_left.split_off_mut(..block.min(starts_left.len())).expect("no more than there are"),
-                targets: targets_left.split_off_mut(..len).expect("all blocks have as many edges as there are"),
-                weights: weights_left.as_mut().and_then(|weights| weights.split_off_mut(..len)),
-            });
-            begin += len;
-        }
-        rows.into_par_iter().zip(blocks).for_each(|(rows, edges)| rows.fill(edges));
-        Graph::from_rows(starts, targets, weights)
-    }
-
     /// The adjacency of edges sorted by their sources. Nodes beyond `starts` have no edges.
     pub(super) fn of_sorted(
         nodes: usize,
@@ -320,4 +239,37 @@ impl Graph {
         let listed = Listed { from: Sources::AdjacencyRows(&self.starts), to: &self.targets, weights };
         Graph::of_listed(self.node_count(), &listed, direction)
     }
+}
+
+/// All nodes in at most `pieces` ranges with about as many edges and nodes each.
+fn balanced(starts: &[usize], pieces: usize) -> Vec<Range<usize>> {
+    let nodes = starts.len() - 1;
+    let work = |node: usize| starts[node] + node;
+    let mut ranges: Vec<Range<usize>> = Vec::with_capacity(pieces);
+    let mut begin = 0;
+    for piece in 1..=pieces {
+        let until = work(nodes) / pieces * piece;
+        let (mut low, mut high) = (begin, nodes);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if work(middle) < until { low = middle + 1 } else { high = middle }
+        }
+        let end = if piece == pieces { nodes } else { low };
+        if begin < end {
+            ranges.push(begin..end);
+        }
+        begin = end;
+    }
+    ranges
+}
+
+/// Splits a slice with an element for each edge at ranges of nodes. The ranges are consecutive from the first node on.
+fn split<'a, T>(mut all: &'a mut [T], starts: &[usize], ranges: &[Range<usize>]) -> Vec<&'a mut [T]> {
+    let mut parts = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        let (part, rest) = all.split_at_mut(starts[range.end] - starts[range.start]);
+        parts.push(part);
+        all = rest;
+    }
+    parts
 }

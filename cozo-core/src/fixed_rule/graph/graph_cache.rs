@@ -9,7 +9,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::blocks::{sources, starts_of_sorted};
+use super::edge_list::{sources, starts_of_sorted};
 use super::{Direction, Edges, Graph, Weights};
 use crate::schema::RelationId;
 use crate::storage::{CachedValue, ContentCache, ContentVersion};

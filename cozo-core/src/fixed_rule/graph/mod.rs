@@ -9,12 +9,13 @@
 //! | `nodes` | the values of nodes by number, and the number of a value |
 //! | `dense_ids` | numbering integers from a small range, by a bit set |
 //! | `hashed` | numbering any values, by hash tables |
-//! | `adjacency` | compressed sparse rows, built and transformed in parallel |
+//! | `adjacency` | compressed sparse rows, and their transformations |
+//! | `edge_list` | lists of edges, and building adjacency of them in parallel |
 //! | `graph_cache` | graphs of stored relations, cached from one query to the next |
 
 mod adjacency;
-mod blocks;
 mod dense_ids;
+mod edge_list;
 mod graph_cache;
 mod hashed;
 mod nodes;
@@ -27,7 +28,7 @@ pub use nodes::{NO_NODE, Nodes};
 
 use std::sync::{Arc, OnceLock};
 
-use blocks::starts_of_sorted;
+use edge_list::starts_of_sorted;
 use graph_cache::Made;
 use rayon::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The syntax of system operations.
+//! System operations.
 
 use super::{Expr, Query, Symbol};
 use crate::diag::SourceSpan;

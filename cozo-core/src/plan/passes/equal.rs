@@ -10,8 +10,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::kept_slots::used_and_filled;
 use crate::expr::Expr;
+use crate::plan::operator::Signature;
 use crate::plan::{EqualPlan, JoinPlan, Method, OperatorKind};
 
 /// Turns scans into joins by equal expressions, where equalities connect a scan with the operators before it.
@@ -28,7 +28,7 @@ pub(super) fn join_by_equalities(operators: &mut [OperatorKind]) {
             join.equal = Some(Box::new(equal));
         }
         is_single_row &= operators[at].gives_a_row_for_each();
-        known.extend(used_and_filled(&operators[at]).1);
+        known.extend(operators[at].signature().fills);
     }
 }
 
@@ -89,8 +89,13 @@ impl Equalities {
                     found.equality(slot, inlined(expr), side);
                 }
                 OperatorKind::Filter(expr) => found.test(inlined(expr), side),
-                OperatorKind::SemiJoin(_) | OperatorKind::Distinct => {}
-                OperatorKind::Join(_) | OperatorKind::Unnest(..) | OperatorKind::Intersect(_) => break,
+                other => {
+                    // The tests after it may be of other rows than those of the join.
+                    let Signature { fills, multiplies, .. } = other.signature();
+                    if multiplies || !fills.is_empty() {
+                        break;
+                    }
+                }
             }
         }
         found

@@ -6,7 +6,6 @@
 
 use std::collections::BTreeSet;
 
-use crate::expr::Expr;
 use crate::plan::{MatchOrder, OperatorKind, OperatorPlan};
 
 /// Says for every operator which slots it carries over: those that are filled before it and read after it. An output that no operator reads
@@ -15,7 +14,10 @@ pub fn with_kept_slots(kinds: Vec<OperatorKind>, head: &[usize]) -> Vec<Operator
     let mut needed: BTreeSet<usize> = head.iter().copied().collect();
     let mut operators: Vec<OperatorPlan> = vec![];
     for mut kind in kinds.into_iter().rev() {
-        let (used, filled) = used_and_filled(&kind);
+        let (used, filled) = {
+            let signature = kind.signature();
+            (signature.reads(), signature.fills)
+        };
         let mut ordered_by = None;
         if let OperatorKind::Join(join) = &mut kind {
             let by = match &join.order {
@@ -36,50 +38,4 @@ pub fn with_kept_slots(kinds: Vec<OperatorKind>, head: &[usize]) -> Vec<Operator
     }
     operators.reverse();
     operators
-}
-
-/// The slots that an operator reads, and the slots that it fills.
-pub fn used_and_filled(kind: &OperatorKind) -> (BTreeSet<usize>, Vec<usize>) {
-    let mut used = BTreeSet::new();
-    let mut read = |expr: &Expr| {
-        expr.walk(&mut |part| {
-            if let Expr::Slot(slot, _) = part {
-                used.insert(*slot);
-            }
-        });
-    };
-    let filled = match kind {
-        OperatorKind::Join(join) => {
-            join.keys.iter().for_each(|(_, expr)| read(expr));
-            join.equal.iter().flat_map(|equal| &equal.pairs).for_each(|(of_input, _)| read(of_input));
-            join.outputs.iter().map(|(_, slot)| *slot).collect()
-        }
-        OperatorKind::SemiJoin(exists) => {
-            exists.keys.iter().for_each(|(_, expr)| read(expr));
-            vec![]
-        }
-        OperatorKind::Filter(expr) => {
-            read(expr);
-            vec![]
-        }
-        OperatorKind::Same(slot, expr) => {
-            read(expr);
-            used.insert(*slot);
-            vec![]
-        }
-        OperatorKind::Unify(slot, expr) => {
-            read(expr);
-            vec![*slot]
-        }
-        OperatorKind::Unnest(slot, expr) => {
-            read(expr);
-            slot.iter().copied().collect()
-        }
-        OperatorKind::Intersect(intersect) => {
-            intersect.inputs.iter().for_each(|input| read(&input.key.1));
-            vec![intersect.slot]
-        }
-        OperatorKind::Distinct => vec![],
-    };
-    (used, filled)
 }

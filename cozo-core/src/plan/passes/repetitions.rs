@@ -8,7 +8,6 @@
 //!     scan e -> b,  distinct b,  look up e by b -> c,  distinct c,  test f by c
 //! ```
 
-use super::kept_slots::used_and_filled;
 use crate::plan::{OperatorKind, OperatorPlan, RulePlan, Source};
 
 /// Adds a distinct operator before each join whose input may have equal rows.
@@ -18,8 +17,10 @@ pub(super) fn drop_repetitions(rule: &mut RulePlan) {
     let mut live: Vec<usize> = vec![];
     let mut repeats = false;
     for (position, operator) in std::mem::take(&mut rule.operators).into_iter().enumerate() {
-        let is_join =
-            matches!(operator.kind, OperatorKind::Join(_) | OperatorKind::SemiJoin(_) | OperatorKind::Intersect(_));
+        let (is_join, filled) = {
+            let signature = operator.kind.signature();
+            (!signature.sources.is_empty(), signature.fills)
+        };
         if is_join && repeats && !live.is_empty() {
             checked.push(OperatorPlan { number: 0, kind: OperatorKind::Distinct, keep: live.clone() });
             repeats = false;
@@ -27,7 +28,6 @@ pub(super) fn drop_repetitions(rule: &mut RulePlan) {
         // `keep` is in ascending order.
         repeats |=
             live.iter().any(|slot| operator.keep.binary_search(slot).is_err()) || gives_repetitions(&operator.kind);
-        let (_, filled) = used_and_filled(&operator.kind);
         live = operator.keep.iter().copied().chain(filled).collect();
         // `reads` names operators by position, and these move.
         rule.reads.extend(reads.iter().filter(|(at, _)| *at == position).map(|(_, part)| (checked.len(), *part)));

@@ -1,10 +1,9 @@
 //! The run on single values: for one row, for a count, or row by row in recursion.
 //!
-//! [`choose`] sets the [`Strategy`] of the plan, and [`Plan::follow`] replaces it if an option of the query needs batches.
-//! [`is_point`] and [`is_count`] find plans that give one row at most, whatever the relations hold: the row of a key, or the
-//! number of rows that begin with a key. `exec/row/point.rs` runs them and relies on the shapes checked here: one component with
-//! one rule, or with one constant row; joins by the whole key only; and for a count, a last join by a key prefix. [`is_costly`]
-//! says whether the memory of such a run must be counted.
+//! [`choose`] sets the [`Strategy`] of the plan, and [`Plan::follow`] replaces it if an option of the query needs batches. [`is_point`] and [`is_count`] find plans that give one row at most, whatever the
+//! relations hold: the row of a key, or the number of rows that begin with a key. `exec/row/point.rs` runs them and relies on the
+//! shapes checked here: one component with one rule, or with one constant row; joins by the whole key only; and for a count, a
+//! last join by a key prefix. [`is_costly`] says whether the memory of such a run must be counted.
 
 use crate::expr::Expr;
 use crate::plan::{
@@ -78,7 +77,7 @@ fn is_costly(components: &[ComponentPlan]) -> bool {
 /// The expressions of a component of a plan for a point or a count.
 fn expressions(component: &ComponentPlan) -> Vec<&Expr> {
     let operators = component.rules.iter().flat_map(|rule| &rule.operators);
-    let mut expressions: Vec<&Expr> = operators.flat_map(|operator| operator.kind.expressions()).collect();
+    let mut expressions: Vec<&Expr> = operators.flat_map(|operator| operator.kind.signature().evaluates).collect();
     for constant in &component.constants {
         if let ConstantRows::Rows(rows) = &constant.rows {
             expressions.extend(rows.iter().flatten());
@@ -109,28 +108,5 @@ impl Plan {
         self.headers = outputs.iter().map(|output| self.headers[*output].clone()).collect();
         self.tables[self.entry].arity = outputs.len();
         mutation.sources = (0..outputs.len()).map(ValueSource::Output).collect();
-    }
-}
-
-impl OperatorPlan {
-    /// Whether it gives one row at most for each input row.
-    pub fn is_point(&self) -> bool {
-        match &self.kind {
-            OperatorKind::Join(join) => is_by_key(&join.source, join.method, &join.keys),
-            OperatorKind::SemiJoin(exists) => is_by_key(&exists.source, exists.method, &exists.keys),
-            OperatorKind::Filter(_) | OperatorKind::Same(..) | OperatorKind::Unify(..) | OperatorKind::Distinct => true,
-            OperatorKind::Unnest(..) | OperatorKind::Intersect(_) => false,
-        }
-    }
-}
-
-/// Whether all key columns of a stored relation are bound, in their order.
-fn is_by_key(source: &Source, method: Method, keys: &[(usize, Expr)]) -> bool {
-    match source {
-        Source::Stored(read) => {
-            let all = !keys.is_empty() && keys.len() == read.schema.keys.len();
-            all && method == Method::Prefix && read.as_of.is_none()
-        }
-        Source::Table(_) => false,
     }
 }

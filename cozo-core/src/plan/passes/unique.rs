@@ -49,9 +49,8 @@ fn follows(operator: &OperatorKind, known: &mut BTreeSet<usize>, tables: &[Table
             true
         }
         OperatorKind::Intersect(intersect) => known.contains(&intersect.slot),
-        // A list may have an element twice.
-        OperatorKind::Unnest(..) => false,
-        OperatorKind::SemiJoin(_) | OperatorKind::Filter(_) | OperatorKind::Unify(..) | OperatorKind::Distinct => true,
+        // What gives one row at most adds nothing that does not follow. A list may have an element twice.
+        other => !other.signature().multiplies,
     }
 }
 

@@ -1,13 +1,14 @@
 //! The passes, in order.
 //!
-//! [`prepare`] runs them: `normalise` makes bodies conjunctions, `safety` puts atoms where their variables are bound (and shares
-//! variables that are equal, `equalities`), `stratify` finds the components, and `magic` restricts rules to the bindings that are
-//! asked for. Each pass takes a program and returns one, or the error that names what is wrong. The planner calls [`order_body`]
+//! [`prepare`] runs them: `normalise` makes bodies conjunctions (and treats negations, `negation`), `safety` puts atoms where their
+//! variables are bound (and shares variables that are equal, `equalities`), `stratify` finds the components, and `magic` restricts
+//! rules to the bindings that are asked for. Each pass takes a program and returns one, or the error that names what is wrong. The planner calls [`order_body`]
 //! again when it reorders a body.
 
-mod disjuncts;
+mod condition;
 mod equalities;
 mod magic;
+mod negation;
 mod normalise;
 mod safety;
 mod stratify;

@@ -18,7 +18,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::disjuncts::{call, use_of};
+use super::condition::{call, use_of};
 use super::equalities::share_variables;
 use crate::budget;
 use crate::diag::SourceSpan;

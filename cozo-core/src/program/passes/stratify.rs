@@ -7,7 +7,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::normalise::is_group;
+use super::negation::is_group;
 use crate::budget::{self, Stop};
 use crate::program::{Atom, Component, Definition, ENTRY, Predicate, Program, ProgramError, Target};
 use crate::value::SmallStr;

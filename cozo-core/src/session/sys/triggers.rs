@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::shared::{count, find, find_for, headers};
 use crate::fixed_rule::RuleSet;
 use crate::parse::ast::{MutationOp, QueryOption, Symbol, TriggerEvent, TriggerSpec};
-use crate::program::{FixedCallError, ProgramError};
+use crate::program::ProgramError;
 use crate::schema::{AccessLevel, RelationSchema, Triggers};
 use crate::session::error::SessionError;
 use crate::session::events::given;
@@ -59,7 +59,7 @@ fn check(spec: &TriggerSpec, schema: &RelationSchema, txn: &Transaction, fixed_r
 
 /// Whether an error concerns the text alone. A missing fixed rule does not, since it may be registered before the trigger runs.
 fn is_of_the_text(report: &miette::Report) -> bool {
-    let is_rule = matches!(report.downcast_ref(), Some(ProgramError::FixedCall(FixedCallError::NotFound { .. })));
+    let is_rule = matches!(report.downcast_ref(), Some(ProgramError::FixedRuleNotFound { .. }));
     !is_rule && report.code().is_some_and(|code| code.to_string().starts_with("parser::"))
 }
 

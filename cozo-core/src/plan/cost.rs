@@ -1,48 +1,78 @@
-//! The costs of orders of atoms, and the search for the cheapest.
+//! What a sequence of atoms costs, by estimated work. The unit is a look-up of one key.
 //!
-//! [`Costs`] has what the search needs to know about a body: which atoms give rows, and which must wait. A [`Step`] is the state after
-//! some atoms: cost, rows, and bound variables. `advance` adds an atom to a step. `best` compares all orders of a few atoms by dynamic
-//! programming over sets of atoms, and takes the cheapest next atom of many.
+//! [`Costs`] divides a body into *givers*, the atoms that give rows, and all others. A [`Step`] is a sequence of givers: its cost,
+//! the number of its rows, and the variables that it binds. [`Costs::then`] appends a giver. The other atoms join the sequence as soon
+//! as they can (`settle`).
+//!
+//! An atom that may fail, or that may give each row another value, stays behind all givers that stood before it: so it sees no row that
+//! it does not see in the written order.
 
 use std::collections::BTreeSet;
 
-use super::*;
-use crate::budget::{self, Stop};
+use super::estimates::{Estimates, GROWTH};
+use super::indices;
+use super::statistics::Size;
 use crate::expr::Expr;
-use crate::plan::indices;
-use crate::plan::statistics::Size;
-use crate::program::{Apply, Arg, Atom, ProgramError, Rule, Target, order_body};
+use crate::program::{Apply, Arg, Atom, Target};
 use crate::schema::{BaseType, ColumnType};
 use crate::value::{DataValue, SmallStr};
 
+/// The cost of a row: found by a key, found by a hash, entered into a hash table, read in a scan, passed on.
+const LOOK_UP: f64 = 1.0;
+const PROBE: f64 = 0.4;
+const HASH: f64 = 0.5;
+const READ: f64 = 0.05;
+const HAND_ON: f64 = 0.1;
+
+/// A guess: how many elements a list has.
+pub(super) const LIST_LENGTH: f64 = 5.0;
+
+/// A guess: the part of the rows that passes a filter.
+const PASSING: f64 = 0.3;
+
 /// A sequence of atoms: its cost and its result.
 #[derive(Clone, Debug)]
-pub struct Step {
-    pub cost: f64,
-    pub rows: f64,
-    pub bound: BTreeSet<SmallStr>,
+pub(super) struct Step {
+    /// The cost, in look-ups of a key.
+    pub(super) cost: f64,
+    /// The number of rows.
+    pub(super) rows: f64,
+    /// The variables that are bound.
+    bound: BTreeSet<SmallStr>,
     /// The other atoms (by position in the body) that are included.
-    pub settled: BTreeSet<usize>,
+    settled: BTreeSet<usize>,
     /// The atoms that give rows and are included, by number.
-    pub given: BTreeSet<usize>,
+    given: BTreeSet<usize>,
 }
 
 /// The atoms of one body.
-pub struct Costs<'e> {
-    pub body: &'e [Atom],
+pub(super) struct Costs<'e> {
+    /// The atoms.
+    pub(super) body: &'e [Atom],
     /// The positions of the atoms that give rows.
-    pub givers: Vec<usize>,
+    pub(super) givers: Vec<usize>,
     /// The positions of the other atoms.
-    pub others: Vec<usize>,
-    pub sizes: Vec<Size>,
+    pub(super) others: Vec<usize>,
+    /// The size of each giver's relation.
+    sizes: Vec<Size>,
     /// The pairs of expressions that a test equates, or of which one is an element of the other.
-    pub equalities: Vec<[&'e Expr; 2]>,
+    equalities: Vec<[&'e Expr; 2]>,
     /// Whether an atom must stay behind the atoms that give rows and stood before it.
-    pub keeps_its_place: Vec<bool>,
+    keeps_its_place: Vec<bool>,
+}
+
+/// Whether an atom gives the rows of a relation.
+pub(super) fn is_application(atom: &Atom) -> bool {
+    matches!(atom, Atom::Apply(apply) if !apply.negated)
+}
+
+/// Whether an atom gives rows. Only such atoms are moved.
+pub(super) fn gives_rows(atom: &Atom) -> bool {
+    is_application(atom) || matches!(atom, Atom::Unnest(..))
 }
 
 /// Whether each atom may fail, or may give each row another value.
-pub fn may_fail(body: &[Atom]) -> Vec<bool> {
+fn may_fail(body: &[Atom]) -> Vec<bool> {
     let numbers = numbers(body);
     let is_safe = |expr: &Expr| never_fails(expr, &numbers);
     let may_fail = |atom: &Atom| match atom {
@@ -57,12 +87,12 @@ pub fn may_fail(body: &[Atom]) -> Vec<bool> {
 }
 
 /// The length of the run of numbers from 0 on that has no gap.
-pub fn leading(given: &BTreeSet<usize>) -> usize {
+pub(super) fn leading(given: &BTreeSet<usize>) -> usize {
     given.iter().enumerate().take_while(|(expected, number)| expected == *number).count()
 }
 
 /// The variables that are numbers, whichever application binds them.
-pub fn numbers(body: &[Atom]) -> BTreeSet<&SmallStr> {
+fn numbers(body: &[Atom]) -> BTreeSet<&SmallStr> {
     let (mut numbers, mut others) = (BTreeSet::new(), BTreeSet::new());
     for atom in body {
         let Atom::Apply(apply) = atom else { continue };
@@ -84,7 +114,7 @@ pub fn numbers(body: &[Atom]) -> BTreeSet<&SmallStr> {
 }
 
 /// Whether a test gives true or false for every row: an equality, or a comparison of numbers. Parameters are assumed to be numbers.
-pub fn never_fails(expr: &Expr, numbers: &BTreeSet<&SmallStr>) -> bool {
+fn never_fails(expr: &Expr, numbers: &BTreeSet<&SmallStr>) -> bool {
     let is_number = |expr: &Expr| match expr {
         Expr::Variable(name, _) => numbers.contains(name),
         Expr::Constant(value, _) => matches!(value, DataValue::Num(_)),
@@ -102,7 +132,7 @@ pub fn never_fails(expr: &Expr, numbers: &BTreeSet<&SmallStr>) -> bool {
 }
 
 /// The expressions that a test equates, or of which one is an element of the other.
-pub fn equality(atom: &Atom) -> Option<[&Expr; 2]> {
+fn equality(atom: &Atom) -> Option<[&Expr; 2]> {
     match atom {
         Atom::Filter(Expr::Call { function, args, .. }) if matches!(function.name, "eq" | "is_in") => match &args[..] {
             [a, b] => Some([a, b]),
@@ -113,7 +143,8 @@ pub fn equality(atom: &Atom) -> Option<[&Expr; 2]> {
 }
 
 impl<'e> Costs<'e> {
-    pub fn new(estimates: &Estimates<'_>, body: &'e [Atom], delta: Option<usize>) -> Self {
+    /// The atoms of a body. The atom at the position `delta` reads only the delta of a round.
+    pub(super) fn new(estimates: &Estimates<'_>, body: &'e [Atom], delta: Option<usize>) -> Self {
         let (givers, others): (Vec<usize>, Vec<usize>) = (0..body.len()).partition(|at| gives_rows(&body[*at]));
         let size = |at: &usize| match &body[*at] {
             Atom::Apply(apply) => {
@@ -130,7 +161,8 @@ impl<'e> Costs<'e> {
         Costs { body, givers, others, sizes, equalities, keeps_its_place: may_fail(body) }
     }
 
-    pub fn start(&self) -> Step {
+    /// The sequence without givers.
+    pub(super) fn start(&self) -> Step {
         let mut step =
             Step { cost: 0.0, rows: 1.0, bound: BTreeSet::new(), settled: BTreeSet::new(), given: BTreeSet::new() };
         self.settle(&mut step);
@@ -139,48 +171,13 @@ impl<'e> Costs<'e> {
 
     /// Whether an atom must wait for an atom that gives rows and stood before it. The first `leading` of those are included, and the next
     /// is not.
-    pub fn waits(&self, at: usize, leading: usize) -> bool {
+    pub(super) fn waits(&self, at: usize, leading: usize) -> bool {
         self.keeps_its_place[at] && self.givers.partition_point(|giver| *giver < at) > leading
     }
 
     /// The body with the atoms that give rows in this order, and each other atom as early as it may stand.
-    pub fn in_order(&self, order: &[usize]) -> Vec<Atom> {
-        let mut given = BTreeSet::new();
-        let mut body = vec![];
-        let mut waiting = self.others.clone();
-        for next in std::iter::once(None).chain(order.iter().map(Some)) {
-            if let Some(giver) = next {
-                given.insert(*giver);
-                body.push(self.body[self.givers[*giver]].clone());
-            }
-            let leading = leading(&given);
-            waiting.retain(|&at| {
-                let waits = self.waits(at, leading);
-                if !waits {
-                    body.push(self.body[at].clone());
-                }
-                waits
-            });
-        }
-        body
-    }
-
-    /// The body of a rule with the atoms that give rows in this order; the written order if this one is not safe.
-    pub fn reordered(&self, rule: &Rule, order: &[usize], reason: String) -> Result<Ordered, Stop> {
-        match order_body(&rule.head, self.in_order(order)) {
-            Ok(body) => {
-                let positions = order.iter().map(|giver| self.givers[*giver]);
-                let origins = positions.filter(|at| is_application(&rule.body[*at])).collect();
-                Ok(Ordered { body, origins, reason: Some(reason), had_choice: false })
-            }
-            Err(ProgramError::Stopped(stop)) => Err(stop),
-            // Every order of a safe body should be safe. If one is not, the written order is.
-            Err(_) => Ok(Ordered::as_written(rule)),
-        }
-    }
-
     /// Includes the filters, unifications and negations whose variables are bound.
-    pub fn settle(&self, step: &mut Step) {
+    fn settle(&self, step: &mut Step) {
         let leading = leading(&step.given);
         loop {
             let before = step.settled.len();
@@ -209,13 +206,13 @@ impl<'e> Costs<'e> {
     }
 
     /// The sequence with one more atom that gives rows; `None` if the atom cannot stand here.
-    pub fn then(&self, step: &Step, giver: usize) -> Option<Step> {
+    pub(super) fn then(&self, step: &Step, giver: usize) -> Option<Step> {
         let mut next = step.clone();
         self.advance(&mut next, giver).then_some(next)
     }
 
     /// Includes one more atom that gives rows; returns whether it can stand here.
-    pub fn advance(&self, step: &mut Step, giver: usize) -> bool {
+    fn advance(&self, step: &mut Step, giver: usize) -> bool {
         match &self.body[self.givers[giver]] {
             Atom::Apply(apply) => {
                 if self.would_test_a_list(step, giver, apply) {
@@ -304,61 +301,13 @@ impl<'e> Costs<'e> {
         })
     }
 
-    pub fn as_written(&self) -> Step {
+    /// The sequence of all givers in the written order.
+    pub(super) fn as_written(&self) -> Step {
         let mut step = self.start();
         // In the written order every atom can stand where it is.
         for giver in 0..self.givers.len() {
             let _ = self.advance(&mut step, giver);
         }
         step
-    }
-
-    /// The cheapest order; if `first` is an atom, of the orders that begin with it.
-    pub fn best(&self, first: Option<usize>) -> Result<Option<(Vec<usize>, Step)>, Stop> {
-        let first = first.and_then(|first| self.givers.iter().position(|giver| *giver == first));
-        let start = match first {
-            None => (vec![], self.start()),
-            Some(first) => match self.then(&self.start(), first) {
-                Some(step) => (vec![first], step),
-                None => return Ok(None),
-            },
-        };
-        if self.givers.len() <= MAX_EXHAUSTIVE { self.best_of_all(start) } else { self.cheapest_next(start) }
-    }
-
-    /// Finds the cheapest order of each set of atoms, from small sets to large ones.
-    fn best_of_all(&self, start: (Vec<usize>, Step)) -> Result<Option<(Vec<usize>, Step)>, Stop> {
-        let count = self.givers.len();
-        let mut best: Vec<Option<(Vec<usize>, Step)>> = vec![None; 1 << count];
-        let first = start.0.iter().fold(0, |set, giver| set | 1 << giver);
-        best[first] = Some(start);
-        for set in first..1usize << count {
-            let Some((order, step)) = best[set].take() else { continue };
-            if set == (1 << count) - 1 {
-                return Ok(Some((order, step)));
-            }
-            budget::step(count * self.body.len())?;
-            for giver in (0..count).filter(|giver| set & (1 << giver) == 0) {
-                let Some(next) = self.then(&step, giver) else { continue };
-                let known = &mut best[set | (1 << giver)];
-                if known.as_ref().is_none_or(|(_, known)| next.cost < known.cost) {
-                    *known = Some(([order.as_slice(), &[giver]].concat(), next));
-                }
-            }
-        }
-        Ok(None)
-    }
-
-    fn cheapest_next(&self, (mut order, mut step): (Vec<usize>, Step)) -> Result<Option<(Vec<usize>, Step)>, Stop> {
-        while order.len() < self.givers.len() {
-            budget::step(self.givers.len() * self.body.len())?;
-            let rest = (0..self.givers.len()).filter(|giver| !order.contains(giver));
-            let steps = rest.filter_map(|giver| Some((giver, self.then(&step, giver)?)));
-            let cheapest = steps.min_by(|(_, a), (_, b)| (a.cost + a.rows).total_cmp(&(b.cost + b.rows)));
-            let Some((giver, next)) = cheapest else { return Ok(None) };
-            order.push(giver);
-            step = next;
-        }
-        Ok(Some((order, step)))
     }
 }

@@ -1,55 +1,8 @@
-//! The syntax of operations on stored relations, and of their columns.
+//! Specifications of columns, as in `:create r {k: Int => v: String default 'x'}`.
 
 use super::{Expr, Symbol};
 use crate::diag::SourceSpan;
 use crate::value::SmallStr;
-
-/// An operation on a stored relation.
-#[derive(Clone, Debug)]
-pub struct Mutation {
-    /// Which operation.
-    pub op: MutationOp,
-    /// The relation, an ephemeral one beginning with `_`.
-    pub relation: Symbol,
-    /// The columns, if braces were given.
-    pub columns: Option<ColumnSpecs>,
-    /// The whole option.
-    pub span: SourceSpan,
-}
-
-/// The operations on stored relations.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum MutationOp {
-    /// `:create`
-    Create,
-    /// `:replace`
-    Replace,
-    /// `:put`
-    Put,
-    /// `:insert`
-    Insert,
-    /// `:update`
-    Update,
-    /// `:rm`
-    Rm,
-    /// `:delete`
-    Delete,
-    /// `:ensure`
-    Ensure,
-    /// `:ensure_not`
-    EnsureNot,
-}
-
-impl MutationOp {
-    /// Whether it looks up its rows in the relation.
-    pub fn reads(self) -> bool {
-        use MutationOp::{Create, Delete, Ensure, EnsureNot, Insert, Put, Replace, Rm, Update};
-        match self {
-            Insert | Update | Delete | Ensure | EnsureNot => true,
-            Create | Replace | Put | Rm => false,
-        }
-    }
-}
 
 /// `{keys => values}`
 #[derive(Clone, Debug, Default)]

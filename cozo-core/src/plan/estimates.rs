@@ -1,0 +1,88 @@
+//! The sizes of all relations of a program, estimated.
+//!
+//! [`Estimates`] has the size of each derived relation, component by component. Stored relations have the sizes of a [`Statistics`].
+//! The number of rows of a rule is that of its body in the written order ([`Costs`]).
+
+use rustc_hash::FxHashMap;
+
+use super::cost::{Costs, LIST_LENGTH};
+use super::statistics::{Size, Statistics};
+use crate::budget::{self, Stop};
+use crate::program::{Atom, ConstantRows, Definition, HeadColumn, Predicate, Program, Target};
+use crate::value::SmallStr;
+
+/// A guess: how many rows a recursive rule gives for each row that it begins with.
+pub(super) const GROWTH: f64 = 16.0;
+
+/// A guess: how many rows a fixed rule gives.
+const FIXED_RULE_ROWS: f64 = 1000.0;
+
+/// More columns than any guess needs.
+const MAX_COLUMNS: usize = 64;
+
+/// The sizes of all relations of a program.
+pub struct Estimates<'a> {
+    statistics: &'a dyn Statistics,
+    derived: FxHashMap<SmallStr, Size>,
+}
+
+impl<'a> Estimates<'a> {
+    /// Estimates without derived relations.
+    pub fn new(statistics: &'a dyn Statistics) -> Self {
+        Estimates { statistics, derived: FxHashMap::default() }
+    }
+
+    /// Estimates the predicates of one component. Components that it reads must have been entered.
+    pub fn enter_component(&mut self, program: &Program, names: &[SmallStr], recursive: bool) -> Result<(), Stop> {
+        // A recursive predicate has the rows of its base rules at first, and then grows.
+        for name in names {
+            let predicate = &program.predicates[name];
+            self.derived.insert(name.clone(), Size::guessed(1.0, predicate.columns.len()));
+        }
+        for name in names {
+            let size = self.predicate(&program.predicates[name], if recursive { GROWTH } else { 1.0 })?;
+            self.derived.insert(name.clone(), size);
+        }
+        Ok(())
+    }
+
+    fn predicate(&self, predicate: &Predicate, growth: f64) -> Result<Size, Stop> {
+        let arity = predicate.columns.len();
+        Ok(match &predicate.definition {
+            Definition::Rules(rules) => {
+                let mut rows = 0.0;
+                for rule in rules {
+                    budget::step(rule.body.len())?;
+                    rows += self.rows_after(&rule.body);
+                }
+                rows *= growth;
+                let grouped = |column: &HeadColumn| column.aggregation.is_none();
+                match predicate.columns.iter().filter(|column| grouped(column)).count() {
+                    0 => Size::guessed(1.0, arity),
+                    keys if keys < arity => Size { keys, ..Size::guessed(rows.powf(0.8).max(1.0), arity) },
+                    _ => Size::guessed(rows.max(1.0), arity),
+                }
+            }
+            Definition::Constant(ConstantRows::Rows(rows)) => Size::guessed(rows.len() as f64, arity),
+            Definition::Constant(ConstantRows::Columns(rows)) => Size::guessed(rows.len as f64, arity),
+            Definition::Constant(_) => Size::guessed(LIST_LENGTH, arity),
+            Definition::Fixed(_) => Size::guessed(FIXED_RULE_ROWS, arity),
+        })
+    }
+
+    /// The size of a relation.
+    pub fn size(&self, target: &Target) -> Size {
+        match target {
+            Target::Predicate(name) => {
+                self.derived.get(name).cloned().unwrap_or_else(|| Size::guessed(LIST_LENGTH, MAX_COLUMNS))
+            }
+            Target::Stored(read) => Size::of(read, self.statistics),
+        }
+    }
+
+    /// The number of rows that the first atoms of a body give.
+    pub fn rows_after(&self, body: &[Atom]) -> f64 {
+        let costs = Costs::new(self, body, None);
+        costs.as_written().rows
+    }
+}
