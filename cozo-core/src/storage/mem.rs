@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use imbl::OrdMap;
 
 use super::column_tree::{MAX_WALKS, MIN_WALKS, PrefetchWalks, Tree};
-use crate::schema::{RelationId, SchemaRef};
+use crate::schema::RelationId;
 use crate::storage::changes::{ChangeSet, ChangedRows, RowChanges};
 use crate::storage::cursor::{BatchCursor, LookupCursor, Nothing, probe_count};
 use crate::storage::error::StorageError;
@@ -88,26 +88,21 @@ impl MemSnapshot {
         }
     }
 
-    /// Applies changes. After an error some of them are applied.
-    pub(super) fn apply(&mut self, changes: &ChangeSet) -> Result<(), StorageError> {
-        self.create(&changes.created);
-        for RowChanges { relation, kind, rows } in &changes.rows {
-            self.tree_mut(*relation)?.apply(*kind, rows);
-        }
-        self.remove(&changes.dropped);
-        Ok(())
-    }
-
-    /// [`MemSnapshot::apply`]; large values may be moved out of the rows instead of copied.
+    /// Applies changes. Large values may be moved out of the rows instead of copied. After an error some changes are applied.
     fn take(&mut self, changes: &mut ChangeSet) -> Result<(), StorageError> {
-        self.create(&changes.created);
+        for schema in &changes.created {
+            self.relations.insert(schema.id, Tree::new(RelationShape::from(&**schema)));
+        }
         for some in changes.rows.chunks_mut(MAX_WALKS) {
             self.prefetch(some);
             for RowChanges { relation, kind, rows } in some {
-                self.tree_mut(*relation)?.take(*kind, rows);
+                let tree = self.relations.get_mut(relation).ok_or(StorageError::NoSuchRelation(relation.0))?;
+                tree.take(*kind, rows);
             }
         }
-        self.remove(&changes.dropped);
+        for relation in &changes.dropped {
+            self.relations.remove(relation);
+        }
         Ok(())
     }
 
@@ -126,22 +121,6 @@ impl MemSnapshot {
             }
         }
         walks.prefetch();
-    }
-
-    fn create(&mut self, relations: &[SchemaRef]) {
-        for schema in relations {
-            self.relations.insert(schema.id, Tree::new(RelationShape::from(&**schema)));
-        }
-    }
-
-    fn remove(&mut self, relations: &[RelationId]) {
-        for relation in relations {
-            self.relations.remove(relation);
-        }
-    }
-
-    fn tree_mut(&mut self, relation: RelationId) -> Result<&mut Tree, StorageError> {
-        self.relations.get_mut(&relation).ok_or(StorageError::NoSuchRelation(relation.0))
     }
 }
 
@@ -214,9 +193,9 @@ impl Snapshot for MemSnapshot {
         Ok(self.tree(relation).map_or_else(nothing, |tree| tree.contains(prefixes, as_of)))
     }
 
-    fn with_changes(self: Arc<Self>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
+    fn with_changes(self: Arc<Self>, mut changes: ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
         let mut next = MemSnapshot::clone(&self);
-        next.apply(changes)?;
+        next.take(&mut changes)?;
         Ok(Arc::new(next))
     }
 }

@@ -250,9 +250,9 @@ impl Snapshot for Overlay {
         Ok(found)
     }
 
-    fn with_changes(self: Arc<Self>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
+    fn with_changes(self: Arc<Self>, changes: ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
         let mut next = Overlay::clone(&self);
-        next.apply(changes)?;
+        next.apply(&changes)?;
         Ok(Arc::new(next))
     }
 }

@@ -178,7 +178,7 @@ pub trait Snapshot: Send + Sync {
     }
 
     /// These contents with uncommitted changes applied, as the transaction that made the changes sees them.
-    fn with_changes(self: Arc<Self>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError>;
+    fn with_changes(self: Arc<Self>, changes: ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError>;
 }
 
 impl dyn Snapshot + '_ {

@@ -43,7 +43,7 @@ impl Ephemeral {
 
     pub fn apply(&mut self, changes: ChangeSet) -> Result<(), TxnError> {
         self.bytes += changes.rows.iter().map(|change| change.rows.memory_bytes()).sum::<usize>();
-        self.rows = Some(self.rows().clone().with_changes(&changes)?);
+        self.rows = Some(self.rows().clone().with_changes(changes)?);
         Ok(())
     }
 }

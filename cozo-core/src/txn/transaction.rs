@@ -22,14 +22,12 @@ use crate::schema::{IndexDefinition, RelationId, RelationSchema, SchemaRef};
 use crate::storage::{ChangeKind, ChangeSet, ChangedRows, RowChanges, Snapshot, empty_snapshot};
 use crate::txn::catalog::Catalog;
 use crate::txn::commit::pipeline::Pipeline;
-use crate::txn::commit::request::AfterCommit;
-use crate::txn::commit::request::{KnownRelation, SchemaChange};
-use crate::txn::ephemeral::Ephemeral;
-use crate::txn::ephemeral::{FIRST_EPHEMERAL_ID, is_ephemeral};
+use crate::txn::commit::request::{AfterCommit, KnownRelation, SchemaChange};
+use crate::txn::ephemeral::{Ephemeral, FIRST_EPHEMERAL_ID, is_ephemeral};
 use crate::txn::error::TxnError;
 use crate::txn::versions::current::VersionRef;
 use crate::txn::view::{Now, View};
-use crate::txn::writes::{Savepoint, Started, Writes, WritesMark};
+use crate::txn::writes::{Savepoint, Started, Writes};
 use crate::value::{Batch, SmallStr};
 
 /// The invariant of all writing operations.
@@ -55,17 +53,15 @@ impl Transaction {
     /// Begins with the current version. A transaction that reads nothing counts as begun when it commits; see
     /// [`Transaction::begin_held`].
     pub fn begin(pipeline: &Arc<Pipeline>, write: bool) -> Self {
-        match write {
-            false => Transaction::new(Some(pipeline.current())),
-            true => {
-                let starting = pipeline.active().begin();
-                let base_catalog = starting.catalog.version;
-                let started = Started { pipeline: pipeline.clone(), starting: Some(starting), since: None };
-                let mut txn = Transaction::new(None);
-                txn.writes = Some(Writes::new(started, base_catalog));
-                txn
-            }
+        if !write {
+            return Transaction::new(Some(pipeline.current()));
         }
+        let starting = pipeline.active.begin();
+        let base_catalog = starting.catalog.version;
+        let started = Started { pipeline: pipeline.clone(), starting: Some(starting), since: None };
+        let mut txn = Transaction::new(None);
+        txn.writes = Some(Writes::new(started, base_catalog));
+        txn
     }
 
     /// Begins with the current version and holds it. A write transaction is pinned from the start.
@@ -318,16 +314,7 @@ impl Transaction {
 
     /// A mark to return to with [`Transaction::roll_back_to`].
     pub fn savepoint(&self) -> Savepoint {
-        let writes = self.writes.as_ref().map(|writes| WritesMark {
-            keys: writes.request.keys.mark(),
-            relations: writes.request.relations.len(),
-            whole: writes.request.whole.len(),
-            schemas: writes.request.schemas.iter().map(|change| (change.name.clone(), change.after.clone())).collect(),
-            created: writes.request.changes.created.len(),
-            dropped: writes.request.changes.dropped.len(),
-            rows: writes.request.changes.rows.len(),
-            after_commit: writes.request.after_commit.len(),
-        });
+        let writes = self.writes.as_ref().map(Writes::mark);
         Savepoint {
             changed_catalog: self.changed_catalog.clone(),
             writes,
@@ -342,23 +329,7 @@ impl Transaction {
         self.ephemeral.schemas = savepoint.schemas;
         self.ephemeral.rows = savepoint.rows;
         if let (Some(writes), Some(mark)) = (&mut self.writes, savepoint.writes) {
-            let request = &mut writes.request;
-            request.keys.roll_back_to(mark.keys);
-            request.relations.truncate(mark.relations);
-            request.whole.truncate(mark.whole);
-            request.schemas.retain_mut(|change| match mark.schemas.iter().find(|(name, _)| *name == change.name) {
-                Some((_, after)) => {
-                    change.after = after.clone();
-                    true
-                }
-                None => false,
-            });
-            request.changes.created.truncate(mark.created);
-            request.changes.dropped.truncate(mark.dropped);
-            request.changes.rows.truncate(mark.rows);
-            request.after_commit.truncate(mark.after_commit);
-            (writes.view, writes.applied) = (None, 0);
-            (writes.counted, writes.bytes) = (0, 0);
+            writes.roll_back_to(mark);
         }
     }
 

@@ -50,7 +50,7 @@ impl Started {
 
 impl Drop for Started {
     fn drop(&mut self) {
-        let active = self.pipeline.active();
+        let active = &self.pipeline.active;
         if let Some(starting) = self.starting.take() {
             active.end_starting(starting);
         }
@@ -85,6 +85,33 @@ impl Writes {
         (self.view, self.applied) = (None, 0);
     }
 
+    pub fn mark(&self) -> WritesMark {
+        let CommitRequest { keys, relations, whole, schemas, changes, after_commit, .. } = &self.request;
+        let ChangeSet { created, dropped, rows, .. } = changes;
+        WritesMark {
+            keys: keys.mark(),
+            schemas: schemas.iter().map(|change| change.after.clone()).collect(),
+            lengths: [relations.len(), whole.len(), created.len(), dropped.len(), rows.len(), after_commit.len()],
+        }
+    }
+
+    /// Undoes everything since the mark.
+    pub fn roll_back_to(&mut self, mark: WritesMark) {
+        let [relations, whole, created, dropped, rows, after_commit] = mark.lengths;
+        let request = &mut self.request;
+        request.keys.roll_back_to(mark.keys);
+        // A name that was changed before the mark has the definition that it had then.
+        request.schemas.truncate(mark.schemas.len());
+        request.schemas.iter_mut().zip(mark.schemas).for_each(|(change, after)| change.after = after);
+        request.relations.truncate(relations);
+        request.whole.truncate(whole);
+        request.changes.created.truncate(created);
+        request.changes.dropped.truncate(dropped);
+        request.changes.rows.truncate(rows);
+        request.after_commit.truncate(after_commit);
+        (self.view, self.applied, self.counted, self.bytes) = (None, 0, 0, 0);
+    }
+
     /// Whether the transaction changed rows of any of these relations.
     pub fn touch(&self, relations: &[RelationId]) -> bool {
         self.request.changes.rows.iter().any(|change| relations.contains(&change.relation))
@@ -101,7 +128,7 @@ impl Writes {
                 let created = if found.is_none() { changes.created.clone() } else { vec![] };
                 let rows = changes.rows[self.applied..].iter().cloned().collect();
                 let pending = ChangeSet { created, rows, ..ChangeSet::default() };
-                found.unwrap_or_else(|| base.snapshot.clone()).with_changes(&pending)?
+                found.unwrap_or_else(|| base.snapshot.clone()).with_changes(pending)?
             }
         };
         self.applied = changes.rows.len();
@@ -117,13 +144,10 @@ pub struct Savepoint {
     pub rows: Option<Arc<dyn Snapshot>>,
 }
 
+/// The lengths of the lists of [`Writes`], and the changes of the catalog.
 pub struct WritesMark {
-    pub keys: KeysMark,
-    pub relations: usize,
-    pub whole: usize,
-    pub schemas: Vec<(SmallStr, Option<SchemaRef>)>,
-    pub created: usize,
-    pub dropped: usize,
-    pub rows: usize,
-    pub after_commit: usize,
+    keys: KeysMark,
+    /// The new definitions, in the order in which their names were first changed.
+    schemas: Vec<Option<SchemaRef>>,
+    lengths: [usize; 6],
 }

@@ -82,10 +82,27 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
             &["engines"],
         ],
     ),
+    ("storage/cache", &[&["cursor", "slot"], &["load"]]),
+    (
+        "storage/codec",
+        &[&["kind", "reader"], &["ordered"], &["any", "bounds"], &["key"], &["value"], &["batch", "rows"]],
+    ),
+    (
+        "storage/kv",
+        &[
+            &["keys"],
+            &["engine", "probes"],
+            &["catalog", "lookup", "scan"],
+            &["as_of"],
+            &["snapshot"],
+            &["partition", "write"],
+            &["storage"],
+        ],
+    ),
     (
         "storage/column_tree",
         &[
-            &["heap", "limits", "search"],
+            &["heap", "limits", "loads", "search"],
             &["buffer"],
             &["nulls", "shared"],
             &["int_column", "plain_column", "text_column"],

@@ -311,8 +311,8 @@ impl Snapshot for CachedSnapshot {
     }
 
     /// An overlay. Uncommitted rows must not be in a slot's tree, which may be evicted at any time.
-    fn with_changes(self: Arc<Self>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
-        overlay(self, changes)
+    fn with_changes(self: Arc<Self>, changes: ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
+        overlay(self, &changes)
     }
 }
 

@@ -129,7 +129,7 @@ fn what_is_not_committed_stays_when_trees_are_given_up() {
     assert_eq!(count(&*roomy.snapshot(), RELATION), 10_000);
     let cached = cold(roomy.current.lock().loaded(RELATION).unwrap().memory_bytes() * 3 / 2);
     assert_eq!(count(&*cached.snapshot(), RELATION), 10_000);
-    let changed = cached.snapshot().with_changes(&put(RELATION, 20_000..20_005)).unwrap();
+    let changed = cached.snapshot().with_changes(put(RELATION, 20_000..20_005)).unwrap();
     assert_eq!((count(&*changed, RELATION), count(&*changed, OTHER)), (10_005, 10_000));
     assert!(!is_loaded(&cached, RELATION), "it made room for the other");
     assert_eq!(count(&*changed, RELATION), 10_005);

@@ -66,10 +66,19 @@ pub(super) fn copy_with_room<T: Clone>(values: &[T]) -> Buffer<T> {
     copy
 }
 
-/// Inserts a value. The buffer grows by little, since a leaf is rarely inserted into twice before it is copied.
-pub(super) fn insert_compact<T>(values: &mut Buffer<T>, index: usize, value: T) {
+/// Inserts a value, or replaces one. The buffer grows by little, since a leaf is rarely inserted into twice before it is copied.
+pub(super) fn write<T>(values: &mut Buffer<T>, index: usize, value: T, is_new: bool) {
+    if !is_new {
+        values[index] = value;
+        return;
+    }
     if values.len() == values.capacity() {
         values.reserve_exact(ROOM * 4);
     }
     values.insert(index, value);
+}
+
+/// The size of a buffer.
+pub(super) fn bytes_of<T>(values: &Buffer<T>) -> usize {
+    values.capacity() * size_of::<T>()
 }

@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use super::finger::Finger;
 use super::limits::MAX_LEAF_ROWS;
+use super::loads::load;
 use super::node::Node;
 use super::prefetch::{MAX_WALKS, PrefetchWalks};
 use crate::storage::cursor::{BatchCursor, LookupCursor, Matches, probe_count};
@@ -165,8 +166,7 @@ impl<'a> Seeker<'a> {
             self.jumps += usize::from(before.is_none_or(|before| !walk.aim.is_at(before.leaf)));
             self.sought.push(walk.aim.seek(&walk.key));
         }
-        let values = self.sought.iter().map(|(finger, found)| finger.leaf.prefetch_row(found.start, &self.columns));
-        std::hint::black_box(values.fold(0, usize::wrapping_add));
+        load(self.sought.iter().map(|(finger, found)| finger.leaf.prefetch_row(found.start, &self.columns)));
     }
 
     /// Moves on to rows of the same probe in the next leaf. Returns whether there are any.

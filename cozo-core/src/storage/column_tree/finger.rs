@@ -67,7 +67,7 @@ impl<'a> Finger<'a> {
         let mut path = SmallVec::new();
         let leaf = descend(root, probe, &mut path).leaf();
         let mut finger = Finger { path, leaf };
-        let found = finger.settle(probe);
+        let found = finger.rows_of(probe);
         (finger, found)
     }
 
@@ -79,12 +79,12 @@ impl<'a> Finger<'a> {
             return found;
         }
         self.leaf = aim_forward(&mut self.path, probe).leaf();
-        self.settle(probe)
+        self.rows_of(probe)
     }
 
     /// The rows of the probe in this leaf, or in the next if all rows of this one come before them.
     #[inline]
-    fn settle(&mut self, probe: Probe) -> Range<usize> {
+    fn rows_of(&mut self, probe: Probe) -> Range<usize> {
         let found = self.leaf.equal_range(0, probe);
         if found.start < self.leaf.len || !self.next_leaf() {
             return found;
@@ -158,7 +158,7 @@ impl<'a> Aim<'a> {
     #[inline]
     pub fn seek(self, probe: Probe) -> (Finger<'a>, Range<usize>) {
         let mut finger = Finger { leaf: self.node.leaf(), path: self.path };
-        let found = finger.settle(probe);
+        let found = finger.rows_of(probe);
         (finger, found)
     }
 }

@@ -5,8 +5,9 @@
 
 use std::ops::Range;
 
-use super::buffer::{Buffer, buffer, copy_with_room, insert_compact};
+use super::buffer::{Buffer, buffer, bytes_of, copy_with_room, write};
 use super::limits::MAX_LEAF_ROWS;
+use super::loads::sum;
 use super::nulls::Nulls;
 use super::search::{equal_range_of, run_end};
 use crate::value::Primitive;
@@ -38,7 +39,7 @@ trait Offset: Copy + Ord + Default {
     fn widen(self) -> i64;
 }
 
-macro_rules! narrow_offset {
+macro_rules! offset_widths {
     ($($width:ty),*) => {$(
         impl Offset for $width {
             #[inline]
@@ -52,18 +53,7 @@ macro_rules! narrow_offset {
         }
     )*};
 }
-narrow_offset!(u8, u16, u32);
-
-impl Offset for i64 {
-    #[inline]
-    fn of(value: i64, _: i64) -> Option<Self> {
-        Some(value)
-    }
-    #[inline]
-    fn widen(self) -> i64 {
-        self
-    }
-}
+offset_widths!(u8, u16, u32, i64);
 
 /// Runs the same code for offsets of each width.
 macro_rules! for_width {
@@ -171,24 +161,13 @@ impl IntColumn {
         }))
     }
 
-    /// Inserts a row. Returns `false` if the width cannot hold the value.
-    pub fn insert(&mut self, row: usize, value: Option<i64>) -> bool {
+    /// Inserts or replaces a row. Returns `false` if the width cannot hold the value.
+    pub fn write(&mut self, row: usize, value: Option<i64>, is_new: bool) -> bool {
         let base = self.base;
         for_width!(&mut self.offsets, values => {
             let Some(offset) = offset_or_null(value, base) else { return false };
-            self.nulls.insert(row, values.len(), value.is_none());
-            insert_compact(values, row, offset);
-        });
-        true
-    }
-
-    /// Replaces a row. Returns `false` if the width cannot hold the value.
-    pub fn set(&mut self, row: usize, value: Option<i64>) -> bool {
-        let base = self.base;
-        for_width!(&mut self.offsets, values => {
-            let Some(offset) = offset_or_null(value, base) else { return false };
-            self.nulls.set(row, values.len(), value.is_none());
-            values[row] = offset;
+            self.nulls.write(row, values.len(), value.is_none(), is_new);
+            write(values, row, offset, is_new);
         });
         true
     }
@@ -262,11 +241,7 @@ const LOWEST_BITS_TO_HIGHEST_BYTE: u64 = 0x0102_0408_1020_4080;
 #[inline]
 fn prefetch<T: Offset>(values: &[T]) -> usize {
     let lines = values.iter().step_by(CACHE_LINE / size_of::<T>());
-    lines.map(|value| value.widen() as usize).fold(0, usize::wrapping_add)
-}
-
-fn bytes_of<T>(values: &Buffer<T>) -> usize {
-    values.capacity() * size_of::<T>()
+    sum(lines.map(|value| value.widen() as usize))
 }
 
 #[cfg(test)]

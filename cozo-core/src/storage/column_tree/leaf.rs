@@ -8,6 +8,7 @@ use super::changes::{Changes, Columns};
 use super::columns::{LeafColumns, equal_range, prefetch};
 use super::leaf_column::{LeafColumn, column_weight};
 use super::limits::{APPENDED_LEAF_ROWS, MAX_LEAF_BYTES, MAX_LEAF_ROWS};
+use super::loads::{load, sum};
 use super::search::pieces;
 use crate::storage::key::{Key, Probe, keys_at};
 use crate::value::{Column, DataValue};
@@ -102,7 +103,7 @@ impl Leaf {
     pub fn prefetch_row(&self, row: usize, columns: &[usize]) -> usize {
         let Some(last) = self.len.checked_sub(1) else { return 0 };
         let row = row.min(last);
-        columns.iter().map(|column| self.columns[*column].prefetch_row(row)).fold(0, usize::wrapping_add)
+        sum(columns.iter().map(|column| self.columns[*column].prefetch_row(row)))
     }
 
     /// The row with a whole key. If there is none, the range is empty and lies where the row would be. A leaf that is not
@@ -124,7 +125,7 @@ impl Leaf {
     /// whereas these loads wait at the same time. It is not inlined, so that its caller's values stay in registers.
     #[inline(never)]
     fn prefetch_now(&self, keys: usize) {
-        std::hint::black_box(self.prefetch(keys));
+        load(std::iter::once(self.prefetch(keys)));
     }
 
     /// Loads all columns of a row, if they are few, even those that are not read. A row that is read is often changed next, and the
@@ -132,9 +133,7 @@ impl Leaf {
     #[inline]
     pub fn prefetch_row_now(&self, row: usize) {
         if !self.columns.spilled() {
-            std::hint::black_box(
-                self.columns.iter().map(|column| column.prefetch_row(row)).fold(0, usize::wrapping_add),
-            );
+            load(self.columns.iter().map(|column| column.prefetch_row(row)));
         }
     }
 
@@ -163,7 +162,7 @@ impl Leaf {
         let found = self.find(&row[..keys], keys < row.len());
         if !found.is_empty() {
             for (column, value) in self.columns[keys..].iter_mut().zip(&row[keys..]) {
-                column.set(found.start, *value);
+                column.write(found.start, *value, false);
             }
             return true;
         }
@@ -171,7 +170,7 @@ impl Leaf {
             return false;
         }
         for (column, value) in self.columns.iter_mut().zip(row) {
-            column.insert(found.start, *value);
+            column.write(found.start, *value, true);
         }
         self.len += 1;
         true

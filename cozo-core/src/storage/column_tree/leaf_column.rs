@@ -18,8 +18,8 @@
 //!   3    109  "m"    null       nulls: absent in every column that has none
 //! ```
 //!
-//! The encoding follows from the values alone, not from the type that the schema declares. [`LeafColumn::insert`] and
-//! [`LeafColumn::set`] change a column in place as long as its encoding can hold the value, and encode it again otherwise.
+//! The encoding follows from the values alone, not from the type that the schema declares. [`LeafColumn::write`]
+//! changes a column in place as long as its encoding can hold the value, and encodes it again otherwise.
 //!
 //! Invariants:
 //! - All columns of a leaf have the same length.
@@ -27,7 +27,7 @@
 
 use std::ops::Range;
 
-use super::buffer::{Buffer, buffer, copy_with_room, insert_compact};
+use super::buffer::{Buffer, buffer, bytes_of, copy_with_room, write};
 use super::int_column::IntColumn;
 use super::plain_column::PlainColumn;
 use super::search::{equal_range_by, run_end};
@@ -45,6 +45,21 @@ pub(super) enum LeafColumn {
     Text(TextColumn),
     Dictionary(DictionaryColumn),
     Any(Buffer<DataValue>),
+}
+
+/// Runs the same code for the encodings that hold values of one type, and other code for nulls and for untyped values.
+macro_rules! for_encoding {
+    ($all:expr, $column:ident => $body:expr, $len:ident => $nulls:expr, $values:ident => $untyped:expr) => {
+        match $all {
+            LeafColumn::Null($len) => $nulls,
+            LeafColumn::Int($column) => $body,
+            LeafColumn::Bool($column) => $body,
+            LeafColumn::Float($column) => $body,
+            LeafColumn::Text($column) => $body,
+            LeafColumn::Dictionary($column) => $body,
+            LeafColumn::Any($values) => $untyped,
+        }
+    };
 }
 
 /// A column of nulls that takes integers, floats or Booleans.
@@ -70,6 +85,13 @@ impl LeafColumn {
             }
             Column::Any(values) => LeafColumn::Any(buffer(values[range].iter().cloned())),
         }
+    }
+
+    /// Encodes the column that `fill` fills.
+    pub fn built(fill: impl FnOnce(&mut Column)) -> Self {
+        let mut column = Column::default();
+        fill(&mut column);
+        LeafColumn::encode(&column, 0..column.len())
     }
 
     /// Encodes a range of a column. Values of an untyped column are moved out of it.
@@ -104,15 +126,7 @@ impl LeafColumn {
 
     /// The number of rows.
     pub fn len(&self) -> usize {
-        match self {
-            LeafColumn::Null(len) => *len,
-            LeafColumn::Int(column) => column.len(),
-            LeafColumn::Bool(column) => column.values.len(),
-            LeafColumn::Float(column) => column.values.len(),
-            LeafColumn::Text(column) => column.len(),
-            LeafColumn::Dictionary(column) => column.len(),
-            LeafColumn::Any(values) => values.len(),
-        }
+        for_encoding!(self, column => column.len(), len => *len, values => values.len())
     }
 
     /// The value of a row.
@@ -120,15 +134,7 @@ impl LeafColumn {
         fn value<T: Into<DataValue>>(value: Option<T>) -> DataValue {
             value.map_or(DataValue::Null, T::into)
         }
-        match self {
-            LeafColumn::Null(_) => DataValue::Null,
-            LeafColumn::Int(column) => value(column.get(row)),
-            LeafColumn::Bool(column) => value(column.get(row)),
-            LeafColumn::Float(column) => value(column.get(row)),
-            LeafColumn::Text(column) => value(column.get(row)),
-            LeafColumn::Dictionary(column) => value(column.get(row)),
-            LeafColumn::Any(values) => values[row].clone(),
-        }
+        for_encoding!(self, column => value(column.get(row)), _len => DataValue::Null, values => values[row].clone())
     }
 
     /// Writes the value of a row into a place. An integer is written there directly. Moving a value that was just written would
@@ -174,86 +180,51 @@ impl LeafColumn {
         }
     }
 
-    /// Inserts a row. Encodes the column again if the value does not fit.
-    pub fn insert(&mut self, row: usize, value: Key) {
+    /// Inserts a new row, or replaces a row. Encodes the column again if the value does not fit.
+    pub fn write(&mut self, row: usize, value: Key, is_new: bool) {
         let fits = match (&mut *self, value) {
             (LeafColumn::Null(len), Key::Null) => {
-                *len += 1;
+                *len += usize::from(is_new);
                 true
             }
-            (LeafColumn::Int(column), Key::Int(value)) => column.insert(row, Some(value)),
-            (LeafColumn::Int(column), Key::Null) => column.insert(row, None),
-            (LeafColumn::Bool(column), Key::Bool(value)) => column.insert(row, Some(value)),
-            (LeafColumn::Bool(column), Key::Null) => column.insert(row, None),
-            (LeafColumn::Float(column), Key::Float(value)) => column.insert(row, Some(value)),
-            (LeafColumn::Float(column), Key::Null) => column.insert(row, None),
-            (LeafColumn::Text(column), Key::Str(value)) => column.insert(row, Some(value)),
-            (LeafColumn::Text(column), Key::Null) => column.insert(row, None),
-            (LeafColumn::Dictionary(column), Key::Str(value)) => column.insert(row, Some(value)),
-            (LeafColumn::Dictionary(column), Key::Null) => column.insert(row, None),
+            (LeafColumn::Int(column), Key::Int(value)) => column.write(row, Some(value), is_new),
+            (LeafColumn::Int(column), Key::Null) => column.write(row, None, is_new),
+            (LeafColumn::Bool(column), Key::Bool(value)) => column.write(row, Some(value), is_new),
+            (LeafColumn::Bool(column), Key::Null) => column.write(row, None, is_new),
+            (LeafColumn::Float(column), Key::Float(value)) => column.write(row, Some(value), is_new),
+            (LeafColumn::Float(column), Key::Null) => column.write(row, None, is_new),
+            (LeafColumn::Text(column), Key::Str(value)) => column.write(row, Some(value), is_new),
+            (LeafColumn::Text(column), Key::Null) => column.write(row, None, is_new),
+            (LeafColumn::Dictionary(column), Key::Str(value)) => column.write(row, Some(value), is_new),
+            (LeafColumn::Dictionary(column), Key::Null) => column.write(row, None, is_new),
             (LeafColumn::Any(values), value) => {
-                insert_compact(values, row, value.to_value());
+                write(values, row, value.to_value(), is_new);
                 true
             }
             _ => false,
         };
         if !fits {
-            self.replace_rows(row..row, value);
-        }
-    }
-
-    /// Replaces a row. Encodes the column again if the value does not fit.
-    pub fn set(&mut self, row: usize, value: Key) {
-        let fits = match (&mut *self, value) {
-            (LeafColumn::Null(_), Key::Null) => true,
-            (LeafColumn::Int(column), Key::Int(value)) => column.set(row, Some(value)),
-            (LeafColumn::Int(column), Key::Null) => column.set(row, None),
-            (LeafColumn::Bool(column), Key::Bool(value)) => column.set(row, Some(value)),
-            (LeafColumn::Bool(column), Key::Null) => column.set(row, None),
-            (LeafColumn::Float(column), Key::Float(value)) => column.set(row, Some(value)),
-            (LeafColumn::Float(column), Key::Null) => column.set(row, None),
-            (LeafColumn::Text(column), Key::Str(value)) => column.set(row, Some(value)),
-            (LeafColumn::Text(column), Key::Null) => column.set(row, None),
-            (LeafColumn::Dictionary(column), Key::Str(value)) => column.set(row, Some(value)),
-            (LeafColumn::Dictionary(column), Key::Null) => column.set(row, None),
-            (LeafColumn::Any(values), value) => {
-                values[row] = value.to_value();
-                true
-            }
-            _ => false,
-        };
-        if !fits {
-            self.replace_rows(row..row + 1, value);
+            self.replace_rows(row..row + usize::from(!is_new), value);
         }
     }
 
     /// Encodes the column again, with `value` in place of a range of rows.
     fn replace_rows(&mut self, rows: Range<usize>, value: Key) {
-        let mut column = Column::default();
-        self.append_range(0..rows.start, &mut column);
-        column.push_owned(value.to_value());
-        self.append_range(rows.end..self.len(), &mut column);
-        *self = LeafColumn::encode(&column, 0..column.len());
+        *self = LeafColumn::built(|column| {
+            self.append_range(0..rows.start, column);
+            column.push_owned(value.to_value());
+            self.append_range(rows.end..self.len(), column);
+        });
     }
 
     /// Removes a row.
     pub fn remove(&mut self, row: usize) {
-        match self {
-            LeafColumn::Null(len) => *len -= 1,
-            LeafColumn::Int(column) => column.remove(row),
-            LeafColumn::Bool(column) => column.remove(row),
-            LeafColumn::Float(column) => column.remove(row),
-            LeafColumn::Text(column) => column.remove(row),
-            LeafColumn::Dictionary(column) => column.remove(row),
-            LeafColumn::Any(values) => drop(values.remove(row)),
-        }
+        for_encoding!(self, column => column.remove(row), len => *len -= 1, values => drop(values.remove(row)));
     }
 
     /// The rows of a range as a column of their own.
     pub fn slice(&self, range: Range<usize>) -> Self {
-        let mut column = Column::default();
-        self.append_range(range, &mut column);
-        LeafColumn::encode(&column, 0..column.len())
+        LeafColumn::built(|column| self.append_range(range, column))
     }
 
     /// Decodes a range, and appends it to a column.
@@ -396,15 +367,7 @@ impl LeafColumn {
 
     /// The approximate size on the heap, without the memory that untyped values own.
     pub fn heap_bytes(&self) -> usize {
-        match self {
-            LeafColumn::Null(_) => 0,
-            LeafColumn::Int(column) => column.heap_bytes(),
-            LeafColumn::Bool(column) => column.heap_bytes(),
-            LeafColumn::Float(column) => column.heap_bytes(),
-            LeafColumn::Text(column) => column.heap_bytes(),
-            LeafColumn::Dictionary(column) => column.heap_bytes(),
-            LeafColumn::Any(values) => values.capacity() * size_of::<DataValue>(),
-        }
+        for_encoding!(self, column => column.heap_bytes(), _len => 0, values => bytes_of(values))
     }
 }
 

@@ -32,6 +32,7 @@ use smallvec::SmallVec;
 
 use super::leaf::Leaf;
 use super::limits::MAX_CHILDREN;
+use super::loads::load;
 use super::node::{Inner, Node};
 use super::tree::Tree;
 use crate::storage::content_version::ContentVersion;
@@ -141,9 +142,8 @@ impl LeafPart {
             let paths = (0..).map(|child| path << CHILD_BITS | child);
             for (children, path) in zip(inner.children.chunks(GROUP), paths.step_by(GROUP)) {
                 // The leaves of a group are loaded together, so that their cache misses overlap.
-                let headers = children.iter().map(|child| child.node.leaf().len).fold(0, usize::wrapping_add);
-                let keys = children.iter().map(|child| child.node.leaf().prefetch(1)).fold(0, usize::wrapping_add);
-                std::hint::black_box((headers, keys));
+                load(children.iter().map(|child| child.node.leaf().len));
+                load(children.iter().map(|child| child.node.leaf().prefetch(1)));
                 for (child, path) in zip(children, path..) {
                     if part.enter(child.node.leaf(), path, most_keys).is_none() {
                         return Ok(None);
@@ -246,8 +246,7 @@ impl<'a> DirectoryReader<'a> {
             for level in (0..self.height).rev() {
                 found.iter_mut().for_each(|place| place.node = child_on(place.path, place.node, level));
             }
-            let values = found.iter().map(|place| place.node.leaf().columns[column].prefetch_row(place.row));
-            std::hint::black_box(values.fold(0, usize::wrapping_add));
+            load(found.iter().map(|place| place.node.leaf().columns[column].prefetch_row(place.row)));
             for (range, place) in zip(ranges, found) {
                 self.append(column, range.len(), place, &mut taken);
                 if taken.len() == range.len() {

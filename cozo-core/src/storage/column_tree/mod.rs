@@ -18,11 +18,12 @@
 //! | `int_column`, `text_column`, `plain_column`, `nulls` | encodings |
 //! | `changes`, `apply`, `rebalance` | changes |
 //! | `cursor`, `finger`, `search`, `as_of` | scans and look-ups |
-//! | `prefetch`, `leaf_directory` | look-ups that overlap their cache misses |
+//! | `loads`, `prefetch`, `leaf_directory` | look-ups that overlap their cache misses |
 //! | `buffer`, `heap`, `shared` | memory |
 //!
 //! # The life of a put
-//! 1. [`MemStorage`](super::mem) clones its map from relations to trees, if a snapshot is held, and hands each `RowChanges` to [`Tree::apply`].
+//! 1. [`MemStorage`](super::mem) clones its map from relations to trees, if a snapshot is held, and hands each `RowChanges`
+//!    to [`Tree::take`].
 //! 2. `apply` descends. An inner node cuts the sorted rows at its separators and passes each part to one child. A node with
 //!    one holder is changed in place. A shared node is copied first.
 //! 3. A leaf puts few rows one by one, and retains an encoding if the value fits. Many rows are merged and encoded again.
@@ -80,6 +81,7 @@ mod leaf;
 mod leaf_column;
 mod leaf_directory;
 mod limits;
+mod loads;
 mod node;
 mod nulls;
 mod plain_column;

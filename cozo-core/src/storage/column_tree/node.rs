@@ -5,10 +5,11 @@ use super::columns::{LeafColumns, equal_range, prefetch};
 use super::leaf::{Leaf, SplitOff};
 use super::leaf_column::LeafColumn;
 use super::limits::MAX_CHILDREN;
+use super::loads::load;
 use super::search::pieces;
 use super::shared::Shared;
 use crate::storage::key::Probe;
-use crate::value::{Column, DataValue};
+use crate::value::DataValue;
 
 /// A node.
 #[derive(Debug)]
@@ -118,10 +119,8 @@ impl Inner {
     /// A node above these children, of which there is at least one.
     pub fn of(items: Vec<Sibling>) -> Self {
         let keys = items[0].separator.len();
-        let separators = (0..keys).map(|key| {
-            let column: Column = items.iter().map(|item| item.separator[key].clone()).collect();
-            LeafColumn::encode(&column, 0..column.len())
-        });
+        let separators = (0..keys)
+            .map(|key| LeafColumn::built(|column| items.iter().for_each(|item| column.push(&item.separator[key]))));
         Inner::new(separators.collect(), buffer(items.into_iter().map(|item| item.child)))
     }
 
@@ -133,8 +132,7 @@ impl Inner {
     fn copy(&self) -> Self {
         // Counting references waits for the children's memory one after another. Plain loads come first, since their cache misses
         // overlap.
-        let warm: usize = self.children.iter().map(|child| Shared::holders(&child.node)).sum();
-        std::hint::black_box(warm);
+        load(self.children.iter().map(|child| Shared::holders(&child.node)));
         Inner { separators: self.separators.clone(), children: self.children.clone(), rows: self.rows }
     }
 
@@ -169,11 +167,11 @@ impl Inner {
     /// Inserts new children before the one at `index`.
     pub fn insert_siblings(&mut self, index: usize, siblings: Vec<Sibling>) {
         let separators = self.separators.iter().enumerate().map(|(key, old)| {
-            let mut column = Column::default();
-            old.append_range(0..index, &mut column);
-            siblings.iter().for_each(|sibling| column.push(&sibling.separator[key]));
-            old.append_range(index..old.len(), &mut column);
-            LeafColumn::encode(&column, 0..column.len())
+            LeafColumn::built(|column| {
+                old.append_range(0..index, column);
+                siblings.iter().for_each(|sibling| column.push(&sibling.separator[key]));
+                old.append_range(index..old.len(), column);
+            })
         });
         self.separators = separators.collect();
         self.children.splice(index..index, siblings.into_iter().map(|sibling| sibling.child));

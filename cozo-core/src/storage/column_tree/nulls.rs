@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::buffer::{Buffer, buffer, copy_with_room, insert_compact};
+use super::buffer::{Buffer, buffer, copy_with_room, write};
 
 /// Null flags.
 #[derive(Clone, Debug, Default)]
@@ -24,17 +24,10 @@ impl Nulls {
         self.0.as_ref().is_some_and(|flags| flags[row])
     }
 
-    /// Inserts a row into a column of `len` rows.
-    pub fn insert(&mut self, row: usize, len: usize, null: bool) {
+    /// Inserts or replaces a row of a column of `len` rows.
+    pub fn write(&mut self, row: usize, len: usize, null: bool, is_new: bool) {
         if null || self.0.is_some() {
-            insert_compact(self.0.get_or_insert_with(|| no_nulls(len)), row, null);
-        }
-    }
-
-    /// Sets a row of a column of `len` rows.
-    pub fn set(&mut self, row: usize, len: usize, null: bool) {
-        if null || self.0.is_some() {
-            self.0.get_or_insert_with(|| no_nulls(len))[row] = null;
+            write(self.0.get_or_insert_with(|| no_nulls(len)), row, null, is_new);
         }
     }
 

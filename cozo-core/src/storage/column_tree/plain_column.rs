@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::buffer::{Buffer, buffer, copy_with_room, insert_compact};
+use super::buffer::{Buffer, buffer, bytes_of, copy_with_room, write};
 use super::nulls::Nulls;
 use super::search::equal_range_by;
 use crate::value::Primitive;
@@ -11,7 +11,7 @@ use crate::value::Primitive;
 /// Plain values. A null row has the default value.
 #[derive(Clone, Debug)]
 pub(super) struct PlainColumn<T> {
-    pub values: Buffer<T>,
+    values: Buffer<T>,
     nulls: Nulls,
 }
 
@@ -23,6 +23,10 @@ impl<T: Copy + Default> PlainColumn<T> {
 
     pub fn copy_with_room(&self) -> Self {
         PlainColumn { values: copy_with_room(&self.values), nulls: self.nulls.copy_with_room() }
+    }
+
+    pub fn len(&self) -> usize {
+        self.values.len()
     }
 
     pub fn get(&self, row: usize) -> Option<T> {
@@ -40,15 +44,9 @@ impl<T: Copy + Default> PlainColumn<T> {
         equal_range_by(valid..range.end, |row| compare(&self.values[row], &key))
     }
 
-    pub fn insert(&mut self, row: usize, value: Option<T>) -> bool {
-        self.nulls.insert(row, self.values.len(), value.is_none());
-        insert_compact(&mut self.values, row, value.unwrap_or_default());
-        true
-    }
-
-    pub fn set(&mut self, row: usize, value: Option<T>) -> bool {
-        self.nulls.set(row, self.values.len(), value.is_none());
-        self.values[row] = value.unwrap_or_default();
+    pub fn write(&mut self, row: usize, value: Option<T>, is_new: bool) -> bool {
+        self.nulls.write(row, self.values.len(), value.is_none(), is_new);
+        write(&mut self.values, row, value.unwrap_or_default(), is_new);
         true
     }
 
@@ -63,6 +61,6 @@ impl<T: Copy + Default> PlainColumn<T> {
     }
 
     pub fn heap_bytes(&self) -> usize {
-        self.values.capacity() * size_of::<T>() + self.nulls.heap_bytes()
+        bytes_of(&self.values) + self.nulls.heap_bytes()
     }
 }

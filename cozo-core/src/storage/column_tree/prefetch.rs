@@ -11,16 +11,12 @@
 //!  ...           all loads of one step are independent, so they wait at the same time
 //! ```
 //!
-//! A prefetch is an ordinary load whose result goes to `black_box`. It needs no unsafe code and no platform intrinsics, and an
-//! out-of-order processor does not wait for one before it starts the next.
-//!
 //! Invariant: walks change nothing, so a caller may skip them. Below [`MIN_WALKS`] they are skipped.
-
-use std::hint::black_box;
 
 use smallvec::SmallVec;
 
 use super::finger::Aim;
+use super::loads::load;
 use super::node::{Child, Node};
 use crate::storage::key::ProbeKeys;
 
@@ -58,22 +54,17 @@ impl<'t, 'k> PrefetchWalks<'t, 'k> {
     /// Descends to the leaves, and prefetches the memory that a search in them reads.
     pub(super) fn into_leaves(mut self) -> SmallVec<[Walk<'t, 'k>; MAX_WALKS]> {
         loop {
-            self.together(|walk| walk.aim.node().prefetch());
-            self.together(|walk| walk.aim.node().prefetch_keys(walk.key.len()));
+            load(self.0.iter().map(|walk| walk.aim.node().prefetch()));
+            load(self.0.iter().map(|walk| walk.aim.node().prefetch_keys(walk.key.len())));
             let children: SmallVec<[Option<&'t Child>; MAX_WALKS]> =
                 self.0.iter_mut().map(|walk| walk.aim.choose(&walk.key)).collect();
             if children.iter().all(Option::is_none) {
                 return self.0;
             }
-            black_box(children.iter().flatten().map(|child| child.size).fold(0, usize::wrapping_add));
+            load(children.iter().flatten().map(|child| child.size));
             for (walk, child) in self.0.iter_mut().zip(children) {
                 walk.aim.go_on(child);
             }
         }
-    }
-
-    /// Runs one load for each walk. Loads that do not depend on each other wait at the same time.
-    fn together(&self, read: impl Fn(&Walk) -> usize) {
-        black_box(self.0.iter().map(read).fold(0, usize::wrapping_add));
     }
 }

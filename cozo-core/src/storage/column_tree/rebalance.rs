@@ -40,11 +40,11 @@ impl Inner {
     fn join(&mut self, separator: Vec<DataValue>, right: &Inner) {
         let separators =
             self.separators.iter().zip(&right.separators).zip(separator).map(|((left, right), between)| {
-                let mut column = Column::default();
-                left.append_range(0..left.len(), &mut column);
-                column.push_owned(between);
-                right.append_range(1..right.len(), &mut column);
-                LeafColumn::encode(&column, 0..column.len())
+                LeafColumn::built(|column| {
+                    left.append_range(0..left.len(), column);
+                    column.push_owned(between);
+                    right.append_range(1..right.len(), column);
+                })
             });
         self.separators = separators.collect();
         self.children.extend_from_slice(&right.children);

@@ -7,7 +7,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::buffer::{Buffer, TreeMemory, buffer, copy_with_room, insert_compact};
+use super::buffer::{Buffer, TreeMemory, buffer, bytes_of, copy_with_room, write};
 use super::nulls::Nulls;
 use super::search::equal_range_by;
 use super::shared::Shared;
@@ -28,13 +28,20 @@ enum Ends {
     U32(Buffer<u32>),
 }
 
+/// Runs the same code for ends of each width.
+macro_rules! for_ends {
+    ($all:expr, $ends:ident => $body:expr) => {
+        match $all {
+            Ends::U16($ends) => $body,
+            Ends::U32($ends) => $body,
+        }
+    };
+}
+
 impl Ends {
     #[inline]
     fn get(&self, row: usize) -> usize {
-        match self {
-            Ends::U16(ends) => ends[row].into(),
-            Ends::U32(ends) => ends[row] as usize,
-        }
+        for_ends!(self, ends => ends[row] as usize)
     }
 
     fn max(&self) -> usize {
@@ -46,10 +53,7 @@ impl Ends {
 
     /// Moves the ends from `row` on by `difference`. The caller has checked that they fit.
     fn shift(&mut self, row: usize, difference: isize) {
-        match self {
-            Ends::U16(ends) => ends[row..].iter_mut().for_each(|end| *end = end.wrapping_add_signed(difference as i16)),
-            Ends::U32(ends) => ends[row..].iter_mut().for_each(|end| *end = end.wrapping_add_signed(difference as i32)),
-        }
+        for_ends!(self, ends => ends[row..].iter_mut().for_each(|end| *end = end.wrapping_add_signed(difference as _)));
     }
 }
 
@@ -82,15 +86,17 @@ impl TextColumn {
     }
 
     pub fn len(&self) -> usize {
-        match &self.ends {
-            Ends::U16(ends) => ends.len(),
-            Ends::U32(ends) => ends.len(),
-        }
+        for_ends!(&self.ends, ends => ends.len())
+    }
+
+    #[inline]
+    fn start(&self, row: usize) -> usize {
+        if row == 0 { 0 } else { self.ends.get(row - 1) }
     }
 
     #[inline]
     fn span(&self, row: usize) -> Range<usize> {
-        (if row == 0 { 0 } else { self.ends.get(row - 1) })..self.ends.get(row)
+        self.start(row)..self.ends.get(row)
     }
 
     #[inline]
@@ -105,42 +111,28 @@ impl TextColumn {
         equal_range_by(valid..range.end, |row| self.text.as_bytes()[self.span(row)].cmp(key.as_bytes()))
     }
 
-    /// Inserts a row. Returns `false` if the ends are too narrow for it.
-    pub fn insert(&mut self, row: usize, value: Option<&str>) -> bool {
-        let text = value.unwrap_or_default();
-        if self.text.len() + text.len() > self.ends.max() {
+    /// Inserts or replaces a row. Returns `false` if the ends are too narrow for it.
+    pub fn write(&mut self, row: usize, value: Option<&str>, is_new: bool) -> bool {
+        let (text, start) = (value.unwrap_or_default(), self.start(row));
+        let end = if is_new { start } else { self.ends.get(row) };
+        if self.text.len() - (end - start) + text.len() > self.ends.max() {
             return false;
         }
-        self.nulls.insert(row, self.len(), value.is_none());
-        let at = if row == 0 { 0 } else { self.ends.get(row - 1) };
-        match &mut self.ends {
-            Ends::U16(ends) => insert_compact(ends, row, at as u16),
-            Ends::U32(ends) => insert_compact(ends, row, at as u32),
+        self.nulls.write(row, self.len(), value.is_none(), is_new);
+        if is_new {
+            for_ends!(&mut self.ends, ends => write(ends, row, start as _, true));
+            self.text.insert_str(start, text);
+        } else {
+            self.text.replace_range(start..end, text);
         }
-        self.ends.shift(row, text.len() as isize);
-        self.text.insert_str(at, text);
-        true
-    }
-
-    /// Replaces a row. Returns `false` if the ends are too narrow for it.
-    pub fn set(&mut self, row: usize, value: Option<&str>) -> bool {
-        let (text, span) = (value.unwrap_or_default(), self.span(row));
-        if self.text.len() - span.len() + text.len() > self.ends.max() {
-            return false;
-        }
-        self.nulls.set(row, self.len(), value.is_none());
-        self.ends.shift(row, text.len() as isize - span.len() as isize);
-        self.text.replace_range(span, text);
+        self.ends.shift(row, text.len() as isize - (end - start) as isize);
         true
     }
 
     pub fn remove(&mut self, row: usize) {
         let span = self.span(row);
         self.ends.shift(row, -(span.len() as isize));
-        match &mut self.ends {
-            Ends::U16(ends) => drop(ends.remove(row)),
-            Ends::U32(ends) => drop(ends.remove(row)),
-        }
+        for_ends!(&mut self.ends, ends => { ends.remove(row); });
         self.text.replace_range(span, "");
         self.nulls.remove(row);
     }
@@ -163,18 +155,11 @@ impl TextColumn {
         self.nulls.append_to(range.clone(), &mut target.nulls, len);
         let start = self.span(range.start).start;
         let text = &self.text[start..self.ends.get(range.end - 1)];
-        match &self.ends {
-            Ends::U16(ends) => target.append_run(text, ends[range].iter().map(|end| usize::from(*end) - start)),
-            Ends::U32(ends) => target.append_run(text, ends[range].iter().map(|end| *end as usize - start)),
-        }
+        for_ends!(&self.ends, ends => target.append_run(text, ends[range].iter().map(|end| *end as usize - start)));
     }
 
     pub fn heap_bytes(&self) -> usize {
-        let ends = match &self.ends {
-            Ends::U16(ends) => ends.capacity() * 2,
-            Ends::U32(ends) => ends.capacity() * 4,
-        };
-        ends + self.text.capacity() + self.nulls.heap_bytes()
+        for_ends!(&self.ends, ends => bytes_of(ends)) + self.text.capacity() + self.nulls.heap_bytes()
     }
 }
 
@@ -249,16 +234,10 @@ impl DictionaryColumn {
         Some(self.distinct.len() as u8 - 1)
     }
 
-    /// Inserts a row. Returns `false` if the dictionary is full.
-    pub fn insert(&mut self, row: usize, value: Option<&str>) -> bool {
+    /// Inserts or replaces a row. Returns `false` if the dictionary is full.
+    pub fn write(&mut self, row: usize, value: Option<&str>, is_new: bool) -> bool {
         let code = self.code(value);
-        code.map(|code| insert_compact(&mut self.codes, row, code)).is_some()
-    }
-
-    /// Replaces a row. Returns `false` if the dictionary is full.
-    pub fn set(&mut self, row: usize, value: Option<&str>) -> bool {
-        let code = self.code(value);
-        code.map(|code| self.codes[row] = code).is_some()
+        code.map(|code| write(&mut self.codes, row, code, is_new)).is_some()
     }
 
     pub fn remove(&mut self, row: usize) {

@@ -284,43 +284,28 @@ impl Tree {
         if probe.is_empty() {
             0..self.row_count()
         } else {
-            first_rank(&self.root, &probe)..end_rank(&self.root, &probe)
+            rank::<false>(&self.root, &probe)..rank::<true>(&self.root, &probe)
         }
     }
 }
 
-/// The number of rows before those that begin with the probe.
-fn first_rank(mut node: &Node, probe: Probe) -> u64 {
+/// The number of rows before those that begin with the probe; with `END`, before and among them.
+fn rank<const END: bool>(mut node: &Node, probe: Probe) -> u64 {
+    let side = |found: Range<usize>| if END { found.end } else { found.start };
     let mut before = 0;
     loop {
         match node {
-            Node::Leaf(leaf) => return before + leaf.equal_range(0, probe).start as u64,
+            Node::Leaf(leaf) => return before + side(leaf.equal_range(0, probe)) as u64,
             Node::Inner(inner) => {
-                let child = inner.child_of(probe, 0);
-                before += rows_before(inner, child);
+                let child = match END {
+                    true => equal_range(&inner.separators, 1..inner.children.len(), probe).end - 1,
+                    false => inner.child_of(probe, 0),
+                };
+                before += inner.children[..child].iter().map(|child| child.rows).sum::<u64>();
                 node = &inner.children[child].node;
             }
         }
     }
-}
-
-/// The number of rows before and among those that begin with the probe.
-fn end_rank(mut node: &Node, probe: Probe) -> u64 {
-    let mut before = 0;
-    loop {
-        match node {
-            Node::Leaf(leaf) => return before + leaf.equal_range(0, probe).end as u64,
-            Node::Inner(inner) => {
-                let found = equal_range(&inner.separators, 1..inner.children.len(), probe);
-                before += rows_before(inner, found.end - 1);
-                node = &inner.children[found.end - 1].node;
-            }
-        }
-    }
-}
-
-fn rows_before(inner: &Inner, child: usize) -> u64 {
-    inner.children[..child].iter().map(|child| child.rows).sum()
 }
 
 fn memory_of(node: &Node) -> usize {

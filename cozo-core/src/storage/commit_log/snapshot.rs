@@ -107,7 +107,7 @@ impl Era {
             None => (0, overlay(self.base.clone(), &ChangeSet::of_rows(self.sealed_changes()?))?),
         };
         let changes = self.changes([(self.active.clone(), from..end)].into_iter())?;
-        let view = if changes.is_empty() { view } else { view.with_changes(&ChangeSet::of_rows(changes))? };
+        let view = if changes.is_empty() { view } else { view.with_changes(ChangeSet::of_rows(changes))? };
         if latest.as_ref().is_none_or(|(before, _)| *before <= end) {
             *latest = Some((end, view.clone()));
         }
@@ -238,7 +238,7 @@ impl Snapshot for LoggedSnapshot {
         self.view()?.contains(relation, prefixes, as_of)
     }
 
-    fn with_changes(self: Arc<Self>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
-        overlay(self, changes)
+    fn with_changes(self: Arc<Self>, changes: ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
+        overlay(self, &changes)
     }
 }

@@ -1,9 +1,9 @@
 //! Histories read as of a time. The visible version of a history is sought, and so is the end of a long history.
 
-use super::KvCursor;
+use super::engine::KvCursor;
 use super::keys::RELATION_BYTES;
 use super::lookup::matches;
-use super::snapshot::Probes;
+use super::probes::Probes;
 use crate::storage::codec::{RowReader, VALIDITY_BYTES, encode_validity};
 use crate::storage::cursor::{BatchCursor, LookupCursor, Matches};
 use crate::storage::error::StorageError;

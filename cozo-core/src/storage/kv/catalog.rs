@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::keys::{ByteRange, RELATION_BYTES};
-use super::{Keys, KvCursor, KvEngine, KvSnapshot};
+use super::engine::{KvCursor, KvEngine, KvSnapshot};
+use super::keys::{ByteRange, Keys, RELATION_BYTES};
 use crate::schema::{RelationId, SchemaRef};
 use crate::storage::error::StorageError;
 use crate::storage::log_mark::LogMark;

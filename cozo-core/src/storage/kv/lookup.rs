@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::engine::{KvCursor, KvSnapshot};
 use super::keys::{Keys, RELATION_BYTES};
-use super::snapshot::Probes;
-use super::{KvCursor, KvSnapshot};
+use super::probes::Probes;
 use crate::storage::codec::{RowCodec, RowReader};
 use crate::storage::cursor::{LookupCursor, Matches};
 use crate::storage::error::StorageError;

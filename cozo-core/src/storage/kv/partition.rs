@@ -4,9 +4,9 @@
 //! the engine knows the size of a range in bytes, the fraction where a part ends is found by bisection. Otherwise keys are
 //! assumed to be evenly spread. The first key at or after the fraction ends the part.
 
+use super::engine::{KvCursor, KvSnapshot};
 use super::keys::{ByteRange, RELATION_BYTES};
 use super::snapshot::KvView;
-use super::{KvCursor, KvSnapshot};
 use crate::schema::RelationId;
 use crate::storage::error::StorageError;
 use crate::storage::range::KeyRange;

@@ -1,6 +1,6 @@
 //! Scans: the rows of a range, in key order.
 
-use super::KvCursor;
+use super::engine::KvCursor;
 use super::keys::RELATION_BYTES;
 use crate::storage::codec::RowReader;
 use crate::storage::cursor::BatchCursor;

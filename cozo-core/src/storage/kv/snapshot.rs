@@ -5,10 +5,11 @@ use std::sync::Arc;
 use imbl::OrdMap;
 
 use super::as_of::{HistoryLookup, HistoryScan, VersionLookup};
-use super::keys::{ByteRange, Keys, relation_prefix};
+use super::engine::{KvCursor, KvSnapshot};
+use super::keys::ByteRange;
 use super::lookup::{PointLookup, PrefixLookup, contained};
+use super::probes::Probes;
 use super::scan::Scan;
-use super::{KvCursor, KvSnapshot};
 use crate::schema::{RelationId, RelationSchema};
 use crate::storage::changes::ChangeSet;
 use crate::storage::codec::{RowCodec, RowReader};
@@ -188,35 +189,7 @@ impl<S: KvSnapshot> Snapshot for KvView<S> {
         }
     }
 
-    fn with_changes(self: Arc<Self>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
-        overlay::overlay(self, changes)
-    }
-}
-
-/// The prefixes of a look-up as bytes.
-pub(super) struct Probes<'a> {
-    relation: RelationId,
-    codec: &'a RowCodec,
-    columns: &'a [Column],
-}
-
-impl<'a> Probes<'a> {
-    pub fn new(relation: RelationId, codec: &'a RowCodec, columns: &'a [Column]) -> Self {
-        Probes { relation, codec, columns }
-    }
-
-    pub fn len(&self) -> usize {
-        probe_count(self.columns)
-    }
-
-    /// Appends the prefix of a probe's keys. Returns whether there can be any such key.
-    pub fn write(&self, probe: usize, out: &mut Vec<u8>) -> Result<bool, StorageError> {
-        out.extend_from_slice(&relation_prefix(self.relation));
-        self.codec.write_prefix(self.columns, probe, out)
-    }
-
-    /// [`Probes::write`] into a new key of a list.
-    pub fn push(&self, probe: usize, keys: &mut Keys) -> Result<bool, StorageError> {
-        keys.push_with(|out| self.write(probe, out))
+    fn with_changes(self: Arc<Self>, changes: ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
+        overlay::overlay(self, &changes)
     }
 }

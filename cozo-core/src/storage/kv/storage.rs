@@ -6,10 +6,10 @@ use arc_swap::ArcSwap;
 use imbl::OrdMap;
 
 use super::catalog::{self, FORMAT_VERSION, format_key};
+use super::engine::{KvBatch, KvEngine, KvSnapshot, KvTraits};
 use super::keys::{ByteRange, Keys, relation_prefix};
 use super::snapshot::{KvView, Relation};
 use super::write::Writer;
-use super::{KvBatch, KvEngine, KvSnapshot, KvTraits};
 use crate::schema::{RelationId, with_indices};
 use crate::storage::changes::{ChangeKind, ChangeSet, RowChanges};
 use crate::storage::error::StorageError;

@@ -10,6 +10,7 @@ use imbl::OrdMap;
 
 use super::*;
 use crate::schema::{BaseType, ColumnType, RelationId};
+use crate::storage::StorageError;
 use crate::storage::tests::{self as suite, RELATION, Subject, creation, ints, schema};
 use crate::storage::{AsOf, ChangeKind, ChangeSet, KeyRange, RowChanges, Storage};
 use crate::sync::Mutex;

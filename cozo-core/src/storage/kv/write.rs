@@ -3,9 +3,9 @@
 use imbl::OrdMap;
 
 use super::catalog::{count_key, definition_bytes, definition_key, log_mark_key};
-use super::keys::{ByteRange, RELATION_BYTES, relation_prefix};
+use super::engine::{KvBatch, KvSnapshot};
+use super::keys::{ByteRange, Keys, RELATION_BYTES, relation_prefix};
 use super::snapshot::{KvView, Relation, Sample};
-use super::{Keys, KvBatch, KvSnapshot};
 use crate::schema::RelationId;
 use crate::storage::changes::{ChangeKind, ChangeSet, RowChanges};
 use crate::storage::codec::RowCodec;

@@ -117,7 +117,7 @@ impl Snapshot for SqliteSnapshot {
         })
     }
 
-    fn with_changes(self: Arc<Self>, changes: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
-        overlay(self, changes)
+    fn with_changes(self: Arc<Self>, changes: ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
+        overlay(self, &changes)
     }
 }

@@ -46,7 +46,7 @@ impl Snapshot for PlainReads<'_> {
         }
     }
 
-    fn with_changes(self: Arc<Self>, _: &ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
+    fn with_changes(self: Arc<Self>, _: ChangeSet) -> Result<Arc<dyn Snapshot>, StorageError> {
         unreachable!("these reads see no changes")
     }
 }

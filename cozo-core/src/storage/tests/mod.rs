@@ -265,7 +265,7 @@ impl Pair {
         let mut overlay = snapshot.clone();
         for _ in 0..2 {
             let rows = vec![self.random_change(), self.random_change()];
-            overlay = overlay.with_changes(&ChangeSet::of_rows(rows)).unwrap();
+            overlay = overlay.with_changes(ChangeSet::of_rows(rows)).unwrap();
             self.verify_ranges(&*overlay);
             self.verify_lookups(&*overlay);
         }
@@ -414,9 +414,9 @@ fn unknown_relations_are_empty_or_errors(subject: &Subject) {
     assert_eq!(empty.contains(RELATION, &ints([1, 2]).columns, None).unwrap(), [false, false]);
     let rows = vec![RowChanges::new(RELATION, ChangeKind::Put, ints([1]))];
     let put = ChangeSet::of_rows(rows.clone());
-    assert!(empty.clone().with_changes(&put).is_err());
+    assert!(empty.clone().with_changes(put.clone()).is_err());
     let created = ChangeSet { rows: rows.into(), ..creation(&schema) };
-    let local = empty.clone().with_changes(&created).unwrap();
+    let local = empty.clone().with_changes(created.clone()).unwrap();
     assert_eq!(
         (scan(&*empty, &KeyRange::all(), &[0], 10).len(), scan(&*local, &KeyRange::all(), &[0], 10).len()),
         (0, 1)

@@ -55,7 +55,7 @@ pub struct Pipeline {
     waiting_count: AtomicU64,
     pub leader: CachePadded<Mutex<CachePadded<History>>>,
     /// The active transactions. Their locks are taken after the lock of `current`.
-    active: Active,
+    pub active: Active,
     pub batcher: WriteBatcher,
     next_relation: AtomicU64,
     /// The engine. It is dropped after the versions, which have snapshots of it. Otherwise an engine with an open snapshot
@@ -130,7 +130,7 @@ impl Pipeline {
     fn commit_locked(&self, history: &mut History, mut locked: Locked<'_>) {
         if let Some(part) = locked.in_order() {
             let committed = self.publish(history, [], &part.keys, from_mut(&mut part.changes));
-            committed.expect("an engine that defers takes rows of relations that exist");
+            committed.expect("an engine that batches takes rows of relations that exist");
         }
     }
 
@@ -180,11 +180,6 @@ impl Pipeline {
     /// A new relation's identity.
     pub fn next_relation_id(&self) -> RelationId {
         RelationId(self.next_relation.fetch_add(1, Ordering::Relaxed))
-    }
-
-    /// The write transactions.
-    pub fn active(&self) -> &Active {
-        &self.active
     }
 
     /// Pins a write transaction to the latest version with the catalog that it began with. Until then it holds no rows that a
