@@ -44,6 +44,8 @@ pub mod parse;
 mod plan;
 mod program;
 pub mod schema;
+#[doc(hidden)]
+pub mod search;
 pub mod session;
 pub mod storage;
 mod sync;

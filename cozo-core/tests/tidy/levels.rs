@@ -11,7 +11,7 @@ const ROOT: &[&[&str]] = &[
     &["budget", "threads"],
     &["value"],
     &["expr", "parse", "schema", "text"],
-    &["storage"],
+    &["search", "storage"],
     &["legacy", "txn"],
     &["fixed_rule", "index"],
     &["program"],

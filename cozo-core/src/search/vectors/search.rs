@@ -1,0 +1,271 @@
+//! Searches: which way one takes, the comparison of all allowed nodes, and what is returned.
+//!
+//! ```text
+//! query ── form of the rows ── way ─┬─ exact: all allowed nodes ─────────────┐
+//!                                   └─ a walk: ef nodes, or it fails: exact ─┴─ twins ── exact distances ── radius ── k hits
+//! ```
+
+use fixedbitset::FixedBitSet;
+
+use super::filtered::FilteredWalk;
+use super::index::VectorIndex;
+use super::order::{distance_of, key, node_of, ordered};
+use super::rows::VectorRef;
+use super::scratch::Scratch;
+use super::space::{Extent, Probe, Rows};
+use super::thresholds::{
+    DIRECTED_MIN_SHARE, ELEMENTS_PER_STEP, ONE_HOP_MIN_SHARE, ROWS_PER_CHECK, SCAN_MAX_NODES, SCANNED_PER_CANDIDATE,
+};
+use super::walk::{descend, nearest_many};
+use crate::budget::{Stop, step};
+
+/// What is searched.
+#[derive(Clone, Copy)]
+pub struct VectorQuery<'a> {
+    /// The vector to which near ones are searched. One of another length than those of the index finds nothing.
+    pub vector: VectorRef<'a>,
+    /// The number of hits.
+    pub k: usize,
+    /// The number of candidates that a walk keeps, at least `k`: more find nearer ones, and take longer.
+    pub ef: usize,
+    /// The greatest distance of a hit.
+    pub radius: Option<f64>,
+    /// The nodes that may be returned; all without it.
+    pub allowed: Option<AllowedNodes<'a>>,
+    /// Where the vectors are of which the index has codes alone. Without it, distances are those of the codes.
+    pub originals: Option<&'a dyn Originals>,
+}
+
+/// Nodes that may be returned.
+#[derive(Clone, Copy)]
+pub struct AllowedNodes<'a> {
+    /// The nodes. It may be shorter or longer than the index.
+    pub set: &'a FixedBitSet,
+    /// The number of nodes of the index in the set.
+    pub count: usize,
+}
+
+/// The vectors that the nodes of an index have.
+pub trait Originals {
+    /// Hands over the vectors of nodes, in any order. Nodes left out are not found.
+    fn read(&self, nodes: &[u32], take: &mut dyn FnMut(u32, VectorRef<'_>));
+}
+
+/// A node that was found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hit {
+    /// The node.
+    pub node: u32,
+    /// Its distance from the query. NaN comes last.
+    pub distance: f64,
+}
+
+/// The way of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchWay {
+    /// All allowed nodes are compared.
+    Exact,
+    /// A walk through the graph without a filter.
+    Graph,
+    /// A walk through all nodes that returns allowed ones.
+    OneHop,
+    /// A walk from allowed node to allowed node over the nearest of the others.
+    DirectedTwoHops,
+    /// The same over any of the others.
+    BlindTwoHops,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The hits by distance, then by node.
+    pub hits: Vec<Hit>,
+    /// The way of the search.
+    pub way: SearchWay,
+    /// The number of distances that it took.
+    pub compared: usize,
+}
+
+impl VectorIndex {
+    /// The `k` allowed nodes nearest to a vector: always as many as are allowed and within the radius, if not all of them the
+    /// nearest. Fails if the thread's script must stop.
+    pub fn search(&self, query: VectorQuery<'_>, scratch: &mut Scratch) -> Result<Found, Stop> {
+        let allowed = query.allowed.map_or(self.len(), |allowed| allowed.count.min(self.len()));
+        let mut found = Found { hits: vec![], way: SearchWay::Exact, compared: 0 };
+        if query.k.min(allowed) == 0 || query.vector.dim() != self.dim() {
+            return Ok(found);
+        }
+        let (prepared, extent) = self.space.query(query.vector);
+        let ef = query.ef.max(query.k);
+        found.way = self.way(allowed, ef, extent);
+        if found.way != SearchWay::Exact {
+            let is_complete = self.walk(found.way, &query, prepared.probe(), ef, allowed, scratch, &mut found.compared);
+            self.add_twins(query.allowed, scratch);
+            step(found.compared * self.dim() / ELEMENTS_PER_STEP)?;
+            if !is_complete || scratch.list.len() < query.k.min(allowed) {
+                found.way = SearchWay::Exact;
+            }
+        }
+        if found.way == SearchWay::Exact {
+            let limit = if matches!(self.space.rows, Rows::F32(_)) { query.k } else { ef };
+            found.compared += self.scan(prepared.probe(), query.allowed, limit, scratch)?;
+        }
+        found.hits = self.hits(&query, prepared.probe(), &scratch.list);
+        Ok(found)
+    }
+
+    /// The way of a search among so many allowed nodes.
+    fn way(&self, allowed: usize, ef: usize, extent: Extent) -> SearchWay {
+        let few = SCAN_MAX_NODES.max(ef.saturating_mul(SCANNED_PER_CANDIDATE));
+        if self.graph.layers.is_empty() || allowed <= few || extent != Extent::Finite {
+            return SearchWay::Exact;
+        }
+        let share = allowed as f64 / self.len() as f64;
+        match share {
+            _ if allowed == self.len() => SearchWay::Graph,
+            _ if share >= ONE_HOP_MIN_SHARE => SearchWay::OneHop,
+            _ if share >= DIRECTED_MIN_SHARE => SearchWay::DirectedTwoHops,
+            _ => SearchWay::BlindTwoHops,
+        }
+    }
+
+    /// Walks through the graph. Returns whether that succeeded, with the heads that were found in the list.
+    #[allow(clippy::too_many_arguments)]
+    fn walk(
+        &self,
+        way: SearchWay,
+        query: &VectorQuery<'_>,
+        from: Probe<'_>,
+        ef: usize,
+        max_compared: usize,
+        scratch: &mut Scratch,
+        compared: &mut usize,
+    ) -> bool {
+        let (space, graph) = (&self.space, &self.graph);
+        let entry = descend(space, graph, from, 0, scratch);
+        let Some(allowed) = query.allowed.filter(|_| way != SearchWay::Graph) else {
+            scratch.list.clear();
+            scratch.list.push(key(space.distance(from, entry), entry));
+            *compared = nearest_many(space, &graph.layers[0], from, ef, scratch);
+            self.add_infinite(from, |_| true, scratch);
+            return true;
+        };
+        let walk = FilteredWalk { space, graph, twins: &self.twins, allowed: allowed.set, ef, max_compared };
+        let (distances, is_complete) = match way {
+            SearchWay::OneHop => walk.one_hop(from, entry, scratch),
+            _ => walk.two_hops(from, entry, way == SearchWay::DirectedTwoHops, scratch),
+        };
+        *compared = distances;
+        self.add_infinite(from, |node| allowed.set.contains(node as usize), scratch);
+        is_complete
+    }
+
+    /// Adds nodes without a place in the graph whose distance may be the smallest.
+    fn add_infinite(&self, from: Probe<'_>, is_allowed: impl Fn(u32) -> bool, scratch: &mut Scratch) {
+        if !self.infinite.is_empty() {
+            let nodes = self.infinite.iter().filter(|node| is_allowed(**node));
+            scratch.list.extend(nodes.map(|node| key(self.space.distance(from, *node), *node)));
+            scratch.list.sort_unstable();
+        }
+    }
+
+    /// Replaces each head in the list by the allowed nodes among itself and its members.
+    fn add_twins(&self, allowed: Option<AllowedNodes<'_>>, scratch: &mut Scratch) {
+        if self.twins.heads.is_empty() {
+            return;
+        }
+        let is_allowed = |node: u32| allowed.is_none_or(|allowed| allowed.set.contains(node as usize));
+        let found = scratch.list.iter().flat_map(|head| {
+            let members = self.twins.members(node_of(*head)).iter().copied();
+            let family = std::iter::once(node_of(*head)).chain(members);
+            family.filter(|node| is_allowed(*node)).map(|node| *head & !0xffff_ffff | u64::from(node) << 1)
+        });
+        scratch.list = found.collect();
+        scratch.list.sort_unstable();
+    }
+
+    /// Compares all allowed nodes. The nearest, `limit` of them, are in the list. Returns the number of distances.
+    fn scan(
+        &self,
+        from: Probe<'_>,
+        allowed: Option<AllowedNodes<'_>>,
+        limit: usize,
+        scratch: &mut Scratch,
+    ) -> Result<usize, Stop> {
+        scratch.list.clear();
+        let len = self.len() as u32;
+        match allowed.filter(|allowed| allowed.count < self.len()) {
+            None => self.scan_nodes(from, 0..len, limit, scratch),
+            Some(allowed) => {
+                let nodes = allowed.set.ones().map(|node| node as u32).take_while(|node| *node < len);
+                self.scan_nodes(from, nodes, limit, scratch)
+            }
+        }
+    }
+
+    fn scan_nodes(
+        &self,
+        from: Probe<'_>,
+        mut nodes: impl Iterator<Item = u32>,
+        limit: usize,
+        scratch: &mut Scratch,
+    ) -> Result<usize, Stop> {
+        let Scratch { list, fresh, distances, .. } = scratch;
+        let (mut compared, mut bound) = (0, u32::MAX);
+        loop {
+            fresh.clear();
+            fresh.extend(nodes.by_ref().take(ROWS_PER_CHECK));
+            if fresh.is_empty() {
+                break;
+            }
+            step(fresh.len() * self.dim() / ELEMENTS_PER_STEP)?;
+            self.space.distances(from, fresh, distances);
+            compared += fresh.len();
+            for (node, distance) in fresh.iter().zip(distances.iter()) {
+                if ordered(*distance) <= bound {
+                    list.push(key(*distance, *node));
+                }
+            }
+            // Cut from time to time, so that each key costs a constant number of comparisons.
+            if list.len() >= 2 * limit + ROWS_PER_CHECK {
+                let (_, last, _) = list.select_nth_unstable(limit - 1);
+                bound = super::order::order_of(*last);
+                list.truncate(limit);
+            }
+        }
+        list.sort_unstable();
+        list.truncate(limit);
+        Ok(compared)
+    }
+
+    /// The hits among the candidates, which are sorted keys.
+    fn hits(&self, query: &VectorQuery<'_>, from: Probe<'_>, candidates: &[u64]) -> Vec<Hit> {
+        let mut hits: Vec<Hit> = match (&self.space.rows, query.originals) {
+            (Rows::F64(_), _) => candidates
+                .iter()
+                .map(|key| Hit { node: node_of(*key), distance: self.space.exact(from, node_of(*key)) })
+                .collect(),
+            (Rows::Codes(_), Some(originals)) => {
+                let mut nodes: Vec<u32> = candidates.iter().map(|key| node_of(*key)).collect();
+                nodes.sort_unstable();
+                let mut hits = Vec::with_capacity(nodes.len());
+                originals.read(&nodes, &mut |node, vector| {
+                    hits.push(Hit { node, distance: self.space.original(query.vector, vector) });
+                });
+                hits
+            }
+            _ => candidates
+                .iter()
+                .take(query.k)
+                .map(|key| Hit { node: node_of(*key), distance: f64::from(distance_of(*key)) })
+                .collect(),
+        };
+        let rank = |hit: &Hit| (hit.distance.is_nan(), hit.distance, hit.node);
+        hits.sort_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(a.node.cmp(&b.node)));
+        if let Some(radius) = query.radius {
+            hits.retain(|hit| hit.distance <= radius);
+        }
+        hits.truncate(query.k);
+        hits
+    }
+}
