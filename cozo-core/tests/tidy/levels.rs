@@ -7,7 +7,7 @@ use super::{Complaints, Source, sources};
 
 /// The modules of `src/`, from the lowest level up.
 const ROOT: &[&[&str]] = &[
-    &["allocator", "clock", "diag", "fork", "sync"],
+    &["allocator", "clock", "diag", "fork", "kernels", "sync"],
     &["budget", "threads"],
     &["value"],
     &["expr", "parse", "schema", "text"],
