@@ -105,7 +105,7 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
             &["heap", "limits", "loads", "search"],
             &["buffer"],
             &["nulls", "shared"],
-            &["int_column", "plain_column", "text_column"],
+            &["int_column", "plain_column", "text_column", "vector_column"],
             &["leaf_column"],
             &["changes", "columns"],
             &["leaf"],
