@@ -115,7 +115,8 @@ fn value(random: &mut StdRng, depth: usize) -> DataValue {
 /// The column types that have encodings of their own, and some that have not.
 fn types() -> Vec<ColumnType> {
     use BaseType::*;
-    let bases = [Any, Bool, Int, Float, String, Bytes, Uuid, Json, Validity, Tuple(vec![])];
+    let bases =
+        [Any, Bool, Int, Float, String, Bytes, Uuid, Json, Validity, Tuple(vec![]), Vector { wide: false, len: 3 }];
     let both = |base: BaseType| [true, false].map(|nullable| ColumnType { base: base.clone(), nullable });
     bases.into_iter().flat_map(both).collect()
 }
@@ -135,6 +136,7 @@ fn fitting(column: &ColumnType, random: &mut StdRng) -> DataValue {
         BaseType::Json => DataValue::Json(JsonData(document(random))),
         BaseType::Validity => validity(random),
         BaseType::Tuple(_) => DataValue::List(list(random, 2)),
+        BaseType::Vector { .. } => DataValue::Vec(Vector::F32((0..3).map(|_| float(random) as f32).collect())),
         _ => value(random, 0),
     }
 }
