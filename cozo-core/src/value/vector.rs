@@ -42,6 +42,22 @@ impl<'a> VectorRef<'a> {
         }
     }
 
+    /// Appends the elements with 4 bytes, rounded if they have more.
+    pub fn extend_f32(self, row: &mut Vec<f32>) {
+        match self {
+            VectorRef::F32(from) => row.extend_from_slice(from),
+            VectorRef::F64(from) => row.extend(from.iter().map(|x| *x as f32)),
+        }
+    }
+
+    /// Appends the elements with 8 bytes.
+    pub fn extend_f64(self, row: &mut Vec<f64>) {
+        match self {
+            VectorRef::F32(from) => row.extend(from.iter().map(|x| f64::from(*x))),
+            VectorRef::F64(from) => row.extend_from_slice(from),
+        }
+    }
+
     /// A vector of its own.
     pub fn to_vector(self) -> Vector {
         match self {

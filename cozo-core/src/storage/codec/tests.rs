@@ -332,3 +332,20 @@ fn values_of_another_type_are_refused() {
     let error = codec.write_key(&[Column::floats(vec![1.0])], 0, &mut vec![]).unwrap_err();
     assert_eq!(error.to_string(), "a value cannot be stored: Float is not what column 0 of 'r' holds");
 }
+
+#[test]
+fn vectors_are_stored_as_they_always_were() {
+    let narrow = DataValue::Vec(Vector::F32(vec![1.0, -2.0].into()));
+    let wide = DataValue::Vec(Vector::F64(vec![1.0].into()));
+    for (value, head, elements) in [
+        (narrow, [11, 0, 0, 0, 0, 0, 0, 0, 2], [0xBF, 0x80, 0, 0, 0x3F, 0xFF, 0xFF, 0xFF]),
+        (wide, [12, 0, 0, 0, 0, 0, 0, 0, 1], [0xBF, 0xF0, 0, 0, 0, 0, 0, 0]),
+    ] {
+        let (mut bytes, mut column) = (vec![], Column::default());
+        encode_any(&value, &mut bytes).unwrap();
+        assert_eq!(bytes, [&head[..], &elements].concat());
+        decode_into(&bytes, &mut column).unwrap();
+        assert!(matches!(column, Column::Vec(_)) && column.get(0) == value);
+        assert!(decode_into(&bytes[..bytes.len() - 1], &mut column).is_err());
+    }
+}

@@ -9,21 +9,21 @@ use crate::value::{Column, DataValue, VectorColumn, VectorElement, VectorRef, Ve
 
 /// The vectors of an operand, all of one length. No vector is empty.
 #[derive(Clone, Copy)]
-enum Vectors<'a> {
-    F32(Rows<'a, f32>),
-    F64(Rows<'a, f64>),
+enum VectorSlices<'a> {
+    F32(RowSlices<'a, f32>),
+    F64(RowSlices<'a, f64>),
 }
 
 /// A vector for each row, or the same for all.
 #[derive(Clone, Copy)]
-struct Rows<'a, T> {
+struct RowSlices<'a, T> {
     elements: &'a [T],
     dim: usize,
     /// The number of elements from one row to the next, 0 if all have the same.
     step: usize,
 }
 
-impl<'a, T> Rows<'a, T> {
+impl<'a, T> RowSlices<'a, T> {
     #[inline]
     fn row(&self, row: usize) -> &'a [T] {
         let start = row * self.step;
@@ -32,21 +32,21 @@ impl<'a, T> Rows<'a, T> {
 }
 
 /// The operand, if it is a vector or a column of vectors and no row is null.
-fn vectors<'a>(operand: &'a Operand<'_>) -> Option<Vectors<'a>> {
-    fn rows<T: VectorElement>(rows: &VectorRows<T>) -> Option<Rows<'_, T>> {
-        Some(Rows { elements: rows.as_dense()?, dim: rows.dim(), step: rows.dim() })
+fn vectors<'a>(operand: &'a Operand<'_>) -> Option<VectorSlices<'a>> {
+    fn rows<T: VectorElement>(rows: &VectorRows<T>) -> Option<RowSlices<'_, T>> {
+        Some(RowSlices { elements: rows.as_dense()?, dim: rows.dim(), step: rows.dim() })
     }
     match operand {
         Operand::Scalar(value) => match &**value {
             DataValue::Vec(vector) if !vector.is_empty() => Some(match vector.elements()? {
-                VectorRef::F32(elements) => Vectors::F32(Rows { elements, dim: elements.len(), step: 0 }),
-                VectorRef::F64(elements) => Vectors::F64(Rows { elements, dim: elements.len(), step: 0 }),
+                VectorRef::F32(elements) => VectorSlices::F32(RowSlices { elements, dim: elements.len(), step: 0 }),
+                VectorRef::F64(elements) => VectorSlices::F64(RowSlices { elements, dim: elements.len(), step: 0 }),
             }),
             _ => None,
         },
         Operand::Column(column) => match &**column {
-            Column::Vec(VectorColumn::F32(column)) => rows(column).map(Vectors::F32),
-            Column::Vec(VectorColumn::F64(column)) => rows(column).map(Vectors::F64),
+            Column::Vec(VectorColumn::F32(column)) => rows(column).map(VectorSlices::F32),
+            Column::Vec(VectorColumn::F64(column)) => rows(column).map(VectorSlices::F64),
             _ => None,
         },
     }
@@ -56,13 +56,13 @@ fn vectors<'a>(operand: &'a Operand<'_>) -> Option<Vectors<'a>> {
 pub(in super::super) fn distances(operands: &[Operand<'_>], len: usize, metric: Metric) -> KernelOutcome {
     let [a, b] = operands else { return None };
     match (vectors(a), vectors(b)) {
-        (Some(Vectors::F32(a)), Some(Vectors::F32(b))) => distances_of(a, b, len, metric),
-        (Some(Vectors::F64(a)), Some(Vectors::F64(b))) => distances_of(a, b, len, metric),
+        (Some(VectorSlices::F32(a)), Some(VectorSlices::F32(b))) => distances_of(a, b, len, metric),
+        (Some(VectorSlices::F64(a)), Some(VectorSlices::F64(b))) => distances_of(a, b, len, metric),
         _ => by_reference::distances(operands, len, metric),
     }
 }
 
-fn distances_of<T: Element>(a: Rows<'_, T>, b: Rows<'_, T>, len: usize, metric: Metric) -> KernelOutcome {
+fn distances_of<T: Element>(a: RowSlices<'_, T>, b: RowSlices<'_, T>, len: usize, metric: Metric) -> KernelOutcome {
     if a.dim != b.dim {
         return None;
     }
@@ -97,7 +97,7 @@ fn build<T: VectorElement>(len: usize, dim: usize, mut fill: impl FnMut(usize, &
 
 /// The vectors scaled to length 1.
 pub(in super::super) fn normalize(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
-    fn of<T: Element>(rows: Rows<'_, T>, len: usize) -> KernelOutcome {
+    fn of<T: Element>(rows: RowSlices<'_, T>, len: usize) -> KernelOutcome {
         build(len, rows.dim, |row, elements| {
             let row = rows.row(row);
             let length = T::dot(row, row).sqrt();
@@ -106,8 +106,8 @@ pub(in super::super) fn normalize(operands: &[Operand<'_>], len: usize) -> Kerne
     }
     let [operand] = operands else { return None };
     match vectors(operand)? {
-        Vectors::F32(rows) => of(rows, len),
-        Vectors::F64(rows) => of(rows, len),
+        VectorSlices::F32(rows) => of(rows, len),
+        VectorSlices::F64(rows) => of(rows, len),
     }
 }
 
@@ -121,17 +121,17 @@ pub(super) fn combine(
 ) -> KernelOutcome {
     let [a, b] = operands else { return None };
     match (vectors(a), vectors(b)) {
-        (Some(Vectors::F32(a)), Some(Vectors::F32(b))) => pairs(a, b, len, narrow),
-        (Some(Vectors::F64(a)), Some(Vectors::F64(b))) => pairs(a, b, len, wide),
-        (Some(Vectors::F32(a)), None) => with_numbers(a, dense(b)?, len, |x, y| narrow(x, y as f32)),
-        (None, Some(Vectors::F32(b))) => with_numbers(b, dense(a)?, len, |x, y| narrow(y as f32, x)),
-        (Some(Vectors::F64(a)), None) => with_numbers(a, dense(b)?, len, wide),
-        (None, Some(Vectors::F64(b))) => with_numbers(b, dense(a)?, len, |x, y| wide(y, x)),
+        (Some(VectorSlices::F32(a)), Some(VectorSlices::F32(b))) => pairs(a, b, len, narrow),
+        (Some(VectorSlices::F64(a)), Some(VectorSlices::F64(b))) => pairs(a, b, len, wide),
+        (Some(VectorSlices::F32(a)), None) => with_numbers(a, dense(b)?, len, |x, y| narrow(x, y as f32)),
+        (None, Some(VectorSlices::F32(b))) => with_numbers(b, dense(a)?, len, |x, y| narrow(y as f32, x)),
+        (Some(VectorSlices::F64(a)), None) => with_numbers(a, dense(b)?, len, wide),
+        (None, Some(VectorSlices::F64(b))) => with_numbers(b, dense(a)?, len, |x, y| wide(y, x)),
         _ => None,
     }
 }
 
-fn pairs<T: Element>(a: Rows<'_, T>, b: Rows<'_, T>, len: usize, f: impl Fn(T, T) -> T) -> KernelOutcome {
+fn pairs<T: Element>(a: RowSlices<'_, T>, b: RowSlices<'_, T>, len: usize, f: impl Fn(T, T) -> T) -> KernelOutcome {
     if a.dim != b.dim {
         return None;
     }
@@ -140,13 +140,13 @@ fn pairs<T: Element>(a: Rows<'_, T>, b: Rows<'_, T>, len: usize, f: impl Fn(T, T
 
 /// Combines each vector with the number of its row.
 fn with_numbers<T: Element>(
-    vectors: Rows<'_, T>,
+    vectors: RowSlices<'_, T>,
     numbers: Typed<'_>,
     len: usize,
     f: impl Fn(T, f64) -> T,
 ) -> KernelOutcome {
     fn each<T: Element, N: Copy>(
-        (vectors, numbers): (Rows<'_, T>, OperandSide<'_, N>),
+        (vectors, numbers): (RowSlices<'_, T>, OperandSide<'_, N>),
         len: usize,
         f: impl Fn(T, N) -> T,
     ) -> KernelOutcome {
