@@ -36,6 +36,20 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
     ),
     ("exec/access", &[&["stored", "tables"], &["build_side", "ordered_scan", "sorted_lists"], &["lookup_counter"]]),
     ("exec/driver", &[&["fixed", "ordered", "sort"], &["rule"], &["fixpoint"], &["answer"]]),
+    (
+        "index/search",
+        &[
+            &["error", "hits", "thresholds"],
+            &["extractor"],
+            &["rows", "vector_content"],
+            &["segment"],
+            &["cache", "segments"],
+            &["view"],
+            &["duplicates", "listing", "vectors"],
+            &["follow", "seal"],
+            &["verify"],
+        ],
+    ),
     ("exec/index", &[&["packed_key"], &["clustered_rows"], &["hash_index"], &["cache"]]),
     ("exec/rowset", &[&["int_set"], &["row_set"], &["table"], &["grouping", "int_collector", "seen", "top_k"]]),
     (
@@ -44,7 +58,8 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
             &["error", "running", "script"],
             &["results"],
             &["events", "transfer"],
-            &["backup", "core"],
+            &["backup", "sealer"],
+            &["core"],
             &["run"],
             &["sys"],
             &["api"],
@@ -65,7 +80,14 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
     ("session/script", &[&["cached_ref", "statistics"], &["compile"], &["query_cache"], &["statements"], &["cache"]]),
     (
         "session/sys",
-        &[&["shared"], &["explain", "indices", "metadata", "process", "triggers"], &["relations"], &["operations"]],
+        &[
+            &["index_error", "shared"],
+            &["options"],
+            &["searches"],
+            &["explain", "indices", "metadata", "process", "triggers"],
+            &["relations"],
+            &["operations"],
+        ],
     ),
     (
         "storage",

@@ -24,12 +24,12 @@ pub(super) struct Space {
     pub precision: Precision,
     pub dim: usize,
     pub len: usize,
-    pub rows: Rows,
+    pub rows: StoredVectors,
 }
 
 /// The rows of all vectors.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Rows {
+pub(super) enum StoredVectors {
     F32(Vec<f32>),
     F64(Vec<f64>),
     Codes(Vec<u8>),
@@ -84,9 +84,9 @@ impl Space {
     /// The vectors in the form of the table above.
     pub fn new(vectors: Vectors, metric: Metric, int8: bool) -> Space {
         let (dim, len, precision) = (vectors.dim(), vectors.len(), vectors.precision());
-        let mut space = Space { metric, precision, dim, len, rows: Rows::Codes(vec![]) };
+        let mut space = Space { metric, precision, dim, len, rows: StoredVectors::Codes(vec![]) };
         space.rows = match vectors.into_elements() {
-            _ if dim == 0 => Rows::F32(vec![]),
+            _ if dim == 0 => StoredVectors::F32(vec![]),
             elements if int8 => {
                 let mut rows = Vec::with_capacity(len * (dim + FACTOR_BYTES));
                 let mut coded = |vector: VectorRef<'_>| encode(&space.form_f32(vector), &mut rows);
@@ -94,19 +94,19 @@ impl Space {
                     Elements::F32(all) => all.chunks_exact(dim).for_each(|row| coded(row.into())),
                     Elements::F64(all) => all.chunks_exact(dim).for_each(|row| coded(row.into())),
                 }
-                Rows::Codes(rows)
+                StoredVectors::Codes(rows)
             }
             Elements::F32(mut all) => {
                 if metric == Metric::Cosine {
                     all.chunks_exact_mut(dim).for_each(normalize_f32);
                 }
-                Rows::F32(all)
+                StoredVectors::F32(all)
             }
             Elements::F64(mut all) => {
                 if metric == Metric::Cosine {
                     all.chunks_exact_mut(dim).for_each(normalize_f64);
                 }
-                Rows::F64(all)
+                StoredVectors::F64(all)
             }
         };
         space
@@ -139,7 +139,7 @@ impl Space {
     /// A query in the form of the rows, and the extent of its elements.
     pub fn query(&self, vector: VectorRef<'_>) -> (Query, Extent) {
         match &self.rows {
-            Rows::F64(_) => {
+            StoredVectors::F64(_) => {
                 let row = self.form_f64(vector);
                 let extent = extent_of(row.iter().copied());
                 (Query::F64(row), extent)
@@ -147,7 +147,7 @@ impl Space {
             rows => {
                 let row = self.form_f32(vector);
                 let extent = extent_of(row.iter().copied().map(f64::from));
-                if let Rows::F32(_) = rows {
+                if let StoredVectors::F32(_) = rows {
                     return (Query::F32(row), extent);
                 }
                 let mut codes = Vec::with_capacity(self.stride());
@@ -160,7 +160,7 @@ impl Space {
     /// The number of elements, or bytes, of a row.
     pub fn stride(&self) -> usize {
         match self.rows {
-            Rows::Codes(_) => self.dim + FACTOR_BYTES,
+            StoredVectors::Codes(_) => self.dim + FACTOR_BYTES,
             _ => self.dim,
         }
     }
@@ -169,9 +169,9 @@ impl Space {
     pub fn probe(&self, node: u32) -> Probe<'_> {
         let stride = self.stride();
         match &self.rows {
-            Rows::F32(all) => Probe::F32(Table { elements: all, stride }.row(node)),
-            Rows::F64(all) => Probe::F64(Table { elements: all, stride }.row(node)),
-            Rows::Codes(all) => Probe::Codes(Table { elements: all, stride }.row(node)),
+            StoredVectors::F32(all) => Probe::F32(Table { elements: all, stride }.row(node)),
+            StoredVectors::F64(all) => Probe::F64(Table { elements: all, stride }.row(node)),
+            StoredVectors::Codes(all) => Probe::Codes(Table { elements: all, stride }.row(node)),
         }
     }
 
@@ -188,15 +188,19 @@ impl Space {
     pub fn distances(&self, from: Probe<'_>, nodes: &[u32], distances: &mut Vec<f32>) {
         let (l2, stride) = (self.metric == Metric::L2, self.stride());
         match (from, &self.rows) {
-            (Probe::F32(from), Rows::F32(all)) if l2 => {
+            (Probe::F32(from), StoredVectors::F32(all)) if l2 => {
                 l2_f32_of(from, Table { elements: all, stride }, nodes, distances)
             }
-            (Probe::F32(from), Rows::F32(all)) => dot_f32_of(from, Table { elements: all, stride }, nodes, distances),
-            (Probe::F64(from), Rows::F64(all)) if l2 => {
+            (Probe::F32(from), StoredVectors::F32(all)) => {
+                dot_f32_of(from, Table { elements: all, stride }, nodes, distances)
+            }
+            (Probe::F64(from), StoredVectors::F64(all)) if l2 => {
                 l2_f64_of(from, Table { elements: all, stride }, nodes, distances)
             }
-            (Probe::F64(from), Rows::F64(all)) => dot_f64_of(from, Table { elements: all, stride }, nodes, distances),
-            (Probe::Codes(from), Rows::Codes(all)) => {
+            (Probe::F64(from), StoredVectors::F64(all)) => {
+                dot_f64_of(from, Table { elements: all, stride }, nodes, distances)
+            }
+            (Probe::Codes(from), StoredVectors::Codes(all)) => {
                 let table = Table { elements: all.as_slice(), stride };
                 dot_codes_of(&from[..self.dim], table, nodes, distances);
                 let of_from = factors(from);
@@ -268,9 +272,9 @@ impl Space {
     /// The memory of the rows, in bytes.
     pub fn memory_bytes(&self) -> usize {
         match &self.rows {
-            Rows::F32(all) => all.capacity() * size_of::<f32>(),
-            Rows::F64(all) => all.capacity() * size_of::<f64>(),
-            Rows::Codes(all) => all.capacity(),
+            StoredVectors::F32(all) => all.capacity() * size_of::<f32>(),
+            StoredVectors::F64(all) => all.capacity() * size_of::<f64>(),
+            StoredVectors::Codes(all) => all.capacity(),
         }
     }
 }

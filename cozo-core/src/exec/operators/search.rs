@@ -1,0 +1,176 @@
+//! Repeats a row for each row of a relation that an index finds by likeness.
+//!
+//! For each input row the search asks its index for the best rows. If there is a filter, it asks for more than `k` of them, and for
+//! ever more until `k` pass the filter or the index has no others. The columns of the relation are then looked up for many hits at
+//! once.
+
+use super::limits::Limits;
+use super::{Emit, Operator, Shape, empty_slots, frame, stopped};
+use crate::budget::temporary;
+use crate::exec::access::stored::indexed;
+use crate::exec::error::ExecError;
+use crate::exec::run::{Run, Worker};
+use crate::exec::sink::{CONTINUE, Flow};
+use crate::exec::thresholds::{MAX_BATCH_ROWS, SEARCH_GROWTH};
+use crate::expr::Expr;
+use crate::index::search::{Hits, IndexView, NearestWanted, SearchColumn, SearchIndexError, candidates, nearest};
+use crate::plan::SearchPlan;
+use crate::schema::SearchOptions;
+use crate::storage::Snapshot;
+use crate::value::{Batch, DataValue};
+
+/// A search in an index for each input row.
+pub struct IndexSearch<'a> {
+    plan: &'a SearchPlan,
+    shape: Shape<'a>,
+    snapshot: &'a dyn Snapshot,
+    /// The outputs that are columns of the relation, with their slots.
+    stored: Vec<(usize, usize)>,
+    /// The other outputs, with their slots.
+    extras: Vec<(SearchColumn, usize)>,
+    /// The slots of the input that the filter reads.
+    tested: Vec<usize>,
+}
+
+impl<'a> IndexSearch<'a> {
+    pub fn new(plan: &'a SearchPlan, shape: Shape<'a>, run: &'a Run<'a>) -> Self {
+        let (mut stored, mut extras) = (vec![], vec![]);
+        for (column, slot) in &plan.outputs {
+            match column {
+                SearchColumn::Stored(column) => stored.push((*column, *slot)),
+                extra => extras.push((*extra, *slot)),
+            }
+        }
+        let mut tested = vec![];
+        let mut note = |part: &Expr| match part {
+            Expr::Slot(slot, _) if plan.outputs.iter().all(|(_, filled)| filled != slot) => tested.push(*slot),
+            _ => {}
+        };
+        plan.filter.iter().for_each(|filter| filter.walk(&mut note));
+        let snapshot = run.input.view.of(plan.call.schema.id);
+        IndexSearch { plan, shape, snapshot, stored, extras, tested }
+    }
+}
+
+impl Operator for IndexSearch<'_> {
+    fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
+        let limits = Limits::of(self.plan, worker.run.input.parameters)?;
+        let queries = self.plan.query.eval(frame(&input, worker))?.into_shared_column(input.len)?;
+        let mut row = 0;
+        while row < input.len {
+            let _passing = temporary();
+            let room = self.shape.batch_rows(&input, worker.next_batch_rows()?);
+            let mut rows: Vec<u32> = vec![];
+            let mut keys = Batch::empty(self.plan.call.schema.keys.len());
+            let mut extras = Batch::empty(self.extras.len());
+            while row < input.len && rows.len() < room {
+                worker.run.budget.check()?;
+                let hits = self.hits(&queries.get(row), &limits, &input, row, worker)?;
+                rows.resize(rows.len() + hits.keys.len, row as u32);
+                keys.append(&hits.keys);
+                extras.append(&hits.extras);
+                row += 1;
+            }
+            let mut output = self.shape.take(&input, &rows)?;
+            self.fill(&mut output, &keys, extras)?;
+            let flow = emit(output, worker)?;
+            if stopped(&flow) {
+                return Ok(flow);
+            }
+        }
+        CONTINUE
+    }
+}
+
+impl IndexSearch<'_> {
+    /// The rows that the search of one input row finds.
+    fn hits(
+        &self,
+        query: &DataValue,
+        limits: &Limits,
+        input: &Batch,
+        row: usize,
+        worker: &Worker<'_>,
+    ) -> Result<Hits, ExecError> {
+        let mut count = limits.candidates(self.plan.filter.is_some());
+        loop {
+            let hits = self.nearest(query, count, limits, worker.run)?;
+            let passing = self.passing(&hits, input, row, worker)?;
+            if passing.len() >= limits.k || hits.is_all {
+                return Ok(self.distinct(hits.take(&passing[..passing.len().min(limits.k)])));
+            }
+            count = count.saturating_mul(SEARCH_GROWTH);
+        }
+    }
+
+    /// The best rows, at most `count`.
+    fn nearest(&self, query: &DataValue, count: usize, limits: &Limits, run: &Run<'_>) -> Result<Hits, ExecError> {
+        let call = &self.plan.call;
+        let extras: Vec<SearchColumn> = self.extras.iter().map(|(column, _)| *column).collect();
+        let of = indexed(call, run);
+        match &call.index.options {
+            SearchOptions::Duplicates(_) => {
+                let (least, snapshot) = (limits.min_similarity, self.snapshot);
+                Ok(candidates(&call.index, &call.extractor, query, least, &extras, snapshot)?)
+            }
+            SearchOptions::Vectors(_) => {
+                let (ef, radius, extras) = (limits.ef.max(count), limits.radius, extras.as_slice());
+                Ok(nearest(of, &*IndexView::open(of)?, query, NearestWanted { count, ef, radius, extras })?)
+            }
+            SearchOptions::Text(_) => unreachable!("there are no such indices yet"),
+        }
+    }
+
+    /// The numbers of the hits that pass the filter.
+    fn passing(&self, hits: &Hits, input: &Batch, row: usize, worker: &Worker<'_>) -> Result<Vec<u32>, ExecError> {
+        let all = 0..hits.keys.len as u32;
+        let Some(filter) = &self.plan.filter else { return Ok(all.collect()) };
+        let rows = vec![row as u32; hits.keys.len];
+        let mut slots = Batch { columns: empty_slots(self.shape.slots), len: rows.len() };
+        for slot in &self.tested {
+            slots.columns[*slot] = input.columns[*slot].copy_rows(&rows)?;
+        }
+        self.fill(&mut slots, &hits.keys, hits.extras.clone())?;
+        let holds = filter.eval_condition(frame(&slots, worker))?;
+        Ok(all.filter(|hit| holds.holds(*hit as usize)).collect())
+    }
+
+    /// The hits without those that give an equal row as one before: several entries of a row may be found.
+    fn distinct(&self, hits: Hits) -> Hits {
+        let columns = hits.keys.columns.iter().chain(&hits.extras.columns).cloned().collect();
+        let all = Batch { columns, len: hits.keys.len };
+        let equals_earlier = |row: usize| (0..row).any(|earlier| all.compare_rows(row, &all, earlier).is_eq());
+        if matches!(self.plan.call.index.options, SearchOptions::Vectors(_)) {
+            let first: Vec<u32> = (0..all.len).filter(|row| !equals_earlier(*row)).map(|row| row as u32).collect();
+            return hits.take(&first);
+        }
+        hits
+    }
+
+    /// Fills the slots of the outputs.
+    fn fill(&self, output: &mut Batch, keys: &Batch, extras: Batch) -> Result<(), ExecError> {
+        for ((_, slot), column) in self.extras.iter().zip(extras.columns) {
+            output.columns[*slot] = column;
+        }
+        let schema = &self.plan.call.schema;
+        let columns: Vec<usize> = self.stored.iter().map(|(column, _)| *column).collect();
+        if columns.iter().all(|column| *column < schema.keys.len()) {
+            self.stored.iter().for_each(|(column, slot)| output.columns[*slot] = keys.columns[*column].clone());
+            return Ok(());
+        }
+        let mut found = Batch::empty(columns.len());
+        if keys.len > 0 {
+            let mut cursor = self.snapshot.lookup(schema.id, &keys.columns, &columns, None)?;
+            while let Some(matches) = cursor.next_matches(MAX_BATCH_ROWS)? {
+                found.append(&matches.batch);
+            }
+        }
+        if found.len != keys.len {
+            return Err(SearchIndexError::OutOfStep { index: self.plan.call.name().to_string() }.into());
+        }
+        for ((_, slot), column) in self.stored.iter().zip(found.columns) {
+            output.columns[*slot] = column;
+        }
+        Ok(())
+    }
+}

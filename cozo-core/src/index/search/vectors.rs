@@ -1,0 +1,126 @@
+//! Searching for the nearest vectors.
+
+use super::error::SearchIndexError;
+use super::hits::{Hits, SearchColumn};
+use super::rows::looked_up;
+use super::segment::Content;
+use super::vector_content::{VectorPlace, reference};
+use super::view::{IndexView, Indexed, Part};
+use crate::search::vectors::{AllowedNodes, Scratch, VectorQuery};
+use crate::value::{Batch, Column, DataValue, Vector};
+
+/// What is wanted of a search for vectors.
+#[derive(Clone, Copy, Debug)]
+pub struct NearestWanted<'a> {
+    /// The most hits.
+    pub count: usize,
+    /// The number of candidates that the search keeps.
+    pub ef: usize,
+    /// The greatest distance.
+    pub radius: Option<f64>,
+    /// What is wanted besides the keys.
+    pub extras: &'a [SearchColumn],
+}
+
+/// A hit in a part of a view.
+struct PartHit<'v> {
+    part: &'v Part,
+    place: VectorPlace,
+    distance: f64,
+}
+
+/// The vectors nearest to a query.
+pub fn nearest(
+    of: Indexed<'_>,
+    view: &IndexView,
+    query: &DataValue,
+    wanted: NearestWanted<'_>,
+) -> Result<Hits, SearchIndexError> {
+    let vector = checked(of, query)?;
+    let mut found = vec![];
+    for part in &view.parts {
+        let Content::Vectors(content) = &part.segment.content;
+        let allowed = part.live_nodes.as_ref().map(|live| AllowedNodes { set: &live.set, count: live.count });
+        let (k, ef, radius) = (wanted.count, wanted.ef, wanted.radius);
+        let query = VectorQuery { vector: reference(vector), k, ef, radius, allowed, originals: None };
+        let hits = SCRATCH.with_borrow_mut(|scratch| content.index.search(query, scratch))?.hits;
+        found.extend(hits.into_iter().map(|hit| PartHit {
+            part,
+            place: content.places.of(hit.node),
+            distance: hit.distance,
+        }));
+    }
+    let key = |hit: &PartHit<'_>| hit.part.segment.keys.row(hit.place.doc as usize);
+    found.sort_by(|a, b| distance_order(a.distance, b.distance).then_with(|| key(a).cmp(&key(b))));
+    let is_all = found.len() < wanted.count;
+    found.truncate(wanted.count);
+    let mut keys = Batch::empty(of.relation.keys.len());
+    found.iter().for_each(|hit| keys.append_row(&hit.part.segment.keys, hit.place.doc as usize));
+    let extras = extras(of, &found, &keys, wanted.extras)?;
+    Ok(Hits { keys, extras, is_all })
+}
+
+thread_local! {
+    /// What a search takes memory for.
+    static SCRATCH: std::cell::RefCell<Scratch> = std::cell::RefCell::default();
+}
+
+/// NaN comes last.
+fn distance_order(a: f64, b: f64) -> std::cmp::Ordering {
+    a.is_nan().cmp(&b.is_nan()).then(a.total_cmp(&b))
+}
+
+/// The vector that is searched for.
+fn checked<'q>(of: Indexed<'_>, query: &'q DataValue) -> Result<&'q Vector, SearchIndexError> {
+    let options = of.extractor.vectors().expect("the index is one of vectors");
+    match query {
+        DataValue::Vec(vector) if vector.len() == options.dim => Ok(vector),
+        other => {
+            let wanted = format!("a vector of {} elements, such as vec([1.0, 2.0])", options.dim);
+            Err(of.extractor.cannot_search(other, wanted))
+        }
+    }
+}
+
+/// A column for each output besides those of the relation.
+fn extras(
+    of: Indexed<'_>,
+    found: &[PartHit<'_>],
+    keys: &Batch,
+    wanted: &[SearchColumn],
+) -> Result<Batch, SearchIndexError> {
+    let name =
+        |column: u16| of.relation.columns().nth(column.into()).map_or(DataValue::Null, |it| it.name.as_str().into());
+    let mut columns = vec![];
+    for column in wanted {
+        let values: Vec<DataValue> = match column {
+            SearchColumn::Distance => found.iter().map(|hit| DataValue::from(hit.distance)).collect(),
+            SearchColumn::Field => found.iter().map(|hit| name(hit.place.column)).collect(),
+            SearchColumn::FieldIndex => {
+                let index = |place: VectorPlace| (place.element >= 0).then_some(i64::from(place.element));
+                found.iter().map(|hit| index(hit.place).map_or(DataValue::Null, DataValue::from)).collect()
+            }
+            _ => vectors_at(of, found, keys)?,
+        };
+        let mut column = Column::default();
+        values.into_iter().for_each(|value| column.push_owned(value));
+        columns.push(column);
+    }
+    Ok(Batch { columns, len: found.len() })
+}
+
+/// The vectors that were found, from the relation.
+fn vectors_at(of: Indexed<'_>, found: &[PartHit<'_>], keys: &Batch) -> Result<Vec<DataValue>, SearchIndexError> {
+    let rows = looked_up(of.base(), keys)?;
+    if rows.len != keys.len {
+        return Err(SearchIndexError::OutOfStep { index: of.index.listing.name.to_string() });
+    }
+    let vector = |(row, hit): (usize, &PartHit<'_>)| match rows.columns[usize::from(hit.place.column)].get(row) {
+        DataValue::List(mut items) => match usize::try_from(hit.place.element) {
+            Ok(element) if element < items.len() => items.swap_remove(element),
+            _ => DataValue::Null,
+        },
+        vector => vector,
+    };
+    Ok(found.iter().enumerate().map(vector).collect())
+}
