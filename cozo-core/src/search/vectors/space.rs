@@ -80,6 +80,24 @@ fn extent_of(elements: impl Iterator<Item = f64>) -> Extent {
     }
 }
 
+/// Rows of parts at their new places.
+fn gathered<T: Copy + Default>(
+    parts: &[(&Space, &[Option<u32>])],
+    len: usize,
+    stride: usize,
+    write: impl Fn(&Space, u32, &mut [T]),
+) -> Vec<T> {
+    let mut rows = vec![T::default(); len * stride];
+    for (part, numbers) in parts {
+        for (node, number) in (0..).zip(numbers.iter()) {
+            let Some(number) = number else { continue };
+            let start = *number as usize * stride;
+            write(part, node, &mut rows[start..start + stride]);
+        }
+    }
+    rows
+}
+
 impl Space {
     /// The vectors in the form of the table above.
     pub fn new(vectors: Vectors, metric: Metric, int8: bool) -> Space {
@@ -110,6 +128,39 @@ impl Space {
             }
         };
         space
+    }
+
+    /// The rows of spaces of one metric, dimension and precision, each at its new number below `len`, or left out. With `int8` rows
+    /// become codes unless they are; codes remain codes.
+    pub fn gather(parts: &[(&Space, &[Option<u32>])], len: usize, int8: bool) -> Space {
+        let Some((first, _)) = parts.first() else { panic!("there is a part") };
+        let Space { metric, precision, dim, .. } = **first;
+        let mut space = Space { metric, precision, dim, len, rows: Rows::Codes(vec![]) };
+        space.rows = match first.rows {
+            _ if int8 || parts.iter().any(|(part, _)| matches!(part.rows, Rows::Codes(_))) => {
+                Rows::Codes(gathered(parts, len, space.stride(), Space::codes))
+            }
+            Rows::F64(_) => Rows::F64(gathered(parts, len, dim, |part, node, row| match part.probe(node) {
+                Probe::F64(from) => row.copy_from_slice(from),
+                _ => unreachable!("all have one precision"),
+            })),
+            _ => Rows::F32(gathered(parts, len, dim, |part, node, row| match part.probe(node) {
+                Probe::F32(from) => row.copy_from_slice(from),
+                _ => unreachable!("all have one precision"),
+            })),
+        };
+        space
+    }
+
+    /// Writes the row of a node as codes.
+    fn codes(&self, node: u32, row: &mut [u8]) {
+        let mut codes = Vec::with_capacity(row.len());
+        match self.probe(node) {
+            Probe::Codes(from) => return row.copy_from_slice(from),
+            Probe::F32(from) => encode(from, &mut codes),
+            Probe::F64(from) => encode(&from.iter().map(|x| *x as f32).collect::<Vec<f32>>(), &mut codes),
+        }
+        row.copy_from_slice(&codes);
     }
 
     /// The elements of a vector as a row of `f32` has them.
@@ -262,6 +313,15 @@ impl Space {
                 vector.extend_f64(&mut b);
                 self.metric.distance_f64(&a, &b)
             }
+        }
+    }
+
+    /// The size of a row, in bytes.
+    pub fn row_bytes(&self) -> usize {
+        match self.rows {
+            Rows::F32(_) => self.dim * size_of::<f32>(),
+            Rows::F64(_) => self.dim * size_of::<f64>(),
+            Rows::Codes(_) => self.stride(),
         }
     }
 

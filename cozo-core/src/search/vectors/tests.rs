@@ -4,6 +4,7 @@ mod bytes;
 mod exact;
 mod filters;
 mod graphs;
+mod merges;
 
 use super::*;
 

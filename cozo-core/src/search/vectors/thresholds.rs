@@ -34,6 +34,18 @@ pub const MIN_BATCHES: usize = 100;
 /// Unit: nodes. Bench: `search`.
 pub const NODES_PER_TASK: usize = 8;
 
+/// A graph is kept if so much of it is: its nodes that remain, of those that it had. Otherwise most links would be new.
+/// Unit: share. Bench: `search`.
+pub const KEEP_MIN_REMAINING: f64 = 0.5;
+
+/// A graph is kept if its nodes are so large a part of the new one. Otherwise there is not much to save.
+/// Unit: share. Bench: `search`.
+pub const KEEP_MIN_SHARE: f64 = 0.3;
+
+/// The slots that get new links between two checks of the budget.
+/// Unit: slots. Bench: `search`.
+pub const SLOTS_PER_CHECK: usize = 1 << 14;
+
 /// The slots among which one with room is searched, if no link leads to a slot.
 /// Unit: slots. Bench: `search`.
 pub const REPAIR_MAX_SLOTS: usize = 500;

@@ -12,6 +12,7 @@
 //! "ParlayANN", 2024). The order has no pattern even if the caller's has: nodes that are close together come in different
 //! batches. Upper layers are complete before the many nodes of layer 0 come.
 
+mod keep;
 mod reach;
 mod select;
 
@@ -30,6 +31,7 @@ use super::watch::Watch;
 use crate::budget::{Stop, make_room};
 use crate::sync::Mutex;
 use crate::threads;
+pub(super) use keep::{Kept, extend};
 use reach::reach_all;
 use select::select;
 
@@ -67,12 +69,12 @@ pub(super) fn build(space: &Space, options: GraphOptions, nodes: &[u32]) -> Resu
     }
     let entry = layers[top].slot(first).unwrap_or(0);
     let mut builder = Builder::new(space, options, Graph { layers, entry })?;
-    builder.insert(&order, 1)?;
+    builder.insert(&order[1..], 1)?;
     Ok(builder.finish(nodes))
 }
 
 /// Sorts nodes with their levels into the order of insertion.
-pub(super) fn sort_order(order: &mut [(u32, usize)]) {
+fn sort_order(order: &mut [(u32, usize)]) {
     order.sort_by_cached_key(|(node, level)| (Reverse(*level), hash_of(*node), *node));
 }
 
@@ -86,9 +88,8 @@ impl<'a> Builder<'a> {
         Ok(Builder { space, options, graph, keys, watch: Watch::current(), scratches: Mutex::default() })
     }
 
-    /// Inserts the nodes of the order from a position on. Those before, or others, are already in the graph.
-    pub fn insert(&mut self, order: &[(u32, usize)], mut inserted: usize) -> Result<(), Stop> {
-        let mut rest = &order[inserted.min(order.len())..];
+    /// Inserts nodes in their order. So many others are already in the graph.
+    pub fn insert(&mut self, mut rest: &[(u32, usize)], mut inserted: usize) -> Result<(), Stop> {
         while !rest.is_empty() {
             let most = (self.space.len / MIN_BATCHES).max(1);
             let (batch, others) = rest.split_at((inserted / INSERTED_PER_BATCHED).clamp(1, most).min(rest.len()));

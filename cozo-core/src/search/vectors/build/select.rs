@@ -8,13 +8,7 @@ use super::super::order::{node_of, order_of, ordered};
 use super::super::space::Space;
 
 /// Chooses at most `limit` of sorted candidates. With `keep_pruned` the nearest of those not chosen fill the rest.
-pub(super) fn select(
-    space: &Space,
-    layer: &Layer,
-    candidates: &[u64],
-    limit: usize,
-    keep_pruned: bool,
-) -> Vec<u64> {
+pub(super) fn select(space: &Space, layer: &Layer, candidates: &[u64], limit: usize, keep_pruned: bool) -> Vec<u64> {
     if candidates.len() <= limit {
         return candidates.to_vec();
     }
