@@ -11,7 +11,8 @@
 
 use super::codes::{FACTOR_BYTES, encode, factors};
 use super::kernels::{
-    Table, dot_codes, dot_codes_of, dot_f32, dot_f32_of, dot_f64, dot_f64_of, l2_f32, l2_f32_of, l2_f64, l2_f64_of,
+    Table, dot_codes, dot_codes_of, dot_f32, dot_f32_of, dot_f64, dot_f64_of, is_any_dot_above, is_any_l2_below,
+    l2_f32, l2_f32_of, l2_f64, l2_f64_of,
 };
 use super::metric::{Metric, normalize_f32, normalize_f64};
 use super::rows::{Elements, Precision, VectorRef, Vectors};
@@ -260,6 +261,21 @@ impl Space {
         }
         if !l2 {
             distances.iter_mut().for_each(|distance| *distance = 1.0 - *distance);
+        }
+    }
+
+    /// Whether a vector is nearer to any of the nodes than a distance.
+    pub fn is_any_nearer(&self, from: Probe<'_>, nodes: &[u32], distance: f32) -> bool {
+        let stride = self.stride();
+        match (from, &self.rows, self.metric) {
+            (Probe::F32(from), Rows::F32(all), Metric::L2) => {
+                is_any_l2_below(from, Table { elements: all, stride }, nodes, distance)
+            }
+            // The distance is 1 - a·b.
+            (Probe::F32(from), Rows::F32(all), _) => {
+                is_any_dot_above(from, Table { elements: all, stride }, nodes, 1.0 - distance)
+            }
+            _ => nodes.iter().any(|node| self.distance(from, *node) < distance),
         }
     }
 

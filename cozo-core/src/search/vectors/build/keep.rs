@@ -2,18 +2,20 @@
 //!
 //! ```text
 //! old     p -> x -> a        p -> x -> b        x is dropped
-//! new     p -> a, b          what x led to are candidates, and p keeps the best of them and of its other links
+//! new     p -> a, b          what x and a led to are candidates to take the place of x
 //! ```
 //!
-//! The rule of FreshDiskANN (Singh and others, 2021).
+//! Links that remain stay (unlike those of FreshDiskANN, Singh and others, 2021, which are chosen anew: these find less).
 
 use rayon::prelude::*;
 
 use super::super::graph::{Graph, Layer, NONE, level_of};
 use super::super::index::GraphOptions;
 use super::super::order::key;
-use super::super::space::Space;
+use super::super::space::{Probe, Space};
 use super::super::thresholds::SLOTS_PER_CHECK;
+use super::super::walk::distances_of;
+use super::select::add_diverse;
 use super::{Builder, build, sort_order};
 use crate::budget::Stop;
 
@@ -96,21 +98,36 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The links of an old slot, in place of dropped ones the best that these led to.
+    /// The links of an old slot that remain. In place of the others come the best of what all of its links led to: first those into
+    /// directions that no link has, then the nearest.
     fn kept_links(&self, layer: usize, old: &Layer, slot: u32, moved: &[u32]) -> Vec<u64> {
         let layer_of = &self.graph.layers[layer];
         let new = |slot: &u32| Some(moved[*slot as usize]).filter(|slot| *slot != NONE);
+        let from = self.space.probe(layer_of.node(moved[slot as usize]));
         let links = old.links(slot);
-        let mut slots: Vec<u32> = links.iter().filter_map(new).collect();
-        for dropped in links.iter().filter(|link| new(link).is_none()) {
-            slots.extend(old.links(*dropped).iter().filter(|link| **link != slot).filter_map(new));
+        let mut kept = self.keys_of(layer_of, from, links.iter().filter_map(new));
+        if kept.len() == links.len() {
+            return kept;
         }
+        let around = links.iter().flat_map(|link| old.links(*link)).filter(|link| **link != slot);
+        let mut candidates = self.keys_of(layer_of, from, around.filter_map(new));
+        candidates.retain(|key| kept.binary_search(key).is_err());
+        let rest = add_diverse(self.space, layer_of, &candidates, layer_of.width, &mut kept);
+        let missing = links.len().saturating_sub(kept.len());
+        kept.extend(rest.into_iter().take(missing));
+        kept.sort_unstable();
+        kept
+    }
+
+    /// Slots with their distances from a vector, sorted, each once.
+    fn keys_of(&self, layer: &Layer, from: Probe<'_>, slots: impl Iterator<Item = u32>) -> Vec<u64> {
+        let mut slots: Vec<u32> = slots.collect();
         slots.sort_unstable();
         slots.dedup();
-        let from = self.space.probe(layer_of.node(moved[slot as usize]));
-        let mut links: Vec<u64> =
-            slots.iter().map(|slot| key(self.space.distance(from, layer_of.node(*slot)), *slot)).collect();
-        links.sort_unstable();
-        self.select(layer_of, &links, layer_of.width)
+        let (mut nodes, mut distances) = (vec![], vec![]);
+        distances_of(self.space, layer, from, &slots, &mut nodes, &mut distances);
+        let mut keys: Vec<u64> = slots.iter().zip(distances).map(|(slot, distance)| key(distance, *slot)).collect();
+        keys.sort_unstable();
+        keys
     }
 }

@@ -4,7 +4,7 @@
 //! of its own to it (algorithm 4 of the paper). What is left leads into all directions.
 
 use super::super::graph::Layer;
-use super::super::order::{node_of, order_of, ordered};
+use super::super::order::{distance_of, node_of};
 use super::super::space::Space;
 
 /// Chooses at most `limit` of sorted candidates. With `keep_pruned` the nearest of those not chosen fill the rest.
@@ -12,21 +12,38 @@ pub(super) fn select(space: &Space, layer: &Layer, candidates: &[u64], limit: us
     if candidates.len() <= limit {
         return candidates.to_vec();
     }
-    let (mut chosen, mut pruned) = (Vec::with_capacity(limit), vec![]);
+    let mut chosen = Vec::with_capacity(limit);
+    let rest = add_diverse(space, layer, candidates, limit, &mut chosen);
+    if keep_pruned {
+        let missing = limit - chosen.len();
+        chosen.extend(rest.into_iter().take(missing));
+        chosen.sort_unstable();
+    }
+    chosen
+}
+
+/// Adds sorted candidates to the chosen links, up to `limit`, that are not nearer to one of these. Returns the others that it looked
+/// at.
+pub(super) fn add_diverse(
+    space: &Space,
+    layer: &Layer,
+    candidates: &[u64],
+    limit: usize,
+    chosen: &mut Vec<u64>,
+) -> Vec<u64> {
+    let mut nodes: Vec<u32> = chosen.iter().map(|key| layer.node(node_of(*key))).collect();
+    let mut others = Vec::with_capacity(candidates.len());
     for candidate in candidates {
         if chosen.len() >= limit {
-            return chosen;
+            break;
         }
-        let from = space.probe(layer.node(node_of(*candidate)));
-        let is_nearer = |link: &u64| ordered(space.distance(from, layer.node(node_of(*link)))) < order_of(*candidate);
-        if !chosen.iter().any(is_nearer) {
+        let node = layer.node(node_of(*candidate));
+        if space.is_any_nearer(space.probe(node), &nodes, distance_of(*candidate)) {
+            others.push(*candidate);
+        } else {
             chosen.push(*candidate);
-        } else if keep_pruned {
-            pruned.push(*candidate);
+            nodes.push(node);
         }
     }
-    let rest = limit - chosen.len();
-    chosen.extend(pruned.into_iter().take(rest));
-    chosen.sort_unstable();
-    chosen
+    others
 }
