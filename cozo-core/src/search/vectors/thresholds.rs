@@ -36,11 +36,11 @@ pub const NODES_PER_TASK: usize = 8;
 
 /// A graph is kept if so much of it is: its nodes that remain, of those that it had. Otherwise most links would be new.
 /// Unit: share. Bench: `search`.
-pub const KEEP_MIN_REMAINING: f64 = 0.0;
+pub const KEEP_MIN_REMAINING: f64 = 0.6;
 
 /// A graph is kept if its nodes are so large a part of the new one. Otherwise there is not much to save.
 /// Unit: share. Bench: `search`.
-pub const KEEP_MIN_SHARE: f64 = 0.0;
+pub const KEEP_MIN_SHARE: f64 = 0.25;
 
 /// The slots that get new links between two checks of the budget.
 /// Unit: slots. Bench: `search`.

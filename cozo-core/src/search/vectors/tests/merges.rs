@@ -85,7 +85,7 @@ fn equal_vectors_outlive_the_one_that_stood_for_them() {
 fn most_nodes_may_be_dropped() {
     let rows = clustered_rows(6000, 6, 12);
     let index = build(&rows, L2);
-    for kept in [3001, 2500, 100, 0] {
+    for kept in [4500, 3001, 2500, 100, 0] {
         let merged = merge(&[(&index, numbers(0, (0..6000).map(|i| i < kept)))]);
         let queries: Vec<Vec<f32>> = rows[..kept].iter().step_by(29).cloned().collect();
         if kept > 2000 {
