@@ -27,6 +27,7 @@
 //! | `order` | distances and nodes as integers that sort |
 //! | `graph`, `walk`, `filtered` | layers with links, and the walks through them |
 //! | `build`, `merge` | the making of graphs |
+//! | `ways` | which way of a search costs least |
 //! | `index`, `search`, `bytes`, `inspect` | the index and its calls |
 //!
 //! **Searches are complete**: there are always as many hits as nodes are allowed, up to `k`, within the radius. A walk that finds
@@ -56,6 +57,7 @@ pub mod thresholds;
 mod twins;
 mod walk;
 mod watch;
+mod ways;
 
 pub use index::{GraphOptions, Quantization, VectorIndex};
 pub use inspect::{BrokenLink, LinkFault};
@@ -63,4 +65,5 @@ pub use merge::MergePart;
 pub use metric::Metric;
 pub use rows::{Precision, VectorError, VectorRef, Vectors};
 pub use scratch::Scratch;
-pub use search::{AllowedNodes, Found, Hit, Originals, SearchWay, VectorQuery};
+pub use search::{AllowedNodes, Found, Hit, Originals, VectorQuery};
+pub use ways::SearchWay;
