@@ -143,6 +143,23 @@ sums_of_many!(many_f32, sum_f32, f32, L2);
 sums_of_many!(many_f64, sum_f64, f64, L2);
 sums_of_many!(many_codes, sum_codes, u8);
 
+/// Whether the sum of any row is below the bound for squared differences, or above it for products.
+#[inline(always)]
+fn any_beyond<const FMA: bool, const L2: bool>(
+    query: &[f32],
+    rows: Table<'_, f32>,
+    numbers: &[u32],
+    bound: f32,
+) -> bool {
+    for number in numbers {
+        let sum = sum_f32::<FMA, L2>(query, rows.row(*number));
+        if if L2 { sum < bound } else { sum > bound } {
+            return true;
+        }
+    }
+    false
+}
+
 macro_rules! versions {
     ($($(#[$doc:meta])* $name:ident($($arg:ident: $type:ty),*) $(-> $result:ty)? = $body:ident $(, $l2:literal)?;)*) => {$(
         $(#[$doc])*
@@ -178,6 +195,10 @@ versions! {
     l2_f32_of(query: &[f32], rows: Table<'_, f32>, numbers: &[u32], sums: &mut Vec<f32>) = many_f32, true;
     /// [`dot_f32`] of the query with each of the rows.
     dot_f32_of(query: &[f32], rows: Table<'_, f32>, numbers: &[u32], sums: &mut Vec<f32>) = many_f32, false;
+    /// Whether [`l2_f32`] of the query with any of the rows is below a bound.
+    is_any_l2_below(query: &[f32], rows: Table<'_, f32>, numbers: &[u32], bound: f32) -> bool = any_beyond, true;
+    /// Whether [`dot_f32`] of the query with any of the rows is above a bound.
+    is_any_dot_above(query: &[f32], rows: Table<'_, f32>, numbers: &[u32], bound: f32) -> bool = any_beyond, false;
     /// [`l2_f64`] of the query with each of the rows, rounded.
     l2_f64_of(query: &[f64], rows: Table<'_, f64>, numbers: &[u32], sums: &mut Vec<f32>) = many_f64, true;
     /// [`dot_f64`] of the query with each of the rows, rounded.

@@ -1,14 +1,15 @@
 //! Indexes over vectors, which know neither rows nor storage.
 //!
 //! An index has vectors of one length. Each is a *node*, a number from 0 on; the caller knows which key a node has. An index never
-//! changes: nodes of deleted rows are left out of the allowed ones, and new indexes are built of old ones.
+//! changes: nodes of deleted rows are left out of the allowed ones, and indexes are merged into new ones.
 //!
 //! | call | what it does |
 //! |---|---|
 //! | [`Vectors::with_capacity`], [`Vectors::push`] | vectors one after the other |
 //! | [`VectorIndex::build`] | an index with a graph, from some 2,000 vectors on, on all threads |
 //! | [`VectorIndex::flat`] | an index without a graph, as long as vectors come in |
-//! | [`VectorIndex::search`] | the `k` nearest allowed nodes within a radius, with the way and the work it took ([`VectorsFound`]) |
+//! | [`VectorIndex::search`] | the `k` nearest allowed nodes within a radius, with the way and the work it took ([`Found`]) |
+//! | [`VectorIndex::merge`] | an index of the nodes of others, with new numbers |
 //! | [`VectorIndex::to_bytes`], [`VectorIndex::from_bytes`] | an index as bytes, and back |
 //! | [`VectorIndex::level`], [`VectorIndex::degree`], [`VectorIndex::links`], [`VectorIndex::nodes`] | the graph, to be read |
 //! | [`VectorIndex::verify`] | links that are wrong or missing |
@@ -26,6 +27,7 @@
 //! | `order` | distances and nodes as integers that sort |
 //! | `graph`, `walk`, `filtered` | layers with links, and the walks through them |
 //! | `build`, `merge` | the making of graphs |
+//! | `ways` | which way of a search costs least |
 //! | `index`, `search`, `bytes`, `inspect` | the index and its calls |
 //!
 //! **Searches are complete**: there are always as many hits as nodes are allowed, up to `k`, within the radius. A walk that finds
@@ -42,6 +44,7 @@ mod graph;
 mod index;
 mod inspect;
 pub mod kernels;
+mod merge;
 mod metric;
 mod order;
 mod rows;
@@ -54,10 +57,13 @@ pub mod thresholds;
 mod twins;
 mod walk;
 mod watch;
+mod ways;
 
 pub use index::{GraphOptions, Quantization, VectorIndex};
 pub use inspect::{BrokenLink, LinkFault};
+pub use merge::MergePart;
 pub use metric::Metric;
 pub use rows::{Precision, VectorError, VectorRef, Vectors};
 pub use scratch::Scratch;
-pub use search::{AllowedNodes, Hit, Originals, SearchWay, VectorQuery, VectorsFound};
+pub use search::{AllowedNodes, Found, Hit, Originals, VectorQuery};
+pub use ways::SearchWay;

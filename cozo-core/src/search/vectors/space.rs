@@ -11,7 +11,8 @@
 
 use super::codes::{FACTOR_BYTES, encode, factors};
 use super::kernels::{
-    Table, dot_codes, dot_codes_of, dot_f32, dot_f32_of, dot_f64, dot_f64_of, l2_f32, l2_f32_of, l2_f64, l2_f64_of,
+    Table, dot_codes, dot_codes_of, dot_f32, dot_f32_of, dot_f64, dot_f64_of, is_any_dot_above, is_any_l2_below,
+    l2_f32, l2_f32_of, l2_f64, l2_f64_of,
 };
 use super::metric::{Metric, normalize_f32, normalize_f64};
 use super::rows::{Elements, Precision, VectorRef, Vectors};
@@ -80,6 +81,24 @@ fn extent_of(elements: impl Iterator<Item = f64>) -> Extent {
     }
 }
 
+/// Rows of parts at their new places.
+fn gathered<T: Copy + Default>(
+    parts: &[(&Space, &[Option<u32>])],
+    len: usize,
+    stride: usize,
+    write: impl Fn(&Space, u32, &mut [T]),
+) -> Vec<T> {
+    let mut rows = vec![T::default(); len * stride];
+    for (part, numbers) in parts {
+        for (node, number) in (0..).zip(numbers.iter()) {
+            let Some(number) = number else { continue };
+            let start = *number as usize * stride;
+            write(part, node, &mut rows[start..start + stride]);
+        }
+    }
+    rows
+}
+
 impl Space {
     /// The vectors in the form of the table above.
     pub fn new(vectors: Vectors, metric: Metric, int8: bool) -> Space {
@@ -110,6 +129,39 @@ impl Space {
             }
         };
         space
+    }
+
+    /// The rows of spaces of one metric, dimension and precision, each at its new number below `len`, or left out. With `int8` rows
+    /// become codes unless they are; codes remain codes.
+    pub fn gather(parts: &[(&Space, &[Option<u32>])], len: usize, int8: bool) -> Space {
+        let Some((first, _)) = parts.first() else { panic!("there is a part") };
+        let Space { metric, precision, dim, .. } = **first;
+        let mut space = Space { metric, precision, dim, len, rows: Rows::Codes(vec![]) };
+        space.rows = match first.rows {
+            _ if int8 || parts.iter().any(|(part, _)| matches!(part.rows, Rows::Codes(_))) => {
+                Rows::Codes(gathered(parts, len, space.stride(), Space::codes))
+            }
+            Rows::F64(_) => Rows::F64(gathered(parts, len, dim, |part, node, row| match part.probe(node) {
+                Probe::F64(from) => row.copy_from_slice(from),
+                _ => unreachable!("all have one precision"),
+            })),
+            _ => Rows::F32(gathered(parts, len, dim, |part, node, row| match part.probe(node) {
+                Probe::F32(from) => row.copy_from_slice(from),
+                _ => unreachable!("all have one precision"),
+            })),
+        };
+        space
+    }
+
+    /// Writes the row of a node as codes.
+    fn codes(&self, node: u32, row: &mut [u8]) {
+        let mut codes = Vec::with_capacity(row.len());
+        match self.probe(node) {
+            Probe::Codes(from) => return row.copy_from_slice(from),
+            Probe::F32(from) => encode(from, &mut codes),
+            Probe::F64(from) => encode(&from.iter().map(|x| *x as f32).collect::<Vec<f32>>(), &mut codes),
+        }
+        row.copy_from_slice(&codes);
     }
 
     /// The elements of a vector as a row of `f32` has them.
@@ -216,6 +268,21 @@ impl Space {
         }
     }
 
+    /// Whether a vector is nearer to any of the nodes than a distance.
+    pub fn is_any_nearer(&self, from: Probe<'_>, nodes: &[u32], distance: f32) -> bool {
+        let stride = self.stride();
+        match (from, &self.rows, self.metric) {
+            (Probe::F32(from), Rows::F32(all), Metric::L2) => {
+                is_any_l2_below(from, Table { elements: all, stride }, nodes, distance)
+            }
+            // The distance is 1 - a·b.
+            (Probe::F32(from), Rows::F32(all), _) => {
+                is_any_dot_above(from, Table { elements: all, stride }, nodes, 1.0 - distance)
+            }
+            _ => nodes.iter().any(|node| self.distance(from, *node) < distance),
+        }
+    }
+
     /// The distance of a vector to a node.
     pub fn distance(&self, from: Probe<'_>, node: u32) -> f32 {
         let l2 = self.metric == Metric::L2;
@@ -266,6 +333,15 @@ impl Space {
                 vector.extend_f64(&mut b);
                 self.metric.distance_f64(&a, &b)
             }
+        }
+    }
+
+    /// The size of a row, in bytes.
+    pub fn row_bytes(&self) -> usize {
+        match self.rows {
+            Rows::F32(_) => self.dim * size_of::<f32>(),
+            Rows::F64(_) => self.dim * size_of::<f64>(),
+            Rows::Codes(_) => self.stride(),
         }
     }
 
