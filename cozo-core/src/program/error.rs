@@ -312,16 +312,6 @@ pub enum ProgramError {
         #[label("not a time")]
         span: SourceSpan,
     },
-    /// A construct that the language has and this version does not run.
-    #[error("{construct} is not yet supported")]
-    #[diagnostic(code(query::not_yet), help("it is part of the language and will come with a later version"))]
-    NotYet {
-        /// The construct.
-        construct: String,
-        /// Where it stands.
-        #[label("not yet supported")]
-        span: SourceSpan,
-    },
     /// A search in an index.
     #[error(transparent)]
     #[diagnostic(transparent)]

@@ -58,6 +58,22 @@ const SYSTEM_EXAMPLES: &[(&str, &[Example])] = &[
     ("::kill", &[("::kill 123", "[['NOT_FOUND']]")]),
     ("::relations", &[("{:create r {k => v}} {::relations}", "[['r', 2, 'normal', 1, 1, 0, 0, 0, '']]")]),
     (
+        "::fts create",
+        &[(
+            "{?[k, t] <- [[1, 'an apple a day'], [2, 'Apples and pears']] :create d {k => t}}
+             {::fts create d:words {extractor: t, tokenizer: Simple, filters: [Lowercase, Stemmer('english')]}}
+             {?[k] := ~d:words{k | query: 'apple AND pear', k: 10}}",
+            "[[2]]",
+        )],
+    ),
+    (
+        "::fts drop",
+        &[(
+            "{:create d {k => t}} {::fts create d:i {extractor: t, tokenizer: Simple}} {::fts drop d:i} {::indices d}",
+            "[]",
+        )],
+    ),
+    (
         "::hnsw create",
         &[(
             "{?[k, v] <- [[1, [0, 0]], [2, [5, 5]]] :create p {k => v: <F32; 2>}}

@@ -77,16 +77,13 @@ fn errors_say_what_is_wrong() {
         ("?[id] := *d{id}, not ~d:near{ id | query: vec([1, 2]), k: 1, ef: 10 }", "eval::negated_search"),
         ("::hnsw create d:near { dim: 2, fields: [v], m: 8, ef_construction: 16 }", "tx::index_already_exists"),
         ("::hnsw create d:b { dim: 2, fields: [t], m: 8, ef_construction: 16 }", "tx::no_vector_column"),
-        (
-            "::hnsw create d:b { dim: 2, fields: [v], m: 8, ef_construction: 16, filter: nope }",
-            "tx::col_in_idx_not_found",
-        ),
+        ("::hnsw create d:b { dim: 2, fields: [v], m: 8, ef_construction: 16, filter: nope }", "eval::bad_binding"),
         ("::hnsw create d:b { dim: 2, fields: [v], m: 8, ef_constructions: 16 }", "parser::option_missing"),
         (
             "::hnsw create d:b { dim: 2, fields: [v], m: 8, ef_construction: 16, foo: 1 }",
             "parser::unknown_index_option",
         ),
-        ("::lsh create d:b { extractor: nope, tokenizer: Simple }", "tx::col_in_idx_not_found"),
+        ("::lsh create d:b { extractor: nope, tokenizer: Simple }", "eval::bad_binding"),
         ("::lsh create d:b { extractor: $p, tokenizer: Simple }", "tx::parameter_in_index"),
         ("::lsh create d:b { extractor: id, tokenizer: Simple }", "eval::fts::extractor::invalid_return_type"),
         ("::fts drop d:none", "tx::idx_not_found"),

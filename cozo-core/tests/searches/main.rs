@@ -7,4 +7,5 @@ mod common;
 #[path = "../common/engines.rs"]
 mod engines;
 mod everywhere;
+mod texts;
 mod vectors;

@@ -41,11 +41,11 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
         &[
             &["error", "hits", "thresholds"],
             &["extractor"],
-            &["rows", "vector_content"],
+            &["rows", "text_content", "vector_content"],
             &["segment"],
             &["cache", "segments"],
             &["view"],
-            &["duplicates", "listing", "vectors"],
+            &["duplicates", "listing", "texts", "vectors"],
             &["follow", "seal"],
             &["verify"],
         ],

@@ -7,6 +7,7 @@ use crate::expr::Expr;
 use crate::expr::functions::quote;
 use crate::index::search::Scoring;
 use crate::plan::SearchPlan;
+use crate::text::AnalyzeOptions;
 use crate::value::{DataValue, Num};
 
 /// How much is wanted, and how it is searched for.
@@ -22,10 +23,8 @@ pub struct Limits {
     pub min_similarity: Option<f64>,
     /// The score of texts.
     pub scoring: Scoring,
-    /// The tokens of quoted phrases must follow each other.
-    pub exact_phrases: bool,
-    /// Prefixes run through the analyzer.
-    pub prefix_analyzed: bool,
+    /// How phrases and prefixes of texts are read.
+    pub phrases: AnalyzeOptions,
 }
 
 impl Limits {
@@ -37,8 +36,7 @@ impl Limits {
             radius: None,
             min_similarity: None,
             scoring: Scoring::TfIdf,
-            exact_phrases: false,
-            prefix_analyzed: false,
+            phrases: AnalyzeOptions::default(),
         };
         let (mut k1, mut b) = (1.2, 0.75);
         for (name, expr) in &plan.call.parameters {
@@ -62,8 +60,8 @@ impl Limits {
                 "k1" => k1 = value.within("k1", "a number from 0 to 1000", 0.0..=1000.0)?,
                 "b" => b = value.within("b", "a number from 0 to 1", 0.0..=1.0)?,
                 "score_kind" => limits.scoring = value.scoring()?,
-                "exact_phrases" => limits.exact_phrases = value.truth("exact_phrases")?,
-                _ => limits.prefix_analyzed = value.truth("prefix_analyzed")?,
+                "exact_phrases" => limits.phrases.exact = value.truth("exact_phrases")?,
+                _ => limits.phrases.prefix_analyzed = value.truth("prefix_analyzed")?,
             }
         }
         if limits.ef > 0 {

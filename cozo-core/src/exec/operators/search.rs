@@ -13,7 +13,9 @@ use crate::exec::run::{Run, Worker};
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::exec::thresholds::{MAX_BATCH_ROWS, SEARCH_GROWTH};
 use crate::expr::Expr;
-use crate::index::search::{Hits, IndexView, NearestWanted, SearchColumn, SearchIndexError, candidates, nearest};
+use crate::index::search::{
+    Hits, IndexView, NearestWanted, SearchColumn, SearchIndexError, TextsWanted, best_texts, candidates, nearest,
+};
 use crate::plan::SearchPlan;
 use crate::schema::SearchOptions;
 use crate::storage::Snapshot;
@@ -117,7 +119,10 @@ impl IndexSearch<'_> {
                 let (ef, radius, extras) = (limits.ef.max(count), limits.radius, extras.as_slice());
                 Ok(nearest(of, &*IndexView::open(of)?, query, NearestWanted { count, ef, radius, extras })?)
             }
-            SearchOptions::Text(_) => unreachable!("there are no such indices yet"),
+            SearchOptions::Text(_) => {
+                let (scoring, options, extras) = (limits.scoring, limits.phrases, extras.as_slice());
+                Ok(best_texts(of, &*IndexView::open(of)?, query, TextsWanted { count, scoring, options, extras })?)
+            }
         }
     }
 

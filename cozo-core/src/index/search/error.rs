@@ -3,6 +3,7 @@
 use crate::budget::Stop;
 use crate::expr::EvalError;
 use crate::storage::StorageError;
+use crate::text::TextQueryError;
 use crate::txn::TxnError;
 
 /// A search index could not follow its relation, or could not be searched.
@@ -24,6 +25,10 @@ pub enum SearchIndexError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Txn(#[from] TxnError),
+    /// What is searched for is no query for texts.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    TextQuery(#[from] TextQueryError),
     /// The extractor gave something that the index cannot hold.
     #[error("the extractor of the index '{index}' gives {found}")]
     #[diagnostic(

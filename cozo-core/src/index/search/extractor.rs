@@ -32,7 +32,6 @@ pub struct Extractor {
 #[derive(Clone, Debug)]
 enum Extracted {
     Vectors(VectorOptions),
-    #[allow(dead_code, reason = "no index of texts can be created yet")]
     Text(Arc<Analyzer>),
     Duplicates(Arc<Duplicates>),
 }
@@ -83,7 +82,6 @@ impl Extractor {
     }
 
     /// The analyzer of an index of texts.
-    #[allow(dead_code, reason = "no index of texts can be created yet")]
     pub fn analyzer(&self) -> Option<&Analyzer> {
         match &self.kind {
             Extracted::Text(analyzer) => Some(analyzer),

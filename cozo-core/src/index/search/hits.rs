@@ -23,22 +23,6 @@ pub enum SearchColumn {
     Similarity,
 }
 
-/// How the score of a text is computed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Scoring {
-    /// The number of occurrences.
-    Tf,
-    /// Occurrences of rare words count more.
-    TfIdf,
-    /// Okapi BM25: each further occurrence counts less, and each counts less in long texts.
-    Bm25 {
-        /// How little further occurrences count less.
-        k1: f64,
-        /// How much the length of the text matters.
-        b: f64,
-    },
-}
-
 /// The rows that a search finds, the best first.
 pub struct Hits {
     /// Their keys.

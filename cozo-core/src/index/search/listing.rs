@@ -2,6 +2,7 @@
 
 use super::error::SearchIndexError;
 use super::segment::Content;
+use super::text_content::TextContent;
 use super::vector_content::{VectorContent, VectorPlace};
 use super::view::{IndexView, Indexed, Part};
 use crate::budget::{self, make_room};
@@ -14,8 +15,10 @@ pub fn listing(of: Indexed<'_>) -> Result<Batch, SearchIndexError> {
     let schema = &of.index.listing;
     let mut rows = Batch::empty(schema.arity());
     for part in &view.parts {
-        let Content::Vectors(content) = &part.segment.content;
-        links(part, content, &mut rows)?;
+        match &part.segment.content {
+            Content::Vectors(content) => links(part, content, &mut rows)?,
+            Content::Text(content) => words(part, content, &mut rows)?,
+        }
     }
     Ok(sorted(rows, schema.keys.len()))
 }
@@ -48,6 +51,25 @@ fn links(part: &Part, content: &VectorContent, rows: &mut Batch) -> Result<(), S
             add(layer, node, node, links.len() as f64)?;
             links.into_iter().try_for_each(|(to, distance)| add(layer, node, to, distance))?;
         }
+    }
+    Ok(())
+}
+
+/// Adds the words of the live documents of a part.
+pub fn words(part: &Part, content: &TextContent, rows: &mut Batch) -> Result<(), SearchIndexError> {
+    let numbers =
+        |numbers: &[u32]| DataValue::from(numbers.iter().map(|number| i64::from(*number)).collect::<Vec<_>>());
+    for posting in content.postings.rows() {
+        budget::step(1)?;
+        if part.dead.binary_search(&posting.doc).is_ok() {
+            continue;
+        }
+        make_room((rows.columns.len() + 3 * posting.from.len()) * size_of::<DataValue>())?;
+        let mut row = vec![DataValue::from(posting.word)];
+        row.extend(part.segment.keys.row(posting.doc as usize));
+        row.extend([&posting.from, &posting.to, &posting.positions].map(|of_posting| numbers(of_posting)));
+        row.push(i64::from(posting.total_length).into());
+        rows.push_row(&row);
     }
     Ok(())
 }

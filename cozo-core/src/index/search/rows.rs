@@ -2,7 +2,7 @@
 
 use super::error::SearchIndexError;
 use super::extractor::Extractor;
-use crate::budget::make_room;
+use crate::budget::{self, make_room};
 use crate::schema::{RelationSchema, SchemaRef};
 use crate::storage::{KeyRange, Snapshot};
 use crate::value::{Batch, Column};
@@ -44,6 +44,20 @@ pub fn looked_up(of: BaseRows<'_>, keys: &Batch) -> Result<Batch, SearchIndexErr
         }
     }
     Ok(in_place(rows, &read, of.relation.arity()))
+}
+
+/// The exact number of rows of the relation, by a scan if the engine does not know it.
+pub fn counted(of: BaseRows<'_>) -> Result<u64, SearchIndexError> {
+    if let Some(rows) = of.snapshot.count(of.relation.id, &[]) {
+        return Ok(rows);
+    }
+    let mut rows = 0;
+    let mut cursor = of.snapshot.scan(of.relation.id, &KeyRange::all(), &[], None)?;
+    while let Some(batch) = cursor.next_batch(BATCH_ROWS)? {
+        budget::step(1)?;
+        rows += batch.len as u64;
+    }
+    Ok(rows)
 }
 
 /// All keys in a relation of keys.

@@ -16,7 +16,7 @@ use super::rows::{keys_of, looked_up, scanned};
 use super::segment::{Segment, SegmentBuilder};
 use super::segments::Manifest;
 use super::thresholds::{MAX_DEAD_SHARE, MERGE_RATIO, ROWS_PER_LOOKUP};
-use super::view::{IndexView, Indexed, Part, docs_to_bytes};
+use super::view::{IndexView, Indexed, Part};
 use crate::budget;
 use crate::schema::{SchemaRef, SearchIndex};
 use crate::storage::ChangeKind;
@@ -30,8 +30,8 @@ pub struct Prepared {
     before: Manifest,
     /// The segments that it replaces, by their places in the manifest.
     merged: Vec<usize>,
-    /// The dead rows of the other segments.
-    dead: Vec<Vec<u32>>,
+    /// The segments that were there.
+    parts: Vec<Part>,
     /// The new segment, unless it has no rows.
     segment: Option<Arc<Segment>>,
     /// The keys of the tail.
@@ -56,7 +56,7 @@ pub fn prepare(of: Indexed<'_>) -> Result<Prepared, SearchIndexError> {
     if view.is_made_anew {
         let merged = (0..view.manifest.segments.len()).collect();
         let segment = view.parts.first().map(|part| part.segment.clone());
-        return Ok(Prepared { before: view.manifest.clone(), merged, dead: vec![], segment, keys, rows });
+        return Ok(Prepared { before: view.manifest.clone(), merged, parts: vec![], segment, keys, rows });
     }
     let sealed = &view.parts[..view.sealed];
     let merged = to_merge(sealed, rows.len);
@@ -77,8 +77,7 @@ pub fn prepare(of: Indexed<'_>) -> Result<Prepared, SearchIndexError> {
     }
     let segment = builder.finish(true)?;
     let segment = (segment.len() > 0).then(|| Arc::new(segment));
-    let dead = sealed.iter().map(|part| part.dead.clone()).collect();
-    Ok(Prepared { before: view.manifest.clone(), merged, dead, segment, keys, rows })
+    Ok(Prepared { before: view.manifest.clone(), merged, parts: sealed.to_vec(), segment, keys, rows })
 }
 
 /// The segments to merge with a tail of so many rows.
@@ -121,14 +120,14 @@ impl Prepared {
         }
         let settled = self.settled(of)?;
         let mut manifest = self.before.clone();
-        for (at, dead) in self.dead.iter().enumerate().filter(|(at, _)| !self.merged.contains(at)) {
+        for (at, part) in self.parts.iter().enumerate().filter(|(at, _)| !self.merged.contains(at)) {
             let entry = &self.before.segments[at];
-            if dead.len() == entry.deleted as usize {
+            if part.dead.len() == entry.deleted as usize {
                 continue;
             }
             entry.deletions.iter().for_each(|blob| blob.remove(segments, txn));
-            let blob = manifest.write_blob(segments, &docs_to_bytes(dead), txn)?;
-            (manifest.segments[at].deletions, manifest.segments[at].deleted) = (Some(blob), dead.len() as u32);
+            let blob = manifest.write_blob(segments, &part.deletions_to_bytes(), txn)?;
+            (manifest.segments[at].deletions, manifest.segments[at].deleted) = (Some(blob), part.dead.len() as u32);
         }
         for at in self.merged.iter().rev() {
             let entry = manifest.segments.remove(*at);

@@ -9,7 +9,9 @@
 
 use super::error::SearchIndexError;
 use super::extractor::Extractor;
+use super::text_content::{TextBuilder, TextContent};
 use super::vector_content::{VectorBuilder, VectorContent};
+use crate::search::postings::Postings;
 use crate::value::{Batch, Column, DataValue, compare_columns};
 
 /// What an index holds of some rows.
@@ -22,25 +24,39 @@ pub struct Segment {
 /// What is searched in a segment.
 pub enum Content {
     Vectors(VectorContent),
+    Text(TextContent),
+}
+
+/// Gathers what is searched.
+enum ContentBuilder<'e> {
+    Vectors(VectorBuilder<'e>),
+    Text(TextBuilder<'e>),
 }
 
 /// Makes a segment of rows.
 pub struct SegmentBuilder<'e> {
     extractor: &'e Extractor,
     keys: Batch,
-    content: VectorBuilder<'e>,
+    content: ContentBuilder<'e>,
 }
 
 impl<'e> SegmentBuilder<'e> {
     /// A builder without rows, for a relation with so many key columns.
     pub fn new(extractor: &'e Extractor, keys: usize) -> Self {
-        SegmentBuilder { extractor, keys: Batch::empty(keys), content: VectorBuilder::new(extractor) }
+        let content = match extractor.vectors() {
+            Some(_) => ContentBuilder::Vectors(VectorBuilder::new(extractor)),
+            None => ContentBuilder::Text(TextBuilder::new(extractor)),
+        };
+        SegmentBuilder { extractor, keys: Batch::empty(keys), content }
     }
 
     /// Adds rows of the relation after all rows before them. Columns that the extractor does not read may be empty, key columns may not.
     pub fn add(&mut self, rows: &Batch) -> Result<(), SearchIndexError> {
         let values = self.extractor.values(rows)?;
-        let held = self.content.add(rows, &values, self.keys.len as u32)?;
+        let held = match &mut self.content {
+            ContentBuilder::Vectors(vectors) => vectors.add(rows, &values, self.keys.len as u32)?,
+            ContentBuilder::Text(texts) => texts.add(&values)?,
+        };
         for (keys, column) in self.keys.columns.iter_mut().zip(&rows.columns) {
             keys.append_take(column, &held);
         }
@@ -50,7 +66,11 @@ impl<'e> SegmentBuilder<'e> {
 
     /// The segment. With `sealed`, what makes searches of many rows fast is made, too.
     pub fn finish(self, sealed: bool) -> Result<Segment, SearchIndexError> {
-        Ok(Segment { keys: self.keys, content: Content::Vectors(self.content.finish(sealed)?) })
+        let content = match self.content {
+            ContentBuilder::Vectors(vectors) => Content::Vectors(vectors.finish(sealed)?),
+            ContentBuilder::Text(texts) => Content::Text(texts.finish()?),
+        };
+        Ok(Segment { keys: self.keys, content })
     }
 }
 
@@ -81,18 +101,23 @@ impl Segment {
 
     /// About how much memory it takes.
     pub fn memory_bytes(&self) -> usize {
-        let Content::Vectors(content) = &self.content;
-        self.keys.memory_bytes() + content.memory_bytes()
+        self.keys.memory_bytes()
+            + match &self.content {
+                Content::Vectors(content) => content.memory_bytes(),
+                Content::Text(content) => content.memory_bytes(),
+            }
     }
 
     /// The segment as bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let keys: Vec<Vec<DataValue>> = self.keys.columns.iter().map(|column| column.iter().collect()).collect();
         let keys = rmp_serde::to_vec(&(self.keys.len, keys)).expect("values can be written");
-        let Content::Vectors(content) = &self.content;
         let mut bytes = (keys.len() as u64).to_le_bytes().to_vec();
         bytes.extend_from_slice(&keys);
-        content.write(&mut bytes);
+        match &self.content {
+            Content::Vectors(content) => content.write(&mut bytes),
+            Content::Text(content) => bytes.extend_from_slice(&content.postings.to_bytes()),
+        }
         bytes
     }
 
@@ -110,7 +135,13 @@ impl Segment {
             column
         });
         let keys = Batch { columns: columns.collect(), len };
-        let content = Content::Vectors(VectorContent::read(content, len, extractor)?);
+        let content = match extractor.vectors() {
+            Some(_) => Content::Vectors(VectorContent::read(content, len, extractor)?),
+            None => {
+                let postings = Postings::from_bytes(content).ok().filter(|postings| postings.docs() as usize == len)?;
+                Content::Text(TextContent { postings })
+            }
+        };
         Some(Segment { keys, content })
     }
 }

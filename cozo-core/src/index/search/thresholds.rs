@@ -26,6 +26,10 @@ pub const MAX_DEAD_SHARE: f64 = 0.3;
 /// Unit: rows. Bench: `search`.
 pub const ROWS_PER_LOOKUP: usize = 4096;
 
+/// The texts that a thread indexes at once.
+/// Unit: rows. Bench: `search`.
+pub const TEXTS_PER_TASK: usize = 16 * 1024;
+
 /// From how many rows on the tail of an index is sealed; none if it has no tail.
 pub fn tail_bound(options: &SearchOptions) -> Option<u64> {
     match options {

@@ -39,7 +39,7 @@ pub fn nearest(
     let vector = checked(of, query)?;
     let mut found = vec![];
     for part in &view.parts {
-        let Content::Vectors(content) = &part.segment.content;
+        let Content::Vectors(content) = &part.segment.content else { continue };
         let allowed = part.live_nodes.as_ref().map(|live| AllowedNodes { set: &live.set, count: live.count });
         let (k, ef, radius) = (wanted.count, wanted.ef, wanted.radius);
         let query = VectorQuery { vector: reference(vector), k, ef, radius, allowed, originals: None };

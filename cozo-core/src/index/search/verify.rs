@@ -4,6 +4,7 @@
 
 use super::error::SearchIndexError;
 use super::follow::derived_duplicates;
+use super::listing::words;
 use super::rows::scanned;
 use super::segment::{Content, SegmentBuilder};
 use super::view::{IndexView, Indexed, Part};
@@ -35,7 +36,7 @@ pub fn verify(of: Indexed<'_>) -> Result<Vec<String>, SearchIndexError> {
         ));
     }
     for part in &view.parts {
-        let Content::Vectors(content) = &part.segment.content;
+        let Content::Vectors(content) = &part.segment.content else { continue };
         let broken = content.index.verify();
         if let Some(first) = broken.first() {
             problems.push(format!("the index '{name}' has {} broken links, the first: {first:?}", broken.len()));
@@ -43,8 +44,8 @@ pub fn verify(of: Indexed<'_>) -> Result<Vec<String>, SearchIndexError> {
     }
     let mut anew = SegmentBuilder::new(of.extractor, of.relation.keys.len());
     scanned(of.base(), |rows| anew.add(&rows))?;
-    let anew = Part::new(std::sync::Arc::new(anew.finish(false)?), vec![]);
-    let (held, wanted) = (entries(&view.parts), entries(std::slice::from_ref(&anew)));
+    let anew = Part::alive(anew.finish(false)?);
+    let (held, wanted) = (entries(of, &view.parts)?, entries(of, std::slice::from_ref(&anew))?);
     let same = |row: usize| held.compare_rows(row, &wanted, row).is_eq();
     if held.len != wanted.len || !(0..held.len).all(same) {
         problems.push(format!("the index '{name}' does not agree with its relation: drop it and create it again"));
@@ -67,12 +68,19 @@ fn holds(schema: &SchemaRef, rows: &Batch, snapshot: &dyn Snapshot) -> Result<bo
     Ok(row == rows.len)
 }
 
-/// The live entries of parts: keys, columns and places in lists, in order.
-fn entries(parts: &[Part]) -> Batch {
-    let width = parts.first().map_or(0, |part| part.segment.keys.columns.len());
-    let mut entries = Batch::empty(width + 2);
+/// The live entries of parts, in order: the keys, columns and places in lists of vectors, or the words of texts.
+fn entries(of: Indexed<'_>, parts: &[Part]) -> Result<Batch, SearchIndexError> {
+    let keys = of.relation.keys.len();
+    let width = if of.extractor.vectors().is_some() { keys + 2 } else { of.index.listing.arity() };
+    let mut entries = Batch::empty(width);
     for part in parts {
-        let Content::Vectors(content) = &part.segment.content;
+        let content = match &part.segment.content {
+            Content::Vectors(content) => content,
+            Content::Text(content) => {
+                words(part, content, &mut entries)?;
+                continue;
+            }
+        };
         for node in 0..content.index.len() as u32 {
             if part.live_nodes.as_ref().is_none_or(|live| live.set.contains(node as usize)) {
                 let place = content.places.of(node);
@@ -82,5 +90,5 @@ fn entries(parts: &[Part]) -> Batch {
             }
         }
     }
-    sorted(entries, width + 2)
+    Ok(sorted(entries, width))
 }

@@ -17,10 +17,11 @@ use fixedbitset::FixedBitSet;
 use super::cache::{SegmentCache, find};
 use super::error::SearchIndexError;
 use super::extractor::Extractor;
-use super::rows::{BaseRows, keys_of, looked_up, scanned};
+use super::rows::{BaseRows, counted, keys_of, looked_up, scanned};
 use super::segment::{Content, Segment, SegmentBuilder};
-use super::segments::{BlobEntry, Manifest, SegmentEntry};
+use super::segments::{Manifest, SegmentEntry};
 use crate::schema::{RelationId, RelationSchema, SearchIndex};
+use crate::search::postings::Deletions;
 use crate::storage::{ContentVersion, Snapshot};
 use crate::sync::Mutex;
 use crate::value::Batch;
@@ -116,6 +117,8 @@ pub struct IndexView {
     pub sealed: usize,
     /// Whether sealed segments could not be read, so that the parts are made of the relation alone.
     pub is_made_anew: bool,
+    /// The rows of the relation, whether they are indexed or not; counted for texts alone.
+    pub rows: u64,
 }
 
 /// A part of an index.
@@ -124,6 +127,10 @@ pub struct Part {
     pub segment: Arc<Segment>,
     /// The docs that are no longer so in the relation, ascending.
     pub dead: Vec<u32>,
+    /// Those of them that are not among the deletions of texts.
+    pub shadowed: Vec<u32>,
+    /// The deletions of texts, with their statistics.
+    pub deletions: Option<Arc<Deletions>>,
     /// The nodes of vectors that may be returned; none if all may.
     pub live_nodes: Option<Arc<LiveNodes>>,
 }
@@ -135,19 +142,30 @@ pub struct LiveNodes {
 }
 
 impl Part {
-    /// A part with dead docs.
-    pub fn new(segment: Arc<Segment>, dead: Vec<u32>) -> Part {
-        let live_nodes = (!dead.is_empty()).then(|| Arc::new(live_nodes(&segment, &dead)));
-        Part { segment, dead, live_nodes }
+    /// A part whose docs are all alive.
+    pub fn alive(segment: Segment) -> Part {
+        Part { segment: Arc::new(segment), dead: vec![], shadowed: vec![], deletions: None, live_nodes: None }
+    }
+
+    /// The deletions after all that is dead is deleted, as a blob.
+    pub fn deletions_to_bytes(&self) -> Vec<u8> {
+        match &self.segment.content {
+            Content::Vectors(_) => self.dead.iter().flat_map(|doc| doc.to_le_bytes()).collect(),
+            Content::Text(content) => content.postings.delete(&self.shadowed, self.deletions.as_deref()).to_bytes(),
+        }
     }
 }
 
-fn live_nodes(segment: &Segment, dead: &[u32]) -> LiveNodes {
-    let Content::Vectors(content) = &segment.content;
+/// The nodes of vectors that may be returned.
+fn live_nodes(segment: &Segment, dead: &[u32]) -> Option<Arc<LiveNodes>> {
+    let Content::Vectors(content) = &segment.content else { return None };
+    if dead.is_empty() {
+        return None;
+    }
     let mut set = FixedBitSet::with_capacity(content.index.len());
     let is_live = |node: &u32| dead.binary_search(&content.places.of(*node).doc).is_err();
     (0..content.index.len() as u32).filter(is_live).for_each(|node| set.insert(node as usize));
-    LiveNodes { count: set.count_ones(..), set }
+    Some(Arc::new(LiveNodes { count: set.count_ones(..), set }))
 }
 
 impl IndexView {
@@ -181,18 +199,24 @@ impl IndexView {
         if !changed.is_empty() {
             let mut tail = SegmentBuilder::new(of.extractor, of.relation.keys.len());
             tail.add(&looked_up(of.base(), &changed)?)?;
-            parts.push(Part::new(Arc::new(tail.finish(false)?), vec![]));
+            parts.push(Part::alive(tail.finish(false)?));
         }
-        Ok(IndexView { parts, manifest, sealed, is_made_anew: false })
+        Ok(IndexView { parts, manifest, sealed, is_made_anew: false, rows: rows(of)? })
     }
 
     /// The index as if it had been created now.
     fn anew(of: Indexed<'_>, manifest: Manifest) -> Result<IndexView, SearchIndexError> {
         let mut all = SegmentBuilder::new(of.extractor, of.relation.keys.len());
         scanned(of.base(), |rows| all.add(&rows))?;
-        let part = Part::new(Arc::new(all.finish(true)?), vec![]);
-        Ok(IndexView { parts: vec![part], manifest, sealed: 0, is_made_anew: true })
+        let part = Part::alive(all.finish(true)?);
+        let rows = rows(of)?;
+        Ok(IndexView { parts: vec![part], manifest, sealed: 0, is_made_anew: true, rows })
     }
+}
+
+/// The rows of the relation, which the scores of texts depend on.
+fn rows(of: Indexed<'_>) -> Result<u64, SearchIndexError> {
+    if of.extractor.analyzer().is_some() { counted(of.base()) } else { Ok(0) }
 }
 
 /// A sealed segment beside changed rows. None if it cannot be read.
@@ -213,26 +237,26 @@ fn sealed(of: Indexed<'_>, entry: &SegmentEntry, changed: &Batch) -> Result<Opti
             segment
         }
     };
-    let mut dead = match &entry.deletions {
-        None => vec![],
-        Some(blob) => match deletions(of, blob)? {
-            Some(dead) => dead,
-            None => return Ok(None),
-        },
-    };
-    let fits = segment.len() == entry.docs as usize && dead.iter().all(|doc| *doc < entry.docs);
-    dead.extend(segment.find_all(changed));
+    let mut deletions = None;
+    let mut dead = vec![];
+    if let Some(blob) = &entry.deletions {
+        let Some(bytes) = blob.read(segments, of.snapshot)? else { return Ok(None) };
+        match &segment.content {
+            Content::Vectors(_) => dead.extend(bytes.as_chunks::<4>().0.iter().map(|doc| u32::from_le_bytes(*doc))),
+            Content::Text(_) => {
+                let Ok(of_texts) = Deletions::from_bytes(&bytes) else { return Ok(None) };
+                dead.extend(of_texts.docs());
+                deletions = Some(Arc::new(of_texts));
+            }
+        }
+    }
+    let is_deleted = |doc: &u32| dead.binary_search(doc).is_ok();
+    let shadowed: Vec<u32> = segment.find_all(changed).into_iter().filter(|doc| !is_deleted(doc)).collect();
+    dead.extend(&shadowed);
     dead.sort_unstable();
-    dead.dedup();
-    Ok(fits.then(|| Part::new(segment, dead)))
-}
-
-/// Docs as a blob.
-pub fn docs_to_bytes(docs: &[u32]) -> Vec<u8> {
-    docs.iter().flat_map(|doc| doc.to_le_bytes()).collect()
-}
-
-fn deletions(of: Indexed<'_>, blob: &BlobEntry) -> Result<Option<Vec<u32>>, SearchIndexError> {
-    let bytes = blob.read(&of.index.stored[1], of.snapshot)?;
-    Ok(bytes.map(|bytes| bytes.as_chunks::<4>().0.iter().map(|doc| u32::from_le_bytes(*doc)).collect()))
+    if segment.len() != entry.docs as usize || dead.last().is_some_and(|doc| *doc >= entry.docs) {
+        return Ok(None);
+    }
+    let live_nodes = live_nodes(&segment, &dead);
+    Ok(Some(Part { segment, dead, shadowed, deletions, live_nodes }))
 }

@@ -8,7 +8,7 @@
 //! | [`Vectors::with_capacity`], [`Vectors::push`] | vectors one after the other |
 //! | [`VectorIndex::build`] | an index with a graph, from some 2,000 vectors on, on all threads |
 //! | [`VectorIndex::flat`] | an index without a graph, as long as vectors come in |
-//! | [`VectorIndex::search`] | the `k` nearest allowed nodes within a radius, with the way and the work it took ([`Found`]) |
+//! | [`VectorIndex::search`] | the `k` nearest allowed nodes within a radius, with the way and the work it took ([`VectorsFound`]) |
 //! | [`VectorIndex::merge`] | an index of the nodes of others, with new numbers |
 //! | [`VectorIndex::to_bytes`], [`VectorIndex::from_bytes`] | an index as bytes, and back |
 //! | [`VectorIndex::level`], [`VectorIndex::degree`], [`VectorIndex::links`], [`VectorIndex::nodes`] | the graph, to be read |
@@ -65,5 +65,5 @@ pub use merge::MergePart;
 pub use metric::Metric;
 pub use rows::{Precision, VectorError, VectorRef, Vectors};
 pub use scratch::Scratch;
-pub use search::{AllowedNodes, Found, Hit, Originals, VectorQuery};
+pub use search::{AllowedNodes, Hit, Originals, VectorQuery, VectorsFound};
 pub use ways::SearchWay;

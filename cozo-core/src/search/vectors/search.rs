@@ -12,7 +12,7 @@ use super::index::VectorIndex;
 use super::order::{distance_of, key, node_of, ordered};
 use super::rows::VectorRef;
 use super::scratch::Scratch;
-use super::space::{Extent, Probe, Rows};
+use super::space::{Extent, Probe, StoredVectors};
 use super::thresholds::{ELEMENTS_PER_STEP, ROWS_PER_CHECK};
 use super::walk::{descend, nearest_many};
 use super::ways::{SearchCosts, SearchWay};
@@ -61,7 +61,7 @@ pub struct Hit {
 
 /// What a search found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct VectorsFound {
     /// The hits by distance, then by node.
     pub hits: Vec<Hit>,
     /// The way of the search.
@@ -73,9 +73,9 @@ pub struct Found {
 impl VectorIndex {
     /// The `k` allowed nodes nearest to a vector: always as many as are allowed and within the radius, if not all of them the
     /// nearest. Fails if the thread's script must stop.
-    pub fn search(&self, query: VectorQuery<'_>, scratch: &mut Scratch) -> Result<Found, Stop> {
+    pub fn search(&self, query: VectorQuery<'_>, scratch: &mut Scratch) -> Result<VectorsFound, Stop> {
         let allowed = query.allowed.map_or(self.len(), |allowed| allowed.count.min(self.len()));
-        let mut found = Found { hits: vec![], way: SearchWay::Exact, compared: 0 };
+        let mut found = VectorsFound { hits: vec![], way: SearchWay::Exact, compared: 0 };
         if query.k.min(allowed) == 0 || query.vector.dim() != self.dim() {
             return Ok(found);
         }
@@ -92,7 +92,7 @@ impl VectorIndex {
             }
         }
         if found.way == SearchWay::Exact {
-            let limit = if matches!(self.space.rows, Rows::F32(_)) { query.k } else { ef };
+            let limit = if matches!(self.space.rows, StoredVectors::F32(_)) { query.k } else { ef };
             found.compared += self.scan(prepared.probe(), query.allowed, limit, scratch)?;
         }
         found.hits = self.hits(&query, prepared.probe(), &scratch.list);
@@ -208,11 +208,11 @@ impl VectorIndex {
     /// The hits among the candidates, which are sorted keys.
     pub(super) fn hits(&self, query: &VectorQuery<'_>, from: Probe<'_>, candidates: &[u64]) -> Vec<Hit> {
         let mut hits: Vec<Hit> = match (&self.space.rows, query.originals) {
-            (Rows::F64(_), _) => candidates
+            (StoredVectors::F64(_), _) => candidates
                 .iter()
                 .map(|key| Hit { node: node_of(*key), distance: self.space.exact(from, node_of(*key)) })
                 .collect(),
-            (Rows::Codes(_), Some(originals)) => {
+            (StoredVectors::Codes(_), Some(originals)) => {
                 let mut nodes: Vec<u32> = candidates.iter().map(|key| node_of(*key)).collect();
                 nodes.sort_unstable();
                 let mut hits = Vec::with_capacity(nodes.len());

@@ -136,16 +136,18 @@ impl Space {
     pub fn gather(parts: &[(&Space, &[Option<u32>])], len: usize, int8: bool) -> Space {
         let Some((first, _)) = parts.first() else { panic!("there is a part") };
         let Space { metric, precision, dim, .. } = **first;
-        let mut space = Space { metric, precision, dim, len, rows: Rows::Codes(vec![]) };
+        let mut space = Space { metric, precision, dim, len, rows: StoredVectors::Codes(vec![]) };
         space.rows = match first.rows {
-            _ if int8 || parts.iter().any(|(part, _)| matches!(part.rows, Rows::Codes(_))) => {
-                Rows::Codes(gathered(parts, len, space.stride(), Space::codes))
+            _ if int8 || parts.iter().any(|(part, _)| matches!(part.rows, StoredVectors::Codes(_))) => {
+                StoredVectors::Codes(gathered(parts, len, space.stride(), Space::codes))
             }
-            Rows::F64(_) => Rows::F64(gathered(parts, len, dim, |part, node, row| match part.probe(node) {
-                Probe::F64(from) => row.copy_from_slice(from),
-                _ => unreachable!("all have one precision"),
-            })),
-            _ => Rows::F32(gathered(parts, len, dim, |part, node, row| match part.probe(node) {
+            StoredVectors::F64(_) => {
+                StoredVectors::F64(gathered(parts, len, dim, |part, node, row| match part.probe(node) {
+                    Probe::F64(from) => row.copy_from_slice(from),
+                    _ => unreachable!("all have one precision"),
+                }))
+            }
+            _ => StoredVectors::F32(gathered(parts, len, dim, |part, node, row| match part.probe(node) {
                 Probe::F32(from) => row.copy_from_slice(from),
                 _ => unreachable!("all have one precision"),
             })),
@@ -272,11 +274,11 @@ impl Space {
     pub fn is_any_nearer(&self, from: Probe<'_>, nodes: &[u32], distance: f32) -> bool {
         let stride = self.stride();
         match (from, &self.rows, self.metric) {
-            (Probe::F32(from), Rows::F32(all), Metric::L2) => {
+            (Probe::F32(from), StoredVectors::F32(all), Metric::L2) => {
                 is_any_l2_below(from, Table { elements: all, stride }, nodes, distance)
             }
             // The distance is 1 - a·b.
-            (Probe::F32(from), Rows::F32(all), _) => {
+            (Probe::F32(from), StoredVectors::F32(all), _) => {
                 is_any_dot_above(from, Table { elements: all, stride }, nodes, 1.0 - distance)
             }
             _ => nodes.iter().any(|node| self.distance(from, *node) < distance),
@@ -339,9 +341,9 @@ impl Space {
     /// The size of a row, in bytes.
     pub fn row_bytes(&self) -> usize {
         match self.rows {
-            Rows::F32(_) => self.dim * size_of::<f32>(),
-            Rows::F64(_) => self.dim * size_of::<f64>(),
-            Rows::Codes(_) => self.stride(),
+            StoredVectors::F32(_) => self.dim * size_of::<f32>(),
+            StoredVectors::F64(_) => self.dim * size_of::<f64>(),
+            StoredVectors::Codes(_) => self.stride(),
         }
     }
 

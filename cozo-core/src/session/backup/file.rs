@@ -111,10 +111,7 @@ impl BackupFile {
     pub fn searches_to_build(&self, relation: &SchemaRef) -> Vec<(SmallStr, SearchOptions)> {
         match &self.contents {
             Contents::Ours { .. } => vec![],
-            Contents::Legacy { file, .. } => {
-                let all = legacy_relation(file, relation).searches().into_iter();
-                all.filter(|(_, options)| !matches!(options, SearchOptions::Text(_))).collect()
-            }
+            Contents::Legacy { file, .. } => legacy_relation(file, relation).searches(),
         }
     }
 

@@ -30,6 +30,21 @@ pub enum IndexError {
         #[label("no such column")]
         span: SourceSpan,
     },
+    /// A name in the expression of an index that is no column of the relation.
+    #[error("the relation '{relation}' has no column '{name}'")]
+    #[diagnostic(
+        code(eval::bad_binding),
+        help("the expression of an index takes columns of its relation: '::columns {relation}' lists them")
+    )]
+    BadBinding {
+        /// The relation.
+        relation: String,
+        /// The name.
+        name: String,
+        /// Where it stands.
+        #[label("no such column")]
+        span: SourceSpan,
+    },
     /// A column listed twice for an index.
     #[error("the index lists the column '{name}' twice")]
     #[diagnostic(code(parser::dup_name_in_cols), help("once is enough: leave the second out"))]

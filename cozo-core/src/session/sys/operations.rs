@@ -21,6 +21,11 @@ pub const SYSTEM_OPS: &[(&str, &str)] = &[
     ),
     ("::fixed_rules", "lists the fixed rules"),
     (
+        "::fts create REL:NAME { extractor: EXPR, tokenizer: NAME, ... }",
+        "makes an index of the words of a relation, to search texts",
+    ),
+    ("::fts drop REL:NAME", "drops an index"),
+    (
         "::hnsw create REL:NAME { dim: N, fields: [COLUMN, ...], m: N, ef_construction: N, ... }",
         "makes an index of the vectors of a relation, to find the nearest",
     ),

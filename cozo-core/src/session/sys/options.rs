@@ -139,7 +139,7 @@ impl Written<'_> {
         resolved.walk(&mut |part| match part {
             crate::expr::Expr::Variable(name, span) if schema.column_index(name).is_none() => {
                 let (relation, name, span) = (schema.name.to_string(), name.to_string(), *span);
-                wrong.get_or_insert(IndexError::ColumnNotFound { relation, name, span });
+                wrong.get_or_insert(IndexError::BadBinding { relation, name, span });
             }
             crate::expr::Expr::Parameter(_, span) => {
                 wrong.get_or_insert(IndexError::Parameter { span: *span });

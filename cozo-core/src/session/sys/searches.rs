@@ -40,11 +40,6 @@ pub fn create(
         SearchIndexKind::Lsh => SearchOptions::Duplicates(duplicates(&mut reader, &schema)?),
     };
     reader.finish()?;
-    if kind == SearchIndexKind::Fts {
-        return Err(
-            crate::program::ProgramError::NotYet { construct: "a full-text index".into(), span: name.span }.into()
-        );
-    }
     let budget = context.core.budget(context.interrupt, 0.0);
     let _entered = budget.enter();
     let index = txn.create_search(&schema, &name.name, options);
