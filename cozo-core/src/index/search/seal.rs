@@ -12,16 +12,14 @@ use std::sync::Arc;
 
 use super::error::SearchIndexError;
 use super::extractor::Extractor;
-use super::rows::{keys_of, looked_up, scanned};
-use super::segment::{Segment, SegmentBuilder};
+use super::rows::{keys_of, looked_up};
+use super::segment::{Merged, Segment, SegmentBuilder};
 use super::segments::Manifest;
-use super::thresholds::{MAX_DEAD_SHARE, MERGE_RATIO, ROWS_PER_LOOKUP};
+use super::thresholds::{MAX_DEAD_SHARE, MERGE_RATIO};
 use super::view::{IndexView, Indexed, Part};
-use crate::budget;
 use crate::schema::{SchemaRef, SearchIndex};
 use crate::storage::ChangeKind;
 use crate::txn::Transaction;
-use crate::value::sort::sorted;
 use crate::value::{Batch, Column, compare_columns};
 
 /// A new segment before it is written.
@@ -60,22 +58,18 @@ pub fn prepare(of: Indexed<'_>) -> Result<Prepared, SearchIndexError> {
     }
     let sealed = &view.parts[..view.sealed];
     let merged = to_merge(sealed, rows.len);
-    let is_everything = merged.len() == sealed.len();
-    let mut builder = SegmentBuilder::new(of.extractor, of.relation.keys.len());
-    if is_everything && !merged.is_empty() {
-        scanned(of.base(), |rows| builder.add(&rows))?;
-    } else {
-        let mut wanted = Batch { columns: rows.columns[..of.relation.keys.len()].to_vec(), len: rows.len };
-        for part in merged.iter().map(|at| &sealed[*at]) {
-            wanted.append(&live_keys(part));
+    let mut tail = SegmentBuilder::new(of.extractor, of.relation.keys.len());
+    tail.add(&rows)?;
+    let segment = match merged.is_empty() {
+        true => tail.finish(true)?,
+        false => {
+            let tail = tail.finish(false)?;
+            let of_part = |at: &usize| Merged { segment: &sealed[*at].segment, dead: &sealed[*at].dead };
+            let parts: Vec<Merged<'_>> =
+                merged.iter().map(of_part).chain([Merged { segment: &tail, dead: &[] }]).collect();
+            Segment::merge(&parts)?
         }
-        let wanted = sorted(wanted, of.relation.keys.len());
-        for from in (0..wanted.len).step_by(ROWS_PER_LOOKUP) {
-            budget::step(1)?;
-            builder.add(&looked_up(of.base(), &wanted.slice(from..wanted.len.min(from + ROWS_PER_LOOKUP)))?)?;
-        }
-    }
-    let segment = builder.finish(true)?;
+    };
     let segment = (segment.len() > 0).then(|| Arc::new(segment));
     Ok(Prepared { before: view.manifest.clone(), merged, parts: sealed.to_vec(), segment, keys, rows })
 }
@@ -94,13 +88,6 @@ fn to_merge(sealed: &[Part], tail: usize) -> Vec<usize> {
     }
     merged.reverse();
     merged
-}
-
-/// The keys of the rows that are still so in the relation.
-fn live_keys(part: &Part) -> Batch {
-    let mut dead = part.dead.iter().peekable();
-    let live: Vec<u32> = (0..part.segment.len() as u32).filter(|doc| dead.next_if_eq(&doc).is_none()).collect();
-    part.segment.keys.take(&live)
 }
 
 impl Prepared {

@@ -11,7 +11,9 @@ use super::error::SearchIndexError;
 use super::extractor::Extractor;
 use super::text_content::{TextBuilder, TextContent};
 use super::vector_content::{VectorBuilder, VectorContent};
+use crate::budget::make_room;
 use crate::search::postings::Postings;
+use crate::value::sort::sorted;
 use crate::value::{Batch, Column, DataValue, compare_columns};
 
 /// What an index holds of some rows.
@@ -74,7 +76,52 @@ impl<'e> SegmentBuilder<'e> {
     }
 }
 
+/// A segment to merge, without its dead docs, which ascend.
+#[derive(Clone, Copy)]
+pub struct Merged<'s> {
+    pub segment: &'s Segment,
+    pub dead: &'s [u32],
+}
+
+impl Merged<'_> {
+    /// The docs that stay.
+    fn live(&self) -> Vec<u32> {
+        let mut dead = self.dead.iter().peekable();
+        (0..self.segment.len() as u32).filter(|doc| dead.next_if_eq(&doc).is_none()).collect()
+    }
+}
+
 impl Segment {
+    /// The segment of the live docs of several segments, at least one. No two of them have the same key.
+    pub fn merge(parts: &[Merged<'_>]) -> Result<Segment, SearchIndexError> {
+        let width = parts[0].segment.keys.columns.len();
+        let mut all = Batch::empty(width + 2);
+        for (number, part) in parts.iter().enumerate() {
+            let docs = part.live();
+            let mut keys = part.segment.keys.take(&docs);
+            make_room(keys.memory_bytes())?;
+            keys.columns.push(Column::repeat(&DataValue::from(number as i64), docs.len()));
+            keys.columns.push(Column::ints(docs.into_iter().map(i64::from).collect()));
+            all.append(&keys);
+        }
+        let mut keys = sorted(all, width);
+        let (docs, origins) = (keys.columns.pop(), keys.columns.pop());
+        let mut numbers: Vec<Vec<Option<u32>>> = parts.iter().map(|part| vec![None; part.segment.len()]).collect();
+        let mut from = Vec::with_capacity(keys.len);
+        for row in 0..keys.len {
+            let at =
+                |column: &Option<Column>| column.as_ref().and_then(|column| column.get(row).get_int()).unwrap_or(0);
+            let (part, doc) = (at(&origins) as usize, at(&docs) as u32);
+            numbers[part][doc as usize] = Some(row as u32);
+            from.push((part, doc));
+        }
+        let content = match &parts[0].segment.content {
+            Content::Vectors(_) => Content::Vectors(merged_vectors(parts, &from)?),
+            Content::Text(_) => Content::Text(merged_texts(parts, &numbers, keys.len as u32)?),
+        };
+        Ok(Segment { keys, content })
+    }
+
     /// The number of its rows.
     pub fn len(&self) -> usize {
         self.keys.len
@@ -144,4 +191,26 @@ impl Segment {
         };
         Some(Segment { keys, content })
     }
+}
+
+/// The vectors of merged segments. `from` has the segment and the doc of each new doc.
+fn merged_vectors(parts: &[Merged<'_>], from: &[(usize, u32)]) -> Result<VectorContent, SearchIndexError> {
+    let contents = parts.iter().filter_map(|part| match &part.segment.content {
+        Content::Vectors(content) => Some(content),
+        Content::Text(_) => None,
+    });
+    VectorContent::merge(&contents.collect::<Vec<_>>(), from)
+}
+
+/// The texts of merged segments. `numbers` has the new number of each doc.
+fn merged_texts(
+    parts: &[Merged<'_>],
+    numbers: &[Vec<Option<u32>>],
+    total: u32,
+) -> Result<TextContent, SearchIndexError> {
+    let with_numbers = parts.iter().zip(numbers).filter_map(|(part, numbers)| match &part.segment.content {
+        Content::Text(content) => Some((&content.postings, numbers.as_slice())),
+        Content::Vectors(_) => None,
+    });
+    Ok(TextContent { postings: Postings::merge(&with_numbers.collect::<Vec<_>>(), total)? })
 }

@@ -22,10 +22,6 @@ pub const MERGE_RATIO: usize = 4;
 /// Unit: share. Bench: `search`.
 pub const MAX_DEAD_SHARE: f64 = 0.3;
 
-/// The rows that are looked up at once when segments are merged.
-/// Unit: rows. Bench: `search`.
-pub const ROWS_PER_LOOKUP: usize = 4096;
-
 /// The texts that a thread indexes at once.
 /// Unit: rows. Bench: `search`.
 pub const TEXTS_PER_TASK: usize = 16 * 1024;

@@ -4,7 +4,9 @@ use super::error::SearchIndexError;
 use super::extractor::Extractor;
 use crate::budget::make_room;
 use crate::schema::VectorOptions;
-use crate::search::vectors::{GraphOptions, Metric, Precision, Quantization, VectorIndex, VectorRef, Vectors};
+use crate::search::vectors::{
+    GraphOptions, MergePart, Metric, Precision, Quantization, VectorIndex, VectorRef, Vectors,
+};
 use crate::value::{Batch, Column, DataValue, Vector};
 
 /// The vectors of some rows.
@@ -38,6 +40,14 @@ pub struct VectorPlace {
 const PLACE_BYTES: usize = 10;
 
 impl Places {
+    /// Places in the order of nodes.
+    fn packed(places: Vec<VectorPlace>) -> Places {
+        let column = places.first().map_or(0, |place| place.column);
+        let plain =
+            |(node, place): (usize, &VectorPlace)| *place == VectorPlace { doc: node as u32, column, element: -1 };
+        if places.iter().enumerate().all(plain) { Places::OfColumn(column) } else { Places::Each(places) }
+    }
+
     /// Where the vector of a node stands.
     pub fn of(&self, node: u32) -> VectorPlace {
         match self {
@@ -103,14 +113,7 @@ impl<'e> VectorBuilder<'e> {
             true => VectorIndex::build(self.vectors, options)?,
             false => VectorIndex::flat(self.vectors, options),
         };
-        let plain = self.options.fields.first().map(|column| *column as u16);
-        let is_plain = |(node, place): (usize, &VectorPlace)| {
-            place.doc as usize == node && Some(place.column) == plain && place.element == -1
-        };
-        let places = match plain {
-            Some(column) if self.places.iter().enumerate().all(is_plain) => Places::OfColumn(column),
-            _ => Places::Each(self.places),
-        };
+        let places = Places::packed(self.places);
         Ok(VectorContent { index, places })
     }
 }
@@ -140,6 +143,35 @@ fn graph_options(options: &VectorOptions) -> GraphOptions {
 }
 
 impl VectorContent {
+    /// The vectors of several contents. `from` has the content and the doc of each new doc, in order; those of one content ascend.
+    pub fn merge(contents: &[&VectorContent], from: &[(usize, u32)]) -> Result<VectorContent, SearchIndexError> {
+        let mut numbers: Vec<Vec<Option<u32>>> =
+            contents.iter().map(|content| vec![None; content.index.len()]).collect();
+        let mut next_node = vec![0; contents.len()];
+        let mut places: Vec<VectorPlace> = vec![];
+        for (doc, (of, old)) in from.iter().enumerate() {
+            let (content, node) = (contents[*of], &mut next_node[*of]);
+            while *node < content.index.len() {
+                let place = content.places.of(*node as u32);
+                if place.doc > *old {
+                    break;
+                }
+                if place.doc == *old {
+                    numbers[*of][*node] = Some(places.len() as u32);
+                    places.push(VectorPlace { doc: doc as u32, ..place });
+                }
+                *node += 1;
+            }
+        }
+        let parts: Vec<MergePart<'_>> = contents
+            .iter()
+            .zip(&numbers)
+            .map(|(content, numbers)| MergePart { index: &content.index, numbers })
+            .collect();
+        let index = VectorIndex::merge(&parts, places.len())?;
+        Ok(VectorContent { index, places: Places::packed(places) })
+    }
+
     pub fn memory_bytes(&self) -> usize {
         let places = match &self.places {
             Places::OfColumn(_) => 0,
