@@ -4,6 +4,9 @@
 //! ever more until `k` pass the filter or the index has no others. The columns of the relation are then looked up for many hits at
 //! once.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use super::limits::Limits;
 use super::{Emit, Operator, Shape, empty_slots, frame, stopped};
 use crate::budget::temporary;
@@ -12,13 +15,14 @@ use crate::exec::error::ExecError;
 use crate::exec::run::{Run, Worker};
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::exec::thresholds::{MAX_BATCH_ROWS, SEARCH_GROWTH};
-use crate::expr::Expr;
+use crate::expr::{EvalError, Expr};
 use crate::index::search::{
-    Hits, IndexView, NearestWanted, SearchColumn, SearchIndexError, TextsWanted, best_texts, candidates, nearest,
+    AllowedEntries, Hits, IndexView, NearestWanted, SearchColumn, SearchIndexError, TextsWanted, best_texts,
+    candidates, nearest,
 };
 use crate::plan::SearchPlan;
 use crate::schema::SearchOptions;
-use crate::storage::Snapshot;
+use crate::storage::{KeyRange, Snapshot};
 use crate::value::{Batch, DataValue};
 
 /// A search in an index for each input row.
@@ -32,6 +36,8 @@ pub struct IndexSearch<'a> {
     extras: Vec<(SearchColumn, usize)>,
     /// The slots of the input that the filter reads.
     tested: Vec<usize>,
+    /// The columns of the relation that the filter reads, with their slots, if it reads nothing else.
+    filtered: Option<Vec<(usize, usize)>>,
 }
 
 impl<'a> IndexSearch<'a> {
@@ -43,14 +49,19 @@ impl<'a> IndexSearch<'a> {
                 extra => extras.push((*extra, *slot)),
             }
         }
-        let mut tested = vec![];
-        let mut note = |part: &Expr| match part {
-            Expr::Slot(slot, _) if plan.outputs.iter().all(|(_, filled)| filled != slot) => tested.push(*slot),
-            _ => {}
+        let mut read = BTreeSet::new();
+        let mut note = |part: &Expr| {
+            if let Expr::Slot(slot, _) = part {
+                read.insert(*slot);
+            }
         };
         plan.filter.iter().for_each(|filter| filter.walk(&mut note));
+        let tested =
+            read.iter().copied().filter(|slot| plan.outputs.iter().all(|(_, filled)| filled != slot)).collect();
+        let filtered: Vec<(usize, usize)> = stored.iter().copied().filter(|(_, slot)| read.contains(slot)).collect();
+        let filtered = (filtered.len() == read.len()).then_some(filtered);
         let snapshot = run.input.view.of(plan.call.schema.id);
-        IndexSearch { plan, shape, snapshot, stored, extras, tested }
+        IndexSearch { plan, shape, snapshot, stored, extras, tested, filtered }
     }
 }
 
@@ -96,18 +107,60 @@ impl IndexSearch<'_> {
     ) -> Result<Hits, ExecError> {
         let mut count = limits.candidates(self.plan.filter.is_some());
         loop {
-            let hits = self.nearest(query, count, limits, worker.run)?;
+            let hits = self.nearest(query, count, limits, worker.run, None)?;
             let passing = self.passing(&hits, input, row, worker)?;
             if passing.len() >= limits.k || hits.is_all {
                 return Ok(self.distinct(hits.take(&passing[..passing.len().min(limits.k)])));
+            }
+            if let Some(allowed) = &*self.allowed(worker)? {
+                return Ok(self.distinct(self.nearest(query, limits.k, limits, worker.run, Some(allowed))?));
             }
             count = count.saturating_mul(SEARCH_GROWTH);
         }
     }
 
-    /// The best rows, at most `count`.
-    fn nearest(&self, query: &DataValue, count: usize, limits: &Limits, run: &Run<'_>) -> Result<Hits, ExecError> {
+    /// The entries of all rows that pass the filter, for all searches of the run. None if the filter depends on more than columns of the
+    /// relation, or fails for a row, which the search might not find.
+    fn allowed(&self, worker: &Worker<'_>) -> Result<Arc<Option<AllowedEntries>>, ExecError> {
         let call = &self.plan.call;
+        let columns = self.filtered.as_ref().filter(|_| !matches!(call.index.options, SearchOptions::Duplicates(_)));
+        let Some((filter, columns)) = self.plan.filter.as_ref().zip(columns) else { return Ok(Arc::new(None)) };
+        worker.run.notes.build_once(self.shape.number, || {
+            let keys = call.schema.keys.len();
+            let mut passing = Batch::empty(keys);
+            let read: Vec<usize> = (0..keys).chain(columns.iter().map(|(column, _)| *column)).collect();
+            let mut cursor = self.snapshot.scan(call.schema.id, &KeyRange::all(), &read, None)?;
+            while let Some(mut rows) = cursor.next_batch(MAX_BATCH_ROWS)? {
+                worker.run.budget.check()?;
+                let mut slots = Batch { columns: empty_slots(self.shape.slots), len: rows.len };
+                for ((_, slot), column) in columns.iter().zip(rows.columns.split_off(keys)) {
+                    slots.columns[*slot] = column;
+                }
+                match filter.eval_condition(frame(&slots, worker)) {
+                    Ok(holds) => {
+                        let rows_that_pass: Vec<u32> =
+                            (0..rows.len as u32).filter(|row| holds.holds(*row as usize)).collect();
+                        passing.append(&rows.take(&rows_that_pass));
+                    }
+                    Err(EvalError::Stop(stop)) => return Err(stop.into()),
+                    Err(_) => return Ok(None),
+                }
+            }
+            Ok(Some(AllowedEntries::of(IndexView::open(indexed(call, worker.run))?, &passing)))
+        })
+    }
+
+    /// The best rows, at most `count`.
+    fn nearest(
+        &self,
+        query: &DataValue,
+        count: usize,
+        limits: &Limits,
+        run: &Run<'_>,
+        allowed: Option<&AllowedEntries>,
+    ) -> Result<Hits, ExecError> {
+        let call = &self.plan.call;
+        let view = || allowed.map_or_else(|| IndexView::open(indexed(call, run)), |allowed| Ok(allowed.view.clone()));
         let extras: Vec<SearchColumn> = self.extras.iter().map(|(column, _)| *column).collect();
         let of = indexed(call, run);
         match &call.index.options {
@@ -117,11 +170,11 @@ impl IndexSearch<'_> {
             }
             SearchOptions::Vectors(_) => {
                 let (ef, radius, extras) = (limits.ef.max(count), limits.radius, extras.as_slice());
-                Ok(nearest(of, &*IndexView::open(of)?, query, NearestWanted { count, ef, radius, extras })?)
+                Ok(nearest(of, &*view()?, query, NearestWanted { count, ef, radius, extras, allowed })?)
             }
             SearchOptions::Text(_) => {
                 let (scoring, options, extras) = (limits.scoring, limits.phrases, extras.as_slice());
-                Ok(best_texts(of, &*IndexView::open(of)?, query, TextsWanted { count, scoring, options, extras })?)
+                Ok(best_texts(of, &*view()?, query, TextsWanted { count, scoring, options, extras, allowed })?)
             }
         }
     }
@@ -142,14 +195,17 @@ impl IndexSearch<'_> {
 
     /// The hits without those that give an equal row as one before: several entries of a row may be found.
     fn distinct(&self, hits: Hits) -> Hits {
-        let columns = hits.keys.columns.iter().chain(&hits.extras.columns).cloned().collect();
-        let all = Batch { columns, len: hits.keys.len };
-        let equals_earlier = |row: usize| (0..row).any(|earlier| all.compare_rows(row, &all, earlier).is_eq());
-        if matches!(self.plan.call.index.options, SearchOptions::Vectors(_)) {
-            let first: Vec<u32> = (0..all.len).filter(|row| !equals_earlier(*row)).map(|row| row as u32).collect();
-            return hits.take(&first);
-        }
-        hits
+        let mut seen = BTreeSet::new();
+        let is_first = |row: &u32| {
+            let mut values = hits.keys.row(*row as usize);
+            values.extend(hits.extras.row(*row as usize));
+            seen.insert(values)
+        };
+        let first: Vec<u32> = match &self.plan.call.index.options {
+            SearchOptions::Vectors(_) => (0..hits.keys.len as u32).filter(is_first).collect(),
+            SearchOptions::Text(_) | SearchOptions::Duplicates(_) => return hits,
+        };
+        if first.len() == hits.keys.len { hits } else { hits.take(&first) }
     }
 
     /// Fills the slots of the outputs.

@@ -49,4 +49,4 @@ pub use texts::{TextsWanted, best_texts};
 pub use thresholds::{HELP_RATIO, tail_bound};
 pub use vectors::{NearestWanted, nearest};
 pub use verify::verify;
-pub use view::{IndexView, Indexed, SearchCache};
+pub use view::{AllowedEntries, IndexView, Indexed, SearchCache};

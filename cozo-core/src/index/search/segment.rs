@@ -127,23 +127,39 @@ impl Segment {
         self.keys.len
     }
 
-    /// The doc with the key of a row.
-    pub fn find(&self, keys: &[Column], row: usize) -> Option<u32> {
-        let (mut from, mut to) = (0, self.keys.len);
-        while from < to {
-            let middle = from + (to - from) / 2;
-            match compare_columns(&self.keys.columns, middle, keys, row) {
-                std::cmp::Ordering::Less => from = middle + 1,
-                std::cmp::Ordering::Greater => to = middle,
-                std::cmp::Ordering::Equal => return Some(middle as u32),
-            }
+    /// The number of nodes or documents.
+    pub fn entries(&self) -> usize {
+        match &self.content {
+            Content::Vectors(content) => content.index.len(),
+            Content::Text(_) => self.len(),
         }
-        None
     }
 
-    /// The docs with the keys of rows, ascending.
+    /// The docs with the keys of rows, which ascend.
     pub fn find_all(&self, keys: &Batch) -> Vec<u32> {
-        (0..keys.len).filter_map(|row| self.find(&keys.columns, row)).collect()
+        let mut docs = vec![];
+        let mut from = 0;
+        for row in 0..keys.len {
+            let is_before = |doc: usize| compare_columns(&self.keys.columns, doc, &keys.columns, row).is_lt();
+            // The next one is near where many are looked for.
+            let mut step = 1;
+            while from + step < self.keys.len && is_before(from + step) {
+                step *= 2;
+            }
+            let (mut low, mut high) = (from + step / 2, self.keys.len.min(from + step));
+            while low < high {
+                let middle = low + (high - low) / 2;
+                if is_before(middle) { low = middle + 1 } else { high = middle }
+            }
+            from = low;
+            if from == self.keys.len {
+                break;
+            }
+            if compare_columns(&self.keys.columns, from, &keys.columns, row).is_eq() {
+                docs.push(from as u32);
+            }
+        }
+        docs
     }
 
     /// About how much memory it takes.

@@ -5,13 +5,13 @@ use std::cmp::Ordering;
 use super::error::SearchIndexError;
 use super::hits::{Hits, SearchColumn};
 use super::segment::Content;
-use super::view::{IndexView, Indexed, Part};
+use super::view::{AllowedEntries, IndexView, Indexed, Part};
 use crate::search::postings::{PostingsPart, Scoring, TextSearch};
 use crate::text::{AnalyzeOptions, TextQuery};
 use crate::value::{Batch, Column, DataValue, compare_columns};
 
 /// What is wanted of a search for texts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct TextsWanted<'a> {
     /// The most hits.
     pub count: usize,
@@ -21,6 +21,8 @@ pub struct TextsWanted<'a> {
     pub options: AnalyzeOptions,
     /// What is wanted besides the keys.
     pub extras: &'a [SearchColumn],
+    /// The entries that may be returned; all without it.
+    pub allowed: Option<&'a AllowedEntries>,
 }
 
 /// The texts that match a query best.
@@ -38,7 +40,7 @@ pub fn best_texts(
     let analyzer = of.extractor.analyzer().expect("the index is one of texts");
     let Some(parsed) = TextQuery::parse(text)? else { return Ok(nothing) };
     let Some(analyzed) = parsed.analyze(analyzer, wanted.options)? else { return Ok(nothing) };
-    let mut search = TextSearch::new(&analyzed, view.parts.iter().map(part).collect(), wanted.scoring, view.rows)?;
+    let mut search = TextSearch::new(&analyzed, parts(view, wanted.allowed), wanted.scoring, view.rows)?;
     let keys_of = |part: usize| view.parts[part].segment.keys.columns.as_slice();
     let order = |a: (usize, u32), b: (usize, u32)| -> Ordering {
         compare_columns(keys_of(a.0), a.1 as usize, keys_of(b.0), b.1 as usize)
@@ -64,9 +66,16 @@ pub fn best_texts(
     Ok(Hits { keys, extras, is_all: found.len() < wanted.count })
 }
 
-/// A part as the search takes it.
-fn part(part: &Part) -> PostingsPart<'_> {
-    let Content::Text(content) = &part.segment.content else { unreachable!("the index is one of texts") };
-    let deletions = part.deletions.as_deref();
-    PostingsPart { postings: &content.postings, deletions, shadowed: &part.shadowed, allowed: None }
+/// The parts as the search takes them.
+fn parts<'v>(view: &'v IndexView, allowed: Option<&'v AllowedEntries>) -> Vec<PostingsPart<'v>> {
+    let part = |(at, part): (usize, &'v Part)| {
+        let Content::Text(content) = &part.segment.content else { unreachable!("the index is one of texts") };
+        PostingsPart {
+            postings: &content.postings,
+            deletions: part.deletions.as_deref(),
+            shadowed: &part.shadowed,
+            allowed: allowed.map(|allowed| &allowed.parts[at].set),
+        }
+    };
+    view.parts.iter().enumerate().map(part).collect()
 }

@@ -1,5 +1,7 @@
 //! The vectors of a segment: an index over them, and the place of each in its row.
 
+use std::ops::Range;
+
 use super::error::SearchIndexError;
 use super::extractor::Extractor;
 use crate::budget::make_room;
@@ -143,6 +145,17 @@ fn graph_options(options: &VectorOptions) -> GraphOptions {
 }
 
 impl VectorContent {
+    /// The nodes of a doc.
+    pub fn nodes_of(&self, doc: u32) -> Range<usize> {
+        match &self.places {
+            Places::OfColumn(_) => doc as usize..doc as usize + 1,
+            Places::Each(places) => {
+                let start = places.partition_point(|place| place.doc < doc);
+                start..start + places[start..].partition_point(|place| place.doc == doc)
+            }
+        }
+    }
+
     /// The vectors of several contents. `from` has the content and the doc of each new doc, in order; those of one content ascend.
     pub fn merge(contents: &[&VectorContent], from: &[(usize, u32)]) -> Result<VectorContent, SearchIndexError> {
         let mut numbers: Vec<Vec<Option<u32>>> =

@@ -5,12 +5,12 @@ use super::hits::{Hits, SearchColumn};
 use super::rows::looked_up;
 use super::segment::Content;
 use super::vector_content::{VectorPlace, reference};
-use super::view::{IndexView, Indexed, Part};
+use super::view::{AllowedEntries, IndexView, Indexed, Part};
 use crate::search::vectors::{AllowedNodes, Scratch, VectorQuery};
 use crate::value::{Batch, Column, DataValue, Vector};
 
 /// What is wanted of a search for vectors.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct NearestWanted<'a> {
     /// The most hits.
     pub count: usize,
@@ -20,6 +20,8 @@ pub struct NearestWanted<'a> {
     pub radius: Option<f64>,
     /// What is wanted besides the keys.
     pub extras: &'a [SearchColumn],
+    /// The entries that may be returned; all without it.
+    pub allowed: Option<&'a AllowedEntries>,
 }
 
 /// A hit in a part of a view.
@@ -38,9 +40,10 @@ pub fn nearest(
 ) -> Result<Hits, SearchIndexError> {
     let vector = checked(of, query)?;
     let mut found = vec![];
-    for part in &view.parts {
+    for (at, part) in view.parts.iter().enumerate() {
         let Content::Vectors(content) = &part.segment.content else { continue };
-        let allowed = part.live_nodes.as_ref().map(|live| AllowedNodes { set: &live.set, count: live.count });
+        let live = wanted.allowed.map(|allowed| &allowed.parts[at]).or(part.live_nodes.as_deref());
+        let allowed = live.map(|live| AllowedNodes { set: &live.set, count: live.count });
         let (k, ef, radius) = (wanted.count, wanted.ef, wanted.radius);
         let query = VectorQuery { vector: reference(vector), k, ef, radius, allowed, originals: None };
         let hits = SCRATCH.with_borrow_mut(|scratch| content.index.search(query, scratch))?.hits;

@@ -135,7 +135,7 @@ pub struct Part {
     pub live_nodes: Option<Arc<LiveNodes>>,
 }
 
-/// Nodes that may be returned.
+/// Nodes or documents that may be returned.
 pub struct LiveNodes {
     pub set: FixedBitSet,
     pub count: usize,
@@ -163,9 +163,36 @@ fn live_nodes(segment: &Segment, dead: &[u32]) -> Option<Arc<LiveNodes>> {
         return None;
     }
     let mut set = FixedBitSet::with_capacity(content.index.len());
-    let is_live = |node: &u32| dead.binary_search(&content.places.of(*node).doc).is_err();
-    (0..content.index.len() as u32).filter(is_live).for_each(|node| set.insert(node as usize));
+    set.insert_range(..);
+    for doc in dead {
+        content.nodes_of(*doc).for_each(|node| set.set(node, false));
+    }
     Some(Arc::new(LiveNodes { count: set.count_ones(..), set }))
+}
+
+/// The entries of a view that a search may return.
+pub struct AllowedEntries {
+    pub view: Arc<IndexView>,
+    /// For each part its nodes or documents, without dead ones, and how many there are.
+    pub parts: Vec<LiveNodes>,
+}
+
+impl AllowedEntries {
+    /// The entries of the rows with these keys, which ascend.
+    pub fn of(view: Arc<IndexView>, keys: &Batch) -> AllowedEntries {
+        let of_part = |part: &Part| {
+            let docs = part.segment.find_all(keys).into_iter().filter(|doc| part.dead.binary_search(doc).is_err());
+            let mut set = FixedBitSet::with_capacity(part.segment.entries());
+            match &part.segment.content {
+                Content::Vectors(content) => {
+                    docs.flat_map(|doc| content.nodes_of(doc)).for_each(|node| set.insert(node))
+                }
+                Content::Text(_) => docs.for_each(|doc| set.insert(doc as usize)),
+            }
+            LiveNodes { count: set.count_ones(..), set }
+        };
+        AllowedEntries { parts: view.parts.iter().map(of_part).collect(), view }
+    }
 }
 
 impl IndexView {
