@@ -20,7 +20,7 @@ pub static RECIPROCAL_RANK_FUSION: BuiltInRule = BuiltInRule {
     source: "",
     examples: &[(
         "words[k, s] <- [['a', 9], ['b', 7]]  near[k, s] <- [['b', -0.1], ['c', -0.2]]
-         ?[k, n] := found[k, s], n = round(s * 1000)  found[k, s] <~ ReciprocalRankFusion(words[k, s], near[k, s])",
+         ?[k, n] := found[k, s], n = round(s * 1000)  found[k, s] <~ ReciprocalRankFusion(words[], near[])",
         "[['a', 16.0], ['b', 33.0], ['c', 16.0]]",
     )],
     inputs: &[
