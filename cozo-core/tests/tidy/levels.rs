@@ -54,6 +54,18 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
     ("exec/index", &[&["packed_key"], &["clustered_rows"], &["hash_index"], &["cache"]]),
     ("exec/rowset", &[&["int_set"], &["row_set"], &["table"], &["grouping", "int_collector", "seen", "top_k"]]),
     (
+        "search/vectors",
+        &[
+            &["kernels", "order", "scratch", "thresholds", "watch"],
+            &["codes", "graph", "metric", "rows", "ways"],
+            &["options", "space"],
+            &["twins", "walk"],
+            &["build", "filtered"],
+            &["index"],
+            &["bytes", "inspect", "merge", "search"],
+        ],
+    ),
+    (
         "session",
         &[
             &["error", "running", "script"],

@@ -12,7 +12,8 @@ use fixedbitset::FixedBitSet;
 
 use super::build::{Kept, build, extend};
 use super::graph::NONE;
-use super::index::{Quantization, VectorIndex};
+use super::index::VectorIndex;
+use super::options::Quantization;
 use super::space::{Extent, Space};
 use super::thresholds::{GRAPH_MIN_NODES, KEEP_MIN_REMAINING, KEEP_MIN_SHARE};
 use crate::budget::{Stop, make_room};

@@ -8,7 +8,7 @@
 //! | [`Vectors::with_capacity`], [`Vectors::push`] | vectors one after the other |
 //! | [`VectorIndex::build`] | an index with a graph, from some 2,000 vectors on, on all threads |
 //! | [`VectorIndex::flat`] | an index without a graph, as long as vectors come in |
-//! | [`VectorIndex::search`] | the `k` nearest allowed nodes within a radius, with the way and the work it took ([`VectorsFound`]) |
+//! | [`VectorIndex::search`] | the `k` nearest allowed nodes within a radius, with the way and the work it took ([`VectorHits`]) |
 //! | [`VectorIndex::merge`] | an index of the nodes of others, with new numbers |
 //! | [`VectorIndex::to_bytes`], [`VectorIndex::from_bytes`] | an index as bytes, and back |
 //! | [`VectorIndex::level`], [`VectorIndex::degree`], [`VectorIndex::links`], [`VectorIndex::nodes`] | the graph, to be read |
@@ -28,13 +28,10 @@
 //! | `graph`, `walk`, `filtered` | layers with links, and the walks through them |
 //! | `build`, `merge` | the making of graphs |
 //! | `ways` | which way of a search costs least |
-//! | `index`, `search`, `bytes`, `inspect` | the index and its calls |
+//! | `index`, `options`, `search`, `bytes`, `inspect` | the index, its options and its calls |
 //!
 //! **Searches are complete**: there are always as many hits as nodes are allowed, up to `k`, within the radius. A walk that finds
 //! fewer is followed by the comparison of all allowed nodes.
-
-// No search index uses these items yet.
-#![allow(dead_code, unused_imports)]
 
 mod build;
 mod bytes;
@@ -46,6 +43,7 @@ mod inspect;
 pub mod kernels;
 mod merge;
 mod metric;
+mod options;
 mod order;
 mod rows;
 mod scratch;
@@ -59,11 +57,12 @@ mod walk;
 mod watch;
 mod ways;
 
-pub use index::{GraphOptions, Quantization, VectorIndex};
+pub use index::VectorIndex;
 pub use inspect::{BrokenLink, LinkFault};
 pub use merge::MergePart;
 pub use metric::Metric;
+pub use options::{GraphOptions, Quantization};
 pub use rows::{Precision, VectorError, VectorRef, Vectors};
 pub use scratch::Scratch;
-pub use search::{AllowedNodes, Hit, Originals, VectorQuery, VectorsFound};
+pub use search::{AllowedNodes, Hit, Originals, VectorHits, VectorQuery};
 pub use ways::SearchWay;

@@ -12,8 +12,8 @@ use super::index::VectorIndex;
 use super::order::{distance_of, key, node_of, ordered};
 use super::rows::VectorRef;
 use super::scratch::Scratch;
-use super::space::{Extent, Probe, StoredVectors};
-use super::thresholds::{ELEMENTS_PER_STEP, ROWS_PER_CHECK};
+use super::space::{Extent, Probe, SpaceRows};
+use super::thresholds::{ELEMENTS_PER_STEP, REREAD_ELEMENTS, REREAD_MIN_NODES, REREAD_PER_HIT, ROWS_PER_CHECK};
 use super::walk::{descend, nearest_many};
 use super::ways::{SearchCosts, SearchWay};
 use crate::budget::{Stop, step};
@@ -61,7 +61,7 @@ pub struct Hit {
 
 /// What a search found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct VectorsFound {
+pub struct VectorHits {
     /// The hits by distance, then by node.
     pub hits: Vec<Hit>,
     /// The way of the search.
@@ -73,9 +73,9 @@ pub struct VectorsFound {
 impl VectorIndex {
     /// The `k` allowed nodes nearest to a vector: always as many as are allowed and within the radius, if not all of them the
     /// nearest. Fails if the thread's script must stop.
-    pub fn search(&self, query: VectorQuery<'_>, scratch: &mut Scratch) -> Result<VectorsFound, Stop> {
+    pub fn search(&self, query: VectorQuery<'_>, scratch: &mut Scratch) -> Result<VectorHits, Stop> {
         let allowed = query.allowed.map_or(self.len(), |allowed| allowed.count.min(self.len()));
-        let mut found = VectorsFound { hits: vec![], way: SearchWay::Exact, compared: 0 };
+        let mut found = VectorHits { hits: vec![], way: SearchWay::Exact, compared: 0 };
         if query.k.min(allowed) == 0 || query.vector.dim() != self.dim() {
             return Ok(found);
         }
@@ -92,7 +92,7 @@ impl VectorIndex {
             }
         }
         if found.way == SearchWay::Exact {
-            let limit = if matches!(self.space.rows, StoredVectors::F32(_)) { query.k } else { ef };
+            let limit = if matches!(self.space.rows, SpaceRows::F32(_)) { query.k } else { ef };
             found.compared += self.scan(prepared.probe(), query.allowed, limit, scratch)?;
         }
         found.hits = self.hits(&query, prepared.probe(), &scratch.list);
@@ -208,12 +208,13 @@ impl VectorIndex {
     /// The hits among the candidates, which are sorted keys.
     pub(super) fn hits(&self, query: &VectorQuery<'_>, from: Probe<'_>, candidates: &[u64]) -> Vec<Hit> {
         let mut hits: Vec<Hit> = match (&self.space.rows, query.originals) {
-            (StoredVectors::F64(_), _) => candidates
+            (SpaceRows::F64(_), _) => candidates
                 .iter()
                 .map(|key| Hit { node: node_of(*key), distance: self.space.exact(from, node_of(*key)) })
                 .collect(),
-            (StoredVectors::Codes(_), Some(originals)) => {
-                let mut nodes: Vec<u32> = candidates.iter().map(|key| node_of(*key)).collect();
+            (SpaceRows::Codes(_), Some(originals)) => {
+                let reread = (query.k * (REREAD_PER_HIT + REREAD_ELEMENTS / self.dim())).max(REREAD_MIN_NODES);
+                let mut nodes: Vec<u32> = candidates.iter().take(reread).map(|key| node_of(*key)).collect();
                 nodes.sort_unstable();
                 let mut hits = Vec::with_capacity(nodes.len());
                 originals.read(&nodes, &mut |node, vector| {

@@ -25,12 +25,12 @@ pub(super) struct Space {
     pub precision: Precision,
     pub dim: usize,
     pub len: usize,
-    pub rows: StoredVectors,
+    pub rows: SpaceRows,
 }
 
 /// The rows of all vectors.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum StoredVectors {
+pub(super) enum SpaceRows {
     F32(Vec<f32>),
     F64(Vec<f64>),
     Codes(Vec<u8>),
@@ -81,7 +81,7 @@ fn extent_of(elements: impl Iterator<Item = f64>) -> Extent {
     }
 }
 
-/// Rows of parts at their new places.
+/// SpaceRows of parts at their new places.
 fn gathered<T: Copy + Default>(
     parts: &[(&Space, &[Option<u32>])],
     len: usize,
@@ -103,9 +103,9 @@ impl Space {
     /// The vectors in the form of the table above.
     pub fn new(vectors: Vectors, metric: Metric, int8: bool) -> Space {
         let (dim, len, precision) = (vectors.dim(), vectors.len(), vectors.precision());
-        let mut space = Space { metric, precision, dim, len, rows: StoredVectors::Codes(vec![]) };
+        let mut space = Space { metric, precision, dim, len, rows: SpaceRows::Codes(vec![]) };
         space.rows = match vectors.into_elements() {
-            _ if dim == 0 => StoredVectors::F32(vec![]),
+            _ if dim == 0 => SpaceRows::F32(vec![]),
             elements if int8 => {
                 let mut rows = Vec::with_capacity(len * (dim + FACTOR_BYTES));
                 let mut coded = |vector: VectorRef<'_>| encode(&space.form_f32(vector), &mut rows);
@@ -113,19 +113,19 @@ impl Space {
                     Elements::F32(all) => all.chunks_exact(dim).for_each(|row| coded(row.into())),
                     Elements::F64(all) => all.chunks_exact(dim).for_each(|row| coded(row.into())),
                 }
-                StoredVectors::Codes(rows)
+                SpaceRows::Codes(rows)
             }
             Elements::F32(mut all) => {
                 if metric == Metric::Cosine {
                     all.chunks_exact_mut(dim).for_each(normalize_f32);
                 }
-                StoredVectors::F32(all)
+                SpaceRows::F32(all)
             }
             Elements::F64(mut all) => {
                 if metric == Metric::Cosine {
                     all.chunks_exact_mut(dim).for_each(normalize_f64);
                 }
-                StoredVectors::F64(all)
+                SpaceRows::F64(all)
             }
         };
         space
@@ -136,18 +136,16 @@ impl Space {
     pub fn gather(parts: &[(&Space, &[Option<u32>])], len: usize, int8: bool) -> Space {
         let Some((first, _)) = parts.first() else { panic!("there is a part") };
         let Space { metric, precision, dim, .. } = **first;
-        let mut space = Space { metric, precision, dim, len, rows: StoredVectors::Codes(vec![]) };
+        let mut space = Space { metric, precision, dim, len, rows: SpaceRows::Codes(vec![]) };
         space.rows = match first.rows {
-            _ if int8 || parts.iter().any(|(part, _)| matches!(part.rows, StoredVectors::Codes(_))) => {
-                StoredVectors::Codes(gathered(parts, len, space.stride(), Space::codes))
+            _ if int8 || parts.iter().any(|(part, _)| matches!(part.rows, SpaceRows::Codes(_))) => {
+                SpaceRows::Codes(gathered(parts, len, space.stride(), Space::codes))
             }
-            StoredVectors::F64(_) => {
-                StoredVectors::F64(gathered(parts, len, dim, |part, node, row| match part.probe(node) {
-                    Probe::F64(from) => row.copy_from_slice(from),
-                    _ => unreachable!("all have one precision"),
-                }))
-            }
-            _ => StoredVectors::F32(gathered(parts, len, dim, |part, node, row| match part.probe(node) {
+            SpaceRows::F64(_) => SpaceRows::F64(gathered(parts, len, dim, |part, node, row| match part.probe(node) {
+                Probe::F64(from) => row.copy_from_slice(from),
+                _ => unreachable!("all have one precision"),
+            })),
+            _ => SpaceRows::F32(gathered(parts, len, dim, |part, node, row| match part.probe(node) {
                 Probe::F32(from) => row.copy_from_slice(from),
                 _ => unreachable!("all have one precision"),
             })),
@@ -193,7 +191,7 @@ impl Space {
     /// A query in the form of the rows, and the extent of its elements.
     pub fn query(&self, vector: VectorRef<'_>) -> (Query, Extent) {
         match &self.rows {
-            StoredVectors::F64(_) => {
+            SpaceRows::F64(_) => {
                 let row = self.form_f64(vector);
                 let extent = extent_of(row.iter().copied());
                 (Query::F64(row), extent)
@@ -201,7 +199,7 @@ impl Space {
             rows => {
                 let row = self.form_f32(vector);
                 let extent = extent_of(row.iter().copied().map(f64::from));
-                if let StoredVectors::F32(_) = rows {
+                if let SpaceRows::F32(_) = rows {
                     return (Query::F32(row), extent);
                 }
                 let mut codes = Vec::with_capacity(self.stride());
@@ -214,7 +212,7 @@ impl Space {
     /// The number of elements, or bytes, of a row.
     pub fn stride(&self) -> usize {
         match self.rows {
-            StoredVectors::Codes(_) => self.dim + FACTOR_BYTES,
+            SpaceRows::Codes(_) => self.dim + FACTOR_BYTES,
             _ => self.dim,
         }
     }
@@ -223,9 +221,9 @@ impl Space {
     pub fn probe(&self, node: u32) -> Probe<'_> {
         let stride = self.stride();
         match &self.rows {
-            StoredVectors::F32(all) => Probe::F32(Table { elements: all, stride }.row(node)),
-            StoredVectors::F64(all) => Probe::F64(Table { elements: all, stride }.row(node)),
-            StoredVectors::Codes(all) => Probe::Codes(Table { elements: all, stride }.row(node)),
+            SpaceRows::F32(all) => Probe::F32(Table { elements: all, stride }.row(node)),
+            SpaceRows::F64(all) => Probe::F64(Table { elements: all, stride }.row(node)),
+            SpaceRows::Codes(all) => Probe::Codes(Table { elements: all, stride }.row(node)),
         }
     }
 
@@ -242,19 +240,19 @@ impl Space {
     pub fn distances(&self, from: Probe<'_>, nodes: &[u32], distances: &mut Vec<f32>) {
         let (l2, stride) = (self.metric == Metric::L2, self.stride());
         match (from, &self.rows) {
-            (Probe::F32(from), StoredVectors::F32(all)) if l2 => {
+            (Probe::F32(from), SpaceRows::F32(all)) if l2 => {
                 l2_f32_of(from, Table { elements: all, stride }, nodes, distances)
             }
-            (Probe::F32(from), StoredVectors::F32(all)) => {
+            (Probe::F32(from), SpaceRows::F32(all)) => {
                 dot_f32_of(from, Table { elements: all, stride }, nodes, distances)
             }
-            (Probe::F64(from), StoredVectors::F64(all)) if l2 => {
+            (Probe::F64(from), SpaceRows::F64(all)) if l2 => {
                 l2_f64_of(from, Table { elements: all, stride }, nodes, distances)
             }
-            (Probe::F64(from), StoredVectors::F64(all)) => {
+            (Probe::F64(from), SpaceRows::F64(all)) => {
                 dot_f64_of(from, Table { elements: all, stride }, nodes, distances)
             }
-            (Probe::Codes(from), StoredVectors::Codes(all)) => {
+            (Probe::Codes(from), SpaceRows::Codes(all)) => {
                 let table = Table { elements: all.as_slice(), stride };
                 dot_codes_of(&from[..self.dim], table, nodes, distances);
                 let of_from = factors(from);
@@ -274,11 +272,11 @@ impl Space {
     pub fn is_any_nearer(&self, from: Probe<'_>, nodes: &[u32], distance: f32) -> bool {
         let stride = self.stride();
         match (from, &self.rows, self.metric) {
-            (Probe::F32(from), StoredVectors::F32(all), Metric::L2) => {
+            (Probe::F32(from), SpaceRows::F32(all), Metric::L2) => {
                 is_any_l2_below(from, Table { elements: all, stride }, nodes, distance)
             }
             // The distance is 1 - a·b.
-            (Probe::F32(from), StoredVectors::F32(all), _) => {
+            (Probe::F32(from), SpaceRows::F32(all), _) => {
                 is_any_dot_above(from, Table { elements: all, stride }, nodes, 1.0 - distance)
             }
             _ => nodes.iter().any(|node| self.distance(from, *node) < distance),
@@ -341,18 +339,18 @@ impl Space {
     /// The size of a row, in bytes.
     pub fn row_bytes(&self) -> usize {
         match self.rows {
-            StoredVectors::F32(_) => self.dim * size_of::<f32>(),
-            StoredVectors::F64(_) => self.dim * size_of::<f64>(),
-            StoredVectors::Codes(_) => self.stride(),
+            SpaceRows::F32(_) => self.dim * size_of::<f32>(),
+            SpaceRows::F64(_) => self.dim * size_of::<f64>(),
+            SpaceRows::Codes(_) => self.stride(),
         }
     }
 
     /// The memory of the rows, in bytes.
     pub fn memory_bytes(&self) -> usize {
         match &self.rows {
-            StoredVectors::F32(all) => all.capacity() * size_of::<f32>(),
-            StoredVectors::F64(all) => all.capacity() * size_of::<f64>(),
-            StoredVectors::Codes(all) => all.capacity(),
+            SpaceRows::F32(all) => all.capacity() * size_of::<f32>(),
+            SpaceRows::F64(all) => all.capacity() * size_of::<f64>(),
+            SpaceRows::Codes(all) => all.capacity(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Tests of whole indexes against exact searches over the plain formulas.
 
 mod bytes;
+mod codes;
 mod exact;
 mod filters;
 mod graphs;

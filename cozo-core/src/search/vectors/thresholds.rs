@@ -64,6 +64,18 @@ pub const ROWS_PER_CHECK: usize = 64;
 /// Unit: elements. Bench: `search`.
 pub const ELEMENTS_PER_STEP: usize = 16;
 
+/// The originals that are read for each hit, if the index has codes. Codes that are further behind are not among the nearest.
+/// Unit: nodes. Bench: `search`.
+pub const REREAD_PER_HIT: usize = 3;
+
+/// Vectors of fewer elements need so many more: their codes tell less apart. Divided by the number of elements.
+/// Unit: nodes. Bench: `search`.
+pub const REREAD_ELEMENTS: usize = 64;
+
+/// The originals that are read at least, if there are so many candidates.
+/// Unit: nodes. Bench: `search`.
+pub const REREAD_MIN_NODES: usize = 32;
+
 /// The cost of comparing a row in sequence, apart from its bytes. Costs are nanoseconds of one machine; what counts is how they
 /// relate.
 /// Unit: cost. Bench: `search`.

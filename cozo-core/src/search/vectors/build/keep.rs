@@ -10,7 +10,7 @@
 use rayon::prelude::*;
 
 use super::super::graph::{Graph, Layer, NONE, level_of};
-use super::super::index::GraphOptions;
+use super::super::options::GraphOptions;
 use super::super::order::key;
 use super::super::space::{Probe, Space};
 use super::super::thresholds::SLOTS_PER_CHECK;

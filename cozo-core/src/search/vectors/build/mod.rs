@@ -21,7 +21,7 @@ use std::cmp::Reverse;
 use rayon::prelude::*;
 
 use super::graph::{Graph, Layer, hash_of, level_of};
-use super::index::GraphOptions;
+use super::options::GraphOptions;
 use super::order::{key, node_of};
 use super::scratch::Scratch;
 use super::space::Space;

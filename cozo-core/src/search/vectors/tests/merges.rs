@@ -52,7 +52,7 @@ fn a_merged_graph_is_as_good_as_a_fresh_one() {
 fn nodes_keep_their_vectors() {
     let rows = random_rows(6000, 4);
     let (a, b) = (build(&rows[..4000], L2), build(&rows[4000..], L2));
-    let even = |i: usize| i % 2 == 0;
+    let even = |i: usize| i.is_multiple_of(2);
     // The numbers alternate where they can, so that no part stays together.
     let of_a = (0..4000).map(|i| Some(if i < 1000 { 2 * i } else { i + 1000 })).collect();
     let of_b = (0..2000).map(|i| even(i).then_some(i as u32 + 1)).collect();
