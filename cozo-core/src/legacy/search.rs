@@ -193,6 +193,7 @@ impl HnswIndex {
             filter: self.filter.clone(),
             extend_candidates: self.extend_candidates,
             keep_pruned_connections: self.keep_pruned_connections,
+            int8: false,
         }
     }
 }

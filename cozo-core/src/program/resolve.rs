@@ -257,7 +257,7 @@ impl Resolver<'_> {
         };
         let predicate = SmallStr::from(format!("*{}", name.name));
         if !self.listings.contains_key(&predicate) {
-            self.listings.insert(predicate.clone(), (listing(relation, index)?, name.span));
+            self.listings.insert(predicate.clone(), (listing(relation, index, name.span)?, name.span));
         }
         Ok((Target::Predicate(predicate), schema))
     }

@@ -98,6 +98,16 @@ pub enum SearchError {
         #[label("no such search index")]
         span: SourceSpan,
     },
+    /// The index is being built.
+    #[error("the index '{index}' is being built")]
+    #[diagnostic(code(eval::search_index_building), help("'::indices' says when it is ready"))]
+    Building {
+        /// The index.
+        index: String,
+        /// Where it stands.
+        #[label("not ready yet")]
+        span: SourceSpan,
+    },
     /// A parameter is missing.
     #[error("the search has no parameter '{name}'")]
     #[diagnostic(
@@ -219,6 +229,7 @@ impl Resolver<'_> {
             span: search.index.span,
         };
         let index = schema.search(&search.index.name).ok_or_else(not_found)?.clone();
+        require_ready(&index, search.index.span)?;
         let allowed = Allowed::of(&index.options);
         check_once(search.parameters.iter().map(|(name, _)| name), "parameter")?;
         let given = |wanted: &str| search.parameters.iter().find(|(name, _)| name.name == wanted).map(|(_, expr)| expr);
@@ -308,8 +319,20 @@ impl Outputs<'_> {
     }
 }
 
+fn require_ready(index: &SearchIndex, span: SourceSpan) -> Result<(), SearchError> {
+    match index.is_ready {
+        true => Ok(()),
+        false => Err(SearchError::Building { index: index.listing.name.to_string(), span }),
+    }
+}
+
 /// A search index to read as a relation.
-pub(super) fn listing(schema: &SchemaRef, index: &SearchIndex) -> Result<Arc<SearchCall>, ProgramError> {
+pub(super) fn listing(
+    schema: &SchemaRef,
+    index: &SearchIndex,
+    span: SourceSpan,
+) -> Result<Arc<SearchCall>, ProgramError> {
+    require_ready(index, span)?;
     let (schema, index) = (schema.clone(), index.clone());
     let extractor = extractor(&schema, &index)?;
     Ok(Arc::new(SearchCall { schema, index, extractor, parameters: vec![] }))

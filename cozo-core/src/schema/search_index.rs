@@ -27,6 +27,13 @@ pub struct SearchIndex {
     pub listing: SchemaRef,
     /// The relations that keep it: `changed` and `segments`, or the bands and the signatures.
     pub stored: [SchemaRef; 2],
+    /// Whether it can be searched. Not while it is built: writes note what changes already.
+    #[serde(default = "yes")]
+    pub is_ready: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// What a search index indexes.
@@ -61,6 +68,9 @@ pub struct VectorOptions {
     pub extend_candidates: bool,
     /// Whether links are filled up with candidates that were pruned.
     pub keep_pruned_connections: bool,
+    /// Whether the index keeps a byte for each element, and distances are computed from the rows.
+    #[serde(default)]
+    pub int8: bool,
 }
 
 /// How far two vectors are from each other.
@@ -163,7 +173,7 @@ impl SearchIndex {
                 (listing, [changed, make(":segments", place.to_vec(), vec![column("bytes", BaseType::Bytes)])])
             }
         };
-        SearchIndex { name: name.clone(), options, listing, stored }
+        SearchIndex { name: name.clone(), options, listing, stored, is_ready: true }
     }
 
     /// The same index for a relation that has been renamed, or whose access has changed.
@@ -172,7 +182,8 @@ impl SearchIndex {
         if !self.is_listed_as_stored() {
             ids.push(self.listing.id);
         }
-        SearchIndex::new(relation, &self.name, self.options.clone(), || ids.pop().expect("one for each relation"))
+        let id = || ids.pop().expect("one for each relation");
+        SearchIndex { is_ready: self.is_ready, ..SearchIndex::new(relation, &self.name, self.options.clone(), id) }
     }
 
     /// The same index with new identities.

@@ -64,7 +64,7 @@ impl Sealer {
     fn excess(&self, relation: &str) -> u64 {
         let version = self.pipeline.current();
         let Some(schema) = version.catalog.find(relation) else { return 0 };
-        let times = schema.searches.iter().filter_map(|index| {
+        let times = schema.searches.iter().filter(|index| index.is_ready).filter_map(|index| {
             let bound = tail_bound(&index.options)?;
             Some(version.snapshot.row_count(index.stored[0].id) / bound)
         });
@@ -109,7 +109,7 @@ impl Sealer {
         let _entered = budget.enter();
         let version = self.pipeline.current();
         let Some(schema) = version.catalog.find(relation) else { return };
-        for index in &schema.searches {
+        for index in schema.searches.iter().filter(|index| index.is_ready) {
             let is_long = |bound| version.snapshot.row_count(index.stored[0].id) >= bound;
             if tail_bound(&index.options).is_some_and(is_long) {
                 // The tail stays as it is; the next commit tries again.
@@ -146,6 +146,21 @@ impl Sealer {
                         });
                     }
                     return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops the indices whose building was interrupted. Called while nobody else has the database.
+    pub fn drop_unfinished(&self) -> Result<(), TxnError> {
+        let version = self.pipeline.current();
+        for schema in version.catalog.iter().filter(|schema| schema.searches.iter().any(|index| !index.is_ready)) {
+            for index in schema.searches.iter().filter(|index| !index.is_ready) {
+                let mut txn = Transaction::begin(&self.pipeline, true);
+                if let Some(schema) = txn.catalog().find(&schema.name).cloned() {
+                    txn.drop_search(&schema, index);
+                    txn.commit()?;
                 }
             }
         }

@@ -204,15 +204,39 @@ impl Transaction {
         index
     }
 
-    /// Creates an empty search index of a relation, under the same conditions.
+    /// Creates an empty search index of a relation, which the caller fills, under the same conditions.
     pub fn create_search(&mut self, relation: &SchemaRef, name: &SmallStr, options: SearchOptions) -> SearchIndex {
         self.pin();
-        let search = SearchIndex::new(relation, name, options, || self.pipeline().next_relation_id());
+        let search = self.define_search(relation, name, options, true);
+        self.writes_mut().request.whole.push(relation.id);
+        search
+    }
+
+    /// Creates a search index that is not ready. Writers of the relation note in it what changes from its commit on.
+    pub fn begin_search(&mut self, relation: &SchemaRef, name: &SmallStr, options: SearchOptions) -> SearchIndex {
+        self.define_search(relation, name, options, false)
+    }
+
+    fn define_search(
+        &mut self,
+        relation: &SchemaRef,
+        name: &SmallStr,
+        options: SearchOptions,
+        is_ready: bool,
+    ) -> SearchIndex {
+        let made = SearchIndex::new(relation, name, options, || self.pipeline().next_relation_id());
+        let search = SearchIndex { is_ready, ..made };
         self.redefine(relation, relation.with_search(search.clone()));
         let writes = self.writes_mut();
+        // The bands of near-duplicates are stored as they are listed.
         search.stored.iter().for_each(|schema| writes.create(schema.clone()));
-        writes.request.whole.push(relation.id);
         search
+    }
+
+    /// Makes a search index ready.
+    pub fn finish_search(&mut self, relation: &SchemaRef, search: &SearchIndex) {
+        let ready = SearchIndex { is_ready: true, ..search.clone() };
+        self.redefine(relation, relation.without_search(&search.name).with_search(ready));
     }
 
     /// Drops a search index of a relation.

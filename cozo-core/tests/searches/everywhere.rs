@@ -1,9 +1,11 @@
 //! What holds for search indices of all kinds: definitions, access, errors, copies.
 
-use cozo::DbInstance;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::common::{failure, rows};
-use crate::engines::persistent;
+use cozo::{DbInstance, Interrupt, ScriptMutability};
+
+use crate::common::{code, failure, rows, run_with};
+use crate::engines::{SETTINGS, persistent};
 
 /// A relation with an index of each kind.
 fn documents(db: &DbInstance) {
@@ -54,6 +56,66 @@ fn indices_are_renamed_listed_hidden_and_dropped_with_their_relation() {
     rows(&db, "::lsh drop e:like");
     assert_eq!(failure(&db, &NEAR.replace("~d", "~e")), "eval::hnsw_index_not_found");
     rows(&db, "::remove e");
+}
+
+#[test]
+fn an_index_is_built_while_others_write() {
+    for setting in SETTINGS {
+        let folder = tempfile::tempdir().unwrap();
+        let db = setting.open(folder.path()).unwrap();
+        rows(&db, ":create d {id: Int => t: String, v: <F32; 2>}");
+        rows(
+            &db,
+            "?[id, t, v] := id in int_range(4000), t = 'w' ++ to_string(id % 50), v = [id % 70, id % 61] :put d {id => t, v}",
+        );
+        let done = AtomicBool::new(false);
+        let written = std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                let mut written = 0;
+                while !done.load(Ordering::Relaxed) {
+                    let script = "?[id, t, v] <- [[$n, 'fresh', [900, 900]]] :put d {id => t, v}";
+                    match run_with(&db, script, &[("n", written % 6000)]) {
+                        Ok(_) => written += 1,
+                        // It began before the index did.
+                        Err(error) => assert_eq!(code(error), "transact::schema_conflict"),
+                    }
+                }
+                written
+            });
+            rows(&db, "::hnsw create d:near { dim: 2, fields: [v], m: 8, ef_construction: 16 }");
+            rows(&db, "::fts create d:words { extractor: t, tokenizer: Simple }");
+            done.store(true, Ordering::Relaxed);
+            writer.join().unwrap()
+        });
+        let k = written.clamp(1, 200);
+        let found = rows(
+            &db,
+            &format!(
+                "?[count(id)] := ~d:near{{ id | query: vec([900, 900]), k: {k}, ef: 400, bind_distance: d }}, d == 0"
+            ),
+        );
+        assert_eq!(found, [[written.min(200).into()]], "{setting:?}");
+        let found = rows(&db, "?[count(id)] := ~d:words{ id | query: 'fresh', k: 9000 }");
+        assert_eq!(found, [[written.min(6000).into()]], "{setting:?}");
+        assert_eq!(db.check().unwrap().problems, Vec::<String>::new(), "{setting:?}");
+    }
+}
+
+#[test]
+fn a_build_that_fails_leaves_nothing() {
+    let db = DbInstance::default();
+    rows(&db, "?[id, t] := id in int_range(20000), t = if(id == 19999, id, 'text') :create d {id => t}");
+    let create = "::fts create d:words { extractor: t, tokenizer: Simple }";
+    assert_eq!(failure(&db, create), "eval::fts::extractor::invalid_return_type");
+    assert_eq!(rows(&db, "::indices d"), Vec::<Vec<cozo::DataValue>>::new());
+    let interrupt = Interrupt::default();
+    interrupt.kill();
+    rows(&db, "?[id] <- [[19999]] :rm d {id}");
+    let killed = db.run_script_interruptible(create, Default::default(), ScriptMutability::Mutable, &interrupt);
+    assert_eq!(code(killed.unwrap_err()), "eval::killed");
+    assert_eq!(rows(&db, "::indices d"), Vec::<Vec<cozo::DataValue>>::new());
+    rows(&db, create);
+    assert_eq!(rows(&db, "?[count(id)] := ~d:words{ id | query: 'text', k: 30000 }"), [[19_999.into()]]);
 }
 
 #[test]

@@ -10,7 +10,7 @@
 use super::error::SearchIndexError;
 use super::extractor::{Extractor, Scratch};
 use super::rows::scanned;
-use super::segment::SegmentBuilder;
+use super::segment::{Segment, SegmentBuilder};
 use super::segments::Manifest;
 use super::view::Indexed;
 use crate::budget::make_room;
@@ -61,23 +61,32 @@ pub fn build(
     extractor: &Extractor,
     txn: &mut Transaction,
 ) -> Result<(), SearchIndexError> {
-    let keys = relation.keys.len();
     let view = txn.view(&[relation.id])?;
     let of = Indexed { relation, index, extractor, snapshot: view.of(relation.id), cache: None };
     if extractor.duplicates().is_none() {
-        let mut all = SegmentBuilder::new(extractor, keys);
-        scanned(of.base(), |rows| all.add(&rows))?;
-        let segment = all.finish(true)?;
-        if segment.len() > 0 {
-            let mut manifest = Manifest::default();
-            manifest.add(&segment, &index.stored[1], txn)?;
-            manifest.write(&index.stored[1], txn);
-        }
-        return Ok(());
+        let segment = build_segment(of)?;
+        return write_first(&segment, index, txn);
     }
     let [bands, signatures] = derived_duplicates(of)?;
     txn.write_derived(&index.stored[0], ChangeKind::Put, bands);
     txn.write_derived(&index.stored[1], ChangeKind::Put, signatures);
+    Ok(())
+}
+
+/// The segment of all rows of a relation, for an index of vectors or texts.
+pub fn build_segment(of: Indexed<'_>) -> Result<Segment, SearchIndexError> {
+    let mut all = SegmentBuilder::new(of.extractor, of.relation.keys.len());
+    scanned(of.base(), |rows| all.add(&rows))?;
+    all.finish(true)
+}
+
+/// Writes the first segment of an index.
+pub fn write_first(segment: &Segment, index: &SearchIndex, txn: &mut Transaction) -> Result<(), SearchIndexError> {
+    if segment.len() > 0 {
+        let mut manifest = Manifest::default();
+        manifest.add(segment, &index.stored[1], txn)?;
+        manifest.write(&index.stored[1], txn);
+    }
     Ok(())
 }
 

@@ -40,7 +40,7 @@ pub use crate::search::postings::Scoring;
 pub use duplicates::candidates;
 pub use error::SearchIndexError;
 pub use extractor::Extractor;
-pub use follow::{build, follow};
+pub use follow::{build, build_segment, follow, write_first};
 pub use hits::{Hits, SearchColumn};
 pub use listing::listing;
 pub use seal::prepare;

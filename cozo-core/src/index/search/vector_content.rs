@@ -113,7 +113,8 @@ impl<'e> VectorBuilder<'e> {
         let options = graph_options(self.options);
         let index = match sealed {
             true => VectorIndex::build(self.vectors, options)?,
-            false => VectorIndex::flat(self.vectors, options),
+            // Few vectors need no codes, and searches among them no rows.
+            false => VectorIndex::flat(self.vectors, GraphOptions { quantization: Quantization::None, ..options }),
         };
         let places = Places::packed(self.places);
         Ok(VectorContent { index, places })
@@ -136,7 +137,7 @@ fn graph_options(options: &VectorOptions) -> GraphOptions {
             crate::schema::Metric::Cosine => Metric::Cosine,
             crate::schema::Metric::InnerProduct => Metric::InnerProduct,
         },
-        quantization: Quantization::None,
+        quantization: if options.int8 { Quantization::Int8 } else { Quantization::None },
         m: options.m,
         ef_construction: options.ef_construction,
         extend_candidates: options.extend_candidates,

@@ -1,12 +1,14 @@
 //! Searching for the nearest vectors.
 
+use std::cell::RefCell;
+
 use super::error::SearchIndexError;
 use super::hits::{Hits, SearchColumn};
 use super::rows::looked_up;
 use super::segment::Content;
-use super::vector_content::{VectorPlace, reference};
+use super::vector_content::{VectorContent, VectorPlace, reference};
 use super::view::{AllowedEntries, IndexView, Indexed, Part};
-use crate::search::vectors::{AllowedNodes, Scratch, VectorQuery};
+use crate::search::vectors::{AllowedNodes, Originals, Scratch, VectorQuery, VectorRef};
 use crate::value::{Batch, Column, DataValue, Vector};
 
 /// What is wanted of a search for vectors.
@@ -45,8 +47,12 @@ pub fn nearest(
         let live = wanted.allowed.map(|allowed| &allowed.parts[at]).or(part.live_nodes.as_deref());
         let allowed = live.map(|live| AllowedNodes { set: &live.set, count: live.count });
         let (k, ef, radius) = (wanted.count, wanted.ef, wanted.radius);
-        let query = VectorQuery { vector: reference(vector), k, ef, radius, allowed, originals: None };
+        let originals = RowsOfNodes { of, part, content, failure: RefCell::default() };
+        let query = VectorQuery { vector: reference(vector), k, ef, radius, allowed, originals: Some(&originals) };
         let hits = SCRATCH.with_borrow_mut(|scratch| content.index.search(query, scratch))?.hits;
+        if let Some(failure) = originals.failure.into_inner() {
+            return Err(failure);
+        }
         found.extend(hits.into_iter().map(|hit| PartHit {
             part,
             place: content.places.of(hit.node),
@@ -63,9 +69,57 @@ pub fn nearest(
     Ok(Hits { keys, extras, is_all })
 }
 
+/// The rows with the vectors of which a segment has codes alone.
+struct RowsOfNodes<'a> {
+    of: Indexed<'a>,
+    part: &'a Part,
+    content: &'a VectorContent,
+    /// Why rows could not be read.
+    failure: RefCell<Option<SearchIndexError>>,
+}
+
+impl Originals for RowsOfNodes<'_> {
+    fn read(&self, nodes: &[u32], take: &mut dyn FnMut(u32, VectorRef<'_>)) {
+        if let Err(error) = self.try_read(nodes, take) {
+            *self.failure.borrow_mut() = Some(error);
+        }
+    }
+}
+
+impl RowsOfNodes<'_> {
+    fn try_read(&self, nodes: &[u32], take: &mut dyn FnMut(u32, VectorRef<'_>)) -> Result<(), SearchIndexError> {
+        let mut docs: Vec<u32> = nodes.iter().map(|node| self.content.places.of(*node).doc).collect();
+        docs.sort_unstable();
+        docs.dedup();
+        let rows = looked_up(self.of.base(), &self.part.segment.keys.take(&docs))?;
+        if rows.len != docs.len() {
+            return Err(SearchIndexError::OutOfStep { index: self.of.index.listing.name.to_string() });
+        }
+        for node in nodes {
+            let place = self.content.places.of(*node);
+            let row = docs.binary_search(&place.doc).unwrap_or_default();
+            if let DataValue::Vec(vector) = vector_at(&rows, row, place) {
+                take(*node, reference(&vector));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The vector at a place of a row.
+fn vector_at(rows: &Batch, row: usize, place: VectorPlace) -> DataValue {
+    match rows.columns[usize::from(place.column)].get(row) {
+        DataValue::List(mut items) => match usize::try_from(place.element) {
+            Ok(element) if element < items.len() => items.swap_remove(element),
+            _ => DataValue::Null,
+        },
+        vector => vector,
+    }
+}
+
 thread_local! {
     /// What a search takes memory for.
-    static SCRATCH: std::cell::RefCell<Scratch> = std::cell::RefCell::default();
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
 /// NaN comes last.
@@ -118,12 +172,6 @@ fn vectors_at(of: Indexed<'_>, found: &[PartHit<'_>], keys: &Batch) -> Result<Ve
     if rows.len != keys.len {
         return Err(SearchIndexError::OutOfStep { index: of.index.listing.name.to_string() });
     }
-    let vector = |(row, hit): (usize, &PartHit<'_>)| match rows.columns[usize::from(hit.place.column)].get(row) {
-        DataValue::List(mut items) => match usize::try_from(hit.place.element) {
-            Ok(element) if element < items.len() => items.swap_remove(element),
-            _ => DataValue::Null,
-        },
-        vector => vector,
-    };
+    let vector = |(row, hit): (usize, &PartHit<'_>)| vector_at(&rows, row, hit.place);
     Ok(found.iter().enumerate().map(vector).collect())
 }

@@ -30,7 +30,7 @@ impl DbInstance {
         let version = pipeline.current();
         let mut report = CheckReport { relations: vec![], problems: pipeline.verify()? };
         for schema in version.catalog.iter() {
-            for search in &schema.searches {
+            for search in schema.searches.iter().filter(|search| search.is_ready) {
                 search.stored.iter().for_each(|stored| check_rows(stored, &*version.snapshot, &mut report));
                 report.problems.extend(problems_of_search(schema, search, &*version.snapshot));
             }

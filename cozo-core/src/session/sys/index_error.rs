@@ -151,4 +151,11 @@ pub enum IndexError {
         #[label("not possible")]
         span: SourceSpan,
     },
+    /// The index or its relation was dropped while the index was built.
+    #[error("'{name}' was dropped while the index was built")]
+    #[diagnostic(code(tx::index_dropped), help("create the index again"))]
+    Dropped {
+        /// The relation or the index.
+        name: String,
+    },
 }

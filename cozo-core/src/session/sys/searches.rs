@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::index_error::IndexError;
 use super::options::{OptionReader, Written};
 use super::shared::{count, find_for};
-use crate::index::search::{self, SearchStatistics};
+use crate::index::search::{self, Indexed, SearchStatistics};
 use crate::parse::ast::{Expr, SearchIndexKind, Symbol};
 use crate::program::extractor;
 use crate::schema::{
@@ -16,8 +16,8 @@ use crate::session::results::NamedRows;
 use crate::session::run::ScriptContext;
 use crate::storage::Snapshot;
 use crate::text::LshParameters;
-use crate::txn::Transaction;
-use crate::value::{DataValue, JsonData};
+use crate::txn::{Transaction, TxnError};
+use crate::value::{DataValue, JsonData, SmallStr};
 
 /// `::hnsw|fts|lsh create rel:name {options}`
 pub fn create(
@@ -42,10 +42,94 @@ pub fn create(
     reader.finish()?;
     let budget = context.core.budget(context.interrupt, 0.0);
     let _entered = budget.enter();
+    if context.is_alone && !matches!(options, SearchOptions::Duplicates(_)) {
+        return create_online(&schema.name, &name.name, options, context);
+    }
     let index = txn.create_search(&schema, &name.name, options);
     let extractor = extractor(&schema, &index)?;
     search::build(&schema, &index, &extractor, txn)?;
     Ok(NamedRows::status("OK"))
+}
+
+/// How often the definition of an index is written again if other definitions change meanwhile.
+const ATTEMPTS: usize = 16;
+
+/// Builds an index in transactions of its own, while others read and write the relation.
+///
+/// ```text
+/// begin    the index exists, and is not ready: writes note the keys of rows that change
+/// build    a segment of the rows in a snapshot after that; the rows that have changed since are in the tail
+/// finish   the segment is written, and the index is ready
+/// ```
+fn create_online(
+    relation: &SmallStr,
+    name: &SmallStr,
+    options: SearchOptions,
+    context: &ScriptContext<'_>,
+) -> miette::Result<NamedRows> {
+    let core = context.core;
+    in_turn(relation, context, |schema, txn| {
+        if schema.index(name).is_some() || schema.search(name).is_some() {
+            return Err(IndexError::Dropped { name: name.to_string() }.into());
+        }
+        txn.begin_search(schema, name, options.clone());
+        Ok(())
+    })?;
+    let built = {
+        let version = core.pipeline.current();
+        let schema = version.catalog.find(relation);
+        let found = schema.and_then(|schema| Some((schema, schema.search(name)?)));
+        found.map(|(schema, index)| -> miette::Result<_> {
+            let extractor = extractor(schema, index)?;
+            let snapshot = &*version.snapshot;
+            let of = Indexed { relation: schema, index, extractor: &extractor, snapshot, cache: None };
+            Ok((search::build_segment(of)?, index.stored[1].id))
+        })
+    };
+    let finished = built.transpose().and_then(|built| {
+        in_turn(relation, context, |schema, txn| {
+            let index = schema.search(name).filter(|index| !index.is_ready).cloned();
+            let mine = built.as_ref().zip(index).filter(|((_, id), index)| index.stored[1].id == *id);
+            let Some(((segment, _), index)) = mine else {
+                return Err(IndexError::Dropped { name: name.to_string() }.into());
+            };
+            search::write_first(segment, &index, txn)?;
+            txn.finish_search(schema, &index);
+            Ok(())
+        })
+    });
+    if let Err(error) = finished {
+        in_turn(relation, context, |schema, txn| {
+            if let Some(index) = schema.search(name).filter(|index| !index.is_ready) {
+                txn.drop_search(schema, index);
+            }
+            Ok(())
+        })?;
+        return Err(error);
+    }
+    core.sealer.note(std::slice::from_ref(relation));
+    Ok(NamedRows::status("OK"))
+}
+
+/// Changes the definition of a relation in a transaction of its own, again if another definition changes meanwhile.
+fn in_turn(
+    relation: &SmallStr,
+    context: &ScriptContext<'_>,
+    change: impl Fn(&SchemaRef, &mut Transaction) -> miette::Result<()>,
+) -> miette::Result<()> {
+    let mut attempt = 0;
+    loop {
+        attempt += 1;
+        let mut txn = Transaction::begin(&context.core.pipeline, true);
+        let Some(schema) = txn.catalog().find(relation).cloned() else {
+            return Err(IndexError::Dropped { name: relation.to_string() }.into());
+        };
+        change(&schema, &mut txn)?;
+        match txn.commit() {
+            Err(TxnError::SchemaConflict(_) | TxnError::Conflict) if attempt < ATTEMPTS => {}
+            outcome => return Ok(outcome?),
+        }
+    }
 }
 
 /// The options of an index of vectors.
@@ -69,6 +153,8 @@ fn vectors(reader: &mut OptionReader<'_>, schema: &RelationSchema) -> miette::Re
     let mut truth = |name| reader.optional(&[name]).map_or(Ok(false), |written: Written<'_>| written.truth());
     let extend_candidates = truth("extend_candidates")?;
     let keep_pruned_connections = truth("keep_pruned_connections")?;
+    let kinds = [("none", false), ("int8", true)];
+    let int8 = reader.optional(&["quantization"]).map_or(Ok(false), |written| written.one_of(&kinds))?;
     Ok(VectorOptions {
         dim,
         wide,
@@ -79,6 +165,7 @@ fn vectors(reader: &mut OptionReader<'_>, schema: &RelationSchema) -> miette::Re
         filter,
         extend_candidates,
         keep_pruned_connections,
+        int8,
     })
 }
 
@@ -144,6 +231,7 @@ pub fn row(index: &SearchIndex, snapshot: &dyn Snapshot) -> miette::Result<Vec<D
     let mut config = config(&index.options);
     if let (false, Value::Object(entries)) = (index.is_listed_as_stored(), &mut config) {
         let held = SearchStatistics::of(index, snapshot)?;
+        entries.insert("ready".into(), index.is_ready.into());
         entries.insert("segments".into(), held.segments.into());
         entries.insert("sealed_rows".into(), held.sealed.into());
         entries.insert("dead_rows".into(), held.dead.into());
@@ -176,6 +264,7 @@ fn config(options: &SearchOptions) -> Value {
             "index_filter": options.filter,
             "extend_candidates": options.extend_candidates,
             "keep_pruned_connections": options.keep_pruned_connections,
+            "quantization": if options.int8 { "int8" } else { "none" },
         }),
         SearchOptions::Text(text) => json!({
             "extractor": text.extractor,
