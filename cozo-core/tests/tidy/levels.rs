@@ -56,7 +56,8 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
     (
         "search/vectors",
         &[
-            &["kernels", "order", "scratch", "thresholds", "watch"],
+            &["order", "scratch", "thresholds", "watch"],
+            &["kernels"],
             &["codes", "graph", "metric", "rows", "ways"],
             &["options", "space"],
             &["twins", "walk"],

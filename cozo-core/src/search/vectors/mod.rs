@@ -30,8 +30,8 @@
 //! | `ways` | which way of a search costs least |
 //! | `index`, `options`, `search`, `bytes`, `inspect` | the index, its options and its calls |
 //!
-//! **Searches are complete**: there are always as many hits as nodes are allowed, up to `k`, within the radius. A walk that finds
-//! fewer is followed by the comparison of all allowed nodes.
+//! **Searches are complete**: they find `k` nodes if so many are allowed, and then leave out those beyond the radius. A walk that
+//! finds fewer is followed by the comparison of all allowed nodes.
 
 mod build;
 mod bytes;

@@ -71,8 +71,8 @@ pub struct VectorHits {
 }
 
 impl VectorIndex {
-    /// The `k` allowed nodes nearest to a vector: always as many as are allowed and within the radius, if not all of them the
-    /// nearest. Fails if the thread's script must stop.
+    /// The allowed nodes nearest to a vector: `k` of them, or all if fewer are allowed. A walk may miss some of the nearest, and then
+    /// finds others. Those beyond the radius are left out at the end. Fails if the thread's script must stop.
     pub fn search(&self, query: VectorQuery<'_>, scratch: &mut Scratch) -> Result<VectorHits, Stop> {
         let allowed = query.allowed.map_or(self.len(), |allowed| allowed.count.min(self.len()));
         let mut found = VectorHits { hits: vec![], way: SearchWay::Exact, compared: 0 };

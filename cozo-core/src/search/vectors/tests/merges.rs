@@ -38,7 +38,7 @@ fn replace(index: &VectorIndex, rows: &mut Vec<Vec<f32>>, seed: u64) -> VectorIn
 
 #[test]
 fn a_merged_graph_is_as_good_as_a_fresh_one() {
-    let (mut rows, queries) = (random_rows(5000, 10), random_rows(200, 10));
+    let (mut rows, queries) = (random_rows(3000, 10), random_rows(200, 10));
     let mut index = build(&rows, L2);
     for seed in 1..=3 {
         index = replace(&index, &mut rows, seed);
