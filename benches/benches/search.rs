@@ -173,8 +173,7 @@ fn search_texts(figures: &mut Figures, texts: &[String]) -> Result<(), String> {
             for k in keys(&run(&db, &search, &[])?) {
                 let text = &texts[k.get_int().unwrap_or(0) as usize];
                 let has = |word: &&str| text.split(' ').any(|known| known == *word);
-                let fits =
-                    if query.contains("AND") { words.iter().all(has) } else { words.iter().any(|word| has(word)) };
+                let fits = if query.contains("AND") { words.iter().all(has) } else { words.iter().any(has) };
                 if !fits {
                     return Err(format!("{query} finds '{text}'"));
                 }
