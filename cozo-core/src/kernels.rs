@@ -23,9 +23,9 @@ const TARGET_FMA: bool = cfg!(any(target_feature = "fma", target_arch = "aarch64
 /// Unit: rows. Bench: `search`.
 const ROWS_AHEAD: usize = 3;
 
-/// The bytes of a row that are fetched at most; the processor itself fetches what follows.
+/// The bytes of a row that are fetched at most: the rest comes while these are summed.
 /// Unit: bytes. Bench: `search`.
-const FETCHED_BYTES: usize = 512;
+const FETCHED_BYTES: usize = 2048;
 
 /// Rows of one length, one after the other.
 #[derive(Clone, Copy)]
@@ -143,6 +143,23 @@ sums_of_many!(many_f32, sum_f32, f32, L2);
 sums_of_many!(many_f64, sum_f64, f64, L2);
 sums_of_many!(many_codes, sum_codes, u8);
 
+/// Whether the sum of any row is below the bound for squared differences, or above it for products.
+#[inline(always)]
+fn any_beyond<const FMA: bool, const L2: bool>(
+    query: &[f32],
+    rows: Table<'_, f32>,
+    numbers: &[u32],
+    bound: f32,
+) -> bool {
+    for number in numbers {
+        let sum = sum_f32::<FMA, L2>(query, rows.row(*number));
+        if if L2 { sum < bound } else { sum > bound } {
+            return true;
+        }
+    }
+    false
+}
+
 macro_rules! versions {
     ($($(#[$doc:meta])* $name:ident($($arg:ident: $type:ty),*) $(-> $result:ty)? = $body:ident $(, $l2:literal)?;)*) => {$(
         $(#[$doc])*
@@ -178,10 +195,51 @@ versions! {
     l2_f32_of(query: &[f32], rows: Table<'_, f32>, numbers: &[u32], sums: &mut Vec<f32>) = many_f32, true;
     /// [`dot_f32`] of the query with each of the rows.
     dot_f32_of(query: &[f32], rows: Table<'_, f32>, numbers: &[u32], sums: &mut Vec<f32>) = many_f32, false;
+    /// Whether [`l2_f32`] of the query with any of the rows is below a bound.
+    is_any_l2_below(query: &[f32], rows: Table<'_, f32>, numbers: &[u32], bound: f32) -> bool = any_beyond, true;
+    /// Whether [`dot_f32`] of the query with any of the rows is above a bound.
+    is_any_dot_above(query: &[f32], rows: Table<'_, f32>, numbers: &[u32], bound: f32) -> bool = any_beyond, false;
     /// [`l2_f64`] of the query with each of the rows, rounded.
     l2_f64_of(query: &[f64], rows: Table<'_, f64>, numbers: &[u32], sums: &mut Vec<f32>) = many_f64, true;
     /// [`dot_f64`] of the query with each of the rows, rounded.
     dot_f64_of(query: &[f64], rows: Table<'_, f64>, numbers: &[u32], sums: &mut Vec<f32>) = many_f64, false;
     /// [`dot_codes`] of the query with each of the rows, which may be longer.
     dot_codes_of(query: &[u8], rows: Table<'_, u8>, numbers: &[u32], sums: &mut Vec<f32>) = many_codes;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_versions_give_the_same_sums() {
+        for len in 0..140_usize {
+            let number = |i: usize| ((i * 37 + len * 11) % 255) as f64 - 127.0;
+            let (a, b): (Vec<f64>, Vec<f64>) = (0..len).map(|i| (number(i), number(i + 5))).unzip();
+            let [a32, b32] = [&a, &b].map(|row| row.iter().map(|x| *x as f32).collect::<Vec<f32>>());
+            let [codes_a, codes_b] =
+                [&a, &b].map(|row| row.iter().map(|x| (*x as i8).cast_unsigned()).collect::<Vec<u8>>());
+            // Integers of this size have exact sums in any order.
+            let dot: f64 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
+            let l2: f64 = a.iter().zip(&b).map(|(a, b)| (a - b) * (a - b)).sum();
+            assert_eq!([sum_f64::<false, false>(&a, &b), dot_f64(&a, &b)], [dot, dot]);
+            assert_eq!([sum_f64::<false, true>(&a, &b), l2_f64(&a, &b)], [l2, l2]);
+            assert_eq!([sum_f32::<false, false>(&a32, &b32), dot_f32(&a32, &b32)], [dot as f32, dot as f32]);
+            assert_eq!([sum_f32::<false, true>(&a32, &b32), l2_f32(&a32, &b32)], [l2 as f32, l2 as f32]);
+            let codes = [sum_codes::<false>(&codes_a, &codes_b), dot_codes(&codes_a, &codes_b)];
+            assert_eq!(codes, [dot as i32, dot as i32]);
+        }
+    }
+
+    #[test]
+    fn sums_of_many_are_those_of_each() {
+        let elements: Vec<f32> = (0..700).map(|i| (i * i % 101) as f32).collect();
+        let (rows, numbers, mut sums) = (Table { elements: &elements, stride: 7 }, [99, 0, 3, 3, 50, 98], vec![1.0; 9]);
+        l2_f32_of(rows.row(1), rows, &numbers, &mut sums);
+        let expected: Vec<f32> = numbers.iter().map(|number| l2_f32(rows.row(1), rows.row(*number))).collect();
+        assert_eq!(sums, expected);
+        let least = expected.iter().copied().fold(f32::MAX, f32::min);
+        assert!(is_any_l2_below(rows.row(1), rows, &numbers, least + 1.0));
+        assert!(!is_any_l2_below(rows.row(1), rows, &numbers, least));
+    }
 }

@@ -15,11 +15,6 @@ def areas():
     return sorted(path.stem for path in FOLDER.glob("*.cases"))
 
 
-def not_yet():
-    lines = (FOLDER / "not-yet.txt").read_text(encoding="utf-8").splitlines()
-    return dict(line.split(None, 1) for line in lines if line.strip() and not line.startswith("#"))
-
-
 def parse_flags(text):
     flags, text = {}, text.strip()
     while text:

@@ -9,8 +9,6 @@ import requests
 from cozo_embedded import CozoDbPy
 from server import Server
 
-NOT_YET = corpus.not_yet()
-
 
 class Failed(Exception):
     """A step did not do as it should."""
@@ -65,7 +63,7 @@ def check(database, step):
     except Exception as error:
         message = error.args[0] if error.args else ""
         code = message.get("code", "") if isinstance(message, dict) else ""
-        if not step["expected"].get("error") or code.endswith("::not_yet"):
+        if not step["expected"].get("error"):
             raise Failed(f"{step['script']}\ngot an error: {message}") from None
         return
     if step["expected"].get("error"):
@@ -81,16 +79,12 @@ def test_area(area, tmp_path):
     for name, steps in corpus.load(area):
         folder = tmp_path / name
         folder.mkdir()
-        database, full_name = Database(folder), f"{area}/{name}"
+        database = Database(folder)
         try:
             for step in steps:
                 check(database, step)
         except Failed as failed:
-            if full_name not in NOT_YET:
-                complaints.append(f"--- {full_name}\n{failed}")
-        else:
-            if full_name in NOT_YET:
-                complaints.append(f"--- {full_name}\nit passes now: strike it from conformance/not-yet.txt")
+            complaints.append(f"--- {area}/{name}\n{failed}")
         finally:
             database.db.close()
     assert not complaints, "\n".join(complaints)
@@ -119,7 +113,7 @@ def test_area_over_http(area, tmp_path):
     complaints = []
     for name, steps in corpus.load(area):
         # Calls have routes of their own, and JSON has neither bytes nor all floats.
-        if f"{area}/{name}" in NOT_YET or any("op" in step or '"$' in json.dumps(step["expected"]) for step in steps):
+        if any("op" in step or '"$' in json.dumps(step["expected"]) for step in steps):
             continue
         database = OverHttp(tmp_path)
         try:

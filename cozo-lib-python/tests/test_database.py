@@ -135,8 +135,15 @@ def test_a_bad_import_says_what_does_not_fit(db):
 
 def test_restoring_warns_of_what_is_left_behind():
     with pytest.warns(UserWarning) as warned:
-        CozoDbPy("mem", "", "{}").restore(str(SAMPLES / "catalog.db"))
-    assert any("index" in str(warning.message) for warning in warned)
+        CozoDbPy("mem", "", "{}").restore(str(SAMPLES / "odd.db"))
+    assert any("bad_default" in str(warning.message) for warning in warned)
+
+
+def test_search_indices_of_old_files_are_built(recwarn):
+    db = CozoDbPy("mem", "", "{}")
+    db.restore(str(SAMPLES / "catalog.db"))
+    assert [str(warning.message) for warning in recwarn] == []
+    assert "hnsw" in [row[1] for row in db.run_script("::indices docs", {}, True)["rows"]]
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "rocksdb"])

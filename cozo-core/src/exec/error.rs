@@ -4,6 +4,7 @@ use crate::budget::Stop;
 use crate::diag::SourceSpan;
 use crate::expr::EvalError;
 use crate::fixed_rule::FixedRuleError;
+use crate::index::search::SearchIndexError;
 use crate::program::ProgramError;
 use crate::schema::CoercionError;
 use crate::storage::StorageError;
@@ -36,6 +37,14 @@ pub enum ExecError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Txn(#[from] TxnError),
+    /// A search index could not be searched, or could not follow its relation.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    SearchIndex(#[from] SearchIndexError),
+    /// A parameter of a search has a value that it cannot have.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Limit(#[from] LimitError),
     /// An aggregation refused a value.
     #[error("aggregation '{name}' failed")]
     #[diagnostic(code(eval::throw))]
@@ -74,6 +83,58 @@ pub enum ExecError {
         #[source]
         #[diagnostic_source]
         cause: RowError,
+    },
+}
+
+/// A parameter that has a value it cannot have.
+#[derive(Debug, Clone, thiserror::Error, miette::Diagnostic)]
+pub enum LimitError {
+    /// `k` is no number of rows.
+    #[error("'k' must be a positive integer, not {found}")]
+    #[diagnostic(code(parser::expected_int_for_hnsw_k), help("it is the most rows that are wanted for each query"))]
+    K {
+        /// The value.
+        found: String,
+        /// The expression.
+        #[label("not a number of rows")]
+        span: SourceSpan,
+    },
+    /// `ef` is no number of candidates.
+    #[error("'ef' must be a positive integer, not {found}")]
+    #[diagnostic(
+        code(parser::expected_int_for_hnsw_ef),
+        help("it is the number of candidates: more of them find better rows, and take longer")
+    )]
+    Ef {
+        /// The value.
+        found: String,
+        /// The expression.
+        #[label("not a number of candidates")]
+        span: SourceSpan,
+    },
+    /// `radius` is no distance.
+    #[error("'radius' must be a positive number, not {found}")]
+    #[diagnostic(code(parser::expected_float_for_hnsw_radius), help("it is the greatest distance that is wanted"))]
+    Radius {
+        /// The value.
+        found: String,
+        /// The expression.
+        #[label("not a distance")]
+        span: SourceSpan,
+    },
+    /// Another parameter.
+    #[error("'{name}' must be {wanted}, not {found}")]
+    #[diagnostic(code(eval::search_parameter), help("without the parameter, the search takes its default"))]
+    Other {
+        /// The parameter.
+        name: &'static str,
+        /// What it can be.
+        wanted: &'static str,
+        /// The value.
+        found: String,
+        /// The expression.
+        #[label("not possible")]
+        span: SourceSpan,
     },
 }
 

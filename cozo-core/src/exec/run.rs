@@ -20,6 +20,7 @@ use crate::exec::rowset::top_k::TopKSpec;
 use crate::exec::thresholds::{FIRST_BATCH_ROWS, MAX_BATCH_ROWS};
 use crate::expr::Expr;
 use crate::fixed_rule::graph::GraphCache;
+use crate::index::search::SearchCache;
 use crate::plan::{Plan, RulePlan};
 use crate::program::checked_time;
 use crate::sync::Mutex;
@@ -69,6 +70,8 @@ pub struct Caches<'a> {
     pub graphs: Option<&'a GraphCache>,
     /// Indexes of stored relations.
     pub indexes: Option<&'a IndexCache>,
+    /// The segments of search indices.
+    pub searches: Option<&'a SearchCache>,
 }
 
 /// What operators measure and build during a run, by the number of the operator.

@@ -156,3 +156,13 @@ pub fn max_bits(rows: usize) -> u64 {
     let rows = rows as u64;
     (rows * 128).max((rows * 4096).min(1 << 26))
 }
+
+// Searches.
+
+/// A search with a filter asks its index for this many times more rows, and again if too few pass.
+/// Unit: ratio. Bench: `search`.
+pub const SEARCH_GROWTH: usize = 4;
+
+/// The least rows that a search with a filter asks for at first.
+/// Unit: rows. Bench: `search`.
+pub const SEARCH_MIN_CANDIDATES: usize = 64;

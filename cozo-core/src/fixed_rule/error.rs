@@ -167,6 +167,23 @@ pub enum FixedRuleError {
         #[label("these edges")]
         span: SourceSpan,
     },
+    /// A value of an input that the rule cannot use.
+    #[error("'{rule}' needs {wanted} in each row, not {found}")]
+    #[diagnostic(
+        code(algo::bad_input_value),
+        help("filter such rows out, or convert the value, before the rule is applied")
+    )]
+    InputValue {
+        /// The rule.
+        rule: String,
+        /// What it needs.
+        wanted: &'static str,
+        /// The value, shortened.
+        found: String,
+        /// The input.
+        #[label("has it")]
+        span: SourceSpan,
+    },
     /// A required option is missing.
     #[error("the fixed rule '{rule}' needs the option '{option}'")]
     #[diagnostic(code(fixed_rule::arg_not_found), help("write {rule}(..., {option}: ...)"))]

@@ -10,11 +10,12 @@
 //! The rows of the relation come in key order. A stable sort by the leading columns of the index then gives the rows of the index
 //! in order, since the keys that follow are in order already.
 
+use crate::index::changes::kept;
 use crate::schema::{IndexDefinition, RelationSchema, SchemaRef};
 use crate::storage::{ChangeKind, KeyRange, Snapshot, StorageError};
 use crate::txn::{Transaction, TxnError};
+use crate::value::Batch;
 use crate::value::sort::sorted;
-use crate::value::{Batch, compare_columns};
 
 /// The rows that are read between two checks of the budget.
 const BATCH_ROWS: usize = 16 * 1024;
@@ -29,7 +30,7 @@ pub fn build<E: From<StorageError> + From<TxnError>>(
     let view = txn.view(&[relation.id])?;
     let entries = derived(relation, index, view.of(relation.id), &check)?;
     check()?;
-    txn.write_index(index, ChangeKind::Put, entries);
+    txn.write_derived(&index.schema, ChangeKind::Put, entries);
     Ok(())
 }
 
@@ -73,40 +74,17 @@ pub fn agrees(
 /// rows that were there under these keys. Both are sorted by key, each key once.
 pub fn follow(relation: &RelationSchema, kind: ChangeKind, rows: &Batch, old: &Batch, txn: &mut Transaction) {
     let keys = relation.keys.len();
-    let replaced = if kind == ChangeKind::Put { same_keys(rows, old, keys) } else { vec![] };
     for index in &relation.indices {
         let values: Vec<usize> = index.columns.iter().copied().filter(|column| *column >= keys).collect();
-        let stays = |(new, old_row): &(u32, u32)| {
-            let same = |column: &usize| {
-                rows.columns[*column].equals_at(*new as usize, &old.columns[*column], *old_row as usize)
-            };
-            values.iter().all(same)
-        };
-        let kept: Vec<(u32, u32)> = replaced.iter().copied().filter(stays).collect();
+        let kept = if kind == ChangeKind::Put { kept(rows, old, keys, &values) } else { vec![] };
         let width = index.sort_width(relation);
         let gone = entries(index, old, kept.iter().map(|(_, old)| *old));
-        txn.write_index(index, ChangeKind::Remove, sorted(gone, width));
+        txn.write_derived(&index.schema, ChangeKind::Remove, sorted(gone, width));
         if kind == ChangeKind::Put {
             let come = entries(index, rows, kept.iter().map(|(new, _)| *new));
-            txn.write_index(index, ChangeKind::Put, sorted(come, width));
+            txn.write_derived(&index.schema, ChangeKind::Put, sorted(come, width));
         }
     }
-}
-
-/// The rows of both batches that have the same keys; both are sorted by key.
-fn same_keys(new: &Batch, old: &Batch, keys: usize) -> Vec<(u32, u32)> {
-    let compare = |a, b| compare_columns(&new.columns[..keys], a, &old.columns[..keys], b);
-    let mut pairs = Vec::with_capacity(old.len);
-    let mut row = 0;
-    for old_row in 0..old.len {
-        while row < new.len && compare(row, old_row).is_lt() {
-            row += 1;
-        }
-        if row < new.len && compare(row, old_row).is_eq() {
-            pairs.push((row as u32, old_row as u32));
-        }
-    }
-    pairs
 }
 
 /// The index rows of the relation's rows, without those whose numbers are in `kept`, which ascend.

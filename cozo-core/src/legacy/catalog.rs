@@ -85,7 +85,7 @@ impl Catalog {
 
     fn relation(&mut self, name: &SmallStr, mut handle: Handle) -> Result<LegacyRelation, Malformed> {
         let indices = std::mem::take(&mut handle.indices);
-        let search_indices = self.search_indices(name, &mut handle);
+        let search_indices = search_indices(&mut handle);
         let schema = self.schema(name, handle);
         let indices = indices.into_iter().map(|(index, (handle, columns))| {
             check_positions(&columns, &schema, &index)?;
@@ -106,6 +106,7 @@ impl Catalog {
             description: handle.description,
             triggers: Triggers { put: handle.put_triggers, rm: handle.rm_triggers, replace: handle.replace_triggers },
             indices: vec![],
+            searches: vec![],
         }
     }
 
@@ -122,18 +123,13 @@ impl Catalog {
         let column_type = (&stored.typing).into();
         ColumnDefinition { name: stored.name.into(), column_type, default: default.map(SmallStr::from) }
     }
+}
 
-    fn search_indices(&mut self, relation: &SmallStr, handle: &mut Handle) -> Vec<SearchIndex> {
-        let hnsw = std::mem::take(&mut handle.hnsw_indices).into_iter().map(hnsw);
-        let fts = std::mem::take(&mut handle.fts_indices).into_iter().map(fts);
-        let lsh = std::mem::take(&mut handle.lsh_indices).into_iter().map(lsh);
-        let indices: Vec<SearchIndex> = hnsw.chain(fts).chain(lsh).collect();
-        self.lost.extend(indices.iter().map(|index| {
-            let (name, kind) = (&index.name, index.definition.kind());
-            Note { relation: relation.clone(), message: format!("the {kind} index '{name}': not supported yet") }
-        }));
-        indices
-    }
+fn search_indices(handle: &mut Handle) -> Vec<SearchIndex> {
+    let hnsw = std::mem::take(&mut handle.hnsw_indices).into_iter().map(hnsw);
+    let fts = std::mem::take(&mut handle.fts_indices).into_iter().map(fts);
+    let lsh = std::mem::take(&mut handle.lsh_indices).into_iter().map(lsh);
+    hnsw.chain(fts).chain(lsh).collect()
 }
 
 /// The positions of an index must be those of columns, none of them twice.

@@ -3,8 +3,10 @@
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use super::LegacyRelation;
 use super::handle::ElementWidth;
 use super::value::values;
+use crate::schema::{AnalyzerPart, DuplicateOptions, Metric, SearchOptions, TextOptions, VectorOptions};
 use crate::value::{DataValue, SmallStr};
 
 /// A search index of a relation.
@@ -147,6 +149,62 @@ pub struct LshIndex {
     pub threshold: f64,
     #[serde(rename = "perms", default = "nothing")]
     _permutations: IgnoredAny,
+}
+
+impl LegacyRelation {
+    /// The search indices that its own become.
+    pub fn searches(&self) -> Vec<(SmallStr, SearchOptions)> {
+        self.search_indices.iter().map(|index| (index.name.clone(), index.definition.options())).collect()
+    }
+}
+
+impl SearchDefinition {
+    fn options(&self) -> SearchOptions {
+        match self {
+            SearchDefinition::Hnsw(index) => SearchOptions::Vectors(index.options()),
+            SearchDefinition::Fts(index) => {
+                SearchOptions::Text(text_options(&index.extractor, &index.tokenizer, &index.filters))
+            }
+            SearchDefinition::Lsh(index) => SearchOptions::Duplicates(DuplicateOptions {
+                text: text_options(&index.extractor, &index.tokenizer, &index.filters),
+                n_gram: index.n_gram,
+                n_perm: index.num_perm,
+                threshold_millionths: (index.threshold * 1e6).round() as u32,
+                bands: index.n_bands,
+                rows: index.n_rows_in_band,
+            }),
+        }
+    }
+}
+
+impl HnswIndex {
+    fn options(&self) -> VectorOptions {
+        VectorOptions {
+            dim: self.dimension,
+            wide: matches!(self.width, ElementWidth::F64),
+            fields: self.columns.clone(),
+            metric: match self.distance {
+                Distance::L2 => Metric::L2,
+                Distance::InnerProduct => Metric::InnerProduct,
+                Distance::Cosine => Metric::Cosine,
+            },
+            m: self.m_neighbours,
+            ef_construction: self.ef_construction,
+            filter: self.filter.clone(),
+            extend_candidates: self.extend_candidates,
+            keep_pruned_connections: self.keep_pruned_connections,
+            int8: false,
+        }
+    }
+}
+
+fn text_options(extractor: &str, tokenizer: &TokenStep, filters: &[TokenStep]) -> TextOptions {
+    let part = |step: &TokenStep| AnalyzerPart { name: step.name.clone(), args: step.args.clone() };
+    TextOptions {
+        extractor: extractor.to_string(),
+        tokenizer: part(tokenizer),
+        filters: filters.iter().map(part).collect(),
+    }
 }
 
 fn nothing() -> IgnoredAny {

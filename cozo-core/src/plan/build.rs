@@ -103,12 +103,16 @@ fn sources(components: &[ComponentPlan]) -> impl Iterator<Item = &Source> {
 
 /// The stored relations that are read.
 fn reads(components: &[ComponentPlan]) -> SmallVec<[RelationId; 4]> {
-    let mut reads: SmallVec<[RelationId; 4]> = sources(components)
-        .filter_map(|source| match source {
-            Source::Stored(read) => Some(read.schema.id),
-            Source::Table(_) => None,
-        })
-        .collect();
+    let of_sources = sources(components).filter_map(|source| match source {
+        Source::Stored(read) => Some(read.schema.id),
+        Source::Table(_) => None,
+    });
+    let constants = components.iter().flat_map(|component| &component.constants);
+    let of_listings = constants.filter_map(|constant| match &constant.rows {
+        ConstantRows::Listing(call) => Some(call.schema.id),
+        _ => None,
+    });
+    let mut reads: SmallVec<[RelationId; 4]> = of_sources.chain(of_listings).collect();
     reads.sort();
     reads.dedup();
     reads

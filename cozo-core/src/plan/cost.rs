@@ -24,7 +24,10 @@ const HASH: f64 = 0.5;
 const READ: f64 = 0.05;
 const HAND_ON: f64 = 0.1;
 
-/// A guess: how many elements a list has.
+/// The cost of a search in an index: about that of some hundred look-ups.
+const SEARCH: f64 = 100.0;
+
+/// A guess: how many elements a list has, and how many rows a search finds.
 pub(super) const LIST_LENGTH: f64 = 5.0;
 
 /// A guess: the part of the rows that passes a filter.
@@ -68,7 +71,7 @@ pub(super) fn is_application(atom: &Atom) -> bool {
 
 /// Whether an atom gives rows. Only such atoms are moved.
 pub(super) fn gives_rows(atom: &Atom) -> bool {
-    is_application(atom) || matches!(atom, Atom::Unnest(..))
+    is_application(atom) || matches!(atom, Atom::Unnest(..) | Atom::Search(_))
 }
 
 /// Whether each atom may fail, or may give each row another value.
@@ -81,7 +84,7 @@ fn may_fail(body: &[Atom]) -> Vec<bool> {
         Atom::Apply(apply) => {
             apply.negated && apply.args.iter().any(|arg| matches!(arg, Arg::Expr(expr) if !is_safe(expr)))
         }
-        Atom::Unnest(..) => false,
+        Atom::Unnest(..) | Atom::Search(_) => false,
     };
     body.iter().map(may_fail).collect()
 }
@@ -229,6 +232,14 @@ impl<'e> Costs<'e> {
                 }
                 step.rows *= if step.bound.insert(variable.name.clone()) { LIST_LENGTH } else { PASSING };
                 step.cost += step.rows * HAND_ON;
+            }
+            Atom::Search(search) => {
+                if !search.inputs().all(|name| step.bound.contains(name)) {
+                    return false;
+                }
+                step.cost += step.rows * SEARCH;
+                step.rows *= LIST_LENGTH;
+                step.bound.extend(search.bindings().cloned());
             }
             _ => return false,
         }

@@ -4,11 +4,13 @@
 //! planner are visible here: the way of each read in `op`, and the order of atoms and the strategies of a rule at its end.
 
 use super::{
-    ComponentPlan, EqualPlan, IntersectInput, IntersectPlan, JoinPlan, Method, OperatorKind, Plan, RulePlan, Source,
-    Strategy, TableKind,
+    ComponentPlan, EqualPlan, IntersectInput, IntersectPlan, JoinPlan, Method, OperatorKind, Plan, RulePlan,
+    SearchPlan, Source, Strategy, TableKind,
 };
 use crate::expr::Expr;
+use crate::index::search::SearchColumn;
 use crate::program::StoredRead;
+use crate::schema::SearchOptions;
 use crate::storage::End;
 use crate::value::{DataValue, Tuple};
 
@@ -134,10 +136,30 @@ fn operator_line(plan: &Plan, kind: &OperatorKind) -> Line {
         }
         OperatorKind::Distinct => Line { op: "distinct", ..Line::default() },
         OperatorKind::Intersect(intersect) => intersect_line(plan, intersect),
+        OperatorKind::Search(search) => search_line(search),
         OperatorKind::Unnest(slot, expr) => {
             let slot = slot.map_or("_".to_string(), |slot| format!("_{slot}"));
             Line { op: "multi-unify", expr: vec![format!("{slot} in {expr}")], ..Line::default() }
         }
+    }
+}
+
+fn search_line(search: &SearchPlan) -> Line {
+    let call = &search.call;
+    let op = match &call.index.options {
+        SearchOptions::Vectors(_) => "hnsw_search",
+        SearchOptions::Text(_) => "fts_search",
+        SearchOptions::Duplicates(_) => "lsh_search",
+    };
+    let parameters = call.parameters.iter().map(|(name, value)| format!("{name}: {value}"));
+    let filter = search.filter.iter().map(|filter| format!("filter: {filter}"));
+    let query = std::iter::once(format!("query: {}", search.query));
+    let output = |(column, slot): &(SearchColumn, usize)| format!("{} -> _{slot}", call.output_name(*column));
+    Line {
+        op,
+        reference: format!("~{}", call.name()),
+        joins_on: query.chain(parameters).chain(filter).collect(),
+        expr: search.outputs.iter().map(output).collect(),
     }
 }
 

@@ -19,9 +19,10 @@ use std::sync::Arc;
 
 use crate::diag::SourceSpan;
 use crate::expr::Expr;
+use crate::index::search::Extractor;
 use crate::parse::ast::{ColumnSource, ColumnSpec, ColumnSpecs, Mutation, MutationOp};
 use crate::parse::{ParseError, parse_expr};
-use crate::program::{Mention, ProgramError, Resolver, resolve_column_type};
+use crate::program::{Mention, ProgramError, Resolver, extractors, resolve_column_type};
 use crate::schema::{
     AccessLevel, ColumnDefinition, ColumnType, RelationError, RelationId, RelationSchema, SchemaRef, Triggers,
 };
@@ -36,6 +37,8 @@ pub struct MutationPlan {
     pub schema: SchemaRef,
     /// The source of each column of the relation, keys first; operations on keys have sources for key columns only.
     pub sources: Vec<Source>,
+    /// What the search indices of the relation take of its rows, in order.
+    pub extractors: Vec<Extractor>,
     /// The operation in the script.
     pub span: SourceSpan,
 }
@@ -194,6 +197,7 @@ pub fn default_schema(name: &SmallStr, columns: impl IntoIterator<Item = SmallSt
         description: String::new(),
         triggers: Triggers::default(),
         indices: vec![],
+        searches: vec![],
     }
 }
 
@@ -239,7 +243,7 @@ impl Planner<'_, '_> {
                 ColumnSource::SameName => Source::Output(self.output(&spec.name.name, spec.name.span)?),
             });
         }
-        Ok(MutationPlan { op: self.mutation.op, schema: Arc::new(schema), sources, span })
+        Ok(MutationPlan { op: self.mutation.op, schema: Arc::new(schema), sources, extractors: vec![], span })
     }
 
     /// A relation without a specification: the output columns are its keys.
@@ -252,7 +256,7 @@ impl Planner<'_, '_> {
         self.check_names(headers)?;
         let schema = default_schema(name, headers.iter().map(SmallStr::from));
         let sources = (0..headers.len()).map(Source::Output).collect();
-        Ok(MutationPlan { op: self.mutation.op, schema: Arc::new(schema), sources, span })
+        Ok(MutationPlan { op: self.mutation.op, schema: Arc::new(schema), sources, extractors: vec![], span })
     }
 
     fn check_names(&self, headers: &[String]) -> Result<(), MutationError> {
@@ -333,7 +337,8 @@ impl Planner<'_, '_> {
                 }
             });
         }
-        Ok(MutationPlan { op, schema, sources, span: self.mutation.span })
+        let extractors = extractors(&schema)?;
+        Ok(MutationPlan { op, schema, sources, extractors, span: self.mutation.span })
     }
 
     fn check_access(&self, schema: &SchemaRef) -> Result<(), MutationError> {

@@ -2,19 +2,21 @@
 //!
 //! An [`OperatorPlan`] says what is done to each row of a batch ([`OperatorKind`]), and which slots of the row are carried over. The
 //! operators that read a relation have a plan of their own: [`JoinPlan`], [`SemiJoinPlan`], [`IntersectPlan`]. Each names the
-//! [`Source`] and the columns that must equal expressions over the input. The first two name the [`Method`], too.
+//! [`Source`] and the columns that must equal expressions over the input. The first two name the [`Method`], too. [`SearchPlan`] names an index.
 //!
 //! A [`Signature`] is what the [`passes`](super::passes) need to know about any operator: the expressions and slots that it reads,
 //! the slots that it fills, its relations, and whether it may multiply rows. **A pass matches the kinds only where it treats one of
 //! them in its own way**, so that a new operator is described here once.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 use crate::expr::Expr;
-use crate::program::{StoredRead, Target};
+use crate::index::search::SearchColumn;
+use crate::program::{SearchCall, StoredRead, Target};
 use crate::value::SmallStr;
 
 /// An operator.
@@ -47,6 +49,8 @@ pub enum OperatorKind {
     Intersect(IntersectPlan),
     /// Drops it if an equal row came before, as far as earlier rows are remembered.
     Distinct,
+    /// Repeats it for each row that an index finds by likeness.
+    Search(SearchPlan),
 }
 
 /// A relation to read.
@@ -189,6 +193,21 @@ pub struct SemiJoinPlan {
     pub negated: bool,
 }
 
+/// A search in an index for each input row.
+#[derive(Clone, Debug)]
+pub struct SearchPlan {
+    /// What is searched, and how.
+    pub call: Arc<SearchCall>,
+    /// The relation.
+    pub source: Source,
+    /// What is searched for.
+    pub query: Expr,
+    /// What must hold of a row that is found, over the slots of the input and those that the search fills.
+    pub filter: Option<Expr>,
+    /// What fills slots.
+    pub outputs: Vec<(SearchColumn, usize)>,
+}
+
 /// What an operator needs of its input and what it gives, whatever it does in between.
 #[derive(Default)]
 pub struct Signature<'a> {
@@ -218,6 +237,19 @@ impl Signature<'_> {
             });
         }
         slots
+    }
+}
+
+impl SearchPlan {
+    fn signature(&self) -> Signature<'_> {
+        Signature {
+            evaluates: std::iter::once(&self.query).chain(&self.filter).collect(),
+            fills: self.outputs.iter().map(|(_, slot)| *slot).collect(),
+            sources: smallvec![&self.source],
+            searches: true,
+            multiplies: true,
+            ..Signature::default()
+        }
     }
 }
 
@@ -264,6 +296,7 @@ impl OperatorKind {
                 ..none()
             },
             OperatorKind::Distinct => none(),
+            OperatorKind::Search(search) => search.signature(),
         }
     }
 

@@ -17,9 +17,11 @@ use rustc_hash::FxHashMap;
 
 use super::estimates::Estimates;
 use super::order::Ordered;
-use super::{JoinPlan, MatchOrder, Method, OperatorKind, RulePlan, SemiJoinPlan, Source, TablePart, passes};
+use super::{
+    JoinPlan, MatchOrder, Method, OperatorKind, RulePlan, SearchPlan, SemiJoinPlan, Source, TablePart, passes,
+};
 use crate::expr::Expr;
-use crate::program::{Apply, Arg, Atom, Rule, Variable};
+use crate::program::{Apply, Arg, Atom, Rule, Search, StoredRead, Variable};
 use crate::value::SmallStr;
 
 /// The operators of a rule while they are made.
@@ -100,6 +102,7 @@ impl<'a> RuleBuilder<'a> {
                     let slot = (variable.name != "_").then(|| self.bind(&variable.name));
                     self.operators.push(OperatorKind::Unnest(slot, expr));
                 }
+                Atom::Search(search) => self.search(search),
             }
         }
         let head: Vec<usize> = rule.head.iter().map(|variable| self.slots[&variable.name]).collect();
@@ -181,6 +184,16 @@ impl<'a> RuleBuilder<'a> {
         let expr = self.slotted(expr);
         let slot = self.bind(&variable.name);
         self.operators.push(OperatorKind::Unify(slot, expr));
+    }
+
+    /// Repeats the rows so far for each row that an index finds.
+    fn search(&mut self, search: &Search) {
+        let query = self.slotted(&search.query);
+        let outputs = search.outputs.iter().map(|(column, variable)| (*column, self.bind(&variable.name))).collect();
+        let filter = search.filter.as_ref().map(|filter| self.slotted(filter));
+        let source = Source::Stored(StoredRead { schema: search.call.schema.clone(), as_of: None });
+        let call = search.call.clone();
+        self.operators.push(OperatorKind::Search(SearchPlan { call, source, query, filter, outputs }));
     }
 
     /// The columns of the arguments that are bound before the atom.

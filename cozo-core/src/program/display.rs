@@ -3,7 +3,8 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::{
-    Apply, Arg, Atom, ConstantRows, Definition, FixedApply, FixedInput, Formula, Program, Rule, StoredRead, Target,
+    Apply, Arg, Atom, ConstantRows, Definition, FixedApply, FixedInput, Formula, Program, Rule, Search, StoredRead,
+    Target,
 };
 
 /// Writes items with a separator between them.
@@ -106,6 +107,7 @@ impl Display for ConstantRows {
         match self {
             ConstantRows::List(expr) => write!(f, "{expr}"),
             ConstantRows::Given(_) => f.write_str("(given)"),
+            ConstantRows::Listing(call) => write!(f, "(the index {})", call.name()),
             ConstantRows::Columns(rows) => write!(f, "({} rows)", rows.len),
             ConstantRows::Rows(rows) => {
                 f.write_str("[")?;
@@ -142,7 +144,22 @@ impl Display for Atom {
             Atom::Same(variable, expr) => write!(f, "{} is {expr}", variable.name),
             Atom::Unify(variable, expr) => write!(f, "{} = {expr}", variable.name),
             Atom::Unnest(variable, expr) => write!(f, "{} in {expr}", variable.name),
+            Atom::Search(search) => write!(f, "{search}"),
         }
+    }
+}
+
+impl Display for Search {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "~{}{{", self.call.name())?;
+        for (i, (column, variable)) in self.outputs.iter().enumerate() {
+            let separator = if i > 0 { ", " } else { "" };
+            write!(f, "{separator}{}: {}", self.call.output_name(*column), variable.name)?;
+        }
+        write!(f, " | query: {}", self.query)?;
+        self.call.parameters.iter().try_for_each(|(name, value)| write!(f, ", {name}: {value}"))?;
+        self.filter.iter().try_for_each(|filter| write!(f, ", filter: {filter}"))?;
+        f.write_str("}")
     }
 }
 

@@ -8,6 +8,7 @@
 
 use super::constant::ConstantDataError;
 use super::expression::CallError;
+use super::search::SearchError;
 use crate::budget::Stop;
 use crate::diag::SourceSpan;
 use crate::fixed_rule::FixedRuleError;
@@ -311,16 +312,10 @@ pub enum ProgramError {
         #[label("not a time")]
         span: SourceSpan,
     },
-    /// A construct that the language has and this version does not run.
-    #[error("{construct} is not yet supported")]
-    #[diagnostic(code(query::not_yet), help("it is part of the language and will come with a later version"))]
-    NotYet {
-        /// The construct.
-        construct: String,
-        /// Where it stands.
-        #[label("not yet supported")]
-        span: SourceSpan,
-    },
+    /// A search in an index.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Search(#[from] SearchError),
     /// A fixed rule that does not exist.
     #[error("there is no fixed rule '{name}'")]
     #[diagnostic(code(parser::fixed_rule_not_found), help("'::fixed_rules' lists them"))]

@@ -65,12 +65,12 @@ impl Resolver<'_> {
                 Ok(FixedInput { target, bindings: bindings.clone(), span: *span })
             }
             ast::FixedInput::Stored { name, bindings, validity, span } => {
-                let read = self.stored_read(name, validity.as_ref())?;
+                let (target, schema) = self.stored_target(name, validity.as_ref())?;
                 let bindings = match bindings {
                     StoredBindings::Positional(names) => names.clone(),
-                    StoredBindings::Named(named) => by_position(&read.schema, named)?,
+                    StoredBindings::Named(named) => by_position(&schema, named)?,
                 };
-                Ok(FixedInput { target: Target::Stored(read), bindings, span: *span })
+                Ok(FixedInput { target, bindings, span: *span })
             }
         }
     }

@@ -30,6 +30,7 @@ mod fixed;
 mod parameters;
 pub mod passes;
 mod resolve;
+mod search;
 mod time_travel;
 
 use std::collections::BTreeMap;
@@ -41,6 +42,7 @@ pub use error::ProgramError;
 pub use parameters::{Mention, ParameterValues, Parameters};
 pub use passes::{Rewriting, order_body, prepare};
 pub use resolve::Resolver;
+pub use search::{Search, SearchCall, SearchError, extractor, extractors};
 pub use time_travel::checked_time;
 
 use crate::diag::SourceSpan;
@@ -151,6 +153,8 @@ pub enum ConstantRows {
     List(Expr),
     /// Rows that the caller passes to the run, by number. No two of them are equal.
     Given(usize),
+    /// The rows of a search index as scripts read them.
+    Listing(Arc<SearchCall>),
 }
 
 /// A relation whose rows come from the caller of the query, such as `_new` of a trigger.
@@ -206,8 +210,10 @@ pub enum Atom {
     Unify(Variable, Expr),
     /// The variable has each element of a list in turn. Binds a free variable; tests membership of a bound one.
     Unnest(Variable, Expr),
-    /// The bound variable is identical to the expression's value. Occurs in bodies that were reordered.
+    /// The bound variable is identical to the expression's value. Occurs in bodies that were reordered, and after searches.
     Same(Variable, Expr),
+    /// Rows that an index finds by likeness.
+    Search(Search),
 }
 
 /// A relation applied to arguments.
@@ -338,12 +344,14 @@ impl Formula {
 impl Atom {
     /// The variables that it can bind.
     pub fn bindings(&self) -> impl Iterator<Item = &SmallStr> {
-        let (apply, variable) = match self {
-            Atom::Apply(apply) => (Some(apply).filter(|apply| !apply.negated), None),
-            Atom::Unify(variable, _) | Atom::Unnest(variable, _) => (None, Some(&variable.name)),
-            Atom::Filter(_) | Atom::Same(..) => (None, None),
+        let (apply, search, variable) = match self {
+            Atom::Apply(apply) => (Some(apply).filter(|apply| !apply.negated), None, None),
+            Atom::Search(search) => (None, Some(search), None),
+            Atom::Unify(variable, _) | Atom::Unnest(variable, _) => (None, None, Some(&variable.name)),
+            Atom::Filter(_) | Atom::Same(..) => (None, None, None),
         };
-        apply.into_iter().flat_map(Apply::bindings).chain(variable)
+        let of_search = search.into_iter().flat_map(Search::bindings);
+        apply.into_iter().flat_map(Apply::bindings).chain(of_search).chain(variable)
     }
 
     /// The variables that occur.
@@ -354,6 +362,7 @@ impl Atom {
             Atom::Unify(variable, expr) | Atom::Unnest(variable, expr) | Atom::Same(variable, expr) => {
                 std::iter::once(&variable.name).chain(expr.variables()).collect()
             }
+            Atom::Search(search) => search.inputs().chain(search.bindings()).collect(),
         }
     }
 }

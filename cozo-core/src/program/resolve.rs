@@ -17,21 +17,23 @@
 //! (`shape_depends_on_values`).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
 use super::expression::{CallError, suggestion};
 use super::parameters::Parameters;
+use super::search::listing;
 use super::{
     AggregationUse, Apply, Arg, Atom, ConstantRows, Definition, ENTRY, Formula, GivenRelation, HeadColumn, Predicate,
-    Program, ProgramError, Rule, Target, Variable, passes,
+    Program, ProgramError, Rule, SearchCall, SearchError, Target, Variable, passes,
 };
 use crate::budget;
 use crate::diag::SourceSpan;
 use crate::expr::{Folding, aggregations};
 use crate::fixed_rule::RuleSet;
 use crate::parse::ast;
-use crate::schema::{AccessLevel, RelationError, SchemaRef};
+use crate::schema::{AccessLevel, ColumnDefinition, RelationError, SchemaRef};
 use crate::value::{DataValue, SmallStr};
 
 /// About how many bytes a rule and an atom take: in the program, in the plan, and in the tables of the run.
@@ -54,6 +56,8 @@ pub struct Resolver<'a> {
     pub(super) keeps_data: bool,
     /// Evaluates the constant parts of expressions.
     pub(super) folding: Folding,
+    /// The search indices that are read as relations, by the names of their predicates.
+    pub(super) listings: BTreeMap<SmallStr, (Arc<SearchCall>, SourceSpan)>,
 }
 
 impl<'a> Resolver<'a> {
@@ -64,7 +68,8 @@ impl<'a> Resolver<'a> {
         values: &'a BTreeMap<String, DataValue>,
     ) -> Self {
         let (parameters, folding) = (Parameters::default(), Folding::default());
-        Resolver { relations, fixed_rules, values, parameters, is_used: true, keeps_data: false, folding }
+        let listings = BTreeMap::new();
+        Resolver { relations, fixed_rules, values, parameters, is_used: true, keeps_data: false, folding, listings }
     }
 
     /// A resolver that knows no stored relations and no fixed rules.
@@ -100,6 +105,12 @@ impl Resolver<'_> {
         for (number, relation) in given.iter().enumerate().filter(|(_, given)| reachable.contains(&given.name)) {
             predicates.insert(relation.name.clone(), given_predicate(number, relation, query.span));
         }
+        predicates.extend(std::mem::take(&mut self.listings).into_iter().map(|(name, (call, span))| {
+            let column = |column: &ColumnDefinition| HeadColumn { name: column.name.clone(), aggregation: None };
+            let columns = call.index.listing.columns().map(column).collect();
+            let definition = Definition::Constant(ConstantRows::Listing(call));
+            (name, Predicate { columns, definition, span })
+        }));
         check_applications(&predicates)?;
         Ok(Program { predicates, components: vec![] })
     }
@@ -170,7 +181,20 @@ impl Resolver<'_> {
         Ok(match formula {
             ast::Formula::And(parts) => Formula::And(parts.iter().map(|p| self.formula(p)).collect::<Result<_, _>>()?),
             ast::Formula::Or(parts) => Formula::Or(parts.iter().map(|p| self.formula(p)).collect::<Result<_, _>>()?),
-            ast::Formula::Not(inner, _) => Formula::Not(Box::new(self.formula(inner)?)),
+            ast::Formula::Not(inner, _) => {
+                let inner = self.formula(inner)?;
+                if let Some(Atom::Search(search)) =
+                    inner.atoms().into_iter().find(|atom| matches!(atom, Atom::Search(_)))
+                {
+                    return Err(SearchError::Negated { span: search.span }.into());
+                }
+                Formula::Not(Box::new(inner))
+            }
+            ast::Formula::Atom(ast::Atom::Search(search)) => {
+                let (search, tests) = self.search(search)?;
+                let tests = tests.into_iter().map(|(variable, expr)| Formula::Atom(Atom::Same(variable, expr)));
+                Formula::And(std::iter::once(Formula::Atom(Atom::Search(search))).chain(tests).collect())
+            }
             ast::Formula::Atom(atom) => Formula::Atom(self.atom(atom)?),
         })
     }
@@ -187,10 +211,7 @@ impl Resolver<'_> {
                 Ok(Atom::Apply(Apply { target, args, negated: false, span: apply.span }))
             }
             ast::Atom::Stored(apply) => self.stored(apply),
-            ast::Atom::Search(search) => {
-                let construct = format!("the search ~{}:{}", search.relation.name, search.index.name);
-                Err(ProgramError::NotYet { construct, span: search.span })
-            }
+            ast::Atom::Search(search) => unreachable!("a search is a formula: {:?}", search.span),
             ast::Atom::Unify { variable: name, expr, .. } => Ok(Atom::Unify(variable(name), self.expr(expr)?)),
             ast::Atom::Unnest { variable: name, expr, .. } => Ok(Atom::Unnest(variable(name), self.expr(expr)?)),
             ast::Atom::Filter(expr) => Ok(Atom::Filter(self.expr(expr)?)),
@@ -203,8 +224,7 @@ impl Resolver<'_> {
             let target = Target::Predicate(apply.name.name.clone());
             return Ok(Atom::Apply(Apply { target, args, negated: false, span: apply.span }));
         }
-        let read = self.stored_read(&apply.name, apply.validity.as_ref())?;
-        let schema = &read.schema;
+        let (target, schema) = self.stored_target(&apply.name, apply.validity.as_ref())?;
         let args = match &apply.args {
             ast::StoredArgs::Positional(args) => {
                 if args.len() != schema.arity() {
@@ -217,9 +237,29 @@ impl Resolver<'_> {
                 }
                 args.iter().map(|arg| self.arg(arg)).collect::<Result<_, _>>()?
             }
-            ast::StoredArgs::Named(named) => self.named_args(schema, named)?,
+            ast::StoredArgs::Named(named) => self.named_args(&schema, named)?,
         };
-        Ok(Atom::Apply(Apply { target: Target::Stored(read), args, negated: false, span: apply.span }))
+        Ok(Atom::Apply(Apply { target, args, negated: false, span: apply.span }))
+    }
+
+    /// A stored relation to read, and its columns. The listing of a search index becomes a predicate.
+    pub(super) fn stored_target(
+        &mut self,
+        name: &ast::Symbol,
+        time: Option<&ast::Expr>,
+    ) -> Result<(Target, SchemaRef), ProgramError> {
+        let read = self.stored_read(name, time)?;
+        let schema = read.schema.clone();
+        let base = name.name.split_once(':').and_then(|(relation, index)| Some(((self.relations)(relation)?, index)));
+        let listed = base.as_ref().and_then(|(relation, index)| Some((relation, relation.search(index)?)));
+        let Some((relation, index)) = listed.filter(|(_, index)| !index.is_listed_as_stored()) else {
+            return Ok((Target::Stored(read), schema));
+        };
+        let predicate = SmallStr::from(format!("*{}", name.name));
+        if !self.listings.contains_key(&predicate) {
+            self.listings.insert(predicate.clone(), (listing(relation, index, name.span)?, name.span));
+        }
+        Ok((Target::Predicate(predicate), schema))
     }
 
     fn named_args(&mut self, schema: &SchemaRef, named: &[ast::NamedArg]) -> Result<Vec<Arg>, ProgramError> {

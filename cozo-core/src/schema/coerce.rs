@@ -149,7 +149,8 @@ pub fn coerce_column(column: Column, target: &ColumnType, now_micros: i64) -> Re
 pub fn coerce_to_vectors(column: &Column, target: &ColumnType) -> Result<Option<Column>, Stop> {
     if let (Column::Any(values), BaseType::Vector { wide, len }) = (column, &target.base) {
         let element = if *wide { size_of::<f64>() } else { size_of::<f32>() };
-        make_room(values.len().saturating_mul(len.saturating_mul(element)))?;
+        let vectors = values.iter().filter(|value| !matches!(value, DataValue::Null)).count();
+        make_room(vectors.saturating_mul(len.saturating_mul(element)))?;
     }
     Ok(vectors_of(column, target))
 }
@@ -175,7 +176,7 @@ fn rows_of<T: VectorElement>(
         return None;
     }
     let mut rows = VectorRows::<T>::of_nulls(len, 0);
-    rows.try_reserve(values.len()).ok()?;
+    rows.try_reserve(values.iter().filter(|value| !matches!(value, DataValue::Null)).count()).ok()?;
     let element = |item: &DataValue| item.get_float().map(&of_float).ok_or(());
     for value in values {
         match value {

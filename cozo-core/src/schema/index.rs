@@ -8,7 +8,7 @@
 //! An index is a relation of its own that has key columns only. It belongs to the definition of its relation, so that it is
 //! renamed, found and checked together with it.
 
-use super::{AccessLevel, RelationId, RelationSchema, SchemaRef, Triggers};
+use super::{AccessLevel, RelationId, RelationSchema, SchemaRef, SearchIndex, Triggers};
 use crate::value::SmallStr;
 
 /// An ordinary index of a relation.
@@ -41,6 +41,7 @@ impl IndexDefinition {
             description: String::new(),
             triggers: Triggers::default(),
             indices: vec![],
+            searches: vec![],
         };
         IndexDefinition { name: name.clone(), schema: SchemaRef::new(schema), columns }
     }
@@ -56,15 +57,55 @@ impl IndexDefinition {
     }
 }
 
-/// A relation, then its indices as relations.
+/// A relation, then the relations that keep its indices.
 pub fn with_indices(schema: &SchemaRef) -> impl Iterator<Item = &SchemaRef> {
-    std::iter::once(schema).chain(schema.indices.iter().map(|index| &index.schema))
+    let indices = schema.indices.iter().map(|index| &index.schema);
+    let searches = schema.searches.iter().flat_map(|search| &search.stored);
+    std::iter::once(schema).chain(indices).chain(searches)
 }
 
 impl RelationSchema {
     /// The index of this name.
     pub fn index(&self, name: &str) -> Option<&IndexDefinition> {
         self.indices.iter().find(|index| index.name == name)
+    }
+
+    /// The search index of this name.
+    pub fn search(&self, name: &str) -> Option<&SearchIndex> {
+        self.searches.iter().find(|search| search.name == name)
+    }
+
+    /// Whether it has indices of any kind.
+    pub fn has_indices(&self) -> bool {
+        !(self.indices.is_empty() && self.searches.is_empty())
+    }
+
+    /// The names of its indices as relations.
+    pub fn index_names(&self) -> impl Iterator<Item = &SmallStr> {
+        let searches = self.searches.iter().map(|search| &search.listing.name);
+        self.indices.iter().map(|index| &index.schema.name).chain(searches)
+    }
+
+    /// An index as a relation that scripts can read, by its name without that of the relation.
+    pub fn readable_index(&self, name: &str) -> Option<&SchemaRef> {
+        let searches = self.searches.iter().flat_map(SearchIndex::readable);
+        let named = |schema: &&SchemaRef| schema.name.strip_prefix(&*self.name).is_some_and(|rest| &rest[1..] == name);
+        self.index(name).map(|index| &index.schema).or_else(|| searches.into_iter().find(named))
+    }
+
+    /// This definition with one more search index.
+    pub fn with_search(&self, search: SearchIndex) -> Self {
+        let mut changed = self.clone();
+        let place = changed.searches.partition_point(|other| other.name < search.name);
+        changed.searches.insert(place, search);
+        changed
+    }
+
+    /// This definition without a search index.
+    pub fn without_search(&self, name: &str) -> Self {
+        let mut changed = self.clone();
+        changed.searches.retain(|search| search.name != name);
+        changed
     }
 
     /// This definition with one more index.
@@ -87,7 +128,8 @@ impl RelationSchema {
         let remake =
             |index: &IndexDefinition| IndexDefinition::new(&self, &index.name, &index.columns, index.schema.id);
         let indices = self.indices.iter().map(remake).collect();
-        RelationSchema { indices, ..self }
+        let searches = self.searches.iter().map(|search| search.remade(&self)).collect();
+        RelationSchema { indices, searches, ..self }
     }
 }
 
@@ -108,6 +150,7 @@ mod tests {
             description: String::new(),
             triggers: Triggers::default(),
             indices: vec![],
+            searches: vec![],
         };
         for (listed, columns, sorted) in [
             (vec![3], vec![3, 0, 1, 2], 1),

@@ -11,6 +11,7 @@ mod coerce;
 mod column_type;
 mod index;
 mod refusal;
+mod search_index;
 
 pub use coerce::{
     CoercionError, coerce, coerce_column, coerce_to_vectors, surely_fits, time_to_read, value_surely_fits,
@@ -18,6 +19,9 @@ pub use coerce::{
 pub use column_type::{BaseType, ColumnType};
 pub use index::{IndexDefinition, with_indices};
 pub use refusal::RelationError;
+pub use search_index::{
+    AnalyzerPart, DuplicateOptions, Metric, SearchIndex, SearchOptions, TextOptions, VectorOptions,
+};
 
 use std::sync::Arc;
 
@@ -83,6 +87,9 @@ pub struct RelationSchema {
     pub triggers: Triggers,
     /// Its indices by name.
     pub indices: Vec<IndexDefinition>,
+    /// Its search indices by name. Absent in catalogs of earlier versions.
+    #[serde(default)]
+    pub searches: Vec<SearchIndex>,
 }
 
 /// The triggers of a relation as CozoScript text, in the order in which they run.

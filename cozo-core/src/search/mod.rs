@@ -2,6 +2,8 @@
 //!
 //! | module | what comes in | what goes out |
 //! |---|---|---|
+//! | `postings` | tokens of texts | an index that finds the texts with given words |
 //! | `vectors` | vectors of one length | an index that finds the nearest of them |
 
+pub mod postings;
 pub mod vectors;

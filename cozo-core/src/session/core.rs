@@ -5,17 +5,22 @@ use std::sync::Arc;
 use super::events::{DebugSink, Events};
 use super::results::keep_memory_of_results;
 use super::script::{CachedRef, CachedScript, CompiledScript, DEFAULT_TIMEOUT_SECONDS, ScriptCache};
+use super::sealer::Sealer;
 use crate::budget::{Budget, Interrupt};
 use crate::exec::IndexCache;
 use crate::fixed_rule::FixedRules;
 use crate::fixed_rule::graph::GraphCache;
 use crate::fork::Process;
+use crate::index::search::SearchCache;
 use crate::parse::parse_script;
 use crate::storage::Options;
 use crate::txn::{Pipeline, Transaction, TxnError};
 
 /// The graph cache and the index cache each have the budget of the column cache divided by this.
 const KEPT_SHARE: usize = 8;
+
+/// Search indices have the budget of the column cache divided by this.
+const SEARCH_SHARE: usize = 2;
 
 /// The parts of an open database.
 pub struct Core {
@@ -35,6 +40,10 @@ pub struct Core {
     pub graphs: GraphCache,
     /// The indexes that queries have built from stored relations.
     pub indexes: IndexCache,
+    /// The segments of search indices.
+    pub searches: Arc<SearchCache>,
+    /// Seals the tails of search indices.
+    pub sealer: Arc<Sealer>,
     /// The memory that a query may take for derived rows.
     pub query_memory_bytes: usize,
 }
@@ -46,15 +55,19 @@ impl Core {
         if options.cache_bytes() > 0 {
             keep_memory_of_results();
         }
+        let pipeline = Arc::new(pipeline);
+        let searches = Arc::new(SearchCache::new(options.cache_bytes() / SEARCH_SHARE));
         Core {
+            sealer: Arc::new(Sealer::new(pipeline.clone(), searches.clone())),
             process: Process::current(),
-            pipeline: Arc::new(pipeline),
+            pipeline,
             scripts: ScriptCache::default(),
             events: Events::default(),
             debug: DebugSink::default(),
             fixed_rules: FixedRules::default(),
             graphs: GraphCache::new(options.cache_bytes() / KEPT_SHARE),
             indexes: IndexCache::new(options.cache_bytes() / KEPT_SHARE),
+            searches,
             query_memory_bytes: options.query_memory_bytes(),
         }
     }
@@ -84,7 +97,11 @@ impl Core {
     /// Commits. When this returns, the callbacks have their messages.
     pub fn commit(&self, txn: &mut Transaction) -> Result<(), TxnError> {
         let noted = txn.has_after_commit();
+        let searched = txn.take_searched();
         txn.commit()?;
+        if !searched.is_empty() {
+            self.sealer.note(&searched);
+        }
         if noted {
             self.events.callbacks.deliver();
         }

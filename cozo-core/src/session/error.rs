@@ -26,68 +26,6 @@ pub enum SessionError {
         #[label("taken")]
         span: SourceSpan,
     },
-    /// An index without columns.
-    #[error("the index '{name}' has no columns")]
-    #[diagnostic(
-        code(parser::empty_index),
-        help("name at least one column, as in ::index create user:by_city {{city}}")
-    )]
-    EmptyIndex {
-        /// The index.
-        name: String,
-        /// Where it stands.
-        #[label("on no columns")]
-        span: SourceSpan,
-    },
-    /// An index on a column that the relation does not have.
-    #[error("the relation '{relation}' has no column '{name}' to index")]
-    #[diagnostic(code(tx::col_in_idx_not_found), help("'::columns {relation}' lists its columns"))]
-    IndexColumnNotFound {
-        /// The relation.
-        relation: String,
-        /// The column.
-        name: String,
-        /// Where it stands.
-        #[label("no such column")]
-        span: SourceSpan,
-    },
-    /// A column listed twice for an index.
-    #[error("the index lists the column '{name}' twice")]
-    #[diagnostic(code(parser::dup_name_in_cols), help("once is enough: leave the second out"))]
-    IndexColumnTwice {
-        /// The column.
-        name: String,
-        /// The second.
-        #[label("again here")]
-        span: SourceSpan,
-    },
-    /// A second index of the same name.
-    #[error("the relation '{relation}' has an index '{name}' already")]
-    #[diagnostic(
-        code(tx::index_already_exists),
-        help("choose another name, or '::index drop {relation}:{name}' first")
-    )]
-    IndexExists {
-        /// The relation.
-        relation: String,
-        /// The index.
-        name: String,
-        /// Where it stands.
-        #[label("exists")]
-        span: SourceSpan,
-    },
-    /// No index of that name.
-    #[error("the relation '{relation}' has no index '{name}'")]
-    #[diagnostic(code(tx::idx_not_found), help("'::indices {relation}' lists its indices"))]
-    IndexNotFound {
-        /// The relation.
-        relation: String,
-        /// The index.
-        name: String,
-        /// Where it stands.
-        #[label("not found")]
-        span: SourceSpan,
-    },
     /// `::remove` of a relation that has indices.
     #[error("the relation '{relation}' has indices: it cannot be removed")]
     #[diagnostic(code(tx::relation_has_indices), help("drop its indices first: ::index drop {index}"))]

@@ -48,6 +48,7 @@ mod results;
 mod run;
 mod running;
 mod script;
+mod sealer;
 mod sys;
 mod transfer;
 

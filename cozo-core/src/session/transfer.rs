@@ -10,6 +10,7 @@ use crate::diag::SourceSpan;
 use crate::exec::{self, Rows};
 use crate::parse::ast::MutationOp;
 use crate::plan::{MutationPlan, ValueSource};
+use crate::program::extractors;
 use crate::schema::{AccessLevel, ColumnDefinition, RelationError, SchemaRef};
 use crate::txn::{Pipeline, Transaction};
 use crate::value::{Batch, Column, DataValue, Tuple, check_depth};
@@ -35,22 +36,22 @@ pub fn read(pipeline: &Arc<Pipeline>, name: &str) -> miette::Result<RelationRead
     Ok(RelationReader::new(schema, &mut txn)?)
 }
 
-/// Puts rows into relations, or removes them if the name begins with `-`; all of them or none.
-pub fn import(pipeline: &Arc<Pipeline>, relations: BTreeMap<String, NamedRows>) -> miette::Result<()> {
+/// Puts rows into relations, or removes them if the name begins with `-`. The caller commits.
+pub fn import(pipeline: &Arc<Pipeline>, relations: BTreeMap<String, NamedRows>) -> miette::Result<Transaction> {
     let mut txn = Transaction::begin(pipeline, true);
     for (name, rows) in relations {
         let import = Import::new(&txn, &name, &rows.headers)?;
         let batch = columns_of(&import.schema.name, rows.rows, rows.headers.len(), &import.positions)?;
         write(&mut txn, &import.schema, import.op, batch)?;
     }
-    Ok(txn.commit()?)
+    Ok(txn)
 }
 
 /// [`import`] from columns.
 pub fn import_columns(
     pipeline: &Arc<Pipeline>,
     relations: impl IntoIterator<Item = (String, NamedColumns)>,
-) -> miette::Result<()> {
+) -> miette::Result<Transaction> {
     let mut txn = Transaction::begin(pipeline, true);
     for (name, data) in relations {
         let import = Import::new(&txn, &name, &data.headers)?;
@@ -67,7 +68,7 @@ pub fn import_columns(
         let columns = import.positions.iter().map(|position| std::mem::take(&mut columns[*position])).collect();
         write(&mut txn, &import.schema, import.op, Batch { columns, len })?;
     }
-    Ok(txn.commit()?)
+    Ok(txn)
 }
 
 /// The operation for the rows imported under a name.
@@ -119,7 +120,8 @@ fn positions(schema: &SchemaRef, width: usize, headers: &[String]) -> Result<Vec
 
 fn write(txn: &mut Transaction, schema: &SchemaRef, op: MutationOp, batch: Batch) -> miette::Result<()> {
     let sources = (0..batch.columns.len()).map(ValueSource::Output).collect();
-    let plan = MutationPlan { op, schema: schema.clone(), sources, span: SourceSpan::default() };
+    let (extractors, span) = (extractors(schema)?, SourceSpan::default());
+    let plan = MutationPlan { op, schema: schema.clone(), sources, extractors, span };
     exec::write(&plan, schema, Rows::Many(batch), &[], txn, false)?;
     Ok(())
 }

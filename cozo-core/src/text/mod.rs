@@ -10,9 +10,6 @@
 //!
 //! The indices above this module store what goes out. They decide which rows have which texts, and how results are scored.
 
-// No search index uses these items yet.
-#![allow(dead_code, unused_imports)]
-
 mod analyzer;
 mod minhash;
 mod query;

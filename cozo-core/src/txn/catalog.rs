@@ -17,7 +17,7 @@ impl Catalog {
     pub fn find(&self, name: &str) -> Option<&SchemaRef> {
         self.by_name.get(name).or_else(|| {
             let (relation, index) = name.split_once(':')?;
-            self.by_name.get(relation)?.index(index).map(|index| &index.schema)
+            self.by_name.get(relation)?.readable_index(index)
         })
     }
 

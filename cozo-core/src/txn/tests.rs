@@ -80,6 +80,7 @@ fn pipeline(refused: Option<i64>) -> (Arc<Pipeline>, SchemaRef) {
         description: String::new(),
         triggers: Triggers::default(),
         indices: vec![],
+        searches: vec![],
     };
     let mut txn = Transaction::begin(&pipeline, true);
     let schema = txn.create(schema).unwrap();

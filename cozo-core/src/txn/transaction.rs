@@ -18,7 +18,7 @@
 use std::sync::Arc;
 
 use crate::clock::about_now_micros;
-use crate::schema::{IndexDefinition, RelationId, RelationSchema, SchemaRef};
+use crate::schema::{IndexDefinition, RelationId, RelationSchema, SchemaRef, SearchIndex, SearchOptions};
 use crate::storage::{ChangeKind, ChangeSet, ChangedRows, RowChanges, Snapshot, empty_snapshot};
 use crate::txn::catalog::Catalog;
 use crate::txn::commit::pipeline::Pipeline;
@@ -204,6 +204,47 @@ impl Transaction {
         index
     }
 
+    /// Creates an empty search index of a relation, which the caller fills, under the same conditions.
+    pub fn create_search(&mut self, relation: &SchemaRef, name: &SmallStr, options: SearchOptions) -> SearchIndex {
+        self.pin();
+        let search = self.define_search(relation, name, options, true);
+        self.writes_mut().request.whole.push(relation.id);
+        search
+    }
+
+    /// Creates a search index that is not ready. Writers of the relation note in it what changes from its commit on.
+    pub fn begin_search(&mut self, relation: &SchemaRef, name: &SmallStr, options: SearchOptions) -> SearchIndex {
+        self.define_search(relation, name, options, false)
+    }
+
+    fn define_search(
+        &mut self,
+        relation: &SchemaRef,
+        name: &SmallStr,
+        options: SearchOptions,
+        is_ready: bool,
+    ) -> SearchIndex {
+        let made = SearchIndex::new(relation, name, options, || self.pipeline().next_relation_id());
+        let search = SearchIndex { is_ready, ..made };
+        self.redefine(relation, relation.with_search(search.clone()));
+        let writes = self.writes_mut();
+        // The bands of near-duplicates are stored as they are listed.
+        search.stored.iter().for_each(|schema| writes.create(schema.clone()));
+        search
+    }
+
+    /// Makes a search index ready.
+    pub fn finish_search(&mut self, relation: &SchemaRef, search: &SearchIndex) {
+        let ready = SearchIndex { is_ready: true, ..search.clone() };
+        self.redefine(relation, relation.without_search(&search.name).with_search(ready));
+    }
+
+    /// Drops a search index of a relation.
+    pub fn drop_search(&mut self, relation: &SchemaRef, search: &SearchIndex) {
+        self.redefine(relation, relation.without_search(&search.name));
+        self.writes_mut().request.changes.dropped.extend(search.stored.iter().map(|schema| schema.id));
+    }
+
     /// Drops an index of a relation.
     pub fn drop_index(&mut self, relation: &SchemaRef, index: &IndexDefinition) {
         self.redefine(relation, relation.without_index(&index.name));
@@ -263,9 +304,9 @@ impl Transaction {
 
     /// Puts or removes rows of an index, sorted, each once. They derive from rows of the relation, whose keys suffice to find
     /// conflicts.
-    pub fn write_index(&mut self, index: &IndexDefinition, kind: ChangeKind, rows: Batch) {
+    pub fn write_derived(&mut self, index: &SchemaRef, kind: ChangeKind, rows: Batch) {
         if !rows.is_empty() {
-            self.writes_mut().request.changes.rows.push(RowChanges::new(index.schema.id, kind, rows));
+            self.writes_mut().request.changes.rows.push(RowChanges::new(index.id, kind, rows));
         }
     }
 
@@ -285,6 +326,24 @@ impl Transaction {
             let known = KnownRelation::new(changed.unwrap_or(schema));
             self.writes_mut().request.relations.push(known);
         }
+    }
+
+    /// Says that every query has the same answer after the commit as before it. Other transactions need not know its keys then.
+    pub fn keep_answers(&mut self) {
+        self.writes_mut().request.keeps_answers = true;
+    }
+
+    /// Notes that the tail of a search index of a relation has grown.
+    pub fn note_search(&mut self, relation: &SmallStr) {
+        let searched = &mut self.writes_mut().searched;
+        if !searched.contains(relation) {
+            searched.push(relation.clone());
+        }
+    }
+
+    /// The relations whose search indices have grown.
+    pub fn take_searched(&mut self) -> Vec<SmallStr> {
+        self.writes.as_mut().map_or(vec![], |writes| std::mem::take(&mut writes.searched))
     }
 
     /// Adds a callback of the commit, see [`AfterCommit`]. [`Transaction::roll_back_to`] undoes it.

@@ -28,6 +28,8 @@ pub struct Writes {
     pub bytes: usize,
     /// The approximate size of what the callbacks hold.
     pub after_commit_bytes: usize,
+    /// The relations whose search indices have grown.
+    pub searched: Vec<SmallStr>,
 }
 
 /// The registration of a write transaction as active. Dropping it ends the registration.
@@ -64,7 +66,16 @@ impl Writes {
     /// No writes so far.
     pub fn new(started: Started, base_catalog: u64) -> Self {
         let request = CommitRequest { base_catalog, ..CommitRequest::default() };
-        Writes { started, request, applied: 0, view: None, counted: 0, bytes: 0, after_commit_bytes: 0 }
+        Writes {
+            started,
+            request,
+            applied: 0,
+            view: None,
+            counted: 0,
+            bytes: 0,
+            after_commit_bytes: 0,
+            searched: vec![],
+        }
     }
 
     /// See `Transaction::held_bytes`.

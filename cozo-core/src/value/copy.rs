@@ -91,7 +91,7 @@ impl Column {
             Column::Any(values) => copy_each(rows.len(), rows.iter().map(|row| &values[*row as usize])),
             Column::Str(column) => column.copy_rows(rows).unwrap_or_else(|| Ok(self.take(rows))),
             Column::Vec(column) => {
-                make_room(column.row_bytes().saturating_mul(rows.len()))?;
+                make_room(column.taken_bytes(rows))?;
                 Ok(self.take(rows))
             }
             _ => Ok(self.take(rows)),

@@ -102,6 +102,15 @@ impl VectorColumn {
         for_rows!(self, rows => rows.row_bytes())
     }
 
+    /// The size of the elements of some rows.
+    pub(super) fn taken_bytes(&self, rows: &[u32]) -> usize {
+        let vectors = match self.has_nulls() {
+            false => rows.len(),
+            true => rows.iter().filter(|row| !self.is_null(**row as usize)).count(),
+        };
+        self.row_bytes().saturating_mul(vectors)
+    }
+
     /// The size of the elements of the rows of a range.
     pub fn bytes_within(&self, rows: Range<usize>) -> usize {
         for_rows!(self, column => size_of_val(column.elements_within(rows)))

@@ -10,7 +10,7 @@ mod diagnostics;
 mod engines;
 mod run;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use case::{Area, Case};
@@ -22,31 +22,13 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../conformance")
 }
 
-/// The cases that cannot pass yet, with what they need: the lines of `conformance/not-yet.txt`.
-fn not_yet() -> BTreeMap<String, String> {
-    let text = std::fs::read_to_string(folder().join("not-yet.txt")).expect("conformance/not-yet.txt can be read");
-    let lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
-    let entry =
-        |line: &str| line.split_once(char::is_whitespace).map(|(name, needs)| (name.into(), needs.trim().into()));
-    lines
-        .map(|line| entry(line).unwrap_or_else(|| panic!("not-yet.txt: '{line}' does not say what is missing")))
-        .collect()
-}
-
 /// Runs an area on every engine; fails with the differences of all cases that do not do as they should.
 fn check(name: &str) {
     let area = Area::load(&folder(), name);
-    let not_yet = not_yet();
     let mut complaints = Vec::new();
     for (setting, case) in SETTINGS.iter().flat_map(|setting| area.cases.iter().map(move |case| (setting, case))) {
-        let difference = difference(case, setting);
-        match (difference, not_yet.get(&format!("{name}/{}", case.name))) {
-            (None, None) | (Some(_), Some(_)) => {}
-            (Some(difference), None) => complaints.push(format!("--- {name}/{} on {setting}\n{difference}", case.name)),
-            (None, Some(needs)) => complaints.push(format!(
-                "--- {name}/{} on {setting}\nit passes now: strike it from conformance/not-yet.txt, where it needs {needs}",
-                case.name
-            )),
+        if let Some(difference) = difference(case, setting) {
+            complaints.push(format!("--- {name}/{} on {setting}\n{difference}", case.name));
         }
     }
     let runs = SETTINGS.len() * area.cases.len();
@@ -93,15 +75,6 @@ macro_rules! areas {
 areas! {
     aggr algo_graph algo_path api bulk errors fn_compare fn_convert fn_json fn_list fn_math fn_misc fn_string fn_vec fts hnsw
     evaluation indices literals lsh meaning options own_quirks recursion rules stored sysops timetravel transactions triggers types utilities
-}
-
-#[test]
-fn what_is_not_yet_supported_are_cases() {
-    let areas = case::area_names(&folder()).into_iter().map(|name| Area::load(&folder(), &name));
-    let known: BTreeSet<String> =
-        areas.flat_map(|area| area.cases.into_iter().map(move |case| format!("{}/{}", area.name, case.name))).collect();
-    let unknown: Vec<String> = not_yet().into_keys().filter(|name| !known.contains(name)).collect();
-    assert!(unknown.is_empty(), "conformance/not-yet.txt names cases that do not exist: {unknown:?}");
 }
 
 #[test]

@@ -57,6 +57,54 @@ const SYSTEM_EXAMPLES: &[(&str, &[Example])] = &[
     ("::indices", &[("{:create r {k => v}} {::index create r:by_v {v}} {::indices r}", UNCHECKED)]),
     ("::kill", &[("::kill 123", "[['NOT_FOUND']]")]),
     ("::relations", &[("{:create r {k => v}} {::relations}", "[['r', 2, 'normal', 1, 1, 0, 0, 0, '']]")]),
+    (
+        "::fts create",
+        &[(
+            "{?[k, t] <- [[1, 'an apple a day'], [2, 'Apples and pears']] :create d {k => t}}
+             {::fts create d:words {extractor: t, tokenizer: Simple, filters: [Lowercase, Stemmer('english')]}}
+             {?[k] := ~d:words{k | query: 'apple AND pear', k: 10}}",
+            "[[2]]",
+        )],
+    ),
+    (
+        "::fts drop",
+        &[(
+            "{:create d {k => t}} {::fts create d:i {extractor: t, tokenizer: Simple}} {::fts drop d:i} {::indices d}",
+            "[]",
+        )],
+    ),
+    (
+        "::hnsw create",
+        &[(
+            "{?[k, v] <- [[1, [0, 0]], [2, [5, 5]]] :create p {k => v: <F32; 2>}}
+             {::hnsw create p:near {dim: 2, fields: [v], m: 16, ef_construction: 50}}
+             {?[k, d] := ~p:near{k | query: vec([4, 4]), k: 1, ef: 20, bind_distance: d}}",
+            "[[2, 2.0]]",
+        )],
+    ),
+    (
+        "::hnsw drop",
+        &[(
+            "{:create p {k => v: <F32; 2>}} {::hnsw create p:i {dim: 2, fields: v, m: 8, ef: 20}} {::hnsw drop p:i} {::indices p}",
+            "[]",
+        )],
+    ),
+    (
+        "::lsh create",
+        &[(
+            "{?[k, t] <- [[1, 'to be or not to be'], [2, 'that is the question']] :create d {k => t}}
+             {::lsh create d:like {extractor: t, tokenizer: Simple, n_gram: 2, target_threshold: 0.5}}
+             {?[k] := ~d:like{k | query: 'to be, or not to be?'}}",
+            "[[1]]",
+        )],
+    ),
+    (
+        "::lsh drop",
+        &[(
+            "{:create d {k => t}} {::lsh create d:i {extractor: t, tokenizer: Simple}} {::lsh drop d:i} {::indices d}",
+            "[]",
+        )],
+    ),
     ("::remove", &[("{:create r {k}} {::remove r} {?[k] := *r{k}}", "")]),
     ("::rename", &[("{?[k] <- [[1]] :create r {k}} {::rename r -> s} {?[k] := *s{k}}", "[[1]]")]),
     ("::running", &[("::running", UNCHECKED)]),

@@ -4,7 +4,8 @@
 //! [`Snapshot`], and answers differently as of a time: no tree, no ranks and no content version, since the rows that are visible
 //! then lie among others. A range is never divided within a history, so that each history is read by one thread.
 
-use crate::program::StoredRead;
+use crate::index::search::Indexed;
+use crate::program::{SearchCall, StoredRead};
 use crate::schema::RelationId;
 use crate::storage::ColumnTree;
 use crate::storage::{AsOf, BatchCursor, ContentVersion, End, KeyRange, LookupCursor, Snapshot, StorageError};
@@ -12,6 +13,12 @@ use crate::txn::is_ephemeral;
 use crate::value::Column;
 
 use crate::exec::run::Run;
+
+/// A search index as a run reads it.
+pub fn indexed<'a>(call: &'a SearchCall, run: &'a Run<'a>) -> Indexed<'a> {
+    let (relation, index, extractor) = (&*call.schema, &call.index, &call.extractor);
+    Indexed { relation, index, extractor, snapshot: run.input.view.of(relation.id), cache: run.caches.searches }
+}
 
 /// A stored relation that a run reads.
 #[derive(Clone, Copy)]

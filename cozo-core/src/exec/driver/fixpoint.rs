@@ -24,6 +24,7 @@
 use std::ops::{ControlFlow, Range};
 
 use crate::budget::{make_room, step, temporary};
+use crate::exec::access::stored::indexed;
 use crate::exec::access::tables::Tables;
 use crate::exec::driver::fixed::run_fixed;
 use crate::exec::driver::rule::run_rule;
@@ -35,6 +36,7 @@ use crate::exec::rowset::table::Table;
 use crate::exec::rowset::top_k::TopK;
 use crate::exec::run::Run;
 use crate::exec::sink::{GroupSink, Sink, apply_improvements};
+use crate::index::search::listing;
 use crate::plan::{ComponentPlan, ConstantPlan, JoinPlan, OperatorKind, RulePlan, Source, TableKind, TablePart};
 use crate::program::{ConstantRows, ProgramError};
 use crate::value::{Batch, DataValue};
@@ -105,6 +107,7 @@ fn fill_constant(constant: &ConstantPlan, table: &mut Table, run: &Run<'_>) -> R
             batch
         }
         ConstantRows::Columns(rows) => Batch::clone(rows),
+        ConstantRows::Listing(call) => listing(indexed(call, run))?,
         ConstantRows::Given(number) => {
             run.budget.charge(run.input.given[*number].memory_bytes())?;
             *table = Table::of_distinct(run.input.given[*number].clone());

@@ -17,6 +17,7 @@
 //! | unify, unnest | itself with a value, or with each element of a list | `unify` |
 //! | intersect | itself with each value that several relations have in common | `intersect` |
 //! | distinct | itself, unless an equal row came before | `distinct` |
+//! | search | itself with each row that an index finds by likeness | `search`, `limits` |
 //!
 //! `in_order` wraps joins whose matches must come in the order of the input.
 
@@ -25,10 +26,12 @@ mod equal;
 mod filter;
 mod in_order;
 mod intersect;
+mod limits;
 mod lookup;
 mod probe;
 pub mod range;
 mod scan;
+mod search;
 mod semi_join;
 mod unify;
 
@@ -87,6 +90,7 @@ pub fn build<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>) -> V
             OperatorKind::Filter(expr) => Box::new(filter::Filter { expr, shape }),
             OperatorKind::Same(slot, expr) => Box::new(filter::Same { slot: *slot, expr, shape }),
             OperatorKind::Unify(slot, expr) => Box::new(unify::Unify { slot: *slot, expr, shape }),
+            OperatorKind::Search(search) => Box::new(search::IndexSearch::new(search, shape, run)),
             OperatorKind::Distinct => Box::new(distinct::Distinct { position, shape }),
             OperatorKind::Intersect(plan) => Box::new(intersect::Intersect::new(plan, shape, tables, run)),
             OperatorKind::Unnest(slot, expr) => Box::new(unify::Unnest { slot: *slot, expr, shape }),

@@ -22,7 +22,7 @@ use crate::diag::SourceSpan;
 use crate::exec::thresholds::MAX_BATCH_ROWS;
 use crate::expr::Frame;
 use crate::expr::functions::shorten;
-use crate::index::secondary;
+use crate::index::{search, secondary};
 use crate::parse::ast::MutationOp;
 use crate::plan::{MutationPlan, ValueSource};
 use crate::schema::{ColumnDefinition, SchemaRef, coerce_column, coerce_to_vectors, surely_fits};
@@ -61,7 +61,7 @@ pub fn mutate(
 ) -> Result<Mutated, ExecError> {
     let mutation = Mutation { plan, schema, parameters, now_micros: txn.now_micros() };
     // The old rows say which entries the indices lose.
-    let report = report || !schema.indices.is_empty();
+    let report = report || schema.has_indices();
     let given = mutation.columns(rows)?;
     match plan.op {
         MutationOp::Create | MutationOp::Replace | MutationOp::Put => mutation.put(given, txn, report),
@@ -214,6 +214,9 @@ impl Mutation<'_> {
     fn write(&self, kind: ChangeKind, rows: Batch, old: &Batch, txn: &mut Transaction) -> Result<(), ExecError> {
         if !self.schema.indices.is_empty() {
             secondary::follow(self.schema, kind, &rows, old, txn);
+        }
+        if !self.schema.searches.is_empty() {
+            search::follow(self.schema, &self.plan.extractors, kind, &rows, old, txn)?;
         }
         Ok(txn.write(self.schema, kind, rows)?)
     }

@@ -30,7 +30,7 @@ pub fn write_row(
         MutationOp::Delete => (ChangeKind::Remove, Some(true)),
         MutationOp::Create | MutationOp::Replace | MutationOp::Ensure | MutationOp::EnsureNot => return Ok(Some(row)),
     };
-    if !schema.indices.is_empty() || !fits(plan, schema, &row) {
+    if schema.has_indices() || !fits(plan, schema, &row) {
         return Ok(Some(row));
     }
     let mut kept = SmallVec::new();

@@ -14,8 +14,9 @@ use unicode_normalization::UnicodeNormalization;
 use super::arguments::{Outcome, fail, int, list, string, unexpected};
 use super::lists::joined;
 use super::{Family, Function, json, kernels};
-use crate::budget::{Stop, make_room, step};
+use crate::budget::{BYTES_PER_STEP, Stop, make_room, step};
 use crate::expr::FunctionError;
+use crate::text::SnippetStyle;
 use crate::value::{DataValue, JsonData, SmallStr, TextBuilder, allocated, copy_json, json_bytes};
 
 pub(super) const FAMILY: Family = Family { title: "Strings", functions: FUNCTIONS };
@@ -86,6 +87,19 @@ static FUNCTIONS: &[Function] = &[
             ("slice_string('a', -1, 1)", ""),
         ],
         slice_string,
+    ),
+    Function::new(
+        "snippet",
+        &["text", "spans", "characters?", "before?", "after?"],
+        "The part of a text that shows best what was found in it, of 160 characters or another length. `spans` has the beginning \
+         and the end of each place, in bytes, as `bind_spans` gives them. Each place is marked by what stands before and after it, \
+         `<b>` and `</b>` if nothing else is given.",
+        &[
+            ("snippet('red apples and green pears', [[4, 10]], 16)", "'red <b>apples</b> and…'"),
+            ("snippet('an apple', [[3, 8]], 20, '[', ']')", "'an [apple]'"),
+            ("snippet('an apple', [3])", ""),
+        ],
+        snippet,
     ),
     Function::new(
         "starts_with",
@@ -283,6 +297,32 @@ fn length(args: &[DataValue]) -> Outcome {
         Some(length) => Ok((length as i64).into()),
         None => Err(unexpected("length", args, 0, "a String, List, Bytes or vector")),
     }
+}
+
+fn snippet(args: &[DataValue]) -> Outcome {
+    let text = string("snippet", args, 0)?;
+    let bound = |value: &DataValue| value.get_int().and_then(|bound| usize::try_from(bound).ok());
+    let span = |value: &DataValue| match value.get_slice() {
+        Some([from, to]) => Some((bound(from)?, bound(to)?)),
+        _ => None,
+    };
+    let spans: Option<Vec<(usize, usize)>> = list("snippet", args, 1)?.iter().map(span).collect();
+    let spans = spans.ok_or_else(|| unexpected("snippet", args, 1, "a list of pairs of bytes"))?;
+    let mut style = SnippetStyle::default();
+    if args.len() > 2 {
+        let length = usize::try_from(int("snippet", args, 2)?).ok();
+        style.characters = length.ok_or_else(|| unexpected("snippet", args, 2, "an integer from 0"))?;
+    }
+    if args.len() > 3 {
+        style.before = string("snippet", args, 3)?;
+    }
+    if args.len() > 4 {
+        style.after = string("snippet", args, 4)?;
+    }
+    let marks = spans.len().saturating_mul(style.before.len() + style.after.len());
+    make_room(text.len().min(style.characters.saturating_mul(4)).saturating_add(marks))?;
+    step(text.len() / BYTES_PER_STEP + spans.len())?;
+    Ok(crate::text::snippet(text, &spans, &style).into())
 }
 
 fn slice_string(args: &[DataValue]) -> Outcome {

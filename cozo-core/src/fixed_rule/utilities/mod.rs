@@ -3,10 +3,14 @@
 mod constant;
 mod csv_reader;
 mod json_reader;
+mod marginal_relevance;
+mod rank_fusion;
 mod reorder_sort;
 mod source;
 
 pub use constant::CONSTANT;
 pub use csv_reader::CSV_READER;
 pub use json_reader::JSON_READER;
+pub use marginal_relevance::MAXIMAL_MARGINAL_RELEVANCE;
+pub use rank_fusion::RECIPROCAL_RANK_FUSION;
 pub use reorder_sort::REORDER_SORT;

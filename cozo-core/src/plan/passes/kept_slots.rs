@@ -29,6 +29,9 @@ pub fn with_kept_slots(kinds: Vec<OperatorKind>, head: &[usize]) -> Vec<Operator
             };
             join.outputs.retain(|(_, slot)| needed.contains(slot) || by.contains(slot));
         }
+        if let OperatorKind::Search(search) = &mut kind {
+            search.outputs.retain(|(_, slot)| needed.contains(slot) || used.contains(slot));
+        }
         filled.iter().for_each(|slot| {
             needed.remove(slot);
         });

@@ -29,8 +29,8 @@ pub(super) fn condition(atom: &Atom) -> Option<Expr> {
         Atom::Filter(expr) => return Some(expr.clone()),
         Atom::Unify(variable, expr) => ("eq", variable, expr),
         Atom::Unnest(variable, expr) => ("is_in", variable, expr),
-        Atom::Same(..) => unreachable!("bodies are normalised before they are ordered"),
-        Atom::Apply(_) => return None,
+        Atom::Same(..) => unreachable!("nothing negates a search, nor a body that is ordered"),
+        Atom::Apply(_) | Atom::Search(_) => return None,
     };
     Some(call(name, vec![use_of(variable.clone()), expr.clone()]))
 }

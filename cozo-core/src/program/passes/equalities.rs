@@ -95,5 +95,10 @@ fn rename_in(atom: &mut Atom, from: &SmallStr, to: &SmallStr) {
             in_variable(variable);
             in_expr(expr);
         }
+        Atom::Search(search) => {
+            in_expr(&mut search.query);
+            search.filter.iter_mut().for_each(in_expr);
+            search.outputs.iter_mut().for_each(|(_, variable)| in_variable(variable));
+        }
     }
 }

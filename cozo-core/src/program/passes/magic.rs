@@ -183,7 +183,9 @@ impl Pass<'_> {
     fn restricts(&self, name: &SmallStr, column: usize) -> bool {
         let reaches = |rule: &Rule| {
             let variable = &rule.head[column].name;
-            let reads = |atom: &Atom| matches!(atom, Atom::Apply(Apply { negated: false, .. }) | Atom::Unnest(..));
+            let reads = |atom: &Atom| {
+                matches!(atom, Atom::Apply(Apply { negated: false, .. }) | Atom::Unnest(..) | Atom::Search(_))
+            };
             let is_reached = |atom: &Atom| match atom {
                 Atom::Apply(apply) => {
                     !apply.negated && apply.args.iter().any(|arg| arg.variables().contains(&variable))
@@ -274,7 +276,7 @@ fn magic_atom(name: &SmallStr, adornment: &str, rule: &Rule) -> Atom {
 fn relevant(before: &[Atom], head: &[Variable], computed: &[Atom]) -> Vec<Atom> {
     let binds = |atom: &Atom| match atom {
         Atom::Apply(apply) => !apply.negated,
-        Atom::Unify(..) | Atom::Unnest(..) => true,
+        Atom::Unify(..) | Atom::Unnest(..) | Atom::Search(_) => true,
         Atom::Filter(_) | Atom::Same(..) => false,
     };
     let variables: Vec<Vec<&SmallStr>> = before.iter().map(Atom::variables).collect();

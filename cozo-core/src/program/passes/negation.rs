@@ -182,6 +182,7 @@ fn binders(
         let best = (0..atoms.len()).rev().filter_map(|at| Some((applied(atoms[at])?, at))).max();
         let binds = |atom: &Atom| match atom {
             Atom::Unify(variable, _) | Atom::Unnest(variable, _) => variable.name == name,
+            Atom::Search(search) => search.bindings().any(|binding| *binding == name),
             _ => false,
         };
         let positions: Vec<usize> = match best {
@@ -198,6 +199,7 @@ fn binders(
                     missing.extend(in_expressions.flat_map(Arg::variables).cloned());
                 }
                 Atom::Unify(_, expr) | Atom::Unnest(_, expr) => missing.extend(expr.variables().into_iter().cloned()),
+                Atom::Search(search) => missing.extend(search.inputs().cloned()),
                 Atom::Filter(_) | Atom::Same(..) => {}
             }
         }

@@ -23,7 +23,7 @@ use super::equalities::share_variables;
 use crate::budget;
 use crate::diag::SourceSpan;
 use crate::expr::Expr;
-use crate::program::{Apply, Arg, Atom, Definition, Predicate, Program, ProgramError, Rule, Variable};
+use crate::program::{Apply, Arg, Atom, Definition, Predicate, Program, ProgramError, Rule, Search, Variable};
 use crate::value::{DataValue, SmallStr};
 
 /// Orders the bodies of all rules.
@@ -133,6 +133,12 @@ fn count_made_up(atoms: &[Atom]) -> usize {
     atoms.iter().flat_map(Atom::variables).filter(|name| name.starts_with('#')).count()
 }
 
+/// A variable that no script has.
+fn made_up(count: &mut usize, span: SourceSpan) -> Variable {
+    *count += 1;
+    Variable { name: SmallStr::from(format!("#{count}")), span }
+}
+
 struct Ordering {
     /// The variables that the body can bind at all.
     bindable: BTreeSet<SmallStr>,
@@ -176,6 +182,7 @@ impl Ordering {
                 let pending = |name: &&SmallStr| self.bindable.contains(*name) && !self.bound.contains(*name);
                 apply.negated && !apply.args.iter().flat_map(Arg::variables).any(|name| pending(&name))
             }
+            Atom::Search(_) => false,
         }
     }
 
@@ -194,7 +201,7 @@ impl Ordering {
             }
             Atom::Unnest(variable, expr) => Atom::Filter(call("is_in", vec![use_of(variable), expr])),
             Atom::Apply(apply) => Atom::Apply(self.negated(apply)?),
-            tested @ (Atom::Filter(_) | Atom::Same(..)) => tested,
+            tested @ (Atom::Filter(_) | Atom::Same(..) | Atom::Search(_)) => tested,
         };
         self.ordered.push(placed);
         Ok(())
@@ -234,6 +241,7 @@ impl Ordering {
         let can_stand = |atom: &Atom| match atom {
             Atom::Apply(apply) => !apply.negated,
             Atom::Unify(_, expr) | Atom::Unnest(_, expr) => self.all_bound(expr),
+            Atom::Search(search) => search.inputs().all(|name| self.bound.contains(name)),
             Atom::Filter(_) | Atom::Same(..) => false,
         };
         let is_bound = |arg: &Arg| match arg {
@@ -243,12 +251,12 @@ impl Ordering {
         };
         let touches_bound = |atom: &Atom| match atom {
             Atom::Apply(apply) => can_stand(atom) && apply.args.iter().any(is_bound),
-            Atom::Unnest(..) => can_stand(atom),
+            Atom::Unnest(..) | Atom::Search(_) => can_stand(atom),
             _ => false,
         };
         let Some(textual) = self.waiting.iter().position(can_stand) else { return Ok(false) };
         let position = match (self.choice, &self.waiting[textual]) {
-            (Choice::BoundFirst, Atom::Apply(_) | Atom::Unnest(..)) => {
+            (Choice::BoundFirst, Atom::Apply(_) | Atom::Unnest(..) | Atom::Search(_)) => {
                 self.waiting.iter().position(touches_bound).unwrap_or(textual)
             }
             _ => textual,
@@ -264,9 +272,24 @@ impl Ordering {
                 }
                 self.ordered.push(Atom::Unnest(variable, expr));
             }
+            Atom::Search(search) => self.searched(search),
             unification => self.settle(unification)?,
         }
         Ok(true)
+    }
+
+    /// Places a search. A variable that is bound already is compared with what is found.
+    fn searched(&mut self, mut search: Search) {
+        let mut tests = vec![];
+        for (_, variable) in &mut search.outputs {
+            if !self.bound.insert(variable.name.clone()) {
+                let known = std::mem::replace(variable, made_up(&mut self.fresh, variable.span));
+                tests.push(Atom::Same(known, use_of(variable.clone())));
+                self.bound.insert(variable.name.clone());
+            }
+        }
+        self.ordered.push(Atom::Search(search));
+        self.ordered.extend(tests);
     }
 
     /// Turns arguments that cannot be looked up into tests of the rows found: expressions that are not bound yet, and further
@@ -281,8 +304,7 @@ impl Ordering {
                 Arg::Expr(expr) if !self.all_bound(expr) => expr.clone(),
                 _ => continue,
             };
-            self.fresh += 1;
-            let column = Variable { name: SmallStr::from(format!("#{}", self.fresh)), span: value.span() };
+            let column = made_up(&mut self.fresh, value.span());
             tests.push(self.test(column.clone(), value));
             seen.insert(column.name.clone());
             *arg = Arg::Variable(column);
@@ -312,6 +334,11 @@ impl Ordering {
                 self.unbound_in(expr).unwrap_or(ProgramError::UnboundVariable { name: "_".into(), span: expr.span() })
             }
             Atom::Apply(apply) => ProgramError::UnsafeNegation { span: apply.span },
+            Atom::Search(search) => {
+                let unbound = search.inputs().find(|name| !self.bound.contains(*name));
+                let name = unbound.map_or("_".to_string(), SmallStr::to_string);
+                ProgramError::UnboundVariable { name, span: search.span }
+            }
         }
     }
 }

@@ -12,10 +12,11 @@
 //! Numbers are little-endian. A list of nodes begins with its length.
 
 use super::graph::{Graph, Layer, NONE};
-use super::index::{GraphOptions, Quantization, VectorIndex};
+use super::index::VectorIndex;
 use super::metric::Metric;
+use super::options::{GraphOptions, Quantization};
 use super::rows::{Precision, VectorError};
-use super::space::{Rows, Space};
+use super::space::{Space, SpaceRows};
 use super::thresholds::{MAX_LAYERS, MAX_LINKS, MAX_NODES};
 use super::twins::Twins;
 
@@ -39,9 +40,9 @@ impl VectorIndex {
         let mut bytes = Vec::with_capacity(self.memory_bytes());
         self.write_head(&mut bytes);
         match &self.space.rows {
-            Rows::F32(all) => write_all(&mut bytes, all, |x| x.to_le_bytes()),
-            Rows::F64(all) => write_all(&mut bytes, all, |x| x.to_le_bytes()),
-            Rows::Codes(all) => bytes.extend_from_slice(all),
+            SpaceRows::F32(all) => write_all(&mut bytes, all, |x| x.to_le_bytes()),
+            SpaceRows::F64(all) => write_all(&mut bytes, all, |x| x.to_le_bytes()),
+            SpaceRows::Codes(all) => bytes.extend_from_slice(all),
         }
         for layer in &self.graph.layers {
             write_list(&mut bytes, &layer.nodes);
@@ -70,7 +71,7 @@ impl VectorIndex {
 
     /// The index that bytes are of. Fails if they are not of an index, are too few or too many, or contradict one another.
     pub fn from_bytes(bytes: &[u8]) -> Checked<Self> {
-        let mut bytes = Reader(bytes);
+        let mut bytes = IndexBytes(bytes);
         let (mut index, layers) = read_head(&mut bytes)?;
         let (len, m) = (index.len(), index.options.m);
         for layer in 0..layers {
@@ -103,7 +104,7 @@ fn check(is_right: bool, fault: &'static str) -> Checked<()> {
 }
 
 /// Reads the head and the rows. Returns an index without layers, and their number.
-fn read_head(bytes: &mut Reader<'_>) -> Checked<(VectorIndex, usize)> {
+fn read_head(bytes: &mut IndexBytes<'_>) -> Checked<(VectorIndex, usize)> {
     check(bytes.take(4)? == MAGIC, "they begin otherwise")?;
     check(bytes.take(4)? == VERSION.to_le_bytes(), "they are of another version")?;
     let kinds = bytes.take(4)?;
@@ -125,16 +126,16 @@ fn read_head(bytes: &mut Reader<'_>) -> Checked<(VectorIndex, usize)> {
         extend_candidates: kinds[3] & EXTEND_CANDIDATES != 0,
         keep_pruned_connections: kinds[3] & KEEP_PRUNED != 0,
     };
-    let mut space = Space { metric, precision, dim, len, rows: Rows::Codes(vec![]) };
+    let mut space = Space { metric, precision, dim, len, rows: SpaceRows::Codes(vec![]) };
     check(dim > 0 || len == 0, "vectors are empty")?;
     let count = |stride: usize| len.checked_mul(stride).ok_or(DAMAGED);
     space.rows = match (quantization, precision) {
         (Quantization::Int8, _) => {
             let stride = dim.checked_add(super::codes::FACTOR_BYTES).ok_or(DAMAGED)?;
-            Rows::Codes(bytes.take(count(stride)?)?.to_vec())
+            SpaceRows::Codes(bytes.take(count(stride)?)?.to_vec())
         }
-        (_, Precision::F32) => Rows::F32(bytes.numbers(count(dim)?)?),
-        (_, Precision::F64) => Rows::F64(bytes.numbers(count(dim)?)?),
+        (_, Precision::F32) => SpaceRows::F32(bytes.numbers(count(dim)?)?),
+        (_, Precision::F64) => SpaceRows::F64(bytes.numbers(count(dim)?)?),
     };
     let mut index = VectorIndex::without_graph(space, options);
     index.graph = Graph { layers: vec![], entry: u32::try_from(entry).map_err(|_| DAMAGED)? };
@@ -149,7 +150,7 @@ fn down_of(nodes: &[u32], below: Option<&Layer>) -> Checked<Vec<u32>> {
     nodes.iter().map(|node| below.slot(*node).ok_or(missing)).collect()
 }
 
-fn read_twins(bytes: &mut Reader<'_>, len: usize) -> Checked<Twins> {
+fn read_twins(bytes: &mut IndexBytes<'_>, len: usize) -> Checked<Twins> {
     let (heads, starts, members) = (bytes.list(len)?, bytes.list(usize::MAX)?, bytes.list(len)?);
     let ends = (starts.first().copied().unwrap_or(0), starts.last().copied().unwrap_or(0));
     let is_right = heads.is_sorted_by(|a, b| a < b)
@@ -161,9 +162,9 @@ fn read_twins(bytes: &mut Reader<'_>, len: usize) -> Checked<Twins> {
 }
 
 /// Bytes that are read from the front.
-struct Reader<'a>(&'a [u8]);
+struct IndexBytes<'a>(&'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> IndexBytes<'a> {
     fn take(&mut self, len: usize) -> Checked<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(len).ok_or(VectorError::Bytes("they end too soon"))?;
         self.0 = rest;

@@ -1,16 +1,17 @@
 //! Walks through layer 0 that return allowed nodes alone.
 //!
-//! | way | follows links of | compares |
+//! | way | goes on from | compares |
 //! |---|---|---|
 //! | one hop | every node near enough | all links |
-//! | directed two hops | allowed nodes | all links; then the allowed links of the nearest of these |
-//! | blind two hops | allowed nodes | allowed links; then the allowed links of the others, in any order |
+//! | two hops | allowed nodes | allowed links, then the allowed links of the others |
 //!
-//! The more nodes are allowed, the fewer detours (Sehgal and Salihoğlu, "NaviX", 2025). A walk by two hops goes from allowed node to
-//! allowed node, so the others cost it a look at the set and no comparison.
+//! A walk by two hops goes from allowed node to allowed node, so the others cost it a look at the set and no comparison (after
+//! Sehgal and Salihoğlu, "NaviX", 2025).
 //!
-//! **A walk may fail**: it finds fewer than `ef` nodes, or it compares more than it was given. Then the allowed nodes are compared one by
-//! one, so that no filter makes results incomplete, or a search much slower than that.
+//! **A walk may fail**: it finds fewer than `ef` nodes, or it compares so many that it costs more than to compare the allowed nodes one
+//! by one. Then these are compared, so that no filter makes results incomplete, or a search much slower than that.
+
+use std::cmp::Reverse;
 
 use fixedbitset::FixedBitSet;
 
@@ -18,8 +19,10 @@ use super::graph::{Graph, Layer};
 use super::order::{FOLLOWED, key, node_of};
 use super::scratch::Scratch;
 use super::space::{Probe, Space};
+use super::thresholds::SAMPLED_NODES;
 use super::twins::Twins;
 use super::walk::insert;
+use super::ways::{SearchCosts, SearchWay};
 
 /// What a filtered walk goes through.
 pub(super) struct FilteredWalk<'a> {
@@ -29,11 +32,20 @@ pub(super) struct FilteredWalk<'a> {
     pub allowed: &'a FixedBitSet,
     /// The number of nodes to find.
     pub ef: usize,
-    /// The number of distances after which the walk fails.
-    pub max_compared: usize,
+    pub costs: SearchCosts,
 }
 
 impl FilteredWalk<'_> {
+    /// Walks from a slot the cheapest way. The nodes found are in the list. Returns the way, `Exact` if no walk was good enough, and
+    /// adds the number of distances.
+    pub fn run(&self, from: Probe<'_>, entry: u32, scratch: &mut Scratch, compared: &mut usize) -> SearchWay {
+        let mut way = self.one_hop(from, entry, scratch, compared);
+        if way == SearchWay::TwoHops {
+            way = self.two_hops(from, entry, scratch, compared);
+        }
+        if scratch.list.len() < self.ef { SearchWay::Exact } else { way }
+    }
+
     /// Whether a node, or one with the same vector, is allowed.
     #[inline(always)]
     fn passes(&self, node: u32) -> bool {
@@ -45,51 +57,64 @@ impl FilteredWalk<'_> {
         &self.graph.layers[0]
     }
 
-    /// Walks from a slot by one hop. The nodes found are in the list. Returns the number of distances, and whether it succeeded.
-    pub fn one_hop(&self, from: Probe<'_>, entry: u32, scratch: &mut Scratch) -> (usize, bool) {
+    /// Walks from a slot by one hop. Returns another way if that turns out to be better.
+    pub fn one_hop(&self, from: Probe<'_>, entry: u32, scratch: &mut Scratch, compared: &mut usize) -> SearchWay {
         let Scratch { visited, list, fresh, distances, queue, .. } = scratch;
-        let mut compared = 1;
+        let (mut seen, mut passed, max_seen) = (1, 0, self.costs.max_visits());
+        let mut sampled = SAMPLED_NODES;
         visited.begin(self.lowest().len());
         list.clear();
         queue.clear();
-        let first = key(self.space.distance(from, entry), entry);
         visited.insert(entry);
-        queue.push(std::cmp::Reverse(first));
+        let first = key(self.space.distance(from, entry), entry);
+        queue.push(Reverse(first));
         if self.passes(entry) {
             list.push(first);
         }
-        while let Some(std::cmp::Reverse(candidate)) = queue.pop() {
+        while let Some(Reverse(candidate)) = queue.pop() {
             if list.len() >= self.ef && list.last().is_some_and(|last| candidate > *last) {
                 break;
             }
             fresh.clear();
             fresh.extend(self.lowest().links(node_of(candidate)).iter().filter(|slot| visited.insert(**slot)));
             self.space.distances(from, fresh, distances);
-            compared += fresh.len();
-            if compared > self.max_compared {
-                return (compared, false);
-            }
+            seen += fresh.len();
             for (slot, distance) in fresh.iter().zip(distances.iter()) {
                 let key = key(*distance, *slot);
+                let passes = self.passes(*slot);
+                passed += usize::from(passes);
                 if list.len() < self.ef || list.last().is_some_and(|last| key < *last) {
-                    queue.push(std::cmp::Reverse(key));
-                    if self.passes(*slot) {
+                    queue.push(Reverse(key));
+                    if passes {
                         insert(list, key, self.ef);
                     }
                 }
             }
+            if seen >= sampled && list.len() < self.ef {
+                sampled = usize::MAX;
+                let way = self.costs.way(passed as f64 / seen as f64);
+                if way != SearchWay::OneHop {
+                    *compared += seen;
+                    return way;
+                }
+            }
+            if seen > max_seen {
+                *compared += seen;
+                return SearchWay::Exact;
+            }
         }
-        (compared, list.len() >= self.ef)
+        *compared += seen;
+        SearchWay::OneHop
     }
 
-    /// Walks from a slot by two hops, as [`FilteredWalk::one_hop`].
-    pub fn two_hops(&self, from: Probe<'_>, entry: u32, directed: bool, scratch: &mut Scratch) -> (usize, bool) {
+    /// Walks from a slot by two hops. Returns `Exact` if that costs too much.
+    pub fn two_hops(&self, from: Probe<'_>, entry: u32, scratch: &mut Scratch, compared: &mut usize) -> SearchWay {
         scratch.visited.begin(self.lowest().len());
         scratch.crossed.begin(self.lowest().len());
         scratch.list.clear();
         scratch.visited.insert(entry);
         let first = key(self.space.distance(from, entry), entry);
-        let mut compared = 1 + self.compare_around(from, entry, directed, scratch);
+        let mut seen = 1 + self.compare_around(from, entry, scratch).0;
         if self.passes(entry) {
             insert(&mut scratch.list, first | FOLLOWED, self.ef);
         }
@@ -101,54 +126,38 @@ impl FilteredWalk<'_> {
             }
             *candidate |= FOLLOWED;
             let slot = node_of(*candidate);
-            compared += self.compare_around(from, slot, directed, scratch);
-            if compared > self.max_compared {
-                return (compared, false);
+            let (more, place) = self.compare_around(from, slot, scratch);
+            at = place.min(at);
+            seen += more;
+            if seen > self.costs.max_visits() {
+                *compared += seen;
+                return SearchWay::Exact;
             }
-            at = 0;
         }
         scratch.list.iter_mut().for_each(|key| *key &= !FOLLOWED);
-        (compared, scratch.list.len() >= self.ef)
+        *compared += seen;
+        SearchWay::TwoHops
     }
 
-    /// Compares allowed nodes one or two hops from a slot, and inserts them into the list. Returns the number of distances.
-    fn compare_around(&self, from: Probe<'_>, slot: u32, directed: bool, scratch: &mut Scratch) -> usize {
-        let Scratch { visited, crossed, list, fresh, nodes, distances, .. } = scratch;
+    /// Compares allowed nodes one or two hops from a slot, and inserts them into the list. Returns the number of distances, and the
+    /// first place in the list that has a new node.
+    fn compare_around(&self, from: Probe<'_>, slot: u32, scratch: &mut Scratch) -> (usize, usize) {
+        let Scratch { visited, crossed, list, fresh, distances, .. } = scratch;
         let layer = self.lowest();
-        let mut compared = 0;
+        let mut is_new = |slot: &u32| visited.insert(*slot) && self.passes(*slot);
         fresh.clear();
-        nodes.clear();
-        nodes.extend(layer.links(slot));
-        if directed {
-            self.space.distances(from, nodes, distances);
-            compared += nodes.len();
-            let mut keys: Vec<u64> =
-                nodes.iter().zip(distances.iter()).map(|(slot, distance)| key(*distance, *slot)).collect();
-            keys.sort_unstable();
-            nodes.clear();
-            nodes.extend(keys.iter().map(|key| node_of(*key)));
-            for key in keys {
-                let slot = node_of(key);
-                if visited.insert(slot) && self.passes(slot) {
-                    insert(list, key, self.ef);
-                    compared += 0;
-                }
-            }
-        } else {
-            fresh.extend(nodes.iter().filter(|slot| visited.insert(**slot) && self.passes(**slot)));
-        }
-        for hop in nodes.iter() {
+        fresh.extend(layer.links(slot).iter().copied().filter(&mut is_new));
+        for hop in layer.links(slot) {
             if fresh.len() >= layer.width {
                 break;
             }
             if crossed.insert(*hop) {
-                fresh.extend(layer.links(*hop).iter().filter(|slot| visited.insert(**slot) && self.passes(**slot)));
+                fresh.extend(layer.links(*hop).iter().copied().filter(&mut is_new));
             }
         }
         self.space.distances(from, fresh, distances);
-        for (slot, distance) in fresh.iter().zip(distances.iter()) {
-            insert(list, key(*distance, *slot), self.ef);
-        }
-        compared + fresh.len()
+        let keys = fresh.iter().zip(distances.iter()).map(|(slot, distance)| key(*distance, *slot));
+        let first = keys.map(|key| insert(list, key, self.ef)).min();
+        (fresh.len(), first.unwrap_or(usize::MAX))
     }
 }

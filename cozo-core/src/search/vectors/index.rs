@@ -1,49 +1,17 @@
 //! An index over vectors: the vectors, the graph, and what has no place in it.
 
 use fixedbitset::FixedBitSet;
-use serde::{Deserialize, Serialize};
+use rayon::prelude::*;
 
 use super::build::build;
 use super::graph::Graph;
-use super::metric::Metric;
+use super::options::{GraphOptions, Quantization};
 use super::rows::{Precision, Vectors};
 use super::space::{Extent, Space};
-use super::thresholds::{GRAPH_MIN_NODES, MAX_LINKS};
+use super::thresholds::GRAPH_MIN_NODES;
 use super::twins::Twins;
 use crate::budget::{Stop, make_room};
-
-/// Whether an index keeps vectors or codes of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Quantization {
-    /// The vectors themselves.
-    None,
-    /// A byte for each element. Searches read the original vectors of their candidates.
-    Int8,
-}
-
-/// The options of an index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GraphOptions {
-    /// How far vectors are apart.
-    pub metric: Metric,
-    /// What the index keeps.
-    pub quantization: Quantization,
-    /// The most links of a node on upper layers; twice as many on layer 0. From 2 to [`MAX_LINKS`].
-    pub m: usize,
-    /// The number of candidates among which links are chosen.
-    pub ef_construction: usize,
-    /// Whether links of candidates are candidates, too.
-    pub extend_candidates: bool,
-    /// Whether a node gets `m` links even if fewer are needed.
-    pub keep_pruned_connections: bool,
-}
-
-impl GraphOptions {
-    /// The options with numbers that a graph can have.
-    fn bounded(self) -> Self {
-        GraphOptions { m: self.m.clamp(2, MAX_LINKS), ef_construction: self.ef_construction.max(1), ..self }
-    }
-}
+use crate::threads;
 
 /// An index over vectors, which never changes.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,9 +50,10 @@ impl VectorIndex {
 
     /// Finds twins and infinite vectors. Returns the nodes that belong into the graph. Of twins, preferred ones become heads.
     pub(super) fn place(&mut self, preferred: &FixedBitSet) -> Vec<u32> {
-        let extents = (0..self.len() as u32).map(|node| (node, self.space.extent(node)));
+        threads::ready();
+        let extents: Vec<Extent> = (0..self.len() as u32).into_par_iter().map(|node| self.space.extent(node)).collect();
         let (mut finite, mut infinite) = (vec![], vec![]);
-        for (node, extent) in extents {
+        for (node, extent) in (0..).zip(extents) {
             match extent {
                 Extent::Finite => finite.push(node),
                 Extent::Infinite => infinite.push(node),

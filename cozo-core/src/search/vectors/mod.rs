@@ -1,14 +1,15 @@
 //! Indexes over vectors, which know neither rows nor storage.
 //!
 //! An index has vectors of one length. Each is a *node*, a number from 0 on; the caller knows which key a node has. An index never
-//! changes: nodes of deleted rows are left out of the allowed ones, and new indexes are built of old ones.
+//! changes: nodes of deleted rows are left out of the allowed ones, and indexes are merged into new ones.
 //!
 //! | call | what it does |
 //! |---|---|
 //! | [`Vectors::with_capacity`], [`Vectors::push`] | vectors one after the other |
 //! | [`VectorIndex::build`] | an index with a graph, from some 2,000 vectors on, on all threads |
 //! | [`VectorIndex::flat`] | an index without a graph, as long as vectors come in |
-//! | [`VectorIndex::search`] | the `k` nearest allowed nodes within a radius, with the way and the work it took ([`Found`]) |
+//! | [`VectorIndex::search`] | the `k` nearest allowed nodes within a radius, with the way and the work it took ([`VectorHits`]) |
+//! | [`VectorIndex::merge`] | an index of the nodes of others, with new numbers |
 //! | [`VectorIndex::to_bytes`], [`VectorIndex::from_bytes`] | an index as bytes, and back |
 //! | [`VectorIndex::level`], [`VectorIndex::degree`], [`VectorIndex::links`], [`VectorIndex::nodes`] | the graph, to be read |
 //! | [`VectorIndex::verify`] | links that are wrong or missing |
@@ -26,13 +27,11 @@
 //! | `order` | distances and nodes as integers that sort |
 //! | `graph`, `walk`, `filtered` | layers with links, and the walks through them |
 //! | `build`, `merge` | the making of graphs |
-//! | `index`, `search`, `bytes`, `inspect` | the index and its calls |
+//! | `ways` | which way of a search costs least |
+//! | `index`, `options`, `search`, `bytes`, `inspect` | the index, its options and its calls |
 //!
-//! **Searches are complete**: there are always as many hits as nodes are allowed, up to `k`, within the radius. A walk that finds
-//! fewer is followed by the comparison of all allowed nodes.
-
-// No search index uses these items yet.
-#![allow(dead_code, unused_imports)]
+//! **Searches are complete**: they find `k` nodes if so many are allowed, and then leave out those beyond the radius. A walk that
+//! finds fewer is followed by the comparison of all allowed nodes.
 
 mod build;
 mod bytes;
@@ -41,7 +40,9 @@ mod filtered;
 mod graph;
 mod index;
 mod inspect;
+mod merge;
 mod metric;
+mod options;
 mod order;
 mod rows;
 mod scratch;
@@ -53,11 +54,14 @@ pub mod thresholds;
 mod twins;
 mod walk;
 mod watch;
+mod ways;
 
-pub use crate::kernels;
-pub use index::{GraphOptions, Quantization, VectorIndex};
+pub use index::VectorIndex;
 pub use inspect::{BrokenLink, LinkFault};
+pub use merge::MergePart;
 pub use metric::Metric;
+pub use options::{GraphOptions, Quantization};
 pub use rows::{Precision, VectorError, VectorRef, Vectors};
 pub use scratch::Scratch;
-pub use search::{AllowedNodes, Found, Hit, Originals, SearchWay, VectorQuery};
+pub use search::{AllowedNodes, Hit, Originals, VectorHits, VectorQuery};
+pub use ways::SearchWay;

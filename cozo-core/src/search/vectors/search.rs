@@ -12,11 +12,10 @@ use super::index::VectorIndex;
 use super::order::{distance_of, key, node_of, ordered};
 use super::rows::VectorRef;
 use super::scratch::Scratch;
-use super::space::{Extent, Probe, Rows};
-use super::thresholds::{
-    DIRECTED_MIN_SHARE, ELEMENTS_PER_STEP, ONE_HOP_MIN_SHARE, ROWS_PER_CHECK, SCAN_MAX_NODES, SCANNED_PER_CANDIDATE,
-};
+use super::space::{Extent, Probe, SpaceRows};
+use super::thresholds::{ELEMENTS_PER_STEP, REREAD_ELEMENTS, REREAD_MIN_NODES, REREAD_PER_HIT, ROWS_PER_CHECK};
 use super::walk::{descend, nearest_many};
+use super::ways::{SearchCosts, SearchWay};
 use crate::budget::{Stop, step};
 
 /// What is searched.
@@ -60,24 +59,9 @@ pub struct Hit {
     pub distance: f64,
 }
 
-/// The way of a search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SearchWay {
-    /// All allowed nodes are compared.
-    Exact,
-    /// A walk through the graph without a filter.
-    Graph,
-    /// A walk through all nodes that returns allowed ones.
-    OneHop,
-    /// A walk from allowed node to allowed node over the nearest of the others.
-    DirectedTwoHops,
-    /// The same over any of the others.
-    BlindTwoHops,
-}
-
 /// What a search found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct VectorHits {
     /// The hits by distance, then by node.
     pub hits: Vec<Hit>,
     /// The way of the search.
@@ -87,77 +71,60 @@ pub struct Found {
 }
 
 impl VectorIndex {
-    /// The `k` allowed nodes nearest to a vector: always as many as are allowed and within the radius, if not all of them the
-    /// nearest. Fails if the thread's script must stop.
-    pub fn search(&self, query: VectorQuery<'_>, scratch: &mut Scratch) -> Result<Found, Stop> {
+    /// The allowed nodes nearest to a vector: `k` of them, or all if fewer are allowed. A walk may miss some of the nearest, and then
+    /// finds others. Those beyond the radius are left out at the end. Fails if the thread's script must stop.
+    pub fn search(&self, query: VectorQuery<'_>, scratch: &mut Scratch) -> Result<VectorHits, Stop> {
         let allowed = query.allowed.map_or(self.len(), |allowed| allowed.count.min(self.len()));
-        let mut found = Found { hits: vec![], way: SearchWay::Exact, compared: 0 };
+        let mut found = VectorHits { hits: vec![], way: SearchWay::Exact, compared: 0 };
         if query.k.min(allowed) == 0 || query.vector.dim() != self.dim() {
             return Ok(found);
         }
         let (prepared, extent) = self.space.query(query.vector);
         let ef = query.ef.max(query.k);
-        found.way = self.way(allowed, ef, extent);
-        if found.way != SearchWay::Exact {
-            let is_complete = self.walk(found.way, &query, prepared.probe(), ef, allowed, scratch, &mut found.compared);
-            self.add_twins(query.allowed, scratch);
+        let costs = SearchCosts::new(self.space.row_bytes(), self.len(), allowed, ef);
+        if self.has_graph() && extent == Extent::Finite && !costs.is_scan_cheapest() {
+            let filter = query.allowed.filter(|_| allowed < self.len());
+            found.way = self.walk(filter, prepared.probe(), ef, costs, scratch, &mut found.compared);
+            self.add_twins(filter, scratch);
             step(found.compared * self.dim() / ELEMENTS_PER_STEP)?;
-            if !is_complete || scratch.list.len() < query.k.min(allowed) {
+            if scratch.list.len() < query.k.min(allowed) {
                 found.way = SearchWay::Exact;
             }
         }
         if found.way == SearchWay::Exact {
-            let limit = if matches!(self.space.rows, Rows::F32(_)) { query.k } else { ef };
+            let limit = if matches!(self.space.rows, SpaceRows::F32(_)) { query.k } else { ef };
             found.compared += self.scan(prepared.probe(), query.allowed, limit, scratch)?;
         }
         found.hits = self.hits(&query, prepared.probe(), &scratch.list);
         Ok(found)
     }
 
-    /// The way of a search among so many allowed nodes.
-    fn way(&self, allowed: usize, ef: usize, extent: Extent) -> SearchWay {
-        let few = SCAN_MAX_NODES.max(ef.saturating_mul(SCANNED_PER_CANDIDATE));
-        if self.graph.layers.is_empty() || allowed <= few || extent != Extent::Finite {
-            return SearchWay::Exact;
-        }
-        let share = allowed as f64 / self.len() as f64;
-        match share {
-            _ if allowed == self.len() => SearchWay::Graph,
-            _ if share >= ONE_HOP_MIN_SHARE => SearchWay::OneHop,
-            _ if share >= DIRECTED_MIN_SHARE => SearchWay::DirectedTwoHops,
-            _ => SearchWay::BlindTwoHops,
-        }
-    }
-
-    /// Walks through the graph. Returns whether that succeeded, with the heads that were found in the list.
-    #[allow(clippy::too_many_arguments)]
-    fn walk(
+    /// Walks through the graph. The heads that were found are in the list. Returns the way, which is `Exact` if the walk failed.
+    pub(super) fn walk(
         &self,
-        way: SearchWay,
-        query: &VectorQuery<'_>,
+        filter: Option<AllowedNodes<'_>>,
         from: Probe<'_>,
         ef: usize,
-        max_compared: usize,
+        costs: SearchCosts,
         scratch: &mut Scratch,
         compared: &mut usize,
-    ) -> bool {
+    ) -> SearchWay {
         let (space, graph) = (&self.space, &self.graph);
         let entry = descend(space, graph, from, 0, scratch);
-        let Some(allowed) = query.allowed.filter(|_| way != SearchWay::Graph) else {
-            scratch.list.clear();
-            scratch.list.push(key(space.distance(from, entry), entry));
-            *compared = nearest_many(space, &graph.layers[0], from, ef, scratch);
-            self.add_infinite(from, |_| true, scratch);
-            return true;
+        let way = match filter {
+            Some(AllowedNodes { set, .. }) => {
+                let walk = FilteredWalk { space, graph, twins: &self.twins, allowed: set, ef, costs };
+                walk.run(from, entry, scratch, compared)
+            }
+            None => {
+                scratch.list.clear();
+                scratch.list.push(key(space.distance(from, entry), entry));
+                *compared = nearest_many(space, &graph.layers[0], from, ef, scratch);
+                SearchWay::Graph
+            }
         };
-        let walk = FilteredWalk { space, graph, twins: &self.twins, allowed: allowed.set, ef, max_compared };
-        let (distances, is_complete) = match way {
-            SearchWay::OneHop => walk.one_hop(from, entry, scratch),
-            _ => walk.two_hops(from, entry, way == SearchWay::DirectedTwoHops, scratch),
-        };
-        *compared = distances;
-        self.add_infinite(from, |node| allowed.set.contains(node as usize), scratch);
-        is_complete
+        self.add_infinite(from, |node| filter.is_none_or(|filter| filter.set.contains(node as usize)), scratch);
+        way
     }
 
     /// Adds nodes without a place in the graph whose distance may be the smallest.
@@ -170,7 +137,7 @@ impl VectorIndex {
     }
 
     /// Replaces each head in the list by the allowed nodes among itself and its members.
-    fn add_twins(&self, allowed: Option<AllowedNodes<'_>>, scratch: &mut Scratch) {
+    pub(super) fn add_twins(&self, allowed: Option<AllowedNodes<'_>>, scratch: &mut Scratch) {
         if self.twins.heads.is_empty() {
             return;
         }
@@ -239,14 +206,15 @@ impl VectorIndex {
     }
 
     /// The hits among the candidates, which are sorted keys.
-    fn hits(&self, query: &VectorQuery<'_>, from: Probe<'_>, candidates: &[u64]) -> Vec<Hit> {
+    pub(super) fn hits(&self, query: &VectorQuery<'_>, from: Probe<'_>, candidates: &[u64]) -> Vec<Hit> {
         let mut hits: Vec<Hit> = match (&self.space.rows, query.originals) {
-            (Rows::F64(_), _) => candidates
+            (SpaceRows::F64(_), _) => candidates
                 .iter()
                 .map(|key| Hit { node: node_of(*key), distance: self.space.exact(from, node_of(*key)) })
                 .collect(),
-            (Rows::Codes(_), Some(originals)) => {
-                let mut nodes: Vec<u32> = candidates.iter().map(|key| node_of(*key)).collect();
+            (SpaceRows::Codes(_), Some(originals)) => {
+                let reread = (query.k * (REREAD_PER_HIT + REREAD_ELEMENTS / self.dim())).max(REREAD_MIN_NODES);
+                let mut nodes: Vec<u32> = candidates.iter().take(reread).map(|key| node_of(*key)).collect();
                 nodes.sort_unstable();
                 let mut hits = Vec::with_capacity(nodes.len());
                 originals.read(&nodes, &mut |node, vector| {

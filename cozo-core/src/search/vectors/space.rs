@@ -13,7 +13,8 @@ use super::codes::{FACTOR_BYTES, encode, factors};
 use super::metric::{Metric, normalize_f32, normalize_f64};
 use super::rows::{Elements, Precision, VectorRef, Vectors};
 use crate::kernels::{
-    Table, dot_codes, dot_codes_of, dot_f32, dot_f32_of, dot_f64, dot_f64_of, l2_f32, l2_f32_of, l2_f64, l2_f64_of,
+    Table, dot_codes, dot_codes_of, dot_f32, dot_f32_of, dot_f64, dot_f64_of, is_any_dot_above, is_any_l2_below,
+    l2_f32, l2_f32_of, l2_f64, l2_f64_of,
 };
 
 /// Vectors that can be compared.
@@ -24,12 +25,12 @@ pub(super) struct Space {
     pub precision: Precision,
     pub dim: usize,
     pub len: usize,
-    pub rows: Rows,
+    pub rows: SpaceRows,
 }
 
 /// The rows of all vectors.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Rows {
+pub(super) enum SpaceRows {
     F32(Vec<f32>),
     F64(Vec<f64>),
     Codes(Vec<u8>),
@@ -80,13 +81,31 @@ fn extent_of(elements: impl Iterator<Item = f64>) -> Extent {
     }
 }
 
+/// SpaceRows of parts at their new places.
+fn gathered<T: Copy + Default>(
+    parts: &[(&Space, &[Option<u32>])],
+    len: usize,
+    stride: usize,
+    write: impl Fn(&Space, u32, &mut [T]),
+) -> Vec<T> {
+    let mut rows = vec![T::default(); len * stride];
+    for (part, numbers) in parts {
+        for (node, number) in (0..).zip(numbers.iter()) {
+            let Some(number) = number else { continue };
+            let start = *number as usize * stride;
+            write(part, node, &mut rows[start..start + stride]);
+        }
+    }
+    rows
+}
+
 impl Space {
     /// The vectors in the form of the table above.
     pub fn new(vectors: Vectors, metric: Metric, int8: bool) -> Space {
         let (dim, len, precision) = (vectors.dim(), vectors.len(), vectors.precision());
-        let mut space = Space { metric, precision, dim, len, rows: Rows::Codes(vec![]) };
+        let mut space = Space { metric, precision, dim, len, rows: SpaceRows::Codes(vec![]) };
         space.rows = match vectors.into_elements() {
-            _ if dim == 0 => Rows::F32(vec![]),
+            _ if dim == 0 => SpaceRows::F32(vec![]),
             elements if int8 => {
                 let mut rows = Vec::with_capacity(len * (dim + FACTOR_BYTES));
                 let mut coded = |vector: VectorRef<'_>| encode(&space.form_f32(vector), &mut rows);
@@ -94,22 +113,55 @@ impl Space {
                     Elements::F32(all) => all.chunks_exact(dim).for_each(|row| coded(row.into())),
                     Elements::F64(all) => all.chunks_exact(dim).for_each(|row| coded(row.into())),
                 }
-                Rows::Codes(rows)
+                SpaceRows::Codes(rows)
             }
             Elements::F32(mut all) => {
                 if metric == Metric::Cosine {
                     all.chunks_exact_mut(dim).for_each(normalize_f32);
                 }
-                Rows::F32(all)
+                SpaceRows::F32(all)
             }
             Elements::F64(mut all) => {
                 if metric == Metric::Cosine {
                     all.chunks_exact_mut(dim).for_each(normalize_f64);
                 }
-                Rows::F64(all)
+                SpaceRows::F64(all)
             }
         };
         space
+    }
+
+    /// The rows of spaces of one metric, dimension and precision, each at its new number below `len`, or left out. With `int8` rows
+    /// become codes unless they are; codes remain codes.
+    pub fn gather(parts: &[(&Space, &[Option<u32>])], len: usize, int8: bool) -> Space {
+        let Some((first, _)) = parts.first() else { panic!("there is a part") };
+        let Space { metric, precision, dim, .. } = **first;
+        let mut space = Space { metric, precision, dim, len, rows: SpaceRows::Codes(vec![]) };
+        space.rows = match first.rows {
+            _ if int8 || parts.iter().any(|(part, _)| matches!(part.rows, SpaceRows::Codes(_))) => {
+                SpaceRows::Codes(gathered(parts, len, space.stride(), Space::codes))
+            }
+            SpaceRows::F64(_) => SpaceRows::F64(gathered(parts, len, dim, |part, node, row| match part.probe(node) {
+                Probe::F64(from) => row.copy_from_slice(from),
+                _ => unreachable!("all have one precision"),
+            })),
+            _ => SpaceRows::F32(gathered(parts, len, dim, |part, node, row| match part.probe(node) {
+                Probe::F32(from) => row.copy_from_slice(from),
+                _ => unreachable!("all have one precision"),
+            })),
+        };
+        space
+    }
+
+    /// Writes the row of a node as codes.
+    fn codes(&self, node: u32, row: &mut [u8]) {
+        let mut codes = Vec::with_capacity(row.len());
+        match self.probe(node) {
+            Probe::Codes(from) => return row.copy_from_slice(from),
+            Probe::F32(from) => encode(from, &mut codes),
+            Probe::F64(from) => encode(&from.iter().map(|x| *x as f32).collect::<Vec<f32>>(), &mut codes),
+        }
+        row.copy_from_slice(&codes);
     }
 
     /// The elements of a vector as a row of `f32` has them.
@@ -139,7 +191,7 @@ impl Space {
     /// A query in the form of the rows, and the extent of its elements.
     pub fn query(&self, vector: VectorRef<'_>) -> (Query, Extent) {
         match &self.rows {
-            Rows::F64(_) => {
+            SpaceRows::F64(_) => {
                 let row = self.form_f64(vector);
                 let extent = extent_of(row.iter().copied());
                 (Query::F64(row), extent)
@@ -147,7 +199,7 @@ impl Space {
             rows => {
                 let row = self.form_f32(vector);
                 let extent = extent_of(row.iter().copied().map(f64::from));
-                if let Rows::F32(_) = rows {
+                if let SpaceRows::F32(_) = rows {
                     return (Query::F32(row), extent);
                 }
                 let mut codes = Vec::with_capacity(self.stride());
@@ -160,7 +212,7 @@ impl Space {
     /// The number of elements, or bytes, of a row.
     pub fn stride(&self) -> usize {
         match self.rows {
-            Rows::Codes(_) => self.dim + FACTOR_BYTES,
+            SpaceRows::Codes(_) => self.dim + FACTOR_BYTES,
             _ => self.dim,
         }
     }
@@ -169,9 +221,9 @@ impl Space {
     pub fn probe(&self, node: u32) -> Probe<'_> {
         let stride = self.stride();
         match &self.rows {
-            Rows::F32(all) => Probe::F32(Table { elements: all, stride }.row(node)),
-            Rows::F64(all) => Probe::F64(Table { elements: all, stride }.row(node)),
-            Rows::Codes(all) => Probe::Codes(Table { elements: all, stride }.row(node)),
+            SpaceRows::F32(all) => Probe::F32(Table { elements: all, stride }.row(node)),
+            SpaceRows::F64(all) => Probe::F64(Table { elements: all, stride }.row(node)),
+            SpaceRows::Codes(all) => Probe::Codes(Table { elements: all, stride }.row(node)),
         }
     }
 
@@ -188,15 +240,19 @@ impl Space {
     pub fn distances(&self, from: Probe<'_>, nodes: &[u32], distances: &mut Vec<f32>) {
         let (l2, stride) = (self.metric == Metric::L2, self.stride());
         match (from, &self.rows) {
-            (Probe::F32(from), Rows::F32(all)) if l2 => {
+            (Probe::F32(from), SpaceRows::F32(all)) if l2 => {
                 l2_f32_of(from, Table { elements: all, stride }, nodes, distances)
             }
-            (Probe::F32(from), Rows::F32(all)) => dot_f32_of(from, Table { elements: all, stride }, nodes, distances),
-            (Probe::F64(from), Rows::F64(all)) if l2 => {
+            (Probe::F32(from), SpaceRows::F32(all)) => {
+                dot_f32_of(from, Table { elements: all, stride }, nodes, distances)
+            }
+            (Probe::F64(from), SpaceRows::F64(all)) if l2 => {
                 l2_f64_of(from, Table { elements: all, stride }, nodes, distances)
             }
-            (Probe::F64(from), Rows::F64(all)) => dot_f64_of(from, Table { elements: all, stride }, nodes, distances),
-            (Probe::Codes(from), Rows::Codes(all)) => {
+            (Probe::F64(from), SpaceRows::F64(all)) => {
+                dot_f64_of(from, Table { elements: all, stride }, nodes, distances)
+            }
+            (Probe::Codes(from), SpaceRows::Codes(all)) => {
                 let table = Table { elements: all.as_slice(), stride };
                 dot_codes_of(&from[..self.dim], table, nodes, distances);
                 let of_from = factors(from);
@@ -209,6 +265,21 @@ impl Space {
         }
         if !l2 {
             distances.iter_mut().for_each(|distance| *distance = 1.0 - *distance);
+        }
+    }
+
+    /// Whether a vector is nearer to any of the nodes than a distance.
+    pub fn is_any_nearer(&self, from: Probe<'_>, nodes: &[u32], distance: f32) -> bool {
+        let stride = self.stride();
+        match (from, &self.rows, self.metric) {
+            (Probe::F32(from), SpaceRows::F32(all), Metric::L2) => {
+                is_any_l2_below(from, Table { elements: all, stride }, nodes, distance)
+            }
+            // The distance is 1 - a·b.
+            (Probe::F32(from), SpaceRows::F32(all), _) => {
+                is_any_dot_above(from, Table { elements: all, stride }, nodes, 1.0 - distance)
+            }
+            _ => nodes.iter().any(|node| self.distance(from, *node) < distance),
         }
     }
 
@@ -265,12 +336,21 @@ impl Space {
         }
     }
 
+    /// The size of a row, in bytes.
+    pub fn row_bytes(&self) -> usize {
+        match self.rows {
+            SpaceRows::F32(_) => self.dim * size_of::<f32>(),
+            SpaceRows::F64(_) => self.dim * size_of::<f64>(),
+            SpaceRows::Codes(_) => self.stride(),
+        }
+    }
+
     /// The memory of the rows, in bytes.
     pub fn memory_bytes(&self) -> usize {
         match &self.rows {
-            Rows::F32(all) => all.capacity() * size_of::<f32>(),
-            Rows::F64(all) => all.capacity() * size_of::<f64>(),
-            Rows::Codes(all) => all.capacity(),
+            SpaceRows::F32(all) => all.capacity() * size_of::<f32>(),
+            SpaceRows::F64(all) => all.capacity() * size_of::<f64>(),
+            SpaceRows::Codes(all) => all.capacity(),
         }
     }
 }

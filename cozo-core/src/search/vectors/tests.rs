@@ -1,10 +1,13 @@
 //! Tests of whole indexes against exact searches over the plain formulas.
 
 mod bytes;
+mod codes;
 mod exact;
 mod filters;
 mod graphs;
+mod merges;
 
+use super::ways::SearchCosts;
 use super::*;
 
 /// Numbers without pattern, always the same.
@@ -109,14 +112,18 @@ fn recall(found: &[Hit], nearest: &[(u32, f64)]) -> f64 {
     good as f64 / nearest.len().max(1) as f64
 }
 
-/// The mean recall of some queries.
+/// The mean recall of walks through the graph, however few nodes it has.
 fn mean_recall(index: &VectorIndex, rows: &[Vec<f32>], queries: &[Vec<f32>], ef: usize) -> f64 {
-    let mut scratch = Scratch::default();
-    let metric = index.options().metric;
+    let (metric, mut scratch) = (index.options().metric, Scratch::default());
+    let costs = SearchCosts::new(1, rows.len(), rows.len(), ef);
+    assert!(index.has_graph());
     let recalls = queries.iter().map(|to| {
-        let found = index.search(query(to, 10, ef), &mut scratch).expect("no budget");
-        assert_eq!(found.way, SearchWay::Graph);
-        recall(&found.hits, &nearest(metric, rows, to, 10, |_| true))
+        let (prepared, _) = index.space.query(to.as_slice().into());
+        let way = index.walk(None, prepared.probe(), ef, costs, &mut scratch, &mut 0);
+        index.add_twins(None, &mut scratch);
+        assert_eq!(way, SearchWay::Graph);
+        let found = index.hits(&query(to, 10, ef), prepared.probe(), &scratch.list);
+        recall(&found, &nearest(metric, rows, to, 10, |_| true))
     });
     recalls.sum::<f64>() / queries.len() as f64
 }

@@ -34,6 +34,18 @@ pub const MIN_BATCHES: usize = 100;
 /// Unit: nodes. Bench: `search`.
 pub const NODES_PER_TASK: usize = 8;
 
+/// A graph is kept if so much of it is: its nodes that remain, of those that it had. Otherwise most links would be new.
+/// Unit: share. Bench: `search`.
+pub const KEEP_MIN_REMAINING: f64 = 0.6;
+
+/// A graph is kept if its nodes are so large a part of the new one. Otherwise there is not much to save.
+/// Unit: share. Bench: `search`.
+pub const KEEP_MIN_SHARE: f64 = 0.25;
+
+/// The slots that get new links between two checks of the budget.
+/// Unit: slots. Bench: `search`.
+pub const SLOTS_PER_CHECK: usize = 1 << 14;
+
 /// The slots among which one with room is searched, if no link leads to a slot.
 /// Unit: slots. Bench: `search`.
 pub const REPAIR_MAX_SLOTS: usize = 500;
@@ -52,18 +64,59 @@ pub const ROWS_PER_CHECK: usize = 64;
 /// Unit: elements. Bench: `search`.
 pub const ELEMENTS_PER_STEP: usize = 16;
 
-/// So few allowed nodes are always compared one by one.
+/// The originals that are read for each hit, if the index has codes. Codes that are further behind are not among the nearest.
 /// Unit: nodes. Bench: `search`.
-pub const SCAN_MAX_NODES: usize = 2000;
+pub const REREAD_PER_HIT: usize = 3;
 
-/// Up to this many allowed nodes for each candidate that a walk keeps, they are compared one by one.
+/// Vectors of fewer elements need so many more: their codes tell less apart. Divided by the number of elements.
+/// Unit: nodes. Bench: `search`.
+pub const REREAD_ELEMENTS: usize = 64;
+
+/// The originals that are read at least, if there are so many candidates.
+/// Unit: nodes. Bench: `search`.
+pub const REREAD_MIN_NODES: usize = 32;
+
+/// The cost of comparing a row in sequence, apart from its bytes. Costs are nanoseconds of one machine; what counts is how they
+/// relate.
+/// Unit: cost. Bench: `search`.
+pub const SCAN_COST: f64 = 10.0;
+
+/// The bytes of a row that cost 1 in sequence.
+/// Unit: bytes. Bench: `search`.
+pub const BYTES_PER_SCAN_COST: f64 = 12.0;
+
+/// The cost of comparing a row on a walk, apart from its bytes.
+/// Unit: cost. Bench: `search`.
+pub const WALK_COST: f64 = 50.0;
+
+/// The bytes of a row that cost 1 on a walk, which finds them in no cache.
+/// Unit: bytes. Bench: `search`.
+pub const BYTES_PER_WALK_COST: f64 = 6.0;
+
+/// The nodes that a walk compares for each candidate that it keeps.
+/// Unit: nodes. Bench: `search`.
+pub const VISITS: f64 = 12.0;
+
+/// The cost of the links that a walk by two hops reads for each candidate.
+/// Unit: cost. Bench: `search`.
+pub const TWO_HOPS_COST: f64 = 5000.0;
+
+/// The nodes that such a walk compares for each candidate.
+/// Unit: nodes. Bench: `search`.
+pub const TWO_HOPS_VISITS: f64 = 10.0;
+
+/// If a smaller share of the nodes is allowed, two hops lead to too few of them.
+/// Unit: share. Bench: `search`.
+pub const TWO_HOPS_MIN_SHARE: f64 = 0.05;
+
+/// If a smaller part of the share of all nodes is allowed around the query, that is a hole.
 /// Unit: ratio. Bench: `search`.
-pub const SCANNED_PER_CANDIDATE: usize = 20;
+pub const HOLE_SHARE: f64 = 0.5;
 
-/// From this share of allowed nodes on, a walk goes through all nodes.
-/// Unit: share. Bench: `search`.
-pub const ONE_HOP_MIN_SHARE: f64 = 0.4;
+/// A walk gives up when it has cost this part of comparing all allowed nodes.
+/// Unit: ratio. Bench: `search`.
+pub const MAX_WALK_COST: f64 = 0.5;
 
-/// From this share of allowed nodes on, a walk over two hops compares the first of them.
-/// Unit: share. Bench: `search`.
-pub const DIRECTED_MIN_SHARE: f64 = 0.08;
+/// The nodes around the query that show which share is allowed.
+/// Unit: nodes. Bench: `search`.
+pub const SAMPLED_NODES: usize = 300;

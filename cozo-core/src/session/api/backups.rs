@@ -63,6 +63,7 @@ impl DbInstance {
     /// Puts the rows of some relations of a backup into the relations with the same names; all of them or none. Columns are
     /// matched by name, and the values must fit.
     pub fn import_from_backup(&self, in_file: impl AsRef<Path>, relations: &[String]) -> miette::Result<()> {
-        backup::import(self.pipeline()?, in_file.as_ref(), relations)
+        let mut txn = backup::import(self.pipeline()?, in_file.as_ref(), relations)?;
+        Ok(self.core()?.commit(&mut txn)?)
     }
 }

@@ -2,8 +2,10 @@
 
 use super::db::DbInstance;
 use crate::exec::MAX_BATCH_ROWS;
+use crate::index::search::{Indexed, verify};
 use crate::index::secondary;
-use crate::schema::{RelationSchema, SchemaRef, coerce, surely_fits};
+use crate::program::extractor;
+use crate::schema::{RelationSchema, SchemaRef, SearchIndex, coerce, surely_fits};
 use crate::storage::{KeyRange, Snapshot, StorageError};
 use crate::value::{Batch, Column, compare_columns};
 
@@ -28,6 +30,10 @@ impl DbInstance {
         let version = pipeline.current();
         let mut report = CheckReport { relations: vec![], problems: pipeline.verify()? };
         for schema in version.catalog.iter() {
+            for search in schema.searches.iter().filter(|search| search.is_ready) {
+                search.stored.iter().for_each(|stored| check_rows(stored, &*version.snapshot, &mut report));
+                report.problems.extend(problems_of_search(schema, search, &*version.snapshot));
+            }
             check_rows(schema, &*version.snapshot, &mut report);
             for index in &schema.indices {
                 check_rows(&index.schema, &*version.snapshot, &mut report);
@@ -45,6 +51,18 @@ impl DbInstance {
             }
         }
         Ok(report)
+    }
+}
+
+/// The problems of a search index.
+fn problems_of_search(schema: &SchemaRef, search: &SearchIndex, snapshot: &dyn Snapshot) -> Vec<String> {
+    let failed = |error: String| vec![format!("the index '{}' cannot be read: {error}", search.listing.name)];
+    match extractor(schema, search) {
+        Err(error) => failed(error.to_string()),
+        Ok(extractor) => {
+            let of = Indexed { relation: schema, index: search, extractor: &extractor, snapshot, cache: None };
+            verify(of).unwrap_or_else(|error| failed(error.to_string()))
+        }
     }
 }
 

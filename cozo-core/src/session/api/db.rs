@@ -82,6 +82,7 @@ impl Drop for Shared {
     fn drop(&mut self) {
         if self.core.process.is_current() {
             self.running.close();
+            self.core.sealer.close();
         } else {
             // Files and threads belong to another process. A leaked reference keeps them from being released here.
             std::mem::forget((self.core.clone(), self.running.clone()));
@@ -115,6 +116,9 @@ impl DbInstance {
 
     pub(super) fn over(storage: Box<dyn Storage>, options: &Options) -> miette::Result<Self> {
         let core = Core::new(Pipeline::new(storage)?, options);
+        if !options.read_only {
+            core.sealer.drop_unfinished()?;
+        }
         Ok(DbInstance { shared: Arc::new(Shared { core: Arc::new(core), running: Arc::default() }) })
     }
 
@@ -302,6 +306,7 @@ impl DbInstance {
             running,
             core,
             new_script,
+            is_alone: matches!(script, CompiledScript::System(_)),
             run_system: sys::run,
         };
         let result = match script {

@@ -20,7 +20,8 @@ impl DbInstance {
     ///
     /// Every column of a relation must be among the headers (for removal every key column); other headers are ignored.
     pub fn import_relations(&self, data: BTreeMap<String, NamedRows>) -> miette::Result<()> {
-        transfer::import(self.pipeline()?, data)
+        let mut txn = transfer::import(self.pipeline()?, data)?;
+        Ok(self.core()?.commit(&mut txn)?)
     }
 
     /// The rows of a relation as they are now, for exports that hold few rows at a time. Its index `i` has the name `relation:i`.
@@ -53,6 +54,7 @@ impl DbInstance {
         &self,
         relations: impl IntoIterator<Item = (String, NamedColumns)>,
     ) -> miette::Result<()> {
-        transfer::import_columns(self.pipeline()?, relations)
+        let mut txn = transfer::import_columns(self.pipeline()?, relations)?;
+        Ok(self.core()?.commit(&mut txn)?)
     }
 }

@@ -9,9 +9,10 @@ use super::copy::{ROWS_AT_ONCE, copy};
 use super::error::BackupError;
 use crate::expr::functions;
 use crate::legacy::{self, FileKind, LegacyFile, LegacyRelation, Report, RowsRead};
-use crate::schema::{IndexDefinition, RelationSchema, SchemaRef, with_indices};
+use crate::schema::{IndexDefinition, RelationSchema, SchemaRef, SearchOptions, with_indices};
 use crate::storage::{self, BatchCursor, Options, Snapshot, Storage, StorageError, sync_name};
 use crate::value::Batch;
+use crate::value::SmallStr;
 use crate::value::sort::sorted;
 
 /// The treatment of rows of a damaged file of CozoDB 0.7 that fit no relation.
@@ -77,22 +78,19 @@ impl BackupFile {
         }
     }
 
-    /// Passes all rows of a relation, or of one of its indices, to `take`, sorted within each batch. Returns remarks on skipped
-    /// rows, in words.
+    /// Passes all rows of a relation, or of a relation that keeps one of its indices, to `take`, sorted within each batch. Returns
+    /// remarks on skipped rows, in words.
     pub fn copy(
         &self,
         relation: &SchemaRef,
-        index: Option<&IndexDefinition>,
+        table: &SchemaRef,
         mut take: impl FnMut(Batch) -> Result<(), BackupError>,
     ) -> Result<Vec<String>, BackupError> {
         match &self.contents {
-            Contents::Ours { snapshot, .. } => {
-                let table = index.map_or(relation, |index| &index.schema);
-                copy(&**snapshot, table, take).map(|()| vec![])
-            }
+            Contents::Ours { snapshot, .. } => copy(&**snapshot, table, take).map(|()| vec![]),
             Contents::Legacy { file, report } => {
-                let source = file.relations().iter().find(|source| source.schema.name == relation.name);
-                let source = source.expect("the relations are those of the file");
+                let source = legacy_relation(file, relation);
+                let index = relation.indices.iter().find(|index| index.schema.name == table.name);
                 let Some(index) = index else {
                     let read = read_legacy(file, source, |batch| take(sorted(batch, relation.keys.len())))?;
                     return self.remarks(&read, report, relation);
@@ -106,6 +104,14 @@ impl BackupFile {
                 take(sorted(entries, index.columns.len()))?;
                 Ok(vec![])
             }
+        }
+    }
+
+    /// The search indices of a relation of CozoDB 0.7, which have no rows in the file that could be carried over.
+    pub fn searches_to_build(&self, relation: &SchemaRef) -> Vec<(SmallStr, SearchOptions)> {
+        match &self.contents {
+            Contents::Ours { .. } => vec![],
+            Contents::Legacy { file, .. } => legacy_relation(file, relation).searches(),
         }
     }
 
@@ -137,6 +143,11 @@ impl BackupFile {
         });
         notes.chain(remnants).collect()
     }
+}
+
+fn legacy_relation<'f>(file: &'f LegacyFile, relation: &SchemaRef) -> &'f LegacyRelation {
+    let source = file.relations().iter().find(|source| source.schema.name == relation.name);
+    source.expect("the relations are those of the file")
 }
 
 /// Opens a database of the sqlite engine for reading.

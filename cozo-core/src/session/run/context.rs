@@ -84,6 +84,8 @@ pub struct ScriptContext<'a> {
     pub core: &'a Core,
     /// For a script that was parsed just now: its beginning and its size.
     pub new_script: Option<(Instant, usize)>,
+    /// Whether the script is a single system operation.
+    pub is_alone: bool,
     /// Runs system operations. They are above scripts, so the function is passed in.
     pub run_system: RunSystem,
 }

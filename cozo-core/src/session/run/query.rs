@@ -201,6 +201,7 @@ pub fn run_plan(
     run.input.given = given;
     run.caches.graphs = Some(&context.core.graphs);
     run.caches.indexes = Some(&context.core.indexes);
+    run.caches.searches = Some(&context.core.searches);
     run.notes.profile = profile.take();
     let Answer { rows } = answer(&mut run, &compiled.options)?;
     *profile = run.notes.profile.take();
@@ -224,8 +225,8 @@ fn make_target(
         (MutationOp::Create, _) | (_, None) => Ok(Some(txn.create(RelationSchema::clone(&mutation.schema))?)),
         (_, Some(old)) => {
             old.require(AccessLevel::Normal, "replaced", mutation.span)?;
-            if let Some(index) = old.indices.first() {
-                let (relation, index) = (old.name.to_string(), index.schema.name.to_string());
+            if let Some(index) = old.index_names().next() {
+                let (relation, index) = (old.name.to_string(), index.to_string());
                 return Err(SessionError::ReplaceWithIndices { relation, index, span: mutation.span }.into());
             }
             let run =

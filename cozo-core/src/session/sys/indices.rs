@@ -1,11 +1,12 @@
 //! `::index create`, `::index drop`, `::indices`.
 
+use super::index_error::IndexError;
+use super::searches;
 use super::shared::{count, find, find_for, headers};
 use crate::exec::ExecError;
 use crate::index::secondary;
 use crate::parse::ast::Symbol;
 use crate::schema::{AccessLevel, IndexDefinition, SchemaRef};
-use crate::session::error::SessionError;
 use crate::session::results::NamedRows;
 use crate::session::run::ScriptContext;
 use crate::txn::Transaction;
@@ -20,12 +21,12 @@ pub fn create(
     context: &ScriptContext<'_>,
 ) -> miette::Result<NamedRows> {
     if columns.is_empty() {
-        return Err(SessionError::EmptyIndex { name: name.name.to_string(), span: name.span }.into());
+        return Err(IndexError::Empty { name: name.name.to_string(), span: name.span }.into());
     }
     let schema = find_for("indexed", AccessLevel::Protected, relation, txn)?;
-    if schema.index(&name.name).is_some() {
+    if schema.index(&name.name).is_some() || schema.search(&name.name).is_some() {
         let (relation, name, span) = (schema.name.to_string(), name.name.to_string(), name.span);
-        return Err(SessionError::IndexExists { relation, name, span }.into());
+        return Err(IndexError::Exists { relation, name, span }.into());
     }
     let listed = positions(&schema, columns)?;
     let index = txn.create_index(&schema, &name.name, &listed);
@@ -34,14 +35,14 @@ pub fn create(
 }
 
 /// The positions of the columns listed.
-fn positions(schema: &SchemaRef, columns: &[Symbol]) -> Result<Vec<usize>, SessionError> {
+fn positions(schema: &SchemaRef, columns: &[Symbol]) -> Result<Vec<usize>, IndexError> {
     let mut listed = vec![];
     for column in columns {
         let (relation, name, span) = (schema.name.to_string(), column.name.to_string(), column.span);
         match schema.column_index(&column.name) {
-            None => return Err(SessionError::IndexColumnNotFound { relation, name, span }),
+            None => return Err(IndexError::ColumnNotFound { relation, name, span }),
             Some(position) if listed.contains(&position) => {
-                return Err(SessionError::IndexColumnTwice { name, span });
+                return Err(IndexError::ColumnTwice { name, span });
             }
             Some(position) => listed.push(position),
         }
@@ -49,20 +50,30 @@ fn positions(schema: &SchemaRef, columns: &[Symbol]) -> Result<Vec<usize>, Sessi
     Ok(listed)
 }
 
-/// `::index drop rel:name`
-pub fn drop(relation: &Symbol, name: &Symbol, txn: &mut Transaction) -> miette::Result<NamedRows> {
+/// `::index|hnsw|fts|lsh drop rel:name`
+pub fn drop(
+    relation: &Symbol,
+    name: &Symbol,
+    txn: &mut Transaction,
+    context: &ScriptContext<'_>,
+) -> miette::Result<NamedRows> {
     let schema = find_for("changed", AccessLevel::Protected, relation, txn)?;
-    let index = schema.index(&name.name).ok_or_else(|| SessionError::IndexNotFound {
-        relation: schema.name.to_string(),
-        name: name.name.to_string(),
-        span: name.span,
-    })?;
-    txn.drop_index(&schema, index);
+    match (schema.index(&name.name), schema.search(&name.name)) {
+        (Some(index), _) => txn.drop_index(&schema, index),
+        (None, Some(search)) => {
+            txn.drop_search(&schema, search);
+            context.core.searches.keep_only(search.stored[1].id, &[]);
+        }
+        (None, None) => {
+            let (relation, name, span) = (schema.name.to_string(), name.name.to_string(), name.span);
+            return Err(IndexError::NotFound { relation, name, span }.into());
+        }
+    }
     Ok(NamedRows::status("OK"))
 }
 
 /// `::indices rel`
-pub fn list(name: &Symbol, txn: &Transaction) -> miette::Result<NamedRows> {
+pub fn list(name: &Symbol, txn: &mut Transaction) -> miette::Result<NamedRows> {
     let row = |index: &IndexDefinition| {
         let config = serde_json::json!({ "indices": index.columns });
         vec![
@@ -72,7 +83,13 @@ pub fn list(name: &Symbol, txn: &Transaction) -> miette::Result<NamedRows> {
             DataValue::Json(JsonData(config)),
         ]
     };
-    let rows = find(name, txn)?.indices.iter().map(row).collect();
+    let schema = find(name, txn)?;
+    let view = txn.view(&[schema.id])?;
+    let mut rows: Vec<_> = schema.indices.iter().map(row).collect();
+    for search in &schema.searches {
+        rows.push(searches::row(search, view.of(schema.id))?);
+    }
+    rows.sort();
     Ok(NamedRows::new(headers(&["name", "type", "relations", "config"]), rows))
 }
 

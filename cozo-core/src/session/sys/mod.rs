@@ -4,11 +4,14 @@
 //! ([`ScriptContext`](super::run::ScriptContext)), and return rows as a query does.
 
 mod explain;
+mod index_error;
 mod indices;
 mod metadata;
 mod operations;
+mod options;
 mod process;
 mod relations;
+mod searches;
 mod shared;
 mod triggers;
 

@@ -1,8 +1,7 @@
 //! The system operations: their names, and which file runs them.
 
-use super::{explain, indices, metadata, process, relations, triggers};
+use super::{explain, indices, metadata, process, relations, searches, triggers};
 use crate::parse::ast::{SystemOp, SystemOpKind};
-use crate::program::ProgramError;
 use crate::session::error::SessionError;
 use crate::session::results::NamedRows;
 use crate::session::run::ScriptContext;
@@ -21,10 +20,25 @@ pub const SYSTEM_OPS: &[(&str, &str)] = &[
         "shows how a query would run, operator by operator; at the end of a rule, how it runs as a whole if that is special",
     ),
     ("::fixed_rules", "lists the fixed rules"),
+    (
+        "::fts create REL:NAME { extractor: EXPR, tokenizer: NAME, ... }",
+        "makes an index of the words of a relation, to search texts",
+    ),
+    ("::fts drop REL:NAME", "drops an index"),
+    (
+        "::hnsw create REL:NAME { dim: N, fields: [COLUMN, ...], m: N, ef_construction: N, ... }",
+        "makes an index of the vectors of a relation, to find the nearest",
+    ),
+    ("::hnsw drop REL:NAME", "drops an index"),
     ("::index create REL:NAME { COLUMN, ... }", "makes an index of a relation"),
     ("::index drop REL:NAME", "drops an index"),
     ("::indices REL", "lists the indices of a relation"),
     ("::kill N", "stops a running query"),
+    (
+        "::lsh create REL:NAME { extractor: EXPR, tokenizer: NAME, ... }",
+        "makes an index of the texts or lists of a relation, to find near-duplicates",
+    ),
+    ("::lsh drop REL:NAME", "drops an index"),
     ("::relations", "lists the stored relations"),
     ("::remove REL, ...", "removes relations"),
     ("::rename REL -> REL, ...", "renames relations"),
@@ -63,11 +77,9 @@ pub fn run(op: &SystemOp, txn: &mut Transaction, context: &ScriptContext<'_>) ->
         SystemOpKind::CreateIndex { relation, index, columns } => {
             indices::create(relation, index, columns, txn, context)
         }
-        SystemOpKind::DropIndex { relation, index } => indices::drop(relation, index, txn),
-        SystemOpKind::CreateSearchIndex { .. } => not_yet("a search index", op),
+        SystemOpKind::DropIndex { relation, index } => indices::drop(relation, index, txn, context),
+        SystemOpKind::CreateSearchIndex { kind, relation, index, options } => {
+            searches::create(*kind, relation, index, options, txn, context)
+        }
     }
-}
-
-fn not_yet(construct: &str, op: &SystemOp) -> miette::Result<NamedRows> {
-    Err(ProgramError::NotYet { construct: construct.to_string(), span: op.span }.into())
 }

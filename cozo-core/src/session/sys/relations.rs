@@ -1,7 +1,7 @@
 //! `::relations`, `::columns`, `::fixed_rules`, `::remove`, `::rename`.
 
-use super::indices;
 use super::shared::{count, find, find_for, headers};
+use super::{indices, searches};
 use crate::parse::ast::Symbol;
 use crate::schema::{AccessLevel, RelationSchema};
 use crate::session::error::SessionError;
@@ -34,7 +34,8 @@ pub fn list(txn: &Transaction) -> NamedRows {
     ];
     let relations = txn.catalog().iter().map(row);
     let indices = txn.catalog().iter().flat_map(|schema| schema.indices.iter().map(indices::relation_row));
-    let mut rows: Vec<Tuple> = relations.chain(indices).collect();
+    let searches = txn.catalog().iter().flat_map(|schema| &schema.searches).flat_map(searches::relation_rows);
+    let mut rows: Vec<Tuple> = relations.chain(indices).chain(searches).collect();
     rows.sort();
     NamedRows::new(headers(&names), rows)
 }
@@ -66,8 +67,8 @@ pub fn fixed_rules(context: &ScriptContext<'_>) -> NamedRows {
 pub fn remove(names: &[Symbol], txn: &mut Transaction) -> miette::Result<NamedRows> {
     for name in names {
         let schema = find_for("removed", AccessLevel::Normal, name, txn)?;
-        if let Some(index) = schema.indices.first() {
-            let (relation, index) = (schema.name.to_string(), index.schema.name.to_string());
+        if let Some(index) = schema.index_names().next() {
+            let (relation, index) = (schema.name.to_string(), index.to_string());
             return Err(SessionError::HasIndices { relation, index, span: name.span }.into());
         }
         txn.drop_relation(&schema)?;

@@ -170,8 +170,9 @@ fn define(
 ) -> Result<(), StorageError> {
     let mut renamed = vec![];
     for schema in definitions.iter().filter_map(|(_, schema)| schema.as_ref()) {
-        let indices = schema.indices.iter().map(|index| (&index.schema, None));
-        for (schema, definition) in std::iter::once((schema, Some(schema.clone()))).chain(indices) {
+        for (at, schema) in with_indices(schema).enumerate() {
+            // An index is defined by its relation.
+            let definition = (at == 0).then(|| schema.clone());
             let entry = tables.get_mut(&schema.id).ok_or(StorageError::NoSuchRelation(schema.id.0))?;
             if entry.table.schema.name != schema.name {
                 renamed.push(schema.id);

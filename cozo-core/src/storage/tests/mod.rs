@@ -126,6 +126,7 @@ pub fn schema(keys: usize, types: Vec<ColumnType>) -> SchemaRef {
         description: String::new(),
         triggers: Triggers::default(),
         indices: vec![],
+        searches: vec![],
     })
 }
 

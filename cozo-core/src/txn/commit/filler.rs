@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::schema::{RelationId, RelationSchema, SchemaRef, with_indices};
+use crate::schema::{RelationId, RelationSchema, SchemaRef, SearchIndex, with_indices};
 use crate::storage::{ChangeKind, ChangeSet, RowChanges};
 use crate::txn::commit::pipeline::Pipeline;
 use crate::txn::error::TxnError;
@@ -54,6 +54,8 @@ impl Filler<'_> {
             let id = self.pipeline.next_relation_id();
             index.schema = Arc::new(RelationSchema { id, ..RelationSchema::clone(&index.schema) });
         }
+        let with_ids = |search: &SearchIndex| search.with_ids(&schema, || self.pipeline.next_relation_id());
+        schema.searches = schema.searches.iter().map(with_ids).collect();
         let schema = Arc::new(schema);
         let created: Vec<SchemaRef> = with_indices(&schema).cloned().collect();
         self.created.extend(created.iter().map(|schema| schema.id));

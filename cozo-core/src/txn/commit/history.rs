@@ -83,7 +83,7 @@ pub struct Group {
 impl Group {
     /// Adds a transaction that has passed validation.
     pub fn add(&mut self, request: &CommitRequest) {
-        self.keys.extend(&request.keys);
+        self.keys.extend(request.changed_keys());
         self.relations.extend(written([&request.changes]));
     }
 }

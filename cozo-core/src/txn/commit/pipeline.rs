@@ -36,6 +36,7 @@ use crate::txn::commit::history::{Group, History, validate};
 use crate::txn::commit::request::CommitRequest;
 use crate::txn::commit::write_batcher::{BatchPolicy, Closed, Locked, Pushed, WriteBatcher};
 use crate::txn::error::TxnError;
+use crate::txn::keys::KeyHashes;
 use crate::txn::sync::{AtomicU64, CachePadded, Mutex, spin, yield_now};
 use crate::txn::versions::active::{Active, Starting};
 use crate::txn::versions::current::{Current, VersionRef, thread_shard};
@@ -233,7 +234,9 @@ impl Pipeline {
             self.commit_batched(&mut history.0);
             validate(request, &history, &Group::default(), &history.catalog)?;
             request.define();
-            self.publish(&mut history.0, request.base, &request.keys, from_mut(&mut request.changes))?;
+            // Not by `changed_keys`: the changes are borrowed beside the keys.
+            let keys = if request.keeps_answers { &KeyHashes::default() } else { &request.keys };
+            self.publish(&mut history.0, request.base, keys, from_mut(&mut request.changes))?;
             request.call_back();
             return Ok(());
         }
@@ -298,7 +301,7 @@ impl Pipeline {
         requests: &mut [CommitRequest],
         changes: &mut [ChangeSet],
     ) -> Result<(), TxnError> {
-        let keys = requests.iter().flat_map(|request| &request.keys);
+        let keys = requests.iter().flat_map(CommitRequest::changed_keys);
         self.publish(history, requests.iter().filter_map(|request| request.base), keys, changes)?;
         requests.iter_mut().for_each(CommitRequest::call_back);
         Ok(())

@@ -29,6 +29,9 @@ pub struct CommitRequest {
     pub changes: ChangeSet,
     /// The callbacks of the commit.
     pub after_commit: Vec<AfterCommit>,
+    /// Whether no answer of any query differs after it. It does not commit if its keys have changed, but no other transaction
+    /// has to know them.
+    pub keeps_answers: bool,
 }
 
 /// A callback after the new version is published. Callbacks run in the order of commits. No other commit runs meanwhile, so
@@ -48,6 +51,11 @@ impl CommitRequest {
     /// Whether any of the relations has value columns.
     pub fn has_values(&self) -> bool {
         self.relations.iter().any(|relation| relation.has_values)
+    }
+
+    /// The keys that it changes for other transactions.
+    pub fn changed_keys(&self) -> impl Iterator<Item = &u64> {
+        (&self.keys).into_iter().take(if self.keeps_answers { 0 } else { usize::MAX })
     }
 
     /// Runs the callbacks.
@@ -74,15 +82,20 @@ pub struct KnownRelation {
 
 impl KnownRelation {
     pub fn new(schema: &RelationSchema) -> Self {
-        let indices = schema.indices.iter().map(|index| index.schema.id);
         let has_values = !schema.values.is_empty();
-        KnownRelation { id: schema.id, name: schema.name.clone(), has_values, indices: indices.collect() }
+        KnownRelation { id: schema.id, name: schema.name.clone(), has_values, indices: index_ids(schema).collect() }
     }
 
     /// Whether the relation still has the same indices.
     pub fn agrees_with(&self, now: &RelationSchema) -> bool {
-        self.indices.iter().copied().eq(now.indices.iter().map(|index| index.schema.id))
+        self.indices.iter().copied().eq(index_ids(now))
     }
+}
+
+/// What tells the indices of a relation from others of the same names.
+fn index_ids(schema: &RelationSchema) -> impl Iterator<Item = RelationId> {
+    let searches = schema.searches.iter().map(|search| search.stored[0].id);
+    schema.indices.iter().map(|index| index.schema.id).chain(searches)
 }
 
 /// A change to the catalog.

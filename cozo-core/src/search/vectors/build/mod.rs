@@ -12,6 +12,7 @@
 //! "ParlayANN", 2024). The order has no pattern even if the caller's has: nodes that are close together come in different
 //! batches. Upper layers are complete before the many nodes of layer 0 come.
 
+mod keep;
 mod reach;
 mod select;
 
@@ -20,8 +21,8 @@ use std::cmp::Reverse;
 use rayon::prelude::*;
 
 use super::graph::{Graph, Layer, hash_of, level_of};
-use super::index::GraphOptions;
-use super::order::{FOLLOWED, key, node_of};
+use super::options::GraphOptions;
+use super::order::{key, node_of};
 use super::scratch::Scratch;
 use super::space::Space;
 use super::thresholds::{INSERTED_PER_BATCHED, MIN_BATCHES, NODES_PER_TASK};
@@ -30,8 +31,9 @@ use super::watch::Watch;
 use crate::budget::{Stop, make_room};
 use crate::sync::Mutex;
 use crate::threads;
+pub(super) use keep::{Kept, extend};
 use reach::reach_all;
-use select::Selection;
+use select::select;
 
 /// A graph to which nodes are added.
 pub(super) struct Builder<'a> {
@@ -53,9 +55,6 @@ struct Plan {
 /// A link to be answered: the slot that it leads to, and the key of the slot where it begins.
 type Answer = (u32, u64);
 
-/// The bit of a key that is free here: a link to a node of the batch.
-const NEW: u64 = FOLLOWED;
-
 /// Builds a graph of nodes. Fails if the thread's script must stop.
 pub(super) fn build(space: &Space, options: GraphOptions, nodes: &[u32]) -> Result<Graph, Stop> {
     let mut order: Vec<(u32, usize)> = nodes.iter().map(|node| (*node, level_of(*node, options.m))).collect();
@@ -70,12 +69,12 @@ pub(super) fn build(space: &Space, options: GraphOptions, nodes: &[u32]) -> Resu
     }
     let entry = layers[top].slot(first).unwrap_or(0);
     let mut builder = Builder::new(space, options, Graph { layers, entry })?;
-    builder.insert(&order, 1)?;
+    builder.insert(&order[1..], 1)?;
     Ok(builder.finish(nodes))
 }
 
 /// Sorts nodes with their levels into the order of insertion.
-pub(super) fn sort_order(order: &mut [(u32, usize)]) {
+fn sort_order(order: &mut [(u32, usize)]) {
     order.sort_by_cached_key(|(node, level)| (Reverse(*level), hash_of(*node), *node));
 }
 
@@ -89,9 +88,8 @@ impl<'a> Builder<'a> {
         Ok(Builder { space, options, graph, keys, watch: Watch::current(), scratches: Mutex::default() })
     }
 
-    /// Inserts the nodes of the order from a position on. Those before, or others, are already in the graph.
-    pub fn insert(&mut self, order: &[(u32, usize)], mut inserted: usize) -> Result<(), Stop> {
-        let mut rest = &order[inserted.min(order.len())..];
+    /// Inserts nodes in their order. So many others are already in the graph.
+    pub fn insert(&mut self, mut rest: &[(u32, usize)], mut inserted: usize) -> Result<(), Stop> {
         while !rest.is_empty() {
             let most = (self.space.len / MIN_BATCHES).max(1);
             let (batch, others) = rest.split_at((inserted / INSERTED_PER_BATCHED).clamp(1, most).min(rest.len()));
@@ -131,8 +129,7 @@ impl<'a> Builder<'a> {
                 let answer = |link: &u64| (node_of(*link), *link & !0xffff_ffff | u64::from(slot) << 1);
                 answers.extend(plan.links[layer].iter().map(answer));
             }
-            let missing = self.answer(layer, answers);
-            self.answer(layer, missing);
+            self.answer(layer, answers);
         }
         Ok(())
     }
@@ -158,7 +155,7 @@ impl<'a> Builder<'a> {
             if self.options.extend_candidates {
                 self.extend(layer_of, node, scratch);
             }
-            links[layer] = self.select(layer_of, &scratch.list, self.options.m).chosen;
+            links[layer] = self.select(layer_of, &scratch.list, self.options.m);
             for key in scratch.list.iter_mut().filter(|_| layer > 0) {
                 *key = *key & !0xffff_ffff | u64::from(layer_of.down[node_of(*key) as usize]) << 1;
             }
@@ -185,39 +182,28 @@ impl<'a> Builder<'a> {
         scratch.list.sort_unstable();
     }
 
-    fn select(&self, layer: &Layer, candidates: &[u64], limit: usize) -> Selection {
-        let mut selection = Selection::of(self.space, layer, candidates, limit);
-        if self.options.keep_pruned_connections {
-            selection.fill(limit);
-        }
-        selection
-    }
-
-    /// Links the slots that new links lead to back to where these begin. Returns links that are still missing.
-    fn answer(&mut self, layer: usize, mut answers: Vec<Answer>) -> Vec<Answer> {
+    /// Links the slots that new links lead to back to where these begin.
+    fn answer(&mut self, layer: usize, mut answers: Vec<Answer>) {
         answers.par_sort_unstable();
-        answers.dedup();
         let groups: Vec<&[Answer]> = answers.chunk_by(|a, b| a.0 == b.0).collect();
-        let groups_with_links = groups.par_iter().with_min_len(NODES_PER_TASK);
-        let merged: Vec<(Vec<u64>, Vec<Answer>)> = groups_with_links.map(|group| self.merged(layer, group)).collect();
-        for (group, (links, _)) in groups.iter().zip(&merged) {
+        let groups_to_merge = groups.par_iter().with_min_len(NODES_PER_TASK);
+        let links: Vec<Vec<u64>> = groups_to_merge.map(|group| self.merged(layer, group)).collect();
+        for (group, links) in groups.iter().zip(&links) {
             self.set_links(layer, group[0].0, links);
         }
-        merged.into_iter().flat_map(|(_, missing)| missing).collect()
     }
 
-    /// The links of a slot with those of a group of answers, or the best of them if they are too many. Nodes of one batch do not know
-    /// one another: a node that is left out because another one leads to it needs a link from there.
-    fn merged(&self, layer: usize, group: &[Answer]) -> (Vec<u64>, Vec<Answer>) {
+    /// The links of a slot with those of a group of answers, or the best of them if they are too many.
+    fn merged(&self, layer: usize, group: &[Answer]) -> Vec<u64> {
         let (slot, layer_of) = (group[0].0, &self.graph.layers[layer]);
         let (width, start) = (layer_of.width, slot as usize * layer_of.width);
         let old = &self.keys[layer][start..start + layer_of.links(slot).len()];
-        let mut links: Vec<u64> = old.iter().copied().chain(group.iter().map(|(_, key)| *key | NEW)).collect();
+        let mut links: Vec<u64> = old.iter().copied().chain(group.iter().map(|(_, key)| *key)).collect();
         links.sort_unstable();
-        links.dedup_by_key(|key| *key & !NEW);
-        let mut selection = self.select(layer_of, &links, width);
-        selection.chosen.iter_mut().for_each(|key| *key &= !NEW);
-        let missing = selection.missing_links(|key| key & NEW != 0).collect();
-        (selection.chosen, missing)
+        self.select(layer_of, &links, width)
+    }
+
+    fn select(&self, layer: &Layer, candidates: &[u64], limit: usize) -> Vec<u64> {
+        select(self.space, layer, candidates, limit, self.options.keep_pruned_connections)
     }
 }

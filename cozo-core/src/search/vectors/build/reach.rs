@@ -10,6 +10,7 @@
 //! ```
 
 use fixedbitset::FixedBitSet;
+use rustc_hash::FxHashSet;
 
 use super::super::graph::{Layer, NONE};
 use super::super::thresholds::{REPAIR_MAX_SLOTS, REPAIR_ROUNDS};
@@ -33,10 +34,9 @@ pub(super) fn reach_all(layer: &mut Layer, starts: &[u32], slots: &[u32]) {
 
 /// Gives a slot that was reached a link to one that was not.
 fn link_to(layer: &mut Layer, slot: u32, reached: &FixedBitSet, starts: &[u32]) {
-    let mut seen = FixedBitSet::with_capacity(layer.len());
+    let mut seen = FxHashSet::from_iter([slot]);
     let mut found = vec![slot];
     let (mut at, mut first) = (0, None);
-    seen.insert(slot as usize);
     while let Some(next) = found.get(at).copied().filter(|_| at < REPAIR_MAX_SLOTS) {
         if reached.contains(next as usize) {
             if layer.links(next).len() < layer.width {
@@ -44,7 +44,7 @@ fn link_to(layer: &mut Layer, slot: u32, reached: &FixedBitSet, starts: &[u32]) 
             }
             first = first.or(Some(next));
         }
-        found.extend(layer.links(next).iter().copied().filter(|slot| !seen.put(*slot as usize)));
+        found.extend(layer.links(next).iter().copied().filter(|slot| seen.insert(*slot)));
         at += 1;
     }
     if let Some(from) = first.or(starts.first().copied()) {

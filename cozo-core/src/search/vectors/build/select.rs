@@ -4,56 +4,46 @@
 //! of its own to it (algorithm 4 of the paper). What is left leads into all directions.
 
 use super::super::graph::Layer;
-use super::super::order::{key, node_of, order_of, ordered};
+use super::super::order::{distance_of, node_of};
 use super::super::space::Space;
 
-/// What was chosen among candidates.
-#[derive(Default)]
-pub(super) struct Selection {
-    /// The keys of the links, sorted.
-    pub chosen: Vec<u64>,
-    /// The candidates that lie behind a link, each with the key of that link, and the distance between both.
-    pub behind: Vec<(u64, u64, f32)>,
+/// Chooses at most `limit` of sorted candidates. With `keep_pruned` the nearest of those not chosen fill the rest.
+pub(super) fn select(space: &Space, layer: &Layer, candidates: &[u64], limit: usize, keep_pruned: bool) -> Vec<u64> {
+    if candidates.len() <= limit {
+        return candidates.to_vec();
+    }
+    let mut chosen = Vec::with_capacity(limit);
+    let rest = add_diverse(space, layer, candidates, limit, &mut chosen);
+    if keep_pruned {
+        let missing = limit - chosen.len();
+        chosen.extend(rest.into_iter().take(missing));
+        chosen.sort_unstable();
+    }
+    chosen
 }
 
-impl Selection {
-    /// Chooses at most `limit` of sorted candidates.
-    pub fn of(space: &Space, layer: &Layer, candidates: &[u64], limit: usize) -> Selection {
-        if candidates.len() <= limit {
-            return Selection { chosen: candidates.to_vec(), behind: vec![] };
+/// Adds sorted candidates to the chosen links, up to `limit`, that are not nearer to one of these. Returns the others that it looked
+/// at.
+pub(super) fn add_diverse(
+    space: &Space,
+    layer: &Layer,
+    candidates: &[u64],
+    limit: usize,
+    chosen: &mut Vec<u64>,
+) -> Vec<u64> {
+    let mut nodes: Vec<u32> = chosen.iter().map(|key| layer.node(node_of(*key))).collect();
+    let mut others = Vec::with_capacity(candidates.len());
+    for candidate in candidates {
+        if chosen.len() >= limit {
+            break;
         }
-        let mut selection = Selection { chosen: Vec::with_capacity(limit), behind: vec![] };
-        for candidate in candidates {
-            if selection.chosen.len() >= limit {
-                break;
-            }
-            let from = space.probe(layer.node(node_of(*candidate)));
-            let nearer = selection.chosen.iter().find_map(|link| {
-                let distance = space.distance(from, layer.node(node_of(*link)));
-                (ordered(distance) < order_of(*candidate)).then_some((*candidate, *link, distance))
-            });
-            match nearer {
-                Some(behind) => selection.behind.push(behind),
-                None => selection.chosen.push(*candidate),
-            }
+        let node = layer.node(node_of(*candidate));
+        if space.is_any_nearer(space.probe(node), &nodes, distance_of(*candidate)) {
+            others.push(*candidate);
+        } else {
+            chosen.push(*candidate);
+            nodes.push(node);
         }
-        selection
     }
-
-    /// Fills up to `limit` links with the nearest candidates that were not chosen.
-    pub fn fill(&mut self, limit: usize) {
-        let rest = limit.saturating_sub(self.chosen.len());
-        self.chosen.extend(self.behind.iter().take(rest).map(|(candidate, ..)| *candidate));
-        self.chosen.sort_unstable();
-    }
-
-    /// The links between candidates and those in front of them, of which the marked ones do not know one another: for each the slot
-    /// where it begins, and the key of the other.
-    pub fn missing_links(&self, is_marked: impl Fn(u64) -> bool) -> impl Iterator<Item = (u32, u64)> {
-        let strangers = self.behind.iter().filter(move |(a, b, _)| is_marked(*a) && is_marked(*b));
-        strangers.flat_map(|(a, b, distance)| {
-            let (a, b) = (node_of(*a), node_of(*b));
-            [(a, key(*distance, b)), (b, key(*distance, a))]
-        })
-    }
+    others
 }

@@ -1,0 +1,67 @@
+//! What can go wrong when an index takes something of a row, or is searched.
+
+use crate::budget::Stop;
+use crate::expr::EvalError;
+use crate::storage::StorageError;
+use crate::text::TextQueryError;
+use crate::txn::TxnError;
+
+/// A search index could not follow its relation, or could not be searched.
+#[derive(Debug, Clone, thiserror::Error, miette::Diagnostic)]
+pub enum SearchIndexError {
+    /// The script must stop.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Stop(#[from] Stop),
+    /// The extractor failed on a row.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Eval(#[from] EvalError),
+    /// The engine failed.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Storage(#[from] StorageError),
+    /// The transaction failed.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Txn(#[from] TxnError),
+    /// What is searched for is no query for texts.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    TextQuery(#[from] TextQueryError),
+    /// The extractor gave something that the index cannot hold.
+    #[error("the extractor of the index '{index}' gives {found}")]
+    #[diagnostic(
+        code(eval::fts::extractor::invalid_return_type),
+        help("it must give {wanted}, or null for a row that is not indexed")
+    )]
+    InvalidExtract {
+        /// The index.
+        index: String,
+        /// What it gave, shortened.
+        found: String,
+        /// What the index holds.
+        wanted: &'static str,
+    },
+    /// The index searches for something else.
+    #[error("the index '{index}' cannot search for {found}")]
+    #[diagnostic(code(eval::search_query), help("'query' must be {wanted}"))]
+    InvalidQuery {
+        /// The index.
+        index: String,
+        /// What was searched for, shortened.
+        found: String,
+        /// What it searches for.
+        wanted: String,
+    },
+    /// A row that the index finds is not in the relation.
+    #[error("the index '{index}' is out of step with its relation")]
+    #[diagnostic(
+        code(eval::search_index_damaged),
+        help("drop the index and create it again; 'cozo check' shows what is wrong")
+    )]
+    OutOfStep {
+        /// The index.
+        index: String,
+    },
+}

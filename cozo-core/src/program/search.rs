@@ -1,0 +1,384 @@
+//! Searches in indices: `~relation:index{columns | parameters}`, and what the index takes of each row.
+//!
+//! | part of the search | becomes |
+//! |---|---|
+//! | `column: x`, `bind_distance: x`, ... | an output of the atom: a [`SearchColumn`] and the variable that it binds |
+//! | `query` | an expression, evaluated for each row before the atom |
+//! | `k`, `ef`, `radius`, ... | expressions without variables |
+//! | `filter` | an expression over outputs of the atom, and over variables that other atoms bind |
+//!
+//! A name in `filter` is a variable that the atom binds, or else a column of the relation, or else a variable of the rule. The filter
+//! has outputs of its own, so that it tests what was found even if a variable is bound to another value. Their names begin with `~`.
+
+use std::sync::Arc;
+
+use super::resolve::check_once;
+use super::{ProgramError, Resolver, Variable};
+use crate::diag::{SourceSpan, nearest};
+use crate::expr::Expr;
+use crate::index::search::{Extractor, SearchColumn};
+use crate::parse::{ast, parse_expr};
+use crate::schema::{RelationSchema, SchemaRef, SearchIndex, SearchOptions};
+use crate::text::AnalyzerError;
+use crate::value::SmallStr;
+
+/// A search in an index.
+#[derive(Clone, Debug)]
+pub struct Search {
+    /// What is searched, and how.
+    pub call: Arc<SearchCall>,
+    /// What is searched for.
+    pub query: Expr,
+    /// What must hold of a row that is found.
+    pub filter: Option<Expr>,
+    /// What is bound, and the variables.
+    pub outputs: Vec<(SearchColumn, Variable)>,
+    /// The whole atom.
+    pub span: SourceSpan,
+}
+
+/// The parts of a search that are the same for all rows.
+#[derive(Clone, Debug)]
+pub struct SearchCall {
+    /// The relation.
+    pub schema: SchemaRef,
+    /// Its index.
+    pub index: SearchIndex,
+    /// What the index takes of a row of the relation.
+    pub extractor: Extractor,
+    /// The parameters other than `query`, `filter` and those that bind: expressions without variables.
+    pub parameters: Vec<(SmallStr, Expr)>,
+}
+
+/// The parameters of a kind of index: those with constants, and those that bind.
+struct Allowed {
+    constants: &'static [&'static str],
+    needed: &'static [&'static str],
+    bindings: &'static [(&'static str, SearchColumn)],
+}
+
+const OF_VECTORS: Allowed = Allowed {
+    constants: &["k", "ef", "radius"],
+    needed: &["k", "ef"],
+    bindings: &[
+        ("bind_distance", SearchColumn::Distance),
+        ("bind_vector", SearchColumn::Vector),
+        ("bind_field", SearchColumn::Field),
+        ("bind_field_idx", SearchColumn::FieldIndex),
+    ],
+};
+
+const OF_TEXTS: Allowed = Allowed {
+    constants: &["k", "score_kind", "k1", "b", "exact_phrases", "prefix_analyzed"],
+    needed: &["k"],
+    bindings: &[("bind_score", SearchColumn::Score), ("bind_spans", SearchColumn::Spans)],
+};
+
+const OF_DUPLICATES: Allowed = Allowed {
+    constants: &["k", "min_similarity"],
+    needed: &[],
+    bindings: &[("bind_similarity", SearchColumn::Similarity)],
+};
+
+/// A search that does not fit its index.
+#[derive(Debug, Clone, thiserror::Error, miette::Diagnostic)]
+pub enum SearchError {
+    /// There is no such index.
+    #[error("the relation '{relation}' has no search index '{name}'")]
+    #[diagnostic(
+        code(eval::hnsw_index_not_found),
+        help("'::indices {relation}' lists its indices; ::hnsw, ::fts and ::lsh create search indices")
+    )]
+    IndexNotFound {
+        /// The relation.
+        relation: String,
+        /// The name.
+        name: String,
+        /// Where it stands.
+        #[label("no such search index")]
+        span: SourceSpan,
+    },
+    /// The index is being built.
+    #[error("the index '{index}' is being built")]
+    #[diagnostic(code(eval::search_index_building), help("'::indices' says when it is ready"))]
+    Building {
+        /// The index.
+        index: String,
+        /// Where it stands.
+        #[label("not ready yet")]
+        span: SourceSpan,
+    },
+    /// A parameter is missing.
+    #[error("the search has no parameter '{name}'")]
+    #[diagnostic(
+        code(parser::hnsw_query_required),
+        help("give it after the bar, as in ~rel:index{{column | query: q, k: 10, ef: 50}}; 'ef' is for vectors alone")
+    )]
+    ParameterMissing {
+        /// The parameter.
+        name: &'static str,
+        /// The search.
+        #[label("lacks the parameter")]
+        span: SourceSpan,
+    },
+    /// There is no such parameter.
+    #[error("a search in an index of the kind '{kind}' has no parameter '{name}'")]
+    #[diagnostic(code(parser::unknown_search_parameter))]
+    UnknownParameter {
+        /// The name.
+        name: String,
+        /// The kind of index.
+        kind: &'static str,
+        /// The nearest names.
+        #[help]
+        hint: String,
+        /// Where it stands.
+        #[label("unknown parameter")]
+        span: SourceSpan,
+    },
+    /// It stands in a negation.
+    #[error("a search cannot be negated")]
+    #[diagnostic(
+        code(eval::negated_search),
+        help(
+            "search in a rule of its own, and negate that: found[x] := ~r:i{{x | ...}}  ?[x] := *r{{x}}, not found[x]"
+        )
+    )]
+    Negated {
+        /// The search.
+        #[label("negated")]
+        span: SourceSpan,
+    },
+    /// The expression of the index cannot be evaluated for the rows of its relation.
+    #[error("the index '{index}' cannot read the rows of its relation: {reason}")]
+    #[diagnostic(code(eval::bad_extractor), help("an index takes values from the columns of its relation alone"))]
+    BadExtractor {
+        /// The index.
+        index: String,
+        /// The reason.
+        reason: String,
+    },
+}
+
+impl Allowed {
+    fn of(options: &SearchOptions) -> &'static Allowed {
+        match options {
+            SearchOptions::Vectors(_) => &OF_VECTORS,
+            SearchOptions::Text(_) => &OF_TEXTS,
+            SearchOptions::Duplicates(_) => &OF_DUPLICATES,
+        }
+    }
+
+    fn names(&self) -> Vec<&'static str> {
+        let bindings = self.bindings.iter().map(|(name, _)| *name);
+        ["query", "filter"].into_iter().chain(self.constants.iter().copied()).chain(bindings).collect()
+    }
+
+    fn unknown(&self, name: &ast::Symbol, kind: &'static str) -> SearchError {
+        let names = self.names();
+        let hint = match nearest(&name.name, &names) {
+            Some(meant) => format!("did you mean '{meant}'?"),
+            None => format!("a search in an index of this kind has the parameters {}", names.join(", ")),
+        };
+        SearchError::UnknownParameter { name: name.to_string(), kind, hint, span: name.span }
+    }
+}
+
+impl Search {
+    /// The variables that must be bound before it.
+    pub fn inputs(&self) -> impl Iterator<Item = &SmallStr> {
+        let own = |name: &&SmallStr| self.outputs.iter().any(|(_, variable)| variable.name == **name);
+        let of_filter = self.filter.iter().flat_map(Expr::variables);
+        self.query.variables().into_iter().chain(of_filter.filter(move |name| !own(name)))
+    }
+
+    /// The variables that it can bind.
+    pub fn bindings(&self) -> impl Iterator<Item = &SmallStr> {
+        self.outputs.iter().map(|(_, variable)| &variable.name)
+    }
+}
+
+impl SearchCall {
+    /// The name of the index as a relation.
+    pub fn name(&self) -> &str {
+        &self.index.listing.name
+    }
+
+    /// The name of an output.
+    pub fn output_name(&self, column: SearchColumn) -> &str {
+        match column {
+            SearchColumn::Stored(at) => self.schema.columns().nth(at).map_or("", |column| column.name.as_str()),
+            other => {
+                let bindings = Allowed::of(&self.index.options).bindings;
+                bindings.iter().find(|(_, bound)| *bound == other).map_or("", |(name, _)| name)
+            }
+        }
+    }
+}
+
+impl Resolver<'_> {
+    /// Resolves a search. It may come with unifications of what it finds with expressions.
+    pub(super) fn search(
+        &mut self,
+        search: &ast::SearchApply,
+    ) -> Result<(Search, Vec<(Variable, Expr)>), ProgramError> {
+        let schema = self.readable(&search.relation)?;
+        let not_found = || SearchError::IndexNotFound {
+            relation: schema.name.to_string(),
+            name: search.index.to_string(),
+            span: search.index.span,
+        };
+        let index = schema.search(&search.index.name).ok_or_else(not_found)?.clone();
+        require_ready(&index, search.index.span)?;
+        let allowed = Allowed::of(&index.options);
+        check_once(search.parameters.iter().map(|(name, _)| name), "parameter")?;
+        let given = |wanted: &str| search.parameters.iter().find(|(name, _)| name.name == wanted).map(|(_, expr)| expr);
+        let missing = |name: &'static str| SearchError::ParameterMissing { name, span: search.span };
+        let query = self.expr(given("query").ok_or_else(|| missing("query"))?)?;
+        if let Some(name) = allowed.needed.iter().find(|name| given(name).is_none()) {
+            return Err(missing(name).into());
+        }
+        let mut outputs = Outputs { search, outputs: vec![], tests: vec![] };
+        check_once(search.bindings.iter().map(|arg| &arg.column), "column")?;
+        for arg in &search.bindings {
+            let name = &arg.column;
+            let at = schema.column_index(&name.name).ok_or_else(|| ProgramError::ColumnNotFound {
+                relation: schema.name.to_string(),
+                column: name.to_string(),
+                span: name.span,
+            })?;
+            outputs.bind(SearchColumn::Stored(at), name, &arg.expr, self)?;
+        }
+        let mut parameters = vec![];
+        for (name, expr) in &search.parameters {
+            if let Some((_, column)) = allowed.bindings.iter().find(|(binding, _)| *binding == name.name) {
+                outputs.bind(*column, name, expr, self)?;
+            } else if allowed.constants.contains(&name.name.as_str()) {
+                parameters.push((name.name.clone(), self.closed(expr)?));
+            } else if !matches!(name.name.as_str(), "query" | "filter") {
+                return Err(allowed.unknown(name, index.options.kind()).into());
+            }
+        }
+        let filter = given("filter").map(|filter| self.expr(filter)).transpose()?;
+        let filter = filter.map(|filter| outputs.of_filter(&filter, &schema));
+        let Outputs { outputs, tests, .. } = outputs;
+        let extractor = extractor(&schema, &index)?;
+        let call = Arc::new(SearchCall { schema, index, extractor, parameters });
+        Ok((Search { call, query, filter, outputs, span: search.span }, tests))
+    }
+}
+
+/// The outputs of a search while they are gathered.
+struct Outputs<'s> {
+    search: &'s ast::SearchApply,
+    outputs: Vec<(SearchColumn, Variable)>,
+    tests: Vec<(Variable, Expr)>,
+}
+
+impl Outputs<'_> {
+    /// Binds an output to a variable, or tests that it has the value of an expression.
+    fn bind(
+        &mut self,
+        column: SearchColumn,
+        name: &ast::Symbol,
+        expr: &ast::Expr,
+        resolver: &mut Resolver<'_>,
+    ) -> Result<(), ProgramError> {
+        match expr {
+            ast::Expr::Variable(symbol) if symbol.name == "_" => {}
+            ast::Expr::Variable(symbol) => {
+                self.outputs.push((column, Variable { name: symbol.name.clone(), span: symbol.span }));
+            }
+            expr => {
+                let variable = self.own(column, name.span);
+                self.tests.push((variable, resolver.expr(expr)?));
+            }
+        }
+        Ok(())
+    }
+
+    /// A variable of the search's own for an output.
+    fn own(&mut self, column: SearchColumn, span: SourceSpan) -> Variable {
+        let variable = Variable { name: SmallStr::from(format!("~{}:{column:?}", self.search.span.0)), span };
+        if !self.outputs.iter().any(|(_, known)| known.name == variable.name) {
+            self.outputs.push((column, variable.clone()));
+        }
+        variable
+    }
+
+    /// The filter over outputs of its own.
+    fn of_filter(&mut self, filter: &Expr, schema: &RelationSchema) -> Expr {
+        filter.map_leaves(&mut |leaf| {
+            let Expr::Variable(name, span) = leaf else { return leaf.clone() };
+            let bound = self.outputs.iter().find(|(_, variable)| variable.name == *name).map(|(column, _)| *column);
+            match bound.or_else(|| schema.column_index(name).map(SearchColumn::Stored)) {
+                Some(column) => Expr::Variable(self.own(column, *span).name, *span),
+                None => leaf.clone(),
+            }
+        })
+    }
+}
+
+fn require_ready(index: &SearchIndex, span: SourceSpan) -> Result<(), SearchError> {
+    match index.is_ready {
+        true => Ok(()),
+        false => Err(SearchError::Building { index: index.listing.name.to_string(), span }),
+    }
+}
+
+/// A search index to read as a relation.
+pub(super) fn listing(
+    schema: &SchemaRef,
+    index: &SearchIndex,
+    span: SourceSpan,
+) -> Result<Arc<SearchCall>, ProgramError> {
+    require_ready(index, span)?;
+    let (schema, index) = (schema.clone(), index.clone());
+    let extractor = extractor(&schema, &index)?;
+    Ok(Arc::new(SearchCall { schema, index, extractor, parameters: vec![] }))
+}
+
+/// What the search indices of a relation take of its rows, in order.
+pub fn extractors(schema: &RelationSchema) -> Result<Vec<Extractor>, ProgramError> {
+    schema.searches.iter().map(|index| extractor(schema, index)).collect()
+}
+
+/// What a search index takes of each row of its relation.
+pub fn extractor(schema: &RelationSchema, index: &SearchIndex) -> Result<Extractor, ProgramError> {
+    let text = match &index.options {
+        SearchOptions::Vectors(options) => options.filter.as_deref(),
+        SearchOptions::Text(options) => Some(options.extractor.as_str()),
+        SearchOptions::Duplicates(options) => Some(options.text.extractor.as_str()),
+    };
+    let expr = text.map(|text| over_columns(text, schema, &index.listing.name)).transpose()?;
+    let bad = |reason: AnalyzerError| SearchError::BadExtractor {
+        index: index.listing.name.to_string(),
+        reason: reason.to_string(),
+    };
+    Ok(Extractor::new(index, expr).map_err(bad)?)
+}
+
+/// An expression over the columns of a relation, whose numbers are slots.
+fn over_columns(text: &str, schema: &RelationSchema, index: &str) -> Result<Expr, ProgramError> {
+    let bad = |reason: String| SearchError::BadExtractor { index: index.to_string(), reason };
+    let parsed = parse_expr(text).map_err(|error| bad(error.to_string()))?;
+    let no_values = Default::default();
+    let mut resolver = Resolver::standalone(&no_values);
+    let resolved = resolver.expr(&parsed)?;
+    let mut unknown = None;
+    let expr = resolved.map_leaves(&mut |leaf| match leaf {
+        Expr::Variable(name, span) => match schema.column_index(name) {
+            Some(column) => Expr::Slot(column, *span),
+            None => {
+                unknown.get_or_insert_with(|| format!("the relation has no column '{name}'"));
+                leaf.clone()
+            }
+        },
+        Expr::Parameter(..) => {
+            unknown.get_or_insert_with(|| "it has a parameter, which later writes do not know".to_string());
+            leaf.clone()
+        }
+        other => other.clone(),
+    });
+    unknown.map_or(Ok(expr), |reason| Err(bad(reason).into()))
+}

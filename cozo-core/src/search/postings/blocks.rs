@@ -1,0 +1,175 @@
+//! The documents of all words, in blocks of up to 128.
+//!
+//! ```text
+//! full block      bits of documents, bits of frequencies, differences of documents packed, frequencies less one packed
+//! last block      difference, frequency, difference, frequency, ...          as numbers of 7 bits a byte
+//! ```
+//!
+//! A block knows its last document, so that others are skipped unread, and what its best document can score at most.
+
+use bitpacking::{BitPacker, BitPacker4x};
+
+use super::thresholds::BLOCK_DOCS;
+
+/// Blocks of all words, one word after the other.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Blocks {
+    /// The first block of each word, and the number of all blocks.
+    pub first: Vec<u32>,
+    /// The number of documents of each word.
+    pub docs: Vec<u32>,
+    /// The last document of each block.
+    pub last_doc: Vec<u32>,
+    /// Where the data of each block begins.
+    pub data_start: Vec<u64>,
+    /// Where the places of each block begin.
+    pub places_start: Vec<u64>,
+    /// The greatest frequency in each block.
+    pub max_frequency: Vec<u32>,
+    /// The least length of a document of each block.
+    pub min_length: Vec<u32>,
+    pub data: Vec<u8>,
+    /// The places of all occurrences, in the order of postings.
+    pub places: Vec<u8>,
+}
+
+/// A document of a word.
+#[derive(Clone, Copy)]
+pub(super) struct Posting<'a> {
+    pub doc: u32,
+    pub frequency: u32,
+    pub places: &'a [u8],
+}
+
+impl Blocks {
+    pub fn memory_bytes(&self) -> usize {
+        let small = self.first.len() + self.docs.len() + self.last_doc.len();
+        let small = small + self.max_frequency.len() + self.min_length.len();
+        let large = self.data_start.len() + self.places_start.len();
+        small * size_of::<u32>() + large * size_of::<u64>() + self.data.len() + self.places.len()
+    }
+
+    /// Appends the documents of the next word, which ascend. `lengths` has the lengths of all documents.
+    pub fn push_word<'p>(&mut self, postings: impl Iterator<Item = Posting<'p>>, lengths: &[u32]) {
+        if self.first.is_empty() {
+            self.first.push(0);
+        }
+        let (mut docs, mut frequencies) = ([0; BLOCK_DOCS], [0; BLOCK_DOCS]);
+        let (mut filled, mut count, mut before) = (0, 0, 0);
+        self.begin_block();
+        for posting in postings {
+            if filled == BLOCK_DOCS {
+                self.write_full(before, &docs, &frequencies, lengths);
+                before = docs[BLOCK_DOCS - 1];
+                filled = 0;
+                self.begin_block();
+            }
+            (docs[filled], frequencies[filled]) = (posting.doc, posting.frequency);
+            self.places.extend_from_slice(posting.places);
+            filled += 1;
+            count += 1;
+        }
+        if filled == BLOCK_DOCS {
+            self.write_full(before, &docs, &frequencies, lengths);
+        } else {
+            self.write_rest(before, &docs[..filled], &frequencies[..filled], lengths);
+        }
+        self.docs.push(count);
+        self.first.push(self.last_doc.len() as u32);
+    }
+
+    fn begin_block(&mut self) {
+        self.data_start.push(self.data.len() as u64);
+        self.places_start.push(self.places.len() as u64);
+    }
+
+    fn end_block(&mut self, docs: &[u32], frequencies: &[u32], lengths: &[u32]) {
+        self.last_doc.push(docs.last().copied().unwrap_or(0));
+        self.max_frequency.push(frequencies.iter().copied().max().unwrap_or(0));
+        self.min_length.push(docs.iter().map(|doc| lengths[*doc as usize]).min().unwrap_or(0));
+    }
+
+    fn write_full(&mut self, before: u32, docs: &[u32; BLOCK_DOCS], frequencies: &[u32; BLOCK_DOCS], lengths: &[u32]) {
+        self.end_block(docs, frequencies, lengths);
+        let less_one = frequencies.map(|frequency| frequency - 1);
+        let packer = BitPacker4x::new();
+        let bits = [packer.num_bits_sorted(before, docs), packer.num_bits(&less_one)];
+        self.data.extend_from_slice(&bits);
+        let mut packed = [0; BLOCK_DOCS * size_of::<u32>()];
+        let bytes = packer.compress_sorted(before, docs, &mut packed, bits[0]);
+        self.data.extend_from_slice(&packed[..bytes]);
+        let bytes = packer.compress(&less_one, &mut packed, bits[1]);
+        self.data.extend_from_slice(&packed[..bytes]);
+    }
+
+    fn write_rest(&mut self, before: u32, docs: &[u32], frequencies: &[u32], lengths: &[u32]) {
+        self.end_block(docs, frequencies, lengths);
+        let mut last = before;
+        for (doc, frequency) in docs.iter().zip(frequencies) {
+            write_varint(doc - last, &mut self.data);
+            write_varint(*frequency, &mut self.data);
+            last = *doc;
+        }
+    }
+
+    /// The documents and frequencies of a block; returns how many there are. `before` is the last document of the block before it
+    /// of the same word.
+    pub fn read(
+        &self,
+        block: usize,
+        count: usize,
+        before: u32,
+        docs: &mut [u32; BLOCK_DOCS],
+        frequencies: &mut [u32; BLOCK_DOCS],
+    ) -> Option<()> {
+        let mut data = self.data.get(self.data_start[block] as usize..)?;
+        if count < BLOCK_DOCS {
+            let mut doc = before;
+            for i in 0..count {
+                doc = doc.checked_add(read_varint(&mut data))?;
+                (docs[i], frequencies[i]) = (doc, read_varint(&mut data));
+            }
+            return Some(());
+        }
+        let ([doc_bits, frequency_bits], rest) = data.split_first_chunk::<2>()?;
+        let sizes = [doc_bits, frequency_bits].map(|bits| usize::from(*bits) * BLOCK_DOCS / 8);
+        if *doc_bits > 32 || *frequency_bits > 32 || rest.len() < sizes[0] + sizes[1] {
+            return None;
+        }
+        let packer = BitPacker4x::new();
+        packer.decompress_sorted(before, &rest[..sizes[0]], docs, *doc_bits);
+        packer.decompress(&rest[sizes[0]..sizes[0] + sizes[1]], frequencies, *frequency_bits);
+        frequencies.iter_mut().for_each(|frequency| *frequency = frequency.wrapping_add(1));
+        Some(())
+    }
+
+    /// The number of documents of a block of a word.
+    pub fn count(&self, word: u32, block: usize) -> usize {
+        let before = (block - self.first[word as usize] as usize) * BLOCK_DOCS;
+        (self.docs[word as usize] as usize - before).min(BLOCK_DOCS)
+    }
+}
+
+/// Appends a number, 7 bits a byte, the least significant first.
+pub(super) fn write_varint(mut number: u32, bytes: &mut Vec<u8>) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+/// Reads such a number, and moves past it. At the end of the bytes it is 0.
+#[inline]
+pub(super) fn read_varint(bytes: &mut &[u8]) -> u32 {
+    let (mut number, mut shift) = (0u32, 0);
+    while let Some((byte, rest)) = bytes.split_first() {
+        *bytes = rest;
+        number |= u32::from(byte & 0x7f).wrapping_shl(shift);
+        if byte & 0x80 == 0 || shift >= 28 {
+            break;
+        }
+        shift += 7;
+    }
+    number
+}

@@ -1,0 +1,184 @@
+//! What holds for search indices of all kinds: definitions, access, errors, copies.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use cozo::{DbInstance, Interrupt, ScriptMutability};
+
+use crate::common::{code, failure, rows, run_with};
+use crate::engines::{SETTINGS, persistent};
+
+/// A relation with an index of each kind.
+fn documents(db: &DbInstance) {
+    rows(db, ":create d {id: Int => t: String, v: <F32; 2>}");
+    rows(db, "?[id, t, v] <- [[1, 'red apple', [0, 0]], [2, 'green pear', [5, 5]]] :put d {id => t, v}");
+    rows(db, "::hnsw create d:near { dim: 2, fields: [v], m: 8, ef_construction: 16 }");
+    rows(db, "::lsh create d:like { extractor: t, tokenizer: Simple, target_threshold: 0.5 }");
+}
+
+const NEAR: &str = "?[id] := ~d:near{ id | query: vec([4, 4]), k: 1, ef: 10 }";
+const LIKE: &str = "?[id] := ~d:like{ id | query: 'green pear' }";
+
+#[test]
+fn definitions_and_contents_survive_reopening_backup_and_restore() {
+    for setting in persistent() {
+        let folder = tempfile::tempdir().unwrap();
+        let db = setting.open(folder.path()).unwrap();
+        documents(&db);
+        let expected = [rows(&db, NEAR), rows(&db, LIKE), rows(&db, "::indices d")];
+        drop(db);
+        let db = setting.open(folder.path()).unwrap();
+        assert_eq!([rows(&db, NEAR), rows(&db, LIKE), rows(&db, "::indices d")], expected, "{setting:?}");
+        let backup = folder.path().join("copy.db");
+        db.backup_db(&backup).unwrap();
+        let copy = DbInstance::default();
+        copy.restore_backup(&backup).unwrap();
+        assert_eq!([rows(&copy, NEAR), rows(&copy, LIKE), rows(&copy, "::indices d")], expected, "{setting:?}");
+        rows(&copy, "?[id, t, v] <- [[2, 'blue plum', [9, 9]], [3, 'green pear', [4, 4]]] :put d {id => t, v}");
+        assert_eq!([rows(&copy, NEAR), rows(&copy, LIKE)], [[[3.into()]], [[3.into()]]]);
+        assert_eq!(copy.check().unwrap().problems, Vec::<String>::new());
+        assert_eq!(db.check().unwrap().problems, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn indices_are_renamed_listed_hidden_and_dropped_with_their_relation() {
+    let db = DbInstance::default();
+    documents(&db);
+    rows(&db, "::rename d -> e");
+    assert_eq!(rows(&db, &NEAR.replace("~d", "~e")), [[2.into()]]);
+    let listed: Vec<_> = rows(&db, "::relations").into_iter().map(|row| row[0].to_string()).collect();
+    assert_eq!(listed, ["\"e\"", "\"e:like\"", "\"e:like:inv\"", "\"e:near\""]);
+    assert_eq!(failure(&db, "::remove e"), "tx::relation_has_indices");
+    rows(&db, "::access_level hidden e");
+    assert_eq!(failure(&db, &NEAR.replace("~d", "~e")), "tx::insufficient_access_level");
+    rows(&db, "::access_level normal e");
+    rows(&db, "::hnsw drop e:near");
+    rows(&db, "::lsh drop e:like");
+    assert_eq!(failure(&db, &NEAR.replace("~d", "~e")), "eval::hnsw_index_not_found");
+    rows(&db, "::remove e");
+}
+
+#[test]
+fn an_index_is_built_while_others_write() {
+    for setting in SETTINGS {
+        let folder = tempfile::tempdir().unwrap();
+        let db = setting.open(folder.path()).unwrap();
+        rows(&db, ":create d {id: Int => t: String, v: <F32; 2>}");
+        rows(
+            &db,
+            "?[id, t, v] := id in int_range(4000), t = 'w' ++ to_string(id % 50), v = [id % 70, id % 61] :put d {id => t, v}",
+        );
+        let done = AtomicBool::new(false);
+        let written = std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                let mut written = 0;
+                while !done.load(Ordering::Relaxed) {
+                    let script = "?[id, t, v] <- [[$n, 'fresh', [900, 900]]] :put d {id => t, v}";
+                    match run_with(&db, script, &[("n", written % 6000)]) {
+                        Ok(_) => written += 1,
+                        // It began before the index did.
+                        Err(error) => assert_eq!(code(error), "transact::schema_conflict"),
+                    }
+                }
+                written
+            });
+            rows(&db, "::hnsw create d:near { dim: 2, fields: [v], m: 8, ef_construction: 16 }");
+            rows(&db, "::fts create d:words { extractor: t, tokenizer: Simple }");
+            done.store(true, Ordering::Relaxed);
+            writer.join().unwrap()
+        });
+        let k = written.clamp(1, 200);
+        let found = rows(
+            &db,
+            &format!(
+                "?[count(id)] := ~d:near{{ id | query: vec([900, 900]), k: {k}, ef: 400, bind_distance: d }}, d == 0"
+            ),
+        );
+        assert_eq!(found, [[written.min(200).into()]], "{setting:?}");
+        let found = rows(&db, "?[count(id)] := ~d:words{ id | query: 'fresh', k: 9000 }");
+        assert_eq!(found, [[written.min(6000).into()]], "{setting:?}");
+        assert_eq!(db.check().unwrap().problems, Vec::<String>::new(), "{setting:?}");
+    }
+}
+
+#[test]
+fn a_build_that_fails_leaves_nothing() {
+    let db = DbInstance::default();
+    rows(&db, "?[id, t] := id in int_range(20000), t = if(id == 19999, id, 'text') :create d {id => t}");
+    let create = "::fts create d:words { extractor: t, tokenizer: Simple }";
+    assert_eq!(failure(&db, create), "eval::fts::extractor::invalid_return_type");
+    assert_eq!(rows(&db, "::indices d"), Vec::<Vec<cozo::DataValue>>::new());
+    let interrupt = Interrupt::default();
+    interrupt.kill();
+    rows(&db, "?[id] <- [[19999]] :rm d {id}");
+    let killed = db.run_script_interruptible(create, Default::default(), ScriptMutability::Mutable, &interrupt);
+    assert_eq!(code(killed.unwrap_err()), "eval::killed");
+    assert_eq!(rows(&db, "::indices d"), Vec::<Vec<cozo::DataValue>>::new());
+    rows(&db, create);
+    assert_eq!(rows(&db, "?[count(id)] := ~d:words{ id | query: 'text', k: 30000 }"), [[19_999.into()]]);
+}
+
+#[test]
+fn errors_say_what_is_wrong() {
+    let db = DbInstance::default();
+    documents(&db);
+    for (script, expected) in [
+        ("?[id] := ~d:none{ id | query: 'x', k: 1 }", "eval::hnsw_index_not_found"),
+        ("?[id] := ~none:near{ id | query: 'x', k: 1 }", "query::relation_not_found"),
+        ("?[id] := ~d:near{ id, nope | query: vec([1, 2]), k: 1, ef: 10 }", "eval::named_field_not_found"),
+        ("?[id] := ~d:near{ id | query: vec([1, 2]), k: 1, ef: 10, keep: 1 }", "parser::unknown_search_parameter"),
+        ("?[id] := ~d:near{ id | query: vec([1, 2]), k: 1 }", "parser::hnsw_query_required"),
+        ("?[id] := ~d:near{ id | query: q, k: 1, ef: 10 }", "eval::unbound_variable"),
+        ("?[id] := ~d:near{ id | query: [1, 2], k: 1, ef: 10 }", "eval::search_query"),
+        ("?[id] := ~d:near{ id | query: vec([1, 2]), k: 'a', ef: 10 }", "parser::expected_int_for_hnsw_k"),
+        ("?[id] := ~d:near{ id | query: vec([1, 2]), k: 1, ef: 0 }", "parser::expected_int_for_hnsw_ef"),
+        (
+            "?[id] := ~d:near{ id | query: vec([1, 2]), k: 1, ef: 9, radius: -1 }",
+            "parser::expected_float_for_hnsw_radius",
+        ),
+        ("?[id] := *d{id}, not ~d:near{ id | query: vec([1, 2]), k: 1, ef: 10 }", "eval::negated_search"),
+        ("::hnsw create d:near { dim: 2, fields: [v], m: 8, ef_construction: 16 }", "tx::index_already_exists"),
+        ("::hnsw create d:b { dim: 2, fields: [t], m: 8, ef_construction: 16 }", "tx::no_vector_column"),
+        ("::hnsw create d:b { dim: 2, fields: [v], m: 8, ef_construction: 16, filter: nope }", "eval::bad_binding"),
+        ("::hnsw create d:b { dim: 2, fields: [v], m: 8, ef_constructions: 16 }", "parser::option_missing"),
+        (
+            "::hnsw create d:b { dim: 2, fields: [v], m: 8, ef_construction: 16, foo: 1 }",
+            "parser::unknown_index_option",
+        ),
+        ("::lsh create d:b { extractor: nope, tokenizer: Simple }", "eval::bad_binding"),
+        ("::lsh create d:b { extractor: $p, tokenizer: Simple }", "tx::parameter_in_index"),
+        ("::lsh create d:b { extractor: id, tokenizer: Simple }", "eval::fts::extractor::invalid_return_type"),
+        ("::fts drop d:none", "tx::idx_not_found"),
+    ] {
+        assert_eq!(failure(&db, script), expected, "{script}");
+    }
+}
+
+#[test]
+fn searches_stand_wherever_relations_do() {
+    let db = DbInstance::default();
+    documents(&db);
+    // In a join, with what is searched for from another relation.
+    let pairs =
+        "?[a, b] := *d{id: a, v}, ~d:near{ id: b | query: v, k: 2, ef: 10, bind_distance: x }, x > 0 :order a, b";
+    assert_eq!(rows(&db, pairs), [[1.into(), 2.into()], [2.into(), 1.into()]]);
+    // Bound before: compared with what is found.
+    assert_eq!(rows(&db, "?[id] := id in [1, 2, 3], ~d:near{ id | query: vec([4, 4]), k: 1, ef: 10 }"), [[2.into()]]);
+    assert_eq!(rows(&db, "?[t] := ~d:near{ id: 1, t | query: vec([4, 4]), k: 2, ef: 10 }"), [["red apple".into()]]);
+    // Bound later, and counted.
+    assert_eq!(
+        rows(&db, "?[t] := ~d:near{ id | query: vec([4, 4]), k: 1, ef: 10 }, *d{id, t}"),
+        [["green pear".into()]]
+    );
+    assert_eq!(rows(&db, "?[count(id)] := ~d:near{ id | query: vec([4, 4]), k: 5, ef: 10 }"), [[2.into()]]);
+    // In recursion.
+    let walk = "r[id] := id = 1  r[b] := r[a], *d{id: a, v}, ~d:near{ id: b | query: v, k: 2, ef: 10 }  ?[id] := r[id]";
+    assert_eq!(rows(&db, walk), [[1.into()], [2.into()]]);
+    // In a rule that is negated.
+    let others = "near[id] := ~d:near{ id | query: vec([4, 4]), k: 1, ef: 10 }  ?[id] := *d{id}, not near[id]";
+    assert_eq!(rows(&db, others), [[1.into()]]);
+    // The filter of a search may use a variable of the rule.
+    let filtered =
+        "?[n, id] := n in [1, 2], ~d:near{ id | query: vec([4, 4]), k: 1, ef: 10, filter: id == n } :order n";
+    assert_eq!(rows(&db, filtered), [[1.into(), 1.into()], [2.into(), 2.into()]]);
+}

@@ -1,0 +1,11 @@
+//! Search indices: vectors, texts, near-duplicates. They follow every write, and find what a scan of the relation finds.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../common/engines.rs"]
+mod engines;
+mod everywhere;
+mod texts;
+mod vectors;
