@@ -39,6 +39,8 @@ pub mod fixed_rule;
 mod fork;
 mod index;
 #[doc(hidden)]
+pub mod kernels;
+#[doc(hidden)]
 pub mod legacy;
 pub mod parse;
 mod plan;

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 
 use cozo::value::loses_digits;
 #[cfg(feature = "arrow")]
-use cozo::value::{Batch, Column, DataValue, Vector};
+use cozo::value::{Batch, Column, DataValue, Vector, VectorColumn};
 use indicatif::ProgressBar;
 use serde_json::Value;
 
@@ -202,6 +202,8 @@ impl SeenValues {
             }
             Column::Float(_) => self.join("Float"),
             Column::Str(_) => self.join("String"),
+            Column::Vec(VectorColumn::F32(vectors)) => self.join(&format!("<F32; {}>", vectors.dim())),
+            Column::Vec(VectorColumn::F64(vectors)) => self.join(&format!("<F64; {}>", vectors.dim())),
             Column::Any(values) => values.iter().filter(|value| !value.is_null()).for_each(|value| match value {
                 DataValue::Vec(Vector::F32(vector)) => self.join(&format!("<F32; {}>", vector.len())),
                 DataValue::Vec(Vector::F64(vector)) => self.join(&format!("<F64; {}>", vector.len())),

@@ -4,9 +4,10 @@
 //! `value_surely_fits` are quick checks that let most values pass unchanged.
 
 use super::{BaseType, ColumnType};
-use crate::budget::Stop;
+use crate::budget::{Stop, make_room};
 use crate::value::{
-    Column, DataValue, Num, Validity, Vector, decode_base64, json_to_value, parse_rfc3339_micros, parse_uuid,
+    Column, DataValue, Num, Validity, Vector, VectorColumn, VectorElement, VectorRows, decode_base64, json_to_value,
+    parse_rfc3339_micros, parse_uuid,
 };
 
 /// A value that does not fit its column.
@@ -102,6 +103,10 @@ pub fn surely_fits(column: &Column, target: &ColumnType) -> bool {
         (Column::Float(data), BaseType::Float) => data.nulls.is_none() || target.nullable,
         (Column::Bool(data), BaseType::Bool) => data.nulls.is_none() || target.nullable,
         (Column::Str(data), BaseType::String) => data.nulls.is_none() || target.nullable,
+        (Column::Vec(data), BaseType::Vector { wide, len }) => {
+            let is_wide = matches!(data, VectorColumn::F64(_));
+            is_wide == *wide && data.dim() == *len && (target.nullable || !data.has_nulls())
+        }
         (Column::Null(_), _) | (_, BaseType::Any) => target.nullable,
         (Column::Any(values), _) => values.iter().all(|value| value_surely_fits(value, target)),
         _ => false,
@@ -132,8 +137,56 @@ pub fn coerce_column(column: Column, target: &ColumnType, now_micros: i64) -> Re
     if surely_fits(&column, target) {
         return Ok(column);
     }
+    if let Some(vectors) = vectors_of(&column, target) {
+        return Ok(vectors);
+    }
     let coerced = column.iter().map(|value| coerce(value, target, now_micros)).collect::<Result<_, _>>();
     coerced.map_err(|_| column)
+}
+
+/// The column that [`coerce_column`] makes of a mixture of lists and vectors for a vector type, straight from a borrowed column. Room
+/// for it is made. `None` for other columns and types, and if a value does not fit.
+pub fn coerce_to_vectors(column: &Column, target: &ColumnType) -> Result<Option<Column>, Stop> {
+    if let (Column::Any(values), BaseType::Vector { wide, len }) = (column, &target.base) {
+        let element = if *wide { size_of::<f64>() } else { size_of::<f32>() };
+        let vectors = values.iter().filter(|value| !matches!(value, DataValue::Null)).count();
+        make_room(vectors.saturating_mul(len.saturating_mul(element)))?;
+    }
+    Ok(vectors_of(column, target))
+}
+
+fn vectors_of(column: &Column, target: &ColumnType) -> Option<Column> {
+    match (column, &target.base) {
+        (Column::Any(values), BaseType::Vector { wide: true, len }) => rows_of(values, *len, target.nullable, |x| x),
+        (Column::Any(values), BaseType::Vector { wide: false, len }) => {
+            rows_of(values, *len, target.nullable, |x| x as f32)
+        }
+        _ => None,
+    }
+}
+
+/// A column of vectors of `len` elements, if the values are lists of so many numbers or such vectors.
+fn rows_of<T: VectorElement>(
+    values: &[DataValue],
+    len: usize,
+    nullable: bool,
+    of_float: impl Fn(f64) -> T,
+) -> Option<Column> {
+    if len == 0 {
+        return None;
+    }
+    let mut rows = VectorRows::<T>::of_nulls(len, 0);
+    rows.try_reserve(values.iter().filter(|value| !matches!(value, DataValue::Null)).count()).ok()?;
+    let element = |item: &DataValue| item.get_float().map(&of_float).ok_or(());
+    for value in values {
+        match value {
+            DataValue::Null if nullable => rows.push_null(),
+            DataValue::List(items) if items.len() == len => rows.try_push(items.iter().map(element)).ok()?,
+            DataValue::Vec(vector) if vector.len() == len => rows.push(T::elements(vector.elements()?)?),
+            _ => return None,
+        }
+    }
+    Some(Column::Vec(T::column(rows)))
 }
 
 fn coerce_all<'a>(

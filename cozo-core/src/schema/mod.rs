@@ -13,7 +13,9 @@ mod index;
 mod refusal;
 mod search_index;
 
-pub use coerce::{CoercionError, coerce, coerce_column, surely_fits, time_to_read, value_surely_fits};
+pub use coerce::{
+    CoercionError, coerce, coerce_column, coerce_to_vectors, surely_fits, time_to_read, value_surely_fits,
+};
 pub use column_type::{BaseType, ColumnType};
 pub use index::{IndexDefinition, with_indices};
 pub use refusal::RelationError;

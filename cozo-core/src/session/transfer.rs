@@ -128,20 +128,24 @@ fn write(txn: &mut Transaction, schema: &SchemaRef, op: MutationOp, batch: Batch
 
 /// The values at some positions of each row, as columns. A row has a value for each header.
 fn columns_of(name: &str, rows: Vec<Tuple>, headers: usize, positions: &[usize]) -> Result<Batch, SessionError> {
-    let mut batch = Batch { columns: vec![Column::default(); positions.len()], len: rows.len() };
+    let (mut columns, len) = (vec![Column::default(); positions.len()], rows.len());
     for (number, mut row) in rows.into_iter().enumerate() {
         if row.len() != headers {
             return Err(misfit(name, number, row.len(), headers));
         }
-        for (column, position) in batch.columns.iter_mut().zip(positions) {
+        for (column, position) in columns.iter_mut().zip(positions) {
             match &mut row[*position] {
                 value if value.has_column_type() => column.push(value),
                 // The value may be large, so it is moved. All columns have different names, so no value is taken twice.
                 value => push_large(column, std::mem::take(value))?,
             }
+            if number == 0 {
+                // A column that moves as it grows costs more than the rest.
+                column.try_reserve(len - 1);
+            }
         }
     }
-    Ok(batch)
+    Ok(Batch { columns, len })
 }
 
 /// Appends a value that may be large: a list, a set, JSON.

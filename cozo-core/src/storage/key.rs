@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::value::{Column, DataValue, Num};
+use crate::value::{Column, DataValue, Num, VectorRef};
 
 /// One value, borrowed.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +12,8 @@ pub(super) enum Key<'a> {
     Int(i64),
     Float(f64),
     Str(&'a str),
+    /// A vector that is not empty, and whose elements lie side by side.
+    Vec(VectorRef<'a>),
     Other(&'a DataValue),
 }
 
@@ -25,6 +27,7 @@ impl<'a> Key<'a> {
             Column::Null(_) | Column::Str(_) => Key::Null,
             Column::Bool(column) => column.get(row).map_or(Key::Null, Key::Bool),
             Column::Float(column) => column.get(row).map_or(Key::Null, Key::Float),
+            Column::Vec(column) => column.row(row).map_or(Key::Null, Key::Vec),
             Column::Any(values) => Key::of(&values[row]),
         }
     }
@@ -37,6 +40,7 @@ impl<'a> Key<'a> {
             DataValue::Num(Num::Int(value)) => Key::Int(*value),
             DataValue::Num(Num::Float(value)) => Key::Float(*value),
             DataValue::Str(value) => Key::Str(value),
+            DataValue::Vec(vector) if !vector.is_empty() => vector.elements().map_or(Key::Other(value), Key::Vec),
             other => Key::Other(other),
         }
     }
@@ -49,6 +53,7 @@ impl<'a> Key<'a> {
             Key::Int(value) => value.into(),
             Key::Float(value) => value.into(),
             Key::Str(value) => value.into(),
+            Key::Vec(vector) => DataValue::Vec(vector.to_vector()),
             Key::Other(value) => value.clone(),
         }
     }

@@ -1,15 +1,16 @@
 //! Changing columns: a column is its own builder.
 //!
 //! ```text
-//! Null(n) ──first value that is not null──> Bool, Int, Float or Str ──value of another type──> Any
+//! Null(n) ──first value that is not null──> Bool, Int, Float, Str or Vec ──value of another type──> Any
 //! ```
 //!
+//! A vector of another length or element type than the others is a value of another type, and so is an empty one.
 //! Rows of another column are appended by its type where both columns have one, otherwise value by value.
 
 use std::ops::Range;
 
 use super::primitive::append_nulls;
-use super::{Column, DataValue, Num, Primitive, StrColumn};
+use super::{Column, DataValue, Num, Primitive, StrColumn, VectorColumn};
 
 impl Column {
     /// Appends a value. Changes the representation if necessary.
@@ -20,10 +21,12 @@ impl Column {
             (Column::Int(column), DataValue::Num(Num::Int(value))) => column.push(*value),
             (Column::Float(column), DataValue::Num(Num::Float(value))) => column.push(*value),
             (Column::Str(column), DataValue::Str(value)) if column.has_room(value.len()) => column.push(value),
+            (Column::Vec(column), DataValue::Vec(vector)) if column.takes(vector) => column.push_value(vector),
             (Column::Bool(column), DataValue::Null) => column.push_null(),
             (Column::Int(column), DataValue::Null) => column.push_null(),
             (Column::Float(column), DataValue::Null) => column.push_null(),
             (Column::Str(column), DataValue::Null) => column.push_null(),
+            (Column::Vec(column), DataValue::Null) => column.push_null(),
             (Column::Any(values), value) => values.push(value.clone()),
             (Column::Null(len), value) => {
                 *self = Column::nulls_for(value, *len);
@@ -70,6 +73,7 @@ impl Column {
                 (0..len).for_each(|_| column.push_null());
                 Column::Str(column)
             }
+            DataValue::Vec(vector) if !vector.is_empty() => Column::Vec(VectorColumn::of_nulls(vector, len)),
             _ => Column::Any(vec![DataValue::Null; len]),
         }
     }
@@ -94,6 +98,7 @@ impl Column {
                 Column::Int(_) => Column::Int(Primitive::of_nulls(len)),
                 Column::Float(_) => Column::Float(Primitive::of_nulls(len)),
                 Column::Str(_) => Column::nulls_for(&DataValue::from(""), len),
+                Column::Vec(vectors) => Column::Vec(vectors.nulls(len)),
                 Column::Any(_) => Column::Any(vec![DataValue::Null; len]),
             };
         }
@@ -115,6 +120,7 @@ impl Column {
                 append_nulls(&mut column.nulls, len, nulls, range.len());
                 column.append_rows(more, range);
             }
+            (Column::Vec(column), Column::Vec(more)) if column.is_like(more) => column.append_range(more, range),
             (Column::Any(values), Column::Any(more)) => values.extend_from_slice(&more[range]),
             (_, other) => range.for_each(|row| self.push_from(other, row)),
         }
@@ -126,6 +132,7 @@ impl Column {
             Column::Bool(column) => column.values.try_reserve_exact(rows),
             Column::Int(column) => column.values.try_reserve_exact(rows),
             Column::Float(column) => column.values.try_reserve_exact(rows),
+            Column::Vec(column) => column.try_reserve(rows),
             Column::Any(values) => values.try_reserve_exact(rows),
             Column::Null(_) | Column::Str(_) => Ok(()),
         };
@@ -147,6 +154,7 @@ impl Column {
             (Column::Bool(column), Column::Bool(more)) => column.append_take(more, rows),
             (Column::Int(column), Column::Int(more)) => column.append_take(more, rows),
             (Column::Float(column), Column::Float(more)) => column.append_take(more, rows),
+            (Column::Vec(column), Column::Vec(more)) if column.is_like(more) => column.append_take(more, rows),
             (_, other) => rows.iter().for_each(|row| self.push_from(other, *row as usize)),
         }
     }
@@ -163,6 +171,11 @@ impl Column {
                     column.push(more.str_at(row));
                 }
             }
+            (Column::Null(len), Column::Vec(more)) => {
+                *self = Column::Vec(more.nulls(*len));
+                self.push_from(other, row);
+            }
+            (Column::Vec(column), Column::Vec(more)) if column.is_like(more) => column.append_range(more, row..row + 1),
             _ => self.push_owned(other.get(row)),
         }
     }
@@ -196,6 +209,7 @@ impl Column {
             Column::Float(column) => column.truncate(len),
             Column::Str(column) if len < column.len() => column.truncate(len),
             Column::Str(_) => {}
+            Column::Vec(column) => column.truncate(len),
             Column::Any(values) => values.truncate(len),
         }
     }
@@ -206,6 +220,9 @@ impl Column {
             (Column::Int(column), DataValue::Num(Num::Int(int))) if !column.is_null(row) => column.values[row] = *int,
             (Column::Float(column), DataValue::Num(Num::Float(float))) if !column.is_null(row) => {
                 column.values[row] = *float;
+            }
+            (Column::Vec(column), DataValue::Vec(vector)) if column.takes(vector) && !column.is_null(row) => {
+                column.replace(row, vector);
             }
             (Column::Null(_), DataValue::Null) => {}
             _ => self.make_any()[row] = value,

@@ -7,8 +7,8 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use super::hash::{combine_hashes, hash_bool, hash_float, hash_int, hash_null, hash_str, hash_value};
-use super::{DataValue, Num, Primitive, Scalar, SmallStr, StrColumn};
+use super::hash::{combine_hashes, hash_bool, hash_float, hash_int, hash_null, hash_str, hash_value, hash_vector};
+use super::{DataValue, Num, Primitive, Scalar, SmallStr, StrColumn, VectorColumn};
 
 /// A value for each row. It is typed if all values that are not null have one type.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ pub enum Column {
     Float(Primitive<f64>),
     /// Strings.
     Str(StrColumn),
+    /// Vectors of one length and one element type.
+    Vec(VectorColumn),
     /// Values of any types.
     Any(Vec<DataValue>),
 }
@@ -77,6 +79,7 @@ impl Column {
                 strings.push(text);
                 Column::Str(strings)
             }
+            DataValue::Vec(vector) if !vector.is_empty() => Column::Vec(VectorColumn::of_one(vector)),
             _ => Column::Any(vec![value.into_owned()]),
         }
     }
@@ -90,6 +93,7 @@ impl Column {
             Column::Int(column) => column.values.len(),
             Column::Float(column) => column.values.len(),
             Column::Str(column) => column.len(),
+            Column::Vec(column) => column.len(),
             Column::Any(values) => values.len(),
         }
     }
@@ -102,6 +106,7 @@ impl Column {
             Column::Int(column) => column.values.len() * size_of::<i64>(),
             Column::Float(column) => column.values.len() * size_of::<f64>(),
             Column::Str(column) => column.memory_bytes(),
+            Column::Vec(column) => column.memory_bytes(),
             Column::Any(values) => values.iter().map(DataValue::memory_bytes).sum(),
         }
     }
@@ -123,6 +128,7 @@ impl Column {
             Column::Float(column) => column.get(row).map_or(DataValue::Null, DataValue::from),
             Column::Str(column) if column.is_null(row) => DataValue::Null,
             Column::Str(column) => DataValue::Str(SmallStr::from(column.str_at(row))),
+            Column::Vec(column) => column.get(row),
             Column::Any(values) => values[row].clone(),
         }
     }
@@ -135,7 +141,7 @@ impl Column {
             Column::Float(column) => column.get(row).map(|value| Scalar::from(Num::Float(value))),
             Column::Bool(column) => column.get(row).map(Scalar::bool),
             Column::Any(values) => values[row].scalar(),
-            Column::Null(_) | Column::Str(_) => None,
+            Column::Null(_) | Column::Str(_) | Column::Vec(_) => None,
         }
     }
 
@@ -148,6 +154,7 @@ impl Column {
             Column::Int(column) => column.is_null(row),
             Column::Float(column) => column.is_null(row),
             Column::Str(column) => column.is_null(row),
+            Column::Vec(column) => column.is_null(row),
             Column::Any(values) => values[row].is_null(),
         }
     }
@@ -160,6 +167,7 @@ impl Column {
             Column::Int(column) => &column.nulls,
             Column::Float(column) => &column.nulls,
             Column::Str(column) => &column.nulls,
+            Column::Vec(column) => return column.has_nulls(),
             Column::Any(values) => return values.iter().any(DataValue::is_null),
         };
         nulls.as_ref().is_some_and(|nulls| nulls.contains(&true))
@@ -188,6 +196,7 @@ impl Column {
             Column::Float(column) => column.get(row).map_or_else(hash_null, hash_float),
             Column::Str(column) if column.is_null(row) => hash_null(),
             Column::Str(column) => hash_str(column.bytes_at(row)),
+            Column::Vec(column) => column.row(row).map_or_else(hash_null, hash_vector),
             Column::Any(values) => hash_value(&values[row]),
         }
     }
@@ -216,6 +225,7 @@ impl Column {
             (Column::Str(a), Column::Str(b)) => {
                 a.bytes_at(row) == b.bytes_at(other_row) && a.is_null(row) == b.is_null(other_row)
             }
+            (Column::Vec(a), Column::Vec(b)) => a.row(row) == b.row(other_row),
             (Column::Any(a), Column::Any(b)) => a[row] == b[other_row],
             _ => self.compare_at(row, other, other_row).is_eq(),
         }
@@ -231,6 +241,9 @@ impl Column {
             }
             (Column::Float(a), Column::Float(b)) => a.get(row).map(Num::Float).cmp(&b.get(other_row).map(Num::Float)),
             (Column::Bool(a), Column::Bool(b)) => a.get(row).cmp(&b.get(other_row)),
+            (Column::Vec(a), Column::Vec(b)) => a.row(row).cmp(&b.row(other_row)),
+            (Column::Vec(a), Column::Any(b)) => a.compare_value(row, &b[other_row]),
+            (Column::Any(a), Column::Vec(b)) => b.compare_value(other_row, &a[row]).reverse(),
             (Column::Any(a), Column::Any(b)) => a[row].cmp(&b[other_row]),
             (a, b) => a.get(row).cmp(&b.get(other_row)),
         }
@@ -243,6 +256,7 @@ impl Column {
             (Column::Str(column), DataValue::Str(value)) if !column.is_null(row) => {
                 column.bytes_at(row).cmp(value.as_bytes())
             }
+            (Column::Vec(column), value) => column.compare_value(row, value),
             (Column::Any(values), value) => values[row].cmp(value),
             (column, value) => column.get(row).cmp(value),
         }
@@ -254,7 +268,17 @@ mod tests {
     use super::*;
 
     fn samples() -> Vec<Vec<DataValue>> {
+        use crate::value::Vector;
+        let narrow = |elements: &[f32]| DataValue::Vec(Vector::F32(elements.to_vec().into()));
+        let wide = |elements: &[f64]| DataValue::Vec(Vector::F64(elements.to_vec().into()));
+        let strided = ndarray::Array1::from(vec![1.0_f32, 9.0, 2.0]).slice_move(ndarray::s![..;2]);
         vec![
+            vec![narrow(&[1.0, 2.0]), narrow(&[-0.0, f32::NAN]), narrow(&[0.0, 2.0]), narrow(&[1.0, 2.0])],
+            vec![DataValue::Null, narrow(&[1.0, 2.0]), DataValue::Null, narrow(&[0.0, 2.0]), DataValue::Null],
+            vec![wide(&[1.0, 2.0]), DataValue::Null, wide(&[-1.0, 2.0]), wide(&[1.0, f64::INFINITY])],
+            vec![DataValue::Vec(Vector::F32(strided)), DataValue::Null, narrow(&[1.0, 2.0])],
+            vec![narrow(&[1.0, 2.0]), narrow(&[1.0]), wide(&[1.0, 2.0]), narrow(&[]), 1.into()],
+            vec![narrow(&[]), DataValue::Null, wide(&[])],
             vec![1.into(), 2.into(), DataValue::Null, i64::MIN.into()],
             vec![DataValue::Null, DataValue::Null],
             vec![1.0.into(), (-0.0).into(), f64::NAN.into()],
@@ -265,6 +289,15 @@ mod tests {
     }
 
     #[test]
+    fn vectors_of_one_length_and_element_type_have_a_column() {
+        for (sample, is_typed) in samples().iter().zip([true, true, true, true, false, false]) {
+            let column: Column = sample.iter().cloned().collect();
+            assert_eq!(matches!(column, Column::Vec(_)), is_typed, "{sample:?}");
+            assert!(column.large_bytes() > 0 && column.memory_bytes() >= column.large_bytes());
+        }
+    }
+
+    #[test]
     fn every_representation_behaves_like_a_vector_of_values() {
         for values in samples() {
             let column: Column = values.iter().cloned().collect();
@@ -272,6 +305,8 @@ mod tests {
             assert_eq!(column.iter().collect::<Vec<_>>(), values);
             for (i, a) in values.iter().enumerate() {
                 assert_eq!(column.hash_at(i), hash_value(a), "{a:?}");
+                assert_eq!(Column::of(Cow::Borrowed(a)).get(0), *a);
+                assert_eq!(Column::repeat(a, 3).iter().collect::<Vec<_>>(), vec![a.clone(); 3]);
                 for (j, b) in values.iter().enumerate() {
                     assert_eq!(column.compare_at(i, &column, j), a.cmp(b), "{a:?} {b:?}");
                     assert_eq!(column.compare_at(i, &any, j), a.cmp(b));
@@ -284,7 +319,22 @@ mod tests {
                 column.take(&reversed).iter().collect::<Vec<_>>(),
                 any.take(&reversed).iter().collect::<Vec<_>>()
             );
+            for len in 0..values.len() {
+                let mut cut = column.clone();
+                cut.truncate(len);
+                assert_eq!(cut.iter().collect::<Vec<_>>(), values[..len]);
+                cut.append_take(&column, &reversed);
+                assert!(cut.iter().eq(values[..len].iter().chain(values.iter().rev()).cloned()));
+            }
             for other in samples() {
+                for (row, value) in other.iter().enumerate().filter(|(row, _)| *row < values.len()) {
+                    let (mut changed, mut expected) = (column.clone(), values.clone());
+                    changed.set(row, value.clone());
+                    expected[row] = value.clone();
+                    assert_eq!(changed.iter().collect::<Vec<_>>(), expected);
+                    changed.push_from(&column, row);
+                    assert_eq!(changed.get(values.len()), values[row]);
+                }
                 let mut joined = column.clone();
                 joined.append_range(&other.iter().cloned().collect(), 1..other.len());
                 let expected: Vec<DataValue> = values.iter().chain(&other[1..]).cloned().collect();

@@ -77,6 +77,10 @@ impl Column {
                 make_room(column.bytes_at(row).len())?;
                 Ok(self.get(row))
             }
+            Column::Vec(column) => {
+                make_room(column.bytes_within(row..row + 1))?;
+                Ok(self.get(row))
+            }
             _ => Ok(self.get(row)),
         }
     }
@@ -86,6 +90,10 @@ impl Column {
         match self {
             Column::Any(values) => copy_each(rows.len(), rows.iter().map(|row| &values[*row as usize])),
             Column::Str(column) => column.copy_rows(rows).unwrap_or_else(|| Ok(self.take(rows))),
+            Column::Vec(column) => {
+                make_room(column.taken_bytes(rows))?;
+                Ok(self.take(rows))
+            }
             _ => Ok(self.take(rows)),
         }
     }
@@ -98,6 +106,10 @@ impl Column {
                 make_room(column.bytes_within(range.clone()) + range.len() * size_of::<u32>())?;
                 Ok(self.slice(range))
             }
+            Column::Vec(column) => {
+                make_room(column.bytes_within(range.clone()))?;
+                Ok(self.slice(range))
+            }
             _ => Ok(self.slice(range)),
         }
     }
@@ -106,6 +118,7 @@ impl Column {
     pub fn repeated(value: &DataValue, len: usize) -> Result<Column, Stop> {
         match value {
             DataValue::Str(text) => make_room(text.len().saturating_mul(len))?,
+            DataValue::Vec(vector) => make_room(vector.bytes().saturating_mul(len))?,
             value if !value.has_column_type() => return copy_each(len, std::iter::repeat_n(value, len)),
             _ => {}
         }

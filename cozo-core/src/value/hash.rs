@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::FxHasher;
 
-use super::{DataValue, Num};
+use super::{DataValue, Num, Vector, VectorRef};
 
 const NULL_HASH: u64 = 0x9E37_79B9_7F4A_7C15;
 
@@ -48,6 +48,22 @@ pub(super) fn hash_str(value: &[u8]) -> u64 {
     spread(hasher.finish(), 0xA076_1D64_78BD_642F)
 }
 
+#[inline]
+pub(super) fn hash_vector(vector: VectorRef<'_>) -> u64 {
+    match vector {
+        VectorRef::F32(elements) => hash_elements(elements.iter().map(|x| x.to_bits().into())),
+        VectorRef::F64(elements) => hash_elements(elements.iter().map(|x| x.to_bits())),
+    }
+}
+
+/// The hash of a vector with elements of these bits.
+#[inline]
+fn hash_elements(bits: impl Iterator<Item = u64>) -> u64 {
+    let mut hasher = FxHasher::default();
+    bits.for_each(|bits| hasher.write_u64(bits));
+    spread(hasher.finish(), 0xC2B2_AE3D_27D4_EB4F)
+}
+
 /// The hash of one value. Values that are equal by identity have equal hashes.
 pub fn hash_value(value: &DataValue) -> u64 {
     match value {
@@ -56,6 +72,8 @@ pub fn hash_value(value: &DataValue) -> u64 {
         DataValue::Num(Num::Int(value)) => hash_int(*value),
         DataValue::Num(Num::Float(value)) => hash_float(*value),
         DataValue::Str(value) => hash_str(value.as_bytes()),
+        DataValue::Vec(Vector::F32(elements)) => hash_elements(elements.iter().map(|x| x.to_bits().into())),
+        DataValue::Vec(Vector::F64(elements)) => hash_elements(elements.iter().map(|x| x.to_bits())),
         other => {
             let mut hasher = FxHasher::default();
             other.hash(&mut hasher);
@@ -86,8 +104,8 @@ impl Hash for DataValue {
             DataValue::Regex(value) => value.0.as_str().hash(state),
             DataValue::List(value) => value.hash(state),
             DataValue::Set(value) => value.hash(state),
-            DataValue::Vec(super::Vector::F32(value)) => value.iter().for_each(|x| x.to_bits().hash(state)),
-            DataValue::Vec(super::Vector::F64(value)) => value.iter().for_each(|x| x.to_bits().hash(state)),
+            DataValue::Vec(Vector::F32(value)) => value.iter().for_each(|x| x.to_bits().hash(state)),
+            DataValue::Vec(Vector::F64(value)) => value.iter().for_each(|x| x.to_bits().hash(state)),
             DataValue::Json(value) => value.text().hash(state),
             DataValue::Validity(value) => value.hash(state),
         }

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `column`, `append`, `batch` | columns typed by their values, appending to them, batches |
 //! | `primitive`, `strings` | columns of values of one fixed size, and of strings |
+//! | `vector`, `vector_column`, `vector_rows` | vectors, and columns of them |
 //! | `scalar` | numbers and Booleans, which fit in registers |
 //! | `order`, `number`, `hash` | the total order, numbers, the hash |
 //! | `sort` | sorting of rows |
@@ -44,6 +45,8 @@ mod strings;
 mod text;
 mod validity;
 mod vector;
+mod vector_column;
+mod vector_rows;
 
 use std::collections::BTreeSet;
 
@@ -64,7 +67,9 @@ pub use size::{allocated, field_bytes, json_bytes, object_bytes};
 pub use strings::StrColumn;
 pub use text::TextBuilder;
 pub use validity::{Validity, ValidityTs};
-pub use vector::Vector;
+pub use vector::{Vector, VectorRef};
+pub use vector_column::VectorColumn;
+pub use vector_rows::{VectorElement, VectorRows};
 
 /// A string of which up to 24 bytes are stored inline.
 pub type SmallStr = compact_str::CompactString;
@@ -165,9 +170,13 @@ impl DataValue {
         }
     }
 
-    /// Whether there are columns of its type. There are columns of nulls too.
+    /// Whether there are columns of its type. There are columns of nulls too, but not of empty vectors.
     pub fn has_column_type(&self) -> bool {
-        matches!(self, DataValue::Null | DataValue::Bool(_) | DataValue::Num(_) | DataValue::Str(_))
+        match self {
+            DataValue::Null | DataValue::Bool(_) | DataValue::Num(_) | DataValue::Str(_) => true,
+            DataValue::Vec(vector) => !vector.is_empty(),
+            _ => false,
+        }
     }
 
     /// Whether this is null.

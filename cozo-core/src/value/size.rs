@@ -77,7 +77,7 @@ impl DataValue {
 
 /// The size of values that may be large. The numbers and Booleans of one batch are never large enough to count.
 impl Column {
-    /// The approximate size of strings and untyped values. Numbers and Booleans count as 0.
+    /// The approximate size of strings, vectors and untyped values. Numbers and Booleans count as 0.
     pub fn large_bytes(&self) -> usize {
         self.large_bytes_within(0..self.len())
     }
@@ -86,6 +86,7 @@ impl Column {
     pub fn large_bytes_within(&self, rows: Range<usize>) -> usize {
         match self {
             Column::Str(column) => rows.len() * size_of::<u32>() + column.bytes_within(rows),
+            Column::Vec(column) => column.bytes_within(rows),
             Column::Any(values) => values[rows].iter().map(DataValue::memory_bytes).sum(),
             _ => 0,
         }
@@ -95,6 +96,7 @@ impl Column {
     pub fn largest_bytes(&self) -> usize {
         match self {
             Column::Str(column) => (0..column.len()).map(|row| column.bytes_at(row).len()).max().unwrap_or(0),
+            Column::Vec(column) => column.row_bytes(),
             Column::Any(values) => values.iter().map(DataValue::memory_bytes).max().unwrap_or(0),
             _ => 0,
         }

@@ -21,3 +21,4 @@ mod syntax_errors;
 mod time_travel;
 mod top_rows;
 mod utilities;
+mod vectors;

@@ -7,7 +7,7 @@ use super::{Complaints, Source, sources};
 
 /// The modules of `src/`, from the lowest level up.
 const ROOT: &[&[&str]] = &[
-    &["allocator", "clock", "diag", "fork", "sync"],
+    &["allocator", "clock", "diag", "fork", "kernels", "sync"],
     &["budget", "threads"],
     &["value"],
     &["text"],
@@ -141,7 +141,7 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
             &["heap", "limits", "loads", "search"],
             &["buffer"],
             &["nulls", "shared"],
-            &["int_column", "plain_column", "text_column"],
+            &["int_column", "plain_column", "text_column", "vector_column"],
             &["leaf_column"],
             &["changes", "columns"],
             &["leaf"],

@@ -66,7 +66,7 @@ impl Meets {
         let mut grown = 0;
         for (i, (name, span, meet)) in self.aggregations.iter().enumerate() {
             let column = table.column_mut(self.keys + i);
-            let _passing = matches!(column, Column::Any(_)).then(temporary);
+            let _passing = matches!(column, Column::Vec(_) | Column::Any(_)).then(temporary);
             let mut value = column.copy_at(row)?;
             let before = value.held_bytes();
             let input = new.columns[self.keys + i].copy_at(new_row)?;

@@ -25,7 +25,7 @@ use crate::expr::functions::shorten;
 use crate::index::{search, secondary};
 use crate::parse::ast::MutationOp;
 use crate::plan::{MutationPlan, ValueSource};
-use crate::schema::{ColumnDefinition, SchemaRef, coerce_column, surely_fits};
+use crate::schema::{ColumnDefinition, SchemaRef, coerce_column, coerce_to_vectors, surely_fits};
 use crate::storage::{ChangeKind, Snapshot};
 use crate::txn::Transaction;
 use crate::value::sort::last_of_each_key;
@@ -107,7 +107,10 @@ impl Mutation<'_> {
                         columns.push(std::mem::take(&mut rows.columns[*output]));
                         continue;
                     }
-                    None => rows.columns[*output].copy_range(0..rows.len)?,
+                    None => match coerce_to_vectors(&rows.columns[*output], &definition.column_type)? {
+                        Some(vectors) => vectors,
+                        None => rows.columns[*output].copy_range(0..rows.len)?,
+                    },
                 },
                 ValueSource::Default(expr) => {
                     let frame = Frame { columns: &[], len: rows.len, parameters: self.parameters };

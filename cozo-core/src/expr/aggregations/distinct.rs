@@ -44,6 +44,7 @@ impl Distinct {
         let value = match &self.values {
             Column::Any(_) => size_of::<DataValue>(),
             Column::Str(column) => column.memory_bytes() / column.len().max(1),
+            Column::Vec(column) => column.memory_bytes() / column.len().max(1),
             _ => size_of::<i64>(),
         };
         self.len() * (value + size_of::<u32>() + 2 * size_of::<Slot>()) + self.held_bytes()

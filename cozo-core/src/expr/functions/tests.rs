@@ -64,13 +64,14 @@ fn value(kind: usize, random: &mut StdRng) -> DataValue {
             vectors::of_width(elements, random.random()).expect("there is room")
         }
         9 => DataValue::Vec(Vector::F32((0..19).map(|_| random.random::<f32>()).collect())),
-        10 => DataValue::Bytes(vec![random.random(); random.random_range(0..3)]),
-        11 => DataValue::Validity(Validity::from((pick(random, &[i64::MIN, -1, 5, i64::MAX]), random.random()))),
+        10 => vectors::of_width((0..19).map(|_| random.random()).collect(), true).expect("there is room"),
+        11 => DataValue::Bytes(vec![random.random(); random.random_range(0..3)]),
+        12 => DataValue::Validity(Validity::from((pick(random, &[i64::MIN, -1, 5, i64::MAX]), random.random()))),
         _ => DataValue::Uuid(parse_uuid("f3b4958c-52a1-11e7-802a-010203040506").expect("a UUID")),
     }
 }
 
-const KINDS: usize = 13;
+const KINDS: usize = 14;
 
 /// A scalar, or a column of a kind, of that kind with nulls, or of a mixture; sometimes in the untyped representation.
 fn operand(kind: usize, len: usize, random: &mut StdRng) -> Operand<'static> {

@@ -4,8 +4,8 @@
 //! side is widened. Vectors of different lengths are an error. [`Elementwise`] serves the operators `+`, `-`, `*` and `/` of
 //! `arithmetic.rs`; a number beside a vector stands for each of its elements.
 //!
-//! Distances are sums over slices in lanes, which the compiler turns into SIMD. The order of the additions is fixed, so that a
-//! distance is the same on every machine.
+//! Distances are sums of [`kernels`](crate::kernels), as those of the indexes are. The order of the additions is fixed, but
+//! processors that multiply and add in one step round once less, so that the last bits depend on the machine.
 
 use std::borrow::Cow;
 use std::ops::{Add, Div, Mul, Sub};
@@ -16,8 +16,9 @@ use super::arguments::{Outcome, fail, string, unexpected, vector};
 use super::arithmetic::canonical;
 use super::{Family, Function, kernels};
 use crate::budget::{Stop, make_room};
-use crate::expr::FunctionError;
-use crate::value::{DataValue, JsonData, Vector, decode_base64};
+use crate::expr::{FunctionError, Operand};
+use crate::kernels::{dot_f32, dot_f64, l2_f32, l2_f64};
+use crate::value::{Column, DataValue, JsonData, Vector, VectorElement, decode_base64};
 
 pub(super) const FAMILY: Family = Family { title: "Vectors", functions: FUNCTIONS };
 
@@ -28,32 +29,33 @@ static FUNCTIONS: &[Function] = &[
         "The cosine distance of two vectors of one type and length: 1 minus the cosine of the angle between them. NaN \
          for a zero vector.",
         &[("cos_dist(vec([1, 0]), vec([0, 1]))", "1.0"), ("cos_dist(vec([1, 0]), [0, 1])", "")],
-        |args| distance("cos_dist", args, cosine_distance),
+        |args| distance("cos_dist", args, Metric::Cosine),
     )
-    .with_kernel(|operands, len| kernels::by_reference::distances(operands, len, cosine_distance)),
+    .with_kernel(|operands, len| kernels::vectors::distances(operands, len, Metric::Cosine)),
     Function::new(
         "ip_dist",
         &["x", "y"],
         "The inner product distance of two vectors of one type and length: 1 minus their inner product.",
         &[("ip_dist(vec([1, 2]), vec([3, 4]))", "-10.0")],
-        |args| distance("ip_dist", args, inner_product_distance),
+        |args| distance("ip_dist", args, Metric::InnerProduct),
     )
-    .with_kernel(|operands, len| kernels::by_reference::distances(operands, len, inner_product_distance)),
+    .with_kernel(|operands, len| kernels::vectors::distances(operands, len, Metric::InnerProduct)),
     Function::new(
         "l2_dist",
         &["x", "y"],
         "The squared Euclidean distance of two vectors of one type and length.",
         &[("l2_dist(vec([1, 2]), vec([3, 4]))", "8.0"), ("l2_dist(vec([1]), vec([1, 2]))", "")],
-        |args| distance("l2_dist", args, squared_distance),
+        |args| distance("l2_dist", args, Metric::L2),
     )
-    .with_kernel(|operands, len| kernels::by_reference::distances(operands, len, squared_distance)),
+    .with_kernel(|operands, len| kernels::vectors::distances(operands, len, Metric::L2)),
     Function::new(
         "l2_normalize",
         &["vector"],
         "The vector scaled to length 1; a zero vector becomes NaNs.",
         &[("l2_normalize(vec([3, 4], 'F64'))", "vec([0.6, 0.8], 'F64')"), ("l2_normalize([3, 4])", "")],
         |args| Ok(normalize(vector("l2_normalize", args, 0)?)?),
-    ),
+    )
+    .with_kernel(kernels::vectors::normalize),
     Function::new(
         "vec",
         &["x", "type?"],
@@ -61,7 +63,8 @@ static FUNCTIONS: &[Function] = &[
          elements. The type is 'F32' or 'Float' (the default), 'F64' or 'Double'.",
         &[("length(vec([1, 2.5]))", "2"), ("vec([1], 'F64') + 1", "vec([2], 'F64')"), ("vec(['a'])", "")],
         make,
-    ),
+    )
+    .with_kernel(make_all),
 ];
 
 /// The width of the elements that argument `i` names; F32 if it is absent.
@@ -92,6 +95,20 @@ fn make(args: &[DataValue]) -> Outcome {
         _ => None,
     };
     Ok(of_width(elements.ok_or_else(no_numbers)?, wide)?)
+}
+
+/// [`make`] for columns.
+fn make_all(operands: &[Operand<'_>], _: usize) -> Option<Result<Column, FunctionError>> {
+    let wide = match operands {
+        [_] => false,
+        [_, Operand::Scalar(name)] => match name.get_str()? {
+            "F32" | "Float" => false,
+            "F64" | "Double" => true,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    kernels::vectors::of_lists(operands, wide)
 }
 
 /// An empty list with room for so many floats.
@@ -140,23 +157,15 @@ fn from_base64(text: &str, wide: bool) -> Outcome {
 
 /// Applies a function to each element; 32-bit elements are widened for it.
 pub(super) fn map(vector: &Vector, function: impl Fn(f64) -> f64) -> Outcome {
-    make_room(bytes(vector))?;
+    make_room(vector.bytes())?;
     Ok(DataValue::Vec(match vector {
         Vector::F32(elements) => Vector::F32(elements.mapv(|x| function(f64::from(x)) as f32)),
         Vector::F64(elements) => Vector::F64(elements.mapv(function)),
     }))
 }
 
-/// How many bytes the elements take.
-fn bytes(vector: &Vector) -> usize {
-    match vector {
-        Vector::F32(elements) => elements.len() * size_of::<f32>(),
-        Vector::F64(elements) => elements.len() * size_of::<f64>(),
-    }
-}
-
 fn normalize(vector: &Vector) -> Result<DataValue, Stop> {
-    make_room(bytes(vector))?;
+    make_room(vector.bytes())?;
     Ok(DataValue::Vec(match vector {
         Vector::F32(elements) => {
             let norm = dot(elements, elements).sqrt();
@@ -184,12 +193,36 @@ enum Side<'a, T: Clone> {
     Elements(Cow<'a, Array1<T>>),
 }
 
-/// The element type of a vector.
+/// The distance of two vectors.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Metric {
+    /// The squared Euclidean distance.
+    L2,
+    /// 1 minus the cosine of the angle between.
+    Cosine,
+    /// 1 minus the inner product.
+    InnerProduct,
+}
+
+/// The element type of a vector, with the sums over two vectors of one length.
 pub(super) trait Element:
-    Copy + Default + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Into<f64>
+    VectorElement + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
 {
     const ONE: Self;
     fn sqrt(self) -> Self;
+    /// The sum of products.
+    fn dot(a: &[Self], b: &[Self]) -> Self;
+    /// The sum of squared differences.
+    fn squares(a: &[Self], b: &[Self]) -> Self;
+
+    fn inner_product_distance(a: &[Self], b: &[Self]) -> Self {
+        Self::ONE - Self::dot(a, b)
+    }
+
+    /// The cosine distance, from the sums of products of the two vectors and of each with itself.
+    fn cosine_distance(both: Self, a: Self, b: Self) -> Self {
+        Self::ONE - both / (a * b).sqrt()
+    }
 }
 
 impl Element for f32 {
@@ -197,12 +230,44 @@ impl Element for f32 {
     fn sqrt(self) -> f32 {
         f32::sqrt(self)
     }
+    fn dot(a: &[f32], b: &[f32]) -> f32 {
+        dot_f32(a, b)
+    }
+    fn squares(a: &[f32], b: &[f32]) -> f32 {
+        l2_f32(a, b)
+    }
 }
 
 impl Element for f64 {
     const ONE: f64 = 1.0;
     fn sqrt(self) -> f64 {
         f64::sqrt(self)
+    }
+    fn dot(a: &[f64], b: &[f64]) -> f64 {
+        dot_f64(a, b)
+    }
+    fn squares(a: &[f64], b: &[f64]) -> f64 {
+        l2_f64(a, b)
+    }
+}
+
+impl Metric {
+    /// The distance of two vectors; nothing if their types or lengths differ.
+    pub(super) fn of(self, a: &Vector, b: &Vector) -> Option<f64> {
+        match (a, b) {
+            (a, b) if a.len() != b.len() => None,
+            (Vector::F32(a), Vector::F32(b)) => Some(canonical(self.of_slices(&slice_of(a), &slice_of(b)).into())),
+            (Vector::F64(a), Vector::F64(b)) => Some(canonical(self.of_slices(&slice_of(a), &slice_of(b)))),
+            _ => None,
+        }
+    }
+
+    fn of_slices<T: Element>(self, a: &[T], b: &[T]) -> T {
+        match self {
+            Metric::L2 => T::squares(a, b),
+            Metric::InnerProduct => T::inner_product_distance(a, b),
+            Metric::Cosine => T::cosine_distance(T::dot(a, b), T::dot(a, a), T::dot(b, b)),
+        }
     }
 }
 
@@ -269,72 +334,18 @@ fn zip<T: Element>(a: Side<'_, T>, b: Side<'_, T>, f: impl Fn(T, T) -> T) -> Res
     }
 }
 
-/// The sum of `term` over the elements of two slices of one length, in lanes that the compiler turns into SIMD.
-fn sum<T: Element>(a: &[T], b: &[T], term: impl Fn(T, T) -> T) -> T {
-    const LANES: usize = 8;
-    let (chunks_a, rest_a) = a.as_chunks::<LANES>();
-    let (chunks_b, rest_b) = b.as_chunks::<LANES>();
-    let mut lanes = [T::default(); LANES];
-    for (x, y) in chunks_a.iter().zip(chunks_b) {
-        for lane in 0..LANES {
-            lanes[lane] = lanes[lane] + term(x[lane], y[lane]);
-        }
-    }
-    let rest = rest_a.iter().zip(rest_b).map(|(x, y)| term(*x, *y));
-    rest.chain(lanes).fold(T::default(), |sum, x| sum + x)
-}
-
 /// The elements as a slice; an array whose elements do not lie side by side is copied.
 fn slice_of<T: Element>(elements: &Array1<T>) -> Cow<'_, [T]> {
     elements.as_slice().map_or_else(|| Cow::Owned(elements.to_vec()), Cow::Borrowed)
 }
 
 fn dot<T: Element>(a: &Array1<T>, b: &Array1<T>) -> T {
-    sum(&slice_of(a), &slice_of(b), |x, y| x * y)
+    T::dot(&slice_of(a), &slice_of(b))
 }
 
-/// A distance of two vectors; nothing if their types or lengths differ.
-pub(super) type Distance = fn(&Vector, &Vector) -> Option<f64>;
-
-/// Applies a distance of arrays of one width.
-macro_rules! by_width {
-    ($a:expr, $b:expr, $distance:expr) => {
-        match ($a, $b) {
-            (a, b) if a.len() != b.len() => None,
-            (Vector::F32(a), Vector::F32(b)) => Some(canonical($distance(a, b).into())),
-            (Vector::F64(a), Vector::F64(b)) => Some(canonical($distance(a, b))),
-            _ => None,
-        }
-    };
-}
-
-/// The squared Euclidean distance.
-pub(super) fn squared_distance(a: &Vector, b: &Vector) -> Option<f64> {
-    fn of<T: Element>(a: &Array1<T>, b: &Array1<T>) -> T {
-        sum(&slice_of(a), &slice_of(b), |x, y| (x - y) * (x - y))
-    }
-    by_width!(a, b, of)
-}
-
-/// 1 minus the inner product.
-pub(super) fn inner_product_distance(a: &Vector, b: &Vector) -> Option<f64> {
-    fn of<T: Element>(a: &Array1<T>, b: &Array1<T>) -> T {
-        T::ONE - dot(a, b)
-    }
-    by_width!(a, b, of)
-}
-
-/// 1 minus the cosine of the angle between.
-pub(super) fn cosine_distance(a: &Vector, b: &Vector) -> Option<f64> {
-    fn of<T: Element>(a: &Array1<T>, b: &Array1<T>) -> T {
-        T::ONE - dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
-    }
-    by_width!(a, b, of)
-}
-
-fn distance(function: &str, args: &[DataValue], distance: Distance) -> Outcome {
+fn distance(function: &str, args: &[DataValue], metric: Metric) -> Outcome {
     let (a, b) = (vector(function, args, 0)?, vector(function, args, 1)?);
-    match distance(a, b) {
+    match metric.of(a, b) {
         Some(distance) => Ok(distance.into()),
         None if a.len() != b.len() => different_lengths(function, a.len(), b.len()),
         None => fail(function, "one vector is F32 and the other F64"),

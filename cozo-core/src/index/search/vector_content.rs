@@ -9,7 +9,7 @@ use crate::schema::VectorOptions;
 use crate::search::vectors::{
     GraphOptions, MergePart, Metric, Precision, Quantization, VectorIndex, VectorRef, Vectors,
 };
-use crate::value::{Batch, Column, DataValue, Vector};
+use crate::value::{Batch, Column, DataValue};
 
 /// The vectors of some rows.
 pub struct VectorContent {
@@ -80,19 +80,7 @@ impl<'e> VectorBuilder<'e> {
         for row in (0..rows.len).filter(|row| indexed.get(*row) == DataValue::Bool(true)) {
             let (before, doc) = (self.places.len(), next_doc + held.len() as u32);
             for column in &self.options.fields {
-                match rows.columns[*column].get(row) {
-                    DataValue::Vec(vector) => {
-                        self.push(&vector, VectorPlace { doc, column: *column as u16, element: -1 })
-                    }
-                    DataValue::List(items) => {
-                        for (element, item) in items.iter().enumerate() {
-                            if let DataValue::Vec(vector) = item {
-                                self.push(vector, VectorPlace { doc, column: *column as u16, element: element as i32 });
-                            }
-                        }
-                    }
-                    _ => {}
-                }
+                self.push_field(&rows.columns[*column], row, VectorPlace { doc, column: *column as u16, element: -1 });
             }
             if self.places.len() > before {
                 held.push(row as u32);
@@ -101,9 +89,29 @@ impl<'e> VectorBuilder<'e> {
         Ok(held)
     }
 
-    fn push(&mut self, vector: &Vector, place: VectorPlace) {
+    /// Adds the vector of a field, or each of its list.
+    fn push_field(&mut self, field: &Column, row: usize, place: VectorPlace) {
+        if let Column::Vec(vectors) = field {
+            return vectors.row(row).into_iter().for_each(|vector| self.push(vector, place));
+        }
+        match field.get(row) {
+            DataValue::Vec(vector) => vector.elements().into_iter().for_each(|vector| self.push(vector, place)),
+            DataValue::List(items) => {
+                for (element, item) in items.iter().enumerate() {
+                    if let DataValue::Vec(vector) = item
+                        && let Some(vector) = vector.elements()
+                    {
+                        self.push(vector, VectorPlace { element: element as i32, ..place });
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn push(&mut self, vector: VectorRef<'_>, place: VectorPlace) {
         // The type of the column ensures the dimension.
-        if self.vectors.push(reference(vector)).is_ok() {
+        if self.vectors.push(vector).is_ok() {
             self.places.push(place);
         }
     }
@@ -118,14 +126,6 @@ impl<'e> VectorBuilder<'e> {
         };
         let places = Places::packed(self.places);
         Ok(VectorContent { index, places })
-    }
-}
-
-/// A vector where it lies.
-pub fn reference(vector: &Vector) -> VectorRef<'_> {
-    match vector {
-        Vector::F32(elements) => VectorRef::F32(elements.as_slice().unwrap_or_default()),
-        Vector::F64(elements) => VectorRef::F64(elements.as_slice().unwrap_or_default()),
     }
 }
 

@@ -1,12 +1,13 @@
 //! Searching for the nearest vectors.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 
 use super::error::SearchIndexError;
 use super::hits::{Hits, SearchColumn};
 use super::rows::looked_up;
 use super::segment::Content;
-use super::vector_content::{VectorContent, VectorPlace, reference};
+use super::vector_content::{VectorContent, VectorPlace};
 use super::view::{AllowedEntries, IndexView, Indexed, Part};
 use crate::search::vectors::{AllowedNodes, Originals, Scratch, VectorQuery, VectorRef};
 use crate::value::{Batch, Column, DataValue, Vector};
@@ -41,6 +42,7 @@ pub fn nearest(
     wanted: NearestWanted<'_>,
 ) -> Result<Hits, SearchIndexError> {
     let vector = checked(of, query)?;
+    let vector = vector.elements().expect("the elements lie side by side");
     let mut found = vec![];
     for (at, part) in view.parts.iter().enumerate() {
         let Content::Vectors(content) = &part.segment.content else { continue };
@@ -48,7 +50,7 @@ pub fn nearest(
         let allowed = live.map(|live| AllowedNodes { set: &live.set, count: live.count });
         let (k, ef, radius) = (wanted.count, wanted.ef, wanted.radius);
         let originals = RowsOfNodes { of, part, content, failure: RefCell::default() };
-        let query = VectorQuery { vector: reference(vector), k, ef, radius, allowed, originals: Some(&originals) };
+        let query = VectorQuery { vector, k, ef, radius, allowed, originals: Some(&originals) };
         let hits = SCRATCH.with_borrow_mut(|scratch| content.index.search(query, scratch))?.hits;
         if let Some(failure) = originals.failure.into_inner() {
             return Err(failure);
@@ -98,22 +100,26 @@ impl RowsOfNodes<'_> {
         for node in nodes {
             let place = self.content.places.of(*node);
             let row = docs.binary_search(&place.doc).unwrap_or_default();
-            if let DataValue::Vec(vector) = vector_at(&rows, row, place) {
-                take(*node, reference(&vector));
-            }
+            with_vector_at(&rows, row, place, |vector| take(*node, vector));
         }
         Ok(())
     }
 }
 
-/// The vector at a place of a row.
-fn vector_at(rows: &Batch, row: usize, place: VectorPlace) -> DataValue {
-    match rows.columns[usize::from(place.column)].get(row) {
-        DataValue::List(mut items) => match usize::try_from(place.element) {
-            Ok(element) if element < items.len() => items.swap_remove(element),
-            _ => DataValue::Null,
-        },
-        vector => vector,
+/// What `take` makes of the vector at a place of a row, if there is one.
+fn with_vector_at<R>(rows: &Batch, row: usize, place: VectorPlace, take: impl FnOnce(VectorRef<'_>) -> R) -> Option<R> {
+    let field = &rows.columns[usize::from(place.column)];
+    if let Column::Vec(vectors) = field {
+        return vectors.row(row).map(take);
+    }
+    let value = field.get(row);
+    let value = match (&value, usize::try_from(place.element)) {
+        (DataValue::List(items), Ok(element)) => items.get(element),
+        _ => Some(&value),
+    };
+    match value {
+        Some(DataValue::Vec(vector)) => vector.elements().map(take),
+        _ => None,
     }
 }
 
@@ -127,11 +133,14 @@ fn distance_order(a: f64, b: f64) -> std::cmp::Ordering {
     a.is_nan().cmp(&b.is_nan()).then(a.total_cmp(&b))
 }
 
-/// The vector that is searched for.
-fn checked<'q>(of: Indexed<'_>, query: &'q DataValue) -> Result<&'q Vector, SearchIndexError> {
+/// The vector that is searched for, its elements side by side.
+fn checked<'q>(of: Indexed<'_>, query: &'q DataValue) -> Result<Cow<'q, Vector>, SearchIndexError> {
     let options = of.extractor.vectors().expect("the index is one of vectors");
     match query {
-        DataValue::Vec(vector) if vector.len() == options.dim => Ok(vector),
+        DataValue::Vec(vector) if vector.len() == options.dim => Ok(match vector.elements() {
+            Some(_) => Cow::Borrowed(vector),
+            None => Cow::Owned(vector.compact()),
+        }),
         other => {
             let wanted = format!("a vector of {} elements, such as vec([1.0, 2.0])", options.dim);
             Err(of.extractor.cannot_search(other, wanted))
@@ -172,6 +181,8 @@ fn vectors_at(of: Indexed<'_>, found: &[PartHit<'_>], keys: &Batch) -> Result<Ve
     if rows.len != keys.len {
         return Err(SearchIndexError::OutOfStep { index: of.index.listing.name.to_string() });
     }
-    let vector = |(row, hit): (usize, &PartHit<'_>)| vector_at(&rows, row, hit.place);
+    let vector = |(row, hit): (usize, &PartHit<'_>)| {
+        with_vector_at(&rows, row, hit.place, |vector| DataValue::from(vector)).unwrap_or(DataValue::Null)
+    };
     Ok(found.iter().enumerate().map(vector).collect())
 }

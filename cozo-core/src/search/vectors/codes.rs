@@ -9,7 +9,7 @@
 //!
 //! The scale belongs to one vector, so a row can be copied to another index as it is.
 
-use super::kernels::dot_codes;
+use crate::kernels::dot_codes;
 
 /// The bytes of a row after its codes.
 pub(super) const FACTOR_BYTES: usize = 8;

@@ -10,7 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::kernels::{dot_f32, dot_f64, l2_f32, l2_f64};
+use crate::kernels::{dot_f32, dot_f64, l2_f32, l2_f64};
 
 /// How far two vectors are apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

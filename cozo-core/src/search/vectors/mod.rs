@@ -22,7 +22,7 @@
 //!
 //! | module | what it owns |
 //! |---|---|
-//! | `kernels`, `metric`, `codes` | sums and distances of two vectors, vectors of bytes |
+//! | `metric`, `codes` | distances of two vectors by the sums of `kernels`, vectors of bytes |
 //! | `rows`, `space`, `twins` | vectors as they come in, as they are compared, and those that are equal |
 //! | `order` | distances and nodes as integers that sort |
 //! | `graph`, `walk`, `filtered` | layers with links, and the walks through them |
@@ -40,7 +40,6 @@ mod filtered;
 mod graph;
 mod index;
 mod inspect;
-pub mod kernels;
 mod merge;
 mod metric;
 mod options;

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::value::VectorRef;
+
 /// The element type of vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Precision {
@@ -9,53 +11,6 @@ pub enum Precision {
     F32,
     /// Elements of 8 bytes.
     F64,
-}
-
-/// A vector that lies elsewhere.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum VectorRef<'a> {
-    /// Elements of 4 bytes.
-    F32(&'a [f32]),
-    /// Elements of 8 bytes.
-    F64(&'a [f64]),
-}
-
-impl VectorRef<'_> {
-    /// The number of elements.
-    pub fn dim(&self) -> usize {
-        match self {
-            VectorRef::F32(row) => row.len(),
-            VectorRef::F64(row) => row.len(),
-        }
-    }
-
-    /// The elements with 4 bytes, rounded if they have more.
-    pub(super) fn extend_f32(&self, row: &mut Vec<f32>) {
-        match self {
-            VectorRef::F32(from) => row.extend_from_slice(from),
-            VectorRef::F64(from) => row.extend(from.iter().map(|x| *x as f32)),
-        }
-    }
-
-    /// The elements with 8 bytes.
-    pub(super) fn extend_f64(&self, row: &mut Vec<f64>) {
-        match self {
-            VectorRef::F32(from) => row.extend(from.iter().map(|x| f64::from(*x))),
-            VectorRef::F64(from) => row.extend_from_slice(from),
-        }
-    }
-}
-
-impl<'a> From<&'a [f32]> for VectorRef<'a> {
-    fn from(row: &'a [f32]) -> Self {
-        VectorRef::F32(row)
-    }
-}
-
-impl<'a> From<&'a [f64]> for VectorRef<'a> {
-    fn from(row: &'a [f64]) -> Self {
-        VectorRef::F64(row)
-    }
 }
 
 /// Why vectors or the bytes of an index are refused.

@@ -10,12 +10,12 @@
 //! The distance of a walk is an `f32`. [`Space::exact`] gives the distance of the elements' own precision.
 
 use super::codes::{FACTOR_BYTES, encode, factors};
-use super::kernels::{
+use super::metric::{Metric, normalize_f32, normalize_f64};
+use super::rows::{Elements, Precision, VectorRef, Vectors};
+use crate::kernels::{
     Table, dot_codes, dot_codes_of, dot_f32, dot_f32_of, dot_f64, dot_f64_of, is_any_dot_above, is_any_l2_below,
     l2_f32, l2_f32_of, l2_f64, l2_f64_of,
 };
-use super::metric::{Metric, normalize_f32, normalize_f64};
-use super::rows::{Elements, Precision, VectorRef, Vectors};
 
 /// Vectors that can be compared.
 #[derive(Clone, Debug, PartialEq)]

@@ -20,16 +20,6 @@ pub const MAX_LAYERS: usize = 32;
 /// Unit: nodes. Bench: `search`.
 pub const GRAPH_MIN_NODES: usize = 2000;
 
-// Memory.
-
-/// The number of rows between the one that is compared and the one that is fetched into the cache.
-/// Unit: rows. Bench: `search`.
-pub const ROWS_AHEAD: usize = 3;
-
-/// The bytes of a row that are fetched at most: the rest comes while these are compared.
-/// Unit: bytes. Bench: `search`.
-pub const FETCHED_BYTES: usize = 2048;
-
 // Builds.
 
 /// A batch has at most one in so many of the nodes that are already in the graph: nodes of one batch do not see each other.

@@ -8,10 +8,10 @@
 //! A walk ends when all candidates in the list were followed.
 
 use super::graph::{Graph, Layer};
-use super::kernels::prefetch;
 use super::order::{FOLLOWED, key, node_of, order_of};
 use super::scratch::Scratch;
 use super::space::{Probe, Space};
+use crate::kernels::prefetch;
 
 /// The slot on layer `to` that is nearest to `from`, as far as walks to ever nearer slots find it.
 pub(super) fn descend(space: &Space, graph: &Graph, from: Probe<'_>, to: usize, scratch: &mut Scratch) -> u32 {

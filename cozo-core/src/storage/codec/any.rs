@@ -22,7 +22,7 @@ use super::reader::{Damage, END, Read, Reader, text};
 use crate::budget::MAX_DEPTH;
 use crate::storage::error::StorageError;
 use crate::storage::key::Key;
-use crate::value::{Column, DataValue, JsonData, Num, RegexWrapper, Vector};
+use crate::value::{Column, DataValue, JsonData, Num, RegexWrapper, Vector, VectorRef};
 
 mod tag {
     pub const NULL: u8 = 1;
@@ -47,6 +47,11 @@ pub fn encode_any(value: &DataValue, out: &mut Vec<u8>) -> Result<(), StorageErr
     write(Key::of(value), out, 0)
 }
 
+/// Decodes the value at the beginning of the bytes, and appends it to a column.
+pub(in crate::storage) fn decode_into(bytes: &[u8], column: &mut Column) -> Result<(), StorageError> {
+    Ok(read_into(&mut Reader::new(bytes), column)?)
+}
+
 /// Decodes the value at the beginning of the bytes. Returns it with its length.
 pub fn decode_any(bytes: &[u8]) -> Result<(DataValue, usize), StorageError> {
     let mut reader = Reader::new(bytes);
@@ -55,7 +60,7 @@ pub fn decode_any(bytes: &[u8]) -> Result<(DataValue, usize), StorageError> {
 }
 
 /// [`encode_any`] for a borrowed value.
-pub(super) fn write_any(cell: Key, out: &mut Vec<u8>) -> Result<(), StorageError> {
+pub(in crate::storage) fn write_any(cell: Key, out: &mut Vec<u8>) -> Result<(), StorageError> {
     write(cell, out, 0)
 }
 
@@ -66,6 +71,7 @@ fn write(cell: Key, out: &mut Vec<u8>, depth: usize) -> Result<(), StorageError>
         Key::Int(value) => tagged_number(Num::Int(value), out),
         Key::Float(value) => tagged_number(Num::Float(value), out),
         Key::Str(value) => tagged_text(tag::STR, value.as_bytes(), out),
+        Key::Vec(vector) => write_vector(vector, out),
         Key::Other(value) => return write_other(value, out, depth),
     }
     Ok(())
@@ -81,7 +87,10 @@ fn write_other(value: &DataValue, out: &mut Vec<u8>, depth: usize) -> Result<(),
         DataValue::Regex(value) => tagged_text(tag::REGEX, value.0.as_str().as_bytes(), out),
         DataValue::List(items) => return write_items(tag::LIST, items.iter(), out, depth),
         DataValue::Set(items) => return write_items(tag::SET, items.iter(), out, depth),
-        DataValue::Vec(vector) => write_vector(vector, out),
+        DataValue::Vec(vector) => match vector.elements() {
+            Some(elements) => write_vector(elements, out),
+            None => return write_other(&DataValue::Vec(vector.compact()), out, depth),
+        },
         DataValue::Json(value) => {
             check_depth(&value.0, 0)?;
             tagged_text(tag::JSON, value.text().as_bytes(), out);
@@ -139,22 +148,34 @@ fn check_depth(value: &serde_json::Value, depth: usize) -> Result<(), StorageErr
     inner.try_for_each(|value| check_depth(value, depth + 1))
 }
 
-fn write_vector(vector: &Vector, out: &mut Vec<u8>) {
-    out.push(if matches!(vector, Vector::F32(_)) { tag::NARROW_VECTOR } else { tag::WIDE_VECTOR });
-    out.extend_from_slice(&(vector.len() as u64).to_be_bytes());
+fn write_vector(vector: VectorRef<'_>, out: &mut Vec<u8>) {
+    out.push(if matches!(vector, VectorRef::F32(_)) { tag::NARROW_VECTOR } else { tag::WIDE_VECTOR });
+    out.extend_from_slice(&(vector.dim() as u64).to_be_bytes());
+    out.reserve(vector.bytes());
     match vector {
-        Vector::F32(elements) => elements.iter().for_each(|x| out.extend_from_slice(&narrow_float_bytes(*x))),
-        Vector::F64(elements) => elements.iter().for_each(|x| out.extend_from_slice(&float_bytes(*x))),
+        VectorRef::F32(elements) => elements.iter().for_each(|x| out.extend_from_slice(&narrow_float_bytes(*x))),
+        VectorRef::F64(elements) => elements.iter().for_each(|x| out.extend_from_slice(&float_bytes(*x))),
     }
 }
 
 /// Appends the next value to a column.
 pub(super) fn read_into(reader: &mut Reader, column: &mut Column) -> Read<()> {
-    if reader.peek()? == tag::STR {
-        reader.byte()?;
-        column.push_str(text(&reader.escaped()?)?);
-    } else {
-        column.push_owned(read(reader, 0)?);
+    match reader.peek()? {
+        tag::STR => {
+            reader.byte()?;
+            column.push_str(text(&reader.escaped()?)?);
+        }
+        tag::NARROW_VECTOR => {
+            reader.byte()?;
+            let (bytes, _) = elements::<4>(reader)?.as_chunks();
+            column.push_vector(bytes.iter().copied().map(narrow_float_of));
+        }
+        tag::WIDE_VECTOR => {
+            reader.byte()?;
+            let (bytes, _) = elements::<8>(reader)?.as_chunks();
+            column.push_vector(bytes.iter().copied().map(float_of));
+        }
+        _ => column.push_owned(read(reader, 0)?),
     }
     Ok(())
 }

@@ -50,6 +50,7 @@ mod value;
 
 pub use crate::budget::MAX_DEPTH;
 pub use any::{decode_any, encode_any};
+pub(in crate::storage) use any::{decode_into, write_any};
 pub use batch::{decode_batch, encode_batch};
 pub use bounds::increment;
 pub use ordered::{VALIDITY_BYTES, encode_validity};

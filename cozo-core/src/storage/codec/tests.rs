@@ -115,7 +115,8 @@ fn value(random: &mut StdRng, depth: usize) -> DataValue {
 /// The column types that have encodings of their own, and some that have not.
 fn types() -> Vec<ColumnType> {
     use BaseType::*;
-    let bases = [Any, Bool, Int, Float, String, Bytes, Uuid, Json, Validity, Tuple(vec![])];
+    let bases =
+        [Any, Bool, Int, Float, String, Bytes, Uuid, Json, Validity, Tuple(vec![]), Vector { wide: false, len: 3 }];
     let both = |base: BaseType| [true, false].map(|nullable| ColumnType { base: base.clone(), nullable });
     bases.into_iter().flat_map(both).collect()
 }
@@ -135,6 +136,7 @@ fn fitting(column: &ColumnType, random: &mut StdRng) -> DataValue {
         BaseType::Json => DataValue::Json(JsonData(document(random))),
         BaseType::Validity => validity(random),
         BaseType::Tuple(_) => DataValue::List(list(random, 2)),
+        BaseType::Vector { .. } => DataValue::Vec(Vector::F32((0..3).map(|_| float(random) as f32).collect())),
         _ => value(random, 0),
     }
 }
@@ -329,4 +331,21 @@ fn values_of_another_type_are_refused() {
     let codec = RowCodec::new(&relation(vec![types()[5].clone()], vec![]));
     let error = codec.write_key(&[Column::floats(vec![1.0])], 0, &mut vec![]).unwrap_err();
     assert_eq!(error.to_string(), "a value cannot be stored: Float is not what column 0 of 'r' holds");
+}
+
+#[test]
+fn vectors_are_stored_as_they_always_were() {
+    let narrow = DataValue::Vec(Vector::F32(vec![1.0, -2.0].into()));
+    let wide = DataValue::Vec(Vector::F64(vec![1.0].into()));
+    for (value, head, elements) in [
+        (narrow, [11, 0, 0, 0, 0, 0, 0, 0, 2], [0xBF, 0x80, 0, 0, 0x3F, 0xFF, 0xFF, 0xFF]),
+        (wide, [12, 0, 0, 0, 0, 0, 0, 0, 1], [0xBF, 0xF0, 0, 0, 0, 0, 0, 0]),
+    ] {
+        let (mut bytes, mut column) = (vec![], Column::default());
+        encode_any(&value, &mut bytes).unwrap();
+        assert_eq!(bytes, [&head[..], &elements].concat());
+        decode_into(&bytes, &mut column).unwrap();
+        assert!(matches!(column, Column::Vec(_)) && column.get(0) == value);
+        assert!(decode_into(&bytes[..bytes.len() - 1], &mut column).is_err());
+    }
 }

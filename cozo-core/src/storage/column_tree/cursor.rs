@@ -5,7 +5,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::finger::Finger;
-use super::limits::MAX_LEAF_ROWS;
+use super::limits::{BATCH_VECTOR_BYTES, MAX_LEAF_ROWS};
 use super::loads::load;
 use super::node::Node;
 use super::prefetch::{MAX_WALKS, PrefetchWalks};
@@ -33,7 +33,7 @@ impl<'a> ScanCursor<'a> {
 
 impl BatchCursor for ScanCursor<'_> {
     fn next_batch(&mut self, max_rows: usize) -> Result<Option<Batch>, StorageError> {
-        let rows = self.remaining.min(max_rows.max(1) as u64) as usize;
+        let mut rows = self.remaining.min(max_rows.max(1) as u64) as usize;
         if rows == 0 {
             return Ok(None);
         }
@@ -55,12 +55,19 @@ impl BatchCursor for ScanCursor<'_> {
             self.row += count;
             // The first leaf determines the types of the columns. Reserving the rest now avoids a copy with each further leaf.
             if batch.len == count && count < rows {
+                rows = rows.min(rows_of_vectors(&batch)).max(count);
                 batch.columns.iter_mut().for_each(|column| column.try_reserve(rows - count));
             }
         }
         self.remaining -= batch.len as u64;
         Ok(Some(batch))
     }
+}
+
+/// The number of rows of a batch with vectors like those of a first leaf.
+fn rows_of_vectors(first: &Batch) -> usize {
+    let bytes = |column: &Column| if let Column::Vec(vectors) = column { vectors.row_bytes() } else { 0 };
+    BATCH_VECTOR_BYTES.checked_div(first.columns.iter().map(bytes).sum()).unwrap_or(usize::MAX)
 }
 
 /// Appends columns of rows of the finger's leaf.

@@ -6,6 +6,7 @@
 //! | integers | a base, and offsets of 1, 2 or 4 bytes; plain if the offsets need more |
 //! | floats, Booleans | plain |
 //! | strings | one buffer with ends; a dictionary if they repeat |
+//! | vectors of one length and element type | all elements in one buffer |
 //! | other types, or several types | `DataValue`s |
 //!
 //! A leaf of four rows with a key of one integer:
@@ -32,6 +33,7 @@ use super::int_column::IntColumn;
 use super::plain_column::PlainColumn;
 use super::search::{equal_range_by, run_end};
 use super::text_column::{DictionaryColumn, TextColumn};
+use super::vector_column::LeafVectors;
 use crate::storage::key::Key;
 use crate::value::{Column, DataValue, Num, Primitive, StrColumn, Validity};
 
@@ -44,6 +46,7 @@ pub(super) enum LeafColumn {
     Float(PlainColumn<f64>),
     Text(TextColumn),
     Dictionary(DictionaryColumn),
+    Vec(LeafVectors),
     Any(Buffer<DataValue>),
 }
 
@@ -57,6 +60,7 @@ macro_rules! for_encoding {
             LeafColumn::Float($column) => $body,
             LeafColumn::Text($column) => $body,
             LeafColumn::Dictionary($column) => $body,
+            LeafColumn::Vec($column) => $body,
             LeafColumn::Any($values) => $untyped,
         }
     };
@@ -77,8 +81,11 @@ impl LeafColumn {
             Column::Int(column) => LeafColumn::Int(IntColumn::encode(column, range)),
             Column::Float(column) => LeafColumn::Float(PlainColumn::encode(column, range)),
             Column::Str(column) => LeafColumn::encode_strings(column, range),
+            Column::Vec(column) => LeafColumn::Vec(LeafVectors::encode(column, range)),
             Column::Any(values) if values[range.clone()].iter().all(DataValue::has_column_type) => {
-                match values[range].iter().cloned().collect() {
+                let mut column = Column::default();
+                values[range].iter().for_each(|value| column.push(value));
+                match column {
                     Column::Any(values) => LeafColumn::Any(buffer(values.into_iter())),
                     typed => LeafColumn::encode(&typed, 0..typed.len()),
                 }
@@ -120,6 +127,7 @@ impl LeafColumn {
             LeafColumn::Float(column) => LeafColumn::Float(column.copy_with_room()),
             LeafColumn::Text(column) => LeafColumn::Text(column.copy_with_room()),
             LeafColumn::Dictionary(column) => LeafColumn::Dictionary(column.copy_with_room()),
+            LeafColumn::Vec(column) => LeafColumn::Vec(column.copy_with_room()),
             LeafColumn::Any(values) => LeafColumn::Any(copy_with_room(values)),
         }
     }
@@ -165,6 +173,8 @@ impl LeafColumn {
             (LeafColumn::Float(column), Key::Null) => column.equal_range(range, None, f64::total_cmp),
             (LeafColumn::Bool(column), Key::Bool(key)) => column.equal_range(range, Some(key), bool::cmp),
             (LeafColumn::Bool(column), Key::Null) => column.equal_range(range, None, bool::cmp),
+            (LeafColumn::Vec(column), Key::Vec(key)) => column.equal_range(range, Some(key)),
+            (LeafColumn::Vec(column), Key::Null) => column.equal_range(range, None),
             (LeafColumn::Null(_), Key::Null) => range,
             (LeafColumn::Null(_), _) => range.end..range.end,
             (LeafColumn::Any(values), Key::Other(key)) => equal_range_by(range, |row| values[row].cmp(key)),
@@ -197,6 +207,8 @@ impl LeafColumn {
             (LeafColumn::Text(column), Key::Null) => column.write(row, None, is_new),
             (LeafColumn::Dictionary(column), Key::Str(value)) => column.write(row, Some(value), is_new),
             (LeafColumn::Dictionary(column), Key::Null) => column.write(row, None, is_new),
+            (LeafColumn::Vec(column), Key::Vec(value)) => column.write(row, Some(value), is_new),
+            (LeafColumn::Vec(column), Key::Null) => column.write(row, None, is_new),
             (LeafColumn::Any(values), value) => {
                 write(values, row, value.to_value(), is_new);
                 true
@@ -242,6 +254,9 @@ impl LeafColumn {
                 column.append_range(range, target);
             }
             (LeafColumn::Dictionary(column), Column::Str(target)) if target.has_room(column.most_bytes()) => {
+                column.append_range(range, target);
+            }
+            (LeafColumn::Vec(column), Column::Vec(target)) if column.fits(target) => {
                 column.append_range(range, target);
             }
             (LeafColumn::Any(values), Column::Any(target)) => target.extend_from_slice(&values[range]),
@@ -293,6 +308,7 @@ impl LeafColumn {
         match self {
             LeafColumn::Int(column) => column.get(row).map_or(0, |value| value as usize),
             LeafColumn::Float(column) => usize::from(column.get(row).is_some_and(|value| value > 0.0)),
+            LeafColumn::Vec(column) => column.prefetch_row(row),
             LeafColumn::Any(values) => usize::from(matches!(values[row], DataValue::Null)),
             _ => 0,
         }
@@ -307,6 +323,7 @@ impl LeafColumn {
             LeafColumn::Int(column) => column.run_end(range),
             LeafColumn::Text(column) => run_end(range, |row| column.get(row) == column.get(first)),
             LeafColumn::Dictionary(column) => run_end(range, |row| column.get(row) == column.get(first)),
+            LeafColumn::Vec(column) => run_end(range, |row| column.get(row) == column.get(first)),
             LeafColumn::Any(values) => run_end(range, |row| values[row] == values[first]),
             LeafColumn::Bool(_) | LeafColumn::Float(_) => run_end(range, |row| self.get(row) == self.get(first)),
         }
@@ -352,14 +369,16 @@ impl LeafColumn {
                 (0..len).for_each(|_| strings.push_null());
                 Column::Str(strings)
             }
+            LeafColumn::Vec(column) => Column::Vec(column.nulls(len)),
             LeafColumn::Any(_) => Column::Any(vec![DataValue::Null; len]),
         }
     }
 
-    /// The approximate size of strings and untyped values. Typed values of fixed size count as 0.
+    /// The approximate size of strings, vectors and untyped values. Typed values of fixed size count as 0.
     pub fn weight(&self) -> usize {
         match self {
             LeafColumn::Text(column) => column.byte_len(),
+            LeafColumn::Vec(column) => column.weight(),
             LeafColumn::Any(values) => values.iter().map(weight_of).sum(),
             _ => 0,
         }
@@ -375,6 +394,7 @@ impl LeafColumn {
 pub(super) fn column_weight(column: &Column, range: Range<usize>) -> usize {
     match column {
         Column::Str(column) => range.map(|row| column.bytes_at(row).len()).sum(),
+        Column::Vec(column) => column.bytes_within(range),
         Column::Any(values) => values[range].iter().map(weight_of).sum(),
         _ => 0,
     }
@@ -385,7 +405,7 @@ fn weight_of(value: &DataValue) -> usize {
     match value {
         DataValue::Str(text) => text.len(),
         DataValue::Bytes(bytes) => bytes.len(),
-        DataValue::Vec(vector) => vector.len() * size_of::<f32>(),
+        DataValue::Vec(vector) => vector.bytes(),
         DataValue::List(items) => items.iter().map(|item| size_of::<DataValue>() + weight_of(item)).sum(),
         DataValue::Set(items) => items.iter().map(|item| size_of::<DataValue>() + weight_of(item)).sum(),
         DataValue::Json(_) => 2 * size_of::<DataValue>(), // unknown without walking it

@@ -93,6 +93,7 @@ mod shared;
 mod tests;
 mod text_column;
 mod tree;
+mod vector_column;
 
 pub use cursor::{ScanCursor, TreeLookupCursor};
 pub use leaf_directory::{DirectoryReader, LeafDirectory};

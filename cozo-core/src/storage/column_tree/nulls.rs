@@ -15,6 +15,17 @@ impl Nulls {
         Nulls(flags.map(|flags| buffer(flags.iter().copied())))
     }
 
+    /// These flags.
+    pub fn each(flags: impl ExactSizeIterator<Item = bool> + Clone) -> Self {
+        Nulls(flags.clone().any(|is_null| is_null).then(|| buffer(flags)))
+    }
+
+    /// The number of nulls before a row.
+    #[inline]
+    pub fn count_before(&self, row: usize) -> usize {
+        self.0.as_ref().map_or(0, |flags| flags[..row].iter().filter(|is_null| **is_null).count())
+    }
+
     pub fn copy_with_room(&self) -> Self {
         Nulls(self.0.as_deref().map(copy_with_room))
     }

@@ -15,14 +15,14 @@
 //! | `Mixed` | any other type, not in a key | as above for integers, floats and strings; other values tagged |
 //! | `Tagged` | any other type, in a key | tagged: the order of the bytes is the order of the values |
 //!
-//! Null is SQLite's null, tagged in keys. *Tagged* is a `BLOB` of [`encode_any`].
+//! Null is SQLite's null, tagged in keys. *Tagged* is a `BLOB` of [`encode_any`](crate::storage::codec::encode_any).
 
 use rusqlite::Statement;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 
 use super::error::failed;
 use crate::schema::{BaseType, ColumnType};
-use crate::storage::codec::{decode_any, encode_any};
+use crate::storage::codec::{decode_any, decode_into, write_any};
 use crate::storage::error::StorageError;
 use crate::storage::key::Key;
 use crate::value::{Column, DataValue, JsonData, Primitive, StrColumn};
@@ -135,6 +135,7 @@ impl Form {
         match (self, &mut *column, stored) {
             (Form::Int, Column::Int(ints), ValueRef::Integer(value)) => ints.push(value),
             (Form::Float, Column::Float(floats), ValueRef::Real(value)) => floats.push(value),
+            (Form::Tagged | Form::Mixed, _, ValueRef::Blob(bytes)) => decode_into(bytes, column)?,
             (Form::Text, _, ValueRef::Text(bytes)) => column.push_str(text(bytes)?),
             _ => column.push_owned(self.decode(stored)?),
         }
@@ -199,10 +200,7 @@ fn is_kept(float: f64) -> bool {
 
 fn tagged(value: Key) -> Result<ToSqlOutput<'static>, StorageError> {
     let mut bytes = vec![];
-    match value {
-        Key::Other(value) => encode_any(value, &mut bytes)?,
-        simple => encode_any(&simple.to_value(), &mut bytes)?,
-    }
+    write_any(value, &mut bytes)?;
     Ok(ToSqlOutput::Owned(Value::Blob(bytes)))
 }
 

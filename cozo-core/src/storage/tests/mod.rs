@@ -14,7 +14,7 @@ use super::{ChangeKind, ChangeSet, ChangedRows, End, KeyRange, RelationShape, Ro
 use crate::schema::{
     AccessLevel, BaseType, ColumnDefinition, ColumnType, RelationId, RelationSchema, SchemaRef, Triggers,
 };
-use crate::value::{Batch, Column, DataValue, Tuple, Validity};
+use crate::value::{Batch, Column, DataValue, Tuple, Validity, Vector};
 
 mod histories;
 
@@ -52,7 +52,7 @@ pub enum Kind {
     Record,
     /// Two Int keys, no values.
     Edge,
-    /// String and Int keys; Float and Bool values.
+    /// String and Int keys; Float, Bool and vector values.
     Text,
     /// Two keys and one value, all of any type.
     Mixed,
@@ -64,7 +64,7 @@ impl Kind {
         let (keys, arity) = match self {
             Kind::Record => (1, 4),
             Kind::Edge => (2, 2),
-            Kind::Text => (2, 4),
+            Kind::Text => (2, 5),
             Kind::Mixed => (2, 3),
         };
         RelationShape { keys, arity }
@@ -78,7 +78,8 @@ impl Kind {
             Kind::Edge => vec![int.clone(), int],
             Kind::Text => {
                 let (float, bool) = (of(BaseType::Float, true), of(BaseType::Bool, true));
-                vec![of(BaseType::String, false), int, float, bool]
+                let vectors = of(BaseType::Vector { wide: false, len: 3 }, true);
+                vec![of(BaseType::String, false), int, float, bool, vectors]
             }
             Kind::Mixed => vec![any.clone(), any.clone(), any],
         };
@@ -96,7 +97,8 @@ impl Kind {
             (Kind::Text, 0) => "é".repeat(random.random_range(0..40)).into(),
             (Kind::Text, 1) => (i64::MAX - random.random_range(0..500)).into(),
             (Kind::Text, 2) => nullable(random, |random| (random.random_range(-9..9) as f64 / 3.0).into()),
-            (Kind::Text, _) => nullable(random, |random| random.random_bool(0.5).into()),
+            (Kind::Text, 3) => nullable(random, |random| random.random_bool(0.5).into()),
+            (Kind::Text, _) => nullable(random, |random| narrow(3, random)),
             (Kind::Mixed, _) => mixed(random),
         }
     }
@@ -138,10 +140,17 @@ fn nullable(random: &mut StdRng, value: impl Fn(&mut StdRng) -> DataValue) -> Da
     if random.random_bool(0.2) { DataValue::Null } else { value(random) }
 }
 
+/// A vector of so many elements.
+fn narrow(len: usize, random: &mut StdRng) -> DataValue {
+    DataValue::Vec(Vector::F32((0..len).map(|_| random.random_range(-3..3) as f32 / 2.0).collect()))
+}
+
 fn mixed(random: &mut StdRng) -> DataValue {
     let small = random.random_range(-3..3);
-    match random.random_range(0..10) {
+    match random.random_range(0..12) {
         0 => DataValue::Null,
+        10 => narrow(random.random_range(0..3), random),
+        11 => DataValue::Vec(Vector::F64(vec![small.into(), 0.5].into())),
         1 => random.random_bool(0.5).into(),
         2 => small.into(),
         3 => f64::from(small).into(),

@@ -8,12 +8,14 @@ use arrow_array::types::{
     Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_buffer::ArrowNativeType;
 use arrow_schema::{DataType, Field, FieldRef, Fields};
 use serde_json::Value;
 
 use super::{JSON, TYPE_KEY, UUID};
 use crate::value::{
-    Batch, Column, DataValue, JsonData, Primitive, StrColumn, UuidWrapper, Validity, Vector, loses_digits,
+    Batch, Column, DataValue, JsonData, Primitive, StrColumn, UuidWrapper, Validity, VectorElement, VectorRows,
+    loses_digits,
 };
 
 /// The reason why a batch cannot be converted to columns.
@@ -86,7 +88,8 @@ fn column_of(array: &ArrayRef, field: &Field) -> Result<Column, Refusal> {
         DataType::FixedSizeBinary(_) => bytes(array.as_fixed_size_binary().iter()),
         DataType::Dictionary(..) => dictionary(array, field)?,
         DataType::FixedSizeList(item, _) => match item.data_type() {
-            DataType::Float32 | DataType::Float64 => vectors(array),
+            DataType::Float32 => vectors::<f32, Float32Type>(array),
+            DataType::Float64 => vectors::<f64, Float64Type>(array),
             _ => lists(array, item, |array, row| array.as_fixed_size_list().value(row))?,
         },
         DataType::List(item) => lists(array, item, |array, row| array.as_list::<i32>().value(row))?,
@@ -227,25 +230,37 @@ fn dictionary(array: &ArrayRef, field: &Field) -> Result<Column, Refusal> {
     Ok(column)
 }
 
-fn floats_of(array: &ArrayRef) -> Column {
-    match array.data_type() {
-        DataType::Float32 => floats::<Float32Type>(array),
-        _ => floats::<Float64Type>(array),
+/// Vectors of lists of fixed size. Vectors cannot have nulls, so that a list with one stays a List.
+fn vectors<T, A>(array: &ArrayRef) -> Column
+where
+    T: VectorElement + ArrowNativeType,
+    A: ArrowPrimitiveType<Native = T>,
+{
+    let lists = array.as_fixed_size_list();
+    let items = lists.values().as_primitive::<A>();
+    let (dim, elements) = (lists.value_length() as usize, items.values());
+    if dim > 0 && items.null_count() == 0 && array.null_count() == 0 {
+        return Column::Vec(T::column(VectorRows::dense(elements.to_vec(), dim)));
     }
-}
-
-fn vectors(array: &ArrayRef) -> Column {
-    rows(array, |row| {
-        let items = array.as_fixed_size_list().value(row);
-        match items.data_type() {
-            // Vectors cannot have nulls.
-            _ if items.null_count() > 0 => DataValue::List(floats_of(&items).iter().collect()),
-            DataType::Float32 => {
-                DataValue::Vec(Vector::F32(items.as_primitive::<Float32Type>().values().to_vec().into()))
+    let mut column = Column::default();
+    for row in 0..array.len() {
+        let range = row * dim..(row + 1) * dim;
+        match array.is_null(row) {
+            true => column.push(&DataValue::Null),
+            false if range.clone().any(|item| items.is_null(item)) => {
+                let float = |item| {
+                    if items.is_null(item) {
+                        DataValue::Null
+                    } else {
+                        DataValue::from(Into::<f64>::into(elements[item]))
+                    }
+                };
+                column.push_owned(DataValue::List(range.map(float).collect()));
             }
-            _ => DataValue::Vec(Vector::F64(items.as_primitive::<Float64Type>().values().to_vec().into())),
+            false => column.push_vector(elements[range].iter().copied()),
         }
-    })
+    }
+    column
 }
 
 fn lists(array: &ArrayRef, item: &Field, items: impl Fn(&ArrayRef, usize) -> ArrayRef) -> Result<Column, Refusal> {

@@ -6,7 +6,7 @@ use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 
 use super::to_arrow;
-use crate::value::{Batch, Column, DataValue, Num, Vector};
+use crate::value::{Batch, Column, DataValue, Num, Vector, VectorColumn};
 
 /// Integers up to this have an equal float.
 const MAX_EXACT_INT: u64 = 1 << 53;
@@ -109,6 +109,11 @@ impl Seen {
                 self.survives_json &= floats.values.iter().all(|value| value.is_finite());
             }
             Column::Str(_) => self.join(Kind::Str, numbers),
+            Column::Vec(vectors) => {
+                let wide = matches!(vectors, VectorColumn::F64(_));
+                self.join(Kind::Vector { wide, len: vectors.dim() }, numbers);
+                self.survives_json = false;
+            }
             Column::Any(values) => values.iter().filter(|value| !value.is_null()).for_each(|value| {
                 self.join(Kind::of(value), numbers);
                 self.survives_json &= survives_json(value);
@@ -213,7 +218,8 @@ mod tests {
         let vector = |items: Vec<f32>| DataValue::Vec(Vector::F32(items.into()));
         let validity = |micros, asserts| DataValue::Validity(Validity::from((micros, asserts)));
         let document = |value| DataValue::Json(JsonData(value));
-        let table: [[DataValue; 3]; 13] = [
+        let wide = |items: Vec<f64>| DataValue::Vec(Vector::F64(items.into()));
+        let table: [[DataValue; 3]; 17] = [
             [1.into(), i64::MAX.into(), DataValue::Null],
             [1.into(), 2.into(), 2.5.into()],
             [i64::MIN.into(), DataValue::Null, 1.0.into()],
@@ -223,6 +229,10 @@ mod tests {
             [DataValue::Bytes(vec![0, 255]), DataValue::Bytes(vec![]), DataValue::Null],
             [DataValue::Uuid(UuidWrapper(uuid::Uuid::from_u128(7))), DataValue::Null, DataValue::Null],
             [vector(vec![1.0, 2.0]), DataValue::Null, vector(vec![3.0, f32::NAN])],
+            [DataValue::Null, DataValue::Null, vector(vec![1.0, 2.0])],
+            [vector(vec![1.0, 2.0]), vector(vec![3.0, 4.0]), DataValue::Null],
+            [wide(vec![1.0]), wide(vec![0.1]), wide(vec![f64::INFINITY])],
+            [DataValue::Null, wide(vec![1.0, 0.5]), DataValue::Null],
             [validity(5, true), validity(-6, false), DataValue::Null],
             [document(json!([1, "a"])), document(json!(null)), document(json!({"k": 1.0}))],
             [DataValue::from(vec![1, 2]), DataValue::List(vec![]), document(json!({"k": [1, {}]}))],

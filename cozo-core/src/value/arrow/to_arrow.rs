@@ -1,14 +1,14 @@
 //! Columns as Arrow arrays.
 //!
-//! Arrays of integers, floats and strings take over the memory of their columns. Others are converted value by value, by the
+//! Arrays of integers, floats, strings and vectors take over the memory of their columns. Others are converted value by value, by the
 //! [`Kind`] of the column.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::types::Float32Type;
+use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type};
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BooleanArray, FixedSizeListArray, Float64Array, Int64Array, LargeBinaryArray,
+    ArrayRef, BinaryArray, BooleanArray, FixedSizeListArray, Float64Array, Int64Array, LargeBinaryArray,
     LargeStringArray, NullArray, PrimitiveArray, RecordBatch, StringArray,
 };
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use super::kinds::{ArrowTypes, Kind, Numbers};
 use super::{JSON, TYPE_KEY};
-use crate::value::{Batch, Column, DataValue, Primitive, StrColumn, Vector};
+use crate::value::{Batch, Column, DataValue, Primitive, StrColumn, VectorColumn, VectorElement, VectorRows};
 
 /// The most bytes of an array with short offsets.
 const MAX_SHORT_BYTES: usize = i32::MAX as usize;
@@ -44,6 +44,14 @@ pub fn array(column: Column, kind: Option<Kind>) -> Result<ArrayRef, ArrowError>
             Arc::new(Float64Array::try_new(values.into(), validity(nulls))?)
         }
         (Column::Str(column), Kind::Str) => strings(column)?,
+        (Column::Vec(column), Kind::Vector { .. }) => vectors(column)?,
+        (Column::Null(len), Kind::Vector { wide: true, len: dim }) => {
+            vectors(VectorColumn::F64(VectorRows::of_nulls(dim, len)))?
+        }
+        (Column::Null(len), Kind::Vector { wide: false, len: dim }) => {
+            vectors(VectorColumn::F32(VectorRows::of_nulls(dim, len)))?
+        }
+        (Column::Any(values), kind @ Kind::Vector { .. }) => array(values.into_iter().collect(), Some(kind))?,
         (Column::Any(values), kind) => mixture(values, kind)?,
         (column, kind) => mixture(column.iter().collect(), kind)?,
     })
@@ -87,8 +95,9 @@ fn mixture(values: Vec<DataValue>, kind: Kind) -> Result<ArrayRef, ArrowError> {
         Kind::Float => Arc::new(values.iter().map(DataValue::get_float).collect::<Float64Array>()),
         Kind::Str => texts(values.iter().map(|value| value.get_str().map(str::to_string)).collect()),
         Kind::Bytes => bytes(&values),
-        Kind::Uuid | Kind::Validity | Kind::Document | Kind::Json => texts(values.into_iter().map(text).collect()),
-        Kind::Vector { wide, len } => vectors(&values, wide, len)?,
+        Kind::Uuid | Kind::Validity | Kind::Document | Kind::Json | Kind::Vector { .. } => {
+            texts(values.into_iter().map(text).collect())
+        }
     })
 }
 
@@ -116,23 +125,39 @@ fn bytes(values: &[DataValue]) -> ArrayRef {
     Arc::new(bytes().collect::<BinaryArray>())
 }
 
-fn vectors(values: &[DataValue], wide: bool, len: usize) -> Result<ArrayRef, ArrowError> {
-    let mut narrow_items: Vec<f32> = vec![];
-    let mut wide_items: Vec<f64> = vec![];
-    for value in values {
-        match value {
-            DataValue::Vec(Vector::F32(vector)) => narrow_items.extend(vector),
-            DataValue::Vec(Vector::F64(vector)) => wide_items.extend(vector),
-            _ if wide => wide_items.resize(wide_items.len() + len, 0.0),
-            _ => narrow_items.resize(narrow_items.len() + len, 0.0),
+/// Vectors as lists of fixed size, which take over the elements of a column without nulls.
+fn vectors(column: VectorColumn) -> Result<ArrayRef, ArrowError> {
+    fn lists<A>(rows: VectorRows<A::Native>) -> Result<ArrayRef, ArrowError>
+    where
+        A: ArrowPrimitiveType<Native: VectorElement>,
+    {
+        let dim = rows.dim();
+        let (elements, nulls) = rows.into_parts();
+        let elements = match &nulls {
+            None => elements,
+            Some(nulls) => with_nulls(&elements, nulls, dim),
+        };
+        let items = PrimitiveArray::<A>::new(elements.into(), None);
+        let item = Arc::new(Field::new_list_field(A::DATA_TYPE, true));
+        let size = i32::try_from(dim);
+        let size = size.map_err(|_| ArrowError::InvalidArgumentError(format!("vectors of {dim} elements")))?;
+        Ok(Arc::new(FixedSizeListArray::try_new(item, size, Arc::new(items), validity(nulls))?))
+    }
+    match column {
+        VectorColumn::F32(rows) => lists::<Float32Type>(rows),
+        VectorColumn::F64(rows) => lists::<Float64Type>(rows),
+    }
+}
+
+/// The elements of vectors, with zeros for those that are null.
+fn with_nulls<T: VectorElement>(elements: &[T], nulls: &[bool], dim: usize) -> Vec<T> {
+    let mut all = Vec::with_capacity(nulls.len() * dim);
+    let mut vectors = elements.chunks_exact(dim);
+    for is_null in nulls {
+        match is_null {
+            true => all.resize(all.len() + dim, T::default()),
+            false => all.extend_from_slice(vectors.next().unwrap_or_default()),
         }
     }
-    let items: ArrayRef = match wide {
-        true => Arc::new(Float64Array::from(wide_items)),
-        false => Arc::new(PrimitiveArray::<Float32Type>::from(narrow_items)),
-    };
-    let present = values.iter().map(|value| !value.is_null()).collect::<Vec<_>>();
-    let item = Arc::new(Field::new_list_field(items.data_type().clone(), true));
-    let len = i32::try_from(len).map_err(|_| ArrowError::InvalidArgumentError(format!("vectors of {len} elements")))?;
-    Ok(Arc::new(FixedSizeListArray::try_new(item, len, items, Some(present.into()))?))
+    all
 }

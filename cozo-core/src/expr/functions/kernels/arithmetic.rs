@@ -1,7 +1,7 @@
-//! Arithmetic on columns of numbers without nulls.
+//! Arithmetic on columns of numbers without nulls. `vectors` has that on the elements of vectors.
 
 use super::super::arithmetic::canonical;
-use super::{KernelOutcome, OperandSide, Typed, dense, done, map, zip};
+use super::{KernelOutcome, OperandSide, Typed, dense, done, map, vectors, zip};
 use crate::expr::Operand;
 use crate::value::Column;
 
@@ -62,7 +62,7 @@ pub(in super::super) fn add(operands: &[Operand<'_>], len: usize) -> KernelOutco
         let sum = a.wrapping_add(b);
         (sum, (a ^ sum) & (b ^ sum))
     };
-    combine(operands, len, sum, |a, b| a + b)
+    combine(operands, len, sum, |a, b| a + b).or_else(|| vectors::combine(operands, len, |a, b| a + b, |a, b| a + b))
 }
 
 pub(in super::super) fn sub(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
@@ -72,10 +72,12 @@ pub(in super::super) fn sub(operands: &[Operand<'_>], len: usize) -> KernelOutco
         (difference, (a ^ b) & (a ^ difference))
     };
     combine(operands, len, difference, |a, b| a - b)
+        .or_else(|| vectors::combine(operands, len, |a, b| a - b, |a, b| a - b))
 }
 
 pub(in super::super) fn mul(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     combine(operands, len, |a, b| flagged(a.overflowing_mul(b)), |a, b| a * b)
+        .or_else(|| vectors::combine(operands, len, |a, b| a * b, |a, b| a * b))
 }
 
 pub(in super::super) fn modulo(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
@@ -92,6 +94,7 @@ fn combine_as_floats(operands: &[Operand<'_>], len: usize, f: impl Fn(f64, f64) 
 
 pub(in super::super) fn div(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     combine_as_floats(operands, len, |a, b| a / b)
+        .or_else(|| vectors::combine(operands, len, |a, b| a / b, |a, b| a / b))
 }
 
 pub(in super::super) fn pow(operands: &[Operand<'_>], len: usize) -> KernelOutcome {

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use super::super::arguments::Outcome as ValueOutcome;
 use super::super::lists::element;
-use super::super::vectors::Distance;
+use super::super::vectors::Metric;
 use super::{KernelOutcome, Texts, Typed, done, view};
 use crate::expr::Operand;
-use crate::value::{Column, DataValue};
+use crate::value::{Column, DataValue, VectorRef};
 
 /// The value of a row; cheap for scalars and mixtures.
 pub(super) fn value_at<'a>(operand: &'a Operand<'_>, row: usize) -> Cow<'a, DataValue> {
@@ -37,13 +37,19 @@ pub(in super::super) fn map_values(
     done(column)
 }
 
-/// Tests each value. Of strings the test may see only whether they are empty.
+/// Tests each value. Of strings the test may see only whether they are empty, and of vectors nothing.
 pub(in super::super) fn test_values(
     operands: &[Operand<'_>],
     len: usize,
     test: impl Fn(&DataValue) -> bool,
 ) -> KernelOutcome {
     let [operand] = operands else { return None };
+    if let Operand::Column(column) = operand
+        && let Column::Vec(vectors) = &**column
+    {
+        let [null, vector] = [DataValue::Null, DataValue::from(VectorRef::F32(&[0.0]))].map(|value| test(&value));
+        return done(Column::bools((0..len).map(|row| if vectors.is_null(row) { null } else { vector }).collect()));
+    }
     let Some(Typed::Str(Texts::Rows(texts))) = view(operand).map(|view| view.typed) else {
         return done(Column::bools((0..len).map(|row| test(&value_at(operand, row))).collect()));
     };
@@ -86,10 +92,10 @@ pub(in super::super) fn maybe_get(operands: &[Operand<'_>], len: usize) -> Kerne
 }
 
 /// Distances of vectors.
-pub(in super::super) fn distances(operands: &[Operand<'_>], len: usize, distance: Distance) -> KernelOutcome {
+pub(super) fn distances(operands: &[Operand<'_>], len: usize, metric: Metric) -> KernelOutcome {
     let [a, b] = operands else { return None };
     let of_row = |row| match (&*value_at(a, row), &*value_at(b, row)) {
-        (DataValue::Vec(a), DataValue::Vec(b)) => distance(a, b),
+        (DataValue::Vec(a), DataValue::Vec(b)) => metric.of(a, b),
         _ => None,
     };
     done(Column::floats((0..len).map(of_row).collect::<Option<_>>()?))

@@ -58,7 +58,16 @@ fn zip_texts(a: Texts<'_>, b: Texts<'_>, len: usize, f: impl Fn(&[u8], &[u8]) ->
 fn equality(operands: &[Operand<'_>], len: usize, wanted: bool) -> KernelOutcome {
     let [a, b] = operands else { return None };
     let (Some(view_a), Some(view_b)) = (view(a), view(b)) else {
-        let equal = |row| value_at(a, row).loosely_equals(&value_at(b, row));
+        let is_vectors = |column: &Column| matches!(column, Column::Vec(_));
+        let equal = |row| match (a, b) {
+            (Operand::Column(a), Operand::Column(b)) if is_vectors(a) || is_vectors(b) => a.equals_at(row, b, row),
+            (Operand::Column(column), Operand::Scalar(value)) | (Operand::Scalar(value), Operand::Column(column))
+                if is_vectors(column) =>
+            {
+                column.compare_value(row, value).is_eq()
+            }
+            _ => value_at(a, row).loosely_equals(&value_at(b, row)),
+        };
         return done(Column::bools((0..len).map(|row| equal(row) == wanted).collect()));
     };
     let mut outcome = typed_equality(view_a.typed, view_b.typed, len, wanted);

@@ -10,6 +10,7 @@ pub(super) mod by_reference;
 pub(super) mod comparison;
 pub(super) mod convert;
 pub(super) mod strings;
+pub(super) mod vectors;
 
 use crate::budget::{Stop, make_room};
 use crate::expr::{FunctionError, Operand};
@@ -107,7 +108,7 @@ fn view<'a>(operand: &'a Operand<'_>) -> Option<View<'a>> {
             Column::Str(column) => {
                 Some(View { typed: Typed::Str(Texts::Rows(column)), nulls: column.nulls.as_deref() })
             }
-            Column::Any(_) => None,
+            Column::Vec(_) | Column::Any(_) => None,
         },
     }
 }

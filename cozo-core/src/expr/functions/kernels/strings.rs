@@ -78,6 +78,12 @@ pub(in super::super) fn map_texts(
 /// Characters are counted by the bytes that begin one.
 pub(in super::super) fn length(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     let [operand] = operands else { return None };
+    if let Operand::Column(column) = operand
+        && let Column::Vec(vectors) = &**column
+        && !vectors.has_nulls()
+    {
+        return done(Column::ints(vec![vectors.dim() as i64; len]));
+    }
     let Some(texts) = dense_texts(operand) else {
         return map_values(operands, len, |value| length_of(value).map(|length| Ok((length as i64).into())));
     };

@@ -16,10 +16,16 @@
 
 use std::cmp::min;
 
-use super::thresholds::{FETCHED_BYTES, ROWS_AHEAD};
-
 /// Whether this target has an instruction that multiplies and adds in one step.
 const TARGET_FMA: bool = cfg!(any(target_feature = "fma", target_arch = "aarch64"));
+
+/// The number of rows between the one that is summed and the one that is fetched into the cache.
+/// Unit: rows. Bench: `search`.
+const ROWS_AHEAD: usize = 3;
+
+/// The bytes of a row that are fetched at most: the rest comes while these are summed.
+/// Unit: bytes. Bench: `search`.
+const FETCHED_BYTES: usize = 2048;
 
 /// Rows of one length, one after the other.
 #[derive(Clone, Copy)]
