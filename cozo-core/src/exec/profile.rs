@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
 
+use crate::index::search::SearchWork;
 use crate::plan::RulePlan;
 use crate::sync::Mutex;
 
@@ -16,6 +17,8 @@ pub struct OperatorProfile {
     pub batches: u64,
     /// The time spent in it alone, summed over threads.
     pub time: Duration,
+    /// What it searched, if it asks a search index.
+    pub searched: SearchWork,
 }
 
 /// What the operators of all rules did. **A profile never changes how a plan runs.**
@@ -40,7 +43,7 @@ impl Profile {
 
     /// Adds the measurements of a run row by row: all at the end of the rule, since its operators are not timed one by one.
     pub fn add_rows(&self, rule: &RulePlan, rows: u64, time: Duration) {
-        self.add_at(rule, rule.operators.len(), OperatorProfile { rows, batches: 0, time });
+        self.add_at(rule, rule.operators.len(), OperatorProfile { rows, time, ..OperatorProfile::default() });
     }
 
     fn add_at(&self, rule: &RulePlan, position: usize, more: OperatorProfile) {
@@ -50,6 +53,7 @@ impl Profile {
         known[position].rows += more.rows;
         known[position].batches += more.batches;
         known[position].time += more.time;
+        known[position].searched.add(&more.searched);
     }
 }
 
@@ -74,6 +78,11 @@ impl Clock {
         let now = Instant::now();
         self.spent[self.running].time += now - self.since;
         (self.running, self.since) = (operator, now);
+    }
+
+    /// Adds what the running operator searched.
+    pub fn searched(&mut self, work: &SearchWork) {
+        self.spent[self.running].searched.add(work);
     }
 
     /// Counts a batch that an operator emitted.

@@ -4,7 +4,7 @@
 //! operators measure and build while the plan runs, by the number of the operator. A [`Worker`] is the state of one thread that
 //! pushes batches through operators.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::exec::rowset::top_k::TopKSpec;
 use crate::exec::thresholds::{FIRST_BATCH_ROWS, MAX_BATCH_ROWS};
 use crate::expr::Expr;
 use crate::fixed_rule::graph::GraphCache;
-use crate::index::search::SearchCache;
+use crate::index::search::{SearchCache, SearchWork};
 use crate::plan::{Plan, RulePlan};
 use crate::program::checked_time;
 use crate::sync::Mutex;
@@ -84,28 +84,53 @@ pub struct Notes {
     /// In recursion, how many more rows each look-up finds before an index join replaces it, by the number of its operator. At 0
     /// it is replaced.
     pub lookups_left: Mutex<FxHashMap<usize, u64>>,
-    /// What an operator builds once and keeps for all rounds and threads.
-    built: Mutex<FxHashMap<usize, Arc<dyn Any + Send + Sync>>>,
+    /// What an operator builds once and keeps for all rounds and threads, by its type.
+    built: Mutex<FxHashMap<(usize, TypeId), Built>>,
 }
 
+type Built = Arc<dyn Any + Send + Sync>;
+
 impl Notes {
-    /// What an operator builds once for each run, by the number of the operator. An operator builds values of one type.
+    /// What an operator, by its number, builds once for each run. Others wait for it, so that it must not divide its work: a thread
+    /// that waits for its share may run another part of this run, and that part would wait for it.
     pub fn build_once<T: Send + Sync + 'static>(
         &self,
         operator: usize,
         build: impl FnOnce() -> Result<T, ExecError>,
     ) -> Result<Arc<T>, ExecError> {
         let mut built = self.built.lock();
-        let value = match built.get(&operator) {
+        let value = match built.get(&(operator, TypeId::of::<T>())) {
             Some(known) => known.clone(),
             None => {
-                let new: Arc<dyn Any + Send + Sync> = Arc::new(build()?);
-                built.insert(operator, new.clone());
+                let new: Built = Arc::new(build()?);
+                built.insert((operator, TypeId::of::<T>()), new.clone());
                 new
             }
         };
-        Ok(value.downcast().expect("an operator builds values of one type"))
+        Ok(of_type(value))
     }
+
+    /// [`Notes::build_once`] for work that may be divided. Several threads may do it, and one of the results is kept.
+    pub fn build_unlocked<T: Send + Sync + 'static>(
+        &self,
+        operator: usize,
+        build: impl FnOnce() -> Result<T, ExecError>,
+    ) -> Result<Arc<T>, ExecError> {
+        let key = (operator, TypeId::of::<T>());
+        let known = self.built.lock().get(&key).cloned();
+        let value = match known {
+            Some(known) => known,
+            None => {
+                let new: Built = Arc::new(build()?);
+                self.built.lock().entry(key).or_insert(new).clone()
+            }
+        };
+        Ok(of_type(value))
+    }
+}
+
+fn of_type<T: Send + Sync + 'static>(value: Built) -> Arc<T> {
+    value.downcast().expect("a value is found by its type")
 }
 
 impl<'a> Run<'a> {
@@ -168,6 +193,13 @@ impl<'r> Worker<'r> {
     pub fn gave(&mut self, operator: usize, rows: usize) {
         if let Some(clock) = &mut self.clock {
             clock.count(operator, rows);
+        }
+    }
+
+    /// Notes what the running operator searched.
+    pub fn searched(&mut self, work: &SearchWork) {
+        if let Some(clock) = &mut self.clock {
+            clock.searched(work);
         }
     }
 

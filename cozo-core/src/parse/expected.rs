@@ -62,7 +62,7 @@ pub(super) fn name_of(rule: Rule) -> &'static str {
         positional_args | positional_bindings | named_args | named_bindings => "`[` or `{`",
         named_arg | named_binding | search_bindings => "a column",
         validity => "`@`",
-        search_parameters | setting => "a `name: value` pair",
+        search_parameters | setting | within | kw_within => "a `name: value` pair",
         kw_or => "`or`",
         kw_and => "`and`",
         kw_in => "`in`",
@@ -112,6 +112,7 @@ pub(super) fn name_of(rule: Rule) -> &'static str {
         | sys_create_index
         | sys_create_search_index
         | sys_drop_index
+        | sys_reindex
         | sys_set_triggers
         | sys_show_triggers
         | sys_access_level
@@ -123,6 +124,7 @@ pub(super) fn name_of(rule: Rule) -> &'static str {
         | kw_remove
         | kw_rename
         | kw_index
+        | kw_reindex
         | search_index_kind
         | kw_set_triggers
         | kw_show_triggers

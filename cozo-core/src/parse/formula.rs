@@ -159,8 +159,28 @@ impl Builder<'_> {
         let mut inner = parts(node);
         let (relation, index) = index_path(&next_part(&mut inner));
         let bindings = self.named_args(parts(next_part(&mut inner)))?;
-        let parameters = self.settings(parts(next_part(&mut inner)))?;
-        Ok(SearchApply { relation, index, bindings, parameters, span })
+        let (mut parameters, mut within) = (vec![], None);
+        for node in parts(next_part(&mut inner)) {
+            if node.as_rule() == Rule::setting {
+                parameters.push(self.setting(node)?);
+                continue;
+            }
+            let place = span_of(&node);
+            if within.replace(Box::new(self.within(node)?)).is_some() {
+                let help = "keep one, and join the relations in a rule if both must hold";
+                return Err(self.misplaced("`within` is given twice", place, help));
+            }
+        }
+        Ok(SearchApply { relation, index, bindings, parameters, within, span })
+    }
+
+    /// The application after `within:`.
+    fn within(&self, node: Node<'_>) -> Result<Atom, ParseError> {
+        let apply = next_part(&mut parts(node));
+        Ok(match apply.as_rule() {
+            Rule::rule_apply => Atom::Rule(self.rule_apply(apply)?),
+            _ => Atom::Stored(self.stored_apply(apply)?),
+        })
     }
 
     /// `name: expr` pairs.

@@ -13,7 +13,7 @@ use super::position::describe_position;
 use super::prescan::{Unmatched, closing};
 use super::vocabulary::{CONTROL_WORDS, MUTATIONS, OPTIONS, Word};
 
-const SYSTEM_OPS: [&str; 19] = [
+const SYSTEM_OPS: [&str; 20] = [
     "::relations",
     "::running",
     "::compact",
@@ -24,6 +24,7 @@ const SYSTEM_OPS: [&str; 19] = [
     "::remove",
     "::rename",
     "::index",
+    "::reindex",
     "::hnsw",
     "::fts",
     "::lsh",

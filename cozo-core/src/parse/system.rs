@@ -31,6 +31,7 @@ impl Builder<'_> {
             Rule::sys_create_index => create_index(inner),
             Rule::sys_create_search_index => self.create_search_index(inner)?,
             Rule::sys_drop_index => drop_index(inner),
+            Rule::sys_reindex => reindex(inner),
             Rule::sys_set_triggers => {
                 let relation = symbol(&next_part(&mut inner));
                 SystemOpKind::SetTriggers(relation, inner.map(|it| self.trigger(it)).collect::<Result<_, _>>()?)
@@ -91,4 +92,9 @@ fn create_index<'i>(mut inner: impl Iterator<Item = Node<'i>>) -> SystemOpKind {
 fn drop_index<'i>(inner: impl Iterator<Item = Node<'i>>) -> SystemOpKind {
     let (relation, index) = index_path(&inner.last().expect("the grammar demands a path"));
     SystemOpKind::DropIndex { relation, index }
+}
+
+fn reindex<'i>(mut inner: impl Iterator<Item = Node<'i>>) -> SystemOpKind {
+    let (relation, index) = index_path(&next_part(&mut inner));
+    SystemOpKind::Reindex { relation, index }
 }

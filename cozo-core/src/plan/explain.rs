@@ -136,7 +136,7 @@ fn operator_line(plan: &Plan, kind: &OperatorKind) -> Line {
         }
         OperatorKind::Distinct => Line { op: "distinct", ..Line::default() },
         OperatorKind::Intersect(intersect) => intersect_line(plan, intersect),
-        OperatorKind::Search(search) => search_line(search),
+        OperatorKind::Search(search) => search_line(plan, search),
         OperatorKind::Unnest(slot, expr) => {
             let slot = slot.map_or("_".to_string(), |slot| format!("_{slot}"));
             Line { op: "multi-unify", expr: vec![format!("{slot} in {expr}")], ..Line::default() }
@@ -144,21 +144,28 @@ fn operator_line(plan: &Plan, kind: &OperatorKind) -> Line {
     }
 }
 
-fn search_line(search: &SearchPlan) -> Line {
+fn search_line(plan: &Plan, search: &SearchPlan) -> Line {
     let call = &search.call;
-    let op = match &call.index.options {
-        SearchOptions::Vectors(_) => "hnsw_search",
-        SearchOptions::Text(_) => "fts_search",
-        SearchOptions::Duplicates(_) => "lsh_search",
+    let (op, way) = match &call.index.options {
+        SearchOptions::Vectors(_) => ("hnsw_search", "graph, one hop, two hops or exact, by what may be found"),
+        SearchOptions::Text(_) => ("fts_search", "postings"),
+        SearchOptions::Duplicates(_) => ("lsh_search", "bands"),
     };
     let parameters = call.parameters.iter().map(|(name, value)| format!("{name}: {value}"));
     let filter = search.filter.iter().map(|filter| format!("filter: {filter}"));
+    let key = |(name, column): (&str, &usize), source: &Source| format!("{} = {name}", column_name(source, *column));
+    let within = search.within.iter().map(|(source, columns)| {
+        let names = call.schema.keys.iter().map(|key| key.name.as_str());
+        let keys: Vec<String> = names.zip(columns).map(|pair| key(pair, source)).collect();
+        format!("within: {}, {}", reference(plan, source), keys.join(", "))
+    });
     let query = std::iter::once(format!("query: {}", search.query));
+    let way = std::iter::once(format!("way: {way}"));
     let output = |(column, slot): &(SearchColumn, usize)| format!("{} -> _{slot}", call.output_name(*column));
     Line {
         op,
         reference: format!("~{}", call.name()),
-        joins_on: query.chain(parameters).chain(filter).collect(),
+        joins_on: query.chain(parameters).chain(filter).chain(within).chain(way).collect(),
         expr: search.outputs.iter().map(output).collect(),
     }
 }

@@ -204,6 +204,8 @@ pub struct SearchPlan {
     pub query: Expr,
     /// What must hold of a row that is found, over the slots of the input and those that the search fills.
     pub filter: Option<Expr>,
+    /// The rows among which it looks: the relation that has their keys, and its columns for these, in their order.
+    pub within: Option<(Source, Vec<usize>)>,
     /// What fills slots.
     pub outputs: Vec<(SearchColumn, usize)>,
 }
@@ -245,7 +247,7 @@ impl SearchPlan {
         Signature {
             evaluates: std::iter::once(&self.query).chain(&self.filter).collect(),
             fills: self.outputs.iter().map(|(_, slot)| *slot).collect(),
-            sources: smallvec![&self.source],
+            sources: std::iter::once(&self.source).chain(self.within.iter().map(|(source, _)| source)).collect(),
             searches: true,
             multiplies: true,
             ..Signature::default()

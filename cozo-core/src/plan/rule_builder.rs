@@ -21,7 +21,7 @@ use super::{
     JoinPlan, MatchOrder, Method, OperatorKind, RulePlan, SearchPlan, SemiJoinPlan, Source, TablePart, passes,
 };
 use crate::expr::Expr;
-use crate::program::{Apply, Arg, Atom, Rule, Search, StoredRead, Variable};
+use crate::program::{Apply, Arg, Atom, Rule, Search, StoredRead, Variable, Within};
 use crate::value::SmallStr;
 
 /// The operators of a rule while they are made.
@@ -192,8 +192,10 @@ impl<'a> RuleBuilder<'a> {
         let outputs = search.outputs.iter().map(|(column, variable)| (*column, self.bind(&variable.name))).collect();
         let filter = search.filter.as_ref().map(|filter| self.slotted(filter));
         let source = Source::Stored(StoredRead { schema: search.call.schema.clone(), as_of: None });
+        let of = |within: &Within| (Source::of(&within.apply.target, self.numbers), within.columns.clone());
+        let within = search.within.as_deref().map(of);
         let call = search.call.clone();
-        self.operators.push(OperatorKind::Search(SearchPlan { call, source, query, filter, outputs }));
+        self.operators.push(OperatorKind::Search(SearchPlan { call, source, query, filter, within, outputs }));
     }
 
     /// The columns of the arguments that are bound before the atom.

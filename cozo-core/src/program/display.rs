@@ -159,6 +159,7 @@ impl Display for Search {
         write!(f, " | query: {}", self.query)?;
         self.call.parameters.iter().try_for_each(|(name, value)| write!(f, ", {name}: {value}"))?;
         self.filter.iter().try_for_each(|filter| write!(f, ", filter: {filter}"))?;
+        self.within.iter().try_for_each(|within| write!(f, ", within: {}", within.apply))?;
         f.write_str("}")
     }
 }

@@ -8,7 +8,7 @@
 
 use super::constant::ConstantDataError;
 use super::expression::CallError;
-use super::search::SearchError;
+use super::search_error::SearchError;
 use crate::budget::Stop;
 use crate::diag::SourceSpan;
 use crate::fixed_rule::FixedRuleError;

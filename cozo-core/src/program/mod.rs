@@ -31,6 +31,7 @@ mod parameters;
 pub mod passes;
 mod resolve;
 mod search;
+mod search_error;
 mod time_travel;
 
 use std::collections::BTreeMap;
@@ -42,7 +43,8 @@ pub use error::ProgramError;
 pub use parameters::{Mention, ParameterValues, Parameters};
 pub use passes::{Rewriting, order_body, prepare};
 pub use resolve::Resolver;
-pub use search::{Search, SearchCall, SearchError, extractor, extractors};
+pub use search::{Search, SearchCall, Within, extractor, extractors};
+pub use search_error::SearchError;
 pub use time_travel::checked_time;
 
 use crate::diag::SourceSpan;
@@ -352,6 +354,24 @@ impl Atom {
         };
         let of_search = search.into_iter().flat_map(Search::bindings);
         apply.into_iter().flat_map(Apply::bindings).chain(of_search).chain(variable)
+    }
+
+    /// The relation that it applies, if any.
+    pub fn applied(&self) -> Option<&Apply> {
+        match self {
+            Atom::Apply(apply) => Some(apply),
+            Atom::Search(search) => search.within.as_ref().map(|within| &within.apply),
+            _ => None,
+        }
+    }
+
+    /// Why the relation that it applies must be complete before, if it must.
+    pub fn needs_complete(&self) -> Option<&'static str> {
+        match self {
+            Atom::Apply(apply) if apply.negated => Some("a negation"),
+            Atom::Search(_) => Some("the 'within' of a search"),
+            _ => None,
+        }
     }
 
     /// The variables that occur.

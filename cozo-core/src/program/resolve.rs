@@ -199,7 +199,7 @@ impl Resolver<'_> {
         })
     }
 
-    fn atom(&mut self, atom: &ast::Atom) -> Result<Atom, ProgramError> {
+    pub(super) fn atom(&mut self, atom: &ast::Atom) -> Result<Atom, ProgramError> {
         budget::make_room(ATOM_BYTES)?;
         match atom {
             ast::Atom::Rule(apply) => {
@@ -363,10 +363,17 @@ fn applied(formula: &ast::Formula, waiting: &mut Vec<SmallStr>, reached: &FxHash
             parts.iter().for_each(|part| applied(part, waiting, reached));
         }
         ast::Formula::Not(inner, _) => applied(inner, waiting, reached),
-        ast::Formula::Atom(ast::Atom::Rule(apply)) if !reached.contains(&apply.name.name) => {
-            waiting.push(apply.name.name.clone());
+        ast::Formula::Atom(atom) => {
+            let atom = match atom {
+                ast::Atom::Search(search) => search.within.as_deref(),
+                atom => Some(atom),
+            };
+            if let Some(ast::Atom::Rule(apply)) = atom
+                && !reached.contains(&apply.name.name)
+            {
+                waiting.push(apply.name.name.clone());
+            }
         }
-        ast::Formula::Atom(_) => {}
     }
 }
 
@@ -387,9 +394,7 @@ fn check_applications(predicates: &BTreeMap<SmallStr, Predicate<Formula>>) -> Re
         match &predicate.definition {
             Definition::Rules(rules) => {
                 for atom in rules.iter().flat_map(|rule| rule.body.atoms()) {
-                    if let Atom::Apply(apply) = atom {
-                        check(apply)?;
-                    }
+                    atom.applied().map_or(Ok(()), check)?;
                 }
             }
             Definition::Fixed(apply) => super::fixed::check_inputs(apply, predicates)?,

@@ -6,6 +6,7 @@
 //! | `query` | an expression, evaluated for each row before the atom |
 //! | `k`, `ef`, `radius`, ... | expressions without variables |
 //! | `filter` | an expression over outputs of the atom, and over variables that other atoms bind |
+//! | `within` | a relation that is complete before the search, and its columns for the keys |
 //!
 //! A name in `filter` is a variable that the atom binds, or else a column of the relation, or else a variable of the rule. The filter
 //! has outputs of its own, so that it tests what was found even if a variable is bound to another value. Their names begin with `~`.
@@ -13,7 +14,8 @@
 use std::sync::Arc;
 
 use super::resolve::check_once;
-use super::{ProgramError, Resolver, Variable};
+use super::search_error::SearchError;
+use super::{Apply, Arg, Atom, ProgramError, Resolver, Variable};
 use crate::diag::{SourceSpan, nearest};
 use crate::expr::Expr;
 use crate::index::search::{Extractor, SearchColumn};
@@ -31,10 +33,21 @@ pub struct Search {
     pub query: Expr,
     /// What must hold of a row that is found.
     pub filter: Option<Expr>,
+    /// The keys that may be found; all without it.
+    pub within: Option<Box<Within>>,
     /// What is bound, and the variables.
     pub outputs: Vec<(SearchColumn, Variable)>,
     /// The whole atom.
     pub span: SourceSpan,
+}
+
+/// The rows among which a search looks: those whose keys a relation has.
+#[derive(Clone, Debug)]
+pub struct Within {
+    /// The relation, applied to the names of the keys.
+    pub apply: Apply,
+    /// For each key column of the searched relation the column of this one.
+    pub columns: Vec<usize>,
 }
 
 /// The parts of a search that are the same for all rows.
@@ -59,7 +72,7 @@ struct Allowed {
 
 const OF_VECTORS: Allowed = Allowed {
     constants: &["k", "ef", "radius"],
-    needed: &["k", "ef"],
+    needed: &["query", "k", "ef"],
     bindings: &[
         ("bind_distance", SearchColumn::Distance),
         ("bind_vector", SearchColumn::Vector),
@@ -70,95 +83,15 @@ const OF_VECTORS: Allowed = Allowed {
 
 const OF_TEXTS: Allowed = Allowed {
     constants: &["k", "score_kind", "k1", "b", "exact_phrases", "prefix_analyzed"],
-    needed: &["k"],
+    needed: &["query", "k"],
     bindings: &[("bind_score", SearchColumn::Score), ("bind_spans", SearchColumn::Spans)],
 };
 
 const OF_DUPLICATES: Allowed = Allowed {
     constants: &["k", "min_similarity"],
-    needed: &[],
+    needed: &["query"],
     bindings: &[("bind_similarity", SearchColumn::Similarity)],
 };
-
-/// A search that does not fit its index.
-#[derive(Debug, Clone, thiserror::Error, miette::Diagnostic)]
-pub enum SearchError {
-    /// There is no such index.
-    #[error("the relation '{relation}' has no search index '{name}'")]
-    #[diagnostic(
-        code(eval::hnsw_index_not_found),
-        help("'::indices {relation}' lists its indices; ::hnsw, ::fts and ::lsh create search indices")
-    )]
-    IndexNotFound {
-        /// The relation.
-        relation: String,
-        /// The name.
-        name: String,
-        /// Where it stands.
-        #[label("no such search index")]
-        span: SourceSpan,
-    },
-    /// The index is being built.
-    #[error("the index '{index}' is being built")]
-    #[diagnostic(code(eval::search_index_building), help("'::indices' says when it is ready"))]
-    Building {
-        /// The index.
-        index: String,
-        /// Where it stands.
-        #[label("not ready yet")]
-        span: SourceSpan,
-    },
-    /// A parameter is missing.
-    #[error("the search has no parameter '{name}'")]
-    #[diagnostic(
-        code(parser::hnsw_query_required),
-        help("give it after the bar, as in ~rel:index{{column | query: q, k: 10, ef: 50}}; 'ef' is for vectors alone")
-    )]
-    ParameterMissing {
-        /// The parameter.
-        name: &'static str,
-        /// The search.
-        #[label("lacks the parameter")]
-        span: SourceSpan,
-    },
-    /// There is no such parameter.
-    #[error("a search in an index of the kind '{kind}' has no parameter '{name}'")]
-    #[diagnostic(code(parser::unknown_search_parameter))]
-    UnknownParameter {
-        /// The name.
-        name: String,
-        /// The kind of index.
-        kind: &'static str,
-        /// The nearest names.
-        #[help]
-        hint: String,
-        /// Where it stands.
-        #[label("unknown parameter")]
-        span: SourceSpan,
-    },
-    /// It stands in a negation.
-    #[error("a search cannot be negated")]
-    #[diagnostic(
-        code(eval::negated_search),
-        help(
-            "search in a rule of its own, and negate that: found[x] := ~r:i{{x | ...}}  ?[x] := *r{{x}}, not found[x]"
-        )
-    )]
-    Negated {
-        /// The search.
-        #[label("negated")]
-        span: SourceSpan,
-    },
-    /// The expression of the index cannot be evaluated for the rows of its relation.
-    #[error("the index '{index}' cannot read the rows of its relation: {reason}")]
-    #[diagnostic(code(eval::bad_extractor), help("an index takes values from the columns of its relation alone"))]
-    BadExtractor {
-        /// The index.
-        index: String,
-        /// The reason.
-        reason: String,
-    },
-}
 
 impl Allowed {
     fn of(options: &SearchOptions) -> &'static Allowed {
@@ -171,7 +104,7 @@ impl Allowed {
 
     fn names(&self) -> Vec<&'static str> {
         let bindings = self.bindings.iter().map(|(name, _)| *name);
-        ["query", "filter"].into_iter().chain(self.constants.iter().copied()).chain(bindings).collect()
+        ["query", "filter", "within"].into_iter().chain(self.constants.iter().copied()).chain(bindings).collect()
     }
 
     fn unknown(&self, name: &ast::Symbol, kind: &'static str) -> SearchError {
@@ -233,11 +166,10 @@ impl Resolver<'_> {
         let allowed = Allowed::of(&index.options);
         check_once(search.parameters.iter().map(|(name, _)| name), "parameter")?;
         let given = |wanted: &str| search.parameters.iter().find(|(name, _)| name.name == wanted).map(|(_, expr)| expr);
-        let missing = |name: &'static str| SearchError::ParameterMissing { name, span: search.span };
-        let query = self.expr(given("query").ok_or_else(|| missing("query"))?)?;
         if let Some(name) = allowed.needed.iter().find(|name| given(name).is_none()) {
-            return Err(missing(name).into());
+            return Err(SearchError::ParameterMissing { name, span: search.span }.into());
         }
+        let query = self.expr(given("query").expect("each kind of index needs a query"))?;
         let mut outputs = Outputs { search, outputs: vec![], tests: vec![] };
         check_once(search.bindings.iter().map(|arg| &arg.column), "column")?;
         for arg in &search.bindings {
@@ -255,17 +187,57 @@ impl Resolver<'_> {
                 outputs.bind(*column, name, expr, self)?;
             } else if allowed.constants.contains(&name.name.as_str()) {
                 parameters.push((name.name.clone(), self.closed(expr)?));
+            } else if name.name == "within" {
+                return Err(bad_within(&schema, expr.span()).into());
             } else if !matches!(name.name.as_str(), "query" | "filter") {
                 return Err(allowed.unknown(name, index.options.kind()).into());
             }
         }
         let filter = given("filter").map(|filter| self.expr(filter)).transpose()?;
-        let filter = filter.map(|filter| outputs.of_filter(&filter, &schema));
+        let filter = filter.map(|it| outputs.of_filter(&it, &schema));
         let Outputs { outputs, tests, .. } = outputs;
+        let within = self.within(search.within.as_deref(), &outputs, &schema)?;
         let extractor = extractor(&schema, &index)?;
         let call = Arc::new(SearchCall { schema, index, extractor, parameters });
-        Ok((Search { call, query, filter, outputs, span: search.span }, tests))
+        Ok((Search { call, query, filter, within, outputs, span: search.span }, tests))
     }
+
+    /// The parameter `within`.
+    fn within(
+        &mut self,
+        atom: Option<&ast::Atom>,
+        outputs: &[(SearchColumn, Variable)],
+        schema: &RelationSchema,
+    ) -> Result<Option<Box<Within>>, ProgramError> {
+        let Some(atom) = atom else { return Ok(None) };
+        let Atom::Apply(apply) = self.atom(atom)? else { return Err(bad_within(schema, atom.span()).into()) };
+        let mut columns = vec![None; schema.keys.len()];
+        for (column, arg) in apply.args.iter().enumerate() {
+            let key = match arg {
+                Arg::Wildcard => continue,
+                Arg::Variable(variable) => {
+                    let bound = outputs.iter().find(|(_, output)| output.name == variable.name);
+                    match bound.map(|(output, _)| *output) {
+                        Some(SearchColumn::Stored(key)) => columns.get_mut(key),
+                        _ => schema.column_index(&variable.name).and_then(|key| columns.get_mut(key)),
+                    }
+                }
+                Arg::Expr(_) => None,
+            };
+            match key {
+                Some(key @ None) => *key = Some(column),
+                _ => return Err(bad_within(schema, atom.span()).into()),
+            }
+        }
+        let columns: Option<Vec<usize>> = columns.into_iter().collect();
+        let columns = columns.ok_or_else(|| bad_within(schema, atom.span()))?;
+        Ok(Some(Box::new(Within { apply, columns })))
+    }
+}
+
+fn bad_within(schema: &RelationSchema, span: SourceSpan) -> SearchError {
+    let keys: Vec<&str> = schema.keys.iter().map(|key| key.name.as_str()).collect();
+    SearchError::Within { relation: schema.name.to_string(), keys: keys.join(", "), span }
 }
 
 /// The outputs of a search while they are gathered.

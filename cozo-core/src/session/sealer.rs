@@ -12,7 +12,9 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use crate::budget::{Budget, Interrupt};
-use crate::index::search::{HELP_RATIO, Indexed, SearchCache, SearchIndexError, prepare, tail_bound};
+use crate::index::search::{
+    HELP_RATIO, Indexed, Prepared, SearchCache, SearchIndexError, prepare, prepare_anew, tail_bound,
+};
 use crate::program::extractor;
 use crate::sync::Mutex;
 use crate::threads;
@@ -118,38 +120,52 @@ impl Sealer {
         }
     }
 
+    /// Makes an index anew of the rows of its relation.
+    pub fn renew(&self, relation: &str, name: &str) -> Result<(), SealError> {
+        let _turn = self.sealing.lock();
+        if self.rewrite(relation, name, prepare_anew)? { Ok(()) } else { Err(SealError::Busy) }
+    }
+
     /// Seals the tail of an index, however short.
-    pub fn seal_index(&self, relation: &str, name: &str) -> Result<(), SealError> {
+    fn seal_index(&self, relation: &str, name: &str) -> Result<(), SealError> {
+        self.rewrite(relation, name, prepare)?;
+        Ok(())
+    }
+
+    /// Replaces segments of an index and its tail by a new segment. Returns whether it could: others may change the index too often.
+    fn rewrite(
+        &self,
+        relation: &str,
+        name: &str,
+        prepare: fn(Indexed<'_>) -> Result<Prepared, SearchIndexError>,
+    ) -> Result<bool, SealError> {
         let prepared = {
             let version = self.pipeline.current();
-            let Some(schema) = version.catalog.find(relation) else { return Ok(()) };
-            let Some(index) = schema.search(name) else { return Ok(()) };
+            let Some(schema) = version.catalog.find(relation) else { return Ok(true) };
+            let Some(index) = schema.search(name) else { return Ok(true) };
             let extractor = extractor(schema, index)?;
             let (snapshot, cache) = (&*version.snapshot, Some(&*self.cache));
             prepare(Indexed { relation: schema, index, extractor: &extractor, snapshot, cache })?
         };
         for _ in 0..ATTEMPTS {
             let mut txn = Transaction::begin_held(&self.pipeline, true);
-            let Some(schema) = txn.catalog().find(relation).cloned() else { return Ok(()) };
-            let Some(index) = schema.search(name) else { return Ok(()) };
+            let Some(schema) = txn.catalog().find(relation).cloned() else { return Ok(true) };
+            let Some(index) = schema.search(name) else { return Ok(true) };
             let extractor = extractor(&schema, index)?;
-            let sealed = prepared.apply(&schema, index, &extractor, &mut txn)?;
+            let Some(sealed) = prepared.apply(&schema, index, &extractor, &mut txn)? else { return Ok(false) };
             match txn.commit() {
                 Err(TxnError::Conflict) => continue,
                 Err(error) => return Err(error.into()),
                 Ok(()) => {
-                    if let Some(sealed) = sealed {
-                        self.cache.keep_only(index.stored[1].id, &sealed.numbers);
-                        let new = sealed.segment.iter();
-                        new.for_each(|(number, segment)| {
-                            self.cache.segments.keep(index.stored[1].id, *number, segment)
-                        });
+                    self.cache.keep_only(index.stored[1].id, &sealed.numbers);
+                    if let Some((number, segment)) = &sealed.segment {
+                        self.cache.segments.keep(index.stored[1].id, *number, segment);
                     }
-                    return Ok(());
+                    return Ok(true);
                 }
             }
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Drops the indices whose building was interrupted. Called while nobody else has the database.
@@ -189,6 +205,10 @@ pub enum SealError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Index(#[from] SearchIndexError),
+    /// Others change it too often.
+    #[error("the index could not be made anew: its relation changes too often")]
+    #[diagnostic(code(tx::reindex_conflict), help("try again; the index is as it was"))]
+    Busy,
     /// Its expression could not be resolved.
     #[error(transparent)]
     #[diagnostic(transparent)]

@@ -105,6 +105,16 @@ const SYSTEM_EXAMPLES: &[(&str, &[Example])] = &[
             "[]",
         )],
     ),
+    (
+        "::reindex",
+        &[(
+            "{?[k, t] <- [[1, 'an apple'], [2, 'a pear']] :create d {k => t}}
+             {::fts create d:words {extractor: t, tokenizer: Simple}}
+             {::reindex d:words}
+             {?[k] := ~d:words{k | query: 'pear', k: 10}}",
+            "[[2]]",
+        )],
+    ),
     ("::remove", &[("{:create r {k}} {::remove r} {?[k] := *r{k}}", "")]),
     ("::rename", &[("{?[k] <- [[1]] :create r {k}} {::rename r -> s} {?[k] := *s{k}}", "[[1]]")]),
     ("::running", &[("::running", UNCHECKED)]),

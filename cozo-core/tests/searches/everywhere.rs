@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cozo::{DbInstance, Interrupt, ScriptMutability};
+use cozo::{DataValue, DbInstance, Interrupt, ScriptMutability};
 
-use crate::common::{code, failure, rows, run_with};
+use crate::common::{code, failure, number, rows, run_with};
 use crate::engines::{SETTINGS, persistent};
 
 /// A relation with an index of each kind.
@@ -181,4 +181,61 @@ fn searches_stand_wherever_relations_do() {
     let filtered =
         "?[n, id] := n in [1, 2], ~d:near{ id | query: vec([4, 4]), k: 1, ef: 10, filter: id == n } :order n";
     assert_eq!(rows(&db, filtered), [[1.into(), 1.into()], [2.into(), 2.into()]]);
+}
+
+/// What `::indices` says of the search indices of a relation: segments, rows in them, dead rows and rows in the tail.
+fn held(db: &DbInstance) -> Vec<[i64; 4]> {
+    let of = |row: &Vec<DataValue>| match &row[3] {
+        DataValue::Json(config) => {
+            ["segments", "sealed_rows", "dead_rows", "tail_rows"].map(|name| config.0[name].as_i64())
+        }
+        other => panic!("{other:?}"),
+    };
+    rows(db, "::indices d").iter().filter_map(|row| of(row)[0].map(|_| of(row).map(Option::unwrap))).collect()
+}
+
+#[test]
+fn an_index_is_made_anew() {
+    for setting in SETTINGS {
+        let folder = tempfile::tempdir().unwrap();
+        let db = setting.open(folder.path()).unwrap();
+        rows(&db, ":create d {k: Int => v: <F32; 2>, t: String, n: Int}");
+        let put = "v = [k % 7, k % 11], t = concat('word', to_string(k % 5)), n = k % 3 :put d {k => v, t, n}";
+        rows(&db, &format!("?[k, v, t, n] := k in int_range(3000), {put}"));
+        for create in [
+            "::hnsw create d:v {dim: 2, fields: v, m: 8, ef_construction: 20}",
+            "::fts create d:t {extractor: t, tokenizer: Simple}",
+            "::lsh create d:l {extractor: t, tokenizer: Simple, target_threshold: 0.5}",
+            "::index create d:n {n}",
+        ] {
+            rows(&db, create);
+        }
+        rows(&db, &format!("?[k, v, t, n] := i in int_range(100), k = i * 31 % 3000 + 2, {put}"));
+        rows(&db, "?[k] := k in int_range(0, 3000, 9) :rm d {k}");
+        let found = || {
+            [
+                "?[k, d] := ~d:v{k | query: vec([3, 3]), k: 60, ef: 100, bind_distance: d} :order d, k",
+                "?[k, s] := ~d:t{k | query: 'word1 OR word2', k: 3000, bind_score: s} :order k",
+                "?[k] := ~d:l{k | query: 'word3'}",
+                "?[k] := *d:n{n: 2, k}",
+            ]
+            .map(|search| rows(&db, search))
+        };
+        let before = found();
+        assert!(held(&db).iter().all(|[_, _, _, tail]| *tail > 0), "{setting:?}");
+        for index in ["v", "t", "l", "n"] {
+            rows(&db, &format!("::reindex d:{index}"));
+        }
+        assert_eq!(found()[1..], before[1..], "{setting:?}");
+        assert_eq!(found()[0].len(), before[0].len(), "{setting:?}");
+        let living = number(&db, "?[count(k)] := *d{k}");
+        assert_eq!(held(&db), [[1, living, 0, 0]; 2], "{setting:?}");
+        assert_eq!(db.check().unwrap().problems, Vec::<String>::new(), "{setting:?}");
+        rows(&db, "?[k, v, t, n] <- [[-1, [3, 3], 'word3', 2]] :put d {k => v, t, n}");
+        let with_new = found();
+        let has_new = |rows: &Vec<Vec<DataValue>>| rows.iter().any(|row| row[0] == DataValue::from(-1));
+        assert_eq!(with_new.each_ref().map(has_new), [true, false, true, true], "{setting:?}");
+        assert_eq!(failure(&db, "::reindex d:none"), "tx::idx_not_found");
+        assert_eq!(failure(&db, "::reindex none:d"), "query::relation_not_found");
+    }
 }

@@ -9,3 +9,4 @@ mod engines;
 mod everywhere;
 mod texts;
 mod vectors;
+mod within;

@@ -17,7 +17,7 @@
 //! | unify, unnest | itself with a value, or with each element of a list | `unify` |
 //! | intersect | itself with each value that several relations have in common | `intersect` |
 //! | distinct | itself, unless an equal row came before | `distinct` |
-//! | search | itself with each row that an index finds by likeness | `search`, `limits` |
+//! | search | itself with each row that an index finds by likeness | `search`, `within`, `limits` |
 //!
 //! `in_order` wraps joins whose matches must come in the order of the input.
 
@@ -34,6 +34,7 @@ mod scan;
 mod search;
 mod semi_join;
 mod unify;
+mod within;
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -90,7 +91,7 @@ pub fn build<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>) -> V
             OperatorKind::Filter(expr) => Box::new(filter::Filter { expr, shape }),
             OperatorKind::Same(slot, expr) => Box::new(filter::Same { slot: *slot, expr, shape }),
             OperatorKind::Unify(slot, expr) => Box::new(unify::Unify { slot: *slot, expr, shape }),
-            OperatorKind::Search(search) => Box::new(search::IndexSearch::new(search, shape, run)),
+            OperatorKind::Search(search) => Box::new(search::IndexSearch::new(search, shape, tables, run)),
             OperatorKind::Distinct => Box::new(distinct::Distinct { position, shape }),
             OperatorKind::Intersect(plan) => Box::new(intersect::Intersect::new(plan, shape, tables, run)),
             OperatorKind::Unnest(slot, expr) => Box::new(unify::Unnest { slot: *slot, expr, shape }),

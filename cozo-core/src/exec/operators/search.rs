@@ -8,28 +8,30 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::limits::Limits;
+use super::within::WithinRows;
 use super::{Emit, Operator, Shape, empty_slots, frame, stopped};
 use crate::budget::temporary;
 use crate::exec::access::stored::indexed;
+use crate::exec::access::tables::Tables;
 use crate::exec::error::ExecError;
 use crate::exec::run::{Run, Worker};
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::exec::thresholds::{MAX_BATCH_ROWS, SEARCH_GROWTH};
-use crate::expr::{EvalError, Expr};
+use crate::expr::Expr;
 use crate::index::search::{
     AllowedEntries, Hits, IndexView, NearestWanted, SearchColumn, SearchIndexError, TextsWanted, best_texts,
     candidates, nearest,
 };
 use crate::plan::SearchPlan;
 use crate::schema::SearchOptions;
-use crate::storage::{KeyRange, Snapshot};
+use crate::storage::Snapshot;
 use crate::value::{Batch, DataValue};
 
 /// A search in an index for each input row.
 pub struct IndexSearch<'a> {
-    plan: &'a SearchPlan,
-    shape: Shape<'a>,
-    snapshot: &'a dyn Snapshot,
+    pub(super) plan: &'a SearchPlan,
+    pub(super) shape: Shape<'a>,
+    pub(super) snapshot: &'a dyn Snapshot,
     /// The outputs that are columns of the relation, with their slots.
     stored: Vec<(usize, usize)>,
     /// The other outputs, with their slots.
@@ -37,11 +39,13 @@ pub struct IndexSearch<'a> {
     /// The slots of the input that the filter reads.
     tested: Vec<usize>,
     /// The columns of the relation that the filter reads, with their slots, if it reads nothing else.
-    filtered: Option<Vec<(usize, usize)>>,
+    pub(super) filtered: Option<Vec<(usize, usize)>>,
+    /// The relation of `within`.
+    pub(super) within: Option<WithinRows<'a>>,
 }
 
 impl<'a> IndexSearch<'a> {
-    pub fn new(plan: &'a SearchPlan, shape: Shape<'a>, run: &'a Run<'a>) -> Self {
+    pub fn new(plan: &'a SearchPlan, shape: Shape<'a>, tables: &Tables<'a>, run: &'a Run<'a>) -> Self {
         let (mut stored, mut extras) = (vec![], vec![]);
         for (column, slot) in &plan.outputs {
             match column {
@@ -59,9 +63,10 @@ impl<'a> IndexSearch<'a> {
         let tested =
             read.iter().copied().filter(|slot| plan.outputs.iter().all(|(_, filled)| filled != slot)).collect();
         let filtered: Vec<(usize, usize)> = stored.iter().copied().filter(|(_, slot)| read.contains(slot)).collect();
-        let filtered = (filtered.len() == read.len()).then_some(filtered);
+        let filtered = (plan.filter.is_some() && filtered.len() == read.len()).then_some(filtered);
+        let within = plan.within.as_ref().map(|within| WithinRows::of(within, tables, run));
         let snapshot = run.input.view.of(plan.call.schema.id);
-        IndexSearch { plan, shape, snapshot, stored, extras, tested, filtered }
+        IndexSearch { plan, shape, snapshot, stored, extras, tested, filtered, within }
     }
 }
 
@@ -95,6 +100,15 @@ impl Operator for IndexSearch<'_> {
     }
 }
 
+/// A search of one input row.
+struct SearchInput<'s> {
+    query: &'s DataValue,
+    limits: &'s Limits,
+    run: &'s Run<'s>,
+    /// What the index holds; none for near-duplicates.
+    view: Option<Arc<IndexView>>,
+}
+
 impl IndexSearch<'_> {
     /// The rows that the search of one input row finds.
     fn hits(
@@ -103,80 +117,47 @@ impl IndexSearch<'_> {
         limits: &Limits,
         input: &Batch,
         row: usize,
-        worker: &Worker<'_>,
+        worker: &mut Worker<'_>,
     ) -> Result<Hits, ExecError> {
+        let run = worker.run;
+        let within = self.within(run)?;
+        let of = SearchInput { query, limits, run, view: self.view(run)? };
         let mut count = limits.candidates(self.plan.filter.is_some());
         loop {
-            let hits = self.nearest(query, count, limits, worker.run, None)?;
+            let mut hits = self.nearest(&of, count, within.as_ref().and_then(|within| within.entries.as_ref()))?;
+            worker.searched(&hits.work);
+            if let (Some(within), None) = (&within, &of.view) {
+                hits = within.only(hits);
+            }
             let passing = self.passing(&hits, input, row, worker)?;
             if passing.len() >= limits.k || hits.is_all {
                 return Ok(self.distinct(hits.take(&passing[..passing.len().min(limits.k)])));
             }
-            if let Some(allowed) = &*self.allowed(worker)? {
-                return Ok(self.distinct(self.nearest(query, limits.k, limits, worker.run, Some(allowed))?));
+            if let Some(allowed) = &self.passing_entries(worker)?.0 {
+                let hits = self.nearest(&of, limits.k, Some(allowed))?;
+                worker.searched(&hits.work);
+                return Ok(self.distinct(hits));
             }
             count = count.saturating_mul(SEARCH_GROWTH);
         }
     }
 
-    /// The entries of all rows that pass the filter, for all searches of the run. None if the filter depends on more than columns of the
-    /// relation, or fails for a row, which the search might not find.
-    fn allowed(&self, worker: &Worker<'_>) -> Result<Arc<Option<AllowedEntries>>, ExecError> {
-        let call = &self.plan.call;
-        let columns = self.filtered.as_ref().filter(|_| !matches!(call.index.options, SearchOptions::Duplicates(_)));
-        let Some((filter, columns)) = self.plan.filter.as_ref().zip(columns) else { return Ok(Arc::new(None)) };
-        worker.run.notes.build_once(self.shape.number, || {
-            let keys = call.schema.keys.len();
-            let mut passing = Batch::empty(keys);
-            let read: Vec<usize> = (0..keys).chain(columns.iter().map(|(column, _)| *column)).collect();
-            let mut cursor = self.snapshot.scan(call.schema.id, &KeyRange::all(), &read, None)?;
-            while let Some(mut rows) = cursor.next_batch(MAX_BATCH_ROWS)? {
-                worker.run.budget.check()?;
-                let mut slots = Batch { columns: empty_slots(self.shape.slots), len: rows.len };
-                for ((_, slot), column) in columns.iter().zip(rows.columns.split_off(keys)) {
-                    slots.columns[*slot] = column;
-                }
-                match filter.eval_condition(frame(&slots, worker)) {
-                    Ok(holds) => {
-                        let rows_that_pass: Vec<u32> =
-                            (0..rows.len as u32).filter(|row| holds.holds(*row as usize)).collect();
-                        passing.append(&rows.take(&rows_that_pass));
-                    }
-                    Err(EvalError::Stop(stop)) => return Err(stop.into()),
-                    Err(_) => return Ok(None),
-                }
-            }
-            Ok(Some(AllowedEntries::of(IndexView::open(indexed(call, worker.run))?, &passing)))
-        })
-    }
-
     /// The best rows, at most `count`.
-    fn nearest(
-        &self,
-        query: &DataValue,
-        count: usize,
-        limits: &Limits,
-        run: &Run<'_>,
-        allowed: Option<&AllowedEntries>,
-    ) -> Result<Hits, ExecError> {
-        let call = &self.plan.call;
-        let view = || allowed.map_or_else(|| IndexView::open(indexed(call, run)), |allowed| Ok(allowed.view.clone()));
+    fn nearest(&self, of: &SearchInput<'_>, count: usize, allowed: Option<&AllowedEntries>) -> Result<Hits, ExecError> {
+        let (call, query, limits) = (&self.plan.call, of.query, of.limits);
         let extras: Vec<SearchColumn> = self.extras.iter().map(|(column, _)| *column).collect();
-        let of = indexed(call, run);
-        match &call.index.options {
-            SearchOptions::Duplicates(_) => {
-                let (least, snapshot) = (limits.min_similarity, self.snapshot);
-                Ok(candidates(&call.index, &call.extractor, query, least, &extras, snapshot)?)
-            }
-            SearchOptions::Vectors(_) => {
-                let (ef, radius, extras) = (limits.ef.max(count), limits.radius, extras.as_slice());
-                Ok(nearest(of, &*view()?, query, NearestWanted { count, ef, radius, extras, allowed })?)
-            }
-            SearchOptions::Text(_) => {
-                let (scoring, options, extras) = (limits.scoring, limits.phrases, extras.as_slice());
-                Ok(best_texts(of, &*view()?, query, TextsWanted { count, scoring, options, extras, allowed })?)
-            }
+        let indexed = indexed(call, of.run);
+        let Some(view) = allowed.map(|allowed| &allowed.view).or(of.view.as_ref()) else {
+            let (least, snapshot) = (limits.min_similarity, self.snapshot);
+            return Ok(candidates(&call.index, &call.extractor, query, least, &extras, snapshot)?);
+        };
+        let extras = extras.as_slice();
+        if let SearchOptions::Text(_) = call.index.options {
+            let (scoring, options) = (limits.scoring, limits.phrases);
+            return Ok(best_texts(indexed, view, query, TextsWanted { count, scoring, options, extras, allowed })?);
         }
+        let (ef, radius) = (limits.ef.max(count), limits.radius);
+        Ok(nearest(indexed, view, query, NearestWanted { count, ef, radius, extras, allowed })?)
     }
 
     /// The numbers of the hits that pass the filter.

@@ -2,7 +2,7 @@
 
 use super::error::SearchIndexError;
 use super::extractor::{Extractor, Scratch};
-use super::hits::{Hits, SearchColumn};
+use super::hits::{Hits, SearchColumn, SearchWork, Way};
 use crate::budget::make_room;
 use crate::schema::{SchemaRef, SearchIndex};
 use crate::storage::Snapshot;
@@ -26,8 +26,9 @@ pub fn candidates(
     let [bands, signatures] = &index.stored;
     let keys = signatures.keys.len();
     let mut found = Batch::empty(keys);
+    let mut work = SearchWork::default();
     if matches!(query, DataValue::Null) {
-        return Ok(Hits { keys: found, extras: Batch::empty(extras.len()), is_all: true });
+        return Ok(Hits { keys: found, extras: Batch::empty(extras.len()), is_all: true, work });
     }
     let Some(signature) = duplicates.signature(query, &mut Scratch::default())? else {
         return Err(extractor.cannot_search(query, "a string, a list or null"));
@@ -42,15 +43,16 @@ pub fn candidates(
     }
     drop(cursor);
     let found = last_of_each_key(found, keys);
+    work.note(Way::Bands, found.len);
     if extras.is_empty() && min_similarity.is_none() {
-        return Ok(Hits { extras: Batch { columns: vec![], len: found.len }, keys: found, is_all: true });
+        return Ok(Hits { extras: Batch { columns: vec![], len: found.len }, keys: found, is_all: true, work });
     }
     let similarities = similarities(&signature, &found, signatures, snapshot)?;
     let least = min_similarity.unwrap_or(0.0);
     let alike: Vec<u32> = (0..found.len as u32).filter(|row| similarities[*row as usize] >= least).collect();
     let column = Column::floats(similarities);
     let extras = Batch { columns: extras.iter().map(|_| column.clone()).collect(), len: found.len };
-    Ok(Hits { keys: found, extras, is_all: true }.take(&alike))
+    Ok(Hits { keys: found, extras, is_all: true, work }.take(&alike))
 }
 
 /// The estimated similarity of each row to a signature.

@@ -10,9 +10,9 @@
 use super::error::SearchIndexError;
 use super::extractor::{Extractor, Scratch};
 use super::rows::scanned;
-use super::segment::{Segment, SegmentBuilder};
+use super::segment::Segment;
 use super::segments::Manifest;
-use super::view::Indexed;
+use super::view::{Indexed, build_segment};
 use crate::budget::make_room;
 use crate::index::changes::changed;
 use crate::schema::{RelationSchema, SchemaRef, SearchIndex};
@@ -71,13 +71,6 @@ pub fn build(
     txn.write_derived(&index.stored[0], ChangeKind::Put, bands);
     txn.write_derived(&index.stored[1], ChangeKind::Put, signatures);
     Ok(())
-}
-
-/// The segment of all rows of a relation, for an index of vectors or texts.
-pub fn build_segment(of: Indexed<'_>) -> Result<Segment, SearchIndexError> {
-    let mut all = SegmentBuilder::new(of.extractor, of.relation.keys.len());
-    scanned(of.base(), |rows| all.add(&rows))?;
-    all.finish(true)
 }
 
 /// Writes the first segment of an index.

@@ -16,7 +16,7 @@ use super::rows::{keys_of, looked_up};
 use super::segment::{Merged, Segment, SegmentBuilder};
 use super::segments::Manifest;
 use super::thresholds::{MAX_DEAD_SHARE, MERGE_RATIO};
-use super::view::{IndexView, Indexed, Part};
+use super::view::{IndexView, Indexed, Part, build_segment};
 use crate::schema::{SchemaRef, SearchIndex};
 use crate::storage::ChangeKind;
 use crate::txn::Transaction;
@@ -72,6 +72,18 @@ pub fn prepare(of: Indexed<'_>) -> Result<Prepared, SearchIndexError> {
     };
     let segment = (segment.len() > 0).then(|| Arc::new(segment));
     Ok(Prepared { before: view.manifest.clone(), merged, parts: sealed.to_vec(), segment, keys, rows })
+}
+
+/// Makes one segment of all rows of the relation, in place of all that the index has.
+pub fn prepare_anew(of: Indexed<'_>) -> Result<Prepared, SearchIndexError> {
+    let [changed, segments] = &of.index.stored;
+    let before = Manifest::read(segments, of.snapshot)?.unwrap_or_default();
+    let keys = keys_of(changed, of.snapshot)?;
+    let rows = looked_up(of.base(), &keys)?;
+    let segment = build_segment(of)?;
+    let segment = (segment.len() > 0).then(|| Arc::new(segment));
+    let merged = (0..before.segments.len()).collect();
+    Ok(Prepared { before, merged, parts: vec![], segment, keys, rows })
 }
 
 /// The segments to merge with a tail of so many rows.

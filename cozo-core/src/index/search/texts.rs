@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::error::SearchIndexError;
-use super::hits::{Hits, SearchColumn};
+use super::hits::{Hits, SearchColumn, SearchWork, Way};
 use super::segment::Content;
 use super::view::{AllowedEntries, IndexView, Indexed, Part};
 use crate::search::postings::{PostingsPart, Scoring, TextSearch};
@@ -35,8 +35,12 @@ pub fn best_texts(
     let Some(text) = query.get_str() else {
         return Err(of.extractor.cannot_search(query, "a string, such as 'apple OR pear'"));
     };
-    let nothing =
-        Hits { keys: Batch::empty(of.relation.keys.len()), extras: Batch::empty(wanted.extras.len()), is_all: true };
+    let nothing = Hits {
+        keys: Batch::empty(of.relation.keys.len()),
+        extras: Batch::empty(wanted.extras.len()),
+        is_all: true,
+        work: SearchWork::default(),
+    };
     let analyzer = of.extractor.analyzer().expect("the index is one of texts");
     let Some(parsed) = TextQuery::parse(text)? else { return Ok(nothing) };
     let Some(analyzed) = parsed.analyze(analyzer, wanted.options)? else { return Ok(nothing) };
@@ -63,7 +67,9 @@ pub fn best_texts(
         columns.push(column);
     }
     let extras = Batch { columns, len: found.len() };
-    Ok(Hits { keys, extras, is_all: found.len() < wanted.count })
+    let mut work = SearchWork::default();
+    work.note(Way::Postings, search.work().scored);
+    Ok(Hits { keys, extras, is_all: found.len() < wanted.count, work })
 }
 
 /// The parts as the search takes them.

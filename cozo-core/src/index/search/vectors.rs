@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 
 use super::error::SearchIndexError;
-use super::hits::{Hits, SearchColumn};
+use super::hits::{Hits, SearchColumn, SearchWork, Way};
 use super::rows::looked_up;
 use super::segment::Content;
 use super::vector_content::{VectorContent, VectorPlace};
 use super::view::{AllowedEntries, IndexView, Indexed, Part};
-use crate::search::vectors::{AllowedNodes, Originals, Scratch, VectorQuery, VectorRef};
+use crate::search::vectors::{AllowedNodes, Originals, Scratch, SearchWay, VectorQuery, VectorRef};
 use crate::value::{Batch, Column, DataValue, Vector};
 
 /// What is wanted of a search for vectors.
@@ -43,7 +43,7 @@ pub fn nearest(
 ) -> Result<Hits, SearchIndexError> {
     let vector = checked(of, query)?;
     let vector = vector.elements().expect("the elements lie side by side");
-    let mut found = vec![];
+    let (mut found, mut work) = (vec![], SearchWork::default());
     for (at, part) in view.parts.iter().enumerate() {
         let Content::Vectors(content) = &part.segment.content else { continue };
         let live = wanted.allowed.map(|allowed| &allowed.parts[at]).or(part.live_nodes.as_deref());
@@ -51,11 +51,12 @@ pub fn nearest(
         let (k, ef, radius) = (wanted.count, wanted.ef, wanted.radius);
         let originals = RowsOfNodes { of, part, content, failure: RefCell::default() };
         let query = VectorQuery { vector, k, ef, radius, allowed, originals: Some(&originals) };
-        let hits = SCRATCH.with_borrow_mut(|scratch| content.index.search(query, scratch))?.hits;
+        let searched = SCRATCH.with_borrow_mut(|scratch| content.index.search(query, scratch))?;
+        work.note(way(searched.way), searched.compared);
         if let Some(failure) = originals.failure.into_inner() {
             return Err(failure);
         }
-        found.extend(hits.into_iter().map(|hit| PartHit {
+        found.extend(searched.hits.into_iter().map(|hit| PartHit {
             part,
             place: content.places.of(hit.node),
             distance: hit.distance,
@@ -68,7 +69,16 @@ pub fn nearest(
     let mut keys = Batch::empty(of.relation.keys.len());
     found.iter().for_each(|hit| keys.append_row(&hit.part.segment.keys, hit.place.doc as usize));
     let extras = extras(of, &found, &keys, wanted.extras)?;
-    Ok(Hits { keys, extras, is_all })
+    Ok(Hits { keys, extras, is_all, work })
+}
+
+fn way(way: SearchWay) -> Way {
+    match way {
+        SearchWay::Exact => Way::Exact,
+        SearchWay::Graph => Way::Graph,
+        SearchWay::OneHop => Way::OneHop,
+        SearchWay::TwoHops => Way::TwoHops,
+    }
 }
 
 /// The rows with the vectors of which a segment has codes alone.

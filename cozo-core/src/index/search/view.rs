@@ -233,12 +233,17 @@ impl IndexView {
 
     /// The index as if it had been created now.
     fn anew(of: Indexed<'_>, manifest: Manifest) -> Result<IndexView, SearchIndexError> {
-        let mut all = SegmentBuilder::new(of.extractor, of.relation.keys.len());
-        scanned(of.base(), |rows| all.add(&rows))?;
-        let part = Part::alive(all.finish(true)?);
+        let part = Part::alive(build_segment(of)?);
         let rows = rows(of)?;
         Ok(IndexView { parts: vec![part], manifest, sealed: 0, is_made_anew: true, rows })
     }
+}
+
+/// The segment of all rows of a relation.
+pub fn build_segment(of: Indexed<'_>) -> Result<Segment, SearchIndexError> {
+    let mut all = SegmentBuilder::new(of.extractor, of.relation.keys.len());
+    scanned(of.base(), |rows| all.add(&rows))?;
+    all.finish(true)
 }
 
 /// The rows of the relation, which the scores of texts depend on.

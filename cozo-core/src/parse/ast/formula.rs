@@ -103,6 +103,8 @@ pub struct SearchApply {
     pub bindings: Vec<NamedArg>,
     /// The parameters after the bar.
     pub parameters: Vec<(Symbol, Expr)>,
+    /// The parameter `within`: the application of a rule or of a stored relation, which has the keys that may be found.
+    pub within: Option<Box<Atom>>,
     /// The whole atom.
     pub span: SourceSpan,
 }

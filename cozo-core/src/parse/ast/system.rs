@@ -54,6 +54,13 @@ pub enum SystemOpKind {
         /// The index.
         index: Symbol,
     },
+    /// `::reindex rel:name`
+    Reindex {
+        /// The base relation.
+        relation: Symbol,
+        /// The index.
+        index: Symbol,
+    },
     /// `::set_triggers rel on put {...} ...`
     SetTriggers(Symbol, Vec<TriggerSpec>),
     /// `::show_triggers rel`

@@ -89,6 +89,9 @@ impl Display for SearchApply {
         commas(f, &self.bindings)?;
         f.write_str(" | ")?;
         commas(f, self.parameters.iter().map(Setting))?;
+        if let Some(within) = &self.within {
+            write!(f, ", within: {within}")?;
+        }
         f.write_str("}")
     }
 }

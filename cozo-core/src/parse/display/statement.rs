@@ -130,6 +130,7 @@ impl Display for SystemOpKind {
                 commas(f, options.iter().map(Setting))?;
                 f.write_str("}")
             }
+            SystemOpKind::Reindex { relation, index } => write!(f, "::reindex {relation}:{index}"),
             SystemOpKind::DropIndex { relation, index } => write!(f, "::index drop {relation}:{index}"),
             SystemOpKind::SetTriggers(name, triggers) => {
                 write!(f, "::set_triggers {name}")?;

@@ -72,7 +72,9 @@ fn ineligible(program: &Program) -> FxHashSet<SmallStr> {
             names.extend(apply.predicates().cloned());
         }
         for atom in program.rules(name).iter().flat_map(|rule| &rule.body) {
-            if let Atom::Apply(Apply { target: Target::Predicate(target), negated: true, .. }) = atom {
+            if let Some(Target::Predicate(target)) = atom.applied().map(|apply| &apply.target)
+                && atom.needs_complete().is_some()
+            {
                 names.insert(target.clone());
             }
         }
@@ -137,7 +139,12 @@ impl Pass<'_> {
         for atom in body {
             let atom = match atom {
                 Atom::Apply(apply) => Atom::Apply(self.apply(apply, &bound, &rewritten)?),
-                other => other,
+                other => {
+                    if let Some(Target::Predicate(name)) = other.applied().map(|apply| &apply.target) {
+                        self.waiting.push((name.clone(), None));
+                    }
+                    other
+                }
             };
             if !matches!(&atom, Atom::Apply(apply) if apply.negated) {
                 bound.extend(atom.variables().into_iter().cloned());

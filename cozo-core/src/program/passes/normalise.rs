@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 use super::stratify::components;
 use crate::budget::{self, Stop};
 use crate::diag::SourceSpan;
-use crate::program::{Apply, Atom, Definition, ENTRY, Formula, Predicate, Program, ProgramError, Rule, Target};
+use crate::program::{Atom, Definition, ENTRY, Formula, Predicate, Program, ProgramError, Rule, Target};
 use crate::value::SmallStr;
 
 /// The most conjunctions that one body may expand into.
@@ -126,9 +126,9 @@ impl Pass {
 
 /// The predicates that rules apply.
 fn applied_predicates(rules: &[Rule<Formula>]) -> impl Iterator<Item = &SmallStr> {
-    rules.iter().flat_map(|rule| rule.body.atoms()).filter_map(|atom| match atom {
-        Atom::Apply(Apply { target: Target::Predicate(name), .. }) => Some(name),
-        _ => None,
+    rules.iter().flat_map(|rule| rule.body.atoms()).filter_map(|atom| match &atom.applied()?.target {
+        Target::Predicate(name) => Some(name),
+        Target::Stored(_) => None,
     })
 }
 

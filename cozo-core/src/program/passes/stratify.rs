@@ -2,14 +2,14 @@
 //! that it needs.
 //!
 //! An edge leads from a predicate to each predicate that it applies. It is *strict* if the applied predicate must be complete:
-//! for a negation, an aggregation, or an input of a fixed rule. The components are the strongly connected ones. **A strict edge
+//! for a negation, an aggregation, an input of a fixed rule, or the `within` of a search. The components are the strongly connected ones. **A strict edge
 //! within a component has no meaning and is refused**, except that a rule with meet aggregations may apply itself.
 
 use rustc_hash::FxHashMap;
 
 use super::negation::is_group;
 use crate::budget::{self, Stop};
-use crate::program::{Atom, Component, Definition, ENTRY, Predicate, Program, ProgramError, Target};
+use crate::program::{Component, Definition, ENTRY, Predicate, Program, ProgramError, Target};
 use crate::value::SmallStr;
 
 /// Finds the components, and drops the predicates that the entry does not need.
@@ -75,12 +75,10 @@ impl Graph {
             }
             if let Definition::Rules(rules) = &predicate.definition {
                 for atom in rules.iter().flat_map(|rule| &rule.body) {
-                    if let Atom::Apply(apply) = atom
-                        && let Target::Predicate(target) = &apply.target
-                    {
+                    if let Some(Target::Predicate(target)) = atom.applied().map(|apply| &apply.target) {
                         let to = numbers[target];
-                        let strict = strictness(predicate, predicates[to], from == to, apply.negated);
-                        here.push(Edge { to, strict });
+                        let joined = || strictness(predicate, predicates[to], from == to);
+                        here.push(Edge { to, strict: atom.needs_complete().or_else(joined) });
                     }
                 }
             }
@@ -141,11 +139,8 @@ pub(super) fn components(nodes: usize, root: usize, target: impl Fn(usize, usize
     components
 }
 
-/// Why a predicate needs the complete result of one that it applies, if it does. The two may be the same.
-fn strictness(applier: &Predicate, applied: &Predicate, is_same: bool, negated: bool) -> Option<&'static str> {
-    if negated {
-        return Some("a negation");
-    }
+/// Why a predicate needs the complete result of one that it joins, if it does. The two may be the same.
+fn strictness(applier: &Predicate, applied: &Predicate, is_same: bool) -> Option<&'static str> {
     match applied.definition {
         Definition::Constant(_) => return Some("the constant rows"),
         Definition::Fixed(_) => return Some("the fixed rule"),

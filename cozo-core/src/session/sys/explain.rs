@@ -13,7 +13,7 @@ use crate::txn::Transaction;
 use crate::value::DataValue;
 
 /// The columns of `::explain analyze` beyond those of `::explain`.
-const PROFILE_HEADERS: [&str; 3] = ["rows", "batches", "seconds"];
+const PROFILE_HEADERS: [&str; 4] = ["rows", "batches", "seconds", "searched"];
 
 /// `::explain { query }`. The query is compiled but not run. Its operation on a stored relation is ignored.
 pub fn explain(query: &Query, txn: &Transaction, context: &ScriptContext<'_>) -> miette::Result<NamedRows> {
@@ -25,7 +25,8 @@ pub fn explain(query: &Query, txn: &Transaction, context: &ScriptContext<'_>) ->
 }
 
 /// `::explain analyze { query }`. The query runs without its operation on a stored relation. The result has for each operator the
-/// number of rows and batches that it returned, and the seconds spent in it alone, summed over threads.
+/// number of rows and batches that it returned, the seconds spent in it alone, summed over threads, and for a search in an index which
+/// ways it took how often, and how many entries it visited.
 pub fn analyze(query: &Query, txn: &mut Transaction, context: &ScriptContext<'_>) -> miette::Result<NamedRows> {
     let budget = context.query().budget_of(query)?;
     let _compiling = budget.enter();
@@ -37,10 +38,12 @@ pub fn analyze(query: &Query, txn: &mut Transaction, context: &ScriptContext<'_>
     let profile = profiled(&compiled, plan, &parameters, txn, &context, &budget)?;
     let rows = explain_plan(plan).into_iter().map(|mut explained| {
         explained.row.extend(match explained.operator {
-            None => [DataValue::Null, DataValue::Null, DataValue::Null],
+            None => [const { DataValue::Null }; 4],
             Some((rule, position)) => {
                 let done = profile.of(rule, position);
-                [(done.rows as i64).into(), (done.batches as i64).into(), done.time.as_secs_f64().into()]
+                let searched = done.searched.to_string();
+                let searched = if searched.is_empty() { DataValue::Null } else { searched.into() };
+                [(done.rows as i64).into(), (done.batches as i64).into(), done.time.as_secs_f64().into(), searched]
             }
         });
         explained.row

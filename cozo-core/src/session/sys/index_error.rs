@@ -151,6 +151,13 @@ pub enum IndexError {
         #[label("not possible")]
         span: SourceSpan,
     },
+    /// The index is not ready.
+    #[error("the index '{name}' is being built")]
+    #[diagnostic(code(tx::index_building), help("'::indices' says when it is ready"))]
+    Building {
+        /// The index.
+        name: String,
+    },
     /// The index or its relation was dropped while the index was built.
     #[error("'{name}' was dropped while the index was built")]
     #[diagnostic(code(tx::index_dropped), help("create the index again"))]

@@ -1,4 +1,4 @@
-//! `::index create`, `::index drop`, `::indices`.
+//! `::index create`, `::index drop`, `::reindex`, `::indices`.
 
 use super::index_error::IndexError;
 use super::searches;
@@ -50,6 +50,31 @@ fn positions(schema: &SchemaRef, columns: &[Symbol]) -> Result<Vec<usize>, Index
     Ok(listed)
 }
 
+/// `::reindex rel:name`
+pub fn renew(
+    relation: &Symbol,
+    name: &Symbol,
+    txn: &mut Transaction,
+    context: &ScriptContext<'_>,
+) -> miette::Result<NamedRows> {
+    let schema = find_for("changed", AccessLevel::Protected, relation, txn)?;
+    match (schema.index(&name.name), schema.search(&name.name)) {
+        (Some(index), _) => {
+            txn.drop_index(&schema, index);
+            let schema = find_for("indexed", AccessLevel::Protected, relation, txn)?;
+            let index = txn.create_index(&schema, &name.name, &index.columns);
+            secondary::build(&schema, &index, txn, || Ok::<_, ExecError>(context.interrupt.check()?))?;
+        }
+        (None, Some(search)) => searches::renew(&schema, search, txn, context)?,
+        (None, None) => return Err(not_found(&schema, name).into()),
+    }
+    Ok(NamedRows::status("OK"))
+}
+
+fn not_found(schema: &SchemaRef, name: &Symbol) -> IndexError {
+    IndexError::NotFound { relation: schema.name.to_string(), name: name.name.to_string(), span: name.span }
+}
+
 /// `::index|hnsw|fts|lsh drop rel:name`
 pub fn drop(
     relation: &Symbol,
@@ -64,10 +89,7 @@ pub fn drop(
             txn.drop_search(&schema, search);
             context.core.searches.keep_only(search.stored[1].id, &[]);
         }
-        (None, None) => {
-            let (relation, name, span) = (schema.name.to_string(), name.name.to_string(), name.span);
-            return Err(IndexError::NotFound { relation, name, span }.into());
-        }
+        (None, None) => return Err(not_found(&schema, name).into()),
     }
     Ok(NamedRows::status("OK"))
 }

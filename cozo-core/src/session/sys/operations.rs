@@ -14,7 +14,10 @@ pub const SYSTEM_OPS: &[(&str, &str)] = &[
     ("::columns REL", "lists the columns of a relation"),
     ("::compact", "gives space back to the system"),
     ("::describe REL 'TEXT'", "sets the description of a relation"),
-    ("::explain analyze { QUERY }", "runs a query, without its writes, and shows what each operator did"),
+    (
+        "::explain analyze { QUERY }",
+        "runs a query, without its writes, and shows what each operator did, and how searches in indices found what they found",
+    ),
     (
         "::explain { QUERY }",
         "shows how a query would run, operator by operator; at the end of a rule, how it runs as a whole if that is special",
@@ -39,6 +42,10 @@ pub const SYSTEM_OPS: &[(&str, &str)] = &[
         "makes an index of the texts or lists of a relation, to find near-duplicates",
     ),
     ("::lsh drop REL:NAME", "drops an index"),
+    (
+        "::reindex REL:NAME",
+        "makes an index anew from the rows of its relation, which repairs it; searches and writes go on meanwhile",
+    ),
     ("::relations", "lists the stored relations"),
     ("::remove REL, ...", "removes relations"),
     ("::rename REL -> REL, ...", "renames relations"),
@@ -77,6 +84,7 @@ pub fn run(op: &SystemOp, txn: &mut Transaction, context: &ScriptContext<'_>) ->
         SystemOpKind::CreateIndex { relation, index, columns } => {
             indices::create(relation, index, columns, txn, context)
         }
+        SystemOpKind::Reindex { relation, index } => indices::renew(relation, index, txn, context),
         SystemOpKind::DropIndex { relation, index } => indices::drop(relation, index, txn, context),
         SystemOpKind::CreateSearchIndex { kind, relation, index, options } => {
             searches::create(*kind, relation, index, options, txn, context)

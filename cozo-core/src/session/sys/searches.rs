@@ -1,4 +1,9 @@
-//! `::hnsw create`, `::fts create`, `::lsh create`, and what `::indices` shows of search indices.
+//! `::hnsw create`, `::fts create`, `::lsh create`, `::reindex` of these, and what `::indices` shows of search indices.
+//!
+//! The options of an index are read first, so that a wrong one changes nothing. An index of vectors or texts that is created by itself is
+//! built while others read and write its relation (`create_online`); in a script with other statements it is built within the script's
+//! transaction. An index of near-duplicates is rows that depend on the old values of rows, so it is always built within the
+//! transaction.
 
 use serde_json::{Value, json};
 
@@ -49,6 +54,29 @@ pub fn create(
     let extractor = extractor(&schema, &index)?;
     search::build(&schema, &index, &extractor, txn)?;
     Ok(NamedRows::status("OK"))
+}
+
+/// `::reindex rel:name` of a search index. One of vectors or texts is made anew in a transaction of its own, after which every search has
+/// the same answers.
+pub fn renew(
+    schema: &SchemaRef,
+    index: &SearchIndex,
+    txn: &mut Transaction,
+    context: &ScriptContext<'_>,
+) -> miette::Result<()> {
+    if !index.is_ready {
+        return Err(IndexError::Building { name: index.name.to_string() }.into());
+    }
+    let budget = context.core.budget(context.interrupt, 0.0);
+    let _entered = budget.enter();
+    if !matches!(index.options, SearchOptions::Duplicates(_)) {
+        return Ok(context.core.sealer.renew(&schema.name, &index.name)?);
+    }
+    txn.drop_search(schema, index);
+    let Some(schema) = txn.catalog().find(&schema.name).cloned() else { return Ok(()) };
+    let index = txn.create_search(&schema, &index.name, index.options.clone());
+    let extractor = extractor(&schema, &index)?;
+    Ok(search::build(&schema, &index, &extractor, txn)?)
 }
 
 /// How often the definition of an index is written again if other definitions change meanwhile.
