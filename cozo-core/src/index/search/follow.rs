@@ -80,13 +80,13 @@ pub fn build_segment(of: Indexed<'_>) -> Result<Segment, SearchIndexError> {
     all.finish(true)
 }
 
-/// Writes the first segment of an index.
+/// Writes the first segment of an index, unless it is empty, and the manifest.
 pub fn write_first(segment: &Segment, index: &SearchIndex, txn: &mut Transaction) -> Result<(), SearchIndexError> {
+    let mut manifest = Manifest::default();
     if segment.len() > 0 {
-        let mut manifest = Manifest::default();
         manifest.add(segment, &index.stored[1], txn)?;
-        manifest.write(&index.stored[1], txn);
     }
+    manifest.write(&index.stored[1], txn);
     Ok(())
 }
 

@@ -24,8 +24,8 @@ use crate::value::{Batch, Column, compare_columns};
 
 /// A new segment before it is written.
 pub struct Prepared {
-    /// The manifest that it follows.
-    before: Manifest,
+    /// The manifest that it follows. None if it cannot be read.
+    before: Option<Manifest>,
     /// The segments that it replaces, by their places in the manifest.
     merged: Vec<usize>,
     /// The segments that were there.
@@ -52,7 +52,7 @@ pub fn prepare(of: Indexed<'_>) -> Result<Prepared, SearchIndexError> {
     let keys = keys_of(&of.index.stored[0], of.snapshot)?;
     let rows = looked_up(of.base(), &keys)?;
     if view.is_made_anew {
-        let merged = (0..view.manifest.segments.len()).collect();
+        let merged = (0..view.manifest.as_ref().map_or(0, |manifest| manifest.segments.len())).collect();
         let segment = view.parts.first().map(|part| part.segment.clone());
         return Ok(Prepared { before: view.manifest.clone(), merged, parts: vec![], segment, keys, rows });
     }
@@ -102,13 +102,15 @@ impl Prepared {
         let [changed, segments] = &index.stored;
         let view = txn.view(&[relation.id])?;
         let of = Indexed { relation, index, extractor, snapshot: view.of(relation.id), cache: None };
-        if Manifest::read(segments, of.snapshot)?.is_some_and(|now| now != self.before) {
+        let now = Manifest::read(segments, of.snapshot)?;
+        if now != self.before {
             return Ok(None);
         }
         let settled = self.settled(of)?;
-        let mut manifest = self.before.clone();
+        let lost = if now.is_none() { keys_of(segments, of.snapshot)? } else { Batch::default() };
+        let mut manifest = now.unwrap_or_else(|| Manifest::cleared(segments, lost, txn));
         for (at, part) in self.parts.iter().enumerate().filter(|(at, _)| !self.merged.contains(at)) {
-            let entry = &self.before.segments[at];
+            let entry = &manifest.segments[at];
             if part.dead.len() == entry.deleted as usize {
                 continue;
             }

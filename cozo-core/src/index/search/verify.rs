@@ -29,12 +29,12 @@ pub fn verify(of: Indexed<'_>) -> Result<Vec<String>, SearchIndexError> {
         return Ok(if agrees { vec![] } else { vec![problem] });
     }
     let view = IndexView::open(of)?;
-    let mut problems = vec![];
     if view.is_made_anew {
-        problems.push(format!(
-            "a segment of the index '{name}' cannot be read: searches are slow until the index is made anew"
-        ));
+        let what = if view.manifest.is_some() { "a segment" } else { "the list of segments" };
+        let until = "until the index is dropped and created again";
+        return Ok(vec![format!("{what} of the index '{name}' is damaged: searches read the whole relation {until}")]);
     }
+    let mut problems = vec![];
     for part in &view.parts {
         let Content::Vectors(content) = &part.segment.content else { continue };
         let broken = content.index.verify();

@@ -132,3 +132,6 @@ fn printed(schema: &RelationSchema, batch: &Batch, row: usize) -> String {
     let key: Vec<String> = keys(schema, batch).iter().map(|column| column.get(row).to_string()).collect();
     format!("[{}]", key.join(", "))
 }
+
+#[cfg(test)]
+mod tests;
