@@ -91,7 +91,7 @@ fn to_merge(sealed: &[Part], tail: usize) -> Vec<usize> {
 }
 
 impl Prepared {
-    /// Writes the segment, if the index is as it was. The transaction must have begun after the preparation.
+    /// Writes the segment, if the index is as it was and a row of the tail, too. The transaction must have begun after the preparation.
     pub fn apply(
         &self,
         relation: &SchemaRef,
@@ -107,6 +107,9 @@ impl Prepared {
             return Ok(None);
         }
         let settled = self.settled(of)?;
+        if settled.is_empty() {
+            return Ok(None);
+        }
         let lost = if now.is_none() { keys_of(segments, of.snapshot)? } else { Batch::default() };
         let mut manifest = now.unwrap_or_else(|| Manifest::cleared(segments, lost, txn));
         for (at, part) in self.parts.iter().enumerate().filter(|(at, _)| !self.merged.contains(at)) {

@@ -10,6 +10,8 @@ use std::path::Path;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
+use crate::index::search::{Indexed, prepare};
+use crate::program::extractor;
 use crate::schema::{SchemaRef, SearchIndex};
 use crate::session::DbInstance;
 use crate::storage::{ChangeKind, KeyRange};
@@ -218,5 +220,27 @@ fn a_damaged_index_is_mended_by_the_next_sealing_or_by_making_it_again() {
                 assert!(answers(&db) == expected, "{engine} {index} {blob}, made again");
             }
         }
+    }
+}
+
+#[test]
+fn a_sealing_whose_rows_have_all_changed_writes_nothing() {
+    let db = DbInstance::default();
+    documents(&db);
+    for name in ["near", "words"] {
+        let (mut txn, schema, index) = begin(&db, name);
+        let extractor = extractor(&schema, &index).unwrap();
+        let prepared = {
+            let view = txn.view(&[schema.id]).unwrap();
+            let snapshot = view.of(schema.id);
+            prepare(Indexed { relation: &schema, index: &index, extractor: &extractor, snapshot, cache: None }).unwrap()
+        };
+        let of_others = |add| {
+            put(&db, 40..45, add);
+            let (mut txn, ..) = begin(&db, name);
+            prepared.apply(&schema, &index, &extractor, &mut txn).unwrap().is_some()
+        };
+        // The same rows again can be sealed. Of others nothing could be committed, so nothing may go into the cache.
+        assert_eq!([of_others(2000), of_others(3000), of_others(2000)], [true, false, true], "{name}");
     }
 }
