@@ -44,6 +44,8 @@ pub use follow::{build, build_segment, follow, write_first};
 pub use hits::{Hits, SearchColumn};
 pub use listing::listing;
 pub use seal::prepare;
+#[cfg(test)]
+pub use segments::Manifest;
 pub use segments::SearchStatistics;
 pub use texts::{TextsWanted, best_texts};
 pub use thresholds::{HELP_RATIO, tail_bound};

@@ -10,7 +10,7 @@ use std::path::Path;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::index::search::{Indexed, prepare};
+use crate::index::search::{Indexed, Manifest, prepare};
 use crate::program::extractor;
 use crate::schema::{SchemaRef, SearchIndex};
 use crate::session::DbInstance;
@@ -221,6 +221,104 @@ fn a_damaged_index_is_mended_by_the_next_sealing_or_by_making_it_again() {
             }
         }
     }
+}
+
+const DISAGREES: &str = "the index 'd:any' does not agree with its relation: drop it and create it again";
+
+/// Changes a row of `d` behind the back of its indices.
+fn put_unnoticed(db: &DbInstance, id: i64, text: &str, vector: &str) {
+    let full = rows(db, &format!("?[id, t, v] := id = {id}, t = '{text}', v = {vector}")).concat();
+    let (mut txn, schema, _) = begin(db, "any");
+    let columns = full.iter().map(|value| Column::repeat(value, 1)).collect();
+    txn.write_derived(&schema, ChangeKind::Put, Batch { columns, len: 1 });
+    commit(txn, &schema);
+}
+
+/// A relation with one index `any`, of two merged segments, that agrees with it.
+fn indexed(create: &str) -> DbInstance {
+    let db = DbInstance::default();
+    let precision = if create.contains("F64") { "F64" } else { "F32" };
+    rows(&db, &format!(":create d {{id: Int => t: String, v: <{precision}; 3>}}"));
+    let put = "?[id, t, v] := id in int_range($from, 300), t = 'w' ++ to_string(id) ++ ' all', v = [sin(id), id % 7 + 0.1, id * id]
+        :put d {id => t, v}";
+    rows(&db, &put.replace("$from", "0"));
+    rows(&db, create);
+    // Rows that change, so that some are dead.
+    rows(&db, &put.replace("$from", "200").replace("id * id", "id"));
+    if !create.contains("lsh") {
+        db.core().unwrap().sealer.seal_index("d", "any").unwrap();
+    }
+    assert_eq!(db.check().unwrap().problems, [] as [String; 0], "{create}");
+    db
+}
+
+#[test]
+fn the_check_compares_vectors_with_those_of_the_rows() {
+    for options in [
+        "",
+        ", distance: IP",
+        ", distance: Cosine",
+        ", dtype: F64, distance: Cosine",
+        ", quantization: 'int8'",
+        ", quantization: 'int8', distance: Cosine",
+        ", quantization: 'int8', dtype: F64, distance: Cosine",
+    ] {
+        let create = format!("::hnsw create d:any {{dim: 3, fields: [v], m: 8, ef_construction: 20{options}}}");
+        let db = indexed(&create);
+        let precision = if options.contains("F64") { "F64" } else { "F32" };
+        for (id, vector) in [(17, "[1, 0.5, 3]"), (250, "[100, 3, 2]")] {
+            put_unnoticed(&db, id, "", &format!("vec({vector}, '{precision}')"));
+        }
+        assert_eq!(
+            db.check().unwrap().problems,
+            [
+                "the index 'd:any' has 2 vectors that differ from those of its relation, the first at [17]: drop it and create it again"
+            ],
+            "{options}"
+        );
+        put_unnoticed(&db, 999, "", &format!("vec([1, 2, 3], '{precision}')"));
+        assert_eq!(db.check().unwrap().problems, [DISAGREES], "{options}");
+    }
+}
+
+#[test]
+fn the_check_compares_texts_with_those_of_the_rows() {
+    for create in [
+        "::fts create d:any {extractor: t, tokenizer: Simple}",
+        "::lsh create d:any {extractor: t, tokenizer: Simple, n_gram: 1, target_threshold: 0.5}",
+    ] {
+        for text in ["w18 all", "all w17", "w17 all all", ""] {
+            let db = indexed(create);
+            put_unnoticed(&db, 17, "w17 all", "vec([0, 0, 0])");
+            assert_eq!(db.check().unwrap().problems, [] as [String; 0], "the index does not read this column");
+            put_unnoticed(&db, 17, text, "vec([0, 0, 0])");
+            // The words of both are the same set, which is all that near-duplicates have.
+            let is_same = create.contains("lsh") && text.contains("all") && text.contains("w17");
+            let expected: &[&str] = if is_same { &[] } else { &[DISAGREES] };
+            assert_eq!(db.check().unwrap().problems, expected, "{create} {text}");
+        }
+    }
+}
+
+#[test]
+fn the_check_counts_deleted_texts() {
+    let db = DbInstance::default();
+    documents(&db);
+    let deletions = parts(&db, "words").into_iter().find(|part| part.bytes.starts_with(b"CZD1")).unwrap();
+    let (mut txn, schema, index) = begin(&db, "words");
+    let mut manifest =
+        Manifest::read(&index.stored[1], txn.view(&[schema.id]).unwrap().of(schema.id)).unwrap().unwrap();
+    let mut bytes = deletions.bytes;
+    // After the mark, the size of the first section and the number of documents: how many tokens are deleted.
+    bytes[4 + 8 + 8] += 1;
+    let blob = manifest.write_blob(&index.stored[1], &bytes, &mut txn).unwrap();
+    manifest.segments[0].deletions = Some(blob);
+    manifest.write(&index.stored[1], &mut txn);
+    commit(txn, &schema);
+    assert_eq!(
+        db.check().unwrap().problems,
+        ["the index 'd:words' counts its deleted texts wrongly: drop it and create it again"]
+    );
 }
 
 #[test]
