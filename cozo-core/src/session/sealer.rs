@@ -127,7 +127,7 @@ impl Sealer {
     }
 
     /// Seals the tail of an index, however short.
-    fn seal_index(&self, relation: &str, name: &str) -> Result<(), SealError> {
+    pub fn seal_index(&self, relation: &str, name: &str) -> Result<(), SealError> {
         self.rewrite(relation, name, prepare)?;
         Ok(())
     }

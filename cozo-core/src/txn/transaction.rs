@@ -396,7 +396,7 @@ impl Transaction {
     /// borrowed only because it is too large to move cheaply.
     pub fn commit(&mut self) -> Result<(), TxnError> {
         let Some(Writes { started, request, view, .. }) = &mut self.writes else { return Ok(()) };
-        if request.keys.is_empty() && request.schemas.is_empty() {
+        if request.keys.is_empty() && request.schemas.is_empty() && !request.keeps_answers {
             return Ok(());
         }
         // Released rows can be changed in place by this commit.

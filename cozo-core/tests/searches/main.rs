@@ -4,9 +4,11 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod crash;
 #[path = "../common/engines.rs"]
 mod engines;
 mod everywhere;
+mod isolation;
 mod texts;
 mod vectors;
 mod within;

@@ -58,7 +58,7 @@ pub enum SearchIndexError {
     #[error("the index '{index}' is out of step with its relation")]
     #[diagnostic(
         code(eval::search_index_damaged),
-        help("drop the index and create it again; 'cozo check' shows what is wrong")
+        help("'::reindex {index}' makes it anew; 'cozo check' shows what is wrong")
     )]
     OutOfStep {
         /// The index.

@@ -73,13 +73,13 @@ pub fn build(
     Ok(())
 }
 
-/// Writes the first segment of an index.
+/// Writes the first segment of an index, unless it is empty, and the manifest.
 pub fn write_first(segment: &Segment, index: &SearchIndex, txn: &mut Transaction) -> Result<(), SearchIndexError> {
+    let mut manifest = Manifest::default();
     if segment.len() > 0 {
-        let mut manifest = Manifest::default();
         manifest.add(segment, &index.stored[1], txn)?;
-        manifest.write(&index.stored[1], txn);
     }
+    manifest.write(&index.stored[1], txn);
     Ok(())
 }
 

@@ -56,7 +56,7 @@ fn links(part: &Part, content: &VectorContent, rows: &mut Batch) -> Result<(), S
 }
 
 /// Adds the words of the live documents of a part.
-pub fn words(part: &Part, content: &TextContent, rows: &mut Batch) -> Result<(), SearchIndexError> {
+fn words(part: &Part, content: &TextContent, rows: &mut Batch) -> Result<(), SearchIndexError> {
     let numbers =
         |numbers: &[u32]| DataValue::from(numbers.iter().map(|number| i64::from(*number)).collect::<Vec<_>>());
     for posting in content.postings.rows() {

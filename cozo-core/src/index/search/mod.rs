@@ -44,6 +44,8 @@ pub use follow::{build, follow, write_first};
 pub use hits::{Hits, SearchColumn, SearchWork};
 pub use listing::listing;
 pub use seal::{Prepared, prepare, prepare_anew};
+#[cfg(test)]
+pub use segments::Manifest;
 pub use segments::SearchStatistics;
 pub use texts::{TextsWanted, best_texts};
 pub use thresholds::{HELP_RATIO, tail_bound};

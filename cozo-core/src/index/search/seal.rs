@@ -24,8 +24,8 @@ use crate::value::{Batch, Column, compare_columns};
 
 /// A new segment before it is written.
 pub struct Prepared {
-    /// The manifest that it follows.
-    before: Manifest,
+    /// The manifest that it follows. None if it cannot be read.
+    before: Option<Manifest>,
     /// The segments that it replaces, by their places in the manifest.
     merged: Vec<usize>,
     /// The segments that were there.
@@ -36,6 +36,8 @@ pub struct Prepared {
     keys: Batch,
     /// The rows of the tail, as far as there are any.
     rows: Batch,
+    /// Whether the segment has all rows of the relation, and is of use even if all rows of the tail change meanwhile.
+    is_whole: bool,
 }
 
 /// The segments after a sealing.
@@ -52,9 +54,17 @@ pub fn prepare(of: Indexed<'_>) -> Result<Prepared, SearchIndexError> {
     let keys = keys_of(&of.index.stored[0], of.snapshot)?;
     let rows = looked_up(of.base(), &keys)?;
     if view.is_made_anew {
-        let merged = (0..view.manifest.segments.len()).collect();
+        let merged = (0..view.manifest.as_ref().map_or(0, |manifest| manifest.segments.len())).collect();
         let segment = view.parts.first().map(|part| part.segment.clone());
-        return Ok(Prepared { before: view.manifest.clone(), merged, parts: vec![], segment, keys, rows });
+        return Ok(Prepared {
+            before: view.manifest.clone(),
+            merged,
+            parts: vec![],
+            segment,
+            keys,
+            rows,
+            is_whole: true,
+        });
     }
     let sealed = &view.parts[..view.sealed];
     let merged = to_merge(sealed, rows.len);
@@ -71,19 +81,20 @@ pub fn prepare(of: Indexed<'_>) -> Result<Prepared, SearchIndexError> {
         }
     };
     let segment = (segment.len() > 0).then(|| Arc::new(segment));
-    Ok(Prepared { before: view.manifest.clone(), merged, parts: sealed.to_vec(), segment, keys, rows })
+    let parts = sealed.to_vec();
+    Ok(Prepared { before: view.manifest.clone(), merged, parts, segment, keys, rows, is_whole: false })
 }
 
 /// Makes one segment of all rows of the relation, in place of all that the index has.
 pub fn prepare_anew(of: Indexed<'_>) -> Result<Prepared, SearchIndexError> {
     let [changed, segments] = &of.index.stored;
-    let before = Manifest::read(segments, of.snapshot)?.unwrap_or_default();
+    let before = Manifest::read(segments, of.snapshot)?;
     let keys = keys_of(changed, of.snapshot)?;
     let rows = looked_up(of.base(), &keys)?;
     let segment = build_segment(of)?;
     let segment = (segment.len() > 0).then(|| Arc::new(segment));
-    let merged = (0..before.segments.len()).collect();
-    Ok(Prepared { before, merged, parts: vec![], segment, keys, rows })
+    let merged = (0..before.as_ref().map_or(0, |manifest| manifest.segments.len())).collect();
+    Ok(Prepared { before, merged, parts: vec![], segment, keys, rows, is_whole: true })
 }
 
 /// The segments to merge with a tail of so many rows.
@@ -103,7 +114,7 @@ fn to_merge(sealed: &[Part], tail: usize) -> Vec<usize> {
 }
 
 impl Prepared {
-    /// Writes the segment, if the index is as it was. The transaction must have begun after the preparation.
+    /// Writes the segment, if the index is as it was and a row of the tail, too. The transaction must have begun after the preparation.
     pub fn apply(
         &self,
         relation: &SchemaRef,
@@ -114,13 +125,18 @@ impl Prepared {
         let [changed, segments] = &index.stored;
         let view = txn.view(&[relation.id])?;
         let of = Indexed { relation, index, extractor, snapshot: view.of(relation.id), cache: None };
-        if Manifest::read(segments, of.snapshot)?.is_some_and(|now| now != self.before) {
+        let now = Manifest::read(segments, of.snapshot)?;
+        if now != self.before {
             return Ok(None);
         }
         let settled = self.settled(of)?;
-        let mut manifest = self.before.clone();
+        if settled.is_empty() && !self.is_whole {
+            return Ok(None);
+        }
+        let lost = if now.is_none() { keys_of(segments, of.snapshot)? } else { Batch::default() };
+        let mut manifest = now.unwrap_or_else(|| Manifest::cleared(segments, lost, txn));
         for (at, part) in self.parts.iter().enumerate().filter(|(at, _)| !self.merged.contains(at)) {
-            let entry = &self.before.segments[at];
+            let entry = &manifest.segments[at];
             if part.dead.len() == entry.deleted as usize {
                 continue;
             }

@@ -111,11 +111,11 @@ impl ViewKey {
 /// The parts of an index.
 pub struct IndexView {
     pub parts: Vec<Part>,
-    /// The manifest that lists the sealed segments.
-    pub manifest: Manifest,
+    /// The manifest that lists the sealed segments. None if it cannot be read.
+    pub manifest: Option<Manifest>,
     /// How many of the parts are sealed. If there is one more, it is the tail.
     pub sealed: usize,
-    /// Whether sealed segments could not be read, so that the parts are made of the relation alone.
+    /// Whether the manifest or sealed segments could not be read, so that the parts are made of the relation alone.
     pub is_made_anew: bool,
     /// The rows of the relation, whether they are indexed or not; counted for texts alone.
     pub rows: u64,
@@ -214,12 +214,12 @@ impl IndexView {
     fn made(of: Indexed<'_>) -> Result<IndexView, SearchIndexError> {
         let [changed, segments] = &of.index.stored;
         let Some(manifest) = Manifest::read(segments, of.snapshot)? else {
-            return IndexView::anew(of, Manifest::default());
+            return IndexView::anew(of, None);
         };
         let changed = keys_of(changed, of.snapshot)?;
         let mut parts = vec![];
         for entry in &manifest.segments {
-            let Some(part) = sealed(of, entry, &changed)? else { return IndexView::anew(of, manifest.clone()) };
+            let Some(part) = sealed(of, entry, &changed)? else { return IndexView::anew(of, Some(manifest)) };
             parts.push(part);
         }
         let sealed = parts.len();
@@ -228,11 +228,11 @@ impl IndexView {
             tail.add(&looked_up(of.base(), &changed)?)?;
             parts.push(Part::alive(tail.finish(false)?));
         }
-        Ok(IndexView { parts, manifest, sealed, is_made_anew: false, rows: rows(of)? })
+        Ok(IndexView { parts, manifest: Some(manifest), sealed, is_made_anew: false, rows: rows(of)? })
     }
 
     /// The index as if it had been created now.
-    fn anew(of: Indexed<'_>, manifest: Manifest) -> Result<IndexView, SearchIndexError> {
+    fn anew(of: Indexed<'_>, manifest: Option<Manifest>) -> Result<IndexView, SearchIndexError> {
         let part = Part::alive(build_segment(of)?);
         let rows = rows(of)?;
         Ok(IndexView { parts: vec![part], manifest, sealed: 0, is_made_anew: true, rows })

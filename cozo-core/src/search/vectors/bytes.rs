@@ -1,4 +1,4 @@
-//! An index as bytes, for storage, and back. The storage has a checksum, so the bytes have none; still, damaged bytes give an error
+//! An index as bytes, for storage, and back. Who stores them adds a checksum, so the bytes have none; still, damaged bytes give an error
 //! or an index that finds the wrong nodes, and never a panic.
 //!
 //! ```text

@@ -1,9 +1,13 @@
-//! What a graph looks like, node by node, and whether it is whole.
+//! What a graph looks like, node by node, whether it is whole, and whether it has the right vectors.
 
 use fixedbitset::FixedBitSet;
 
+use super::codes::{FACTOR_BYTES, factors};
 use super::graph::Layer;
 use super::index::VectorIndex;
+use super::metric::Metric;
+use super::space::Probe;
+use super::thresholds::LENGTH_ROUNDING;
 
 /// A link, or a missing one, that no graph should have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +109,29 @@ impl VectorIndex {
         broken
     }
 
+    /// Whether a node has the vector that a node of another index has, of the same metric, dimension and precision. If this index has codes, it
+    /// has those of the vector.
+    pub fn has_vector_of(&self, node: u32, other: &VectorIndex, of: u32) -> bool {
+        let row = self.space.probe(node);
+        let mut wanted_codes = vec![];
+        let (wanted, step) = match row {
+            Probe::Codes(codes) => {
+                wanted_codes.resize(codes.len(), 0);
+                other.space.codes(of, &mut wanted_codes);
+                (Probe::Codes(&wanted_codes), f64::from(factors(codes).0))
+            }
+            _ => (other.space.probe(of), 0.0),
+        };
+        let is_divided = self.options.metric == Metric::Cosine;
+        // Elements that were divided by the length of the vector are rounded, and may become the next code.
+        let is_near = |(a, b): (&f64, &f64)| {
+            a == b
+                || (a.is_nan() && b.is_nan())
+                || (is_divided && (a - b).abs() <= LENGTH_ROUNDING * (a.abs() + step) + step)
+        };
+        elements(row).iter().zip(&elements(wanted)).all(is_near)
+    }
+
     /// The nodes that belong into the graph.
     fn in_graph(&self) -> FixedBitSet {
         let mut nodes = FixedBitSet::with_capacity(self.len());
@@ -122,5 +149,17 @@ impl VectorIndex {
         let reached = layer_of.reachable(self.graph.starts(layer));
         let missing = (0..layer_of.len() as u32).filter(|slot| !reached.contains(*slot as usize));
         missing.map(|slot| layer_of.node(slot)).filter(|node| in_graph.contains(*node as usize)).collect()
+    }
+}
+
+/// The elements of a row, or what its codes stand for.
+fn elements(row: Probe<'_>) -> Vec<f64> {
+    match row {
+        Probe::F32(row) => row.iter().copied().map(f64::from).collect(),
+        Probe::F64(row) => row.to_vec(),
+        Probe::Codes(row) => {
+            let (codes, scale) = (&row[..row.len() - FACTOR_BYTES], f64::from(factors(row).0));
+            codes.iter().map(|code| scale * f64::from(code.cast_signed())).collect()
+        }
     }
 }

@@ -154,7 +154,7 @@ impl Space {
     }
 
     /// Writes the row of a node as codes.
-    fn codes(&self, node: u32, row: &mut [u8]) {
+    pub fn codes(&self, node: u32, row: &mut [u8]) {
         let mut codes = Vec::with_capacity(row.len());
         match self.probe(node) {
             Probe::Codes(from) => return row.copy_from_slice(from),

@@ -20,6 +20,10 @@ pub const MAX_LAYERS: usize = 32;
 /// Unit: nodes. Bench: `search`.
 pub const GRAPH_MIN_NODES: usize = 2000;
 
+/// By how much of its value an element may differ that was divided by the length of its vector: a sum, whose rounding depends on the processor.
+/// Unit: share. Bench: none; sums of some thousand `f32` in two orders differ by less.
+pub const LENGTH_ROUNDING: f64 = 1e-4;
+
 // Builds.
 
 /// A batch has at most one in so many of the nodes that are already in the graph: nodes of one batch do not see each other.

@@ -40,10 +40,11 @@ impl DbInstance {
                 let agrees = secondary::agrees(schema, index, &*version.snapshot);
                 match agrees {
                     Ok(true) => {}
-                    Ok(false) => report.problems.push(format!(
-                        "the index '{}' does not agree with its relation: drop it and create it again",
-                        index.schema.name
-                    )),
+                    Ok(false) => {
+                        let name = &index.schema.name;
+                        let problem = "does not agree with its relation";
+                        report.problems.push(format!("the index '{name}' {problem}: '::reindex {name}' makes it anew"));
+                    }
                     Err(error) => {
                         report.problems.push(format!("the index '{}' cannot be read: {error}", index.schema.name))
                     }
@@ -132,3 +133,6 @@ fn printed(schema: &RelationSchema, batch: &Batch, row: usize) -> String {
     let key: Vec<String> = keys(schema, batch).iter().map(|column| column.get(row).to_string()).collect();
     format!("[{}]", key.join(", "))
 }
+
+#[cfg(test)]
+mod tests;
