@@ -27,6 +27,15 @@ const HAND_ON: f64 = 0.1;
 /// The cost of a search in an index: about that of some hundred look-ups.
 const SEARCH: f64 = 100.0;
 
+/// The work of a look-up of a row, or of a function without a kernel for columns. Unit: rows that are read in a scan.
+pub(super) const ROW_AT_A_TIME: u64 = 8;
+
+/// The work of a search in an index. Unit: rows that are read in a scan.
+pub(super) const SEARCH_WORK: u64 = 2048;
+
+/// So many bytes of a vector take as much work as a row without one. Unit: bytes.
+pub(super) const BYTES_PER_ROW_READ: u64 = 64;
+
 /// A guess: how many elements a list has, and how many rows a search finds.
 pub(super) const LIST_LENGTH: f64 = 5.0;
 

@@ -56,12 +56,13 @@ pub use statistics::{Size, Statistics};
 
 use smallvec::SmallVec;
 
+use self::cost::{BYTES_PER_ROW_READ, ROW_AT_A_TIME, SEARCH_WORK};
 use crate::diag::SourceSpan;
 use crate::expr::Expr;
 use crate::fixed_rule::{OptionMap, Rule as FixedRule};
 use crate::parse::ast::Symbol;
 use crate::program::{AggregationUse, ConstantRows};
-use crate::schema::RelationId;
+use crate::schema::{BaseType, RelationId};
 use crate::storage::End;
 use crate::value::SmallStr;
 
@@ -228,9 +229,6 @@ pub struct RulePlan {
     pub text: String,
 }
 
-/// The cost of a look-up of a row, or of a function without a kernel for columns, where reading a row costs 1.
-const ROW_AT_A_TIME: u64 = 8;
-
 impl RulePlan {
     /// About the work that threads can share for each row of the first operator, where reading a row is 1. In recursion joins do
     /// not count: they find rows by position, and their results are compared with the known rows once more when they are merged.
@@ -238,7 +236,7 @@ impl RulePlan {
         let mut calls = 0;
         let mut count =
             |expr: &Expr| calls += u64::from(matches!(expr, Expr::Call { function, .. } if function.kernel.is_none()));
-        let mut lookups = 0;
+        let (mut lookups, mut searches) = (0, 0);
         for operator in self.operators.iter().skip(1) {
             let signature = operator.kind.signature();
             let reads = !signature.sources.is_empty();
@@ -246,9 +244,24 @@ impl RulePlan {
                 signature.evaluates.iter().for_each(|expr| expr.walk(&mut count));
             }
             lookups += u64::from(reads || signature.multiplies);
+            searches += u64::from(matches!(operator.kind, OperatorKind::Search(_)));
         }
         let shared = if self.reads.is_empty() { lookups } else { 0 };
-        1 + ROW_AT_A_TIME * (calls + shared)
+        1 + self.vector_bytes() / BYTES_PER_ROW_READ + ROW_AT_A_TIME * (calls + shared) + SEARCH_WORK * searches
+    }
+
+    /// The size of the vectors of a row that the first operator reads.
+    fn vector_bytes(&self) -> u64 {
+        let Some(OperatorKind::Join(JoinPlan { source: Source::Stored(read), outputs, .. })) =
+            self.operators.first().map(|operator| &operator.kind)
+        else {
+            return 0;
+        };
+        let of_column = |(column, _): &(usize, usize)| match read.schema.columns().nth(*column)?.column_type.base {
+            BaseType::Vector { wide, len } => Some(len as u64 * if wide { 8 } else { 4 }),
+            _ => None,
+        };
+        outputs.iter().filter_map(of_column).sum()
     }
 }
 

@@ -66,7 +66,7 @@ fn an_index_is_built_while_others_write() {
         rows(&db, ":create d {id: Int => t: String, v: <F32; 2>}");
         rows(
             &db,
-            "?[id, t, v] := id in int_range(4000), t = 'w' ++ to_string(id % 50), v = [id % 70, id % 61] :put d {id => t, v}",
+            "?[id, t, v] := id in int_range(9000), t = 'w' ++ to_string(id % 50), v = [id % 70, id % 61] :put d {id => t, v}",
         );
         let done = AtomicBool::new(false);
         let written = std::thread::scope(|scope| {
@@ -84,6 +84,7 @@ fn an_index_is_built_while_others_write() {
             });
             rows(&db, "::hnsw create d:near { dim: 2, fields: [v], m: 8, ef_construction: 16 }");
             rows(&db, "::fts create d:words { extractor: t, tokenizer: Simple }");
+            rows(&db, "::lsh create d:like { extractor: t, tokenizer: Simple, target_threshold: 0.5 }");
             done.store(true, Ordering::Relaxed);
             writer.join().unwrap()
         });
@@ -97,6 +98,8 @@ fn an_index_is_built_while_others_write() {
         assert_eq!(found, [[written.min(200).into()]], "{setting:?}");
         let found = rows(&db, "?[count(id)] := ~d:words{ id | query: 'fresh', k: 9000 }");
         assert_eq!(found, [[written.min(6000).into()]], "{setting:?}");
+        let found = rows(&db, "?[count(id)] := ~d:like{ id | query: 'fresh' }");
+        assert_eq!(found, [[written.min(6000).into()]], "{setting:?}");
         assert_eq!(db.check().unwrap().problems, Vec::<String>::new(), "{setting:?}");
     }
 }
@@ -105,16 +108,24 @@ fn an_index_is_built_while_others_write() {
 fn a_build_that_fails_leaves_nothing() {
     let db = DbInstance::default();
     rows(&db, "?[id, t] := id in int_range(20000), t = if(id == 19999, id, 'text') :create d {id => t}");
-    let create = "::fts create d:words { extractor: t, tokenizer: Simple }";
-    assert_eq!(failure(&db, create), "eval::fts::extractor::invalid_return_type");
-    assert_eq!(rows(&db, "::indices d"), Vec::<Vec<cozo::DataValue>>::new());
+    let creates = [
+        "::fts create d:words { extractor: t, tokenizer: Simple }",
+        "::lsh create d:like { extractor: t, tokenizer: Simple, target_threshold: 0.9 }",
+    ];
     let interrupt = Interrupt::default();
     interrupt.kill();
+    for create in creates {
+        assert_eq!(failure(&db, create), "eval::fts::extractor::invalid_return_type");
+        assert_eq!(rows(&db, "::indices d"), Vec::<Vec<DataValue>>::new());
+    }
     rows(&db, "?[id] <- [[19999]] :rm d {id}");
-    let killed = db.run_script_interruptible(create, Default::default(), ScriptMutability::Mutable, &interrupt);
-    assert_eq!(code(killed.unwrap_err()), "eval::killed");
-    assert_eq!(rows(&db, "::indices d"), Vec::<Vec<cozo::DataValue>>::new());
-    rows(&db, create);
+    for create in creates {
+        let killed = db.run_script_interruptible(create, Default::default(), ScriptMutability::Mutable, &interrupt);
+        assert_eq!(code(killed.unwrap_err()), "eval::killed");
+        assert_eq!(rows(&db, "::indices d"), Vec::<Vec<DataValue>>::new());
+    }
+    creates.iter().for_each(|create| drop(rows(&db, create)));
+    assert_eq!(rows(&db, "?[count(id)] := ~d:like{ id | query: 'text' }"), [[19_999.into()]]);
     assert_eq!(rows(&db, "?[count(id)] := ~d:words{ id | query: 'text', k: 30000 }"), [[19_999.into()]]);
 }
 

@@ -131,3 +131,41 @@ fn equal_vectors_are_all_found_and_gone_when_removed() {
     rows(&db, "?[k, v, tag] := k in int_range(3000), v = [k % 3, 0, 0, 0], tag = 0 :put p {k => v, tag}");
     assert_eq!(number(&db, &search(1500)), 1000);
 }
+
+/// A search for each of many rows is divided among threads.
+#[test]
+fn many_rows_are_searched_for_together() {
+    let db = DbInstance::default();
+    rows(&db, ":create p {k: Int => v: <F32; 4>?, tag: Int}");
+    rows(
+        &db,
+        "?[k, v, tag] := k in int_range(1500), v = [k * 37 % 101, k * 11 % 89, k % 7, 0], tag = k % 10 :put p {k => v, tag}",
+    );
+    rows(&db, CREATE);
+    for (filter, condition) in [("", ""), (", filter: tag < 3 && other != left", ", tag < 3, other != left")] {
+        let joined = rows(
+            &db,
+            &format!(
+                "?[left, x, other] := *p{{k: left, v}}, ~p:ix{{k: other | query: v, k: 2, ef: 9, bind_distance: x{filter}}} :order left, x"
+            ),
+        );
+        // With a filter over the left row each search is tested by itself.
+        let of_each = rows(
+            &db,
+            &format!(
+                "d[left, x, other] := *p{{k: left, v}}, left % 100 == 7, *p{{k: other, v: w, tag}}, x = l2_dist(v, w){condition}
+             ?[left, x, other] := d[left, x, other] :order left, x"
+            ),
+        );
+        let mut compared = 0;
+        for k in (7..1500).step_by(100) {
+            let of = |rows: &[Vec<DataValue>]| -> Vec<f64> {
+                let of_k = rows.iter().filter(|row| row[0] == DataValue::from(k));
+                of_k.map(|row| row[1].get_float().unwrap()).take(2).collect()
+            };
+            assert_eq!(of(&joined), of(&of_each), "{k} {filter}");
+            compared += 1;
+        }
+        assert_eq!(compared, 15);
+    }
+}

@@ -96,7 +96,7 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
         "session/sys",
         &[
             &["index_error", "shared"],
-            &["options"],
+            &["online", "options"],
             &["searches"],
             &["explain", "indices", "metadata", "process", "triggers"],
             &["relations"],

@@ -9,7 +9,7 @@
 
 use super::error::SearchIndexError;
 use super::extractor::{Extractor, Scratch};
-use super::rows::scanned;
+use super::rows::{BaseRows, scanned, scanned_from};
 use super::segment::Segment;
 use super::segments::Manifest;
 use super::view::{Indexed, build_segment};
@@ -81,6 +81,28 @@ pub fn write_first(segment: &Segment, index: &SearchIndex, txn: &mut Transaction
     }
     manifest.write(&index.stored[1], txn);
     Ok(())
+}
+
+/// Writes the bands and signatures of the rows of a relation from a key on, at most so many, if nobody changes them before the commit.
+/// Returns the key of the next row, if there is one.
+pub fn write_duplicates(
+    relation: &SchemaRef,
+    index: &SearchIndex,
+    extractor: &Extractor,
+    from: Option<Vec<DataValue>>,
+    most_rows: usize,
+    txn: &mut Transaction,
+) -> Result<Option<Vec<DataValue>>, SearchIndexError> {
+    let view = txn.view(&[relation.id])?;
+    let of = BaseRows { relation, extractor, snapshot: view.of(relation.id) };
+    let (rows, next) = scanned_from(of, from, most_rows)?;
+    let values = extractor.values(&rows)?;
+    let keys = relation.keys.len();
+    put_duplicates(index, extractor, keys, rows.clone(), &values, txn)?;
+    txn.rely_on(relation, &key_columns(rows, keys).into());
+    // Nobody reads the index before it is ready.
+    txn.keep_answers();
+    Ok(next)
 }
 
 /// The bands and the signatures that an index of near-duplicates must have, in key order.

@@ -40,10 +40,11 @@ pub use crate::search::postings::Scoring;
 pub use duplicates::candidates;
 pub use error::SearchIndexError;
 pub use extractor::Extractor;
-pub use follow::{build, follow, write_first};
+pub use follow::{build, follow, write_duplicates, write_first};
 pub use hits::{Hits, SearchColumn, SearchWork};
 pub use listing::listing;
 pub use seal::{Prepared, prepare, prepare_anew};
+pub use segment::Segment;
 #[cfg(test)]
 pub use segments::Manifest;
 pub use segments::SearchStatistics;

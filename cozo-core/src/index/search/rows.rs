@@ -5,7 +5,7 @@ use super::extractor::Extractor;
 use crate::budget::{self, make_room};
 use crate::schema::{RelationSchema, SchemaRef};
 use crate::storage::{KeyRange, Snapshot};
-use crate::value::{Batch, Column};
+use crate::value::{Batch, Column, DataValue};
 
 /// The rows that are read at once.
 const BATCH_ROWS: usize = 4 * 1024;
@@ -30,6 +30,23 @@ pub fn scanned(
         take(in_place(batch, &read, of.relation.arity()))?;
     }
     Ok(())
+}
+
+/// The rows from a key on, at most so many, and the key of the next row.
+pub fn scanned_from(
+    of: BaseRows<'_>,
+    from: Option<Vec<DataValue>>,
+    most_rows: usize,
+) -> Result<(Batch, Option<Vec<DataValue>>), SearchIndexError> {
+    let read = read_columns(of);
+    let range = KeyRange { lower: from, ..KeyRange::all() };
+    let mut cursor = of.snapshot.scan(of.relation.id, &range, &read, None)?;
+    let rows = cursor.next_batch(most_rows)?.unwrap_or_else(|| Batch::empty(read.len()));
+    make_room(rows.memory_bytes())?;
+    let next = cursor.next_batch(1)?.filter(|batch| batch.len > 0);
+    // The keys are the first columns that are read.
+    let next = next.map(|batch| batch.columns[..of.relation.keys.len()].iter().map(|key| key.get(0)).collect());
+    Ok((in_place(rows, &read, of.relation.arity()), next))
 }
 
 /// The rows of the relation with these keys, in their order, as far as they exist.

@@ -7,6 +7,7 @@ mod explain;
 mod index_error;
 mod indices;
 mod metadata;
+mod online;
 mod operations;
 mod options;
 mod process;

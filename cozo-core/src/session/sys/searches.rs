@@ -1,16 +1,16 @@
 //! `::hnsw create`, `::fts create`, `::lsh create`, `::reindex` of these, and what `::indices` shows of search indices.
 //!
-//! The options of an index are read first, so that a wrong one changes nothing. An index of vectors or texts that is created by itself is
-//! built while others read and write its relation (`create_online`); in a script with other statements it is built within the script's
-//! transaction. An index of near-duplicates is rows that depend on the old values of rows, so it is always built within the
-//! transaction.
+//! The options of an index are read first, so that a wrong one changes nothing. An index that is created by itself is built while others
+//! read and write its relation ([`online`](super::online)). In a script with other statements it is built within the script's
+//! transaction, which then conflicts with writers of the relation.
 
 use serde_json::{Value, json};
 
 use super::index_error::IndexError;
+use super::online::create_online;
 use super::options::{OptionReader, Written};
 use super::shared::{count, find_for};
-use crate::index::search::{self, Indexed, SearchStatistics};
+use crate::index::search::{self, SearchStatistics};
 use crate::parse::ast::{Expr, SearchIndexKind, Symbol};
 use crate::program::extractor;
 use crate::schema::{
@@ -21,8 +21,8 @@ use crate::session::results::NamedRows;
 use crate::session::run::ScriptContext;
 use crate::storage::Snapshot;
 use crate::text::LshParameters;
-use crate::txn::{Transaction, TxnError};
-use crate::value::{DataValue, JsonData, SmallStr};
+use crate::txn::Transaction;
+use crate::value::{DataValue, JsonData};
 
 /// `::hnsw|fts|lsh create rel:name {options}`
 pub fn create(
@@ -47,7 +47,7 @@ pub fn create(
     reader.finish()?;
     let budget = context.core.budget(context.interrupt, 0.0);
     let _entered = budget.enter();
-    if context.is_alone && !matches!(options, SearchOptions::Duplicates(_)) {
+    if context.is_alone {
         return create_online(&schema.name, &name.name, options, context);
     }
     let index = txn.create_search(&schema, &name.name, options);
@@ -77,87 +77,6 @@ pub fn renew(
     let index = txn.create_search(&schema, &index.name, index.options.clone());
     let extractor = extractor(&schema, &index)?;
     Ok(search::build(&schema, &index, &extractor, txn)?)
-}
-
-/// How often the definition of an index is written again if other definitions change meanwhile.
-const ATTEMPTS: usize = 16;
-
-/// Builds an index in transactions of its own, while others read and write the relation.
-///
-/// ```text
-/// begin    the index exists, and is not ready: writes note the keys of rows that change
-/// build    a segment of the rows in a snapshot after that; the rows that have changed since are in the tail
-/// finish   the segment is written, and the index is ready
-/// ```
-fn create_online(
-    relation: &SmallStr,
-    name: &SmallStr,
-    options: SearchOptions,
-    context: &ScriptContext<'_>,
-) -> miette::Result<NamedRows> {
-    let core = context.core;
-    in_turn(relation, context, |schema, txn| {
-        if schema.index(name).is_some() || schema.search(name).is_some() {
-            return Err(IndexError::Dropped { name: name.to_string() }.into());
-        }
-        txn.begin_search(schema, name, options.clone());
-        Ok(())
-    })?;
-    let built = {
-        let version = core.pipeline.current();
-        let schema = version.catalog.find(relation);
-        let found = schema.and_then(|schema| Some((schema, schema.search(name)?)));
-        found.map(|(schema, index)| -> miette::Result<_> {
-            let extractor = extractor(schema, index)?;
-            let snapshot = &*version.snapshot;
-            let of = Indexed { relation: schema, index, extractor: &extractor, snapshot, cache: None };
-            Ok((search::build_segment(of)?, index.stored[1].id))
-        })
-    };
-    let finished = built.transpose().and_then(|built| {
-        in_turn(relation, context, |schema, txn| {
-            let index = schema.search(name).filter(|index| !index.is_ready).cloned();
-            let mine = built.as_ref().zip(index).filter(|((_, id), index)| index.stored[1].id == *id);
-            let Some(((segment, _), index)) = mine else {
-                return Err(IndexError::Dropped { name: name.to_string() }.into());
-            };
-            search::write_first(segment, &index, txn)?;
-            txn.finish_search(schema, &index);
-            Ok(())
-        })
-    });
-    if let Err(error) = finished {
-        in_turn(relation, context, |schema, txn| {
-            if let Some(index) = schema.search(name).filter(|index| !index.is_ready) {
-                txn.drop_search(schema, index);
-            }
-            Ok(())
-        })?;
-        return Err(error);
-    }
-    core.sealer.note(std::slice::from_ref(relation));
-    Ok(NamedRows::status("OK"))
-}
-
-/// Changes the definition of a relation in a transaction of its own, again if another definition changes meanwhile.
-fn in_turn(
-    relation: &SmallStr,
-    context: &ScriptContext<'_>,
-    change: impl Fn(&SchemaRef, &mut Transaction) -> miette::Result<()>,
-) -> miette::Result<()> {
-    let mut attempt = 0;
-    loop {
-        attempt += 1;
-        let mut txn = Transaction::begin(&context.core.pipeline, true);
-        let Some(schema) = txn.catalog().find(relation).cloned() else {
-            return Err(IndexError::Dropped { name: relation.to_string() }.into());
-        };
-        change(&schema, &mut txn)?;
-        match txn.commit() {
-            Err(TxnError::SchemaConflict(_) | TxnError::Conflict) if attempt < ATTEMPTS => {}
-            outcome => return Ok(outcome?),
-        }
-    }
 }
 
 /// The options of an index of vectors.
