@@ -5,10 +5,13 @@
 //! last block      difference, frequency, difference, frequency, ...          as numbers of 7 bits a byte
 //! ```
 //!
+//! Where the occurrences of a block are, is told by its [places](super::places).
+//!
 //! A block knows its last document, so that others are skipped unread, and what its best document can score at most.
 
 use bitpacking::{BitPacker, BitPacker4x};
 
+use super::places::write_positions;
 use super::thresholds::BLOCK_DOCS;
 
 /// Blocks of all words, one word after the other.
@@ -29,8 +32,17 @@ pub(super) struct Blocks {
     /// The least length of a document of each block.
     pub min_length: Vec<u32>,
     pub data: Vec<u8>,
-    /// The places of all occurrences, in the order of postings.
+    /// The places of all occurrences, block after block.
     pub places: Vec<u8>,
+}
+
+/// The documents of a word, to be written.
+#[derive(Default)]
+pub(super) struct WordPostings<'a> {
+    /// The documents, ascending.
+    pub docs: Vec<Posting<'a>>,
+    /// The positions of all documents, in any order of documents.
+    pub positions: Vec<u32>,
 }
 
 /// A document of a word.
@@ -38,7 +50,17 @@ pub(super) struct Blocks {
 pub(super) struct Posting<'a> {
     pub doc: u32,
     pub frequency: u32,
-    pub places: &'a [u8],
+    /// Where its positions begin among those of the word.
+    pub first: usize,
+    /// Where its occurrences begin and end in the text.
+    pub offsets: &'a [u8],
+}
+
+impl WordPostings<'_> {
+    pub fn clear(&mut self) {
+        self.docs.clear();
+        self.positions.clear();
+    }
 }
 
 impl Blocks {
@@ -49,38 +71,31 @@ impl Blocks {
         small * size_of::<u32>() + large * size_of::<u64>() + self.data.len() + self.places.len()
     }
 
-    /// Appends the documents of the next word, which ascend. `lengths` has the lengths of all documents.
-    pub fn push_word<'p>(&mut self, postings: impl Iterator<Item = Posting<'p>>, lengths: &[u32]) {
+    /// Appends the documents of the next word. `lengths` has the lengths of all documents.
+    pub fn push_word(&mut self, word: &WordPostings<'_>, lengths: &[u32]) {
         if self.first.is_empty() {
             self.first.push(0);
         }
-        let (mut docs, mut frequencies) = ([0; BLOCK_DOCS], [0; BLOCK_DOCS]);
-        let (mut filled, mut count, mut before) = (0, 0, 0);
-        self.begin_block();
-        for posting in postings {
-            if filled == BLOCK_DOCS {
-                self.write_full(before, &docs, &frequencies, lengths);
-                before = docs[BLOCK_DOCS - 1];
-                filled = 0;
-                self.begin_block();
+        let mut before = 0;
+        for block in word.docs.chunks(BLOCK_DOCS) {
+            self.data_start.push(self.data.len() as u64);
+            self.places_start.push(self.places.len() as u64);
+            let (mut docs, mut frequencies) = ([0; BLOCK_DOCS], [0; BLOCK_DOCS]);
+            for (at, posting) in block.iter().enumerate() {
+                (docs[at], frequencies[at]) = (posting.doc, posting.frequency);
             }
-            (docs[filled], frequencies[filled]) = (posting.doc, posting.frequency);
-            self.places.extend_from_slice(posting.places);
-            filled += 1;
-            count += 1;
+            if block.len() == BLOCK_DOCS {
+                self.write_full(before, &docs, &frequencies, lengths);
+            } else {
+                self.write_rest(before, &docs[..block.len()], &frequencies[..block.len()], lengths);
+            }
+            before = docs[block.len() - 1];
+            let positions_of = |posting: &Posting<'_>| &word.positions[posting.first..][..posting.frequency as usize];
+            write_positions(block.iter().flat_map(positions_of).copied(), &mut self.places);
+            block.iter().for_each(|posting| self.places.extend_from_slice(posting.offsets));
         }
-        if filled == BLOCK_DOCS {
-            self.write_full(before, &docs, &frequencies, lengths);
-        } else {
-            self.write_rest(before, &docs[..filled], &frequencies[..filled], lengths);
-        }
-        self.docs.push(count);
+        self.docs.push(word.docs.len() as u32);
         self.first.push(self.last_doc.len() as u32);
-    }
-
-    fn begin_block(&mut self) {
-        self.data_start.push(self.data.len() as u64);
-        self.places_start.push(self.places.len() as u64);
     }
 
     fn end_block(&mut self, docs: &[u32], frequencies: &[u32], lengths: &[u32]) {
@@ -141,6 +156,12 @@ impl Blocks {
         packer.decompress(&rest[sizes[0]..sizes[0] + sizes[1]], frequencies, *frequency_bits);
         frequencies.iter_mut().for_each(|frequency| *frequency = frequency.wrapping_add(1));
         Some(())
+    }
+
+    /// The bytes of the places of a block.
+    pub fn places_of(&self, block: usize) -> &[u8] {
+        let end = self.places_start.get(block + 1).map_or(self.places.len(), |end| *end as usize);
+        self.places.get(self.places_start[block] as usize..end).unwrap_or_default()
     }
 
     /// The number of documents of a block of a word.

@@ -4,6 +4,7 @@
 //! contents, but no index on which a search could fail.
 
 use super::blocks::Blocks;
+use super::places::Positions;
 use super::thresholds::BLOCK_DOCS;
 use super::words::Words;
 use super::{Forward, Postings};
@@ -14,7 +15,7 @@ use super::{Forward, Postings};
 pub struct PostingsError(pub &'static str);
 
 /// The mark of the bytes of postings.
-const POSTINGS: &[u8; 4] = b"CZP1";
+const POSTINGS: &[u8; 4] = b"CZP2";
 
 /// Writes sections.
 pub(super) struct SectionWriter(Vec<u8>);
@@ -169,6 +170,12 @@ impl Postings {
                 last = Some(*doc);
             }
             if last.is_none_or(|last| last as usize >= self.lengths.len() || blocks.last_doc[block] != last) {
+                return Err(DAMAGED);
+            }
+            let occurrences: u64 = frequencies[..count].iter().map(|frequency| u64::from(*frequency)).sum();
+            let offsets = Positions::new(blocks.places_of(block)).and_then(|positions| positions.after(occurrences));
+            // So the memory that occurrences take is bounded by that of their bytes.
+            if offsets.is_none_or(|offsets| (offsets.len() as u64) < 2 * occurrences) {
                 return Err(DAMAGED);
             }
             before = last;

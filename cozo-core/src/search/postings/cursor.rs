@@ -1,7 +1,7 @@
 //! Reading the documents of a word in order, with jumps over blocks.
 
 use super::blocks::Blocks;
-use super::places::skip_places;
+use super::places::{Positions, offset_bytes};
 use super::thresholds::BLOCK_DOCS;
 
 /// A place among the documents of a word.
@@ -16,8 +16,22 @@ pub(super) struct Cursor<'p> {
     count: usize,
     docs: [u32; BLOCK_DOCS],
     frequencies: [u32; BLOCK_DOCS],
+    /// What is known of the places of the block.
+    places: Option<BlockPlaces<'p>>,
     /// How many blocks were decoded.
     pub read: usize,
+}
+
+/// The places of the block that is decoded.
+#[derive(Clone)]
+struct BlockPlaces<'p> {
+    positions: Positions<'p>,
+    /// The document that was asked for last, by its place in the block, and the occurrences in the documents before it.
+    at: usize,
+    occurrences: u64,
+    /// Offsets of occurrences, once they are asked for, from this occurrence on.
+    offsets: Option<&'p [u8]>,
+    offsets_from: u64,
 }
 
 impl<'p> Cursor<'p> {
@@ -25,13 +39,13 @@ impl<'p> Cursor<'p> {
     pub fn new(blocks: &'p Blocks, word: u32) -> Self {
         let (block, end) = (blocks.first[word as usize] as usize, blocks.first[word as usize + 1] as usize);
         let (docs, frequencies) = ([0; BLOCK_DOCS], [0; BLOCK_DOCS]);
-        let mut cursor = Cursor { blocks, word, block, end, at: 0, count: 0, docs, frequencies, read: 0 };
+        let mut cursor = Cursor { blocks, word, block, end, at: 0, count: 0, docs, frequencies, places: None, read: 0 };
         cursor.decode();
         cursor
     }
 
     fn decode(&mut self) {
-        (self.at, self.count) = (0, 0);
+        (self.at, self.count, self.places) = (0, 0, None);
         if self.block >= self.end {
             return;
         }
@@ -115,10 +129,46 @@ impl<'p> Cursor<'p> {
         self.blocks.docs[self.word as usize]
     }
 
-    /// The bytes of the places of the word in the document, and all after them.
-    pub fn place_bytes(&self) -> &'p [u8] {
-        let mut bytes = self.blocks.places.get(self.blocks.places_start[self.block] as usize..).unwrap_or_default();
-        self.frequencies[..self.at].iter().for_each(|frequency| skip_places(&mut bytes, *frequency));
-        bytes
+    /// Appends the positions of the word in the document, in order.
+    #[inline]
+    pub fn read_positions(&mut self, into: &mut Vec<u32>) {
+        let count = u64::from(self.frequency());
+        let places = self.places();
+        into.extend((places.occurrences..places.occurrences + count).map(|at| places.positions.get(at)));
     }
+
+    /// The offsets of the word in the document, as bytes.
+    pub fn offset_bytes(&mut self) -> &'p [u8] {
+        let (block, count) = (self.count, self.frequency());
+        self.places();
+        let frequencies = &self.frequencies[..block];
+        let Some(places) = &mut self.places else { return &[] };
+        let first = || places.positions.after(occurrences(frequencies)).unwrap_or_default();
+        let bytes = places.offsets.unwrap_or_else(first);
+        let bytes = &bytes[offset_bytes(bytes, places.occurrences - places.offsets_from)..];
+        (places.offsets, places.offsets_from) = (Some(bytes), places.occurrences);
+        &bytes[..offset_bytes(bytes, count.into())]
+    }
+
+    /// The places of the block, at this document.
+    #[inline]
+    fn places(&mut self) -> &mut BlockPlaces<'p> {
+        let (blocks, block) = (self.blocks, self.block);
+        let places = self.places.get_or_insert_with(|| BlockPlaces {
+            positions: Positions::new(blocks.places_of(block)).unwrap_or_default(),
+            at: 0,
+            occurrences: 0,
+            offsets: None,
+            offsets_from: 0,
+        });
+        places.occurrences += occurrences(&self.frequencies[places.at..self.at]);
+        places.at = self.at;
+        places
+    }
+}
+
+/// The occurrences in documents.
+#[inline]
+fn occurrences(frequencies: &[u32]) -> u64 {
+    frequencies.iter().map(|frequency| u64::from(*frequency)).sum()
 }

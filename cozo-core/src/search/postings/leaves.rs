@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::Postings;
 use super::cursor::Cursor;
-use super::places::places;
+use super::phrases::{Counted, near, phrase};
 use super::search::PostingsPart;
 use crate::budget::{self, Stop, make_room};
 use crate::text::QueryTerm;
@@ -90,29 +90,15 @@ impl<'p> Live<'p> {
                 Some(word) => (LeafDocs::Word(Box::new(postings.cursor(word))), self.count(word)),
             }),
             Leaf::Prefix(text) => self.with_prefix(postings.words_with_prefix(text)),
-            Leaf::Phrase(terms) => {
-                let members = terms.iter().map(|(_, term)| term);
-                self.together(members, |positions| {
-                    let holds = |position: &u32| {
-                        terms.iter().zip(positions).all(|((offset, _), of_term)| {
-                            of_term.binary_search(&position.wrapping_add(*offset as u32)).is_ok()
-                        })
-                    };
-                    let offset = terms[0].0 as u32;
-                    positions[0].iter().map(|position| position.wrapping_sub(offset)).filter(holds).count()
-                })
-            }
-            Leaf::Near(within, terms) => self.together(terms.iter(), |positions| {
-                let mut starts: Vec<u32> = positions.iter().flatten().copied().collect();
-                starts.sort_unstable();
-                starts.dedup();
-                let is_near = |start: &u32, of_term: &Vec<u32>| {
-                    let next = of_term.partition_point(|position| position < start);
-                    of_term.get(next).is_some_and(|position| position - start <= within)
-                };
-                starts.iter().filter(|start| positions.iter().all(|of_term| is_near(start, of_term))).count()
-            }),
+            Leaf::Phrase(terms) => self.listed(phrase(postings, terms, |doc| self.contains(doc))?),
+            Leaf::Near(within, terms) => self.listed(near(postings, within, terms, |doc| self.contains(doc))?),
         }
+    }
+
+    /// A list as a leaf, and how many documents it has.
+    fn listed(&self, list: Counted) -> Result<(LeafDocs<'p>, u64), Stop> {
+        let n = list.docs.len() as u64;
+        Ok((LeafDocs::Listed { docs: list.docs, counts: list.counts, at: 0 }, n))
     }
 
     /// The documents that have any of some words.
@@ -138,79 +124,6 @@ impl<'p> Live<'p> {
         }
         Ok((LeafDocs::Listed { docs, counts, at: 0 }, pairs))
     }
-
-    /// The documents that have all of some terms, if `count` of their positions is not 0.
-    fn together<'q>(
-        &self,
-        terms: impl Iterator<Item = &'q QueryTerm>,
-        count: impl Fn(&[Vec<u32>]) -> usize,
-    ) -> Result<(LeafDocs<'p>, u64), Stop> {
-        let postings = self.part.postings;
-        let mut members: Vec<Vec<Cursor<'p>>> = vec![];
-        for term in terms {
-            let words = match term.prefix {
-                true => postings.words_with_prefix(&term.text),
-                false => postings.words.find(&term.text).map_or(0..0, |word| word..word + 1),
-            };
-            members.push(words.map(|word| postings.cursor(word)).collect());
-        }
-        let docs_of =
-            |cursors: &Vec<Cursor<'_>>| cursors.iter().map(|cursor| u64::from(cursor.docs_of_word())).sum::<u64>();
-        let rarest = (0..members.len()).min_by_key(|member| docs_of(&members[*member])).unwrap_or(0);
-        let candidates = docs(members.get(rarest).map_or(&[], Vec::as_slice))?;
-        let (mut found, mut counts) = (vec![], vec![]);
-        for doc in candidates.into_iter().filter(|doc| self.contains(*doc)) {
-            budget::step(members.len())?;
-            let mut positions = vec![];
-            for cursors in &mut members {
-                let of_member = positions_at(cursors, doc);
-                if of_member.is_empty() {
-                    break;
-                }
-                positions.push(of_member);
-            }
-            if positions.len() == members.len() {
-                let count = count(&positions);
-                if count > 0 {
-                    found.push(doc);
-                    counts.push(count as u32);
-                }
-            }
-        }
-        let n = found.len() as u64;
-        Ok((LeafDocs::Listed { docs: found, counts, at: 0 }, n))
-    }
-}
-
-/// The documents of some words, ascending.
-fn docs(cursors: &[Cursor<'_>]) -> Result<Vec<u32>, Stop> {
-    let mut docs = vec![];
-    for cursor in cursors {
-        let mut cursor = cursor.clone();
-        make_room(cursor.docs_of_word() as usize * size_of::<u32>())?;
-        budget::step(cursor.docs_of_word() as usize / 8 + 1)?;
-        while let Some(doc) = cursor.doc() {
-            docs.push(doc);
-            cursor.advance();
-        }
-    }
-    docs.sort_unstable();
-    docs.dedup();
-    Ok(docs)
-}
-
-/// The positions of some words in a document, ascending. The documents asked for ascend.
-fn positions_at(cursors: &mut [Cursor<'_>], doc: u32) -> Vec<u32> {
-    let mut positions = vec![];
-    for cursor in cursors {
-        cursor.seek(doc);
-        if cursor.doc() == Some(doc) {
-            positions.extend(places(&mut cursor.place_bytes(), cursor.frequency()).map(|place| place.position));
-        }
-    }
-    positions.sort_unstable();
-    positions.dedup();
-    positions
 }
 
 impl LeafDocs<'_> {

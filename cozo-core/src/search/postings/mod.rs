@@ -6,7 +6,7 @@
 //! words      apple  apples  pear ...                 sorted, so that a beginning is a range
 //! blocks     of 128 documents of a word              last document, most occurrences, shortest document
 //! data       differences of documents, occurrences   packed bits
-//! positions  of each occurrence: number, from, to    read for NEAR, phrases and spans only
+//! places     of each occurrence: number, from, to    the numbers are read for NEAR and phrases, the rest for spans
 //! forward    the words of each document              read when documents are deleted
 //! ```
 //!
@@ -27,6 +27,7 @@ mod deletions;
 mod leaves;
 mod merge;
 mod nodes;
+mod phrases;
 mod places;
 mod search;
 mod thresholds;
@@ -44,7 +45,7 @@ use std::ops::Range;
 
 use blocks::Blocks;
 use cursor::Cursor;
-use places::places;
+use places::offsets;
 use words::Words;
 
 /// An index over the words of documents.
@@ -136,19 +137,11 @@ impl Postings {
             let mut cursor = self.cursor(word);
             std::iter::from_fn(move || {
                 let doc = cursor.doc()?;
-                let mut row = PostingRow {
-                    word: self.words.get(word),
-                    doc,
-                    from: vec![],
-                    to: vec![],
-                    positions: vec![],
-                    total_length: self.length(doc),
-                };
-                for place in places(&mut cursor.place_bytes(), cursor.frequency()) {
-                    row.from.push(place.from);
-                    row.to.push(place.to);
-                    row.positions.push(place.position);
-                }
+                let (from, to) = offsets(cursor.offset_bytes()).unzip();
+                let mut positions = vec![];
+                cursor.read_positions(&mut positions);
+                let row =
+                    PostingRow { word: self.words.get(word), doc, from, to, positions, total_length: self.length(doc) };
                 cursor.advance();
                 Some(row)
             })

@@ -12,7 +12,7 @@ use super::Postings;
 use super::deletions::Deletions;
 use super::leaves::{Leaf, LeafDocs, Live};
 use super::nodes::{Node, Scorer};
-use super::places::places;
+use super::places::offsets;
 use super::thresholds::DOCS_PER_CHECK;
 use crate::budget::{self, Stop};
 use crate::text::AnalyzedQuery;
@@ -309,8 +309,7 @@ impl<'a> TextSearch<'a> {
                 let mut cursor = postings.cursor(word);
                 cursor.seek(doc);
                 if cursor.doc() == Some(doc) {
-                    let all = places(&mut cursor.place_bytes(), cursor.frequency());
-                    spans.extend(all.map(|place| (place.from, place.to)));
+                    spans.extend(offsets(cursor.offset_bytes()));
                 }
             }
         };

@@ -297,6 +297,22 @@ fn merged_indexes_are_those_of_all_documents() {
 }
 
 #[test]
+fn positions_of_any_width_are_read_one_by_one() {
+    let mut random = StdRng::seed_from_u64(5);
+    for width in 0..=32 {
+        let numbers: Vec<u32> = (0..100).map(|_| (random.random::<u64>() & ((1 << width) - 1)) as u32).collect();
+        let mut bytes = vec![];
+        places::write_positions(numbers.iter().copied(), &mut bytes);
+        bytes.push(7);
+        let positions = places::Positions::new(&bytes).unwrap();
+        assert!((0..100).rev().all(|at| positions.get(at as u64) == numbers[at]), "{width} bits");
+        assert_eq!(positions.after(100), Some(&[7u8][..]));
+        assert_eq!(positions.get(1 << 40), 0);
+    }
+    assert!(places::Positions::new(&[33, 0, 0, 0, 0, 0]).is_none());
+}
+
+#[test]
 fn rows_have_all_places() {
     let docs = ["go dog go", "", "dog"].map(|text| text.split_whitespace().map(str::to_string).collect::<Doc>());
     let postings = built(&docs);
@@ -327,8 +343,9 @@ fn damaged_bytes_never_panic() {
     let postings = built(&docs);
     let deletions = postings.delete(&[1, 5, 9], None);
     let (whole, of_deletions) = (postings.to_bytes(), deletions.to_bytes());
-    let query = TextQuery::parse("a OR b* AND NEAR(c ab)").unwrap().unwrap();
-    let query = query.analyze(&analyzer(), AnalyzeOptions::default()).unwrap().unwrap();
+    let query = TextQuery::parse("a OR b* AND NEAR(c ab) OR \"b a\"").unwrap().unwrap();
+    let exact = AnalyzeOptions { exact: true, prefix_analyzed: false };
+    let query = query.analyze(&analyzer(), exact).unwrap().unwrap();
     for round in 0..3000 {
         let mut bytes = if round % 4 == 0 { of_deletions.clone() } else { whole.clone() };
         for _ in 0..random.random_range(1..4) {
