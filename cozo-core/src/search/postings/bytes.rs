@@ -87,7 +87,7 @@ impl Postings {
         writer.bytes(self.words.texts.as_bytes());
         writer.numbers(&self.words.ends);
         let blocks = &self.blocks;
-        for numbers in [&blocks.first, &blocks.docs, &blocks.last_doc, &blocks.max_frequency, &blocks.min_length] {
+        for numbers in [&blocks.first, &blocks.docs, &blocks.last_doc] {
             writer.small(numbers);
         }
         writer.numbers(&blocks.data_start);
@@ -109,8 +109,6 @@ impl Postings {
             first: sections.small()?,
             docs: sections.small()?,
             last_doc: sections.small()?,
-            max_frequency: sections.small()?,
-            min_length: sections.small()?,
             data_start: sections.numbers()?,
             places_start: sections.numbers()?,
             data: sections.bytes()?.to_vec(),
@@ -130,8 +128,7 @@ impl Postings {
             && words.ends.last().is_none_or(|end| *end == words.texts.len() as u64)
             && words.ends.iter().all(|end| words.texts.is_char_boundary(*end as usize));
         let count = blocks.last_doc.len();
-        let sizes_fit = [blocks.max_frequency.len(), blocks.min_length.len()] == [count; 2]
-            && [blocks.data_start.len(), blocks.places_start.len()] == [count; 2]
+        let sizes_fit = [blocks.data_start.len(), blocks.places_start.len()] == [count; 2]
             && blocks.docs.len() == words.ends.len()
             && blocks.first.len()
                 == if words.ends.is_empty() { blocks.first.len().min(1) } else { words.ends.len() + 1 };

@@ -7,7 +7,9 @@ use std::ops::Range;
 use super::Postings;
 use super::cursor::Cursor;
 use super::phrases::{Counted, near, phrase};
+use super::scorer::Scorer;
 use super::search::PostingsPart;
+use super::thresholds::BLOCK_DOCS;
 use crate::budget::{self, Stop, make_room};
 use crate::text::QueryTerm;
 
@@ -27,7 +29,13 @@ pub(super) enum Leaf<'q> {
 pub(super) enum LeafDocs<'p> {
     None,
     Word(Box<Cursor<'p>>),
-    Listed { docs: Vec<u32>, counts: Vec<u32>, at: usize },
+    Listed {
+        docs: Vec<u32>,
+        counts: Vec<u32>,
+        at: usize,
+        /// The greatest count, and the least length of a document.
+        best: (u32, u32),
+    },
 }
 
 /// The documents of an index that are there.
@@ -90,15 +98,24 @@ impl<'p> Live<'p> {
                 Some(word) => (LeafDocs::Word(Box::new(postings.cursor(word))), self.count(word)),
             }),
             Leaf::Prefix(text) => self.with_prefix(postings.words_with_prefix(text)),
-            Leaf::Phrase(terms) => self.listed(phrase(postings, terms, |doc| self.contains(doc))?),
-            Leaf::Near(within, terms) => self.listed(near(postings, within, terms, |doc| self.contains(doc))?),
+            Leaf::Phrase(terms) => {
+                let found = phrase(postings, terms, |doc| self.contains(doc))?;
+                let n = found.docs.len() as u64;
+                Ok((self.listed(found), n))
+            }
+            Leaf::Near(within, terms) => {
+                let found = near(postings, within, terms, |doc| self.contains(doc))?;
+                let n = found.docs.len() as u64;
+                Ok((self.listed(found), n))
+            }
         }
     }
 
-    /// A list as a leaf, and how many documents it has.
-    fn listed(&self, list: Counted) -> Result<(LeafDocs<'p>, u64), Stop> {
-        let n = list.docs.len() as u64;
-        Ok((LeafDocs::Listed { docs: list.docs, counts: list.counts, at: 0 }, n))
+    /// A list as a leaf.
+    fn listed(&self, Counted { docs, counts }: Counted) -> LeafDocs<'p> {
+        let lengths = docs.iter().map(|doc| self.postings().length(*doc));
+        let best = (counts.iter().copied().max().unwrap_or(0), lengths.min().unwrap_or(0));
+        LeafDocs::Listed { docs, counts, at: 0, best }
     }
 
     /// The documents that have any of some words.
@@ -122,7 +139,7 @@ impl<'p> Live<'p> {
             docs.push(of_doc[0].0);
             counts.push(of_doc.iter().fold(0u32, |sum, (_, count)| sum.saturating_add(*count)));
         }
-        Ok((LeafDocs::Listed { docs, counts, at: 0 }, pairs))
+        Ok((self.listed(Counted { docs, counts }), pairs))
     }
 }
 
@@ -165,23 +182,39 @@ impl LeafDocs<'_> {
         }
     }
 
-    /// The greatest frequency in any document, and the least length of any.
-    pub fn bounds(&self) -> (u32, u32) {
+    /// What any document can score.
+    pub fn bound(&self, scorer: &Scorer, weight: f64) -> f64 {
         match self {
-            LeafDocs::None => (0, 0),
-            LeafDocs::Word(cursor) => cursor.bounds(),
-            LeafDocs::Listed { counts, .. } => (counts.iter().copied().max().unwrap_or(0), 0),
+            LeafDocs::None => 0.0,
+            LeafDocs::Word(cursor) => cursor.bound(scorer, weight),
+            LeafDocs::Listed { best, .. } => scorer.bound(weight, [*best].into_iter()),
         }
     }
 
-    /// The same for a range of documents that begins here or later; its end comes first.
-    pub fn bounds_from(&self, doc: u32) -> Option<(u32, u32, u32)> {
+    /// The next documents from one on, as many as have a bound of their own: the last of them, and what they can score. The documents
+    /// asked for ascend.
+    pub fn bound_from(&mut self, doc: u32, scorer: &Scorer, weight: f64) -> Option<(u32, f64)> {
         match self {
             LeafDocs::None => None,
-            LeafDocs::Word(cursor) => cursor.bounds_from(doc),
-            LeafDocs::Listed { docs, counts, at } => {
-                let next = *at + docs[*at..].partition_point(|known| *known < doc);
-                docs.get(next).map(|doc| (*doc, counts[next], 0))
+            LeafDocs::Word(cursor) => cursor.bound_from(doc, scorer, weight),
+            LeafDocs::Listed { docs, at, best, .. } => {
+                let rest = &docs[*at..];
+                let rest = &rest[rest.partition_point(|known| *known < doc)..];
+                let last = rest.get(BLOCK_DOCS - 1).or(rest.last())?;
+                Some((*last, scorer.bound(weight, [*best].into_iter())))
+            }
+        }
+    }
+
+    /// The documents from here to this one, with their frequencies: at most a block.
+    pub fn until(&self, last: u32) -> (&[u32], &[u32]) {
+        match self {
+            LeafDocs::None => (&[], &[]),
+            LeafDocs::Word(cursor) => cursor.until(last),
+            LeafDocs::Listed { docs, counts, at, .. } => {
+                let end = docs.len().min(*at + BLOCK_DOCS);
+                let end = *at + docs[*at..end].partition_point(|doc| *doc <= last);
+                (&docs[*at..end], &counts[*at..end])
             }
         }
     }

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! words      apple  apples  pear ...                 sorted, so that a beginning is a range
-//! blocks     of 128 documents of a word              last document, most occurrences, shortest document
+//! blocks     of 128 documents of a word              last document, what its best documents can score
 //! data       differences of documents, occurrences   packed bits
 //! places     of each occurrence: number, from, to    the numbers are read for NEAR and phrases, the rest for spans
 //! forward    the words of each document              read when documents are deleted
@@ -19,27 +19,33 @@
 //!
 //! Statistics are exact: what is deleted counts nowhere.
 
+mod best;
 mod blocks;
 mod builder;
 mod bytes;
 mod cursor;
 mod deletions;
+mod fronts;
 mod leaves;
 mod merge;
 mod nodes;
 mod phrases;
 mod places;
+mod scorer;
 mod search;
 mod thresholds;
+mod windows;
 mod words;
 
 #[cfg(test)]
 mod tests;
 
+pub use best::TextHit;
 pub use builder::PostingsBuilder;
 pub use bytes::PostingsError;
 pub use deletions::Deletions;
-pub use search::{PostingsPart, Scoring, TextHit, TextSearch, TextWork};
+pub use scorer::Scoring;
+pub use search::{PostingsPart, TextSearch, TextWork};
 
 use std::ops::Range;
 
