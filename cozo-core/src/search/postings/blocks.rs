@@ -98,7 +98,7 @@ impl Blocks {
             before = docs[block.len() - 1];
             self.last_doc.push(before);
             let positions_of = |posting: &Posting<'_>| &word.positions[posting.first..][..posting.frequency as usize];
-            write_positions(block.iter().flat_map(positions_of).copied(), &mut self.places);
+            write_positions(block.iter().map(positions_of), &mut self.places);
             block.iter().for_each(|posting| self.places.extend_from_slice(posting.offsets));
         }
         self.docs.push(word.docs.len() as u32);

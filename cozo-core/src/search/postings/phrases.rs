@@ -5,7 +5,7 @@
 //!                    red    1   8  12  19 ...       the others jump to its documents, block by block
 //!                    pie    8  20  31 ...
 //!                           |
-//!                           all have document 8: only now are positions read, and compared in a merge
+//!                           all have document 8: only now are positions read, the rarest first, and compared in a merge
 //! ```
 //!
 //! A member is a word, or all words with a beginning. All documents are counted, since the weight depends on how many there are.
@@ -26,7 +26,7 @@ pub(super) struct Counted {
 /// A word of a phrase, or all words that begin like it.
 struct Member<'p> {
     words: Vec<Cursor<'p>>,
-    /// The positions in the document at which all members are, ascending.
+    /// The positions in the document that they were read for, ascending.
     positions: Vec<u32>,
 }
 
@@ -75,11 +75,17 @@ pub(super) fn phrase(
 ) -> Result<Counted, Stop> {
     let members = terms.iter().map(|(_, term)| Member::new(postings, term)).collect();
     let mut starts = vec![];
-    together(members, holds, |members| {
-        let lead = (0..members.len()).min_by_key(|member| members[*member].positions.len()).unwrap_or(0);
-        starts.clone_from(&members[lead].positions);
-        for (member, (offset, _)) in members.iter().zip(terms) {
-            keep_followed(&mut starts, *offset as i64 - terms[lead].0 as i64, &member.positions);
+    together(members, holds, |all, doc| {
+        let Some((lead, others)) = all.order.split_first() else { return 0 };
+        all.members[*lead].read_positions(doc);
+        starts.clone_from(&all.members[*lead].positions);
+        for other in others {
+            let member = &mut all.members[*other];
+            member.read_positions(doc);
+            keep_followed(&mut starts, terms[*other].0 as i64 - terms[*lead].0 as i64, &member.positions);
+            if starts.is_empty() {
+                break;
+            }
         }
         starts.len()
     })
@@ -105,12 +111,15 @@ pub(super) fn near(
 ) -> Result<Counted, Stop> {
     let members = terms.iter().map(|term| Member::new(postings, term)).collect();
     let mut starts: Vec<u32> = vec![];
-    together(members, holds, |members| {
+    together(members, holds, |all, doc| {
         starts.clear();
-        members.iter().for_each(|member| starts.extend_from_slice(&member.positions));
+        for member in &mut all.members {
+            member.read_positions(doc);
+            starts.extend_from_slice(&member.positions);
+        }
         starts.sort_unstable();
         starts.dedup();
-        for member in members {
+        for member in &all.members {
             let mut rest = member.positions.as_slice();
             starts.retain(|start| {
                 rest = &rest[rest.iter().take_while(|position| *position < start).count()..];
@@ -121,18 +130,17 @@ pub(super) fn near(
     })
 }
 
-/// The documents that have all members and hold, if `count` of their positions is not 0.
+/// The documents that have all members and hold, if `count` of a document is not 0.
 fn together<'p>(
     members: Vec<Member<'p>>,
     holds: impl Fn(u32) -> bool,
-    mut count: impl FnMut(&[Member<'p>]) -> usize,
+    mut count: impl FnMut(&mut Together<'p>, u32) -> usize,
 ) -> Result<Counted, Stop> {
     let (mut all, mut found) = (Together::new(members), Counted::default());
     let mut next = all.agree(0)?;
     while let Some(doc) = next {
         if holds(doc) {
-            all.members.iter_mut().for_each(|member| member.read_positions(doc));
-            let count = count(&all.members);
+            let count = count(&mut all, doc);
             if count > 0 {
                 if found.docs.len() == found.docs.capacity() {
                     make_room(found.docs.len().max(DOCS_PER_CHECK) * 2 * size_of::<u32>())?;

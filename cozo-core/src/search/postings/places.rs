@@ -91,21 +91,23 @@ fn last_eight(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// Appends the positions of a block.
-pub(super) fn write_positions(positions: impl Iterator<Item = u32> + Clone, bytes: &mut Vec<u8>) {
-    let width = 32 - positions.clone().fold(0, |all, position| all | position).leading_zeros();
+/// Appends the positions of a block, document by document.
+pub(super) fn write_positions<'s>(docs: impl Iterator<Item = &'s [u32]> + Clone, bytes: &mut Vec<u8>) {
+    let mut all = 0;
+    docs.clone().for_each(|positions| all = positions.iter().fold(all, |all, position| all | position));
+    let width = 32 - all.leading_zeros();
     bytes.push(width as u8);
     let (mut pending, mut bits) = (0u64, 0);
-    for position in positions {
-        pending |= u64::from(position) << bits;
-        bits += width;
-        while bits >= 8 {
-            bytes.push(pending as u8);
-            pending >>= 8;
-            bits -= 8;
+    for positions in docs {
+        for position in positions {
+            pending |= u64::from(*position) << bits;
+            bits += width;
+            if bits >= 32 {
+                bytes.extend_from_slice(&(pending as u32).to_le_bytes());
+                pending >>= 32;
+                bits -= 32;
+            }
         }
     }
-    if bits > 0 {
-        bytes.push(pending as u8);
-    }
+    bytes.extend_from_slice(&pending.to_le_bytes()[..bits.div_ceil(8) as usize]);
 }

@@ -372,7 +372,7 @@ fn positions_of_any_width_are_read_one_by_one() {
     for width in 0..=32 {
         let numbers: Vec<u32> = (0..100).map(|_| (random.random::<u64>() & ((1 << width) - 1)) as u32).collect();
         let mut bytes = vec![];
-        places::write_positions(numbers.iter().copied(), &mut bytes);
+        places::write_positions(numbers.chunks(7), &mut bytes);
         bytes.push(7);
         let positions = places::Positions::new(&bytes).unwrap();
         assert!((0..100).rev().all(|at| positions.get(at as u64) == numbers[at]), "{width} bits");
