@@ -4,8 +4,8 @@ use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 
-use super::blocks::{Posting, read_varint, write_varint};
-use super::places::{TokenPlace, write_place};
+use super::blocks::{Posting, WordPostings, read_varint, write_varint};
+use super::places::{TokenPlace, write_offsets};
 use super::{Forward, Postings};
 use crate::budget::{self, Stop, make_room};
 use crate::text::Tokens;
@@ -33,11 +33,13 @@ struct WordBuilder {
     last: TokenPlace,
     /// The document before it.
     doc_before: u32,
-    /// For each document before the last: the difference to the one before, the frequency, and the bytes of its places.
+    /// For each document before the last: the difference to the one before, the frequency, and the bytes of its offsets.
     docs: Vec<u8>,
-    places: Vec<u8>,
-    /// Where the places of the last document begin.
-    places_start: usize,
+    /// The positions of all occurrences, as differences within a document.
+    positions: Vec<u8>,
+    offsets: Vec<u8>,
+    /// Where the offsets of the last document begin.
+    offsets_start: usize,
 }
 
 impl WordBuilder {
@@ -46,24 +48,28 @@ impl WordBuilder {
         if self.frequency > 0 {
             write_varint(self.doc - self.doc_before, &mut self.docs);
             write_varint(self.frequency, &mut self.docs);
-            write_varint((self.places.len() - self.places_start) as u32, &mut self.docs);
-            (self.doc_before, self.places_start) = (self.doc, self.places.len());
+            write_varint((self.offsets.len() - self.offsets_start) as u32, &mut self.docs);
+            (self.doc_before, self.offsets_start) = (self.doc, self.offsets.len());
         }
     }
 
-    /// The documents, in order.
-    fn postings(&self) -> impl Iterator<Item = Posting<'_>> {
-        let (mut docs, mut places, mut doc) = (self.docs.as_slice(), self.places.as_slice(), 0);
-        std::iter::from_fn(move || {
-            if docs.is_empty() {
-                return None;
-            }
+    /// Appends the documents, in order.
+    fn append<'w>(&'w self, postings: &mut WordPostings<'w>) {
+        let (mut docs, mut positions, mut offsets) = (&*self.docs, &*self.positions, &*self.offsets);
+        let mut doc = 0;
+        while !docs.is_empty() {
             doc += read_varint(&mut docs);
             let frequency = read_varint(&mut docs);
-            let (of_doc, rest) = places.split_at(read_varint(&mut docs) as usize);
-            places = rest;
-            Some(Posting { doc, frequency, places: of_doc })
-        })
+            let (of_doc, rest) = offsets.split_at(read_varint(&mut docs) as usize);
+            offsets = rest;
+            let first = postings.positions.len();
+            let mut position = 0;
+            for _ in 0..frequency {
+                position += read_varint(&mut positions);
+                postings.positions.push(position);
+            }
+            postings.docs.push(Posting { doc, frequency, first, offsets: of_doc });
+        }
     }
 }
 
@@ -92,7 +98,8 @@ impl PostingsBuilder {
                 self.forward.push(number);
             }
             let place = TokenPlace { position: token.position as u32, from: token.from as u32, to: token.to as u32 };
-            write_place(word.last, place, &mut word.places);
+            write_varint(place.position.saturating_sub(word.last.position), &mut word.positions);
+            write_offsets(word.last.from, place, &mut word.offsets);
             (word.last, word.frequency) = (place, word.frequency + 1);
         }
         self.lengths.push(tokens.len() as u32);
@@ -134,13 +141,15 @@ impl PostingsBuilder {
             .collect();
         all.sort_unstable();
         let mut sorted: Vec<Vec<u32>> = parts.iter().map(|part| vec![0; part.words.len()]).collect();
+        let mut of_all = WordPostings::default();
         for of_word in all.chunk_by(|a, b| a.0 == b.0) {
             budget::step(of_word.len())?;
+            of_all.clear();
             let word = postings.words.len();
             postings.words.push(of_word[0].0);
             of_word.iter().for_each(|(_, part, number)| sorted[*part][*number as usize] = word);
-            let in_parts = of_word.iter().flat_map(|(_, part, number)| parts[*part].words[*number as usize].postings());
-            postings.blocks.push_word(in_parts, &postings.lengths);
+            of_word.iter().for_each(|(_, part, number)| parts[*part].words[*number as usize].append(&mut of_all));
+            postings.blocks.push_word(&of_all, &postings.lengths);
         }
         postings.forward = forward(&parts, &sorted);
         Ok(postings)

@@ -4,6 +4,7 @@
 //! contents, but no index on which a search could fail.
 
 use super::blocks::Blocks;
+use super::places::Positions;
 use super::thresholds::BLOCK_DOCS;
 use super::words::Words;
 use super::{Forward, Postings};
@@ -14,7 +15,7 @@ use super::{Forward, Postings};
 pub struct PostingsError(pub &'static str);
 
 /// The mark of the bytes of postings.
-const POSTINGS: &[u8; 4] = b"CZP1";
+const POSTINGS: &[u8; 4] = b"CZP2";
 
 /// Writes sections.
 pub(super) struct SectionWriter(Vec<u8>);
@@ -86,7 +87,7 @@ impl Postings {
         writer.bytes(self.words.texts.as_bytes());
         writer.numbers(&self.words.ends);
         let blocks = &self.blocks;
-        for numbers in [&blocks.first, &blocks.docs, &blocks.last_doc, &blocks.max_frequency, &blocks.min_length] {
+        for numbers in [&blocks.first, &blocks.docs, &blocks.last_doc] {
             writer.small(numbers);
         }
         writer.numbers(&blocks.data_start);
@@ -108,8 +109,6 @@ impl Postings {
             first: sections.small()?,
             docs: sections.small()?,
             last_doc: sections.small()?,
-            max_frequency: sections.small()?,
-            min_length: sections.small()?,
             data_start: sections.numbers()?,
             places_start: sections.numbers()?,
             data: sections.bytes()?.to_vec(),
@@ -129,8 +128,7 @@ impl Postings {
             && words.ends.last().is_none_or(|end| *end == words.texts.len() as u64)
             && words.ends.iter().all(|end| words.texts.is_char_boundary(*end as usize));
         let count = blocks.last_doc.len();
-        let sizes_fit = [blocks.max_frequency.len(), blocks.min_length.len()] == [count; 2]
-            && [blocks.data_start.len(), blocks.places_start.len()] == [count; 2]
+        let sizes_fit = [blocks.data_start.len(), blocks.places_start.len()] == [count; 2]
             && blocks.docs.len() == words.ends.len()
             && blocks.first.len()
                 == if words.ends.is_empty() { blocks.first.len().min(1) } else { words.ends.len() + 1 };
@@ -169,6 +167,12 @@ impl Postings {
                 last = Some(*doc);
             }
             if last.is_none_or(|last| last as usize >= self.lengths.len() || blocks.last_doc[block] != last) {
+                return Err(DAMAGED);
+            }
+            let occurrences: u64 = frequencies[..count].iter().map(|frequency| u64::from(*frequency)).sum();
+            let offsets = Positions::new(blocks.places_of(block)).and_then(|positions| positions.after(occurrences));
+            // So the memory that occurrences take is bounded by that of their bytes.
+            if offsets.is_none_or(|offsets| (offsets.len() as u64) < 2 * occurrences) {
                 return Err(DAMAGED);
             }
             before = last;

@@ -1,8 +1,10 @@
 //! Reading the documents of a word in order, with jumps over blocks.
 
 use super::blocks::Blocks;
-use super::places::skip_places;
-use super::thresholds::BLOCK_DOCS;
+use super::fronts::read_front;
+use super::places::{Positions, offset_bytes};
+use super::scorer::Scorer;
+use super::thresholds::{BLOCK_DOCS, STEPS};
 
 /// A place among the documents of a word.
 #[derive(Clone)]
@@ -16,8 +18,24 @@ pub(super) struct Cursor<'p> {
     count: usize,
     docs: [u32; BLOCK_DOCS],
     frequencies: [u32; BLOCK_DOCS],
+    /// What is known of the places of the block.
+    places: Option<BlockPlaces<'p>>,
+    /// The block whose bound was asked for last, and the bound.
+    bound: Option<(usize, f64)>,
     /// How many blocks were decoded.
     pub read: usize,
+}
+
+/// The places of the block that is decoded.
+#[derive(Clone)]
+struct BlockPlaces<'p> {
+    positions: Positions<'p>,
+    /// The document that was asked for last, by its place in the block, and the occurrences in the documents before it.
+    at: usize,
+    occurrences: u64,
+    /// Offsets of occurrences, once they are asked for, from this occurrence on.
+    offsets: Option<&'p [u8]>,
+    offsets_from: u64,
 }
 
 impl<'p> Cursor<'p> {
@@ -25,13 +43,14 @@ impl<'p> Cursor<'p> {
     pub fn new(blocks: &'p Blocks, word: u32) -> Self {
         let (block, end) = (blocks.first[word as usize] as usize, blocks.first[word as usize + 1] as usize);
         let (docs, frequencies) = ([0; BLOCK_DOCS], [0; BLOCK_DOCS]);
-        let mut cursor = Cursor { blocks, word, block, end, at: 0, count: 0, docs, frequencies, read: 0 };
+        let mut cursor =
+            Cursor { blocks, word, block, end, at: 0, count: 0, docs, frequencies, places: None, bound: None, read: 0 };
         cursor.decode();
         cursor
     }
 
     fn decode(&mut self) {
-        (self.at, self.count) = (0, 0);
+        (self.at, self.count, self.places) = (0, 0, None);
         if self.block >= self.end {
             return;
         }
@@ -72,42 +91,57 @@ impl<'p> Cursor<'p> {
             return;
         }
         if self.blocks.last_doc[self.block] < doc {
-            self.block = self.block_with(doc);
+            self.block = self.block_with(self.block, doc);
             self.decode();
         }
-        while self.at < self.count && self.docs[self.at] < doc {
+        // Most often it is near.
+        for _ in 0..STEPS {
+            if self.at >= self.count || self.docs[self.at] >= doc {
+                return;
+            }
             self.at += 1;
         }
+        self.at += self.docs[self.at..self.count].partition_point(|here| *here < doc);
     }
 
-    /// The first block, from this one on, with a document from this one on.
-    fn block_with(&self, doc: u32) -> usize {
-        let rest = &self.blocks.last_doc[self.block..self.end];
+    /// The first block, from one on, with a document from this one on.
+    fn block_with(&self, from: usize, doc: u32) -> usize {
+        let rest = self.blocks.last_doc.get(from..self.end).unwrap_or_default();
         let mut step = 1;
         while step < rest.len() && rest[step] < doc {
             step *= 2;
         }
-        let from = step / 2;
-        self.block + from + rest[from..rest.len().min(step + 1)].partition_point(|last| *last < doc)
+        let first = step / 2;
+        let rest = rest.get(first..rest.len().min(step + 1)).unwrap_or_default();
+        from + first + rest.partition_point(|last| *last < doc)
     }
 
-    /// The first block, from this one on, that may have a document from this one on: its last document, its greatest frequency and
-    /// the least length of its documents. It is not decoded.
-    pub fn bounds_from(&self, doc: u32) -> Option<(u32, u32, u32)> {
-        let block = if self.block < self.end && self.blocks.last_doc[self.block] < doc {
-            self.block_with(doc)
-        } else {
-            self.block
-        };
-        let in_range = block < self.end;
-        in_range.then(|| (self.blocks.last_doc[block], self.blocks.max_frequency[block], self.blocks.min_length[block]))
+    /// The first block, from this one on, that may have a document from this one on: its last document, and what its documents can
+    /// score. It is not decoded. The documents asked for ascend.
+    pub fn bound_from(&mut self, doc: u32, scorer: &Scorer, weight: f64) -> Option<(u32, f64)> {
+        if self.bound.is_none_or(|(block, _)| block < self.block || self.blocks.last_doc[block] < doc) {
+            let known = self.bound.map_or(self.block, |(block, _)| block.max(self.block));
+            let block = self.block_with(known, doc);
+            if block >= self.end {
+                return None;
+            }
+            let mut front = self.blocks.front(block);
+            self.bound = Some((block, scorer.bound(weight, read_front(&mut front))));
+        }
+        self.bound.map(|(block, bound)| (self.blocks.last_doc[block], bound))
     }
 
-    /// The greatest frequency in any document, and the least length of any document.
-    pub fn bounds(&self) -> (u32, u32) {
-        let range = self.blocks.first[self.word as usize] as usize..self.end;
-        let most = self.blocks.max_frequency[range.clone()].iter().copied().max().unwrap_or(0);
-        (most, self.blocks.min_length[range].iter().copied().min().unwrap_or(0))
+    /// What any document can score.
+    pub fn bound(&self, scorer: &Scorer, weight: f64) -> f64 {
+        let mut front = self.blocks.front_of_word(self.word);
+        scorer.bound(weight, read_front(&mut front))
+    }
+
+    /// The documents from here to this one, with their frequencies, as far as they are in this block.
+    pub fn until(&self, last: u32) -> (&[u32], &[u32]) {
+        let docs = &self.docs[self.at.min(self.count)..self.count];
+        let docs = &docs[..docs.partition_point(|doc| *doc <= last)];
+        (docs, self.frequencies.get(self.at..self.at + docs.len()).unwrap_or_default())
     }
 
     /// The number of documents of the word.
@@ -115,10 +149,46 @@ impl<'p> Cursor<'p> {
         self.blocks.docs[self.word as usize]
     }
 
-    /// The bytes of the places of the word in the document, and all after them.
-    pub fn place_bytes(&self) -> &'p [u8] {
-        let mut bytes = self.blocks.places.get(self.blocks.places_start[self.block] as usize..).unwrap_or_default();
-        self.frequencies[..self.at].iter().for_each(|frequency| skip_places(&mut bytes, *frequency));
-        bytes
+    /// Appends the positions of the word in the document, in order.
+    #[inline]
+    pub fn read_positions(&mut self, into: &mut Vec<u32>) {
+        let count = u64::from(self.frequency());
+        let places = self.places();
+        into.extend((places.occurrences..places.occurrences + count).map(|at| places.positions.get(at)));
     }
+
+    /// The offsets of the word in the document, as bytes.
+    pub fn offset_bytes(&mut self) -> &'p [u8] {
+        let (block, count) = (self.count, self.frequency());
+        self.places();
+        let frequencies = &self.frequencies[..block];
+        let Some(places) = &mut self.places else { return &[] };
+        let first = || places.positions.after(occurrences(frequencies)).unwrap_or_default();
+        let bytes = places.offsets.unwrap_or_else(first);
+        let bytes = &bytes[offset_bytes(bytes, places.occurrences - places.offsets_from)..];
+        (places.offsets, places.offsets_from) = (Some(bytes), places.occurrences);
+        &bytes[..offset_bytes(bytes, count.into())]
+    }
+
+    /// The places of the block, at this document.
+    #[inline]
+    fn places(&mut self) -> &mut BlockPlaces<'p> {
+        let (blocks, block) = (self.blocks, self.block);
+        let places = self.places.get_or_insert_with(|| BlockPlaces {
+            positions: Positions::new(blocks.places_of(block)).unwrap_or_default(),
+            at: 0,
+            occurrences: 0,
+            offsets: None,
+            offsets_from: 0,
+        });
+        places.occurrences += occurrences(&self.frequencies[places.at..self.at]);
+        places.at = self.at;
+        places
+    }
+}
+
+/// The occurrences in documents.
+#[inline]
+fn occurrences(frequencies: &[u32]) -> u64 {
+    frequencies.iter().map(|frequency| u64::from(*frequency)).sum()
 }

@@ -6,8 +6,10 @@ use std::ops::Range;
 
 use super::Postings;
 use super::cursor::Cursor;
-use super::places::places;
+use super::phrases::{Counted, near, phrase};
+use super::scorer::Scorer;
 use super::search::PostingsPart;
+use super::thresholds::BLOCK_DOCS;
 use crate::budget::{self, Stop, make_room};
 use crate::text::QueryTerm;
 
@@ -27,7 +29,13 @@ pub(super) enum Leaf<'q> {
 pub(super) enum LeafDocs<'p> {
     None,
     Word(Box<Cursor<'p>>),
-    Listed { docs: Vec<u32>, counts: Vec<u32>, at: usize },
+    Listed {
+        docs: Vec<u32>,
+        counts: Vec<u32>,
+        at: usize,
+        /// The greatest count, and the least length of a document.
+        best: (u32, u32),
+    },
 }
 
 /// The documents of an index that are there.
@@ -91,28 +99,23 @@ impl<'p> Live<'p> {
             }),
             Leaf::Prefix(text) => self.with_prefix(postings.words_with_prefix(text)),
             Leaf::Phrase(terms) => {
-                let members = terms.iter().map(|(_, term)| term);
-                self.together(members, |positions| {
-                    let holds = |position: &u32| {
-                        terms.iter().zip(positions).all(|((offset, _), of_term)| {
-                            of_term.binary_search(&position.wrapping_add(*offset as u32)).is_ok()
-                        })
-                    };
-                    let offset = terms[0].0 as u32;
-                    positions[0].iter().map(|position| position.wrapping_sub(offset)).filter(holds).count()
-                })
+                let found = phrase(postings, terms, |doc| self.contains(doc))?;
+                let n = found.docs.len() as u64;
+                Ok((self.listed(found), n))
             }
-            Leaf::Near(within, terms) => self.together(terms.iter(), |positions| {
-                let mut starts: Vec<u32> = positions.iter().flatten().copied().collect();
-                starts.sort_unstable();
-                starts.dedup();
-                let is_near = |start: &u32, of_term: &Vec<u32>| {
-                    let next = of_term.partition_point(|position| position < start);
-                    of_term.get(next).is_some_and(|position| position - start <= within)
-                };
-                starts.iter().filter(|start| positions.iter().all(|of_term| is_near(start, of_term))).count()
-            }),
+            Leaf::Near(within, terms) => {
+                let found = near(postings, within, terms, |doc| self.contains(doc))?;
+                let n = found.docs.len() as u64;
+                Ok((self.listed(found), n))
+            }
         }
+    }
+
+    /// A list as a leaf.
+    fn listed(&self, Counted { docs, counts }: Counted) -> LeafDocs<'p> {
+        let lengths = docs.iter().map(|doc| self.postings().length(*doc));
+        let best = (counts.iter().copied().max().unwrap_or(0), lengths.min().unwrap_or(0));
+        LeafDocs::Listed { docs, counts, at: 0, best }
     }
 
     /// The documents that have any of some words.
@@ -136,81 +139,8 @@ impl<'p> Live<'p> {
             docs.push(of_doc[0].0);
             counts.push(of_doc.iter().fold(0u32, |sum, (_, count)| sum.saturating_add(*count)));
         }
-        Ok((LeafDocs::Listed { docs, counts, at: 0 }, pairs))
+        Ok((self.listed(Counted { docs, counts }), pairs))
     }
-
-    /// The documents that have all of some terms, if `count` of their positions is not 0.
-    fn together<'q>(
-        &self,
-        terms: impl Iterator<Item = &'q QueryTerm>,
-        count: impl Fn(&[Vec<u32>]) -> usize,
-    ) -> Result<(LeafDocs<'p>, u64), Stop> {
-        let postings = self.part.postings;
-        let mut members: Vec<Vec<Cursor<'p>>> = vec![];
-        for term in terms {
-            let words = match term.prefix {
-                true => postings.words_with_prefix(&term.text),
-                false => postings.words.find(&term.text).map_or(0..0, |word| word..word + 1),
-            };
-            members.push(words.map(|word| postings.cursor(word)).collect());
-        }
-        let docs_of =
-            |cursors: &Vec<Cursor<'_>>| cursors.iter().map(|cursor| u64::from(cursor.docs_of_word())).sum::<u64>();
-        let rarest = (0..members.len()).min_by_key(|member| docs_of(&members[*member])).unwrap_or(0);
-        let candidates = docs(members.get(rarest).map_or(&[], Vec::as_slice))?;
-        let (mut found, mut counts) = (vec![], vec![]);
-        for doc in candidates.into_iter().filter(|doc| self.contains(*doc)) {
-            budget::step(members.len())?;
-            let mut positions = vec![];
-            for cursors in &mut members {
-                let of_member = positions_at(cursors, doc);
-                if of_member.is_empty() {
-                    break;
-                }
-                positions.push(of_member);
-            }
-            if positions.len() == members.len() {
-                let count = count(&positions);
-                if count > 0 {
-                    found.push(doc);
-                    counts.push(count as u32);
-                }
-            }
-        }
-        let n = found.len() as u64;
-        Ok((LeafDocs::Listed { docs: found, counts, at: 0 }, n))
-    }
-}
-
-/// The documents of some words, ascending.
-fn docs(cursors: &[Cursor<'_>]) -> Result<Vec<u32>, Stop> {
-    let mut docs = vec![];
-    for cursor in cursors {
-        let mut cursor = cursor.clone();
-        make_room(cursor.docs_of_word() as usize * size_of::<u32>())?;
-        budget::step(cursor.docs_of_word() as usize / 8 + 1)?;
-        while let Some(doc) = cursor.doc() {
-            docs.push(doc);
-            cursor.advance();
-        }
-    }
-    docs.sort_unstable();
-    docs.dedup();
-    Ok(docs)
-}
-
-/// The positions of some words in a document, ascending. The documents asked for ascend.
-fn positions_at(cursors: &mut [Cursor<'_>], doc: u32) -> Vec<u32> {
-    let mut positions = vec![];
-    for cursor in cursors {
-        cursor.seek(doc);
-        if cursor.doc() == Some(doc) {
-            positions.extend(places(&mut cursor.place_bytes(), cursor.frequency()).map(|place| place.position));
-        }
-    }
-    positions.sort_unstable();
-    positions.dedup();
-    positions
 }
 
 impl LeafDocs<'_> {
@@ -252,23 +182,39 @@ impl LeafDocs<'_> {
         }
     }
 
-    /// The greatest frequency in any document, and the least length of any.
-    pub fn bounds(&self) -> (u32, u32) {
+    /// What any document can score.
+    pub fn bound(&self, scorer: &Scorer, weight: f64) -> f64 {
         match self {
-            LeafDocs::None => (0, 0),
-            LeafDocs::Word(cursor) => cursor.bounds(),
-            LeafDocs::Listed { counts, .. } => (counts.iter().copied().max().unwrap_or(0), 0),
+            LeafDocs::None => 0.0,
+            LeafDocs::Word(cursor) => cursor.bound(scorer, weight),
+            LeafDocs::Listed { best, .. } => scorer.bound(weight, [*best].into_iter()),
         }
     }
 
-    /// The same for a range of documents that begins here or later; its end comes first.
-    pub fn bounds_from(&self, doc: u32) -> Option<(u32, u32, u32)> {
+    /// The next documents from one on, as many as have a bound of their own: the last of them, and what they can score. The documents
+    /// asked for ascend.
+    pub fn bound_from(&mut self, doc: u32, scorer: &Scorer, weight: f64) -> Option<(u32, f64)> {
         match self {
             LeafDocs::None => None,
-            LeafDocs::Word(cursor) => cursor.bounds_from(doc),
-            LeafDocs::Listed { docs, counts, at } => {
-                let next = *at + docs[*at..].partition_point(|known| *known < doc);
-                docs.get(next).map(|doc| (*doc, counts[next], 0))
+            LeafDocs::Word(cursor) => cursor.bound_from(doc, scorer, weight),
+            LeafDocs::Listed { docs, at, best, .. } => {
+                let rest = &docs[*at..];
+                let rest = &rest[rest.partition_point(|known| *known < doc)..];
+                let last = rest.get(BLOCK_DOCS - 1).or(rest.last())?;
+                Some((*last, scorer.bound(weight, [*best].into_iter())))
+            }
+        }
+    }
+
+    /// The documents from here to this one, with their frequencies: at most a block.
+    pub fn until(&self, last: u32) -> (&[u32], &[u32]) {
+        match self {
+            LeafDocs::None => (&[], &[]),
+            LeafDocs::Word(cursor) => cursor.until(last),
+            LeafDocs::Listed { docs, counts, at, .. } => {
+                let end = docs.len().min(*at + BLOCK_DOCS);
+                let end = *at + docs[*at..end].partition_point(|doc| *doc <= last);
+                (&docs[*at..end], &counts[*at..end])
             }
         }
     }

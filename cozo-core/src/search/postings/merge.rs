@@ -1,7 +1,6 @@
 //! Merging indexes, without reading texts again.
 
-use super::blocks::Posting;
-use super::places::skip_places;
+use super::blocks::{Posting, WordPostings};
 use super::{Forward, Postings};
 use crate::budget::{self, Stop, make_room};
 
@@ -25,36 +24,35 @@ impl Postings {
         all.sort_unstable();
         let mut words: Vec<Vec<Option<u32>>> =
             parts.iter().map(|(part, _)| vec![None; part.words.len() as usize]).collect();
-        let mut postings: Vec<Posting<'_>> = vec![];
+        let mut postings = WordPostings::default();
         for of_word in all.chunk_by(|a, b| a.0 == b.0) {
             postings.clear();
             for (_, at, word) in of_word {
                 parts[*at].0.append(*word, parts[*at].1, &mut postings);
             }
-            budget::step(postings.len() + 1)?;
-            if postings.is_empty() {
+            budget::step(postings.docs.len() + 1)?;
+            if postings.docs.is_empty() {
                 continue;
             }
-            postings.sort_by_key(|posting| posting.doc);
+            postings.docs.sort_by_key(|posting| posting.doc);
             let number = merged.words.len();
             merged.words.push(of_word[0].0);
             of_word.iter().for_each(|(_, at, word)| words[*at][*word as usize] = Some(number));
-            merged.blocks.push_word(postings.iter().copied(), &merged.lengths);
+            merged.blocks.push_word(&postings, &merged.lengths);
         }
         merged.forward = forward(parts, &words, total)?;
         Ok(merged)
     }
 
     /// Appends the documents of a word by their new numbers.
-    fn append<'p>(&'p self, word: u32, numbers: &[Option<u32>], postings: &mut Vec<Posting<'p>>) {
+    fn append<'p>(&'p self, word: u32, numbers: &[Option<u32>], postings: &mut WordPostings<'p>) {
         let mut cursor = self.cursor(word);
-        let mut bytes = cursor.place_bytes();
         while let Some(doc) = cursor.doc() {
-            let start = bytes;
-            skip_places(&mut bytes, cursor.frequency());
             if let Some(Some(number)) = numbers.get(doc as usize) {
-                let places = &start[..start.len() - bytes.len()];
-                postings.push(Posting { doc: *number, frequency: cursor.frequency(), places });
+                let (frequency, first) = (cursor.frequency(), postings.positions.len());
+                cursor.read_positions(&mut postings.positions);
+                let offsets = cursor.offset_bytes();
+                postings.docs.push(Posting { doc: *number, frequency, first, offsets });
             }
             cursor.advance();
         }

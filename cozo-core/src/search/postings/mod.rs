@@ -4,9 +4,9 @@
 //!
 //! ```text
 //! words      apple  apples  pear ...                 sorted, so that a beginning is a range
-//! blocks     of 128 documents of a word              last document, most occurrences, shortest document
+//! blocks     of 128 documents of a word              last document, what its best documents can score
 //! data       differences of documents, occurrences   packed bits
-//! positions  of each occurrence: number, from, to    read for NEAR, phrases and spans only
+//! places     of each occurrence: number, from, to    the numbers are read for NEAR and phrases, the rest for spans
 //! forward    the words of each document              read when documents are deleted
 //! ```
 //!
@@ -19,32 +19,39 @@
 //!
 //! Statistics are exact: what is deleted counts nowhere.
 
+mod best;
 mod blocks;
 mod builder;
 mod bytes;
 mod cursor;
 mod deletions;
+mod fronts;
 mod leaves;
 mod merge;
 mod nodes;
+mod phrases;
 mod places;
+mod scorer;
 mod search;
 mod thresholds;
+mod windows;
 mod words;
 
 #[cfg(test)]
 mod tests;
 
+pub use best::TextHit;
 pub use builder::PostingsBuilder;
 pub use bytes::PostingsError;
 pub use deletions::Deletions;
-pub use search::{PostingsPart, Scoring, TextHit, TextSearch, TextWork};
+pub use scorer::Scoring;
+pub use search::{PostingsPart, TextSearch, TextWork};
 
 use std::ops::Range;
 
 use blocks::Blocks;
 use cursor::Cursor;
-use places::places;
+use places::offsets;
 use words::Words;
 
 /// An index over the words of documents.
@@ -136,19 +143,11 @@ impl Postings {
             let mut cursor = self.cursor(word);
             std::iter::from_fn(move || {
                 let doc = cursor.doc()?;
-                let mut row = PostingRow {
-                    word: self.words.get(word),
-                    doc,
-                    from: vec![],
-                    to: vec![],
-                    positions: vec![],
-                    total_length: self.length(doc),
-                };
-                for place in places(&mut cursor.place_bytes(), cursor.frequency()) {
-                    row.from.push(place.from);
-                    row.to.push(place.to);
-                    row.positions.push(place.position);
-                }
+                let (from, to) = offsets(cursor.offset_bytes()).unzip();
+                let mut positions = vec![];
+                cursor.read_positions(&mut positions);
+                let row =
+                    PostingRow { word: self.words.get(word), doc, from, to, positions, total_length: self.length(doc) };
                 cursor.advance();
                 Some(row)
             })

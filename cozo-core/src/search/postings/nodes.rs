@@ -8,44 +8,7 @@
 //! | not | those of `keep` that no other child has | that of `keep` |
 
 use super::leaves::LeafDocs;
-use super::search::Scoring;
-
-/// How a frequency becomes a score.
-#[derive(Clone, Copy)]
-pub(super) struct Scorer {
-    pub scoring: Scoring,
-    pub average_length: f64,
-}
-
-impl Scorer {
-    /// The score of a frequency in a document of some length.
-    #[inline]
-    pub fn score(&self, weight: f64, frequency: u32, length: u32) -> f64 {
-        let frequency = f64::from(frequency);
-        match self.scoring {
-            Scoring::Tf | Scoring::TfIdf => frequency * weight,
-            Scoring::Bm25 { k1, b } => {
-                let relative = f64::from(length) / self.average_length;
-                weight * (frequency * (k1 + 1.0)) / (frequency + k1 * (1.0 - b + b * relative))
-            }
-        }
-    }
-
-    /// A score that no document exceeds that has no greater frequency and no less length.
-    pub fn bound(&self, weight: f64, frequency: u32, length: u32) -> f64 {
-        if weight < 0.0 {
-            return f64::INFINITY;
-        }
-        let score = self.score(weight, frequency, length);
-        // Divisions may be rounded another way.
-        if let Scoring::Bm25 { .. } = self.scoring { score * (1.0 + 1e-12) } else { score }
-    }
-
-    /// Whether the scores of alternatives are added up. Otherwise the greatest counts.
-    pub fn adds_up(&self) -> bool {
-        matches!(self.scoring, Scoring::Bm25 { .. })
-    }
-}
+use super::scorer::Scorer;
 
 /// A part of a query over one index.
 pub(super) enum Node<'p> {
@@ -56,6 +19,10 @@ pub(super) enum Node<'p> {
 }
 
 impl Node<'_> {
+    pub fn is_leaf(&self) -> bool {
+        matches!(self, Node::Leaf { .. })
+    }
+
     /// The document; none at the end.
     pub fn doc(&self) -> Option<u32> {
         match self {

@@ -269,6 +269,76 @@ fn a_hundred_thousand_searches_find_the_same() {
 }
 
 #[test]
+fn searches_of_many_blocks_find_the_same() {
+    let mut random = StdRng::seed_from_u64(6);
+    let queries = [
+        "a",
+        "c",
+        "dx",
+        "a OR b",
+        "a OR b OR c",
+        "a OR cx OR dx",
+        "b AND a",
+        "a AND b AND c",
+        "a AND dx",
+        "cx AND (b OR c)",
+        "\"a b\"",
+        "\"b a c\"",
+        "\"a b\" OR c",
+        "\"a b\" AND c",
+        "\"a dx\"",
+        "NEAR/2(b c)",
+        "a^3 OR b OR c^0.5",
+        "c*",
+    ];
+    for longest in [6, 60] {
+        let docs = (0..3000).map(|_| {
+            let length = random.random_range(1..longest);
+            let word =
+                |random: &mut StdRng| ["a", "b", "c", "cx", "dx"][(5.0 * random.random::<f64>().powi(3)) as usize];
+            (0..length).map(|_| word(&mut random).to_string()).collect()
+        });
+        let parts = [OraclePart { docs: docs.collect(), dead: BTreeSet::new() }];
+        let postings = built(&parts[0].docs);
+        for scoring in
+            [Scoring::Tf, Scoring::TfIdf, Scoring::Bm25 { k1: 1.2, b: 0.75 }, Scoring::Bm25 { k1: 2.0, b: 0.0 }]
+        {
+            let oracle = Oracle::new(&parts, scoring, 3000);
+            for text in queries {
+                let query = TextQuery::parse(text).unwrap().unwrap();
+                let exact = AnalyzeOptions { exact: true, prefix_analyzed: false };
+                let query = query.analyze(&analyzer(), exact).unwrap().unwrap();
+                let part = PostingsPart { postings: &postings, deletions: None, shadowed: &[], allowed: None };
+                for k in [1, 10] {
+                    let mut search = TextSearch::new(&query, vec![part], scoring, 3000).unwrap();
+                    same(&search.top(k, &order).unwrap(), &oracle.top(&query, k), text);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn fronts_are_as_good_as_all_documents() {
+    let mut random = StdRng::seed_from_u64(7);
+    for round in 0..500 {
+        let docs: Vec<(u32, u32)> = (0..random.random_range(1..200))
+            .map(|_| (random.random_range(1..2 + round), random.random_range(0..1000)))
+            .collect();
+        let (mut front, mut bytes) = (fronts::Front::default(), vec![]);
+        docs.iter().for_each(|(frequency, length)| front.add(*frequency, *length));
+        front.write(&mut bytes);
+        let mut rest = bytes.as_slice();
+        let pairs: Vec<(u32, u32)> = fronts::read_front(&mut rest).collect();
+        assert!(rest.is_empty() && pairs.len() <= thresholds::FRONT_PAIRS);
+        let is_as_good = |doc: &(u32, u32)| pairs.iter().any(|pair| pair.0 >= doc.0 && pair.1 <= doc.1);
+        assert!(docs.iter().all(is_as_good), "{docs:?} {pairs:?}");
+        let best = |pair: &(u32, u32)| docs.iter().any(|doc| doc.0 == pair.0) && docs.iter().any(|doc| doc.1 == pair.1);
+        assert!(pairs.iter().all(best), "{docs:?} {pairs:?}");
+    }
+}
+
+#[test]
 fn merged_indexes_are_those_of_all_documents() {
     let mut random = StdRng::seed_from_u64(3);
     for _ in 0..30 {
@@ -294,6 +364,22 @@ fn merged_indexes_are_those_of_all_documents() {
         let again = Postings::from_bytes(&merged.to_bytes()).expect("the bytes are whole");
         assert_eq!(again, merged);
     }
+}
+
+#[test]
+fn positions_of_any_width_are_read_one_by_one() {
+    let mut random = StdRng::seed_from_u64(5);
+    for width in 0..=32 {
+        let numbers: Vec<u32> = (0..100).map(|_| (random.random::<u64>() & ((1 << width) - 1)) as u32).collect();
+        let mut bytes = vec![];
+        places::write_positions(numbers.chunks(7), &mut bytes);
+        bytes.push(7);
+        let positions = places::Positions::new(&bytes).unwrap();
+        assert!((0..100).rev().all(|at| positions.get(at as u64) == numbers[at]), "{width} bits");
+        assert_eq!(positions.after(100), Some(&[7u8][..]));
+        assert_eq!(positions.get(1 << 40), 0);
+    }
+    assert!(places::Positions::new(&[33, 0, 0, 0, 0, 0]).is_none());
 }
 
 #[test]
@@ -327,8 +413,9 @@ fn damaged_bytes_never_panic() {
     let postings = built(&docs);
     let deletions = postings.delete(&[1, 5, 9], None);
     let (whole, of_deletions) = (postings.to_bytes(), deletions.to_bytes());
-    let query = TextQuery::parse("a OR b* AND NEAR(c ab)").unwrap().unwrap();
-    let query = query.analyze(&analyzer(), AnalyzeOptions::default()).unwrap().unwrap();
+    let query = TextQuery::parse("a OR b* AND NEAR(c ab) OR \"b a\"").unwrap().unwrap();
+    let exact = AnalyzeOptions { exact: true, prefix_analyzed: false };
+    let query = query.analyze(&analyzer(), exact).unwrap().unwrap();
     for round in 0..3000 {
         let mut bytes = if round % 4 == 0 { of_deletions.clone() } else { whole.clone() };
         for _ in 0..random.random_range(1..4) {
