@@ -1,12 +1,13 @@
 //! What the word before the cursor may become.
 //!
 //! The sign before the word tells its kind: `*` and `~` relations, `::` system operations, `:` options, `%` commands, `<~` fixed
-//! rules. Within the braces of a relation there are its columns; after an operation such as `:put` or `::columns`, relations.
+//! rules. Within the braces of a relation there are its columns, and behind the bar of a search its parameters; after an operation
+//! such as `:put` or `::columns`, relations.
 //! Anywhere else a word is a function or an aggregation.
 
 use cozo::expr::{aggregations, functions};
 use cozo::parse::{CONTROL_WORDS, MUTATIONS, OPTIONS, Word};
-use cozo::session::SYSTEM_OPS;
+use cozo::session::{SEARCH_PARAMETERS, SYSTEM_OPS};
 
 use super::meta;
 use super::tokens::{Kind, Token, tokens};
@@ -34,6 +35,7 @@ pub fn complete(connection: &Connection, before_cursor: &str) -> (usize, Vec<Str
     let candidates = match kind {
         Expected::Relation => connection.names("::relations"),
         Expected::ColumnOf(relation) => connection.names(&format!("::columns {relation}")),
+        Expected::SearchParameter => SEARCH_PARAMETERS.iter().map(|parameter| parameter.name.to_string()).collect(),
         Expected::FixedRule => connection.fixed_rules(),
         Expected::Callable if word.is_empty() => vec![],
         // With the bracket that follows them.
@@ -46,6 +48,7 @@ pub fn complete(connection: &Connection, before_cursor: &str) -> (usize, Vec<Str
 enum Expected<'a> {
     Relation,
     ColumnOf(&'a str),
+    SearchParameter,
     FixedRule,
     Callable,
 }
@@ -60,13 +63,17 @@ fn expected<'a>(before: &'a str, all: &[Token]) -> Expected<'a> {
     let last = all.iter().rev().find(|token| token.kind != Kind::Space);
     match last.map(|token| (token.kind, &before[token.place.clone()])) {
         Some((Kind::Command, command)) if takes_relation(command) => return Expected::Relation,
-        Some((Kind::Open, "{") | (Kind::Sign, ",")) => {}
+        Some((Kind::Open, "{") | (Kind::Sign, "," | "|")) => {}
         // After `=>` come the columns that are not keys.
         Some((Kind::Sign, ">")) if before.trim_end().ends_with("=>") => {}
         _ => return Expected::Callable,
     }
-    match open_brace(before, all).and_then(|brace| relation_before(before, &all[..brace])) {
-        Some(relation) => Expected::ColumnOf(relation),
+    let Some(brace) = open_brace(before, all) else { return Expected::Callable };
+    match relation_before(before, &all[..brace]) {
+        Some((_, Braces::OfSearch)) if all[brace..].iter().any(|token| &before[token.place.clone()] == "|") => {
+            Expected::SearchParameter
+        }
+        Some((relation, _)) => Expected::ColumnOf(relation),
         None => Expected::Callable,
     }
 }
@@ -85,8 +92,14 @@ fn open_brace(text: &str, all: &[Token]) -> Option<usize> {
     None
 }
 
+/// What the braces behind a relation belong to.
+enum Braces {
+    OfRelation,
+    OfSearch,
+}
+
 /// The relation whose braces begin here: `*name {`, `~name:index {`, `:put name {`.
-fn relation_before<'a>(text: &'a str, all: &[Token]) -> Option<&'a str> {
+fn relation_before<'a>(text: &'a str, all: &[Token]) -> Option<(&'a str, Braces)> {
     let mut back = all.iter().rev().filter(|token| token.kind != Kind::Space);
     let piece = |token: &Token| &text[token.place.clone()];
     let mut name = back.next()?;
@@ -96,7 +109,8 @@ fn relation_before<'a>(text: &'a str, all: &[Token]) -> Option<&'a str> {
     let before = back.next()?;
     let is_relation =
         matches!(piece(before), "*" | "~") || (before.kind == Kind::Command && takes_relation(piece(before)));
-    (name.kind == Kind::Name && is_relation).then(|| piece(name))
+    let braces = if piece(before) == "~" { Braces::OfSearch } else { Braces::OfRelation };
+    (name.kind == Kind::Name && is_relation).then(|| (piece(name), braces))
 }
 
 /// Whether a relation follows the operation.
@@ -163,6 +177,9 @@ mod tests {
         assert_eq!(completed("?[l] := *station{name, li"), (23, vec!["lines".to_string()]));
         assert_eq!(completed("?[l] <- [] :put station {name => le").1, ["level"]);
         assert_eq!(completed("?[l] := *station{name: sho").1, ["shortest("]);
+        assert_eq!(completed("?[l] := ~station:near{name, le").1, ["level"]);
+        assert_eq!(completed("?[l] := ~station:near{name | ra").1, ["radius"]);
+        assert_eq!(completed("?[l] := ~station:near{name | query: q, bind_d").1, ["bind_distance"]);
         assert_eq!(completed("?[l] := *station{name}, l = [leng").1, ["length("]);
     }
 

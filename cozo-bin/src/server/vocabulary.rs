@@ -9,7 +9,7 @@ use cozo::expr::functions::{self, CONDITIONALS};
 use cozo::fixed_rule::{BuiltInRule, FIXED_RULES, Output};
 use cozo::parse::{CONTROL_WORDS, MUTATIONS, OPTIONS, Word};
 use cozo::schema::BaseType;
-use cozo::session::SYSTEM_OPS;
+use cozo::session::{SEARCH_PARAMETERS, SYSTEM_OPS, SearchParameter};
 use serde_json::{Value, json};
 
 /// The vocabulary as JSON: lists of `{name, kind, insert, detail, doc}` by their use.
@@ -26,6 +26,7 @@ fn vocabulary() -> Value {
         "functions": callables(),
         "mutations": words("operation", MUTATIONS),
         "options": words("option", OPTIONS),
+        "search_parameters": SEARCH_PARAMETERS.iter().map(search_parameter).collect::<Vec<_>>(),
         "system": SYSTEM_OPS.iter().map(|(usage, doc)| system_op(usage, doc)).collect::<Vec<_>>(),
         "types": types().map(|name| entry("type", &name, &name, "", "")).collect::<Vec<_>>(),
     })
@@ -38,6 +39,10 @@ fn entry(kind: &str, name: &str, insert: &str, detail: &str, doc: &str) -> Value
 
 fn call(kind: &str, name: &str, parameters: &[&str], doc: &str) -> Value {
     entry(kind, name, &format!("{name}("), &format!("({})", parameters.join(", ")), doc)
+}
+
+fn search_parameter(parameter: &SearchParameter) -> Value {
+    entry("parameter", parameter.name, &format!("{}: ", parameter.name), "", parameter.doc)
 }
 
 fn callables() -> Vec<Value> {

@@ -32,6 +32,7 @@ pub mod passes;
 mod resolve;
 mod search;
 mod search_error;
+mod search_parameters;
 mod time_travel;
 
 use std::collections::BTreeMap;
@@ -45,6 +46,7 @@ pub use passes::{Rewriting, order_body, prepare};
 pub use resolve::Resolver;
 pub use search::{Search, SearchCall, Within, extractor, extractors};
 pub use search_error::SearchError;
+pub use search_parameters::{SEARCH_PARAMETERS, SearchParameter};
 pub use time_travel::checked_time;
 
 use crate::diag::SourceSpan;

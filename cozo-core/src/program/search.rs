@@ -15,8 +15,9 @@ use std::sync::Arc;
 
 use super::resolve::check_once;
 use super::search_error::SearchError;
+use super::search_parameters::{Role, needed, of_kind, role};
 use super::{Apply, Arg, Atom, ProgramError, Resolver, Variable};
-use crate::diag::{SourceSpan, nearest};
+use crate::diag::SourceSpan;
 use crate::expr::Expr;
 use crate::index::search::{Extractor, SearchColumn};
 use crate::parse::{ast, parse_expr};
@@ -63,60 +64,6 @@ pub struct SearchCall {
     pub parameters: Vec<(SmallStr, Expr)>,
 }
 
-/// The parameters of a kind of index: those with constants, and those that bind.
-struct Allowed {
-    constants: &'static [&'static str],
-    needed: &'static [&'static str],
-    bindings: &'static [(&'static str, SearchColumn)],
-}
-
-const OF_VECTORS: Allowed = Allowed {
-    constants: &["k", "ef", "radius"],
-    needed: &["query", "k", "ef"],
-    bindings: &[
-        ("bind_distance", SearchColumn::Distance),
-        ("bind_vector", SearchColumn::Vector),
-        ("bind_field", SearchColumn::Field),
-        ("bind_field_idx", SearchColumn::FieldIndex),
-    ],
-};
-
-const OF_TEXTS: Allowed = Allowed {
-    constants: &["k", "score_kind", "k1", "b", "exact_phrases", "prefix_analyzed"],
-    needed: &["query", "k"],
-    bindings: &[("bind_score", SearchColumn::Score), ("bind_spans", SearchColumn::Spans)],
-};
-
-const OF_DUPLICATES: Allowed = Allowed {
-    constants: &["k", "min_similarity"],
-    needed: &["query"],
-    bindings: &[("bind_similarity", SearchColumn::Similarity)],
-};
-
-impl Allowed {
-    fn of(options: &SearchOptions) -> &'static Allowed {
-        match options {
-            SearchOptions::Vectors(_) => &OF_VECTORS,
-            SearchOptions::Text(_) => &OF_TEXTS,
-            SearchOptions::Duplicates(_) => &OF_DUPLICATES,
-        }
-    }
-
-    fn names(&self) -> Vec<&'static str> {
-        let bindings = self.bindings.iter().map(|(name, _)| *name);
-        ["query", "filter", "within"].into_iter().chain(self.constants.iter().copied()).chain(bindings).collect()
-    }
-
-    fn unknown(&self, name: &ast::Symbol, kind: &'static str) -> SearchError {
-        let names = self.names();
-        let hint = match nearest(&name.name, &names) {
-            Some(meant) => format!("did you mean '{meant}'?"),
-            None => format!("a search in an index of this kind has the parameters {}", names.join(", ")),
-        };
-        SearchError::UnknownParameter { name: name.to_string(), kind, hint, span: name.span }
-    }
-}
-
 impl Search {
     /// The variables that must be bound before it.
     pub fn inputs(&self) -> impl Iterator<Item = &SmallStr> {
@@ -142,8 +89,8 @@ impl SearchCall {
         match column {
             SearchColumn::Stored(at) => self.schema.columns().nth(at).map_or("", |column| column.name.as_str()),
             other => {
-                let bindings = Allowed::of(&self.index.options).bindings;
-                bindings.iter().find(|(_, bound)| *bound == other).map_or("", |(name, _)| name)
+                let mut bindings = of_kind(self.index.options.kind());
+                bindings.find(|parameter| parameter.role == Role::Binds(other)).map_or("", |parameter| parameter.name)
             }
         }
     }
@@ -163,10 +110,10 @@ impl Resolver<'_> {
         };
         let index = schema.search(&search.index.name).ok_or_else(not_found)?.clone();
         require_ready(&index, search.index.span)?;
-        let allowed = Allowed::of(&index.options);
+        let kind = index.options.kind();
         check_once(search.parameters.iter().map(|(name, _)| name), "parameter")?;
         let given = |wanted: &str| search.parameters.iter().find(|(name, _)| name.name == wanted).map(|(_, expr)| expr);
-        if let Some(name) = allowed.needed.iter().find(|name| given(name).is_none()) {
+        if let Some(name) = needed(kind).iter().find(|name| given(name).is_none()) {
             return Err(SearchError::ParameterMissing { name, span: search.span }.into());
         }
         let query = self.expr(given("query").expect("each kind of index needs a query"))?;
@@ -183,14 +130,11 @@ impl Resolver<'_> {
         }
         let mut parameters = vec![];
         for (name, expr) in &search.parameters {
-            if let Some((_, column)) = allowed.bindings.iter().find(|(binding, _)| *binding == name.name) {
-                outputs.bind(*column, name, expr, self)?;
-            } else if allowed.constants.contains(&name.name.as_str()) {
-                parameters.push((name.name.clone(), self.closed(expr)?));
-            } else if name.name == "within" {
-                return Err(bad_within(&schema, expr.span()).into());
-            } else if !matches!(name.name.as_str(), "query" | "filter") {
-                return Err(allowed.unknown(name, index.options.kind()).into());
+            match role(name, kind)? {
+                Role::Binds(column) => outputs.bind(column, name, expr, self)?,
+                Role::Constant => parameters.push((name.name.clone(), self.closed(expr)?)),
+                Role::Part if name.name == "within" => return Err(bad_within(&schema, expr.span()).into()),
+                Role::Part => {}
             }
         }
         let filter = given("filter").map(|filter| self.expr(filter)).transpose()?;

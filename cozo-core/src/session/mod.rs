@@ -53,6 +53,7 @@ mod sys;
 mod transfer;
 
 pub use crate::budget::Interrupt;
+pub use crate::program::{SEARCH_PARAMETERS, SearchParameter};
 pub use api::{
     CheckReport, Db, DbInstance, MultiTransaction, RuleRequest, ScriptMutability, SimpleFixedRule, Statement,
     TransactionPayload, evaluate_expressions, get_variables, new_cozo_mem,

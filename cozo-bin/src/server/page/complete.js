@@ -19,10 +19,10 @@ export function complete(text, cursor, names) {
   if (last && isOpen(last)) return { from: cursor, items: [] };
   const word = /[\p{ID_Continue}.]*$/u.exec(text.slice(0, cursor))[0];
   const from = cursor - word.length;
-  const sign = /(?:(?<![\p{ID_Continue}:'"]):{1,2}|%|\$|\*)$/u.exec(text.slice(0, from))?.[0] ?? '';
+  const sign = /(?:(?<![\p{ID_Continue}:'"]):{1,2}|%|\$|\*|(?<!<)~)$/u.exec(text.slice(0, from))?.[0] ?? '';
   const start = from - sign.length;
   const context = where(before.filter(token => token.kind !== 'blank' && token.kind !== 'comment' && token.end <= start));
-  const relation = /(?:\*|(?<=(?:::?[a-z_]+\s+)))((?:[\p{ID_Continue}.]+:)+)[\p{ID_Continue}]*$/u.exec(text.slice(0, cursor));
+  const relation = /(?:\*|(?<!<)~|(?<=(?:::?[a-z_]+\s+)))((?:[\p{ID_Continue}.]+:)+)[\p{ID_Continue}]*$/u.exec(text.slice(0, cursor));
 
   if (/^[\d.]/.test(word)) return { from, items: [] };
   if (sign === '::') return fitting(names.words.system, sign + word, start);
@@ -32,9 +32,11 @@ export function complete(text, cursor, names) {
   const control = sign === '%' ? fitting(names.words.control, sign + word, start) : { items: [] };
   if (control.items.length) return control;
   if (sign === '*' && !context.isOperand) return fitting(relations(names), word, from);
+  if (sign === '~' && !context.isOperand) return fitting(relations(names).filter(({ kind }) => kind === 'index'), word, from);
   if (context.isRelation) return fitting(relations(names), word, from);
   if (context.isFixedRule) return fitting(names.words.fixed_rules, word, from);
   if (context.isType) return fitting(names.words.types, word, from);
+  if (context.isSearch) return fitting(names.words.search_parameters, word, from);
   if (context.relation) {
     const used = context.used;
     const columns = names.columns(context.relation).filter(column => column.name === word || !used.has(column.name));
@@ -76,7 +78,7 @@ function where(before) {
   });
   const previous = before.at(-1);
   const inner = open.at(-1);
-  const begins = previous !== undefined && [',', '(', '[', '{', '=>'].includes(previous.text);
+  const begins = previous !== undefined && [',', '(', '[', '{', '=>', '|'].includes(previous.text);
   const found = {
     isRelation: precedesRelation(previous),
     isFixedRule: previous?.text === '<~',
@@ -85,8 +87,10 @@ function where(before) {
   if (inner?.bracket === '{' && inner.opener?.kind === 'relation') {
     const inside = before.slice(inner.index + 1);
     found.isType = previous.text === ':' && precedesRelation(inner.start);
+    found.isSearch = begins && inner.opener.text.startsWith('~') && inside.some(token => token.text === '|');
     if (begins) {
-      found.relation = inner.opener.text.replace('*', '');
+      // What is searched for are rows of the relation before the colon.
+      found.relation = inner.opener.text.replace(/^\*|^~|(?<=^~.*):[^:]*$/gu, '');
       const names = inside.filter((_, i) => i === 0 || [',', '=>'].includes(inside[i - 1].text));
       found.used = new Set(names.map(token => token.text));
     }

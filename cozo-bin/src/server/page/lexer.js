@@ -17,7 +17,7 @@ const PATTERNS = [
   ['system', '::[a-z_]*'],
   ['option', `(?<![\\p{ID_Continue}]):(?:${OPTIONS.join('|')})(?![\\p{ID_Continue}])`],
   ['control', '%(?:if_not|if|then|else|end|loop|mark|break|continue|return|swap|debug|ignore_error)(?![\\p{ID_Continue}])'],
-  ['relation', `\\*${DOTTED}(?::${NAME})*(?=\\s*[\\[{])`],
+  ['relation', `(?:\\*${DOTTED}(?::${NAME})*|(?<!<)~${DOTTED}:${NAME})(?=\\s*[\\[{])`],
   ['constant', '(?:null|true|false)(?![\\p{ID_Continue}.])'],
   ['keyword', '(?:not|and|or|in)(?![\\p{ID_Continue}.(])'],
   ['function', `${NAME}(?=\\s*\\()`],
