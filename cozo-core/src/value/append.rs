@@ -171,10 +171,17 @@ impl Column {
                     column.push(more.str_at(row));
                 }
             }
-            (Column::Null(len), Column::Vec(more)) => {
-                *self = Column::Vec(more.nulls(*len));
-                self.push_from(other, row);
-            }
+            _ => self.push_other(other, row),
+        }
+    }
+
+    /// [`Column::push_from`] for what is neither an integer nor a string. By itself, so that these take few instructions.
+    #[inline(never)]
+    fn push_other(&mut self, other: &Column, row: usize) {
+        if let (Column::Null(len), Column::Vec(more)) = (&*self, other) {
+            *self = Column::Vec(more.nulls(*len));
+        }
+        match (&mut *self, other) {
             (Column::Vec(column), Column::Vec(more)) if column.is_like(more) => column.append_range(more, row..row + 1),
             _ => self.push_owned(other.get(row)),
         }

@@ -54,10 +54,26 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
     ("exec/index", &[&["packed_key"], &["clustered_rows"], &["hash_index"], &["cache"]]),
     ("exec/rowset", &[&["int_set"], &["row_set"], &["table"], &["grouping", "int_collector", "seen", "top_k"]]),
     (
+        "search/postings",
+        &[
+            &["thresholds", "varint", "words"],
+            &["fronts", "places", "scorer"],
+            &["best", "blocks"],
+            &["cursor"],
+            &["index"],
+            &["builder", "bytes", "merge", "phrases"],
+            &["deletions"],
+            &["live"],
+            &["leaves"],
+            &["nodes"],
+            &["windows"],
+            &["search"],
+        ],
+    ),
+    (
         "search/vectors",
         &[
             &["order", "scratch", "thresholds", "watch"],
-            &["kernels"],
             &["codes", "graph", "metric", "rows", "ways"],
             &["options", "space"],
             &["twins", "walk"],

@@ -15,6 +15,7 @@ use bitpacking::{BitPacker, BitPacker4x};
 use super::fronts::{Front, read_front};
 use super::places::write_positions;
 use super::thresholds::BLOCK_DOCS;
+use super::varint::{read_varint, write_varint};
 
 /// Blocks of all words, one word after the other.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -207,28 +208,4 @@ fn front_of(block: &[Posting<'_>], lengths: &[u32]) -> Front {
     let mut front = Front::default();
     block.iter().for_each(|posting| front.add(posting.frequency, lengths[posting.doc as usize]));
     front
-}
-
-/// Appends a number, 7 bits a byte, the least significant first.
-pub(super) fn write_varint(mut number: u32, bytes: &mut Vec<u8>) {
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
-/// Reads such a number, and moves past it. At the end of the bytes it is 0.
-#[inline]
-pub(super) fn read_varint(bytes: &mut &[u8]) -> u32 {
-    let (mut number, mut shift) = (0u32, 0);
-    while let Some((byte, rest)) = bytes.split_first() {
-        *bytes = rest;
-        number |= u32::from(byte & 0x7f).wrapping_shl(shift);
-        if byte & 0x80 == 0 || shift >= 28 {
-            break;
-        }
-        shift += 7;
-    }
-    number
 }

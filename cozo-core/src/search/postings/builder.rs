@@ -4,9 +4,10 @@ use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 
-use super::blocks::{Posting, WordPostings, read_varint, write_varint};
+use super::blocks::{Posting, WordPostings};
+use super::index::{Forward, Postings};
 use super::places::{TokenPlace, write_offsets};
-use super::{Forward, Postings};
+use super::varint::{read_varint, write_varint};
 use crate::budget::{self, Stop, make_room};
 use crate::text::Tokens;
 use crate::value::SmallStr;

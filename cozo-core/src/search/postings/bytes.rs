@@ -4,10 +4,10 @@
 //! contents, but no index on which a search could fail.
 
 use super::blocks::Blocks;
+use super::index::{Forward, Postings};
 use super::places::Positions;
 use super::thresholds::BLOCK_DOCS;
 use super::words::Words;
-use super::{Forward, Postings};
 
 /// Bytes that are not those of an index, or of a later version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,8 +2,8 @@
 
 use fixedbitset::FixedBitSet;
 
-use super::Postings;
 use super::bytes::{PostingsError, SectionWriter, Sections};
+use super::index::Postings;
 
 /// Documents of an index that no longer count, with what its statistics lose by them.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -12,8 +12,8 @@
 //!
 //! A front with many documents is made shorter: two neighbours become one that is at least as good as both.
 
-use super::blocks::{read_varint, write_varint};
 use super::thresholds::FRONT_PAIRS;
+use super::varint::{read_varint, write_varint};
 
 /// The pairs of a frequency and a length that no other pair is as good as. Both ascend.
 #[derive(Clone, Debug, Default)]

@@ -4,11 +4,10 @@
 
 use std::ops::Range;
 
-use super::Postings;
 use super::cursor::Cursor;
+use super::live::Live;
 use super::phrases::{Counted, near, phrase};
 use super::scorer::Scorer;
-use super::search::PostingsPart;
 use super::thresholds::BLOCK_DOCS;
 use crate::budget::{self, Stop, make_room};
 use crate::text::QueryTerm;
@@ -38,56 +37,7 @@ pub(super) enum LeafDocs<'p> {
     },
 }
 
-/// The documents of an index that are there.
-pub(super) struct Live<'p> {
-    part: PostingsPart<'p>,
-    shadowed: Vec<u32>,
-}
-
 impl<'p> Live<'p> {
-    pub fn new(part: PostingsPart<'p>) -> Self {
-        let is_new = |doc: &u32| {
-            *doc < part.postings.docs() && !part.deletions.is_some_and(|deletions| deletions.contains(*doc))
-        };
-        let shadowed = part.shadowed.iter().copied().filter(is_new).collect();
-        Live { part, shadowed }
-    }
-
-    pub fn postings(&self) -> &'p Postings {
-        self.part.postings
-    }
-
-    /// Whether a document is there.
-    pub fn contains(&self, doc: u32) -> bool {
-        !self.part.deletions.is_some_and(|deletions| deletions.contains(doc))
-            && self.shadowed.binary_search(&doc).is_err()
-    }
-
-    /// Whether a document is there and may be found.
-    pub fn may_be_found(&self, doc: u32) -> bool {
-        self.part.allowed.is_none_or(|allowed| allowed.contains(doc as usize)) && self.contains(doc)
-    }
-
-    /// The number of documents and of their tokens.
-    pub fn totals(&self) -> (u64, u64) {
-        let postings = self.part.postings;
-        let (gone, length) = self.part.deletions.map_or((0, 0), |deletions| (deletions.len() as u64, deletions.length));
-        let shadowed: u64 = self.shadowed.iter().map(|doc| u64::from(postings.length(*doc))).sum();
-        (u64::from(postings.docs()) - gone - self.shadowed.len() as u64, postings.total_length() - length - shadowed)
-    }
-
-    /// How many documents have a word.
-    fn count(&self, word: u32) -> u64 {
-        let mut cursor = self.part.postings.cursor(word);
-        let gone = self.part.deletions.map_or(0, |deletions| deletions.of_word(word));
-        let mut count = cursor.docs_of_word() - gone;
-        for doc in &self.shadowed {
-            cursor.seek(*doc);
-            count -= u32::from(cursor.doc() == Some(*doc));
-        }
-        count.into()
-    }
-
     /// The documents of a leaf, and the number that its weight depends on: of documents, or for a beginning of words of pairs of a word and
     /// a document.
     pub fn docs_of(&self, leaf: Leaf<'_>) -> Result<(LeafDocs<'p>, u64), Stop> {

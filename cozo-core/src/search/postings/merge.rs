@@ -1,7 +1,7 @@
 //! Merging indexes, without reading texts again.
 
 use super::blocks::{Posting, WordPostings};
-use super::{Forward, Postings};
+use super::index::{Forward, Postings};
 use crate::budget::{self, Stop, make_room};
 
 impl Postings {

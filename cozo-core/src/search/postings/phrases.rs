@@ -10,8 +10,8 @@
 //!
 //! A member is a word, or all words with a beginning. All documents are counted, since the weight depends on how many there are.
 
-use super::Postings;
 use super::cursor::Cursor;
+use super::index::Postings;
 use super::thresholds::DOCS_PER_CHECK;
 use crate::budget::{self, Stop, make_room};
 use crate::text::QueryTerm;

@@ -8,7 +8,7 @@
 //! All positions of a block take the same number of bits, so that those of one document are read without those before them.
 //! Offsets are read one after the other: a search needs them for the few documents that it found.
 
-use super::blocks::{read_varint, write_varint};
+use super::varint::{read_varint, write_varint};
 
 /// Where a word stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,30 +5,15 @@
 
 use std::cmp::Ordering;
 
-use fixedbitset::FixedBitSet;
-
-use super::Postings;
 use super::best::{Best, TextHit};
-use super::deletions::Deletions;
-use super::leaves::{Leaf, LeafDocs, Live};
+use super::leaves::{Leaf, LeafDocs};
+use super::live::{Live, PostingsPart};
 use super::nodes::Node;
 use super::places::offsets;
 use super::scorer::{Scorer, Scoring};
 use super::windows::PartSearch;
 use crate::budget::{self, Stop};
 use crate::text::AnalyzedQuery;
-
-/// An index to search.
-#[derive(Clone, Copy)]
-pub struct PostingsPart<'a> {
-    pub postings: &'a Postings,
-    /// Documents that do not count.
-    pub deletions: Option<&'a Deletions>,
-    /// Further documents that do not count, ascending.
-    pub shadowed: &'a [u32],
-    /// The documents that may be found; all without it. The others count in statistics.
-    pub allowed: Option<&'a FixedBitSet>,
-}
 
 /// What a search did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -15,7 +15,8 @@
 use std::ops::RangeInclusive;
 
 use super::best::{Best, TextHit};
-use super::leaves::{LeafDocs, Live};
+use super::leaves::LeafDocs;
+use super::live::Live;
 use super::nodes::Node;
 use super::scorer::{Floor, Scorer};
 use super::thresholds::{BLOCKWISE, DOCS_PER_CHECK};
