@@ -1,7 +1,7 @@
 """Near-duplicates by datasketch, with the hash functions, thresholds and shingles of the bench.
 
-Precision and recall are over all pairs of different texts, by the exact Jaccard similarity of the shingles, which is computed here anew.
-`verified` leaves out what the share of equal hashes estimates to be less similar than the threshold.
+Precision and recall are over all pairs of different texts, by the exact Jaccard similarity of the shingles, which is computed
+here anew. `verified` leaves out what the share of equal hashes estimates to be less similar than the threshold.
 """
 
 from collections import Counter, defaultdict

@@ -3,8 +3,8 @@
 
 peers.py FOLDER
 
-FOLDER is what COZO_BENCH_SEARCH_DIR was: it has the data of the parts that were measured, and the figures of the bench. Peers build with
-all processors and search with one thread, unless they cannot be told. What is not installed is left out.
+FOLDER is what COZO_BENCH_SEARCH_DIR was: it has the data of the parts that were measured, and the figures of the bench. Peers
+build with all processors and search with one thread, but lancedb chooses by itself. What is not installed is left out.
 """
 
 import os

@@ -5,7 +5,7 @@
 | usearch, hnswlib | HNSW, without filters in C++ |
 | lancedb | HNSW over vectors as they are (`IVF_HNSW_FLAT`, one partition), in files; for `exact` a scan |
 | sqlite-vec | none: it compares all vectors, filters included |
-| numpy | none: differences, squares and sums (`numpy`), or a product with the squares computed before (`numpy product`), on one thread |
+| numpy | none: differences, squares and sums on one thread; `numpy product` has the squares of the vectors from before |
 | CozoDB 0.7.6 | HNSW; too slow for more than some thousand vectors |
 
 DuckDB's extension vss is not in a package registry, and therefore left out.

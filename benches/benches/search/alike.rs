@@ -1,5 +1,6 @@
-//! Near-duplicates: precision is the share of what is found that is as similar as the index aims at, recall the share of what is as
-//! similar that is found, both over all pairs of different texts and by the exact Jaccard similarity of their shingles.
+//! Near-duplicates. Precision is the share of what is found that is as similar as the index aims at. Recall is the share of
+//! what is as similar that is found. Both are over all pairs of different texts, by the exact Jaccard similarity of their
+//! shingles. `verified` leaves out what the index estimates to be less similar.
 
 use std::collections::HashMap;
 
@@ -14,6 +15,7 @@ const THRESHOLDS: [f64; 2] = [0.5, 0.8];
 /// Hash functions asked for.
 const PERMUTATIONS: usize = 200;
 
+/// The figures of the part.
 pub fn measure(texts: &[String]) -> Result<Figures, String> {
     let title = format!("alike: {} texts of 30 to 60 words, each with four more or less like it", texts.len());
     let mut figures = Figures::new("search", title);

@@ -23,9 +23,11 @@ const COPIES: usize = 5;
 const GREATEST_CHANGE: f64 = 0.3;
 const SEED: u64 = 7;
 
-/// Vectors and vectors near them to search for.
+/// Vectors, and queries for them.
 pub struct Vectors {
+    /// What is searched, by key.
     pub points: Vec<Vec<f32>>,
+    /// Vectors near some of them.
     pub queries: Vec<Vec<f32>>,
 }
 

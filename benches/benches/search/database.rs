@@ -38,9 +38,9 @@ pub fn list(vector: &[f32]) -> DataValue {
     DataValue::List(vector.iter().map(|x| f64::from(*x).into()).collect())
 }
 
-/// The keys in the first column.
-pub fn keys(rows: &NamedRows) -> BTreeSet<DataValue> {
-    rows.rows.iter().map(|row| row[0].clone()).collect()
+/// The keys in the first column, which are integers.
+pub fn keys(rows: &NamedRows) -> BTreeSet<i64> {
+    rows.rows.iter().filter_map(|row| row[0].get_int()).collect()
 }
 
 /// A relation `p` of vectors with tags, by their numbers.

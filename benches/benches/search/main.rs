@@ -3,14 +3,14 @@
 //! | part | what is measured | setting (default) |
 //! |---|---|---|
 //! | `vectors` | building an index, searching it without and with filters, and its recall | `COZO_BENCH_VECTORS` (50,000) |
-//! | `exact` | the nearest of all vectors by a scan, without and with the same filters, beside a copy of the same bytes | the same |
+//! | `exact` | the nearest of all vectors by a scan, without and with the same filters, beside a memory copy | the same |
 //! | `online` | building an index beside ten threads that read and two that write | the same |
-//! | `few` | building and searching an index that CozoDB 0.7.6 also builds in reasonable time | `COZO_BENCH_FEW_VECTORS` (5,000) |
+//! | `few` | as `vectors`, so few that CozoDB 0.7.6 can be asked | `COZO_BENCH_FEW_VECTORS` (5,000) |
 //! | `texts` | building an index, common and rare words | `COZO_BENCH_TEXTS` (100,000) |
-//! | `alike` | building an index of near-duplicates, searching it, and its precision and recall | `COZO_BENCH_ALIKE` (20,000) |
+//! | `alike` | an index of near-duplicates, its precision and recall | `COZO_BENCH_ALIKE` (20,000) |
 //!
-//! `COZO_BENCH_PARTS` lists the parts to measure, such as `exact,texts`. A folder in `COZO_BENCH_SEARCH_DIR` gets the data and the figures
-//! as files, with which `benches/search/run.sh` asks peers the same and prints all figures side by side.
+//! `COZO_BENCH_PARTS` lists the parts to measure, such as `exact,texts`. A folder in `COZO_BENCH_SEARCH_DIR` gets the data and the
+//! figures as files, with which `benches/search/run.sh` asks peers the same and prints all figures side by side.
 
 mod alike;
 mod data;

@@ -14,6 +14,7 @@ const QUESTIONS: [(&str, &str, &[&str]); 3] = [
     ("a rare word", "w5000", &["w5000"]),
 ];
 
+/// The figures of the part.
 pub fn measure(texts: &[String]) -> Result<Figures, String> {
     let mut figures = Figures::new("search", format!("texts: {} texts of 6 to 20 words", texts.len()));
     let db = with_texts(texts)?;
@@ -22,7 +23,7 @@ pub fn measure(texts: &[String]) -> Result<Figures, String> {
         for kind in ["tf_idf", "bm25"] {
             let search = format!("?[k] := ~d:i{{k | query: '{query}', k: 10, score_kind: '{kind}'}}");
             for k in keys(&run(&db, &search, &[])?) {
-                let text = &texts[k.get_int().unwrap_or(0) as usize];
+                let text = &texts[k as usize];
                 let has = |word: &&str| text.split(' ').any(|known| known == *word);
                 let fits = if query.contains("AND") { words.iter().all(has) } else { words.iter().any(has) };
                 if !fits {

@@ -1,5 +1,5 @@
-//! Vectors by an index: building it, and searching it with several widths and filters. Recall is the share of the ten nearest vectors
-//! that were found.
+//! Vectors by an index: building it, and searching it with several widths and filters. Recall is the share of the ten nearest
+//! vectors that were found.
 
 use cozo::{DataValue, DbInstance};
 use cozo_benches::figures::Figures;
