@@ -13,6 +13,7 @@
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
+use std::path::Path;
 
 use serde_json::json;
 
@@ -90,11 +91,15 @@ impl Figures {
 
     /// Appends a line of JSON for each figure to the file `COZO_BENCH_JSON`, if there is one.
     pub fn record(&self) -> Result<(), String> {
-        let Some(path) = setting("JSON") else { return Ok(()) };
+        setting("JSON").map_or(Ok(()), |path| self.append_to(Path::new(&path)))
+    }
+
+    /// Appends a line of JSON for each figure to a file.
+    pub fn append_to(&self, path: &Path) -> Result<(), String> {
         let lines: String = self.figures.iter().map(|figure| self.json(figure)).collect();
-        let file = OpenOptions::new().create(true).append(true).open(&path);
+        let file = OpenOptions::new().create(true).append(true).open(path);
         file.and_then(|mut file| file.write_all(lines.as_bytes()))
-            .map_err(|error| format!("{path} cannot be written: {error}"))
+            .map_err(|error| format!("{} cannot be written: {error}", path.display()))
     }
 
     fn json(&self, figure: &Figure) -> String {

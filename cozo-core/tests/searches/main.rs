@@ -4,6 +4,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod bm25;
 mod crash;
 #[path = "../common/engines.rs"]
 mod engines;
