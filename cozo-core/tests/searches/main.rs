@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod bm25;
 #[path = "../common/mod.rs"]
 mod common;
-mod bm25;
 mod crash;
 #[path = "../common/engines.rs"]
 mod engines;
