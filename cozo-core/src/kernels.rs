@@ -207,6 +207,40 @@ versions! {
     dot_codes_of(query: &[u8], rows: Table<'_, u8>, numbers: &[u32], sums: &mut Vec<f32>) = many_codes;
 }
 
+macro_rules! cosine_distances {
+    ($($name:ident, $of_sums:ident, $dot:ident, $float:ty;)*) => {$(
+        /// 1 minus the cosine of the angle between two vectors; NaN if one has only zeros.
+        pub fn $name(a: &[$float], b: &[$float]) -> $float {
+            $of_sums(a, b, $dot(a, a), $dot(b, b))
+        }
+
+        /// The same, with the sums of products of each vector with itself.
+        pub fn $of_sums(a: &[$float], b: &[$float], a_with_a: $float, b_with_b: $float) -> $float {
+            let product = a_with_a * b_with_b;
+            if product.is_normal() {
+                return 1.0 - $dot(a, b) / product.sqrt();
+            }
+            // The squares are too large or too small for the type.
+            let wide = |row: &[$float]| row.iter().map(|x| f64::from(*x)).collect::<Vec<f64>>();
+            scaled_cosine_distance(wide(a), wide(b)) as $float
+        }
+    )*};
+}
+
+cosine_distances! {
+    cosine_distance_f32, cosine_distance_of_sums_f32, dot_f32, f32;
+    cosine_distance_f64, cosine_distance_of_sums_f64, dot_f64, f64;
+}
+
+/// The cosine distance of vectors that are divided by their greatest elements.
+fn scaled_cosine_distance(mut a: Vec<f64>, mut b: Vec<f64>) -> f64 {
+    for row in [&mut a, &mut b] {
+        let greatest = row.iter().fold(0.0_f64, |greatest, x| greatest.max(x.abs()));
+        row.iter_mut().for_each(|x| *x /= greatest);
+    }
+    1.0 - dot_f64(&a, &b) / (dot_f64(&a, &a) * dot_f64(&b, &b)).sqrt()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -229,6 +263,20 @@ mod tests {
             let codes = [sum_codes::<false>(&codes_a, &codes_b), dot_codes(&codes_a, &codes_b)];
             assert_eq!(codes, [dot as i32, dot as i32]);
         }
+    }
+
+    #[test]
+    fn cosines_of_great_and_small_vectors_are_right() {
+        for scale in [1e-45_f32, 1e-23, 1.0, 1e25, 3e38] {
+            let distance = cosine_distance_f32(&[scale, 0.0], &[1.0, 1.0]);
+            assert!((distance - 0.292_893_2).abs() < 1e-6, "{scale}: {distance}");
+        }
+        for scale in [5e-324_f64, 1e-170, 1.0, 1e200] {
+            let distance = cosine_distance_f64(&[scale, scale], &[2.0, 2.0]);
+            assert!(distance.abs() < 1e-12, "{scale}: {distance}");
+        }
+        assert!(cosine_distance_f32(&[0.0, 0.0], &[1.0, 1.0]).is_nan());
+        assert!(cosine_distance_f64(&[f64::INFINITY, 0.0], &[1.0, 1.0]).is_nan());
     }
 
     #[test]

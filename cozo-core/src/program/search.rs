@@ -281,6 +281,9 @@ fn over_columns(text: &str, schema: &RelationSchema, index: &str) -> Result<Expr
     let no_values = Default::default();
     let mut resolver = Resolver::standalone(&no_values);
     let resolved = resolver.expr(&parsed)?;
+    if !resolved.is_deterministic() {
+        return Err(bad("it gives another value each time, and the index could not follow its rows".to_string()).into());
+    }
     let mut unknown = None;
     let expr = resolved.map_leaves(&mut |leaf| match leaf {
         Expr::Variable(name, span) => match schema.column_index(name) {

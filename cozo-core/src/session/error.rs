@@ -8,6 +8,15 @@ use crate::schema::RelationError;
 /// A request that the database refuses.
 #[derive(Debug, Clone, thiserror::Error, miette::Diagnostic)]
 pub enum SessionError {
+    /// The listing of a search index, which is computed when a script reads it.
+    #[error("the index '{name}' has no rows of its own to export")]
+    #[diagnostic(code(query::index_not_stored), help("a script can read it: '?[{columns}] := *{name}{{{columns}}}'"))]
+    NotStored {
+        /// The index as a relation.
+        name: String,
+        /// Its columns.
+        columns: String,
+    },
     /// A write in a read-only run.
     #[error("this is a read-only run: '{0}' would write")]
     #[diagnostic(code(query::read_only), help("run the script as mutable"))]

@@ -123,7 +123,10 @@ fn verify(db: &DbInstance, told: i64, random: &mut StdRng, context: &str) {
     let expected: Vec<(i64, i64)> =
         commit_of.iter().flat_map(|(of, n)| (0..ROWS).map(move |i| (of * ROWS + i, *n))).collect();
     assert!(written == expected, "{context}: not what {last} commits write");
-    assert_eq!(db.check().unwrap().problems, Vec::<String>::new(), "{context}");
+    let mut problems = db.check().unwrap().problems;
+    // A commit that was being written may leave half of its record, which is kept. It was not told.
+    problems.retain(|problem| !problem.contains("remove it when it is not needed any more"));
+    assert_eq!(problems, Vec::<String>::new(), "{context}");
     for index in indices(db) {
         for n in ((last - COMMITS - 2).max(0)..=last + 1).filter(|_| random.random_bool(0.3)) {
             let found = found(db, index, n);

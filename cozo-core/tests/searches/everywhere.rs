@@ -156,6 +156,12 @@ fn errors_say_what_is_wrong() {
             "::hnsw create d:b { dim: 2, fields: [v], m: 8, ef_construction: 16, foo: 1 }",
             "parser::unknown_index_option",
         ),
+        (
+            "::hnsw create d:b { dim: 2, fields: [v], m: 8, ef: 16, filter: t }",
+            "eval::fts::extractor::invalid_return_type",
+        ),
+        ("::fts create d:b { extractor: to_string(rand_float()), tokenizer: Simple }", "eval::bad_extractor"),
+        ("::fts create d:b { extractor: t ++ id, tokenizer: Simple }", "eval::search_extractor"),
         ("::lsh create d:b { extractor: nope, tokenizer: Simple }", "eval::bad_binding"),
         ("::lsh create d:b { extractor: $p, tokenizer: Simple }", "tx::parameter_in_index"),
         ("::lsh create d:b { extractor: id, tokenizer: Simple }", "eval::fts::extractor::invalid_return_type"),
@@ -163,6 +169,32 @@ fn errors_say_what_is_wrong() {
     ] {
         assert_eq!(failure(&db, script), expected, "{script}");
     }
+}
+
+#[test]
+fn errors_of_queries_point_to_the_query() {
+    let db = DbInstance::default();
+    documents(&db);
+    rows(&db, "::fts create d:words { extractor: t, tokenizer: Simple }");
+    for (script, said) in [
+        ("?[id] := ~d:words{ id | query: 'apple AND OR pear', k: 1 }", "'apple AND OR pear'"),
+        ("?[id] := ~d:near{ id | query: [1, 2], k: 1, ef: 9 }", "[1, 2]"),
+        ("?[id] := ~d:like{ id | query: 3 }", "3"),
+    ] {
+        let error = db.run_default(script).unwrap_err();
+        let label = error.labels().unwrap().next().unwrap();
+        assert_eq!(&script[label.offset()..label.offset() + label.len()], said, "{error:?}");
+    }
+}
+
+#[test]
+fn an_index_that_is_computed_is_not_exported() {
+    let db = DbInstance::default();
+    documents(&db);
+    let error = db.export_relations(["d:near"].into_iter()).unwrap_err();
+    assert_eq!(code(error), "query::index_not_stored");
+    let hashes = rows(&db, "?[hash, src_id] := *d:like{hash, src_id}");
+    assert_eq!(db.export_relations(["d:like"].into_iter()).unwrap()["d:like"].rows, hashes);
 }
 
 #[test]
@@ -250,4 +282,32 @@ fn an_index_is_made_anew() {
         assert_eq!(failure(&db, "::reindex d:none"), "tx::idx_not_found");
         assert_eq!(failure(&db, "::reindex none:d"), "query::relation_not_found");
     }
+}
+
+#[test]
+fn rankings_are_merged_by_rank() {
+    let db = DbInstance::default();
+    let merged = |options: &str| {
+        format!(
+            "x[k, s] <- [['a', 3], ['b', 2.5], ['c', 2.5], ['e', 0]]  one[k, s] := x[k, s] or (k = 'd', s = to_float('NAN'))
+             two[k, s] <- [['b', 1], ['a', 0]]
+             r[k, s] <~ ReciprocalRankFusion(one[], two[]{options})
+             ?[k, n] := r[k, s], n = round(s * 1000000) :order k"
+        )
+    };
+    let expected = |scores: [f64; 5]| -> Vec<Vec<DataValue>> {
+        let keys = ["a", "b", "c", "d", "e"].into_iter();
+        keys.zip(scores).map(|(key, score)| vec![key.into(), (score * 1e6).round().into()]).collect()
+    };
+    let rank = |rank: f64| 1.0 / (60.0 + rank);
+    // Equal scores have one rank. NaN is behind all scores.
+    let even = [rank(1.0) + rank(2.0), rank(2.0) + rank(1.0), rank(2.0), rank(5.0), rank(4.0)];
+    assert_eq!(rows(&db, &merged("")), expected(even));
+    let weighted = [2.0 * rank(1.0), 2.0 * rank(2.0), 2.0 * rank(2.0), 2.0 * rank(5.0), 2.0 * rank(4.0)];
+    assert_eq!(rows(&db, &merged(", weights: [2, 0]")), expected(weighted));
+    for weights in ["[1]", "[1, -1]", "[1, 1.0 / 0.0]", "[1, 'x']"] {
+        assert_eq!(failure(&db, &merged(&format!(", weights: {weights}"))), "fixed_rule::arg_wrong", "{weights}");
+    }
+    let no_number = "l[k, s] <- [['a', 1], ['b', 'x']]  ?[k, s] <~ ReciprocalRankFusion(l[])";
+    assert_eq!(failure(&db, no_number), "algo::bad_input_value");
 }

@@ -169,3 +169,51 @@ fn many_rows_are_searched_for_together() {
         assert_eq!(compared, 15);
     }
 }
+
+/// Distances that are no numbers are one NaN and come last, whatever the index keeps of a vector.
+#[test]
+fn vectors_without_a_distance_come_last() {
+    for quantization in ["none", "int8"] {
+        for distance in ["L2", "Cosine", "IP"] {
+            let db = DbInstance::default();
+            rows(
+                &db,
+                "?[id, v] := id = 1, v = vec([1, 1])  ?[id, v] := id = 2, v = vec([1.0 / 0.0, 1])
+                 ?[id, v] := id = 3, v = vec([0.0 / 0.0, 1])  ?[id, v] := id = 4, v = vec([1e-23, 0])
+                 ?[id, v] := id = 5, v = vec([3e38, 3e38])  :create r {id: Int => v: <F32; 2>}",
+            );
+            rows(
+                &db,
+                &format!(
+                    "::hnsw create r:n {{dim: 2, fields: v, m: 8, ef_construction: 20, distance: {distance},
+                         quantization: '{quantization}'}}"
+                ),
+            );
+            let function = BTreeMap::from([("L2", "l2_dist"), ("Cosine", "cos_dist"), ("IP", "ip_dist")])[distance];
+            for query in ["[1, 1]", "[1.0 / 0.0, 1]"] {
+                let found = rows(
+                    &db,
+                    &format!(
+                    "?[d, id] := ~r:n{{id | query: vec({query}), k: 20, ef: 50, bind_distance: x}}, d = round(x * 1000)
+                     :order d, id"
+                ),
+                );
+                let scanned = rows(
+                    &db,
+                    &format!("?[d, id] := *r{{id, v}}, d = round({function}(v, vec({query})) * 1000) :order d, id"),
+                );
+                assert_eq!(found, scanned, "{distance} {quantization} {query}");
+            }
+        }
+    }
+}
+
+#[test]
+fn graphs_of_few_links_are_no_damage() {
+    for m in [1, 2] {
+        let db = DbInstance::default();
+        rows(&db, "?[id, v] := id in int_range(3000), v = rand_vec(4) :create q {id: Int => v: <F32; 4>}");
+        rows(&db, &format!("::hnsw create q:n {{dim: 4, fields: v, m: {m}, ef_construction: 20}}"));
+        assert_eq!(db.check().unwrap().problems, Vec::<String>::new(), "{m}");
+    }
+}

@@ -147,17 +147,19 @@ impl IndexSearch<'_> {
         let (call, query, limits) = (&self.plan.call, of.query, of.limits);
         let extras: Vec<SearchColumn> = self.extras.iter().map(|(column, _)| *column).collect();
         let indexed = indexed(call, of.run);
+        let at_query = |error: SearchIndexError| ExecError::from(error.at(self.plan.query.span()));
         let Some(view) = allowed.map(|allowed| &allowed.view).or(of.view.as_ref()) else {
             let (least, snapshot) = (limits.min_similarity, self.snapshot);
-            return Ok(candidates(&call.index, &call.extractor, query, least, &extras, snapshot)?);
+            return candidates(&call.index, &call.extractor, query, least, &extras, snapshot).map_err(at_query);
         };
         let extras = extras.as_slice();
         if let SearchOptions::Text(_) = call.index.options {
             let (scoring, options) = (limits.scoring, limits.phrases);
-            return Ok(best_texts(indexed, view, query, TextsWanted { count, scoring, options, extras, allowed })?);
+            return best_texts(indexed, view, query, TextsWanted { count, scoring, options, extras, allowed })
+                .map_err(at_query);
         }
         let (ef, radius) = (limits.ef.max(count), limits.radius);
-        Ok(nearest(indexed, view, query, NearestWanted { count, ef, radius, extras, allowed })?)
+        nearest(indexed, view, query, NearestWanted { count, ef, radius, extras, allowed }).map_err(at_query)
     }
 
     /// The numbers of the hits that pass the filter.

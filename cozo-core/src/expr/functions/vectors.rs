@@ -17,7 +17,7 @@ use super::arithmetic::canonical;
 use super::{Family, Function, kernels};
 use crate::budget::{Stop, make_room};
 use crate::expr::{FunctionError, Operand};
-use crate::kernels::{dot_f32, dot_f64, l2_f32, l2_f64};
+use crate::kernels::{cosine_distance_of_sums_f32, cosine_distance_of_sums_f64, dot_f32, dot_f64, l2_f32, l2_f64};
 use crate::value::{Column, DataValue, JsonData, Vector, VectorElement, decode_base64};
 
 pub(super) const FAMILY: Family = Family { title: "Vectors", functions: FUNCTIONS };
@@ -219,10 +219,8 @@ pub(super) trait Element:
         Self::ONE - Self::dot(a, b)
     }
 
-    /// The cosine distance, from the sums of products of the two vectors and of each with itself.
-    fn cosine_distance(both: Self, a: Self, b: Self) -> Self {
-        Self::ONE - both / (a * b).sqrt()
-    }
+    /// The cosine distance, with the sums of products of each vector with itself.
+    fn cosine_distance(a: &[Self], b: &[Self], a_with_a: Self, b_with_b: Self) -> Self;
 }
 
 impl Element for f32 {
@@ -236,6 +234,9 @@ impl Element for f32 {
     fn squares(a: &[f32], b: &[f32]) -> f32 {
         l2_f32(a, b)
     }
+    fn cosine_distance(a: &[f32], b: &[f32], a_with_a: f32, b_with_b: f32) -> f32 {
+        cosine_distance_of_sums_f32(a, b, a_with_a, b_with_b)
+    }
 }
 
 impl Element for f64 {
@@ -248,6 +249,9 @@ impl Element for f64 {
     }
     fn squares(a: &[f64], b: &[f64]) -> f64 {
         l2_f64(a, b)
+    }
+    fn cosine_distance(a: &[f64], b: &[f64], a_with_a: f64, b_with_b: f64) -> f64 {
+        cosine_distance_of_sums_f64(a, b, a_with_a, b_with_b)
     }
 }
 
@@ -266,7 +270,7 @@ impl Metric {
         match self {
             Metric::L2 => T::squares(a, b),
             Metric::InnerProduct => T::inner_product_distance(a, b),
-            Metric::Cosine => T::cosine_distance(T::dot(a, b), T::dot(a, a), T::dot(b, b)),
+            Metric::Cosine => T::cosine_distance(a, b, T::dot(a, a), T::dot(b, b)),
         }
     }
 }

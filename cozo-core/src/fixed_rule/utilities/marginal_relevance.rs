@@ -63,7 +63,11 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     let mut chosen = Batch::empty(2);
     while chosen.len < settings.count("take") && !candidates.is_empty() {
         call.poison.check()?;
-        let worth = |candidate: &Candidate| lambda * candidate.score - (1.0 - lambda) * candidate.likeness;
+        let worth = |candidate: &Candidate| {
+            let worth = lambda * candidate.score - (1.0 - lambda) * candidate.likeness;
+            // NaN is no score: it comes last.
+            if worth.is_nan() { f64::NEG_INFINITY } else { worth }
+        };
         let mut best = 0;
         for at in 1..candidates.len() {
             // Of equal ones the first in the order of rows.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::expr::functions::quote;
+
 use crate::fixed_rule::{
     BuiltInRule, Call, DefaultValue, FixedRuleError, Input, InputSpec, OptionKind, OptionSpec, Output, Settings, Shape,
 };
@@ -80,11 +82,12 @@ fn weights(call: &Call<'_>, value: &DataValue) -> Result<Vec<f64>, FixedRuleErro
         _ => None,
     };
     let numbers: Option<Vec<f64>> = value.get_slice().and_then(|items| items.iter().map(number).collect());
-    let fits = numbers.filter(|numbers| numbers.len() == call.inputs.len());
+    let is_weight = |weight: &f64| weight.is_finite() && *weight >= 0.0;
+    let fits = numbers.filter(|numbers| numbers.len() == call.inputs.len() && numbers.iter().all(is_weight));
     fits.ok_or_else(|| {
         call.options.wrong(
             "weights",
-            format!("a list of {} numbers, one for each list", call.inputs.len()),
+            format!("a list of {} numbers that are not negative, one for each list", call.inputs.len()),
             value.to_string(),
         )
     })
@@ -94,8 +97,20 @@ fn weights(call: &Call<'_>, value: &DataValue) -> Result<Vec<f64>, FixedRuleErro
 fn ranked(list: &Input<'_>, call: &Call<'_>) -> Result<BTreeMap<DataValue, f64>, FixedRuleError> {
     let columns = list.columns(&[0, 1], &call.poison)?;
     let (items, scores): (&Column, &Column) = (&columns[0], &columns[1]);
+    let mut is_nan = vec![];
+    for score in scores.iter() {
+        match score {
+            DataValue::Num(score) => is_nan.push(matches!(score, Num::Float(score) if score.is_nan())),
+            other => {
+                let (rule, found, span) = (call.options.rule.to_string(), quote(&other), list.span);
+                return Err(FixedRuleError::InputValue { rule, wanted: "a number as the score", found, span });
+            }
+        }
+    }
     let mut order: Vec<u32> = (0..items.len() as u32).collect();
-    order.sort_by(|a, b| scores.compare_at(*b as usize, scores, *a as usize));
+    // NaN is no score: it comes last.
+    let by_score = |a: usize, b: usize| is_nan[a].cmp(&is_nan[b]).then_with(|| scores.compare_at(b, scores, a));
+    order.sort_by(|a, b| by_score(*a as usize, *b as usize));
     call.poison.check()?;
     let mut ranks = BTreeMap::new();
     let mut rank = 0.0;

@@ -9,8 +9,9 @@
 use std::sync::Arc;
 
 use super::error::SearchIndexError;
+use crate::diag::SourceSpan;
 use crate::expr::functions::quote;
-use crate::expr::{Expr, Frame};
+use crate::expr::{EvalError, Expr, Frame};
 use crate::schema::{SearchIndex, SearchOptions, TextOptions, VectorOptions};
 use crate::text::{
     Analyzer, AnalyzerError, LshParameters, MinHasher, Named, Shingles, Signature, Tokens, hash_of_bytes,
@@ -108,7 +109,8 @@ impl Extractor {
     pub fn values(&self, rows: &Batch) -> Result<Column, SearchIndexError> {
         let Some(expr) = &self.expr else { return Ok(Column::repeat(&DataValue::from(true), rows.len)) };
         let frame = Frame { columns: &rows.columns, len: rows.len, parameters: &[] };
-        let values = expr.eval(frame)?.into_column(rows.len)?;
+        let values =
+            expr.eval(frame).and_then(|values| Ok(values.into_column(rows.len)?)).map_err(|e| self.failed(e))?;
         let (fits, wanted): (fn(&DataValue) -> bool, _) = match self.kind {
             Extracted::Vectors(_) => (|value| matches!(value, DataValue::Bool(_) | DataValue::Null), "true or false"),
             Extracted::Text(_) => (|value| matches!(value, DataValue::Str(_) | DataValue::Null), "a string"),
@@ -117,19 +119,42 @@ impl Extractor {
                 "a string or a list",
             ),
         };
-        if matches!(values, Column::Str(_) | Column::Null(_)) {
-            return Ok(values);
-        }
-        if let Some(found) = values.iter().find(|value| !fits(value)) {
+        let all_fit = match &values {
+            Column::Null(_) => true,
+            Column::Str(_) => !matches!(self.kind, Extracted::Vectors(_)),
+            _ => false,
+        };
+        if !all_fit && let Some(found) = values.iter().find(|value| !fits(value)) {
             let (index, found) = (self.name.clone(), quote(&found));
-            return Err(SearchIndexError::InvalidExtract { index, found, wanted });
+            return Err(SearchIndexError::InvalidExtract { what: self.what(), index, found, wanted });
         }
         Ok(values)
     }
 
+    /// What its expression is called.
+    fn what(&self) -> &'static str {
+        if self.vectors().is_some() { "filter" } else { "extractor" }
+    }
+
+    /// The error of its expression, whose places are not those of the script.
+    fn failed(&self, error: EvalError) -> SearchIndexError {
+        match error {
+            EvalError::Stop(stop) => stop.into(),
+            error => {
+                let help = miette::Diagnostic::help(&error).map(|help| help.to_string());
+                let reason = match help {
+                    Some(help) if error.to_string() == "evaluation failed" => help,
+                    _ => error.to_string(),
+                };
+                SearchIndexError::Extract { what: self.what(), index: self.name.clone(), reason }
+            }
+        }
+    }
+
     /// That something cannot be searched for.
     pub(super) fn cannot_search(&self, found: &DataValue, wanted: impl Into<String>) -> SearchIndexError {
-        SearchIndexError::InvalidQuery { index: self.name.clone(), found: quote(found), wanted: wanted.into() }
+        let (index, found) = (self.name.clone(), quote(found));
+        SearchIndexError::InvalidQuery { index, found, wanted: wanted.into(), span: SourceSpan::default() }
     }
 }
 

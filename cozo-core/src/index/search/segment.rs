@@ -7,6 +7,8 @@
 //!
 //! A segment never changes. It is made of rows ([`SegmentBuilder`]), of other segments, or of bytes.
 
+use std::cmp::Ordering;
+
 use super::error::SearchIndexError;
 use super::extractor::Extractor;
 use super::text_content::{TextBuilder, TextContent};
@@ -137,29 +139,12 @@ impl Segment {
 
     /// The docs with the keys of rows, which ascend.
     pub fn find_all(&self, keys: &Batch) -> Vec<u32> {
-        let mut docs = vec![];
-        let mut from = 0;
-        for row in 0..keys.len {
-            let is_before = |doc: usize| compare_columns(&self.keys.columns, doc, &keys.columns, row).is_lt();
-            // The next one is near where many are looked for.
-            let mut step = 1;
-            while from + step < self.keys.len && is_before(from + step) {
-                step *= 2;
-            }
-            let (mut low, mut high) = (from + step / 2, self.keys.len.min(from + step));
-            while low < high {
-                let middle = low + (high - low) / 2;
-                if is_before(middle) { low = middle + 1 } else { high = middle }
-            }
-            from = low;
-            if from == self.keys.len {
-                break;
-            }
-            if compare_columns(&self.keys.columns, from, &keys.columns, row).is_eq() {
-                docs.push(from as u32);
-            }
+        if let ([mine], [wanted]) = (&self.keys.columns[..], &keys.columns[..])
+            && let (Some(mine), Some(wanted)) = (mine.as_dense_ints(), wanted.as_dense_ints())
+        {
+            return find_ascending(self.keys.len, keys.len, |doc, row| mine[doc].cmp(&wanted[row]));
         }
-        docs
+        find_ascending(self.keys.len, keys.len, |doc, row| compare_columns(&self.keys.columns, doc, &keys.columns, row))
     }
 
     /// About how much memory it takes.
@@ -229,4 +214,31 @@ fn merged_texts(
         Content::Vectors(_) => None,
     });
     Ok(TextContent { postings: Postings::merge(&with_numbers.collect::<Vec<_>>(), total)? })
+}
+
+/// The docs that are equal to one of the rows; both ascend.
+#[inline]
+fn find_ascending(docs: usize, rows: usize, compare: impl Fn(usize, usize) -> Ordering) -> Vec<u32> {
+    let mut found = vec![];
+    let mut from = 0;
+    for row in 0..rows {
+        // The next one is near where many are looked for.
+        let mut step = 1;
+        while from + step < docs && compare(from + step, row).is_lt() {
+            step *= 2;
+        }
+        let (mut low, mut high) = (from + step / 2, docs.min(from + step));
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if compare(middle, row).is_lt() { low = middle + 1 } else { high = middle }
+        }
+        from = low;
+        if from == docs {
+            break;
+        }
+        if compare(from, row).is_eq() {
+            found.push(from as u32);
+        }
+    }
+    found
 }

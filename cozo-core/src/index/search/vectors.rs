@@ -59,7 +59,8 @@ pub fn nearest(
         found.extend(searched.hits.into_iter().map(|hit| PartHit {
             part,
             place: content.places.of(hit.node),
-            distance: hit.distance,
+            // One NaN, whatever made it.
+            distance: if hit.distance.is_nan() { f64::NAN } else { hit.distance },
         }));
     }
     let key = |hit: &PartHit<'_>| hit.part.segment.keys.row(hit.place.doc as usize);

@@ -1,5 +1,7 @@
 //! What a graph looks like, node by node, whether it is whole, and whether it has the right vectors.
 
+use std::fmt::{self, Display, Formatter};
+
 use fixedbitset::FixedBitSet;
 
 use super::codes::{FACTOR_BYTES, factors};
@@ -35,7 +37,29 @@ pub enum LinkFault {
     Unreachable,
 }
 
+/// `no way leads to node 7 of layer 1`
+impl Display for BrokenLink {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let BrokenLink { layer, from, to, fault } = self;
+        match fault {
+            LinkFault::OutOfRange => {
+                write!(f, "node {from} of layer {layer} has a link to node {to}, which is not there")
+            }
+            LinkFault::WrongNode => write!(f, "node {from} of layer {layer} has a link to node {to}, which has none"),
+            LinkFault::Doubled => {
+                write!(f, "node {from} of layer {layer} has two links to node {to}, or one to itself")
+            }
+            LinkFault::Unreachable => write!(f, "no way leads to node {from} of layer {layer}"),
+        }
+    }
+}
+
 impl VectorIndex {
+    /// The number of links that a node has on the upper layers.
+    pub fn max_links(&self) -> usize {
+        self.options.m
+    }
+
     /// The number of layers of the graph, 0 if there is none.
     pub fn layers(&self) -> usize {
         self.graph.layers.len()

@@ -10,7 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::kernels::{dot_f32, dot_f64, l2_f32, l2_f64};
+use crate::kernels::{cosine_distance_f32, cosine_distance_f64, dot_f32, dot_f64, l2_f32, l2_f64};
 
 /// How far two vectors are apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ impl Metric {
         match self {
             Metric::L2 => l2_f32(a, b),
             Metric::InnerProduct => 1.0 - dot_f32(a, b),
-            Metric::Cosine => 1.0 - dot_f32(a, b) / (dot_f32(a, a) * dot_f32(b, b)).sqrt(),
+            Metric::Cosine => cosine_distance_f32(a, b),
         }
     }
 
@@ -38,7 +38,7 @@ impl Metric {
         match self {
             Metric::L2 => l2_f64(a, b),
             Metric::InnerProduct => 1.0 - dot_f64(a, b),
-            Metric::Cosine => 1.0 - dot_f64(a, b) / (dot_f64(a, a) * dot_f64(b, b)).sqrt(),
+            Metric::Cosine => cosine_distance_f64(a, b),
         }
     }
 }

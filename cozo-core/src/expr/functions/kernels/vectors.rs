@@ -75,13 +75,13 @@ fn distances_of<T: Element>(a: RowSlices<'_, T>, b: RowSlices<'_, T>, len: usize
         // The length of a vector that is the same for all rows is computed once.
         Metric::Cosine if b.step == 0 => {
             let squares = T::dot(b.row(0), b.row(0));
-            each(&|a, b| T::cosine_distance(T::dot(a, b), T::dot(a, a), squares))
+            each(&|a, b| T::cosine_distance(a, b, T::dot(a, a), squares))
         }
         Metric::Cosine if a.step == 0 => {
             let squares = T::dot(a.row(0), a.row(0));
-            each(&|a, b| T::cosine_distance(T::dot(a, b), squares, T::dot(b, b)))
+            each(&|a, b| T::cosine_distance(a, b, squares, T::dot(b, b)))
         }
-        Metric::Cosine => each(&|a, b| T::cosine_distance(T::dot(a, b), T::dot(a, a), T::dot(b, b))),
+        Metric::Cosine => each(&|a, b| T::cosine_distance(a, b, T::dot(a, a), T::dot(b, b))),
     }))
 }
 
