@@ -143,6 +143,21 @@ def test_control_c_stops_a_script(db):
     assert db.run_script_arrow("?[x] := x = 1", {}, True).num_rows == 1
 
 
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_vectors_are_arrays_of_numpy_without_copies(db, arrow, kind):
+    numpy = pytest.importorskip("numpy")
+    vectors = numpy.arange(12, dtype=kind).reshape(4, 3)
+    db.run_script(f":create p {{k: Int => v: <F{kind[-2:]}; 3>?}}", {}, False)
+    lists = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), 3)
+    db.import_arrow("p", pa.table({"k": [0, 1, 2, 3], "v": lists}))
+    found = column(arrow("?[v] := *p{v}"))
+    assert found.type == pa.list_(pa.from_numpy_dtype(kind), 3)
+    array = found.flatten().to_numpy(zero_copy_only=True)
+    assert array.dtype == kind and (array.reshape(-1, 3) == vectors).all()
+    db.import_arrow("p", pa.table({"k": [4], "v": pa.array([None], lists.type)}))
+    assert column(arrow("?[v] := *p{v}")).to_pylist() == [None, *vectors.tolist()]
+
+
 def test_pandas_reads_results(arrow):
     pandas = pytest.importorskip("pandas", "2.2")
     result = arrow("?[n, f, s, b] <- [[1, 1.5, 'a', true], [2, null, 'b', false]]")
