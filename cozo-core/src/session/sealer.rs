@@ -86,7 +86,7 @@ impl Sealer {
         let sealer = self.clone();
         match threads::start("cozo-seal", move || sealer.run()) {
             Ok(thread) => (state.thread, state.is_running) = (Some(thread), true),
-            // Without a thread, whoever commits helps once the tail is long.
+            // Without the thread, a committing thread seals the tail when it is long.
             Err(_) => state.waiting.clear(),
         }
     }
@@ -168,7 +168,7 @@ impl Sealer {
         Ok(false)
     }
 
-    /// Drops the indices whose building was interrupted. Called while nobody else has the database.
+    /// Drops the indices whose building was interrupted. Called when a database is opened, before anything else uses it.
     pub fn drop_unfinished(&self) -> Result<(), TxnError> {
         let version = self.pipeline.current();
         for schema in version.catalog.iter().filter(|schema| schema.searches.iter().any(|index| !index.is_ready)) {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::limits::Limits;
-use super::within::WithinRows;
+use super::within::{WithinKeys, WithinRows};
 use super::{Emit, Operator, Shape, empty_slots, frame, stopped};
 use crate::budget::temporary;
 use crate::exec::access::stored::indexed;
@@ -74,6 +74,8 @@ impl Operator for IndexSearch<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
         let limits = Limits::of(self.plan, worker.run.input.parameters)?;
         let queries = self.plan.query.eval(frame(&input, worker))?.into_shared_column(input.len)?;
+        let run = worker.run;
+        let searched = Searched { limits: &limits, run, view: self.view(run)?, within: self.within(run)? };
         let mut row = 0;
         while row < input.len {
             let _passing = temporary();
@@ -83,7 +85,7 @@ impl Operator for IndexSearch<'_> {
             let mut extras = Batch::empty(self.extras.len());
             while row < input.len && rows.len() < room {
                 worker.run.budget.check()?;
-                let hits = self.hits(&queries.get(row), &limits, &input, row, worker)?;
+                let hits = self.hits(&queries.get(row), &searched, &input, row, worker)?;
                 rows.resize(rows.len() + hits.keys.len, row as u32);
                 keys.append(&hits.keys);
                 extras.append(&hits.extras);
@@ -100,13 +102,14 @@ impl Operator for IndexSearch<'_> {
     }
 }
 
-/// A search of one input row.
-struct SearchInput<'s> {
-    query: &'s DataValue,
+/// What the searches of a batch have in common.
+struct Searched<'s> {
     limits: &'s Limits,
     run: &'s Run<'s>,
     /// What the index holds; none for near-duplicates.
     view: Option<Arc<IndexView>>,
+    /// The keys of `within`.
+    within: Option<Arc<WithinKeys>>,
 }
 
 impl IndexSearch<'_> {
@@ -114,19 +117,18 @@ impl IndexSearch<'_> {
     fn hits(
         &self,
         query: &DataValue,
-        limits: &Limits,
+        of: &Searched<'_>,
         input: &Batch,
         row: usize,
         worker: &mut Worker<'_>,
     ) -> Result<Hits, ExecError> {
-        let run = worker.run;
-        let within = self.within(run)?;
-        let of = SearchInput { query, limits, run, view: self.view(run)? };
+        let limits = of.limits;
+        let within = of.within.as_deref();
         let mut count = limits.candidates(self.plan.filter.is_some());
         loop {
-            let mut hits = self.nearest(&of, count, within.as_ref().and_then(|within| within.entries.as_ref()))?;
+            let mut hits = self.nearest(query, of, count, within.and_then(|within| within.entries.as_ref()))?;
             worker.searched(&hits.work);
-            if let (Some(within), None) = (&within, &of.view) {
+            if let (Some(within), None) = (within, &of.view) {
                 hits = within.only(hits);
             }
             let passing = self.passing(&hits, input, row, worker)?;
@@ -134,7 +136,7 @@ impl IndexSearch<'_> {
                 return Ok(self.distinct(hits.take(&passing[..passing.len().min(limits.k)])));
             }
             if let Some(allowed) = &self.passing_entries(worker)?.0 {
-                let hits = self.nearest(&of, limits.k, Some(allowed))?;
+                let hits = self.nearest(query, of, limits.k, Some(allowed))?;
                 worker.searched(&hits.work);
                 return Ok(self.distinct(hits));
             }
@@ -143,8 +145,14 @@ impl IndexSearch<'_> {
     }
 
     /// The best rows, at most `count`.
-    fn nearest(&self, of: &SearchInput<'_>, count: usize, allowed: Option<&AllowedEntries>) -> Result<Hits, ExecError> {
-        let (call, query, limits) = (&self.plan.call, of.query, of.limits);
+    fn nearest(
+        &self,
+        query: &DataValue,
+        of: &Searched<'_>,
+        count: usize,
+        allowed: Option<&AllowedEntries>,
+    ) -> Result<Hits, ExecError> {
+        let (call, limits) = (&self.plan.call, of.limits);
         let extras: Vec<SearchColumn> = self.extras.iter().map(|(column, _)| *column).collect();
         let indexed = indexed(call, of.run);
         let at_query = |error: SearchIndexError| ExecError::from(error.at(self.plan.query.span()));

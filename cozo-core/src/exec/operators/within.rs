@@ -1,6 +1,6 @@
 //! The rows among which a search looks, if not among all: those of `within`, those that pass the filter, or both.
 //!
-//! Each of these is built once for a run, by whoever needs it first:
+//! A run builds each of these when the first search needs it, and keeps it:
 //!
 //! ```text
 //! view of the index ──────────────┬────────────────────────┐

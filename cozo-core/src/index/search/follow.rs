@@ -83,8 +83,8 @@ pub fn write_first(segment: &Segment, index: &SearchIndex, txn: &mut Transaction
     Ok(())
 }
 
-/// Writes the bands and signatures of the rows of a relation from a key on, at most so many, if nobody changes them before the commit.
-/// Returns the key of the next row, if there is one.
+/// Writes the bands and signatures of the rows of a relation from a key on, at most so many. The commit fails if another
+/// transaction changes one of them before. Returns the key of the next row, if there is one.
 pub fn write_duplicates(
     relation: &SchemaRef,
     index: &SearchIndex,
@@ -100,7 +100,7 @@ pub fn write_duplicates(
     let keys = relation.keys.len();
     put_duplicates(index, extractor, keys, rows.clone(), &values, txn)?;
     txn.rely_on(relation, &key_columns(rows, keys).into());
-    // Nobody reads the index before it is ready.
+    // No search reads the index before it is ready.
     txn.keep_answers();
     Ok(next)
 }

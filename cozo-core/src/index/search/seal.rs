@@ -51,21 +51,12 @@ pub struct Sealed {
 /// Makes the segment that replaces the tail.
 pub fn prepare(of: Indexed<'_>) -> Result<Prepared, SearchIndexError> {
     let view = IndexView::open(of)?;
+    if view.is_made_anew {
+        let segment = view.parts.first().map(|part| part.segment.clone());
+        return whole(of, view.manifest.clone(), segment);
+    }
     let keys = keys_of(&of.index.stored[0], of.snapshot)?;
     let rows = looked_up(of.base(), &keys)?;
-    if view.is_made_anew {
-        let merged = (0..view.manifest.as_ref().map_or(0, |manifest| manifest.segments.len())).collect();
-        let segment = view.parts.first().map(|part| part.segment.clone());
-        return Ok(Prepared {
-            before: view.manifest.clone(),
-            merged,
-            parts: vec![],
-            segment,
-            keys,
-            rows,
-            is_whole: true,
-        });
-    }
     let sealed = &view.parts[..view.sealed];
     let merged = to_merge(sealed, rows.len);
     let mut tail = SegmentBuilder::new(of.extractor, of.relation.keys.len());
@@ -87,12 +78,19 @@ pub fn prepare(of: Indexed<'_>) -> Result<Prepared, SearchIndexError> {
 
 /// Makes one segment of all rows of the relation, in place of all that the index has.
 pub fn prepare_anew(of: Indexed<'_>) -> Result<Prepared, SearchIndexError> {
-    let [changed, segments] = &of.index.stored;
-    let before = Manifest::read(segments, of.snapshot)?;
-    let keys = keys_of(changed, of.snapshot)?;
-    let rows = looked_up(of.base(), &keys)?;
+    let before = Manifest::read(&of.index.stored[1], of.snapshot)?;
     let segment = build_segment(of)?;
-    let segment = (segment.len() > 0).then(|| Arc::new(segment));
+    whole(of, before, (segment.len() > 0).then(|| Arc::new(segment)))
+}
+
+/// A segment of all rows of the relation, in place of all that a manifest lists.
+fn whole(
+    of: Indexed<'_>,
+    before: Option<Manifest>,
+    segment: Option<Arc<Segment>>,
+) -> Result<Prepared, SearchIndexError> {
+    let keys = keys_of(&of.index.stored[0], of.snapshot)?;
+    let rows = looked_up(of.base(), &keys)?;
     let merged = (0..before.as_ref().map_or(0, |manifest| manifest.segments.len())).collect();
     Ok(Prepared { before, merged, parts: vec![], segment, keys, rows, is_whole: true })
 }

@@ -10,7 +10,7 @@ const TAIL_OF_VECTORS: u64 = 2048;
 /// Unit: rows. Bench: `search`.
 const TAIL_OF_TEXTS: u64 = 512;
 
-/// From this many times as many rows on, whoever commits seals the tail, so that it does not grow without bound.
+/// If a tail has this many times the rows of its bound, the committing thread seals it, so that it does not grow without limit.
 /// Unit: ratio. Bench: `search`.
 pub const HELP_RATIO: u64 = 8;
 

@@ -59,7 +59,7 @@ pub fn nearest(
         found.extend(searched.hits.into_iter().map(|hit| PartHit {
             part,
             place: content.places.of(hit.node),
-            // One NaN, whatever made it.
+            // There are several NaNs: results have one of them.
             distance: if hit.distance.is_nan() { f64::NAN } else { hit.distance },
         }));
     }

@@ -69,7 +69,7 @@ impl Scorer {
         for ((score, doc), frequency) in scores.iter_mut().zip(docs).zip(frequencies) {
             *score = self.score(weight, *frequency, lengths[*doc as usize]);
         }
-        // Without branches, since no processor could foretell them.
+        // Without branches: a processor could not predict them.
         let (mut selected, mut count) = ([0; BLOCK_DOCS], 0);
         for (score, doc) in scores.iter().zip(docs) {
             selected[count] = *doc;

@@ -110,7 +110,7 @@ impl Building<'_> {
         })
     }
 
-    /// The index, if nobody has dropped it.
+    /// The index, unless it was dropped meanwhile.
     fn mine<'s>(&self, schema: &'s SchemaRef, id: RelationId) -> Result<&'s SearchIndex, IndexError> {
         let index = schema.search(self.name).filter(|index| !index.is_ready && index.stored[1].id == id);
         index.ok_or_else(|| self.dropped())

@@ -16,5 +16,5 @@ pub(super) const MAX_LEAF_BYTES: usize = 1 << 16;
 pub const MAX_CHILDREN: usize = 64;
 
 /// About the most vectors of a scanned batch. A function reads them right after they were copied, so they should still be in the
-/// cache. Unit: bytes. Bench: a scan with `l2_dist` over vectors of 50 to 1,536 elements.
+/// cache. Unit: bytes. Bench: `search`.
 pub(super) const BATCH_VECTOR_BYTES: usize = 1 << 19;
