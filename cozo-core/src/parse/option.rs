@@ -51,8 +51,18 @@ impl Builder<'_> {
         let mut inner = parts(node);
         let op = mutation_op(next_part(&mut inner).as_str());
         let relation = symbol(&next_part(&mut inner));
-        let columns = inner.next().map(|columns| self.column_specs(columns)).transpose()?;
-        Ok(Mutation { op, relation, columns, span })
+        let (mut columns, mut if_absent) = (None, None);
+        for part in inner {
+            match part.as_rule() {
+                Rule::if_absent => if_absent = Some(span_of(&part)),
+                _ => columns = Some(self.column_specs(part)?),
+            }
+        }
+        if let Some(span) = if_absent.filter(|_| op != MutationOp::Create) {
+            let help = "`if absent` stands after `:create`; other operations need the relation, or make it anew";
+            return Err(self.misplaced("`if absent` belongs to `:create`", span, help));
+        }
+        Ok(Mutation { op, relation, columns, if_absent, span })
     }
 }
 

@@ -2,7 +2,9 @@
 //!
 //! `::rename a -> b` becomes `SystemOpKind::Rename` with one pair.
 
-use super::ast::{SearchIndexKind, Symbol, SystemOp, SystemOpKind, TriggerEvent, TriggerSpec};
+use super::ast::{
+    ChangedColumn, ColumnChange, SearchIndexKind, Symbol, SystemOp, SystemOpKind, TriggerEvent, TriggerSpec,
+};
 use super::builder::Builder;
 use super::error::ParseError;
 use super::formula::index_path;
@@ -19,7 +21,13 @@ impl Builder<'_> {
             Rule::sys_running => SystemOpKind::Running,
             Rule::sys_compact => SystemOpKind::Compact,
             Rule::sys_fixed_rules => SystemOpKind::FixedRules,
-            Rule::sys_columns => SystemOpKind::Columns(symbol(&next_part(&mut inner))),
+            Rule::sys_columns => {
+                let relation = symbol(&next_part(&mut inner));
+                match inner.next() {
+                    None => SystemOpKind::Columns(relation),
+                    Some(change) => SystemOpKind::ChangeColumns { relation, change: self.column_change(change)? },
+                }
+            }
             Rule::sys_indices => SystemOpKind::Indices(symbol(&next_part(&mut inner))),
             Rule::sys_show_triggers => SystemOpKind::ShowTriggers(symbol(&next_part(&mut inner))),
             Rule::sys_describe => {
@@ -55,6 +63,35 @@ impl Builder<'_> {
         };
         let (relation, index) = index_path(&next_part(&mut inner));
         Ok(SystemOpKind::CreateSearchIndex { kind, relation, index, options: self.settings(inner)? })
+    }
+
+    fn column_change(&self, node: Node<'_>) -> Result<ColumnChange, ParseError> {
+        let rule = node.as_rule();
+        let inner = parts(node);
+        Ok(match rule {
+            Rule::add_columns => ColumnChange::Add(self.changed_columns(inner)?),
+            Rule::retype_columns => ColumnChange::Retype(self.changed_columns(inner)?),
+            Rule::drop_columns => ColumnChange::Drop(inner.map(|name| symbol(&name)).collect()),
+            Rule::rename_columns => ColumnChange::Rename(inner.map(renaming).collect()),
+            _ => ColumnChange::Key(inner.map(|name| symbol(&name)).collect()),
+        })
+    }
+
+    fn changed_columns<'i>(&self, nodes: impl Iterator<Item = Node<'i>>) -> Result<Vec<ChangedColumn>, ParseError> {
+        let column = |node: Node<'i>| {
+            let mut inner = parts(node);
+            let name = symbol(&next_part(&mut inner));
+            let mut column = ChangedColumn { name, column_type: None, default: None, value: None };
+            for part in inner {
+                match part.as_rule() {
+                    Rule::column_type => column.column_type = Some(self.column_type(part)?),
+                    Rule::column_default => column.default = Some(self.expr(next_part(&mut parts(part)))?),
+                    _ => column.value = Some(self.expr(next_part(&mut parts(part)))?),
+                }
+            }
+            Ok(column)
+        };
+        nodes.map(column).collect()
     }
 
     fn trigger(&self, node: Node<'_>) -> Result<TriggerSpec, ParseError> {

@@ -39,6 +39,8 @@ pub struct MutationPlan {
     pub sources: Vec<Source>,
     /// What the search indices of the relation take of its rows, in order.
     pub extractors: Vec<Extractor>,
+    /// Whether it does nothing: `:create ... if absent` of a relation that exists.
+    pub is_idle: bool,
     /// The operation in the script.
     pub span: SourceSpan,
 }
@@ -69,7 +71,10 @@ pub enum Source {
 pub enum MutationError {
     /// `:create` of a relation that exists.
     #[error("the relation '{name}' exists already")]
-    #[diagnostic(code(eval::stored_relation_conflict), help("':put' writes into it, ':replace' makes it anew"))]
+    #[diagnostic(
+        code(eval::stored_relation_conflict),
+        help("':put' writes into it, ':replace' makes it anew, ':create ... if absent' does nothing then")
+    )]
     Exists {
         /// The relation.
         name: String,
@@ -220,8 +225,12 @@ impl Planner<'_, '_> {
     fn new_relation(mut self, existing: Option<&SchemaRef>) -> Result<MutationPlan, MutationError> {
         let span = self.mutation.span;
         let name = self.name().clone();
-        if let (MutationOp::Create, Some(_)) = (self.mutation.op, existing) {
-            return Err(MutationError::Exists { name: name.to_string(), span });
+        if let (MutationOp::Create, Some(schema)) = (self.mutation.op, existing) {
+            let (op, sources, extractors) = (self.mutation.op, vec![], vec![]);
+            return match self.mutation.if_absent {
+                Some(_) => Ok(MutationPlan { op, schema: schema.clone(), sources, extractors, is_idle: true, span }),
+                None => Err(MutationError::Exists { name: name.to_string(), span }),
+            };
         }
         let Some(specs) = self.specs().cloned() else { return self.implied_relation() };
         if specs.keys.is_empty() {
@@ -243,7 +252,14 @@ impl Planner<'_, '_> {
                 ColumnSource::SameName => Source::Output(self.output(&spec.name.name, spec.name.span)?),
             });
         }
-        Ok(MutationPlan { op: self.mutation.op, schema: Arc::new(schema), sources, extractors: vec![], span })
+        Ok(MutationPlan {
+            op: self.mutation.op,
+            schema: Arc::new(schema),
+            sources,
+            extractors: vec![],
+            is_idle: false,
+            span,
+        })
     }
 
     /// A relation without a specification: the output columns are its keys.
@@ -256,7 +272,14 @@ impl Planner<'_, '_> {
         self.check_names(headers)?;
         let schema = default_schema(name, headers.iter().map(SmallStr::from));
         let sources = (0..headers.len()).map(Source::Output).collect();
-        Ok(MutationPlan { op: self.mutation.op, schema: Arc::new(schema), sources, extractors: vec![], span })
+        Ok(MutationPlan {
+            op: self.mutation.op,
+            schema: Arc::new(schema),
+            sources,
+            extractors: vec![],
+            is_idle: false,
+            span,
+        })
     }
 
     fn check_names(&self, headers: &[String]) -> Result<(), MutationError> {
@@ -338,7 +361,7 @@ impl Planner<'_, '_> {
             });
         }
         let extractors = extractors(&schema)?;
-        Ok(MutationPlan { op, schema, sources, extractors, span: self.mutation.span })
+        Ok(MutationPlan { op, schema, sources, extractors, is_idle: false, span: self.mutation.span })
     }
 
     fn check_access(&self, schema: &SchemaRef) -> Result<(), MutationError> {

@@ -47,19 +47,45 @@ pub enum SessionError {
         #[label("has indices")]
         span: SourceSpan,
     },
-    /// `:replace` of a relation that has indices.
-    #[error("the relation '{relation}' has indices: it cannot be replaced")]
+    /// A column of an index would be gone.
+    #[error("the index '{index}' needs the column '{column}'")]
+    #[diagnostic(code(tx::index_needs_column), help("keep the column, or drop the index first: ::index drop {index}"))]
+    IndexColumn {
+        /// The index as a relation.
+        index: String,
+        /// The column.
+        column: String,
+        /// The operation.
+        #[label("would leave the index without it")]
+        span: SourceSpan,
+    },
+    /// The vectors of an index would have another type.
+    #[error("the index '{index}' needs the type that the column '{column}' has")]
+    #[diagnostic(code(tx::index_needs_column), help("drop the index first: ::index drop {index}"))]
+    IndexedVectors {
+        /// The index as a relation.
+        index: String,
+        /// The column.
+        column: String,
+        /// The operation.
+        #[label("would change it")]
+        span: SourceSpan,
+    },
+    /// The expression of a search index would not fit the columns.
+    #[error("the index '{index}' of '{relation}' would not work any more: {cause}")]
     #[diagnostic(
-        code(eval::replace_rel_with_indices),
-        help("drop its indices first (::index drop {index}), or write into it with ':put'")
+        code(tx::index_needs_column),
+        help("drop the index first (::index drop {index}), and create it anew after")
     )]
-    ReplaceWithIndices {
+    IndexExpression {
         /// The relation.
         relation: String,
-        /// One of its indices.
+        /// The index as a relation.
         index: String,
+        /// What its expression lacks.
+        cause: String,
         /// The operation.
-        #[label("would replace it")]
+        #[label("would change what it reads")]
         span: SourceSpan,
     },
     /// No such access level.

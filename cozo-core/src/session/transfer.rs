@@ -135,7 +135,7 @@ fn positions(schema: &SchemaRef, width: usize, headers: &[String]) -> Result<Vec
 fn write(txn: &mut Transaction, schema: &SchemaRef, op: MutationOp, batch: Batch) -> miette::Result<()> {
     let sources = (0..batch.columns.len()).map(ValueSource::Output).collect();
     let (extractors, span) = (extractors(schema)?, SourceSpan::default());
-    let plan = MutationPlan { op, schema: schema.clone(), sources, extractors, span };
+    let plan = MutationPlan { op, schema: schema.clone(), sources, extractors, is_idle: false, span };
     exec::write(&plan, schema, Rows::Many(batch), &[], txn, false)?;
     Ok(())
 }

@@ -15,6 +15,7 @@
 //! | file | what |
 //! |---|---|
 //! | `transaction` | one transaction, from beginning to commit |
+//! | `definitions` | the definitions that it changes |
 //! | `writes`, `ephemeral`, `view` | its writes and savepoints, its own relations, what a query of it sees |
 //! | `commit` | pipeline, validation, write batcher |
 //! | `versions` | the current version, and the transactions that read older ones |
@@ -29,6 +30,7 @@
 
 mod catalog;
 mod commit;
+mod definitions;
 mod ephemeral;
 mod error;
 mod keys;

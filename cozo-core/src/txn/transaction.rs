@@ -18,11 +18,12 @@
 use std::sync::Arc;
 
 use crate::clock::about_now_micros;
-use crate::schema::{IndexDefinition, RelationId, RelationSchema, SchemaRef, SearchIndex, SearchOptions};
+use crate::schema::{RelationId, RelationSchema, SchemaRef};
 use crate::storage::{ChangeKind, ChangeSet, ChangedRows, RowChanges, Snapshot, empty_snapshot};
 use crate::txn::catalog::Catalog;
+use crate::txn::commit::alone::Alone;
 use crate::txn::commit::pipeline::Pipeline;
-use crate::txn::commit::request::{AfterCommit, KnownRelation, SchemaChange};
+use crate::txn::commit::request::{AfterCommit, CommitRequest, KnownRelation, SchemaChange};
 use crate::txn::ephemeral::{Ephemeral, FIRST_EPHEMERAL_ID, is_ephemeral};
 use crate::txn::error::TxnError;
 use crate::txn::versions::current::VersionRef;
@@ -43,7 +44,7 @@ pub struct Transaction {
     /// The catalog, if this transaction has changed it.
     changed_catalog: Option<Catalog>,
     writes: Option<Writes>,
-    ephemeral: Ephemeral,
+    pub(super) ephemeral: Ephemeral,
     /// The approximate time at which it began, in microseconds since the epoch.
     began_micros: i64,
     now: Now,
@@ -151,7 +152,7 @@ impl Transaction {
 
     /// Pins a write transaction to a version, when it first reads. Until then it holds no rows that others would have to copy
     /// before they change them.
-    fn pin(&mut self) {
+    pub(super) fn pin(&mut self) {
         if let Some(Writes { started, .. }) = &mut self.writes
             && let Some(starting) = started.starting.take()
         {
@@ -190,88 +191,6 @@ impl Transaction {
         self.change_schema(&schema.name, Some(schema.clone()));
         self.writes_mut().create(schema.clone());
         Ok(schema)
-    }
-
-    /// Creates an empty index of a relation, which the caller fills. Rows that another transaction writes to the relation
-    /// meanwhile would be missing from it, so they make the commit fail.
-    pub fn create_index(&mut self, relation: &SchemaRef, name: &SmallStr, listed: &[usize]) -> IndexDefinition {
-        self.pin();
-        let index = IndexDefinition::new(relation, name, listed, self.pipeline().next_relation_id());
-        self.redefine(relation, relation.with_index(index.clone()));
-        let writes = self.writes_mut();
-        writes.create(index.schema.clone());
-        writes.request.whole.push(relation.id);
-        index
-    }
-
-    /// Creates an empty search index of a relation, which the caller fills, under the same conditions.
-    pub fn create_search(&mut self, relation: &SchemaRef, name: &SmallStr, options: SearchOptions) -> SearchIndex {
-        self.pin();
-        let search = self.define_search(relation, name, options, true);
-        self.writes_mut().request.whole.push(relation.id);
-        search
-    }
-
-    /// Creates a search index that is not ready. Writers of the relation note in it what changes from its commit on.
-    pub fn begin_search(&mut self, relation: &SchemaRef, name: &SmallStr, options: SearchOptions) -> SearchIndex {
-        self.define_search(relation, name, options, false)
-    }
-
-    fn define_search(
-        &mut self,
-        relation: &SchemaRef,
-        name: &SmallStr,
-        options: SearchOptions,
-        is_ready: bool,
-    ) -> SearchIndex {
-        let made = SearchIndex::new(relation, name, options, || self.pipeline().next_relation_id());
-        let search = SearchIndex { is_ready, ..made };
-        self.redefine(relation, relation.with_search(search.clone()));
-        let writes = self.writes_mut();
-        // The bands of near-duplicates are stored as they are listed.
-        search.stored.iter().for_each(|schema| writes.create(schema.clone()));
-        search
-    }
-
-    /// Makes a search index ready.
-    pub fn finish_search(&mut self, relation: &SchemaRef, search: &SearchIndex) {
-        let ready = SearchIndex { is_ready: true, ..search.clone() };
-        self.redefine(relation, relation.without_search(&search.name).with_search(ready));
-    }
-
-    /// Drops a search index of a relation.
-    pub fn drop_search(&mut self, relation: &SchemaRef, search: &SearchIndex) {
-        self.redefine(relation, relation.without_search(&search.name));
-        self.writes_mut().request.changes.dropped.extend(search.stored.iter().map(|schema| schema.id));
-    }
-
-    /// Drops an index of a relation.
-    pub fn drop_index(&mut self, relation: &SchemaRef, index: &IndexDefinition) {
-        self.redefine(relation, relation.without_index(&index.name));
-        self.writes_mut().request.changes.dropped.push(index.schema.id);
-    }
-
-    /// Drops a relation that has no indices.
-    pub fn drop_relation(&mut self, schema: &SchemaRef) -> Result<(), TxnError> {
-        if is_ephemeral(schema.id) {
-            self.ephemeral.schemas.remove(&schema.name);
-            return self.ephemeral.apply(ChangeSet { dropped: vec![schema.id], ..Default::default() });
-        }
-        self.change_schema(&schema.name, None);
-        let request = &mut self.writes_mut().request;
-        request.changes.dropped.push(schema.id);
-        // Rows that others have written meanwhile would be lost, though this transaction has not seen them.
-        request.whole.push(schema.id);
-        Ok(())
-    }
-
-    /// Replaces a relation's definition by one with the same identity, perhaps under another name.
-    pub fn redefine(&mut self, old: &SchemaRef, new: RelationSchema) {
-        if old.name != new.name {
-            self.change_schema(&old.name, None);
-        }
-        let new = Arc::new(new.with_indices_in_step());
-        self.change_schema(&new.name.clone(), Some(new));
     }
 
     /// Exchanges two ephemeral relations.
@@ -395,6 +314,18 @@ impl Transaction {
     /// Makes the writes durable and visible, or fails and leaves no trace. The transaction is of no use afterwards. It is
     /// borrowed only because it is too large to move cheaply.
     pub fn commit(&mut self) -> Result<(), TxnError> {
+        self.commit_by(Pipeline::commit)
+    }
+
+    /// Commits a transaction that began while its thread kept all others from committing.
+    pub fn commit_alone(&mut self, alone: &mut Alone<'_>) -> Result<(), TxnError> {
+        self.commit_by(|_, request| alone.commit(request))
+    }
+
+    fn commit_by(
+        &mut self,
+        commit: impl FnOnce(&Pipeline, &mut CommitRequest) -> Result<(), TxnError>,
+    ) -> Result<(), TxnError> {
         let Some(Writes { started, request, view, .. }) = &mut self.writes else { return Ok(()) };
         if request.keys.is_empty() && request.schemas.is_empty() && !request.keeps_answers {
             return Ok(());
@@ -402,19 +333,19 @@ impl Transaction {
         // Released rows can be changed in place by this commit.
         drop((self.base.take(), view.take()));
         request.base = started.since.take();
-        started.pipeline.commit(request)
+        commit(&started.pipeline, request)
     }
 
     /// The pipeline of a write transaction.
-    fn pipeline(&self) -> &Pipeline {
+    pub(super) fn pipeline(&self) -> &Pipeline {
         &self.writes.as_ref().expect(WRITES).started.pipeline
     }
 
-    fn writes_mut(&mut self) -> &mut Writes {
+    pub(super) fn writes_mut(&mut self) -> &mut Writes {
         self.writes.as_mut().expect(WRITES)
     }
 
-    fn change_schema(&mut self, name: &SmallStr, after: Option<SchemaRef>) {
+    pub(super) fn change_schema(&mut self, name: &SmallStr, after: Option<SchemaRef>) {
         if self.changed_catalog.is_none() {
             self.changed_catalog = Some(self.base_catalog().clone());
         }

@@ -9,6 +9,7 @@ mod api_0_7;
 mod backup;
 mod callbacks;
 mod cancellation;
+mod changing_columns;
 mod held_transactions;
 mod paths;
 mod statements;

@@ -144,13 +144,11 @@ fn an_index_is_as_accessible_as_its_relation_and_never_written() {
 }
 
 #[test]
-fn a_relation_with_indices_is_neither_removed_nor_replaced() {
+fn a_relation_with_indices_is_not_removed() {
     let db = users();
     rows(&db, "::index create user:city {city}");
     assert_eq!(failure(&db, "::remove user"), "tx::relation_has_indices");
-    assert_eq!(failure(&db, "?[id] <- [[1]] :replace user {id}"), "eval::replace_rel_with_indices");
     rows(&db, "::index drop user:city");
-    rows(&db, "?[id] <- [[1]] :replace user {id}");
     rows(&db, "::remove user");
 }
 

@@ -23,6 +23,35 @@ const SYSTEM_EXAMPLES: &[(&str, &[Example])] = &[
             "[['k', true, 0, 'Int', false], ['v', false, 1, 'String?', true]]",
         )],
     ),
+    (
+        "::columns add",
+        &[
+            (
+                "{?[k] <- [[1]] :create r {k: Int}} {::columns r add {v: String default 'x', twice: Int = k * 2}} {?[k, v, twice] := *r[k, v, twice]}",
+                "[[1, 'x', 2]]",
+            ),
+            ("{:create r {k}} {::columns r add {v: Int}}", ""),
+        ],
+    ),
+    ("::columns drop", &[("{?[k, v] <- [[1, 'a']] :create r {k => v}} {::columns r drop v} {?[k] := *r[k]}", "[[1]]")]),
+    (
+        "::columns key",
+        &[
+            (
+                "{?[k, v] <- [[1, 'b'], [2, 'a']] :create r {k => v}} {::columns r key {v}} {?[v, k] := *r[v, k]}",
+                "[['a', 2], ['b', 1]]",
+            ),
+            ("{?[k, v] <- [[1, 'a'], [2, 'a']] :create r {k => v}} {::columns r key {v}}", ""),
+        ],
+    ),
+    ("::columns rename", &[("{?[k] <- [[1]] :create r {k}} {::columns r rename k -> id} {?[id] := *r{id}}", "[[1]]")]),
+    (
+        "::columns retype",
+        &[(
+            "{?[k, v] <- [[1, '7']] :create r {k => v: String}} {::columns r retype {v: Int default 0}} {?[k, v] := *r[k, v]}",
+            "[[1, 7]]",
+        )],
+    ),
     ("::compact", &[("::compact", "[['OK']]")]),
     (
         "::describe",
@@ -119,7 +148,7 @@ const SYSTEM_EXAMPLES: &[(&str, &[Example])] = &[
     ("::rename", &[("{?[k] <- [[1]] :create r {k}} {::rename r -> s} {?[k] := *s{k}}", "[[1]]")]),
     ("::running", &[("::running", UNCHECKED)]),
     (
-        "::set_triggers",
+        "::set_triggers on",
         &[(
             "{:create r {k}} {:create log {k}}
              {::set_triggers r on put {?[k] := _new[k] :put log {k}}}
@@ -149,7 +178,7 @@ fn run(script: &str) -> cozo::Result<DataValue> {
 /// The words of a system operation, without what is put in for the capitals.
 fn words_of(usage: &str) -> String {
     let is_fixed = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase() || matches!(c, ':' | '_'));
-    usage.split(' ').take_while(is_fixed).collect::<Vec<_>>().join(" ")
+    usage.split(' ').take_while(|word| *word != "{").filter(is_fixed).collect::<Vec<_>>().join(" ")
 }
 
 fn system_examples(usage: &str) -> &'static [Example] {

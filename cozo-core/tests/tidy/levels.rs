@@ -106,16 +106,16 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
     ("session/backup", &[&["copy", "error", "progress"], &["file"], &["restore", "write"]]),
     ("session/events", &[&["callbacks", "debug", "triggers"], &["hooks"]]),
     ("session/results", &[&["rows"], &["columns", "reader"]]),
-    ("session/run", &[&["context"], &["query"], &["imperative"]]),
+    ("session/run", &[&["carry", "context"], &["query"], &["imperative"]]),
     ("session/script", &[&["cached_ref", "statistics"], &["compile"], &["query_cache"], &["statements"], &["cache"]]),
     (
         "session/sys",
         &[
-            &["index_error", "shared"],
+            &["column_error", "in_place", "index_error", "shared"],
             &["online", "options"],
             &["searches"],
             &["explain", "indices", "metadata", "process", "triggers"],
-            &["relations"],
+            &["columns", "relations"],
             &["operations"],
         ],
     ),
@@ -178,9 +178,10 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
             &["commit", "ephemeral"],
             &["view", "writes"],
             &["transaction"],
+            &["definitions"],
         ],
     ),
-    ("txn/commit", &[&["request"], &["history", "write_batcher"], &["pipeline"], &["filler"]]),
+    ("txn/commit", &[&["request"], &["history", "write_batcher"], &["pipeline"], &["alone", "filler"]]),
     ("txn/versions", &[&["version"], &["current"], &["active"]]),
 ];
 

@@ -23,7 +23,7 @@ pub use option::{Assertion, Mutation, MutationOp, OrderKey, QueryOption};
 pub use query::{AggregationCall, FixedCall, FixedInput, Head, HeadArg, Query, Rule, RuleBody, StoredBindings};
 pub use schema::{BaseTypeSpec, ColumnSource, ColumnSpec, ColumnSpecs, ColumnTypeSpec};
 pub use script::{Condition, Script, Statement};
-pub use system::{SearchIndexKind, SystemOp, SystemOpKind, TriggerEvent, TriggerSpec};
+pub use system::{ChangedColumn, ColumnChange, SearchIndexKind, SystemOp, SystemOpKind, TriggerEvent, TriggerSpec};
 
 use crate::diag::SourceSpan;
 use crate::value::SmallStr;

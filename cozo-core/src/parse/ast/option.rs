@@ -55,6 +55,8 @@ pub struct Mutation {
     pub relation: Symbol,
     /// The columns, if braces were given.
     pub columns: Option<ColumnSpecs>,
+    /// Where `if absent` stands: `:create` does nothing then if the relation exists.
+    pub if_absent: Option<SourceSpan>,
     /// The whole option.
     pub span: SourceSpan,
 }

@@ -1,6 +1,6 @@
 //! System operations.
 
-use super::{Expr, Query, Symbol};
+use super::{ColumnTypeSpec, Expr, Query, Symbol};
 use crate::diag::SourceSpan;
 
 /// A system operation.
@@ -19,6 +19,13 @@ pub enum SystemOpKind {
     Relations,
     /// `::columns rel` (also `rel:index`)
     Columns(Symbol),
+    /// `::columns rel add {...}` and the like
+    ChangeColumns {
+        /// The relation.
+        relation: Symbol,
+        /// What changes.
+        change: ColumnChange,
+    },
     /// `::indices rel`
     Indices(Symbol),
     /// `::describe rel "text"?`
@@ -82,6 +89,34 @@ pub enum SystemOpKind {
         /// Whether the query is run and measured.
         analyze: bool,
     },
+}
+
+/// A change of the columns of a relation.
+#[derive(Clone, Debug)]
+pub enum ColumnChange {
+    /// `add {column, ...}`
+    Add(Vec<ChangedColumn>),
+    /// `drop column, ...`
+    Drop(Vec<Symbol>),
+    /// `rename old -> new, ...`
+    Rename(Vec<(Symbol, Symbol)>),
+    /// `retype {column, ...}`
+    Retype(Vec<ChangedColumn>),
+    /// `key {column, ...}`
+    Key(Vec<Symbol>),
+}
+
+/// A column that is added, or that changes: `name: Type default expr = value`.
+#[derive(Clone, Debug)]
+pub struct ChangedColumn {
+    /// The column's name.
+    pub name: Symbol,
+    /// Its type, if written.
+    pub column_type: Option<ColumnTypeSpec>,
+    /// Its default, if written.
+    pub default: Option<Expr>,
+    /// The value of existing rows, over their columns.
+    pub value: Option<Expr>,
 }
 
 /// The kinds of search index.

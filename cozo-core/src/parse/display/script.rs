@@ -136,7 +136,8 @@ impl Display for OrderKey {
 impl Display for Mutation {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.op, self.relation)?;
-        self.columns.as_ref().map_or(Ok(()), |columns| write!(f, " {columns}"))
+        self.columns.as_ref().map_or(Ok(()), |columns| write!(f, " {columns}"))?;
+        f.write_str(if self.if_absent.is_some() { " if absent" } else { "" })
     }
 }
 

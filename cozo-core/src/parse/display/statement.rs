@@ -5,7 +5,8 @@ use std::fmt::{self, Display, Formatter};
 use super::body::Setting;
 use super::{commas, separated};
 use crate::parse::ast::{
-    Condition, Query, Script, SearchIndexKind, Statement, Symbol, SystemOp, SystemOpKind, TriggerEvent, TriggerSpec,
+    ChangedColumn, ColumnChange, Condition, Query, Script, SearchIndexKind, Statement, Symbol, SystemOp, SystemOpKind,
+    TriggerEvent, TriggerSpec,
 };
 
 impl Display for Script {
@@ -108,6 +109,7 @@ impl Display for SystemOpKind {
             SystemOpKind::Compact => f.write_str("::compact"),
             SystemOpKind::FixedRules => f.write_str("::fixed_rules"),
             SystemOpKind::Columns(name) => write!(f, "::columns {name}"),
+            SystemOpKind::ChangeColumns { relation, change } => write!(f, "::columns {relation} {change}"),
             SystemOpKind::Indices(name) => write!(f, "::indices {name}"),
             SystemOpKind::ShowTriggers(name) => write!(f, "::show_triggers {name}"),
             SystemOpKind::Describe(name, None) => write!(f, "::describe {name}"),
@@ -145,6 +147,39 @@ impl Display for SystemOpKind {
                 write!(f, "::explain {}{}", if *analyze { "analyze " } else { "" }, Block(query))
             }
         }
+    }
+}
+
+impl Display for ColumnChange {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            ColumnChange::Add(columns) => braced(f, "add", columns),
+            ColumnChange::Retype(columns) => braced(f, "retype", columns),
+            ColumnChange::Key(columns) => braced(f, "key", columns),
+            ColumnChange::Drop(columns) => {
+                f.write_str("drop ")?;
+                commas(f, columns)
+            }
+            ColumnChange::Rename(pairs) => {
+                f.write_str("rename ")?;
+                commas(f, pairs.iter().map(|(old, new)| format!("{old} -> {new}")))
+            }
+        }
+    }
+}
+
+fn braced<T: Display>(f: &mut Formatter<'_>, word: &str, columns: &[T]) -> fmt::Result {
+    write!(f, "{word} {{")?;
+    commas(f, columns)?;
+    f.write_str("}")
+}
+
+impl Display for ChangedColumn {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.name)?;
+        self.column_type.as_ref().map_or(Ok(()), |column_type| write!(f, ": {column_type}"))?;
+        self.default.as_ref().map_or(Ok(()), |default| write!(f, " default {default}"))?;
+        self.value.as_ref().map_or(Ok(()), |value| write!(f, " = {value}"))
     }
 }
 

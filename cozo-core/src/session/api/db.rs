@@ -41,8 +41,11 @@ use crate::session::running::{Entry, Running};
 use crate::session::script::{CachedRef, CachedScript, CompiledScript};
 use crate::session::sys;
 use crate::storage::{self, Options, Storage};
-use crate::txn::{Pipeline, Transaction};
+use crate::txn::{Pipeline, Transaction, TxnError};
 use crate::value::{DataValue, ValidityTs};
+
+/// How often a query runs again while definitions of relations change under it.
+const RUNS_AGAIN: usize = 16;
 
 /// The interval of checks for other users of the database.
 const GLANCE: Duration = Duration::from_millis(1);
@@ -196,9 +199,34 @@ impl DbInstance {
         let mut txn = self.begin(&cached.script, mutability);
         let entry = Running::enter(&*self.shared.running, interrupt, txn.began_micros());
         match self.run_prepared(&cached.script, &mut txn, params, &entry, None) {
-            Err(report) => Err(self.failed(cached, txn, report)),
+            Err(report) => self.run_again(cached, txn, params, mutability, &entry, report),
             result => result,
         }
+    }
+
+    /// Runs a query again that failed because the definition of a relation has changed since it began. Any other error is the result.
+    #[cold]
+    fn run_again<R: ScriptResult>(
+        &self,
+        cached: &CachedScript,
+        mut txn: Transaction,
+        params: &BTreeMap<String, DataValue>,
+        mutability: ScriptMutability,
+        entry: &Entry<&Running>,
+        mut report: miette::Report,
+    ) -> miette::Result<R> {
+        for _ in 0..RUNS_AGAIN {
+            let is_outdated = matches!(report.downcast_ref(), Some(TxnError::SchemaConflict(_)));
+            if !(is_outdated && matches!(cached.script, CompiledScript::Query(_))) {
+                break;
+            }
+            txn = self.begin(&cached.script, mutability);
+            match self.run_prepared(&cached.script, &mut txn, params, entry, None) {
+                Err(error) => report = error,
+                result => return result,
+            }
+        }
+        Err(self.failed(cached, txn, report))
     }
 
     /// Parses a script and runs it. It is on the list of running scripts while it is parsed, too.
@@ -216,7 +244,7 @@ impl DbInstance {
         let parsed = parsed.map_err(|report| show_in(report, payload))?;
         let mut txn = self.begin(&parsed.script, mutability);
         match self.run_prepared(&parsed.script, &mut txn, params, &entry, Some((began, parsed.bytes))) {
-            Err(report) => Err(self.failed(&parsed, txn, report)),
+            Err(report) => self.run_again(&parsed, txn, params, mutability, &entry, report),
             result => result,
         }
     }

@@ -21,9 +21,10 @@
 
 use std::collections::BTreeMap;
 
+use super::carry::{ToBuild, carry_indices};
 use super::context::QueryContext;
 use crate::budget::{Budget, Stop, make_room, step, within};
-use crate::diag::locate;
+use crate::diag::{SourceSpan, locate};
 use crate::exec::{Answer, Mutated, Profile, Rows, Run, answer, single_row, timeout_seconds, write};
 use crate::parse::ast::MutationOp;
 use crate::plan::{MutationPlan, Options, Strategy};
@@ -33,7 +34,7 @@ use crate::session::error::SessionError;
 use crate::session::events::{Hooks, Trigger, before_replacing};
 use crate::session::results::{NamedRows, ScriptResult, row_bytes};
 use crate::session::script::{CompiledQuery, DEFAULT_TIMEOUT_SECONDS, QueryCache};
-use crate::txn::Transaction;
+use crate::txn::{Transaction, is_ephemeral};
 use crate::value::{Batch, DataValue};
 
 /// The parameters of triggers: none.
@@ -153,10 +154,16 @@ fn finish<R: ScriptResult>(
         };
     };
     let returning = compiled.options.returning;
-    let made = make_target(mutation, txn, context)?;
+    if mutation.is_idle {
+        return Ok(R::of_rows(NamedRows::status("OK"))?);
+    }
+    let (made, indices) = make_target(mutation, txn, context)?.unzip();
     let schema = made.as_ref().unwrap_or(&mutation.schema);
     let reaction = Hooks::to(mutation, schema, &context.core.events, context.sets_off_triggers)?;
     let mutated = write(mutation, schema, rows, parameters, txn, returning || reaction.is_some())?;
+    if let Some(indices) = indices {
+        indices.build(&schema.name, txn)?;
+    }
     if let Some(reaction) = reaction {
         reaction.happen(&mutated, txn, &|trigger, rows, txn| run_trigger(trigger, rows, txn, context))?;
     }
@@ -209,11 +216,12 @@ pub fn run_plan(
 }
 
 /// Creates the relation that `:create` or `:replace` writes. The target of other operations exists, and the plan has its schema.
+/// The indices are built when the rows are written.
 fn make_target(
     mutation: &MutationPlan,
     txn: &mut Transaction,
     context: &QueryContext<'_>,
-) -> miette::Result<Option<SchemaRef>> {
+) -> miette::Result<Option<(SchemaRef, ToBuild)>> {
     let name = &mutation.schema.name;
     if !txn.is_write() && !name.starts_with('_') {
         return Err(SessionError::ReadOnly(name.to_string(), mutation.span).into());
@@ -221,23 +229,31 @@ fn make_target(
     if !matches!(mutation.op, MutationOp::Create | MutationOp::Replace) {
         return Ok(None);
     }
-    match (mutation.op, txn.relation(name).cloned()) {
-        (MutationOp::Create, _) | (_, None) => Ok(Some(txn.create(RelationSchema::clone(&mutation.schema))?)),
-        (_, Some(old)) => {
-            old.require(AccessLevel::Normal, "replaced", mutation.span)?;
-            if let Some(index) = old.index_names().next() {
-                let (relation, index) = (old.name.to_string(), index.to_string());
-                return Err(SessionError::ReplaceWithIndices { relation, index, span: mutation.span }.into());
-            }
-            let run =
-                |trigger: &Trigger, rows: &[Batch], txn: &mut Transaction| run_trigger(trigger, rows, txn, context);
-            before_replacing(&old, mutation.span, txn, &context.core.events, &run)?;
+    let new = RelationSchema::clone(&mutation.schema);
+    match txn.relation(name).cloned().filter(|_| mutation.op == MutationOp::Replace) {
+        None => Ok(Some((txn.create(new)?, ToBuild::default()))),
+        Some(old) if is_ephemeral(old.id) => {
             txn.drop_relation(&old)?;
-            let (description, triggers) = (old.description.clone(), old.triggers.clone());
-            let schema = RelationSchema { description, triggers, ..RelationSchema::clone(&mutation.schema) };
-            Ok(Some(txn.create(schema)?))
+            Ok(Some((txn.create(new)?, ToBuild::default())))
         }
+        Some(old) => replace(&old, new, mutation.span, txn, context).map(Some),
     }
+}
+
+/// Puts a relation in the place of one, with its description, triggers and indices.
+fn replace(
+    old: &SchemaRef,
+    mut new: RelationSchema,
+    span: SourceSpan,
+    txn: &mut Transaction,
+    context: &QueryContext<'_>,
+) -> miette::Result<(SchemaRef, ToBuild)> {
+    old.require(AccessLevel::Normal, "replaced", span)?;
+    let indices = carry_indices(old, &mut new, &|_| false, span)?;
+    let run = |trigger: &Trigger, rows: &[Batch], txn: &mut Transaction| run_trigger(trigger, rows, txn, context);
+    before_replacing(old, span, txn, &context.core.events, &run)?;
+    (new.description, new.triggers) = (old.description.clone(), old.triggers.clone());
+    Ok((txn.replace(old, new), indices))
 }
 
 /// The result of a query with `:returning`.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::statistics::{Sampled, Sizes};
 use crate::fixed_rule::{FixedRules, RuleSet};
-use crate::parse::ast::{Expr, MutationOp, Query, QueryOption};
+use crate::parse::ast::{Expr, Mutation, MutationOp, Query, QueryOption};
 use crate::plan::{
     JoinOrder, MutationPlan, OptionError, Options, Plan, Strategy, ValueSource, build, constant, plan_mutation,
     plan_options,
@@ -72,14 +72,11 @@ impl CompiledQuery {
         if let Some(second) = mutations.next() {
             return Err(OptionError::MultipleMutations { span: second.span }.into());
         }
-        let creates_empty = query.rules.is_empty() && mutation.is_some_and(|m| m.op == MutationOp::Create);
-        let mut plan = match creates_empty {
-            true => None,
-            false => {
-                let (program, join_order) = rewritten(query, given, &mut resolver)?;
-                Some(build(&program, &Sampled::new(txn), join_order)?)
-            }
-        };
+        let mut plan = None;
+        if !mutation.is_some_and(|mutation| needs_no_rows(mutation, query, txn)) {
+            let (program, join_order) = rewritten(query, given, &mut resolver)?;
+            plan = Some(build(&program, &Sampled::new(txn), join_order)?);
+        }
         let headers = plan.as_ref().map(|plan| plan.headers.as_slice());
         let options = plan_options(&query.options, headers.unwrap_or_default(), &mut resolver)?;
         let mut mutation = match mutation {
@@ -113,6 +110,12 @@ fn is_small(plan: &Plan, mutation: Option<&MutationPlan>) -> bool {
         _ => None,
     });
     plan.strategy != Strategy::Batches && !plan.costly && !defaults.any(|expr| expr.copies(1) > 1)
+}
+
+/// Whether an operation needs no rows: it creates an empty relation, or does nothing since the relation is there.
+fn needs_no_rows(mutation: &Mutation, query: &Query, txn: &Transaction) -> bool {
+    let is_idle = mutation.if_absent.is_some() && txn.relation(&mutation.relation.name).is_some();
+    is_idle || query.rules.is_empty() && mutation.op == MutationOp::Create
 }
 
 /// The program of a query after all passes, and the order of its joins.

@@ -1,5 +1,6 @@
 //! `::index create`, `::index drop`, `::reindex`, `::indices`.
 
+use super::in_place::in_place;
 use super::index_error::IndexError;
 use super::searches;
 use super::shared::{count, find, find_for, headers};
@@ -10,7 +11,7 @@ use crate::schema::{AccessLevel, IndexDefinition, SchemaRef};
 use crate::session::results::NamedRows;
 use crate::session::run::ScriptContext;
 use crate::txn::Transaction;
-use crate::value::{DataValue, JsonData};
+use crate::value::{DataValue, JsonData, SmallStr};
 
 /// `::index create rel:name {columns}`
 pub fn create(
@@ -23,15 +24,27 @@ pub fn create(
     if columns.is_empty() {
         return Err(IndexError::Empty { name: name.name.to_string(), span: name.span }.into());
     }
-    let schema = find_for("indexed", AccessLevel::Protected, relation, txn)?;
-    if schema.index(&name.name).is_some() || schema.search(&name.name).is_some() {
-        let (relation, name, span) = (schema.name.to_string(), name.name.to_string(), name.span);
-        return Err(IndexError::Exists { relation, name, span }.into());
-    }
-    let listed = positions(&schema, columns)?;
-    let index = txn.create_index(&schema, &name.name, &listed);
-    secondary::build(&schema, &index, txn, || Ok::<_, ExecError>(context.interrupt.check()?))?;
+    in_place(txn, context, |txn| {
+        let schema = find_for("indexed", AccessLevel::Protected, relation, txn)?;
+        if schema.index(&name.name).is_some() || schema.search(&name.name).is_some() {
+            let (relation, name, span) = (schema.name.to_string(), name.name.to_string(), name.span);
+            return Err(IndexError::Exists { relation, name, span }.into());
+        }
+        build(&schema, &name.name, &positions(&schema, columns)?, txn, context)
+    })?;
     Ok(NamedRows::status("OK"))
+}
+
+/// Creates an index and fills it.
+fn build(
+    schema: &SchemaRef,
+    name: &SmallStr,
+    listed: &[usize],
+    txn: &mut Transaction,
+    context: &ScriptContext<'_>,
+) -> miette::Result<()> {
+    let index = txn.create_index(schema, name, listed);
+    Ok(secondary::build(schema, &index, txn, || Ok::<_, ExecError>(context.interrupt.check()?))?)
 }
 
 /// The positions of the columns listed.
@@ -59,12 +72,13 @@ pub fn renew(
 ) -> miette::Result<NamedRows> {
     let schema = find_for("changed", AccessLevel::Protected, relation, txn)?;
     match (schema.index(&name.name), schema.search(&name.name)) {
-        (Some(index), _) => {
+        (Some(_), _) => in_place(txn, context, |txn| {
+            let schema = find_for("changed", AccessLevel::Protected, relation, txn)?;
+            let index = schema.index(&name.name).ok_or_else(|| not_found(&schema, name))?;
             txn.drop_index(&schema, index);
             let schema = find_for("indexed", AccessLevel::Protected, relation, txn)?;
-            let index = txn.create_index(&schema, &name.name, &index.columns);
-            secondary::build(&schema, &index, txn, || Ok::<_, ExecError>(context.interrupt.check()?))?;
-        }
+            build(&schema, &name.name, &index.columns, txn, context)
+        })?,
         (None, Some(search)) => searches::renew(&schema, search, txn, context)?,
         (None, None) => return Err(not_found(&schema, name).into()),
     }

@@ -1,6 +1,6 @@
 //! The system operations: their names, and which file runs them.
 
-use super::{explain, indices, metadata, process, relations, searches, triggers};
+use super::{columns, explain, indices, metadata, process, relations, searches, triggers};
 use crate::parse::ast::{SystemOp, SystemOpKind};
 use crate::session::error::SessionError;
 use crate::session::results::NamedRows;
@@ -12,6 +12,17 @@ use crate::txn::Transaction;
 pub const SYSTEM_OPS: &[(&str, &str)] = &[
     ("::access_level LEVEL REL, ...", "sets what may be done with relations: normal, protected, read_only or hidden"),
     ("::columns REL", "lists the columns of a relation"),
+    (
+        "::columns REL add { COLUMN: TYPE default VALUE, ... }",
+        "adds value columns; rows that are there get the default, or what follows `=`, an expression over their columns",
+    ),
+    ("::columns REL drop COLUMN, ...", "drops columns"),
+    ("::columns REL key { COLUMN, ... }", "makes these columns the key, in this order; the others depend on it"),
+    ("::columns REL rename COLUMN -> COLUMN, ...", "renames columns"),
+    (
+        "::columns REL retype { COLUMN: TYPE default VALUE, ... }",
+        "changes types and defaults; values are converted, or computed by what follows `=`",
+    ),
     ("::compact", "gives space back to the system"),
     ("::describe REL 'TEXT'", "sets the description of a relation"),
     (
@@ -65,6 +76,7 @@ pub fn run(op: &SystemOp, txn: &mut Transaction, context: &ScriptContext<'_>) ->
     match &op.kind {
         SystemOpKind::Relations => Ok(relations::list(txn)),
         SystemOpKind::Columns(name) => relations::columns(name, txn),
+        SystemOpKind::ChangeColumns { relation, change } => columns::change(relation, change, txn, context),
         SystemOpKind::Indices(name) => indices::list(name, txn),
         SystemOpKind::SetTriggers(name, specs) => triggers::set(name, specs, txn, context),
         SystemOpKind::ShowTriggers(name) => triggers::show(name, txn),

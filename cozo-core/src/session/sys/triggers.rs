@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use super::column_error::ColumnError;
 use super::shared::{count, find, find_for, headers};
+use crate::diag::SourceSpan;
 use crate::fixed_rule::RuleSet;
 use crate::parse::ast::{MutationOp, QueryOption, Symbol, TriggerEvent, TriggerSpec};
+use crate::parse::parse_query;
 use crate::program::ProgramError;
 use crate::schema::{AccessLevel, RelationSchema, Triggers};
 use crate::session::error::SessionError;
@@ -13,7 +16,7 @@ use crate::session::results::NamedRows;
 use crate::session::run::ScriptContext;
 use crate::session::script::{CompiledQuery, DEFAULT_TIMEOUT_SECONDS};
 use crate::txn::Transaction;
-use crate::value::DataValue;
+use crate::value::{DataValue, SmallStr};
 
 /// `::set_triggers rel on put { query } ...`. The new triggers replace all earlier ones.
 pub fn set(
@@ -66,13 +69,61 @@ fn is_of_the_text(report: &miette::Report) -> bool {
 /// `::show_triggers rel`
 pub fn show(name: &Symbol, txn: &Transaction) -> miette::Result<NamedRows> {
     let schema = find(name, txn)?;
-    let Triggers { put, rm, replace } = &schema.triggers;
-    let lists = [(TriggerEvent::Put, put), (TriggerEvent::Rm, rm), (TriggerEvent::Replace, replace)];
-    let rows = lists.into_iter().flat_map(|(event, sources)| {
+    let rows = by_event(&schema.triggers).into_iter().flat_map(|(event, sources)| {
         let row = move |(i, source): (usize, &String)| -> Vec<DataValue> {
             vec![event.to_string().into(), count(i), source.as_str().into()]
         };
         sources.iter().enumerate().map(row)
     });
     Ok(NamedRows::new(headers(&["type", "idx", "trigger"]), rows.collect()))
+}
+
+/// The triggers of all relations that compile.
+pub struct Working(Vec<(SmallStr, TriggerEvent, usize)>);
+
+impl Working {
+    /// The triggers that compile as the transaction sees the catalog.
+    pub fn triggers(txn: &Transaction, context: &ScriptContext<'_>) -> miette::Result<Working> {
+        let mut working = vec![];
+        for schema in txn.catalog().iter().filter(|schema| schema.triggers != Triggers::default()) {
+            for (event, sources) in by_event(&schema.triggers) {
+                let compiles = |(_, source): &(usize, &String)| compiled(source, event, schema, txn, context).is_ok();
+                let found = sources.iter().enumerate().filter(compiles);
+                working.extend(found.map(|(number, _)| (schema.name.clone(), event, number)));
+            }
+        }
+        context.interrupt.check()?;
+        Ok(Working(working))
+    }
+
+    /// Fails if one of them does not compile any more.
+    pub fn still_work(self, span: SourceSpan, txn: &Transaction, context: &ScriptContext<'_>) -> miette::Result<()> {
+        for (name, event, number) in self.0 {
+            let Some(schema) = txn.catalog().find(&name) else { continue };
+            let of_event = by_event(&schema.triggers).into_iter().find(|(other, _)| *other == event);
+            let source = of_event.and_then(|(_, sources)| sources.get(number));
+            if let Some(Err(cause)) = source.map(|source| compiled(source, event, schema, txn, context)) {
+                let (event, relation, cause) = (event.to_string(), name.to_string(), cause.to_string());
+                return Err(ColumnError::Trigger { number, event, relation, cause, span }.into());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn by_event(triggers: &Triggers) -> [(TriggerEvent, &Vec<String>); 3] {
+    let Triggers { put, rm, replace } = triggers;
+    [(TriggerEvent::Put, put), (TriggerEvent::Rm, rm), (TriggerEvent::Replace, replace)]
+}
+
+fn compiled(
+    source: &str,
+    event: TriggerEvent,
+    schema: &RelationSchema,
+    txn: &Transaction,
+    context: &ScriptContext<'_>,
+) -> miette::Result<()> {
+    let query = parse_query(source)?;
+    let rules = context.core.fixed_rules.current();
+    CompiledQuery::compile(&query, txn, &rules, &BTreeMap::new(), &given(event, schema)).map(drop)
 }

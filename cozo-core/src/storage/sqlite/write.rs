@@ -8,7 +8,7 @@ use rusqlite::{CachedStatement, Connection};
 use super::catalog::{self, Entry, Tables};
 use super::column_encoding::Form;
 use super::error::failed;
-use super::names::quoted;
+use super::names::{column_names, quoted};
 use super::table::Table;
 use crate::schema::{RelationId, RelationSchema, SchemaRef, with_indices};
 use crate::storage::changes::{ChangeKind, ChangeSet, RowChanges};
@@ -177,12 +177,29 @@ fn define(
             if entry.table.schema.name != schema.name {
                 renamed.push(schema.id);
             }
-            entry.table = Arc::new(Table::new(schema, entry.table.name.clone())?);
+            let table = Table::new(schema, entry.table.name.clone())?;
+            rename_columns(connection, &entry.table, &table)?;
+            entry.table = Arc::new(table);
             entry.definition = definition;
             catalog::save(connection, entry)?;
         }
     }
     rename(connection, tables, &renamed)
+}
+
+/// Gives the columns of a table the names that they have in the new definition. They may have exchanged names, so those that change get
+/// temporary names first.
+fn rename_columns(connection: &Connection, old: &Table, new: &Table) -> Result<(), StorageError> {
+    let [before, after] =
+        [old, new].map(|table| column_names(table.schema.columns().map(|column| column.name.as_str())));
+    let changed: Vec<usize> = (0..before.len()).filter(|at| before[*at] != after[*at]).collect();
+    let rename = |from: &str, to: &str| {
+        let renaming = format!("alter table {} rename column {} to {}", quoted(&old.name), quoted(from), quoted(to));
+        connection.execute_batch(&renaming).map_err(failed("rename a column"))
+    };
+    let temporary = |at: usize| format!("{at}~renamed");
+    changed.iter().try_for_each(|at| rename(&before[*at], &temporary(*at)))?;
+    changed.iter().try_for_each(|at| rename(&temporary(*at), &after[*at]))
 }
 
 /// Gives tables the names of their relations. Relations may have exchanged names, so all tables get temporary names first.

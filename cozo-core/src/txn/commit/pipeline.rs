@@ -232,13 +232,7 @@ impl Pipeline {
             self.note_leader(&mut history.0, request);
             let _closed = self.close_for(request);
             self.commit_batched(&mut history.0);
-            validate(request, &history, &Group::default(), &history.catalog)?;
-            request.define();
-            // Not by `changed_keys`: the changes are borrowed beside the keys.
-            let keys = if request.keeps_answers { &KeyHashes::default() } else { &request.keys };
-            self.publish(&mut history.0, request.base, keys, from_mut(&mut request.changes))?;
-            request.call_back();
-            return Ok(());
+            return self.commit_leading(&mut history.0, request);
         }
         let request = Mutex::new(Some(std::mem::take(request)));
         let waiting = Arc::new(Waiting { request, outcome: OnceLock::new() });
@@ -252,6 +246,17 @@ impl Pipeline {
         }
         drop(history);
         waiting.outcome.get().cloned().expect("a leader gives every waiting transaction an outcome")
+    }
+
+    /// Validates a request and commits it. All batched rows are committed.
+    pub fn commit_leading(&self, history: &mut History, request: &mut CommitRequest) -> Result<(), TxnError> {
+        validate(request, history, &Group::default(), &history.catalog)?;
+        request.define();
+        // Not by `changed_keys`: the changes are borrowed beside the keys.
+        let keys = if request.keeps_answers { &KeyHashes::default() } else { &request.keys };
+        self.publish(history, request.base, keys, from_mut(&mut request.changes))?;
+        request.call_back();
+        Ok(())
     }
 
     /// Validates a group, and commits those that pass as one.
