@@ -8,7 +8,7 @@
 //!
 //! ```text
 //!  KvStorage ──> RocksDb::write    one WriteBatch: log, memtable
-//!            ──> RocksDb::append   a new file of rows, ingested as a whole (no log)
+//!            ──> RocksDb::append   a flush, then a new file of rows, ingested as a whole (no log)
 //!            ──> RocksDb::snapshot RocksView: gets and iterators at one sequence number
 //! ```
 //!
@@ -190,8 +190,8 @@ impl KvEngine for RocksDb {
     /// Writes the keys to a file, and ingests it.
     fn append(&self, keys: &Keys, values: &Keys) -> Result<(), StorageError> {
         let write = || {
-            // The file survives a loss of power, and so must all earlier commits.
-            self.db.flush_wal(true)?;
+            // The file survives a loss of power and damage to the log, and so must all earlier commits: in files, too.
+            self.db.flush()?;
             let path = self.db.path().join(APPENDED_FILE);
             let mut file = SstFileWriter::create(&self.setup);
             file.open(&path)?;

@@ -357,6 +357,27 @@ fn a_log_that_is_not_there_is_told_unless_the_database_was_closed() {
     assert!(told.contains("log of RocksDB is not there") || told.contains("not a database"), "{told}");
 }
 
+/// A file of added rows is read whatever the log has. Without the commits before it, the database would show a state that never was.
+#[test]
+fn what_precedes_a_file_of_added_rows_does_not_depend_on_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = open(folder.path(), &options("{\"commit_log_mb\": 0}")).unwrap();
+    storage.commit(&mut [texts(), put(0..10, "before")]).unwrap();
+    storage.commit(&mut [put(10..20_010, "added")]).unwrap();
+    storage.commit(&mut [put(20_010..20_020, "after")]).unwrap();
+    let copy = tempfile::tempdir().unwrap();
+    for (name, mut bytes) in contents(folder.path()) {
+        if name.ends_with(".log") {
+            let middle = bytes.len() / 2;
+            bytes[middle] ^= 1;
+        }
+        fs::write(copy.path().join(name), bytes).unwrap();
+    }
+    let storage = open_at(copy.path());
+    assert!(!storage.opened().unwrap().warnings.is_empty());
+    assert_eq!(count(&*storage.snapshot(), &KeyRange::all()), 20_010);
+}
+
 /// A system may report a failure although it has made the hard link. Copying onto the link would empty the file.
 #[test]
 fn a_copy_for_evidence_never_writes_over_a_file() {
