@@ -8,7 +8,7 @@ use std::path::Path;
 pub enum CliError {
     /// A file cannot be read or written.
     #[error("cannot {action} '{path}'")]
-    #[diagnostic(code(cli::file))]
+    #[diagnostic(code(cli::file), help("check the path, and that this user may use the file"))]
     File {
         /// Read or write.
         action: &'static str,
@@ -33,7 +33,10 @@ pub enum CliError {
     },
     /// Standard output or input is gone.
     #[error("cannot use the terminal or pipe")]
-    #[diagnostic(code(cli::stream))]
+    #[diagnostic(
+        code(cli::stream),
+        help("run it in a terminal, or see why the program at the other end of the pipe has ended")
+    )]
     Stream(#[from] io::Error),
     /// The system gives the process not a single thread beside its first.
     #[error("there are no threads to work with")]
@@ -51,7 +54,7 @@ pub enum CliError {
     NoMemory,
     /// A signal stopped what was going on.
     #[error("stopped by {signal}: {outcome}")]
-    #[diagnostic(code(cli::stopped))]
+    #[diagnostic(code(cli::stopped), help("run it again to go on"))]
     Stopped {
         /// The signal.
         signal: &'static str,
@@ -166,7 +169,10 @@ pub enum CliError {
     /// Columns that cannot be written as Arrow.
     #[cfg(feature = "arrow")]
     #[error("cannot write: {0}")]
-    #[diagnostic(code(cli::arrow))]
+    #[diagnostic(
+        code(cli::arrow),
+        help("convert the column in the query, for instance with to_string or json, or export to jsonl")
+    )]
     Arrow(String),
     /// A binary format would go to standard output.
     #[error("only text goes to standard output")]

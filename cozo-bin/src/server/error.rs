@@ -31,7 +31,12 @@ pub enum ServerError {
     },
     /// No token, or a wrong one.
     #[error("the request has no valid token")]
-    #[diagnostic(code(server::unauthorized))]
+    #[diagnostic(
+        code(server::unauthorized),
+        help(
+            "send the token that the server shows when it starts, in the header x-cozo-auth or as Authorization: Bearer"
+        )
+    )]
     Unauthorized,
     /// The token does not allow this.
     #[error("the token may only read")]
@@ -104,7 +109,7 @@ pub enum ServerError {
     OutsideOfFiles(String),
     /// A file whose place cannot be found.
     #[error("cannot find the place of '{path}': {reason}")]
-    #[diagnostic(code(server::file))]
+    #[diagnostic(code(server::file), help("check the path below the folder that --files names"))]
     File {
         /// The file.
         path: String,
@@ -124,7 +129,10 @@ pub enum ServerError {
     NoRuleRequest(u64),
     /// The one who answers for a custom rule has refused.
     #[error("the client that answers for the rule cancelled the request")]
-    #[diagnostic(code(server::rule_cancelled))]
+    #[diagnostic(
+        code(server::rule_cancelled),
+        help("see why that client cancels: the server only passes on what it answers")
+    )]
     RuleCancelled,
     /// A limit of the server.
     #[error("there are too many {0} already")]

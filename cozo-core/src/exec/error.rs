@@ -46,14 +46,16 @@ pub enum ExecError {
     #[diagnostic(transparent)]
     Limit(#[from] LimitError),
     /// An aggregation refused a value.
-    #[error("aggregation '{name}' failed")]
+    #[error("{reason}")]
     #[diagnostic(code(eval::throw))]
     Aggregation {
         /// The aggregation.
         name: &'static str,
         /// The reason.
-        #[help]
         reason: String,
+        /// How it is written, and what it gives.
+        #[help]
+        usage: String,
         /// Where it stands in the head.
         #[label("failed here")]
         span: SourceSpan,

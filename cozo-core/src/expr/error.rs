@@ -1,5 +1,6 @@
 //! What can go wrong while evaluating.
 
+use super::functions::Function;
 use crate::budget::{MAX_DEPTH, Stop};
 use crate::diag::SourceSpan;
 
@@ -20,10 +21,10 @@ impl FunctionError {
         FunctionError::Refused(reason.into())
     }
 
-    /// The error of the call at a place.
-    pub fn at(self, span: SourceSpan) -> EvalError {
+    /// The error of a call at a place. The help shows how the function is called.
+    pub fn at(self, function: &Function, span: SourceSpan) -> EvalError {
         match self {
-            FunctionError::Refused(reason) => EvalError::Throw { reason, span },
+            FunctionError::Refused(reason) => EvalError::Throw { reason, usage: function.usage(), span },
             FunctionError::Stop(Stop::TooDeep) => EvalError::TooDeep { span },
             FunctionError::Stop(stop) => EvalError::Stop(stop),
         }
@@ -33,13 +34,15 @@ impl FunctionError {
 /// An expression failed on a row.
 #[derive(Debug, Clone, thiserror::Error, miette::Diagnostic)]
 pub enum EvalError {
-    /// A function refused its arguments: the help says why.
-    #[error("evaluation failed")]
+    /// A function refused its arguments, or `assert` failed.
+    #[error("{reason}")]
     #[diagnostic(code(eval::throw))]
     Throw {
         /// The reason.
-        #[help]
         reason: String,
+        /// How the function is called, and what it does.
+        #[help]
+        usage: String,
         /// The call.
         #[label("failed here")]
         span: SourceSpan,

@@ -118,7 +118,7 @@ impl Expr {
             Expr::Call { args, .. } if frame.len > 1 && args.iter().any(Expr::makes_much) => self.eval_by_rows(frame),
             Expr::Call { function, args, span } => {
                 let args = args.iter().map(|arg| arg.eval(frame)).collect::<Result<Vec<_>, _>>()?;
-                call(function, args, frame.len).map_err(|error| error.at(*span))
+                call(function, args, frame.len).map_err(|error| error.at(function, *span))
             }
             Expr::Conditional { branches, .. } => eval_conditional(branches, frame),
         }
@@ -193,7 +193,7 @@ impl Expr {
                         (function.eval)(&args.collect::<Result<Vec<_>, _>>()?)
                     }
                 };
-                outcome.map_err(|error| error.at(*span))
+                outcome.map_err(|error| error.at(function, *span))
             }
             Expr::Conditional { branches, .. } => {
                 for (condition, value) in branches {

@@ -39,6 +39,11 @@ const ADVICE: &[(&[&str], &str)] = &[
         &["`on`", "`put`, `rm` or `replace`"],
         "write an event and a query in braces for each trigger: `::set_triggers r on put { ... } on rm { ... }`",
     ),
+    (
+        &["`add`", "`rename`", "`retype`", "`key`"],
+        "write what changes: `::columns r add {x: Int default 0}`, `drop x`, `rename x -> y`, `retype {x: Float}` or `key {x}`",
+    ),
+    (&["`if absent`"], "`if absent` ends a `:create` that may find the relation there: `:create r {k => v} if absent`"),
     (&["`create`", "`drop`"], "write `create` or `drop`, and the index as `relation:index`"),
     (&["`analyze`"], "put the query in braces: `::explain { ?[x] := *r[x] }`"),
     (&["`none` or `some`"], "write `:assert none` if there must be no rows, `:assert some` if there must be one"),

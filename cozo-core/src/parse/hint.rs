@@ -9,6 +9,7 @@ use super::advice::advice;
 use super::error::ParseError;
 use super::expected::{expected, listed};
 use super::grammar::Rule;
+use super::habits;
 use super::position::describe_position;
 use super::prescan::{Unmatched, closing};
 use super::vocabulary::{CONTROL_WORDS, MUTATIONS, OPTIONS, Word};
@@ -72,7 +73,11 @@ impl Unreadable<'_> {
         let colon = rest.starts_with(':');
         let system = rest.starts_with("::");
         let percent = rest.starts_with('%');
-        confused_sign(before, rest, rules)
+        let begins = before.trim().is_empty().then(|| habits::statement(word_at(rest))).flatten();
+        let other = colon.then(|| habits::option(&rest[..1 + word_at(&rest[1..]).len()])).flatten();
+        begins
+            .or(other)
+            .or_else(|| confused_sign(before, rest, rules))
             .map(str::to_string)
             .or_else(|| system.then(|| misspelt(rest, "::", "a system operation", &SYSTEM_OPS)).flatten())
             .or_else(|| colon.then(|| misspelt(rest, ":", "an option", &spellings(&[OPTIONS, MUTATIONS]))).flatten())

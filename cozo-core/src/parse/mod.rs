@@ -29,6 +29,7 @@ mod expected;
 mod expr;
 mod formula;
 mod grammar;
+mod habits;
 mod hint;
 mod operation;
 mod operators;

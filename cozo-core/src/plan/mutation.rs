@@ -23,9 +23,7 @@ use crate::index::search::Extractor;
 use crate::parse::ast::{ColumnSource, ColumnSpec, ColumnSpecs, Mutation, MutationOp};
 use crate::parse::{ParseError, parse_expr};
 use crate::program::{Mention, ProgramError, Resolver, extractors, resolve_column_type};
-use crate::schema::{
-    AccessLevel, ColumnDefinition, ColumnType, RelationError, RelationId, RelationSchema, SchemaRef, Triggers,
-};
+use crate::schema::{AccessLevel, ColumnDefinition, ColumnType, RelationId, RelationSchema, SchemaRef, Triggers};
 use crate::value::SmallStr;
 
 /// An operation on a stored relation, ready to run.
@@ -127,8 +125,11 @@ pub enum MutationError {
     },
     /// A column in braces, or an output column, that the relation does not have.
     #[error("the relation '{relation}' has no column '{name}'")]
-    #[diagnostic(code(eval::required_col_not_found), help("'::columns {relation}' lists its columns"))]
+    #[diagnostic(code(eval::required_col_not_found))]
     NoSuchColumn {
+        /// A column of a similar name, or all of them.
+        #[help]
+        hint: String,
         /// The relation.
         relation: String,
         /// The column.
@@ -337,7 +338,7 @@ impl Planner<'_, '_> {
 
     fn existing_relation(mut self, existing: Option<&SchemaRef>) -> Result<MutationPlan, MutationError> {
         let symbol = &self.mutation.relation;
-        let not_found = || ProgramError::from(RelationError::not_found(&symbol.name, symbol.span));
+        let not_found = || ProgramError::from(self.resolver.no_relation(symbol));
         let schema = existing.cloned().ok_or_else(not_found)?;
         self.check_access(&schema)?;
         let given = self.given_columns(&schema)?;
@@ -382,6 +383,7 @@ impl Planner<'_, '_> {
         let no_such = |name: &str, span| MutationError::NoSuchColumn {
             relation: schema.name.to_string(),
             name: name.to_string(),
+            hint: schema.instead_of(name),
             span,
         };
         let Some(specs) = self.specs().cloned() else {

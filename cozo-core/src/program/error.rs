@@ -156,23 +156,26 @@ pub enum ProgramError {
     },
     /// An applied rule is not defined.
     #[error("the rule '{name}' is not defined")]
-    #[diagnostic(code(eval::rule_not_found), help("define it in this query; a stored relation is applied with '*'"))]
+    #[diagnostic(code(eval::rule_not_found))]
     RuleNotFound {
         /// The rule.
         name: String,
+        /// The stored relation of this name, or a rule of a similar one.
+        #[help]
+        hint: String,
         /// The application.
         #[label("not defined")]
         span: SourceSpan,
     },
     /// An application has the wrong number of arguments.
-    #[error("'{name}' has {expected} columns, but {found} are given")]
-    #[diagnostic(
-        code(eval::rule_arity_mismatch),
-        help("give all columns ('_' for those of no interest), or name them: *relation{{column}}")
-    )]
+    #[error("'{name}' has {}, but {found} {} given", columns(*expected), if *found == 1 { "is" } else { "are" })]
+    #[diagnostic(code(eval::rule_arity_mismatch))]
     ApplicationArity {
         /// The relation.
         name: String,
+        /// Its columns by name.
+        #[help]
+        hint: String,
         /// Its columns.
         expected: usize,
         /// The arguments.
@@ -195,10 +198,13 @@ pub enum ProgramError {
     Relation(#[from] RelationError),
     /// A named application names a column that the relation does not have.
     #[error("'{relation}' has no column '{column}'")]
-    #[diagnostic(code(eval::named_field_not_found), help("'::columns {relation}' lists its columns"))]
+    #[diagnostic(code(eval::named_field_not_found))]
     ColumnNotFound {
         /// The relation.
         relation: String,
+        /// A column of a similar name, or all of them.
+        #[help]
+        hint: String,
         /// The column.
         column: String,
         /// Where it stands.
@@ -318,8 +324,11 @@ pub enum ProgramError {
     Search(#[from] SearchError),
     /// A fixed rule that does not exist.
     #[error("there is no fixed rule '{name}'")]
-    #[diagnostic(code(parser::fixed_rule_not_found), help("'::fixed_rules' lists them"))]
+    #[diagnostic(code(parser::fixed_rule_not_found))]
     FixedRuleNotFound {
+        /// A fixed rule of a similar name.
+        #[help]
+        hint: String,
         /// The name.
         name: String,
         /// Where it stands.
@@ -353,11 +362,11 @@ pub enum ProgramError {
     },
     /// An input rule of a fixed rule is not defined.
     #[error("the rule '{name}' is not defined")]
-    #[diagnostic(
-        code(algo::rule_not_found),
-        help("define it in this query; a stored relation is an input with '*', as in *{name}[]")
-    )]
+    #[diagnostic(code(algo::rule_not_found))]
     InputRuleNotFound {
+        /// The stored relation of this name, or a rule of a similar one.
+        #[help]
+        hint: String,
         /// The rule.
         name: String,
         /// The input.
@@ -406,4 +415,8 @@ pub enum ProgramError {
         #[label("not a length")]
         span: SourceSpan,
     },
+}
+
+fn columns(count: usize) -> String {
+    format!("{count} column{}", if count == 1 { "" } else { "s" })
 }

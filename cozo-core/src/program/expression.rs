@@ -29,12 +29,12 @@ pub enum CallError {
         span: SourceSpan,
     },
     /// A function got too few or too many arguments.
-    #[error("wrong number of arguments for '{name}'")]
+    #[error("wrong number of arguments for '{name}': {found}")]
     #[diagnostic(code(parser::func_wrong_num_args))]
     FunctionArity {
         /// The function.
         name: String,
-        /// How many it needs.
+        /// How many it needs, and what they are.
         #[help]
         hint: String,
         /// The call.
@@ -132,7 +132,8 @@ impl Resolver<'_> {
                         span: function.span,
                     })?;
                     if !found.arity.accepts(args.len()) {
-                        return Err(wrong_arity(name, &found.arity.to_string(), args.len(), *span));
+                        let needs = format!("{}: {}", found.arity, found.signature());
+                        return Err(wrong_arity(name, &needs, args.len(), *span));
                     }
                     self.call(found, args.iter(), *span)
                 }

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use super::names::{Relations, column_index, instead_of_rule};
 use super::resolve::check_once;
 use super::{Definition, FixedApply, FixedInput, Formula, HeadColumn, Predicate, ProgramError, Resolver, Target};
+use crate::diag::nearest;
 use crate::expr::Expr;
-use crate::fixed_rule::{FixedRuleError, OptionMap, Options, Rule};
+use crate::fixed_rule::{FixedRuleError, OptionMap, Options, Rule, RuleSet};
 use crate::parse::ast::{self, StoredBindings, Symbol};
 use crate::schema::SchemaRef;
 use crate::value::SmallStr;
@@ -48,7 +50,13 @@ impl Resolver<'_> {
                 Err(ProgramError::ExternalAccess { name: text, span })
             }
             Some(rule) => Ok(rule),
-            None => Err(ProgramError::FixedRuleNotFound { name: text, span }),
+            None => {
+                let known = rules.map_or(vec![], RuleSet::names);
+                let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
+                let near = nearest(&name.name, &known).map(|near| format!("did you mean `{near}`? "));
+                let hint = format!("{}'::fixed_rules' lists them", near.unwrap_or_default());
+                Err(ProgramError::FixedRuleNotFound { name: text, hint, span })
+            }
         }
     }
 
@@ -117,11 +125,7 @@ fn by_position(schema: &SchemaRef, named: &[(Symbol, Symbol)]) -> Result<Vec<Sym
     let mut seen: Vec<&Symbol> = vec![];
     for (column, binding) in named {
         check_binding(binding, &mut seen)?;
-        let index = schema.column_index(&column.name).ok_or_else(|| ProgramError::ColumnNotFound {
-            relation: schema.name.to_string(),
-            column: column.name.to_string(),
-            span: column.span,
-        })?;
+        let index = column_index(schema, column)?;
         bindings[index] = binding.clone();
     }
     Ok(bindings)
@@ -147,12 +151,14 @@ fn check_binding<'s>(binding: &'s Symbol, seen: &mut Vec<&'s Symbol>) -> Result<
 pub(super) fn check_inputs(
     apply: &FixedApply,
     predicates: &BTreeMap<SmallStr, Predicate<Formula>>,
+    relations: &dyn Relations,
 ) -> Result<(), ProgramError> {
     for input in &apply.inputs {
         if let Target::Predicate(name) = &input.target
             && !predicates.contains_key(name)
         {
-            return Err(ProgramError::InputRuleNotFound { name: name.to_string(), span: input.span });
+            let hint = instead_of_rule(name, predicates, relations);
+            return Err(ProgramError::InputRuleNotFound { name: name.to_string(), hint, span: input.span });
         }
     }
     Ok(())

@@ -22,6 +22,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use super::expression::{CallError, suggestion};
+use super::names::{NoRelations, Relations, check_applications, column_index};
 use super::parameters::Parameters;
 use super::search::listing;
 use super::{
@@ -43,7 +44,7 @@ const ATOM_BYTES: usize = 1 << 10;
 /// Resolves the parts of one query.
 pub struct Resolver<'a> {
     /// Finds a stored or ephemeral relation by name.
-    pub relations: &'a dyn Fn(&str) -> Option<SchemaRef>,
+    pub relations: &'a dyn Relations,
     /// The fixed rules; `None` without a database.
     pub fixed_rules: Option<&'a RuleSet>,
     /// The values of parameters, for the few places where the program's shape depends on them.
@@ -63,7 +64,7 @@ pub struct Resolver<'a> {
 impl<'a> Resolver<'a> {
     /// A resolver without parameters so far.
     pub fn new(
-        relations: &'a dyn Fn(&str) -> Option<SchemaRef>,
+        relations: &'a dyn Relations,
         fixed_rules: Option<&'a RuleSet>,
         values: &'a BTreeMap<String, DataValue>,
     ) -> Self {
@@ -74,7 +75,7 @@ impl<'a> Resolver<'a> {
 
     /// A resolver that knows no stored relations and no fixed rules.
     pub fn standalone(values: &'a BTreeMap<String, DataValue>) -> Self {
-        Resolver::new(&|_| None, None, values)
+        Resolver::new(&NoRelations, None, values)
     }
 }
 
@@ -111,7 +112,7 @@ impl Resolver<'_> {
             let definition = Definition::Constant(ConstantRows::Listing(call));
             (name, Predicate { columns, definition, span })
         }));
-        check_applications(&predicates)?;
+        check_applications(&predicates, self.relations)?;
         Ok(Program { predicates, components: vec![] })
     }
 
@@ -228,12 +229,12 @@ impl Resolver<'_> {
         let args = match &apply.args {
             ast::StoredArgs::Positional(args) => {
                 if args.len() != schema.arity() {
-                    return Err(ProgramError::ApplicationArity {
-                        name: schema.name.to_string(),
-                        expected: schema.arity(),
-                        found: args.len(),
-                        span: apply.span,
-                    });
+                    let (name, expected, found) = (schema.name.to_string(), schema.arity(), args.len());
+                    let hint = format!(
+                        "{}; '_' stands for one of no interest, and *{name}{{column}} names some",
+                        schema.listed()
+                    );
+                    return Err(ProgramError::ApplicationArity { name, hint, expected, found, span: apply.span });
                 }
                 args.iter().map(|arg| self.arg(arg)).collect::<Result<_, _>>()?
             }
@@ -250,7 +251,8 @@ impl Resolver<'_> {
     ) -> Result<(Target, SchemaRef), ProgramError> {
         let read = self.stored_read(name, time)?;
         let schema = read.schema.clone();
-        let base = name.name.split_once(':').and_then(|(relation, index)| Some(((self.relations)(relation)?, index)));
+        let base =
+            name.name.split_once(':').and_then(|(relation, index)| Some((self.relations.find(relation)?, index)));
         let listed = base.as_ref().and_then(|(relation, index)| Some((relation, relation.search(index)?)));
         let Some((relation, index)) = listed.filter(|(_, index)| !index.is_listed_as_stored()) else {
             return Ok((Target::Stored(read), schema));
@@ -266,11 +268,7 @@ impl Resolver<'_> {
         let mut args = vec![Arg::Wildcard; schema.arity()];
         check_once(named.iter().map(|arg| &arg.column), "column")?;
         for arg in named {
-            let index = schema.column_index(&arg.column.name).ok_or_else(|| ProgramError::ColumnNotFound {
-                relation: schema.name.to_string(),
-                column: arg.column.name.to_string(),
-                span: arg.column.span,
-            })?;
+            let index = column_index(schema, &arg.column)?;
             args[index] = self.arg(&arg.expr)?;
         }
         Ok(args)
@@ -278,9 +276,14 @@ impl Resolver<'_> {
 
     /// A stored relation that may be read.
     pub(super) fn readable(&self, name: &ast::Symbol) -> Result<SchemaRef, ProgramError> {
-        let schema = (self.relations)(&name.name).ok_or_else(|| RelationError::not_found(&name.name, name.span))?;
+        let schema = self.relations.find(&name.name).ok_or_else(|| self.no_relation(name))?;
         schema.require(AccessLevel::ReadOnly, "read", name.span)?;
         Ok(schema)
+    }
+
+    /// The error of a name that no relation has.
+    pub fn no_relation(&self, name: &ast::Symbol) -> RelationError {
+        RelationError::not_found(&name.name, name.span, &self.relations.names())
     }
 
     fn arg(&mut self, arg: &ast::Expr) -> Result<Arg, ProgramError> {
@@ -375,31 +378,4 @@ fn applied(formula: &ast::Formula, waiting: &mut Vec<SmallStr>, reached: &FxHash
             }
         }
     }
-}
-
-/// Checks that every applied predicate is defined, with as many columns as arguments.
-fn check_applications(predicates: &BTreeMap<SmallStr, Predicate<Formula>>) -> Result<(), ProgramError> {
-    let check = |apply: &Apply| {
-        let Target::Predicate(name) = &apply.target else { return Ok(()) };
-        let span = apply.span;
-        let predicate =
-            predicates.get(name).ok_or_else(|| ProgramError::RuleNotFound { name: name.to_string(), span })?;
-        let expected = predicate.columns.len();
-        if expected == apply.args.len() {
-            return Ok(());
-        }
-        Err(ProgramError::ApplicationArity { name: name.to_string(), expected, found: apply.args.len(), span })
-    };
-    for predicate in predicates.values() {
-        match &predicate.definition {
-            Definition::Rules(rules) => {
-                for atom in rules.iter().flat_map(|rule| rule.body.atoms()) {
-                    atom.applied().map_or(Ok(()), check)?;
-                }
-            }
-            Definition::Fixed(apply) => super::fixed::check_inputs(apply, predicates)?,
-            Definition::Constant(_) => {}
-        }
-    }
-    Ok(())
 }

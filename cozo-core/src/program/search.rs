@@ -13,6 +13,7 @@
 
 use std::sync::Arc;
 
+use super::names::column_index;
 use super::resolve::check_once;
 use super::search_error::SearchError;
 use super::search_parameters::{Role, needed, of_kind, role};
@@ -121,11 +122,7 @@ impl Resolver<'_> {
         check_once(search.bindings.iter().map(|arg| &arg.column), "column")?;
         for arg in &search.bindings {
             let name = &arg.column;
-            let at = schema.column_index(&name.name).ok_or_else(|| ProgramError::ColumnNotFound {
-                relation: schema.name.to_string(),
-                column: name.to_string(),
-                span: name.span,
-            })?;
+            let at = column_index(&schema, name)?;
             outputs.bind(SearchColumn::Stored(at), name, &arg.expr, self)?;
         }
         let mut parameters = vec![];

@@ -1,17 +1,21 @@
 //! The errors for a stored relation that does not exist or must not be used so, the same for every way to a relation.
 
 use super::{AccessLevel, RelationSchema};
-use crate::diag::SourceSpan;
+use crate::diag::{SourceSpan, nearest};
+use crate::value::SmallStr;
 
 /// A stored relation cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, miette::Diagnostic)]
 pub enum RelationError {
     /// There is no such relation: create it, or mend the name.
     #[error("there is no stored relation '{name}'")]
-    #[diagnostic(code(query::relation_not_found), help("'::relations' lists them; ':create' makes one"))]
+    #[diagnostic(code(query::relation_not_found))]
     NotFound {
         /// The name.
         name: String,
+        /// A relation of a similar name.
+        #[help]
+        hint: String,
         /// Where it stands, if in a script.
         #[label("not found")]
         span: Option<SourceSpan>,
@@ -36,13 +40,37 @@ pub enum RelationError {
 }
 
 impl RelationError {
-    /// The error for a name without a relation.
-    pub fn not_found(name: &str, span: impl Into<Option<SourceSpan>>) -> Self {
-        RelationError::NotFound { name: name.to_string(), span: span.into() }
+    /// The error for a name that none of the relations has.
+    pub fn not_found(name: &str, span: impl Into<Option<SourceSpan>>, relations: &[SmallStr]) -> Self {
+        let names: Vec<&str> = relations.iter().map(SmallStr::as_str).collect();
+        let near = nearest(name, &names).map(|near| format!("did you mean `{near}`? "));
+        let hint = format!("{}'::relations' lists them; ':create' makes one", near.unwrap_or_default());
+        RelationError::NotFound { name: name.to_string(), hint, span: span.into() }
     }
 }
 
+/// How many columns of a relation an error lists.
+const COLUMNS_LISTED: usize = 12;
+
 impl RelationSchema {
+    /// What a name that is no column may have meant, for an error.
+    pub fn instead_of(&self, column: &str) -> String {
+        let names: Vec<&str> = self.columns().map(|column| column.name.as_str()).collect();
+        match nearest(column, &names) {
+            Some(near) => format!("did you mean `{near}`? {}", self.listed()),
+            None => self.listed(),
+        }
+    }
+
+    /// The columns in words: `its columns are id, name`.
+    pub fn listed(&self) -> String {
+        let mut names: Vec<&str> = self.columns().map(|column| column.name.as_str()).take(COLUMNS_LISTED).collect();
+        if self.arity() > COLUMNS_LISTED {
+            names.push("...");
+        }
+        format!("its columns are {}", names.join(", "))
+    }
+
     /// Refuses what the access level does not allow; `action` is what was asked for, as in "it cannot be ...".
     pub fn require(
         &self,

@@ -158,9 +158,9 @@ pub enum SessionError {
         /// The column.
         column: String,
     },
-    /// An import of columns is not a table: give one column for each header, all of the same length.
+    /// An import of columns is not a table.
     #[error("the columns for relation '{relation}' are not one for each header, each as long as there are rows")]
-    #[diagnostic(code(import::bad_data))]
+    #[diagnostic(code(import::bad_data), help("give one column for each header, all of the same length"))]
     ImportShape {
         /// The relation.
         relation: String,

@@ -183,7 +183,7 @@ fn misfit(relation: &str, row: usize, found: usize, headers: usize) -> SessionEr
 /// A relation, if its access level allows the action.
 fn find(txn: &Transaction, name: &str, needed: AccessLevel, action: &'static str) -> Result<SchemaRef, SessionError> {
     let schema = txn.catalog().find(name);
-    let schema = schema.ok_or_else(|| RelationError::not_found(name, None))?;
+    let schema = schema.ok_or_else(|| RelationError::not_found(name, None, &txn.relation_names()))?;
     schema.require(needed, action, None)?;
     Ok(schema.clone())
 }

@@ -136,6 +136,12 @@ impl Transaction {
         if name.starts_with('_') { self.ephemeral.schemas.get(name) } else { self.catalog().find(name) }
     }
 
+    /// The names of all relations, stored and ephemeral.
+    pub fn relation_names(&self) -> Vec<SmallStr> {
+        let stored = self.catalog().iter().map(|schema| schema.name.clone());
+        stored.chain(self.ephemeral.schemas.keys().cloned()).collect()
+    }
+
     /// The view of a query that reads these relations.
     pub fn view(&mut self, relations: &[RelationId]) -> Result<View<'_>, TxnError> {
         let reads_stored = !relations.iter().all(|id| is_ephemeral(*id));

@@ -7,6 +7,7 @@ mod common;
 
 mod aggregations;
 mod algorithms;
+mod errors;
 mod functions;
 mod operations;
 

@@ -2,12 +2,13 @@
 
 use smallvec::SmallVec;
 
+use crate::budget::Stop;
 use crate::diag::SourceSpan;
 use crate::exec::error::ExecError;
 use crate::exec::rowset::grouping::Grouping;
 use crate::exec::rowset::table::bytes_of;
-use crate::expr::FunctionError;
-use crate::expr::aggregations::Accumulator;
+use crate::expr::aggregations::{self, Accumulator};
+use crate::expr::{EvalError, FunctionError};
 use crate::program::AggregationUse;
 use crate::value::{Batch, DataValue};
 
@@ -137,10 +138,17 @@ impl GroupSink {
     }
 }
 
+/// How an aggregation is written, and what it gives.
+fn usage(name: &str) -> String {
+    aggregations::find(name)
+        .map_or(String::new(), |aggregation| format!("{}: {}", aggregation.signature(), aggregation.doc))
+}
+
 /// An error of an aggregation.
 pub fn failed(name: &'static str, span: SourceSpan, error: FunctionError) -> ExecError {
     match error {
-        FunctionError::Refused(reason) => ExecError::Aggregation { name, reason, span },
-        stop => stop.at(span).into(),
+        FunctionError::Refused(reason) => ExecError::Aggregation { name, reason, usage: usage(name), span },
+        FunctionError::Stop(Stop::TooDeep) => EvalError::TooDeep { span }.into(),
+        FunctionError::Stop(stop) => EvalError::Stop(stop).into(),
     }
 }

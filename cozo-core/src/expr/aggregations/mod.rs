@@ -46,6 +46,13 @@ pub struct Aggregation {
     pub meet: Option<Meet>,
 }
 
+impl Aggregation {
+    /// The application with the names of its parameters: `collect(x, count?)`.
+    pub fn signature(&self) -> String {
+        format!("{}({})", self.name, self.parameters.join(", "))
+    }
+}
+
 /// Makes an accumulator from constant arguments, or refuses these.
 pub type Start = fn(args: &[DataValue]) -> Result<Box<dyn Accumulator>, FunctionError>;
 

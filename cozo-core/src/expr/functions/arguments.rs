@@ -25,10 +25,34 @@ pub(super) fn fail<T>(function: &str, reason: impl std::fmt::Display) -> Result<
 /// The error for an argument of the wrong type or value.
 pub(super) fn unexpected(function: &str, args: &[DataValue], i: usize, expected: &str) -> FunctionError {
     let found = quote(&args[i]);
+    if let [left, right] = args
+        && let Some(action) = refused_operation(function, left, right)
+    {
+        return FunctionError::new(format!("{action}: {} is not {expected}", shown(&args[i])));
+    }
     FunctionError::new(match args.len() {
         1 => format!("{function}: expected {expected}, found {found}"),
         _ => format!("{function}: argument {} must be {expected}, found {found}", i + 1),
     })
+}
+
+/// What an operator was to do, as people say it: `cannot add 1 and null`.
+fn refused_operation(function: &str, left: &DataValue, right: &DataValue) -> Option<String> {
+    let (left, right) = (shown(left), shown(right));
+    Some(match function {
+        "add" => format!("cannot add {left} and {right}"),
+        "sub" => format!("cannot subtract {right} from {left}"),
+        "mul" => format!("cannot multiply {left} by {right}"),
+        "div" => format!("cannot divide {left} by {right}"),
+        "mod" => format!("cannot divide {left} by {right} for a remainder"),
+        "pow" => format!("cannot raise {left} to the power {right}"),
+        "concat" => format!("cannot join {left} and {right}"),
+        _ => return None,
+    })
+}
+
+fn shown(value: &DataValue) -> String {
+    shorten(value, QUOTED_BYTES, "...")
 }
 
 /// The error for integers that leave 64 bits.

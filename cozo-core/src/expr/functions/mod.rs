@@ -65,6 +65,16 @@ pub struct Function {
 }
 
 impl Function {
+    /// The call with the names of its parameters: `get(list, index, default?)`.
+    pub fn signature(&self) -> String {
+        format!("{}({})", self.name, self.parameters.join(", "))
+    }
+
+    /// How it is called, and what it does.
+    pub fn usage(&self) -> String {
+        format!("{}: {}", self.signature(), self.doc)
+    }
+
     /// A deterministic function with one name and no kernel; the other methods add what an entry has beyond that.
     const fn new(
         name: &'static str,

@@ -141,12 +141,8 @@ impl Extractor {
         match error {
             EvalError::Stop(stop) => stop.into(),
             error => {
-                let help = miette::Diagnostic::help(&error).map(|help| help.to_string());
-                let reason = match help {
-                    Some(help) if error.to_string() == "evaluation failed" => help,
-                    _ => error.to_string(),
-                };
-                SearchIndexError::Extract { what: self.what(), index: self.name.clone(), reason }
+                let (index, reason) = (self.name.clone(), error.to_string());
+                SearchIndexError::Extract { what: self.what(), index, reason }
             }
         }
     }

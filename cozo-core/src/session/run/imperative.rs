@@ -178,7 +178,7 @@ fn read_all(
 }
 
 fn ephemeral(name: &Symbol, txn: &Transaction) -> Result<SchemaRef, SessionError> {
-    let not_found = || RelationError::not_found(&name.name, name.span).into();
+    let not_found = || RelationError::not_found(&name.name, name.span, &txn.relation_names()).into();
     txn.relation(&name.name).cloned().ok_or_else(not_found)
 }
 

@@ -9,9 +9,10 @@ use crate::plan::{
     JoinOrder, MutationPlan, OptionError, Options, Plan, Strategy, ValueSource, build, constant, plan_mutation,
     plan_options,
 };
-use crate::program::{GivenRelation, Parameters, Program, Resolver, Rewriting, prepare};
+use crate::program::{GivenRelation, Parameters, Program, Relations, Resolver, Rewriting, prepare};
+use crate::schema::SchemaRef;
 use crate::txn::Transaction;
-use crate::value::DataValue;
+use crate::value::{DataValue, SmallStr};
 
 /// The time limit in seconds of a query without an option for it.
 pub const DEFAULT_TIMEOUT_SECONDS: f64 = 300.0;
@@ -61,7 +62,7 @@ impl CompiledQuery {
         values: &BTreeMap<String, DataValue>,
         given: &[GivenRelation],
     ) -> miette::Result<Self> {
-        let relations = |name: &str| txn.relation(name).cloned();
+        let relations = Visible(txn);
         let (fixed_rules_version, fixed_rules) = (fixed_rules.version, Some(fixed_rules));
         let mut resolver = Resolver::new(&relations, fixed_rules, values);
         let mut mutations = query.options.iter().filter_map(|option| match option {
@@ -100,6 +101,19 @@ impl CompiledQuery {
         let sizes = sizes.unwrap_or_default();
         let is_small = plan.as_ref().is_some_and(|plan| is_small(plan, mutation.as_ref()));
         Ok(CompiledQuery { plan, options, mutation, parameters, is_small, compiled_against, sizes })
+    }
+}
+
+/// The relations that a transaction sees.
+struct Visible<'t>(&'t Transaction);
+
+impl Relations for Visible<'_> {
+    fn find(&self, name: &str) -> Option<SchemaRef> {
+        self.0.relation(name).cloned()
+    }
+
+    fn names(&self) -> Vec<SmallStr> {
+        self.0.relation_names()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Changes of columns that the database refuses.
 
-use crate::diag::{SourceSpan, nearest};
+use crate::diag::SourceSpan;
 use crate::parse::ast::{ChangedColumn, Symbol};
 use crate::schema::RelationSchema;
 
@@ -110,11 +110,7 @@ pub enum ColumnError {
 impl ColumnError {
     /// The error of a column that is not there.
     pub fn missing(schema: &RelationSchema, column: &Symbol) -> Self {
-        let names: Vec<&str> = schema.columns().map(|column| column.name.as_str()).collect();
-        let advice = match nearest(&column.name, &names) {
-            Some(name) => format!("did you mean `{name}`?"),
-            None => format!("its columns are {}", names.join(", ")),
-        };
+        let advice = schema.instead_of(&column.name);
         let (relation, name) = (schema.name.to_string(), column.name.to_string());
         ColumnError::Missing { relation, name, advice, span: column.span }
     }

@@ -20,7 +20,7 @@ pub fn count(n: usize) -> DataValue {
 
 /// A relation that an operation names.
 pub fn find(name: &Symbol, txn: &Transaction) -> Result<SchemaRef, SessionError> {
-    let not_found = || RelationError::not_found(&name.name, name.span).into();
+    let not_found = || RelationError::not_found(&name.name, name.span, &txn.relation_names()).into();
     txn.catalog().find(&name.name).cloned().ok_or_else(not_found)
 }
 
