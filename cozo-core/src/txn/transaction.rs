@@ -28,6 +28,7 @@ use crate::txn::error::TxnError;
 use crate::txn::versions::current::VersionRef;
 use crate::txn::view::{Now, View};
 use crate::txn::writes::{Savepoint, Started, Writes};
+use crate::txn::written::Written;
 use crate::value::{Batch, SmallStr};
 
 /// The invariant of all writing operations.
@@ -47,6 +48,8 @@ pub struct Transaction {
     /// The approximate time at which it began, in microseconds since the epoch.
     began_micros: i64,
     now: Now,
+    /// How much the queries of a script have written so far.
+    pub written: Written,
 }
 
 impl Transaction {
@@ -88,6 +91,7 @@ impl Transaction {
             ephemeral: Ephemeral::default(),
             began_micros: about_now_micros(),
             now: Now::default(),
+            written: Written::default(),
         }
     }
 
