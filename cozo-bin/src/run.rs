@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -33,8 +33,9 @@ pub fn run(arguments: RunArguments) -> miette::Result<ExitCode> {
 }
 
 /// Runs the scripts one after the other; the first that fails ends it.
-fn run_all(mut arguments: RunArguments) -> miette::Result<ExitCode> {
-    arguments.files = files_or_stdin(&arguments);
+fn run_all(arguments: RunArguments) -> miette::Result<ExitCode> {
+    let is_piped = arguments.files.is_empty() && arguments.scripts.is_empty();
+    let piped = is_piped.then(script_from_stdin).transpose()?;
     let parameters = parameters(&arguments.parameters)?;
     let interrupt = signals::stop_work_on_signals(|| ());
     let connection = match arguments.server.connect()? {
@@ -51,30 +52,26 @@ fn run_all(mut arguments: RunArguments) -> miette::Result<ExitCode> {
     let mutability = if arguments.immutable { ScriptMutability::Immutable } else { ScriptMutability::Mutable };
     let runner =
         Runner { connection: &connection, parameters, mutability, format: arguments.format, interrupt: &interrupt };
-    for file in &arguments.files {
-        if !runner.run(&read_script(file)?, Some(file))? {
-            return Ok(ExitCode::FAILURE);
-        }
-    }
-    for script in &arguments.scripts {
-        if !runner.run(script, None)? {
+    let stdin = Path::new(STDIN);
+    let piped = piped.into_iter().map(|script| runner.run(&script, Some(stdin)));
+    let files = arguments.files.iter().map(|file| runner.run(&read_script(file)?, Some(file)));
+    let scripts = arguments.scripts.iter().map(|script| runner.run(script, None));
+    for succeeded in piped.chain(files).chain(scripts) {
+        if !succeeded? {
             return Ok(ExitCode::FAILURE);
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Standard input, where nothing else is to run. Ends the program where a person sits there.
-fn files_or_stdin(arguments: &RunArguments) -> Vec<PathBuf> {
-    match (arguments.files.is_empty() && arguments.scripts.is_empty(), io::stdin().is_terminal()) {
-        (false, _) => arguments.files.clone(),
-        (true, false) => vec![STDIN.into()],
-        (true, true) => {
-            let missing =
-                "there is no script: name a FILE, write -e SCRIPT, or pipe one in; 'cozo repl' is for typing\n";
-            clap::Error::raw(ErrorKind::MissingRequiredArgument, missing).exit()
-        }
+/// The script on standard input, where no other is named. Ends the program where there is none.
+fn script_from_stdin() -> miette::Result<String> {
+    let script = if io::stdin().is_terminal() { String::new() } else { read_script(Path::new(STDIN))? };
+    if script.trim().is_empty() {
+        let missing = "there is no script: name a FILE, write -e SCRIPT, or pipe one in; 'cozo repl' is for typing\n";
+        clap::Error::raw(ErrorKind::MissingRequiredArgument, missing).exit();
     }
+    Ok(script)
 }
 
 /// What stands for standard input.

@@ -1,4 +1,4 @@
-//! The REPL in a terminal: colors, completion, history, pages.
+//! The REPL in a terminal: what is typed, inputs of several lines, colors, completion, history, pages, and tables that fit.
 
 #![cfg(unix)]
 

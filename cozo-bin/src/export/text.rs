@@ -50,7 +50,7 @@ fn objects(
     put(begin)?;
     for batch in table.batches()? {
         let batch = batch?;
-        for (row, number) in batch.rows().into_iter().zip(rows..) {
+        for (row, number) in batch.rows().zip(rows..) {
             put(if number == 0 { before } else { between })?;
             put(&object(&names, row))?;
         }

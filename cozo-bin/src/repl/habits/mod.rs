@@ -150,6 +150,7 @@ mod tests {
                 "SELECT name, age FROM person ORDER BY age DESC, name LIMIT 1",
                 "?[name, age] := *person{name, age} :order -age, name :limit 1",
             ),
+            ("SELECT name FROM person ORDER BY age", "?[name, age] := *person{name, age} :order age"),
             ("SELECT age, COUNT(*) FROM person GROUP BY age", "?[age, count(id)] := *person{age, id}"),
             ("SELECT AVG(age) FROM person", "?[mean(age)] := *person{age, id}"),
         ] {

@@ -62,6 +62,13 @@ fn select(statement: &str, catalog: &Catalog<'_>) -> Option<String> {
             item => head.push(table.head_item(item, &mut bound)?),
         }
     }
+    // What groups and sorts is an output here.
+    for clause in ["group by", "order by"] {
+        for key in clauses.get(clause).map(items).unwrap_or_default() {
+            let item = table.head_item(key.split_whitespace().next()?, &mut bound)?;
+            add(&mut head, &item);
+        }
+    }
     // Rows of a relation are counted, and not the distinct values among them.
     if let Some(relation) = table.relation.as_ref().filter(|_| head.iter().any(|item| item.contains('('))) {
         relation.keys.iter().for_each(|key| add(&mut bound, key));
