@@ -157,6 +157,7 @@ fn writes_say_how_many_rows() {
         "?[k, v] <- [[9, 'i']] :put r {k => v} :returning\n",
         "::index create r:by_v {v}\n",
         "?[k] := k in [4, 99] :rm r {k}\n",
+        "?[k, v] := *r{k, v}, k > 1000 :put r {k => v}\n",
     ))
     .succeeded();
     let counts: Vec<&str> = output
@@ -177,6 +178,7 @@ fn writes_say_how_many_rows() {
         "1 row put",
         "1 row",
         "up to 2 rows removed",
+        "0 rows put",
     ];
     assert_eq!(counts, expected, "{output}");
     assert!(output.contains("\"inserted\" ┆ 9"), "what is asked for is shown: {output}");

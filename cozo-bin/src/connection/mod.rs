@@ -57,12 +57,15 @@ impl Connection {
         script: &str,
         parameters: BTreeMap<String, DataValue>,
         interrupt: &Interrupt,
-    ) -> miette::Result<(NamedRows, Written)> {
+    ) -> miette::Result<(NamedRows, Option<Written>)> {
         let mutable = ScriptMutability::Mutable;
         match self {
-            Connection::Local(db) => db.run_script_counted(script, parameters, mutable, interrupt),
+            Connection::Local(db) => {
+                let (rows, written) = db.run_script_counted(script, parameters, mutable, interrupt)?;
+                Ok((rows, Some(written)))
+            }
             Connection::Remote(server) => {
-                server.run_script(script, parameters, mutable, interrupt).map(|rows| (rows, Written::default()))
+                server.run_script(script, parameters, mutable, interrupt).map(|rows| (rows, None))
             }
         }
     }

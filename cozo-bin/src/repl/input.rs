@@ -80,17 +80,28 @@ impl Role {
     }
 
     fn of_query(query: &Query) -> Self {
-        let mutation = query.options.iter().find_map(|option| match option {
-            QueryOption::Mutation(mutation) => Some(mutation.op),
-            _ => None,
-        });
-        match (query.rules.is_empty(), mutation) {
+        match (query.rules.is_empty(), mutation(query)) {
             (true, Some(MutationOp::Create | MutationOp::Replace)) => Role::Create,
             (true, _) if !query.options.is_empty() => Role::Options,
             (false, None) => Role::Query,
             _ => Role::Other,
         }
     }
+}
+
+/// What a query does to a stored relation, if the script is one that does.
+pub fn mutation_of(script: &str) -> Option<MutationOp> {
+    match parse_script(script) {
+        Ok(Script::Query(query)) => mutation(&query),
+        _ => None,
+    }
+}
+
+fn mutation(query: &Query) -> Option<MutationOp> {
+    query.options.iter().find_map(|option| match option {
+        QueryOption::Mutation(mutation) => Some(mutation.op),
+        _ => None,
+    })
 }
 
 /// Whether a text can be run, or is so wrong that nothing which follows mends it. Where it `is_ended`, nothing is to follow, but for

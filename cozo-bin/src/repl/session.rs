@@ -151,12 +151,13 @@ impl Session {
         let Some(path) = self.save.clone() else { return self.show_result(script) };
         let start = Instant::now();
         let (result, written) = self.result_of(script)?;
+        let counts = written.and_then(|written| written::counts(&written, script));
         self.save = None;
         let took = start.elapsed();
         let rows = result.rows.len();
         if let Err(error) = files::save(&path, &result, &self.interrupt) {
             // The script has run, perhaps for long, and has written what it writes: its result is not thrown away.
-            self.show_all(result, written, took)?;
+            self.show_all(result, counts, took)?;
             return Err(error);
         }
         Ok(output::line(format!("{}, saved to {}", output::summary(rows, took), path.display()))?)
@@ -165,13 +166,13 @@ impl Session {
     fn show_result(&mut self, script: &str) -> miette::Result<()> {
         let start = Instant::now();
         let (result, written) = self.result_of(script)?;
-        self.show_all(result, written, start.elapsed())
+        let took = start.elapsed();
+        self.show_all(result, written.and_then(|written| written::counts(&written, script)), took)
     }
 
-    /// Shows the results of a script, and keeps the first.
-    fn show_all(&mut self, result: NamedRows, written: Written, took: Duration) -> miette::Result<()> {
+    /// Shows the results of a script and how many rows it has written, and keeps the first result.
+    fn show_all(&mut self, result: NamedRows, counts: Option<String>, took: Duration) -> miette::Result<()> {
         let results = result.flatten();
-        let counts = written::counts(&written);
         for rows in &results {
             // A status says less than the numbers of rows.
             if counts.is_some() && written::is_status(rows) {
@@ -190,7 +191,7 @@ impl Session {
     }
 
     /// Runs a script with the parameters, and says what it wrote; Ctrl-C stops it.
-    pub fn result_of(&self, script: &str) -> miette::Result<(NamedRows, Written)> {
+    pub fn result_of(&self, script: &str) -> miette::Result<(NamedRows, Option<Written>)> {
         let _waiting = Waiting::begin();
         self.connection.run_script_counted(script, self.parameters.clone(), &self.interrupt)
     }
