@@ -103,8 +103,8 @@ impl ServerAddress {
 /// `cozo run`.
 #[derive(Args)]
 pub struct RunArguments {
-    /// Files with a script each, run in order on the same database; `-` is standard input, which is also read where no script is
-    /// named and something is piped in
+    /// Files with a script each, run in order on the same database; `-` is standard input, which is also read where no script
+    /// is named and something is piped in
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// A script, run after the files; may be repeated
@@ -179,7 +179,8 @@ pub struct ExportArguments {
     /// The relation
     #[arg(required_unless_present = "script", conflicts_with = "script")]
     pub relation: Option<String>,
-    /// A `.csv`, `.tsv`, `.jsonl`, `.json`, `.parquet` or `.arrow` file, which is replaced if it is there; `-` is standard output
+    /// A `.csv`, `.tsv`, `.jsonl`, `.json`, `.parquet` or `.arrow` file, which is replaced if it is there; `-` is standard
+    /// output
     pub file: PathBuf,
     /// A script, whose result is written instead of a relation
     #[arg(short = 'e', long, value_name = "SCRIPT")]

@@ -128,8 +128,8 @@ pub struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    /// Runs a script, until a signal stops it, and shows its result; whether all went well. A failure in JSON is a result like others.
-    /// An error tells the file, if the script is from one.
+    /// Runs a script, until a signal stops it, and shows its result; whether all went well. A failure in JSON is a result like
+    /// others. An error tells the file, if the script is from one.
     pub fn run(&self, script: &str, file: Option<&Path>) -> miette::Result<bool> {
         let stopped = "the script was not finished, and wrote nothing";
         let Runner { connection, mutability, format, interrupt, .. } = *self;

@@ -115,7 +115,8 @@ fn the_repl_runs_imperative_scripts() {
 #[test]
 fn the_repl_reads_on_while_an_input_is_unfinished() {
     let output = repl(
-        "r[a] := a in [1, 2];\nr[a] := a = 3\n?[b] :=\n    r[a],\n    b = a * 100\n{ ?[c] := c = 'statement' };\n::relations;\n?[d] := d = 7;",
+        "r[a] := a in [1, 2];\nr[a] := a = 3\n?[b] :=\n    r[a],\n    b = a * 100\n\
+         { ?[c] := c = 'statement' };\n::relations;\n?[d] := d = 7;",
     )
     .succeeded();
     for part in ["│ 100 │", "│ 300 │", "\"statement\"", "│ name ┆", "│ 7 │"] {

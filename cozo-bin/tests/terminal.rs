@@ -249,6 +249,20 @@ fn what_is_unfinished_goes_on_and_can_be_edited() {
 }
 
 #[test]
+fn what_is_typed_ahead_is_kept() {
+    let directory = scratch("ahead");
+    typed(
+        &directory,
+        &json!([
+            [READS, "?[x] := x = 1\r:limit 1\r?[y] :=\ry = 9000 + 8\r"],
+            ["continues the query before", ""],
+            ["│ 9008 │", ""],
+            [READS, END]
+        ]),
+    );
+}
+
+#[test]
 fn options_continue_the_query_before() {
     let directory = scratch("options");
     let shown = typed(

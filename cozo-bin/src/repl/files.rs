@@ -55,8 +55,8 @@ pub fn save_command(session: &mut Session, arguments: Arguments<'_>) -> miette::
     Ok(output::line(format!("{} saved to {}", output::count(rows, "row"), file.display()))?)
 }
 
-/// `%import FILE` or `%import FILE RELATION`, where the relation may have columns in braces. Without it, the file names it, unless it
-/// is JSON of whole relations.
+/// `%import FILE` or `%import FILE RELATION`, where the relation may have columns in braces. Without it, the file names it, unless
+/// it is JSON of whole relations.
 pub fn import_command(session: &mut Session, arguments: Arguments<'_>) -> miette::Result<()> {
     if ["http://", "https://"].iter().any(|scheme| arguments.text.starts_with(scheme)) {
         let advice = format!("'{}' is not a file: fetch it first, then %import the file", arguments.text);
@@ -79,8 +79,8 @@ pub fn import_command(session: &mut Session, arguments: Arguments<'_>) -> miette
     load_with_progress(db, target, &file, Some(format), &session.interrupt)
 }
 
-/// The file that comes first, and what follows it. A name in quotes may have spaces within, and so may one behind which nothing
-/// comes that `follows`.
+/// The file that comes first, and what follows it. A name in quotes may have spaces within, and so may one behind which
+/// nothing comes that `follows`.
 fn split(text: &str, follows: impl Fn(&str) -> bool) -> (PathBuf, &str) {
     if let Some(first) = tokens(text).first().filter(|first| first.kind == (Kind::String { ends: true })) {
         let (quoted, rest) = text.split_at(first.place.end);

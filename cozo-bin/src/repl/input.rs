@@ -104,8 +104,8 @@ fn mutation(query: &Query) -> Option<MutationOp> {
     })
 }
 
-/// Whether a text can be run, or is so wrong that nothing which follows mends it. Where it `is_ended`, nothing is to follow, but for
-/// rules: their `;` ends them, not the query.
+/// Whether a text can be run, or is so wrong that nothing which follows mends it. Where it `is_ended`, nothing is to follow, but
+/// for rules: their `;` ends them, not the query.
 fn is_whole_script(text: &str, is_ended: bool) -> bool {
     match parse_script(text) {
         Ok(Script::Query(query)) => {

@@ -1,7 +1,8 @@
 //! The margin of lines that continue an input: a prompt of their own.
 //!
-//! The line editor has a prompt for the first line only. So Enter in an input that is not finished inserts, behind the line break, as
-//! many no-break spaces as the prompt has characters, which nobody types. They are drawn as [`CONTINUED`], and taken out of what is run.
+//! The line editor has a prompt for the first line only. So Enter in an input that is not finished inserts, behind the line break,
+//! as many no-break spaces as the prompt has characters, which nobody types. They are drawn as [`CONTINUED`], and taken out of what
+//! is run.
 
 use std::borrow::Cow;
 

@@ -1,8 +1,8 @@
 //! `cozo repl`: type scripts, see results.
 //!
 //! A [`Session`] takes one complete input at a time, from the line editor or, when standard input is no terminal, from
-//! its lines. Inputs that begin with a known `%` command are meta commands. What people type who come from other shells, such as `quit`
-//! and SQL, is answered by [`habits`]. All others are scripts.
+//! its lines. Inputs that begin with a known `%` command are meta commands. What people type who come from other shells, such as
+//! `quit` and SQL, is answered by [`habits`]. All others are scripts.
 
 mod colors;
 mod complete;

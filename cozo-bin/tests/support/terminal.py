@@ -1,8 +1,9 @@
 """Runs a program in a terminal, as a person would.
 
-Arguments: the program and its arguments. TERMINAL_SIZE has lines and columns, such as 24x80. Standard input has JSON: a list of
-[WAIT, TYPE], for each of which TYPE is typed, a character at a time, when WAIT has come after what was awaited before; a third element
-are seconds to wait longer. WAIT may be a list, of which any will do. Everything that the terminal showed goes to standard output.
+Arguments: the program and its arguments. TERMINAL_SIZE has lines and columns, such as 24x80. Standard input has JSON: a list
+of [WAIT, TYPE], for each of which TYPE is typed, a character at a time, when WAIT has come after what was awaited before; a
+third element are seconds to wait longer. WAIT may be a list, of which any will do. Everything that the terminal showed goes to
+standard output.
 """
 
 import fcntl

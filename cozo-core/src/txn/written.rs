@@ -1,7 +1,7 @@
 //! How much a transaction has written, for people.
 
-/// How many rows the operations of a script have written to stored relations. Writes of triggers and of imports, and those to ephemeral
-/// relations, do not count.
+/// How many rows the operations of a script have written to stored relations. Writes of triggers and of imports, and those to
+/// ephemeral relations, do not count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Written {
     /// Relations made by `:create` and `:replace`.

@@ -1,7 +1,7 @@
 //! Statements of Cypher about one path, in CozoScript.
 //!
-//! Labels of nodes and types of edges are taken for relations: the first column of a node's is its identity, the first two of an
-//! edge's are where it comes from and where it leads.
+//! Labels of nodes and types of edges are taken for relations: the first column of a node's is its identity, the first two of
+//! an edge's are where it comes from and where it leads.
 
 use super::Written;
 use super::catalog::{Catalog, add};

@@ -1,7 +1,7 @@
 //! What people type who come from other shells: `quit`, `\d`, `.tables`, SQL and Cypher.
 //!
-//! What is meant is done where a word says it all. A statement of another language is not run: the answer is how it is written here, with
-//! the user's own names where the statement is easy.
+//! What is meant is done where a word says it all. A statement of another language is not run: the answer is how it is written
+//! here, with the user's own names where the statement is easy.
 
 mod catalog;
 mod cypher;
@@ -172,7 +172,8 @@ mod tests {
             ("DELETE FROM person WHERE age < 30", "?[id] := *person{id, age}, age < 30 :rm person {id}"),
             (
                 "UPDATE person SET age = age + 1, name = 'x' WHERE id = 2",
-                "?[id, age, name] := *person{id, age: old_age}, id == 2, age = old_age + 1, name = 'x' :update person {id, age, name}",
+                "?[id, age, name] := *person{id, age: old_age}, id == 2, age = old_age + 1, name = 'x' \
+                 :update person {id, age, name}",
             ),
             (
                 "CREATE TABLE town (zip VARCHAR(5) PRIMARY KEY, name TEXT NOT NULL, size INTEGER)",
@@ -195,7 +196,8 @@ mod tests {
             ("MATCH (p:Person) RETURN p.name", "?[p_name] := *person{id: p, name: p_name}"),
             (
                 "MATCH (a:person {name: 'Ann'})-[:KNOWS]->(b:person) WHERE b.age > 20 RETURN b.name, b.age LIMIT 3",
-                "?[b_name, b_age] := *person{id: a, name: 'Ann'}, *knows{who: a, whom: b}, *person{id: b, name: b_name, age: b_age}, b_age > 20 :limit 3",
+                "?[b_name, b_age] := *person{id: a, name: 'Ann'}, *knows{who: a, whom: b}, \
+                 *person{id: b, name: b_name, age: b_age}, b_age > 20 :limit 3",
             ),
             ("MATCH (a)<-[:knows]-(b) RETURN a, count(b)", "?[a, count(b)] := *knows{who: b, whom: a}"),
         ] {

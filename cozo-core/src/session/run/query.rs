@@ -171,7 +171,8 @@ fn finish<R: ScriptResult>(
     Ok(R::of_rows(if returning { returned(mutation.op, schema, &mutated)? } else { NamedRows::status("OK") })?)
 }
 
-/// Counts what an operation has written: the number of rows given to it, and of those that were there before, if it has read them.
+/// Counts what an operation has written: the number of rows given to it, and of those that were there before, if it has read
+/// them.
 fn count(written: &mut Written, op: MutationOp, given: usize, old: Option<usize>) {
     match op {
         MutationOp::Create | MutationOp::Replace => {
