@@ -53,9 +53,9 @@ pub enum Command {
     Run(RunArguments),
     /// Type scripts and see their results
     Repl(ReplArguments),
-    /// Load a file of CSV, JSON Lines, Parquet or Arrow into a stored relation
+    /// Load a file of CSV, JSON Lines, JSON, Parquet or Arrow into a stored relation
     Import(ImportArguments),
-    /// Write a stored relation or the result of a script to a file of CSV, JSON Lines, Parquet or Arrow
+    /// Write a stored relation or the result of a script to a file of CSV, JSON Lines, JSON, Parquet or Arrow
     Export(ExportArguments),
     /// Write all relations to a backup, which is an SQLite file
     Backup(BackupArguments),
@@ -103,8 +103,9 @@ impl ServerAddress {
 /// `cozo run`.
 #[derive(Args)]
 pub struct RunArguments {
-    /// Files with a script each, run in order on the same database; `-` is standard input
-    #[arg(value_name = "FILE", required_unless_present = "scripts")]
+    /// Files with a script each, run in order on the same database; `-` is standard input, which is also read where no script
+    /// is named and something is piped in
+    #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// A script, run after the files; may be repeated
     #[arg(short = 'e', long = "script", value_name = "SCRIPT")]
@@ -135,6 +136,8 @@ pub enum Format {
     Table,
     /// A JSON object a line for each script, errors too
     Json,
+    /// A JSON object a line for each row
+    Jsonl,
     /// CSV with a header
     Csv,
 }
@@ -157,7 +160,7 @@ pub struct ReplArguments {
 pub struct ImportArguments {
     /// The relation, by name or as `'name {key: Type => column: Type}'`; it is created if it does not exist
     pub relation: String,
-    /// A `.csv`, `.tsv`, `.jsonl`, `.parquet` or `.arrow` file
+    /// A `.csv`, `.tsv`, `.jsonl`, `.json`, `.parquet` or `.arrow` file
     pub file: PathBuf,
     /// The format of the file, if its name does not say it
     #[arg(long, value_enum)]
@@ -176,7 +179,8 @@ pub struct ExportArguments {
     /// The relation
     #[arg(required_unless_present = "script", conflicts_with = "script")]
     pub relation: Option<String>,
-    /// A `.csv`, `.tsv`, `.jsonl`, `.parquet` or `.arrow` file, which is replaced if it is there; `-` is standard output
+    /// A `.csv`, `.tsv`, `.jsonl`, `.json`, `.parquet` or `.arrow` file, which is replaced if it is there; `-` is standard
+    /// output
     pub file: PathBuf,
     /// A script, whose result is written instead of a relation
     #[arg(short = 'e', long, value_name = "SCRIPT")]

@@ -135,7 +135,7 @@ pub enum CliError {
     #[error("cannot tell the format of '{0}'")]
     #[diagnostic(
         code(cli::data_format),
-        help("data files end in .csv, .tsv, .jsonl, .parquet or .arrow; --format names the format of others")
+        help("data files end in .csv, .tsv, .jsonl, .json, .parquet or .arrow; --format names the format of others")
     )]
     DataFormat(String),
     /// A format that was left out of this program.
@@ -176,7 +176,7 @@ pub enum CliError {
     Arrow(String),
     /// A binary format would go to standard output.
     #[error("only text goes to standard output")]
-    #[diagnostic(code(cli::not_to_stdout), help("name a file, or choose --format csv, tsv or jsonl"))]
+    #[diagnostic(code(cli::not_to_stdout), help("name a file, or choose --format csv, tsv, jsonl or json"))]
     NotToStdout,
     /// A script with several results cannot be one table.
     #[error("the script has several results")]

@@ -20,6 +20,8 @@ pub enum FileFormat {
     Tsv,
     /// A JSON object a line
     Jsonl,
+    /// A JSON array of objects
+    Json,
     /// Parquet
     Parquet,
     /// Arrow IPC, also called Feather
@@ -34,6 +36,7 @@ impl FileFormat {
             Some("csv") => Some(FileFormat::Csv),
             Some("tsv") => Some(FileFormat::Tsv),
             Some("jsonl" | "ndjson") => Some(FileFormat::Jsonl),
+            Some("json") => Some(FileFormat::Json),
             Some("parquet" | "pq") => Some(FileFormat::Parquet),
             Some("arrow" | "arrows" | "feather" | "ipc") => Some(FileFormat::Arrow),
             _ => None,
@@ -48,6 +51,6 @@ impl FileFormat {
 
     /// Whether people can read it.
     pub fn is_text(self) -> bool {
-        matches!(self, FileFormat::Csv | FileFormat::Tsv | FileFormat::Jsonl)
+        !matches!(self, FileFormat::Parquet | FileFormat::Arrow)
     }
 }

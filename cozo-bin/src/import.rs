@@ -13,7 +13,8 @@ use crate::connection::Connection;
 use crate::error::CliError;
 use crate::format::FileFormat;
 use crate::load::{self, Target};
-use crate::{output, run, signals};
+use crate::run::Runner;
+use crate::{output, signals};
 
 /// Loads the file, then runs the scripts that shall follow.
 pub fn run(arguments: &ImportArguments) -> miette::Result<ExitCode> {
@@ -26,10 +27,14 @@ pub fn run(arguments: &ImportArguments) -> miette::Result<ExitCode> {
         output::note("note: the mem engine keeps nothing after this program; query the data with --then SCRIPT");
     }
     let connection = Connection::Local(db);
-    let run = |script: &String| {
-        run::run_one(&connection, script, BTreeMap::new(), ScriptMutability::Mutable, Format::Table, &interrupt)
+    let runner = Runner {
+        connection: &connection,
+        parameters: BTreeMap::new(),
+        mutability: ScriptMutability::Mutable,
+        format: Format::Table,
+        interrupt: &interrupt,
     };
-    arguments.then.iter().try_for_each(|script| run(script).map(drop))?;
+    arguments.then.iter().try_for_each(|script| runner.run(script, None).map(drop))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -24,6 +24,7 @@ mod run;
 mod server;
 mod shell;
 mod signals;
+mod table;
 mod threads;
 
 use std::process::ExitCode;

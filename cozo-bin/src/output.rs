@@ -1,29 +1,13 @@
-//! Results as tables, JSON and CSV.
+//! Text for standard output and standard error: results, sizes and times, reports of errors.
 
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::time::Duration;
 
-use comfy_table::presets::UTF8_FULL_CONDENSED;
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 use cozo::{DataValue, NamedRows, Num};
 use serde_json::Value;
 
 use crate::error::CliError;
-
-/// How wide a table for reading may be where there is no terminal to ask.
-const PAGE_WIDTH: u16 = 120;
-
-/// Narrower terminals are not believed.
-const MIN_WIDTH: u16 = 20;
-
-/// How strings look in a table.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Strings {
-    /// As in a script.
-    Quoted,
-    /// As they are.
-    Plain,
-}
+use crate::table::{Look, Strings, layout};
 
 /// Whether to color, for a stream that is a terminal or not.
 pub fn wants_color(is_terminal: bool) -> bool {
@@ -65,39 +49,11 @@ pub fn report(report: &miette::Report) {
     note(cozo::diag::render_report(report, wants_color(stderr().is_terminal())).trim_end());
 }
 
-/// Writes up to `limit` rows as a table.
+/// Writes up to `limit` rows as a table that fits the terminal.
 pub fn table(rows: &NamedRows, limit: usize, strings: Strings) -> Result<(), CliError> {
-    line(table_text(rows, limit, strings))
-}
-
-/// Up to `limit` rows as a table.
-pub fn table_text(rows: &NamedRows, limit: usize, strings: Strings) -> String {
-    let mut table = Table::new();
-    table.load_style(UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
-    // Some terminals claim to have no columns at all.
-    let unusable = table.width().is_some_and(|width| width < MIN_WIDTH);
-    if unusable || (strings == Strings::Plain && !table.is_tty()) {
-        table.set_width(PAGE_WIDTH);
-    }
-    table.set_header(rows.headers.iter());
-    for row in rows.rows.iter().take(limit) {
-        table.add_row(row.iter().map(|value| cell(value, strings)));
-    }
-    table.to_string()
-}
-
-fn cell(value: &DataValue, strings: Strings) -> Cell {
-    match value {
-        DataValue::Str(text) if strings == Strings::Plain => Cell::new(text.as_str()),
-        DataValue::List(items) if strings == Strings::Plain => Cell::new(plain_list(items)),
-        DataValue::Num(_) => Cell::new(value).set_alignment(CellAlignment::Right),
-        _ => Cell::new(value),
-    }
-}
-
-fn plain_list(items: &[DataValue]) -> String {
-    let plain = |item: &DataValue| item.get_str().map_or_else(|| item.to_string(), str::to_string);
-    items.iter().map(plain).collect::<Vec<_>>().join(" ")
+    let shown = layout(rows, Look::of_terminal(limit, strings));
+    line(shown.text)?;
+    shown.hidden.map_or(Ok(()), |hidden| line(dim(&hidden)))
 }
 
 /// `3 rows in 1.2 ms`.

@@ -3,7 +3,7 @@
 mod support;
 
 use serde_json::{Value, json};
-use support::{Outcome, cozo, cozo_with_input, scratch};
+use support::{cozo, cozo_with_input, scratch};
 
 #[test]
 fn results_come_in_each_format() {
@@ -36,6 +36,41 @@ fn several_scripts_share_a_database_and_its_parameters() {
 fn scripts_come_from_standard_input() {
     let output = cozo_with_input(&["run", "-", "--format", "csv", "--param", "x=\"é\""], "?[x] := x = $x").succeeded();
     assert_eq!(output, "x\né\n");
+}
+
+#[test]
+fn a_script_may_be_piped_in_without_a_name() {
+    assert_eq!(cozo_with_input(&["run", "--format", "csv"], "?[x] <- [[1]]").succeeded(), "x\n1\n");
+    let outcome = cozo_with_input(&["run", "--format", "csv", "-e", "?[x] <- [[2]]"], "?[x] <- [[1]]");
+    assert_eq!(outcome.succeeded(), "x\n2\n", "what is named comes alone");
+    assert!(cozo_with_input(&["run"], "\n \n").stderr.contains("there is no script"));
+}
+
+#[test]
+fn rows_may_be_json_lines() {
+    let script = "?[a, b] <- [[1, 'x'], [2, null]]";
+    let output = cozo(&["run", "-e", script, "-e", "?[c] := c in [[1.5]]", "--format", "jsonl"]).succeeded();
+    assert_eq!(output, "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":null}\n{\"c\":[1.5]}\n");
+    cozo(&["run", "-e", "?[x] := y", "--format", "jsonl"]).failed("eval::unbound");
+}
+
+#[test]
+fn errors_name_the_file_and_the_line() {
+    let directory = scratch("named");
+    let file = directory.file("bad.cozo", "r[a] := a = 1\n\n?[a] := r[a], *nope{a}\n");
+    let outcome = cozo(&["run", &file]);
+    assert!(
+        outcome.stderr.contains("query::relation_not_found") && outcome.stderr.contains("line 3"),
+        "{}",
+        outcome.stderr
+    );
+    outcome.failed("bad.cozo'");
+    cozo_with_input(&["run"], "?[a] :=\n  a = ]").failed("in standard input, line 2");
+    let error = cozo(&["run", &file, "--format", "json"]);
+    let error: Value = serde_json::from_str(&error.stdout).expect("it is JSON");
+    assert_eq!((&error["filename"], &error["code"]), (&json!(file), &json!("query::relation_not_found")));
+    let outcome = cozo_with_input(&["repl"], &format!("%run {file}\n"));
+    assert!(outcome.stderr.contains("line 3"), "{}", outcome.stderr);
 }
 
 #[test]
@@ -183,7 +218,7 @@ fn text_may_begin_with_a_byte_order_mark() {
     let file = directory.file("m.cozo", script);
     assert_eq!(cozo(&["run", &file, "--format", "csv"]).succeeded(), "k\n1\n");
     assert_eq!(cozo_with_input(&["run", "-", "--format", "csv"], script).succeeded(), "k\n1\n");
-    let outcome = repl(&format!("%run {file}\n"));
+    let outcome = cozo_with_input(&["repl"], &format!("%run {file}\n"));
     assert!(outcome.stdout.contains("│ 1 │"), "{}", outcome.stderr);
 }
 
@@ -353,111 +388,4 @@ fn a_restore_that_fails_leaves_no_database() {
     assert_eq!(directory.names(), before);
     let rows = cozo(&["run", "--engine", "sqlite", "-p", &kept, "-e", "?[a] := *r{a}", "--format", "csv"]).succeeded();
     assert_eq!(rows, "a\n1\n");
-}
-
-/// Pipes lines into the REPL.
-fn repl(input: &str) -> Outcome {
-    cozo_with_input(&["repl"], input)
-}
-
-#[test]
-fn the_repl_keeps_relations_between_scripts() {
-    let output = repl("?[a] <- [[1], [2]] :create r {a}\n\n?[a] := *r{a}, a > 1\n").succeeded();
-    assert!(output.ends_with("│ a │\n╞═══╡\n│ 2 │\n└───┘\n") || output.contains("│ 2 │"), "{output}");
-    assert!(!output.contains("=>"), "no prompt where there is no terminal");
-}
-
-#[test]
-fn the_repl_takes_several_lines() {
-    let output = repl(" r[a] := a in [2, 3]\n ?[b] := r[a], b = a * 100\n\n?[c] := c in [\n'x',\n'y']\n?[d] := d = 7")
-        .succeeded();
-    for part in ["│ 200 │", "│ 300 │", "│ \"x\" │", "│ \"y\" │", "│ 7 │"] {
-        assert!(output.contains(part), "{part} in {output}");
-    }
-}
-
-#[test]
-fn the_repl_has_parameters() {
-    let outcome = repl(
-        "%set n 4\n%set who {\"a\": [1]}\n%params\n%eval n + $n\n?[x] := x = $n * 10\n%unset n\n%clear\n%params\n?[x] := x = $n\n",
-    );
-    assert!(outcome.stdout.starts_with("$n = 4\n$who = {\"a\":[1]}\n8\n"), "{}", outcome.stdout);
-    assert!(outcome.stdout.contains("│ 40 │"), "{}", outcome.stdout);
-    assert!(outcome.stderr.starts_with("parser::param_not_found"), "{}", outcome.stderr);
-    assert_eq!(outcome.code, 0);
-}
-
-#[test]
-fn the_repl_reads_and_writes_files() {
-    let directory = scratch("repl");
-    let data = directory.file("data.json", r#"{"r": {"headers": ["a", "b"], "rows": [[1, "x"], [2, "y"]]}}"#);
-    let script = directory.file("script.cozo", "?[b, a] := *r{a, b}");
-    let saved = directory.path("saved.json");
-    let outcome = repl(&format!(
-        ":create r {{a => b}}\n%import {data}\n%save {saved}\n%run {script}\n%save {saved}2\n%save\n?[z] := z = 1\n"
-    ));
-    outcome.succeeded();
-    let text = std::fs::read_to_string(saved.clone()).expect("it was saved");
-    let rows: Value = serde_json::from_str(&text).expect("it is JSON");
-    assert_eq!(rows, json!([{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]));
-    assert!(!std::path::Path::new(&format!("{saved}2")).exists());
-}
-
-#[test]
-fn the_repl_saves_where_it_can() {
-    let directory = scratch("saves");
-    let outcome = repl(&format!("%save {}\n?[x] := x = 41 + 1\n", directory.path("no/such/directory.json")));
-    assert!(outcome.stderr.contains("cannot write"), "{}", outcome.stderr);
-    assert!(outcome.stdout.contains("│ 42 │"), "nothing is saved: {}", outcome.stdout);
-    let kept = directory.file("kept.json", "old");
-    repl(&format!("%save {kept}\n")).succeeded();
-    assert_eq!(std::fs::read_to_string(&kept).expect("it is there"), "old");
-}
-
-/// A device takes no byte, which is found out when the result is written.
-#[cfg(target_os = "linux")]
-#[test]
-fn the_repl_shows_what_it_cannot_save() {
-    let outcome = repl("%save /dev/full\n?[x] := x = 41 + 1\n");
-    assert!(outcome.stderr.contains("cannot write '/dev/full'"), "{}", outcome.stderr);
-    assert!(outcome.stdout.contains("│ 42 │"), "{}", outcome.stdout);
-}
-
-#[test]
-fn the_repl_goes_on_after_errors() {
-    let outcome = repl(
-        "?[x] :- y\n%set\n%set x\n%set y z\n%unset nope\n%import https://example.org/x.json\n%run nope\n%nonsense\n%help\n?[x] := x = 5\n",
-    );
-    assert_eq!(outcome.stderr.matches("write %set KEY JSON").count(), 2, "{}", outcome.stderr);
-    for part in [
-        "parser::pest",
-        "'%set' needs",
-        "'x': there is no value",
-        "'y z': expected value",
-        "no parameter 'nope'",
-        "fetch it first",
-        "cannot read 'nope'",
-    ] {
-        assert!(outcome.stderr.contains(part), "{part} in {}", outcome.stderr);
-    }
-    assert!(outcome.stdout.contains("%restore FILE") && outcome.stdout.contains("│ 5 │"), "{}", outcome.stdout);
-}
-
-#[test]
-fn the_repl_draws_graphs() {
-    let outcome = repl("%graph\n?[a, b] <- [['x', 'y'], ['x', 1.5]]\n%graph\n%graph ?[a] <- [[1]]\n%pager\n%pager\n");
-    assert!(
-        outcome.stdout.contains("x\n├── y\n└── 1.5\n") || outcome.stdout.contains("x\n├── 1.5\n└── y\n"),
-        "{}",
-        outcome.stdout
-    );
-    assert!(outcome.stdout.ends_with("the pager is off\nthe pager is on\n"), "{}", outcome.stdout);
-    assert_eq!(outcome.stderr.matches("needs two columns").count(), 2, "{}", outcome.stderr);
-}
-
-#[test]
-fn the_repl_runs_imperative_scripts() {
-    let output =
-        repl("%if { ?[x] <- [[1]] } %then { ?[r] := r = 'yes' } %else { ?[r] := r = 'no' } %end\n").succeeded();
-    assert!(output.contains("\"yes\""), "{output}");
 }

@@ -32,7 +32,7 @@ fn the_repl_works_on_a_server() {
     {
         assert!(output.contains(part), "{part} in {output}");
     }
-    assert_eq!(std::fs::read_to_string(&saved).expect("it was saved"), r#"[{"a":1},{"a":2},{"a":3}]"#);
+    assert_eq!(std::fs::read_to_string(&saved).expect("it was saved"), "[\n{\"a\":1},\n{\"a\":2},\n{\"a\":3}\n]\n");
     assert!(std::path::Path::new(&directory.path("backup.db")).exists());
     assert_eq!(server.rows("?[count(a)] := *r{a}"), serde_json::json!([[3]]));
 }

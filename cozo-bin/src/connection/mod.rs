@@ -6,7 +6,7 @@ mod remote;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use cozo::session::SessionError;
+use cozo::session::{SessionError, Written};
 use cozo::{DataValue, DbInstance, Interrupt, NamedColumns, NamedRows, ScriptMutability};
 use serde_json::Value;
 
@@ -49,6 +49,34 @@ impl Connection {
             Connection::Local(db) => db.run_script_interruptible(script, parameters, mutability, interrupt),
             Connection::Remote(server) => server.run_script(script, parameters, mutability, interrupt),
         }
+    }
+
+    /// Runs a script that may write, and says how many rows it wrote, which a server does not tell.
+    pub fn run_script_counted(
+        &self,
+        script: &str,
+        parameters: BTreeMap<String, DataValue>,
+        interrupt: &Interrupt,
+    ) -> miette::Result<(NamedRows, Option<Written>)> {
+        let mutable = ScriptMutability::Mutable;
+        match self {
+            Connection::Local(db) => {
+                let (rows, written) = db.run_script_counted(script, parameters, mutable, interrupt)?;
+                Ok((rows, Some(written)))
+            }
+            Connection::Remote(server) => {
+                server.run_script(script, parameters, mutable, interrupt).map(|rows| (rows, None))
+            }
+        }
+    }
+
+    /// Whether there is a stored relation with rows. What cannot be read counts as one.
+    pub fn has_rows(&self) -> bool {
+        let is_empty = |relation: &String| match self {
+            Connection::Local(db) => db.read_relation(relation).and_then(|reader| reader.is_empty()).unwrap_or(false),
+            Connection::Remote(_) => false,
+        };
+        !self.names("::relations").iter().all(is_empty)
     }
 
     /// Runs a script; its result or error as the JSON of the API.

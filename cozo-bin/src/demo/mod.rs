@@ -13,8 +13,9 @@ use cozo::{DataValue, DbInstance, NamedRows, ScriptMutability};
 use crate::args::DemoArguments;
 use crate::connection::Connection;
 use crate::error::CliError;
-use crate::output::{self, Strings};
+use crate::output;
 use crate::repl;
+use crate::table::Strings;
 use lockfile::Graph;
 use queries::{QUERIES, Query, Subjects};
 

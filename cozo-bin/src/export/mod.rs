@@ -8,6 +8,8 @@ mod arrow;
 mod table;
 mod text;
 
+pub use table::Table;
+
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -21,7 +23,6 @@ use crate::args::ExportArguments;
 use crate::error::CliError;
 use crate::format::FileFormat;
 use crate::{output, run, signals};
-use table::Table;
 
 /// Exports, and says on standard error how much and how fast.
 pub fn run(arguments: &ExportArguments) -> miette::Result<ExitCode> {
@@ -51,6 +52,19 @@ pub fn run(arguments: &ExportArguments) -> miette::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Writes all rows to a file, with a count on standard error where that is a terminal; how many there were.
+pub fn to_file(table: &Table, format: FileFormat, path: &Path) -> miette::Result<usize> {
+    let bar = progress_bar();
+    let rows = Target::new(path).fill(|file| write(table, format, BufWriter::new(file), &bar))?;
+    bar.finish_and_clear();
+    Ok(rows)
+}
+
+/// Writes all rows to standard output, in a format of text.
+pub fn to_stdout(table: &Table, format: FileFormat) -> miette::Result<()> {
+    write(table, format, BufWriter::new(io::stdout()), &ProgressBar::hidden()).map(drop)
+}
+
 /// What is to be exported.
 fn table(db: &DbInstance, arguments: &ExportArguments, interrupt: &Interrupt) -> miette::Result<Table> {
     match (&arguments.relation, &arguments.script) {
@@ -68,6 +82,7 @@ fn write(table: &Table, format: FileFormat, out: impl Write + Send, bar: &Progre
         FileFormat::Csv => text::separated(table, b',', out, bar),
         FileFormat::Tsv => text::separated(table, b'\t', out, bar),
         FileFormat::Jsonl => text::json_lines(table, out, bar),
+        FileFormat::Json => text::json_array(table, out, bar),
         #[cfg(feature = "arrow")]
         FileFormat::Parquet | FileFormat::Arrow => arrow::write(table, format, out, bar),
         #[cfg(not(feature = "arrow"))]
@@ -95,11 +110,20 @@ impl Target {
     /// Writes the file, and gives it its name if that went well.
     fn fill<T>(mut self, write: impl FnOnce(File) -> miette::Result<T>) -> miette::Result<T> {
         let file = File::create(&self.written).map_err(CliError::writing(&self.written))?;
-        let written = write(file)?;
+        let written = write(file).map_err(|report| about_file(report, &self.written))?;
         if let Some(complete) = self.complete.take() {
             fs::rename(&self.written, &complete).map_err(CliError::writing(&complete))?;
         }
         Ok(written)
+    }
+}
+
+/// The report of an error about a file, where it is about the stream that the file was written through.
+fn about_file(report: miette::Report, path: &Path) -> miette::Report {
+    match report.downcast::<CliError>() {
+        Ok(CliError::Stream(error)) => CliError::writing(path)(error).into(),
+        Ok(other) => other.into(),
+        Err(report) => report,
     }
 }
 

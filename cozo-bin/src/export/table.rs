@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cozo::value::Batch;
-use cozo::{DataValue, DbInstance, Interrupt, RelationReader, ScriptMutability};
+use cozo::{DataValue, DbInstance, Interrupt, NamedRows, RelationReader, ScriptMutability};
 
 use crate::error::CliError;
 
@@ -55,6 +55,12 @@ impl Table {
             }
             Some(_) => Err(CliError::SeveralResults.into()),
         }
+    }
+
+    /// A result that is there, without those that follow it.
+    pub fn of_rows(result: &NamedRows, interrupt: &Interrupt) -> Self {
+        let rows = Batch::from_rows(result.headers.len(), result.rows.iter().map(Vec::as_slice));
+        Table { headers: result.headers.clone(), rows: Rows::Result(rows), interrupt: interrupt.clone() }
     }
 
     /// How the columns are declared, if they are.

@@ -1,4 +1,4 @@
-//! CSV and JSON Lines, row by row.
+//! CSV and JSON, row by row.
 
 use std::io::Write;
 
@@ -28,17 +28,37 @@ pub fn separated(table: &Table, delimiter: u8, out: impl Write, bar: &ProgressBa
 }
 
 /// Writes an object for each row, its fields in the order of the columns.
-pub fn json_lines(table: &Table, mut out: impl Write, bar: &ProgressBar) -> miette::Result<usize> {
+pub fn json_lines(table: &Table, out: impl Write, bar: &ProgressBar) -> miette::Result<usize> {
+    objects(table, out, bar, ["", "", "\n", "\n", ""])
+}
+
+/// Writes an array with an object for each row, one a line.
+pub fn json_array(table: &Table, out: impl Write, bar: &ProgressBar) -> miette::Result<usize> {
+    objects(table, out, bar, ["[", "\n", ",\n", "", "\n]\n"])
+}
+
+/// Writes an object for each row, with texts before all and before the first, between two, behind the last and behind all.
+fn objects(
+    table: &Table,
+    mut out: impl Write,
+    bar: &ProgressBar,
+    [begin, before, between, behind, end]: [&str; 5],
+) -> miette::Result<usize> {
     let names: Vec<String> = table.headers.iter().map(|header| format!("{}:", Value::from(header.as_str()))).collect();
+    let mut put = |text: &str| out.write_all(text.as_bytes()).map_err(CliError::Stream);
     let mut rows = 0;
+    put(begin)?;
     for batch in table.batches()? {
         let batch = batch?;
-        for row in batch.rows() {
-            out.write_all(object(&names, row).as_bytes()).map_err(CliError::Stream)?;
+        for (row, number) in batch.rows().zip(rows..) {
+            put(if number == 0 { before } else { between })?;
+            put(&object(&names, row))?;
         }
         rows += batch.len;
         bar.set_position(rows as u64);
     }
+    put(if rows > 0 { behind } else { "" })?;
+    put(end)?;
     out.flush().map_err(CliError::Stream)?;
     Ok(rows)
 }
@@ -50,6 +70,6 @@ fn object(names: &[String], row: Vec<DataValue>) -> String {
         text.push_str(name);
         text.push_str(&Value::from(value).to_string());
     }
-    text.push_str("}\n");
+    text.push('}');
     text
 }

@@ -1,4 +1,4 @@
-//! Records of CSV and JSON Lines files, one interface for both.
+//! Records of CSV and JSON files, one interface for both.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -35,6 +35,9 @@ pub enum Record {
     /// The fields of an object, by column.
     Json(Vec<Option<Field>>),
 }
+
+/// The fields of objects.
+type Objects<'a> = Box<dyn Iterator<Item = miette::Result<Vec<(String, Field)>>> + 'a>;
 
 /// A field of a record.
 #[derive(Clone)]
@@ -84,7 +87,7 @@ impl Record {
 }
 
 impl DataFile {
-    /// Finds out the columns: from the header of CSV, from all objects of JSON Lines.
+    /// Finds out the columns: from the header of CSV, from all objects of JSON.
     pub fn open(path: &Path, format: FileFormat, bar: &ProgressBar) -> miette::Result<Self> {
         let mut file = DataFile { path: path.to_path_buf(), format, headers: vec![] };
         bar.set_message("reading");
@@ -201,21 +204,40 @@ impl DataFile {
         Ok(headers)
     }
 
-    /// The objects of a JSON Lines file, their fields in order; blank lines are skipped.
-    fn objects(
-        &self,
-        bar: &ProgressBar,
-    ) -> miette::Result<impl Iterator<Item = miette::Result<Vec<(String, Field)>>> + '_> {
+    /// The objects of a file of JSON, their fields in order.
+    fn objects(&self, bar: &ProgressBar) -> miette::Result<Objects<'_>> {
+        match self.format {
+            FileFormat::Json => self.objects_of_array(bar),
+            _ => self.objects_of_lines(bar),
+        }
+    }
+
+    /// The objects of a JSON Lines file; blank lines are skipped.
+    fn objects_of_lines(&self, bar: &ProgressBar) -> miette::Result<Objects<'_>> {
         let lines = BufReader::with_capacity(1 << 16, self.read(bar)?).lines();
         let filled = lines.filter(|line| line.as_ref().map_or(true, |line| !without_mark(line).trim().is_empty()));
-        Ok((1..).zip(filled).map(|(number, line)| {
+        Ok(Box::new((1..).zip(filled).map(|(number, line)| {
             let line = line.map_err(CliError::reading(&self.path))?;
             // No JSON begins with the mark, so that it can be taken off each line: files that were joined have several.
-            let fields = serde_json::from_str::<Fields>(without_mark(&line));
-            // Of a line by itself the number of the line says nothing.
-            let reason = |error: serde_json::Error| error.to_string().replace(" at line 1 column ", " at column ");
-            Ok(fields.map_err(|error| self.bad_record(number, reason(error)))?.0)
-        }))
+            self.object(number, without_mark(&line))
+        })))
+    }
+
+    /// The objects of an array, whose text is held in memory.
+    fn objects_of_array(&self, bar: &ProgressBar) -> miette::Result<Objects<'_>> {
+        let mut text = String::new();
+        self.read(bar)?.read_to_string(&mut text).map_err(CliError::reading(&self.path))?;
+        let objects: Vec<Box<RawValue>> =
+            serde_json::from_str(without_mark(&text)).map_err(|error| self.bad_record(0, error.to_string()))?;
+        Ok(Box::new((1..).zip(objects).map(|(number, object)| self.object(number, object.get()))))
+    }
+
+    /// The fields of the object in a text.
+    fn object(&self, number: u64, text: &str) -> miette::Result<Vec<(String, Field)>> {
+        // Of a text by itself the number of the line says nothing.
+        let reason = |error: serde_json::Error| error.to_string().replace(" at line 1 column ", " at column ");
+        let fields = serde_json::from_str::<Fields>(text);
+        Ok(fields.map_err(|error| self.bad_record(number, reason(error)))?.0)
     }
 }
 

@@ -1,7 +1,15 @@
 //! The line editor of the REPL: history, several lines, completion, colors.
+//!
+//! | key | what it does |
+//! |---|---|
+//! | Enter | runs the input if it is complete, and else begins a line; an empty line runs it as it is |
+//! | Alt-Enter | begins a line |
+//! | Ctrl-C | leaves the input; twice in an empty one exits |
+//! | Ctrl-D | exits, in an empty input |
 
 use std::borrow::Cow;
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,85 +18,159 @@ use rustyline::error::ReadlineError;
 use rustyline::highlight::{CmdKind, Highlighter};
 use rustyline::hint::Hinter;
 use rustyline::history::DefaultHistory;
-use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::validate::Validator;
 use rustyline::{
-    Cmd, CompletionType, ConditionalEventHandler, Config, Context, Editor, Event, EventContext, EventHandler, Helper,
-    KeyEvent, RepeatCount,
+    Cmd, ColorMode, CompletionType, ConditionalEventHandler, Config, Context, Editor, Event, EventContext,
+    EventHandler, Helper, KeyCode, KeyEvent, Modifiers, Movement, RepeatCount,
 };
 
 use super::colors::highlight;
 use super::complete::complete;
 use super::input::is_complete;
-use super::session::Session;
+use super::session::{Next, Session};
+use super::{history, margin};
 use crate::connection::Connection;
 use crate::error::CliError;
 use crate::{output, signals};
 
 const PROMPT: &str = "=> ";
-const HISTORY_FILE: &str = ".cozo_repl_history";
 
-/// Reads inputs from the terminal until Ctrl-D, or Ctrl-C twice at an empty line. Where relations would be lost, Ctrl-D has to
-/// come twice as well. Ctrl-C at a line with text leaves the text and begins a new line.
+/// The question before relations are lost.
+const QUESTION: &str = "Leave? [y/N] ";
+
+/// Reads inputs from the terminal until Ctrl-D, or Ctrl-C twice at an empty line. Where rows would be lost, it asks first.
 pub fn read(mut session: Session, description: &str) -> miette::Result<()> {
-    let mut editor = editor(&session.connection).map_err(|error| CliError::Terminal(error.to_string()))?;
-    let line_was_empty = Arc::new(AtomicBool::new(true));
-    let note_line = EventHandler::Conditional(Box::new(NoteLine(line_was_empty.clone())));
-    editor.bind_sequence(KeyEvent::ctrl('C'), note_line);
-    // A first session has no history yet.
-    let _ = editor.load_history(HISTORY_FILE);
+    let mut lines = Lines::new(&session.connection).map_err(|error| CliError::Terminal(error.to_string()))?;
     output::line(format!("cozo {}, {description}", env!("CARGO_PKG_VERSION")))?;
     output::line("%help lists the commands, Ctrl-D exits")?;
-    let mut was_asked = false;
+    let mut may_leave = false;
     while !signals::must_end() {
-        let read = editor.readline(PROMPT);
-        let (key, may_be_lost) = match &read {
-            Err(ReadlineError::Interrupted) => ("Ctrl-C", true),
-            _ => ("Ctrl-D", false),
+        let (leaves, asked) = match lines.input()? {
+            Typed::Input(input) => {
+                lines.remember(&session.as_typed(&input));
+                (session.handle(&input)? == Next::Leave, false)
+            }
+            Typed::Nothing => (false, false),
+            Typed::Interrupt if may_leave => (true, false),
+            Typed::Interrupt => {
+                output::line("Ctrl-C again exits")?;
+                (false, true)
+            }
+            Typed::End => (true, false),
         };
-        match read {
-            Ok(input) => {
-                was_asked = false;
-                remember(&mut editor, &input);
-                session.handle(&input)?;
-            }
-            Err(ReadlineError::Interrupted) if !line_was_empty.load(Ordering::Relaxed) => was_asked = false,
-            Err(ReadlineError::Interrupted | ReadlineError::Eof) if was_asked => return Ok(()),
-            Err(ReadlineError::Interrupted | ReadlineError::Eof) => {
-                let at_stake = session.at_stake();
-                if at_stake.is_none() && !may_be_lost {
-                    return Ok(());
-                }
-                was_asked = true;
-                at_stake.map_or(Ok(()), output::line)?;
-                output::line(format!("{key} again exits"))?;
-            }
-            Err(error) => return Err(CliError::Terminal(error.to_string()).into()),
+        may_leave = asked;
+        if leaves && lines.may_leave(&session)? {
+            return Ok(());
         }
     }
     Ok(())
 }
 
-/// Notes whether the line was empty when Ctrl-C came.
-struct NoteLine(Arc<AtomicBool>);
+/// What comes from the terminal.
+enum Typed {
+    /// An input, complete or ended by an empty line.
+    Input(String),
+    /// Nothing: what was typed was left.
+    Nothing,
+    /// Ctrl-C in an empty line.
+    Interrupt,
+    /// The end of the input.
+    End,
+}
 
-impl ConditionalEventHandler for NoteLine {
-    fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
-        self.0.store(context.line().is_empty(), Ordering::Relaxed);
-        Some(Cmd::Interrupt)
+/// The line editor, and what its keys have noted.
+struct Lines {
+    editor: Editor<EditorHelper, DefaultHistory>,
+    history: Option<PathBuf>,
+    /// Whether the input was empty when Ctrl-C came.
+    was_empty: Arc<AtomicBool>,
+}
+
+impl Lines {
+    fn new(connection: &Connection) -> rustyline::Result<Self> {
+        let is_terminal = std::io::stdout().is_terminal();
+        // Without colors the editor would not ask how to draw a text, and margins are drawn.
+        let color_mode = if is_terminal { ColorMode::Forced } else { ColorMode::Disabled };
+        let config = Config::builder().completion_type(CompletionType::List).color_mode(color_mode).build();
+        let mut editor = Editor::with_config(config)?;
+        let colors = output::wants_color(is_terminal);
+        editor.set_helper(Some(EditorHelper { connection: connection.clone(), colors }));
+        let was_empty = Arc::new(AtomicBool::new(true));
+        for (keys, key) in [
+            (vec![KeyEvent::ctrl('C')], Key::Interrupt(was_empty.clone())),
+            (vec![KeyEvent(KeyCode::Enter, Modifiers::NONE), KeyEvent::ctrl('J'), KeyEvent::ctrl('M')], Key::Enter),
+            (vec![KeyEvent(KeyCode::Enter, Modifiers::ALT)], Key::Break),
+            (vec![KeyEvent(KeyCode::Backspace, Modifiers::NONE), KeyEvent::ctrl('H')], Key::Backspace),
+        ] {
+            for event in keys {
+                editor.bind_sequence(event, EventHandler::Conditional(Box::new(key.clone())));
+            }
+        }
+        let history = history::file();
+        if let Some(file) = &history {
+            // A first session has no history yet.
+            let _ = editor.load_history(file);
+        }
+        Ok(Lines { editor, history, was_empty })
+    }
+
+    /// The next input, of one line or of several.
+    fn input(&mut self) -> Result<Typed, CliError> {
+        match self.editor.readline(PROMPT) {
+            Ok(input) => Ok(Typed::Input(margin::without(&input).into_owned())),
+            Err(ReadlineError::Interrupted) if self.was_empty.load(Ordering::Relaxed) => Ok(Typed::Interrupt),
+            Err(ReadlineError::Interrupted) => Ok(Typed::Nothing),
+            Err(ReadlineError::Eof) => Ok(Typed::End),
+            Err(error) => Err(CliError::Terminal(error.to_string())),
+        }
+    }
+
+    /// Asks whether to leave, where rows would be lost.
+    fn may_leave(&mut self, session: &Session) -> Result<bool, CliError> {
+        let Some(at_stake) = session.at_stake() else { return Ok(true) };
+        output::line(at_stake)?;
+        Ok(match self.editor.readline(QUESTION) {
+            Ok(answer) => ["y", "yes"].contains(&margin::without(&answer).trim().to_lowercase().as_str()),
+            Err(ReadlineError::Interrupted) => false,
+            Err(_) => true,
+        })
+    }
+
+    /// Keeps the input at once, so that it is not lost if the program is killed; a read-only folder keeps none.
+    fn remember(&mut self, input: &str) {
+        if !input.trim().is_empty() && self.editor.add_history_entry(input.trim_end()).is_ok_and(|added| added) {
+            let _ = self.history.as_ref().map(|file| self.editor.append_history(file));
+        }
     }
 }
 
-fn editor(connection: &Connection) -> rustyline::Result<Editor<EditorHelper, DefaultHistory>> {
-    let mut editor = Editor::with_config(Config::builder().completion_type(CompletionType::List).build())?;
-    let colors = output::wants_color(std::io::stdout().is_terminal());
-    editor.set_helper(Some(EditorHelper { connection: connection.clone(), colors }));
-    Ok(editor)
+/// A key that does what it does by what was typed.
+#[derive(Clone)]
+enum Key {
+    /// Leaves the input, and notes whether it was empty.
+    Interrupt(Arc<AtomicBool>),
+    /// Runs the input, or begins a line.
+    Enter,
+    /// Begins a line.
+    Break,
+    /// Removes a character, or joins a line with the one before.
+    Backspace,
 }
 
-/// Keeps the input at once, so that it is not lost if the program is killed; a read-only directory keeps none.
-fn remember(editor: &mut Editor<EditorHelper, DefaultHistory>, input: &str) {
-    if !input.trim().is_empty() && editor.add_history_entry(input.trim_end()).is_ok_and(|added| added) {
-        let _ = editor.append_history(HISTORY_FILE);
+impl ConditionalEventHandler for Key {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
+        let (text, before_cursor) = (context.line(), &context.line()[..context.pos()]);
+        match self {
+            Key::Interrupt(was_empty) => {
+                was_empty.store(text.is_empty(), Ordering::Relaxed);
+                Some(Cmd::Interrupt)
+            }
+            Key::Enter if is_complete(&margin::without(text)) => Some(Cmd::AcceptLine),
+            Key::Enter | Key::Break => Some(Cmd::Insert(1, margin::line_break())),
+            Key::Backspace => {
+                margin::to_join(before_cursor).map(|characters| Cmd::Kill(Movement::BackwardChar(characters)))
+            }
+        }
     }
 }
 
@@ -103,11 +185,8 @@ impl Hinter for EditorHelper {
     type Hint = String;
 }
 
-impl Validator for EditorHelper {
-    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
-        Ok(if is_complete(context.input()) { ValidationResult::Valid(None) } else { ValidationResult::Incomplete })
-    }
-}
+/// Enter finds out whether an input is complete.
+impl Validator for EditorHelper {}
 
 impl Completer for EditorHelper {
     type Candidate = String;
@@ -119,11 +198,11 @@ impl Completer for EditorHelper {
 
 impl Highlighter for EditorHelper {
     fn highlight<'l>(&self, line: &'l str, position: usize) -> Cow<'l, str> {
-        if self.colors { Cow::Owned(highlight(line, position)) } else { Cow::Borrowed(line) }
+        margin::drawn(if self.colors { Cow::Owned(highlight(line, position)) } else { Cow::Borrowed(line) })
     }
 
     /// Any character may change the colors of others, and any move the bracket that stands out.
-    fn highlight_char(&self, _: &str, _: usize, _: CmdKind) -> bool {
-        self.colors
+    fn highlight_char(&self, line: &str, _: usize, _: CmdKind) -> bool {
+        self.colors || margin::is_in(line)
     }
 }

@@ -1,27 +1,30 @@
 //! The commands of the REPL that are not scripts. All of them are [`COMMANDS`].
 
-use std::fs::{self, OpenOptions};
 use std::path::Path;
 
 use cozo::{DataValue, evaluate_expressions};
 use serde_json::Value;
 
+use super::input::without_end;
 use super::session::Session;
-use super::{graph, pager};
+use super::{files, graph, help, pager};
 use crate::error::CliError;
 use crate::output;
-use crate::run::read_text;
+use crate::run::{in_file, read_text};
+use crate::table::Expand;
 
 /// A meta command.
 pub struct Command {
     /// Its name, with the `%`.
     pub name: &'static str,
-    arguments: &'static str,
-    doc: &'static str,
+    /// What follows it; what is in brackets may be left out.
+    pub arguments: &'static str,
+    /// What it does.
+    pub doc: &'static str,
     run: Action,
 }
 
-type Action = fn(&mut Session, &str) -> miette::Result<()>;
+type Action = fn(&mut Session, Arguments<'_>) -> miette::Result<()>;
 
 const fn command(name: &'static str, arguments: &'static str, doc: &'static str, run: Action) -> Command {
     Command { name, arguments, doc, run }
@@ -37,36 +40,75 @@ pub const COMMANDS: &[Command] = &[
     command("%run", "FILE", "runs the script in a file", run_file),
     command(
         "%graph",
-        "SCRIPT",
+        "[SCRIPT]",
         "draws the edges in the first two columns; without SCRIPT, of the last result",
         draw_graph,
     ),
+    command("%expand", "[on|off|auto]", "shows one column a line: always, never, or where columns do not fit", expand),
     command("%pager", "", "switches between showing long results by $PAGER and as they are", switch_pager),
-    command("%import", "FILE", "imports relations from a JSON file", import),
-    command("%save", "FILE", "writes the next result to a JSON file; without FILE, no more", save),
+    command(
+        "%import",
+        "FILE [RELATION]",
+        "loads CSV, JSON Lines, JSON, Parquet or Arrow into a relation, or JSON of whole relations",
+        files::import_command,
+    ),
+    command(
+        "%save",
+        "[FILE [RELATION|SCRIPT]]",
+        "writes a relation, a result, or else the next result to a file; without FILE, no more",
+        files::save_command,
+    ),
     command("%backup", "FILE", "writes the database to a file", backup),
     command("%restore", "FILE", "reads a backup into this empty database", restore),
-    command("%help", "", "shows this list", help),
+    command(
+        "%help",
+        "[NAME]",
+        "shows this list, or explains a command, function, algorithm, option or operation",
+        help::help,
+    ),
 ];
+
+/// Whether a word is a meta command.
+pub fn is_command(word: &str) -> bool {
+    COMMANDS.iter().any(|command| command.name == word)
+}
+
+/// What follows a command.
+#[derive(Clone, Copy)]
+pub struct Arguments<'a> {
+    /// The whole input.
+    input: &'a str,
+    /// The arguments, without spaces around them.
+    pub text: &'a str,
+}
+
+impl Arguments<'_> {
+    /// The script at the end of the arguments, at its place in the input: errors tell the place where it was typed.
+    pub fn script_at(&self, script: &str) -> String {
+        let before = self.input.trim_end().len() - script.len();
+        format!("{}{}", " ".repeat(before), without_end(script))
+    }
+}
 
 /// A command with its arguments.
 pub struct Meta<'a> {
     command: &'static Command,
-    arguments: &'a str,
+    arguments: Arguments<'a>,
 }
 
 impl<'a> Meta<'a> {
     /// The meta command that the input is; none if it is a script.
     pub fn parse(input: &'a str) -> Option<miette::Result<Self>> {
-        let (name, arguments) = input.split_once(char::is_whitespace).unwrap_or((input, ""));
-        let arguments = arguments.trim();
+        let typed = input.trim();
+        let (name, text) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
+        let text = text.trim();
         let command = COMMANDS.iter().find(|command| command.name == name)?;
-        let optional = command.arguments.is_empty() || matches!(command.name, "%save" | "%graph");
-        if arguments.is_empty() && !optional {
+        let optional = command.arguments.is_empty() || command.arguments.starts_with('[');
+        if text.is_empty() && !optional {
             let usage = format!("'{name}' needs its arguments: {name} {}", command.arguments);
             return Some(Err(CliError::Usage(usage).into()));
         }
-        Some(Ok(Meta { command, arguments }))
+        Some(Ok(Meta { command, arguments: Arguments { input, text } }))
     }
 
     /// Does it.
@@ -75,7 +117,8 @@ impl<'a> Meta<'a> {
     }
 }
 
-fn set(session: &mut Session, arguments: &str) -> miette::Result<()> {
+fn set(session: &mut Session, arguments: Arguments<'_>) -> miette::Result<()> {
+    let arguments = arguments.text;
     let (name, json) = arguments.split_once(char::is_whitespace).unwrap_or((arguments, ""));
     let bad = |reason: String| CliError::SetParameter { given: arguments.to_string(), reason };
     if json.trim().is_empty() {
@@ -86,95 +129,65 @@ fn set(session: &mut Session, arguments: &str) -> miette::Result<()> {
     Ok(())
 }
 
-fn unset(session: &mut Session, name: &str) -> miette::Result<()> {
+fn unset(session: &mut Session, name: Arguments<'_>) -> miette::Result<()> {
+    let name = name.text;
     match session.parameters.remove(name.trim_start_matches('$')) {
         Some(_) => Ok(()),
         None => Err(CliError::Usage(format!("there is no parameter '{name}'")).into()),
     }
 }
 
-fn clear(session: &mut Session, _: &str) -> miette::Result<()> {
+fn clear(session: &mut Session, _: Arguments<'_>) -> miette::Result<()> {
     session.parameters.clear();
     Ok(())
 }
 
-fn show_parameters(session: &mut Session, _: &str) -> miette::Result<()> {
+fn show_parameters(session: &mut Session, _: Arguments<'_>) -> miette::Result<()> {
     let mut parameters = session.parameters.iter();
     Ok(parameters.try_for_each(|(name, value)| output::line(format!("${name} = {value}")))?)
 }
 
-fn evaluate(session: &mut Session, expression: &str) -> miette::Result<()> {
-    let value = evaluate_expressions(expression, &session.parameters, &session.parameters)?;
+fn evaluate(session: &mut Session, expression: Arguments<'_>) -> miette::Result<()> {
+    let expression = expression.script_at(expression.text);
+    let value = evaluate_expressions(&expression, &session.parameters, &session.parameters)?;
     Ok(output::line(value)?)
 }
 
-fn run_file(session: &mut Session, file: &str) -> miette::Result<()> {
-    let script = read_text(Path::new(file))?;
-    session.run_script(&script)
+fn run_file(session: &mut Session, file: Arguments<'_>) -> miette::Result<()> {
+    let script = read_text(Path::new(file.text))?;
+    session.run_script(&script).map_err(|report| in_file(report, Path::new(file.text), &script))
 }
 
-fn draw_graph(session: &mut Session, script: &str) -> miette::Result<()> {
-    if !script.is_empty() {
-        session.last = session.result_of(script)?;
+fn draw_graph(session: &mut Session, script: Arguments<'_>) -> miette::Result<()> {
+    if !script.text.is_empty() {
+        session.last = session.result_of(&script.script_at(script.text))?.0;
     }
     Ok(pager::show(&graph::draw(&session.last)?, session.pages)?)
 }
 
-fn switch_pager(session: &mut Session, _: &str) -> miette::Result<()> {
+fn switch_pager(session: &mut Session, _: Arguments<'_>) -> miette::Result<()> {
     session.pages = !session.pages;
     Ok(output::line(format!("the pager is {}", if session.pages { "on" } else { "off" }))?)
 }
 
-fn import(session: &mut Session, file: &str) -> miette::Result<()> {
-    if file.starts_with("http://") || file.starts_with("https://") {
-        let advice = format!("'{file}' is not a file: fetch it first, then %import the file");
-        return Err(CliError::Usage(advice).into());
-    }
-    session.connection.import(&read_text(Path::new(file))?)
-}
-
-fn save(session: &mut Session, file: &str) -> miette::Result<()> {
-    session.save = None;
-    if !file.is_empty() {
-        check_writable(Path::new(file))?;
-        session.save = Some(file.into());
-    }
-    Ok(())
-}
-
-/// Finds out whether a file can be written, and leaves things as they are: a script that writes shall not run for nothing.
-fn check_writable(path: &Path) -> Result<(), CliError> {
-    let found = fs::metadata(path);
-    if found.as_ref().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-        // To open a pipe would wait for who reads it.
-        return Ok(());
-    }
-    OpenOptions::new().append(true).create(true).open(path).map_err(CliError::writing(path))?;
-    match found {
-        Ok(_) => Ok(()),
-        Err(_) => fs::remove_file(path).map_err(CliError::writing(path)),
-    }
-}
-
-fn backup(session: &mut Session, file: &str) -> miette::Result<()> {
-    session.connection.backup(file)
-}
-
-fn restore(session: &mut Session, file: &str) -> miette::Result<()> {
-    session.connection.restore(file)
-}
-
-/// How to type.
-const HELP: &str = "\
-Type a script and Enter. An empty line ends scripts of several lines: those that begin with a space, with { or with a
-word such as %if, or have an open bracket or string. Ctrl-C leaves the line, or stops what runs; Ctrl-D exits.
-";
-
-fn help(_: &mut Session, _: &str) -> miette::Result<()> {
-    output::line(HELP)?;
-    let described = |command: &Command| {
-        let usage = format!("{} {}", command.name, command.arguments);
-        output::line(format!("{usage:18} {}", command.doc))
+fn expand(session: &mut Session, mode: Arguments<'_>) -> miette::Result<()> {
+    session.expand = match (mode.text, session.expand) {
+        ("on", _) | ("", Expand::Off | Expand::Auto) => Expand::On,
+        ("off", _) | ("", Expand::On) => Expand::Off,
+        ("auto", _) => Expand::Auto,
+        (other, _) => return Err(CliError::Usage(format!("'{other}' is none of on, off and auto")).into()),
     };
-    Ok(COMMANDS.iter().try_for_each(described)?)
+    Ok(output::line(match session.expand {
+        Expand::On => "one column a line",
+        Expand::Off => "columns beside each other",
+        Expand::Auto => "one column a line where columns do not fit",
+    })?)
+}
+
+fn backup(session: &mut Session, file: Arguments<'_>) -> miette::Result<()> {
+    session.connection.backup(file.text)
+}
+
+fn restore(session: &mut Session, file: Arguments<'_>) -> miette::Result<()> {
+    session.connection.restore(file.text)
 }

@@ -1,18 +1,27 @@
 //! `cozo repl`: type scripts, see results.
 //!
 //! A [`Session`] takes one complete input at a time, from the line editor or, when standard input is no terminal, from
-//! its lines. Inputs that begin with a known `%` command are meta commands; all others are scripts.
+//! its lines. Inputs that begin with a known `%` command are meta commands. What people type who come from other shells, such as
+//! `quit` and SQL, is answered by [`habits`]. All others are scripts.
 
 mod colors;
 mod complete;
 mod editor;
+mod explained;
+mod files;
 mod graph;
+mod habits;
+mod help;
+mod history;
 mod input;
+mod margin;
 mod meta;
 mod pager;
 mod session;
 mod terminal;
 mod tokens;
+mod waiting;
+mod written;
 
 use std::io::{BufRead, IsTerminal, stdin};
 use std::process::ExitCode;
@@ -22,7 +31,7 @@ use crate::connection::Connection;
 use crate::error::CliError;
 use crate::{output, signals};
 use input::is_complete;
-use session::Session;
+use session::{Next, Session};
 use terminal::Settings;
 
 /// Where the shell reads and writes.
@@ -79,12 +88,12 @@ fn read_lines(mut session: Session) -> miette::Result<()> {
             input.push('\n');
         }
         input.push_str(&line.map_err(CliError::Stream)?);
-        if is_complete(&input) {
-            session.handle(&std::mem::take(&mut input))?;
+        if is_complete(&input) && session.handle(&std::mem::take(&mut input))? == Next::Leave {
+            return Ok(());
         }
         if signals::must_end() {
             return Ok(());
         }
     }
-    session.handle(&input)
+    session.handle(&input).map(drop)
 }

@@ -36,6 +36,13 @@ pub struct Token {
     pub place: Range<usize>,
 }
 
+impl Token {
+    /// Whether it is space or a comment.
+    pub fn is_blank(&self) -> bool {
+        matches!(self.kind, Kind::Space | Kind::Comment { .. })
+    }
+}
+
 /// All tokens, without gaps.
 pub fn tokens(text: &str) -> Vec<Token> {
     let mut all = vec![];

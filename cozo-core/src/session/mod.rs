@@ -54,6 +54,7 @@ mod transfer;
 
 pub use crate::budget::Interrupt;
 pub use crate::program::{SEARCH_PARAMETERS, SearchParameter};
+pub use crate::txn::Written;
 pub use api::{
     CheckReport, Db, DbInstance, MultiTransaction, RuleRequest, ScriptMutability, SimpleFixedRule, Statement,
     TransactionPayload, evaluate_expressions, get_variables, new_cozo_mem,

@@ -20,6 +20,7 @@
 //! | `commit` | pipeline, validation, write batcher |
 //! | `versions` | the current version, and the transactions that read older ones |
 //! | `keys` | hashes of keys |
+//! | `written` | how many rows a script wrote, for people |
 //! | `catalog` | schemas by name |
 //! | `sync` | locks and atomics; the model checker's with the feature `shuttle` |
 //!
@@ -41,6 +42,7 @@ mod transaction;
 mod versions;
 mod view;
 mod writes;
+mod written;
 
 pub use commit::filler::Filler;
 pub use commit::pipeline::Pipeline;
@@ -50,3 +52,4 @@ pub use sync::CachePadded;
 pub use transaction::Transaction;
 pub use versions::current::{THREAD_PARTS, thread_shard};
 pub use view::View;
+pub use written::Written;

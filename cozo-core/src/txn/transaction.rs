@@ -29,6 +29,7 @@ use crate::txn::error::TxnError;
 use crate::txn::versions::current::VersionRef;
 use crate::txn::view::{Now, View};
 use crate::txn::writes::{Savepoint, Started, Writes};
+use crate::txn::written::Written;
 use crate::value::{Batch, SmallStr};
 
 /// The invariant of all writing operations.
@@ -48,6 +49,8 @@ pub struct Transaction {
     /// The approximate time at which it began, in microseconds since the epoch.
     began_micros: i64,
     now: Now,
+    /// How much the queries of a script have written so far.
+    pub written: Written,
 }
 
 impl Transaction {
@@ -89,6 +92,7 @@ impl Transaction {
             ephemeral: Ephemeral::default(),
             began_micros: about_now_micros(),
             now: Now::default(),
+            written: Written::default(),
         }
     }
 

@@ -100,7 +100,7 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
         &[
             &["expressions", "multi", "simple_rule"],
             &["db"],
-            &["backups", "check", "engine", "extensions", "json", "relations", "statement"],
+            &["backups", "check", "counted", "engine", "extensions", "json", "relations", "statement"],
         ],
     ),
     ("session/backup", &[&["copy", "error", "progress"], &["file"], &["restore", "write"]]),
@@ -173,7 +173,7 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
     (
         "txn",
         &[
-            &["catalog", "error", "keys", "sync"],
+            &["catalog", "error", "keys", "sync", "written"],
             &["versions"],
             &["commit", "ephemeral"],
             &["view", "writes"],

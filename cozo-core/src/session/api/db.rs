@@ -251,7 +251,7 @@ impl DbInstance {
 
     /// Ends the transaction of a script with an error, which then shows the script. If a fixed rule has forked, the transaction is
     /// leaked, since locks that it needs may be locked for ever in this process.
-    fn failed(&self, script: &CachedScript, txn: Transaction, report: miette::Report) -> miette::Report {
+    pub(super) fn failed(&self, script: &CachedScript, txn: Transaction, report: miette::Report) -> miette::Report {
         if !self.shared.core.process.is_current() {
             std::mem::forget(txn);
         }
@@ -295,6 +295,11 @@ impl DbInstance {
         Ok(self.shared.core.process.check()?)
     }
 
+    /// The list of running scripts.
+    pub(super) fn running(&self) -> &Running {
+        &self.shared.running
+    }
+
     /// The parts of the database, for the process that opened it.
     #[inline]
     pub(super) fn core(&self) -> Result<&Arc<Core>, Forked> {
@@ -308,7 +313,7 @@ impl DbInstance {
     }
 
     /// A transaction for a script.
-    fn begin(&self, script: &CompiledScript, mutability: ScriptMutability) -> Transaction {
+    pub(super) fn begin(&self, script: &CompiledScript, mutability: ScriptMutability) -> Transaction {
         let write = mutability == ScriptMutability::Mutable && script.writes();
         match write && script.begins_by_reading() {
             // Pinned at once, the transaction is registered only once.
@@ -317,7 +322,8 @@ impl DbInstance {
         }
     }
 
-    fn run_prepared<R: ScriptResult>(
+    /// Runs a script in a transaction and commits it.
+    pub(super) fn run_prepared<R: ScriptResult>(
         &self,
         script: &CompiledScript,
         txn: &mut Transaction,

@@ -5,6 +5,7 @@
 //! | `db` | [`DbInstance`], the handle: opening, running scripts, closing |
 //! | `relations`, `backups`, `json` | further calls of the handle: whole relations, backups, text of JSON |
 //! | `extensions` | what the host adds: fixed rules, callbacks, a function for `%debug` |
+//! | `counted` | a run that tells how many rows it wrote |
 //! | `statement`, `multi` | a prepared script, and a transaction held open over several queries |
 //! | `engine` | [`Db`], a database with its engine as a type parameter |
 //! | `check` | the check of all stored data |
@@ -15,6 +16,7 @@
 
 mod backups;
 mod check;
+mod counted;
 mod db;
 mod engine;
 mod expressions;

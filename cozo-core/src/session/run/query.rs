@@ -34,7 +34,7 @@ use crate::session::error::SessionError;
 use crate::session::events::{Hooks, Trigger, before_replacing};
 use crate::session::results::{NamedRows, ScriptResult, row_bytes};
 use crate::session::script::{CompiledQuery, DEFAULT_TIMEOUT_SECONDS, QueryCache};
-use crate::txn::{Transaction, is_ephemeral};
+use crate::txn::{Transaction, Written, is_ephemeral};
 use crate::value::{Batch, DataValue};
 
 /// The parameters of triggers: none.
@@ -157,17 +157,45 @@ fn finish<R: ScriptResult>(
     if mutation.is_idle {
         return Ok(R::of_rows(NamedRows::status("OK"))?);
     }
+    let given = match &rows {
+        Rows::One(row, _) => usize::from(row.is_some()),
+        Rows::Many(rows) => rows.len,
+    };
     let (made, indices) = make_target(mutation, txn, context)?.unzip();
     let schema = made.as_ref().unwrap_or(&mutation.schema);
     let reaction = Hooks::to(mutation, schema, &context.core.events, context.sets_off_triggers)?;
-    let mutated = write(mutation, schema, rows, parameters, txn, returning || reaction.is_some())?;
+    let reports = returning || reaction.is_some();
+    let mutated = write(mutation, schema, rows, parameters, txn, reports)?;
     if let Some(indices) = indices {
         indices.build(&schema.name, txn)?;
+    }
+    if context.sets_off_triggers && !schema.name.starts_with('_') {
+        count(&mut txn.written, mutation.op, given, reports.then_some(mutated.old.len));
     }
     if let Some(reaction) = reaction {
         reaction.happen(&mutated, txn, &|trigger, rows, txn| run_trigger(trigger, rows, txn, context))?;
     }
     Ok(R::of_rows(if returning { returned(mutation.op, schema, &mutated)? } else { NamedRows::status("OK") })?)
+}
+
+/// Counts what an operation has written: the number of rows given to it, and of those that were there before, if it has read
+/// them.
+fn count(written: &mut Written, op: MutationOp, given: usize, old: Option<usize>) {
+    match op {
+        MutationOp::Create | MutationOp::Replace => {
+            written.created += 1;
+            written.put += given;
+        }
+        MutationOp::Put => written.put += given,
+        MutationOp::Insert => written.inserted += given,
+        MutationOp::Update => written.updated += given,
+        MutationOp::Delete => written.removed += given,
+        MutationOp::Rm => match old {
+            Some(removed) => written.removed += removed,
+            None => written.perhaps_removed += given,
+        },
+        MutationOp::Ensure | MutationOp::EnsureNot => {}
+    }
 }
 
 /// Runs a plan on single values. Returns its one row or no row, or `None` if the plan runs on batches.
