@@ -44,6 +44,11 @@ pub fn note(text: impl std::fmt::Display) {
     let _ = writeln!(stderr(), "{text}");
 }
 
+/// Writes the warnings about a script to standard error.
+pub fn warn(warnings: &[String]) {
+    warnings.iter().for_each(|warning| note(format_args!("warning: {warning}")));
+}
+
 /// Writes the report of an error to standard error.
 pub fn report(report: &miette::Report) {
     note(cozo::diag::render_report(report, wants_color(stderr().is_terminal())).trim_end());

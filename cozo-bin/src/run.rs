@@ -152,6 +152,7 @@ impl Runner<'_> {
         })?;
         let took = start.elapsed();
         drop(work);
+        output::warn(&connection.script_warnings(script));
         for rows in result.flatten() {
             match format {
                 Format::Csv => output::csv(&rows)?,

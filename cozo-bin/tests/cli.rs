@@ -389,3 +389,10 @@ fn a_restore_that_fails_leaves_no_database() {
     let rows = cozo(&["run", "--engine", "sqlite", "-p", &kept, "-e", "?[a] := *r{a}", "--format", "csv"]).succeeded();
     assert_eq!(rows, "a\n1\n");
 }
+
+#[test]
+fn a_script_that_probably_means_something_else_is_warned_of() {
+    let warned = cozo(&["run", "--engine", "mem", "--script", "?[x] <- [[1]] :create _kept {x}"]);
+    assert_eq!(warned.code, 0);
+    assert!(warned.stderr.contains("warning: '_kept' ends with this script"), "{}", warned.stderr);
+}

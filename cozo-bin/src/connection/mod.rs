@@ -70,6 +70,14 @@ impl Connection {
         }
     }
 
+    /// What a script that has run probably does not mean, as [`DbInstance::script_warnings`]. A server says so in its own answers.
+    pub fn script_warnings(&self, script: &str) -> Vec<String> {
+        match self {
+            Connection::Local(db) => db.script_warnings(script),
+            Connection::Remote(_) => vec![],
+        }
+    }
+
     /// Whether there is a stored relation with rows. What cannot be read counts as one.
     pub fn has_rows(&self) -> bool {
         let is_empty = |relation: &String| match self {

@@ -192,8 +192,11 @@ impl Session {
 
     /// Runs a script with the parameters, and says what it wrote; Ctrl-C stops it.
     pub fn result_of(&self, script: &str) -> miette::Result<(NamedRows, Option<Written>)> {
-        let _waiting = Waiting::begin();
-        self.connection.run_script_counted(script, self.parameters.clone(), &self.interrupt)
+        let waiting = Waiting::begin();
+        let result = self.connection.run_script_counted(script, self.parameters.clone(), &self.interrupt)?;
+        drop(waiting);
+        output::warn(&self.connection.script_warnings(script));
+        Ok(result)
     }
 
     /// Whether the rows are shown as a tree.

@@ -35,6 +35,7 @@ mod search;
 mod search_error;
 mod search_parameters;
 mod time_travel;
+mod warnings;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -50,6 +51,7 @@ pub use search::{Search, SearchCall, Within, extractor, extractors};
 pub use search_error::SearchError;
 pub use search_parameters::{SEARCH_PARAMETERS, SearchParameter};
 pub use time_travel::checked_time;
+pub use warnings::warnings;
 
 use crate::diag::SourceSpan;
 use crate::expr::Expr;

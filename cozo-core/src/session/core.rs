@@ -1,6 +1,7 @@
 //! The parts of an open database that scripts need. Calls of the host use them, and the threads of held transactions.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::events::{DebugSink, Events};
 use super::results::keep_memory_of_results;
@@ -8,11 +9,12 @@ use super::script::{CachedRef, CachedScript, CompiledScript, DEFAULT_TIMEOUT_SEC
 use super::sealer::Sealer;
 use crate::budget::{Budget, Interrupt};
 use crate::exec::IndexCache;
-use crate::fixed_rule::FixedRules;
 use crate::fixed_rule::graph::GraphCache;
+use crate::fixed_rule::{FixedRules, Rule};
 use crate::fork::Process;
 use crate::index::search::SearchCache;
 use crate::parse::parse_script;
+use crate::program::warnings;
 use crate::storage::Options;
 use crate::txn::{Pipeline, Transaction, TxnError};
 
@@ -44,6 +46,8 @@ pub struct Core {
     pub searches: Arc<SearchCache>,
     /// Seals the tails of search indices.
     pub sealer: Arc<Sealer>,
+    /// Whether any script has warnings, so that most programs need not look for those of each script.
+    pub has_warned: AtomicBool,
     /// The memory that a query may take for derived rows.
     pub query_memory_bytes: usize,
 }
@@ -68,6 +72,7 @@ impl Core {
             graphs: GraphCache::new(options.cache_bytes() / KEPT_SHARE),
             indexes: IndexCache::new(options.cache_bytes() / KEPT_SHARE),
             searches,
+            has_warned: AtomicBool::new(false),
             query_memory_bytes: options.query_memory_bytes(),
         }
     }
@@ -84,9 +89,26 @@ impl Core {
         let script = CompiledScript::new(parse_script(source)?);
         let bytes = self.query_memory_bytes - budget.spare_bytes();
         drop(reading);
-        let script = Arc::new(CachedScript { source: source.into(), script, bytes });
+        let warnings = self.warnings(&script);
+        let script = Arc::new(CachedScript { source: source.into(), script, warnings, bytes });
         self.scripts.insert(&script);
         Ok(script.into())
+    }
+
+    /// What the queries of a script probably do not mean.
+    fn warnings(&self, script: &CompiledScript) -> Vec<String> {
+        let rules = self.fixed_rules.current();
+        let options_of = |name: &str| match rules.find(name) {
+            Some(Rule::BuiltIn(rule)) => Some(rule.options.iter().map(|option| option.name).collect()),
+            _ => None,
+        };
+        let is_alone = matches!(script, CompiledScript::Query(_));
+        let queries = script.queries();
+        let found: Vec<String> = queries.into_iter().flat_map(|query| warnings(query, is_alone, &options_of)).collect();
+        if !found.is_empty() {
+            self.has_warned.store(true, Ordering::Relaxed);
+        }
+        found
     }
 
     /// A script, from the cache or parsed now.

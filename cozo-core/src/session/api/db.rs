@@ -24,6 +24,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender};
@@ -282,6 +283,23 @@ impl DbInstance {
         txn.set_now(now.0.0);
         let entry = Running::enter(&*self.shared.running, None, txn.began_micros());
         self.run_prepared(&script, &mut txn, &BTreeMap::new(), &entry, None)
+    }
+
+    /// What a script that has run probably does not mean, though it is right: rules for `?` that name their columns differently, a write
+    /// that nobody can see, a limit on a recursion that does not end, options that a fixed rule does not have. In words; empty for most.
+    ///
+    /// ```
+    /// let db = cozo::DbInstance::default();
+    /// let script = "?[x] <- [[1]] :create _kept {x}";
+    /// assert!(db.run_default(script).is_ok());
+    /// assert!(db.script_warnings(script)[0].contains("nobody can see"));
+    /// ```
+    pub fn script_warnings(&self, script: &str) -> Vec<String> {
+        let core = &self.shared.core;
+        if !core.has_warned.load(Ordering::Relaxed) || !core.process.is_current() {
+            return vec![];
+        }
+        core.scripts.find(script).map_or(vec![], |script| script.warnings.clone())
     }
 
     /// Runs a script that may write, without parameters.

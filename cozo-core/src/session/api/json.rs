@@ -25,6 +25,10 @@ impl DbInstance {
         match self.run_script(payload, params, mutability) {
             Ok(rows) => {
                 let mut result = rows.into_json();
+                let warnings = self.script_warnings(payload);
+                if !warnings.is_empty() {
+                    result["warnings"] = json!(warnings);
+                }
                 result["ok"] = json!(true);
                 result["took"] = json!(start.elapsed().as_secs_f64());
                 result

@@ -39,6 +39,8 @@ pub struct CachedScript {
     pub source: Arc<str>,
     /// The script, parsed.
     pub script: CompiledScript,
+    /// What it probably does not mean, in words.
+    pub warnings: Vec<String>,
     /// The approximate size of the script, if it is large. It counts against the memory of the query.
     pub bytes: usize,
 }

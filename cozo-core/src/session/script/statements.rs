@@ -5,7 +5,7 @@
 
 use super::query_cache::QueryCache;
 use crate::diag::SourceSpan;
-use crate::parse::ast::{self, Condition, Statement, Symbol, SystemOp, SystemOpKind};
+use crate::parse::ast::{self, Condition, Query, Statement, Symbol, SystemOp, SystemOpKind};
 
 /// A script whose queries can be compiled and cached.
 pub enum CompiledScript {
@@ -59,6 +59,17 @@ impl CompiledScript {
     /// Whether it is known to begin by reading stored relations.
     pub fn begins_by_reading(&self) -> bool {
         matches!(self, CompiledScript::Query(query) if query.is_known_to_read())
+    }
+
+    /// Its queries, in the order in which they stand.
+    pub fn queries(&self) -> Vec<&Query> {
+        let mut queries = vec![];
+        match self {
+            CompiledScript::Query(query) => queries.push(&query.query),
+            CompiledScript::Steps(steps, _) => steps.iter().for_each(|step| step.add_queries(&mut queries)),
+            CompiledScript::System(_) => {}
+        }
+        queries
     }
 
     /// Whether parsing the script again would make it faster.
@@ -117,6 +128,24 @@ impl RelationSource {
 }
 
 impl Step {
+    fn add_queries<'s>(&'s self, queries: &mut Vec<&'s Query>) {
+        let mut add_source = |source: &'s RelationSource| {
+            if let RelationSource::Query { query, .. } = source {
+                queries.push(&query.query);
+            }
+        };
+        match self {
+            Step::Query { query, .. } | Step::IgnoreError(query) => queries.push(&query.query),
+            Step::Return(sources) => sources.iter().for_each(add_source),
+            Step::If { condition, then, otherwise, .. } => {
+                add_source(condition);
+                then.iter().chain(otherwise).for_each(|step| step.add_queries(queries));
+            }
+            Step::Loop { body, .. } => body.iter().for_each(|step| step.add_queries(queries)),
+            Step::System { .. } | Step::Break(..) | Step::Continue(..) | Step::Debug(_) | Step::Swap(..) => {}
+        }
+    }
+
     fn writes(&self) -> bool {
         match self {
             Step::Query { query, .. } | Step::IgnoreError(query) => query.writes(),
