@@ -2,11 +2,11 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use chrono::{NaiveDate, TimeDelta};
+use chrono::{NaiveDate, NaiveDateTime, NaiveTime, TimeDelta};
 
-use super::super::arguments::{Outcome, boolean, fail, int, number, string, unexpected};
+use super::super::arguments::{Outcome, boolean, fail, int, number, quote, string, unexpected};
 use super::arguments::{micros_of_seconds, out_of_range, time, zone};
-use super::{Part, Pattern, Unit, Zone, write_rfc3339};
+use super::{Part, Pattern, Unit, write_rfc3339};
 use crate::budget::make_room;
 use crate::expr::FunctionError;
 use crate::value::{DataValue, TimeText, Validity, parse_time_micros};
@@ -44,7 +44,7 @@ pub(super) fn date_add(args: &[DataValue]) -> Outcome {
     let from = time("date_add", args, 0, zone)?;
     let count = int("date_add", args, 1)?;
     let later = unit("date_add", args, 2)?.add(from, count, zone);
-    later.map(seconds).ok_or_else(|| FunctionError::new("date_add: the time would be beyond the calendar".to_string()))
+    later.map_or_else(|| fail("date_add", "the time is beyond the calendar"), |micros| Ok(seconds(micros)))
 }
 
 pub(super) fn date_diff(args: &[DataValue]) -> Outcome {
@@ -96,32 +96,29 @@ pub(super) fn make_timestamp(args: &[DataValue]) -> Outcome {
         Some(DataValue::Str(_)) => args.len() - 1,
         _ => args.len(),
     };
-    if numbers < 3 || numbers > 6 {
-        return fail(
-            NAME,
-            "give the year, month and day, then perhaps the hour, minute and second, then perhaps a zone",
-        );
+    if !(3..=6).contains(&numbers) {
+        return fail(NAME, "give the year, month and day, perhaps the hour, minute and second, and perhaps a zone");
     }
     let zone = zone(NAME, args, numbers)?;
-    let field = |i: usize| if i < numbers { int(NAME, args, i) } else { Ok(0) };
-    let date = i32::try_from(field(0)?).ok().and_then(|year| {
-        let (month, day) =
-            (u32::try_from(int(NAME, args, 1).ok()?).ok()?, u32::try_from(int(NAME, args, 2).ok()?).ok()?);
-        NaiveDate::from_ymd_opt(year, month, day)
-    });
-    let (_, _, hour, minute) = (field(1)?, field(2)?, field(3)?, field(4)?);
+    let mut fields = [0; 5];
+    for (i, field) in fields.iter_mut().enumerate().take(numbers) {
+        *field = int(NAME, args, i)?;
+    }
     let second = if numbers > 5 { number(NAME, args, 5)?.get_float() } else { 0.0 };
-    let (Some(date), 0..24, 0..60, true) = (date, hour, minute, (0.0..60.0).contains(&second)) else {
+    let Some(local) = local_time(fields, second) else {
         return fail(NAME, "there is no such date or time of day");
     };
-    let since_midnight = micros_of_seconds(second).map(|micros| (hour * 60 + minute) * 60_000_000 + micros);
-    let midnight = date.and_hms_opt(0, 0, 0);
-    let local = midnight
-        .zip(since_midnight)
-        .and_then(|(midnight, micros)| midnight.checked_add_signed(TimeDelta::microseconds(micros)));
-    let moment =
-        local.and_then(|local| zone.micros_of_text(&TimeText { local, has_time_of_day: numbers > 3, offset: None }));
-    moment.map(seconds).ok_or_else(|| FunctionError::new(format!("{NAME}: the time is beyond the calendar")))
+    let moment = zone.micros_of_text(&TimeText { local, has_time_of_day: numbers > 3, offset: None });
+    moment.map_or_else(|| fail(NAME, "the time is beyond the calendar"), |micros| Ok(seconds(micros)))
+}
+
+/// The date and time of a year, month, day, hour and minute, and of a second with its fraction.
+fn local_time([year, month, day, hour, minute]: [i64; 5], second: f64) -> Option<NaiveDateTime> {
+    let date = NaiveDate::from_ymd_opt(year.try_into().ok()?, month.try_into().ok()?, day.try_into().ok()?)?;
+    let is_time_of_day = matches!((hour, minute), (0..24, 0..60)) && (0.0..60.0).contains(&second);
+    let micros = micros_of_seconds(second).filter(|_| is_time_of_day)?;
+    let since_midnight = TimeDelta::microseconds((hour * 60 + minute) * 60_000_000 + micros);
+    date.and_time(NaiveTime::MIN).checked_add_signed(since_midnight)
 }
 
 pub(super) fn parse_timestamp(args: &[DataValue]) -> Outcome {
@@ -133,7 +130,7 @@ pub(super) fn parse_timestamp(args: &[DataValue]) -> Outcome {
         Some(pattern) => {
             let read = pattern
                 .read(text)
-                .or_else(|error| fail(NAME, format!("{} cannot be read: {error}", super::super::quote(&args[0]))))?;
+                .or_else(|error| fail(NAME, format!("{} cannot be read: {error}", quote(&args[0]))))?;
             zone.micros_of_text(&read).ok_or_else(|| out_of_range(NAME, args, 0))?
         }
     };
@@ -141,7 +138,7 @@ pub(super) fn parse_timestamp(args: &[DataValue]) -> Outcome {
 }
 
 pub(super) fn to_micros(args: &[DataValue]) -> Outcome {
-    let zone: Zone = zone("to_micros", args, 1)?;
+    let zone = zone("to_micros", args, 1)?;
     time("to_micros", args, 0, zone).map(DataValue::from)
 }
 
