@@ -30,6 +30,7 @@ pub static FIXED_RULES: &[&BuiltInRule] = &[
     &algos::DEGREE_CENTRALITY,
     &algos::DEPTH_FIRST_SEARCH,
     &algos::EIGENVECTOR_CENTRALITY,
+    &utilities::INTERVALS,
     &utilities::JSON_READER,
     &algos::K_CORE,
     &algos::K_SHORTEST_PATH_YEN,

@@ -305,15 +305,12 @@ pub enum ProgramError {
     },
     /// What stands after `@` is not a time.
     #[error("{found} is not a time to read at")]
-    #[diagnostic(
-        code(parser::bad_validity_spec),
-        help(
-            "give whole microseconds since the Unix epoch, 'NOW', 'END', or an RFC 3339 time such as '2020-01-31T00:00:00Z'"
-        )
-    )]
+    #[diagnostic(code(parser::bad_validity_spec), help("{help}"))]
     BadValiditySpec {
         /// The value.
         found: String,
+        /// How to write a time.
+        help: &'static str,
         /// The expression.
         #[label("not a time")]
         span: SourceSpan,

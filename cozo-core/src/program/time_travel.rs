@@ -15,6 +15,10 @@ impl Resolver<'_> {
         if !schema.keeps_history() {
             return Err(ProgramError::InvalidTimeTravel { relation: schema.name.to_string(), span: time.span() });
         }
+        if gives_seconds(time) {
+            let found = "a number of seconds".to_string();
+            return Err(ProgramError::BadValiditySpec { found, help: SECONDS, span: time.span() });
+        }
         let as_of = self.closed(time)?;
         if let Expr::Constant(value, span) = &as_of {
             // Whether it is a time does not depend on when "now" is.
@@ -24,7 +28,34 @@ impl Resolver<'_> {
     }
 }
 
+/// How to write a time after `@`.
+const FORMS: &str = "give whole microseconds since the Unix epoch, 'NOW', 'END', or a time such as '2024-05-01', \
+                     '2024-05-01 10:30' or '2024-05-01T10:30:15.25Z'";
+
+/// The same where seconds were given.
+const SECONDS: &str = "'@' takes microseconds, and times as numbers are in seconds: write @ to_micros(now()), or @ 'NOW' for the \
+                       present; a history that counts seconds is read at to_int(..)";
+
+/// Functions that give seconds since the epoch.
+const SECONDS_SINCE_EPOCH: &[&str] =
+    &["date_add", "date_trunc", "from_micros", "make_timestamp", "now", "parse_timestamp", "uuid_timestamp"];
+
+/// Whether an expression is a number of seconds since the epoch, perhaps with some seconds more or less. As microseconds, it
+/// would be a moment of January 1970.
+fn gives_seconds(expr: &ast::Expr) -> bool {
+    match expr {
+        ast::Expr::Call { function, args, .. } => match &*function.name {
+            "add" | "sub" => args.iter().any(gives_seconds),
+            name => SECONDS_SINCE_EPOCH.contains(&name),
+        },
+        _ => false,
+    }
+}
+
 /// The timestamp of the value of an expression after `@`.
 pub fn checked_time(value: &DataValue, now_micros: i64, span: SourceSpan) -> Result<i64, ProgramError> {
-    time_to_read(value, now_micros).ok_or_else(|| ProgramError::BadValiditySpec { found: value.to_string(), span })
+    time_to_read(value, now_micros).ok_or_else(|| {
+        let help = if matches!(value, DataValue::Num(_)) { SECONDS } else { FORMS };
+        ProgramError::BadValiditySpec { found: value.to_string(), help, span }
+    })
 }

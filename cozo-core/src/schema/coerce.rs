@@ -7,7 +7,7 @@ use super::{BaseType, ColumnType};
 use crate::budget::{Stop, make_room};
 use crate::value::{
     Column, DataValue, Num, Validity, Vector, VectorColumn, VectorElement, VectorRows, decode_base64, json_to_value,
-    parse_rfc3339_micros, parse_uuid,
+    parse_time_micros, parse_uuid,
 };
 
 /// A value that does not fit its column.
@@ -52,7 +52,8 @@ pub enum CoercionError {
     #[diagnostic(
         code(eval::invalid_validity),
         help(
-            "give 'ASSERT', 'RETRACT', [microseconds, true|false], or an RFC 3339 time with or without a leading '~'"
+            "give 'ASSERT', 'RETRACT', [microseconds, true|false], or a time such as '2024-05-01', '2024-05-01 10:30' \
+             or '2024-05-01T10:30:15.25Z', with a leading '~' for a retraction"
         )
     )]
     Validity(String),
@@ -218,10 +219,7 @@ fn coerce_validity(value: DataValue, now_micros: i64) -> Result<DataValue, Coerc
         DataValue::Str(text) => match text.as_str() {
             "ASSERT" => Validity::from((now_micros, true)),
             "RETRACT" => Validity::from((now_micros, false)),
-            text => {
-                let (instant, asserts) = text.strip_prefix('~').map_or((text, true), |rest| (rest, false));
-                Validity::from((parse_rfc3339_micros(instant).map_err(|_| invalid())?, asserts))
-            }
+            text => Validity::parse(text).map_err(|_| invalid())?,
         },
         DataValue::List(items) => match items.as_slice() {
             [DataValue::Num(timestamp), DataValue::Bool(asserts)] => {
@@ -238,14 +236,15 @@ fn coerce_validity(value: DataValue, now_micros: i64) -> Result<DataValue, Coerc
     Ok(DataValue::Validity(validity))
 }
 
-/// The timestamp of a value after `@`: microseconds, `'NOW'`, `'END'`, or an RFC 3339 time; `None` for any other value.
+/// The timestamp of a value after `@`: microseconds, `'NOW'`, `'END'`, or a date or time as a text;
+/// `None` for any other value.
 pub fn time_to_read(value: &DataValue, now_micros: i64) -> Option<i64> {
     match value {
         DataValue::Num(timestamp) => timestamp.get_int(),
         DataValue::Str(text) => match text.as_str() {
             "NOW" => Some(now_micros),
             "END" => Some(i64::MAX),
-            text => parse_rfc3339_micros(text).ok(),
+            text => parse_time_micros(text).ok(),
         },
         _ => None,
     }

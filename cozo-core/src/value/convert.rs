@@ -1,4 +1,4 @@
-//! Bytes, UUIDs and instants from text, for functions and for the coercion of stored columns.
+//! Bytes and UUIDs from text, for functions and for the coercion of stored columns.
 
 use base64::Engine as _;
 
@@ -22,12 +22,4 @@ pub fn encode_base64(bytes: &[u8]) -> String {
 pub fn parse_uuid(text: &str) -> Result<super::UuidWrapper, ParseError> {
     let parsed = uuid::Uuid::parse_str(text);
     parsed.map(super::UuidWrapper).map_err(|error| ParseError(format!("not a UUID: {error}")))
-}
-
-/// Microseconds since the Unix epoch of an RFC 3339 instant.
-pub fn parse_rfc3339_micros(text: &str) -> Result<i64, ParseError> {
-    let parsed = chrono::DateTime::parse_from_rfc3339(text);
-    parsed
-        .map(|instant| instant.timestamp_micros())
-        .map_err(|error| ParseError(format!("'{text}' is not an RFC 3339 time such as 2024-01-31T10:00:00Z: {error}")))
 }

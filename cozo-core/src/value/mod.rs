@@ -13,6 +13,7 @@
 //! | `sort` | sorting of rows |
 //! | `json`, `parse_json`, `digits`, `depth` | JSON, and its limits |
 //! | `copy`, `size`, `text` | copies, sizes and texts within the budget of a script |
+//! | `validity`, `time_text` | validities, dates and times as texts |
 //! | `arrow` | Arrow arrays as columns, and back |
 //!
 //! ```
@@ -43,6 +44,7 @@ mod size;
 pub mod sort;
 mod strings;
 mod text;
+mod time_text;
 mod validity;
 mod vector;
 mod vector_column;
@@ -52,7 +54,7 @@ use std::collections::BTreeSet;
 
 pub use batch::{Batch, compare_columns};
 pub use column::Column;
-pub use convert::{ParseError, decode_base64, encode_base64, parse_rfc3339_micros, parse_uuid};
+pub use convert::{ParseError, decode_base64, encode_base64, parse_uuid};
 pub use copy::{copy_all, copy_json, extend_with_copies};
 pub use depth::{check_depth, check_json_depth};
 pub use digits::{loses_digits, lost_integer};
@@ -66,6 +68,7 @@ pub use scalar::Scalar;
 pub use size::{allocated, field_bytes, json_bytes, object_bytes};
 pub use strings::StrColumn;
 pub use text::TextBuilder;
+pub use time_text::{TIME_FORMS, TimeText, parse_time_micros};
 pub use validity::{Validity, ValidityTs};
 pub use vector::{Vector, VectorRef};
 pub use vector_column::VectorColumn;

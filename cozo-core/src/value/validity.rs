@@ -2,6 +2,8 @@
 
 use std::cmp::Reverse;
 
+use super::{ParseError, parse_time_micros};
+
 /// A timestamp that sorts newest first; microseconds since the Unix epoch by convention.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub struct ValidityTs(pub Reverse<i64>);
@@ -16,6 +18,13 @@ pub struct Validity {
 }
 
 impl Validity {
+    /// The validity of a date or time: an assertion, or with a leading `~` a retraction. See
+    /// [`TimeText`](super::TimeText) for the forms.
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
+        let (time, asserts) = text.strip_prefix('~').map_or((text, true), |time| (time, false));
+        Ok(Validity::from((parse_time_micros(time)?, asserts)))
+    }
+
     /// The timestamp as a plain number.
     pub fn micros(&self) -> i64 {
         self.timestamp.0.0

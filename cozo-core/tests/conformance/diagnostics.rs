@@ -14,7 +14,7 @@ use crate::run::{Outcome, run_case};
 const AREAS: &[&str] = &[
     "aggr", "algo_graph", "algo_path", "api", "bulk", "errors", "fn_compare", "fn_convert", "fn_json", "fn_list", "fn_math",
     "fn_misc", "fn_string", "fn_vec", "fts", "hnsw", "indices", "literals", "lsh", "options", "own_quirks", "recursion", "rules", "stored",
-    "sysops", "timetravel", "transactions", "triggers", "types", "utilities",
+    "sysops", "time", "timetravel", "transactions", "triggers", "types", "utilities",
 ];
 
 /// Errors whose code differs from the recorded one.

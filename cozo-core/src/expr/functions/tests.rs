@@ -43,7 +43,7 @@ fn value(kind: usize, random: &mut StdRng) -> DataValue {
         4 => pick(random, &floats).into(),
         5 => pick(
             random,
-            &["", "a", "ab", "b", "é漢", " x ", "F64", "nfc", "12", "1.5", "a+", "[", "Asia/Tokyo", "AAAAAA=="],
+            &["", "a", "ab", "b", "é漢", " x ", "F64", "nfc", "12", "1.5", "a+", "[", "2024-05-01 10:30", "AAAAAA=="],
         )
         .into(),
         6 => {
@@ -85,6 +85,22 @@ fn operand(kind: usize, len: usize, random: &mut StdRng) -> Operand<'static> {
     Operand::Column(Cow::Owned(if untyped { Column::Any(column) } else { column.into_iter().collect() }))
 }
 
+/// Texts that a parameter of this name understands, and one that it does not.
+fn words(parameter: &str) -> &'static [&'static str] {
+    match parameter.trim_end_matches('?') {
+        "part" | "unit" => &["year", "month", "week", "day", "hour", "millisecond", "epoch", "age"],
+        "zone" => &["UTC", "Europe/Paris", "America/Sao_Paulo", "Mars/Base"],
+        "pattern" => &["%Y-%m-%d", "%c %Z", "%Q"],
+        _ => &[],
+    }
+}
+
+/// For a parameter that understands few texts, one of them, mostly.
+fn word(function: &Function, i: usize, random: &mut StdRng) -> Option<DataValue> {
+    let words = function.parameters.get(i).map_or(&[][..], |parameter| words(parameter));
+    (!words.is_empty() && random.random_bool(0.8)).then(|| words[random.random_range(0..words.len())].into())
+}
+
 #[test]
 fn forms_for_two_numbers_agree_with_the_general_ones() {
     let mut random = StdRng::seed_from_u64(11);
@@ -116,7 +132,7 @@ fn by_rows(function: &Function, operands: &[Operand<'_>], len: usize) -> Result<
 }
 
 fn operand_count(function: &Function, random: &mut StdRng) -> usize {
-    let count = random.random_range(0..5);
+    let count = random.random_range(0..8);
     if function.arity.accepts(count) { count } else { operand_count(function, random) }
 }
 
@@ -136,7 +152,13 @@ fn kernels_agree_with_the_scalar_forms() {
             let count = operand_count(function, &mut random);
             let (kind, alike) = (random.random_range(0..KINDS), random.random::<bool>());
             let kind = |random: &mut StdRng| if alike { kind } else { random.random_range(0..KINDS) };
-            let operands: Vec<_> = (0..count).map(|_| operand(kind(&mut random), len, &mut random)).collect();
+            let of_word = |word| Operand::Scalar(Cow::Owned(word));
+            let operands: Vec<_> = (0..count)
+                .map(|i| match word(function, i, &mut random).map(of_word) {
+                    Some(word) => word,
+                    None => operand(kind(&mut random), len, &mut random),
+                })
+                .collect();
             if operands.iter().all(|operand| matches!(operand, Operand::Scalar(_))) {
                 continue;
             }
@@ -162,7 +184,12 @@ fn no_arguments_make_a_function_panic() {
     for function in all() {
         for _ in 0..3000 {
             let count = operand_count(function, &mut random);
-            let args: Vec<_> = (0..count).map(|_| value(random.random_range(0..KINDS), &mut random)).collect();
+            let args: Vec<_> = (0..count)
+                .map(|i| match word(function, i, &mut random) {
+                    Some(word) => word,
+                    None => value(random.random_range(0..KINDS), &mut random),
+                })
+                .collect();
             if let Err(error) = (function.eval)(&args) {
                 let said = error.to_string();
                 // Operators are known by their signs.

@@ -2,6 +2,7 @@
 
 mod constant;
 mod csv_reader;
+mod intervals;
 mod json_reader;
 mod marginal_relevance;
 mod rank_fusion;
@@ -10,6 +11,7 @@ mod source;
 
 pub use constant::CONSTANT;
 pub use csv_reader::CSV_READER;
+pub use intervals::INTERVALS;
 pub use json_reader::JSON_READER;
 pub use marginal_relevance::MAXIMAL_MARGINAL_RELEVANCE;
 pub use rank_fusion::RECIPROCAL_RANK_FUSION;

@@ -10,6 +10,7 @@ pub(super) mod by_reference;
 pub(super) mod comparison;
 pub(super) mod convert;
 pub(super) mod strings;
+pub(super) mod time;
 pub(super) mod vectors;
 
 use crate::budget::{Stop, make_room};
