@@ -120,8 +120,8 @@ impl<S: Summary> Kind for Numeric<S> {
         Ok(())
     }
 
-    fn finish(&self, states: Vec<S>) -> Column {
-        Column::floats(states.into_iter().map(self.result).collect())
+    fn finish(&self, states: Vec<S>) -> Result<Column, FunctionError> {
+        Ok(Column::floats(states.into_iter().map(self.result).collect()))
     }
 
     fn fork(&self) -> Self {
