@@ -173,7 +173,7 @@ const AGGREGATED: &[(&[&str], &str)] = &[
     (&["most_common", "most_frequent"], "mode"),
     (&["bool_and", "every", "all", "logical_and"], "and"),
     (&["bool_or", "some", "logical_or"], "or"),
-    (&["n", "size", "len", "length", "row_count", "count_star", "num_rows"], "count"),
+    (&["n", "cnt", "size", "len", "length", "row_count", "count_star", "num_rows"], "count"),
     (&["intersect"], "intersection"),
     (&["flatten", "concat", "list_concat"], "union"),
     (&["xor"], "bit_xor"),

@@ -22,3 +22,4 @@ mod time_travel;
 mod top_rows;
 mod utilities;
 mod vectors;
+mod windows;

@@ -1,7 +1,10 @@
 //! `min` and `max`: the smallest and the largest value of one type, as it is.
 //!
-//! A group keeps its best value, null until there is one. Numbers and strings of typed columns are compared in place. Int and Float are
-//! one type, in which `1` and `1.0` tie; other values have the order of values, except that a later Validity is the greater one.
+//! The state of a group in [`Extreme`] is its best value, null until there is one. [`wins`] compares a value with it and refuses what
+//! has no order, or another type. Numbers and strings of typed columns are compared in place, and become values only where they win.
+//!
+//! Int and Float are one type, in which `1` and `1.0` tie. Other values have the order of values, except that a later Validity is the
+//! greater one.
 
 use std::cmp::Ordering;
 use std::marker::PhantomData;

@@ -1,4 +1,8 @@
 //! Json values: making, taking apart, changing and merging them.
+//!
+//! Functions that change Json copy it first, and what they make is within the depth that a value may have. What is taken out of Json is
+//! a plain value if it is a scalar, else Json (`element_of_json`). Keys of objects are strings; other keys are converted as by
+//! `to_string`. `merge` is what `concat` does with Json.
 
 use std::borrow::Cow;
 
