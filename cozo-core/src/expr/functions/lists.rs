@@ -49,8 +49,8 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "enumerate",
         &["list"],
-        "A list of `[index, element]` for each element of a list, the index from 0. Elements that are all wanted with their indices \
-         are rows of `pair in enumerate(list), i = pair -> 0, x = pair -> 1`.",
+        "A list of `[index, element]` for each element of a list, the index from 0. Each becomes a row with \
+         `pair in enumerate(list), i = pair -> 0, x = pair -> 1`.",
         &[("enumerate(['a', 'b'])", "[[0, 'a'], [1, 'b']]"), ("enumerate([])", "[]"), ("enumerate('ab')", "")],
         enumerate,
     ),

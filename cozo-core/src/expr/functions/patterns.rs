@@ -47,13 +47,13 @@ const CHARACTER_BYTES: usize = 2 * size_of::<Option<char>>();
 /// A pattern, compiled.
 pub(super) struct LikePattern {
     /// What stands between the `%`.
-    parts: Vec<Part>,
+    parts: Vec<LikePart>,
     /// Whether case does not count.
     folds: bool,
 }
 
 /// A part of a pattern without `%`.
-enum Part {
+enum LikePart {
     /// This text.
     Text(String),
     /// These characters, `None` for any.
@@ -68,7 +68,7 @@ impl LikePattern {
         let mut characters = pattern.chars();
         while let Some(character) = characters.next() {
             match character {
-                '%' => parts.push(Part::new(std::mem::take(&mut part))),
+                '%' => parts.push(LikePart::new(std::mem::take(&mut part))),
                 '_' => part.push(None),
                 '\\' => match characters.next() {
                     Some(escaped) => part.push(Some(escaped)),
@@ -77,9 +77,9 @@ impl LikePattern {
                 other => part.push(Some(other)),
             }
         }
-        parts.push(Part::new(part));
+        parts.push(LikePart::new(part));
         if folds {
-            parts.iter_mut().for_each(Part::fold);
+            parts.iter_mut().for_each(LikePart::fold);
         }
         Ok(LikePattern { parts, folds })
     }
@@ -103,26 +103,26 @@ impl LikePattern {
     }
 }
 
-impl Part {
-    fn new(characters: Vec<Option<char>>) -> Part {
+impl LikePart {
+    fn new(characters: Vec<Option<char>>) -> LikePart {
         match characters.iter().copied().collect() {
-            Some(text) => Part::Text(text),
-            None => Part::Characters(characters),
+            Some(text) => LikePart::Text(text),
+            None => LikePart::Characters(characters),
         }
     }
 
     fn fold(&mut self) {
         match self {
-            Part::Text(text) => *text = text.chars().map(fold).collect(),
-            Part::Characters(characters) => characters.iter_mut().flatten().for_each(|c| *c = fold(*c)),
+            LikePart::Text(text) => *text = text.chars().map(fold).collect(),
+            LikePart::Characters(characters) => characters.iter_mut().flatten().for_each(|c| *c = fold(*c)),
         }
     }
 
     /// The bytes of it at the beginning of a text.
     fn begins(&self, text: &str) -> Option<usize> {
         match self {
-            Part::Text(part) => text.starts_with(&**part).then_some(part.len()),
-            Part::Characters(part) => {
+            LikePart::Text(part) => text.starts_with(&**part).then_some(part.len()),
+            LikePart::Characters(part) => {
                 let mut rest = text.chars();
                 let is_next =
                     |wanted: &Option<char>| rest.next().is_some_and(|c| wanted.is_none_or(|wanted| wanted == c));
@@ -135,8 +135,8 @@ impl Part {
     /// Where its first occurrence in a text ends.
     fn found_until(&self, text: &str) -> Result<Option<usize>, Stop> {
         match self {
-            Part::Text(part) => Ok(memmem::find(text.as_bytes(), part.as_bytes()).map(|at| at + part.len())),
-            Part::Characters(part) => {
+            LikePart::Text(part) => Ok(memmem::find(text.as_bytes(), part.as_bytes()).map(|at| at + part.len())),
+            LikePart::Characters(part) => {
                 for (at, _) in text.char_indices() {
                     step(part.len() / BYTES_PER_STEP + 1)?;
                     if let Some(length) = self.begins(&text[at..]) {
@@ -151,8 +151,8 @@ impl Part {
     /// Whether it is at the end of a text.
     fn ends(&self, text: &str) -> bool {
         match self {
-            Part::Text(part) => text.ends_with(&**part),
-            Part::Characters(part) => {
+            LikePart::Text(part) => text.ends_with(&**part),
+            LikePart::Characters(part) => {
                 let start = text.char_indices().nth_back(part.len() - 1).map(|(at, _)| at);
                 start.is_some_and(|start| self.begins(&text[start..]).is_some())
             }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::layout::Layout;
-use super::options::{Computed, Function};
+use super::options::{Computed, WindowFunction};
 use crate::expr::functions::quote;
 use crate::fixed_rule::{Call, FixedRuleError};
 use crate::value::{Column, DataValue, Num};
@@ -20,24 +20,24 @@ pub(super) fn compute(
     call.poison.make_room(layout.order.len() * size_of::<i64>())?;
     let offset = computed.offset;
     match (computed.function, of) {
-        (Function::Lag, Some(of)) => {
+        (WindowFunction::Lag, Some(of)) => {
             picked(computed, of, layout, |_, partition, at| at.checked_sub(offset).filter(|at| *at >= partition.start))
         }
-        (Function::Lead, Some(of)) => {
+        (WindowFunction::Lead, Some(of)) => {
             picked(computed, of, layout, |_, partition, at| at.checked_add(offset).filter(|at| *at < partition.end))
         }
-        (Function::First, Some(of)) => picked(computed, of, layout, |_, partition, _| Some(partition.start)),
-        (Function::Last, Some(of)) => picked(computed, of, layout, |_, partition, _| Some(partition.end - 1)),
-        (Function::RunningMin, Some(of)) => running_extreme(computed, of, layout, Ordering::Less),
-        (Function::RunningMax, Some(of)) => running_extreme(computed, of, layout, Ordering::Greater),
-        (Function::RunningCount, Some(of)) => Ok(counts(&of, layout)),
-        (Function::RunningSum | Function::RunningMean, Some(of)) => totals(call, computed, &of, layout),
+        (WindowFunction::First, Some(of)) => picked(computed, of, layout, |_, partition, _| Some(partition.start)),
+        (WindowFunction::Last, Some(of)) => picked(computed, of, layout, |_, partition, _| Some(partition.end - 1)),
+        (WindowFunction::RunningMin, Some(of)) => running_extreme(computed, of, layout, Ordering::Less),
+        (WindowFunction::RunningMax, Some(of)) => running_extreme(computed, of, layout, Ordering::Greater),
+        (WindowFunction::RunningCount, Some(of)) => Ok(counts(&of, layout)),
+        (WindowFunction::RunningSum | WindowFunction::RunningMean, Some(of)) => totals(call, computed, &of, layout),
         (function, _) => Ok(ranks(function, layout)),
     }
 }
 
 /// A number for each position by the places of rows alone.
-fn ranks(function: Function, layout: &Layout) -> Column {
+fn ranks(function: WindowFunction, layout: &Layout) -> Column {
     let (mut first, mut dense) = (0, 0);
     let of_position = |(partition, at): (&Range<usize>, usize)| {
         if at == partition.start {
@@ -51,9 +51,9 @@ fn ranks(function: Function, layout: &Layout) -> Column {
     let positions = layout.partitions.iter().flat_map(|partition| partition.clone().map(move |at| (partition, at)));
     let places = positions.map(of_position);
     match function {
-        Function::Rank => Column::ints(places.map(|(_, _, rank, _)| rank as i64).collect()),
-        Function::DenseRank => Column::ints(places.map(|(_, _, _, dense)| dense).collect()),
-        Function::PercentRank => {
+        WindowFunction::Rank => Column::ints(places.map(|(_, _, rank, _)| rank as i64).collect()),
+        WindowFunction::DenseRank => Column::ints(places.map(|(_, _, _, dense)| dense).collect()),
+        WindowFunction::PercentRank => {
             let share = |(rows, _, rank, _): (usize, _, usize, _)| (rank - 1) as f64 / (rows - 1).max(1) as f64;
             Column::floats(places.map(share).collect())
         }
@@ -131,7 +131,7 @@ fn totals(call: &Call<'_>, computed: &Computed, of: &Column, layout: &Layout) ->
                 DataValue::Num(number) => total.add(number),
                 other => return Err(refused("a number", quote(&other))),
             }
-            let value = if computed.function == Function::RunningMean { Some(total.mean()) } else { total.sum() };
+            let value = if computed.function == WindowFunction::RunningMean { Some(total.mean()) } else { total.sum() };
             let value =
                 value.ok_or_else(|| refused("integers whose sum has at most 64 bits", "a larger sum".to_string()))?;
             totals.push_owned(value);

@@ -9,7 +9,7 @@ use crate::value::DataValue;
 
 /// A function of a row among the rows of its partition.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Function {
+pub(super) enum WindowFunction {
     RowNumber,
     Rank,
     DenseRank,
@@ -26,26 +26,26 @@ pub(super) enum Function {
 }
 
 /// The functions by name, with the least and the greatest number of their arguments.
-const FUNCTIONS: &[(&str, Function, usize, usize)] = &[
-    ("row_number", Function::RowNumber, 0, 0),
-    ("rank", Function::Rank, 0, 0),
-    ("dense_rank", Function::DenseRank, 0, 0),
-    ("percent_rank", Function::PercentRank, 0, 0),
-    ("lag", Function::Lag, 1, 3),
-    ("lead", Function::Lead, 1, 3),
-    ("first", Function::First, 1, 1),
-    ("last", Function::Last, 1, 1),
-    ("running_sum", Function::RunningSum, 1, 1),
-    ("running_mean", Function::RunningMean, 1, 1),
-    ("running_min", Function::RunningMin, 1, 1),
-    ("running_max", Function::RunningMax, 1, 1),
-    ("running_count", Function::RunningCount, 0, 1),
+const FUNCTIONS: &[(&str, WindowFunction, usize, usize)] = &[
+    ("row_number", WindowFunction::RowNumber, 0, 0),
+    ("rank", WindowFunction::Rank, 0, 0),
+    ("dense_rank", WindowFunction::DenseRank, 0, 0),
+    ("percent_rank", WindowFunction::PercentRank, 0, 0),
+    ("lag", WindowFunction::Lag, 1, 3),
+    ("lead", WindowFunction::Lead, 1, 3),
+    ("first", WindowFunction::First, 1, 1),
+    ("last", WindowFunction::Last, 1, 1),
+    ("running_sum", WindowFunction::RunningSum, 1, 1),
+    ("running_mean", WindowFunction::RunningMean, 1, 1),
+    ("running_min", WindowFunction::RunningMin, 1, 1),
+    ("running_max", WindowFunction::RunningMax, 1, 1),
+    ("running_count", WindowFunction::RunningCount, 0, 1),
 ];
 
 /// A column to compute.
 pub(super) struct Computed {
     pub name: &'static str,
-    pub function: Function,
+    pub function: WindowFunction,
     /// The expression that it is of, over the columns of the input.
     pub of: Option<Expr>,
     /// How many rows `lag` and `lead` go.
