@@ -79,7 +79,9 @@ pub enum EvalError {
     #[error("the right side of 'in' gave {found}, not a List")]
     #[diagnostic(
         code(eval::invalid_spread_unif),
-        help("'x in l' needs a List such as [1, 2]; Json arrays and vectors are not Lists")
+        help(
+            "'x in l' needs a List such as [1, 2], or a Json array; take json_entries(j) of an object, to_list(v) of a vector"
+        )
     )]
     NotList {
         /// What it gave.

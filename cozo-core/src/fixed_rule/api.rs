@@ -45,7 +45,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashSet;
 
 use super::graph::{Direction, Graph, Weights};
-use super::{BuiltInRule, Call, FixedRuleError, Input, OptionKind, OptionMap, Options, Poison};
+use super::{BuiltInRule, Call, FixedRuleError, Input, OptionKind, OptionMap, Options, Output, Poison};
 use crate::diag::SourceSpan;
 use crate::expr::Expr;
 use crate::fork::Process;
@@ -322,8 +322,12 @@ pub(super) fn run_custom(rule: &dyn FixedRule, call: &Call<'_>, arity: usize) ->
 pub(super) struct BuiltInForHost(pub &'static BuiltInRule);
 
 impl FixedRule for BuiltInForHost {
-    fn arity(&self, given: &OptionMap, _: &[Symbol], span: SourceSpan) -> miette::Result<usize> {
-        Ok(self.0.arity(Options { rule: self.0.name, given, span })?)
+    /// The host does not say which columns of inputs have names, but the head tells how many columns there are.
+    fn arity(&self, given: &OptionMap, head: &[Symbol], span: SourceSpan) -> miette::Result<usize> {
+        match self.0.output {
+            Output::AfterInput(..) => Ok(head.len()),
+            _ => Ok(self.0.arity(Options { rule: self.0.name, given, span }, 0)?),
+        }
     }
 
     fn run(&self, payload: FixedRulePayload<'_, '_>, out: &mut RegularTempStore, _: Poison) -> miette::Result<()> {

@@ -111,6 +111,8 @@ pub enum Output {
     Columns(&'static [&'static str]),
     /// A number of columns that depends on the options: a description, and the function that counts them.
     FromOptions(&'static str, fn(Options<'_>) -> Result<usize, FixedRuleError>),
+    /// The columns of the first input that have names, and further ones: a description, and the function that counts the latter.
+    AfterInput(&'static str, fn(Options<'_>) -> Result<usize, FixedRuleError>),
 }
 
 impl InputSpec {
@@ -126,11 +128,12 @@ impl InputSpec {
 }
 
 impl BuiltInRule {
-    /// The number of columns of its result with these options.
-    pub fn arity(&self, options: Options<'_>) -> Result<usize, FixedRuleError> {
+    /// The number of columns of its result with these options, if `named` columns of the first input have names.
+    pub fn arity(&self, options: Options<'_>, named: usize) -> Result<usize, FixedRuleError> {
         match self.output {
             Output::Columns(columns) => Ok(columns.len()),
             Output::FromOptions(_, count) => count(options),
+            Output::AfterInput(_, count) => Ok(named + count(options)?),
         }
     }
 

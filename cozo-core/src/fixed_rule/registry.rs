@@ -54,6 +54,7 @@ pub static FIXED_RULES: &[&BuiltInRule] = &[
     &algos::SHORTEST_PATH_DIJKSTRA,
     &algos::STRONGLY_CONNECTED_COMPONENTS,
     &algos::TOP_SORT,
+    &utilities::WINDOW,
 ];
 
 /// A reference to a rule.
@@ -74,10 +75,11 @@ impl Rule {
         }
     }
 
-    /// The number of columns of its result.
-    pub fn arity(&self, options: Options<'_>, head: &[Symbol]) -> Result<usize, FixedRuleError> {
+    /// The number of columns of its result. `head` has the variables that are given to them, `named` is the number of named columns
+    /// of the first input.
+    pub fn arity(&self, options: Options<'_>, head: &[Symbol], named: usize) -> Result<usize, FixedRuleError> {
         match self {
-            Rule::BuiltIn(rule) => rule.arity(options),
+            Rule::BuiltIn(rule) => rule.arity(options, named),
             Rule::Custom(rule) => Ok(rule.arity(options.given, head, options.span)?),
         }
     }
@@ -85,7 +87,7 @@ impl Rule {
     /// Whether the number of columns may depend on the values of options.
     pub fn arity_depends_on_options(&self) -> bool {
         match self {
-            Rule::BuiltIn(rule) => matches!(rule.output, Output::FromOptions(..)),
+            Rule::BuiltIn(rule) => !matches!(rule.output, Output::Columns(_)),
             Rule::Custom(_) => true,
         }
     }

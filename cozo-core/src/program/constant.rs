@@ -7,11 +7,13 @@
 //! | another expression without parameters | its value | at once |
 //! | an expression with parameters | its value when the script runs | from the head, or from the present values of the parameters |
 
+use serde_json::Value;
+
 use super::{ConstantRows, Definition, Formula, HeadColumn, Predicate, ProgramError, Resolver};
 use crate::diag::SourceSpan;
 use crate::expr::Expr;
 use crate::parse::ast;
-use crate::value::{DataValue, SmallStr};
+use crate::value::{DataValue, JsonData, SmallStr};
 
 /// Data of a constant rule that is not a list of rows of one width.
 #[derive(Debug, Clone, thiserror::Error, miette::Diagnostic)]
@@ -151,12 +153,17 @@ fn check_widths(mut widths: impl Iterator<Item = usize>, span: SourceSpan) -> Re
     Ok(Some(first))
 }
 
-/// Checks that a value is a list of lists of one width, and returns that width.
+/// Checks that a value is a list of lists of one width, and returns that width. Json arrays are lists.
 pub fn check_constant_rows(value: &DataValue, span: SourceSpan) -> Result<Option<usize>, ProgramError> {
     let found = |value: &DataValue| value.type_name().to_string();
-    let rows = value.get_slice().ok_or_else(|| ConstantDataError::NotAList { span, found: found(value) })?;
-    if let Some(row) = rows.iter().find(|row| row.get_slice().is_none()) {
+    let rows = value.elements()?.ok_or_else(|| ConstantDataError::NotAList { span, found: found(value) })?;
+    let width = |row: &DataValue| match row {
+        DataValue::List(cells) => Some(cells.len()),
+        DataValue::Json(JsonData(Value::Array(cells))) => Some(cells.len()),
+        _ => None,
+    };
+    if let Some(row) = rows.iter().find(|row| width(row).is_none()) {
         return Err(ConstantDataError::RowNotAList { span, found: found(row) }.into());
     }
-    check_widths(rows.iter().map(|row| row.get_slice().map_or(0, <[DataValue]>::len)), span)
+    check_widths(rows.iter().filter_map(width), span)
 }

@@ -1,9 +1,9 @@
 //! Resolving expressions: functions by name, parameters by number, `if` and `cond`. Constant parts are folded.
 
+use super::habits::suggested_function;
 use super::{ProgramError, Resolver};
 use crate::budget;
 use crate::diag::SourceSpan;
-use crate::diag::nearest;
 use crate::expr::functions::Function;
 use crate::expr::{Expr, functions};
 use crate::parse::ast;
@@ -128,7 +128,7 @@ impl Resolver<'_> {
                 name => {
                     let found = functions::find(name).ok_or_else(|| CallError::UnknownFunction {
                         name: name.to_string(),
-                        hint: suggestion(name, functions::names(), "docs/functions.md"),
+                        hint: suggested_function(name),
                         span: function.span,
                     })?;
                     if !found.arity.accepts(args.len()) {
@@ -185,12 +185,4 @@ fn literal_function(name: &str) -> &'static Function {
 
 fn wrong_arity(name: &str, hint: &str, found: usize, span: SourceSpan) -> ProgramError {
     CallError::FunctionArity { name: name.to_string(), hint: hint.to_string(), span, found }.into()
-}
-
-/// A hint that names what the user may have meant.
-pub(super) fn suggestion<'n>(name: &str, known: impl Iterator<Item = &'n str>, page: &str) -> String {
-    match nearest(name, &known.collect::<Vec<_>>()) {
-        Some(near) => format!("did you mean '{near}'?"),
-        None => format!("{page} lists what there is"),
-    }
 }

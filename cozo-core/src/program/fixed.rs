@@ -35,7 +35,8 @@ impl Resolver<'_> {
         check_bindings(&inputs)?;
         let options = self.fixed_options(call, &found)?;
         let head: Vec<Symbol> = rule.head.args.iter().map(|arg| arg.variable.clone()).collect();
-        let arity = found.arity(Options { rule: name, given: &options, span: call.span }, &head)?;
+        let named = inputs.first().map_or(0, |input| input.bindings.iter().filter(|name| !name.is_wildcard()).count());
+        let arity = found.arity(Options { rule: name, given: &options, span: call.span }, &head, named)?;
         let columns = fixed_columns(rule, name, arity)?;
         let apply = FixedApply { name: name.clone(), rule: found, inputs, options, span: call.span };
         Ok(Predicate { columns, definition: Definition::Fixed(apply), span: rule.head.span })

@@ -27,6 +27,7 @@ mod display;
 mod error;
 mod expression;
 mod fixed;
+mod habits;
 mod names;
 mod parameters;
 pub mod passes;

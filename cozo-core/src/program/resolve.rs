@@ -21,7 +21,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::expression::{CallError, suggestion};
+use super::expression::CallError;
+use super::habits::suggested_aggregation;
 use super::names::{NoRelations, Relations, check_applications, column_index};
 use super::parameters::Parameters;
 use super::search::listing;
@@ -171,7 +172,7 @@ impl Resolver<'_> {
         let name = call.name.name.as_str();
         let aggregation = aggregations::find(name).ok_or_else(|| CallError::UnknownAggregation {
             name: name.to_string(),
-            hint: suggestion(name, aggregations::AGGREGATIONS.iter().map(|a| a.name), "docs/aggregations.md"),
+            hint: suggested_aggregation(name),
             span: call.name.span,
         })?;
         let args = call.args.iter().map(|arg| self.closed(arg)).collect::<Result<_, _>>()?;

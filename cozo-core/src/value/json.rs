@@ -1,5 +1,6 @@
 //! Conversions to and from JSON, by the conventions of the API and of the function `json`.
 
+use std::borrow::Cow;
 use std::io;
 
 use base64::Engine as _;
@@ -115,6 +116,33 @@ pub fn scalar_of_json(value: Value) -> DataValue {
         },
         Value::String(text) => DataValue::Str(SmallStr::from(text)),
         Value::Array(_) | Value::Object(_) => DataValue::Json(JsonData(value)),
+    }
+}
+
+/// An element of a JSON array, or a value of an object: a scalar as a plain value, an array or an object as Json. Room for it is made.
+pub fn element_of_json(value: &Value) -> Result<DataValue, Stop> {
+    make_room(json_bytes(value))?;
+    Ok(scalar_of_json(copy_json(value)?))
+}
+
+/// The elements of a JSON array: scalars as plain values, arrays and objects as Json. Room for them is made.
+pub fn elements_of_json(items: &[Value]) -> Result<Vec<DataValue>, Stop> {
+    make_room(allocated(size_of::<DataValue>() * items.len()))?;
+    let mut elements = Vec::with_capacity(items.len());
+    for item in items {
+        elements.push(element_of_json(item)?);
+    }
+    Ok(elements)
+}
+
+impl DataValue {
+    /// The elements of a List, or of a Json array, which stands for the List of its elements. Room is made for the latter.
+    pub fn elements(&self) -> Result<Option<Cow<'_, [DataValue]>>, Stop> {
+        match self {
+            DataValue::List(items) => Ok(Some(Cow::Borrowed(items))),
+            DataValue::Json(JsonData(Value::Array(items))) => Ok(Some(Cow::Owned(elements_of_json(items)?))),
+            _ => Ok(None),
+        }
     }
 }
 

@@ -59,7 +59,10 @@ pub use copy::{copy_all, copy_json, extend_with_copies};
 pub use depth::{check_depth, check_json_depth};
 pub use digits::{loses_digits, lost_integer};
 pub use hash::{combine_hashes, hash_row, hash_value};
-pub use json::{JsonData, json_text, json_to_value, json_value_of, json_value_within, scalar_of_json};
+pub use json::{
+    JsonData, element_of_json, elements_of_json, json_text, json_to_value, json_value_of, json_value_within,
+    scalar_of_json,
+};
 pub use key_starts::KeyStarts;
 pub use number::Num;
 pub use parse_json::{ParsedJson, parse_json};

@@ -12,7 +12,7 @@ use crate::run::{Outcome, run_case};
 /// The areas whose errors are looked at.
 #[rustfmt::skip]
 const AREAS: &[&str] = &[
-    "aggr", "algo_graph", "algo_path", "api", "bulk", "errors", "fn_compare", "fn_convert", "fn_json", "fn_list", "fn_math",
+    "aggr", "algo_graph", "algo_path", "api", "bulk", "daily", "errors", "fn_compare", "fn_convert", "fn_json", "fn_list", "fn_math",
     "fn_misc", "fn_string", "fn_vec", "fts", "hnsw", "indices", "literals", "lsh", "options", "own_quirks", "recursion", "rules", "stored",
     "sysops", "time", "timetravel", "transactions", "triggers", "types", "utilities",
 ];

@@ -73,7 +73,7 @@ macro_rules! areas {
 }
 
 areas! {
-    aggr algo_graph algo_path api bulk errors fn_compare fn_convert fn_json fn_list fn_math fn_misc fn_string fn_vec fts hnsw
+    aggr algo_graph algo_path api bulk daily errors fn_compare fn_convert fn_json fn_list fn_math fn_misc fn_string fn_vec fts hnsw
     evaluation indices literals lsh meaning options own_quirks recursion rules stored sysops time timetravel transactions triggers types utilities
 }
 

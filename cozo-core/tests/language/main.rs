@@ -23,3 +23,4 @@ mod top_rows;
 mod utilities;
 mod vectors;
 mod warnings;
+mod windows;

@@ -36,6 +36,11 @@ fn what_outgrows_the_limit_is_refused() {
         "w[x, s] := x = 0, s = 'text'  w[x, s] := w[y, t], x = y + 1, s = concat(t, to_string(y))  ?[x] := w[x, s]",
         "?[a, collect(c)] := *r[a, b], *r[c, d]",
         "?[count_unique(p)] := *r[a, b], *r[c, d], p = a * 100000000 + b * 1000000 + c * 1000 + d",
+        "?[median(d)] := *r[a, b], *r[c, d]",
+        "?[string_join(s)] := *r[a, b], *r[c, d], s = 'a text'",
+        "?[g, max(s)] := *r[a, b], *r[c, d], g = a * 1000 + c, s = repeat('text', 20 + d)",
+        "?[x] := x = join(int_range(1000), repeat(' ', 100000))",
+        "?[x] := x = json_entries(parse_json('{' ++ join(s, ',') ++ '}')), s = chars(repeat('a', 1000000))",
         "?[a, b, e, f, g, count(d)] := *r[a, b], *r[c, d], e = a + c, f = a * c, g = d",
         "?[x, y] := x in int_range(100000), y in int_range(3)",
     ] {

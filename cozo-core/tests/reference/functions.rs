@@ -10,6 +10,7 @@ use crate::{Example, check_examples, check_page, list_of, title, value};
 const INTRODUCTION: &str = "\
 A parameter that ends in `?` may be left out, and one that ends in `...` stands for any number of arguments. Arguments of a
 wrong type are an error (`eval::throw`), null among them, unless it says otherwise. Integers that leave 64 bits are an error.
+Wherever a List is read, a Json array stands for the List of its elements, and what comes out is a List: `json` makes it Json again.
 Functions give the same result for the same arguments, except where it says *evaluated anew for every row*.
 ";
 

@@ -100,9 +100,11 @@ fn fill_constant(constant: &ConstantPlan, table: &mut Table, run: &Run<'_>) -> R
                 return Err(ProgramError::ConstantHead { head: arity, data, span: constant.span }.into());
             }
             let mut batch = Batch::empty(arity);
-            for row in value.get_slice().unwrap_or_default().iter().filter_map(DataValue::get_slice) {
-                make_room(row.iter().map(DataValue::memory_bytes).sum())?;
-                batch.push_row(row);
+            for row in value.elements()?.as_deref().unwrap_or_default() {
+                let cells = row.elements()?;
+                let cells = cells.as_deref().unwrap_or_default();
+                make_room(cells.iter().map(DataValue::memory_bytes).sum())?;
+                batch.push_row(cells);
             }
             batch
         }

@@ -212,8 +212,9 @@ fn sought_elements(lists: &Expr, frame: Frame<'_>) -> Result<Sought, Stop> {
             Column::Any(values) => Cow::Borrowed(&values[row]),
             other => Cow::Owned(other.get(row)),
         };
-        fails.push(list.get_slice().is_none());
-        for element in list.get_slice().unwrap_or_default() {
+        let elements = list.elements()?;
+        fails.push(elements.is_none());
+        for element in elements.as_deref().unwrap_or_default() {
             keys.push_owned(element.copy()?);
         }
         ends.push(keys.len());

@@ -1,13 +1,15 @@
-//! Fills a slot with the value of an expression, or with each element of a list.
+//! Fills a slot with the value of an expression, or with each element of a list. A Json array is a list of its elements.
+
+use serde_json::Value;
 
 use super::{Emit, Operator, Shape, frame, stopped};
-use crate::budget::temporary;
+use crate::budget::{Stop, temporary};
 use crate::exec::error::ExecError;
 use crate::exec::run::Worker;
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::expr::functions::quote;
 use crate::expr::{EvalError, Expr, Operand};
-use crate::value::{Batch, Column, DataValue};
+use crate::value::{Batch, Column, DataValue, JsonData, element_of_json};
 
 /// Fills a slot with the value of an expression.
 pub struct Unify<'a> {
@@ -45,8 +47,8 @@ impl Operator for Unnest<'_> {
                 let list = self.elements(&lists, row)?;
                 let end = list.len().min(element + room - rows.len());
                 if self.slot.is_some() {
-                    for value in &list[element..end] {
-                        column.push_owned(value.copy()?);
+                    for place in element..end {
+                        column.push_owned(list.copy(place)?);
                     }
                 }
                 rows.resize(rows.len() + (end - element), row as u32);
@@ -70,18 +72,44 @@ impl Operator for Unnest<'_> {
 
 impl Unnest<'_> {
     /// The list of a row.
-    fn elements<'l>(&self, lists: &'l Operand<'_>, row: usize) -> Result<&'l [DataValue], ExecError> {
+    fn elements<'l>(&self, lists: &'l Operand<'_>, row: usize) -> Result<Elements<'l>, ExecError> {
         let value = match lists {
-            Operand::Scalar(value) => value,
+            Operand::Scalar(value) => &**value,
             Operand::Column(column) => match &**column {
                 Column::Any(values) => &values[row],
                 other => return Err(self.not_list(&other.get(row))),
             },
         };
-        value.get_slice().ok_or_else(|| self.not_list(value))
+        match value {
+            DataValue::List(items) => Ok(Elements::List(items)),
+            DataValue::Json(JsonData(Value::Array(items))) => Ok(Elements::Json(items)),
+            _ => Err(self.not_list(value)),
+        }
     }
 
     fn not_list(&self, found: &DataValue) -> ExecError {
         EvalError::NotList { found: quote(found), span: self.expr.span() }.into()
+    }
+}
+
+/// The elements of a list. Those of a Json array are made one by one, since there may be many.
+enum Elements<'l> {
+    List(&'l [DataValue]),
+    Json(&'l [Value]),
+}
+
+impl Elements<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Elements::List(items) => items.len(),
+            Elements::Json(items) => items.len(),
+        }
+    }
+
+    fn copy(&self, place: usize) -> Result<DataValue, Stop> {
+        match self {
+            Elements::List(items) => items[place].copy(),
+            Elements::Json(items) => element_of_json(&items[place]),
+        }
     }
 }

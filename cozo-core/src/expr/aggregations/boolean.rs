@@ -93,8 +93,8 @@ impl Kind for Connective {
         Ok(())
     }
 
-    fn finish(&self, states: Vec<bool>) -> Column {
-        Column::bools(states)
+    fn finish(&self, states: Vec<bool>) -> Result<Column, FunctionError> {
+        Ok(Column::bools(states))
     }
 
     fn fork(&self) -> Self {

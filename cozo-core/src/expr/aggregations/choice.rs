@@ -72,8 +72,8 @@ impl Kind for Choice {
         self.held_bytes
     }
 
-    fn finish(&self, states: Vec<DataValue>) -> Column {
-        states.into_iter().collect()
+    fn finish(&self, states: Vec<DataValue>) -> Result<Column, FunctionError> {
+        Ok(states.into_iter().collect())
     }
 
     fn fork(&self) -> Self {
@@ -136,8 +136,8 @@ impl Kind for ChoiceRand {
         self.held_bytes
     }
 
-    fn finish(&self, states: Vec<Chosen>) -> Column {
-        states.into_iter().map(|state| state.value).collect()
+    fn finish(&self, states: Vec<Chosen>) -> Result<Column, FunctionError> {
+        Ok(states.into_iter().map(|state| state.value).collect())
     }
 
     fn fork(&self) -> Self {

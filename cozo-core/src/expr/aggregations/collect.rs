@@ -65,8 +65,8 @@ impl Kind for Collect {
         Ok(())
     }
 
-    fn finish(&self, states: Vec<Self::State>) -> Column {
-        Column::Any(states.into_iter().map(DataValue::List).collect())
+    fn finish(&self, states: Vec<Self::State>) -> Result<Column, FunctionError> {
+        Ok(Column::Any(states.into_iter().map(DataValue::List).collect()))
     }
 
     fn fork(&self) -> Self {

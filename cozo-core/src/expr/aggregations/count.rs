@@ -40,8 +40,8 @@ impl Kind for Count {
         Ok(())
     }
 
-    fn finish(&self, states: Vec<i64>) -> Column {
-        Column::ints(states)
+    fn finish(&self, states: Vec<i64>) -> Result<Column, FunctionError> {
+        Ok(Column::ints(states))
     }
 
     fn fork(&self) -> Self {

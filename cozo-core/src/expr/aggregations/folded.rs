@@ -88,8 +88,8 @@ impl Kind for Folded {
         self.held_bytes
     }
 
-    fn finish(&self, states: Vec<Self::State>) -> Column {
-        states.into_iter().map(|state| state.map_or_else(self.empty, |state| (self.result)(state.value))).collect()
+    fn finish(&self, states: Vec<Self::State>) -> Result<Column, FunctionError> {
+        Ok(states.into_iter().map(|state| state.map_or_else(self.empty, |state| (self.result)(state.value))).collect())
     }
 
     fn fork(&self) -> Self {

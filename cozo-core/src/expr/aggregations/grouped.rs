@@ -29,7 +29,7 @@ pub(super) trait Kind: Send + Sized + 'static {
     }
 
     /// The result of each state.
-    fn finish(&self, states: Vec<Self::State>) -> Column;
+    fn finish(&self, states: Vec<Self::State>) -> Result<Column, FunctionError>;
 
     /// The same kind for another thread.
     fn fork(&self) -> Self;
@@ -75,7 +75,7 @@ impl<K: Kind> Accumulator for Grouped<K> {
     }
 
     fn finish(self: Box<Self>) -> Result<Column, FunctionError> {
-        Ok(self.kind.finish(self.states))
+        self.kind.finish(self.states)
     }
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {

@@ -17,8 +17,11 @@ mod distinct;
 mod extremes;
 mod folded;
 mod grouped;
+mod int_sum;
 mod pick;
+mod quantiles;
 mod sets;
+mod string_join;
 mod sums;
 #[cfg(test)]
 mod tests;
@@ -116,17 +119,22 @@ pub static AGGREGATIONS: &[&Aggregation] = &[
     &count::COUNT,
     &sets::COUNT_UNIQUE,
     &sets::GROUP_COUNT,
+    &int_sum::INT_SUM,
     &sets::INTERSECTION,
     &pick::LATEST_BY,
     &extremes::MAX,
     &sums::MEAN,
+    &quantiles::MEDIAN,
     &extremes::MIN,
     &pick::MIN_COST,
+    &sets::MODE,
     &boolean::OR,
     &sums::PRODUCT,
+    &quantiles::QUANTILE,
     &pick::SHORTEST,
     &pick::SMALLEST_BY,
     &sums::STD_DEV,
+    &string_join::STRING_JOIN,
     &sums::SUM,
     &sets::UNION,
     &sets::UNIQUE,

@@ -1,13 +1,14 @@
-//! Aggregations that compare values for sameness (identity): `count_unique`, `unique`, `group_count`, `union` and
+//! Aggregations that compare values for sameness (identity): `count_unique`, `unique`, `group_count`, `mode`, `union` and
 //! `intersection`.
 
 use std::any::Any;
+use std::borrow::Cow;
 
 use super::distinct::Distinct;
 use super::folded::folded;
 use super::grouped::for_each_value;
 use super::{Accumulator, Aggregation, Meet, unexpected};
-use crate::budget::{make_room, step};
+use crate::budget::{Stop, make_room, step};
 use crate::expr::FunctionError;
 use crate::value::sort::sort_values;
 use crate::value::{Column, DataValue, allocated, check_depth, copy_all};
@@ -42,6 +43,21 @@ pub(super) static GROUP_COUNT: Aggregation = Aggregation {
     ],
     order_matters: false,
     start: |_| Ok(sets(Form::GroupCount)),
+    meet: None,
+};
+
+pub(super) static MODE: Aggregation = Aggregation {
+    name: "mode",
+    parameters: &["x"],
+    doc: "The most frequent value, of equally frequent ones the smallest in the order of values. Nulls are ignored; nothing else gives \
+          null.",
+    examples: &[
+        ("?[mode(x)] := x in ['b', 'a', 'b', null, null, null]", "'b'"),
+        ("?[mode(x)] := x in [3, 2]", "2"),
+        ("?[mode(x)] := x in []", "null"),
+    ],
+    order_matters: false,
+    start: |_| Ok(sets(Form::Mode)),
     meet: None,
 };
 
@@ -82,12 +98,13 @@ const INTERSECTION_MEET: Meet = Meet {
     int_improves: None,
 };
 
-fn elements<'a>(name: &str, value: &'a DataValue) -> Result<&'a [DataValue], FunctionError> {
-    value.get_slice().ok_or_else(|| unexpected(name, "a List", value))
+/// The elements of a List or a Json array.
+fn elements<'a>(name: &str, value: &'a DataValue) -> Result<Cow<'a, [DataValue]>, FunctionError> {
+    value.elements()?.ok_or_else(|| unexpected(name, "a List", value))
 }
 
 fn sorted_elements(name: &str, value: &DataValue) -> Result<Vec<DataValue>, FunctionError> {
-    let mut items = sort_values(copy_all(elements(name, value)?)?)?;
+    let mut items = sort_values(copy_all(&elements(name, value)?)?)?;
     items.dedup();
     Ok(items)
 }
@@ -138,6 +155,8 @@ enum Form {
     Unique,
     /// A list of them with the number of rows of each.
     GroupCount,
+    /// The most frequent of them.
+    Mode,
     /// Their list, where the values are the elements of the rows' lists.
     Union,
 }
@@ -146,7 +165,7 @@ struct Sets {
     form: Form,
     groups: usize,
     seen: Distinct,
-    /// How often each pair of `seen` occurred; only for [`Form::GroupCount`].
+    /// How often each pair of `seen` occurred; only for [`Form::GroupCount`] and [`Form::Mode`].
     occurrences: Vec<i64>,
 }
 
@@ -176,7 +195,7 @@ impl Sets {
 
     fn insert_elements(&mut self, groups: &[u32], lists: &Column) -> Result<(), FunctionError> {
         for_each_value(lists, |row, list| {
-            for item in elements("union", list)? {
+            for item in elements("union", list)?.iter() {
                 self.seen.insert_value(groups[row], item);
             }
             Ok(())
@@ -189,6 +208,24 @@ impl Sets {
             counts[*group as usize] += 1;
         }
         Column::ints(counts)
+    }
+
+    fn modes(&self) -> Result<Column, Stop> {
+        let values = self.seen.values();
+        let mut best: Vec<Option<usize>> = vec![None; self.groups];
+        for (pair, group) in self.seen.groups().iter().enumerate().filter(|(pair, _)| !values.is_null(*pair)) {
+            step(1)?;
+            let best = &mut best[*group as usize];
+            let wins = best.is_none_or(|best| {
+                let by_count = self.occurrences[pair].cmp(&self.occurrences[best]);
+                by_count.then_with(|| values.compare_at(best, values, pair)).is_gt()
+            });
+            if wins {
+                *best = Some(pair);
+            }
+        }
+        let value = |pair: Option<usize>| pair.map_or(Ok(DataValue::Null), |pair| values.copy_at(pair));
+        best.into_iter().map(value).collect()
     }
 }
 
@@ -204,7 +241,7 @@ impl Accumulator for Sets {
     fn update(&mut self, groups: &[u32], values: &Column) -> Result<(), FunctionError> {
         match self.form {
             Form::CountUnique | Form::Unique => self.insert_rows(groups, values),
-            Form::GroupCount => self.count_rows(groups, values),
+            Form::GroupCount | Form::Mode => self.count_rows(groups, values),
             Form::Union => self.insert_elements(groups, values)?,
         }
         Ok(())
@@ -219,7 +256,9 @@ impl Accumulator for Sets {
         for (pair, group) in other.seen.groups().iter().enumerate() {
             let group = groups[*group as usize];
             match other.form {
-                Form::GroupCount => self.count_row(group, other.seen.values(), pair, other.occurrences[pair]),
+                Form::GroupCount | Form::Mode => {
+                    self.count_row(group, other.seen.values(), pair, other.occurrences[pair])
+                }
                 _ => {
                     self.seen.insert_row(group, other.seen.values(), pair);
                 }
@@ -236,11 +275,13 @@ impl Accumulator for Sets {
         };
         // The elements are in a list, and those of `group_count` in a second one.
         let levels = if self.form == Form::GroupCount { 2 } else { 1 };
-        if let (Column::Any(values), true) = (self.seen.values(), self.form != Form::CountUnique) {
+        let nests = !matches!(self.form, Form::CountUnique | Form::Mode);
+        if let (Column::Any(values), true) = (self.seen.values(), nests) {
             values.iter().try_for_each(|value| check_depth(value, levels))?;
         }
         Ok(match self.form {
             Form::CountUnique => self.counts(),
+            Form::Mode => self.modes()?,
             Form::Unique | Form::Union => self.seen.sorted_lists(self.groups, value)?,
             Form::GroupCount => self.seen.sorted_lists(self.groups, counted)?,
         })

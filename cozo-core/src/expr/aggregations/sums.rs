@@ -12,7 +12,7 @@ use crate::value::{Column, DataValue, Primitive};
 pub(super) static SUM: Aggregation = Aggregation {
     name: "sum",
     parameters: &["x"],
-    doc: "The sum of numbers, always a Float. Nulls are an error; no rows give 0.0.",
+    doc: "The sum of numbers, always a Float; `int_sum` is exact. Nulls are an error; no rows give 0.0.",
     examples: &[
         ("?[sum(x)] := x in [2, 2, 5]", "9.0"),
         ("?[sum(x)] := x in []", "0.0"),
@@ -120,8 +120,8 @@ impl<S: Summary> Kind for Numeric<S> {
         Ok(())
     }
 
-    fn finish(&self, states: Vec<S>) -> Column {
-        Column::floats(states.into_iter().map(self.result).collect())
+    fn finish(&self, states: Vec<S>) -> Result<Column, FunctionError> {
+        Ok(Column::floats(states.into_iter().map(self.result).collect()))
     }
 
     fn fork(&self) -> Self {

@@ -4,7 +4,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::*;
-use crate::value::Num;
+use crate::value::{JsonData, Num};
 
 type Outcome = Result<DataValue, FunctionError>;
 
@@ -24,8 +24,13 @@ fn close(a: &DataValue, b: &DataValue) -> bool {
     }
 }
 
+/// An accumulator; `quantile`, which needs an argument, is the median without one.
 fn start(name: &str, args: &[DataValue]) -> Result<Box<dyn Accumulator>, FunctionError> {
-    (find(name).expect("a known aggregation").start)(args)
+    let aggregation = find(name).expect("a known aggregation");
+    match (name, args) {
+        ("quantile", []) => (aggregation.start)(&[0.5.into()]),
+        _ => (aggregation.start)(args),
+    }
 }
 
 /// An accumulator with room for groups, from arguments that it accepts.
@@ -70,6 +75,14 @@ fn bytes(items: &[u8]) -> DataValue {
     DataValue::Bytes(items.to_vec())
 }
 
+fn json(items: &[i64]) -> DataValue {
+    DataValue::Json(JsonData(items.into()))
+}
+
+fn time(micros: i64, asserts: bool) -> DataValue {
+    DataValue::Validity((micros, asserts).into())
+}
+
 const NULL: DataValue = DataValue::Null;
 
 #[test]
@@ -107,10 +120,13 @@ fn results_by_table() {
         ("count_unique", vec![], v(0)),
         ("group_count", vec![s("u"), NULL, s("u")], list(&[list(&[NULL, v(1)]), list(&[s("u"), v(2)])])),
         ("group_count", vec![], list(&[])),
+        ("int_sum", vec![v(i64::MAX), v(1), v(-2)], v(i64::MAX - 1)),
+        ("int_sum", vec![], v(0)),
         ("intersection", vec![vec![1, 2, 3].into(), vec![2, 5, 3].into(), vec![3, 2].into()], vec![2, 3].into()),
         ("intersection", vec![vec![2, 1, 2].into()], vec![1, 2].into()),
         ("intersection", vec![NULL, vec![2, 1].into(), NULL], vec![1, 2].into()),
         ("intersection", vec![vec![1].into(), vec![2].into(), vec![1].into()], list(&[])),
+        ("intersection", vec![json(&[2, 1]), vec![3, 1].into()], vec![1].into()),
         ("intersection", vec![NULL, NULL], NULL),
         ("intersection", vec![], list(&[])),
         ("latest_by", vec![pair("old", v(1)), pair("new", v(9)), pair("mid", v(5))], s("new")),
@@ -124,22 +140,43 @@ fn results_by_table() {
         ("max", vec![v(9), f(9.0)], v(9)),
         ("max", vec![f(9.0), v(9)], f(9.0)),
         ("max", vec![f(9007199254740992.0), v(9007199254740993)], v(9007199254740993)),
+        ("max", vec![s("a"), NULL, s("é"), s("b")], s("é")),
+        ("max", vec![false.into(), true.into()], true.into()),
+        ("max", vec![vec![1, 9].into(), vec![2].into()], vec![2].into()),
+        ("max", vec![bytes(&[1]), bytes(&[1, 0])], bytes(&[1, 0])),
+        ("max", vec![time(3, true), time(5, false), time(4, true)], time(5, false)),
         ("max", vec![NULL], NULL),
         ("max", vec![], NULL),
         ("mean", vec![v(2), f(4.0)], f(3.0)),
         ("mean", vec![], f(f64::NAN)),
+        ("median", vec![v(9), f(1.5), v(2)], f(2.0)),
+        ("median", vec![v(4), v(1)], f(2.5)),
+        ("median", vec![f(f64::MAX), f(-f64::MAX)], f(0.0)),
+        ("median", vec![f(f64::INFINITY), v(1), v(2)], f(2.0)),
+        ("median", vec![f(-f64::NAN), v(1), v(2)], f(2.0)),
+        ("median", vec![], f(f64::NAN)),
         ("min", vec![v(4), f(-2.5), v(9)], f(-2.5)),
         ("min", vec![v(1), f(1.0)], v(1)),
         ("min", vec![f(1.0), v(1)], f(1.0)),
         ("min", vec![f(0.0), f(-0.0), v(0)], f(0.0)),
         ("min", vec![f(f64::NAN), f(2.0)], f(2.0)),
+        ("min", vec![s("b"), NULL, s("a"), s("ab")], s("a")),
+        ("min", vec![true.into(), NULL, false.into()], false.into()),
+        ("min", vec![vec![2].into(), vec![1, 9].into()], vec![1, 9].into()),
+        ("min", vec![time(3, true), time(3, false), time(4, true)], time(3, false)),
         ("min", vec![NULL, NULL], NULL),
         ("min", vec![], NULL),
         ("min_cost", vec![pair("a", v(3)), pair("b", f(1.5)), pair("c", v(2))], pair("b", f(1.5))),
         ("min_cost", vec![pair("a", v(2)), pair("b", f(2.0))], pair("a", v(2))),
+        ("mode", vec![v(3), NULL, v(1), NULL, v(3), NULL], v(3)),
+        ("mode", vec![s("b"), s("a")], s("a")),
+        ("mode", vec![NULL], NULL),
+        ("mode", vec![], NULL),
         ("min_cost", vec![], list(&[NULL, f(f64::INFINITY)])),
         ("product", vec![v(2), v(3), f(4.5)], f(27.0)),
         ("product", vec![], f(1.0)),
+        ("quantile", vec![v(4), v(1), v(2), v(3)], f(2.5)),
+        ("quantile", vec![], f(f64::NAN)),
         ("shortest", vec![vec![1, 2, 3].into(), NULL, vec![7].into(), vec![8].into()], vec![7].into()),
         ("shortest", vec![NULL], NULL),
         ("shortest", vec![], NULL),
@@ -148,12 +185,17 @@ fn results_by_table() {
         ("smallest_by", vec![], NULL),
         ("std_dev", vec![v(1), v(3)], f(2f64.sqrt())),
         ("std_dev", vec![], f(f64::NAN)),
+        ("string_join", vec![s("b"), NULL, s("a"), v(1), s("")], s("b,a,1,")),
+        ("string_join", vec![s(""), s("")], s(",")),
+        ("string_join", vec![NULL], s("")),
+        ("string_join", vec![], s("")),
         ("sum", vec![v(1), v(2)], f(3.0)),
         ("sum", vec![f(0.5), f(0.25), f(0.5)], f(1.25)),
         ("sum", vec![v(1), f(0.5)], f(1.5)),
         ("sum", vec![], f(0.0)),
         ("union", vec![vec![2, 1, 2].into()], vec![1, 2].into()),
         ("union", vec![vec![1, 2].into(), vec![5, 2].into(), list(&[])], vec![1, 2, 5].into()),
+        ("union", vec![json(&[2, 1]), vec![3].into()], vec![1, 2, 3].into()),
         ("union", vec![], list(&[])),
         ("unique", vec![s("q"), s("p"), s("q"), v(1), NULL], list(&[NULL, v(1), s("p"), s("q")])),
         ("unique", vec![v(1), f(1.0)], list(&[v(1), f(1.0)])),
@@ -193,9 +235,12 @@ fn errors_by_table() {
         ("intersection", 1.into(), "intersection: expected a List, found 1 (Int)"),
         ("latest_by", vec![1].into(), "latest_by: expected a List of two elements, found [1] (List)"),
         ("latest_by", NULL, "latest_by: expected a List of two elements, found null"),
-        ("max", "a".into(), "max: expected a number, found \"a\" (String)"),
+        ("int_sum", 1.0.into(), "int_sum: expected an Int, found 1.0 (Float)"),
+        ("int_sum", NULL, "int_sum: expected an Int, found null"),
+        ("max", json(&[1]), "max: expected a value of a type that has an order, found json([1]) (Json)"),
         ("mean", NULL, "mean: expected a number, found null"),
-        ("min", true.into(), "min: expected a number, found true (Bool)"),
+        ("median", NULL, "median: expected a number, found null"),
+        ("quantile", "1".into(), "quantile: expected a number, found \"1\" (String)"),
         ("min_cost", vec![1, 2, 3].into(), "min_cost: expected a List of two elements, found [1, 2, 3] (List)"),
         ("min_cost", pair(1, "x".into()), "min_cost: expected a number for the cost, found \"x\" (String)"),
         ("min_cost", pair(1, NULL), "min_cost: expected a number for the cost, found null"),
@@ -214,6 +259,19 @@ fn errors_by_table() {
         assert_eq!(run(name, &[], &values).map_err(|error| error.to_string()), Err(reason.to_string()));
         if let Some(meet) = &find(name).expect("known").meet {
             assert_eq!(run_meet(meet, &values).map_err(|error| error.to_string()), Err(reason.to_string()), "as meet");
+        }
+    }
+    for values in [[1.into(), "a".into()], ["a".into(), 1.5.into()], ["a".into(), true.into()]] {
+        for name in ["min", "max"] {
+            let [typed, mixed] = [values.iter().cloned().collect(), Column::Any(values.to_vec())];
+            let outcomes = [
+                run_column(name, &[], &typed),
+                run_column(name, &[], &mixed),
+                run_meet(find(name).expect("known").meet.as_ref().expect("a meet"), &values),
+            ];
+            let is_mixed =
+                |outcome: &Outcome| outcome.as_ref().is_err_and(|error| error.to_string().contains("of one type"));
+            assert!(outcomes.iter().all(is_mixed), "{outcomes:?}");
         }
     }
     let reason = "bit_and: Bytes must have equal lengths, found 1 and 2";
@@ -250,9 +308,32 @@ fn collect_takes_a_limit_and_the_others_ignore_arguments() {
     for refused in [0.into(), (-1).into(), 1.5.into(), "two".into(), NULL] {
         assert!(collect(refused.clone()).is_err(), "a limit of {refused}");
     }
-    for aggregation in AGGREGATIONS.iter().filter(|aggregation| aggregation.name != "collect") {
+    let takes_none = |name: &str| !["collect", "quantile", "string_join"].contains(&name);
+    for aggregation in AGGREGATIONS.iter().filter(|aggregation| takes_none(aggregation.name)) {
         assert!((aggregation.start)(&[NULL, "two".into()]).is_ok(), "{aggregation:?}");
     }
+}
+
+#[test]
+fn quantiles_lie_between_numbers_and_need_a_share() {
+    let values: Vec<DataValue> = [40, 10, 30, 20].map(DataValue::from).into();
+    for (share, expected) in [(0.0, 10.0), (0.25, 17.5), (0.5, 25.0), (0.9, 37.0), (1.0, 40.0)] {
+        assert!(close(&run("quantile", &[share.into()], &values).expect("numbers"), &expected.into()), "{share}");
+    }
+    for refused in [1.5.into(), (-0.1).into(), f64::NAN.into(), "half".into(), NULL] {
+        assert!(run("quantile", &[refused], &values).is_err());
+    }
+    assert!((find("quantile").expect("known").start)(&[]).is_err());
+    assert!(run("string_join", &[1.into()], &values).is_err());
+    assert_eq!(run("string_join", &["".into()], &values), Ok("40103020".into()));
+}
+
+#[test]
+fn the_order_of_integers_does_not_make_their_sum_too_large() {
+    let (max, min) = (DataValue::from(i64::MAX), DataValue::from(i64::MIN));
+    assert_eq!(run("int_sum", &[], &[max.clone(), max.clone(), min.clone(), min.clone()]), Ok((-2).into()));
+    assert!(run("int_sum", &[], &[max, 1.into()]).is_err());
+    assert!(run("int_sum", &[], &[min, (-1).into()]).is_err());
 }
 
 #[test]
@@ -281,8 +362,8 @@ fn choice_rand_is_uniform_over_rows_also_when_merged() {
 #[test]
 fn the_registry_is_sorted_and_found_by_name() {
     assert!(AGGREGATIONS.is_sorted_by_key(|aggregation| aggregation.name));
-    assert_eq!(AGGREGATIONS.len(), 25);
-    assert!(find("median").is_none());
+    assert_eq!(AGGREGATIONS.len(), 30);
+    assert!(find("frequency").is_none());
     for aggregation in AGGREGATIONS {
         assert!(find(aggregation.name).is_some_and(|found| std::ptr::eq(found, *aggregation)));
         assert!(aggregation.doc.ends_with('.'));
@@ -359,8 +440,22 @@ fn domains_of(name: &str) -> &'static [Domain] {
     match name {
         "and" | "or" => &[Booleans],
         "bit_and" | "bit_or" | "bit_xor" => &[Bytes],
-        "min" | "max" => &[Ints, IntsAndNulls, Floats, FloatsAndNulls, Numbers, Nulls],
-        "sum" | "product" | "mean" | "variance" | "std_dev" => &[Ints, Floats, Numbers],
+        "min" | "max" => &[
+            Ints,
+            IntsAndNulls,
+            Floats,
+            FloatsAndNulls,
+            Numbers,
+            Nulls,
+            Strings,
+            StringsAndNulls,
+            Booleans,
+            Lists,
+            ListsAndNulls,
+            Bytes,
+        ],
+        "sum" | "product" | "mean" | "variance" | "std_dev" | "median" | "quantile" => &[Ints, Floats, Numbers],
+        "int_sum" => &[Ints],
         "union" => &[Lists],
         "intersection" | "shortest" => &[Lists, ListsAndNulls, Nulls],
         "min_cost" => &[Pairs],
@@ -403,7 +498,12 @@ fn feed(accumulator: &mut dyn Accumulator, rows: &[(u32, DataValue)], typed: boo
 }
 
 fn args_of(name: &str, random: &mut StdRng) -> Vec<DataValue> {
-    if name == "collect" && random.random() { vec![random.random_range(1..6i64).into()] } else { vec![] }
+    match name {
+        "collect" if random.random() => vec![random.random_range(1..6i64).into()],
+        "quantile" => vec![(f64::from(random.random_range(0..5)) / 4.0).into()],
+        "string_join" if random.random() => vec!["; ".into()],
+        _ => vec![],
+    }
 }
 
 /// Calls `check` with every aggregation but the random one, and random rows that it accepts.

@@ -3,16 +3,20 @@
 //! Each helper takes the function's name, its arguments and the number of the argument. A refusal reads `chunks: argument 2 must
 //! be an integer, found "a" (String)`.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use crate::expr::FunctionError;
-use crate::value::{DataValue, Num, Vector};
+use crate::value::{DataValue, Num, Vector, copy_all};
 
 /// The result of a function.
 pub(super) type Outcome = Result<DataValue, FunctionError>;
 
 /// The most elements that a function will make in one list.
 pub(super) const MAX_LIST_LENGTH: usize = 100_000_000;
+
+/// The most bytes of a text that a function makes by repetition.
+const MAX_TEXT_BYTES: usize = 1 << 30;
 
 /// How much of an offending value an error quotes, in bytes.
 const QUOTED_BYTES: usize = 80;
@@ -58,6 +62,14 @@ fn shown(value: &DataValue) -> String {
 /// The error for integers that leave 64 bits.
 pub(super) fn overflow(function: &str) -> FunctionError {
     FunctionError::new(format!("{function}: integer overflow"))
+}
+
+/// Refuses a text of more than [`MAX_TEXT_BYTES`].
+pub(super) fn check_text(function: &str, bytes: Option<usize>) -> Result<usize, FunctionError> {
+    match bytes {
+        Some(bytes) if bytes <= MAX_TEXT_BYTES => Ok(bytes),
+        _ => fail(function, format!("the text would be too long: at most {MAX_TEXT_BYTES} bytes are allowed")),
+    }
 }
 
 /// Refuses a list of more than [`MAX_LIST_LENGTH`] elements.
@@ -177,14 +189,30 @@ typed_arguments! {
     bytes: &'a [u8], "Bytes", DataValue::Bytes(value) => value;
     /// A number, as a float.
     float: f64, "a number", DataValue::Num(value) => value.get_float();
-    /// A List.
-    list: &'a [DataValue], "a List", DataValue::List(items) => items;
     /// An Int or a Float.
     number: Num, "a number", DataValue::Num(value) => *value;
     /// A String.
     string: &'a str, "a String", DataValue::Str(text) => text;
     /// A Vector.
     vector: &'a Vector, "a vector", DataValue::Vec(vector) => vector;
+}
+
+/// The elements of a List or a Json array.
+pub(super) fn list<'a>(function: &str, args: &'a [DataValue], i: usize) -> Result<Cow<'a, [DataValue]>, FunctionError> {
+    args[i].elements()?.ok_or_else(|| unexpected(function, args, i, "a List or a Json array"))
+}
+
+/// As [`list`], as elements of its own.
+pub(super) fn owned_list(function: &str, args: &[DataValue], i: usize) -> Result<Vec<DataValue>, FunctionError> {
+    match list(function, args, i)? {
+        Cow::Borrowed(items) => Ok(copy_all(items)?),
+        Cow::Owned(items) => Ok(items),
+    }
+}
+
+/// A number of things: an integer from 0.
+pub(super) fn count(function: &str, args: &[DataValue], i: usize) -> Result<usize, FunctionError> {
+    usize::try_from(int(function, args, i)?).map_err(|_| unexpected(function, args, i, "an integer from 0"))
 }
 
 /// An integer, also one written as a Float such as `2.0`.

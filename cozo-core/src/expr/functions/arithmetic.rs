@@ -1,6 +1,7 @@
 //! Arithmetic on numbers and vectors. Integers that leave 64 bits are an error; floats follow IEEE 754.
 
-use super::arguments::{Outcome, fail, float, number, overflow, unexpected};
+use super::arguments::{Outcome, fail, float, int, number, overflow, unexpected};
+use super::rounding::{round_float, round_int};
 use super::vectors::{self, Elementwise};
 use super::{Family, Function, kernels};
 use crate::expr::FunctionError;
@@ -54,6 +55,15 @@ static FUNCTIONS: &[Function] = &[
     )
     .with_kernel(kernels::arithmetic::floor),
     Function::new(
+        "int_div",
+        &["x", "y"],
+        "The quotient of two integers without its fraction, an Int; `x == int_div(x, y) * y + x % y`. Dividing by zero is an error.",
+        &[("int_div(7, 2)", "3"), ("int_div(-7, 2)", "-3"), ("int_div(1, 0)", ""), ("int_div(7.5, 2)", "")],
+        int_div,
+    )
+    .with_numbers(|a, b| Some(Num::Int(a.num()?.get_int()?.checked_div(b.num()?.get_int()?)?).into()))
+    .with_kernel(kernels::arithmetic::int_div),
+    Function::new(
         "minus",
         &["x"],
         "The negative of a number, or of each element of a vector.",
@@ -91,10 +101,18 @@ static FUNCTIONS: &[Function] = &[
     .with_kernel(kernels::arithmetic::pow),
     Function::new(
         "round",
-        &["x"],
-        "The nearest whole number, halves away from zero; an Int stays as it is, a Float or a vector stays floating.",
-        &[("round(2.5)", "3.0"), ("round(-0.5)", "-1.0"), ("round(7)", "7")],
-        |args| whole_or_float("round", args, Some, f64::round),
+        &["x", "places?"],
+        "The nearest whole number, or the nearest with so many places after the point; negative ones count before it. Halves go \
+         away from zero, and decimals are taken as they are written. An Int stays Int, a Float or a vector stays floating.",
+        &[
+            ("round(2.5)", "3.0"),
+            ("round(-0.5)", "-1.0"),
+            ("round(7)", "7"),
+            ("round(1.005, 2)", "1.01"),
+            ("round(1250, -2)", "1300"),
+            ("round(1.5, 'a')", ""),
+        ],
+        round,
     )
     .with_kernel(kernels::arithmetic::round),
     Function::new(
@@ -223,6 +241,27 @@ fn whole_or_float(function: &str, args: &[DataValue], ints: fn(i64) -> Option<i6
         DataValue::Num(Num::Float(value)) => Ok(canonical(floats(*value)).into()),
         DataValue::Vec(vector) => vectors::map(vector, floats),
         _ => Err(unexpected(function, args, 0, "a number or a vector")),
+    }
+}
+
+fn int_div(args: &[DataValue]) -> Outcome {
+    let (dividend, divisor) = (int("int_div", args, 0)?, int("int_div", args, 1)?);
+    match divisor {
+        0 => fail("int_div", "the divisor is 0"),
+        _ => checked("int_div", dividend.checked_div(divisor)).map(DataValue::from),
+    }
+}
+
+fn round(args: &[DataValue]) -> Outcome {
+    if args.len() == 1 {
+        return whole_or_float("round", args, Some, f64::round);
+    }
+    let places = int("round", args, 1)?;
+    match &args[0] {
+        DataValue::Num(Num::Int(value)) => checked("round", round_int(*value, places)).map(DataValue::from),
+        DataValue::Num(Num::Float(value)) => Ok(canonical(round_float(*value, places)).into()),
+        DataValue::Vec(vector) => vectors::map(vector, |x| round_float(x, places)),
+        _ => Err(unexpected("round", args, 0, "a number or a vector")),
     }
 }
 

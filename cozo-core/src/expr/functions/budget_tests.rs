@@ -43,7 +43,7 @@ fn large_values() -> Vec<DataValue> {
 /// Numbers, patterns, paths and names that functions take beside a large value.
 fn small_values() -> Vec<DataValue> {
     let path = |keys: [DataValue; 2]| DataValue::List(keys.into());
-    let texts = ["", ".", "(?s).*", "a", "$0$0$0", "F64", "nfkd", "nfd", "nfc", " "];
+    let texts = ["", ".", "(?s).*", "(a)|(.)", "a", "$0$0$0", "F64", "nfkd", "nfd", "nfc", " ", "%a_%"];
     let numbers = [1, 2, 100, 200_000, 1_000_000].map(DataValue::from);
     let others = [true.into(), DataValue::Null, path([0.into(), 0.into()]), path(["a".into(), 500_000.into()])];
     texts.map(DataValue::from).into_iter().chain(numbers).chain(others).collect()

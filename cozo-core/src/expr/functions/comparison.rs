@@ -43,7 +43,12 @@ static FUNCTIONS: &[Function] = &[
         "is_in",
         &["x", "list"],
         "Whether a list contains a value. This is identity: unlike with `==`, 1 and 1.0 are different.",
-        &[("is_in(1, [1, 2])", "true"), ("is_in(1, [1.0])", "false"), ("is_in(1, 'abc')", "")],
+        &[
+            ("is_in(1, [1, 2])", "true"),
+            ("is_in('a', json(['a', 1]))", "true"),
+            ("is_in(1, [1.0])", "false"),
+            ("is_in(1, 'abc')", ""),
+        ],
         |args| Ok(list("is_in", args, 1)?.contains(&args[0]).into()),
     )
     .with_kernel(kernels::comparison::is_in),

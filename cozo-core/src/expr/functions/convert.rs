@@ -1,9 +1,9 @@
 //! Conversions between types.
 
-use super::arguments::{Outcome, fail, unexpected};
+use super::arguments::{Outcome, fail, owned_list, unexpected};
 use super::{Family, Function, kernels};
-use crate::budget::{Stop, make_room};
-use crate::value::{DataValue, JsonData, Num, UuidWrapper, json_text, json_value_of, parse_uuid};
+use crate::budget::{Stop, make_room, step};
+use crate::value::{DataValue, JsonData, Num, UuidWrapper, allocated, json_text, json_value_of, parse_uuid};
 
 pub(super) const FAMILY: Family = Family { title: "Conversions", functions: FUNCTIONS };
 
@@ -34,6 +34,19 @@ static FUNCTIONS: &[Function] = &[
         to_int,
     )
     .with_kernel(kernels::convert::to_int),
+    Function::new(
+        "to_list",
+        &["x"],
+        "The elements of a Json array or of a vector, or the numbers of Bytes, as a List; a List as it is.",
+        &[
+            ("to_list(json([1, [2], null]))", "[1, json([2]), null]"),
+            ("to_list(vec([1, 2]))", "[1.0, 2.0]"),
+            ("to_list(decode_base64('AAE='))", "[0, 1]"),
+            ("to_list({'a': 1})", ""),
+        ],
+        to_list,
+    )
+    .making_much(),
     Function::new(
         "to_string",
         &["x"],
@@ -138,8 +151,33 @@ fn to_int(args: &[DataValue]) -> Outcome {
     converted.map(DataValue::from).ok_or_else(|| unexpected("to_int", args, 0, expected))
 }
 
+fn to_list(args: &[DataValue]) -> Outcome {
+    match &args[0] {
+        DataValue::Bytes(bytes) => Ok(numbers(bytes.iter().map(|byte| i64::from(*byte).into()))?),
+        DataValue::Vec(vector) => {
+            make_room(vector.len() * size_of::<f64>())?;
+            Ok(numbers(vector.to_f64().into_iter().map(DataValue::from))?)
+        }
+        DataValue::List(_) | DataValue::Json(JsonData(serde_json::Value::Array(_))) => {
+            Ok(DataValue::List(owned_list("to_list", args, 0)?))
+        }
+        _ => Err(unexpected("to_list", args, 0, "a List, Json array, vector or Bytes")),
+    }
+}
+
+/// A list of numbers.
+fn numbers(numbers: impl ExactSizeIterator<Item = DataValue>) -> Result<DataValue, Stop> {
+    make_room(allocated(numbers.len() * size_of::<DataValue>()))?;
+    let mut items = Vec::with_capacity(numbers.len());
+    for number in numbers {
+        step(1)?;
+        items.push(number);
+    }
+    Ok(DataValue::List(items))
+}
+
 /// What `to_string` makes of a value, for which room is made.
-pub(super) fn text_of(value: &DataValue) -> Result<String, Stop> {
+pub(in crate::expr) fn text_of(value: &DataValue) -> Result<String, Stop> {
     match value {
         DataValue::Str(text) => copied(text),
         DataValue::Json(JsonData(serde_json::Value::String(text))) => copied(text),

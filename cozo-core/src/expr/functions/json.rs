@@ -1,16 +1,21 @@
 //! Json values: making, taking apart, changing and merging them.
+//!
+//! Functions that change Json copy it first, and what they make is within the depth that a value may have. What is taken out of Json is
+//! a plain value if it is a scalar, else Json (`element_of_json`). Keys of objects are strings; other keys are converted as by
+//! `to_string`. `merge` is what `concat` does with Json.
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
 use super::arguments::{Outcome, fail, list, quote, string, unexpected};
+use super::strings::text_of;
 use super::{Family, Function, convert};
 use crate::budget::{self, MAX_DEPTH, Stop, make_room};
 use crate::expr::FunctionError;
 use crate::value::{
-    DataValue, JsonData, ParsedJson, copy_json, field_bytes, json_bytes, json_text, json_to_value, json_value_within,
-    object_bytes, parse_json, scalar_of_json,
+    DataValue, JsonData, ParsedJson, allocated, check_json_depth, copy_json, element_of_json, field_bytes, json_bytes,
+    json_text, json_to_value, json_value_within, object_bytes, parse_json,
 };
 
 pub(super) const FAMILY: Family = Family { title: "Json", functions: FUNCTIONS };
@@ -36,6 +41,31 @@ static FUNCTIONS: &[Function] = &[
     )
     .making_much(),
     Function::new(
+        "json_entries",
+        &["json"],
+        "A list of `[key, value]` for each key of a Json object, sorted by key. Each becomes a row with \
+         `pair in json_entries(j), k = pair -> 0, v = pair -> 1`.",
+        &[
+            ("json_entries({'b': [1], 'a': 2})", "[['a', 2], ['b', json([1])]]"),
+            ("json_entries({})", "[]"),
+            ("json_entries([1])", ""),
+        ],
+        |args| {
+            object("json_entries", args, |key, value| {
+                check_json_depth(value, 2)?;
+                make_room(allocated(2 * size_of::<DataValue>()))?;
+                Ok(DataValue::List(vec![text_of(key)?, element_of_json(value)?]))
+            })
+        },
+    ),
+    Function::new(
+        "json_keys",
+        &["json"],
+        "The keys of a Json object, sorted.",
+        &[("json_keys({'b': 1, 'a': 2})", "['a', 'b']"), ("json_keys(json([1]))", "")],
+        |args| object("json_keys", args, |key, _| text_of(key)),
+    ),
+    Function::new(
         "json_object",
         &["key_value..."],
         "A Json object of keys and values in turn, also written `{key: value, ...}`. Keys are converted as by `to_string`, values as by \
@@ -50,9 +80,16 @@ static FUNCTIONS: &[Function] = &[
         "A Json null, Boolean, number or string as a plain value; anything else as it is.",
         &[("json_to_scalar(json('x'))", "'x'"), ("json_to_scalar({'a': 1})", "{'a': 1}")],
         |args| match &args[0] {
-            DataValue::Json(JsonData(value)) => Ok(plain(value)?),
+            DataValue::Json(JsonData(value)) => Ok(element_of_json(value)?),
             other => Ok(other.copy()?),
         },
+    ),
+    Function::new(
+        "json_values",
+        &["json"],
+        "The values of a Json object, sorted by key.",
+        &[("json_values({'b': 1, 'a': 'x'})", "['x', 1]"), ("json_values(1)", "")],
+        |args| object("json_values", args, |_, value| element_of_json(value)),
     ),
     Function::new(
         "parse_json",
@@ -94,9 +131,18 @@ static FUNCTIONS: &[Function] = &[
 /// The highest position that `set_json_path` lengthens an array for.
 const MAX_POSITION: usize = 1_000_000;
 
-/// A scalar as a plain value; arrays and objects stay Json.
-pub(super) fn plain(value: &Value) -> Result<DataValue, Stop> {
-    Ok(scalar_of_json(copied(value)?))
+/// A list of what `of` makes of each field of a Json object.
+fn object(function: &str, args: &[DataValue], of: impl Fn(&str, &Value) -> Result<DataValue, Stop>) -> Outcome {
+    let DataValue::Json(JsonData(Value::Object(fields))) = &args[0] else {
+        return Err(unexpected(function, args, 0, "a Json object"));
+    };
+    make_room(allocated(fields.len() * size_of::<DataValue>()))?;
+    let mut items = Vec::with_capacity(fields.len());
+    for (key, value) in fields {
+        budget::step(1)?;
+        items.push(of(key, value)?);
+    }
+    Ok(DataValue::List(items))
 }
 
 /// A copy, for which room is made.
@@ -202,7 +248,8 @@ fn set_json_path(args: &[DataValue]) -> Outcome {
 
 fn remove_json_path(args: &[DataValue]) -> Outcome {
     const NAME: &str = "remove_json_path";
-    let Some((last, parents)) = list(NAME, args, 1)?.split_last() else {
+    let path = list(NAME, args, 1)?;
+    let Some((last, parents)) = path.split_last() else {
         return fail(NAME, "the path is empty");
     };
     let mut root = json_argument(args)?;

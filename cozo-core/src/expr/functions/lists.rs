@@ -1,11 +1,17 @@
-//! Lists. Json arrays are no lists, except for `get` and `maybe_get`, which also look into Json.
+//! Lists, and Json arrays as lists.
+//!
+//! Wherever a List is read, a Json array stands for the List of its elements, here and in the other families: its scalars are plain
+//! values, and its arrays and objects stay Json, as `get` gives them. **What comes out is a List**, and `json` makes it Json again.
+//! Only what is about Json itself keeps Json: `concat` of Json first, and the functions of the family Json.
 
-use super::arguments::{Outcome, check_length, fail, int, list, positive, unexpected};
+use serde_json::Value;
+
+use super::arguments::{Outcome, check_length, fail, int, list, owned_list, positive, unexpected};
 use super::{Family, Function, json, kernels};
 use crate::budget::{Stop, make_room};
 use crate::expr::FunctionError;
 use crate::value::sort::sort_values;
-use crate::value::{DataValue, allocated, check_depth, copy_all, extend_with_copies};
+use crate::value::{DataValue, JsonData, allocated, check_depth, copy_all, element_of_json, extend_with_copies};
 
 pub(super) const FAMILY: Family = Family { title: "Lists", functions: FUNCTIONS };
 
@@ -14,11 +20,15 @@ static FUNCTIONS: &[Function] = &[
         "append",
         &["list", "x"],
         "The list with one more element at its end.",
-        &[("append([1, 2], 3)", "[1, 2, 3]"), ("append('a', 'b')", "")],
+        &[
+            ("append([1, 2], 3)", "[1, 2, 3]"),
+            ("append(get({'tags': ['a']}, 'tags'), 'b')", "['a', 'b']"),
+            ("append('a', 'b')", ""),
+        ],
         |args| {
             let items = list("append", args, 0)?;
             check_depth(&args[1], 1)?;
-            Ok(DataValue::List(joined(&[items, &args[1..]])?))
+            Ok(DataValue::List(joined(&[&items, &args[1..]])?))
         },
     )
     .joining(),
@@ -37,15 +47,21 @@ static FUNCTIONS: &[Function] = &[
         |args| list_of_lists(list("chunks_exact", args, 0)?.chunks_exact(positive("chunks_exact", args, 1)?)),
     ),
     Function::new(
+        "enumerate",
+        &["list"],
+        "A list of `[index, element]` for each element of a list, the index from 0. Each becomes a row with \
+         `pair in enumerate(list), i = pair -> 0, x = pair -> 1`.",
+        &[("enumerate(['a', 'b'])", "[[0, 'a'], [1, 'b']]"), ("enumerate([])", "[]"), ("enumerate('ab')", "")],
+        enumerate,
+    ),
+    Function::new(
         "first",
         &["list"],
         "The first element of a list; null if it is empty.",
-        &[("first([7, 8])", "7"), ("first([])", "null"), ("first('abc')", "")],
-        |args| copy_of(list("first", args, 0)?.first()),
+        &[("first([7, 8])", "7"), ("first(json([7, 8]))", "7"), ("first([])", "null"), ("first('abc')", "")],
+        |args| end("first", args, |_| 0),
     )
-    .with_kernel(|operands, len| {
-        kernels::by_reference::map_values(operands, len, |value| Some(copy_of(value.get_slice()?.first())))
-    }),
+    .with_kernel(|operands, len| kernels::by_reference::map_values(operands, len, |value| end_of(value, |_| 0))),
     Function::new(
         "get",
         &["list", "index", "default?"],
@@ -79,10 +95,10 @@ static FUNCTIONS: &[Function] = &[
         &["list"],
         "The last element of a list; null if it is empty.",
         &[("last([7, 8])", "8"), ("last([])", "null"), ("last(null)", "")],
-        |args| copy_of(list("last", args, 0)?.last()),
+        |args| end("last", args, |length| length.wrapping_sub(1)),
     )
     .with_kernel(|operands, len| {
-        kernels::by_reference::map_values(operands, len, |value| Some(copy_of(value.get_slice()?.last())))
+        kernels::by_reference::map_values(operands, len, |value| end_of(value, |length| length.wrapping_sub(1)))
     }),
     Function::new(
         "list",
@@ -111,7 +127,7 @@ static FUNCTIONS: &[Function] = &[
         |args| {
             let items = list("prepend", args, 0)?;
             check_depth(&args[1], 1)?;
-            Ok(DataValue::List(joined(&[&args[1..], items])?))
+            Ok(DataValue::List(joined(&[&args[1..], &items])?))
         },
     )
     .joining(),
@@ -121,7 +137,7 @@ static FUNCTIONS: &[Function] = &[
         "The list with its elements in opposite order.",
         &[("reverse([1, 2, 3])", "[3, 2, 1]"), ("reverse('abc')", "")],
         |args| {
-            let mut items = copy_all(list("reverse", args, 0)?)?;
+            let mut items = owned_list("reverse", args, 0)?;
             items.reverse();
             Ok(DataValue::List(items))
         },
@@ -138,8 +154,13 @@ static FUNCTIONS: &[Function] = &[
         "sorted",
         &["list"],
         "The list in ascending order; values of different types are ordered by type.",
-        &[("sorted([3, 1, 2])", "[1, 2, 3]"), ("sorted(['a', 1, null])", "[null, 1, 'a']"), ("sorted('cab')", "")],
-        |args| Ok(DataValue::List(sort_values(copy_all(list("sorted", args, 0)?)?)?)),
+        &[
+            ("sorted([3, 1, 2])", "[1, 2, 3]"),
+            ("sorted(json([3, 1, 2]))", "[1, 2, 3]"),
+            ("sorted(['a', 1, null])", "[null, 1, 'a']"),
+            ("sorted('cab')", ""),
+        ],
+        |args| Ok(DataValue::List(sort_values(owned_list("sorted", args, 0)?)?)),
     )
     .making_much(),
     Function::new(
@@ -174,9 +195,42 @@ fn list_of_lists<'a>(parts: impl ExactSizeIterator<Item = &'a [DataValue]>) -> O
     Ok(DataValue::List(lists))
 }
 
-/// A copy of an element, null for none.
-fn copy_of(element: Option<&DataValue>) -> Outcome {
-    Ok(element.map(DataValue::copy).transpose()?.unwrap_or_default())
+/// Appends to a list, for which room is made as it grows.
+pub(super) fn push(items: &mut Vec<DataValue>, item: DataValue) -> Result<(), Stop> {
+    if items.len() == items.capacity() {
+        let more = items.len().max(4);
+        make_room(allocated(more * size_of::<DataValue>()))?;
+        items.reserve_exact(more);
+    }
+    items.push(item);
+    Ok(())
+}
+
+/// The element of a list at the position that `place` gives for its length; null beyond the list.
+fn end(function: &str, args: &[DataValue], place: fn(usize) -> usize) -> Outcome {
+    end_of(&args[0], place).unwrap_or_else(|| Err(unexpected(function, args, 0, "a List or a Json array")))
+}
+
+/// [`end`] of a value that is a list.
+fn end_of(value: &DataValue, place: fn(usize) -> usize) -> Option<Outcome> {
+    let found = match value {
+        DataValue::List(items) => items.get(place(items.len())).map(DataValue::copy),
+        DataValue::Json(JsonData(Value::Array(items))) => items.get(place(items.len())).map(element_of_json),
+        _ => return None,
+    };
+    Some(found.transpose().map(Option::unwrap_or_default).map_err(FunctionError::from))
+}
+
+fn enumerate(args: &[DataValue]) -> Outcome {
+    let items = list("enumerate", args, 0)?;
+    let pair_bytes = size_of::<DataValue>() + allocated(2 * size_of::<DataValue>());
+    make_room(allocated(items.len() * pair_bytes))?;
+    let mut pairs = Vec::with_capacity(items.len());
+    for (index, item) in items.iter().enumerate() {
+        check_depth(item, 2)?;
+        pairs.push(DataValue::List(vec![(index as i64).into(), item.copy()?]));
+    }
+    Ok(DataValue::List(pairs))
 }
 
 /// The position that an index stands for, which may lie outside of the list.
@@ -188,7 +242,7 @@ fn position(length: usize, index: i64) -> i64 {
 pub(super) fn element(container: &DataValue, key: &DataValue) -> Result<Option<DataValue>, Stop> {
     match container {
         DataValue::List(items) => item(items, key).map(DataValue::copy).transpose(),
-        DataValue::Json(json) => json::part(&json.0, key).map(json::plain).transpose(),
+        DataValue::Json(json) => json::part(&json.0, key).map(element_of_json).transpose(),
         _ => Ok(None),
     }
 }

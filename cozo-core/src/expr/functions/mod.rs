@@ -16,9 +16,12 @@ mod json;
 mod kernels;
 mod lists;
 mod math;
+mod patterns;
 mod random;
 mod regexes;
+mod rounding;
 mod sets;
+mod string_parts;
 mod strings;
 mod time;
 mod types;
@@ -32,6 +35,7 @@ mod tests;
 pub use arguments::{quote, shorten};
 pub use arity::Arity;
 pub use conditionals::{CONDITIONALS, Conditional};
+pub(super) use convert::text_of;
 pub use family::Family;
 
 use std::collections::HashMap;
@@ -162,6 +166,8 @@ pub static FAMILIES: &[Family] = &[
     math::FAMILY,
     vectors::FAMILY,
     strings::FAMILY,
+    string_parts::FAMILY,
+    patterns::FAMILY,
     regexes::FAMILY,
     lists::FAMILY,
     sets::FAMILY,

@@ -31,7 +31,7 @@ static FUNCTIONS: &[Function] = &[
         &["list"],
         "An element of a list, each as likely as the others; null if the list is empty.",
         &[("rand_choose(['only'])", "'only'"), ("rand_choose([])", "null"), ("rand_choose('abc')", "")],
-        |args| match list("rand_choose", args, 0)? {
+        |args| match &*list("rand_choose", args, 0)? {
             [] => Ok(DataValue::Null),
             items => Ok(items[rand::random_range(0..items.len())].copy()?),
         },

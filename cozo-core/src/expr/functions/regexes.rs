@@ -8,11 +8,12 @@ use std::rc::Rc;
 use regex::{Captures, Regex, RegexBuilder};
 
 use super::arguments::{Outcome, fail, string, unexpected};
+use super::lists::push;
 use super::strings::text_of;
 use super::{Family, Function, kernels};
 use crate::budget::{Stop, make_room, step, temporary};
 use crate::expr::FunctionError;
-use crate::value::{DataValue, SmallStr, TextBuilder};
+use crate::value::{DataValue, SmallStr, TextBuilder, allocated};
 
 pub(super) const FAMILY: Family = Family { title: "Regular expressions", functions: FUNCTIONS };
 
@@ -38,6 +39,42 @@ static FUNCTIONS: &[Function] = &[
             Ok(regex.find(text).map(|found| text_of(found.as_str())).transpose()?.unwrap_or_default())
         },
     ),
+    Function::new(
+        "regex_groups",
+        &["text", "regex"],
+        "The texts of the groups of a pattern in its first match, as a list; null if there is no match. A group that took no part is \
+         null; `regex_extract_first` gives the whole match.",
+        &[
+            ("regex_groups('on 2024-05-01', '([0-9]+)-([0-9]+)')", "['2024', '05']"),
+            ("regex_groups('b', '(a)|(b)')", "[null, 'b']"),
+            ("regex_groups('abc', '([0-9])')", "null"),
+            ("regex_groups('a', '(')", ""),
+        ],
+        |args| {
+            let (text, regex) = text_and_regex("regex_groups", args)?;
+            Ok(regex.captures(text).map(|captures| groups(&captures)).transpose()?.unwrap_or_default())
+        },
+    )
+    .making_much(),
+    Function::new(
+        "regex_groups_all",
+        &["text", "regex"],
+        "The lists of `regex_groups` for all matches of a pattern, as a list.",
+        &[
+            ("regex_groups_all('a=1, b=2', '([a-z])=([0-9])')", "[['a', '1'], ['b', '2']]"),
+            ("regex_groups_all('abc', '([0-9])')", "[]"),
+        ],
+        |args| {
+            let (text, regex) = text_and_regex("regex_groups_all", args)?;
+            let mut found = vec![];
+            for captures in regex.captures_iter(text) {
+                search(text)?;
+                push(&mut found, groups(&captures)?)?;
+            }
+            Ok(DataValue::List(found))
+        },
+    )
+    .making_much(),
     Function::new(
         "regex_matches",
         &["text", "regex"],
@@ -95,14 +132,21 @@ fn extract(text: &str, regex: &Regex) -> Outcome {
     let mut found = vec![];
     for part in regex.find_iter(text) {
         search(text)?;
-        if found.len() == found.capacity() {
-            let more = found.len().max(4);
-            make_room(more * size_of::<DataValue>())?;
-            found.reserve_exact(more);
-        }
-        found.push(text_of(part.as_str())?);
+        push(&mut found, text_of(part.as_str())?)?;
     }
     Ok(DataValue::List(found))
+}
+
+/// The texts of the groups of a match.
+fn groups(captures: &Captures<'_>) -> Result<DataValue, Stop> {
+    // The whole match counts as a group.
+    let length = captures.len() - 1;
+    make_room(allocated(length * size_of::<DataValue>()))?;
+    let mut texts = Vec::with_capacity(length);
+    for group in captures.iter().skip(1) {
+        texts.push(group.map(|group| text_of(group.as_str())).transpose()?.unwrap_or_default());
+    }
+    Ok(DataValue::List(texts))
 }
 
 /// The text with so many matches replaced.

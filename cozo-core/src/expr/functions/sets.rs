@@ -1,12 +1,12 @@
-//! Lists as sets: sorted, and without repetition by identity, so that 1 and 1.0 are two elements.
+//! Lists as sets, Json arrays among them: sorted, and without repetition by identity, so that 1 and 1.0 are two elements.
 
-use super::arguments::{Outcome, list};
+use super::arguments::{Outcome, list, owned_list};
 use super::lists::joined;
 use super::{Family, Function};
 use crate::budget::{BYTES_PER_STEP, Stop, make_room, step};
 use crate::expr::FunctionError;
+use crate::value::DataValue;
 use crate::value::sort::sort_values;
-use crate::value::{DataValue, copy_all};
 
 pub(super) const FAMILY: Family = Family { title: "Sets", functions: FUNCTIONS };
 
@@ -15,7 +15,11 @@ static FUNCTIONS: &[Function] = &[
         "difference",
         &["list", "minus", "more..."],
         "The elements of the first list that are in none of the others, sorted and without repetition.",
-        &[("difference([3, 1, 2], [1])", "[2, 3]"), ("difference([1], 1)", "")],
+        &[
+            ("difference([3, 1, 2], [1])", "[2, 3]"),
+            ("difference(json([3, 1]), [1])", "[3]"),
+            ("difference([1], 1)", ""),
+        ],
         |args| keep("difference", args, |found| !found),
     )
     .making_much(),
@@ -34,6 +38,7 @@ static FUNCTIONS: &[Function] = &[
         &[("union([3, 1], [2, 1])", "[1, 2, 3]"), ("union([1], 2)", "")],
         |args| {
             let lists = (0..args.len()).map(|i| list("union", args, i)).collect::<Result<Vec<_>, _>>()?;
+            let lists: Vec<&[DataValue]> = lists.iter().map(|list| &**list).collect();
             Ok(DataValue::List(as_set(joined(&lists)?)?))
         },
     )
@@ -49,7 +54,7 @@ fn as_set(items: Vec<DataValue>) -> Result<Vec<DataValue>, Stop> {
 /// The elements of the first list for which `wanted` holds with each other list; its argument is whether that list has the
 /// element.
 fn keep(function: &str, args: &[DataValue], wanted: fn(bool) -> bool) -> Outcome {
-    let sorted = |i| -> Result<_, FunctionError> { Ok(as_set(copy_all(list(function, args, i)?)?)?) };
+    let sorted = |i| -> Result<_, FunctionError> { Ok(as_set(owned_list(function, args, i)?)?) };
     let mut kept = sorted(0)?;
     for i in 1..args.len() {
         kept = keep_with(kept, &sorted(i)?, wanted)?;

@@ -9,6 +9,7 @@
 
 use std::borrow::Cow;
 
+use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 
 use super::arguments::{Outcome, fail, int, list, string, unexpected};
@@ -33,12 +34,13 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "concat",
         &["x", "more..."],
-        "Strings, Lists or Json values joined. Json objects are merged, key by key and all the way down, and \
-         Json arrays joined; of other Json values the last wins.",
+        "Strings, Lists or Json values joined, as the first of them is. Json objects are merged, key by key and all the way down, \
+         and Json arrays joined; of other Json values the last wins.",
         &[
             ("'ab' ++ 'c'", "'abc'"),
             ("[1] ++ [2]", "[1, 2]"),
-            ("{'a': 1} ++ {'b': 2}", "{'a': 1, 'b': 2}"),
+            ("[1] ++ json([2])", "[1, 2]"),
+            ("{'a': 1, 'b': {'c': 2}} ++ {'b': {'d': 3}}", "{'a': 1, 'b': {'c': 2, 'd': 3}}"),
             ("'a' ++ 1", ""),
         ],
         concat,
@@ -59,7 +61,8 @@ static FUNCTIONS: &[Function] = &[
         "The strings of a list joined.",
         &[("from_substrings(['ab', 'c'])", "'abc'"), ("from_substrings([1])", "")],
         |args| {
-            let strings = list("from_substrings", args, 0)?.iter().map(DataValue::get_str).collect::<Option<Vec<_>>>();
+            let items = list("from_substrings", args, 0)?;
+            let strings = items.iter().map(DataValue::get_str).collect::<Option<Vec<_>>>();
             let strings = strings.ok_or_else(|| unexpected("from_substrings", args, 0, "a List of Strings"))?;
             Ok(joined_texts(strings)?)
         },
@@ -67,8 +70,14 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "length",
         &["x"],
-        "The number of characters of a String, of elements of a List or a vector, or of bytes of Bytes.",
-        &[("length('héé')", "3"), ("length([1, 2])", "2"), ("length(null)", "")],
+        "The number of characters of a String, of elements of a List, a Json array or a vector, of keys of a Json object, or of \
+         bytes of Bytes.",
+        &[
+            ("length('héé')", "3"),
+            ("length([1, 2])", "2"),
+            ("length({'a': 1, 'b': [2, 3]})", "2"),
+            ("length(null)", ""),
+        ],
         length,
     )
     .with_kernel(kernels::strings::length),
@@ -181,7 +190,8 @@ static FUNCTIONS: &[Function] = &[
 /// The characters or bytes that are processed between two looks at the clock.
 const PIECE: usize = 1 << 16;
 
-fn characters(text: &str) -> Result<Vec<DataValue>, Stop> {
+/// The characters of a text, a string each.
+pub(super) fn characters(text: &str) -> Result<Vec<DataValue>, Stop> {
     let length = text.chars().count();
     make_room(allocated(length * size_of::<DataValue>()))?;
     let (mut characters, mut left) = (Vec::with_capacity(length), text.chars());
@@ -253,6 +263,7 @@ fn concat(args: &[DataValue]) -> Outcome {
         }
         DataValue::List(_) => {
             let lists = all.map(|i| list("concat", args, i)).collect::<Result<Vec<_>, _>>()?;
+            let lists: Vec<&[DataValue]> = lists.iter().map(|list| &**list).collect();
             Ok(DataValue::List(joined(&lists)?))
         }
         DataValue::Json(JsonData(first)) => {
@@ -288,6 +299,8 @@ pub(super) fn length_of(value: &DataValue) -> Option<usize> {
         DataValue::List(items) => Some(items.len()),
         DataValue::Bytes(bytes) => Some(bytes.len()),
         DataValue::Vec(vector) => Some(vector.len()),
+        DataValue::Json(JsonData(Value::Array(items))) => Some(items.len()),
+        DataValue::Json(JsonData(Value::Object(fields))) => Some(fields.len()),
         _ => None,
     }
 }
@@ -295,7 +308,7 @@ pub(super) fn length_of(value: &DataValue) -> Option<usize> {
 fn length(args: &[DataValue]) -> Outcome {
     match length_of(&args[0]) {
         Some(length) => Ok((length as i64).into()),
-        None => Err(unexpected("length", args, 0, "a String, List, Bytes or vector")),
+        None => Err(unexpected("length", args, 0, "a String, List, Json array or object, Bytes or vector")),
     }
 }
 

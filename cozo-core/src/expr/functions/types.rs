@@ -15,6 +15,12 @@ macro_rules! test {
 
 static FUNCTIONS: &[Function] = &[
     test!(
+        "is_bool",
+        "Whether it is true or false.",
+        &[("is_bool(false)", "true"), ("is_bool(0)", "false")],
+        |x: &_| { matches!(x, DataValue::Bool(_)) }
+    ),
+    test!(
         "is_bytes",
         "Whether it is Bytes.",
         &[("is_bytes(decode_base64('AA=='))", "true"), ("is_bytes('AA==')", "false")],

@@ -8,6 +8,7 @@ mod marginal_relevance;
 mod rank_fusion;
 mod reorder_sort;
 mod source;
+mod window;
 
 pub use constant::CONSTANT;
 pub use csv_reader::CSV_READER;
@@ -16,3 +17,4 @@ pub use json_reader::JSON_READER;
 pub use marginal_relevance::MAXIMAL_MARGINAL_RELEVANCE;
 pub use rank_fusion::RECIPROCAL_RANK_FUSION;
 pub use reorder_sort::REORDER_SORT;
+pub use window::WINDOW;

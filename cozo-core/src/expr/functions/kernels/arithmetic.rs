@@ -85,6 +85,12 @@ pub(in super::super) fn modulo(operands: &[Operand<'_>], len: usize) -> KernelOu
     combine(operands, len, remainder, |a, b| a % b)
 }
 
+pub(in super::super) fn int_div(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
+    let [a, b] = operands else { return None };
+    let (Typed::Int(a), Typed::Int(b)) = (dense(a)?, dense(b)?) else { return None };
+    combine_ints(a, b, len, |a, b| a.checked_div(b).map_or((0, -1), |quotient| (quotient, 0)))
+}
+
 /// Combines two numeric operands as floats, whatever their type.
 #[inline]
 fn combine_as_floats(operands: &[Operand<'_>], len: usize, f: impl Fn(f64, f64) -> f64) -> KernelOutcome {

@@ -100,7 +100,10 @@ fn typed_equality(a: Typed<'_>, b: Typed<'_>, len: usize, wanted: bool) -> Vec<b
 /// Whether integers or strings are in a list that is the same for all rows; the list is made a set once.
 pub(in super::super) fn is_in(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
     let [Operand::Column(column), Operand::Scalar(list)] = operands else { return None };
-    let items = list.get_slice()?;
+    let items = match list.elements() {
+        Ok(items) => items?,
+        Err(stop) => return Some(Err(stop.into())),
+    };
     // A set has room for twice what it holds.
     if let Err(stop) = make_room(items.len().saturating_mul(2 * size_of::<&[u8]>())) {
         return Some(Err(stop.into()));

@@ -4,12 +4,14 @@ use std::borrow::Cow;
 
 use memchr::memmem::Finder;
 
+use super::super::patterns::LikePattern;
 use super::super::regexes;
+use super::super::string_parts::replaced;
 use super::super::strings::length_of;
 use super::by_reference::map_values;
 use super::{KernelOutcome, Texts, build_texts, dense_texts, done};
 use crate::budget::{Stop, make_room};
-use crate::expr::Operand;
+use crate::expr::{FunctionError, Operand};
 use crate::value::Column;
 
 /// Longer texts are counted one by one.
@@ -46,6 +48,30 @@ pub(in super::super) fn regex_matches(operands: &[Operand<'_>], len: usize) -> K
     let (texts, Texts::Same(pattern)) = (dense_texts(texts)?, dense_texts(pattern)?) else { return None };
     let regex = regexes::compiled("regex_matches", pattern).ok()?;
     done(Column::bools((0..len).map(|row| regex.is_match(texts.str_at(row))).collect()))
+}
+
+/// Matches against one pattern, as [`regex_matches`].
+pub(in super::super) fn like(operands: &[Operand<'_>], len: usize, function: &str, folds: bool) -> KernelOutcome {
+    let [texts, pattern] = operands else { return None };
+    let (texts, Texts::Same(pattern)) = (dense_texts(texts)?, dense_texts(pattern)?) else { return None };
+    let pattern = LikePattern::new(function, pattern, folds).ok()?;
+    let matches: Result<_, Stop> = (0..len).map(|row| pattern.matches(texts.str_at(row))).collect();
+    Some(matches.map(Column::bools).map_err(FunctionError::from))
+}
+
+/// Replaces one text by another.
+pub(in super::super) fn replace(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
+    let [texts, from, to] = operands else { return None };
+    let (texts, Texts::Same(from), to) = (dense_texts(texts)?, dense_texts(from)?, dense_texts(to)?) else {
+        return None;
+    };
+    if from.is_empty() {
+        return None;
+    }
+    build_texts(len, |row, buffer| {
+        buffer.push_str(&replaced(texts.str_at(row), from, to.str_at(row))?);
+        Ok(())
+    })
 }
 
 pub(in super::super) fn concat(operands: &[Operand<'_>], len: usize) -> KernelOutcome {
