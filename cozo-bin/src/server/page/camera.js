@@ -4,7 +4,7 @@ const CLOSEST = 12;
 const FARTHEST = 0.01;
 /** Small graphs are not blown up. */
 const FITTED = 1.5;
-const BORDER = 46;
+const BORDER = 36;
 
 export class Camera {
   constructor() {

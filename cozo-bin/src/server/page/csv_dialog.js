@@ -12,7 +12,7 @@ const MAX_BYTES = 100 << 20;
 const NAME = /^\p{ID_Start}[\p{ID_Continue}.]*$/u;
 
 export class CsvDialog {
-  /** `source` knows the relations: `names` and `schema(name)`; `loaded(name)` hears of what was loaded. */
+  /** `source` knows the relations: `names` and `schema(name)`; `loaded()` hears that rows were loaded. */
   constructor(source, loaded) {
     Object.assign(this, { source, loaded, text: '', rows: [], columns: [] });
     this.dialog = at('csv-dialog');
@@ -140,7 +140,7 @@ export class CsvDialog {
       });
       this.dialog.close();
       announce(`loaded ${counted(this.rows.length, 'row')} into ${name}`);
-      this.loaded(name);
+      this.loaded();
     } catch (error) {
       this.show([error.message, error.help].filter(Boolean).join('; '));
     }

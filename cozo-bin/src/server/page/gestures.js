@@ -2,8 +2,6 @@
 
 /** A pointer that moves less has not moved, in pixels. */
 const STILL = 4;
-/** Two clicks within so many milliseconds are a double one. */
-const DOUBLE_MS = 350;
 
 /**
  * Listens to an element. `to` has `pick(place)`, what is there or nothing, `grabbed(thing, place)`, `released(thing)`, `pan(right, down)`,
@@ -11,12 +9,13 @@ const DOUBLE_MS = 350;
  */
 export class Gestures {
   constructor(element, to) {
-    Object.assign(this, { element, to, pointers: new Map(), thing: null, moved: false, lastClick: 0 });
+    Object.assign(this, { element, to, pointers: new Map(), thing: null, moved: false });
     const listen = (name, handle) => element.addEventListener(name, handle);
     listen('pointerdown', event => this.down(event));
     listen('pointermove', event => this.move(event));
     listen('pointerup', event => this.up(event, true));
     listen('pointercancel', event => this.up(event, false));
+    listen('dblclick', event => to.doubleClicked(to.pick(this.place(event))));
     listen('pointerleave', () => this.pointers.size || to.hovered(null));
     listen('wheel', event => this.wheel(event));
   }
@@ -67,11 +66,7 @@ export class Gestures {
     if (!this.pointers.delete(event.pointerId) || this.pointers.size) return;
     const { thing, moved } = this;
     if (moved && thing) this.to.released(thing);
-    if (moved || !counts) return;
-    const isDouble = event.timeStamp - this.lastClick < DOUBLE_MS && thing === this.lastThing;
-    [this.lastClick, this.lastThing] = [event.timeStamp, thing];
-    if (isDouble) this.to.doubleClicked(thing);
-    else this.to.clicked(thing);
+    if (!moved && counts) this.to.clicked(thing);
   }
 
   wheel(event) {

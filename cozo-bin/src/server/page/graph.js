@@ -1,7 +1,7 @@
 // A result as a graph: two columns are the ends of edges, another one may be what stands at them.
 
 import { Camera } from './camera.js';
-import { announce, button, element } from './dom.js';
+import { button, element, say } from './dom.js';
 import { saveBlob, save } from './export.js';
 import { Gestures } from './gestures.js';
 import { colorings, legend, paint } from './graph_colors.js';
@@ -16,12 +16,15 @@ import { counted } from './values.js';
 /** How long the layout may keep the page from answering, in milliseconds: before the first drawing, and between two. */
 const FIRST_MS = 120;
 const FRAME_MS = 9;
+const MAX_FRAME_MS = 30;
 /** While more edges move, they have no arrows and no labels. */
 const MAX_MOVING_DETAILS = 3000;
 const REST_MS = 160;
 /** Pictures are saved in twice the size at least, to be sharp in print. */
 const SAVED_SCALE = 2;
 const REACH = 5;
+/** In narrower pictures the panel lies over the lower part. */
+const NARROW = 560;
 const HELP = 'Enter chooses the node in the middle or looks at its values, arrow keys go from node to node or move the picture, '
   + 'plus and minus zoom, 0 shows all, e expands the chosen node, p pins it or lets it go, Escape lets go of the choice.';
 
@@ -30,7 +33,7 @@ export class Graph {
   constructor({ headers, rows }, source) {
     Object.assign(this, { headers, rows, camera: new Camera(), chosen: null, hovered: null, found: [], moved: false });
     this.makeChoices();
-    this.note = element('span', { class: 'note' });
+    this.note = element('span', { class: 'note graph-size' });
     this.legend = element('div', { class: 'graph-legend', role: 'group', 'aria-label': 'Colors' });
     this.probe = element('span', { hidden: true });
     const help = element('p', { class: 'off-screen', id: `graph-help-${Graph.count = (Graph.count ?? 0) + 1}` }, HELP);
@@ -75,10 +78,12 @@ export class Graph {
         if (event.key === 'Enter') this.next(event.shiftKey ? -1 : 1);
       },
     });
+    this.unpin = button('Unpin all', () => this.unpinAll(), { title: 'Let go of the nodes that were dragged', hidden: true });
+    this.foundNote = element('span', { class: 'note', role: 'status' });
     return element('div', { class: 'view-bar' },
-      Object.values(this.choices).map(({ label }) => label), this.search,
+      Object.values(this.choices).map(({ label }) => label), this.search, this.foundNote,
       button('Fit', () => this.fit(), { title: 'Show all of the graph: 0' }),
-      button('Unpin all', () => this.unpinAll(), { title: 'Let go of the nodes that were dragged' }),
+      this.unpin,
       button('PNG', () => this.savePng(), { title: 'Save the picture as PNG' }),
       button('SVG', () => this.saveSvg(), { title: 'Save the picture as SVG' }),
       this.note);
@@ -110,6 +115,7 @@ export class Graph {
     Object.assign(this, { chosen: null, hovered: null, moved: false });
     this.grow(this.rows);
     this.panel.close();
+    this.unpin.hidden = true;
     this.layout.advance(FIRST_MS);
     this.layout.level();
     this.fit();
@@ -150,7 +156,8 @@ export class Graph {
     const frame = () => {
       // The view may be gone, or show another graph.
       if (!this.canvas.isConnected || layout !== this.layout) return;
-      layout.advance(FRAME_MS);
+      // The layout gets as much time as the drawing takes, or it would take long where drawing is slow.
+      layout.advance(Math.min(Math.max(FRAME_MS, this.painted ?? 0), MAX_FRAME_MS));
       if (!isCalm || layout.isCold) {
         if (this.moved) this.drawMoving();
         else this.fit(false);
@@ -196,10 +203,12 @@ export class Graph {
 
   paint() {
     if (!this.data || !this.canvas.clientWidth) return;
+    const began = performance.now();
     const pen = this.canvas.getContext('2d');
     const scale = this.canvas.width / this.camera.width;
     pen.setTransform(scale, 0, 0, scale, 0, 0);
     new Painter(pen, this.scene(), this.camera, this.style()).draw(this.details);
+    this.painted = performance.now() - began;
   }
 
   scene() {
@@ -252,7 +261,7 @@ export class Graph {
     this.canvas.title = node?.name ?? '';
     if (node === this.hovered) return;
     this.hovered = node;
-    this.draw();
+    this.drawMoving();
   }
 
   /** Shows what there is to know of a node; null shows none. */
@@ -260,9 +269,15 @@ export class Graph {
     this.chosen = node;
     if (node) this.panel.open(node);
     else this.panel.close();
-    if (node && isMoved) this.look(() => this.camera.show(node));
-    if (node) announce(`${node.name}: ${counted(node.degree, 'edge')}`);
+    if (node && isMoved) this.look(() => this.bringUp(node));
+    if (node) say(`${node.name}: ${counted(node.degree, 'edge')}`);
     this.draw();
+  }
+
+  /** Shows a node in the middle, or above the panel where that covers the middle. */
+  bringUp(node) {
+    this.camera.show(node);
+    if (this.camera.width < NARROW) this.camera.pan(0, -this.panel.view.offsetHeight / 2);
   }
 
   drag(node, place) {
@@ -270,23 +285,25 @@ export class Graph {
     node.pinned = true;
     this.moved = true;
     this.layout.put(node, x, y);
-    this.layout.warm();
-    this.panel.refresh();
-    this.run();
+    this.pinsChanged();
     this.drawMoving();
   }
 
   pin(node, pinned) {
     node.pinned = pinned;
-    this.layout.warm();
-    this.panel.refresh();
-    announce(`${node.name} is ${pinned ? 'pinned' : 'not pinned'}`);
-    this.run();
+    this.pinsChanged();
+    say(`${node.name} is ${pinned ? 'pinned' : 'not pinned'}`);
     this.draw();
   }
 
   unpinAll() {
     for (const node of this.data.nodes) node.pinned = false;
+    this.pinsChanged();
+  }
+
+  /** Lets the other nodes find their places anew. */
+  pinsChanged() {
+    this.unpin.hidden = !this.data.nodes.some(node => node.pinned);
     this.layout.warm();
     this.panel.refresh();
     this.run();
@@ -298,8 +315,8 @@ export class Graph {
     this.found = wanted ? this.byDegree.filter(({ name }) => name.toLowerCase().includes(wanted)) : [];
     // Who writes a whole name means that node.
     this.found.sort((a, b) => (b.name.toLowerCase() === wanted) - (a.name.toLowerCase() === wanted));
-    this.search.title = wanted ? `${counted(this.found.length, 'node')}; Enter goes from one to the next` : '';
-    if (wanted) announce(`${counted(this.found.length, 'node')} found`);
+    this.search.title = wanted ? 'Enter goes from one to the next' : '';
+    this.foundNote.textContent = wanted ? `${this.found.length.toLocaleString('en')} found` : '';
     this.draw();
   }
 
@@ -311,7 +328,7 @@ export class Graph {
 
   /** Adds rows about a node, near to it. */
   expand(rows) {
-    const added = this.grow(rows);
+    const added = this.grow(rows.filter(row => !this.data.has(row)));
     this.layout.heat = 0.5;
     this.moved = true;
     this.run();

@@ -1,7 +1,7 @@
 // The colors of nodes and edges, and what they mean.
 
 import { element } from './dom.js';
-import { compare, kind, text } from './values.js';
+import { compare, counted, kind, text } from './values.js';
 
 /** Colors that are told apart in both themes, also by most who see fewer. */
 const PALETTE = ['#1f8a84', '#3b6fd4', '#d9822b', '#a24bb5', '#c2455b', '#5f9e2f', '#8d6e4b', '#2e9fce', '#d3a414', '#7a6ff0'];
@@ -13,10 +13,10 @@ const MAX_CUT = 24;
 
 /** What can be colored by, as values of a choice: `nodes 2` is the third column. */
 export function colorings(headers) {
-  const columns = of => headers.map((header, i) => ({ value: `${of} ${i}`, text: header }));
+  const columns = of => headers.map((header, i) => ({ value: `${of} ${i}`, text: `${of}: ${header}` }));
   return [
     { label: 'Graph', options: [
-      { value: 'one', text: 'one color' }, { value: 'component', text: 'component' }, { value: 'degree', text: 'degree' },
+      { value: 'one', text: 'plain' }, { value: 'component', text: 'component' }, { value: 'degree', text: 'degree' },
     ] },
     { label: 'Nodes, by a column of rows from them', options: columns('nodes') },
     { label: 'Edges, by a column', options: columns('edges') },
@@ -41,11 +41,12 @@ export function paint(data, by, headers) {
 }
 
 function byComponent({ nodes, components }, edges) {
-  const made = classes(nodes, node => components.length > 1 && node.component, component => (
+  if (components.length < 2) return { nodes: new Map([[PALETTE[0], nodes]]), edges, title: '', entries: [] };
+  const made = classes(nodes, node => node.component, component => (
     component < PALETTE.length ? `component ${component + 1}` : null
   ));
   const entries = made.entries.map(entry => ({ ...entry, text: entry.text ?? 'others' }));
-  return { nodes: made.groups, edges, title: `${components.length} components`, entries };
+  return { nodes: made.groups, edges, title: counted(components.length, 'component'), entries };
 }
 
 /** Colors for things by their values: a ramp for many numbers, else a color for each of the most frequent values. */

@@ -29,6 +29,15 @@ export class GraphData {
     return this.nodes[this.places.get(keyOf(value))];
   }
 
+  /** Whether a row would add nothing: there is such an edge, in whose row stands what this one has. */
+  has(row) {
+    const from = row[this.from] === null ? null : this.find(row[this.from]);
+    const to = row[this.to] === null ? null : this.find(row[this.to]);
+    if (!from || !to) return false;
+    const same = edge => row.every((value, i) => value === null || keyOf(value) === keyOf(edge.row[i]));
+    return from.edges.some(edge => edge.from === from.index && edge.to === to.index && same(edge));
+  }
+
   /** Adds rows as far as they can be drawn; `left` counts those that cannot. A row that is there already adds nothing. */
   add(rows) {
     for (const row of rows) this.addRow(row);

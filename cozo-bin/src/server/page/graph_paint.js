@@ -2,13 +2,16 @@
 
 import { choose } from './labels.js';
 
-const SMALLEST = 3;
+const SMALLEST = 3.6;
 const ARROW = 7;
 /** Shorter edges have no arrow: it would be all of them. */
 const ARROW_LENGTH = 16;
 const MAX_LABELS = 260;
 const MAX_EDGE_LABELS = 120;
 const MAX_TEXT = 28;
+/** Among more edges nobody makes out an arrow; there are fewer in sight when one comes closer. */
+const MAX_ARROWS = 8000;
+const MAX_MOVING_EDGES = 8000;
 /** Lines that are drawn in one go. More would take longer, since they are laid over each other. */
 const LINES_AT_ONCE = 300;
 const FONT = '12px "Segoe UI", -apple-system, "Noto Sans", "DejaVu Sans", system-ui, sans-serif';
@@ -52,15 +55,18 @@ export class Painter {
 
   drawEdges(details) {
     const { pen, style, scene } = this;
-    pen.lineWidth = Math.min(Math.max(this.camera.scale * 1.1, 0.5), 1.6);
+    pen.lineWidth = Math.min(Math.max(this.camera.scale * 1.7, 0.5), 1.8);
     for (const [color, edges] of scene.colors.edges) {
-      const seen = edges.map(edge => this.curve(edge)).filter(Boolean);
+      // A part of very many edges gives the same impression while they move.
+      const step = details ? 1 : Math.ceil(edges.length / MAX_MOVING_EDGES);
+      const drawn = step > 1 ? edges.filter((_, i) => i % step === 0) : edges;
+      const seen = drawn.map(edge => this.curve(edge)).filter(Boolean);
       const groups = scene.lit ? [seen.filter(curve => !this.isLit(curve.edge)), seen.filter(curve => this.isLit(curve.edge))] : [[], seen];
       groups.forEach((curves, isLit) => {
         pen.globalAlpha = isLit ? style.edgeAlpha : DIM;
         pen.strokeStyle = pen.fillStyle = color ?? (scene.lit && isLit ? style.accent : style.edge);
         this.stroke(curves);
-        if (details) this.drawArrows(curves);
+        if (details && curves.length <= MAX_ARROWS) this.drawArrows(curves);
       });
     }
     pen.globalAlpha = 1;
@@ -113,24 +119,28 @@ export class Painter {
   drawArrows(curves) {
     const { pen } = this;
     const size = ARROW * Math.min(Math.max(this.camera.scale, 0.55), 1.3);
-    pen.beginPath();
-    for (const curve of curves) {
-      const { edge, a, b } = curve;
-      if (!edge.loop && Math.hypot(b.x - a.x, b.y - a.y) - a.r - b.r < ARROW_LENGTH - ARROW) continue;
-      let before = a;
-      if (edge.loop) {
-        const [wide, high] = this.loop(edge, a);
-        before = { x: a.x + wide, y: a.y - high };
-      } else if (edge.bend) before = this.control(edge, a, b);
-      const far = Math.hypot(b.x - before.x, b.y - before.y) || 1;
-      const [ux, uy] = [(b.x - before.x) / far, (b.y - before.y) / far];
-      const [x, y] = [b.x - ux * (b.r + 0.5), b.y - uy * (b.r + 0.5)];
-      pen.moveTo(x, y);
-      pen.lineTo(x - ux * size - uy * size * 0.42, y - uy * size + ux * size * 0.42);
-      pen.lineTo(x - ux * size + uy * size * 0.42, y - uy * size - ux * size * 0.42);
-      pen.closePath();
+    for (let start = 0; start < curves.length; start += LINES_AT_ONCE) {
+      pen.beginPath();
+      curves.slice(start, start + LINES_AT_ONCE).forEach(curve => this.traceArrow(curve, size));
+      pen.fill();
     }
-    pen.fill();
+  }
+
+  traceArrow({ edge, a, b }, size) {
+    const { pen } = this;
+    if (!edge.loop && Math.hypot(b.x - a.x, b.y - a.y) - a.r - b.r < ARROW_LENGTH - ARROW) return;
+    let before = a;
+    if (edge.loop) {
+      const [wide, high] = this.loop(edge, a);
+      before = { x: a.x + wide, y: a.y - high };
+    } else if (edge.bend) before = this.control(edge, a, b);
+    const far = Math.hypot(b.x - before.x, b.y - before.y) || 1;
+    const [ux, uy] = [(b.x - before.x) / far, (b.y - before.y) / far];
+    const [x, y] = [b.x - ux * (b.r + 0.5), b.y - uy * (b.r + 0.5)];
+    pen.moveTo(x, y);
+    pen.lineTo(x - ux * size - uy * size * 0.42, y - uy * size + ux * size * 0.42);
+    pen.lineTo(x - ux * size + uy * size * 0.42, y - uy * size - ux * size * 0.42);
+    pen.closePath();
   }
 
   drawNodes() {
@@ -167,7 +177,7 @@ export class Painter {
       pen.stroke();
     };
     ring(this.nodes.filter(node => node.pinned), style.ink, 1.5, 0);
-    ring(scene.found, style.found, 2.5, 2.5);
+    ring(scene.found.filter(node => node !== scene.chosen), style.found, 2.5, 2.5);
     if (scene.chosen) ring([scene.chosen], style.ink, 2.5, 4);
   }
 
@@ -209,7 +219,10 @@ export class Painter {
       if (!this.isSeen(place)) continue;
       const text = short(node.name);
       node.width ??= pen.measureText(text).width;
-      labels.push({ text, x: place.x, y: place.y - place.r - 9, width: node.width + 6, height: 15, font: FONT });
+      const width = node.width + 6;
+      const aside = place.r + 2 + width / 2;
+      const places = [[0, -place.r - 9], [0, place.r + 9], [aside, 0], [-aside, 0]].map(([x, y]) => ({ x: place.x + x, y: place.y + y }));
+      labels.push({ text, places, width, height: 15, font: FONT });
       // Those with the fewest edges find no place anyway.
       if (labels.length >= MAX_LABELS * 6) break;
     }
@@ -233,7 +246,7 @@ export class Painter {
         const control = this.control(edge, a, b);
         place = { x: (place.x + control.x) / 2, y: (place.y + control.y) / 2 };
       }
-      return { ...place, text, width: edge.width + 4, height: 13, font: EDGE_FONT, isEdge: true };
+      return { places: [place], text, width: edge.width + 4, height: 13, font: EDGE_FONT, isEdge: true };
     });
   }
 }

@@ -4,18 +4,21 @@ const CELL_WIDTH = 96;
 const CELL_HEIGHT = 24;
 
 /**
- * Those of the labels that do not cover one that comes before them; at most `limit`. A label is `{x, y, width, height}` with its
- * middle, in pixels, and the most important ones come first.
+ * Those of the labels that do not cover one that comes before them; at most `limit`. A label is `{places, width, height}` in pixels, and
+ * the most important ones come first. It gets its middle, `x` and `y`, at the first of its places that is free.
  */
 export function choose(labels, limit) {
   const cells = new Map();
   const chosen = [];
   for (const label of labels) {
     if (chosen.length >= limit) break;
-    const keys = keysOf(label);
-    if (keys.some(key => cells.get(key)?.some(other => overlap(label, other)))) continue;
+    const isFree = place => {
+      Object.assign(label, place);
+      return !keysOf(label).some(key => cells.get(key)?.some(other => overlap(label, other)));
+    };
+    if (!label.places.some(isFree)) continue;
     chosen.push(label);
-    for (const key of keys) {
+    for (const key of keysOf(label)) {
       if (cells.has(key)) cells.get(key).push(label);
       else cells.set(key, [label]);
     }

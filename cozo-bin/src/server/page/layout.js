@@ -9,14 +9,14 @@ import { Quadtree } from './quadtree.js';
 
 /** The length that edges tend to. */
 export const LENGTH = 60;
-const PUSH = 120;
+const PUSH = 260;
 /** How much of the heat is lost in a round. */
 const COOLING = 0.0228;
 const COLDEST = 0.001;
 /** How much of a movement goes on in the next round. */
 const SWING = 0.6;
 /** The pull to the middle of a part keeps it round. */
-const GRAVITY = 0.012;
+const GRAVITY = 0.006;
 /** The room around a part. */
 const MARGIN = 34;
 /** After so many bodies or edges it is looked at the clock. */
@@ -136,14 +136,15 @@ export class Layout {
   move() {
     const { x, y, dx, dy, order } = this;
     const { nodes } = this.data;
-    const gravity = GRAVITY * this.heat;
+    // Flatter pictures press harder from above and below.
+    const [gravityX, gravityY] = [1, this.aspect ** 2].map(press => GRAVITY * press * this.heat);
     for (let i = 0; i < order.length; i += 1) {
       if (nodes[order[i]].pinned) {
         dx[i] = dy[i] = 0;
         continue;
       }
-      dx[i] = (dx[i] - x[i] * gravity) * SWING;
-      dy[i] = (dy[i] - y[i] * gravity) * SWING;
+      dx[i] = (dx[i] - x[i] * gravityX) * SWING;
+      dy[i] = (dy[i] - y[i] * gravityY) * SWING;
       x[i] += dx[i];
       y[i] += dy[i];
     }

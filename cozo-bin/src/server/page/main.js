@@ -33,10 +33,7 @@ const relations = new Relations(script => load({ script }), error => showError(e
 const history = new History(entry => load(entry));
 const running = new Running(entry => load(entry));
 const runner = new Runner({ editor, history, relations, parameters });
-new CsvDialog(relations, async name => {
-  await relations.load();
-  relations.query(name);
-});
+new CsvDialog(relations, () => relations.load());
 let words = { system: [], mutations: [], options: [], control: [], functions: [], aggregations: [], fixed_rules: [], types: [] };
 
 function load({ script, parameters }) {
