@@ -102,7 +102,10 @@ impl Drop for Listed {
 fn beginning(text: &str) -> String {
     match text.len() <= MAX_TEXT_BYTES {
         true => text.to_string(),
-        false => format!("{}…", &text[..text.floor_char_boundary(MAX_TEXT_BYTES)]),
+        false => {
+            let end = (0..=MAX_TEXT_BYTES).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+            format!("{}…", &text[..end])
+        }
     }
 }
 

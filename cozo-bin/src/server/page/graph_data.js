@@ -13,8 +13,8 @@ const MAX_SPREAD = 60;
 const keyOf = value => `${kind(value)} ${text(value)}`;
 
 /**
- * A graph that grows by rows. A node is `{index, value, name, row, edges, into, out, degree, component, pinned, x, y}`: `row` is the
- * first row that begins at it, `into` and `out` count its edges. An edge is `{from, to, row, name, bend, loop}`, with indices of nodes.
+ * A graph that grows by rows. A node is `{index, value, name, row, edges, into, out, degree, component, looped, pinned, x, y}`: `row` is
+ * the first row that begins at it, `into` and `out` count its edges. An edge is `{from, to, row, name, bend, loop}`, with indices of nodes.
  */
 export class GraphData {
   /** `from` and `to` are columns, and so is `label`, unless it is -1. */
@@ -65,6 +65,7 @@ export class GraphData {
     this.edges.push(edge);
     a.edges.push(edge);
     if (a !== b) b.edges.push(edge);
+    else a.looped = true;
     a.out += 1;
     b.into += 1;
     a.degree += 1;
@@ -77,7 +78,7 @@ export class GraphData {
     if (place !== undefined) return this.nodes[place];
     const made = {
       index: this.nodes.length, value, name: text(value), row: null, edges: [], into: 0, out: 0, degree: 0, component: 0,
-      pinned: false, placed: false, x: 0, y: 0,
+      looped: false, pinned: false, placed: false, x: 0, y: 0,
     };
     this.places.set(key, made.index);
     this.nodes.push(made);

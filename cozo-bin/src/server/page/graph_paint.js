@@ -221,7 +221,9 @@ export class Painter {
       node.width ??= pen.measureText(text).width;
       const width = node.width + 6;
       const aside = place.r + 2 + width / 2;
-      const places = [[0, -place.r - 9], [0, place.r + 9], [aside, 0], [-aside, 0]].map(([x, y]) => ({ x: place.x + x, y: place.y + y }));
+      const [above, below] = [[0, -place.r - 9], [0, place.r + 9]];
+      // Loops are above their node.
+      const places = [...(node.looped ? [below, above] : [above, below]), [aside, 0], [-aside, 0]].map(([x, y]) => ({ x: place.x + x, y: place.y + y }));
       labels.push({ text, places, width, height: 15, font: FONT });
       // Those with the fewest edges find no place anyway.
       if (labels.length >= MAX_LABELS * 6) break;
@@ -237,16 +239,21 @@ export class Painter {
     ));
     if (seen.length > MAX_EDGE_LABELS * 4) return [];
     pen.font = EDGE_FONT;
-    return seen.map(({ edge, a, b }) => {
-      const text = short(edge.name);
-      edge.width ??= pen.measureText(text).width;
-      let place = { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 };
-      if (edge.loop) place = { x: a.x, y: a.y - this.loop(edge, a)[1] * 0.75 };
-      else if (edge.bend) {
-        const control = this.control(edge, a, b);
-        place = { x: (place.x + control.x) / 2, y: (place.y + control.y) / 2 };
-      }
-      return { places: [place], text, width: edge.width + 4, height: 13, font: EDGE_FONT, isEdge: true };
+    return seen.map(curve => {
+      const text = short(curve.edge.name);
+      curve.edge.width ??= pen.measureText(text).width;
+      return { places: this.along(curve), text, width: curve.edge.width + 4, height: 13, font: EDGE_FONT, isEdge: true };
     });
+  }
+
+  /** Places on an edge, from its middle on. */
+  along({ edge, a, b }) {
+    if (edge.loop) {
+      const [wide, high] = this.loop(edge, a);
+      return [[0, 0.75], [0.6, 0.6], [-0.6, 0.6], [0, 1]].map(([x, y]) => ({ x: a.x + x * wide, y: a.y - y * high }));
+    }
+    const control = edge.bend ? this.control(edge, a, b) : { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 };
+    const at = (part, name) => (1 - part) ** 2 * a[name] + 2 * part * (1 - part) * control[name] + part ** 2 * b[name];
+    return [0.5, 0.36, 0.64].map(part => ({ x: at(part, 'x'), y: at(part, 'y') }));
   }
 }
