@@ -76,7 +76,9 @@ export class CsvDialog {
 
   /** A table of the first rows, with a name, a type and a mark for each column. */
   preview() {
-    const cells = (head, cell) => element('tr', {}, element('th', { scope: 'row' }, head), this.columns.map((column, i) => element('td', {}, cell(column, i))));
+    const cells = (head, cell) => element('tr', {}, element('th', { scope: 'row' }, head), this.columns.map((column, i) => (
+      element('td', {}, cell(column, i))
+    )));
     const named = column => element('input', {
       value: column.name, 'aria-label': `Name of column ${column.name}`, class: 'code', input: event => { column.name = event.target.value.trim(); },
     });

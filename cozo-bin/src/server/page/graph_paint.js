@@ -223,7 +223,8 @@ export class Painter {
       const aside = place.r + 2 + width / 2;
       const [above, below] = [[0, -place.r - 9], [0, place.r + 9]];
       // Loops are above their node.
-      const places = [...(node.looped ? [below, above] : [above, below]), [aside, 0], [-aside, 0]].map(([x, y]) => ({ x: place.x + x, y: place.y + y }));
+      const ways = [...(node.looped ? [below, above] : [above, below]), [aside, 0], [-aside, 0]];
+      const places = ways.map(([x, y]) => ({ x: place.x + x, y: place.y + y }));
       labels.push({ text, places, width, height: 15, font: FONT });
       // Those with the fewest edges find no place anyway.
       if (labels.length >= MAX_LABELS * 6) break;

@@ -68,7 +68,8 @@ export class Plan {
     return operator.box = element(
       'li', { class: `operator ${Number(operator.seconds) >= this.most.seconds / 2 ? 'hot' : ''}`, title: joins },
       element('div', { class: 'operator-head' },
-        element('strong', {}, text(operator.op)), element('span', { class: 'in-words', title: meaning }, name), operator.ref !== null && element('span', { class: 'ref' }, text(operator.ref)),
+        element('strong', {}, text(operator.op)), element('span', { class: 'in-words', title: meaning }, name),
+        operator.ref !== null && element('span', { class: 'ref' }, text(operator.ref)),
         measures && element('span', { class: 'measures' }, measures)),
       joins && element('div', { class: 'operator-detail code' }, joins),
       isMeasured && [this.bar('rows', operator.rows), this.bar('seconds', operator.seconds)],

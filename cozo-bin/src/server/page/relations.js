@@ -10,7 +10,9 @@ const MAX_COUNTED = 200;
 const COUNT_SECONDS = 2;
 
 /** A number of rows in little room. */
-const compact = rows => (rows < 100_000 ? rows.toLocaleString('en') : new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 }).format(rows));
+const compact = rows => (
+  rows < 100_000 ? rows.toLocaleString('en') : rows.toLocaleString('en', { notation: 'compact', maximumFractionDigits: 1 })
+);
 
 /** What the page knows of the relations. */
 export class Relations {
